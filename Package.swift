@@ -1,0 +1,70 @@
+// swift-tools-version: 6.1
+import PackageDescription
+
+/// `FRESHET_STRICT=1` (set by `make` and CI) turns warnings into errors; it is off otherwise so that a newer
+/// compiler's new warnings never stop a user's build.
+let strict = Context.environment["FRESHET_STRICT"] == "1"
+
+let swiftSettings: [SwiftSetting] =
+  [
+    .enableUpcomingFeature("ExistentialAny"),
+    .enableUpcomingFeature("InternalImportsByDefault"),
+    .enableUpcomingFeature("MemberImportVisibility"),
+  ] + (strict ? [.unsafeFlags(["-warnings-as-errors"])] : [])
+
+let cSettings: [CSetting] = strict ? [.unsafeFlags(["-Wall", "-Wextra", "-Werror"])] : []
+
+/// One library module; `path` and name agree.
+func module(_ name: String, _ dependencies: [Target.Dependency] = []) -> Target {
+  .target(name: name, dependencies: dependencies, swiftSettings: swiftSettings)
+}
+
+/// The tests of one module, with whatever else they drive.
+func tests(of name: String, _ more: [Target.Dependency] = []) -> Target {
+  .testTarget(name: "\(name)Tests", dependencies: [.init(stringLiteral: name)] + more, swiftSettings: swiftSettings)
+}
+
+let grdb: Target.Dependency = .product(name: "GRDB", package: "GRDB.swift")
+let sqlite: Target.Dependency = .product(name: "GRDBSQLite", package: "GRDB.swift")
+let logging: Target.Dependency = .product(name: "Logging", package: "swift-log")
+
+let package = Package(
+  name: "freshet",
+  platforms: [.macOS(.v15)],
+  products: [.executable(name: "freshet", targets: ["freshet"])],
+  dependencies: [
+    .package(url: "https://github.com/groue/GRDB.swift", from: "7.10.0"),
+    .package(url: "https://github.com/apple/swift-argument-parser", from: "1.5.0"),
+    .package(url: "https://github.com/apple/swift-log", from: "1.6.0"),
+  ],
+  targets: [
+    // C: sockets.
+    .systemLibrary(name: "CLibWebSockets", pkgConfig: "libwebsockets", providers: [.apt(["libwebsockets-dev"])]),
+    .target(name: "CGateway", dependencies: ["CLibWebSockets"], cSettings: cSettings),
+
+    // Pure: no I/O, no clock, no Foundation.
+    module("RankedCollections"),
+    module("LiveQuery", ["RankedCollections"]),
+    module("Wire", ["LiveQuery"]),
+
+    // Effects.
+    module("Store", ["LiveQuery", "RankedCollections", grdb, sqlite]),
+    module("Controllers", ["LiveQuery", "RankedCollections", "Store", logging]),
+    module("Gateway", ["CGateway"]),
+    module("Server", ["Controllers", "Gateway", "LiveQuery", "Store", "Wire", logging]),
+
+    .executableTarget(
+      name: "freshet",
+      dependencies: ["Server", "Store", logging, .product(name: "ArgumentParser", package: "swift-argument-parser")],
+      swiftSettings: swiftSettings),
+
+    tests(of: "RankedCollections"),
+    tests(of: "LiveQuery", ["RankedCollections"]),
+    tests(of: "Wire", ["LiveQuery"]),
+    tests(of: "Store", ["LiveQuery", grdb, sqlite]),
+    tests(of: "Controllers", ["LiveQuery", "Store", grdb]),
+    tests(of: "Gateway"),
+    tests(of: "Server", ["Store", "Wire", grdb]),
+  ],
+  swiftLanguageModes: [.v6]
+)

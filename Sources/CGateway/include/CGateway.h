@@ -1,0 +1,137 @@
+/*
+ * CGateway: WebSocket and HTTP sockets, and nothing else.
+ *
+ * This header is the whole contract between C and Swift; no libwebsockets type leaves the C sources.
+ *
+ * Threads. One service thread, started by gateway_start, owns every socket. All callbacks run on it and must return
+ * soon. The functions marked "any thread" put a command into a queue under a lock and wake the service thread; what
+ * they do to a session or request that is gone already is nothing.
+ *
+ * Ownership. Bytes given to a callback are valid during the call only. A frame is counted by references; sending one
+ * takes a reference of the gateway's own, so that one frame is written to many sessions without a copy.
+ */
+#ifndef CGATEWAY_H
+#define CGATEWAY_H
+
+#include <stdbool.h>
+#include <stddef.h>
+#include <stdint.h>
+
+#if defined(__clang__)
+#pragma clang assume_nonnull begin
+#endif
+
+typedef struct gateway gateway;
+typedef struct gateway_frame gateway_frame;
+
+/* Names one WebSocket connection, or one HTTP request; never used twice. */
+typedef uint64_t gateway_session_id;
+typedef uint64_t gateway_request_id;
+
+typedef struct gateway_span {
+  const uint8_t *_Nullable bytes;
+  size_t length;
+} gateway_span;
+
+/* The HTTP request of a WebSocket handshake, or a plain one. Absent parts have length 0. */
+typedef struct gateway_request {
+  gateway_span method;        /* "GET", "HEAD", "POST", "OPTIONS", ... */
+  gateway_span path;          /* decoded, without the query */
+  gateway_span query;         /* what follows "?", still percent-encoded, parts joined by "&" */
+  gateway_span origin;        /* Origin */
+  gateway_span host;          /* Host */
+  gateway_span authorization; /* Authorization */
+  gateway_span if_none_match; /* If-None-Match */
+  gateway_span content_type;  /* Content-Type */
+  gateway_span accept;        /* Accept */
+  gateway_span last_event_id; /* Last-Event-ID (server-sent events) */
+  gateway_span protocols;     /* Sec-WebSocket-Protocol */
+  gateway_span peer;          /* the client's address as text */
+  gateway_span body;          /* the whole body of a POST */
+} gateway_request;
+
+/* What a callback answers to a handshake: 0 to accept, or the HTTP status that refuses it. */
+typedef int gateway_verdict;
+
+/* Every callback gets `context` of the configuration first. */
+typedef struct gateway_callbacks {
+  /* A WebSocket handshake on `live_path`: accept or refuse it, before the upgrade. */
+  gateway_verdict (*handshake)(void *_Nullable context, const gateway_request *request);
+  void (*opened)(void *_Nullable context, gateway_session_id session, const gateway_request *request);
+  /* One whole text message: valid UTF-8, no longer than `message_limit`. */
+  void (*received)(void *_Nullable context, gateway_session_id session, const uint8_t *_Nullable bytes, size_t length);
+  /* All frames sent to the session so far are with the kernel. Called once after each time that frames were queued. */
+  void (*drained)(void *_Nullable context, gateway_session_id session);
+  /* The session is over, by whichever side. Nothing follows for it. */
+  void (*closed)(void *_Nullable context, gateway_session_id session);
+  /* A whole HTTP request for a dynamic route: answer it, now or later, with gateway_respond. */
+  void (*requested)(void *_Nullable context, gateway_request_id request, const gateway_request *what);
+  /* The client of a request left before it was answered, or before its stream ended. */
+  void (*abandoned)(void *_Nullable context, gateway_request_id request);
+  /* A line that libwebsockets or the gateway logs; level: 0 error, 1 warning, 2 notice, 3 info. */
+  void (*logged)(void *_Nullable context, int level, const char *line);
+} gateway_callbacks;
+
+typedef struct gateway_configuration {
+  const char *host;                      /* address to listen on, such as "127.0.0.1" or "::" */
+  int port;                              /* 0 takes a free one: see gateway_port */
+  const char *_Nullable public_directory; /* static files served at "/" and below; NULL for none */
+  const char *live_path;                 /* the WebSocket route, "/v1/live" */
+  const char *subprotocol;               /* "freshet.v1" */
+  const char *const _Nonnull *_Nonnull routes; /* NULL-terminated prefixes of dynamic routes: "/v1/", "/healthz", ... */
+  const char *static_headers;            /* lines "Name: value\n" added to every static answer */
+  size_t message_limit;                  /* longest WebSocket message, bytes; a longer one closes with 1009 */
+  size_t body_limit;                     /* longest HTTP body; a longer one is answered 413 */
+  size_t outbox_limit;                   /* bytes queued for a session above which reading from it pauses */
+  bool compression;                      /* offer permessage-deflate (about 97 kB a connection) */
+  void *_Nullable context;
+  gateway_callbacks callbacks;
+} gateway_configuration;
+
+/*
+ * Opens the listening socket and starts the service thread. NULL on failure, with a sentence in `error` (`capacity`
+ * bytes, always terminated), such as "port 8080 on 127.0.0.1 is in use".
+ */
+gateway *_Nullable gateway_start(const gateway_configuration *configuration, char *error, size_t capacity);
+
+/* The port that is listened on. Any thread. */
+int gateway_port(const gateway *gateway);
+
+/* Accepts no further connections; those that are open go on. Any thread. */
+void gateway_stop_listening(gateway *gateway);
+
+/* Closes every session with `code`, lets what is queued be written for at most `milliseconds`, joins the service thread, frees all.
+   Called once, not from a callback. */
+void gateway_stop(gateway *gateway, uint16_t code, const char *reason, int milliseconds);
+
+/* Frames: a WebSocket text message laid out ready to be written, its header in front. */
+
+/* A frame with room for `capacity` bytes of payload, one reference, owned by the caller; NULL when out of memory. */
+gateway_frame *_Nullable gateway_frame_create(size_t capacity);
+/* Where the payload is written, until the frame is first sent. */
+uint8_t *gateway_frame_payload(gateway_frame *frame);
+/* Fixes the payload's length (at most the capacity) and lays out the header. Before the first send, once. */
+void gateway_frame_finish(gateway_frame *frame, size_t length);
+/* Bytes on the wire, the header included. */
+size_t gateway_frame_size(const gateway_frame *frame);
+void gateway_frame_retain(gateway_frame *frame);
+void gateway_frame_release(gateway_frame *frame);
+
+/* Queues frames for a session, in order; those due together leave in one write. Any thread. */
+void gateway_send(gateway *gateway, gateway_session_id session, gateway_frame *frame);
+
+/* Writes what is queued for the session, then closes it. Any thread. */
+void gateway_close(gateway *gateway, gateway_session_id session, uint16_t code, const char *reason);
+
+/*
+ * Answers an HTTP request. `headers` is lines "Name: value\n", or empty; Content-Length and Connection are the
+ * gateway's. The bytes are copied. A HEAD request gets the headers alone. Any thread.
+ */
+void gateway_respond(gateway *gateway, gateway_request_id request, int status, const char *headers,
+                     const uint8_t *_Nullable body, size_t length);
+
+#if defined(__clang__)
+#pragma clang assume_nonnull end
+#endif
+
+#endif
