@@ -1,0 +1,60 @@
+#if canImport(Glibc)
+  import Glibc
+#elseif canImport(Musl)
+  import Musl
+#else
+  import Darwin
+#endif
+
+/// A borrowed run of bytes: one packed key, or a part of one. Valid only as long as its owner.
+package typealias Bytes = UnsafeRawBufferPointer
+
+extension Bytes {
+  /// Three-way comparison as unsigned bytes, a prefix before what it is a prefix of: negative, zero or positive.
+  @inline(__always)
+  package func compare(_ other: Bytes) -> Int {
+    let common = Swift.min(count, other.count)
+    if common > 0, let left = baseAddress, let right = other.baseAddress {
+      let order = memcmp(left, right, common)
+      if order != 0 { return Int(order) }
+    }
+    return count - other.count
+  }
+
+  @inline(__always)
+  package func equals(_ other: Bytes) -> Bool {
+    guard count == other.count else { return false }
+    guard count > 0, let left = baseAddress, let right = other.baseAddress else { return true }
+    return memcmp(left, right, count) == 0
+  }
+
+  /// The bytes from `start` to the end.
+  @inline(__always)
+  package func dropping(_ start: Int) -> Bytes { Bytes(rebasing: self[start...]) }
+
+  /// A 64-bit hash, the same for the same bytes and seed on every machine.
+  ///
+  /// Eight bytes a step, each folded in by a full 64×64→128-bit multiplication (the mixing step of wyhash); good enough
+  /// that two different rows agree once in 2^64.
+  package func hash(seed: UInt64) -> UInt64 {
+    var state = seed ^ 0xA076_1D64_78BD_642F
+    var position = 0
+    while position + 8 <= count {
+      let word = UInt64(littleEndian: loadUnaligned(fromByteOffset: position, as: UInt64.self))
+      state = Bytes.mix(state ^ word, 0xE703_7ED1_A0B4_28DB)
+      position += 8
+    }
+    var tail: UInt64 = 0
+    while position < count {
+      tail = tail << 8 | UInt64(self[position])
+      position += 1
+    }
+    return Bytes.mix(state ^ tail, 0x8EBC_6AF0_9C88_C6E3 ^ UInt64(truncatingIfNeeded: count))
+  }
+
+  @inline(__always)
+  package static func mix(_ left: UInt64, _ right: UInt64) -> UInt64 {
+    let product = left.multipliedFullWidth(by: right)
+    return product.high ^ product.low
+  }
+}

@@ -1,0 +1,120 @@
+/// What a tree keeps beside each key.
+protocol RankedPayload {
+  /// How many positions the element takes up: 1 for a row, its number of rows for a section.
+  var weight: Int { get }
+  /// Whether two elements with equal keys are the same to a reader. Must be O(1) where most elements are shared.
+  func isSame(as other: Self) -> Bool
+}
+
+/// Told about leaves as they come and go, so that an index from elements to leaves can follow.
+protocol LeafObserver {
+  associatedtype Payload: RankedPayload
+  /// The leaf has an identity of its own from now on.
+  mutating func leafWasAdded(_ leaf: Node<Payload>)
+  /// An element was put into `leaf`, which may be split next.
+  mutating func elementWasInserted(into leaf: Node<Payload>)
+  /// A leaf's object was replaced by a copy with the same `leafID`.
+  mutating func leafWasReplaced(by leaf: Node<Payload>)
+  /// Elements `range` of `leaf` stood in the leaf with the id `old` until now.
+  mutating func elements(_ range: Range<Int>, of leaf: Node<Payload>, cameFrom old: UInt32)
+  /// The leaf is in the tree no more.
+  mutating func leafWasRemoved(_ leafID: UInt32)
+}
+
+/// For trees that nothing indexes.
+struct IgnoreLeaves<Payload: RankedPayload>: LeafObserver {
+  func leafWasAdded(_ leaf: Node<Payload>) {}
+  func elementWasInserted(into leaf: Node<Payload>) {}
+  func leafWasReplaced(by leaf: Node<Payload>) {}
+  func elements(_ range: Range<Int>, of leaf: Node<Payload>, cameFrom old: UInt32) {}
+  func leafWasRemoved(_ leafID: UInt32) {}
+}
+
+/// How large nodes get. Tiny in debug builds, so that every test splits and merges.
+enum NodeLimits {
+  #if DEBUG
+    static let leaf = 4
+    static let inner = 4
+    static let leafBytes = 256
+  #else
+    static let leaf = 64
+    static let inner = 32
+    static let leafBytes = 8192
+  #endif
+}
+
+/// One node of a ranked B+tree, leaf or inner.
+///
+/// Nodes are shared between versions. A node is changed in place only while a single reference to it exists
+/// (`isKnownUniquelyReferenced`), which is to say while no version that anybody can see contains it; otherwise the path
+/// to it is copied.
+///
+/// Invariants (`checkInvariants`): all leaves at height 0 and equally deep; no node is empty; no node is over its limit;
+/// keys ascend strictly; an inner node's key `i` is greater than everything in child `i - 1` and not greater than
+/// anything in child `i` (key 0 is never looked at: what is below all bounds belongs into child 0); `count` and
+/// `weight` are the sums below.
+final class Node<Payload: RankedPayload> {
+  let height: Int
+  /// Leaf: the elements' keys. Inner: the children's lower bounds.
+  var keys: PackedKeys
+  /// Leaf only: what stands beside each key.
+  var payloads: [Payload]
+  /// Inner only.
+  var children: [Node]
+  /// Elements below.
+  var count: Int
+  /// The sum of their weights.
+  var weight: Int
+  /// Leaf only: stays the same while the leaf is copied; see `LeafObserver`.
+  var leafID: UInt32 = 0
+
+  /// A leaf. Complexity: O(payloads).
+  init(keys: PackedKeys, payloads: [Payload]) {
+    height = 0
+    self.keys = keys
+    self.payloads = payloads
+    children = []
+    count = payloads.count
+    weight = payloads.reduce(0) { $0 + $1.weight }
+  }
+
+  /// An inner node. Complexity: O(children).
+  init(keys: PackedKeys, children: [Node]) {
+    height = children[0].height + 1
+    self.keys = keys
+    payloads = []
+    self.children = children
+    count = children.reduce(0) { $0 + $1.count }
+    weight = children.reduce(0) { $0 + $1.weight }
+  }
+
+  private init(copying other: Node) {
+    height = other.height
+    keys = other.keys
+    payloads = other.payloads
+    children = other.children
+    count = other.count
+    weight = other.weight
+    leafID = other.leafID
+  }
+
+  func copy() -> Node { Node(copying: self) }
+
+  @inline(__always)
+  var isLeaf: Bool { height == 0 }
+
+  /// Elements of a leaf, children of an inner node.
+  @inline(__always)
+  var slots: Int { isLeaf ? payloads.count : children.count }
+
+  /// The child that `key` belongs into.
+  @inline(__always)
+  func childIndex(for key: Bytes) -> Int { max(0, keys.upperBound(key) - 1) }
+
+  /// Where `key` stands in this leaf, if it does.
+  func slot(of key: Bytes) -> Int? {
+    let slot = keys.lowerBound(key)
+    guard slot < keys.count, keys.withKey(slot, { $0.equals(key) }) else { return nil }
+    return slot
+  }
+}

@@ -1,0 +1,91 @@
+/// An array of byte strings laid end to end in one buffer: what a node's keys are kept in.
+///
+/// A key costs its bytes and four more. Reading key `i` is O(1); inserting and removing are O(bytes in the node).
+struct PackedKeys {
+  private(set) var bytes: [UInt8] = []
+  /// Where each key ends in `bytes`; it starts where the one before it ends.
+  private(set) var ends: [UInt32] = []
+
+  init() {}
+
+  init(reserving count: Int, bytes byteCount: Int) {
+    ends.reserveCapacity(count)
+    bytes.reserveCapacity(byteCount)
+  }
+
+  var count: Int { ends.count }
+  var byteCount: Int { bytes.count }
+
+  @inline(__always)
+  private func start(_ index: Int) -> Int { index == 0 ? 0 : Int(ends[index - 1]) }
+
+  /// Calls `body` with key `index`.
+  @inline(__always)
+  func withKey<Result>(_ index: Int, _ body: (Bytes) throws -> Result) rethrows -> Result {
+    let range = start(index)..<Int(ends[index])
+    return try bytes.withUnsafeBytes { try body(Bytes(rebasing: $0[range])) }
+  }
+
+  /// The number of keys before `key` (`lower`), or before and equal to it (`upper`). O(log count) comparisons.
+  func lowerBound(_ key: Bytes) -> Int { bound(key) { $0 < 0 } }
+  func upperBound(_ key: Bytes) -> Int { bound(key) { $0 <= 0 } }
+
+  @inline(__always)
+  private func bound(_ key: Bytes, _ isBefore: (Int) -> Bool) -> Int {
+    bytes.withUnsafeBytes { bytes in
+      ends.withUnsafeBufferPointer { ends in
+        var low = 0
+        var high = ends.count
+        while low < high {
+          let middle = (low + high) / 2
+          let start = middle == 0 ? 0 : Int(ends[middle - 1])
+          let candidate = Bytes(rebasing: bytes[start..<Int(ends[middle])])
+          if isBefore(candidate.compare(key)) { low = middle + 1 } else { high = middle }
+        }
+        return low
+      }
+    }
+  }
+
+  mutating func append(_ key: Bytes) {
+    bytes.append(contentsOf: key)
+    ends.append(UInt32(bytes.count))
+  }
+
+  mutating func insert(_ key: Bytes, at index: Int) {
+    let position = start(index)
+    bytes.insert(contentsOf: key, at: position)
+    ends.insert(UInt32(position), at: index)
+    for later in index..<ends.count { ends[later] += UInt32(key.count) }
+  }
+
+  mutating func remove(at index: Int) {
+    let position = start(index)
+    let length = Int(ends[index]) - position
+    bytes.removeSubrange(position..<position + length)
+    ends.remove(at: index)
+    for later in index..<ends.count { ends[later] -= UInt32(length) }
+  }
+
+  mutating func append(contentsOf other: PackedKeys) {
+    let shift = UInt32(bytes.count)
+    bytes.append(contentsOf: other.bytes)
+    ends.append(contentsOf: other.ends.lazy.map { $0 + shift })
+  }
+
+  /// The keys in `range`, in a buffer of their own that is exactly large enough.
+  func copy(_ range: Range<Int>) -> PackedKeys {
+    guard !range.isEmpty else { return PackedKeys() }
+    let first = start(range.lowerBound)
+    let last = Int(ends[range.upperBound - 1])
+    var result = PackedKeys(reserving: range.count, bytes: last - first)
+    result.bytes.append(contentsOf: bytes[first..<last])
+    result.ends.append(contentsOf: ends[range].lazy.map { $0 - UInt32(first) })
+    return result
+  }
+
+  mutating func truncate(to count: Int) {
+    bytes.removeSubrange(start(count)...)
+    ends.removeSubrange(count...)
+  }
+}

@@ -1,0 +1,172 @@
+/// A persistent ranked B+tree: an ordered map from byte strings to payloads in which every element knows its rank.
+///
+/// A value: a copy is a version, made in O(1), and later changes to either share all untouched nodes. Positions are
+/// counted in two ways, by elements (`rank`) and by the elements' weights (`offset`).
+struct RankedTree<Payload: RankedPayload> {
+  var root: Node<Payload>?
+
+  init(root: Node<Payload>? = nil) { self.root = root }
+
+  var count: Int { root?.count ?? 0 }
+  var weight: Int { root?.weight ?? 0 }
+  var isEmpty: Bool { root == nil }
+
+  /// Puts an element in, or replaces the payload of the one with this key. O(log n).
+  mutating func insert<Observer: LeafObserver>(
+    _ key: Bytes, _ payload: Payload, observer: inout Observer
+  ) where Observer.Payload == Payload {
+    guard root != nil else {
+      var keys = PackedKeys()
+      keys.append(key)
+      let leaf = Node(keys: keys, payloads: [payload])
+      observer.leafWasAdded(leaf)
+      observer.elementWasInserted(into: leaf)
+      root = leaf
+      return
+    }
+    // Through the optional itself: a copy of the reference would make every root look shared.
+    if let right = Node.insert(key, payload, into: &root!, observer: &observer) {
+      var keys = PackedKeys()
+      keys.append(Bytes(start: nil, count: 0))
+      right.withLowerBound { keys.append($0) }
+      root = Node(keys: keys, children: [root!, right])
+    }
+  }
+
+  /// Takes an element out. O(log n).
+  ///
+  /// - Returns: whether there was one.
+  @discardableResult
+  mutating func remove<Observer: LeafObserver>(
+    _ key: Bytes, observer: inout Observer
+  ) -> Bool where Observer.Payload == Payload {
+    guard root?.contains(key) == true else { return false }
+    Node.remove(key, from: &root!, observer: &observer)
+    if root!.slots == 0 {
+      if root!.isLeaf { observer.leafWasRemoved(root!.leafID) }
+      root = nil
+    }
+    dropIdleRoots()
+    return true
+  }
+
+  private mutating func dropIdleRoots() {
+    while let top = root, !top.isLeaf, top.children.count == 1 { root = top.children[0] }
+  }
+
+  /// Changes the payload of `key`, which must be there, in place where no other version shares it. O(log n).
+  mutating func update<Result>(_ key: Bytes, _ body: (inout Payload) -> Result) -> Result {
+    Node.update(key, in: &root!, body)
+  }
+
+  /// The leaf and slot of `key`. O(log n).
+  func find(_ key: Bytes) -> (leaf: Node<Payload>, slot: Int)? {
+    guard var node = root else { return nil }
+    while !node.isLeaf { node = node.children[node.childIndex(for: key)] }
+    return node.slot(of: key).map { (node, $0) }
+  }
+
+  func payload(of key: Bytes) -> Payload? { find(key).map { $0.leaf.payloads[$0.slot] } }
+
+  /// Where `key` stands, in elements and in weight. O(log n).
+  func position(of key: Bytes) -> (rank: Int, offset: Int)? {
+    guard var node = root else { return nil }
+    var rank = 0
+    var offset = 0
+    while !node.isLeaf {
+      let index = node.childIndex(for: key)
+      for before in node.children[..<index] {
+        rank += before.count
+        offset += before.weight
+      }
+      node = node.children[index]
+    }
+    guard let slot = node.slot(of: key) else { return nil }
+    return (rank + slot, offset + node.payloads[..<slot].reduce(0) { $0 + $1.weight })
+  }
+
+  /// The leaf and slot of the element with rank `rank`, and the weight before it. O(log n).
+  func element(atRank rank: Int) -> (leaf: Node<Payload>, slot: Int, offset: Int) {
+    precondition(rank >= 0 && rank < count, "rank out of range")
+    var node = root!
+    var rest = rank
+    var offset = 0
+    while !node.isLeaf {
+      var index = 0
+      while rest >= node.children[index].count {
+        rest -= node.children[index].count
+        offset += node.children[index].weight
+        index += 1
+      }
+      node = node.children[index]
+    }
+    return (node, rest, offset + node.payloads[..<rest].reduce(0) { $0 + $1.weight })
+  }
+
+  /// The element that position `offset` falls into, its rank, and the position within it. O(log n).
+  func element(atOffset offset: Int) -> (leaf: Node<Payload>, slot: Int, rank: Int, rest: Int) {
+    precondition(offset >= 0 && offset < weight, "offset out of range")
+    var node = root!
+    var rest = offset
+    var rank = 0
+    while !node.isLeaf {
+      var index = 0
+      while rest >= node.children[index].weight {
+        rest -= node.children[index].weight
+        rank += node.children[index].count
+        index += 1
+      }
+      node = node.children[index]
+    }
+    var slot = 0
+    while rest >= node.payloads[slot].weight {
+      rest -= node.payloads[slot].weight
+      slot += 1
+    }
+    return (node, slot, rank + slot, rest)
+  }
+
+  /// The first `count` elements, sharing all but O(log n) nodes with this tree. For reading: its leaves have no
+  /// identity of their own.
+  func prefix(_ count: Int) -> RankedTree {
+    if count >= self.count { return self }
+    if count <= 0 { return RankedTree() }
+    var result = RankedTree(root: root!.prefix(count))
+    result.dropIdleRoots()
+    return result
+  }
+}
+
+extension Node {
+  fileprivate static func update<Result>(
+    _ key: Bytes, in node: inout Node, _ body: (inout Payload) -> Result
+  ) -> Result {
+    if !isKnownUniquelyReferenced(&node) { node = node.copy() }
+    if node.isLeaf {
+      guard let slot = node.slot(of: key) else { preconditionFailure("updating a key that is not in the tree") }
+      let weight = node.payloads[slot].weight
+      let result = body(&node.payloads[slot])
+      node.weight += node.payloads[slot].weight - weight
+      return result
+    }
+    let index = node.childIndex(for: key)
+    let weight = node.children[index].weight
+    let result = update(key, in: &node.children[index], body)
+    node.weight += node.children[index].weight - weight
+    return result
+  }
+
+  fileprivate func prefix(_ wanted: Int) -> Node {
+    if wanted == count { return self }
+    if isLeaf { return Node(keys: keys.copy(0..<wanted), payloads: Array(payloads[..<wanted])) }
+    var rest = wanted
+    var whole = 0
+    while whole < children.count, children[whole].count <= rest {
+      rest -= children[whole].count
+      whole += 1
+    }
+    var kept = Array(children[..<whole])
+    if rest > 0 { kept.append(children[whole].prefix(rest)) }
+    return Node(keys: keys.copy(0..<kept.count), children: kept)
+  }
+}

@@ -1,0 +1,21 @@
+/// A row's payload: a stamp of its contents. Rows with equal stamps have equal contents (to one chance in 2^64).
+package struct RowStamp: Equatable, Sendable {
+  package var hash: UInt64
+  package init(_ hash: UInt64) { self.hash = hash }
+}
+
+extension RowStamp: RankedPayload {
+  var weight: Int { 1 }
+  func isSame(as other: RowStamp) -> Bool { self == other }
+}
+
+/// A section's payload: its rows, and a label (encoded name and index title) that is opaque here.
+struct Section {
+  var rows: RankedTree<RowStamp>
+  var label: [UInt8]
+}
+
+extension Section: RankedPayload {
+  var weight: Int { rows.count }
+  func isSame(as other: Section) -> Bool { rows.root === other.rows.root && label == other.label }
+}

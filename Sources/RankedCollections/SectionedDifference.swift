@@ -1,0 +1,74 @@
+/// What differs between two versions of a sectioned result, before anything is called a move.
+package struct SectionedDifference {
+  /// The differences within a section that both versions have, by old and new coordinates.
+  package struct Common {
+    package var oldSection: Int
+    package var newSection: Int
+    /// Entries that only the old version has, ascending.
+    package var removed: [SectionedTree.Row] = []
+    /// Entries that only the new version has, ascending.
+    package var inserted: [SectionedTree.Row] = []
+    /// Rows at the same entry with another stamp, ascending.
+    package var restamped: [(old: SectionedTree.Row, new: SectionedTree.Row)] = []
+
+    package var isEmpty: Bool { removed.isEmpty && inserted.isEmpty && restamped.isEmpty }
+  }
+
+  /// Old indexes, ascending. A section that is labelled otherwise now is in both lists.
+  package var sectionsRemoved: [Int] = []
+  /// New indexes, ascending.
+  package var sectionsInserted: [Int] = []
+  package var common: [Common] = []
+
+  package var isEmpty: Bool { sectionsRemoved.isEmpty && sectionsInserted.isEmpty && common.isEmpty }
+
+  /// The difference of two versions, or nil when more than `limit` rows differ.
+  ///
+  /// - Complexity: O(changes × log n) between versions that grew from each other, O(n) between unrelated ones.
+  package init?(from old: SectionedTree, to new: SectionedTree, limit: Int = .max) {
+    var rest = limit
+    let isWhole = RankedTree.forEachChange(from: old.sections, to: new.sections) { change in
+      switch change {
+      case .removed(let section):
+        sectionsRemoved.append(section.rank)
+        rest -= section.payload.rows.count
+      case .inserted(let section):
+        sectionsInserted.append(section.rank)
+        rest -= section.payload.rows.count
+      case .changed(let before, let after) where before.payload.label != after.payload.label:
+        sectionsRemoved.append(before.rank)
+        sectionsInserted.append(after.rank)
+        rest -= before.payload.rows.count + after.payload.rows.count
+      case .changed(let before, let after):
+        guard let changes = Common(before, after, rest: &rest) else { return false }
+        if !changes.isEmpty { common.append(changes) }
+      }
+      return rest >= 0
+    }
+    if !isWhole || rest < 0 { return nil }
+  }
+}
+
+extension SectionedDifference.Common {
+  fileprivate init?(_ old: ElementReference<Section>, _ new: ElementReference<Section>, rest: inout Int) {
+    oldSection = old.rank
+    newSection = new.rank
+    let isWhole = RankedTree.forEachChange(from: old.payload.rows, to: new.payload.rows) { change in
+      switch change {
+      case .removed(let row): removed.append(.init(row, section: old.rank))
+      case .inserted(let row): inserted.append(.init(row, section: new.rank))
+      case .changed(let before, let after):
+        restamped.append((.init(before, section: old.rank), .init(after, section: new.rank)))
+      }
+      rest -= 1
+      return rest >= 0
+    }
+    if !isWhole { return nil }
+  }
+}
+
+extension SectionedTree.Row {
+  fileprivate init(_ element: ElementReference<RowStamp>, section: Int) {
+    self.init(section: section, item: element.rank, leaf: element.leaf, slot: element.slot)
+  }
+}

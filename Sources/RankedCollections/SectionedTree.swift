@@ -1,0 +1,103 @@
+/// One version of a sectioned result: sections in order, each with its rows in order.
+///
+/// A persistent tree of persistent trees. A value: copying it is O(1), and versions that grew from each other share all
+/// nodes that do not differ. Positions are counted by section and item, or by offset over all sections.
+package struct SectionedTree {
+  var sections = RankedTree<Section>()
+
+  package init() {}
+
+  /// Rows in all sections. O(1).
+  package var count: Int { sections.weight }
+  package var sectionCount: Int { sections.count }
+
+  /// A row's place and what stands there.
+  package struct Row {
+    package var section: Int
+    package var item: Int
+    var leaf: Node<RowStamp>
+    var slot: Int
+
+    package var stamp: RowStamp { leaf.payloads[slot] }
+    package func withEntry<Result>(_ body: (Bytes) throws -> Result) rethrows -> Result {
+      try leaf.keys.withKey(slot, body)
+    }
+    package func withIdentity<Result>(_ body: (Bytes) throws -> Result) rethrows -> Result {
+      try leaf.withIdentity(slot, body)
+    }
+  }
+
+  /// A section's label, its number of rows, and the offset of its first. O(log n).
+  package func section(at index: Int) -> (label: [UInt8], count: Int, offset: Int) {
+    let (leaf, slot, offset) = sections.element(atRank: index)
+    return (leaf.payloads[slot].label, leaf.payloads[slot].rows.count, offset)
+  }
+
+  /// Calls `body` with each section's label and count, in order. O(sections).
+  package func forEachSection(_ body: (_ label: [UInt8], _ count: Int) -> Void) {
+    var cursor = TreeCursor(sections)
+    while !cursor.isAtEnd {
+      let section = cursor.leaf.payloads[cursor.slot]
+      body(section.label, section.rows.count)
+      cursor.advance()
+    }
+  }
+
+  /// The row at `offset`. O(log n).
+  package func row(atOffset offset: Int) -> Row {
+    let (leaf, slot, section, item) = sections.element(atOffset: offset)
+    let row = leaf.payloads[slot].rows.element(atRank: item)
+    return Row(section: section, item: item, leaf: row.leaf, slot: row.slot)
+  }
+
+  /// The offset of a row given by section and item. O(log n).
+  package func offset(section: Int, item: Int) -> Int { sections.element(atRank: section).offset + item }
+
+  /// Calls `body` with each row in a range of offsets, which is cut to the result. O(log n + rows).
+  package func forEachRow(in offsets: Range<Int>, _ body: (Row) throws -> Void) rethrows {
+    var offset = max(0, offsets.lowerBound)
+    let end = min(count, offsets.upperBound)
+    while offset < end {
+      let row = row(atOffset: offset)
+      // The rest of the leaf follows without a further descent.
+      for slot in row.leaf.payloads.indices.dropFirst(row.slot).prefix(end - offset) {
+        try body(Row(section: row.section, item: row.item + slot - row.slot, leaf: row.leaf, slot: slot))
+        offset += 1
+      }
+    }
+  }
+
+  /// Where the row with this entry stands in the section with this key, if it does. O(log n).
+  package func position(ofEntry entry: Bytes, section: Bytes) -> (section: Int, item: Int, offset: Int)? {
+    guard let place = sections.position(of: section), let rows = sections.payload(of: section)?.rows,
+      let item = rows.position(of: entry)?.rank
+    else { return nil }
+    return (place.rank, item, place.offset + item)
+  }
+
+  /// The first `limit` rows, sharing all but O(log n) nodes with this version.
+  package func prefix(_ limit: Int) -> SectionedTree {
+    guard limit < count else { return self }
+    var result = SectionedTree()
+    guard limit > 0 else { return result }
+    let last = sections.element(atOffset: limit - 1)
+    result.sections = sections.prefix(last.rank + 1)
+    let key = last.leaf.keys.withKey(last.slot) { Array($0) }
+    key.withUnsafeBytes { key in
+      result.sections.update(key) { $0.rows = $0.rows.prefix(last.rest + 1) }
+    }
+    return result
+  }
+
+  /// Traps with a sentence when the tree is not well-formed. O(n).
+  package func checkInvariants() {
+    sections.checkInvariants()
+    var cursor = TreeCursor(sections)
+    while !cursor.isAtEnd {
+      let rows = cursor.leaf.payloads[cursor.slot].rows
+      precondition(!rows.isEmpty, "a section without rows")
+      rows.checkInvariants()
+      cursor.advance()
+    }
+  }
+}
