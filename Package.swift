@@ -58,13 +58,16 @@ let package = Package(
       dependencies: ["Server", "Store", logging, .product(name: "ArgumentParser", package: "swift-argument-parser")],
       swiftSettings: swiftSettings),
 
-    tests(of: "RankedCollections"),
-    tests(of: "LiveQuery", ["RankedCollections"]),
+    // A client as the protocol describes it, against which everything that makes patches is tested.
+    .target(
+      name: "TestSupport", dependencies: ["LiveQuery", "Wire"], path: "Tests/TestSupport", swiftSettings: swiftSettings),
+    tests(of: "RankedCollections", ["TestSupport"]),
+    tests(of: "LiveQuery", ["RankedCollections", "TestSupport", "Wire"]),
     tests(of: "Wire", ["LiveQuery"]),
     tests(of: "Store", ["LiveQuery", grdb, sqlite]),
-    tests(of: "Controllers", ["LiveQuery", "Store", grdb]),
+    tests(of: "Controllers", ["LiveQuery", "Store", "TestSupport", "Wire", grdb]),
     tests(of: "Gateway"),
-    tests(of: "Server", ["Store", "Wire", grdb]),
+    tests(of: "Server", ["Store", "TestSupport", "Wire", grdb]),
   ],
   swiftLanguageModes: [.v6]
 )

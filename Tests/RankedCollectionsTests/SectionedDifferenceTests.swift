@@ -1,4 +1,5 @@
 import RankedCollections
+import TestSupport
 import Testing
 
 @Suite struct SectionedDifferenceTests {
@@ -32,7 +33,7 @@ import Testing
 
   @Test(arguments: 1...30 as ClosedRange<UInt64>)
   func differenceOfAnyTwoVersionsLeadsFromOneToTheOther(seed: UInt64) throws {
-    var generator = Generator(state: seed)
+    var generator = SeededGenerator(seed: seed)
     var editor = SectionedTreeEditor()
     var versions = [editor.tree]
     for _ in 0..<40 {
@@ -54,7 +55,7 @@ import Testing
   }
 
   @Test func equalVersionsDoNotDiffer() throws {
-    var generator = Generator(state: 1)
+    var generator = SeededGenerator(seed: 1)
     var editor = SectionedTreeEditor()
     for identity in 0..<100 as Range<UInt8> { _ = editor.put(randomRow(&generator, identities: identity...identity)) }
     let before = editor.tree
@@ -66,7 +67,7 @@ import Testing
   }
 
   @Test func aLimitEndsTheWalk() throws {
-    var generator = Generator(state: 2)
+    var generator = SeededGenerator(seed: 2)
     var editor = SectionedTreeEditor()
     for identity in 0..<100 as Range<UInt8> { _ = editor.put(randomRow(&generator, identities: identity...identity)) }
     #expect(SectionedDifference(from: SectionedTree(), to: editor.tree, limit: 99) == nil)

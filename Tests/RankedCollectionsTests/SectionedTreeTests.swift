@@ -1,4 +1,5 @@
 import RankedCollections
+import TestSupport
 import Testing
 
 /// Rows as the tests think of them, kept beside the tree as a plain sorted array.
@@ -68,18 +69,7 @@ func plain(_ rows: some Collection<PlainRow>) -> [[UInt64]] {
   rows.sorted().map { [UInt64($0.section)] + $0.entry.bytes.map(UInt64.init) + [$0.stamp] }
 }
 
-struct Generator: RandomNumberGenerator {
-  var state: UInt64
-  mutating func next() -> UInt64 {
-    state &+= 0x9E37_79B9_7F4A_7C15
-    var z = state
-    z = (z ^ (z >> 30)) &* 0xBF58_476D_1CE4_E5B9
-    z = (z ^ (z >> 27)) &* 0x94D0_49BB_1331_11EB
-    return z ^ (z >> 31)
-  }
-}
-
-func randomRow(_ generator: inout Generator, identities: ClosedRange<UInt8> = 0...200) -> PlainRow {
+func randomRow(_ generator: inout SeededGenerator, identities: ClosedRange<UInt8> = 0...200) -> PlainRow {
   let length = Int.random(in: 1...3, using: &generator)
   return PlainRow(
     section: .random(in: 1...5, using: &generator), order: (0..<length).map { _ in .random(in: 1...4, using: &generator) },
@@ -89,7 +79,7 @@ func randomRow(_ generator: inout Generator, identities: ClosedRange<UInt8> = 0.
 @Suite struct SectionedTreeTests {
   @Test(arguments: 1...20 as ClosedRange<UInt64>)
   func randomEditsKeepTreeAndIndexInStep(seed: UInt64) throws {
-    var generator = Generator(state: seed)
+    var generator = SeededGenerator(seed: seed)
     var rows: [UInt8: PlainRow] = [:]
     var editor = SectionedTreeEditor()
     for step in 0..<600 {
@@ -113,7 +103,7 @@ func randomRow(_ generator: inout Generator, identities: ClosedRange<UInt8> = 0.
 
   @Test(arguments: [0, 1, 3, 4, 5, 16, 17, 100, 201])
   func buildingGivesTheSameAsInserting(count: Int) throws {
-    var generator = Generator(state: UInt64(count))
+    var generator = SeededGenerator(seed: UInt64(count))
     let rows = (0..<count).map { index in
       var row = randomRow(&generator)
       row.identity = UInt8(index)
@@ -125,7 +115,7 @@ func randomRow(_ generator: inout Generator, identities: ClosedRange<UInt8> = 0.
   }
 
   @Test func aBuiltTreeCanBeEdited() throws {
-    var generator = Generator(state: 7)
+    var generator = SeededGenerator(seed: 7)
     var rows: [UInt8: PlainRow] = [:]
     for identity in 0..<150 as Range<UInt8> { rows[identity] = randomRow(&generator, identities: identity...identity) }
     var editor = try SectionedTreeEditor.build(Array(rows.values))
@@ -139,7 +129,7 @@ func randomRow(_ generator: inout Generator, identities: ClosedRange<UInt8> = 0.
   }
 
   @Test func oldVersionsStayAsTheyWere() throws {
-    var generator = Generator(state: 11)
+    var generator = SeededGenerator(seed: 11)
     var rows: [UInt8: PlainRow] = [:]
     var editor = SectionedTreeEditor()
     var versions: [(SectionedTree, [[UInt64]])] = []
@@ -170,7 +160,7 @@ func randomRow(_ generator: inout Generator, identities: ClosedRange<UInt8> = 0.
   }
 
   @Test func positionsAndOffsetsAgree() throws {
-    var generator = Generator(state: 3)
+    var generator = SeededGenerator(seed: 3)
     var rows: [PlainRow] = []
     for identity in 0..<120 as Range<UInt8> { rows.append(randomRow(&generator, identities: identity...identity)) }
     let tree = try SectionedTreeEditor.build(rows).tree
@@ -184,7 +174,7 @@ func randomRow(_ generator: inout Generator, identities: ClosedRange<UInt8> = 0.
   }
 
   @Test func aPrefixHasTheFirstRows() throws {
-    var generator = Generator(state: 5)
+    var generator = SeededGenerator(seed: 5)
     var rows: [PlainRow] = []
     for identity in 0..<90 as Range<UInt8> { rows.append(randomRow(&generator, identities: identity...identity)) }
     let tree = try SectionedTreeEditor.build(rows).tree

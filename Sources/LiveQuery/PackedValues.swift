@@ -1,0 +1,132 @@
+package import RankedCollections
+
+/// SQLite values laid end to end as bytes: how row contents travel from a statement to a frame without an object each.
+///
+/// A value is one tag byte and then: nothing (null), eight bytes (integer, real), or a four-byte length and that many
+/// bytes (text, blob), all in the machine's byte order. Text is whatever bytes SQLite holds; `Wire` mends what is not
+/// UTF-8.
+package struct PackedValues: Equatable, Sendable {
+  package private(set) var bytes: [UInt8] = []
+
+  package init() {}
+  package init(bytes: [UInt8]) { self.bytes = bytes }
+
+  fileprivate enum Tag: UInt8 {
+    case null, integer, real, text, blob
+  }
+
+  package mutating func removeAll() { bytes.removeAll(keepingCapacity: true) }
+  package mutating func appendNull() { bytes.append(Tag.null.rawValue) }
+
+  package mutating func append(_ value: Int64) {
+    bytes.append(Tag.integer.rawValue)
+    withUnsafeBytes(of: value) { bytes.append(contentsOf: $0) }
+  }
+
+  package mutating func append(_ value: Double) {
+    bytes.append(Tag.real.rawValue)
+    withUnsafeBytes(of: value) { bytes.append(contentsOf: $0) }
+  }
+
+  package mutating func append(text: Bytes) { append(.text, text) }
+  package mutating func append(blob: Bytes) { append(.blob, blob) }
+
+  private mutating func append(_ tag: Tag, _ content: Bytes) {
+    bytes.append(tag.rawValue)
+    withUnsafeBytes(of: UInt32(content.count)) { bytes.append(contentsOf: $0) }
+    bytes.append(contentsOf: content)
+  }
+
+  package mutating func append(_ value: SQLValue) {
+    switch value {
+    case .null: appendNull()
+    case .integer(let value): append(value)
+    case .real(let value): append(value)
+    case .text(let value):
+      var value = value
+      value.withUTF8 { append(text: Bytes($0)) }
+    case .blob(let value): value.withUnsafeBytes { append(blob: $0) }
+    }
+  }
+}
+
+/// A value as it lies in packed bytes; text and blobs are borrowed from them.
+package enum PackedValue {
+  case null
+  case integer(Int64)
+  case real(Double)
+  case text(Bytes)
+  case blob(Bytes)
+
+  package var value: SQLValue {
+    switch self {
+    case .null: .null
+    case .integer(let value): .integer(value)
+    case .real(let value): .real(value)
+    case .text(let bytes): .text(String(decoding: bytes, as: UTF8.self))
+    case .blob(let bytes): .blob(Array(bytes))
+    }
+  }
+}
+
+/// Reads packed values one after the other.
+package struct PackedValueReader {
+  private let bytes: Bytes
+  private var position: Int
+
+  package init(_ bytes: Bytes, at position: Int = 0) {
+    self.bytes = bytes
+    self.position = position
+  }
+
+  /// - Precondition: there is another value.
+  package mutating func next() -> PackedValue {
+    let tag = PackedValues.Tag(rawValue: bytes[position])!
+    position += 1
+    switch tag {
+    case .null: return .null
+    case .integer: return .integer(load())
+    case .real: return .real(load())
+    case .text: return .text(content())
+    case .blob: return .blob(content())
+    }
+  }
+
+  private mutating func load<Value: BitwiseCopyable>() -> Value {
+    defer { position += MemoryLayout<Value>.size }
+    return bytes.loadUnaligned(fromByteOffset: position, as: Value.self)
+  }
+
+  private mutating func content() -> Bytes {
+    let count = Int(load() as UInt32)
+    defer { position += count }
+    return Bytes(rebasing: bytes[position..<position + count])
+  }
+}
+
+/// The contents of rows, each `columnCount` packed values.
+package struct PackedRows: Sendable {
+  package let columnCount: Int
+  private(set) var values = PackedValues()
+  private var starts: [Int] = []
+
+  package init(columnCount: Int) { self.columnCount = columnCount }
+
+  package var count: Int { starts.count }
+  /// Size in memory, and about the size on the wire.
+  package var byteCount: Int { values.bytes.count }
+
+  /// Adds a row; `body` appends exactly `columnCount` values.
+  package mutating func appendRow(_ body: (inout PackedValues) throws -> Void) rethrows {
+    starts.append(values.bytes.count)
+    try body(&values)
+  }
+
+  /// Calls `body` with a reader that stands before the row's first value.
+  package func withRow<Result>(_ index: Int, _ body: (inout PackedValueReader) throws -> Result) rethrows -> Result {
+    try values.bytes.withUnsafeBytes { bytes in
+      var reader = PackedValueReader(bytes, at: starts[index])
+      return try body(&reader)
+    }
+  }
+}

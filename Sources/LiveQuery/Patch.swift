@@ -1,0 +1,73 @@
+package import RankedCollections
+
+/// What turns one version of a result into another: protocol 3.3, before it is written as JSON.
+///
+/// Canonical: between two versions there is one patch. A row whose place changes only because of others is in no list;
+/// of the rows that changed within a section as many as possible stay, so the operations are the fewest possible.
+///
+/// Contents are indexes into `contents`, which says what has to be read from the database before the patch can be sent.
+package struct Patch {
+  /// Old coordinates, descending.
+  package var deleted: [IndexPath] = []
+  /// Old indexes, descending.
+  package var sectionsDeleted: [Int] = []
+  /// New indexes, ascending.
+  package var sectionsInserted: [InsertedSection] = []
+  /// New coordinates, ascending.
+  package var inserted: [Insertion] = []
+  /// By new place, ascending.
+  package var moved: [Change] = []
+  /// By new place, ascending.
+  package var updated: [Change] = []
+  /// The window after the patch; nil when the subscription wants everything.
+  package var window: Window?
+  /// By offset, ascending.
+  package var filled: [(offset: Int, content: Int)] = []
+  /// The rows of the new version whose contents the patch carries.
+  package var contents: [SectionedTree.Row] = []
+
+  package struct InsertedSection {
+    package var index: Int
+    package var info: SectionInfo
+    /// Where its rows' contents are, all of them; nil with a window.
+    package var contents: Range<Int>?
+  }
+
+  package struct Insertion {
+    package var path: IndexPath
+    /// Nil outside the window.
+    package var content: Int?
+  }
+
+  package struct Change {
+    package var from: IndexPath
+    package var to: IndexPath
+    /// Nil when nothing the client holds has changed.
+    package var content: Int?
+  }
+
+  package var isEmpty: Bool {
+    deleted.isEmpty && sectionsDeleted.isEmpty && sectionsInserted.isEmpty && inserted.isEmpty && moved.isEmpty
+      && updated.isEmpty && filled.isEmpty
+  }
+
+  init(window: Window?) { self.window = window }
+}
+
+extension Patch {
+  /// The patch between two versions for a client that holds `window` of the old one (nil: everything).
+  ///
+  /// - Parameter limit: when more rows than this differ there is no patch: starting over is cheaper.
+  /// - Complexity: O(changes × log n) between versions that grew from each other, and O(rows filled).
+  package init?(from old: SectionedTree, to new: SectionedTree, window: Window?, limit: Int = .max) {
+    guard let difference = SectionedDifference(from: old, to: new, limit: limit) else { return nil }
+    let matching = Matching(difference)
+    var planner = PatchPlanner(old: old, new: new, window: window, difference: difference, matching: matching)
+    self = planner.plan()
+  }
+
+  mutating func content(of row: SectionedTree.Row) -> Int {
+    contents.append(row)
+    return contents.count - 1
+  }
+}

@@ -1,0 +1,58 @@
+/// Where a row stands in a result: section and item, both from 0.
+package struct IndexPath: Hashable, Comparable, Sendable {
+  package var section: Int
+  package var item: Int
+
+  package init(section: Int, item: Int) {
+    self.section = section
+    self.item = item
+  }
+
+  package static func < (left: IndexPath, right: IndexPath) -> Bool {
+    left.section != right.section ? left.section < right.section : left.item < right.item
+  }
+}
+
+/// The range of offsets whose row contents a subscription wants.
+package struct Window: Hashable, Sendable {
+  package var offset: Int
+  package var limit: Int
+
+  package init(offset: Int, limit: Int) {
+    self.offset = offset
+    self.limit = limit
+  }
+
+  /// The offsets in it that a result of `total` rows has.
+  package func range(total: Int) -> Range<Int> {
+    let start = min(offset, total)
+    return start..<(limit < total - start ? start + limit : total)
+  }
+}
+
+/// A section as clients see it.
+package struct SectionInfo: Equatable, Sendable {
+  /// The section value.
+  package var name: SQLValue
+  package var indexTitle: String
+  package var count: Int
+
+  package init(name: SQLValue, indexTitle: String, count: Int) {
+    self.name = name
+    self.indexTitle = indexTitle
+    self.count = count
+  }
+}
+
+extension SectionInfo {
+  /// From the label that a `SectionedTree` keeps: the packed name and index title.
+  package init(label: [UInt8], count: Int) {
+    (name, indexTitle) = label.withUnsafeBytes { bytes in
+      var reader = PackedValueReader(bytes)
+      let name = reader.next().value
+      guard case .text(let title) = reader.next() else { return (name, "") }
+      return (name, String(decoding: title, as: UTF8.self))
+    }
+    self.count = count
+  }
+}

@@ -1,0 +1,8 @@
+/// One of SQLite's five storage classes, with its value.
+package enum SQLValue: Hashable, Sendable {
+  case null
+  case integer(Int64)
+  case real(Double)
+  case text(String)
+  case blob([UInt8])
+}

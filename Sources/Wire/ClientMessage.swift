@@ -1,0 +1,142 @@
+package import LiveQuery
+
+/// How rows look on the wire.
+package enum Shape: String, Hashable, Sendable {
+  case arrays, objects
+}
+
+/// What a client asks of one subscription: protocol 3.1.
+package enum ClientMessage: Sendable {
+  case subscribe(Subscribe)
+  case window(Window)
+  case fetch(Window)
+  case resync
+  case unsubscribe
+  case transact([SQLStatement])
+
+  package struct Subscribe: Sendable {
+    package var query: Query
+    package var window: Window?
+    package var minInterval: Int
+    package var shape: Shape
+  }
+}
+
+/// One statement of a transaction that a client asks for.
+package struct SQLStatement: Sendable {
+  package var sql: String
+  package var parameters: Query.Parameters
+
+  package init(sql: String, parameters: Query.Parameters = .none) {
+    self.sql = sql
+    self.parameters = parameters
+  }
+}
+
+/// A message that cannot be understood, with the `id` it carried when there was one.
+package struct ClientMessageError: Error {
+  package var id: String?
+  package var error: FreshetError
+  /// The text was not a JSON object at all: protocol 5 ends the connection with 4400.
+  package var isNotAnObject = false
+}
+
+extension ClientMessage {
+  /// Reads one text message.
+  ///
+  /// - Returns: the message, and the `id` that it names.
+  package static func parse(_ bytes: UnsafeRawBufferPointer) throws(ClientMessageError) -> (String, ClientMessage) {
+    let json: JSONValue
+    do throws(JSONError) {
+      json = try JSONParser.parse(bytes)
+    } catch {
+      throw ClientMessageError(
+        error: .badMessage("not JSON: \(error.message), at byte \(error.offset)"), isNotAnObject: true)
+    }
+    guard case .object(let members) = json else {
+      throw ClientMessageError(
+        error: .badMessage("a message must be a JSON object, not \(json.kind)"), isNotAnObject: true)
+    }
+    var id: String?
+    if case .string(let text)? = members["id"] { id = text }
+    do throws(FreshetError) {
+      let reader = MemberReader(members: members, prefix: "")
+      let message = try ClientMessage(type: try reader.required("type"), reader)
+      let name = try reader.required("id")
+      guard (1...64).contains(name.unicodeScalars.count) else {
+        throw .badMessage("id must be a string of 1 to 64 characters")
+      }
+      return (name, message)
+    } catch {
+      throw ClientMessageError(id: id, error: error)
+    }
+  }
+
+  private init(type: String, _ reader: MemberReader) throws(FreshetError) {
+    switch type {
+    case "subscribe": self = .subscribe(try Subscribe(reader))
+    case "window": self = .window(try Window(reader))
+    case "fetch": self = .fetch(try Window(reader))
+    case "resync": self = .resync
+    case "unsubscribe": self = .unsubscribe
+    case "transact": self = .transact(try SQLStatement.list(json: reader.members["statements"]))
+    default: throw FreshetError(.unknownType, "there is no message of the type \"\(type.prefix(64))\"")
+    }
+  }
+}
+
+extension ClientMessage.Subscribe {
+  fileprivate init(_ reader: MemberReader) throws(FreshetError) {
+    guard let json = reader.members["query"] else { throw .badMessage("query is missing") }
+    query = try Query(json: json)
+    window = try Window(json: reader.members["window"])
+    minInterval = try reader.count("minInterval") ?? 0
+    shape = try Shape(json: reader.members["shape"]) ?? .arrays
+  }
+}
+
+extension Shape {
+  package init?(json: JSONValue?) throws(FreshetError) {
+    switch json {
+    case nil, .null: return nil
+    case .string(let name):
+      guard let shape = Shape(rawValue: name) else { throw .badMessage("shape must be \"arrays\" or \"objects\"") }
+      self = shape
+    case .some: throw .badMessage("shape must be \"arrays\" or \"objects\"")
+    }
+  }
+}
+
+extension Window {
+  fileprivate init(_ reader: MemberReader) throws(FreshetError) {
+    guard let limit = try reader.count("limit") else { throw .badMessage("\(reader.prefix)limit is missing") }
+    self.init(offset: try reader.count("offset") ?? 0, limit: limit)
+  }
+
+  /// The `window` member of a subscription or of a snapshot's body.
+  package init?(json: JSONValue?) throws(FreshetError) {
+    switch json {
+    case nil, .null: return nil
+    case .object(let members): try self.init(MemberReader(members: members, prefix: "window."))
+    case .some(let other): throw .badMessage("window must be an object, not \(other.kind)")
+    }
+  }
+}
+
+extension SQLStatement {
+  /// The `statements` of a transaction.
+  package static func list(json: JSONValue?) throws(FreshetError) -> [SQLStatement] {
+    guard case .array(let values)? = json, !values.isEmpty else {
+      throw .badMessage("statements must be a list of {\"sql\", \"params\"}, not empty")
+    }
+    var list: [SQLStatement] = []
+    for (index, value) in values.enumerated() {
+      guard case .object(let members) = value else {
+        throw .badMessage("statements[\(index)] must be an object, not \(value.kind)")
+      }
+      let reader = MemberReader(members: members, prefix: "statements[\(index)].")
+      list.append(SQLStatement(sql: try reader.required("sql"), parameters: try .init(json: members["params"])))
+    }
+    return list
+  }
+}

@@ -1,0 +1,101 @@
+package import LiveQuery
+import RankedCollections
+
+/// What a patch message says beside the patch itself.
+package struct PatchHeader {
+  package var from: String
+  package var to: String
+  package var commit: Int64
+  package var total: Int
+  /// Only the values that differ.
+  package var alongside: [(name: String, value: SQLValue)]
+
+  package init(from: String, to: String, commit: Int64, total: Int, alongside: [(name: String, value: SQLValue)]) {
+    self.from = from
+    self.to = to
+    self.commit = commit
+    self.total = total
+    self.alongside = alongside
+  }
+}
+
+extension MessageBody {
+  /// A patch: protocol 3.2 and 3.3.
+  ///
+  /// - Parameters:
+  ///   - rows: the contents that the patch's indexes mean, one row for each of `patch.contents`.
+  ///   - changed: for each of them, the columns that `updated` and `moved` list; at least those that differ.
+  package static func patch(
+    _ header: PatchHeader, _ patch: Patch, rows: PackedRows, changed: [ColumnSet], _ layout: RowLayout
+  ) -> MessageBody {
+    MessageBody("patch") { writer in
+      writer.member("from", header.from)
+      writer.member("to", header.to)
+      writer.name("commit")
+      writer.integer(header.commit)
+      writer.member("total", header.total)
+      writer.list("deleted", patch.deleted) { $0.path($1) }
+      writer.list("sectionsDeleted", patch.sectionsDeleted) { $0.integer($1) }
+      writer.list("sectionsInserted", patch.sectionsInserted) { $0.section($1, rows, layout) }
+      writer.list("inserted", patch.inserted) { writer, insertion in
+        writer.array {
+          $0.integer(insertion.path.section)
+          $0.integer(insertion.path.item)
+          if let content = insertion.content { $0.row(rows, content, layout) }
+        }
+      }
+      writer.list("moved", patch.moved) { $0.change($1, rows, changed, layout) }
+      writer.list("updated", patch.updated) { $0.change($1, rows, changed, layout) }
+      if let window = patch.window { writer.member("window", window) }
+      writer.list("filled", patch.filled) { writer, fill in
+        writer.array {
+          $0.integer(fill.offset)
+          $0.row(rows, fill.content, layout)
+        }
+      }
+      writer.alongside(header.alongside)
+    }
+  }
+}
+
+extension JSONWriter {
+  /// A member that is absent when empty.
+  fileprivate mutating func list<Element>(
+    _ name: String, _ elements: [Element], _ body: (inout JSONWriter, Element) -> Void
+  ) {
+    if elements.isEmpty { return }
+    self.name(name)
+    array { for element in elements { body(&$0, element) } }
+  }
+
+  fileprivate mutating func path(_ path: IndexPath) {
+    array {
+      $0.integer(path.section)
+      $0.integer(path.item)
+    }
+  }
+
+  fileprivate mutating func section(_ section: Patch.InsertedSection, _ rows: PackedRows, _ layout: RowLayout) {
+    array {
+      $0.integer(section.index)
+      $0.object {
+        $0.members(of: section.info)
+        if let contents = section.contents { $0.member("rows", rows, contents, layout) }
+      }
+    }
+  }
+
+  fileprivate mutating func change(
+    _ change: Patch.Change, _ rows: PackedRows, _ changed: [ColumnSet], _ layout: RowLayout
+  ) {
+    array {
+      $0.path(change.from)
+      $0.path(change.to)
+      if let content = change.content {
+        $0.changes(rows, content, layout, changed[content])
+      } else {
+        $0.object { _ in }
+      }
+    }
+  }
+}

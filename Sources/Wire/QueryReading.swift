@@ -1,0 +1,57 @@
+package import LiveQuery
+
+extension Query {
+  /// A query as clients write it: protocol 2. Members that it does not know are ignored.
+  ///
+  /// Fragments are trimmed, so that queries that differ in outer white space are one.
+  ///
+  /// - Throws: `bad_message` for a member of the wrong type, `bad_query` for one that cannot be.
+  package init(json: JSONValue) throws(FreshetError) {
+    guard case .object(let members) = json else { throw .badMessage("query must be an object, not \(json.kind)") }
+    let reader = MemberReader(members: members, prefix: "query.")
+    self.init(from: trimmed(try reader.required("from")))
+    select = try reader.strings("select").map(trimmed)
+    filter = try reader.string("where").map(trimmed)
+    parameters = try Parameters(json: members["params"])
+    groupBy = try reader.strings("groupBy").map(trimmed)
+    having = try reader.string("having").map(trimmed)
+    sectionBy = try SectionBy(json: members["sectionBy"])
+    orderBy = try reader.strings("orderBy").map(trimmed)
+    limit = try reader.count("limit")
+    key = try reader.strings("key").map(trimmed)
+    for (name, sql) in try reader.object("alongside") ?? [:] {
+      guard case .string(let text) = sql else {
+        throw .badMessage("query.alongside.\(name) must be a string, not \(sql.kind)")
+      }
+      alongside.append(Alongside(name: name, sql: trimmed(text)))
+    }
+    alongside.sort { $0.name < $1.name }
+  }
+}
+
+extension Query.SectionBy {
+  fileprivate init?(json: JSONValue?) throws(FreshetError) {
+    switch json {
+    case nil, .null: return nil
+    case .string(let expression): self.init(expression: trimmed(expression))
+    case .object(let members):
+      let reader = MemberReader(members: members, prefix: "query.sectionBy.")
+      self.init(expression: trimmed(try reader.required("by")))
+      indexTitle = try reader.string("indexTitle").map(trimmed)
+      switch try reader.string("order").map({ $0.uppercased() }) {
+      case nil, "ASC": isDescending = false
+      case "DESC": isDescending = true
+      case .some(let other): throw .badQuery("query.sectionBy.order must be \"ASC\" or \"DESC\", not \"\(other)\"")
+      }
+    case .some(let other): throw .badMessage("query.sectionBy must be a string or an object, not \(other.kind)")
+    }
+  }
+}
+
+/// Without white space (SQLite's: ASCII) at the ends.
+private func trimmed(_ text: String) -> String {
+  let isSpace = { (byte: UInt8) in byte == 0x20 || (0x09...0x0D).contains(byte) }
+  let bytes = text.utf8.drop(while: isSpace)
+  guard let last = bytes.lastIndex(where: { !isSpace($0) }) else { return "" }
+  return String(bytes[...last]) ?? text
+}

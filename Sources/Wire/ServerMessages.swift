@@ -1,0 +1,219 @@
+package import LiveQuery
+import RankedCollections
+
+/// A message to a client without the subscription's `id`: `{"type":"…","id":` … `,` body `}`. The body is the same for all
+/// who share a result, so it is written once.
+package struct MessageBody: Sendable {
+  package var type: StaticString
+  /// Members, without braces.
+  package var members: [UInt8]
+
+  /// The whole message for the subscription `id`, which is laid out as JSON already, quotes included.
+  package func message(id: [UInt8]) -> [UInt8] {
+    var bytes: [UInt8] = []
+    bytes.reserveCapacity(members.count + id.count + 32)
+    bytes += Array("{\"type\":\"\(type)\",\"id\":".utf8)
+    bytes += id
+    if !members.isEmpty { bytes.append(UInt8(ascii: ",")) }
+    bytes += members
+    bytes.append(UInt8(ascii: "}"))
+    return bytes
+  }
+
+  init(_ type: StaticString, _ body: (inout JSONWriter) -> Void) {
+    self.type = type
+    var writer = JSONWriter()
+    body(&writer)
+    members = writer.bytes
+  }
+}
+
+/// What a snapshot says.
+package struct SnapshotContents {
+  package var version: String
+  package var commit: Int64
+  package var columns: [String]
+  package var key: [String]
+  package var total: Int
+  package var sections: [SectionInfo]
+  package var window: Window?
+  /// Offset of the first of `rows`.
+  package var offset: Int
+  package var rows: PackedRows
+  /// Which of `rows` go into this message.
+  package var range: Range<Int>
+  package var isComplete: Bool
+  package var alongside: [(name: String, value: SQLValue)]
+
+  package init(
+    version: String, commit: Int64, columns: [String], key: [String], total: Int, sections: [SectionInfo],
+    window: Window?, offset: Int, rows: PackedRows, range: Range<Int>, isComplete: Bool,
+    alongside: [(name: String, value: SQLValue)]
+  ) {
+    self.version = version
+    self.commit = commit
+    self.columns = columns
+    self.key = key
+    self.total = total
+    self.sections = sections
+    self.window = window
+    self.offset = offset
+    self.rows = rows
+    self.range = range
+    self.isComplete = isComplete
+    self.alongside = alongside
+  }
+}
+
+extension MessageBody {
+  package static func snapshot(_ contents: SnapshotContents, _ layout: RowLayout) -> MessageBody {
+    MessageBody("snapshot") { writer in
+      writer.member("version", contents.version)
+      writer.name("commit")
+      writer.integer(contents.commit)
+      writer.strings("columns", contents.columns)
+      writer.strings("key", contents.key)
+      writer.member("total", contents.total)
+      writer.name("sections")
+      writer.array { list in
+        for section in contents.sections { list.object { $0.members(of: section) } }
+      }
+      if let window = contents.window { writer.member("window", window) }
+      writer.member("offset", contents.offset)
+      writer.member("rows", contents.rows, contents.range, layout)
+      writer.member("complete", contents.isComplete)
+      writer.alongside(contents.alongside)
+    }
+  }
+
+  /// Rows from `offset` on: a part of a snapshot, or the answer to `window` (with the new window) or `fetch`.
+  package static func rows(
+    version: String, window: Window?, offset: Int, rows: PackedRows, range: Range<Int>, isComplete: Bool,
+    _ layout: RowLayout
+  ) -> MessageBody {
+    MessageBody("rows") { writer in
+      writer.member("version", version)
+      if let window { writer.member("window", window) }
+      writer.member("offset", offset)
+      writer.member("rows", rows, range, layout)
+      writer.member("complete", isComplete)
+    }
+  }
+
+  package static func committed(changes: Int, commit: Int64) -> MessageBody {
+    MessageBody("committed") { writer in
+      writer.member("changes", changes)
+      writer.name("commit")
+      writer.integer(commit)
+    }
+  }
+
+  package static let unsubscribed = MessageBody("unsubscribed") { _ in }
+
+  package static func error(_ error: FreshetError, isFatal: Bool) -> MessageBody {
+    MessageBody("error") { $0.members(of: error, isFatal: isFatal) }
+  }
+
+  /// An error that belongs to no subscription.
+  package static func anonymous(_ error: FreshetError) -> [UInt8] {
+    var writer = JSONWriter()
+    writer.object {
+      $0.member("type", "error")
+      $0.members(of: error, isFatal: false)
+    }
+    return writer.bytes
+  }
+}
+
+extension JSONWriter {
+  mutating func strings(_ name: String, _ values: [String]) {
+    self.name(name)
+    array { for value in values { $0.string(value) } }
+  }
+
+  mutating func member(_ name: String, _ window: Window) {
+    self.name(name)
+    object {
+      $0.member("offset", window.offset)
+      $0.member("limit", window.limit)
+    }
+  }
+
+  mutating func members(of section: SectionInfo) {
+    name("name")
+    value(section.name)
+    member("indexTitle", section.indexTitle)
+    member("count", section.count)
+  }
+
+  mutating func members(of error: FreshetError, isFatal: Bool) {
+    member("code", error.code.rawValue)
+    member("message", error.message)
+    member("retryable", error.code.isRetryable)
+    member("fatal", isFatal)
+  }
+
+  mutating func member(_ name: String, _ rows: PackedRows, _ range: Range<Int>, _ layout: RowLayout) {
+    self.name(name)
+    array { for index in range { $0.row(rows, index, layout) } }
+  }
+
+  mutating func alongside(_ values: [(name: String, value: SQLValue)]) {
+    if values.isEmpty { return }
+    name("alongside")
+    object { object in
+      for (name, value) in values {
+        object.name(name)
+        object.value(value)
+      }
+    }
+  }
+}
+
+/// How the rows of one query are written: the shape, and each column's name laid out as a JSON member name.
+package struct RowLayout: Sendable {
+  package let shape: Shape
+  let names: [[UInt8]]
+
+  package init(columns: [String], shape: Shape) {
+    self.shape = shape
+    names = columns.map { column in
+      var writer = JSONWriter()
+      writer.string(column)
+      return writer.bytes + [UInt8(ascii: ":")]
+    }
+  }
+}
+
+extension JSONWriter {
+  /// A whole row in the layout's shape.
+  mutating func row(_ rows: PackedRows, _ index: Int, _ layout: RowLayout) {
+    rows.withRow(index) { reader in
+      switch layout.shape {
+      case .arrays:
+        array { for _ in layout.names { $0.value(reader.next()) } }
+      case .objects:
+        object {
+          for name in layout.names {
+            $0.name(encoded: name)
+            $0.value(reader.next())
+          }
+        }
+      }
+    }
+  }
+
+  /// The columns of a row that `changed` has, always an object.
+  mutating func changes(_ rows: PackedRows, _ index: Int, _ layout: RowLayout, _ changed: ColumnSet) {
+    rows.withRow(index) { reader in
+      object {
+        for (column, name) in layout.names.enumerated() {
+          let value = reader.next()
+          guard changed.contains(column) else { continue }
+          $0.name(encoded: name)
+          $0.value(value)
+        }
+      }
+    }
+  }
+}

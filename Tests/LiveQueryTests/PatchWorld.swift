@@ -1,0 +1,85 @@
+import LiveQuery
+import RankedCollections
+import TestSupport
+import Wire
+
+/// A row of a small world: sorted by section, then name, then id.
+struct WorldRow: Hashable {
+  var section: String
+  var name: String
+  var id: Int
+  var depth: Int
+
+  var json: JSONValue { .array([.integer(Int64(id)), .string(name), .integer(Int64(depth))]) }
+}
+
+/// One state of a small world, as a tree and as what a client must have.
+struct World {
+  static let columns = ["id", "name", "depth"]
+  static let layout = RowLayout(columns: columns, shape: .arrays)
+
+  var rows: [WorldRow]
+  var tree: SectionedTree
+
+  init(_ rows: [WorldRow]) throws {
+    self.rows = rows.sorted { ($0.section, $0.name, $0.id) < ($1.section, $1.name, $1.id) }
+    var builder = SectionedTreeBuilder()
+    for row in rows {
+      var entry = RankedEntry()
+      entry.append { $0 += Array(row.name.utf8) + [0] }
+      entry.startIdentity()
+      entry.append { $0 += [UInt8(row.id >> 8), UInt8(row.id & 255)] }
+      entry.finish()
+      var label = PackedValues()
+      label.append(.text(row.section))
+      label.append(.text(String(row.section.prefix(1))))
+      let stamp = RowStamp(UInt64(row.depth) << 32 ^ UInt64(bitPattern: Int64(row.name.hashValue)))
+      Array(row.section.utf8).withUnsafeBytes { section in
+        label.bytes.withUnsafeBytes { label in
+          entry.bytes.withUnsafeBytes { builder.append(section: section, label: label, entry: $0, stamp: stamp) }
+        }
+      }
+    }
+    tree = try builder.finish().tree
+  }
+
+  var sectionNames: [String] {
+    rows.map(\.section).reduce(into: []) { if $0.last != $1 { $0.append($1) } }
+  }
+
+  func contents(of wanted: [SectionedTree.Row]) -> PackedRows {
+    var packed = PackedRows(columnCount: 3)
+    for place in wanted {
+      let row = rows[tree.offset(section: place.section, item: place.item)]
+      packed.appendRow {
+        $0.append(.integer(Int64(row.id)))
+        $0.append(.text(row.name))
+        $0.append(.integer(Int64(row.depth)))
+      }
+    }
+    return packed
+  }
+
+  func snapshot(window: Window?, version: String) throws -> JSONValue {
+    let range = window?.range(total: tree.count) ?? 0..<tree.count
+    var wanted: [SectionedTree.Row] = []
+    tree.forEachRow(in: range) { wanted.append($0) }
+    let version = ResultVersion(number: 0, commit: 0, tree: tree, alongside: [])
+    let body = MessageBody.snapshot(
+      SnapshotContents(
+        version: "v", commit: 0, columns: World.columns, key: ["id"], total: tree.count, sections: version.sections,
+        window: window, offset: range.lowerBound, rows: contents(of: wanted), range: 0..<wanted.count, isComplete: true,
+        alongside: []), World.layout)
+    return try JSONParser.parse(body.message(id: Array("\"a\"".utf8)))
+  }
+
+  /// The patch to another state as the message a client gets.
+  func patch(to new: World, window: Window?) throws -> (patch: Patch, message: JSONValue) {
+    let patch = Patch(from: tree, to: new.tree, window: window)!
+    let body = MessageBody.patch(
+      PatchHeader(from: "v", to: "v", commit: 0, total: new.tree.count, alongside: []), patch,
+      rows: new.contents(of: patch.contents), changed: Array(repeating: .all, count: patch.contents.count),
+      World.layout)
+    return (patch, try JSONParser.parse(body.message(id: Array("\"a\"".utf8))))
+  }
+}
