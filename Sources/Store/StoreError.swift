@@ -2,8 +2,8 @@ import GRDB
 
 /// What went wrong in the store.
 ///
-/// `code` is one of the wire's error codes (docs/protocol.md, section 5) wherever a client can cause the error, so that
-/// a session can send it on as it is; the set is open.
+/// `code` is one of the wire's error codes (docs/protocol.md, section 5) wherever a client can cause the error, so
+/// that a session can send it on as it is; the set is open.
 package struct StoreError: Error {
   /// A short stable word for programs, see `StoreError.Code`.
   package let code: String

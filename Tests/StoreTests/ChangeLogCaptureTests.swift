@@ -15,7 +15,8 @@ import Testing
     #expect(
       try log(fixture, after: "INSERT INTO well VALUES (7, 'a', 1, NULL); INSERT INTO well(name) VALUES ('b');")
         == ["insert well:7 *", "insert well:8 *"])
-    #expect(try log(fixture, after: "UPDATE well SET depth = 2, note = 'x' WHERE id = 7") == ["update well:7 depth+note"])
+    #expect(
+      try log(fixture, after: "UPDATE well SET depth = 2, note = 'x' WHERE id = 7") == ["update well:7 depth+note"])
     #expect(try log(fixture, after: "DELETE FROM well WHERE id = 8") == ["delete well:8 *"])
   }
 
@@ -33,7 +34,8 @@ import Testing
     #expect(try log(fixture, after: "UPDATE t SET b = 'b '") == ["update t:1 b"])
     #expect(try log(fixture, after: "UPDATE t SET c = 1.0, d = 1.0, e = 1.0") == ["update t:1 c+d"])
     #expect(try log(fixture, after: "UPDATE t SET c = NULL; UPDATE t SET c = 0") == ["update t:1 c", "update t:1 c"])
-    #expect(try log(fixture, after: "UPDATE t SET c = 'x'; UPDATE t SET c = x'78'") == ["update t:1 c", "update t:1 c"])
+    #expect(
+      try log(fixture, after: "UPDATE t SET c = 'x'; UPDATE t SET c = x'78'") == ["update t:1 c", "update t:1 c"])
     #expect(try log(fixture, after: "UPDATE s SET e = 1.0") == ["update s:1 e"])
   }
 
@@ -136,7 +138,8 @@ import Testing
   @Test func generatedColumnsAreInTheMask() throws {
     let fixture = try ChangeLogFixture(
       """
-      CREATE TABLE g(id INTEGER PRIMARY KEY, a INT, twice INT AS (a * 2), b TEXT, up TEXT AS (upper(b)) STORED, raw AS (a));
+      CREATE TABLE g(id INTEGER PRIMARY KEY, a INT, twice INT AS (a * 2), b TEXT,
+        up TEXT AS (upper(b)) STORED, raw AS (a));
       INSERT INTO g(id, a, b) VALUES (1, 1, 'x');
       """)
     #expect(fixture.tables.first?.columns == ["id", "a", "twice", "b", "up", "raw"])
@@ -157,7 +160,9 @@ import Testing
 
   @Test func strictAndAllKeyTables() throws {
     let fixture = try ChangeLogFixture(
-      "CREATE TABLE s(id TEXT PRIMARY KEY, v INT) STRICT, WITHOUT ROWID; CREATE TABLE k(a INT, b INT, PRIMARY KEY (a, b));")
+      "CREATE TABLE s(id TEXT PRIMARY KEY, v INT) STRICT, WITHOUT ROWID; "
+        + "CREATE TABLE k(a INT, b INT, PRIMARY KEY (a, b));"
+    )
     #expect(
       try log(fixture, after: "INSERT INTO s VALUES ('a', 1); UPDATE s SET v = 2; DELETE FROM s;")
         == ["insert s:'a' *", "update s:'a' v", "delete s:'a' *"])
@@ -181,14 +186,18 @@ import Testing
       INSERT INTO \(table) VALUES ('a', 'b', 1), ('z', 'z', 2);
       """)
     #expect(try fixture.keys(after: "UPDATE \(table) SET other = 'c' WHERE \(column) = 'a'") == ["\(name):'a'"])
-    #expect(try fixture.keys(after: "UPDATE \(table) SET \(column) = 'd' WHERE \(column) = 'a'") == ["\(name):'a'", "\(name):'d'"])
+    #expect(
+      try fixture.keys(after: "UPDATE \(table) SET \(column) = 'd' WHERE \(column) = 'a'") == [
+        "\(name):'a'", "\(name):'d'",
+      ])
     #expect(try fixture.keys(after: "REPLACE INTO \(table) VALUES ('e', 'f', 1)") == ["\(name):'d'", "\(name):'e'"])
     #expect(try fixture.keys(after: "DELETE FROM \(table) WHERE \(column) = 'e'") == ["\(name):'e'"])
   }
 
   @Test func namesOfTheRowidMayBeColumns() throws {
     let fixture = try ChangeLogFixture(
-      "CREATE TABLE a(rowid TEXT, v); CREATE TABLE b(ROWID, _rowid_, v); CREATE TABLE c(oid INTEGER PRIMARY KEY, rowid);"
+      "CREATE TABLE a(rowid TEXT, v); CREATE TABLE b(ROWID, _rowid_, v); "
+        + "CREATE TABLE c(oid INTEGER PRIMARY KEY, rowid);"
         + "CREATE TABLE d(rowid TEXT PRIMARY KEY, oid, _rowid_, u UNIQUE);")
     #expect(try fixture.keys(after: "INSERT INTO a VALUES ('x', 1)") == ["a:1"])
     #expect(try fixture.keys(after: "INSERT INTO b VALUES ('x', 'y', 1); UPDATE b SET v = 2;") == ["b:1"])

@@ -59,7 +59,9 @@ import Testing
     let fixture = try ChangeLogFixture(Self.schema, tables: ["WELL"])
     #expect(fixture.tables.map(\.name) == ["well"])
     #expect(try fixture.install(tables: ["pair"]).map(\.name) == ["well", "pair"])
-    #expect(try fixture.keys(after: "INSERT INTO pair VALUES (1, 'x'); INSERT INTO sequence(v) VALUES (1);") == ["pair:'x',1"])
+    #expect(
+      try fixture.keys(after: "INSERT INTO pair VALUES (1, 'x'); INSERT INTO sequence(v) VALUES (1);") == ["pair:'x',1"]
+    )
     #expect(try fixture.schema().contains { $0.contains("k1") })
   }
 
@@ -122,11 +124,15 @@ import Testing
     Alteration(
       sql: "ALTER TABLE t RENAME TO s; CREATE TABLE t(k TEXT PRIMARY KEY);",
       after: "UPDATE s SET v = 7; INSERT INTO t VALUES ('x');", logged: ["update s:1 v", "insert t:'x' *"]),
-    Alteration(sql: "CREATE UNIQUE INDEX i ON t(v)", after: "REPLACE INTO t VALUES (2, 1, 5);", logged: [
-      "displace t:1 *", "insert t:2 *",
-    ]),
     Alteration(
-      sql: "CREATE TABLE s(id INTEGER PRIMARY KEY, u); INSERT INTO s SELECT id, u FROM t; DROP TABLE t; ALTER TABLE s RENAME TO t;",
+      sql: "CREATE UNIQUE INDEX i ON t(v)", after: "REPLACE INTO t VALUES (2, 1, 5);",
+      logged: [
+        "displace t:1 *", "insert t:2 *",
+      ]),
+    Alteration(
+      sql:
+        "CREATE TABLE s(id INTEGER PRIMARY KEY, u); INSERT INTO s SELECT id, u FROM t; DROP TABLE t; "
+        + "ALTER TABLE s RENAME TO t;",
       after: "UPDATE t SET u = 7", logged: ["update t:1 u"]),
     Alteration(
       sql: "DROP TABLE t; CREATE TABLE t(a, b, PRIMARY KEY (a, b)) WITHOUT ROWID;",
@@ -136,7 +142,9 @@ import Testing
   ])
   func whatAnAlteredSchemaMadeStaleIsRepaired(_ alteration: Alteration) throws {
     let fixture = try ChangeLogFixture(
-      "CREATE TABLE other(id INTEGER PRIMARY KEY); CREATE TABLE t(id INTEGER PRIMARY KEY, v, u); INSERT INTO t VALUES (1, 1, 1);")
+      "CREATE TABLE other(id INTEGER PRIMARY KEY); CREATE TABLE t(id INTEGER PRIMARY KEY, v, u); "
+        + "INSERT INTO t VALUES (1, 1, 1);"
+    )
     let reader = try fixture.queue.writeWithoutTransaction { try ChangeLogReader(connection: $0.sqliteConnection!) }
     let head = try fixture.queue.read { _ in try reader.head() }
     #expect(try fixture.write(alteration.sql) == "")
@@ -192,7 +200,8 @@ import Testing
   }
 
   @Test func aWriterOnAnAttachedDatabaseIsLoggedThere() throws {
-    let fixture = try ChangeLogFixture("CREATE TABLE u(id INTEGER PRIMARY KEY, e UNIQUE); INSERT INTO u VALUES (1, 'a');")
+    let fixture = try ChangeLogFixture(
+      "CREATE TABLE u(id INTEGER PRIMARY KEY, e UNIQUE); INSERT INTO u VALUES (1, 'a');")
     _ = try fixture.changes()
     let shell = SQLiteShell(path: ":memory:")
     let sql = """

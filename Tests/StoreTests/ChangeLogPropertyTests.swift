@@ -8,8 +8,9 @@ import Testing
 ///
 /// `FRESHET_SEED=n swift test --filter ChangeLogPropertyTests` repeats a failure.
 @Suite struct ChangeLogPropertyTests {
-  private static let commits = 250
-  private static let seed = ProcessInfo.processInfo.environment["FRESHET_SEED"].flatMap(UInt64.init) ?? .random(in: 0 ... .max)
+  private static let commits = 150
+  private static let seed =
+    ProcessInfo.processInfo.environment["FRESHET_SEED"].flatMap(UInt64.init) ?? .random(in: 0 ... .max)
 
   @Test(arguments: RandomSchema.all)
   func everyDifferenceIsInTheLog(_ schema: RandomSchema) throws {
@@ -106,7 +107,9 @@ struct RandomSchema: Sendable, CustomStringConvertible {
       tables: [("t", ["id", "a", "b"])]),
     RandomSchema(
       description: "untyped NOCASE key, defaults",
-      sql: "CREATE TABLE t(k COLLATE NOCASE PRIMARY KEY, a TEXT NOT NULL DEFAULT a, b NOT NULL DEFAULT 2 UNIQUE, g AS (b) UNIQUE);",
+      sql:
+        "CREATE TABLE t(k COLLATE NOCASE PRIMARY KEY, a TEXT NOT NULL DEFAULT a,"
+        + "b NOT NULL DEFAULT 2 UNIQUE, g AS (b) UNIQUE);",
       tables: [("t", ["k", "a", "b"])]),
     RandomSchema(
       description: "foreign keys",
@@ -145,8 +148,9 @@ struct StatementGenerator {
     elements.randomElement(using: &generator)!
   }
 
+  /// No -1: as an explicit rowid it is the one value that the log cannot tell from none (see `DisplaceTriggers`).
   private mutating func value() -> String {
-    pick(["0", "1", "2", "3", "4", "1.0", "2.5", "'a'", "'A'", "'b'", "'B '", "'1'", "NULL", "x'61'", "-1"])
+    pick(["0", "1", "2", "3", "4", "1.0", "2.5", "'a'", "'A'", "'b'", "'B '", "'1'", "NULL", "x'61'", "-2"])
   }
 
   mutating func pragmas() -> String {

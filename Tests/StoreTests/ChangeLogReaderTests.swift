@@ -60,7 +60,9 @@ import Testing
     try fixture.write(insert(250))
     let count = Int64(try fixture.write("SELECT count(*) FROM _freshet_log")) ?? 0
     #expect(count > 80 && count <= 100)
-    #expect(try read(fixture, reader, after: 0).outcome == .gap(LogHead(sequence: 250, schemaVersion: schemaVersion(fixture))))
+    #expect(
+      try read(fixture, reader, after: 0).outcome == .gap(LogHead(sequence: 250, schemaVersion: schemaVersion(fixture)))
+    )
     #expect(try read(fixture, reader, after: 250 - count - 1).sequences == [])
     #expect(try read(fixture, reader, after: 250 - count).sequences.count == Int(count))
   }

@@ -61,7 +61,8 @@ import Testing
     var generator = SplitMix64(state: 7)
     let alphabet = Array("ax1'\"[]`-/*.:@$?(|<>=!eE+ \n\u{0B};#é\u{0}".utf8)
     for _ in 0..<20_000 {
-      let bytes = (0..<Int.random(in: 0...12, using: &generator)).map { _ in alphabet.randomElement(using: &generator)! }
+      let bytes = (0..<Int.random(in: 0...12, using: &generator)).map { _ in alphabet.randomElement(using: &generator)!
+      }
       var end = 0
       for token in SQLTokenizer(bytes) {
         #expect(token.range.lowerBound >= end && !token.range.isEmpty && token.range.upperBound <= bytes.count)

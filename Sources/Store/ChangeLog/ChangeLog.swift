@@ -4,27 +4,28 @@ package import GRDB
 /// into one table, for every writer in every language in any process.
 ///
 /// What it adds is named `_freshet_…`: three tables, up to six triggers per tracked table, and one that keeps the log
-/// short. What writers see of it: nothing but time, the log's own pages, and `sqlite3_total_changes()`, which counts the rows
-/// that triggers write (`changes()` and `last_insert_rowid()` do not). Not logged: changes by a connection that switched
-/// triggers off (`SQLITE_DBCONFIG_ENABLE_TRIGGER`).
+/// short. What writers see of it: nothing but time, the log's own pages, and `sqlite3_total_changes()`, which counts
+/// the rows that triggers write (`changes()` and `last_insert_rowid()` do not). Not logged: changes by a connection
+/// that switched triggers off (`SQLITE_DBCONFIG_ENABLE_TRIGGER`).
 ///
 /// While a table is tracked, SQLite refuses `ALTER TABLE … DROP COLUMN` on it, as it does for any column a trigger
-/// names: uninstall, alter, install again. Adding and renaming columns, renaming, dropping and rebuilding the table work;
-/// `install` afterwards brings the triggers up to date.
+/// names: uninstall, alter, install again. Adding and renaming columns, renaming, dropping and rebuilding the table
+/// work; `install` afterwards brings the triggers up to date.
 package enum ChangeLog {
   /// Rows that the log keeps unless told otherwise.
   package static let defaultCapacity = 100_000
 
   /// Tracks tables, brings what is tracked already up to date, and forgets tables that were dropped.
   ///
-  /// All in one transaction (IMMEDIATE), or in a savepoint of the caller's. Installing what is installed writes nothing.
-  /// When changes may have gone unlogged since the last time (a table was altered or rebuilt), the log gets a new token,
-  /// by which every `ChangeLogReader` reports a gap.
+  /// All in one transaction (IMMEDIATE), or in a savepoint of the caller's. Installing what is installed writes
+  /// nothing. When changes may have gone unlogged since the last time (a table was altered or rebuilt), the log gets
+  /// a new token, by which every `ChangeLogReader` reports a gap.
   ///
   /// - Parameter tables: names in any case; nil for all tables that can be tracked. Tables tracked before stay so.
   /// - Parameter capacity: rows that the log keeps at most, 1 or more.
   /// - Returns: all tracked tables, in order of id.
-  /// - Throws: `no_such_table`, `not_allowed` (a view, a virtual table, …), `bad_argument` (the capacity), `read_only`.
+  /// - Throws: `no_such_table`, `not_allowed` (a view, a virtual table, …), `bad_argument` (the capacity),
+  /// `read_only`.
   package static func install(
     _ db: Database, tables: [String]? = nil, capacity: Int = defaultCapacity
   ) throws(StoreError) -> [TrackedTable] {

@@ -52,7 +52,9 @@ struct ChangeLogInstaller {
   }
 
   /// - Parameter names: tables to track besides those tracked already.
-  private func plan(_ catalog: SchemaCatalog, installed: [Installed], adding names: [SchemaCatalog.Table]) throws -> Plan {
+  private func plan(_ catalog: SchemaCatalog, installed: [Installed], adding names: [SchemaCatalog.Table]) throws
+    -> Plan
+  {
     var plan = Plan()
     var names = names
     for entry in try Self.entries(db) {

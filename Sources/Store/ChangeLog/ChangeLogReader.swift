@@ -3,9 +3,9 @@ import GRDBSQLite
 
 /// Reads the change log on one connection.
 ///
-/// Mutable state: `token`, and the three statements, all guarded by being used from one thread at a time, the one that
-/// uses the connection. The statements are prepared once (SQLite prepares them again by itself when the schema changes), and
-/// reading a row allocates nothing. The reader must be released before its connection is closed.
+/// Mutable state: `token`, and the three statements, all guarded by being used from one thread at a time, the one
+/// that uses the connection. The statements are prepared once (SQLite prepares them again by itself when the schema
+/// changes), and reading a row allocates nothing. The reader must be released before its connection is closed.
 package final class ChangeLogReader {
   private let connection: OpaquePointer
   /// token, newest seq

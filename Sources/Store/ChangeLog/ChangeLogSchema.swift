@@ -2,8 +2,8 @@ import GRDB
 
 /// The names and definitions of everything that `track` adds to a database.
 ///
-/// There is no AUTOINCREMENT: it would leave `sqlite_sequence` behind. There is no NOT NULL, UNIQUE or CHECK: whatever
-/// conflict policy a writer's statement imposes on the triggers finds nothing to resolve.
+/// There is no AUTOINCREMENT: it would leave `sqlite_sequence` behind. There is no NOT NULL, UNIQUE or CHECK:
+/// whatever conflict policy a writer's statement imposes on the triggers finds nothing to resolve.
 enum ChangeLogSchema {
   /// Begins every name; the user's own tables do not begin so.
   static let prefix = "_freshet_"
@@ -35,8 +35,8 @@ enum ChangeLogSchema {
 
   /// Keeps the log at `capacity` rows or fewer, whoever writes and whether or not a server runs.
   ///
-  /// Rows go in groups, so that a row costs next to nothing: deleting one old row at every new one took three times as
-  /// long. The newest rows always stay, so that `seq`, SQLite's `max(rowid) + 1`, never goes back.
+  /// Rows go in groups, so that a row costs next to nothing: deleting one old row at every new one took three times
+  /// as long. The newest rows always stay, so that `seq`, SQLite's `max(rowid) + 1`, never goes back.
   static func trimTrigger(capacity: Int) -> Trigger {
     let group = trimGroup(capacity: capacity)
     return Trigger(

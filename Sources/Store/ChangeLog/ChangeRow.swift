@@ -32,8 +32,9 @@ package struct ChangeRow: ~Copyable {
 package enum ReadOutcome: Sendable, Equatable {
   /// All changes after the given position were passed to the body.
   case complete(LogHead)
-  /// Changes after the given position are lost: they were trimmed, or the log was repaired or made anew meanwhile. The
-  /// body was not called; whatever was derived from the log is to be fetched anew, and reading goes on from this head.
+  /// Changes after the given position are lost: they were trimmed, or the log was repaired or made anew meanwhile.
+  /// The body was not called; whatever was derived from the log is to be fetched anew, and reading goes on from this
+  /// head.
   case gap(LogHead)
 
   package var head: LogHead {

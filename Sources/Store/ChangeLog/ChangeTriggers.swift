@@ -1,8 +1,9 @@
 /// The triggers that log the rows a statement writes. (`DisplaceTriggers` logs those that REPLACE throws out.)
 ///
-/// Every part of their form was measured: a row costs the running of a trigger program (about 0.2 µs, even for an empty
-/// one) and an append to the log's B-tree. A WHEN clause and a second copy of its comparisons in the mask are almost free;
-/// computing the mask once in a subquery is not (1.7 times the cost of the whole trigger), nor is a WITHOUT ROWID log.
+/// Every part of their form was measured: a row costs the running of a trigger program (about 0.2 µs, even for an
+/// empty one) and an append to the log's B-tree. A WHEN clause and a second copy of its comparisons in the mask are
+/// almost free; computing the mask once in a subquery is not (1.7 times the cost of the whole trigger), nor is a
+/// WITHOUT ROWID log.
 struct ChangeTriggers {
   let id: Int64
   let shape: TableShape
@@ -31,7 +32,9 @@ struct ChangeTriggers {
     guard !others.isEmpty else { return nil }
     let isChanged = Schema.joined(others.map { difference($0.element) }, by: "OR")
     // Columns from the 63rd on share one bit.
-    let single = others.filter { $0.offset < ColumnMask.lastBit }.map { "((\(difference($0.element))) << \($0.offset))" }
+    let single = others.filter { $0.offset < ColumnMask.lastBit }.map {
+      "((\(difference($0.element))) << \($0.offset))"
+    }
     let shared = others.filter { $0.offset >= ColumnMask.lastBit }.map { difference($0.element) }
     let rest = shared.isEmpty ? [] : ["((\(Schema.joined(shared, by: "OR"))) << \(ColumnMask.lastBit))"]
     return trigger(

@@ -5,8 +5,8 @@ struct TableShape: Equatable {
   struct Column: Equatable {
     let name: String
     /// Whether `=` tells all values of this column apart once both are compared as BINARY text. A column without
-    /// affinity does not: 1 and 1.0 are equal there and stay two values. (Under the other affinities one of them cannot be
-    /// stored; -9223372036854775808, which can be both under INTEGER, is not worth a comparison per row.)
+    /// affinity does not: 1 and 1.0 are equal there and stay two values. (Under the other affinities one of them
+    /// cannot be stored; -9223372036854775808, which can be both under INTEGER, is not worth a comparison per row.)
     let isExact: Bool
     /// What REPLACE stores in place of NULL: the default, as SQL, of a NOT NULL column.
     let replacementForNull: String?
@@ -100,8 +100,9 @@ extension TableShape.Column {
       return quotedString(text)
     case .quotedIdentifier:
       let quote = text.last.map(String.init) ?? ""
-      return quotedString(text.dropFirst().dropLast().split(separator: quote + quote, omittingEmptySubsequences: false)
-        .joined(separator: quote))
+      return quotedString(
+        text.dropFirst().dropLast().split(separator: quote + quote, omittingEmptySubsequences: false)
+          .joined(separator: quote))
     default:
       return defaultValue
     }

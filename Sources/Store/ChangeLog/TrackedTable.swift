@@ -49,8 +49,8 @@ package struct KeyColumn: Sendable, Equatable, Codable {
 
 /// A set of columns of one tracked table, as the log stores it.
 ///
-/// Bit i stands for column i of `TrackedTable.columns`; columns from 62 on share bit 62. Inserted, deleted and displaced
-/// rows have every bit (`all`), for a row comes or goes as a whole.
+/// Bit i stands for column i of `TrackedTable.columns`; columns from 62 on share bit 62. Inserted, deleted and
+/// displaced rows have every bit (`all`), for a row comes or goes as a whole.
 package struct ColumnMask: Sendable, Equatable {
   package let rawValue: Int64
 

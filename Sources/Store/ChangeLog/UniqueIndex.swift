@@ -83,7 +83,8 @@ struct IndexDefinition: Equatable {
       return Self.text(hasOrder ? term.dropLast() : term[...])
     }
     let rest = tokens[position...]
-    condition = rest.first?.isKeyword("WHERE") == true ? Self.text(rest.dropFirst().filter { $0.text != ";" }[...]) : nil
+    condition =
+      rest.first?.isKeyword("WHERE") == true ? Self.text(rest.dropFirst().filter { $0.text != ";" }[...]) : nil
   }
 
   private static func text(_ tokens: ArraySlice<Word>) -> String {

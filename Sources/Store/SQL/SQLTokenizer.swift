@@ -1,7 +1,8 @@
 /// Cuts SQL into tokens by the rules of SQLite's own tokenizer (`tokenize.c` of 3.40).
 ///
 /// It knows no grammar. Every byte of the text that is not white space belongs to exactly one token, in order, so
-/// a text without `unterminated` and `illegal` tokens is cut here exactly where SQLite cuts it. O(length of the text).
+/// a text without `unterminated` and `illegal` tokens is cut here exactly where SQLite cuts it. O(length of the
+/// text).
 package struct SQLTokenizer: Sequence, IteratorProtocol {
   private let bytes: [UInt8]
   /// Where the next token, or white space before it, begins.
