@@ -1,0 +1,69 @@
+import GRDB
+
+/// The names and definitions of everything that `track` adds to a database.
+///
+/// There is no AUTOINCREMENT: it would leave `sqlite_sequence` behind. There is no NOT NULL, UNIQUE or CHECK:
+/// whatever conflict policy a writer's statement imposes on the triggers finds nothing to resolve.
+enum ChangeLogSchema {
+  /// Begins every name; the user's own tables do not begin so.
+  static let prefix = "_freshet_"
+  static let log = "_freshet_log"
+  static let table = "_freshet_table"
+  static let meta = "_freshet_meta"
+  static let trim = "_freshet_trim"
+
+  /// Raised when the triggers or tables of an older Freshet must not be read by this one.
+  static let format = 1
+
+  /// The values of `_freshet_log.op`.
+  static let insert = ChangeOperation.insert.rawValue
+  static let update = ChangeOperation.update.rawValue
+  static let delete = ChangeOperation.delete.rawValue
+  static let displace = ChangeOperation.displace.rawValue
+
+  /// Number of columns of the log before the first key column.
+  static let logColumnsBeforeKey = 4
+
+  /// Key columns have no type: without affinity they keep every value exactly as the row has it.
+  static func keyColumn(_ index: Int) -> String { "k\(index)" }
+
+  static let createTables = """
+    CREATE TABLE "\(meta)"(id INTEGER PRIMARY KEY, format INTEGER, token INTEGER, capacity INTEGER);
+    CREATE TABLE "\(table)"(id INTEGER PRIMARY KEY, name TEXT, columns TEXT, "key" TEXT);
+    CREATE TABLE "\(log)"(seq INTEGER PRIMARY KEY, tbl INTEGER, op INTEGER, cols INTEGER, k0);
+    """
+
+  /// Keeps the log at `capacity` rows or fewer, whoever writes and whether or not a server runs.
+  ///
+  /// Rows go in groups, so that a row costs next to nothing: deleting one old row at every new one took three times
+  /// as long. The newest rows always stay, so that `seq`, SQLite's `max(rowid) + 1`, never goes back.
+  static func trimTrigger(capacity: Int) -> Trigger {
+    let group = trimGroup(capacity: capacity)
+    return Trigger(
+      name: trim,
+      sql: """
+        CREATE TRIGGER "\(trim)" AFTER INSERT ON "\(log)" WHEN NEW.seq % \(group) = 0 BEGIN \
+        DELETE FROM "\(log)" WHERE seq <= NEW.seq - \(capacity - group + 1); END
+        """)
+  }
+
+  /// How many rows are trimmed at a time.
+  static func trimGroup(capacity: Int) -> Int {
+    min(max(capacity / 10, 1), 1_000)
+  }
+
+  /// A trigger as `sqlite_master` lists it: SQLite keeps the text from the name on verbatim.
+  struct Trigger: Equatable {
+    let name: String
+    let sql: String
+  }
+
+  /// `left AND right …`, or with another operator; balanced, for SQLite limits the depth of an expression to 1,000.
+  static func joined(_ terms: [String], by operation: String) -> String {
+    guard terms.count > 2 else { return terms.joined(separator: " \(operation) ") }
+    let middle = terms.count / 2
+    let left = joined(Array(terms[..<middle]), by: operation)
+    let right = joined(Array(terms[middle...]), by: operation)
+    return "(\(left)) \(operation) (\(right))"
+  }
+}

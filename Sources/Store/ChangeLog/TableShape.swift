@@ -1,0 +1,110 @@
+package import GRDB
+
+/// All that the triggers of one table depend on, read from the schema.
+struct TableShape: Equatable {
+  struct Column: Equatable {
+    let name: String
+    /// Whether `=` tells all values of this column apart once both are compared as BINARY text. A column without
+    /// affinity does not: 1 and 1.0 are equal there and stay two values. (Under the other affinities one of them
+    /// cannot be stored; -9223372036854775808, which can be both under INTEGER, is not worth a comparison per row.)
+    let isExact: Bool
+    /// What REPLACE stores in place of NULL: the default, as SQL, of a NOT NULL column.
+    let replacementForNull: String?
+    let isGenerated: Bool
+  }
+
+  let name: String
+  let columns: [Column]
+  let key: TableKey
+  let uniqueIndexes: [UniqueIndex]
+  /// The first of SQLite's names for the rowid that no column shadows; nil for WITHOUT ROWID tables too.
+  let rowidAlias: String?
+
+  func column(_ name: String) -> Column? {
+    columns.first { isSameName($0.name, name) }
+  }
+
+  static let rowidNames = ["rowid", "_rowid_", "oid"]
+}
+
+extension TableKey {
+  /// The key of any ordinary table of the main database, tracked or not.
+  ///
+  /// - Throws: `no_such_table`; `not_allowed` when the table is a view or virtual, or when it has no primary key and
+  ///   its columns shadow all names of the rowid.
+  package static func derive(_ db: Database, table name: String) throws(StoreError) -> TableKey {
+    try withStoreErrors {
+      let table = try SchemaCatalog.read(db).trackable(name)
+      return try TableShape.read(db, table).key
+    }
+  }
+}
+
+extension TableShape {
+  /// Reads one table's shape: PRAGMA table_xinfo, index_list and index_xinfo, and the text of its indexes.
+  static func read(_ db: Database, _ table: SchemaCatalog.Table) throws -> TableShape {
+    let sql = "SELECT name, type, \"notnull\", dflt_value, pk, hidden FROM pragma_table_xinfo(?, 'main') ORDER BY cid"
+    let rows = try Row.fetchAll(db, sql: sql, arguments: [table.name])
+    let columns = rows.map { Column($0, isStrict: table.isStrict) }
+    let indexes = try UniqueIndex.readAll(db, table: table.name)
+    let alias =
+      table.isWithoutRowid
+      ? nil : rowidNames.first { name in !columns.contains { isSameName($0.name, name) } }
+    let primaryKey: [String] = rows.filter { $0["pk"] as Int > 0 }.sorted { ($0["pk"] as Int) < $1["pk"] }
+      .map { $0["name"] }
+    return TableShape(
+      name: table.name, columns: columns,
+      key: try key(of: table, primaryKey: primaryKey, indexes: indexes, rowidAlias: alias),
+      uniqueIndexes: indexes, rowidAlias: alias)
+  }
+
+  private static func key(
+    of table: SchemaCatalog.Table, primaryKey: [String], indexes: [UniqueIndex], rowidAlias: String?
+  ) throws(StoreError) -> TableKey {
+    // INTEGER PRIMARY KEY is the one primary key without an index. (Its type does not tell: INTEGER PRIMARY KEY DESC
+    // is an ordinary column with an index.)
+    if let index = indexes.first(where: \.isPrimaryKey) {
+      return .columns(index.distinctColumns)
+    }
+    if let column = primaryKey.first {
+      return .rowid(alias: column)
+    }
+    guard let rowidAlias else {
+      throw StoreError(
+        code: StoreError.Code.notAllowed,
+        message: "table \(table.name) cannot be tracked: it has no primary key, and its columns hide the rowid")
+    }
+    return .rowid(alias: rowidAlias)
+  }
+}
+
+extension TableShape.Column {
+  fileprivate init(_ row: Row, isStrict: Bool) {
+    let type = (row["type"] as String? ?? "").uppercased()
+    let isNotNull: Bool = row["notnull"]
+    name = row["name"]
+    isExact = !(type.isEmpty || type.contains("BLOB") || isStrict && type == "ANY")
+    replacementForNull = isNotNull ? (row["dflt_value"] as String?).map(Self.literalIfName) : nil
+    isGenerated = (row["hidden"] as Int) >= 2
+  }
+
+  /// A default that is a bare or double-quoted word is a string, which elsewhere in SQL would be a column's name.
+  private static func literalIfName(_ defaultValue: String) -> String {
+    let tokenizer = SQLTokenizer(defaultValue)
+    let tokens = tokenizer.filter { $0.kind != .comment }
+    guard tokens.count == 1, let token = tokens.first else { return defaultValue }
+    let text = tokenizer.text(of: token)
+    let words = ["NULL", "TRUE", "FALSE", "CURRENT_TIME", "CURRENT_DATE", "CURRENT_TIMESTAMP"]
+    switch token.kind {
+    case .identifier where !words.contains { isSameName($0, text) }:
+      return quotedString(text)
+    case .quotedIdentifier:
+      let quote = text.last.map(String.init) ?? ""
+      return quotedString(
+        text.dropFirst().dropLast().split(separator: quote + quote, omittingEmptySubsequences: false)
+          .joined(separator: quote))
+    default:
+      return defaultValue
+    }
+  }
+}

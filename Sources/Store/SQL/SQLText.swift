@@ -1,0 +1,39 @@
+/// `name` as an SQL identifier, whatever it holds: in double quotes, quotes doubled.
+///
+/// SQLite reads an unknown name in double quotes as a string literal: use this for names known to exist.
+package func quotedIdentifier(_ name: String) -> String {
+  quoted(name, with: "\"")
+}
+
+/// `text` as an SQL string literal. `text` holds no NUL, which SQL text cannot carry.
+package func quotedString(_ text: String) -> String {
+  quoted(text, with: "'")
+}
+
+private func quoted(_ text: String, with quote: Character) -> String {
+  var result = String(quote)
+  for character in text.unicodeScalars {
+    // By scalar: a quote that a combining mark follows is still a quote to SQLite.
+    result.unicodeScalars.append(character)
+    if Character(character) == quote { result.unicodeScalars.append(character) }
+  }
+  result.append(quote)
+  return result
+}
+
+/// Whether SQLite takes both names for one: it folds the case of A to Z, and nothing else.
+package func isSameName(_ left: String, _ right: String) -> Bool {
+  let left = left.utf8
+  let right = right.utf8
+  return left.count == right.count && zip(left, right).allSatisfy { asciiLowercase($0) == asciiLowercase($1) }
+}
+
+/// Whether `name` begins with `prefix` as SQLite compares names.
+package func hasNamePrefix(_ name: String, _ prefix: String) -> Bool {
+  name.utf8.count >= prefix.utf8.count
+    && zip(name.utf8, prefix.utf8).allSatisfy { asciiLowercase($0) == asciiLowercase($1) }
+}
+
+private func asciiLowercase(_ byte: UInt8) -> UInt8 {
+  byte >= UInt8(ascii: "A") && byte <= UInt8(ascii: "Z") ? byte | 0x20 : byte
+}
