@@ -4,6 +4,7 @@
  * The libwebsockets context is made, run and destroyed on the service thread, so that nothing of it is ever touched by
  * another one, but for lws_cancel_service.
  */
+#include <dirent.h>
 #include <errno.h>
 #include <signal.h>
 #include <stdarg.h>
@@ -243,12 +244,10 @@ static void set_up_process(void) {
 static bool find_root(gateway *gateway, char *error, size_t capacity) {
   const char *directory = gateway->configuration.public_directory;
   if (!directory) return true;
-  gateway->root = realpath(directory, NULL);
-  if (gateway->root && access(gateway->root, R_OK | X_OK) == 0) {
-    char probe[4100];
-    snprintf(probe, sizeof probe, "%s/.", gateway->root);
-    if (access(probe, X_OK) == 0) return true;
-  }
+  DIR *probe = opendir(directory);
+  if (probe) closedir(probe);
+  gateway->root = probe ? realpath(directory, NULL) : NULL;
+  if (gateway->root) return true;
   snprintf(error, capacity, "cannot read the directory %s: %s", directory, strerror(errno));
   return false;
 }

@@ -23,6 +23,8 @@ final class RawWebSocket {
 
   let socket: RawSocket
   let handshake: RawResponse
+  /// For sessions with permessage-deflate.
+  var inflate = Inflate()
 
   /// Connects and upgrades; throws unless the server switched protocols.
   init(
