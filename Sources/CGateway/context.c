@@ -1,2 +1,335 @@
-// Placeholder
-#include "CGateway.h"
+/*
+ * Life and death of a gateway, its service thread, and what libwebsockets calls back.
+ *
+ * The libwebsockets context is made, run and destroyed on the service thread, so that nothing of it is ever touched by
+ * another one, but for lws_cancel_service.
+ */
+#include <dirent.h>
+#include <errno.h>
+#include <signal.h>
+#include <stdarg.h>
+#include <stdio.h>
+#include <stdlib.h>
+#include <string.h>
+#include <sys/resource.h>
+#include <unistd.h>
+
+#include "commands.h"
+#include "internal.h"
+
+/* Whose service thread this is: libwebsockets' log function is one for the process and gets no context. */
+static _Thread_local gateway *current_gateway;
+
+/* Contexts are made and destroyed one at a time: libwebsockets does not promise that its process-wide state (log
+   level, TLS library) stands more. */
+static pthread_mutex_t context_lock = PTHREAD_MUTEX_INITIALIZER;
+
+void gateway_log(gateway *gateway, int level, const char *format, ...) {
+  char line[512];
+  va_list arguments;
+  va_start(arguments, format);
+  vsnprintf(line, sizeof line, format, arguments);
+  va_end(arguments);
+  gateway->configuration.callbacks.logged(gateway->context, level, line);
+}
+
+static void log_line(int level, const char *line) {
+  int length = (int)strcspn(line, "\n");
+  if (current_gateway) gateway_log(current_gateway, level == LLL_ERR ? 0 : 1, "libwebsockets: %.*s", length, line);
+}
+
+/* A socket, until it is gone: LWS_CALLBACK_WSI_DESTROY. */
+static int connection_open(gateway *gateway, struct lws *wsi) {
+  struct connection *connection = calloc(1, sizeof *connection);
+  if (!connection) return -1;
+  connection->gateway = gateway;
+  connection->wsi = wsi;
+  lws_set_opaque_user_data(wsi, connection);
+  return 0;
+}
+
+static void connection_free(struct lws *wsi) {
+  struct connection *connection = lws_get_opaque_user_data(wsi);
+  if (!connection) return;
+  lws_set_opaque_user_data(wsi, NULL);
+  if (connection->session) session_gone(connection->session);
+  exchange_gone(connection);
+  request_free(connection->handshake);
+  free(connection);
+}
+
+static int call_session(struct connection *connection, enum lws_callback_reasons reason, void *bytes, size_t length) {
+  struct session *session = connection->session;
+  if (reason == LWS_CALLBACK_ESTABLISHED) return session_open(connection);
+  if (!session) return 0;
+  if (reason == LWS_CALLBACK_RECEIVE) return session_receive(session, bytes, length);
+  if (reason == LWS_CALLBACK_SERVER_WRITEABLE) return session_writable(session);
+  if (reason == LWS_CALLBACK_RECEIVE_PONG) session_heard(session);
+  /* The peer's Close frame is answered by libwebsockets, and nothing may follow that answer. */
+  if (reason == LWS_CALLBACK_WS_PEER_INITIATED_CLOSE) session->ended = true;
+  if (reason == LWS_CALLBACK_CLOSED) session_gone(session);
+  return 0;
+}
+
+static int call_connection(struct connection *connection, enum lws_callback_reasons reason, void *in, size_t length) {
+  if (!connection) return 0;
+  switch (reason) {
+    case LWS_CALLBACK_HTTP_CONFIRM_UPGRADE: return session_confirm_upgrade(connection, in);
+    case LWS_CALLBACK_HTTP: return exchange_begin(connection);
+    case LWS_CALLBACK_HTTP_BODY: return exchange_body(connection, in, length);
+    case LWS_CALLBACK_HTTP_BODY_COMPLETION: return exchange_body_complete(connection);
+    case LWS_CALLBACK_CLOSED_HTTP: exchange_gone(connection); return 0;
+    default: return call_session(connection, reason, in, length);
+  }
+}
+
+/* The one protocol: HTTP requests, sessions and the listening socket all arrive here. */
+static int called_back(struct lws *wsi, enum lws_callback_reasons reason, void *user, void *in, size_t length) {
+  (void)user;
+  gateway *gateway = current_gateway;
+  switch (reason) {
+    case LWS_CALLBACK_EVENT_WAIT_CANCELLED: commands_run(gateway); return 0;
+    case LWS_CALLBACK_SERVER_NEW_CLIENT_INSTANTIATED: return connection_open(gateway, wsi);
+    case LWS_CALLBACK_RAW_RX_FILE: return wsi == gateway->listener ? listener_accept(gateway) : 0;
+    case LWS_CALLBACK_WSI_DESTROY: connection_free(wsi); return 0;
+    /* A CONNECT request turns into a raw socket, which nobody wants. */
+    case LWS_CALLBACK_RAW_ADOPT:
+    case LWS_CALLBACK_RAW_RX: return -1;
+    case LWS_CALLBACK_HTTP_CONFIRM_UPGRADE:
+    case LWS_CALLBACK_HTTP:
+    case LWS_CALLBACK_HTTP_BODY:
+    case LWS_CALLBACK_HTTP_BODY_COMPLETION:
+    case LWS_CALLBACK_CLOSED_HTTP:
+    case LWS_CALLBACK_ESTABLISHED:
+    case LWS_CALLBACK_RECEIVE:
+    case LWS_CALLBACK_RECEIVE_PONG:
+    case LWS_CALLBACK_SERVER_WRITEABLE:
+    case LWS_CALLBACK_WS_PEER_INITIATED_CLOSE:
+    case LWS_CALLBACK_CLOSED: return call_connection(lws_get_opaque_user_data(wsi), reason, in, length);
+    default: return 0;
+  }
+}
+
+/* permessage-deflate as libwebsockets does it, but noting which sessions have it: nothing else tells. */
+static int deflate(struct lws_context *context, const struct lws_extension *extension, struct lws *wsi,
+                   enum lws_extension_callback_reasons reason, void *user, void *in, size_t length) {
+  struct connection *connection = wsi ? lws_get_opaque_user_data(wsi) : NULL;
+  int result = lws_extension_callback_pm_deflate(context, extension, wsi, reason, user, in, length);
+  if (reason == LWS_EXT_CB_CONSTRUCT && result == 0 && connection) connection->compressed = true;
+  return result;
+}
+
+static const struct lws_extension compression[] = {
+    {"permessage-deflate", deflate, "permessage-deflate; client_no_context_takeover; client_max_window_bits"},
+    {NULL, NULL, NULL},
+};
+
+/* All zero: libwebsockets' own keep-alive stays off; see keepalive.c. */
+static const lws_retry_bo_t no_keepalive = {0};
+
+static bool make_context(gateway *gateway, struct lws_protocols protocols[2]) {
+  struct lws_context_creation_info info = {
+      .port = CONTEXT_PORT_NO_LISTEN_SERVER,
+      .protocols = protocols,
+      .extensions = gateway->configuration.compression ? compression : NULL,
+      .options = LWS_SERVER_OPTION_EXPLICIT_VHOSTS,
+      .retry_and_idle_policy = &no_keepalive,
+      .max_http_header_data = 32 * 1024,
+      .timeout_secs = 20,
+      .keepalive_timeout = 60,
+      .gid = -1,
+      .uid = -1,
+  };
+  lws_set_log_level(LLL_ERR | LLL_WARN, log_line);
+  gateway->lws = lws_create_context(&info);
+  gateway->vhost = gateway->lws ? lws_create_vhost(gateway->lws, &info) : NULL;
+  return gateway->vhost && listener_adopt(gateway);
+}
+
+static void fire_stop(lws_sorted_usec_list_t *timer) { (void)timer; /* waking up is all it is for */ }
+
+static void fire_watch(lws_sorted_usec_list_t *timer) {
+  gateway *self = lws_container_of(timer, gateway, watch_timer);
+  lws_usec_t now = lws_now_usecs();
+  for (uint32_t i = 0; i < self->sessions.count; i++) {
+    struct session *session = self->sessions.entries[i].object;
+    if (session) session_watch(session, now);
+  }
+  for (uint32_t i = 0; i < self->exchanges.count; i++) {
+    struct exchange *exchange = self->exchanges.entries[i].object;
+    if (exchange) exchange_watch(exchange);
+  }
+  lws_sul_schedule(self->lws, 0, &self->watch_timer, fire_watch, WATCH_INTERVAL_US);
+}
+
+/* Called by COMMAND_STOP. */
+void gateway_begin_stop(gateway *gateway, uint16_t code, const char *reason, int milliseconds) {
+  gateway->stopping = true;
+  gateway->stop_code = code;
+  gateway->stop_at = lws_now_usecs() + (lws_usec_t)milliseconds * LWS_US_PER_MS;
+  listener_close(gateway);
+  for (uint32_t i = 0; i < gateway->sessions.count; i++) {
+    struct session *session = gateway->sessions.entries[i].object;
+    if (session) session_close(session, code, reason);
+  }
+  lws_sul_schedule(gateway->lws, 0, &gateway->stop_timer, fire_stop, (lws_usec_t)milliseconds * LWS_US_PER_MS);
+}
+
+static bool is_finished(const gateway *gateway) {
+  if (!gateway->stopping) return false;
+  return (!gateway->sessions.live && !gateway->unfinished.count) || lws_now_usecs() >= gateway->stop_at;
+}
+
+static void set_state(gateway *gateway, int state) {
+  pthread_mutex_lock(&gateway->lock);
+  gateway->state = state;
+  pthread_cond_signal(&gateway->started_changed);
+  pthread_mutex_unlock(&gateway->lock);
+}
+
+static void destroy_context(gateway *gateway) {
+  lws_sul_cancel(&gateway->pump_timer);
+  lws_sul_cancel(&gateway->watch_timer);
+  lws_sul_cancel(&gateway->stop_timer);
+  pthread_mutex_lock(&context_lock);
+  if (gateway->lws) lws_context_destroy(gateway->lws);
+  pthread_mutex_unlock(&context_lock);
+  gateway->lws = NULL;
+}
+
+static void *serve(void *argument) {
+  gateway *gateway = argument;
+  struct lws_protocols protocols[2] = {
+      {.name = gateway->configuration.subprotocol,
+       .callback = called_back,
+       .rx_buffer_size = 4096,
+       .tx_packet_size = GATHER_BYTES + LWS_PRE},
+  };
+  current_gateway = gateway;
+  pthread_mutex_lock(&context_lock);
+  bool made = make_context(gateway, protocols);
+  pthread_mutex_unlock(&context_lock);
+  if (made) {
+    fire_watch(&gateway->watch_timer);
+    set_state(gateway, RUNNING);
+    commands_run(gateway); /* what was queued before anybody could be woken */
+    while (!is_finished(gateway) && lws_service(gateway->lws, 0) >= 0) continue;
+  }
+  commands_end(gateway);
+  destroy_context(gateway);
+  if (!made) set_state(gateway, FAILED);
+  current_gateway = NULL;
+  return NULL;
+}
+
+/*
+ * libwebsockets sizes its tables by the limit of open files: 1,024 are too few, and the billion that some container
+ * runtimes set would take gigabytes.
+ */
+static void set_up_process(void) {
+  const rlim_t wanted = 65536, most = 1048576;
+  struct rlimit files;
+  struct sigaction pipe;
+  if (getrlimit(RLIMIT_NOFILE, &files) == 0) {
+    rlim_t limit = files.rlim_cur < wanted ? wanted : files.rlim_cur > most ? most : files.rlim_cur;
+    if (limit > files.rlim_max) limit = files.rlim_max;
+    if (limit != files.rlim_cur) {
+      files.rlim_cur = limit;
+      setrlimit(RLIMIT_NOFILE, &files);
+    }
+  }
+  if (sigaction(SIGPIPE, NULL, &pipe) == 0 && pipe.sa_handler == SIG_DFL) signal(SIGPIPE, SIG_IGN);
+}
+
+static bool find_root(gateway *gateway, char *error, size_t capacity) {
+  const char *directory = gateway->configuration.public_directory;
+  if (!directory) return true;
+  DIR *probe = opendir(directory);
+  if (probe) closedir(probe);
+  gateway->root = probe ? realpath(directory, NULL) : NULL;
+  if (gateway->root) return true;
+  snprintf(error, capacity, "cannot read the directory %s: %s", directory, strerror(errno));
+  return false;
+}
+
+static void copy_configuration(gateway_configuration *copy, const gateway_configuration *from) {
+  size_t count = 0;
+  *copy = *from;
+  copy->host = strdup(from->host);
+  copy->public_directory = from->public_directory ? strdup(from->public_directory) : NULL;
+  copy->live_path = strdup(from->live_path);
+  copy->subprotocol = strdup(from->subprotocol);
+  copy->static_headers = strdup(from->static_headers);
+  while (from->routes[count]) count++;
+  const char **routes = calloc(count + 1, sizeof *routes);
+  for (size_t i = 0; routes && i < count; i++) routes[i] = strdup(from->routes[i]);
+  copy->routes = routes;
+}
+
+gateway *gateway_create(const gateway_configuration *configuration, char *error, size_t capacity) {
+  gateway *gateway = calloc(1, sizeof *gateway);
+  if (!gateway || !(gateway->gather = malloc(LWS_PRE + GATHER_BYTES))) {
+    free(gateway);
+    snprintf(error, capacity, "out of memory");
+    return NULL;
+  }
+  set_up_process();
+  pthread_mutex_init(&gateway->lock, NULL);
+  pthread_cond_init(&gateway->started_changed, NULL);
+  gateway->listening_socket = gateway->spare_descriptor = -1;
+  copy_configuration(&gateway->configuration, configuration);
+  if (!find_root(gateway, error, capacity) || listener_open(gateway, error, capacity)) {
+    gateway_free(gateway);
+    return NULL;
+  }
+  return gateway;
+}
+
+bool gateway_start(gateway *gateway, void *context, char *error, size_t capacity) {
+  gateway->context = context;
+  gateway->state = STARTING;
+  int problem = pthread_create(&gateway->thread, NULL, serve, gateway);
+  if (problem) {
+    snprintf(error, capacity, "cannot start a thread: %s", strerror(problem));
+    return false;
+  }
+  pthread_mutex_lock(&gateway->lock);
+  while (gateway->state == STARTING) pthread_cond_wait(&gateway->started_changed, &gateway->lock);
+  bool running = gateway->state == RUNNING;
+  pthread_mutex_unlock(&gateway->lock);
+  if (running) return true;
+  pthread_join(gateway->thread, NULL);
+  snprintf(error, capacity, "libwebsockets could not be started");
+  return false;
+}
+
+int gateway_port(const gateway *gateway) { return gateway->port; }
+
+void gateway_stop(gateway *gateway, uint16_t code, const char *reason, int milliseconds) {
+  commands_push(gateway, (struct command){.kind = COMMAND_STOP,
+                                          .code = code,
+                                          .milliseconds = milliseconds,
+                                          .reason = strdup(reason)});
+  pthread_join(gateway->thread, NULL);
+}
+
+void gateway_free(gateway *gateway) {
+  gateway_configuration *c = &gateway->configuration;
+  for (const char *const *route = c->routes; *route; route++) free((char *)(uintptr_t)*route);
+  free((void *)(uintptr_t)c->routes);
+  free((char *)(uintptr_t)c->host);
+  free((char *)(uintptr_t)c->public_directory);
+  free((char *)(uintptr_t)c->live_path);
+  free((char *)(uintptr_t)c->subprotocol);
+  free((char *)(uintptr_t)c->static_headers);
+  if (gateway->listening_socket >= 0) close(gateway->listening_socket);
+  if (gateway->spare_descriptor >= 0) close(gateway->spare_descriptor);
+  commands_free(gateway);
+  free(gateway->sessions.entries);
+  free(gateway->exchanges.entries);
+  free(gateway->root);
+  free(gateway->gather);
+  pthread_cond_destroy(&gateway->started_changed);
+  pthread_mutex_destroy(&gateway->lock);
+  free(gateway);
+}

@@ -37,7 +37,7 @@ typedef struct gateway_span {
 typedef struct gateway_request {
   gateway_span method;        /* "GET", "HEAD", "POST", "OPTIONS", ... */
   gateway_span path;          /* decoded, without the query */
-  gateway_span query;         /* what follows "?", still percent-encoded, parts joined by "&" */
+  gateway_span query;         /* what follows "?", percent-encoded (anew, see request.c), parts joined by "&" */
   gateway_span origin;        /* Origin */
   gateway_span host;          /* Host */
   gateway_span authorization; /* Authorization */
@@ -53,7 +53,7 @@ typedef struct gateway_request {
 /* What a callback answers to a handshake: 0 to accept, or the HTTP status that refuses it. */
 typedef int gateway_verdict;
 
-/* Every callback gets `context` of the configuration first. */
+/* Every callback gets the `context` of gateway_start first. */
 typedef struct gateway_callbacks {
   /* A WebSocket handshake on `live_path`: accept or refuse it, before the upgrade. */
   gateway_verdict (*handshake)(void *_Nullable context, const gateway_request *request);
@@ -66,7 +66,7 @@ typedef struct gateway_callbacks {
   void (*closed)(void *_Nullable context, gateway_session_id session);
   /* A whole HTTP request for a dynamic route: answer it, now or later, with gateway_respond. */
   void (*requested)(void *_Nullable context, gateway_request_id request, const gateway_request *what);
-  /* The client of a request left before it was answered, or before its stream ended. */
+  /* The client of a request left before gateway_respond answered it; noticed within about half a second. */
   void (*abandoned)(void *_Nullable context, gateway_request_id request);
   /* A line that libwebsockets or the gateway logs; level: 0 error, 1 warning, 2 notice, 3 info. */
   void (*logged)(void *_Nullable context, int level, const char *line);
@@ -78,21 +78,27 @@ typedef struct gateway_configuration {
   const char *_Nullable public_directory; /* static files served at "/" and below; NULL for none */
   const char *live_path;                 /* the WebSocket route, "/v1/live" */
   const char *subprotocol;               /* "freshet.v1" */
-  const char *const _Nonnull *_Nonnull routes; /* NULL-terminated prefixes of dynamic routes: "/v1/", "/healthz", ... */
+  const char *_Nullable const *_Nonnull routes; /* NULL-terminated prefixes of dynamic routes: "/v1/", "/healthz", ... */
   const char *static_headers;            /* lines "Name: value\n" added to every static answer */
   size_t message_limit;                  /* longest WebSocket message, bytes; a longer one closes with 1009 */
   size_t body_limit;                     /* longest HTTP body; a longer one is answered 413 */
   size_t outbox_limit;                   /* bytes queued for a session above which reading from it pauses */
   bool compression;                      /* offer permessage-deflate (about 97 kB a connection) */
-  void *_Nullable context;
+  int ping_after;                        /* milliseconds without a sign of life after which a session is pinged */
+  int hang_up_after;                     /* milliseconds without a sign of life after which a session is closed */
   gateway_callbacks callbacks;
 } gateway_configuration;
 
 /*
- * Opens the listening socket and starts the service thread. NULL on failure, with a sentence in `error` (`capacity`
- * bytes, always terminated), such as "port 8080 on 127.0.0.1 is in use".
+ * Opens the listening socket: from now on clients can connect, and wait. NULL on failure, with a sentence in `error`
+ * (`capacity` bytes, always terminated), such as "port 8080 on 127.0.0.1 is already in use". The configuration is
+ * copied. Sets the process up as a server needs it: SIGPIPE is ignored if nobody handles it, and the limit of open
+ * files is raised to what the system allows (at most 65,536 unless it is higher already).
  */
-gateway *_Nullable gateway_start(const gateway_configuration *configuration, char *error, size_t capacity);
+gateway *_Nullable gateway_create(const gateway_configuration *configuration, char *error, size_t capacity);
+
+/* Starts the service thread, whose callbacks get `context`. False on failure, with a sentence in `error`. Once. */
+bool gateway_start(gateway *gateway, void *_Nullable context, char *error, size_t capacity);
 
 /* The port that is listened on. Any thread. */
 int gateway_port(const gateway *gateway);
@@ -100,9 +106,15 @@ int gateway_port(const gateway *gateway);
 /* Accepts no further connections; those that are open go on. Any thread. */
 void gateway_stop_listening(gateway *gateway);
 
-/* Closes every session with `code`, lets what is queued be written for at most `milliseconds`, joins the service thread, frees all.
-   Called once, not from a callback. */
+/*
+ * Closes every session with `code`, lets what is queued be written for at most `milliseconds`, joins the service
+ * thread. Returns when the last callback has returned. Called once, after gateway_start, not from a callback.
+ * From then on the "any thread" functions do nothing.
+ */
 void gateway_stop(gateway *gateway, uint16_t code, const char *reason, int milliseconds);
+
+/* Frees a gateway that was never started, or is stopped. Nobody may use it any more. */
+void gateway_free(gateway *gateway);
 
 /* Frames: a WebSocket text message laid out ready to be written, its header in front. */
 

@@ -1,0 +1,112 @@
+/*
+ * The queue through which other threads reach the service thread: two arrays that change places, so that queueing
+ * costs no allocation, and one lws_cancel_service however many commands are waiting.
+ */
+#include <stdlib.h>
+#include <string.h>
+
+#include "commands.h"
+
+/* Lets go of what a command owns. */
+static void discard(const struct command *command) {
+  switch (command->kind) {
+    case COMMAND_SEND: gateway_frame_release(command->frame); break;
+    case COMMAND_ANSWER: answer_free(command->answer); break;
+    case COMMAND_CLOSE:
+    case COMMAND_STOP: free(command->reason); break;
+    case COMMAND_STOP_LISTENING: break;
+  }
+}
+
+static bool append(struct command_list *list, const struct command *command) {
+  if (list->count == list->capacity) {
+    size_t capacity = list->capacity ? list->capacity * 2 : 64;
+    struct command *items = realloc(list->items, capacity * sizeof *items);
+    if (!items) return false;
+    list->items = items;
+    list->capacity = capacity;
+  }
+  list->items[list->count++] = *command;
+  return true;
+}
+
+void commands_push(gateway *gateway, struct command command) {
+  pthread_mutex_lock(&gateway->lock);
+  bool queued = gateway->state != ENDED && append(&gateway->inbox, &command);
+  bool wake = queued && gateway->state == RUNNING && !gateway->wake_pending;
+  gateway->wake_pending = gateway->wake_pending || wake;
+  /* Under the lock, so that the context cannot be destroyed meanwhile: see commands_end. */
+  if (wake) lws_cancel_service(gateway->lws);
+  pthread_mutex_unlock(&gateway->lock);
+  if (!queued) discard(&command);
+}
+
+static void run(gateway *gateway, struct command *command) {
+  struct session *session;
+  struct exchange *exchange;
+  switch (command->kind) {
+    case COMMAND_SEND:
+      session = registry_find(&gateway->sessions, command->id);
+      if (!session) break;
+      session_send(session, command->frame);
+      return;
+    case COMMAND_CLOSE:
+      session = registry_find(&gateway->sessions, command->id);
+      if (session) session_close(session, command->code, command->reason ? command->reason : "");
+      break;
+    case COMMAND_ANSWER:
+      exchange = registry_find(&gateway->exchanges, command->id);
+      if (!exchange || exchange->state != WAITING) break;
+      exchange_answer(exchange, command->answer);
+      return;
+    case COMMAND_STOP_LISTENING: listener_close(gateway); break;
+    case COMMAND_STOP:
+      gateway_begin_stop(gateway, command->code, command->reason ? command->reason : "", command->milliseconds);
+      break;
+  }
+  discard(command);
+}
+
+void commands_run(gateway *gateway) {
+  pthread_mutex_lock(&gateway->lock);
+  struct command_list list = gateway->inbox;
+  gateway->inbox = gateway->taken;
+  gateway->wake_pending = false;
+  pthread_mutex_unlock(&gateway->lock);
+  gateway->taken = (struct command_list){0};
+  for (size_t i = 0; i < list.count; i++) run(gateway, &list.items[i]);
+  list.count = 0;
+  gateway->taken = list;
+}
+
+void commands_end(gateway *gateway) {
+  pthread_mutex_lock(&gateway->lock);
+  gateway->state = ENDED;
+  pthread_mutex_unlock(&gateway->lock);
+}
+
+void commands_free(gateway *gateway) {
+  for (size_t i = 0; i < gateway->inbox.count; i++) discard(&gateway->inbox.items[i]);
+  free(gateway->inbox.items);
+  free(gateway->taken.items);
+}
+
+void gateway_send(gateway *gateway, gateway_session_id session, gateway_frame *frame) {
+  gateway_frame_retain(frame);
+  commands_push(gateway, (struct command){.kind = COMMAND_SEND, .id = session, .frame = frame});
+}
+
+void gateway_close(gateway *gateway, gateway_session_id session, uint16_t code, const char *reason) {
+  commands_push(gateway,
+                (struct command){.kind = COMMAND_CLOSE, .id = session, .code = code, .reason = strdup(reason)});
+}
+
+void gateway_stop_listening(gateway *gateway) {
+  commands_push(gateway, (struct command){.kind = COMMAND_STOP_LISTENING});
+}
+
+void gateway_respond(gateway *gateway, gateway_request_id request, int status, const char *headers,
+                     const uint8_t *body, size_t length) {
+  struct answer *answer = answer_create(status, headers, body, length);
+  commands_push(gateway, (struct command){.kind = COMMAND_ANSWER, .id = request, .answer = answer});
+}

@@ -1,0 +1,227 @@
+/*
+ * What the C files of the gateway share. Everything here belongs to the service thread, except where a comment names
+ * a lock or says "any thread".
+ *
+ *   context.c     life and death of a gateway, its thread, the command queue, what libwebsockets calls back
+ *   listener.c    the listening socket
+ *   registry.c    ids
+ *   session.c     WebSocket sessions: frames out, messages in, closing
+ *   keepalive.c   who is still there
+ *   request.c     reading a request's head
+ *   exchange.c    one HTTP request and its answer
+ *   static.c      files of the public directory
+ *   frame.c, utf8.c
+ */
+#ifndef CGATEWAY_INTERNAL_H
+#define CGATEWAY_INTERNAL_H
+
+#include <libwebsockets.h>
+#include <pthread.h>
+#include <stdatomic.h>
+
+#include "CGateway.h"
+
+/* Frames due together are gathered up to this size and leave in one write. */
+#define GATHER_BYTES ((size_t)64 * 1024)
+/* How long a peer may take to read what is left and to answer a Close frame. */
+#define CLOSE_PATIENCE_US (5 * (lws_usec_t)LWS_US_PER_SEC)
+/* How long the reader of an HTTP answer may stand still. */
+#define ANSWER_PATIENCE_US (60 * (lws_usec_t)LWS_US_PER_SEC)
+/* How often answers that the kernel had no room for are tried again. */
+#define PUMP_INTERVAL_US ((lws_usec_t)5000)
+/* How often sessions and waiting requests are looked at for signs of life. */
+#define WATCH_INTERVAL_US ((lws_usec_t)500000)
+
+/* Ids: slot in the low half, generation (from 1) in the high half, so that finding is O(1) and no id is used twice. */
+struct registry_entry {
+  void *object; /* NULL when the slot is free */
+  uint32_t generation;
+  uint32_t next_free; /* slot + 1, 0 for none */
+};
+
+struct registry {
+  struct registry_entry *entries;
+  uint32_t count, capacity, first_free, live;
+};
+
+uint64_t registry_add(struct registry *registry, void *object); /* 0 when out of memory */
+void *registry_find(const struct registry *registry, uint64_t id);
+void registry_remove(struct registry *registry, uint64_t id);
+
+/* An answer to a request, made by any thread and then handed to the service thread. */
+struct answer {
+  int status;
+  char *headers; /* lines "Name: value\n" */
+  uint8_t *body;
+  size_t length;
+};
+
+struct answer *answer_create(int status, const char *headers, const uint8_t *body, size_t length);
+void answer_free(struct answer *answer);
+
+enum command_kind { COMMAND_SEND, COMMAND_CLOSE, COMMAND_ANSWER, COMMAND_STOP_LISTENING, COMMAND_STOP };
+
+struct command {
+  enum command_kind kind;
+  uint16_t code;
+  int milliseconds;
+  uint64_t id;
+  union {
+    gateway_frame *frame;
+    struct answer *answer;
+    char *reason; /* owned */
+  };
+};
+
+struct command_list {
+  struct command *items;
+  size_t count, capacity;
+};
+
+struct gateway {
+  /* Constant after gateway_create. */
+  gateway_configuration configuration; /* its strings are owned */
+  char *root;                          /* real path of the public directory, or NULL */
+  int port;
+
+  /* Constant after gateway_start. */
+  void *context;
+  pthread_t thread;
+  struct lws_context *lws;
+  struct lws_vhost *vhost;
+
+  /* Guarded by `lock`. */
+  pthread_mutex_t lock;
+  pthread_cond_t started_changed;
+  enum { NOT_STARTED, STARTING, RUNNING, FAILED, ENDED } state;
+  struct command_list inbox;
+  bool wake_pending; /* the service thread has been woken and has not taken the inbox yet */
+
+  /* Service thread. */
+  struct command_list taken;
+  struct registry sessions;  /* struct session */
+  struct registry exchanges; /* struct exchange */
+  int listening_socket;      /* -1 once given to libwebsockets or closed */
+  int spare_descriptor;      /* given up for a moment to turn a connection away when descriptors run out */
+  struct lws *listener;
+  uint8_t *gather;           /* LWS_PRE + GATHER_BYTES */
+  lws_sorted_usec_list_t pump_timer, watch_timer, stop_timer;
+  lws_dll2_owner_t unfinished; /* exchanges that the pump looks after */
+  bool stopping;
+  uint16_t stop_code;
+  lws_usec_t stop_at;
+};
+
+/* One accepted socket, HTTP first and perhaps WebSocket then; the wsi's opaque user data. */
+struct connection {
+  gateway *gateway;
+  struct lws *wsi;
+  struct request *handshake; /* of an upgrade under way */
+  struct session *session;
+  struct exchange *exchange;
+  bool compressed; /* permessage-deflate was negotiated */
+};
+
+/* What a request's head said, copied out of libwebsockets' header table. `storage` holds all the text. */
+struct request {
+  gateway_request head; /* every span but body points into storage */
+  char *storage;
+  size_t used, capacity;
+  bool is_head, is_post, keep_alive, chunked, expects_continue;
+  bool has_length;         /* Content-Length was there */
+  bool takes_body;         /* libwebsockets expects a body after POST, PUT and PATCH even without Content-Length */
+  int64_t content_length;  /* -1 when it made no sense */
+};
+
+struct request *request_read(struct lws *wsi); /* NULL when out of memory */
+void request_free(struct request *request);
+bool list_contains(gateway_span list, const char *token, bool ignore_case);
+bool span_equals(gateway_span span, const char *text);
+
+/* An HTTP request under way. READING its body, WAITING for an answer, WRITING it, or LINGERING until the client has
+   closed after the last byte. DOOMED: libwebsockets has been told to close. */
+enum exchange_state { READING, WAITING, WRITING, LINGERING, DOOMED };
+
+struct exchange {
+  gateway *gateway;
+  struct connection *connection;
+  gateway_request_id id;
+  enum exchange_state state;
+  struct request *request;
+  uint8_t *body;
+  size_t body_length;
+  bool keep_alive;
+  char *head;
+  size_t head_length;
+  struct answer *answer;
+  size_t sent, total;
+  lws_usec_t give_up_at;
+  lws_dll2_t unfinished;
+};
+
+int exchange_begin(struct connection *connection);
+int exchange_body(struct connection *connection, const uint8_t *bytes, size_t length);
+int exchange_body_complete(struct connection *connection);
+void exchange_answer(struct exchange *exchange, struct answer *answer); /* takes the answer */
+void exchange_gone(struct connection *connection);
+void exchange_pump(gateway *gateway);
+void exchange_watch(struct exchange *exchange);
+char *answer_head(const struct answer *answer, bool keep_alive, size_t *length);
+struct answer *answer_problem(int status, const char *title, const char *code, const char *detail,
+                              const char *headers);
+struct answer *answer_static(gateway *gateway, const struct request *request);
+
+struct session {
+  gateway *gateway;
+  struct connection *connection;
+  gateway_session_id id;
+
+  /* Frames to write: a ring. `queued` counts their bytes and those in flight. */
+  gateway_frame **frames;
+  uint32_t first, count, capacity;
+  size_t queued;
+  size_t in_flight;      /* bytes given to lws_write that libwebsockets has not passed on entirely */
+  gateway_frame *lent;   /* what permessage-deflate may still be reading */
+  bool owes_drained;     /* frames were queued since `drained` was last called */
+  bool paused;           /* reading is paused: too much is queued */
+
+  /* The message being put together. */
+  uint8_t *message;
+  size_t message_length, message_capacity;
+
+  /* Closing. `closing`: by us, after what is queued. `ended`: nothing may be written any more. */
+  bool closing, ended;
+  uint16_t close_code;
+  char close_reason[124];
+  lws_usec_t close_by;
+
+  lws_usec_t heard_at; /* the last sign of life */
+  bool pinged, ping_due;
+};
+
+int session_confirm_upgrade(struct connection *connection, const char *protocol);
+int session_open(struct connection *connection);
+int session_receive(struct session *session, const uint8_t *bytes, size_t length);
+int session_writable(struct session *session);
+void session_send(struct session *session, gateway_frame *frame); /* takes the reference */
+void session_close(struct session *session, uint16_t code, const char *reason);
+void session_gone(struct session *session);
+void session_heard(struct session *session);
+void session_watch(struct session *session, lws_usec_t now);
+
+int listener_open(gateway *gateway, char *error, size_t capacity);
+bool listener_adopt(gateway *gateway);
+int listener_accept(gateway *gateway);
+void listener_close(gateway *gateway);
+
+/* The bytes of a finished frame on the wire, header first. */
+const uint8_t *frame_wire_bytes(const gateway_frame *frame);
+size_t frame_payload_length(const gateway_frame *frame);
+bool utf8_is_valid(const uint8_t *bytes, size_t length);
+
+/* Closes the connection at the next turn of the loop, without a word to the peer. */
+static inline void doom(struct lws *wsi) { lws_set_timeout(wsi, PENDING_TIMEOUT_USER_REASON_BASE, LWS_TO_KILL_ASYNC); }
+
+void gateway_log(gateway *gateway, int level, const char *format, ...) LWS_FORMAT(3);
+
+#endif

@@ -1,0 +1,28 @@
+/*
+ * Who is still there. Sessions without a sign of life are pinged, then hung up on.
+ *
+ * libwebsockets could do it (lws_retry_bo_t), but keeps one timer for each connection in one sorted list: with 10,000
+ * sessions every pong would walk thousands of entries, and a client that is busy reading a large frame over a slow
+ * line would be cut off, since only a pong counts there. Here one timer looks at all, and every message, pong and
+ * write that the peer has made room for counts.
+ */
+#include "internal.h"
+
+void session_heard(struct session *session) {
+  session->heard_at = lws_now_usecs();
+  session->pinged = false;
+}
+
+void session_watch(struct session *session, lws_usec_t now) {
+  const gateway_configuration *c = &session->gateway->configuration;
+  struct lws *wsi = session->connection->wsi;
+  lws_usec_t silent = now - session->heard_at;
+  if (session->closing && now >= session->close_by) {
+    doom(wsi);
+  } else if (c->hang_up_after > 0 && silent >= (lws_usec_t)c->hang_up_after * LWS_US_PER_MS) {
+    doom(wsi);
+  } else if (c->ping_after > 0 && !session->pinged && silent >= (lws_usec_t)c->ping_after * LWS_US_PER_MS) {
+    session->pinged = session->ping_due = true;
+    lws_callback_on_writable(wsi);
+  }
+}

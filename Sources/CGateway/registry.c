@@ -1,0 +1,49 @@
+/* Ids that are found in O(1) and never used twice. */
+#include <stdlib.h>
+
+#include "internal.h"
+
+static uint64_t id_of(uint32_t slot, uint32_t generation) { return (uint64_t)generation << 32 | slot; }
+
+static bool grow(struct registry *registry) {
+  uint32_t capacity = registry->capacity ? registry->capacity * 2 : 64;
+  struct registry_entry *entries = realloc(registry->entries, capacity * sizeof *entries);
+  if (!entries) return false;
+  registry->entries = entries;
+  registry->capacity = capacity;
+  return true;
+}
+
+uint64_t registry_add(struct registry *registry, void *object) {
+  uint32_t slot;
+  if (registry->first_free) {
+    slot = registry->first_free - 1;
+    registry->first_free = registry->entries[slot].next_free;
+  } else {
+    if (registry->count == registry->capacity && !grow(registry)) return 0;
+    slot = registry->count++;
+    registry->entries[slot].generation = 0;
+  }
+  struct registry_entry *entry = &registry->entries[slot];
+  entry->object = object;
+  entry->generation += 1;
+  registry->live += 1;
+  return id_of(slot, entry->generation);
+}
+
+void *registry_find(const struct registry *registry, uint64_t id) {
+  uint32_t slot = (uint32_t)id, generation = (uint32_t)(id >> 32);
+  if (slot >= registry->count || registry->entries[slot].generation != generation) return NULL;
+  return registry->entries[slot].object;
+}
+
+void registry_remove(struct registry *registry, uint64_t id) {
+  if (!registry_find(registry, id)) return;
+  struct registry_entry *entry = &registry->entries[(uint32_t)id];
+  entry->object = NULL;
+  registry->live -= 1;
+  /* A slot whose generations are used up is retired, for an id must never name two things. */
+  if (entry->generation == UINT32_MAX) return;
+  entry->next_free = registry->first_free;
+  registry->first_free = (uint32_t)id + 1;
+}

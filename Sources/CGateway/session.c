@@ -1,0 +1,339 @@
+/*
+ * WebSocket sessions.
+ *
+ * Out: frames lie in a ring until the socket is writable. Without permessage-deflate they are ready bytes and leave
+ * with LWS_WRITE_RAW, which in libwebsockets 4.1 and 4.3 touches neither the buffer nor the LWS_PRE bytes in front of
+ * it. A write always ends at a frame's end, because libwebsockets answers pings between writes: a pong in the middle
+ * of a frame would be payload. What the kernel does not take at once libwebsockets keeps and writes first; until that
+ * is done nothing more is written.
+ *
+ * In: fragments are put together up to message_limit. Too much queued for a session pauses reading from it, so that a
+ * client that does not read cannot ask for more.
+ */
+#include <stdio.h>
+#include <stdlib.h>
+#include <string.h>
+#include <sys/socket.h>
+
+#include "internal.h"
+
+/* A larger message buffer is given back after the message. */
+enum { KEPT_MESSAGE_BYTES = 16 * 1024 };
+
+/* Refuses an upgrade with a plain HTTP answer. libwebsockets hangs up when this is returned. */
+static int refuse(struct connection *connection, int status, const char *title, const char *code, const char *detail,
+                  const char *headers) {
+  int descriptor = lws_get_socket_fd(connection->wsi);
+  struct answer *answer = answer_problem(status, title, code, detail, headers);
+  size_t length = 0;
+  char *head = answer ? answer_head(answer, false, &length) : NULL;
+  if (head) {
+    /* A few hundred bytes into an empty send buffer: the kernel takes them whole. */
+    send(descriptor, head, length, MSG_NOSIGNAL | MSG_DONTWAIT | MSG_MORE);
+    send(descriptor, answer->body, answer->length, MSG_NOSIGNAL | MSG_DONTWAIT);
+  }
+  free(head);
+  answer_free(answer);
+  return -1;
+}
+
+static int refuse_with_verdict(struct connection *connection, gateway_verdict status) {
+  const char *title = status == 401 ? "Unauthorized" : status == 403 ? "Forbidden" : "Refused";
+  const char *code = status == 401   ? "unauthenticated"
+                     : status == 403 ? "not_allowed"
+                     : status == 429 ? "limit_exceeded"
+                     : status == 503 ? "overloaded"
+                                     : "bad_message";
+  return refuse(connection, status, title, code, "the handshake was refused", NULL);
+}
+
+/* What RFC 6455 wants of a handshake, and libwebsockets would answer by hanging up. NULL when all is there. */
+static const char *handshake_fault(struct connection *connection) {
+  const gateway_configuration *c = &connection->gateway->configuration;
+  struct lws *wsi = connection->wsi;
+  char text[128];
+  /* libwebsockets reads at most 127 bytes of either list. */
+  int length = lws_hdr_copy(wsi, text, sizeof text - 1, WSI_TOKEN_CONNECTION);
+  gateway_span list = {(const uint8_t *)text, length > 0 ? (size_t)length : 0};
+  if (!list_contains(list, "upgrade", true)) return "Connection must say Upgrade";
+  if (lws_hdr_total_length(wsi, WSI_TOKEN_KEY) <= 0) return "Sec-WebSocket-Key is missing";
+  list = connection->handshake->head.protocols;
+  if (list.length >= sizeof text - 1) return "Sec-WebSocket-Protocol is too long";
+  return list_contains(list, c->subprotocol, false) ? NULL : "Sec-WebSocket-Protocol must offer this server's protocol";
+}
+
+/* LWS_CALLBACK_HTTP_CONFIRM_UPGRADE: the last stage at which a plain HTTP answer can be given. 0 lets it go on. */
+int session_confirm_upgrade(struct connection *connection, const char *protocol) {
+  gateway *gateway = connection->gateway;
+  struct lws *wsi = connection->wsi;
+  char version[8] = "";
+  request_free(connection->handshake);
+  connection->handshake = request_read(wsi);
+  if (!connection->handshake) return -1;
+  const gateway_request *head = &connection->handshake->head;
+  if (strcasecmp(protocol, "websocket") != 0 || !span_equals(head->method, "GET")) {
+    return refuse(connection, 400, "Bad Request", "bad_message", "no other upgrade than WebSocket is offered", NULL);
+  }
+  if (!span_equals(head->path, gateway->configuration.live_path)) {
+    return refuse(connection, 404, "Not Found", "not_found", NULL, NULL);
+  }
+  lws_hdr_copy(wsi, version, sizeof version, WSI_TOKEN_VERSION);
+  if (strcmp(version, "13") != 0) {
+    return refuse(connection, 426, "Upgrade Required", "bad_message", "WebSocket version 13 is spoken here",
+                  "Sec-WebSocket-Version: 13\n");
+  }
+  gateway_verdict verdict = gateway->configuration.callbacks.handshake(gateway->context, head);
+  if (verdict) return refuse_with_verdict(connection, verdict);
+  const char *fault = handshake_fault(connection);
+  return fault ? refuse(connection, 400, "Bad Request", "bad_message", fault, NULL) : 0;
+}
+
+int session_open(struct connection *connection) {
+  gateway *gateway = connection->gateway;
+  struct session *session = calloc(1, sizeof *session);
+  if (!session) return -1;
+  session->gateway = gateway;
+  session->connection = connection;
+  session->id = registry_add(&gateway->sessions, session);
+  if (!session->id || !connection->handshake) {
+    registry_remove(&gateway->sessions, session->id);
+    free(session);
+    return -1;
+  }
+  connection->session = session;
+  session_heard(session);
+  gateway->configuration.callbacks.opened(gateway->context, session->id, &connection->handshake->head);
+  request_free(connection->handshake);
+  connection->handshake = NULL;
+  if (gateway->stopping) session_close(session, gateway->stop_code, "");
+  return 0;
+}
+
+void session_gone(struct session *session) {
+  gateway *gateway = session->gateway;
+  gateway_session_id id = session->id;
+  registry_remove(&gateway->sessions, id);
+  session->connection->session = NULL;
+  for (uint32_t i = 0; i < session->count; i++) {
+    gateway_frame_release(session->frames[(session->first + i) % session->capacity]);
+  }
+  if (session->lent) gateway_frame_release(session->lent);
+  free(session->frames);
+  free(session->message);
+  free(session);
+  gateway->configuration.callbacks.closed(gateway->context, id);
+}
+
+/* Reading is paused while more than outbox_limit is queued, until less than half of it is. */
+static void apply_back_pressure(struct session *session) {
+  size_t limit = session->gateway->configuration.outbox_limit;
+  bool pause = session->paused ? session->queued >= limit / 2 && session->queued > 0 : session->queued > limit;
+  if (session->closing) pause = false; /* the peer's Close frame must be read */
+  if (pause == session->paused) return;
+  session->paused = pause;
+  lws_rx_flow_control(session->connection->wsi, !pause);
+}
+
+static bool make_room(struct session *session) {
+  if (session->count < session->capacity) return true;
+  uint32_t capacity = session->capacity ? session->capacity * 2 : 8;
+  gateway_frame **frames = malloc(capacity * sizeof *frames);
+  if (!frames) return false;
+  for (uint32_t i = 0; i < session->count; i++) {
+    frames[i] = session->frames[(session->first + i) % session->capacity];
+  }
+  free(session->frames);
+  session->frames = frames;
+  session->capacity = capacity;
+  session->first = 0;
+  return true;
+}
+
+void session_send(struct session *session, gateway_frame *frame) {
+  if (session->closing || session->ended) {
+    gateway_frame_release(frame);
+    return;
+  }
+  if (!make_room(session)) {
+    gateway_frame_release(frame);
+    session_close(session, 1011, "out of memory");
+    return;
+  }
+  session->frames[(session->first + session->count++) % session->capacity] = frame;
+  session->queued += gateway_frame_size(frame);
+  session->owes_drained = true;
+  lws_callback_on_writable(session->connection->wsi);
+  apply_back_pressure(session);
+}
+
+static gateway_frame *first_frame(const struct session *session) { return session->frames[session->first]; }
+
+static gateway_frame *take_frame(struct session *session) {
+  gateway_frame *frame = first_frame(session);
+  session->first = (session->first + 1) % session->capacity;
+  session->count -= 1;
+  session->in_flight += gateway_frame_size(frame);
+  return frame;
+}
+
+/* One ready frame, straight from the buffer that all sessions share. */
+static int write_one(struct session *session) {
+  gateway_frame *frame = take_frame(session);
+  uint8_t *bytes = (uint8_t *)(uintptr_t)frame_wire_bytes(frame);
+  int written = lws_write(session->connection->wsi, bytes, gateway_frame_size(frame), LWS_WRITE_RAW);
+  gateway_frame_release(frame);
+  return written;
+}
+
+static int write_gathered(struct session *session) {
+  uint8_t *start = session->gateway->gather + LWS_PRE;
+  size_t length = 0;
+  while (session->count && length + gateway_frame_size(first_frame(session)) <= GATHER_BYTES) {
+    gateway_frame *frame = take_frame(session);
+    memcpy(start + length, frame_wire_bytes(frame), gateway_frame_size(frame));
+    length += gateway_frame_size(frame);
+    gateway_frame_release(frame);
+  }
+  return lws_write(session->connection->wsi, start, length, LWS_WRITE_RAW);
+}
+
+/* permessage-deflate may read the payload after lws_write has returned: the frame is kept until the next callback. */
+static int write_deflated(struct session *session) {
+  session->lent = take_frame(session);
+  return lws_write(session->connection->wsi, gateway_frame_payload(session->lent),
+                   frame_payload_length(session->lent), LWS_WRITE_TEXT);
+}
+
+static int write_next(struct session *session) {
+  if (session->connection->compressed) return write_deflated(session);
+  size_t first = gateway_frame_size(first_frame(session));
+  bool alone = session->count == 1 || first > GATHER_BYTES ||
+               first + gateway_frame_size(session->frames[(session->first + 1) % session->capacity]) > GATHER_BYTES;
+  return alone ? write_one(session) : write_gathered(session);
+}
+
+/* What was in flight has left: libwebsockets calls back only then. */
+static void settle(struct session *session) {
+  if (session->lent) gateway_frame_release(session->lent);
+  session->lent = NULL;
+  if (!session->in_flight) return;
+  session->queued -= session->in_flight;
+  session->in_flight = 0;
+  session_heard(session); /* the peer has made room, so it is there */
+}
+
+static int write_ping(struct session *session) {
+  uint8_t buffer[LWS_PRE + 4] = {0};
+  session->ping_due = false;
+  /* Not empty, because libwebsockets does not report the pong of an empty one. */
+  return lws_write(session->connection->wsi, buffer + LWS_PRE, 4, LWS_WRITE_PING);
+}
+
+static int write_what_is_due(struct session *session) {
+  struct lws *wsi = session->connection->wsi;
+  if (session->ping_due && write_ping(session) < 0) return -1;
+  while (session->count) {
+    if (lws_partial_buffered(wsi)) return 0;
+    if (write_next(session) < 0) return -1;
+    if (session->connection->compressed) return 0;
+    if (lws_partial_buffered(wsi)) return 0;
+    session->queued -= session->in_flight;
+    session->in_flight = 0;
+    if (session->count && lws_send_pipe_choked(wsi)) return 0;
+  }
+  return 0;
+}
+
+/* LWS_CALLBACK_SERVER_WRITEABLE. -1 lets libwebsockets close. */
+int session_writable(struct session *session) {
+  gateway *gateway = session->gateway;
+  struct lws *wsi = session->connection->wsi;
+  if (session->ended) return 0;
+  settle(session);
+  if (write_what_is_due(session) < 0) return -1;
+  apply_back_pressure(session);
+  if (session->count || session->in_flight || lws_partial_buffered(wsi)) {
+    lws_callback_on_writable(wsi);
+    return 0;
+  }
+  if (session->owes_drained) {
+    session->owes_drained = false;
+    gateway->configuration.callbacks.drained(gateway->context, session->id);
+  }
+  if (!session->closing) return 0;
+  /* Only now: with bytes on their way libwebsockets would skip the Close frame. */
+  session->ended = true;
+  lws_close_reason(wsi, (enum lws_close_status)session->close_code, (unsigned char *)session->close_reason,
+                   strlen(session->close_reason));
+  return -1;
+}
+
+void session_close(struct session *session, uint16_t code, const char *reason) {
+  if (session->closing || session->ended) return;
+  session->closing = true;
+  session->close_code = code;
+  snprintf(session->close_reason, sizeof session->close_reason, "%s", reason);
+  /* A reason cut in the middle of a character would be no text. */
+  size_t length = strlen(session->close_reason);
+  while (length && !utf8_is_valid((const uint8_t *)session->close_reason, length)) length--;
+  session->close_reason[length] = 0;
+  session->close_by = lws_now_usecs() + CLOSE_PATIENCE_US;
+  apply_back_pressure(session);
+  lws_callback_on_writable(session->connection->wsi);
+}
+
+static bool append(struct session *session, const uint8_t *bytes, size_t length) {
+  size_t needed = session->message_length + length;
+  if (needed > session->message_capacity) {
+    size_t capacity = session->message_capacity ? session->message_capacity : 4096;
+    while (capacity < needed) capacity *= 2;
+    uint8_t *message = realloc(session->message, capacity);
+    if (!message) return false;
+    session->message = message;
+    session->message_capacity = capacity;
+  }
+  if (length) memcpy(session->message + session->message_length, bytes, length);
+  session->message_length = needed;
+  return true;
+}
+
+static void deliver(struct session *session, const uint8_t *bytes, size_t length) {
+  gateway *gateway = session->gateway;
+  if (!utf8_is_valid(bytes, length)) {
+    session_close(session, 1007, "not UTF-8");
+    return;
+  }
+  gateway->configuration.callbacks.received(gateway->context, session->id, bytes, length);
+}
+
+/* LWS_CALLBACK_RECEIVE: a piece of a message, perhaps an empty one. */
+int session_receive(struct session *session, const uint8_t *bytes, size_t length) {
+  struct lws *wsi = session->connection->wsi;
+  session_heard(session);
+  if (session->closing || session->ended) return 0;
+  if (lws_frame_is_binary(wsi)) {
+    session_close(session, 1003, "text only");
+    return 0;
+  }
+  size_t limit = session->gateway->configuration.message_limit, so_far = session->message_length;
+  size_t announced = session->connection->compressed ? 0 : lws_remaining_packet_payload(wsi);
+  if (length > limit - so_far || announced > limit - so_far - length) {
+    session_close(session, 1009, "message too large");
+    return 0;
+  }
+  bool whole = lws_is_final_fragment(wsi) && !lws_remaining_packet_payload(wsi);
+  if (whole && !so_far) {
+    deliver(session, bytes, length);
+    return 0;
+  }
+  if (!append(session, bytes, length)) return -1;
+  if (!whole) return 0;
+  deliver(session, session->message, session->message_length);
+  session->message_length = 0;
+  if (session->message_capacity > KEPT_MESSAGE_BYTES) {
+    free(session->message);
+    session->message = NULL;
+    session->message_capacity = 0;
+  }
+  return 0;
+}

@@ -1,0 +1,46 @@
+internal import CGateway
+
+/// The C callbacks: each one's context is the gateway, alive until `stop` returns.
+let callbacks = gateway_callbacks(
+  handshake: { context, request in
+    let gateway = Gateway.from(context)
+    let refusal = gateway.delegate.gateway(gateway, shouldRefuse: HTTPRequest(request.pointee))
+    return Int32(refusal ?? 0)
+  },
+  opened: { context, session, request in
+    let gateway = Gateway.from(context)
+    gateway.delegate.gateway(gateway, opened: SessionID(rawValue: session), with: HTTPRequest(request.pointee))
+  },
+  received: { context, session, bytes, length in
+    let gateway = Gateway.from(context)
+    let message = UnsafeRawBufferPointer(start: bytes, count: length)
+    gateway.delegate.gateway(gateway, received: message, from: SessionID(rawValue: session))
+  },
+  drained: { context, session in
+    let gateway = Gateway.from(context)
+    gateway.delegate.gateway(gateway, drained: SessionID(rawValue: session))
+  },
+  closed: { context, session in
+    let gateway = Gateway.from(context)
+    gateway.delegate.gateway(gateway, closed: SessionID(rawValue: session))
+  },
+  requested: { context, id, request in
+    let gateway = Gateway.from(context)
+    gateway.delegate.gateway(gateway, requested: HTTPRequest(request.pointee), as: RequestID(rawValue: id))
+  },
+  abandoned: { context, id in
+    let gateway = Gateway.from(context)
+    gateway.delegate.gateway(gateway, abandoned: RequestID(rawValue: id))
+  },
+  logged: { context, level, line in
+    let gateway = Gateway.from(context)
+    let level = GatewayLogLevel(rawValue: level) ?? .error
+    gateway.delegate.gateway(gateway, logged: String(cString: line), level: level)
+  }
+)
+
+extension Gateway {
+  fileprivate static func from(_ context: UnsafeMutableRawPointer?) -> Gateway {
+    Unmanaged<Gateway>.fromOpaque(context!).takeUnretainedValue()
+  }
+}

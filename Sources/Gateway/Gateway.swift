@@ -1,0 +1,83 @@
+internal import CGateway
+internal import Synchronization
+
+/// WebSocket and HTTP sockets: the Swift face of CGateway.
+///
+/// A gateway runs from `init` to `stop`, and stays alive that long. Its methods may be called from any thread; what
+/// they do to a session or request that is gone already is nothing.
+///
+/// State: `stopped` (atomic) says whether `stop` was called. Everything else is constant here and guarded in C.
+// @unchecked: the C gateway behind `pointer` takes calls from any thread.
+package final class Gateway: @unchecked Sendable {
+  let delegate: any GatewayDelegate
+  private let pointer: OpaquePointer
+  private let stopped = Atomic<Bool>(false)
+
+  /// Opens the listening socket and starts the service thread.
+  ///
+  /// The delegate may be called before this returns, and is kept as long as the gateway.
+  package init(configuration: GatewayConfiguration, delegate: any GatewayDelegate) throws(GatewayError) {
+    self.delegate = delegate
+    pointer = try configuration.withCConfiguration { (configuration, error) throws(GatewayError) in
+      var configuration = configuration
+      guard let pointer = gateway_create(&configuration, error.baseAddress!, error.count) else {
+        throw GatewayError(message: String(cString: error.baseAddress!))
+      }
+      return pointer
+    }
+    // Balanced by `stop`: the callbacks' context is this object.
+    let context = Unmanaged.passRetained(self)
+    var message = [CChar](repeating: 0, count: errorCapacity)
+    if !gateway_start(pointer, context.toOpaque(), &message, message.count) {
+      context.release()
+      stopped.store(true, ordering: .relaxed)
+      throw GatewayError(message: message.withUnsafeBufferPointer { String(cString: $0.baseAddress!) })
+    }
+  }
+
+  deinit {
+    gateway_free(pointer)
+  }
+
+  /// The port that is listened on.
+  package var port: Int { Int(gateway_port(pointer)) }
+
+  /// Queues a frame for a session; frames due together leave in one write.
+  package func send(_ frame: Frame, to session: SessionID) {
+    gateway_send(pointer, session.rawValue, frame.pointer)
+  }
+
+  /// Writes what is queued for the session, then closes it. At most 123 bytes of the reason are sent.
+  package func close(_ session: SessionID, code: UInt16, reason: String = "") {
+    gateway_close(pointer, session.rawValue, code, reason)
+  }
+
+  /// Answers an HTTP request. Content-Length, Connection and Date are the gateway's; a HEAD request gets the headers
+  /// alone.
+  package func respond(
+    to request: RequestID, status: Int, headers: [(name: String, value: String)] = [],
+    body: some Collection<UInt8> = EmptyCollection()
+  ) {
+    let lines = headerLines(headers)
+    let send = { (bytes: UnsafeBufferPointer<UInt8>) in
+      gateway_respond(
+        self.pointer, request.rawValue, Int32(status), lines, bytes.baseAddress, bytes.count)
+    }
+    if body.withContiguousStorageIfAvailable(send) == nil {
+      Array(body).withUnsafeBufferPointer(send)
+    }
+  }
+
+  /// Accepts no further connections; those that are open go on.
+  package func stopListening() {
+    gateway_stop_listening(pointer)
+  }
+
+  /// Closes every session with `code`, lets what is queued be written for at most `grace`, and returns when the
+  /// delegate has been called for the last time. Blocks; not to be called by the delegate. Further calls do nothing.
+  package func stop(code: UInt16 = 1001, reason: String = "", grace: Duration = .seconds(1)) {
+    guard !stopped.exchange(true, ordering: .acquiringAndReleasing) else { return }
+    gateway_stop(pointer, code, reason, grace.milliseconds)
+    Unmanaged.passUnretained(self).release()
+  }
+}

@@ -1,0 +1,53 @@
+internal import CGateway
+
+let errorCapacity = 512
+
+extension Duration {
+  /// Rounded towards zero, within what C takes.
+  var milliseconds: Int32 {
+    let (seconds, attoseconds) = components
+    return Int32(clamping: seconds.multipliedReportingOverflow(by: 1000).partialValue + attoseconds / 1_000_000_000_000_000)
+  }
+}
+
+/// Lines "Name: value\n". What would end a line early is left out, so that no header can smuggle in another.
+func headerLines(_ headers: [(name: String, value: String)]) -> String {
+  func clean(_ text: String) -> String {
+    String(decoding: text.utf8.filter { $0 != 0 && $0 != 10 && $0 != 13 }, as: UTF8.self)
+  }
+  return headers.map { "\(clean($0.name)): \(clean($0.value))\n" }.joined()
+}
+
+extension GatewayConfiguration {
+  /// Calls `body` with the configuration as C takes it, valid during the call, and room for an error's sentence.
+  func withCConfiguration<Result, E: Error>(
+    _ body: (gateway_configuration, UnsafeMutableBufferPointer<CChar>) throws(E) -> Result
+  ) throws(E) -> Result {
+    let strings = ([host, livePath, subprotocol, headerLines(staticHeaders)] + routes).map(copy)
+    let directory = publicDirectory.map(copy)
+    defer {
+      for string in strings + [directory].compactMap({ $0 }) { string.deallocate() }
+    }
+    let routes = UnsafeMutableBufferPointer<UnsafePointer<CChar>?>.allocate(capacity: routes.count + 1)
+    defer { routes.deallocate() }
+    _ = routes.initialize(from: strings[4...].map { UnsafePointer($0.baseAddress!) } + [nil])
+    let error = UnsafeMutableBufferPointer<CChar>.allocate(capacity: errorCapacity)
+    defer { error.deallocate() }
+    error.initialize(repeating: 0)
+
+    let configuration = gateway_configuration(
+      host: strings[0].baseAddress!, port: Int32(clamping: port), public_directory: directory?.baseAddress,
+      live_path: strings[1].baseAddress!, subprotocol: strings[2].baseAddress!, routes: routes.baseAddress!,
+      static_headers: strings[3].baseAddress!, message_limit: messageLimit, body_limit: bodyLimit,
+      outbox_limit: outboxLimit, compression: compression, ping_after: pingAfter.milliseconds,
+      hang_up_after: hangUpAfter.milliseconds, callbacks: callbacks)
+    return try body(configuration, error)
+  }
+}
+
+private func copy(_ string: String) -> UnsafeMutableBufferPointer<CChar> {
+  let bytes = Array(string.utf8CString)
+  let buffer = UnsafeMutableBufferPointer<CChar>.allocate(capacity: bytes.count)
+  _ = buffer.initialize(from: bytes)
+  return buffer
+}

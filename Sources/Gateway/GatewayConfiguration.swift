@@ -1,0 +1,41 @@
+/// What a gateway listens on, serves and allows.
+package struct GatewayConfiguration: Hashable, Sendable {
+  /// The address to listen on, such as "127.0.0.1" or "::1".
+  package var host = "127.0.0.1"
+  /// 0 takes a free port: see `Gateway.port`.
+  package var port = 0
+  /// The directory whose files are served at "/" and below; nil for none.
+  package var publicDirectory: String?
+  /// The path of the WebSocket route.
+  package var livePath = "/v1/live"
+  /// The WebSocket subprotocol that clients must offer.
+  package var subprotocol = "freshet.v1"
+  /// Prefixes of the paths that `GatewayDelegate.gateway(_:requested:as:)` answers.
+  package var routes = ["/v1/"]
+  /// Headers of every answer from the public directory, 404 included.
+  package var staticHeaders: [(name: String, value: String)] {
+    get { staticHeaderFields.map { ($0.name, $0.value) } }
+    set { staticHeaderFields = newValue.map { HeaderField(name: $0.name, value: $0.value) } }
+  }
+  /// The longest WebSocket message, in bytes; a longer one closes with 1009.
+  package var messageLimit = 1 << 20
+  /// The longest HTTP body, in bytes; a longer one is answered 413.
+  package var bodyLimit = 1 << 20
+  /// Bytes queued for a session above which reading from it pauses.
+  package var outboxLimit = 1 << 20
+  /// Whether permessage-deflate is offered (about 97 kB a connection).
+  package var compression = false
+  /// Time without a sign of life after which a session is pinged.
+  package var pingAfter = Duration.seconds(30)
+  /// Time without a sign of life after which a session is closed.
+  package var hangUpAfter = Duration.seconds(45)
+
+  private struct HeaderField: Hashable, Sendable {
+    var name: String
+    var value: String
+  }
+
+  private var staticHeaderFields: [HeaderField] = []
+
+  package init() {}
+}

@@ -1,0 +1,53 @@
+internal import CGateway
+
+/// An HTTP request, or the one of a WebSocket handshake. Headers that were absent are nil.
+package struct HTTPRequest: Hashable, Sendable {
+  package var method: String
+  /// The path, percent-decoded, without the query.
+  package var path: String
+  /// What follows "?", still percent-encoded, parts joined by "&"; empty when absent.
+  package var query: String
+  package var origin: String?
+  package var host: String?
+  package var authorization: String?
+  package var ifNoneMatch: String?
+  package var contentType: String?
+  package var accept: String?
+  package var lastEventID: String?
+  /// Sec-WebSocket-Protocol.
+  package var protocols: String?
+  /// The client's address as text.
+  package var peer: String
+  package var body: [UInt8]
+}
+
+extension HTTPRequest {
+  /// Copies what is valid during a callback only.
+  init(_ request: gateway_request) {
+    method = String(request.method)
+    path = String(request.path)
+    query = String(request.query)
+    origin = String(presentIn: request.origin)
+    host = String(presentIn: request.host)
+    authorization = String(presentIn: request.authorization)
+    ifNoneMatch = String(presentIn: request.if_none_match)
+    contentType = String(presentIn: request.content_type)
+    accept = String(presentIn: request.accept)
+    lastEventID = String(presentIn: request.last_event_id)
+    protocols = String(presentIn: request.protocols)
+    peer = String(request.peer)
+    body = Array(UnsafeBufferPointer(start: request.body.bytes, count: request.body.length))
+  }
+}
+
+extension String {
+  /// Bytes that are no UTF-8 become U+FFFD.
+  fileprivate init(_ span: gateway_span) {
+    self.init(decoding: UnsafeBufferPointer(start: span.bytes, count: span.length), as: UTF8.self)
+  }
+
+  fileprivate init?(presentIn span: gateway_span) {
+    guard span.length > 0 else { return nil }
+    self.init(span)
+  }
+}

@@ -1,0 +1,142 @@
+import Glibc
+
+/// A blocking TCP connection that gives up after some seconds.
+final class RawSocket {
+  struct Failure: Error, CustomStringConvertible {
+    var description: String
+  }
+
+  private(set) var descriptor: Int32
+  private var buffer: [UInt8] = []
+
+  /// `receiveBuffer` makes the kernel take little that nobody reads.
+  init(host: String = "127.0.0.1", port: Int, receiveBuffer: Int32? = nil, seconds: Int = 10) throws {
+    var hints = addrinfo()
+    hints.ai_socktype = Int32(SOCK_STREAM.rawValue)
+    var found: UnsafeMutablePointer<addrinfo>?
+    guard getaddrinfo(host, String(port), &hints, &found) == 0, let address = found else {
+      throw Failure(description: "no such host")
+    }
+    defer { freeaddrinfo(found) }
+    descriptor = socket(address.pointee.ai_family, hints.ai_socktype | Int32(SOCK_CLOEXEC.rawValue), 0)
+    var timeout = timeval(tv_sec: seconds, tv_usec: 0)
+    setsockopt(descriptor, SOL_SOCKET, SO_RCVTIMEO, &timeout, socklen_t(MemoryLayout<timeval>.size))
+    setsockopt(descriptor, SOL_SOCKET, SO_SNDTIMEO, &timeout, socklen_t(MemoryLayout<timeval>.size))
+    var one: Int32 = 1
+    setsockopt(descriptor, Int32(IPPROTO_TCP), TCP_NODELAY, &one, 4)
+    if var receiveBuffer { setsockopt(descriptor, SOL_SOCKET, SO_RCVBUF, &receiveBuffer, 4) }
+    guard Glibc.connect(descriptor, address.pointee.ai_addr, address.pointee.ai_addrlen) == 0 else {
+      let problem = errno
+      close()
+      throw Failure(description: "connect: \(String(cString: strerror(problem)))")
+    }
+  }
+
+  deinit {
+    close()
+  }
+
+  func close() {
+    if descriptor >= 0 { Glibc.close(descriptor) }
+    descriptor = -1
+  }
+
+  /// Ends the connection with a reset instead of an orderly end.
+  func reset() {
+    var linger = linger(l_onoff: 1, l_linger: 0)
+    setsockopt(descriptor, SOL_SOCKET, SO_LINGER, &linger, socklen_t(MemoryLayout<Glibc.linger>.size))
+    close()
+  }
+
+  func finishWriting() {
+    shutdown(descriptor, Int32(SHUT_WR))
+  }
+
+  func write(_ bytes: [UInt8]) throws {
+    var done = 0
+    while done < bytes.count {
+      let count = bytes[done...].withUnsafeBytes { send(descriptor, $0.baseAddress, $0.count, Int32(MSG_NOSIGNAL)) }
+      guard count > 0 else { throw Failure(description: "send: \(String(cString: strerror(errno)))") }
+      done += count
+    }
+  }
+
+  func write(_ text: String) throws {
+    try write(Array(text.utf8))
+  }
+
+  /// Reads more into the buffer; false at the end of the stream or a reset.
+  private func fill() throws -> Bool {
+    var chunk = [UInt8](repeating: 0, count: 65536)
+    let count = recv(descriptor, &chunk, chunk.count, 0)
+    if count < 0 && errno == EAGAIN { throw Failure(description: "nothing came in time") }
+    guard count > 0 else { return false }
+    buffer += chunk[..<count]
+    return true
+  }
+
+  func read(_ count: Int) throws -> [UInt8] {
+    while buffer.count < count {
+      guard try fill() else { throw Failure(description: "the stream ended") }
+    }
+    defer { buffer.removeFirst(count) }
+    return Array(buffer[..<count])
+  }
+
+  /// One line without its end.
+  func readLine() throws -> String {
+    while true {
+      if let end = buffer.firstIndex(of: 10) {
+        let line = buffer[..<end]
+        buffer.removeFirst(end + 1)
+        return String(decoding: line.last == 13 ? line.dropLast() : line, as: UTF8.self)
+      }
+      guard try fill() else { throw Failure(description: "the stream ended") }
+    }
+  }
+
+  /// Reads until the server closes.
+  func readToEnd() throws -> [UInt8] {
+    while try fill() {}
+    defer { buffer = [] }
+    return buffer
+  }
+}
+
+/// An HTTP answer as it came over the wire.
+struct RawResponse {
+  var status = 0
+  /// Names in lower case.
+  var headers: [String: String] = [:]
+  var body: [UInt8] = []
+
+  var text: String { String(decoding: body, as: UTF8.self) }
+}
+
+extension RawSocket {
+  /// The head of the next answer, and its body unless the request was a HEAD.
+  func readResponse(bodyless: Bool = false) throws -> RawResponse {
+    var response = RawResponse()
+    let status = try readLine().split(separator: " ", maxSplits: 2)
+    response.status = status.count > 1 ? Int(status[1]) ?? 0 : 0
+    while case let line = try readLine(), !line.isEmpty {
+      let colon = line.firstIndex(of: ":") ?? line.endIndex
+      let value = line[colon...].dropFirst()
+      response.headers[line[..<colon].lowercased()] = String(value.drop { $0 == " " })
+    }
+    if !bodyless, let length = response.headers["content-length"].flatMap({ Int($0) }) {
+      response.body = try read(length)
+    }
+    return response
+  }
+
+  /// Sends a request on this connection and reads its answer.
+  func request(
+    _ method: String, _ target: String, headers: [String] = [], body: String? = nil
+  ) throws -> RawResponse {
+    let length = body.map { ["Content-Length: \($0.utf8.count)"] } ?? []
+    let lines = ["\(method) \(target) HTTP/1.1", "Host: localhost"] + length + headers
+    try write(lines.joined(separator: "\r\n") + "\r\n\r\n" + (body ?? ""))
+    return try readResponse(bodyless: method == "HEAD")
+  }
+}

@@ -1,0 +1,96 @@
+/// A WebSocket client that does nothing by itself: every frame, good or bad, is the test's own.
+final class RawWebSocket {
+  enum Opcode: UInt8 {
+    case continuation = 0
+    case text = 1
+    case binary = 2
+    case close = 8
+    case ping = 9
+    case pong = 10
+  }
+
+  struct Frame {
+    var opcode: Opcode
+    var final: Bool
+    /// RSV1: permessage-deflate.
+    var compressed: Bool
+    var payload: [UInt8]
+
+    var text: String { String(decoding: payload, as: UTF8.self) }
+    /// The status code of a Close frame.
+    var code: Int? { payload.count >= 2 ? Int(payload[0]) << 8 | Int(payload[1]) : nil }
+  }
+
+  let socket: RawSocket
+  let handshake: RawResponse
+  /// For sessions with permessage-deflate.
+  var inflate = Inflate()
+
+  /// Connects and upgrades; throws unless the server switched protocols.
+  init(
+    host: String = "127.0.0.1", port: Int, path: String = "/v1/live", headers: [String] = [],
+    receiveBuffer: Int32? = nil
+  ) throws {
+    socket = try RawSocket(host: host, port: port, receiveBuffer: receiveBuffer)
+    let standard = RawWebSocket.handshakeHeaders + ["Sec-WebSocket-Protocol: freshet.v1"]
+    handshake = try socket.request("GET", path, headers: standard + headers)
+    guard handshake.status == 101 else {
+      throw RawSocket.Failure(description: "the handshake was answered with \(handshake.status)")
+    }
+  }
+
+  static let handshakeHeaders = [
+    "Upgrade: websocket", "Connection: Upgrade", "Sec-WebSocket-Version: 13",
+    "Sec-WebSocket-Key: dGhlIHNhbXBsZSBub25jZQ==",
+  ]
+
+  /// A masked frame as bytes.
+  static func encode(
+    _ opcode: Opcode, _ payload: [UInt8], final: Bool = true, compressed: Bool = false
+  ) -> [UInt8] {
+    let mask: [UInt8] = [0x37, 0xfa, 0x21, 0x3d]
+    var bytes = [opcode.rawValue | (final ? 0x80 : 0) | (compressed ? 0x40 : 0)]
+    let length = UInt64(payload.count)
+    switch length {
+    case ..<126: bytes.append(0x80 | UInt8(length))
+    case ..<65536: bytes += [0x80 | 126, UInt8(length >> 8), UInt8(length & 255)]
+    default: bytes += [0x80 | 127] + (0..<8).map { UInt8(truncatingIfNeeded: length >> (56 - 8 * $0)) }
+    }
+    bytes += mask
+    bytes += payload.enumerated().map { $1 ^ mask[$0 & 3] }
+    return bytes
+  }
+
+  func send(_ opcode: Opcode, _ payload: [UInt8] = [], final: Bool = true, compressed: Bool = false) throws {
+    try socket.write(RawWebSocket.encode(opcode, payload, final: final, compressed: compressed))
+  }
+
+  func send(_ text: String) throws {
+    try send(.text, Array(text.utf8))
+  }
+
+  func readFrame() throws -> Frame {
+    let head = try socket.read(2)
+    guard head[1] & 0x80 == 0 else { throw RawSocket.Failure(description: "a server's frame was masked") }
+    let short = Int(head[1])
+    let extended = short == 126 ? 2 : short == 127 ? 8 : 0
+    let length = extended == 0 ? short : try socket.read(extended).reduce(0) { $0 << 8 | Int($1) }
+    guard let opcode = Opcode(rawValue: head[0] & 15) else {
+      throw RawSocket.Failure(description: "the server sent an unknown opcode")
+    }
+    return Frame(
+      opcode: opcode, final: head[0] & 0x80 != 0, compressed: head[0] & 0x40 != 0, payload: try socket.read(length))
+  }
+
+  /// Reads frames until the server's Close; its code.
+  func readCloseCode() throws -> Int? {
+    while true {
+      let frame = try readFrame()
+      if frame.opcode == .close { return frame.code }
+    }
+  }
+
+  func close() {
+    socket.close()
+  }
+}

@@ -1,0 +1,132 @@
+import Dispatch
+import Gateway
+import Synchronization
+
+/// Writes down what the gateway tells it, answers as the test says, and lets the test wait for what comes.
+final class Recorder: GatewayDelegate {
+  enum Event: Sendable {
+    case opened(SessionID, HTTPRequest)
+    case received(SessionID, [UInt8])
+    case drained(SessionID)
+    case closed(SessionID)
+    case requested(RequestID, HTTPRequest)
+    case abandoned(RequestID)
+    case logged(String, GatewayLogLevel)
+  }
+
+  private let events = Mutex<[Event]>([])
+  private let arrived = DispatchSemaphore(value: 0)
+  private let refuse: @Sendable (HTTPRequest) -> Int?
+  private let answer: @Sendable (Gateway, HTTPRequest, RequestID) -> Void
+  private let react: @Sendable (Gateway, SessionID, [UInt8]) -> Void
+
+  init(
+    refuse: @escaping @Sendable (HTTPRequest) -> Int? = { _ in nil },
+    answer: @escaping @Sendable (Gateway, HTTPRequest, RequestID) -> Void = { _, _, _ in },
+    react: @escaping @Sendable (Gateway, SessionID, [UInt8]) -> Void = { _, _, _ in }
+  ) {
+    self.refuse = refuse
+    self.answer = answer
+    self.react = react
+  }
+
+  private func record(_ event: Event) {
+    events.withLock { $0.append(event) }
+    arrived.signal()
+  }
+
+  /// The next event that `match` makes something of; those before it are forgotten.
+  func next<T>(within seconds: Double = 10, _ match: (Event) -> T?) throws -> T {
+    let deadline = DispatchTime.now() + seconds
+    while arrived.wait(timeout: deadline) == .success {
+      let event = events.withLock { $0.removeFirst() }
+      if let matched = match(event) { return matched }
+    }
+    throw RawSocket.Failure(description: "the expected event did not come")
+  }
+
+  /// What has come and was not waited for.
+  func rest() -> [Event] {
+    var rest: [Event] = []
+    while arrived.wait(timeout: .now()) == .success {
+      rest.append(events.withLock { $0.removeFirst() })
+    }
+    return rest
+  }
+
+  func nextOpened() throws -> (SessionID, HTTPRequest) {
+    try next { if case .opened(let session, let request) = $0 { (session, request) } else { nil } }
+  }
+
+  func nextMessage() throws -> [UInt8] {
+    try next { if case .received(_, let message) = $0 { message } else { nil } }
+  }
+
+  func nextText() throws -> String {
+    String(decoding: try nextMessage(), as: UTF8.self)
+  }
+
+  func nextDrained() throws -> SessionID {
+    try next { if case .drained(let session) = $0 { session } else { nil } }
+  }
+
+  func nextClosed(within seconds: Double = 10) throws -> SessionID {
+    try next(within: seconds) { if case .closed(let session) = $0 { session } else { nil } }
+  }
+
+  func nextRequest() throws -> (RequestID, HTTPRequest) {
+    try next { if case .requested(let id, let request) = $0 { (id, request) } else { nil } }
+  }
+
+  func nextAbandoned() throws -> RequestID {
+    try next { if case .abandoned(let id) = $0 { id } else { nil } }
+  }
+
+  func gateway(_ gateway: Gateway, shouldRefuse handshake: HTTPRequest) -> Int? {
+    refuse(handshake)
+  }
+
+  func gateway(_ gateway: Gateway, opened session: SessionID, with handshake: HTTPRequest) {
+    record(.opened(session, handshake))
+  }
+
+  func gateway(_ gateway: Gateway, received message: UnsafeRawBufferPointer, from session: SessionID) {
+    record(.received(session, Array(message)))
+    react(gateway, session, Array(message))
+  }
+
+  func gateway(_ gateway: Gateway, drained session: SessionID) {
+    record(.drained(session))
+  }
+
+  func gateway(_ gateway: Gateway, closed session: SessionID) {
+    record(.closed(session))
+  }
+
+  func gateway(_ gateway: Gateway, requested request: HTTPRequest, as id: RequestID) {
+    record(.requested(id, request))
+    answer(gateway, request, id)
+  }
+
+  func gateway(_ gateway: Gateway, abandoned request: RequestID) {
+    record(.abandoned(request))
+  }
+
+  func gateway(_ gateway: Gateway, logged line: String, level: GatewayLogLevel) {
+    record(.logged(line, level))
+  }
+}
+
+/// Runs `body` with a gateway that is stopped afterwards.
+func withGateway<Result>(
+  _ recorder: Recorder = Recorder(), configure: (inout GatewayConfiguration) -> Void = { _ in },
+  _ body: (Gateway) throws -> Result
+) throws -> Result {
+  var configuration = GatewayConfiguration()
+  configure(&configuration)
+  let gateway = try Gateway(configuration: configuration, delegate: recorder)
+  defer { gateway.stop(grace: .milliseconds(200)) }
+  return try body(gateway)
+}
+
+func bytes(_ text: String) -> [UInt8] { Array(text.utf8) }
