@@ -64,7 +64,7 @@ let package = Package(
     tests(of: "RankedCollections", ["TestSupport"]),
     tests(of: "LiveQuery", ["RankedCollections", "TestSupport", "Wire"]),
     tests(of: "Wire", ["LiveQuery"]),
-    tests(of: "Store", ["LiveQuery", grdb, sqlite]),
+    tests(of: "Store", ["LiveQuery", "RankedCollections", "TestSupport", grdb, sqlite]),
     tests(of: "Controllers", ["LiveQuery", "Store", "TestSupport", "Wire", grdb]),
     tests(of: "Gateway"),
     tests(of: "Server", ["Store", "TestSupport", "Wire", grdb]),

@@ -50,6 +50,52 @@ package struct PackedValues: Equatable, Sendable {
   }
 }
 
+extension PackedValues {
+  package mutating func append(_ value: PackedValue) {
+    switch value {
+    case .null: appendNull()
+    case .integer(let value): append(value)
+    case .real(let value): append(value)
+    case .text(let bytes): append(text: bytes)
+    case .blob(let bytes): append(blob: bytes)
+    }
+  }
+
+  /// The default index title of a section: its name's first character in upper case.
+  package mutating func appendIndexTitle(of name: PackedValue) {
+    if case .text(let bytes) = name, let first = bytes.first, first < 0x80, bytes.count < 2 || bytes[1] < 0x80 {
+      // ASCII, not followed by anything that could combine with it.
+      let upper = first >= UInt8(ascii: "a") && first <= UInt8(ascii: "z") ? first & ~0x20 : first
+      withUnsafeBytes(of: upper) { append(text: $0) }
+    } else {
+      append(.text(name.indexTitleText.first.map { $0.uppercased() } ?? ""))
+    }
+  }
+}
+
+extension PackedValue {
+  /// The value as a section's index shows it.
+  package var indexTitleText: String {
+    switch self {
+    case .null, .blob: ""
+    case .integer(let value): String(value)
+    case .real(let value): value.description
+    case .text(let bytes): String(decoding: bytes, as: UTF8.self)
+    }
+  }
+
+  /// A hash that differs between different values, also between 1 and 1.0.
+  package func hash(seed: UInt64) -> UInt64 {
+    switch self {
+    case .null: Bytes.mix(seed ^ 1, 0x9FB2_1C65_1E98_DF25)
+    case .integer(let value): Bytes.mix(seed ^ UInt64(bitPattern: value), 0xD6E8_FEB8_6659_FD93)
+    case .real(let value): Bytes.mix(seed ^ value.bitPattern, 0xA24B_AED4_963E_E407)
+    case .text(let bytes): bytes.hash(seed: seed ^ 2)
+    case .blob(let bytes): bytes.hash(seed: seed ^ 3)
+    }
+  }
+}
+
 /// A value as it lies in packed bytes; text and blobs are borrowed from them.
 package enum PackedValue {
   case null

@@ -55,17 +55,6 @@ package struct Patch {
 }
 
 extension Patch {
-  /// The patch between two versions for a client that holds `window` of the old one (nil: everything).
-  ///
-  /// - Parameter limit: when more rows than this differ there is no patch: starting over is cheaper.
-  /// - Complexity: O(changes × log n) between versions that grew from each other, and O(rows filled).
-  package init?(from old: SectionedTree, to new: SectionedTree, window: Window?, limit: Int = .max) {
-    guard let difference = SectionedDifference(from: old, to: new, limit: limit) else { return nil }
-    let matching = Matching(difference)
-    var planner = PatchPlanner(old: old, new: new, window: window, difference: difference, matching: matching)
-    self = planner.plan()
-  }
-
   mutating func content(of row: SectionedTree.Row) -> Int {
     contents.append(row)
     return contents.count - 1

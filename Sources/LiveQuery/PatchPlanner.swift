@@ -1,31 +1,59 @@
-import RankedCollections
+package import RankedCollections
 
-/// Turns a matched difference into a patch: coordinates, and what the client's window needs.
+/// What differs between two versions, matched row by row: made once for all subscriptions that go from one to the other.
+package struct VersionDifference {
+  let old: SectionedTree
+  let new: SectionedTree
+  let sections: SectionedDifference
+  let matching: Matching
+  let offsets: OffsetMap
+
+  /// - Parameter limit: when more rows than this differ, nil: starting over is cheaper.
+  /// - Complexity: O(changes × log n) between versions that grew from each other.
+  package init?(from old: SectionedTree, to new: SectionedTree, limit: Int = .max) {
+    guard let sections = SectionedDifference(from: old, to: new, limit: limit) else { return nil }
+    self.old = old
+    self.new = new
+    self.sections = sections
+    let matching = Matching(sections)
+    self.matching = matching
+    offsets = OffsetMap(
+      gone: .init(
+        rows: matching.deleted + matching.moved.map(\.old), sections: sections.sectionsRemoved, of: old),
+      come: .init(
+        rows: matching.inserted + matching.moved.map(\.new), sections: sections.sectionsInserted, of: new))
+  }
+
+  /// The patch for a client that holds `window` of the old version; nil: everything.
+  ///
+  /// - Complexity: O((changes + rows filled) × log n).
+  package func patch(window: Window?) -> Patch {
+    var planner = PatchPlanner(self, window: window)
+    return planner.plan()
+  }
+}
+
+/// Turns a difference into the patch for one window: coordinates, and what that window needs.
 struct PatchPlanner {
-  private let old: SectionedTree
-  private let new: SectionedTree
-  private let difference: SectionedDifference
-  private let matching: Matching
-  private let offsets: OffsetMap
+  private let difference: VersionDifference
   private let window: Window?
   /// Offsets whose contents the client holds, before and after.
   private let oldRange: Range<Int>
   private let newRange: Range<Int>
   private var patch: Patch
 
-  init(
-    old: SectionedTree, new: SectionedTree, window: Window?, difference: SectionedDifference, matching: Matching
-  ) {
-    self.old = old
-    self.new = new
+  private var old: SectionedTree { difference.old }
+  private var new: SectionedTree { difference.new }
+  private var sections: SectionedDifference { difference.sections }
+  private var matching: Matching { difference.matching }
+  private var offsets: OffsetMap { difference.offsets }
+
+  init(_ difference: VersionDifference, window: Window?) {
     self.difference = difference
-    self.matching = matching
     self.window = window
-    let offsets = PatchPlanner.offsetMap(old, new, difference, matching)
-    self.offsets = offsets
-    let shifted = window.map { PatchPlanner.shift($0, from: old, to: new, offsets) }
-    oldRange = window?.range(total: old.count) ?? 0..<old.count
-    newRange = shifted?.range(total: new.count) ?? 0..<new.count
+    let shifted = window.map { PatchPlanner.shift($0, difference) }
+    oldRange = window?.range(total: difference.old.count) ?? 0..<difference.old.count
+    newRange = shifted?.range(total: difference.new.count) ?? 0..<difference.new.count
     patch = Patch(window: shifted)
   }
 
@@ -38,38 +66,20 @@ struct PatchPlanner {
     return patch
   }
 
-  private static func offsetMap(
-    _ old: SectionedTree, _ new: SectionedTree, _ difference: SectionedDifference, _ matching: Matching
-  ) -> OffsetMap {
-    func places(_ tree: SectionedTree, _ rows: some Sequence<SectionedTree.Row>, _ sections: [Int]) -> OffsetMap.Gaps {
-      OffsetMap.Gaps(
-        rows.map { row in
-          let offset = tree.offset(of: row)
-          return offset..<offset + 1
-        }
-          + sections.map { index in
-            let section = tree.section(at: index)
-            return section.offset..<section.offset + section.count
-          })
-    }
-    return OffsetMap(
-      gone: places(old, matching.deleted + matching.moved.map(\.old), difference.sectionsRemoved),
-      come: places(new, matching.inserted + matching.moved.map(\.new), difference.sectionsInserted))
-  }
-
   /// Where the window goes: it stays at 0, or else on the first of its rows that keeps its place.
-  private static func shift(
-    _ window: Window, from old: SectionedTree, to new: SectionedTree, _ offsets: OffsetMap
-  ) -> Window {
+  private static func shift(_ window: Window, _ difference: VersionDifference) -> Window {
     if window.offset == 0 { return window }
-    let kept = offsets.kept(old: window.range(total: old.count))
-    if kept.isEmpty { return Window(offset: min(window.offset, max(0, new.count - 1)), limit: window.limit) }
-    return Window(offset: offsets.newOffset(ofKept: kept.lowerBound), limit: window.limit)
+    let kept = difference.offsets.kept(old: window.range(total: difference.old.count))
+    let offset =
+      kept.isEmpty
+      ? min(window.offset, max(0, difference.new.count - 1))
+      : difference.offsets.newOffset(ofKept: kept.lowerBound)
+    return Window(offset: offset, limit: window.limit)
   }
 
   private mutating func planSections() {
-    patch.sectionsDeleted = difference.sectionsRemoved.reversed()
-    for index in difference.sectionsInserted {
+    patch.sectionsDeleted = sections.sectionsRemoved.reversed()
+    for index in sections.sectionsInserted {
       let (label, count, offset) = new.section(at: index)
       var contents: Range<Int>?
       if patch.window == nil {
@@ -93,7 +103,7 @@ struct PatchPlanner {
       let content = pair.isContentChanged && isHeld(pair.old, pair.new) ? patch.content(of: pair.new) : nil
       patch.moved.append(Patch.Change(from: pair.old.path, to: pair.new.path, content: content))
     }
-    let restamped = difference.common.flatMap(\.restamped).map { Matching.Pair(old: $0.old, new: $0.new) }
+    let restamped = sections.common.flatMap(\.restamped).map { Matching.Pair(old: $0.old, new: $0.new) }
     for pair in (matching.kept + restamped).sorted(by: { $0.new.path < $1.new.path }) {
       guard pair.isContentChanged, isHeld(pair.old, pair.new) else { continue }
       patch.updated.append(
@@ -121,13 +131,27 @@ struct PatchPlanner {
     for pair in matching.moved where !oldRange.contains(old.offset(of: pair.old)) {
       missing.append(new.offset(of: pair.new))
     }
-    for index in difference.sectionsInserted {
+    for index in sections.sectionsInserted {
       let section = new.section(at: index)
       missing += (section.offset..<section.offset + section.count).clamped(to: newRange)
     }
     for offset in missing.sorted() where newRange.contains(offset) {
       patch.filled.append((offset, patch.content(of: new.row(atOffset: offset))))
     }
+  }
+}
+
+extension OffsetMap.Gaps {
+  fileprivate init(rows: [SectionedTree.Row], sections: [Int], of tree: SectionedTree) {
+    let places = rows.map { row in
+      let offset = tree.offset(of: row)
+      return offset..<offset + 1
+    }
+    let wholes = sections.map { index in
+      let section = tree.section(at: index)
+      return section.offset..<section.offset + section.count
+    }
+    self.init(places + wholes)
   }
 }
 

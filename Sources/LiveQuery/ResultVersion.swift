@@ -10,14 +10,11 @@ package final class ResultVersion {
   package let commit: Int64
   /// The rows a client may see: the query's `limit` is applied.
   package let tree: SectionedTree
-  /// Values of `alongside` queries, in the order of their names.
-  package let alongside: [SQLValue]
 
-  package init(number: Int, commit: Int64, tree: SectionedTree, alongside: [SQLValue]) {
+  package init(number: Int, commit: Int64, tree: SectionedTree) {
     self.number = number
     self.commit = commit
     self.tree = tree
-    self.alongside = alongside
   }
 
   /// Every section, in order. O(sections).

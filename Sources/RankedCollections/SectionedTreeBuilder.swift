@@ -24,6 +24,7 @@ package struct SectionedTreeBuilder {
   /// Two rows had one identity: given here.
   package struct DuplicateIdentity: Error {
     package let identity: [UInt8]
+    package init(identity: [UInt8]) { self.identity = identity }
   }
 
   private var arena: [UInt8] = []

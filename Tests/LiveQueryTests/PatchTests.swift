@@ -140,8 +140,8 @@ private func checkWindow(_ old: World, _ new: World, _ patch: Patch, _ before: W
   @Test func aLimitGivesNoPatch() throws {
     let old = try World([])
     let new = try World((0..<10).map { WorldRow(section: "A", name: "n", id: $0, depth: 0) })
-    #expect(Patch(from: old.tree, to: new.tree, window: nil, limit: 9) == nil)
-    #expect(Patch(from: old.tree, to: new.tree, window: nil, limit: 10) != nil)
+    #expect(VersionDifference(from: old.tree, to: new.tree, limit: 9) == nil)
+    #expect(VersionDifference(from: old.tree, to: new.tree, limit: 10) != nil)
   }
 
   @Test(arguments: [([], 0), ([3], 1), ([3, 1, 2], 2), ([5, 4, 3], 1), ([1, 9, 2, 3, 8, 4], 4)])

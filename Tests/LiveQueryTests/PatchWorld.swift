@@ -31,8 +31,8 @@ struct World {
       entry.append { $0 += [UInt8(row.id >> 8), UInt8(row.id & 255)] }
       entry.finish()
       var label = PackedValues()
-      label.append(.text(row.section))
-      label.append(.text(String(row.section.prefix(1))))
+      label.append(SQLValue.text(row.section))
+      label.append(SQLValue.text(String(row.section.prefix(1))))
       let stamp = RowStamp(UInt64(row.depth) << 32 ^ UInt64(bitPattern: Int64(row.name.hashValue)))
       Array(row.section.utf8).withUnsafeBytes { section in
         label.bytes.withUnsafeBytes { label in
@@ -52,9 +52,9 @@ struct World {
     for place in wanted {
       let row = rows[tree.offset(section: place.section, item: place.item)]
       packed.appendRow {
-        $0.append(.integer(Int64(row.id)))
-        $0.append(.text(row.name))
-        $0.append(.integer(Int64(row.depth)))
+        $0.append(Int64(row.id))
+        $0.append(SQLValue.text(row.name))
+        $0.append(Int64(row.depth))
       }
     }
     return packed
@@ -64,7 +64,7 @@ struct World {
     let range = window?.range(total: tree.count) ?? 0..<tree.count
     var wanted: [SectionedTree.Row] = []
     tree.forEachRow(in: range) { wanted.append($0) }
-    let version = ResultVersion(number: 0, commit: 0, tree: tree, alongside: [])
+    let version = ResultVersion(number: 0, commit: 0, tree: tree)
     let body = MessageBody.snapshot(
       SnapshotContents(
         version: "v", commit: 0, columns: World.columns, key: ["id"], total: tree.count, sections: version.sections,
@@ -75,7 +75,7 @@ struct World {
 
   /// The patch to another state as the message a client gets.
   func patch(to new: World, window: Window?) throws -> (patch: Patch, message: JSONValue) {
-    let patch = Patch(from: tree, to: new.tree, window: window)!
+    let patch = VersionDifference(from: tree, to: new.tree)!.patch(window: window)
     let body = MessageBody.patch(
       PatchHeader(from: "v", to: "v", commit: 0, total: new.tree.count, alongside: []), patch,
       rows: new.contents(of: patch.contents), changed: Array(repeating: .all, count: patch.contents.count),

@@ -1,0 +1,109 @@
+package import LiveQuery
+import RankedCollections
+
+/// Encodes SQLite values as bytes that `memcmp` orders exactly as SQLite orders the values.
+///
+/// A field is prefix-free, so fields are laid end to end and compare one after the other; DESC inverts all its bytes.
+///
+///     NULL     0x10 (0xF0 when it comes last)
+///     numbers  0b01…  one bit string: class (2 bits), the largest double not above the number in order-preserving form
+///                     (64 bits), and what the number exceeds it by (10 bits; integers beyond 2^53 only). Cut after the
+///                     last bit set into groups of seven, each followed by a bit that says whether another follows: small
+///                     integers take four or five bytes, and an integer sorts among reals by its exact value.
+///     text     0x80, the bytes under the collation, 0x00; the bytes 0x00 and 0x01 become 0x01 0x01 and 0x01 0x02
+///     blob     0x90, the bytes as for text, 0x00
+///
+/// Text is given in the database's own encoding: BINARY compares those bytes, also when they are UTF-16.
+package enum KeyEncoder {
+  enum Tag {
+    static let nullLow: UInt8 = 0x10
+    static let nullHigh: UInt8 = 0xF0
+    /// Two bits, at the top of the first byte.
+    static let number: UInt8 = 0x40
+    static let text: UInt8 = 0x80
+    static let blob: UInt8 = 0x90
+    static let end: UInt8 = 0x00
+    static let escape: UInt8 = 0x01
+  }
+
+  package static func append(_ value: PackedValue, _ order: FieldOrder, to bytes: inout [UInt8]) {
+    let start = bytes.count
+    switch value {
+    case .null: bytes.append(order.isNullHigh ? Tag.nullHigh : Tag.nullLow)
+    case .integer(let value): append(value, to: &bytes)
+    case .real(let value): appendNumber(value, exceededBy: 0, to: &bytes)
+    case .text(let text): append(text: text, order.collation, to: &bytes)
+    case .blob(let blob):
+      bytes.append(Tag.blob)
+      appendEscaped(blob, to: &bytes)
+      bytes.append(Tag.end)
+    }
+    if order.isDescending {
+      for index in start..<bytes.count { bytes[index] = ~bytes[index] }
+    }
+  }
+
+  private static func append(_ value: Int64, to bytes: inout [UInt8]) {
+    var floor = Double(value)
+    // Rounding may have gone up; 2^63 itself is beyond every integer.
+    if floor >= 0x1p63 || Int64(floor) > value { floor = floor.nextDown }
+    appendNumber(floor, exceededBy: UInt64(value &- Int64(floor)), to: &bytes)
+  }
+
+  private static func appendNumber(_ value: Double, exceededBy excess: UInt64, to bytes: inout [UInt8]) {
+    // -0.0 equals 0.0.
+    let pattern = (value == 0 ? 0.0 : value).bitPattern
+    let ordered = pattern >> 63 == 1 ? ~pattern : pattern | 1 << 63
+    // Five bits go beside the class; the other 59 and the excess stand at the top of a word.
+    var rest = UInt128(ordered << 5) << 64 | UInt128(excess) << 59
+    bytes.append(Tag.number | UInt8(truncatingIfNeeded: ordered >> 59) << 1 | (rest != 0 ? 1 : 0))
+    while rest != 0 {
+      let group = UInt8(truncatingIfNeeded: rest >> 121)
+      rest <<= 7
+      bytes.append(group << 1 | (rest != 0 ? 1 : 0))
+    }
+  }
+
+  private static func append(text: Bytes, _ collation: FieldOrder.Collation, to bytes: inout [UInt8]) {
+    bytes.append(Tag.text)
+    switch collation {
+    case .binary: appendEscaped(text, to: &bytes)
+    case .rtrim:
+      var end = text.count
+      while end > 0, text[end - 1] == 0x20 { end -= 1 }
+      appendEscaped(Bytes(rebasing: text[..<end]), to: &bytes)
+    case .nocase: appendFolded(text, to: &bytes)
+    }
+    bytes.append(Tag.end)
+  }
+
+  private static func appendEscaped(_ content: Bytes, to bytes: inout [UInt8]) {
+    guard content.contains(where: { $0 <= Tag.escape }) else {
+      bytes.append(contentsOf: content)
+      return
+    }
+    for byte in content { appendEscaped(byte, to: &bytes) }
+  }
+
+  @inline(__always)
+  private static func appendEscaped(_ byte: UInt8, to bytes: inout [UInt8]) {
+    if byte <= Tag.escape {
+      bytes.append(Tag.escape)
+      bytes.append(byte + 1)
+    } else {
+      bytes.append(byte)
+    }
+  }
+
+  /// NOCASE folds A–Z alone. It compares up to the first NUL that both have in one place, and then lengths.
+  private static func appendFolded(_ text: Bytes, to bytes: inout [UInt8]) {
+    for byte in text {
+      if byte == 0 {
+        appendEscaped(byte, to: &bytes)
+        for shift in [24, 16, 8, 0] { appendEscaped(UInt8(truncatingIfNeeded: text.count >> shift), to: &bytes) }
+        return
+      }
+      appendEscaped(byte >= UInt8(ascii: "A") && byte <= UInt8(ascii: "Z") ? byte | 0x20 : byte, to: &bytes)
+    }
+  }
+}

@@ -1,0 +1,300 @@
+package import LiveQuery
+
+/// Checks a client's query, fragment by fragment, and composes the statements that answer it.
+///
+/// SQLite is the only judge of SQL: every fragment is compiled on the checker's connection, alone, so that an error names the
+/// fragment, and in a WHERE clause, where SQLite itself refuses aggregates and window functions.
+package struct QueryCompiler {
+  private let checker: FragmentChecker
+  private let query: Query
+  private let reference: TableReference
+  private let table: TrackedTable
+  private var numbering: ParameterNumbering
+  private var usedColumns: Int64 = 0
+  /// Expressions that have a name of their own in `select`, by lower-case name.
+  private var aliases: [String: String] = [:]
+
+  /// - Parameter tables: the tables whose changes are logged.
+  /// - Throws: `FreshetError` with the code and the sentence for the client.
+  package static func compile(
+    _ query: Query, tables: [TrackedTable], checker: FragmentChecker
+  ) throws(FreshetError) -> CompiledQuery {
+    var compiler = try QueryCompiler(query, tables: tables, checker: checker)
+    return try compiler.compile()
+  }
+
+  private init(_ query: Query, tables: [TrackedTable], checker: FragmentChecker) throws(FreshetError) {
+    if !query.groupBy.isEmpty || query.having != nil { throw .badQuery("groupBy and having are not served yet") }
+    if !query.alongside.isEmpty { throw .badQuery("alongside is not served yet") }
+    self.query = query
+    self.checker = checker
+    reference = try TableReference(query.from)
+    numbering = ParameterNumbering(query.parameters)
+    // An unknown table is SQLite's to report, in its own words.
+    _ = try checker.compile("SELECT 1 FROM \(reference.sql)", place: "from")
+    let name = reference.table
+    guard let table = tables.first(where: { isSameName($0.name, name) }) else {
+      throw .badQuery("the table \(name) is not tracked: run `freshet track`, or serve with --track")
+    }
+    self.table = table
+  }
+
+  private mutating func compile() throws(FreshetError) -> CompiledQuery {
+    var columns = try selectedColumns()
+    var filter: String?
+    if let text = query.filter { filter = try expression(text, place: "where").sql }
+    var section: Section?
+    if let sectionBy = query.sectionBy { section = try self.section(sectionBy) }
+    var sorts: [(sql: String, order: FieldOrder)] = []
+    for (index, text) in query.orderBy.enumerated() { sorts.append(try sort(text, place: "orderBy[\(index)]")) }
+    let (keyCount, isKeyBase) = try putKeyFirst(&columns)
+    try numbering.checkAllUsed()
+    try checkNames(columns)
+
+    let base = table.key.names.map { "\(reference.qualifier).\(quotedIdentifier($0))" }
+    var list = [section?.sql, section?.title].compactMap { $0 } + sorts.map(\.sql) + (isKeyBase ? [] : base)
+    list += columns.map { "\($0.sql) AS \(quotedIdentifier($0.name))" }
+    let select = "SELECT \(list.joined(separator: ", ")) FROM \(reference.sql)"
+    let firstKeyParameter = numbering.values.count + 1
+    let isKey = zip(base, firstKeyParameter...).map { "\($0) \(keyOperator) ?\($1)" }.joined(separator: " AND ")
+    let compiled = CompiledQuery(
+      table: table, columns: columns.map(\.name), keyColumns: columns.prefix(keyCount).map(\.name), limit: query.limit,
+      scanSQL: filter.map { "\(select) WHERE (\($0))" } ?? select,
+      rowSQL: "\(select) WHERE \(filter.map { "(\($0)) AND " } ?? "")\(isKey)",
+      firstKeyParameter: Int32(firstKeyParameter), parameters: numbering.values,
+      section: section?.order, hasIndexTitle: section?.title != nil, sorts: sorts.map(\.order),
+      keyTies: try keyTies(columns.prefix(keyCount)), isKeyBase: isKeyBase, baseKeyCount: base.count,
+      dependencies: columns.map(\.dependencies), usedColumns: ColumnMask(rawValue: usedColumns))
+    _ = try checker.compile(compiled.rowSQL, place: nil)
+    return compiled
+  }
+
+  /// A rowid and the key of a WITHOUT ROWID table are never NULL; other keys may be.
+  private var keyOperator: String {
+    if case .rowid = table.key { return "=" }
+    return "IS"
+  }
+}
+
+// Expressions.
+extension QueryCompiler {
+  /// One expression, checked, with its parameters numbered.
+  private mutating func expression(
+    _ text: String, place: String
+  ) throws(FreshetError) -> (sql: String, dependencies: ColumnMask) {
+    try expression(try SQLFragment(text, place: place))
+  }
+
+  private mutating func expression(
+    _ fragment: SQLFragment
+  ) throws(FreshetError) -> (sql: String, dependencies: ColumnMask) {
+    try refuseNow(fragment)
+    let sql = try rewritten(fragment)
+    let place = fragment.place
+    let statement = "SELECT 1 FROM \(reference.sql) WHERE (\(sql)) IS NULL"
+    let audit = try checker.compile(statement, place: place).audit
+    if audit.selects > 1 { throw .badQuery("\(place): subqueries are not served yet") }
+    let mask = self.mask(of: audit.reads)
+    usedColumns |= mask
+    return (sql, ColumnMask(rawValue: mask))
+  }
+
+  /// The fragment with numbered parameters, and with names that `select` gave replaced by what they stand for, as SQLite
+  /// does it: a column of the table comes before such a name.
+  private mutating func rewritten(_ fragment: SQLFragment) throws(FreshetError) -> String {
+    var numbering = self.numbering
+    let result = try fragment.replacing { index throws(FreshetError) in
+      let token = fragment.tokens[index]
+      if token.kind == .parameter { return try numbering.replacement(for: fragment.text(of: token)) }
+      guard fragment.isLoneName(at: index), let name = fragment.name(of: token), !isColumn(name),
+        let alias = aliases[name.lowercased()]
+      else { return nil }
+      return "(\(alias))"
+    }
+    self.numbering = numbering
+    return result
+  }
+
+  private func isColumn(_ name: String) -> Bool { table.columns.contains { isSameName($0, name) } }
+
+  /// The bits of the table's columns that a statement reads. The rowid has none: a change of it is a new row.
+  private func mask(of reads: Set<FragmentChecker.ColumnRead>) -> Int64 {
+    var mask: Int64 = 0
+    for read in reads {
+      guard let index = table.columns.firstIndex(where: { isSameName($0, read.column) }) else { continue }
+      mask |= 1 << Int64(min(index, ColumnMask.lastBit))
+    }
+    return mask
+  }
+
+  /// What depends on the time cannot be followed by looking at changed rows.
+  private func refuseNow(_ fragment: SQLFragment) throws(FreshetError) {
+    for (index, token) in fragment.tokens.enumerated() {
+      guard let word = fragment.keyword(at: index)?.lowercased(), index + 2 < fragment.tokens.count,
+        AllowedFunctions.temporal.contains(word), fragment.text(of: fragment.tokens[index + 1]) == "("
+      else {
+        if token.kind == .string, fragment.text(of: token).lowercased() == "'now'" {
+          throw .badQuery("\(fragment.place): results that depend on the time ('now') are not served yet")
+        }
+        continue
+      }
+      // Without arguments, or with a format alone, they mean now.
+      let isBare = fragment.text(of: fragment.tokens[index + 2]) == ")"
+      let isFormatAlone = word == "strftime" && index + 3 < fragment.tokens.count
+        && fragment.text(of: fragment.tokens[index + 3]) == ")"
+      if isBare || isFormatAlone {
+        throw .badQuery("\(fragment.place): results that depend on the time (\(word)) are not served yet")
+      }
+    }
+  }
+
+  private typealias Section = (sql: String, order: FieldOrder, title: String?)
+
+  private mutating func section(_ sectionBy: Query.SectionBy) throws(FreshetError) -> Section {
+    let sql = try expression(sectionBy.expression, place: "sectionBy").sql
+    let collation = try checker.collation(of: sql, from: reference.sql, place: "sectionBy")
+    var title: String?
+    if let text = sectionBy.indexTitle { title = try expression(text, place: "sectionBy.indexTitle").sql }
+    return (sql, FieldOrder(collation: collation, isDescending: sectionBy.isDescending), title)
+  }
+
+  private mutating func sort(_ text: String, place: String) throws(FreshetError) -> (sql: String, order: FieldOrder) {
+    let term = try SortTerm(text, place: place)
+    var sql = try expression(term.expression).sql
+    // A whole term that is a name of `select` means that, even when the table has a column of the name.
+    if term.expression.tokens.count == 1, let name = term.expression.name(of: term.expression.tokens[0]),
+      let alias = aliases[name.lowercased()]
+    {
+      sql = "(\(alias))"
+    }
+    let collation = try checker.collation(of: sql, from: reference.sql, place: place)
+    return (sql, FieldOrder(collation: collation, isDescending: term.isDescending, nullsFirst: term.nullsFirst))
+  }
+}
+
+// Columns.
+extension QueryCompiler {
+  struct OutputColumn {
+    var name: String
+    var sql: String
+    var dependencies: ColumnMask
+    /// The column of the table that it is, in lower case, when it is nothing else.
+    var tableColumn: String?
+  }
+
+  private mutating func selectedColumns() throws(FreshetError) -> [OutputColumn] {
+    if query.select.isEmpty { return try allColumns(place: "select") }
+    var columns: [OutputColumn] = []
+    for (index, text) in query.select.enumerated() {
+      let place = "select[\(index)]"
+      let fragment = try SQLFragment(text, place: place)
+      if fragment.text(of: fragment.tokens[fragment.tokens.count - 1]) == "*", [1, 3].contains(fragment.tokens.count) {
+        _ = try checker.compile("SELECT \(text) FROM \(reference.sql)", place: place)
+        columns += try allColumns(place: place)
+      } else {
+        columns.append(try selected(fragment))
+      }
+    }
+    return columns
+  }
+
+  private mutating func allColumns(place: String) throws(FreshetError) -> [OutputColumn] {
+    var columns: [OutputColumn] = []
+    for name in table.columns { columns.append(try tableColumn(name, place: place)) }
+    return columns
+  }
+
+  private mutating func tableColumn(_ name: String, place: String) throws(FreshetError) -> OutputColumn {
+    let (sql, dependencies) = try expression("\(reference.qualifier).\(quotedIdentifier(name))", place: place)
+    return OutputColumn(name: name, sql: sql, dependencies: dependencies, tableColumn: name.lowercased())
+  }
+
+  /// `expression`, `expression AS name` or `expression name`: SQLite tells which, by what it accepts.
+  private mutating func selected(_ fragment: SQLFragment) throws(FreshetError) -> OutputColumn {
+    let count = fragment.tokens.count
+    let hasAs = count > 2 && fragment.keyword(at: count - 2) == "AS"
+    var body = fragment
+    if hasAs {
+      body = try fragment.prefix(count - 2)
+    } else if count > 1, isAlias(fragment) {
+      body = try fragment.prefix(count - 1)
+    }
+    let (sql, dependencies) = try expression(body)
+    // The name is SQLite's, of the fragment as it was written.
+    let name = try checker.compile("SELECT \(fragment.text) FROM \(reference.sql)", place: fragment.place)
+      .statement.columnNames
+    guard name.count == 1 else { throw .badQuery("\(fragment.place) must be one column") }
+    if body.tokens.count < count { aliases[name[0].lowercased()] = sql }
+    return OutputColumn(name: name[0], sql: sql, dependencies: dependencies, tableColumn: columnName(body))
+  }
+
+  /// Whether the last token is a name that the tokens before it are given.
+  private func isAlias(_ fragment: SQLFragment) -> Bool {
+    guard fragment.isLoneName(at: fragment.tokens.count - 1) else { return false }
+    let whole = "SELECT 1 FROM \(reference.sql) WHERE (\(fragment.text)) IS NULL"
+    if (try? checker.compile(whole, place: nil)) != nil { return false }
+    return (try? checker.compile("SELECT \(fragment.text) FROM \(reference.sql)", place: nil)) != nil
+  }
+
+  /// The column that a fragment names and nothing else: `name` or `table.name`.
+  private func columnName(_ fragment: SQLFragment) -> String? {
+    let tokens = fragment.tokens
+    guard tokens.count == 1 || (tokens.count == 3 && fragment.text(of: tokens[1]) == "."),
+      let name = tokens.last.flatMap(fragment.name(of:))
+    else { return nil }
+    return isColumn(name) || table.key.names.contains { isSameName($0, name) } ? name.lowercased() : nil
+  }
+
+  /// Moves the key's columns to the front, adding those that are not selected.
+  ///
+  /// - Returns: how many there are, and whether they are the table's own key.
+  private mutating func putKeyFirst(
+    _ columns: inout [OutputColumn]
+  ) throws(FreshetError) -> (count: Int, isBase: Bool) {
+    let base = table.key.names.map { $0.lowercased() }
+    var key: [OutputColumn] = []
+    if query.key.isEmpty {
+      for name in table.key.names { key.append(try tableColumn(name, place: "key")) }
+    } else {
+      for (index, text) in query.key.enumerated() { key.append(try keyColumn(text, place: "key[\(index)]", columns)) }
+    }
+    for index in key.indices {
+      let name = key[index]
+      let match = columns.firstIndex { column in
+        column.sql == name.sql || (column.tableColumn != nil && column.tableColumn == name.tableColumn)
+      }
+      guard let match else { continue }
+      key[index] = columns.remove(at: match)
+    }
+    columns = key + columns
+    return (key.count, key.map(\.tableColumn) == base.map(Optional.some))
+  }
+
+  /// A key is an expression, or the name that `select` gave to one.
+  private mutating func keyColumn(
+    _ text: String, place: String, _ columns: [OutputColumn]
+  ) throws(FreshetError) -> OutputColumn {
+    if let named = columns.first(where: { isSameName($0.name, text) }), named.tableColumn == nil { return named }
+    return try selected(try SQLFragment(text, place: place))
+  }
+
+  private func checkNames(_ columns: [OutputColumn]) throws(FreshetError) {
+    var names: Set<String> = []
+    for column in columns where !names.insert(column.name).inserted {
+      throw .badQuery("two columns are named \(column.name): use AS")
+    }
+  }
+
+  /// Keys that sort otherwise than by their bytes break ties by their collation first.
+  private func keyTies(
+    _ key: ArraySlice<OutputColumn>
+  ) throws(FreshetError) -> [(column: Int, order: FieldOrder)] {
+    var ties: [(column: Int, order: FieldOrder)] = []
+    for (index, column) in key.enumerated() {
+      let collation = try checker.collation(of: column.sql, from: reference.sql, place: "key[\(index)]")
+      ties.append((index, FieldOrder(collation: collation)))
+    }
+    // The identity that follows has them all under BINARY already.
+    return ties.allSatisfy { $0.order == .identity } ? [] : ties
+  }
+}

@@ -1,0 +1,154 @@
+import GRDBSQLite
+package import LiveQuery
+import RankedCollections
+
+/// A prepared statement on a raw connection, for the loops in which every allocation counts.
+///
+/// Owner: the thread that uses the connection. Must be released before the connection is closed.
+package final class SQLiteStatement {
+  package let handle: OpaquePointer
+
+  /// - Throws: what SQLite says of the text.
+  package init(_ connection: OpaquePointer, _ sql: String, isPersistent: Bool = true) throws(SQLiteFailure) {
+    var handle: OpaquePointer?
+    let flags = isPersistent ? UInt32(SQLITE_PREPARE_PERSISTENT) : 0
+    let code = sqlite3_prepare_v3(connection, sql, -1, flags, &handle, nil)
+    guard code == SQLITE_OK, let handle else { throw SQLiteFailure(of: connection, code) }
+    self.handle = handle
+  }
+
+  deinit { sqlite3_finalize(handle) }
+
+  /// Whether there is another row.
+  @inline(__always)
+  package func step() throws(SQLiteFailure) -> Bool {
+    let code = sqlite3_step(handle)
+    if code == SQLITE_ROW { return true }
+    if code == SQLITE_DONE { return false }
+    throw SQLiteFailure(of: sqlite3_db_handle(handle), code)
+  }
+
+  /// Ends the execution; bindings stay. The result code repeats what `step` threw.
+  @inline(__always)
+  package func reset() { _ = sqlite3_reset(handle) }
+
+  package var columnCount: Int { Int(sqlite3_column_count(handle)) }
+
+  package var columnNames: [String] {
+    (0..<sqlite3_column_count(handle)).map { sqlite3_column_name(handle, $0).map { String(cString: $0) } ?? "" }
+  }
+
+  package func integer(_ column: Int) -> Int64 { sqlite3_column_int64(handle, Int32(column)) }
+
+  /// A value of the current row; text and blobs are borrowed until the next step, reset or conversion.
+  @inline(__always)
+  package func value(_ column: Int) -> PackedValue { SQLiteStatement.value(handle, Int32(column)) }
+
+  /// Text as UTF-8 (SQLite converts it where the database is UTF-16).
+  @inline(__always)
+  package static func value(_ handle: OpaquePointer, _ column: Int32) -> PackedValue {
+    switch sqlite3_column_type(handle, column) {
+    case SQLITE_INTEGER: return .integer(sqlite3_column_int64(handle, column))
+    case SQLITE_FLOAT: return .real(sqlite3_column_double(handle, column))
+    case SQLITE_TEXT:
+      let text = UnsafeRawPointer(sqlite3_column_text(handle, column))
+      return .text(Bytes(start: text, count: Int(sqlite3_column_bytes(handle, column))))
+    case SQLITE_BLOB: return .blob(blob(handle, column))
+    default: return .null
+    }
+  }
+
+  /// Appends a value of the current row to an encoded key.
+  ///
+  /// BINARY compares text in the database's own encoding; NOCASE and RTRIM have SQLite convert it to UTF-8 first.
+  @inline(__always)
+  package static func appendKey(
+    _ handle: OpaquePointer, _ column: Int32, _ order: FieldOrder, to bytes: inout [UInt8]
+  ) {
+    if order.collation == .binary, sqlite3_column_type(handle, column) == SQLITE_TEXT {
+      KeyEncoder.append(.text(blob(handle, column)), order, to: &bytes)
+    } else {
+      KeyEncoder.append(value(handle, column), order, to: &bytes)
+    }
+  }
+
+  private static func blob(_ handle: OpaquePointer, _ column: Int32) -> Bytes {
+    let start = sqlite3_column_blob(handle, column)
+    return Bytes(start: start, count: Int(sqlite3_column_bytes(handle, column)))
+  }
+
+  /// Binds a value; text and blobs are copied. Indexes count from 1.
+  package func bind(_ value: SQLValue, at index: Int32) {
+    switch value {
+    case .null: sqlite3_bind_null(handle, index)
+    case .integer(let value): sqlite3_bind_int64(handle, index, value)
+    case .real(let value): sqlite3_bind_double(handle, index, value)
+    case .text(let value):
+      var value = value
+      value.withUTF8 { bind(text: UnsafeRawBufferPointer($0), .utf8, at: index) }
+    case .blob(let value): bind(blob: value, at: index)
+    }
+  }
+
+  private func bind(text: Bytes, _ encoding: TextEncoding, at index: Int32) {
+    guard let start = text.baseAddress, !text.isEmpty else {
+      sqlite3_bind_text(handle, index, "", 0, transient)
+      return
+    }
+    let characters = start.assumingMemoryBound(to: CChar.self)
+    sqlite3_bind_text64(handle, index, characters, UInt64(text.count), transient, encoding.code)
+  }
+
+  private func bind(blob: [UInt8], at index: Int32) {
+    if blob.isEmpty {
+      sqlite3_bind_zeroblob(handle, index, 0)
+    } else {
+      sqlite3_bind_blob64(handle, index, blob, UInt64(blob.count), transient)
+    }
+  }
+
+  /// Binds a field of an encoded key; text goes back in the database's own encoding.
+  package func bind(_ field: KeyDecoder.Field, at index: Int32, encoding: TextEncoding) {
+    switch field {
+    case .null: sqlite3_bind_null(handle, index)
+    case .integer(let value): sqlite3_bind_int64(handle, index, value)
+    case .real(let value): sqlite3_bind_double(handle, index, value)
+    case .text(let bytes):
+      bytes.withUnsafeBytes { bind(text: $0, encoding, at: index) }
+    case .blob(let bytes): bind(blob: bytes, at: index)
+    }
+  }
+}
+
+/// `SQLITE_TRANSIENT`: SQLite copies what is bound. A macro that Swift does not see.
+private let transient = unsafeBitCast(-1, to: sqlite3_destructor_type.self)
+
+/// How a database stores text.
+package enum TextEncoding: String, Sendable {
+  case utf8 = "UTF-8"
+  case utf16le = "UTF-16le"
+  case utf16be = "UTF-16be"
+
+  fileprivate var code: UInt8 {
+    switch self {
+    case .utf8: UInt8(SQLITE_UTF8)
+    case .utf16le: UInt8(SQLITE_UTF16LE)
+    case .utf16be: UInt8(SQLITE_UTF16BE)
+    }
+  }
+}
+
+/// What SQLite reported, as it said it.
+package struct SQLiteFailure: Error, CustomStringConvertible {
+  /// The extended result code.
+  package let code: Int32
+  package let message: String
+
+  init(of connection: OpaquePointer?, _ code: Int32) {
+    self.code = connection.map { sqlite3_extended_errcode($0) } ?? code
+    message = connection.map { String(cString: sqlite3_errmsg($0)) } ?? "out of memory"
+  }
+
+  package var primaryCode: Int32 { code & 0xFF }
+  package var description: String { "SQLite error \(code): \(message)" }
+}
