@@ -162,6 +162,14 @@ package struct PackedRows: Sendable {
   /// Size in memory, and about the size on the wire.
   package var byteCount: Int { values.bytes.count }
 
+  /// How many rows from `start` on make up about `byteLimit` bytes: at least one, unless there is none.
+  package func end(from start: Int, byteLimit: Int) -> Int {
+    guard start < count else { return count }
+    var end = start + 1
+    while end < count, starts[end] - starts[start] < byteLimit { end += 1 }
+    return end
+  }
+
   /// Adds a row; `body` appends exactly `columnCount` values.
   package mutating func appendRow(_ body: (inout PackedValues) throws -> Void) rethrows {
     starts.append(values.bytes.count)

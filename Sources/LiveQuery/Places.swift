@@ -56,3 +56,8 @@ extension SectionInfo {
     self.count = count
   }
 }
+
+/// How a subscription wants rows to look.
+package enum Shape: String, Hashable, Sendable {
+  case arrays, objects
+}

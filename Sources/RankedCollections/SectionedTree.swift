@@ -89,6 +89,9 @@ package struct SectionedTree {
     return result
   }
 
+  /// Whether two versions are one and the same, which is to say nothing was changed between them. O(1).
+  package func isIdentical(to other: SectionedTree) -> Bool { sections.root === other.sections.root }
+
   /// Traps with a sentence when the tree is not well-formed. O(n).
   package func checkInvariants() {
     sections.checkInvariants()

@@ -10,8 +10,8 @@ package import RankedCollections
 /// the two directions between base keys and keys.
 package final class ResultReader {
   private let query: CompiledQuery
-  private let scan: SQLiteStatement
-  private let single: SQLiteStatement
+  private let scan: PreparedStatement
+  private let single: PreparedStatement
   private let encoding: TextEncoding
   private let seed: UInt64
   private var row = ReadRow()
@@ -26,8 +26,8 @@ package final class ResultReader {
     self.encoding = encoding
     self.seed = seed
     do throws(SQLiteFailure) {
-      scan = try SQLiteStatement(connection, query.scanSQL)
-      single = try SQLiteStatement(connection, query.rowSQL)
+      scan = try PreparedStatement(connection, query.scanSQL)
+      single = try PreparedStatement(connection, query.rowSQL)
     } catch { throw FreshetError(queryFailure: error, place: nil) }
     for (index, value) in query.parameters.enumerated() {
       scan.bind(value, at: Int32(index + 1))
@@ -49,7 +49,7 @@ package final class ResultReader {
         row.withParts { section, label, entry in
           builder.append(section: section, label: label, entry: entry, stamp: row.stamp)
         }
-        if !query.isKeyBase { remember(row) }
+        if !query.isKeyOfTable { remember(row) }
       }
       return try builder.finish()
     } catch { throw failure(error) }
@@ -65,7 +65,7 @@ package final class ResultReader {
   ) throws(FreshetError) {
     do {
       // Keys may have passed from row to row: all old ones have to be out before the first new one comes in.
-      if !query.isKeyBase { for base in baseKeys { forget(base, in: &editor) } }
+      if !query.isKeyOfTable { for base in baseKeys { forget(base, in: &editor) } }
       for base in baseKeys { try refresh(base, in: &editor) }
       try editor.refreshLabels { try self.label(identity: $0) }
     } catch { throw failure(error) }
@@ -79,18 +79,18 @@ package final class ResultReader {
       row.read(single, query, seed)
       try row.withParts { section, label, entry in
         if isFirst, editor.restamp(section: section, label: label, entry: entry, stamp: row.stamp) { return }
-        if isFirst, query.isKeyBase { _ = base.withUnsafeBytes { editor.remove($0) } }
+        if isFirst, query.isKeyOfTable { _ = base.withUnsafeBytes { editor.remove($0) } }
         // Under NOCASE a key finds its row also when that is spelled otherwise and has been read already.
         let identity = RankedEntry.identity(of: entry)
-        if query.isKeyBase, !base.withUnsafeBytes({ $0.equals(identity) }) { editor.remove(identity) }
+        if query.isKeyOfTable, !base.withUnsafeBytes({ $0.equals(identity) }) { editor.remove(identity) }
         guard editor.insert(section: section, label: label, entry: entry, stamp: row.stamp) else {
           throw SectionedTreeBuilder.DuplicateIdentity(identity: Array(identity))
         }
       }
-      if !query.isKeyBase { remember(row) }
+      if !query.isKeyOfTable { remember(row) }
       isFirst = false
     }
-    if isFirst, query.isKeyBase { _ = base.withUnsafeBytes { editor.remove($0) } }
+    if isFirst, query.isKeyOfTable { _ = base.withUnsafeBytes { editor.remove($0) } }
   }
 
   /// Reads the contents of rows of the version that the transaction sees. O(rows × log n).
@@ -119,9 +119,9 @@ package final class ResultReader {
     }
   }
 
-  private func withRow<Result>(identity: Bytes, _ body: (SQLiteStatement) throws -> Result) throws -> Result {
+  private func withRow<Result>(identity: Bytes, _ body: (PreparedStatement) throws -> Result) throws -> Result {
     defer { single.reset() }
-    if query.isKeyBase { bind(identity) } else { bind(baseOfKey[Array(identity)] ?? []) }
+    if query.isKeyOfTable { bind(identity) } else { bind(baseOfKey[Array(identity)] ?? []) }
     guard try single.step() else {
       throw FreshetError(.internal, "a row of the result is not in the database state it was read from")
     }
@@ -180,7 +180,7 @@ private struct ReadRow {
     }
   }
 
-  mutating func read(_ statement: SQLiteStatement, _ query: CompiledQuery, _ seed: UInt64) {
+  mutating func read(_ statement: PreparedStatement, _ query: CompiledQuery, _ seed: UInt64) {
     let first = query.firstColumn
     var column = 0
     readSection(statement, query, &column)
@@ -207,7 +207,7 @@ private struct ReadRow {
     stamp = RowStamp(hash)
   }
 
-  private mutating func readSection(_ statement: SQLiteStatement, _ query: CompiledQuery, _ column: inout Int) {
+  private mutating func readSection(_ statement: PreparedStatement, _ query: CompiledQuery, _ column: inout Int) {
     section.removeAll(keepingCapacity: true)
     label.removeAll()
     guard let order = query.section else {
@@ -228,9 +228,9 @@ private struct ReadRow {
   }
 }
 
-extension SQLiteStatement {
+extension PreparedStatement {
   @inline(__always)
   fileprivate func appendKey(_ column: Int, _ order: FieldOrder, to bytes: inout [UInt8]) {
-    SQLiteStatement.appendKey(handle, Int32(column), order, to: &bytes)
+    PreparedStatement.appendKey(handle, Int32(column), order, to: &bytes)
   }
 }

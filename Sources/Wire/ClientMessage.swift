@@ -1,10 +1,5 @@
 package import LiveQuery
 
-/// How rows look on the wire.
-package enum Shape: String, Hashable, Sendable {
-  case arrays, objects
-}
-
 /// What a client asks of one subscription: protocol 3.1.
 package enum ClientMessage: Sendable {
   case subscribe(Subscribe)

@@ -68,7 +68,7 @@ import Testing
     let queue = try DatabaseQueue()
     try queue.inDatabase { db in
       try db.execute(sql: "PRAGMA encoding = '\(encoding)'; CREATE TABLE t(id INTEGER PRIMARY KEY, x)")
-      let insert = try SQLiteStatement(db.sqliteConnection!, "INSERT INTO t VALUES (?, ?)")
+      let insert = try PreparedStatement(db.sqliteConnection!, "INSERT INTO t VALUES (?, ?)")
       for (id, value) in values.enumerated() {
         insert.bind(.integer(Int64(id)), at: 1)
         insert.bind(value, at: 2)
@@ -82,14 +82,14 @@ import Testing
   private func compare(_ db: Database, _ sql: String, _ order: FieldOrder, _ encoding: String) throws {
     let connection = db.sqliteConnection!
     let collation = sql.split(separator: " ")[1]
-    let rows = try SQLiteStatement(connection, "SELECT id, x FROM t ORDER BY x \(sql), id")
+    let rows = try PreparedStatement(connection, "SELECT id, x FROM t ORDER BY x \(sql), id")
     var keys: [(id: Int64, bytes: [UInt8])] = []
     while try rows.step() {
       var bytes: [UInt8] = []
-      SQLiteStatement.appendKey(rows.handle, 1, order, to: &bytes)
+      PreparedStatement.appendKey(rows.handle, 1, order, to: &bytes)
       keys.append((rows.integer(0), bytes))
     }
-    let equal = try SQLiteStatement(
+    let equal = try PreparedStatement(
       connection, "SELECT (SELECT x FROM t WHERE id = ?) COLLATE \(collation) IS (SELECT x FROM t WHERE id = ?)")
     for (left, right) in zip(keys, keys.dropFirst()) {
       equal.bind(.integer(left.id), at: 1)
@@ -108,18 +108,18 @@ import Testing
     try queue.inDatabase { db in
       try db.execute(sql: "PRAGMA encoding = '\(encoding)'; CREATE TABLE t(x)")
       let connection = db.sqliteConnection!
-      let insert = try SQLiteStatement(connection, "INSERT INTO t VALUES (?)")
+      let insert = try PreparedStatement(connection, "INSERT INTO t VALUES (?)")
       for value in Self.edgeValues {
         insert.bind(value, at: 1)
         _ = try insert.step()
         insert.reset()
       }
-      let rows = try SQLiteStatement(connection, "SELECT x FROM t")
-      let same = try SQLiteStatement(connection, "SELECT count(*) FROM t WHERE x IS ?1")
-      let reference = try SQLiteStatement(connection, "SELECT count(*) FROM t WHERE x IS ?1")
+      let rows = try PreparedStatement(connection, "SELECT x FROM t")
+      let same = try PreparedStatement(connection, "SELECT count(*) FROM t WHERE x IS ?1")
+      let reference = try PreparedStatement(connection, "SELECT count(*) FROM t WHERE x IS ?1")
       while try rows.step() {
         var bytes: [UInt8] = []
-        SQLiteStatement.appendKey(rows.handle, 0, .identity, to: &bytes)
+        PreparedStatement.appendKey(rows.handle, 0, .identity, to: &bytes)
         try bytes.withUnsafeBytes { key in
           var decoder = KeyDecoder(key)
           same.bind(decoder.next(), at: 1, encoding: TextEncoding(rawValue: encoding)!)

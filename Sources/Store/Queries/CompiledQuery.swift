@@ -27,7 +27,7 @@ package struct CompiledQuery: Sendable {
   /// How the key columns break ties: those that are not BINARY, by index into `columns`.
   var keyTies: [(column: Int, order: FieldOrder)]
   /// Whether the query's key is what identifies a row of the table.
-  var isKeyBase: Bool
+  package var isKeyOfTable: Bool
   var baseKeyCount: Int
 
   /// By result column, the table's columns that it is made of.
@@ -37,7 +37,7 @@ package struct CompiledQuery: Sendable {
 
   /// Index of the first of the result's columns in a row of either statement.
   var firstColumn: Int {
-    (section == nil ? 0 : 1) + (hasIndexTitle ? 1 : 0) + sorts.count + (isKeyBase ? 0 : baseKeyCount)
+    (section == nil ? 0 : 1) + (hasIndexTitle ? 1 : 0) + sorts.count + (isKeyOfTable ? 0 : baseKeyCount)
   }
 }
 

@@ -42,12 +42,12 @@ package final class FragmentChecker {
   ///
   /// - Parameter place: the fragment that is new in it, for messages; nil for the whole query.
   /// - Returns: the statement, and what it reads.
-  func compile(_ sql: String, place: String?) throws(FreshetError) -> (statement: SQLiteStatement, audit: Audit) {
+  func compile(_ sql: String, place: String?) throws(FreshetError) -> (statement: PreparedStatement, audit: Audit) {
     audit.reads = []
     audit.selects = 0
     audit.denial = nil
     do throws(SQLiteFailure) {
-      return (try SQLiteStatement(connection, sql, isPersistent: false), audit)
+      return (try PreparedStatement(connection, sql, isPersistent: false), audit)
     } catch {
       if let denial = audit.denial {
         throw FreshetError(denial.code, (place.map { "\($0): " } ?? "") + denial.message)

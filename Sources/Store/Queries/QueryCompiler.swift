@@ -47,12 +47,12 @@ package struct QueryCompiler {
     if let sectionBy = query.sectionBy { section = try self.section(sectionBy) }
     var sorts: [(sql: String, order: FieldOrder)] = []
     for (index, text) in query.orderBy.enumerated() { sorts.append(try sort(text, place: "orderBy[\(index)]")) }
-    let (keyCount, isKeyBase) = try putKeyFirst(&columns)
+    let (keyCount, isKeyOfTable) = try putKeyFirst(&columns)
     try numbering.checkAllUsed()
     try checkNames(columns)
 
     let base = table.key.names.map { "\(reference.qualifier).\(quotedIdentifier($0))" }
-    var list = [section?.sql, section?.title].compactMap { $0 } + sorts.map(\.sql) + (isKeyBase ? [] : base)
+    var list = [section?.sql, section?.title].compactMap { $0 } + sorts.map(\.sql) + (isKeyOfTable ? [] : base)
     list += columns.map { "\($0.sql) AS \(quotedIdentifier($0.name))" }
     let select = "SELECT \(list.joined(separator: ", ")) FROM \(reference.sql)"
     let firstKeyParameter = numbering.values.count + 1
@@ -63,7 +63,7 @@ package struct QueryCompiler {
       rowSQL: "\(select) WHERE \(filter.map { "(\($0)) AND " } ?? "")\(isKey)",
       firstKeyParameter: Int32(firstKeyParameter), parameters: numbering.values,
       section: section?.order, hasIndexTitle: section?.title != nil, sorts: sorts.map(\.order),
-      keyTies: try keyTies(columns.prefix(keyCount)), isKeyBase: isKeyBase, baseKeyCount: base.count,
+      keyTies: try keyTies(columns.prefix(keyCount)), isKeyOfTable: isKeyOfTable, baseKeyCount: base.count,
       dependencies: columns.map(\.dependencies), usedColumns: ColumnMask(rawValue: usedColumns))
     _ = try checker.compile(compiled.rowSQL, place: nil)
     return compiled

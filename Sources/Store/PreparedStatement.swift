@@ -5,7 +5,7 @@ import RankedCollections
 /// A prepared statement on a raw connection, for the loops in which every allocation counts.
 ///
 /// Owner: the thread that uses the connection. Must be released before the connection is closed.
-package final class SQLiteStatement {
+package final class PreparedStatement {
   package let handle: OpaquePointer
 
   /// - Throws: what SQLite says of the text.
@@ -42,7 +42,7 @@ package final class SQLiteStatement {
 
   /// A value of the current row; text and blobs are borrowed until the next step, reset or conversion.
   @inline(__always)
-  package func value(_ column: Int) -> PackedValue { SQLiteStatement.value(handle, Int32(column)) }
+  package func value(_ column: Int) -> PackedValue { PreparedStatement.value(handle, Int32(column)) }
 
   /// Text as UTF-8 (SQLite converts it where the database is UTF-16).
   @inline(__always)

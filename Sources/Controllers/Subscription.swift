@@ -1,0 +1,45 @@
+package import LiveQuery
+
+/// One client's interest in a result: the version that the client has, and how it wants the next one.
+///
+/// No changes are queued for it. Owner: the worker's thread.
+final class Subscription {
+  let key: SubscriptionKey
+  let shape: Shape
+  /// Least time between two patches, in nanoseconds.
+  let minInterval: UInt64
+  unowned let query: FollowedQuery
+
+  /// What the client holds contents of; nil: everything.
+  var window: Window?
+  /// The version that the client is at. Its window's contents are exactly those of this version.
+  var held: ResultVersion
+  /// The version's name as the client was last told: what the next patch is `from`.
+  var sentVersion: String
+  var lastSent: UInt64 = 0
+  /// The rest of a snapshot that did not fit into one message; nothing else is sent before it.
+  var loading: RowsDelivery?
+  /// What the client asked while loading.
+  var deferred: [SubscriptionRequest] = []
+
+  init(key: SubscriptionKey, shape: Shape, minInterval: Int, window: Window?, query: FollowedQuery) {
+    self.key = key
+    self.shape = shape
+    self.minInterval = UInt64(min(minInterval, 86_400_000)) * 1_000_000
+    self.window = window
+    self.query = query
+    held = query.controller.newest
+    sentVersion = query.name(of: held)
+  }
+
+  var isBehind: Bool { held !== query.controller.newest }
+}
+
+/// What a client asks of a subscription that it has.
+package enum SubscriptionRequest: Sendable {
+  /// The window moves; the answer is its rows.
+  case window(Window)
+  /// Rows are read; the window stays.
+  case fetch(Window)
+  case resync
+}

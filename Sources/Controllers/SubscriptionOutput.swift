@@ -1,0 +1,75 @@
+package import LiveQuery
+
+/// One subscription of one session.
+package struct SubscriptionKey: Hashable, Sendable {
+  package var session: UInt64
+  package var id: String
+
+  package init(session: UInt64, id: String) {
+    self.session = session
+    self.id = id
+  }
+}
+
+/// What a worker has to say to subscriptions: protocol 3.2 as values.
+package enum Delivery {
+  case snapshot(SnapshotDelivery)
+  case rows(RowsDelivery)
+  case patch(PatchDelivery)
+  case unsubscribed
+  case error(FreshetError, isFatal: Bool)
+}
+
+package struct SnapshotDelivery: Sendable {
+  package var version: String
+  package var commit: Int64
+  package var columns: [String]
+  package var key: [String]
+  package var total: Int
+  package var sections: [SectionInfo]
+  package var window: Window?
+  package var offset: Int
+  package var rows: PackedRows
+  /// Which of `rows` this message has; the others follow as `RowsDelivery`.
+  package var range: Range<Int>
+  package var isComplete: Bool { range.upperBound == rows.count }
+}
+
+package struct RowsDelivery {
+  package var version: String
+  package var columns: [String]
+  /// The new window, in the answer to `window`.
+  package var window: Window?
+  /// Offset in the result of the first of `rows`.
+  package var offset: Int
+  package var rows: PackedRows
+  /// Which of `rows` this message has.
+  package var range: Range<Int>
+  package var isComplete: Bool { range.upperBound == rows.count }
+}
+
+package struct PatchDelivery {
+  package var from: String
+  package var to: String
+  package var commit: Int64
+  package var total: Int
+  package var columns: [String]
+  package var patch: Patch
+  /// One row for each of `patch.contents`.
+  package var rows: PackedRows
+  /// For each of them, the columns that may have changed.
+  package var changed: [ColumnSet]
+}
+
+/// Where workers send what subscriptions get. Called on worker threads; must return soon.
+package protocol SubscriptionOutput: AnyObject, Sendable {
+  /// Whether everything sent to the session is with the kernel. When not, the session's subscriptions wait, and are told
+  /// of by `Worker.sessionDrained` as soon as it is.
+  func isDrained(_ session: UInt64) -> Bool
+
+  /// Sends one message to several subscriptions that differ in nothing but session and id.
+  func send(_ delivery: Delivery, shape: Shape, to recipients: [SubscriptionKey])
+
+  /// The subscription is over, by an error that it has been sent. Its id is free.
+  func subscriptionEnded(_ key: SubscriptionKey)
+}

@@ -1,0 +1,91 @@
+package import Logging
+import Synchronization
+
+#if canImport(Glibc)
+  import Glibc
+#elseif canImport(Musl)
+  import Musl
+#else
+  import Darwin
+#endif
+
+/// What a worker works on, and within which bounds.
+package struct WorkerConfiguration: Sendable {
+  /// The database file.
+  package var path: String
+  /// How long a query without subscribers is still followed, in milliseconds.
+  package var linger = 30_000
+  /// The longest that a query may run when it is first asked, in milliseconds.
+  package var queryTimeout = 30_000
+  /// About how long one message with rows gets, in bytes.
+  package var chunkBytes = 64 << 10
+  /// A patch estimated to be larger than this, and than a snapshot, is not sent: the snapshot is.
+  package var patchBytes = 64 << 10
+  /// Requests that a subscription may have waiting while a snapshot is on its way to it.
+  package var deferredRequests = 32
+
+  package init(path: String) { self.path = path }
+}
+
+/// A thread that follows queries on a connection of its own: the second of the three domains.
+///
+/// Commands go in through a mailbox; what comes out goes to the `SubscriptionOutput`.
+// @unchecked: `mailbox` is guarded by its mutex, `wake` is atomic, `thread` is written once before anybody else can see it
+// and read by `stop` alone; all else belongs to the thread.
+package final class Worker: @unchecked Sendable {
+  private let mailbox = Mutex<[WorkerCommand]>([])
+  let wake = WakeSignal()
+  private var thread = pthread_t()
+
+  /// Opens the connection and starts the thread.
+  ///
+  /// - Throws: what keeps the database from being opened.
+  package init(_ configuration: WorkerConfiguration, output: any SubscriptionOutput, logger: Logger) throws {
+    let loop = try WorkerLoop(configuration, output: output, logger: logger, worker: self)
+    let context = Unmanaged.passRetained(Start(loop)).toOpaque()
+    var attributes = pthread_attr_t()
+    pthread_attr_init(&attributes)
+    defer { pthread_attr_destroy(&attributes) }
+    #if os(Linux)
+      let code = pthread_create(&thread, &attributes, { runLoop($0!) }, context)
+    #else
+      var created: pthread_t?
+      let code = pthread_create(&created, &attributes, { runLoop($0) }, context)
+      thread = created!
+    #endif
+    precondition(code == 0, "no thread for a worker")
+  }
+
+  /// Any thread.
+  package func post(_ command: WorkerCommand) {
+    mailbox.withLock { $0.append(command) }
+    wake.signal()
+  }
+
+  /// Ends the thread and waits for it. To be called once, from another thread.
+  package func stop() {
+    post(.stop)
+    pthread_join(thread, nil)
+  }
+
+  /// The worker's thread.
+  func takeCommands() -> [WorkerCommand] {
+    mailbox.withLock { commands in
+      let taken = commands
+      commands.removeAll(keepingCapacity: true)
+      return taken
+    }
+  }
+}
+
+/// Carries the loop to its thread.
+private final class Start {
+  let loop: WorkerLoop
+  init(_ loop: WorkerLoop) { self.loop = loop }
+}
+
+private func runLoop(_ context: UnsafeMutableRawPointer) -> UnsafeMutableRawPointer? {
+  let start = Unmanaged<Start>.fromOpaque(context).takeRetainedValue()
+  start.loop.run()
+  return nil
+}

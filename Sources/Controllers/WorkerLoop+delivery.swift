@@ -1,0 +1,220 @@
+import LiveQuery
+import RankedCollections
+
+/// Subscriptions that get the same snapshot.
+struct SnapshotGroup: Hashable {
+  let query: ObjectIdentifier
+  let window: Window?
+  let shape: Shape
+
+  init(_ subscription: Subscription) {
+    query = ObjectIdentifier(subscription.query)
+    window = subscription.window
+    shape = subscription.shape
+  }
+}
+
+/// Subscriptions that get the same patch.
+private struct PatchGroup: Hashable {
+  let held: Int
+  let from: String
+  let window: Window?
+  let shape: Shape
+
+  init(_ subscription: Subscription) {
+    held = subscription.held.number
+    from = subscription.sentVersion
+    window = subscription.window
+    shape = subscription.shape
+  }
+}
+
+// The end of a turn: everybody who can take it is sent what leads from their version to the newest. Each distinct message
+// is made once.
+extension WorkerLoop {
+  func flush() {
+    var drained: [UInt64: Bool] = [:]
+    let isDrained = { (session: UInt64) in
+      if let known = drained[session] { return known }
+      let answer = self.output.isDrained(session)
+      drained[session] = answer
+      return answer
+    }
+    sendSnapshots()
+    for subscription in loading.values where isDrained(subscription.key.session) { sendNextPart(subscription) }
+    sendPatches(isDrained)
+  }
+
+  private func sendPatches(_ isDrained: (UInt64) -> Bool) {
+    let now = monotonicNanoseconds()
+    nextDue = .max
+    for query in dirty.values {
+      var groups: [PatchGroup: [Subscription]] = [:]
+      var isAnyoneLeft = false
+      for subscription in query.subscriptions.values where subscription.isBehind {
+        let due = subscription.lastSent &+ subscription.minInterval
+        if due > now, subscription.lastSent > 0 {
+          nextDue = min(nextDue, due)
+          isAnyoneLeft = true
+        } else if subscription.loading == nil, isDrained(subscription.key.session) {
+          groups[PatchGroup(subscription), default: []].append(subscription)
+        } else {
+          isAnyoneLeft = true
+        }
+      }
+      var differences: [Int: VersionDifference?] = [:]
+      for subscriptions in groups.values { sendPatch(query, subscriptions, &differences, now) }
+      if !isAnyoneLeft { dirty[ObjectIdentifier(query)] = nil }
+    }
+    // Those for whom a patch would have been larger than starting over.
+    sendSnapshots()
+  }
+
+  /// Sends one subscription what it is behind by, whether or not its time has come: an answer follows.
+  func bringUpToDate(_ subscription: Subscription) {
+    guard subscription.isBehind else { return }
+    var differences: [Int: VersionDifference?] = [:]
+    sendPatch(subscription.query, [subscription], &differences, monotonicNanoseconds())
+    sendSnapshots()
+  }
+
+  /// - Parameter subscriptions: all of one `PatchGroup`.
+  /// - Parameter differences: by the number of the version held, those made already.
+  private func sendPatch(
+    _ query: FollowedQuery, _ subscriptions: [Subscription], _ differences: inout [Int: VersionDifference?],
+    _ now: UInt64
+  ) {
+    let held = subscriptions[0].held
+    let newest = query.controller.newest
+    let difference: VersionDifference?
+    if let known = differences[held.number] {
+      difference = known
+    } else {
+      difference = VersionDifference(from: held.tree, to: newest.tree, limit: differenceLimit(newest.tree))
+      differences[held.number] = difference
+    }
+    guard let patch = difference?.patch(window: subscriptions[0].window), isWorthSending(patch, newest.tree) else {
+      for subscription in subscriptions { startOver(subscription) }
+      return
+    }
+    if patch.isEmpty {
+      for subscription in subscriptions { subscription.held = newest }
+      return
+    }
+    do throws(FreshetError) {
+      let delivery = PatchDelivery(
+        from: subscriptions[0].sentVersion, to: query.name(of: newest), commit: sequence, total: newest.tree.count,
+        columns: query.compiled.columns, patch: patch, rows: try query.reader.contents(of: patch.contents),
+        changed: patch.contents.map { query.changedColumns(of: $0, since: held) })
+      output.send(.patch(delivery), shape: subscriptions[0].shape, to: subscriptions.map(\.key))
+      for subscription in subscriptions {
+        subscription.held = newest
+        subscription.sentVersion = delivery.to
+        subscription.window = patch.window
+        subscription.lastSent = now
+      }
+    } catch {
+      for subscription in subscriptions {
+        output.send(.error(error, isFatal: false), shape: subscription.shape, to: [subscription.key])
+      }
+    }
+  }
+
+  /// Beyond so many changed rows no patch is worth sending.
+  private func differenceLimit(_ tree: SectionedTree) -> Int { max(tree.count, configuration.patchBytes / 8) }
+
+  /// Whether a patch is smaller than a snapshot, by estimate, or small anyhow.
+  private func isWorthSending(_ patch: Patch, _ tree: SectionedTree) -> Bool {
+    let rowBytes = 64
+    let places = patch.deleted.count + patch.inserted.count + 2 * (patch.moved.count + patch.updated.count)
+    let bytes = places * 8 + patch.sectionsDeleted.count * 4 + patch.sectionsInserted.count * 48
+      + patch.contents.count * rowBytes
+    if bytes <= configuration.patchBytes { return true }
+    let visible = patch.window?.range(total: tree.count).count ?? tree.count
+    return bytes <= tree.sectionCount * 48 + visible * rowBytes
+  }
+}
+
+// Snapshots.
+extension WorkerLoop {
+  /// The subscription gets a snapshot, at the end of this turn.
+  func startOver(_ subscription: Subscription) {
+    subscription.loading = nil
+    loading[subscription.key] = nil
+    let group = SnapshotGroup(subscription)
+    if snapshots[group]?.contains(where: { $0 === subscription }) == true { return }
+    snapshots[group, default: []].append(subscription)
+  }
+
+  private func sendSnapshots() {
+    let groups = snapshots
+    snapshots = [:]
+    for subscriptions in groups.values where !subscriptions.isEmpty { sendSnapshot(subscriptions) }
+  }
+
+  private func sendSnapshot(_ subscriptions: [Subscription]) {
+    let first = subscriptions[0]
+    let query = first.query
+    do throws(FreshetError) {
+      var delivery = try snapshot(query, window: first.window)
+      delivery.range = 0..<delivery.rows.end(from: 0, byteLimit: configuration.chunkBytes)
+      output.send(.snapshot(delivery), shape: first.shape, to: subscriptions.map(\.key))
+      let rest = RowsDelivery(
+        version: delivery.version, columns: delivery.columns, window: nil, offset: delivery.offset,
+        rows: delivery.rows, range: delivery.range)
+      for subscription in subscriptions {
+        subscription.held = query.controller.newest
+        subscription.sentVersion = delivery.version
+        subscription.lastSent = monotonicNanoseconds()
+        if delivery.isComplete {
+          performDeferred(subscription)
+        } else {
+          subscription.loading = rest
+          loading[subscription.key] = subscription
+        }
+      }
+    } catch {
+      for subscription in subscriptions {
+        output.send(.error(error, isFatal: false), shape: subscription.shape, to: [subscription.key])
+      }
+    }
+  }
+
+  /// The whole snapshot, all of its rows read.
+  func snapshot(_ query: FollowedQuery, window: Window?) throws(FreshetError) -> SnapshotDelivery {
+    let newest = query.controller.newest
+    let range = window?.range(total: newest.tree.count) ?? 0..<newest.tree.count
+    let rows = try contents(query, range)
+    return SnapshotDelivery(
+      version: query.name(of: newest), commit: sequence, columns: query.compiled.columns,
+      key: query.compiled.keyColumns, total: newest.tree.count, sections: newest.sections, window: window,
+      offset: range.lowerBound, rows: rows, range: 0..<rows.count)
+  }
+
+  /// The contents of the newest version's rows at `offsets`.
+  func contents(_ query: FollowedQuery, _ offsets: Range<Int>) throws(FreshetError) -> PackedRows {
+    var rows: [SectionedTree.Row] = []
+    rows.reserveCapacity(offsets.count)
+    query.controller.newest.tree.forEachRow(in: offsets) { rows.append($0) }
+    return try query.reader.contents(of: rows)
+  }
+
+  /// Sends the next part of what is on its way to a subscription.
+  func sendNextPart(_ subscription: Subscription) {
+    guard var part = subscription.loading else { return }
+    let start = part.range.upperBound
+    part.range = start..<part.rows.end(from: start, byteLimit: configuration.chunkBytes)
+    var message = part
+    message.offset = part.offset + start
+    output.send(.rows(message), shape: subscription.shape, to: [subscription.key])
+    // The window is told once.
+    part.window = nil
+    if part.isComplete {
+      subscription.loading = nil
+      loading[subscription.key] = nil
+      performDeferred(subscription)
+    } else {
+      subscription.loading = part
+    }
+  }
+}
