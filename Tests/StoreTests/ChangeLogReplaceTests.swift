@@ -143,6 +143,12 @@ import Testing
         + "INSERT INTO u VALUES (1, 1), (2, 1);",
       sql: "UPDATE OR REPLACE u SET rowid = 1 WHERE id = 2", keys: ["u:1", "u:2"]),
     Case(
+      name: "quotes in the names of an expression",
+      schema: "CREATE TABLE u(id INTEGER PRIMARY KEY, \"quo\"\"te\", \"id]\");"
+        + "CREATE UNIQUE INDEX i ON u(lower(\"quo\"\"te\"), abs(`id]`));"
+        + "INSERT INTO u VALUES (1, 'x', -1), (2, 'x', 2), (3, 'y', 1);",
+      sql: "REPLACE INTO u VALUES (4, 'X', 1)", keys: ["u:1", "u:4"]),
+    Case(
       name: "a condition on a key that SQLite chooses",
       schema: "CREATE TABLE u(id INTEGER PRIMARY KEY, a); CREATE UNIQUE INDEX i ON u(a) WHERE id > 5;"
         + "INSERT INTO u VALUES (1, 'x'), (10, 'x');",

@@ -194,7 +194,7 @@ struct DisplaceTriggers {
     let tokenizer = SQLTokenizer(sql)
     return tokenizer.contains { token in
       (token.kind == .identifier || token.kind == .quotedIdentifier)
-        && TableShape.mentions(tokenizer.text(of: token), name)
+        && isSameName(tokenizer.unquotedText(of: token), name)
     }
   }
 

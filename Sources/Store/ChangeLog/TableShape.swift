@@ -77,20 +77,15 @@ extension TableShape {
   private static func isUsedByGenerated(_ name: String, _ db: Database, _ table: String) throws -> Bool {
     let master = "SELECT sql FROM main.sqlite_master WHERE type = 'table' AND name = ?"
     let tokenizer = SQLTokenizer(try String.fetchOne(db, sql: master, arguments: [table]) ?? "")
-    let words = tokenizer.filter { $0.kind != .comment }.map { tokenizer.text(of: $0) }
+    let words = tokenizer.filter { $0.kind != .comment && $0.kind != .string }
     var depth = 0
     for (previous, word) in zip(words, words.dropFirst()) {
-      if word == "(" && (depth > 0 || isSameName(previous, "AS")) { depth += 1 }
-      if word == ")" && depth > 0 { depth -= 1 }
-      if depth > 0 && mentions(word, name) { return true }
+      let text = tokenizer.text(of: word)
+      if text == "(" && (depth > 0 || isSameName(tokenizer.text(of: previous), "AS")) { depth += 1 }
+      if text == ")" && depth > 0 { depth -= 1 }
+      if depth > 0 && isSameName(tokenizer.unquotedText(of: word), name) { return true }
     }
     return false
-  }
-
-  /// Whether a token may be the name: bare or quoted; one with a doubled quote may be any.
-  static func mentions(_ word: String, _ name: String) -> Bool {
-    let inside = word.dropFirst().dropLast()
-    return isSameName(word, name) || isSameName(String(inside), name) || inside.contains { $0 == "\"" || $0 == "`" }
   }
 
   private static func key(
@@ -134,10 +129,7 @@ extension TableShape.Column {
     case .identifier where !words.contains { isSameName($0, text) }:
       return quotedString(text)
     case .quotedIdentifier:
-      let quote = text.last.map(String.init) ?? ""
-      return quotedString(
-        text.dropFirst().dropLast().split(separator: quote + quote, omittingEmptySubsequences: false)
-          .joined(separator: quote))
+      return quotedString(tokenizer.unquotedText(of: token))
     default:
       return defaultValue
     }
