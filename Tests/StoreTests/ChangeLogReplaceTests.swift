@@ -143,6 +143,33 @@ import Testing
         + "INSERT INTO u VALUES (1, 1), (2, 1);",
       sql: "UPDATE OR REPLACE u SET rowid = 1 WHERE id = 2", keys: ["u:1", "u:2"]),
     Case(
+      name: "quotes in the names of an expression",
+      schema: "CREATE TABLE u(id INTEGER PRIMARY KEY, \"quo\"\"te\", \"id]\");"
+        + "CREATE UNIQUE INDEX i ON u(lower(\"quo\"\"te\"), abs(`id]`));"
+        + "INSERT INTO u VALUES (1, 'x', -1), (2, 'x', 2), (3, 'y', 1);",
+      sql: "REPLACE INTO u VALUES (4, 'X', 1)", keys: ["u:1", "u:4"]),
+    Case(
+      name: "a condition on a key that SQLite chooses",
+      schema: "CREATE TABLE u(id INTEGER PRIMARY KEY, a); CREATE UNIQUE INDEX i ON u(a) WHERE id > 5;"
+        + "INSERT INTO u VALUES (1, 'x'), (10, 'x');",
+      sql: "REPLACE INTO u(a) VALUES ('x')", keys: ["u:10", "u:11"]),
+    Case(
+      name: "a condition on the rowid",
+      schema: "CREATE TABLE u(a, b); CREATE UNIQUE INDEX i ON u(a) WHERE rowid > 1;"
+        + "INSERT INTO u VALUES ('x', 1), ('x', 2), ('y', 3);",
+      sql: "REPLACE INTO u(a) VALUES ('x'); UPDATE OR REPLACE u SET _rowid_ = 7 WHERE rowid = 1;",
+      keys: ["u:1", "u:2", "u:4", "u:7"]),
+    Case(
+      name: "an expression on a key that SQLite chooses",
+      schema: "CREATE TABLE u(id INTEGER PRIMARY KEY, a); CREATE UNIQUE INDEX i ON u(a, id % 10);"
+        + "INSERT INTO u VALUES (1, 'x'), (3, 'y'), (10, 'x');",
+      sql: "REPLACE INTO u(a) VALUES ('x')", keys: ["u:1", "u:10", "u:11"]),
+    Case(
+      name: "a column generated from a key that SQLite chooses",
+      schema: "CREATE TABLE u(id INTEGER PRIMARY KEY, a, g AS (CAST(id AS INT) % 10) UNIQUE);"
+        + "INSERT INTO u(id, a) VALUES (1, 'x'), (10, 'x');",
+      sql: "REPLACE INTO u(a) VALUES ('z')", keys: ["u:1", "u:10", "u:11"]),
+    Case(
       name: "in a user's trigger",
       schema: email
         + "CREATE TABLE src(e); "

@@ -79,6 +79,10 @@ import Testing
     #expect(tokens(identifier) == ["quotedIdentifier:\(identifier)"])
     let string = quotedString(name)
     #expect(tokens(string) == ["string:\(string)"])
+    for quoted in [identifier, string] {
+      let tokenizer = SQLTokenizer(quoted)
+      #expect(tokenizer.map { tokenizer.unquotedText(of: $0) } == [name])
+    }
   }
 
   @Test func namesAreComparedAsSQLiteDoes() {

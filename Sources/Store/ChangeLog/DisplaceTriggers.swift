@@ -76,9 +76,11 @@ struct DisplaceTriggers {
         case .expression(let sql): names += columns(in: sql)
         }
       }
-      names += index.condition.map(columns) ?? []
+      guard let condition = index.condition else { continue }
+      names += columns(in: condition)
+      if usesRowid(condition) { names += TableShape.rowidNames.filter { shape.column($0) == nil } }
     }
-    guard names.allSatisfy({ shape.column($0)?.isGenerated == false }) else { return nil }
+    guard !names.contains(where: { shape.column($0)?.isGenerated == true }) else { return nil }
     // An INTEGER PRIMARY KEY can be set by the rowid's names as well.
     if case .rowid(let alias) = shape.key, names.contains(where: { isSameName($0, alias) }) {
       names += TableShape.rowidNames
@@ -114,7 +116,7 @@ struct DisplaceTriggers {
       "FROM \(quotedIdentifier(shape.name)) AS \(Self.row) WHERE (\(condition))"
         + (isUpdate ? " AND \(isOtherRow)" : "")
     }
-    var lookups = indexes.map { Lookup(rows: rows(condition($0))) }
+    var lookups = indexes.map { Lookup(rows: rows(condition($0, isUpdate: isUpdate))) }
     if let rowidConflict, let alias = shape.rowidAlias {
       // Before an INSERT that gives no rowid, NEW.rowid is -1. So a REPLACE that gives -1 goes unseen here, in
       // return for bulk inserts by text keys that take a third less time.
@@ -143,20 +145,25 @@ struct DisplaceTriggers {
   }
 
   /// That a stored row stands in `index` where the new row will; written so that SQLite searches that very index.
-  private func condition(_ index: UniqueIndex) -> String {
-    var terms = index.parts.map { part in
+  ///
+  /// What depends on a rowid that is not known yet is left out: more rows than that are then in the way.
+  private func condition(_ index: UniqueIndex, isUpdate: Bool) -> String {
+    var terms = index.parts.compactMap { part -> String? in
+      let collation = quotedIdentifier(part.collation)
       switch part.term {
       case .column(let name):
-        "\(Self.row).\(quotedIdentifier(name)) = \(newValue(name)) COLLATE \(quotedIdentifier(part.collation))"
+        let isKnown = isUpdate || !shape.generatesFromRowid || shape.column(name)?.isGenerated == false
+        return isKnown ? "\(Self.row).\(quotedIdentifier(name)) = \(newValue(name)) COLLATE \(collation)" : nil
       case .expression(let sql):
-        "(\(sql)) = \(newValue(ofExpression: sql)) COLLATE \(quotedIdentifier(part.collation))"
+        let isKnown = isUpdate || !usesRowid(sql)
+        return isKnown ? "(\(sql)) = \(newValue(ofExpression: sql)) COLLATE \(collation)" : nil
       }
     }
     if let condition = index.condition {
       terms.append("(\(condition))")
-      terms.append(newValue(ofExpression: condition))
+      if !usesRowid(condition) { terms.append(newValue(ofExpression: condition)) }
     }
-    return terms.joined(separator: " AND ")
+    return terms.isEmpty ? "1" : terms.joined(separator: " AND ")
   }
 
   /// The value that will be stored in a column.
@@ -180,14 +187,20 @@ struct DisplaceTriggers {
 
   /// The columns that an expression may use: those of which it has the name somewhere, perhaps as another thing's.
   private func columns(in sql: String) -> [String] {
+    shape.columns.map(\.name).filter { mentions(sql, $0) }
+  }
+
+  private func mentions(_ sql: String, _ name: String) -> Bool {
     let tokenizer = SQLTokenizer(sql)
-    let words = tokenizer.filter { $0.kind == .identifier || $0.kind == .quotedIdentifier }
-      .map { tokenizer.text(of: $0) }
-    // A doubled quote disguises a name: then it may be any.
-    let isPlain = !words.contains { $0.dropFirst().dropLast().contains { $0 == "\"" || $0 == "`" } }
-    return shape.columns.map(\.name).filter { name in
-      !isPlain
-        || words.contains { isSameName($0, name) || isSameName(String($0.dropFirst().dropLast()), name) }
+    return tokenizer.contains { token in
+      (token.kind == .identifier || token.kind == .quotedIdentifier)
+        && isSameName(tokenizer.unquotedText(of: token), name)
     }
+  }
+
+  /// Whether an expression uses the rowid, under any of its names. Before an INSERT that leaves its choice to SQLite,
+  /// the new rowid is not known.
+  private func usesRowid(_ sql: String) -> Bool {
+    shape.namesOfRowid.contains { mentions(sql, $0) }
   }
 }

@@ -19,6 +19,19 @@ struct TableShape: Equatable {
   let uniqueIndexes: [UniqueIndex]
   /// The first of SQLite's names for the rowid that no column shadows; nil for WITHOUT ROWID tables too.
   let rowidAlias: String?
+  /// Whether a generated column is computed from the INTEGER PRIMARY KEY.
+  let generatesFromRowid: Bool
+
+  /// The names that stand for the rowid in this table's SQL; none for WITHOUT ROWID tables.
+  var namesOfRowid: [String] {
+    guard let rowidAlias else {
+      if case .rowid(let alias) = key { return [alias] }
+      return []
+    }
+    let hidden = Self.rowidNames.filter { column($0) == nil }
+    if case .rowid(let alias) = key, !isSameName(alias, rowidAlias) { return [alias] + hidden }
+    return hidden
+  }
 
   func column(_ name: String) -> Column? {
     columns.first { isSameName($0.name, name) }
@@ -55,7 +68,24 @@ extension TableShape {
     return TableShape(
       name: table.name, columns: columns,
       key: try key(of: table, primaryKey: primaryKey, indexes: indexes, rowidAlias: alias),
-      uniqueIndexes: indexes, rowidAlias: alias)
+      uniqueIndexes: indexes, rowidAlias: alias,
+      generatesFromRowid: try columns.contains(where: \.isGenerated)
+        && primaryKey.contains { try isUsedByGenerated($0, db, table.name) })
+  }
+
+  /// Whether a table's definition has the name of a column inside an `AS (…)`, which only generated columns have.
+  private static func isUsedByGenerated(_ name: String, _ db: Database, _ table: String) throws -> Bool {
+    let master = "SELECT sql FROM main.sqlite_master WHERE type = 'table' AND name = ?"
+    let tokenizer = SQLTokenizer(try String.fetchOne(db, sql: master, arguments: [table]) ?? "")
+    let words = tokenizer.filter { $0.kind != .comment && $0.kind != .string }
+    var depth = 0
+    for (previous, word) in zip(words, words.dropFirst()) {
+      let text = tokenizer.text(of: word)
+      if text == "(" && (depth > 0 || isSameName(tokenizer.text(of: previous), "AS")) { depth += 1 }
+      if text == ")" && depth > 0 { depth -= 1 }
+      if depth > 0 && isSameName(tokenizer.unquotedText(of: word), name) { return true }
+    }
+    return false
   }
 
   private static func key(
@@ -99,10 +129,7 @@ extension TableShape.Column {
     case .identifier where !words.contains { isSameName($0, text) }:
       return quotedString(text)
     case .quotedIdentifier:
-      let quote = text.last.map(String.init) ?? ""
-      return quotedString(
-        text.dropFirst().dropLast().split(separator: quote + quote, omittingEmptySubsequences: false)
-          .joined(separator: quote))
+      return quotedString(tokenizer.unquotedText(of: token))
     default:
       return defaultValue
     }

@@ -21,6 +21,20 @@ package struct SQLTokenizer: Sequence, IteratorProtocol {
     String(decoding: bytes[token.range], as: UTF8.self)
   }
 
+  /// The text of an identifier, string or quoted identifier without its quotes; of any other token as it is.
+  package func unquotedText(of token: SQLToken) -> String {
+    guard token.kind == .quotedIdentifier || token.kind == .string else { return text(of: token) }
+    // By bytes: to Swift a quote and the combining mark behind it are one character.
+    let quote = bytes[token.range.upperBound - 1]
+    var result: [UInt8] = []
+    var index = token.range.lowerBound + 1
+    while index < token.range.upperBound - 1 {
+      result.append(bytes[index])
+      index += bytes[index] == quote ? 2 : 1
+    }
+    return String(decoding: result, as: UTF8.self)
+  }
+
   /// The next token; nil at the end of the text.
   package mutating func next() -> SQLToken? {
     skipSpace()
