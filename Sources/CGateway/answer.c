@@ -33,8 +33,8 @@ struct answer *answer_problem(int status, const char *title, const char *code, c
                               const char *headers) {
   char body[512], lines[8192];
   int length = snprintf(body, sizeof body,
-                        "{\"type\":\"about:blank\",\"title\":\"%s\",\"status\":%d,\"code\":\"%s\"%s%s%s}", title, status,
-                        code, detail ? ",\"detail\":\"" : "", detail ? detail : "", detail ? "\"" : "");
+                        "{\"type\":\"about:blank\",\"title\":\"%s\",\"status\":%d,\"code\":\"%s\"%s%s%s}", title,
+                        status, code, detail ? ",\"detail\":\"" : "", detail ? detail : "", detail ? "\"" : "");
   snprintf(lines, sizeof lines, "Content-Type: application/problem+json\n%s", headers ? headers : "");
   return answer_create(status, lines, (const uint8_t *)body, (size_t)length);
 }
