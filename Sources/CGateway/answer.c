@@ -31,9 +31,10 @@ void answer_free(struct answer *answer) {
 /* `title`, `code` and `detail` are the gateway's own words and need no escaping. */
 struct answer *answer_problem(int status, const char *title, const char *code, const char *detail,
                               const char *headers) {
-  char body[512], lines[2048];
-  int length = snprintf(body, sizeof body, "{\"type\":\"about:blank\",\"title\":\"%s\",\"status\":%d,\"code\":\"%s\"%s%s%s}",
-                        title, status, code, detail ? ",\"detail\":\"" : "", detail ? detail : "", detail ? "\"" : "");
+  char body[512], lines[8192];
+  int length = snprintf(body, sizeof body,
+                        "{\"type\":\"about:blank\",\"title\":\"%s\",\"status\":%d,\"code\":\"%s\"%s%s%s}", title,
+                        status, code, detail ? ",\"detail\":\"" : "", detail ? detail : "", detail ? "\"" : "");
   snprintf(lines, sizeof lines, "Content-Type: application/problem+json\n%s", headers ? headers : "");
   return answer_create(status, lines, (const uint8_t *)body, (size_t)length);
 }

@@ -254,7 +254,7 @@ void exchange_gone(struct connection *connection) {
   if (unanswered) gateway->configuration.callbacks.abandoned(gateway->context, id);
 }
 
-/* Looks whether the client of an unanswered request has left, which nobody else would notice while reading is paused. */
+/* Has the client of an unanswered request left? Nobody else would notice while reading is paused. */
 void exchange_watch(struct exchange *exchange) {
   char peeked;
   if (exchange->state != WAITING) return;

@@ -49,7 +49,8 @@ static gateway_span put_last_event_id(struct request *request, struct lws *wsi) 
   const int name_length = (int)sizeof last_event_id_name - 1;
   char *start = request->storage + request->used;
   if (lws_hdr_custom_length(wsi, last_event_id_name, name_length) <= 0) return (gateway_span){NULL, 0};
-  int length = lws_hdr_custom_copy(wsi, start, (int)(request->capacity - request->used), last_event_id_name, name_length);
+  int room = (int)(request->capacity - request->used);
+  int length = lws_hdr_custom_copy(wsi, start, room, last_event_id_name, name_length);
   if (length <= 0) return (gateway_span){NULL, 0};
   request->used += (size_t)length + 1;
   return (gateway_span){(const uint8_t *)start, (size_t)length};

@@ -88,7 +88,7 @@ static bool is_unchanged(const struct request *request, const char *tag) {
 /* The answer to a request that no dynamic route takes. NULL when out of memory. */
 struct answer *answer_static(gateway *gateway, const struct request *request) {
   const char *always = gateway->configuration.static_headers;
-  char resolved[PATH_MAX], tag[64], headers[2048];
+  char resolved[PATH_MAX], tag[64], headers[8192];
   struct stat about;
   int descriptor = open_public(gateway, request->head.path, resolved, &about);
   if (descriptor < 0) return answer_problem(404, "Not Found", "not_found", NULL, always);

@@ -3,10 +3,10 @@ internal import CGateway
 let errorCapacity = 512
 
 extension Duration {
-  /// Rounded towards zero, within what C takes.
+  /// Rounded down, within what C takes.
   var milliseconds: Int32 {
-    let (seconds, attoseconds) = components
-    return Int32(clamping: seconds.multipliedReportingOverflow(by: 1000).partialValue + attoseconds / 1_000_000_000_000_000)
+    let seconds = min(max(components.seconds, 0), Int64(Int32.max) / 1000)
+    return Int32(clamping: seconds * 1000 + components.attoseconds / 1_000_000_000_000_000)
   }
 }
 

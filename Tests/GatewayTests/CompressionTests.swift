@@ -47,7 +47,8 @@ import Testing
       let (session, _) = try recorder.nextOpened()
       var random = SystemRandomNumberGenerator()
       let texts = (0..<200).map { number in
-        String(decoding: (0..<(number * 37)).map { _ in UInt8.random(in: 32...126, using: &random) }, as: UTF8.self) + "!"
+        let noise = (0...number * 37).map { _ in UInt8.random(in: 32...126, using: &random) }
+        return String(decoding: noise, as: UTF8.self)
       }
       for text in texts { gateway.send(Frame(payload: bytes(text)), to: session) }
       for text in texts { #expect(try client.readInflated().text == text) }

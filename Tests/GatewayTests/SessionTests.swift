@@ -100,9 +100,11 @@ import Testing
     }
   }
 
-  @Test(arguments: [
+  static let malformed: [[UInt8]] = [
     [0xff], [0xc0, 0x80], [0xed, 0xa0, 0x80], [0xf4, 0x90, 0x80, 0x80], [0xe2, 0x82], [0x80], [0xf0, 0x80, 0x80, 0x80],
-  ] as [[UInt8]])
+  ]
+
+  @Test(arguments: malformed)
   func `Text that is not UTF-8 closes with 1007`(payload: [UInt8]) throws {
     let recorder = Recorder()
     try withGateway(recorder) { gateway in

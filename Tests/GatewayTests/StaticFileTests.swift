@@ -32,7 +32,9 @@ private final class PublicDirectory {
     let files = try PublicDirectory()
     func configure(_ configuration: inout GatewayConfiguration) {
       configuration.publicDirectory = files.path
-      configuration.staticHeaders = [("Content-Security-Policy", "default-src 'self'"), ("X-Content-Type-Options", "nosniff")]
+      configuration.staticHeaders = [
+        ("Content-Security-Policy", "default-src 'self'"), ("X-Content-Type-Options", "nosniff"),
+      ]
     }
     try withGateway(configure: configure) { gateway in
       try body(files, RawSocket(port: gateway.port))

@@ -78,7 +78,8 @@ typedef struct gateway_configuration {
   const char *_Nullable public_directory; /* static files served at "/" and below; NULL for none */
   const char *live_path;                 /* the WebSocket route, "/v1/live" */
   const char *subprotocol;               /* "freshet.v1" */
-  const char *_Nullable const *_Nonnull routes; /* NULL-terminated prefixes of dynamic routes: "/v1/", "/healthz", ... */
+  /* Prefixes of dynamic routes ("/v1/", "/healthz", ...), NULL-terminated. */
+  const char *_Nullable const *_Nonnull routes;
   const char *static_headers;            /* lines "Name: value\n" added to every static answer */
   size_t message_limit;                  /* longest WebSocket message, bytes; a longer one closes with 1009 */
   size_t body_limit;                     /* longest HTTP body; a longer one is answered 413 */
