@@ -5,33 +5,35 @@
     import Musl
   #endif
 
-  /// Tells that somebody wrote to a database's files: inotify on their directory.
+  /// Tells that somebody wrote to a database's files: inotify.
   ///
-  /// It tells early: WAL frames are written before the commit that they belong to can be read. Whoever is woken looks
-  /// again a few times (`Worker`).
+  /// The files themselves are watched for writes, their directory for files that appear, so that what else happens in the
+  /// directory costs nothing. It tells early: WAL frames are written before the commit that they belong to can be read.
+  /// Whoever is woken looks again a few times (`WorkerLoop`).
   ///
   /// Owner: one worker's thread.
   final class DatabaseWatcher {
     /// To wait on together with other descriptors; -1 when there is nothing to wait on and the caller has to poll.
     let descriptor: Int32
-    private let names: Set<String>
+    private let paths: [String]
+    private var directoryWatch: Int32 = -1
 
     init(path: String) {
+      paths = [path + "-wal", path, path + "-journal"]
+      descriptor = inotify_init1(Int32(IN_NONBLOCK) | Int32(IN_CLOEXEC))
+      guard descriptor >= 0 else { return }
       let slash = path.lastIndex(of: "/")
       let directory = slash.map { $0 == path.startIndex ? "/" : String(path[..<$0]) } ?? "."
-      let file = slash.map { String(path[path.index(after: $0)...]) } ?? path
-      names = [file, file + "-wal", file + "-journal"]
-      let descriptor = inotify_init1(Int32(IN_NONBLOCK) | Int32(IN_CLOEXEC))
-      let events = UInt32(IN_MODIFY) | UInt32(IN_CREATE) | UInt32(IN_DELETE) | UInt32(IN_MOVED_TO)
-      if descriptor >= 0, inotify_add_watch(descriptor, directory, events) < 0 {
-        close(descriptor)
-        self.descriptor = -1
-      } else {
-        self.descriptor = descriptor
-      }
+      directoryWatch = inotify_add_watch(descriptor, directory, UInt32(IN_CREATE) | UInt32(IN_MOVED_TO))
+      watchFiles()
     }
 
     deinit { if descriptor >= 0 { close(descriptor) } }
+
+    /// Watching a file that is watched already changes nothing; one that is not there fails, and is no error.
+    private func watchFiles() {
+      for path in paths { inotify_add_watch(descriptor, path, UInt32(IN_MODIFY)) }
+    }
 
     /// Takes in what is pending.
     ///
@@ -39,22 +41,21 @@
     func drain() -> Bool {
       guard descriptor >= 0 else { return true }
       var isConcerned = false
+      var hasNewFiles = false
       withUnsafeTemporaryAllocation(byteCount: 16 << 10, alignment: 8) { buffer in
-        while true {
-          let count = read(descriptor, buffer.baseAddress, buffer.count)
-          if count <= 0 { return }
-          var position = 0
-          while position < count {
-            let event = buffer.loadUnaligned(fromByteOffset: position, as: inotify_event.self)
-            let name = buffer.baseAddress! + position + MemoryLayout<inotify_event>.size
-            if event.mask & UInt32(IN_Q_OVERFLOW) != 0
-              || (event.len > 0 && names.contains(String(cString: name.assumingMemoryBound(to: CChar.self))))
-            {
-              isConcerned = true
-            }
-            position += MemoryLayout<inotify_event>.size + Int(event.len)
-          }
+        // One read takes all that is there but for a flood, of which the rest comes next time.
+        let count = read(descriptor, buffer.baseAddress, buffer.count)
+        var position = 0
+        while position < count {
+          let event = buffer.loadUnaligned(fromByteOffset: position, as: inotify_event.self)
+          if event.wd == directoryWatch { hasNewFiles = true } else { isConcerned = true }
+          position += MemoryLayout<inotify_event>.size + Int(event.len)
         }
+      }
+      if hasNewFiles {
+        watchFiles()
+        // A new file may have been written to before it was watched.
+        isConcerned = true
       }
       return isConcerned
     }

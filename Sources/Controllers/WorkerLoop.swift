@@ -54,7 +54,7 @@ final class WorkerLoop {
   private var look: Int
 
   /// When to look again after a write was noticed: its commit becomes visible a little later, and silently.
-  private static let looks: [UInt64] = [1_000_000, 4_000_000, 16_000_000, 64_000_000]
+  private static let looks: [UInt64] = [2_000_000, 20_000_000, 100_000_000]
   /// How often to look when nothing tells of writes; and, to be safe, when something does.
   private var pollInterval: UInt64 { watcher.descriptor < 0 ? 20_000_000 : 1_000_000_000 }
 
@@ -80,13 +80,15 @@ final class WorkerLoop {
     }
   }
 
-  /// Right after files were written, the commit becomes visible within microseconds: a wait in `poll` would be longer.
+  /// Files are written in several steps, and the commit becomes visible microseconds after the last: waiting that long
+  /// here is cheaper than being woken for every step, and sooner than a wait in `poll`.
   private func hasDatabaseChanged() -> Bool {
-    for _ in 0..<(look == 0 ? 5 : 1) {
+    for pause in look == 0 ? [60, 120] : [] as [UInt32] {
+      usleep(pause)
+      _ = watcher.drain()
       if (try? connection.hasChanged()) ?? true { return true }
-      if look == 0 { usleep(40) }
     }
-    return false
+    return (try? connection.hasChanged()) ?? true
   }
 
   private func turn(_ commands: [WorkerCommand]) {
