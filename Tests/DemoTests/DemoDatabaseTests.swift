@@ -18,24 +18,21 @@ import Testing
   /// The contents of one seed are part of what users see and compare: a change here needs a new schema version.
   @Test func `The first wells of the default seed`() throws {
     let path = try folder.demo("wells", rows: 100, seed: DemoDatabase.defaultSeed)
-    let names = try DatabaseQueue(path: path).read { try String.fetchAll($0, sql: "SELECT name FROM well LIMIT 3") }
-    #expect(names == ["?"])
+    #expect(try value(path, "SELECT name || ', ' || county || ', ' || depth FROM well WHERE id = 1") == "Rodeo Ranch 22H, Weld, 14219.6")
   }
 
   @Test(arguments: [0, 1, 92, 3_000]) func `There are as many wells as asked for`(rows: Int) throws {
     let path = try folder.demo("wells", rows: rows)
-    #expect(try DatabaseQueue(path: path).read { try Int.fetchOne($0, sql: "SELECT count(*) FROM well") } == rows)
+    #expect(try value(path, "SELECT count(*) FROM well") == rows)
   }
 
   @Test func `No county is empty, and some are far larger than others`() throws {
     let path = try folder.demo("wells", rows: 20_000)
-    try DatabaseQueue(path: path).read { db in
-      let counts = try Int.fetchAll(db, sql: "SELECT count(*) FROM well GROUP BY county ORDER BY 1")
-      #expect(counts.count == County.all.count)
-      #expect(counts.last! > 1_500)
-      #expect(counts[counts.count / 2] < 300)
-      #expect(counts.first! < 20)
-    }
+    let counts = try values(path, "SELECT count(*) FROM well GROUP BY county ORDER BY 1", as: Int.self)
+    #expect(counts.count == County.all.count)
+    #expect(counts.last! > 1_500)
+    #expect(counts[counts.count / 2] < 300)
+    #expect(counts.first! < 20)
   }
 
   @Test func `No county's name comes twice`() {
@@ -44,22 +41,18 @@ import Testing
 
   @Test func `The names in a well are those its ids say`() throws {
     let path = try folder.demo("wells", rows: 2_000)
-    try DatabaseQueue(path: path).read { db in
-      let matching = """
-        SELECT count(*) FROM well JOIN county ON county.id = county_id JOIN operator ON operator.id = operator_id
-        WHERE county.name = well.county AND operator.name = well.operator
-        """
-      #expect(try Int.fetchOne(db, sql: matching) == 2_000)
-      #expect(try Int.fetchOne(db, sql: "SELECT count(*) FROM well WHERE depth NOT BETWEEN 1100 AND 23000") == 0)
-    }
+    let matching = """
+      SELECT count(*) FROM well JOIN county ON county.id = county_id JOIN operator ON operator.id = operator_id
+      WHERE county.name = well.county AND operator.name = well.operator
+      """
+    #expect(try value(path, matching) == 2_000)
+    #expect(try value(path, "SELECT count(*) FROM well WHERE depth NOT BETWEEN 1100 AND 23000") == 0)
   }
 
   @Test func `The file is in WAL mode and whole`() throws {
     let path = try folder.demo("wells", rows: 500)
-    try DatabaseQueue(path: path).read { db in
-      #expect(try String.fetchOne(db, sql: "PRAGMA journal_mode") == "wal")
-      #expect(try String.fetchOne(db, sql: "PRAGMA integrity_check") == "ok")
-    }
+    #expect(try value(path, "PRAGMA journal_mode") == "wal")
+    #expect(try value(path, "PRAGMA integrity_check") == "ok")
     #expect(DemoDatabase.isCurrent(at: path))
   }
 
@@ -77,9 +70,5 @@ import Testing
     let path = folder.path("wells")
     try DemoDatabase.create(at: path, rows: 5_000) { seen.append($0) }
     #expect(seen == [2_000, 4_000, 5_000])
-  }
-
-  private func contents(_ path: String) throws -> [Row] {
-    try DatabaseQueue(path: path).read { try Row.fetchAll($0, sql: "SELECT * FROM well ORDER BY id") }
   }
 }

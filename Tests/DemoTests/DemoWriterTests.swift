@@ -31,8 +31,7 @@ import Testing
   func `The number of wells comes and stays near the target`(rows: Int, target: Int) throws {
     let path = try folder.demo("wells", rows: rows)
     _ = try write(path, times: 3_000, seed: 1, target: target)
-    let count = try #require(
-      try DatabaseQueue(path: path).read { try Int.fetchOne($0, sql: "SELECT count(*) FROM well") })
+    let count: Int = try #require(try value(path, "SELECT count(*) FROM well"))
     #expect(abs(count - target) <= 20)
   }
 
@@ -44,26 +43,19 @@ import Testing
   @Test func `Ids and names of counties stay together`() throws {
     let path = try folder.demo("wells", rows: 300)
     _ = try write(path, times: 500, seed: 4)
-    let strays = try DatabaseQueue(path: path).read { db in
-      try Int.fetchOne(
-        db, sql: "SELECT count(*) FROM well JOIN county ON county.id = county_id WHERE county.name <> well.county")
-    }
-    #expect(strays == 0)
+    let strays = "SELECT count(*) FROM well JOIN county ON county.id = county_id WHERE county.name <> well.county"
+    #expect(try value(path, strays) == 0)
   }
 
   private func write(_ path: String, times: Int, seed: UInt64, target: Int? = nil) throws -> [DemoWriter.Change] {
     let queue = try DatabaseQueue(path: path)
     var writer = try queue.read { try DemoWriter($0, seed: seed, target: target) }
     var changes: [DemoWriter.Change] = []
-    for _ in 0..<times { changes.append(try queue.write { try writer.write($0) }) }
+    try queue.write { db in for _ in 0..<times { changes.append(try writer.write(db)) } }
     return changes
   }
 
   private func version(_ queue: DatabaseQueue) throws -> Int? {
     try queue.read { try Int.fetchOne($0, sql: "PRAGMA data_version") }
-  }
-
-  private func contents(_ path: String) throws -> [Row] {
-    try DatabaseQueue(path: path).read { try Row.fetchAll($0, sql: "SELECT * FROM well ORDER BY id") }
   }
 }
