@@ -57,7 +57,8 @@ let package = Package(
     .executableTarget(
       name: "freshet",
       dependencies: [
-        "Demo", "Server", "Store", logging, .product(name: "ArgumentParser", package: "swift-argument-parser"),
+        "Demo", "Server", "Store", grdb, logging,
+        .product(name: "ArgumentParser", package: "swift-argument-parser"),
       ],
       swiftSettings: swiftSettings),
 

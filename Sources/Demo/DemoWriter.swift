@@ -100,7 +100,7 @@ package struct DemoWriter {
 
   private mutating func move(_ db: Database, _ id: Int64) throws {
     let county = Well.randomCounty(&generator)
-    try db.execute(
-      sql: "UPDATE well SET county = ?, county_id = ? WHERE id = ?", arguments: [County.all[county].name, county + 1, id])
+    let sql = "UPDATE well SET county = ?, county_id = ? WHERE id = ?"
+    try db.execute(sql: sql, arguments: [County.all[county].name, county + 1, id])
   }
 }
