@@ -20,7 +20,8 @@
  * What a message did to the list.
  *
  * @typedef {object} Outcome
- * @property {boolean} replaced whether everything before is worth nothing
+ * @property {"snapshot" | "rows" | "patch"} kind after a snapshot everything before is worth nothing; rows bring
+ *   contents and change nothing
  * @property {number[]} inserted new offsets, inside the window, of rows that were not in the result before
  * @property {number[]} moved new offsets, inside the window, of rows that stood elsewhere
  * @property {{offset: number, columns: string[]}[]} changed rows whose contents changed, moved ones too
@@ -68,6 +69,11 @@ export class ListModel {
     return row[this.columns.indexOf(column)];
   }
 
+  /** Rows whose contents are held. */
+  get heldCount() {
+    return this.#rows.size;
+  }
+
   /** What identifies a row, as one string. @param {Row} row */
   keyOf(row) {
     return JSON.stringify(this.key.map((column) => this.value(row, column)));
@@ -113,7 +119,7 @@ export class ListModel {
     this.#rows = new Map();
     this.#place(message);
     this.#check(message.total);
-    return { ...nothing(), replaced: true };
+    return unmoved("snapshot");
   }
 
   /** The continuation of a snapshot, or the answer to `window` or `fetch`. @param {Message} message */
@@ -125,7 +131,7 @@ export class ListModel {
     }
     this.isComplete = this.isComplete || message.complete;
     this.#place(message);
-    return nothing();
+    return unmoved("rows");
   }
 
   /** Puts in the rows of a message, as far as the window wants them. @param {Message} message */
@@ -157,7 +163,7 @@ export class ListModel {
     const isHeld = (/** @type {number} */ offset) => this.#rows.has(offset);
     const moved = new Set((patch.moved ?? []).map((/** @type {any} */ move) => steps.newOffsetOf(move[1])));
     return {
-      replaced: false,
+      kind: "patch",
       inserted: steps.arrivals(this.window).filter((offset) => isHeld(offset) && !moved.has(offset)),
       moved: [...moved].filter(isHeld),
       changed: changed.filter(({ offset }) => isHeld(offset)),
@@ -363,7 +369,7 @@ function end({ start, count }) {
   return start + count;
 }
 
-/** @returns {Outcome} of a message that only brings contents */
-function nothing() {
-  return { replaced: false, inserted: [], moved: [], changed: [], newOffset: (offset) => offset };
+/** What messages do that are no patches. @param {"snapshot" | "rows"} kind @returns {Outcome} */
+function unmoved(kind) {
+  return { kind, inserted: [], moved: [], changed: [], newOffset: (offset) => offset };
 }

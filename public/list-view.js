@@ -45,6 +45,12 @@ export class ListView {
     return this.#layout.topFor(this.scroller.scrollTop, this.scroller.clientHeight);
   }
 
+  /** The offset of the row that an element stands in. @param {Element} element @returns {number | null} */
+  offsetAt(element) {
+    const row = element.closest("[aria-rowindex]");
+    return row ? Number(row.getAttribute("aria-rowindex")) - 1 : null;
+  }
+
   /** @param {number} section */
   scrollToSection(section) {
     this.#scrollTo(this.#layout.sectionTop(section));
@@ -54,14 +60,14 @@ export class ListView {
   show(outcome) {
     const oldTop = this.#top;
     // At the very top one wants to see what comes in there.
-    const anchor = oldTop > 0 && !outcome.replaced ? this.range.first : -1;
+    const anchor = oldTop > 0 && outcome.kind !== "snapshot" ? this.range.first : -1;
     const distance = anchor < 0 ? 0 : oldTop - this.#layout.rowTop(anchor);
     this.#measure();
     if (anchor >= 0) {
       const place = Math.min(outcome.newOffset(anchor), Math.max(0, this.model.total - 1));
       this.#scrollTo(this.#layout.rowTop(place) + distance);
     }
-    this.#render(outcome.replaced ? undefined : { outcome, oldTop });
+    this.#render(outcome.kind === "patch" ? { outcome, oldTop } : undefined);
   }
 
   /** @param {number} top in the whole list */
@@ -157,15 +163,10 @@ export class ListView {
       shown.set(key, view);
       result.push(view);
     }
-    for (const [key, view] of this.#sections) if (!shown.has(key)) this.#retire(view);
+    // Not at once: rows of it that are still wanted are about to be put elsewhere.
+    for (const [key, view] of this.#sections) if (!shown.has(key)) queueMicrotask(() => view.element.remove());
     this.#sections = shown;
     return result;
-  }
-
-  /** Rows of it that are still wanted are put elsewhere in a moment, and must not lose their element's animations. */
-  /** @param {SectionView} view */
-  #retire(view) {
-    queueMicrotask(() => view.element.remove());
   }
 
   /**
