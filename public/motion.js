@@ -35,14 +35,13 @@ export function leave(element) {
   element.setAttribute("aria-hidden", "true");
   element.inert = true;
   const keyframes = still.matches ? [{ opacity: 1 }, { opacity: 1 }] : [{ opacity: 1 }, { opacity: 0 }];
-  const animation = element.animate(keyframes, { duration: 300, easing: "ease-out" });
+  const animation = element.animate(keyframes, { duration: 260, easing: "ease-out" });
   animation.onfinish = animation.oncancel = () => element.remove();
 }
 
 /** @param {HTMLElement} element @param {string} property a colour of the style sheet @param {number} duration */
 function tint(element, property, duration) {
   const colour = getComputedStyle(element).getPropertyValue(property);
-  element.animate(
-    [{ backgroundColor: colour, easing: still.matches ? "steps(1, end)" : "ease-in" }, { backgroundColor: "transparent" }],
-    { duration });
+  // To what it has without the animation, whatever that is.
+  element.animate([{ backgroundColor: colour, easing: still.matches ? "steps(1, end)" : "ease-in" }], { duration });
 }
