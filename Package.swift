@@ -70,9 +70,9 @@ let package = Package(
     tests(of: "Wire", ["LiveQuery"]),
     tests(of: "Store", ["LiveQuery", "RankedCollections", "TestSupport", grdb, sqlite]),
     tests(of: "Controllers", ["LiveQuery", "Store", "TestSupport", "Wire", grdb]),
-    tests(of: "Gateway"),
+    tests(of: "Gateway", ["TestSupport"]),
     tests(of: "Demo", [grdb]),
-    tests(of: "Server", ["Store", "TestSupport", "Wire", grdb]),
+    tests(of: "Server", ["LiveQuery", "Store", "TestSupport", "Wire", grdb, logging]),
   ],
   swiftLanguageModes: [.v6]
 )

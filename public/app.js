@@ -15,7 +15,11 @@ const part = (id) => /** @type {HTMLElement} */ (document.getElementById(id));
 const url = new URL("v1/live", document.baseURI);
 url.protocol = url.protocol === "https:" ? "wss:" : "ws:";
 
-/** Times of the patches of the last seconds. @type {number[]} */
+/**
+ * Times of the patches of the last seconds.
+ *
+ * @type {number[]}
+ */
 let patches = [];
 const rateSeconds = 5;
 

@@ -61,23 +61,39 @@ export class ListLayout {
     return this.#starts[section];
   }
 
-  /** The section of a row. @param {number} offset */
+  /**
+   * The section of a row.
+   *
+   * @param {number} offset
+   */
   sectionOf(offset) {
     return Math.max(0, lastAtMost(this.#starts, Math.min(offset, this.total - 1)));
   }
 
-  /** The section at a height. @param {number} y */
+  /**
+   * The section at a height.
+   *
+   * @param {number} y
+   */
   sectionAt(y) {
     return Math.min(Math.max(0, lastAtMost(this.#tops, y)), Math.max(0, this.sectionCount - 1));
   }
 
-  /** Top of a row. @param {number} offset */
+  /**
+   * Top of a row.
+   *
+   * @param {number} offset
+   */
   rowTop(offset) {
     const section = this.sectionOf(offset);
     return this.#tops[section] + this.heights.header + (offset - this.#starts[section]) * this.heights.row;
   }
 
-  /** Rows that touch the pixels from `top` to `bottom`. @param {number} top @param {number} bottom @returns {Range} */
+  /**
+   * Rows that touch the pixels from `top` to `bottom`.
+   *
+   * @param {number} top @param {number} bottom @returns {Range}
+   */
   rowsBetween(top, bottom) {
     if (this.total === 0) return { first: 0, last: 0 };
     const first = this.#nearestRow(top, Math.floor);
@@ -101,7 +117,11 @@ export class ListLayout {
     return this.#isStretched ? Math.round(scrollTop * this.#stretch(viewHeight)) : scrollTop;
   }
 
-  /** The other way round. @param {number} top @param {number} viewHeight */
+  /**
+   * The other way round.
+   *
+   * @param {number} top @param {number} viewHeight
+   */
   scrollTopFor(top, viewHeight) {
     return this.#isStretched ? top / this.#stretch(viewHeight) : top;
   }
@@ -116,7 +136,11 @@ export class ListLayout {
   }
 }
 
-/** Index of the last element that is at most `value`, -1 when none is. @param {number[]} ascending @param {number} value */
+/**
+ * Index of the last element that is at most `value`, -1 when none is.
+ *
+ * @param {number[]} ascending @param {number} value
+ */
 function lastAtMost(ascending, value) {
   let low = 0;
   let high = ascending.length;

@@ -40,7 +40,11 @@ export class ListModel {
   /** @type {Section[]} */
   sections = [];
   total = 0;
-  /** The window the rows are those of; null when everything is held. @type {Window | null} */
+  /**
+   * The window the rows are those of; null when everything is held.
+   *
+   * @type {Window | null}
+   */
   window = null;
   /** @type {string | null} */
   version = null;
@@ -51,7 +55,11 @@ export class ListModel {
   /** Whether every row of the window is here. */
   isComplete = false;
 
-  /** Held rows by offset, ascending. @type {Map<number, Row>} */
+  /**
+   * Held rows by offset, ascending.
+   *
+   * @type {Map<number, Row>}
+   */
   #rows = new Map();
 
   /** @param {number} offset @returns {Row | undefined} the row, if its contents are held */
@@ -74,7 +82,11 @@ export class ListModel {
     return this.#rows.size;
   }
 
-  /** What identifies a row, as one string. @param {Row} row */
+  /**
+   * What identifies a row, as one string.
+   *
+   * @param {Row} row
+   */
   keyOf(row) {
     return JSON.stringify(this.key.map((column) => this.value(row, column)));
   }
@@ -109,7 +121,7 @@ export class ListModel {
   #applySnapshot(message) {
     this.columns = message.columns;
     this.key = message.key;
-    this.sections = message.sections.map(({ name, indexTitle, count }) => ({ name, indexTitle, count }));
+    this.sections = message.sections.map(bareSection);
     this.total = countRows(this.sections);
     this.window = message.window ?? null;
     this.version = message.version;
@@ -122,7 +134,11 @@ export class ListModel {
     return unmoved("snapshot");
   }
 
-  /** The continuation of a snapshot, or the answer to `window` or `fetch`. @param {Message} message */
+  /**
+   * The continuation of a snapshot, or the answer to `window` or `fetch`.
+   *
+   * @param {Message} message
+   */
   #applyRows(message) {
     if (message.version !== this.version) throw new MismatchError("rows of another version");
     if (message.window) {
@@ -134,7 +150,11 @@ export class ListModel {
     return unmoved("rows");
   }
 
-  /** Puts in the rows of a message, as far as the window wants them. @param {Message} message */
+  /**
+   * Puts in the rows of a message, as far as the window wants them.
+   *
+   * @param {Message} message
+   */
   #place(message) {
     message.rows.forEach((/** @type {any} */ row, /** @type {number} */ index) => {
       const offset = message.offset + index;
@@ -143,7 +163,10 @@ export class ListModel {
     this.#rows = new Map([...this.#rows].sort(([left], [right]) => left - right));
   }
 
-  /** @param {Message} patch */
+  /**
+   * @param {Message} patch
+   * @returns {Outcome}
+   */
   #applyPatch(patch) {
     if (!this.isComplete) throw new MismatchError("a patch before the snapshot was complete");
     if (patch.from !== this.version) throw new MismatchError("a patch from another version");
@@ -221,12 +244,20 @@ export class ListModel {
 
 /** Coordinates of one patch: old and new sections, what goes, what comes, and who is where afterwards. */
 class PatchSteps {
-  /** The sections of afterwards. @type {Section[]} */
+  /**
+   * The sections of afterwards.
+   *
+   * @type {Section[]}
+   */
   sections;
   /** First offsets of the sections before and after, with the total as the last. */
   #oldStarts;
   #newStarts;
-  /** Ascending, apart from one another. @type {Interval[]} */
+  /**
+   * Ascending, apart from one another.
+   *
+   * @type {Interval[]}
+   */
   #removals;
   /** @type {Interval[]} */
   #insertions;
@@ -244,7 +275,7 @@ class PatchSteps {
     ]);
     this.#insertions = ordered([
       ...come.map((path) => ({ start: this.newOffsetOf(path), count: 1 })),
-      ...(patch.sectionsInserted ?? []).map(([index]) => this.#extent(this.#newStarts, index)),
+      ...(patch.sectionsInserted ?? []).map((/** @type {[number]} */ [index]) => this.#extent(this.#newStarts, index)),
     ]);
   }
 
@@ -305,7 +336,11 @@ class PatchSteps {
     return { rows, carried };
   }
 
-  /** New offsets of what was put in, moved rows too, as far as the window goes. @param {Window | null} window */
+  /**
+   * New offsets of what was put in, moved rows too, as far as the window goes.
+   *
+   * @param {Window | null} window
+   */
   arrivals(window) {
     const first = window ? window.offset : 0;
     const last = window ? window.offset + window.limit : Infinity;
@@ -326,7 +361,8 @@ class PatchSteps {
 }
 
 /**
- * @param {Message} patch @param {Section[]} before @param {number[][]} gone old paths @param {number[][]} come new paths
+ * @param {Message} patch @param {Section[]} before
+ * @param {number[][]} gone old paths @param {number[][]} come new paths
  * @returns {Section[]}
  */
 function sectionsAfter(patch, before, gone, come) {
@@ -340,11 +376,19 @@ function sectionsAfter(patch, before, gone, come) {
     at(index);
     after.splice(index, 1);
   }
-  for (const [index, { name, indexTitle, count }] of patch.sectionsInserted ?? []) {
-    after.splice(index, 0, { name, indexTitle, count });
-  }
+  for (const [index, section] of patch.sectionsInserted ?? []) after.splice(index, 0, bareSection(section));
   for (const [section] of come) at(section).count += 1;
   return after;
+}
+
+/**
+ * A section without its rows.
+ *
+ * @param {Section} section
+ * @returns {Section}
+ */
+function bareSection({ name, indexTitle, count }) {
+  return { name, indexTitle, count };
 }
 
 /** @param {Section[]} sections */
@@ -369,7 +413,12 @@ function end({ start, count }) {
   return start + count;
 }
 
-/** What messages do that are no patches. @param {"snapshot" | "rows"} kind @returns {Outcome} */
+/**
+ * What messages do that are no patches.
+ *
+ * @param {"snapshot" | "rows"} kind
+ * @returns {Outcome}
+ */
 function unmoved(kind) {
   return { kind, inserted: [], moved: [], changed: [], newOffset: (offset) => offset };
 }

@@ -15,9 +15,17 @@ import * as motion from "./motion.js";
 const overscan = 8;
 
 export class ListView {
-  /** Rows that are shown: by key, or by place while the contents have not come. @type {Map<string, RowView>} */
+  /**
+   * Rows that are shown: by key, or by place while the contents have not come.
+   *
+   * @type {Map<string, RowView>}
+   */
   #rows = new Map();
-  /** By name, as JSON. @type {Map<string, SectionView>} */
+  /**
+   * By name, as JSON.
+   *
+   * @type {Map<string, SectionView>}
+   */
   #sections = new Map();
   #layout = new ListLayout([], { row: 1, header: 1 });
   #isDue = false;
@@ -45,7 +53,11 @@ export class ListView {
     return this.#layout.topFor(this.scroller.scrollTop, this.scroller.clientHeight);
   }
 
-  /** The offset of the row that an element stands in. @param {Element} element @returns {number | null} */
+  /**
+   * The offset of the row that an element stands in.
+   *
+   * @param {Element} element @returns {number | null}
+   */
   offsetAt(element) {
     const row = element.closest("[aria-rowindex]");
     return row ? Number(row.getAttribute("aria-rowindex")) - 1 : null;
@@ -56,7 +68,11 @@ export class ListView {
     this.#scrollTo(this.#layout.sectionTop(section));
   }
 
-  /** Shows what a message did to the model, with the view staying on the rows it shows. @param {Outcome} outcome */
+  /**
+   * Shows what a message did to the model, with the view staying on the rows it shows.
+   *
+   * @param {Outcome} outcome
+   */
   show(outcome) {
     const oldTop = this.#top;
     // At the very top one wants to see what comes in there.
@@ -125,9 +141,11 @@ export class ListView {
       rows.set(key, view);
       view.show(offset, row);
       this.#place(view, sections[section - layout.sectionOf(first)], offset, section);
-      const isNew = !this.#rows.has(key);
-      if (change && !isNew) motion.slide(view.element, this.#limited(view.top - change.oldTop - layout.rowTop(offset) + top));
-      view.top = layout.rowTop(offset);
+      const rowTop = layout.rowTop(offset);
+      if (change && this.#rows.has(key)) {
+        motion.slide(view.element, this.#limited(view.top - change.oldTop - (rowTop - top)));
+      }
+      view.top = rowTop;
     }
     this.#removeRows(rows, change, top, shift);
     this.#rows = rows;
@@ -135,7 +153,11 @@ export class ListView {
     this.looked(this.range);
   }
 
-  /** A row that comes from far away need not fly through the whole list. @param {number} distance */
+  /**
+   * A row that comes from far away need not fly through the whole list.
+   *
+   * @param {number} distance
+   */
   #limited(distance) {
     const limit = this.scroller.clientHeight;
     return Math.max(-limit, Math.min(limit, distance));
@@ -152,7 +174,8 @@ export class ListView {
   #renderSections(first, last, shift) {
     const shown = new Map();
     const result = [];
-    for (let index = this.#layout.sectionOf(first); first < last && index <= this.#layout.sectionOf(last - 1); index += 1) {
+    const end = first < last ? this.#layout.sectionOf(last - 1) : -1;
+    for (let index = this.#layout.sectionOf(first); index <= end; index += 1) {
       const { name, count } = this.model.sections[index];
       const key = JSON.stringify(name);
       const view = this.#sections.get(key) ?? new SectionView(name);

@@ -21,7 +21,11 @@ export class LiveList {
   model = new ListModel();
   #isSubscribed = false;
   #isWindowAsked = false;
-  /** When the `fetch`es that are under way were sent; they are answered in order. @type {number[]} */
+  /**
+   * When the `fetch`es that are under way were sent; they are answered in order.
+   *
+   * @type {number[]}
+   */
   #pings = [];
   /** Writes under way, by the id of their message. */
   #writes = new Map();
@@ -51,7 +55,11 @@ export class LiveList {
     this.connection.open();
   }
 
-  /** To be told of what is in view, at every change of it. @param {{first: number, last: number}} range */
+  /**
+   * To be told of what is in view, at every change of it.
+   *
+   * @param {{first: number, last: number}} range
+   */
   look(range) {
     this.#range = range;
     this.#askForWindow();
@@ -95,7 +103,8 @@ export class LiveList {
     this.#isSubscribed = false;
     this.#isWindowAsked = false;
     this.#pings = [];
-    for (const write of this.#writes.values()) write.reject(new Error("The connection broke; it may have been written."));
+    const broken = new Error("The connection broke; it may have been written.");
+    for (const write of this.#writes.values()) write.reject(broken);
     this.#writes.clear();
     this.handlers.connected(state, retryIn);
   }

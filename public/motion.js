@@ -4,12 +4,20 @@
 const still = window.matchMedia("(prefers-reduced-motion: reduce)");
 const gently = "cubic-bezier(0.2, 0.7, 0.2, 1)";
 
-/** Contents changed. @param {HTMLElement} element */
+/**
+ * Contents changed.
+ *
+ * @param {HTMLElement} element
+ */
 export function flash(element) {
   tint(element, "--changed", 1400);
 }
 
-/** A row came in. @param {HTMLElement} element */
+/**
+ * A row came in.
+ *
+ * @param {HTMLElement} element
+ */
 export function enter(element) {
   tint(element, "--inserted", 2200);
   if (still.matches) return;
@@ -18,18 +26,31 @@ export function enter(element) {
     { duration: 320, easing: gently });
 }
 
-/** A row went to another place. @param {HTMLElement} element */
+/**
+ * A row went to another place.
+ *
+ * @param {HTMLElement} element
+ */
 export function arrive(element) {
   tint(element, "--moved", 2200);
 }
 
-/** From where it stood to where it stands. @param {HTMLElement} element @param {number} distance old minus new top */
+/**
+ * From where it stood to where it stands.
+ *
+ * @param {HTMLElement} element @param {number} distance old minus new top
+ */
 export function slide(element, distance) {
   if (still.matches || distance === 0) return;
-  element.animate([{ transform: `translateY(${distance}px)` }, { transform: "none" }], { duration: 320, easing: gently });
+  const keyframes = [{ transform: `translateY(${distance}px)` }, { transform: "none" }];
+  element.animate(keyframes, { duration: 320, easing: gently });
 }
 
-/** Takes it out of the document, in a while. @param {HTMLElement} element */
+/**
+ * Takes it out of the document, in a while.
+ *
+ * @param {HTMLElement} element
+ */
 export function leave(element) {
   element.classList.add("leaving");
   element.setAttribute("aria-hidden", "true");

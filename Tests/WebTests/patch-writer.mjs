@@ -112,7 +112,7 @@ export function makePatch(world, next, window, from, to) {
     type: "patch", from, to, commit: 1, total: after.size,
     deleted: [...before].filter(([id, { name }]) => both.has(name) && !staying.has(id) && !isMove(id))
       .map(([, { path }]) => path).reverse(),
-    sectionsDeleted: world.map(({ name }, index) => (both.has(name) ? -1 : index)).filter((index) => index >= 0).reverse(),
+    sectionsDeleted: world.flatMap(({ name }, index) => (both.has(name) ? [] : [index])).reverse(),
     sectionsInserted: next.flatMap(({ name, rows }, index) => {
       if (both.has(name)) return [];
       if (!window) rows.forEach(([id]) => given.add(id));
@@ -134,7 +134,8 @@ export function makePatch(world, next, window, from, to) {
   for (const id of staying) if (wasHeld(id)) given.add(id);
   if (window) {
     patch.window = newWindow;
-    patch.filled = byNewPlace.filter((id) => isWanted(id) && !given.has(id)).map((id) => [after.get(id).offset, after.get(id).row]);
+    patch.filled = byNewPlace.filter((id) => isWanted(id) && !given.has(id))
+      .map((id) => [after.get(id).offset, after.get(id).row]);
   }
   return { patch: withoutEmpty(patch), survivors };
 }

@@ -39,7 +39,8 @@ test("the outcome tells rows that came in, went elsewhere and changed", () => {
   model.apply(snapshotOf(world, null, "0"));
   const outcome = model.apply({
     type: "patch", from: "0", to: "1", commit: 1, total: 5,
-    inserted: [[0, 0, [5, "0", 0]]], moved: [[[0, 0], [1, 1], { name: "z" }]], updated: [[[0, 2], [0, 2], { depth: 7 }]],
+    inserted: [[0, 0, [5, "0", 0]]], moved: [[[0, 0], [1, 1], { name: "z" }]],
+    updated: [[[0, 2], [0, 2], { depth: 7 }]],
   });
   assert.equal(outcome.kind, "patch");
   assert.deepEqual(outcome.inserted, [0]);
