@@ -39,11 +39,12 @@ package enum DemoDatabase {
   /// Makes the database, with its directory if need be.
   ///
   /// - Parameter rows: wells; with fewer than there are counties, some counties have none.
-  /// - Parameter progress: told the number of rows so far, now and then and at the end.
+  /// - Parameter progress: told the number of rows so far, now and then and at the end. What it throws ends the
+  ///   creation.
   /// - Throws: `DemoError` (`exists`: it never replaces a file), `CancellationError` when the task is cancelled,
-  ///   what GRDB throws. Whatever is thrown, nothing is left behind.
+  ///   what GRDB and `progress` throw. Whatever is thrown, nothing is left behind.
   package static func create(
-    at path: String, rows: Int = defaultRows, seed: UInt64 = defaultSeed, progress: (Int) -> Void = { _ in }
+    at path: String, rows: Int = defaultRows, seed: UInt64 = defaultSeed, progress: (Int) throws -> Void = { _ in }
   ) throws {
     let unfinished = try UnfinishedFile(for: path)
     defer { unfinished.discard() }
@@ -61,7 +62,7 @@ package enum DemoDatabase {
     try unfinished.publish()
   }
 
-  private static func fill(_ db: Database, rows: Int, seed: UInt64, progress: (Int) -> Void) throws {
+  private static func fill(_ db: Database, rows: Int, seed: UInt64, progress: (Int) throws -> Void) throws {
     try db.execute(sql: DemoSchema.tables)
     for name in Operators.names { try db.execute(sql: "INSERT INTO operator(name) VALUES (?)", arguments: [name]) }
     for county in County.all {
@@ -76,12 +77,12 @@ package enum DemoDatabase {
       try insert.execute()
       if (row + 1) % stride == 0 {
         try Task.checkCancellation()
-        progress(row + 1)
+        try progress(row + 1)
       }
     }
     try db.execute(sql: DemoSchema.indexes)
     try db.execute(sql: "ANALYZE")
     try db.execute(sql: "PRAGMA user_version = \(DemoSchema.version)")
-    progress(rows)
+    try progress(rows)
   }
 }

@@ -52,9 +52,14 @@ struct Demo: ParsableCommand {
       // The cache of another version, or what is left of a broken disk: it is the demo's own file.
       for suffix in ["", "-wal", "-shm"] { try? FileManager.default.removeItem(atPath: path + suffix) }
     }
+    // From here on Ctrl-C is looked for instead of ending the process, so that nothing unfinished stays.
+    let signals = TerminationSignals()
     var bar = ProgressBar("Making \(rows) wells", total: rows)
     do {
-      try DemoDatabase.create(at: path, rows: rows) { bar.update($0) }
+      try DemoDatabase.create(at: path, rows: rows) { done in
+        bar.update(done)
+        if signals.isPending { throw CommandFailure("interrupted; nothing was made") }
+      }
     } catch let error as DemoError where error.code == .exists {
       // Another demo, started at the same time, was faster.
     } catch let error as DemoError {

@@ -17,6 +17,14 @@ import Testing
     #expect(try folder.names() == [])
   }
 
+  @Test func `What the progress throws ends it`() throws {
+    let path = folder.path("wells")
+    #expect(throws: CocoaError.self) {
+      try DemoDatabase.create(at: path, rows: 5_000) { _ in throw CocoaError(.userCancelled) }
+    }
+    #expect(try folder.names() == [])
+  }
+
   @Test func `While it is made, nothing is where it will be`() throws {
     let path = folder.path("wells")
     var wasThere = false
