@@ -21,6 +21,8 @@ export class LiveList {
   model = new ListModel();
   #isSubscribed = false;
   #isWindowAsked = false;
+  /** Whether what comes before the next snapshot is of no use. */
+  #isResyncing = false;
   /**
    * When the `fetch`es that are under way were sent; they are answered in order.
    *
@@ -102,6 +104,7 @@ export class LiveList {
   #connected(state, retryIn) {
     this.#isSubscribed = false;
     this.#isWindowAsked = false;
+    this.#isResyncing = false;
     this.#pings = [];
     const broken = new Error("The connection broke; it may have been written.");
     for (const write of this.#writes.values()) write.reject(broken);
@@ -124,6 +127,8 @@ export class LiveList {
   /** @param {Record<string, any>} message */
   #apply(message) {
     if (message.id !== id) return;
+    if (message.type === "snapshot") this.#isResyncing = false;
+    if (this.#isResyncing) return;
     if (message.type === "rows" && message.window) this.#isWindowAsked = false;
     else if (message.type === "rows" && this.model.isComplete) return this.#ponged();
     let outcome;
@@ -133,6 +138,7 @@ export class LiveList {
       if (!(error instanceof MismatchError)) throw error;
       // A client whose own check failed asks for everything anew.
       this.model.isComplete = false;
+      this.#isResyncing = true;
       this.connection.send({ type: "resync", id });
       return;
     }
