@@ -51,11 +51,15 @@ let package = Package(
     module("Store", ["LiveQuery", "RankedCollections", grdb, sqlite]),
     module("Controllers", ["LiveQuery", "RankedCollections", "Store", logging]),
     module("Gateway", ["CGateway"]),
+    module("Demo", [grdb]),
     module("Server", ["Controllers", "Gateway", "LiveQuery", "Store", "Wire", logging]),
 
     .executableTarget(
       name: "freshet",
-      dependencies: ["Server", "Store", grdb, logging, .product(name: "ArgumentParser", package: "swift-argument-parser")],
+      dependencies: [
+        "Demo", "Server", "Store", grdb, logging,
+        .product(name: "ArgumentParser", package: "swift-argument-parser"),
+      ],
       swiftSettings: swiftSettings),
 
     // A client as the protocol describes it, against which everything that makes patches is tested.
@@ -67,6 +71,7 @@ let package = Package(
     tests(of: "Store", ["LiveQuery", "RankedCollections", "TestSupport", grdb, sqlite]),
     tests(of: "Controllers", ["LiveQuery", "Store", "TestSupport", "Wire", grdb]),
     tests(of: "Gateway", ["TestSupport"]),
+    tests(of: "Demo", [grdb]),
     tests(of: "Server", ["LiveQuery", "Store", "TestSupport", "Wire", grdb, logging]),
   ],
   swiftLanguageModes: [.v6]

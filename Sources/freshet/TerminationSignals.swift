@@ -27,6 +27,13 @@ struct TerminationSignals {
     return signal
   }
 
+  /// Whether one of them has come and nobody has waited for it yet.
+  var isPending: Bool {
+    var pending = sigset_t()
+    sigpending(&pending)
+    return sigismember(&pending, SIGTERM) == 1 || sigismember(&pending, SIGINT) == 1
+  }
+
   /// Undoes the blocking in a process started by one that blocks: a child inherits it.
   static func unblock() {
     var signals = TerminationSignals().signals

@@ -1,0 +1,88 @@
+import Foundation
+import GRDB
+
+/// The demo: oil and gas wells in the counties of five states, the same ones for the same seed.
+///
+/// What is created at `path` appears there whole or not at all: it is made beside it under another name, written
+/// through to the disk, and renamed.
+package enum DemoDatabase {
+  package static let defaultRows = 244_292
+  package static let defaultSeed: UInt64 = 1
+
+  /// Rows between two calls of `progress`, and between two looks at whether the task was cancelled.
+  private static let stride = 2_000
+
+  /// Where the demo of so many rows is kept: in `$FRESHET_CACHE`, else in `freshet` below `$XDG_CACHE_HOME`, else in
+  /// `~/.cache/freshet`. The directory need not exist.
+  package static func cachePath(
+    rows: Int, environment: [String: String] = ProcessInfo.processInfo.environment
+  ) -> String {
+    func directory(_ name: String) -> URL? {
+      environment[name].flatMap { $0.isEmpty ? nil : URL(fileURLWithPath: $0, isDirectory: true) }
+    }
+    let home = FileManager.default.homeDirectoryForCurrentUser
+    let cache = directory("XDG_CACHE_HOME") ?? home.appendingPathComponent(".cache", isDirectory: true)
+    let parent = directory("FRESHET_CACHE") ?? cache.appendingPathComponent("freshet", isDirectory: true)
+    return parent.appendingPathComponent("wells-\(rows).sqlite").path
+  }
+
+  /// Whether the file is a demo database as this version makes them. False for what cannot be read.
+  package static func isCurrent(at path: String) -> Bool {
+    var configuration = Configuration()
+    configuration.readonly = true
+    let version = try? DatabaseQueue(path: path, configuration: configuration).read { db in
+      try Int.fetchOne(db, sql: "PRAGMA user_version")
+    }
+    return version == DemoSchema.version
+  }
+
+  /// Makes the database, with its directory if need be.
+  ///
+  /// - Parameter rows: wells; with fewer than there are counties, some counties have none.
+  /// - Parameter progress: told the number of rows so far, now and then and at the end. What it throws ends the
+  ///   creation.
+  /// - Throws: `DemoError` (`exists`: it never replaces a file), `CancellationError` when the task is cancelled,
+  ///   what GRDB and `progress` throw. Whatever is thrown, nothing is left behind.
+  package static func create(
+    at path: String, rows: Int = defaultRows, seed: UInt64 = defaultSeed, progress: (Int) throws -> Void = { _ in }
+  ) throws {
+    let unfinished = try UnfinishedFile(for: path)
+    defer { unfinished.discard() }
+    let queue = try DatabaseQueue(path: unfinished.path)
+    try queue.writeWithoutTransaction { db in
+      // Nothing to roll back to: an unfinished file is thrown away.
+      try db.execute(sql: "PRAGMA journal_mode = OFF; PRAGMA synchronous = OFF; PRAGMA foreign_keys = OFF")
+      try db.inTransaction {
+        try fill(db, rows: rows, seed: seed, progress: progress)
+        return .commit
+      }
+      try db.execute(sql: "PRAGMA journal_mode = WAL")
+    }
+    try queue.close()
+    try unfinished.publish()
+  }
+
+  private static func fill(_ db: Database, rows: Int, seed: UInt64, progress: (Int) throws -> Void) throws {
+    try db.execute(sql: DemoSchema.tables)
+    for name in Operators.names { try db.execute(sql: "INSERT INTO operator(name) VALUES (?)", arguments: [name]) }
+    for county in County.all {
+      try db.execute(sql: "INSERT INTO county(name, state) VALUES (?, ?)", arguments: [county.name, county.state])
+    }
+    let insert = try db.makeStatement(sql: DemoSchema.insertWell)
+    var generator = DemoGenerator(seed: seed)
+    for row in 0..<rows {
+      // One for each county first, so that none is empty.
+      let well = Well.random(&generator, county: row < County.all.count ? row : nil)
+      insert.setUncheckedArguments(well.arguments)
+      try insert.execute()
+      if (row + 1) % stride == 0 {
+        try Task.checkCancellation()
+        try progress(row + 1)
+      }
+    }
+    try db.execute(sql: DemoSchema.indexes)
+    try db.execute(sql: "ANALYZE")
+    try db.execute(sql: "PRAGMA user_version = \(DemoSchema.version)")
+    try progress(rows)
+  }
+}

@@ -1,0 +1,39 @@
+import GRDB
+
+/// The tables of the demo.
+enum DemoSchema {
+  /// Raised whenever tables or contents change, so that a cached database of an older kind is made anew.
+  static let version = 1
+
+  static let tables = """
+    CREATE TABLE operator(id INTEGER PRIMARY KEY, name TEXT NOT NULL);
+    CREATE TABLE county(id INTEGER PRIMARY KEY, name TEXT NOT NULL, state TEXT NOT NULL);
+    CREATE TABLE well(
+      id INTEGER PRIMARY KEY,
+      name TEXT NOT NULL,
+      county TEXT NOT NULL,
+      operator TEXT NOT NULL,
+      status TEXT NOT NULL,
+      depth REAL NOT NULL,
+      spud_date TEXT,
+      county_id INTEGER NOT NULL REFERENCES county(id),
+      operator_id INTEGER NOT NULL REFERENCES operator(id));
+    """
+
+  /// What the page's query needs: sections by county, rows by name and then id, which every index ends with.
+  static let indexes = "CREATE INDEX well_by_county_and_name ON well(county, name);"
+
+  static let insertWell = """
+    INSERT INTO well(name, county, operator, status, depth, spud_date, county_id, operator_id)
+    VALUES (?, ?, ?, ?, ?, ?, ?, ?)
+    """
+}
+
+extension Well {
+  /// The values of `DemoSchema.insertWell`.
+  var arguments: StatementArguments {
+    [
+      name, County.all[county].name, Operators.names[`operator`], status, depth, spudDate, county + 1, `operator` + 1,
+    ]
+  }
+}

@@ -1,0 +1,59 @@
+import Foundation
+import GRDB
+
+extension DemoWriter {
+  /// Writes so many transactions a second until standard input ends or SIGTERM or SIGINT comes.
+  ///
+  /// The process that starts this one keeps the other end of its standard input and never writes to it: whatever ends
+  /// that process, `kill -9` included, also ends this one. (Linux's `PR_SET_PDEATHSIG` would do the same, but follows
+  /// the thread that forked, not the process.)
+  ///
+  /// - Parameter writesPerSecond: 0 writes nothing.
+  package static func run(path: String, writesPerSecond: Double, seed: UInt64, target: Int? = nil) throws {
+    // A parent that handles signals by other means leaves them ignored or blocked in its children.
+    var signals = sigset_t()
+    sigemptyset(&signals)
+    for number in [SIGTERM, SIGINT] {
+      signal(number, SIG_DFL)
+      sigaddset(&signals, number)
+    }
+    pthread_sigmask(SIG_UNBLOCK, &signals, nil)
+
+    var configuration = Configuration()
+    configuration.busyMode = .timeout(10)
+    let queue = try DatabaseQueue(path: path, configuration: configuration)
+    var writer = try queue.read { try DemoWriter($0, seed: seed, target: target) }
+    let clock = ContinuousClock()
+    let pause = writesPerSecond > 0 ? Duration.seconds(1 / writesPerSecond) : Duration.seconds(3600)
+    var due = clock.now
+    while true {
+      // From when it was due, not from when it was done, so that the rate is kept; but lost time is not made up for.
+      due = max(due + pause, clock.now - pause)
+      guard waitForEndOfInput(until: due, clock) == false else { return }
+      if writesPerSecond > 0 {
+        _ = try queue.inDatabase { db in try db.inTransaction(.immediate) { try writer.commit(db) } }
+      }
+    }
+  }
+
+  private mutating func commit(_ db: Database) throws -> Database.TransactionCompletion {
+    try write(db)
+    return .commit
+  }
+
+  /// Sleeps; true as soon as standard input ends.
+  private static func waitForEndOfInput(until due: ContinuousClock.Instant, _ clock: ContinuousClock) -> Bool {
+    while true {
+      let left = due - clock.now
+      let milliseconds = left.components.seconds * 1000 + left.components.attoseconds / 1_000_000_000_000_000
+      var input = pollfd(fd: STDIN_FILENO, events: Int16(POLLIN), revents: 0)
+      let count = poll(&input, 1, Int32(clamping: max(milliseconds, 0)))
+      if count == 0 { return false }
+      if count < 0, errno != EINTR { return true }
+      if count > 0, input.revents != 0 {
+        var ignored: [UInt8] = Array(repeating: 0, count: 64)
+        if read(STDIN_FILENO, &ignored, ignored.count) <= 0 { return true }
+      }
+    }
+  }
+}

@@ -1,0 +1,90 @@
+import ArgumentParser
+import Demo
+import Foundation
+import Server
+
+struct Demo: ParsableCommand {
+  static let configuration = CommandConfiguration(
+    abstract: "Serve a list of 244,292 wells that another process keeps changing.",
+    discussion: """
+      The database is made at the first start and kept in ~/.cache/freshet (FRESHET_CACHE or XDG_CACHE_HOME say \
+      otherwise). A second process writes to it, as any program may; the page changes it as well.
+      """)
+
+  @Option(help: "How many wells.")
+  var rows = DemoDatabase.defaultRows
+
+  @Option(help: "Transactions that the second process writes in a second; 0 for none.")
+  var writesPerSecond = 5.0
+
+  @Flag(help: "Let pages write although other machines can reach the server (see --host).")
+  var allowWrites = false
+
+  @OptionGroup var options: ServeOptions
+
+  func validate() throws {
+    guard (1...10_000_000).contains(rows) else { throw ValidationError("--rows must be 1 to 10000000.") }
+    guard (0...10_000).contains(writesPerSecond) else {
+      throw ValidationError("--writes-per-second must be 0 to 10000.")
+    }
+  }
+
+  func run() throws {
+    let path = DemoDatabase.cachePath(rows: rows)
+    try prepare(path)
+    try DatabaseFile.track(path, tables: nil)
+    var address = ServerConfiguration(database: path)
+    address.host = options.host
+    var writer: WriterProcess?
+    defer { writer?.stop() }
+    try options.serve(path, allowsWrites: allowWrites || address.isLoopback) { server in
+      writer = try WriterProcess(path: path, writesPerSecond: writesPerSecond, target: rows)
+      print("Open http://\(Demo.reachable(options.host)):\(server.port)/ (Ctrl-C ends it)")
+      // A pipe is not a terminal: without this, who waits for the line waits forever.
+      fflush(nil)
+    }
+  }
+
+  /// Makes the database unless it is there.
+  private func prepare(_ path: String) throws {
+    if FileManager.default.fileExists(atPath: path) {
+      if DemoDatabase.isCurrent(at: path) { return }
+      // The cache of another version, or what is left of a broken disk: it is the demo's own file.
+      for suffix in ["", "-wal", "-shm"] { try? FileManager.default.removeItem(atPath: path + suffix) }
+    }
+    // From here on Ctrl-C is looked for instead of ending the process, so that nothing unfinished stays.
+    let signals = TerminationSignals()
+    var bar = ProgressBar("Making \(rows) wells", total: rows)
+    do {
+      try DemoDatabase.create(at: path, rows: rows) { done in
+        bar.update(done)
+        if signals.isPending { throw CommandFailure("interrupted; nothing was made") }
+      }
+    } catch let error as DemoError where error.code == .exists {
+      // Another demo, started at the same time, was faster.
+    } catch let error as DemoError {
+      throw CommandFailure(error.message)
+    }
+  }
+
+  /// What to type into a browser on this machine.
+  private static func reachable(_ host: String) -> String {
+    if host == "0.0.0.0" || host == "::" { return "localhost" }
+    return host.contains(":") ? "[\(host)]" : host
+  }
+}
+
+/// The second process of the demo: not for people.
+struct DemoWriterCommand: ParsableCommand {
+  static let configuration = CommandConfiguration(
+    commandName: "demo-writer", abstract: "Change the demo's wells until standard input ends.", shouldDisplay: false)
+
+  @Argument var database: String
+  @Option var writesPerSecond = 5.0
+  @Option var target: Int?
+  @Option var seed: UInt64 = DemoDatabase.defaultSeed
+
+  func run() throws {
+    try DemoWriter.run(path: database, writesPerSecond: writesPerSecond, seed: seed, target: target)
+  }
+}

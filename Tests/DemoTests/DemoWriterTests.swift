@@ -1,0 +1,61 @@
+import Foundation
+import GRDB
+import Testing
+
+@testable import Demo
+
+@Suite struct DemoWriterTests {
+  private let folder: TemporaryFolder
+
+  init() throws { folder = try TemporaryFolder() }
+
+  @Test func `Another connection sees every kind of change`() throws {
+    let path = try folder.demo("wells", rows: 1_000)
+    let reader = try DatabaseQueue(path: path)
+    let before = try version(reader)
+    let made = Set(try write(path, times: 300, seed: 3))
+    #expect(made == Set(DemoWriter.Change.allCases))
+    #expect(try version(reader) != before)
+  }
+
+  @Test func `One seed makes one sequence of changes`() throws {
+    let paths = try ["a", "b", "c"].map { try folder.demo($0, rows: 400) }
+    _ = try write(paths[0], times: 200, seed: 5)
+    _ = try write(paths[1], times: 200, seed: 5)
+    _ = try write(paths[2], times: 200, seed: 6)
+    #expect(try contents(paths[0]) == contents(paths[1]))
+    #expect(try contents(paths[0]) != contents(paths[2]))
+  }
+
+  @Test(arguments: [(1_000, 1_000), (1_000, 900), (900, 1_000)])
+  func `The number of wells comes and stays near the target`(rows: Int, target: Int) throws {
+    let path = try folder.demo("wells", rows: rows)
+    _ = try write(path, times: 3_000, seed: 1, target: target)
+    let count: Int = try #require(try value(path, "SELECT count(*) FROM well"))
+    #expect(abs(count - target) <= 20)
+  }
+
+  @Test(arguments: [0, 1]) func `A table of no wells or one does not stop it`(rows: Int) throws {
+    let path = try folder.demo("wells", rows: rows)
+    #expect(try write(path, times: 50, seed: 2).count == 50)
+  }
+
+  @Test func `Ids and names of counties stay together`() throws {
+    let path = try folder.demo("wells", rows: 300)
+    _ = try write(path, times: 500, seed: 4)
+    let strays = "SELECT count(*) FROM well JOIN county ON county.id = county_id WHERE county.name <> well.county"
+    #expect(try value(path, strays) == 0)
+  }
+
+  private func write(_ path: String, times: Int, seed: UInt64, target: Int? = nil) throws -> [DemoWriter.Change] {
+    let queue = try DatabaseQueue(path: path)
+    var writer = try queue.read { try DemoWriter($0, seed: seed, target: target) }
+    var changes: [DemoWriter.Change] = []
+    try queue.write { db in for _ in 0..<times { changes.append(try writer.write(db)) } }
+    return changes
+  }
+
+  private func version(_ queue: DatabaseQueue) throws -> Int? {
+    try queue.read { try Int.fetchOne($0, sql: "PRAGMA data_version") }
+  }
+}

@@ -1,0 +1,24 @@
+import Testing
+
+@testable import Demo
+
+@Suite struct ProgressBarTests {
+  @Test func `On a terminal one line is drawn over and over`() {
+    let text = drawn(isTerminal: true)
+    #expect(text.hasPrefix("\rWells ░"))
+    #expect(text.hasSuffix("█ 100 %\n"))
+    #expect(text.filter { $0 == "\n" }.count == 1)
+    #expect(text.split(separator: "\r").count == 33)
+  }
+
+  @Test func `Elsewhere a line tells each quarter`() {
+    #expect(drawn(isTerminal: false) == "Wells: 0 %\nWells: 25 %\nWells: 50 %\nWells: 75 %\nWells: 100 %\n")
+  }
+
+  private func drawn(isTerminal: Bool) -> String {
+    var text = ""
+    var bar = ProgressBar("Wells", total: 1_000, isTerminal: isTerminal) { text += $0 }
+    for done in 0...1_000 { bar.update(done) }
+    return text
+  }
+}

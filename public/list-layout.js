@@ -1,0 +1,153 @@
+// @ts-check
+/**
+ * Where sections and rows stand in pixels, and what of them a view of some height shows. Pure: no DOM.
+ *
+ * Browsers cap the height of an element (Firefox at about 17 million pixels, Chromium at 33): a taller list is given
+ * a scroll bar of `heightLimit` only, and the position in it is stretched to the whole list.
+ */
+
+/** @typedef {{first: number, last: number}} Range offsets, `last` excluded */
+
+export const heightLimit = 15_000_000;
+
+export class ListLayout {
+  /** First offset and top of each section, with the total and the height of all as the last. */
+  #starts = [0];
+  #tops = [0];
+
+  /**
+   * @param {{count: number}[]} sections
+   * @param {{row: number, header: number}} heights in pixels
+   */
+  constructor(sections, heights) {
+    this.heights = heights;
+    for (const { count } of sections) {
+      this.#starts.push(this.total + count);
+      this.#tops.push(this.height + heights.header + count * heights.row);
+    }
+  }
+
+  /** Rows of all sections. */
+  get total() {
+    return this.#starts[this.#starts.length - 1];
+  }
+
+  /** Pixels of all sections. */
+  get height() {
+    return this.#tops[this.#tops.length - 1];
+  }
+
+  /** Pixels of the element that is scrolled. */
+  get scrollHeight() {
+    return Math.min(this.height, heightLimit);
+  }
+
+  get sectionCount() {
+    return this.#starts.length - 1;
+  }
+
+  /** @param {number} section */
+  sectionTop(section) {
+    return this.#tops[section];
+  }
+
+  /** @param {number} section */
+  sectionHeight(section) {
+    return this.#tops[section + 1] - this.#tops[section];
+  }
+
+  /** @param {number} section */
+  sectionStart(section) {
+    return this.#starts[section];
+  }
+
+  /**
+   * The section of a row.
+   *
+   * @param {number} offset
+   */
+  sectionOf(offset) {
+    return Math.max(0, lastAtMost(this.#starts, Math.min(offset, this.total - 1)));
+  }
+
+  /**
+   * The section at a height.
+   *
+   * @param {number} y
+   */
+  sectionAt(y) {
+    return Math.min(Math.max(0, lastAtMost(this.#tops, y)), Math.max(0, this.sectionCount - 1));
+  }
+
+  /**
+   * Top of a row.
+   *
+   * @param {number} offset
+   */
+  rowTop(offset) {
+    const section = this.sectionOf(offset);
+    return this.#tops[section] + this.heights.header + (offset - this.#starts[section]) * this.heights.row;
+  }
+
+  /**
+   * Rows that touch the pixels from `top` to `bottom`.
+   *
+   * @param {number} top @param {number} bottom @returns {Range}
+   */
+  rowsBetween(top, bottom) {
+    if (this.total === 0) return { first: 0, last: 0 };
+    const first = this.#nearestRow(top, Math.floor);
+    return { first, last: Math.max(first, Math.min(this.total, this.#nearestRow(bottom, Math.ceil))) };
+  }
+
+  /** @param {number} y @param {(value: number) => number} round */
+  #nearestRow(y, round) {
+    const section = this.sectionAt(y);
+    const item = round((y - this.#tops[section] - this.heights.header) / this.heights.row);
+    const count = this.#starts[section + 1] - this.#starts[section];
+    return this.#starts[section] + Math.min(Math.max(0, item), count);
+  }
+
+  /**
+   * The top of the view in the whole list, for a position of the scroll bar.
+   *
+   * @param {number} scrollTop @param {number} viewHeight
+   */
+  topFor(scrollTop, viewHeight) {
+    return this.#isStretched ? Math.round(scrollTop * this.#stretch(viewHeight)) : scrollTop;
+  }
+
+  /**
+   * The other way round.
+   *
+   * @param {number} top @param {number} viewHeight
+   */
+  scrollTopFor(top, viewHeight) {
+    return this.#isStretched ? top / this.#stretch(viewHeight) : top;
+  }
+
+  get #isStretched() {
+    return this.height > heightLimit;
+  }
+
+  /** @param {number} viewHeight */
+  #stretch(viewHeight) {
+    return (this.height - viewHeight) / Math.max(1, heightLimit - viewHeight);
+  }
+}
+
+/**
+ * Index of the last element that is at most `value`, -1 when none is.
+ *
+ * @param {number[]} ascending @param {number} value
+ */
+function lastAtMost(ascending, value) {
+  let low = 0;
+  let high = ascending.length;
+  while (low < high) {
+    const middle = (low + high) >> 1;
+    if (ascending[middle] <= value) low = middle + 1;
+    else high = middle;
+  }
+  return low - 1;
+}
