@@ -55,7 +55,7 @@ let package = Package(
 
     .executableTarget(
       name: "freshet",
-      dependencies: ["Server", "Store", logging, .product(name: "ArgumentParser", package: "swift-argument-parser")],
+      dependencies: ["Server", "Store", grdb, logging, .product(name: "ArgumentParser", package: "swift-argument-parser")],
       swiftSettings: swiftSettings),
 
     // A client as the protocol describes it, against which everything that makes patches is tested.

@@ -1,4 +1,6 @@
 import LiveQuery
+import RankedCollections
+import Store
 
 // What clients ask. Every command is answered at the state of the database that the turn sees.
 extension WorkerLoop {

@@ -1,5 +1,6 @@
 import LiveQuery
 import RankedCollections
+import Store
 
 /// Subscriptions that get the same snapshot.
 struct SnapshotGroup: Hashable {

@@ -54,7 +54,7 @@ final class WorkerLoop {
   private var look: Int
 
   /// When to look again after a write was noticed: its commit becomes visible a little later, and silently.
-  private static let looks: [UInt64] = [200_000, 1_000_000, 4_000_000, 16_000_000, 64_000_000]
+  private static let looks: [UInt64] = [1_000_000, 4_000_000, 16_000_000, 64_000_000]
   /// How often to look when nothing tells of writes; and, to be safe, when something does.
   private var pollInterval: UInt64 { watcher.descriptor < 0 ? 20_000_000 : 1_000_000_000 }
 
@@ -74,11 +74,19 @@ final class WorkerLoop {
   func run() {
     while !isStopping {
       let commands = worker.takeCommands()
-      let hasChanged = (try? connection.hasChanged()) ?? true
-      if hasChanged || mustTurn || !commands.isEmpty || monotonicNanoseconds() >= nextDue { turn(commands) }
+      if hasDatabaseChanged() || mustTurn || !commands.isEmpty || monotonicNanoseconds() >= nextDue { turn(commands) }
       dropIdleQueries()
       if !isStopping { wait() }
     }
+  }
+
+  /// Right after files were written, the commit becomes visible within microseconds: a wait in `poll` would be longer.
+  private func hasDatabaseChanged() -> Bool {
+    for _ in 0..<(look == 0 ? 5 : 1) {
+      if (try? connection.hasChanged()) ?? true { return true }
+      if look == 0 { usleep(40) }
+    }
+    return false
   }
 
   private func turn(_ commands: [WorkerCommand]) {
@@ -109,12 +117,7 @@ final class WorkerLoop {
 
     var descriptors = [pollfd(fd: worker.wake.readEnd, events: Int16(POLLIN), revents: 0)]
     if watcher.descriptor >= 0 { descriptors.append(pollfd(fd: watcher.descriptor, events: Int16(POLLIN), revents: 0)) }
-    #if os(Linux)
-      var time = timespec(tv_sec: Int(timeout / 1_000_000_000), tv_nsec: Int(timeout % 1_000_000_000))
-      _ = ppoll(&descriptors, nfds_t(descriptors.count), &time, nil)
-    #else
-      _ = poll(&descriptors, nfds_t(descriptors.count), Int32(timeout / 1_000_000) + 1)
-    #endif
+    _ = poll(&descriptors, nfds_t(descriptors.count), Int32((timeout + 999_999) / 1_000_000))
     if descriptors[0].revents != 0 { worker.wake.clear() }
     if descriptors.count > 1, descriptors[1].revents != 0, watcher.drain() { look = 0 }
   }
@@ -147,7 +150,8 @@ extension WorkerLoop {
         let mask = changed[change.table]?[key]?.rawValue ?? 0
         changed[change.table, default: [:]][key] = ColumnMask(rawValue: mask | change.columns.rawValue)
       }
-    } catch let error as StoreError where error.code == StoreError.Code.notTracked {
+    } catch {
+      guard error.code == StoreError.Code.notTracked else { throw error }
       loseTracking()
       return
     }
@@ -173,7 +177,8 @@ extension WorkerLoop {
       sequence = head.sequence
       try reloadSchema(db, head)
       return log
-    } catch let error as StoreError where error.code == StoreError.Code.notTracked {
+    } catch let error as StoreError {
+      guard error.code == StoreError.Code.notTracked else { throw error }
       return nil
     }
   }

@@ -58,6 +58,7 @@ extension ClientMessage {
       let reader = MemberReader(members: members, prefix: "")
       let message = try ClientMessage(type: try reader.required("type"), reader)
       let name = try reader.required("id")
+      if case .transact = message { return (name, message) }
       guard (1...64).contains(name.unicodeScalars.count) else {
         throw .badMessage("id must be a string of 1 to 64 characters")
       }

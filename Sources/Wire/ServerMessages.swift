@@ -20,6 +20,11 @@ package struct MessageBody: Sendable {
     return bytes
   }
 
+  /// The whole message for somebody without a subscription: over HTTP.
+  package var standalone: [UInt8] {
+    Array("{\"type\":\"\(type)\",".utf8) + members + [UInt8(ascii: "}")]
+  }
+
   init(_ type: StaticString, _ body: (inout JSONWriter) -> Void) {
     self.type = type
     var writer = JSONWriter()
@@ -106,6 +111,20 @@ extension MessageBody {
       writer.name("commit")
       writer.integer(commit)
     }
+  }
+
+  /// The first message on a connection.
+  package static func hello(server: String, epoch: String, limits: [(name: String, value: Int)]) -> [UInt8] {
+    var writer = JSONWriter()
+    writer.object { object in
+      object.member("type", "hello")
+      object.member("protocol", "freshet.v1")
+      object.member("server", server)
+      object.member("epoch", epoch)
+      object.name("limits")
+      object.object { for (name, value) in limits { $0.member(name, value) } }
+    }
+    return writer.bytes
   }
 
   package static let unsubscribed = MessageBody("unsubscribed") { _ in }

@@ -1,0 +1,30 @@
+/// What a server serves, to whom, and within which limits.
+package struct ServerConfiguration: Sendable {
+  /// The database file.
+  package var database: String
+  package var host = "127.0.0.1"
+  /// 0 takes a free port.
+  package var port = 8080
+  /// The directory of static files; nil for none.
+  package var publicDirectory: String?
+  /// Whether clients may write.
+  package var allowsWrites = false
+  /// Origins of other hosts whose pages may connect, such as "https://example.org".
+  package var allowedOrigins: Set<String> = []
+  /// Threads that follow queries.
+  package var workers = 1
+  /// Subscriptions that one connection may have.
+  package var subscriptionLimit = 1_000
+  /// The longest message and HTTP body, in bytes.
+  package var messageLimit = 1 << 20
+  /// How long clients get to read what is queued for them when the server stops.
+  package var grace = Duration.seconds(2)
+
+  package init(database: String) { self.database = database }
+
+  /// Whether only this machine can reach it.
+  package var isLoopback: Bool { host.hasPrefix("127.") || host == "::1" || host == "localhost" }
+}
+
+/// The version of Freshet.
+package let freshetVersion = "0.1.0"

@@ -1,0 +1,140 @@
+import Controllers
+import Gateway
+import LiveQuery
+import Logging
+import Synchronization
+import Wire
+
+/// The gateway's delegate: reads what clients send, on the service thread, and passes it on.
+final class SessionFront: GatewayDelegate {
+  /// Set once, right after the gateway has started; whoever comes before is turned away.
+  private let server = Mutex<FreshetServer?>(nil)
+
+  func start(_ server: FreshetServer) { self.server.withLock { $0 = server } }
+
+  func stop() { server.withLock { $0 = nil } }
+
+  private var current: FreshetServer? { server.withLock { $0 } }
+
+  func gateway(_ gateway: Gateway, shouldRefuse handshake: HTTPRequest) -> Int? {
+    guard let server = current, server.isReady.load(ordering: .relaxed) else { return 503 }
+    return server.originPolicy.permits(handshake) ? nil : 403
+  }
+
+  func gateway(_ gateway: Gateway, opened session: SessionID, with handshake: HTTPRequest) {
+    guard let server = current else { return }
+    server.sessions.open(session.rawValue)
+    let limits = [
+      (name: "messageBytes", value: server.configuration.messageLimit),
+      (name: "subscriptions", value: server.configuration.subscriptionLimit),
+    ]
+    let hello = MessageBody.hello(server: "freshet/\(freshetVersion)", epoch: server.epoch, limits: limits)
+    server.output.send(message: hello, to: session.rawValue)
+  }
+
+  func gateway(_ gateway: Gateway, received message: UnsafeRawBufferPointer, from session: SessionID) {
+    guard let server = current else { return }
+    do throws(ClientMessageError) {
+      let (id, message) = try ClientMessage.parse(message)
+      server.perform(message, SubscriptionKey(session: session.rawValue, id: id))
+    } catch {
+      if error.isNotAnObject {
+        gateway.close(session, code: 4400, reason: String(error.error.message.prefix(100)))
+      } else if let id = error.id {
+        server.output.send(.error(error.error, isFatal: false), to: SubscriptionKey(session: session.rawValue, id: id))
+      } else {
+        server.output.send(message: MessageBody.anonymous(error.error), to: session.rawValue)
+      }
+    }
+  }
+
+  func gateway(_ gateway: Gateway, drained session: SessionID) {
+    guard let server = current, server.sessions.drained(session.rawValue) else { return }
+    server.pool.post(.sessionDrained(session.rawValue))
+  }
+
+  func gateway(_ gateway: Gateway, closed session: SessionID) {
+    guard let server = current else { return }
+    server.sessions.close(session.rawValue)
+    server.pool.post(.sessionClosed(session.rawValue))
+  }
+
+  func gateway(_ gateway: Gateway, requested request: HTTPRequest, as id: RequestID) {
+    let answer: @Sendable (HTTPAnswer) -> Void = { answer in
+      gateway.respond(to: id, status: answer.status, headers: answer.headers, body: answer.body)
+    }
+    guard let server = current else { return answer(.problem(.overloaded, "the server is starting")) }
+    server.answer(request, answer)
+  }
+
+  func gateway(_ gateway: Gateway, abandoned request: RequestID) {}
+
+  func gateway(_ gateway: Gateway, logged line: String, level: GatewayLogLevel) {
+    let levels: [GatewayLogLevel: Logger.Level] = [.error: .error, .warning: .warning, .notice: .notice, .info: .debug]
+    current?.logger.log(level: levels[level] ?? .debug, "\(line)")
+  }
+}
+
+extension FreshetServer {
+  var originPolicy: OriginPolicy {
+    OriginPolicy(allowed: configuration.allowedOrigins, isLoopback: configuration.isLoopback)
+  }
+
+  /// Does what a client asks, or says why not.
+  func perform(_ message: ClientMessage, _ key: SubscriptionKey) {
+    switch message {
+    case .subscribe(let subscribe): perform(subscribe, key)
+    case .window(let window): request(.window(window), key)
+    case .fetch(let window): request(.fetch(window), key)
+    case .resync: request(.resync, key)
+    case .unsubscribe:
+      guard let worker = sessions.remove(key) else { return refuse(key) }
+      worker.post(.unsubscribe(key))
+    case .transact(let statements): transact(statements, key)
+    }
+  }
+
+  private func refuse(_ key: SubscriptionKey) {
+    let error = FreshetError(.unknownSubscription, "there is no subscription with the id \"\(key.id)\"")
+    output.send(.error(error, isFatal: false), to: key)
+  }
+
+  private func request(_ request: SubscriptionRequest, _ key: SubscriptionKey) {
+    guard let worker = sessions.worker(of: key) else { return refuse(key) }
+    worker.post(.request(key, request))
+  }
+
+  private func perform(_ subscribe: ClientMessage.Subscribe, _ key: SubscriptionKey) {
+    let worker = pool.worker(for: subscribe.query)
+    switch sessions.admit(key, worker: worker, limit: configuration.subscriptionLimit) {
+    case .admitted:
+      worker.post(
+        .subscribe(
+          .init(
+            key: key, query: subscribe.query, window: subscribe.window, minInterval: subscribe.minInterval,
+            shape: subscribe.shape)))
+    case .duplicate:
+      let error = FreshetError(.duplicateSubscription, "the id \"\(key.id)\" is taken: unsubscribe it first")
+      output.send(.error(error, isFatal: false), to: key)
+    case .tooMany:
+      let limit = configuration.subscriptionLimit
+      let error = FreshetError(.limitExceeded, "a connection may have \(limit) subscriptions")
+      output.send(.error(error, isFatal: true), to: key)
+    }
+  }
+
+  private func transact(_ statements: [SQLStatement], _ key: SubscriptionKey) {
+    guard let transactions else {
+      let error = FreshetError(.notAllowed, "writing is not allowed on this server")
+      return output.send(.error(error, isFatal: false), to: key)
+    }
+    transactions.transact(statements) { [output, pool] result in
+      switch result {
+      case .success(let (changes, commit)):
+        output.send(.committed(changes: changes, commit: commit), to: key)
+        pool.post(.databaseChanged)
+      case .failure(let error): output.send(.error(error, isFatal: false), to: key)
+      }
+    }
+  }
+}

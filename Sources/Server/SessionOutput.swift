@@ -1,0 +1,78 @@
+import Controllers
+import Gateway
+import LiveQuery
+import Synchronization
+import Wire
+
+/// Writes what workers have to say as frames, each distinct one once, and hands them to the gateway.
+final class SessionOutput: SubscriptionOutput {
+  private let sessions: SessionTable
+  /// Set once, before the first session can exist.
+  private let gateway = Mutex<Gateway?>(nil)
+
+  init(sessions: SessionTable) { self.sessions = sessions }
+
+  func start(_ gateway: Gateway) { self.gateway.withLock { $0 = gateway } }
+
+  func isDrained(_ session: UInt64) -> Bool { sessions.isDrained(session) }
+
+  func subscriptionEnded(_ key: SubscriptionKey) { sessions.remove(key) }
+
+  func send(_ delivery: Delivery, shape: Shape, to recipients: [SubscriptionKey]) {
+    let body = MessageBody(delivery, shape: shape)
+    var frames: [String: Frame] = [:]
+    for recipient in recipients {
+      let frame = frames[recipient.id] ?? Frame(payload: body.message(id: encoded(recipient.id)))
+      frames[recipient.id] = frame
+      send(frame, to: recipient.session)
+    }
+  }
+
+  /// Sends a message that is not shared.
+  func send(_ body: MessageBody, to key: SubscriptionKey) {
+    send(Frame(payload: body.message(id: encoded(key.id))), to: key.session)
+  }
+
+  func send(message: [UInt8], to session: UInt64) { send(Frame(payload: message), to: session) }
+
+  private func send(_ frame: Frame, to session: UInt64) {
+    sessions.markBusy(session)
+    gateway.withLock { $0 }?.send(frame, to: SessionID(rawValue: session))
+  }
+
+  private func encoded(_ id: String) -> [UInt8] {
+    var writer = JSONWriter()
+    writer.string(id)
+    return writer.bytes
+  }
+}
+
+extension MessageBody {
+  fileprivate init(_ delivery: Delivery, shape: Shape) {
+    switch delivery {
+    case .snapshot(let snapshot):
+      self = .snapshot(SnapshotContents(snapshot), RowLayout(columns: snapshot.columns, shape: shape))
+    case .rows(let rows):
+      self = .rows(
+        version: rows.version, window: rows.window, offset: rows.offset, rows: rows.rows, range: rows.range,
+        isComplete: rows.isComplete, RowLayout(columns: rows.columns, shape: shape))
+    case .patch(let patch):
+      let header = PatchHeader(
+        from: patch.from, to: patch.to, commit: patch.commit, total: patch.total, alongside: [])
+      self = .patch(
+        header, patch.patch, rows: patch.rows, changed: patch.changed,
+        RowLayout(columns: patch.columns, shape: shape))
+    case .unsubscribed: self = .unsubscribed
+    case .error(let error, let isFatal): self = .error(error, isFatal: isFatal)
+    }
+  }
+}
+
+extension SnapshotContents {
+  init(_ delivery: SnapshotDelivery) {
+    self.init(
+      version: delivery.version, commit: delivery.commit, columns: delivery.columns, key: delivery.key,
+      total: delivery.total, sections: delivery.sections, window: delivery.window, offset: delivery.offset,
+      rows: delivery.rows, range: delivery.range, isComplete: delivery.isComplete, alongside: [])
+  }
+}

@@ -1,0 +1,160 @@
+import GRDBSQLite
+package import LiveQuery
+
+/// Writes for clients: one connection, one transaction at a time.
+///
+/// What clients may do is the authorizer's to say: insert, update, delete and select, in the tables of the schema. No
+/// transaction control, no PRAGMA, no ATTACH, no change of the schema, and nothing of Freshet's own tables (but their triggers
+/// write there).
+///
+/// Owner: one thread at a time.
+package final class Writer {
+  private let connection: OpaquePointer
+
+  /// A statement and its parameters.
+  package typealias Statement = (sql: String, parameters: Query.Parameters)
+
+  /// Opens the database at `path` for writing; it must exist.
+  package init(path: String) throws(FreshetError) {
+    var connection: OpaquePointer?
+    let code = sqlite3_open_v2(path, &connection, SQLITE_OPEN_READWRITE | SQLITE_OPEN_NOMUTEX, nil)
+    guard code == SQLITE_OK, let connection else {
+      let message = connection.map { String(cString: sqlite3_errmsg($0)) } ?? "out of memory"
+      sqlite3_close(connection)
+      throw FreshetError(.readOnly, "cannot open the database for writing: \(message)")
+    }
+    self.connection = connection
+    sqlite3_busy_timeout(connection, 5_000)
+    do throws(SQLiteFailure) { try run("PRAGMA foreign_keys = ON") } catch {
+      throw FreshetError(writeFailure: error)
+    }
+    sqlite3_set_authorizer(connection, authorizeWrite, nil)
+  }
+
+  deinit { sqlite3_close(connection) }
+
+  /// Runs all statements in one transaction: all of them, or none.
+  ///
+  /// - Returns: how many rows they changed (triggers not counted), and the state of the database they lead to.
+  /// - Throws: `constraint`, `not_allowed`, `bad_query` and its like, `read_only`, `overloaded`.
+  package func transact(_ statements: [Statement]) throws(FreshetError) -> (changes: Int, commit: Int64) {
+    do throws(SQLiteFailure) { try run("BEGIN IMMEDIATE") } catch { throw FreshetError(writeFailure: error) }
+    do throws(FreshetError) {
+      var changes = 0
+      for (index, statement) in statements.enumerated() {
+        changes += try run(statement, place: "statements[\(index)]")
+      }
+      let commit = newestChange()
+      do throws(SQLiteFailure) { try run("COMMIT") } catch { throw FreshetError(writeFailure: error) }
+      return (changes, commit)
+    } catch {
+      // A failed statement may have ended the transaction itself.
+      if sqlite3_get_autocommit(connection) == 0 { try? run("ROLLBACK") }
+      throw error
+    }
+  }
+
+  /// The change log's head; 0 when the database is not tracked.
+  private func newestChange() -> Int64 {
+    let sql = "SELECT max(seq) FROM main.\"\(ChangeLogSchema.log)\""
+    return withoutAuthorizer {
+      guard let statement = try? PreparedStatement(connection, sql), (try? statement.step()) == true else { return 0 }
+      return statement.integer(0)
+    }
+  }
+
+  private func withoutAuthorizer<Result>(_ body: () -> Result) -> Result {
+    sqlite3_set_authorizer(connection, nil, nil)
+    defer { sqlite3_set_authorizer(connection, authorizeWrite, nil) }
+    return body()
+  }
+
+  private func run(_ sql: String) throws(SQLiteFailure) {
+    let code = withoutAuthorizer { sqlite3_exec(connection, sql, nil, nil, nil) }
+    if code != SQLITE_OK { throw SQLiteFailure(of: connection, code) }
+  }
+
+  /// - Returns: how many rows it changed.
+  private func run(_ statement: Statement, place: String) throws(FreshetError) -> Int {
+    try checkSingle(statement.sql, place: place)
+    let prepared: PreparedStatement
+    do throws(SQLiteFailure) {
+      prepared = try PreparedStatement(connection, statement.sql, isPersistent: false)
+    } catch { throw FreshetError(writeFailure: error, place: place) }
+    try bind(statement.parameters, to: prepared, place: place)
+    do throws(SQLiteFailure) { while try prepared.step() {} } catch {
+      throw FreshetError(writeFailure: error, place: place)
+    }
+    return sqlite3_stmt_readonly(prepared.handle) != 0 ? 0 : Int(sqlite3_changes64(connection))
+  }
+
+  /// Exactly one statement; SQLite would pass over whatever follows the first.
+  private func checkSingle(_ sql: String, place: String) throws(FreshetError) {
+    let tokenizer = SQLTokenizer(sql)
+    let tokens = tokenizer.filter { $0.kind != .comment }
+    guard !tokens.isEmpty else { throw .badQuery("\(place) is empty") }
+    if sql.utf8.contains(0) { throw .badQuery("\(place) holds a NUL character") }
+    if tokens.dropLast().contains(where: { tokenizer.text(of: $0) == ";" }) {
+      throw .badQuery("\(place) holds more than one statement: write a list")
+    }
+  }
+
+  private func bind(
+    _ parameters: Query.Parameters, to statement: PreparedStatement, place: String
+  ) throws(FreshetError) {
+    let count = sqlite3_bind_parameter_count(statement.handle)
+    if case .positional(let values) = parameters, values.count != Int(count) {
+      throw .badQuery("\(place) has \(count) parameters, params has \(values.count) values")
+    }
+    var used: Set<String> = []
+    for index in 0..<count {
+      let name = sqlite3_bind_parameter_name(statement.handle, index + 1).map { String(String(cString: $0).dropFirst()) }
+      switch (parameters, name) {
+      case (.positional(let values), _): statement.bind(values[Int(index)], at: index + 1)
+      case (.named(let values), let name?):
+        guard let value = values[name] else { throw .badQuery("\(place): the parameter \(name) has no value in params") }
+        used.insert(name)
+        statement.bind(value, at: index + 1)
+      default: throw .badQuery("\(place) has parameters that params has no values for")
+      }
+    }
+    if case .named(let values) = parameters, let unused = Set(values.keys).subtracting(used).min() {
+      throw .badQuery("\(place): params.\(unused) is used nowhere")
+    }
+  }
+}
+
+/// SQLite's authorizer for what clients write.
+private func authorizeWrite(
+  _ context: UnsafeMutableRawPointer?, _ action: Int32, _ first: UnsafePointer<CChar>?,
+  _ second: UnsafePointer<CChar>?, _ database: UnsafePointer<CChar>?, _ inner: UnsafePointer<CChar>?
+) -> Int32 {
+  // What triggers and views do is their maker's doing.
+  let isInner = inner != nil
+  let isOwn = first.map { hasNamePrefix(String(cString: $0), ChangeLogSchema.prefix) } ?? false
+  switch action {
+  case SQLITE_SELECT, SQLITE_RECURSIVE: return SQLITE_OK
+  case SQLITE_READ, SQLITE_INSERT, SQLITE_UPDATE, SQLITE_DELETE:
+    let isSchema = first.map { hasNamePrefix(String(cString: $0), "sqlite_") } ?? false
+    return isInner || (!isOwn && (action == SQLITE_READ || !isSchema)) ? SQLITE_OK : SQLITE_DENY
+  case SQLITE_FUNCTION:
+    let name = second.map { String(cString: $0).lowercased() } ?? ""
+    return ["load_extension", "readfile", "writefile", "edit", "fts3_tokenizer"].contains(name) ? SQLITE_DENY : SQLITE_OK
+  default: return SQLITE_DENY
+  }
+}
+
+extension FreshetError {
+  /// What SQLite says of a write.
+  init(writeFailure error: SQLiteFailure, place: String? = nil) {
+    let message = (place.map { "\($0): " } ?? "") + error.message
+    switch error.primaryCode {
+    case SQLITE_CONSTRAINT: self.init(.constraint, message)
+    case SQLITE_AUTH: self.init(.notAllowed, "\(message): a transaction may insert, update, delete and select")
+    case SQLITE_READONLY, SQLITE_CANTOPEN, SQLITE_PERM: self.init(.readOnly, message)
+    case SQLITE_RANGE, SQLITE_MISMATCH: self.init(.badQuery, message)
+    case SQLITE_FULL, SQLITE_IOERR: self.init(.overloaded, message)
+    default: self.init(queryFailure: error, place: place)
+    }
+  }
+}

@@ -1,0 +1,79 @@
+import ArgumentParser
+import Foundation
+import GRDB
+import Store
+
+/// One sentence on stderr and exit code 1.
+struct CommandFailure: Error, CustomStringConvertible {
+  let description: String
+  init(_ description: String) { self.description = description }
+}
+
+/// The database file that a command was given.
+enum DatabaseFile {
+  /// The absolute path of an SQLite file that is there and can be read.
+  static func existing(_ path: String) throws -> String {
+    let absolute = URL(fileURLWithPath: path).standardizedFileURL.path
+    var isDirectory: ObjCBool = false
+    guard FileManager.default.fileExists(atPath: absolute, isDirectory: &isDirectory) else {
+      throw CommandFailure("there is no file \(path)")
+    }
+    if isDirectory.boolValue { throw CommandFailure("\(path) is a directory, not a database") }
+    var configuration = Configuration()
+    configuration.readonly = true
+    configuration.busyMode = .timeout(5)
+    do {
+      _ = try DatabaseQueue(path: absolute, configuration: configuration)
+        .read { try Int.fetchOne($0, sql: "SELECT count(*) FROM sqlite_master") }
+    } catch let error as DatabaseError where error.resultCode == .SQLITE_NOTADB {
+      throw CommandFailure("\(path) is not an SQLite database")
+    } catch let error as DatabaseError {
+      throw CommandFailure("cannot read \(path): \(error.message ?? "\(error)")")
+    }
+    return absolute
+  }
+
+  /// Installs the change capture.
+  ///
+  /// - Parameter tables: nil for all.
+  @discardableResult
+  static func track(_ path: String, tables: [String]?) throws -> [TrackedTable] {
+    try write(path) { try ChangeLog.install($0, tables: tables) }
+  }
+
+  static func untrack(_ path: String) throws {
+    try write(path) { try ChangeLog.uninstall($0) }
+  }
+
+  private static func write<Result>(_ path: String, _ body: (Database) throws -> Result) throws -> Result {
+    var configuration = Configuration()
+    configuration.busyMode = .timeout(10)
+    do {
+      return try DatabaseQueue(path: path, configuration: configuration).inDatabase(body)
+    } catch let error as StoreError {
+      throw CommandFailure(error.message)
+    } catch let error as DatabaseError {
+      throw CommandFailure("cannot write \(path): \(error.message ?? "\(error)")")
+    }
+  }
+}
+
+/// The static files that come with the program.
+enum PublicDirectory {
+  /// `FRESHET_PUBLIC`, or `public` or `share/freshet/public` in a folder above the program; nil when there is none.
+  static var bundled: String? {
+    if let path = ProcessInfo.processInfo.environment["FRESHET_PUBLIC"] { return path }
+    var folder = (Bundle.main.executableURL ?? URL(fileURLWithPath: CommandLine.arguments[0]))
+      .resolvingSymlinksInPath().deletingLastPathComponent()
+    while folder.path != "/" {
+      for name in ["public", "share/freshet/public"] {
+        let candidate = folder.appendingPathComponent(name)
+        if FileManager.default.fileExists(atPath: candidate.appendingPathComponent("index.html").path) {
+          return candidate.path
+        }
+      }
+      folder.deleteLastPathComponent()
+    }
+    return nil
+  }
+}
