@@ -40,13 +40,18 @@ wait_until_healthy() {
   fail "the container is $state after two minutes"
 }
 
-# The first row of the demo's list, as JSON: what must survive a restart.
+# What must survive a restart: one more well, like the first one but for its name.
+note="Kept by test-docker $$"
+insertion='INSERT INTO well(name, county, operator, status, depth, county_id, operator_id)'
+insertion+=' SELECT :note, county, operator, status, depth, county_id, operator_id FROM well ORDER BY id LIMIT 1'
 write_something() {
   curl -fsS "$address/v1/transactions" -H 'Content-Type: application/json' \
-    -d '{"statements":[{"sql":"CREATE TABLE IF NOT EXISTS docker_test (id INTEGER PRIMARY KEY, note TEXT)"},
-                       {"sql":"INSERT INTO docker_test (note) VALUES (:note)","params":{"note":"kept"}}]}' >/dev/null
+    -d '{"statements": [{"sql": "'"$insertion"'", "params": {"note": "'"$note"'"}}]}'
 }
-is_kept() { curl -fsS "$address/v1/snapshot?from=docker_test" | grep -q kept; }
+is_kept() {
+  curl -fsSG "$address/v1/snapshot" --data-urlencode 'from=well' --data-urlencode 'where=name = :note' \
+    --data-urlencode "param.note=$note" | grep -q '"total":1'
+}
 
 compose build
 trap 'compose down -v >/dev/null 2>&1' EXIT
