@@ -16,7 +16,7 @@ ROWS ?=
 DEMO_ARGUMENTS := $(if $(PORT),--port $(PORT)) $(if $(ROWS),--rows $(ROWS))
 
 .PHONY: help demo build test lint format unit web browser readme bench docker docker-test \
-	clean packages test-packages
+	clean packages
 
 help: ## print this list
 	@awk -F ':.*## ' '/^[a-z-]+:.*## / { printf "  make %-12s %s\n", $$1, $$2 }' Makefile
@@ -40,13 +40,16 @@ unit: packages ## run the Swift tests (debug, warnings are errors)
 	@$(DEBUG) build --build-tests -j $(JOBS)
 	@$(DEBUG) test --skip-build
 
-web: test-packages ## run the JavaScript client's tests in Node
+web: ## run the JavaScript client's tests in Node
+	@scripts/packages.sh web
 	@scripts/web-tests.sh
 
-browser: build test-packages ## run the demo page's tests in a real Chromium
+browser: build ## run the demo page's tests in a real Chromium
+	@scripts/packages.sh browser
 	@scripts/browser-tests.sh
 
-readme: build test-packages ## run the commands that README.md shows
+readme: build ## run the commands that README.md shows
+	@scripts/packages.sh readme
 	@PATH="$(CURDIR)/.build/release:$$PATH" scripts/check-readme.sh README.md
 
 bench: packages ## run the benchmarks, each beside its baseline
@@ -63,6 +66,3 @@ clean: ## remove everything that was built
 
 packages:
 	@scripts/packages.sh build
-
-test-packages:
-	@scripts/packages.sh test

