@@ -66,8 +66,8 @@ let package = Package(
     tests(of: "Wire", ["LiveQuery"]),
     tests(of: "Store", ["LiveQuery", "RankedCollections", "TestSupport", grdb, sqlite]),
     tests(of: "Controllers", ["LiveQuery", "Store", "TestSupport", "Wire", grdb]),
-    tests(of: "Gateway"),
-    tests(of: "Server", ["Store", "TestSupport", "Wire", grdb]),
+    tests(of: "Gateway", ["TestSupport"]),
+    tests(of: "Server", ["LiveQuery", "Store", "TestSupport", "Wire", grdb, logging]),
   ],
   swiftLanguageModes: [.v6]
 )

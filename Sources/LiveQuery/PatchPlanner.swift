@@ -68,7 +68,8 @@ struct PatchPlanner {
 
   /// Where the window goes: it stays at 0, or else on the first of its rows that keeps its place.
   private static func shift(_ window: Window, _ difference: VersionDifference) -> Window {
-    if window.offset == 0 { return window }
+    let isStructureSame = difference.offsets.gone.ranges.isEmpty && difference.offsets.come.ranges.isEmpty
+    if window.offset == 0 || isStructureSame { return window }
     let kept = difference.offsets.kept(old: window.range(total: difference.old.count))
     let offset =
       kept.isEmpty

@@ -2,10 +2,22 @@
 ///
 /// A persistent tree of persistent trees. A value: copying it is O(1), and versions that grew from each other share all
 /// nodes that do not differ. Positions are counted by section and item, or by offset over all sections.
+///
+/// A section exists while it has a row; but the result of a query without sections is one section, also when it is empty.
 package struct SectionedTree {
   var sections = RankedTree<Section>()
+  /// Whether sections come and go with their rows.
+  let isSectioned: Bool
 
-  package init() {}
+  /// An empty result.
+  ///
+  /// - Parameter onlySection: the label of the one section that a result without sections has.
+  package init(onlySection: [UInt8]? = nil) {
+    isSectioned = onlySection == nil
+    guard let onlySection else { return }
+    var ignore = IgnoreLeaves<Section>()
+    sections.insert(Bytes(start: nil, count: 0), Section(rows: RankedTree(), label: onlySection), observer: &ignore)
+  }
 
   /// Rows in all sections. O(1).
   package var count: Int { sections.weight }
@@ -78,13 +90,16 @@ package struct SectionedTree {
   /// The first `limit` rows, sharing all but O(log n) nodes with this version.
   package func prefix(_ limit: Int) -> SectionedTree {
     guard limit < count else { return self }
-    var result = SectionedTree()
-    guard limit > 0 else { return result }
-    let last = sections.element(atOffset: limit - 1)
+    var result = self
+    if limit == 0, isSectioned {
+      result.sections = RankedTree()
+      return result
+    }
+    let last = sections.element(atOffset: max(0, limit - 1))
     result.sections = sections.prefix(last.rank + 1)
     let key = last.leaf.keys.withKey(last.slot) { Array($0) }
     key.withUnsafeBytes { key in
-      result.sections.update(key) { $0.rows = $0.rows.prefix(last.rest + 1) }
+      result.sections.update(key) { $0.rows = $0.rows.prefix(min(limit, last.rest + 1)) }
     }
     return result
   }
@@ -98,7 +113,7 @@ package struct SectionedTree {
     var cursor = TreeCursor(sections)
     while !cursor.isAtEnd {
       let rows = cursor.leaf.payloads[cursor.slot].rows
-      precondition(!rows.isEmpty, "a section without rows")
+      precondition(!rows.isEmpty || !isSectioned, "a section without rows")
       rows.checkInvariants()
       cursor.advance()
     }

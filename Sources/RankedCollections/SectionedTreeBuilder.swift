@@ -33,7 +33,10 @@ package struct SectionedTreeBuilder {
   /// Rows of one section often come together.
   private var current = -1
 
-  package init() {}
+  private let onlySection: [UInt8]?
+
+  /// - Parameter onlySection: the label of the one section that a result without sections has.
+  package init(onlySection: [UInt8]? = nil) { self.onlySection = onlySection }
 
   package private(set) var count = 0
 
@@ -93,8 +96,8 @@ package struct SectionedTreeBuilder {
       }
       draft.key.withUnsafeBytes { sections.append($0, Section(rows: rows, label: draft.label)) }
     }
-    var tree = SectionedTree()
-    tree.sections = sections.finish().tree
+    var tree = SectionedTree(onlySection: onlySection)
+    if !drafts.isEmpty { tree.sections = sections.finish().tree }
     return SectionedTreeEditor(tree: tree, index: index)
   }
 

@@ -8,8 +8,9 @@ package struct SectionedTreeEditor {
   /// Sections whose first row has left: their labels belong to a row that is not there any more.
   private var staleSections: Set<[UInt8]> = []
 
-  package init() {
-    tree = SectionedTree()
+  /// Stands at an empty result.
+  package init(onlySection: [UInt8]? = nil) {
+    tree = SectionedTree(onlySection: onlySection)
     index = IdentityIndex(reserving: 0)
   }
 
@@ -41,7 +42,7 @@ package struct SectionedTreeEditor {
           return payload.rows.isEmpty
         }
       }
-      if isEmpty {
+      if isEmpty, tree.isSectioned {
         var ignore = IgnoreLeaves<Section>()
         tree.sections.remove(key, observer: &ignore)
         staleSections.remove(section.bytes)
@@ -70,7 +71,7 @@ package struct SectionedTreeEditor {
       return true
     }
     tree.sections.update(section) { payload in
-      index.currentSection = index.sectionKey(of: payload.rows)
+      index.currentSection = payload.rows.isEmpty ? SectionKey(Array(section)) : index.sectionKey(of: payload.rows)
       payload.rows.insert(entry, stamp, observer: &index)
       let isFirst = payload.rows.element(atRank: 0).leaf.keys.withKey(0) { $0.equals(entry) }
       if isFirst {
@@ -109,7 +110,7 @@ package struct SectionedTreeEditor {
     staleSections.removeAll()
     for section in stale {
       try section.withUnsafeBytes { key in
-        guard let rows = tree.sections.payload(of: key)?.rows else { return }
+        guard let rows = tree.sections.payload(of: key)?.rows, !rows.isEmpty else { return }
         let fresh = try rows.element(atRank: 0).leaf.withIdentity(0) { try label($0) }
         tree.sections.update(key) { $0.label = fresh }
       }

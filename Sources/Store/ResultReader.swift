@@ -42,7 +42,7 @@ package final class ResultReader {
     defer { scan.reset() }
     keyOfBase = [:]
     baseOfKey = [:]
-    var builder = SectionedTreeBuilder()
+    var builder = SectionedTreeBuilder(onlySection: query.section == nil ? ReadRow.onlySection.bytes : nil)
     do {
       while try scan.step() {
         row.read(scan, query, seed)
@@ -78,11 +78,14 @@ package final class ResultReader {
     while try single.step() {
       row.read(single, query, seed)
       try row.withParts { section, label, entry in
-        if isFirst, editor.restamp(section: section, label: label, entry: entry, stamp: row.stamp) { return }
-        if isFirst, query.isKeyOfTable { _ = base.withUnsafeBytes { editor.remove($0) } }
-        // Under NOCASE a key finds its row also when that is spelled otherwise and has been read already.
         let identity = RankedEntry.identity(of: entry)
-        if query.isKeyOfTable, !base.withUnsafeBytes({ $0.equals(identity) }) { editor.remove(identity) }
+        if isFirst, query.isKeyOfTable {
+          // Under NOCASE a key finds its row also when that is spelled otherwise now, and has been read already.
+          let isSpelledSo = base.withUnsafeBytes { $0.equals(identity) }
+          if !isSpelledSo { _ = base.withUnsafeBytes { editor.remove($0) } }
+          if editor.restamp(section: section, label: label, entry: entry, stamp: row.stamp) { return }
+          editor.remove(identity)
+        }
         guard editor.insert(section: section, label: label, entry: entry, stamp: row.stamp) else {
           throw SectionedTreeBuilder.DuplicateIdentity(identity: Array(identity))
         }
@@ -170,6 +173,14 @@ private struct ReadRow {
   var base: [UInt8] = []
   var stamp = RowStamp(0)
 
+  /// The label of the one section of a query without sections.
+  static let onlySection: PackedValues = {
+    var label = PackedValues()
+    label.append(SQLValue.text(""))
+    label.append(SQLValue.text(""))
+    return label
+  }()
+
   var identity: [UInt8] { entry.bytes.withUnsafeBytes { Array(RankedEntry.identity(of: $0)) } }
 
   func withParts<Result>(_ body: (_ section: Bytes, _ label: Bytes, _ entry: Bytes) throws -> Result) rethrows -> Result {
@@ -211,8 +222,7 @@ private struct ReadRow {
     section.removeAll(keepingCapacity: true)
     label.removeAll()
     guard let order = query.section else {
-      label.append(.text(""))
-      label.append(.text(""))
+      label = ReadRow.onlySection
       return
     }
     statement.appendKey(column, order, to: &section)

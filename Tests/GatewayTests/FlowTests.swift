@@ -1,4 +1,5 @@
 import Gateway
+import TestSupport
 import Testing
 
 /// Frames out: shared, gathered, in order, and what happens when the client does not read.

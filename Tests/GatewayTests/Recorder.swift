@@ -1,3 +1,4 @@
+import TestSupport
 import Dispatch
 import Gateway
 import Synchronization

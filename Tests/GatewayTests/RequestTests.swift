@@ -1,5 +1,6 @@
 import Gateway
 import Synchronization
+import TestSupport
 import Testing
 
 @Suite struct RequestTests {

@@ -1,5 +1,6 @@
 import GRDB
 import GRDBSQLite
+import TestSupport
 import Testing
 
 @testable import Store

@@ -1,3 +1,4 @@
+import TestSupport
 import Testing
 
 @testable import Store
@@ -58,7 +59,7 @@ import Testing
   }
 
   @Test func everyByteOfAnyTextIsInOneTokenOrIsWhiteSpace() {
-    var generator = SplitMix64(state: 7)
+    var generator = SeededGenerator(seed: 7)
     let alphabet = Array("ax1'\"[]`-/*.:@$?(|<>=!eE+ \n\u{0B};#é\u{0}".utf8)
     for _ in 0..<20_000 {
       let bytes = (0..<Int.random(in: 0...12, using: &generator)).map { _ in alphabet.randomElement(using: &generator)!
@@ -91,18 +92,5 @@ import Testing
     #expect(!isSameName("[", "{"))
     #expect(hasNamePrefix("SQLite_stat1", "sqlite_"))
     #expect(!hasNamePrefix("sqlite", "sqlite_"))
-  }
-}
-
-/// A small seeded generator.
-struct SplitMix64: RandomNumberGenerator {
-  var state: UInt64
-
-  mutating func next() -> UInt64 {
-    state &+= 0x9E37_79B9_7F4A_7C15
-    var z = state
-    z = (z ^ (z >> 30)) &* 0xBF58_476D_1CE4_E5B9
-    z = (z ^ (z >> 27)) &* 0x94D0_49BB_1331_11EB
-    return z ^ (z >> 31)
   }
 }

@@ -6,6 +6,7 @@ package import Wire
 package struct ClientModel: Equatable {
   package struct Violation: Error, CustomStringConvertible {
     package var description: String
+    package init(description: String) { self.description = description }
   }
 
   package struct Section: Equatable {

@@ -1,16 +1,17 @@
 import Glibc
 
 /// A blocking TCP connection that gives up after some seconds.
-final class RawSocket {
-  struct Failure: Error, CustomStringConvertible {
-    var description: String
+package final class RawSocket {
+  package struct Failure: Error, CustomStringConvertible {
+    package var description: String
+    package init(description: String) { self.description = description }
   }
 
   private(set) var descriptor: Int32
   private var buffer: [UInt8] = []
 
   /// `receiveBuffer` makes the kernel take little that nobody reads.
-  init(host: String = "127.0.0.1", port: Int, receiveBuffer: Int32? = nil, seconds: Int = 10) throws {
+  package init(host: String = "127.0.0.1", port: Int, receiveBuffer: Int32? = nil, seconds: Int = 10) throws {
     var hints = addrinfo()
     hints.ai_socktype = Int32(SOCK_STREAM.rawValue)
     var found: UnsafeMutablePointer<addrinfo>?
@@ -36,23 +37,23 @@ final class RawSocket {
     close()
   }
 
-  func close() {
+  package func close() {
     if descriptor >= 0 { Glibc.close(descriptor) }
     descriptor = -1
   }
 
   /// Ends the connection with a reset instead of an orderly end.
-  func reset() {
+  package func reset() {
     var linger = linger(l_onoff: 1, l_linger: 0)
     setsockopt(descriptor, SOL_SOCKET, SO_LINGER, &linger, socklen_t(MemoryLayout<Glibc.linger>.size))
     close()
   }
 
-  func finishWriting() {
+  package func finishWriting() {
     shutdown(descriptor, Int32(SHUT_WR))
   }
 
-  func write(_ bytes: [UInt8]) throws {
+  package func write(_ bytes: [UInt8]) throws {
     var done = 0
     while done < bytes.count {
       let count = bytes[done...].withUnsafeBytes { send(descriptor, $0.baseAddress, $0.count, Int32(MSG_NOSIGNAL)) }
@@ -61,7 +62,7 @@ final class RawSocket {
     }
   }
 
-  func write(_ text: String) throws {
+  package func write(_ text: String) throws {
     try write(Array(text.utf8))
   }
 
@@ -75,7 +76,7 @@ final class RawSocket {
     return true
   }
 
-  func read(_ count: Int) throws -> [UInt8] {
+  package func read(_ count: Int) throws -> [UInt8] {
     while buffer.count < count {
       guard try fill() else { throw Failure(description: "the stream ended") }
     }
@@ -84,7 +85,7 @@ final class RawSocket {
   }
 
   /// One line without its end.
-  func readLine() throws -> String {
+  package func readLine() throws -> String {
     while true {
       if let end = buffer.firstIndex(of: 10) {
         let line = buffer[..<end]
@@ -96,7 +97,7 @@ final class RawSocket {
   }
 
   /// Reads until the server closes.
-  func readToEnd() throws -> [UInt8] {
+  package func readToEnd() throws -> [UInt8] {
     while try fill() {}
     defer { buffer = [] }
     return buffer
@@ -104,18 +105,18 @@ final class RawSocket {
 }
 
 /// An HTTP answer as it came over the wire.
-struct RawResponse {
-  var status = 0
+package struct RawResponse {
+  package var status = 0
   /// Names in lower case.
-  var headers: [String: String] = [:]
-  var body: [UInt8] = []
+  package var headers: [String: String] = [:]
+  package var body: [UInt8] = []
 
-  var text: String { String(decoding: body, as: UTF8.self) }
+  package var text: String { String(decoding: body, as: UTF8.self) }
 }
 
 extension RawSocket {
   /// The head of the next answer, and its body unless the request was a HEAD.
-  func readResponse(bodyless: Bool = false) throws -> RawResponse {
+  package func readResponse(bodyless: Bool = false) throws -> RawResponse {
     var response = RawResponse()
     let status = try readLine().split(separator: " ", maxSplits: 2)
     response.status = status.count > 1 ? Int(status[1]) ?? 0 : 0
@@ -131,7 +132,7 @@ extension RawSocket {
   }
 
   /// Sends a request on this connection and reads its answer.
-  func request(
+  package func request(
     _ method: String, _ target: String, headers: [String] = [], body: String? = nil
   ) throws -> RawResponse {
     let length = body.map { ["Content-Length: \($0.utf8.count)"] } ?? []

@@ -1,12 +1,14 @@
 import Foundation
 
 /// SQLite's own command line shell, run as another process: the writer that Freshet knows nothing about.
-struct SQLiteShell {
-  let path: String
+package struct SQLiteShell {
+  package let path: String
+
+  package init(path: String) { self.path = path }
 
   /// What the shell printed to its standard output and error.
   @discardableResult
-  func run(_ sql: String) throws -> String {
+  package func run(_ sql: String) throws -> String {
     let process = Process()
     process.executableURL = URL(fileURLWithPath: "/usr/bin/env")
     process.arguments = ["sqlite3", "-init", "/dev/null", path]
@@ -25,12 +27,12 @@ struct SQLiteShell {
 }
 
 /// One shell that stays and is fed statements through a pipe: thousands of commits a second instead of a few hundred.
-final class SQLiteSession {
+package final class SQLiteSession {
   private let process = Process()
   private let input = Pipe()
   private let output = Pipe()
 
-  init(path: String) throws {
+  package init(path: String) throws {
     process.executableURL = URL(fileURLWithPath: "/usr/bin/env")
     process.arguments = ["sqlite3", "-init", "/dev/null", path]
     process.standardInput = input
@@ -40,7 +42,7 @@ final class SQLiteSession {
   }
 
   /// Runs the statements; those that fail are passed over, as the shell does. Returns when all are done.
-  func run(_ sql: String) throws {
+  package func run(_ sql: String) throws {
     // The shell buffers what it prints itself; its child does not.
     input.fileHandleForWriting.write(Data((sql + "\n.shell echo\n").utf8))
     while let byte = try output.fileHandleForReading.read(upToCount: 1), byte != Data([0x0A]) {}

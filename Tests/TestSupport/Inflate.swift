@@ -1,5 +1,5 @@
 /// DEFLATE (RFC 1951) as a test needs it: short and slow. Keeps the window between messages, as permessage-deflate does.
-struct Inflate {
+package struct Inflate {
   struct Malformed: Error {}
 
   private var window: [UInt8] = []
@@ -108,7 +108,7 @@ struct Inflate {
 
 extension RawWebSocket {
   /// One message, its frames put together and inflated.
-  func readInflated() throws -> (text: String, wireBytes: Int) {
+  package func readInflated() throws -> (text: String, wireBytes: Int) {
     var payload: [UInt8] = []
     var frame = try readFrame()
     let compressed = frame.compressed

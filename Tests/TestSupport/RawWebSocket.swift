@@ -1,6 +1,6 @@
 /// A WebSocket client that does nothing by itself: every frame, good or bad, is the test's own.
-final class RawWebSocket {
-  enum Opcode: UInt8 {
+package final class RawWebSocket {
+  package enum Opcode: UInt8 {
     case continuation = 0
     case text = 1
     case binary = 2
@@ -9,25 +9,25 @@ final class RawWebSocket {
     case pong = 10
   }
 
-  struct Frame {
-    var opcode: Opcode
-    var final: Bool
+  package struct Frame {
+    package var opcode: Opcode
+    package var final: Bool
     /// RSV1: permessage-deflate.
-    var compressed: Bool
-    var payload: [UInt8]
+    package var compressed: Bool
+    package var payload: [UInt8]
 
-    var text: String { String(decoding: payload, as: UTF8.self) }
+    package var text: String { String(decoding: payload, as: UTF8.self) }
     /// The status code of a Close frame.
-    var code: Int? { payload.count >= 2 ? Int(payload[0]) << 8 | Int(payload[1]) : nil }
+    package var code: Int? { payload.count >= 2 ? Int(payload[0]) << 8 | Int(payload[1]) : nil }
   }
 
-  let socket: RawSocket
-  let handshake: RawResponse
+  package let socket: RawSocket
+  package let handshake: RawResponse
   /// For sessions with permessage-deflate.
-  var inflate = Inflate()
+  package var inflate = Inflate()
 
   /// Connects and upgrades; throws unless the server switched protocols.
-  init(
+  package init(
     host: String = "127.0.0.1", port: Int, path: String = "/v1/live", headers: [String] = [],
     receiveBuffer: Int32? = nil
   ) throws {
@@ -39,13 +39,13 @@ final class RawWebSocket {
     }
   }
 
-  static let handshakeHeaders = [
+  package static let handshakeHeaders = [
     "Upgrade: websocket", "Connection: Upgrade", "Sec-WebSocket-Version: 13",
     "Sec-WebSocket-Key: dGhlIHNhbXBsZSBub25jZQ==",
   ]
 
   /// A masked frame as bytes.
-  static func encode(
+  package static func encode(
     _ opcode: Opcode, _ payload: [UInt8], final: Bool = true, compressed: Bool = false
   ) -> [UInt8] {
     let mask: [UInt8] = [0x37, 0xfa, 0x21, 0x3d]
@@ -61,15 +61,15 @@ final class RawWebSocket {
     return bytes
   }
 
-  func send(_ opcode: Opcode, _ payload: [UInt8] = [], final: Bool = true, compressed: Bool = false) throws {
+  package func send(_ opcode: Opcode, _ payload: [UInt8] = [], final: Bool = true, compressed: Bool = false) throws {
     try socket.write(RawWebSocket.encode(opcode, payload, final: final, compressed: compressed))
   }
 
-  func send(_ text: String) throws {
+  package func send(_ text: String) throws {
     try send(.text, Array(text.utf8))
   }
 
-  func readFrame() throws -> Frame {
+  package func readFrame() throws -> Frame {
     let head = try socket.read(2)
     guard head[1] & 0x80 == 0 else { throw RawSocket.Failure(description: "a server's frame was masked") }
     let short = Int(head[1])
@@ -83,14 +83,14 @@ final class RawWebSocket {
   }
 
   /// Reads frames until the server's Close; its code.
-  func readCloseCode() throws -> Int? {
+  package func readCloseCode() throws -> Int? {
     while true {
       let frame = try readFrame()
       if frame.opcode == .close { return frame.code }
     }
   }
 
-  func close() {
+  package func close() {
     socket.close()
   }
 }

@@ -1,0 +1,101 @@
+import Foundation
+import GRDB
+import LiveQuery
+import TestSupport
+import Wire
+
+/// One query of the random tests: as it is sent, and as plain SQL for SQLite to answer itself.
+struct OracleQuery: Sendable {
+  var table: String
+  var keys: [String]
+  var select: [String]
+  var filter: String?
+  /// Expression with its collation and direction apart.
+  var section: (expression: String, isDescending: Bool)?
+  var orderBy: [String]
+  var limit: Int?
+  var window: (offset: Int, limit: Int)?
+
+  var json: String {
+    var parts = ["\"from\":\"\(table)\""]
+    if !select.isEmpty { parts.append("\"select\":[\(select.map { "\"\($0)\"" }.joined(separator: ","))]") }
+    if let filter { parts.append("\"where\":\"\(filter)\"") }
+    if let section {
+      parts.append(
+        "\"sectionBy\":{\"by\":\"\(section.expression)\",\"order\":\"\(section.isDescending ? "DESC" : "ASC")\"}")
+    }
+    if !orderBy.isEmpty { parts.append("\"orderBy\":[\(orderBy.map { "\"\($0)\"" }.joined(separator: ","))]") }
+    if let limit { parts.append("\"limit\":\(limit)") }
+    return "{\(parts.joined(separator: ","))}"
+  }
+
+  struct Answer {
+    /// Name and number of rows.
+    var sections: [(name: JSONValue, count: Int)] = []
+    var rows: [[JSONValue]] = []
+    /// Two rows have one key.
+    var hasDuplicates = false
+  }
+
+  /// What SQLite answers.
+  func answer(_ db: Database) throws -> Answer {
+    let section = section?.expression ?? "''"
+    let direction = self.section?.isDescending == true ? " DESC" : ""
+    let order = ["\(section)\(direction)"] + orderBy + keys + keys.map { "\($0) COLLATE BINARY" }
+    let rank = "dense_rank() OVER (ORDER BY \(section)\(direction))"
+    let list = [rank, section] + keys + select.filter { !keys.contains($0) }
+    let sql = """
+      SELECT \(list.joined(separator: ", ")) FROM \(table) \(filter.map { "WHERE \($0)" } ?? "") \
+      ORDER BY \(order.joined(separator: ", "))
+      """
+    var answer = Answer()
+    var lastRank: Int64 = -1
+    var seen: Set<[JSONValue]> = []
+    for row in try Row.fetchAll(db, sql: sql) {
+      let values = Array(row.databaseValues).map { JSONValue($0) }
+      answer.hasDuplicates = !seen.insert(Array(values[2..<2 + keys.count])).inserted || answer.hasDuplicates
+      if let limit, answer.rows.count >= limit { continue }
+      let rank: Int64 = row[0]
+      if rank != lastRank {
+        answer.sections.append((values[1], 0))
+        lastRank = rank
+      }
+      answer.sections[answer.sections.count - 1].count += 1
+      answer.rows.append(Array(values[2...]))
+    }
+    if self.section == nil, answer.sections.isEmpty { answer.sections = [(.string(""), 0)] }
+    return answer
+  }
+}
+
+extension JSONValue {
+  /// As the wire has it.
+  init(_ value: DatabaseValue) {
+    var writer = JSONWriter()
+    switch value.storage {
+    case .null: writer.value(SQLValue.null)
+    case .int64(let value): writer.value(SQLValue.integer(value))
+    case .double(let value): writer.value(SQLValue.real(value))
+    case .string(let value): writer.value(SQLValue.text(value))
+    case .blob(let value): writer.value(SQLValue.blob(Array(value)))
+    }
+    self = (try? JSONParser.parse(writer.bytes)) ?? .null
+  }
+}
+
+extension ClientModel {
+  /// What differs between the client and SQLite's own answer; nil when nothing does.
+  func difference(from answer: OracleQuery.Answer) -> String? {
+    let mine = sections.map { "\($0.name) × \($0.rows.count)" }
+    let theirs = answer.sections.map { "\($0.name) × \($0.count)" }
+    if mine != theirs { return "sections \(mine) instead of \(theirs)" }
+    let start = window.map { min($0.offset, total) } ?? 0
+    for (index, row) in visibleRows.enumerated() {
+      let expected = answer.rows[start + index]
+      guard let row else { return "no contents at offset \(start + index)" }
+      let values = columns.map { row[$0] ?? .null }
+      if values != expected { return "\(values) instead of \(expected) at offset \(start + index)" }
+    }
+    return nil
+  }
+}

@@ -1,0 +1,140 @@
+import Foundation
+import GRDB
+import Logging
+import Server
+import Store
+import TestSupport
+import Wire
+
+/// A database file, a server on a free port, and a shell that writes from another process.
+final class LiveServer {
+  let path: String
+  let server: FreshetServer
+  let writer: SQLiteSession
+  let queue: DatabaseQueue
+  private var isStopped = false
+
+  /// - Parameter isTracked: whether the change capture is installed.
+  init(
+    _ schema: String, isTracked: Bool = true, isWAL: Bool = true,
+    configure: (inout ServerConfiguration) -> Void = { _ in }
+  ) throws {
+    path = FileManager.default.temporaryDirectory.appending(path: "freshet-\(UUID().uuidString).sqlite").path
+    _ = try SQLiteShell(path: path).run((isWAL ? "PRAGMA journal_mode=WAL;\n" : "") + schema)
+    queue = try DatabaseQueue(path: path)
+    if isTracked { _ = try queue.writeWithoutTransaction { try ChangeLog.install($0) } }
+    var configuration = ServerConfiguration(database: path)
+    configuration.port = 0
+    configuration.grace = .milliseconds(500)
+    configure(&configuration)
+    var logger = Logger(label: "test")
+    logger.logLevel = .critical
+    server = try FreshetServer(configuration, logger: logger)
+    writer = try SQLiteSession(path: path)
+  }
+
+  func stop() {
+    if isStopped { return }
+    isStopped = true
+    server.stop()
+  }
+
+  deinit {
+    stop()
+    try? queue.close()
+    for suffix in ["", "-wal", "-shm", "-journal"] { try? FileManager.default.removeItem(atPath: path + suffix) }
+  }
+
+  func connect(seconds: Int = 20) throws -> LiveClient { try LiveClient(port: server.port) }
+
+  /// One HTTP request on a connection of its own.
+  func http(
+    _ method: String, _ target: String, headers: [String] = [], body: String? = nil
+  ) throws -> RawResponse {
+    try RawSocket(port: server.port).request(method, target, headers: headers, body: body)
+  }
+}
+
+/// A WebSocket client with a model for each of its subscriptions.
+final class LiveClient {
+  let socket: RawWebSocket
+  private(set) var models: [String: ClientModel] = [:]
+  /// Messages other than those that change a model, oldest first.
+  var others: [JSONValue] = []
+  /// How many messages changed each model.
+  private(set) var changes: [String: Int] = [:]
+  /// The last message that changed each model, for what failures say.
+  private(set) var last: [String: JSONValue] = [:]
+  /// The code of the error that ended a subscription.
+  private(set) var ended: [String: String] = [:]
+
+  init(port: Int) throws {
+    socket = try RawWebSocket(port: port)
+    let hello = try receive()
+    guard hello["type"] == .string("hello") else { throw ClientModel.Violation(description: "no hello: \(hello)") }
+  }
+
+  func send(_ text: String) throws { try socket.send(text) }
+
+  /// The next message; those for a model are applied to it.
+  @discardableResult
+  func receive() throws -> JSONValue {
+    while true {
+      let frame = try socket.readFrame()
+      guard frame.opcode == .text else {
+        throw ClientModel.Violation(description: "a frame that is not text: \(frame.opcode)")
+      }
+      let message = try JSONParser.parse(frame.payload)
+      if case .string(let id)? = message["id"], case .string(let type)? = message["type"] {
+        if ["snapshot", "patch", "rows"].contains(type) {
+          if type != "rows" || models[id]?.isComplete == false || message["window"] != nil {
+            changes[id, default: 0] += 1
+            last[id] = message
+            try models[id, default: ClientModel()].apply(message)
+          } else {
+            others.append(message)
+          }
+          return message
+        }
+        if type == "error", message["fatal"] == .bool(true) {
+          ended[id] = try message.required("code").text()
+          models[id] = nil
+        }
+      }
+      others.append(message)
+      return message
+    }
+  }
+
+  func subscribe(_ id: String, _ query: String, window: (offset: Int, limit: Int)? = nil) throws {
+    ended[id] = nil
+    models[id] = nil
+    let part = window.map { ",\"window\":{\"offset\":\($0.offset),\"limit\":\($0.limit)}" } ?? ""
+    try send("{\"type\":\"subscribe\",\"id\":\"\(id)\",\"query\":\(query)\(part)}")
+    while models[id]?.isComplete != true, ended[id] == nil { try receive() }
+  }
+
+  /// Returns when everything that another process committed before the call has arrived: the answer to a `fetch` comes
+  /// after the patch that leads to the state it was read from.
+  func catchUp(_ ids: [String]) throws {
+    for id in ids where ended[id] == nil {
+      try send("{\"type\":\"fetch\",\"id\":\"\(id)\",\"offset\":0,\"limit\":0}")
+      while true {
+        let message = try receive()
+        if message["type"] == .string("rows"), message["id"] == .string(id), message["window"] == nil { break }
+        if ended[id] != nil { break }
+      }
+    }
+  }
+
+  /// The next message of a type, others being put aside.
+  func receive(_ type: String) throws -> JSONValue {
+    if let index = others.firstIndex(where: { $0["type"] == .string(type) }) { return others.remove(at: index) }
+    while true {
+      let message = try receive()
+      guard message["type"] == .string(type) else { continue }
+      if others.last == message { others.removeLast() }
+      return message
+    }
+  }
+}

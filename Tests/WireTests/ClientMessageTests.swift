@@ -1,0 +1,86 @@
+import LiveQuery
+import Testing
+import Wire
+
+@Suite struct ClientMessageTests {
+  private func parse(_ text: String) throws(ClientMessageError) -> (String, ClientMessage) {
+    let bytes = Array(text.utf8)
+    let result: Result<(String, ClientMessage), ClientMessageError> = bytes.withUnsafeBytes { bytes in
+      do throws(ClientMessageError) { return .success(try ClientMessage.parse(bytes)) } catch { return .failure(error) }
+    }
+    return try result.get()
+  }
+
+  @Test func readsASubscription() throws {
+    let (id, message) = try parse(
+      """
+      {"type":"subscribe","id":"a","minInterval":100.0,"shape":"objects","window":{"limit":50},"unknown":[1],
+       "query":{"from":" t ","select":"id","where":"a = :x","params":{"x":{"$int":"5"}},"orderBy":["a DESC"],
+                "sectionBy":{"by":"b","order":"desc","indexTitle":"upper(b)"},"limit":3,"key":["id"]}}
+      """)
+    guard case .subscribe(let subscribe) = message else { throw FreshetError(.internal, "another message") }
+    var query = Query(from: "t")
+    query.select = ["id"]
+    query.filter = "a = :x"
+    query.parameters = .named(["x": .integer(5)])
+    query.orderBy = ["a DESC"]
+    var sectionBy = Query.SectionBy(expression: "b")
+    sectionBy.isDescending = true
+    sectionBy.indexTitle = "upper(b)"
+    query.sectionBy = sectionBy
+    query.limit = 3
+    query.key = ["id"]
+    #expect(id == "a" && subscribe.query == query && subscribe.minInterval == 100 && subscribe.shape == .objects)
+    #expect(subscribe.window == Window(offset: 0, limit: 50))
+  }
+
+  @Test(arguments: [
+    "{}", "{\"type\":5,\"id\":\"a\"}", "{\"type\":\"fetch\",\"limit\":1}", "{\"type\":\"fetch\",\"id\":\"\",\"limit\":1}",
+    "{\"type\":\"fetch\",\"id\":7,\"limit\":1}", "{\"type\":\"fetch\",\"id\":\"a\"}",
+    "{\"type\":\"fetch\",\"id\":\"a\",\"limit\":-1}", "{\"type\":\"fetch\",\"id\":\"a\",\"limit\":1.5}",
+    "{\"type\":\"fetch\",\"id\":\"a\",\"limit\":1e300}", "{\"type\":\"window\",\"id\":\"a\",\"limit\":\"5\"}",
+    "{\"type\":\"subscribe\",\"id\":\"a\"}", "{\"type\":\"subscribe\",\"id\":\"a\",\"query\":[]}",
+    "{\"type\":\"subscribe\",\"id\":\"a\",\"query\":{}}", "{\"type\":\"subscribe\",\"id\":\"a\",\"query\":{\"from\":5}}",
+    "{\"type\":\"subscribe\",\"id\":\"a\",\"query\":{\"from\":\"t\",\"orderBy\":[5]}}",
+    "{\"type\":\"subscribe\",\"id\":\"a\",\"query\":{\"from\":\"t\",\"params\":5}}",
+    "{\"type\":\"subscribe\",\"id\":\"a\",\"query\":{\"from\":\"t\",\"params\":{\"x\":[1]}}}",
+    "{\"type\":\"subscribe\",\"id\":\"a\",\"query\":{\"from\":\"t\"},\"shape\":\"rows\"}",
+    "{\"type\":\"transact\",\"id\":\"a\"}", "{\"type\":\"transact\",\"id\":\"a\",\"statements\":[]}",
+    "{\"type\":\"transact\",\"id\":\"a\",\"statements\":[{}]}",
+  ])
+  func refusesWithABadMessage(text: String) {
+    do {
+      _ = try parse(text)
+      Issue.record("accepted")
+    } catch {
+      #expect(error.error.code == .badMessage && !error.isNotAnObject)
+    }
+  }
+
+  @Test(arguments: ["", "5", "[]", "\"a\"", "{", "null", "{\"type\":\"fetch\"} x"])
+  func whatIsNoObjectEndsTheConnection(text: String) {
+    do {
+      _ = try parse(text)
+      Issue.record("accepted")
+    } catch {
+      #expect(error.isNotAnObject)
+    }
+  }
+
+  @Test func anUnknownTypeHasItsOwnCode() {
+    do {
+      _ = try parse("{\"type\":\"dance\",\"id\":\"a\"}")
+      Issue.record("accepted")
+    } catch {
+      #expect(error.error.code == .unknownType && error.id == "a")
+    }
+  }
+
+  @Test func idsAreOneTo64CharactersButATransactionsIsAnyString() throws {
+    _ = try parse("{\"type\":\"resync\",\"id\":\"\(String(repeating: "é", count: 64))\"}")
+    #expect(throws: ClientMessageError.self) {
+      try parse("{\"type\":\"resync\",\"id\":\"\(String(repeating: "x", count: 65))\"}")
+    }
+    _ = try parse("{\"type\":\"transact\",\"id\":\"\",\"statements\":[{\"sql\":\"x\"}]}")
+  }
+}
