@@ -9,4 +9,4 @@ if ((${#files[@]} == 0)); then
   echo 'Tests/WebTests has no *.test.js' >&2
   exit 1
 fi
-exec node --test "${files[@]}"
+exec node --test --test-reporter=spec "${files[@]}"
