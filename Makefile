@@ -40,7 +40,7 @@ unit: packages ## run the Swift tests (debug, warnings are errors)
 	@$(DEBUG) build --build-tests -j $(JOBS)
 	@$(DEBUG) test --skip-build
 
-web: ## run the JavaScript client's tests in Node
+web: ## check the types of public/ and run the JavaScript tests in Node
 	@scripts/packages.sh web
 	@scripts/web-tests.sh
 

@@ -4,6 +4,6 @@ set -euo pipefail
 cd "$(dirname "$0")/.."
 
 CHROMIUM=$(scripts/chromium.sh)
-FRESHET=$PWD/.build/release/freshet
-export CHROMIUM FRESHET
+FRESHET_BIN=$PWD/.build/release/freshet
+export CHROMIUM FRESHET_BIN
 exec scripts/python.sh Tests/WebTests/browser_test.py "$@"

@@ -15,7 +15,8 @@ missing=()
 need() { # package, then a command that succeeds when it is there
   local package=$1
   shift
-  "$@" >/dev/null 2>&1 || missing+=("$package")
+  if [[ " ${missing[*]} " == *" $package "* ]] || "$@" >/dev/null 2>&1; then return; fi
+  missing+=("$package")
 }
 
 have_python() { scripts/python.sh -c 'pass'; }
@@ -30,10 +31,15 @@ look_for_build() {
   need sqlite3 command -v sqlite3
 }
 
-look_for_web() { need nodejs have_node; }
+look_for_web() {
+  need nodejs have_node
+  need node-typescript command -v tsc
+}
 
 look_for_browser() {
   need chromium have_chromium
+  need procps command -v ps
+  need sqlite3 command -v sqlite3
   need python3 have_python
   need python3-venv have_venv
 }
