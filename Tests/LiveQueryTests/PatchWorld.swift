@@ -73,12 +73,22 @@ struct World {
     return try JSONParser.parse(body.message(id: Array("\"a\"".utf8)))
   }
 
+  /// The columns in which a row differs from what it was here.
+  private func changedColumns(of place: SectionedTree.Row, in new: World) -> ColumnSet {
+    let row = new.rows[new.tree.offset(section: place.section, item: place.item)]
+    guard let was = rows.first(where: { $0.id == row.id }) else { return .all }
+    var set = ColumnSet()
+    if was.name != row.name { set.insert(1) }
+    if was.depth != row.depth { set.insert(2) }
+    return set
+  }
+
   /// The patch to another state as the message a client gets.
   func patch(to new: World, window: Window?) throws -> (patch: Patch, message: JSONValue) {
     let patch = VersionDifference(from: tree, to: new.tree)!.patch(window: window)
     let body = MessageBody.patch(
       PatchHeader(from: "v", to: "v", commit: 0, total: new.tree.count, alongside: []), patch,
-      rows: new.contents(of: patch.contents), changed: Array(repeating: .all, count: patch.contents.count),
+      rows: new.contents(of: patch.contents), changed: patch.contents.map { changedColumns(of: $0, in: new) },
       World.layout)
     return (patch, try JSONParser.parse(body.message(id: Array("\"a\"".utf8))))
   }
