@@ -46,7 +46,7 @@ insertion='INSERT INTO well(name, county, operator, status, depth, county_id, op
 insertion+=' SELECT :note, county, operator, status, depth, county_id, operator_id FROM well ORDER BY id LIMIT 1'
 write_something() {
   curl -fsS "$address/v1/transactions" -H 'Content-Type: application/json' \
-    -d '{"statements": [{"sql": "'"$insertion"'", "params": {"note": "'"$note"'"}}]}'
+    -d '{"statements": [{"sql": "'"$insertion"'", "params": {"note": "'"$note"'"}}]}' >/dev/null
 }
 is_kept() {
   curl -fsSG "$address/v1/snapshot" --data-urlencode 'from=well' --data-urlencode 'where=name = :note' \
