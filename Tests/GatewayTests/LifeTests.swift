@@ -44,7 +44,7 @@ import Testing
     #expect(file == "cannot read the directory /etc/passwd: Not a directory")
   }
 
-  @Test func `IPv6 is listened on`() throws {
+  @Test(.enabled(if: hasIPv6Loopback, "this machine has no ::1")) func `IPv6 is listened on`() throws {
     let recorder = Recorder()
     try withGateway(recorder, configure: { $0.host = "::1" }) { gateway in
       let client = try RawWebSocket(host: "::1", port: gateway.port)

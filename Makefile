@@ -1,0 +1,68 @@
+# Freshet: build, try, test. `make` alone prints the targets.
+
+SHELL := bash
+.SHELLFLAGS := -euo pipefail -c
+MAKEFLAGS += --no-print-directory
+.DEFAULT_GOAL := help
+
+# One scratch folder, .build, holds a strict debug build (tests) and a release build (everything else).
+JOBS ?= $(shell nproc 2>/dev/null || echo 2)
+DEBUG := FRESHET_STRICT=1 swift
+RELEASE := swift build -c release -j $(JOBS)
+
+# `make demo PORT=9000 ROWS=10000`
+PORT ?=
+ROWS ?=
+DEMO_ARGUMENTS := $(if $(PORT),--port $(PORT)) $(if $(ROWS),--rows $(ROWS))
+
+.PHONY: help demo build test lint format unit web browser readme bench docker docker-test \
+	clean packages
+
+help: ## print this list
+	@awk -F ':.*## ' '/^[a-z-]+:.*## / { printf "  make %-12s %s\n", $$1, $$2 }' Makefile
+
+demo: build ## make the demo database, serve it and print its address (PORT=9000 ROWS=10000)
+	@exec .build/release/freshet demo $(DEMO_ARGUMENTS)
+
+build: packages ## build the freshet command in release mode: .build/release/freshet
+	@$(RELEASE) --product freshet
+
+test: ## run every check and test, installing what they need
+	@scripts/test.sh
+
+lint: ## check the format of all Swift sources (the compilers' warnings are errors in `make unit`)
+	@scripts/swift-files.sh | xargs -0 swift format lint --strict --parallel
+
+format: ## bring all Swift sources into the project's format
+	@scripts/swift-files.sh | xargs -0 swift format --in-place --parallel
+
+unit: packages ## run the Swift tests (debug, warnings are errors)
+	@$(DEBUG) build --build-tests -j $(JOBS)
+	@$(DEBUG) test --skip-build
+
+web: ## check the types of public/ and run the JavaScript tests in Node
+	@scripts/packages.sh web
+	@scripts/web-tests.sh
+
+browser: build ## run the demo page's tests in a real Chromium
+	@scripts/packages.sh browser
+	@scripts/browser-tests.sh
+
+readme: build ## run the commands that README.md shows
+	@scripts/packages.sh readme
+	@PATH="$(CURDIR)/.build/release:$$PATH" scripts/check-readme.sh README.md
+
+bench: packages ## run the benchmarks, each beside its baseline
+	@swift run -c release -j $(JOBS) --package-path Benchmarks $(BENCHMARKS)
+
+docker: ## build the container image freshet:latest
+	@docker build -f docker/Dockerfile -t freshet:latest .
+
+docker-test: ## build the image, run it with compose, and look at it from outside
+	@scripts/test-docker.sh
+
+clean: ## remove everything that was built
+	@rm -rf .build Benchmarks/.build
+
+packages:
+	@scripts/packages.sh build

@@ -1,0 +1,99 @@
+#!/usr/bin/env bash
+# packages.sh build|web|browser|readme|test
+#
+# Makes sure that what the target of that name needs is installed (`test`: what all of them need). On Debian and its
+# relatives the missing packages are installed with apt-get, through sudo when not root; elsewhere their names are
+# printed and nothing is touched. Nothing missing: nothing happens. What is there is found by use, not by package
+# name, so a libwebsockets built by hand or a Node from nodejs.org counts.
+set -euo pipefail
+cd "$(dirname "$0")/.."
+
+say() { printf '%s\n' "$*" >&2; }
+fail() { say "$*"; exit 1; }
+
+missing=()
+need() { # package, then a command that succeeds when it is there
+  local package=$1
+  shift
+  if [[ " ${missing[*]} " == *" $package "* ]] || "$@" >/dev/null 2>&1; then return; fi
+  missing+=("$package")
+}
+
+have_python() { scripts/python.sh -c 'pass'; }
+have_venv() { scripts/python.sh -c 'import playwright' || python3 -c 'import ensurepip, venv'; }
+have_node() { node -e 'process.exit(parseInt(process.versions.node) >= 18 ? 0 : 1)'; }
+have_chromium() { scripts/chromium.sh; }
+
+look_for_build() {
+  need pkg-config command -v pkg-config
+  need libwebsockets-dev pkg-config --exists libwebsockets
+  need libsqlite3-dev pkg-config --exists sqlite3
+  need sqlite3 command -v sqlite3
+}
+
+look_for_web() {
+  need nodejs have_node
+  need node-typescript command -v tsc
+}
+
+look_for_browser() {
+  need chromium have_chromium
+  need procps command -v ps
+  need sqlite3 command -v sqlite3
+  need python3 have_python
+  need python3-venv have_venv
+}
+
+look_for_readme() { need curl command -v curl; }
+
+look_for_test() {
+  look_for_build
+  look_for_web
+  look_for_browser
+  look_for_readme
+}
+
+check_swift() {
+  local version
+  command -v swift >/dev/null || fail 'Freshet needs Swift 6.1 or newer: https://www.swift.org/install/linux/'
+  version=$(swift --version 2>/dev/null | sed -nE 's/.*Swift version ([0-9]+\.[0-9]+).*/\1/p' | head -n 1)
+  if [[ $(printf '%s\n' 6.1 "$version" | sort -V | head -n 1) != 6.1 ]]; then
+    fail "Freshet needs Swift 6.1 or newer, and this is ${version:-unknown}: https://www.swift.org/install/linux/"
+  fi
+}
+
+is_debian() {
+  command -v apt-get >/dev/null && [[ -r /etc/os-release ]] && grep -qE '^ID(_LIKE)?=.*debian' /etc/os-release
+}
+
+install_missing() {
+  local root=()
+  is_debian || fail "Please install what Debian calls: ${missing[*]}"
+  if [[ $(id -u) -ne 0 ]]; then
+    command -v sudo >/dev/null || fail "Please run as root: apt-get install ${missing[*]}"
+    root=(sudo)
+  fi
+  say "Installing: ${missing[*]}"
+  local apt=("${root[@]}" env DEBIAN_FRONTEND=noninteractive apt-get -qq -o DPkg::Lock::Timeout=600)
+  "${apt[@]}" update
+  "${apt[@]}" install -y --no-install-recommends "${missing[@]}" >/dev/null
+}
+
+install_playwright() {
+  if scripts/python.sh -c 'import playwright' 2>/dev/null; then return; fi
+  say 'Installing Playwright for Python into .build/venv'
+  python3 -m venv .build/venv
+  .build/venv/bin/pip install --quiet --disable-pip-version-check playwright
+}
+
+purpose=${1:-build}
+declare -F "look_for_$purpose" >/dev/null || fail 'usage: packages.sh build|web|browser|readme|test'
+case $purpose in build | test) check_swift ;; esac
+"look_for_$purpose"
+if ((${#missing[@]} > 0)); then
+  install_missing
+  missing=()
+  "look_for_$purpose"
+  ((${#missing[@]} == 0)) || fail "Still missing after installing: ${missing[*]}"
+fi
+case $purpose in browser | test) install_playwright ;; esac

@@ -1,0 +1,9 @@
+#!/usr/bin/env bash
+# Prints the path of every Swift source of the project, each ended by a NUL byte, for `xargs -0`.
+set -euo pipefail
+cd "$(dirname "$0")/.."
+
+folders=(Sources Tests)
+if [[ -d Benchmarks ]]; then folders+=(Benchmarks); fi
+printf 'Package.swift\0'
+find "${folders[@]}" -name .build -prune -o -name '*.swift' -print0

@@ -1,0 +1,79 @@
+#!/usr/bin/env bash
+# Builds the container image, runs it with docker/compose.yaml and looks at it from outside: it becomes healthy, the
+# page and a snapshot are served, it runs without root on a read-only root, a write is still there after a restart and
+# after the container was made anew, and it stops in order. Without a Docker daemon or compose it says so and succeeds.
+# PORT (default 18080) is the port on this machine's loopback.
+set -euo pipefail
+cd "$(dirname "$0")/.."
+
+say() { printf '%s\n' "$*"; }
+fail() { say "FAILED  $*" >&2; exit 1; }
+
+if ! docker info >/dev/null 2>&1; then
+  say 'skipped: no Docker daemon answers here'
+  exit 0
+fi
+if docker compose version >/dev/null 2>&1; then
+  tool=(docker compose)
+elif command -v docker-compose >/dev/null; then
+  tool=(docker-compose)
+else
+  say 'skipped: there is no docker compose here'
+  exit 0
+fi
+
+export PORT=${PORT:-18080}
+address=http://127.0.0.1:$PORT
+project=freshet-test-$$
+compose() { "${tool[@]}" -p "$project" -f docker/compose.yaml "$@"; }
+container() { compose ps -q freshet; }
+about() { docker inspect -f "$1" "$(container)"; }
+
+wait_until_healthy() {
+  local state=starting
+  for _ in {1..120}; do
+    state=$(about '{{.State.Health.Status}}')
+    if [[ $state == healthy ]]; then return; fi
+    sleep 1
+  done
+  compose logs >&2
+  fail "the container is $state after two minutes"
+}
+
+# What must survive a restart: one more well, like the first one but for its name.
+note="Kept by test-docker $$"
+insertion='INSERT INTO well(name, county, operator, status, depth, county_id, operator_id)'
+insertion+=' SELECT :note, county, operator, status, depth, county_id, operator_id FROM well ORDER BY id LIMIT 1'
+write_something() {
+  curl -fsS "$address/v1/transactions" -H 'Content-Type: application/json' \
+    -d '{"statements": [{"sql": "'"$insertion"'", "params": {"note": "'"$note"'"}}]}' >/dev/null
+}
+is_kept() {
+  curl -fsSG "$address/v1/snapshot" --data-urlencode 'from=well' --data-urlencode 'where=name = :note' \
+    --data-urlencode "param.note=$note" | grep -q '"total":1'
+}
+
+compose build
+trap 'compose down -v >/dev/null 2>&1' EXIT
+compose up -d
+wait_until_healthy
+curl -fsS "$address/healthz" >/dev/null || fail 'healthz does not answer'
+curl -fsS "$address/" | grep -qi '<title>' || fail 'the page is not served'
+[[ $(about '{{.Config.User}}') == freshet ]] || fail 'the container runs as root'
+[[ $(about '{{.HostConfig.ReadonlyRootfs}}') == true ]] || fail 'the root filesystem can be written'
+[[ $(about '{{(index (index .NetworkSettings.Ports "8080/tcp") 0).HostIp}}') == 127.0.0.1 ]] \
+  || fail 'the port is published wider than loopback'
+
+write_something || fail 'a write is refused'
+compose restart
+wait_until_healthy
+is_kept || fail 'the write is gone after a restart'
+compose rm -sf freshet >/dev/null
+compose up -d
+wait_until_healthy
+is_kept || fail 'the write is gone after the container was made anew'
+
+id=$(container)
+compose stop
+[[ $(docker inspect -f '{{.State.ExitCode}}' "$id") == 0 ]] || fail 'it does not stop in order on SIGTERM'
+say "passed: $(docker image inspect -f '{{.Size}}' freshet:latest | awk '{ printf "%.0f MB", $1 / 1e6 }')"
