@@ -128,7 +128,8 @@ extension WorkerLoop {
   private func isWorthSending(_ patch: Patch, _ tree: SectionedTree) -> Bool {
     let rowBytes = 64
     let places = patch.deleted.count + patch.inserted.count + 2 * (patch.moved.count + patch.updated.count)
-    let bytes = places * 8 + patch.sectionsDeleted.count * 4 + patch.sectionsInserted.count * 48
+    let bytes =
+      places * 8 + patch.sectionsDeleted.count * 4 + patch.sectionsInserted.count * 48
       + patch.contents.count * rowBytes
     if bytes <= configuration.patchBytes { return true }
     let visible = patch.window?.range(total: tree.count).count ?? tree.count

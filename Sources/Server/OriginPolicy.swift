@@ -3,29 +3,34 @@ import Gateway
 /// Which pages may talk to the server: those that it served itself, and those of the origins allowed.
 ///
 /// A browser sends `Origin` with every WebSocket handshake and cross-site request; other programs do not, and are not
-/// what this protects from. A server on loopback also insists on a loopback `Host`: a page of a foreign name that
-/// resolves to 127.0.0.1 (DNS rebinding) would pass for its own otherwise.
+/// what this protects from. The `Host` must be one that the server answers to, where that is known: a page of a foreign
+/// name that resolves to the server's address (DNS rebinding) would pass for its own otherwise. On loopback those are the
+/// names of loopback, elsewhere those that the operator gave.
 struct OriginPolicy: Sendable {
+  /// Origins of other hosts.
   let allowed: Set<String>
+  /// Names of the server besides those of loopback, in lower case.
+  let hosts: Set<String>
   let isLoopback: Bool
 
   func permits(_ request: HTTPRequest) -> Bool {
-    if isLoopback, let host = request.host, !OriginPolicy.isLoopbackName(host) { return false }
+    if isLoopback || !hosts.isEmpty, let host = request.host, !answers(to: host) { return false }
     guard let origin = request.origin else { return true }
     if allowed.contains(origin) { return true }
     guard let host = request.host, let start = origin.range(ofScheme: "://") else { return false }
     return origin[start...].lowercased() == host.lowercased()
   }
 
-  /// "localhost:8080", "127.0.0.1", "[::1]:8080".
-  private static func isLoopbackName(_ host: String) -> Bool {
-    let name: Substring
+  /// - Parameter host: such as "localhost:8080", "127.0.0.1", "[::1]:8080".
+  private func answers(to host: String) -> Bool {
+    let name: String
     if host.hasPrefix("[") {
-      name = host.prefix { $0 != "]" }.dropFirst()
+      name = host.prefix { $0 != "]" }.dropFirst().lowercased()
     } else {
-      name = host.prefix { $0 != ":" }
+      name = host.prefix { $0 != ":" }.lowercased()
     }
-    return name.lowercased() == "localhost" || name.hasPrefix("127.") || name == "::1"
+    if hosts.contains(name) { return true }
+    return isLoopback && (name == "localhost" || name.hasPrefix("127.") || name == "::1")
   }
 }
 

@@ -80,7 +80,6 @@ struct SnapshotParameters {
     shape = try Shape(json: members["shape"]) ?? .objects
   }
 
-
   private static func count(_ text: String, _ name: String) throws(FreshetError) -> Int {
     guard let value = Int(text), value >= 0, value <= 1 << 53 else {
       throw FreshetError(.badQuery, "\(name) must be a whole number from 0 up")

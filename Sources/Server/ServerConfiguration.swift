@@ -11,6 +11,9 @@ package struct ServerConfiguration: Sendable {
   package var allowsWrites = false
   /// Origins of other hosts whose pages may connect, such as "https://example.org".
   package var allowedOrigins: Set<String> = []
+  /// Names under which the server is reached, in lower case and without ports; with a host other than loopback, none
+  /// means any.
+  package var allowedHosts: Set<String> = []
   /// Threads that follow queries.
   package var workers = 1
   /// Subscriptions that one connection may have.

@@ -77,7 +77,8 @@ final class SessionFront: GatewayDelegate {
 
 extension FreshetServer {
   var originPolicy: OriginPolicy {
-    OriginPolicy(allowed: configuration.allowedOrigins, isLoopback: configuration.isLoopback)
+    OriginPolicy(
+      allowed: configuration.allowedOrigins, hosts: configuration.allowedHosts, isLoopback: configuration.isLoopback)
   }
 
   /// Does what a client asks, or says why not.

@@ -183,7 +183,8 @@ private struct ReadRow {
 
   var identity: [UInt8] { entry.bytes.withUnsafeBytes { Array(RankedEntry.identity(of: $0)) } }
 
-  func withParts<Result>(_ body: (_ section: Bytes, _ label: Bytes, _ entry: Bytes) throws -> Result) rethrows -> Result {
+  func withParts<Result>(_ body: (_ section: Bytes, _ label: Bytes, _ entry: Bytes) throws -> Result) rethrows -> Result
+  {
     try section.withUnsafeBytes { section in
       try label.bytes.withUnsafeBytes { label in
         try entry.bytes.withUnsafeBytes { try body(section, label, $0) }

@@ -108,11 +108,15 @@ package final class Writer {
     }
     var used: Set<String> = []
     for index in 0..<count {
-      let name = sqlite3_bind_parameter_name(statement.handle, index + 1).map { String(String(cString: $0).dropFirst()) }
+      let name = sqlite3_bind_parameter_name(statement.handle, index + 1).map {
+        String(String(cString: $0).dropFirst())
+      }
       switch (parameters, name) {
       case (.positional(let values), _): statement.bind(values[Int(index)], at: index + 1)
       case (.named(let values), let name?):
-        guard let value = values[name] else { throw .badQuery("\(place): the parameter \(name) has no value in params") }
+        guard let value = values[name] else {
+          throw .badQuery("\(place): the parameter \(name) has no value in params")
+        }
         used.insert(name)
         statement.bind(value, at: index + 1)
       default: throw .badQuery("\(place) has parameters that params has no values for")
@@ -139,7 +143,8 @@ private func authorizeWrite(
     return isInner || (!isOwn && (action == SQLITE_READ || !isSchema)) ? SQLITE_OK : SQLITE_DENY
   case SQLITE_FUNCTION:
     let name = second.map { String(cString: $0).lowercased() } ?? ""
-    return ["load_extension", "readfile", "writefile", "edit", "fts3_tokenizer"].contains(name) ? SQLITE_DENY : SQLITE_OK
+    return ["load_extension", "readfile", "writefile", "edit", "fts3_tokenizer"].contains(name)
+      ? SQLITE_DENY : SQLITE_OK
   default: return SQLITE_DENY
   }
 }

@@ -49,6 +49,12 @@ struct ServeOptions: ParsableArguments {
 
   @Option(
     help: ArgumentHelp(
+      "Answer to this host name alone; can be repeated. On loopback its names are answered to anyway.",
+      valueName: "name"))
+  var allowHost: [String] = []
+
+  @Option(
+    help: ArgumentHelp(
       "How much to log: trace, debug, info, notice, warning, error or critical.", valueName: "level"),
     transform: { name in
       guard let level = Logger.Level(rawValue: name) else { throw ValidationError("\(name) is no log level.") }
@@ -75,6 +81,7 @@ struct ServeOptions: ParsableArguments {
     configuration.publicDirectory = publicDirectory ?? PublicDirectory.bundled
     configuration.allowsWrites = allowsWrites
     configuration.allowedOrigins = Set(allowOrigin)
+    configuration.allowedHosts = Set(allowHost.map { $0.lowercased() })
 
     let signals = TerminationSignals()
     let server: FreshetServer

@@ -1,7 +1,7 @@
-import TestSupport
 import Dispatch
 import Gateway
 import Synchronization
+import TestSupport
 
 /// Writes down what the gateway tells it, answers as the test says, and lets the test wait for what comes.
 final class Recorder: GatewayDelegate {

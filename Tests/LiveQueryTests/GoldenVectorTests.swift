@@ -32,9 +32,11 @@ import Wire
     var client = ClientModel()
     try client.apply(before.snapshot(window: window, version: "v"))
     try client.apply(patch)
-    #expect(client.sections.map(\.rows.count) == after.sectionNames.map { name in
-      after.rows.filter { $0.section == name }.count
-    })
+    #expect(
+      client.sections.map(\.rows.count)
+        == after.sectionNames.map { name in
+          after.rows.filter { $0.section == name }.count
+        })
   }
 
   private func record(_ patch: JSONValue, in file: URL) throws {

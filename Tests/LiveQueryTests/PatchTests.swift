@@ -34,10 +34,11 @@ func checkCanonical(_ old: World, _ new: World, _ patch: Patch) {
     let fixed = Set(common.filter { after[$0.id]?.name == $0.name }.map(\.id))
     moves += common.count - mostThatStay(common.map(\.id), order, fixed)
   }
-  moves += new.rows.filter { row in
-    guard let was = before[row.id], was.section != row.section else { return false }
-    return stay.contains(row.section) && stay.contains(was.section)
-  }.count
+  moves +=
+    new.rows.filter { row in
+      guard let was = before[row.id], was.section != row.section else { return false }
+      return stay.contains(row.section) && stay.contains(was.section)
+    }.count
   #expect(patch.moved.count == moves, "more moves than needed")
 }
 
@@ -58,7 +59,8 @@ private func mostThatStay(_ old: [Int], _ new: [Int], _ fixed: Set<Int>) -> Int 
 /// The window stays at 0, or on the first of its rows that is neither deleted nor moved.
 private func checkWindow(_ old: World, _ new: World, _ patch: Patch, _ before: Window, _ after: Window) {
   #expect(after.limit == before.limit)
-  let isStructureSame = patch.deleted.isEmpty && patch.inserted.isEmpty && patch.moved.isEmpty
+  let isStructureSame =
+    patch.deleted.isEmpty && patch.inserted.isEmpty && patch.moved.isEmpty
     && patch.sectionsDeleted.isEmpty && patch.sectionsInserted.isEmpty
   if before.offset == 0 || isStructureSame {
     #expect(after.offset == before.offset)

@@ -72,7 +72,8 @@ func plain(_ rows: some Collection<PlainRow>) -> [[UInt64]] {
 func randomRow(_ generator: inout SeededGenerator, identities: ClosedRange<UInt8> = 0...200) -> PlainRow {
   let length = Int.random(in: 1...3, using: &generator)
   return PlainRow(
-    section: .random(in: 1...5, using: &generator), order: (0..<length).map { _ in .random(in: 1...4, using: &generator) },
+    section: .random(in: 1...5, using: &generator),
+    order: (0..<length).map { _ in .random(in: 1...4, using: &generator) },
     identity: .random(in: identities, using: &generator), stamp: .random(in: 0...3, using: &generator))
 }
 

@@ -36,7 +36,8 @@ import Wire
       try client.catchUp(queries.map(\.id))
       let answersAfter = try answers(live, queries)
       for (id, query) in queries {
-        let context = "FRESHET_SEED=\(seed), \(schema), \(query.json) \(String(describing: query.window)) after:\n\(commit)"
+        let context =
+          "FRESHET_SEED=\(seed), \(schema), \(query.json) \(String(describing: query.window)) after:\n\(commit)"
         let answer = answersAfter[id]!
         if client.ended[id] != nil {
           // It ended now, or could not be opened again after the commit before.
@@ -84,7 +85,8 @@ import Wire
     let b = column(&generator)
     let c = column(&generator)
     let sections: [(String, Bool)?] = [
-      nil, (a, false), (a, true), ("typeof(\(b))", false), ("substr(\(a), 1, 1)", false), ("\(a) COLLATE NOCASE", false),
+      nil, (a, false), (a, true), ("typeof(\(b))", false), ("substr(\(a), 1, 1)", false),
+      ("\(a) COLLATE NOCASE", false),
       ("\(b) COLLATE RTRIM", true), ("\(a) > 1", false),
     ]
     let orders = [
@@ -92,7 +94,9 @@ import Wire
       "upper(\(c))", "\(a) + 1", "length(\(b)) DESC", "typeof(\(a))",
     ]
     let filters = [nil, nil, "\(a) IS NOT NULL", "\(b) > 1", "\(c) = 'a' COLLATE NOCASE", "typeof(\(b)) <> 'text'"]
-    let selects = [table.columns, table.columns, ["upper(\(a)) AS u", "\(b)"], [], ["+\(c) AS c1", "\(a) || \(b) AS ab"]]
+    let selects = [
+      table.columns, table.columns, ["upper(\(a)) AS u", "\(b)"], [], ["+\(c) AS c1", "\(a) || \(b) AS ab"],
+    ]
     var query = OracleQuery(
       table: table.name, keys: table.key.names, select: pick(selects), filter: pick(filters), section: nil,
       orderBy: [], limit: pick([nil, nil, nil, 1, 3, 7]), window: pick([nil, nil, (0, 2), (1, 3), (4, 5), (0, 0)]))

@@ -14,12 +14,14 @@ import Testing
       9_007_199_254_740_993, -9_007_199_254_740_993, 4_611_686_018_427_387_905,
     ]
     let reals: [Double] = [
-      0, -0.0, 0.5, -0.5, 1, -1, 1.5, .leastNonzeroMagnitude, -.leastNonzeroMagnitude, 2.2250738585072014e-308, 1e300, -1e300, .infinity, -.infinity,
+      0, -0.0, 0.5, -0.5, 1, -1, 1.5, .leastNonzeroMagnitude, -.leastNonzeroMagnitude, 2.2250738585072014e-308, 1e300,
+      -1e300, .infinity, -.infinity,
       9_007_199_254_740_992, 9_007_199_254_740_994, -9_007_199_254_740_992, 0x1p62, 0x1p63, -0x1p63, 0x1p64,
       9_223_372_036_854_774_784, 1e18, 1e19, 3.141592653589793, 244_292.5, 255.99999999999997,
     ]
     let texts = [
-      "", " ", "  ", "a", "A", "b", "B", "ab", "aB", "a ", "a  ", "a b", "a\u{0}", "a\u{0}b", "A\u{0}c", "\u{0}", "\u{1}",
+      "", " ", "  ", "a", "A", "b", "B", "ab", "aB", "a ", "a  ", "a b", "a\u{0}", "a\u{0}b", "A\u{0}c", "\u{0}",
+      "\u{1}",
       "\u{1}\u{1}", "\u{0}\u{1}", "a\u{1}", "é", "É", "z", "Z", "[", "_", "~", "ab\u{0}", "AB\u{0}zz", "日本", "😀",
     ]
     let blobs: [[UInt8]] = [[], [0], [0, 0], [0, 1], [1], [1, 0], [255], [255, 0], [97], [65]]
@@ -39,8 +41,11 @@ import Testing
       return Bool.random(using: &generator) ? .integer(integer) : .real(Double(integer))
     case 4:
       let letters: [Character] = ["a", "A", "b", "B", " ", "\u{0}", "\u{1}", "é"]
-      return .text(String((0..<Int.random(in: 0...5, using: &generator)).map { _ in letters.randomElement(using: &generator)! }))
-    default: return .blob((0..<Int.random(in: 0...4, using: &generator)).map { _ in UInt8.random(in: 0...3, using: &generator) })
+      return .text(
+        String((0..<Int.random(in: 0...5, using: &generator)).map { _ in letters.randomElement(using: &generator)! }))
+    default:
+      return .blob(
+        (0..<Int.random(in: 0...4, using: &generator)).map { _ in UInt8.random(in: 0...3, using: &generator) })
     }
   }
 

@@ -35,12 +35,14 @@ import Wire
   }
 
   @Test(arguments: [
-    "{}", "{\"type\":5,\"id\":\"a\"}", "{\"type\":\"fetch\",\"limit\":1}", "{\"type\":\"fetch\",\"id\":\"\",\"limit\":1}",
+    "{}", "{\"type\":5,\"id\":\"a\"}", "{\"type\":\"fetch\",\"limit\":1}",
+    "{\"type\":\"fetch\",\"id\":\"\",\"limit\":1}",
     "{\"type\":\"fetch\",\"id\":7,\"limit\":1}", "{\"type\":\"fetch\",\"id\":\"a\"}",
     "{\"type\":\"fetch\",\"id\":\"a\",\"limit\":-1}", "{\"type\":\"fetch\",\"id\":\"a\",\"limit\":1.5}",
     "{\"type\":\"fetch\",\"id\":\"a\",\"limit\":1e300}", "{\"type\":\"window\",\"id\":\"a\",\"limit\":\"5\"}",
     "{\"type\":\"subscribe\",\"id\":\"a\"}", "{\"type\":\"subscribe\",\"id\":\"a\",\"query\":[]}",
-    "{\"type\":\"subscribe\",\"id\":\"a\",\"query\":{}}", "{\"type\":\"subscribe\",\"id\":\"a\",\"query\":{\"from\":5}}",
+    "{\"type\":\"subscribe\",\"id\":\"a\",\"query\":{}}",
+    "{\"type\":\"subscribe\",\"id\":\"a\",\"query\":{\"from\":5}}",
     "{\"type\":\"subscribe\",\"id\":\"a\",\"query\":{\"from\":\"t\",\"orderBy\":[5]}}",
     "{\"type\":\"subscribe\",\"id\":\"a\",\"query\":{\"from\":\"t\",\"params\":5}}",
     "{\"type\":\"subscribe\",\"id\":\"a\",\"query\":{\"from\":\"t\",\"params\":{\"x\":[1]}}}",

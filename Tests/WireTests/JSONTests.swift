@@ -51,7 +51,8 @@ import Wire
   func writesSQLValues(value: SQLValue, text: String) { #expect(written(value) == text) }
 
   @Test(arguments: [
-    SQLValue.null, .integer(5), .integer(.max), .integer(.min), .real(2.5), .text("x"), .blob([]), .blob([0, 1, 2, 3, 4]),
+    SQLValue.null, .integer(5), .integer(.max), .integer(.min), .real(2.5), .text("x"), .blob([]),
+    .blob([0, 1, 2, 3, 4]),
   ])
   func whatIsWrittenIsReadBack(value: SQLValue) throws {
     #expect(try SQLValue(json: JSONParser.parse(written(value)), what: "x") == value)

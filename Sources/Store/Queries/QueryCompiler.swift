@@ -140,7 +140,8 @@ extension QueryCompiler {
       }
       // Without arguments, or with a format alone, they mean now.
       let isBare = fragment.text(of: fragment.tokens[index + 2]) == ")"
-      let isFormatAlone = word == "strftime" && index + 3 < fragment.tokens.count
+      let isFormatAlone =
+        word == "strftime" && index + 3 < fragment.tokens.count
         && fragment.text(of: fragment.tokens[index + 3]) == ")"
       if isBare || isFormatAlone {
         throw .badQuery("\(fragment.place): results that depend on the time (\(word)) are not served yet")
