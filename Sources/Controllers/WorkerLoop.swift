@@ -53,8 +53,9 @@ final class WorkerLoop {
   /// How many of `looks` have passed since somebody wrote to the files.
   private var look: Int
 
-  /// When to look again after a write was noticed: its commit becomes visible a little later, and silently.
-  private static let looks: [UInt64] = [2_000_000, 20_000_000, 100_000_000]
+  /// When to look again after a write was noticed whose commit cannot be read yet: it becomes visible later, and silently.
+  /// The last one is all that follows a commit that was found.
+  private static let looks: [UInt64] = [1_000_000, 4_000_000, 16_000_000, 64_000_000, 20_000_000]
   /// How often to look when nothing tells of writes; and, to be safe, when something does.
   private var pollInterval: UInt64 { watcher.descriptor < 0 ? 20_000_000 : 1_000_000_000 }
 
@@ -80,15 +81,19 @@ final class WorkerLoop {
     }
   }
 
-  /// Files are written in several steps, and the commit becomes visible microseconds after the last: waiting that long
-  /// here is cheaper than being woken for every step, and sooner than a wait in `poll`.
+  /// Most often the commit can be read by the time its writes have woken this thread. When not, it is so within
+  /// microseconds, unless the writer waits for its disk: then `wait` looks again after a while, and again.
   private func hasDatabaseChanged() -> Bool {
-    for pause in look == 0 ? [60, 120] : [] as [UInt32] {
-      usleep(pause)
-      _ = watcher.drain()
-      if (try? connection.hasChanged()) ?? true { return true }
+    let wasWritten = look == 0
+    for attempt in 0..<(wasWritten ? 3 : 1) {
+      if attempt > 0 { usleep(50) }
+      if (try? connection.hasChanged()) ?? true {
+        // What was written and is not to be read yet belongs to another commit: rare, but it must not be missed.
+        if wasWritten { look = Self.looks.count - 1 }
+        return true
+      }
     }
-    return (try? connection.hasChanged()) ?? true
+    return false
   }
 
   private func turn(_ commands: [WorkerCommand]) {
