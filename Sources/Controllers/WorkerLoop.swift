@@ -158,7 +158,7 @@ extension WorkerLoop {
         changed[change.table, default: [:]][key] = ColumnMask(rawValue: mask | change.columns.rawValue)
       }
     } catch {
-      guard error.code == StoreError.Code.notTracked else { throw error }
+      guard error.code == ErrorCode.notTracked else { throw error }
       loseTracking()
       return
     }
@@ -185,7 +185,7 @@ extension WorkerLoop {
       try reloadSchema(db, head)
       return log
     } catch let error as StoreError {
-      guard error.code == StoreError.Code.notTracked else { throw error }
+      guard error.code == ErrorCode.notTracked else { throw error }
       return nil
     }
   }

@@ -116,7 +116,9 @@ struct IdentityIndex {
         let found = other.takeUnretainedValue().slot(ofIdentity: identity),
         // The leaf holds the row itself already, and another that merely has the same hash led here.
         other.toOpaque() != Unmanaged.passUnretained(leaf).toOpaque() || found < slot
-      { return false }
+      {
+        return false
+      }
       position = next(position)
     }
     slots[position] = IdentityIndex.pack(hash, leaf.leafID)

@@ -54,7 +54,8 @@ package struct SectionedTreeBuilder {
     }
     drafts[index].records.append(
       Record(
-        prefix: SectionedTreeBuilder.word(entry, 0), next: SectionedTreeBuilder.word(entry, 8), start: start, length: Int32(entry.count), stamp: stamp))
+        prefix: SectionedTreeBuilder.word(entry, 0), next: SectionedTreeBuilder.word(entry, 8), start: start,
+        length: Int32(entry.count), stamp: stamp))
     count += 1
   }
 
