@@ -49,7 +49,10 @@ final class WorkerLoop {
   var nextDue: UInt64 = .max
 
   private var isStopping = false
-  private var mustTurn = false
+  /// The last turn could not read the database.
+  private var hasFailed = false
+  /// There is something to do that no event will tell of.
+  var mustTurn = false
   /// How many of `looks` have passed since somebody wrote to the files.
   private var look: Int
 
@@ -98,6 +101,7 @@ final class WorkerLoop {
 
   private func turn(_ commands: [WorkerCommand]) {
     mustTurn = false
+    hasFailed = false
     do {
       try connection.snapshot { db in
         try follow(db)
@@ -108,6 +112,7 @@ final class WorkerLoop {
       // The change log stays where it was: the next turn follows the same changes, which is harmless.
       logger.error("a turn failed", metadata: ["error": "\(error)"])
       mustTurn = true
+      hasFailed = true
       let error = FreshetError(.overloaded, "the database cannot be read at the moment")
       for command in commands { reject(command, error) }
     }
@@ -119,7 +124,7 @@ final class WorkerLoop {
     let now = monotonicNanoseconds()
     var timeout = look < Self.looks.count ? Self.looks[look] : pollInterval
     if nextDue != .max { timeout = min(timeout, nextDue > now ? nextDue - now : 0) }
-    if mustTurn { timeout = min(timeout, 50_000_000) }
+    if mustTurn { timeout = hasFailed ? min(timeout, 50_000_000) : 0 }
     look = min(look + 1, Self.looks.count)
 
     var descriptors = [pollfd(fd: worker.wake.readEnd, events: Int16(POLLIN), revents: 0)]
