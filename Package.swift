@@ -69,7 +69,7 @@ let package = Package(
     tests(of: "LiveQuery", ["RankedCollections", "TestSupport", "Wire"]),
     tests(of: "Wire", ["LiveQuery"]),
     tests(of: "Store", ["LiveQuery", "RankedCollections", "TestSupport", grdb, sqlite]),
-    tests(of: "Controllers", ["LiveQuery", "Store", "TestSupport", "Wire", grdb]),
+    tests(of: "Controllers", ["LiveQuery", "RankedCollections", "Store", "TestSupport", grdb, logging]),
     tests(of: "Gateway", ["TestSupport"]),
     tests(of: "Demo", [grdb]),
     tests(of: "Server", ["LiveQuery", "Store", "TestSupport", "Wire", grdb, logging]),

@@ -1,13 +1,29 @@
 package import LiveQuery
 
 /// One subscription of one session.
+///
+/// A client may give an id again as soon as it has asked for the end of the subscription that had it: `number` tells the
+/// two apart, and alone identifies a subscription within its session.
 package struct SubscriptionKey: Hashable, Sendable {
   package var session: UInt64
+  /// What the client calls it.
   package var id: String
+  /// From 1 up; 0 for what is no subscription.
+  package var number: UInt64
 
-  package init(session: UInt64, id: String) {
+  package init(session: UInt64, id: String, number: UInt64 = 0) {
     self.session = session
     self.id = id
+    self.number = number
+  }
+
+  package static func == (left: SubscriptionKey, right: SubscriptionKey) -> Bool {
+    left.session == right.session && left.number == right.number
+  }
+
+  package func hash(into hasher: inout Hasher) {
+    hasher.combine(session)
+    hasher.combine(number)
   }
 }
 

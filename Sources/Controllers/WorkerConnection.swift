@@ -1,15 +1,6 @@
 import GRDB
 import GRDBSQLite
-import LiveQuery
 import Store
-
-#if canImport(Glibc)
-  import Glibc
-#elseif canImport(Musl)
-  import Musl
-#else
-  import Darwin
-#endif
 
 /// A worker's own read-only connection.
 ///
@@ -22,14 +13,10 @@ final class WorkerConnection {
   private let commit: PreparedStatement
   private let dataVersion: PreparedStatement
   private var lastDataVersion: Int64 = -1
-  private let deadline = Deadline()
+  /// Of the first run of a query.
+  let deadline: Deadline
   /// Declared last, so that it is closed after the statements above are gone.
   private let queue: DatabaseQueue
-
-  /// When the statement that runs is to be given up.
-  private final class Deadline {
-    var nanoseconds: UInt64 = .max
-  }
 
   init(path: String) throws {
     var configuration = Configuration()
@@ -46,12 +33,7 @@ final class WorkerConnection {
     dataVersion = try PreparedStatement(raw, "PRAGMA data_version")
     // A cap on what a single value may be made to hold by an expression.
     sqlite3_limit(raw, SQLITE_LIMIT_LENGTH, 64 << 20)
-    sqlite3_progress_handler(
-      raw, 5_000,
-      { context in
-        let deadline = Unmanaged<Deadline>.fromOpaque(context!).takeUnretainedValue()
-        return monotonicNanoseconds() > deadline.nanoseconds ? 1 : 0
-      }, Unmanaged.passUnretained(deadline).toOpaque())
+    deadline = Deadline(of: raw)
   }
 
   /// Whether any other connection has committed (or checkpointed) since the last call. Outside transactions only.
@@ -75,20 +57,4 @@ final class WorkerConnection {
     defer { statement.reset() }
     _ = try statement.step()
   }
-
-  /// Gives up whatever `body` runs after some time: its statement fails with `SQLITE_INTERRUPT`.
-  func limited<Result>(
-    milliseconds: Int, _ body: () throws(FreshetError) -> Result
-  ) throws(FreshetError) -> Result {
-    deadline.nanoseconds = monotonicNanoseconds() + UInt64(milliseconds) * 1_000_000
-    defer { deadline.nanoseconds = .max }
-    return try body()
-  }
-}
-
-/// Nanoseconds of a clock that never goes back.
-func monotonicNanoseconds() -> UInt64 {
-  var time = timespec()
-  clock_gettime(CLOCK_MONOTONIC, &time)
-  return UInt64(time.tv_sec) * 1_000_000_000 + UInt64(time.tv_nsec)
 }

@@ -36,7 +36,7 @@ extension WorkerLoop {
         key: command.key, shape: command.shape, minInterval: command.minInterval, window: command.window, query: query)
       query.subscriptions[command.key] = subscription
       query.idleSince = nil
-      sessions[command.key.session, default: [:]][command.key.id] = subscription
+      sessions[command.key.session, default: [:]][command.key.number] = subscription
       startOver(subscription)
     } catch {
       output.send(.error(error, isFatal: true), shape: command.shape, to: [command.key])
@@ -49,7 +49,7 @@ extension WorkerLoop {
     if let known = queries[query] { return known }
     let (compiled, reader) = try compile(query)
     let sequence = sequence
-    let followed = try connection.limited(milliseconds: configuration.queryTimeout) { () throws(FreshetError) in
+    let followed = try connection.deadline.limited(milliseconds: configuration.queryTimeout) { () throws(FreshetError) in
       try FollowedQuery(query, compiled, reader, commit: sequence)
     }
     followed.idleSince = monotonicNanoseconds()
@@ -58,14 +58,14 @@ extension WorkerLoop {
   }
 
   private func unsubscribe(_ key: SubscriptionKey) {
-    guard let subscription = sessions[key.session]?[key.id] else { return }
+    guard let subscription = sessions[key.session]?[key.number] else { return }
     remove(subscription)
     output.send(.unsubscribed, shape: subscription.shape, to: [key])
   }
 
   func remove(_ subscription: Subscription) {
     let key = subscription.key
-    sessions[key.session]?[key.id] = nil
+    sessions[key.session]?[key.number] = nil
     if sessions[key.session]?.isEmpty == true { sessions[key.session] = nil }
     loading[key] = nil
     snapshots[SnapshotGroup(subscription)]?.removeAll { $0 === subscription }
@@ -76,37 +76,35 @@ extension WorkerLoop {
 
   private func perform(_ request: SubscriptionRequest, _ key: SubscriptionKey) {
     // Ended meanwhile, with an error that the client has or will get.
-    guard let subscription = sessions[key.session]?[key.id] else { return }
-    if case .resync = request {
-      subscription.deferred = []
-      startOver(subscription)
-    } else if subscription.loading != nil || snapshots[SnapshotGroup(subscription)] != nil {
-      guard subscription.deferred.count < configuration.deferredRequests else {
-        let error = FreshetError(.limitExceeded, "too many requests while a snapshot is on its way")
-        output.send(.error(error, isFatal: false), shape: subscription.shape, to: [key])
-        return
-      }
-      subscription.deferred.append(request)
-    } else {
-      sendRows(request, subscription)
+    guard let subscription = sessions[key.session]?[key.number] else { return }
+    if case .resync = request { return startOver(subscription) }
+    guard subscription.deferred.count < configuration.deferredRequests else {
+      let error = FreshetError(.limitExceeded, "too many requests while a snapshot is on its way")
+      return output.send(.error(error, isFatal: false), shape: subscription.shape, to: [key])
     }
+    subscription.deferred.append(request)
+    performDeferred(subscription)
   }
 
-  /// What was asked while a snapshot was on its way.
+  /// Answers what waits, in the order asked; each answer comes after what leads to the newest version.
   func performDeferred(_ subscription: Subscription) {
-    while subscription.loading == nil, !subscription.deferred.isEmpty {
-      sendRows(subscription.deferred.removeFirst(), subscription)
+    while subscription.loading == nil, !isStartingOver(subscription), !subscription.deferred.isEmpty {
+      if subscription.isBehind {
+        // May send a snapshot, at whose end this is called again.
+        bringUpToDate(subscription)
+      } else {
+        sendRows(subscription.deferred.removeFirst(), subscription)
+      }
     }
   }
 
-  /// Answers `window` and `fetch`: first what leads to the newest version, then rows of that.
+  /// Answers `window` and `fetch` with rows of the newest version, which the client has.
   private func sendRows(_ request: SubscriptionRequest, _ subscription: Subscription) {
     let wanted: Window
     switch request {
     case .window(let window), .fetch(let window): wanted = window
     case .resync: return
     }
-    bringUpToDate(subscription)
     do throws(FreshetError) {
       let query = subscription.query
       let range = wanted.range(total: query.controller.newest.tree.count)
@@ -121,9 +119,7 @@ extension WorkerLoop {
       subscription.loading = answer
       loading[subscription.key] = subscription
       sendNextPart(subscription)
-    } catch {
-      output.send(.error(error, isFatal: false), shape: subscription.shape, to: [subscription.key])
-    }
+    } catch { end(subscription, error) }
   }
 
   private func answer(_ request: WorkerCommand.SnapshotRequest) {

@@ -117,9 +117,7 @@ extension WorkerLoop {
         subscription.lastSent = now
       }
     } catch {
-      for subscription in subscriptions {
-        output.send(.error(error, isFatal: false), shape: subscription.shape, to: [subscription.key])
-      }
+      for subscription in subscriptions { end(subscription, error) }
     }
   }
 
@@ -145,9 +143,12 @@ extension WorkerLoop {
   func startOver(_ subscription: Subscription) {
     subscription.loading = nil
     loading[subscription.key] = nil
-    let group = SnapshotGroup(subscription)
-    if snapshots[group]?.contains(where: { $0 === subscription }) == true { return }
-    snapshots[group, default: []].append(subscription)
+    if !isStartingOver(subscription) { snapshots[SnapshotGroup(subscription), default: []].append(subscription) }
+  }
+
+  /// Whether the subscription gets a snapshot at the end of this turn.
+  func isStartingOver(_ subscription: Subscription) -> Bool {
+    snapshots[SnapshotGroup(subscription)]?.contains { $0 === subscription } == true
   }
 
   private func sendSnapshots() {
@@ -178,9 +179,7 @@ extension WorkerLoop {
         }
       }
     } catch {
-      for subscription in subscriptions {
-        output.send(.error(error, isFatal: false), shape: subscription.shape, to: [subscription.key])
-      }
+      for subscription in subscriptions { end(subscription, error) }
     }
   }
 

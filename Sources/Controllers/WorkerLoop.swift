@@ -38,7 +38,8 @@ final class WorkerLoop {
   private(set) var tables: [TrackedTable] = []
 
   var queries: [Query: FollowedQuery] = [:]
-  var sessions: [UInt64: [String: Subscription]] = [:]
+  /// By session, then by the number in the subscription's key.
+  var sessions: [UInt64: [UInt64: Subscription]] = [:]
   /// Queries that have subscriptions behind the newest version.
   var dirty: [ObjectIdentifier: FollowedQuery] = [:]
   /// Subscriptions whose snapshot is on its way in parts.
@@ -240,10 +241,13 @@ extension WorkerLoop {
   private func end(_ query: FollowedQuery, _ error: FreshetError) {
     queries[query.query] = nil
     dirty[ObjectIdentifier(query)] = nil
-    for subscription in query.subscriptions.values {
-      output.send(.error(error, isFatal: true), shape: subscription.shape, to: [subscription.key])
-      remove(subscription)
-      output.subscriptionEnded(subscription.key)
-    }
+    for subscription in query.subscriptions.values { end(subscription, error) }
+  }
+
+  func end(_ subscription: Subscription, _ error: FreshetError) {
+    subscription.deferred = []
+    remove(subscription)
+    output.send(.error(error, isFatal: true), shape: subscription.shape, to: [subscription.key])
+    output.subscriptionEnded(subscription.key)
   }
 }

@@ -36,8 +36,10 @@ package struct FreshetError: Error, Hashable, Sendable {
   package var code: ErrorCode
   package var message: String
 
+  /// - Parameter message: cut when it is very long: SQLite repeats what clients wrote.
   package init(_ code: ErrorCode, _ message: String) {
     self.code = code
-    self.message = message
+    let limit = 1_000
+    self.message = message.utf8.count <= limit ? message : String(message.unicodeScalars.prefix(limit)) + "…"
   }
 }

@@ -1,7 +1,7 @@
 /// What is asked: the parts of one SELECT, plus how to cut its result into sections.
 ///
 /// Every fragment is SQL text as the client wrote it, trimmed and otherwise unchecked: `Store` checks and composes.
-package struct Query: Hashable, Sendable {
+package struct Query: Sendable {
   package var from: String
   /// Empty: all columns of the first table.
   package var select: [String] = []

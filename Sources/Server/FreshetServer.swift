@@ -30,10 +30,9 @@ package final class FreshetServer: Sendable {
     self.logger = logger
     output = SessionOutput(sessions: sessions)
     do {
-      transactions = configuration.allowsWrites ? try TransactionQueue(path: configuration.database) : nil
+      transactions = configuration.allowsWrites ? try TransactionQueue(configuration) : nil
       pool = try ControllerPool(
-        WorkerConfiguration(path: configuration.database), workers: configuration.workers, output: output,
-        logger: logger)
+        WorkerConfiguration(configuration), workers: configuration.workers, output: output, logger: logger)
     } catch {
       throw ServerError("cannot open \(configuration.database): \(ServerError.sentence(of: error))")
     }

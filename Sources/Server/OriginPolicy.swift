@@ -30,7 +30,13 @@ struct OriginPolicy: Sendable {
       name = host.prefix { $0 != ":" }.lowercased()
     }
     if hosts.contains(name) { return true }
-    return isLoopback && (name == "localhost" || name.hasPrefix("127.") || name == "::1")
+    return isLoopback && (name == "localhost" || name == "::1" || OriginPolicy.isLoopbackAddress(name))
+  }
+
+  /// 127.x.x.x; a name such as 127.example.org can be anybody's.
+  private static func isLoopbackAddress(_ name: String) -> Bool {
+    let parts = name.split(separator: ".", omittingEmptySubsequences: false)
+    return parts.count == 4 && parts[0] == "127" && parts.allSatisfy { UInt8($0) != nil }
   }
 }
 

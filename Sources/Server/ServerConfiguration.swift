@@ -1,3 +1,5 @@
+import Controllers
+
 /// What a server serves, to whom, and within which limits.
 package struct ServerConfiguration: Sendable {
   /// The database file.
@@ -20,6 +22,10 @@ package struct ServerConfiguration: Sendable {
   package var subscriptionLimit = 1_000
   /// The longest message and HTTP body, in bytes.
   package var messageLimit = 1 << 20
+  /// The longest that a query may run when it is first asked, and that a client's transaction may take.
+  package var queryTimeout = Duration.seconds(30)
+  /// How long a query without subscribers is still followed, so that whoever comes back is served at once.
+  package var linger = Duration.seconds(30)
   /// How long clients get to read what is queued for them when the server stops.
   package var grace = Duration.seconds(2)
 
@@ -27,6 +33,20 @@ package struct ServerConfiguration: Sendable {
 
   /// Whether only this machine can reach it.
   package var isLoopback: Bool { host.hasPrefix("127.") || host == "::1" || host == "localhost" }
+}
+
+extension WorkerConfiguration {
+  init(_ server: ServerConfiguration) {
+    self.init(path: server.database)
+    queryTimeout = server.queryTimeout.milliseconds
+    linger = server.linger.milliseconds
+  }
+}
+
+extension Duration {
+  var milliseconds: Int {
+    Int(components.seconds) * 1_000 + Int(components.attoseconds / 1_000_000_000_000_000)
+  }
 }
 
 /// The version of Freshet.

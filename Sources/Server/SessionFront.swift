@@ -89,7 +89,8 @@ extension FreshetServer {
     case .fetch(let window): request(.fetch(window), key)
     case .resync: request(.resync, key)
     case .unsubscribe:
-      guard let worker = sessions.remove(key) else { return refuse(key) }
+      guard let (key, worker) = sessions.find(key.id, of: key.session) else { return refuse(key) }
+      sessions.remove(key)
       worker.post(.unsubscribe(key))
     case .transact(let statements): transact(statements, key)
     }
@@ -101,14 +102,15 @@ extension FreshetServer {
   }
 
   private func request(_ request: SubscriptionRequest, _ key: SubscriptionKey) {
-    guard let worker = sessions.worker(of: key) else { return refuse(key) }
+    guard let (key, worker) = sessions.find(key.id, of: key.session) else { return refuse(key) }
     worker.post(.request(key, request))
   }
 
   private func perform(_ subscribe: ClientMessage.Subscribe, _ key: SubscriptionKey) {
     let worker = pool.worker(for: subscribe.query)
-    switch sessions.admit(key, worker: worker, limit: configuration.subscriptionLimit) {
-    case .admitted:
+    switch sessions.admit(key.id, of: key.session, worker: worker, limit: configuration.subscriptionLimit) {
+    case .sessionIsGone: return
+    case .admitted(let key):
       worker.post(
         .subscribe(
           .init(

@@ -20,10 +20,12 @@ final class SessionOutput: SubscriptionOutput {
 
   func send(_ delivery: Delivery, shape: Shape, to recipients: [SubscriptionKey]) {
     let body = MessageBody(delivery, shape: shape)
-    var frames: [String: Frame] = [:]
+    // By the bytes of the id: to Swift, texts that differ may be equal.
+    var frames: [[UInt8]: Frame] = [:]
     for recipient in recipients {
-      let frame = frames[recipient.id] ?? Frame(payload: body.message(id: encoded(recipient.id)))
-      frames[recipient.id] = frame
+      let id = encoded(recipient.id)
+      let frame = frames[id] ?? Frame(payload: body.message(id: id))
+      frames[id] = frame
       send(frame, to: recipient.session)
     }
   }

@@ -10,8 +10,10 @@ final class SessionTable: Sendable {
     var isBusy = false
     /// A worker waits to be told that they are gone.
     var isAwaited = false
-    /// By id, the worker that serves the subscription.
-    var subscriptions: [String: Worker] = [:]
+    /// By the bytes of the id, the worker that serves the subscription, and the subscription's number.
+    var subscriptions: [[UInt8]: (worker: Worker, number: UInt64)] = [:]
+    /// Of the subscription admitted last.
+    var number: UInt64 = 0
   }
 
   private let states = Mutex<[UInt64: State]>([:])
@@ -23,29 +25,37 @@ final class SessionTable: Sendable {
   var count: Int { states.withLock { $0.count } }
 
   enum Admission {
-    case admitted, duplicate, tooMany
+    case admitted(SubscriptionKey)
+    case duplicate, tooMany, sessionIsGone
   }
 
-  func admit(_ key: SubscriptionKey, worker: Worker, limit: Int) -> Admission {
+  /// Takes the id of a subscription to come.
+  func admit(_ id: String, of session: UInt64, worker: Worker, limit: Int) -> Admission {
     states.withLock { states in
-      guard let state = states[key.session] else { return .admitted }
-      if state.subscriptions[key.id] != nil { return .duplicate }
+      guard let state = states[session] else { return .sessionIsGone }
+      if state.subscriptions[Array(id.utf8)] != nil { return .duplicate }
       if state.subscriptions.count >= limit { return .tooMany }
-      states[key.session]?.subscriptions[key.id] = worker
-      return .admitted
+      states[session]?.number += 1
+      states[session]?.subscriptions[Array(id.utf8)] = (worker, state.number + 1)
+      return .admitted(SubscriptionKey(session: session, id: id, number: state.number + 1))
     }
   }
 
-  /// Frees the subscription's id.
-  ///
-  /// - Returns: its worker; nil when there is no such subscription.
-  @discardableResult
-  func remove(_ key: SubscriptionKey) -> Worker? {
-    states.withLock { $0[key.session]?.subscriptions.removeValue(forKey: key.id) }
+  /// The subscription that has an id, and its worker; nil when there is none.
+  func find(_ id: String, of session: UInt64) -> (key: SubscriptionKey, worker: Worker)? {
+    states.withLock { states in
+      guard let found = states[session]?.subscriptions[Array(id.utf8)] else { return nil }
+      return (SubscriptionKey(session: session, id: id, number: found.number), found.worker)
+    }
   }
 
-  func worker(of key: SubscriptionKey) -> Worker? {
-    states.withLock { $0[key.session]?.subscriptions[key.id] }
+  /// Frees the subscription's id, unless another one has it by now.
+  func remove(_ key: SubscriptionKey) {
+    states.withLock { states in
+      let id = Array(key.id.utf8)
+      guard states[key.session]?.subscriptions[id]?.number == key.number else { return }
+      states[key.session]?.subscriptions[id] = nil
+    }
   }
 
   /// Whether nothing is on its way to the session; when something is, `drained` will say so once it is gone.

@@ -9,8 +9,8 @@ final class TransactionQueue: @unchecked Sendable {
   private let queue = DispatchQueue(label: "freshet.writer")
   private let writer: Writer
 
-  init(path: String) throws(FreshetError) {
-    writer = try Writer(path: path)
+  init(_ configuration: ServerConfiguration) throws(FreshetError) {
+    writer = try Writer(path: configuration.database, timeout: configuration.queryTimeout.milliseconds)
   }
 
   /// Runs a transaction after those asked for before it; `reply` is called on the queue.

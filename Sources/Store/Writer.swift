@@ -10,12 +10,15 @@ package import LiveQuery
 /// Owner: one thread at a time.
 package final class Writer {
   private let connection: OpaquePointer
+  private let deadline: Deadline
+  /// The longest that a transaction's statements may take, in milliseconds.
+  private let timeout: Int
 
   /// A statement and its parameters.
   package typealias Statement = (sql: String, parameters: Query.Parameters)
 
   /// Opens the database at `path` for writing; it must exist.
-  package init(path: String) throws(FreshetError) {
+  package init(path: String, timeout: Int = 30_000) throws(FreshetError) {
     var connection: OpaquePointer?
     let code = sqlite3_open_v2(path, &connection, SQLITE_OPEN_READWRITE | SQLITE_OPEN_NOMUTEX, nil)
     guard code == SQLITE_OK, let connection else {
@@ -24,6 +27,8 @@ package final class Writer {
       throw FreshetError(.readOnly, "cannot open the database for writing: \(message)")
     }
     self.connection = connection
+    self.timeout = timeout
+    deadline = Deadline(of: connection)
     sqlite3_busy_timeout(connection, 5_000)
     do throws(SQLiteFailure) { try run("PRAGMA foreign_keys = ON") } catch {
       throw FreshetError(writeFailure: error)
@@ -36,13 +41,16 @@ package final class Writer {
   /// Runs all statements in one transaction: all of them, or none.
   ///
   /// - Returns: how many rows they changed (triggers not counted), and the state of the database they lead to.
-  /// - Throws: `constraint`, `not_allowed`, `bad_query` and its like, `read_only`, `overloaded`.
+  /// - Throws: `constraint`, `not_allowed`, `bad_query` and its like, `timeout`, `read_only`, `overloaded`.
   package func transact(_ statements: [Statement]) throws(FreshetError) -> (changes: Int, commit: Int64) {
     do throws(SQLiteFailure) { try run("BEGIN IMMEDIATE") } catch { throw FreshetError(writeFailure: error) }
     do throws(FreshetError) {
-      var changes = 0
-      for (index, statement) in statements.enumerated() {
-        changes += try run(statement, place: "statements[\(index)]")
+      let changes = try deadline.limited(milliseconds: timeout) { () throws(FreshetError) in
+        var changes = 0
+        for (index, statement) in statements.enumerated() {
+          changes += try run(statement, place: "statements[\(index)]")
+        }
+        return changes
       }
       let commit = newestChange()
       do throws(SQLiteFailure) { try run("COMMIT") } catch { throw FreshetError(writeFailure: error) }

@@ -25,7 +25,7 @@ final class LiveServer {
     if isTracked { _ = try queue.writeWithoutTransaction { try ChangeLog.install($0) } }
     var configuration = ServerConfiguration(database: path)
     configuration.port = 0
-    configuration.grace = .milliseconds(500)
+    configuration.grace = .milliseconds(50)
     configure(&configuration)
     var logger = Logger(label: "test")
     logger.logLevel = .critical
@@ -45,7 +45,9 @@ final class LiveServer {
     for suffix in ["", "-wal", "-shm", "-journal"] { try? FileManager.default.removeItem(atPath: path + suffix) }
   }
 
-  func connect(seconds: Int = 20) throws -> LiveClient { try LiveClient(port: server.port) }
+  func connect(receiveBuffer: Int32? = nil) throws -> LiveClient {
+    try LiveClient(port: server.port, receiveBuffer: receiveBuffer)
+  }
 
   /// One HTTP request on a connection of its own.
   func http(
@@ -65,11 +67,14 @@ final class LiveClient {
   private(set) var changes: [String: Int] = [:]
   /// The last message that changed each model, for what failures say.
   private(set) var last: [String: JSONValue] = [:]
+  /// The last error of each subscription.
+  private(set) var errors: [String: JSONValue] = [:]
   /// The code of the error that ended a subscription.
   private(set) var ended: [String: String] = [:]
 
-  init(port: Int) throws {
-    socket = try RawWebSocket(port: port)
+  /// - Parameter receiveBuffer: makes the kernel take little that the client does not read.
+  init(port: Int, receiveBuffer: Int32? = nil) throws {
+    socket = try RawWebSocket(port: port, receiveBuffer: receiveBuffer)
     let hello = try receive()
     guard hello["type"] == .string("hello") else { throw ClientModel.Violation(description: "no hello: \(hello)") }
   }
@@ -96,6 +101,7 @@ final class LiveClient {
           }
           return message
         }
+        if type == "error" { errors[id] = message }
         if type == "error", message["fatal"] == .bool(true) {
           ended[id] = try message.required("code").text()
           models[id] = nil
@@ -106,11 +112,18 @@ final class LiveClient {
     }
   }
 
-  func subscribe(_ id: String, _ query: String, window: (offset: Int, limit: Int)? = nil) throws {
+  /// Returns when the whole snapshot is there, or an error.
+  ///
+  /// - Parameter more: further members, such as `"shape":"objects"`.
+  func subscribe(
+    _ id: String, _ query: String, window: (offset: Int, limit: Int)? = nil, more: String = ""
+  ) throws {
     ended[id] = nil
     models[id] = nil
-    let part = window.map { ",\"window\":{\"offset\":\($0.offset),\"limit\":\($0.limit)}" } ?? ""
-    try send("{\"type\":\"subscribe\",\"id\":\"\(id)\",\"query\":\(query)\(part)}")
+    var members = ["\"type\":\"subscribe\"", "\"id\":\"\(id)\"", "\"query\":\(query)"]
+    if let window { members.append("\"window\":{\"offset\":\(window.offset),\"limit\":\(window.limit)}") }
+    if !more.isEmpty { members.append(more) }
+    try send("{\(members.joined(separator: ","))}")
     while models[id]?.isComplete != true, ended[id] == nil { try receive() }
   }
 

@@ -41,10 +41,10 @@ package final class SQLiteSession {
     try process.run()
   }
 
-  /// Runs the statements; those that fail are passed over, as the shell does. Returns when all are done.
+  /// Runs the statements, of which the last needs no semicolon; those that fail are passed over, as the shell does. Returns when all are done.
   package func run(_ sql: String) throws {
     // The shell buffers what it prints itself; its child does not.
-    input.fileHandleForWriting.write(Data((sql + "\n.shell echo\n").utf8))
+    input.fileHandleForWriting.write(Data((sql + "\n;\n.shell echo\n").utf8))
     while let byte = try output.fileHandleForReading.read(upToCount: 1), byte != Data([0x0A]) {}
   }
 

@@ -39,6 +39,8 @@ struct TableShape: Equatable {
   }
 
   static let rowidNames = ["rowid", "_rowid_", "oid"]
+
+  static func isRowidName(_ name: String) -> Bool { rowidNames.contains { isSameName($0, name) } }
 }
 
 extension TableKey {

@@ -81,11 +81,14 @@ package final class FragmentChecker {
     return collation
   }
 
+  /// In bytes.
+  static let longestSQL = 256 << 10
+
   private enum Limits {
     /// Far above what queries need, far below what hurts.
     static let all: [(Int32, Int32)] = [
       (SQLITE_LIMIT_LENGTH, 16 << 20),
-      (SQLITE_LIMIT_SQL_LENGTH, 256 << 10),
+      (SQLITE_LIMIT_SQL_LENGTH, Int32(FragmentChecker.longestSQL)),
       (SQLITE_LIMIT_EXPR_DEPTH, 200),
       (SQLITE_LIMIT_COMPOUND_SELECT, 20),
       (SQLITE_LIMIT_LIKE_PATTERN_LENGTH, 1_000),

@@ -13,6 +13,8 @@ package struct QueryCompiler {
   private var usedColumns: Int64 = 0
   /// Expressions that have a name of their own in `select`, by lower-case name.
   private var aliases: [String: String] = [:]
+  /// Every entry of a list is compiled by itself, which takes about 0.1 ms.
+  private static let longestList = 1_000
 
   /// - Parameter tables: the tables whose changes are logged.
   /// - Throws: `FreshetError` with the code and the sentence for the client.
@@ -26,6 +28,10 @@ package struct QueryCompiler {
   private init(_ query: Query, tables: [TrackedTable], checker: FragmentChecker) throws(FreshetError) {
     if !query.groupBy.isEmpty || query.having != nil { throw .badQuery("groupBy and having are not served yet") }
     if !query.alongside.isEmpty { throw .badQuery("alongside is not served yet") }
+    for (name, list) in [("select", query.select), ("orderBy", query.orderBy), ("key", query.key)]
+    where list.count > QueryCompiler.longestList {
+      throw .badQuery("\(name) has \(list.count) entries, \(QueryCompiler.longestList) at most are allowed")
+    }
     self.query = query
     self.checker = checker
     reference = try TableReference(query.from)
@@ -89,6 +95,7 @@ extension QueryCompiler {
     _ fragment: SQLFragment
   ) throws(FreshetError) -> (sql: String, dependencies: ColumnMask) {
     try refuseNow(fragment)
+    try checkFormats(fragment)
     let sql = try rewritten(fragment)
     let place = fragment.place
     let statement = "SELECT 1 FROM \(reference.sql) WHERE (\(sql)) IS NULL"
@@ -125,6 +132,21 @@ extension QueryCompiler {
       mask |= 1 << Int64(min(index, ColumnMask.lastBit))
     }
     return mask
+  }
+
+  /// `printf('%.*c', 900000000, 'x')` takes SQLite seconds in which it cannot be interrupted: formats have to be there to
+  /// be read, and modest.
+  private func checkFormats(_ fragment: SQLFragment) throws(FreshetError) {
+    for index in fragment.tokens.indices {
+      guard fragment.isCall(at: index, of: AllowedFunctions.formatting) else { continue }
+      let arguments = fragment.tokens[(index + 2)...]
+      let text = arguments.first.map { fragment.text(of: $0) } ?? ""
+      let isWhole = arguments.dropFirst().first.map { [",", ")"].contains(fragment.text(of: $0)) } ?? false
+      let hasWideField = text.split { !$0.isASCII || !$0.isNumber }.contains { $0.count > 3 }
+      guard isWhole, arguments.first?.kind == .string, !text.contains("*"), !hasWideField else {
+        throw .badQuery("\(fragment.place): a format must be a text without * and without widths of more than 3 digits")
+      }
+    }
   }
 
   /// What depends on the time cannot be followed by looking at changed rows.
@@ -231,19 +253,22 @@ extension QueryCompiler {
 
   /// Whether the last token is a name that the tokens before it are given.
   private func isAlias(_ fragment: SQLFragment) -> Bool {
-    guard fragment.isLoneName(at: fragment.tokens.count - 1) else { return false }
+    let last = fragment.tokens.count - 1
+    guard fragment.tokens[last].kind == .string || fragment.isLoneName(at: last) else { return false }
     let whole = "SELECT 1 FROM \(reference.sql) WHERE (\(fragment.text)) IS NULL"
     if (try? checker.compile(whole, place: nil)) != nil { return false }
     return (try? checker.compile("SELECT \(fragment.text) FROM \(reference.sql)", place: nil)) != nil
   }
 
-  /// The column that a fragment names and nothing else: `name` or `table.name`.
+  /// The column that a fragment names and nothing else: `name`, `table.name` or `main.table.name`.
   private func columnName(_ fragment: SQLFragment) -> String? {
     let tokens = fragment.tokens
-    guard tokens.count == 1 || (tokens.count == 3 && fragment.text(of: tokens[1]) == "."),
-      let name = tokens.last.flatMap(fragment.name(of:))
-    else { return nil }
-    return isColumn(name) || table.key.names.contains { isSameName($0, name) } ? name.lowercased() : nil
+    let dots = stride(from: 1, to: tokens.count, by: 2).allSatisfy { fragment.text(of: tokens[$0]) == "." }
+    guard [1, 3, 5].contains(tokens.count), dots, let name = tokens.last.flatMap(fragment.name(of:)) else { return nil }
+    if isColumn(name) || table.key.names.contains(where: { isSameName($0, name) }) { return name.lowercased() }
+    // All names of the rowid mean the key.
+    if case .rowid(let alias) = table.key, TableShape.isRowidName(name) { return alias.lowercased() }
+    return nil
   }
 
   /// Moves the key's columns to the front, adding those that are not selected.

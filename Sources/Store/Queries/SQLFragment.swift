@@ -43,8 +43,21 @@ struct SQLFragment {
       }
     }
     if depth > 0 { throw .badQuery("\(place) is not a complete expression: a parenthesis is left open") }
+    try checkWords()
+  }
+
+  /// SQLite does not report every subquery to its authorizer: `x IN t` and `x IN (SELECT …)` may become a look-up in an
+  /// index. The words are reserved, though, and are nothing else when they stand alone.
+  private func checkWords() throws(FreshetError) {
     if let word = keyword(at: 0), ["SELECT", "WITH", "VALUES"].contains(word) {
       throw .badQuery("\(place) is not an expression but a statement")
+    }
+    for index in tokens.indices {
+      guard let word = keyword(at: index) else { continue }
+      let isTableOperand = word == "IN" && index + 1 < tokens.count && text(of: tokens[index + 1]) != "("
+      if word == "SELECT" || word == "VALUES" || isTableOperand {
+        throw .badQuery("\(place): subqueries are not served yet")
+      }
     }
   }
 
@@ -59,14 +72,9 @@ struct SQLFragment {
 
   /// The name that an identifier token stands for, quotes removed.
   func name(of token: SQLToken) -> String? {
-    let text = text(of: token)
     switch token.kind {
-    case .identifier: return text
-    case .quotedIdentifier:
-      let quote = text.hasPrefix("[") ? "]" : String(text.prefix(1))
-      let inner = text.dropFirst().dropLast()
-      return quote == "]" ? String(inner) : inner.split(quote + quote).joined(separator: quote)
-    default: return nil
+    case .identifier, .quotedIdentifier: tokenizer.unquotedText(of: token)
+    default: nil
     }
   }
 
@@ -78,6 +86,8 @@ struct SQLFragment {
   }
 
   /// The text with some tokens replaced.
+  ///
+  /// - Throws: `too_large` when replacements make it longer than SQL may be, and what `replacement` throws.
   func replacing(_ replacement: (Int) throws(FreshetError) -> String?) throws(FreshetError) -> String {
     let bytes = Array(text.utf8)
     var result: [UInt8] = []
@@ -87,9 +97,20 @@ struct SQLFragment {
       result += bytes[position..<token.range.lowerBound]
       result += Array(new.utf8)
       position = token.range.upperBound
+      if result.count > FragmentChecker.longestSQL {
+        throw FreshetError(.tooLarge, "\(place) is too long with the names of select replaced by what they mean")
+      }
     }
     result += bytes[position...]
     return String(decoding: result, as: UTF8.self)
+  }
+
+  /// Whether the token at `index`, quoted or not, calls one of the functions.
+  func isCall(at index: Int, of functions: [String]) -> Bool {
+    guard let name = name(of: tokens[index]), index + 1 < tokens.count, text(of: tokens[index + 1]) == "(" else {
+      return false
+    }
+    return functions.contains { isSameName($0, name) }
   }
 
   /// Whether the identifier at `index` stands alone: not a part of `a.b`, not a function's name.
@@ -103,10 +124,4 @@ struct SQLFragment {
 
 extension FreshetError {
   static func badQuery(_ message: String) -> FreshetError { FreshetError(.badQuery, message) }
-}
-
-extension Substring {
-  fileprivate func split(_ separator: String) -> [Substring] {
-    split(separator: separator, omittingEmptySubsequences: false)
-  }
 }

@@ -1,0 +1,40 @@
+// Two queries are one when their bytes are: "é" as one code point and as two is two texts to SQLite, and one to `==` of
+// Swift's strings.
+extension Query: Hashable {
+  package static func == (left: Query, right: Query) -> Bool { left.identity == right.identity }
+
+  package func hash(into hasher: inout Hasher) { hasher.combine(identity) }
+
+  /// Everything in it, laid end to end. O(length of the query).
+  private var identity: [UInt8] {
+    var values = PackedValues()
+    for text in [from, filter, having, sectionBy?.expression, sectionBy?.indexTitle] { values.append(optional: text) }
+    values.append(Int64(sectionBy?.isDescending == true ? 1 : 0))
+    values.append(Int64(limit ?? -1))
+    for list in [select, groupBy, orderBy, key, alongside.flatMap { [$0.name, $0.sql] }] { values.append(list: list) }
+    switch parameters {
+    case .none: values.appendNull()
+    case .positional(let list):
+      values.append(Int64(list.count))
+      for value in list { values.append(value) }
+    case .named(let named):
+      values.append(Double(named.count))
+      for name in named.keys.sorted(by: { $0.utf8.lexicographicallyPrecedes($1.utf8) }) {
+        values.append(SQLValue.text(name))
+        values.append(named[name] ?? .null)
+      }
+    }
+    return values.bytes
+  }
+}
+
+extension PackedValues {
+  fileprivate mutating func append(optional text: String?) {
+    if let text { append(SQLValue.text(text)) } else { appendNull() }
+  }
+
+  fileprivate mutating func append(list: [String]) {
+    append(Int64(list.count))
+    for text in list { append(SQLValue.text(text)) }
+  }
+}

@@ -1,0 +1,147 @@
+import Controllers
+import Foundation
+import GRDB
+import LiveQuery
+import Logging
+import Store
+import Synchronization
+import TestSupport
+import Testing
+
+/// Keeps what a worker sends; sessions read as fast as the test says.
+final class Recorder: SubscriptionOutput {
+  struct Sent: Sendable {
+    var delivery: String
+    var from = ""
+    var version = ""
+    var recipients: [SubscriptionKey]
+  }
+
+  private struct State {
+    var sent: [Sent] = []
+    var ended: [SubscriptionKey] = []
+    var slow: Set<UInt64> = []
+  }
+
+  private let state = Mutex(State())
+
+  func setDrained(_ isDrained: Bool, session: UInt64) {
+    state.withLock { state in
+      if isDrained { state.slow.remove(session) } else { state.slow.insert(session) }
+    }
+  }
+
+  func isDrained(_ session: UInt64) -> Bool { state.withLock { !$0.slow.contains(session) } }
+
+  func send(_ delivery: Delivery, shape: Shape, to recipients: [SubscriptionKey]) {
+    let sent = Sent(delivery, recipients)
+    state.withLock { $0.sent.append(sent) }
+  }
+
+  func subscriptionEnded(_ key: SubscriptionKey) { state.withLock { $0.ended.append(key) } }
+
+  var sent: [Sent] { state.withLock { $0.sent } }
+  var ended: [SubscriptionKey] { state.withLock { $0.ended } }
+
+  /// What was sent to a subscription.
+  func deliveries(_ key: SubscriptionKey) -> [String] {
+    sent.filter { $0.recipients.contains(key) }.map(\.delivery)
+  }
+}
+
+extension Recorder.Sent {
+  init(_ delivery: Delivery, _ recipients: [SubscriptionKey]) {
+    self.recipients = recipients
+    switch delivery {
+    case .snapshot(let snapshot):
+      self.delivery = "snapshot \(snapshot.total)"
+      version = snapshot.version
+    case .rows(let rows):
+      self.delivery = "rows \(rows.range.count)"
+      version = rows.version
+    case .patch(let message):
+      let patch = message.patch
+      self.delivery =
+        "patch -\(patch.deleted.count) +\(patch.inserted.count) >\(patch.moved.count) *\(patch.updated.count)"
+      from = message.from
+      version = message.to
+    case .unsubscribed: self.delivery = "unsubscribed"
+    case .error(let error, let isFatal): self.delivery = "\(isFatal ? "fatal" : "error") \(error.code.rawValue)"
+    }
+  }
+}
+
+/// A worker on a database file, another process that writes, and a recorder.
+final class WorkerFixture {
+  let path: String
+  let recorder = Recorder()
+  let worker: Worker
+  let writer: SQLiteSession
+  let queue: DatabaseQueue
+
+  init(
+    _ schema: String, capacity: Int = ChangeLog.defaultCapacity, isWAL: Bool = true,
+    configure: (inout WorkerConfiguration) -> Void = { _ in }
+  ) throws {
+    path = FileManager.default.temporaryDirectory.appending(path: "freshet-\(UUID().uuidString).sqlite").path
+    try SQLiteShell(path: path).run((isWAL ? "PRAGMA journal_mode=WAL;\n" : "") + schema)
+    queue = try DatabaseQueue(path: path)
+    _ = try queue.writeWithoutTransaction { try ChangeLog.install($0, capacity: capacity) }
+    var configuration = WorkerConfiguration(path: path)
+    configure(&configuration)
+    var logger = Logger(label: "test")
+    logger.logLevel = .critical
+    worker = try Worker(configuration, output: recorder, logger: logger)
+    writer = try SQLiteSession(path: path)
+  }
+
+  deinit {
+    worker.stop()
+    try? queue.close()
+    for suffix in ["", "-wal", "-shm", "-journal"] { try? FileManager.default.removeItem(atPath: path + suffix) }
+  }
+
+  func subscribe(_ key: SubscriptionKey, _ query: Query, window: Window? = nil, minInterval: Int = 0) {
+    worker.post(
+      .subscribe(.init(key: key, query: query, window: window, minInterval: minInterval, shape: .arrays)))
+  }
+
+  /// What a fresh reader is told: the worker has followed everything committed before the call when this returns.
+  ///
+  /// - Returns: the rows of the result as text, or the error's code.
+  @discardableResult
+  func snapshot(_ query: Query) -> String {
+    let answer = Mutex("")
+    let done = DispatchSemaphore(value: 0)
+    worker.post(
+      .snapshot(
+        .init(query: query, window: nil) { result in
+          answer.withLock { $0 = Self.text(result) }
+          done.signal()
+        }))
+    if done.wait(timeout: .now() + 20) == .timedOut { return "no answer" }
+    return answer.withLock { $0 }
+  }
+
+  private static func text(_ result: Result<SnapshotDelivery, FreshetError>) -> String {
+    switch result {
+    case .failure(let error): return error.code.rawValue
+    case .success(let snapshot):
+      return (0..<snapshot.rows.count).map { index in
+        snapshot.rows.withRow(index) { reader in
+          snapshot.columns.map { _ in text(reader.next()) }.joined(separator: ",")
+        }
+      }.joined(separator: " ")
+    }
+  }
+
+  private static func text(_ value: PackedValue) -> String {
+    switch value {
+    case .null: "null"
+    case .integer(let value): "\(value)"
+    case .real(let value): "\(value)"
+    case .text(let bytes): "'\(String(decoding: bytes, as: UTF8.self))'"
+    case .blob(let bytes): "\(bytes.count) bytes"
+    }
+  }
+}

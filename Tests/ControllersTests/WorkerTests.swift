@@ -1,0 +1,219 @@
+import Controllers
+import LiveQuery
+import Store
+import TestSupport
+import Testing
+
+@Suite struct WorkerTests {
+  private static let schema = "CREATE TABLE t(id INTEGER PRIMARY KEY, a); INSERT INTO t VALUES (1, 'x');"
+  private let query = Query(from: "t")
+  private let first = SubscriptionKey(session: 1, id: "a", number: 1)
+  private let second = SubscriptionKey(session: 2, id: "b", number: 1)
+
+  @Test func `A session that does not read gets one patch for many commits once it does`() throws {
+    let fixture = try WorkerFixture(Self.schema)
+    fixture.subscribe(first, query)
+    fixture.snapshot(query)
+    fixture.recorder.setDrained(false, session: 1)
+    for id in 2...30 {
+      try fixture.writer.run("INSERT INTO t VALUES (\(id), 'y')")
+      fixture.snapshot(query)
+    }
+    #expect(fixture.recorder.deliveries(first) == ["snapshot 1"])
+    fixture.recorder.setDrained(true, session: 1)
+    fixture.worker.post(.sessionDrained(1))
+    fixture.snapshot(query)
+    #expect(fixture.recorder.deliveries(first) == ["snapshot 1", "patch -0 +29 >0 *0"])
+    let versions = fixture.recorder.sent
+    #expect(versions[1].from == versions[0].version)
+  }
+
+  @Test func `What all subscriptions get is made once`() throws {
+    let fixture = try WorkerFixture(Self.schema)
+    let keys = (1...50).map { SubscriptionKey(session: UInt64($0), id: "a", number: 1) }
+    for key in keys { fixture.subscribe(key, query) }
+    fixture.snapshot(query)
+    try fixture.writer.run("UPDATE t SET a = 'z'")
+    fixture.snapshot(query)
+    let patches = fixture.recorder.sent.filter { $0.delivery.hasPrefix("patch") }
+    #expect(patches.map(\.recipients.count) == [50])
+    for key in keys { #expect(fixture.recorder.deliveries(key) == ["snapshot 1", "patch -0 +0 >0 *1"]) }
+  }
+
+  @Test func `A session that falls behind does not hold up another`() throws {
+    let fixture = try WorkerFixture(Self.schema)
+    fixture.subscribe(first, query)
+    fixture.subscribe(second, query)
+    fixture.snapshot(query)
+    fixture.recorder.setDrained(false, session: 1)
+    for value in 1...3 {
+      try fixture.writer.run("UPDATE t SET a = \(value)")
+      fixture.snapshot(query)
+    }
+    #expect(fixture.recorder.deliveries(first) == ["snapshot 1"])
+    #expect(fixture.recorder.deliveries(second) == ["snapshot 1"] + Array(repeating: "patch -0 +0 >0 *1", count: 3))
+  }
+
+  @Test func `A log that was trimmed before it was read costs a query run again, and nothing else`() throws {
+    let fixture = try WorkerFixture(Self.schema, capacity: 10)
+    fixture.subscribe(first, query)
+    fixture.snapshot(query)
+    let rows = "WITH RECURSIVE n(i) AS (SELECT 2 UNION ALL SELECT i + 1 FROM n WHERE i < 100) INSERT INTO t SELECT i, i FROM n"
+    try fixture.writer.run(rows)
+    #expect(fixture.snapshot(query).split(separator: " ").count == 100)
+    #expect(fixture.recorder.deliveries(first) == ["snapshot 1", "patch -0 +99 >0 *0"])
+    try fixture.writer.run("DELETE FROM t WHERE id > 1")
+    fixture.snapshot(query)
+    #expect(fixture.recorder.deliveries(first).last == "patch -99 +0 >0 *0")
+  }
+
+  @Test(arguments: [1, 2])
+  func `Nothing is lost while another process locks the file`(seconds: Int) throws {
+    let fixture = try WorkerFixture(Self.schema, isWAL: false)
+    fixture.subscribe(first, query)
+    fixture.snapshot(query)
+    try fixture.writer.run("BEGIN EXCLUSIVE; UPDATE t SET a = 'y'; INSERT INTO t VALUES (2, 'z')")
+    fixture.subscribe(second, query)
+    try fixture.writer.run(".shell sleep \(seconds)\nCOMMIT")
+    #expect(fixture.snapshot(query) == "1,'y' 2,'z'")
+    #expect(fixture.recorder.deliveries(first) == ["snapshot 1", "patch -0 +1 >0 *1"])
+    #expect(fixture.recorder.deliveries(second) == ["snapshot 2"])
+  }
+
+  @Test func `Untracking ends what subscribes, and tracking again serves anew`() throws {
+    let fixture = try WorkerFixture(Self.schema)
+    fixture.subscribe(first, query)
+    fixture.snapshot(query)
+    try fixture.queue.writeWithoutTransaction { try ChangeLog.uninstall($0) }
+    #expect(fixture.snapshot(query) == "bad_query")
+    #expect(fixture.recorder.deliveries(first) == ["snapshot 1", "fatal schema_changed"])
+    #expect(fixture.recorder.ended == [first])
+    _ = try fixture.queue.writeWithoutTransaction { try ChangeLog.install($0) }
+    #expect(fixture.snapshot(query) == "1,'x'")
+    fixture.subscribe(second, query)
+    fixture.snapshot(query)
+    try fixture.writer.run("UPDATE t SET a = 'y'")
+    fixture.snapshot(query)
+    #expect(fixture.recorder.deliveries(second) == ["snapshot 1", "patch -0 +0 >0 *1"])
+  }
+
+  /// A change of the schema, what a query over all columns answers afterwards, and what its subscription got.
+  @Test(arguments: [
+    ("ALTER TABLE t ADD COLUMN b DEFAULT 7", "1,'x'", ["snapshot 1"]),
+    ("ALTER TABLE t RENAME COLUMN a TO b", "schema_changed", ["snapshot 1", "fatal schema_changed"]),
+    ("ALTER TABLE t RENAME TO u", "no_such_table", ["snapshot 1", "fatal schema_changed"]),
+    ("DROP TABLE t", "no_such_table", ["snapshot 1", "fatal schema_changed"]),
+    ("CREATE TABLE other(x); DROP TABLE other", "1,'x'", ["snapshot 1"]),
+    ("CREATE INDEX i ON t(a); UPDATE t SET a = 'y'", "1,'y'", ["snapshot 1", "patch -0 +0 >0 *1"]),
+  ])
+  func followsSchema(change: String, answer: String, deliveries: [String]) throws {
+    let fixture = try WorkerFixture(Self.schema)
+    fixture.subscribe(first, query)
+    fixture.snapshot(query)
+    try fixture.writer.run(change)
+    let text = fixture.snapshot(query)
+    #expect(text == answer || fixture.recorder.deliveries(first).last == "fatal schema_changed", "\(text)")
+    #expect(fixture.recorder.deliveries(first) == deliveries)
+    // Tracked again, the table is served as it is now.
+    _ = try fixture.queue.writeWithoutTransaction { try ChangeLog.install($0) }
+    let again = fixture.snapshot(query)
+    let expected = try fixture.queue.read { try $0.tableExists("t") } ? "1," : "no_such_table"
+    #expect(again.hasPrefix(expected), "\(again)")
+    if deliveries.count == 1 {
+      try fixture.writer.run("INSERT INTO t(id) VALUES (5)")
+      #expect(fixture.snapshot(query).contains(" 5,"))
+      #expect(fixture.recorder.deliveries(first).count == 2 || change.contains("ADD"))
+    }
+  }
+
+  @Test func `A fetch is answered when another subscription of the query begins in the same turn`() throws {
+    let fixture = try WorkerFixture(Self.schema, isWAL: false)
+    fixture.subscribe(first, query)
+    fixture.snapshot(query)
+    // The lock makes the worker find both in its mailbox at once.
+    try fixture.writer.run("BEGIN EXCLUSIVE")
+    fixture.snapshotLater(query)
+    fixture.subscribe(second, query)
+    fixture.worker.post(.request(first, .fetch(Window(offset: 0, limit: 1))))
+    try fixture.writer.run("COMMIT")
+    fixture.snapshot(query)
+    #expect(fixture.recorder.deliveries(first) == ["snapshot 1", "rows 1"])
+    #expect(fixture.recorder.deliveries(second) == ["snapshot 1"])
+  }
+
+  @Test func `Requests made while a snapshot comes in parts are answered after it, in order`() throws {
+    let rows = "WITH RECURSIVE n(i) AS (SELECT 2 UNION ALL SELECT i + 1 FROM n WHERE i < 1000) INSERT INTO t SELECT i, i FROM n;"
+    let fixture = try WorkerFixture(Self.schema + rows) { $0.chunkBytes = 4_096 }
+    fixture.recorder.setDrained(false, session: 1)
+    fixture.subscribe(first, query)
+    fixture.worker.post(.request(first, .fetch(Window(offset: 0, limit: 3))))
+    fixture.worker.post(.request(first, .window(Window(offset: 0, limit: 2))))
+    try fixture.writer.run("INSERT INTO t VALUES (1001, 'late')")
+    fixture.snapshot(query)
+    #expect(fixture.recorder.deliveries(first) == ["snapshot 1000"])
+    fixture.worker.post(.request(first, .resync))
+    fixture.snapshot(query)
+    #expect(fixture.recorder.deliveries(first) == ["snapshot 1000", "snapshot 1001"])
+    fixture.recorder.setDrained(true, session: 1)
+    while !fixture.recorder.deliveries(first).contains("rows 2") {
+      fixture.worker.post(.sessionDrained(1))
+      fixture.snapshot(query)
+    }
+    let deliveries = fixture.recorder.deliveries(first)
+    #expect(!deliveries.contains { $0.hasPrefix("patch") })
+    #expect(deliveries.suffix(2) == ["rows 3", "rows 2"])
+  }
+
+  @Test func `A snapshot in parts that an answer begins with is not lost`() throws {
+    let rows = "WITH RECURSIVE n(i) AS (SELECT 2 UNION ALL SELECT i + 1 FROM n WHERE i < 1000) INSERT INTO t SELECT i, i FROM n;"
+    let fixture = try WorkerFixture(Self.schema + rows) {
+      $0.chunkBytes = 4_096
+      // Every patch is larger than starting over.
+      $0.patchBytes = 0
+    }
+    fixture.subscribe(first, query)
+    for _ in 0..<1_000 { fixture.worker.post(.sessionDrained(1)) }
+    fixture.snapshot(query)
+    fixture.recorder.setDrained(false, session: 1)
+    try fixture.writer.run("UPDATE t SET a = a || 'new'; DELETE FROM t WHERE id > 900")
+    fixture.worker.post(.request(first, .fetch(Window(offset: 0, limit: 1))))
+    fixture.snapshot(query)
+    fixture.recorder.setDrained(true, session: 1)
+    while fixture.recorder.deliveries(first).last != "rows 1" {
+      fixture.worker.post(.sessionDrained(1))
+      fixture.snapshot(query)
+    }
+    let deliveries = fixture.recorder.deliveries(first)
+    let start = deliveries.lastIndex { $0.hasPrefix("snapshot") }!
+    let parts = deliveries[(start + 1)...].dropLast().compactMap { Int($0.dropFirst("rows ".count)) }
+    #expect(deliveries[start] == "snapshot 900")
+    #expect(parts.reduce(0, +) > 700, "\(deliveries)")
+  }
+
+  @Test func `An interval is kept to, and its end brings what is due`() throws {
+    let fixture = try WorkerFixture(Self.schema)
+    fixture.subscribe(first, query, minInterval: 300)
+    fixture.snapshot(query)
+    let start = ContinuousClock.now
+    var commits = 0
+    while ContinuousClock.now - start < .milliseconds(700) {
+      commits += 1
+      try fixture.writer.run("UPDATE t SET a = \(commits)")
+      fixture.snapshot(query)
+    }
+    let elapsed = (ContinuousClock.now - start) / .milliseconds(300)
+    let patches = fixture.recorder.deliveries(first).count - 1
+    #expect(patches >= 1 && Double(patches) <= elapsed + 1, "\(patches) patches in \(elapsed) intervals")
+    #expect(commits > patches)
+    let last = fixture.recorder.sent.count
+    while fixture.recorder.sent.count == last, ContinuousClock.now - start < .seconds(10) {}
+    #expect(fixture.recorder.sent.count == last + 1, "what the last interval held back comes by itself")
+  }
+}
+
+extension WorkerFixture {
+  /// Asks, and does not wait.
+  func snapshotLater(_ query: Query) {
+    worker.post(.snapshot(.init(query: query, window: nil) { _ in }))
+  }
+}
