@@ -52,8 +52,8 @@ readme: build ## run the commands that README.md shows
 	@scripts/packages.sh readme
 	@PATH="$(CURDIR)/.build/release:$$PATH" scripts/check-readme.sh README.md
 
-bench: packages ## run the benchmarks, each beside its baseline
-	@swift run -c release -j $(JOBS) --package-path Benchmarks $(BENCHMARKS)
+bench: build ## run the benchmarks, each beside its baseline
+	@cd Benchmarks && swift build -c release -j $(JOBS) && .build/release/FreshetBench
 
 docker: ## build the container image freshet:latest
 	@docker build -f docker/Dockerfile -t freshet:latest .

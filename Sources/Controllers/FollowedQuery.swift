@@ -18,7 +18,9 @@ final class FollowedQuery {
   private let nonce = String(UInt64.random(in: 0...UInt64.max), radix: 36)
   /// For the newest versions, which columns of which rows a version changed; nil: any.
   private var changes: [(version: Int, rows: [[UInt8]: ColumnMask]?)] = []
-  private static let notedVersions = 256
+  /// Rows in `changes`, and how many there may be: a client further behind is told all columns of a row that changed.
+  private var notedRows = 0
+  private static let notedRowsLimit = 20_000
 
   init(_ query: Query, _ compiled: CompiledQuery, _ reader: ResultReader, commit: Int64) throws(FreshetError) {
     self.query = query
@@ -60,7 +62,12 @@ final class FollowedQuery {
 
   private func note(_ rows: [[UInt8]: ColumnMask]?) {
     changes.append((controller.newest.number, rows))
-    if changes.count > Self.notedVersions { changes.removeFirst(Self.notedVersions / 2) }
+    // A version counts as a row, so that empty ones do not pile up.
+    notedRows += 1 + (rows?.count ?? 0)
+    while notedRows > Self.notedRowsLimit, let oldest = changes.first {
+      notedRows -= 1 + (oldest.rows?.count ?? 0)
+      changes.removeFirst()
+    }
   }
 
   /// The columns in which a row of the newest version may differ from `held`.

@@ -44,6 +44,8 @@ extension WorkerLoop {
     sendSnapshots()
     for subscription in loading.values where isDrained(subscription.key.session) { sendNextPart(subscription) }
     sendPatches(isDrained)
+    // Asked again, because what this turn has sent is on its way now: only who waits is told when it is gone.
+    for subscription in loading.values where output.isDrained(subscription.key.session) { mustTurn = true }
   }
 
   private func sendPatches(_ isDrained: (UInt64) -> Bool) {

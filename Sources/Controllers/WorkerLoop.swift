@@ -50,12 +50,16 @@ final class WorkerLoop {
   var nextDue: UInt64 = .max
 
   private var isStopping = false
-  private var mustTurn = false
+  /// The last turn could not read the database.
+  private var hasFailed = false
+  /// There is something to do that no event will tell of.
+  var mustTurn = false
   /// How many of `looks` have passed since somebody wrote to the files.
   private var look: Int
 
-  /// When to look again after a write was noticed: its commit becomes visible a little later, and silently.
-  private static let looks: [UInt64] = [2_000_000, 20_000_000, 100_000_000]
+  /// When to look again after a write was noticed whose commit cannot be read yet: it becomes visible later, and silently.
+  /// The last one is all that follows a commit that was found.
+  private static let looks: [UInt64] = [1_000_000, 4_000_000, 16_000_000, 64_000_000, 20_000_000]
   /// How often to look when nothing tells of writes; and, to be safe, when something does.
   private var pollInterval: UInt64 { watcher.descriptor < 0 ? 20_000_000 : 1_000_000_000 }
 
@@ -81,19 +85,24 @@ final class WorkerLoop {
     }
   }
 
-  /// Files are written in several steps, and the commit becomes visible microseconds after the last: waiting that long
-  /// here is cheaper than being woken for every step, and sooner than a wait in `poll`.
+  /// Most often the commit can be read by the time its writes have woken this thread. When not, it is so within
+  /// microseconds, unless the writer waits for its disk: then `wait` looks again after a while, and again.
   private func hasDatabaseChanged() -> Bool {
-    for pause in look == 0 ? [60, 120] : [] as [UInt32] {
-      usleep(pause)
-      _ = watcher.drain()
-      if (try? connection.hasChanged()) ?? true { return true }
+    let wasWritten = look == 0
+    for attempt in 0..<(wasWritten ? 3 : 1) {
+      if attempt > 0 { usleep(50) }
+      if (try? connection.hasChanged()) ?? true {
+        // What was written and is not to be read yet belongs to another commit: rare, but it must not be missed.
+        if wasWritten { look = Self.looks.count - 1 }
+        return true
+      }
     }
-    return (try? connection.hasChanged()) ?? true
+    return false
   }
 
   private func turn(_ commands: [WorkerCommand]) {
     mustTurn = false
+    hasFailed = false
     do {
       try connection.snapshot { db in
         try follow(db)
@@ -104,6 +113,7 @@ final class WorkerLoop {
       // The change log stays where it was: the next turn follows the same changes, which is harmless.
       logger.error("a turn failed", metadata: ["error": "\(error)"])
       mustTurn = true
+      hasFailed = true
       let error = FreshetError(.overloaded, "the database cannot be read at the moment")
       for command in commands { reject(command, error) }
     }
@@ -115,7 +125,7 @@ final class WorkerLoop {
     let now = monotonicNanoseconds()
     var timeout = look < Self.looks.count ? Self.looks[look] : pollInterval
     if nextDue != .max { timeout = min(timeout, nextDue > now ? nextDue - now : 0) }
-    if mustTurn { timeout = min(timeout, 50_000_000) }
+    if mustTurn { timeout = hasFailed ? min(timeout, 50_000_000) : 0 }
     look = min(look + 1, Self.looks.count)
 
     var descriptors = [pollfd(fd: worker.wake.readEnd, events: Int16(POLLIN), revents: 0)]
@@ -154,7 +164,7 @@ extension WorkerLoop {
         changed[change.table, default: [:]][key] = ColumnMask(rawValue: mask | change.columns.rawValue)
       }
     } catch {
-      guard error.code == StoreError.Code.notTracked else { throw error }
+      guard error.code == ErrorCode.notTracked else { throw error }
       loseTracking()
       return
     }
@@ -182,7 +192,7 @@ extension WorkerLoop {
       try reloadSchema(db, head)
       return log
     } catch let error as StoreError {
-      guard error.code == StoreError.Code.notTracked else { throw error }
+      guard error.code == ErrorCode.notTracked else { throw error }
       return nil
     }
   }

@@ -80,7 +80,6 @@ package enum DemoDatabase {
         try progress(row + 1)
       }
     }
-    try db.execute(sql: DemoSchema.indexes)
     try db.execute(sql: "ANALYZE")
     try db.execute(sql: "PRAGMA user_version = \(DemoSchema.version)")
     try progress(rows)

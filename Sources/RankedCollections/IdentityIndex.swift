@@ -98,25 +98,32 @@ struct IdentityIndex {
     currentSection = section
     leafWasAdded(leaf)
     for slot in leaf.payloads.indices {
-      let isDuplicate = leaf.withIdentity(slot) { identity in
-        if containsHash(IdentityIndex.hash(identity)), find(identity) != nil {
-          return true
-        }
-        insert(IdentityIndex.hash(identity), leafID: leaf.leafID)
-        return false
-      }
-      if isDuplicate { return slot }
+      let isNew = leaf.withIdentity(slot) { insert(new: $0, at: slot, of: leaf) }
+      if !isNew { return slot }
     }
     return nil
   }
 
-  private func containsHash(_ hash: UInt32) -> Bool {
+  /// One probe both looks for the identity and finds its place. There must be room.
+  ///
+  /// - Returns: false when it is there already.
+  private mutating func insert(new identity: Bytes, at slot: Int, of leaf: Leaf) -> Bool {
+    let hash = IdentityIndex.hash(identity)
     var position = home(hash)
     while slots[position] != 0 {
-      if IdentityIndex.hash(ofSlot: slots[position]) == hash { return true }
+      if IdentityIndex.hash(ofSlot: slots[position]) == hash,
+        let (other, _) = leaves[Int(IdentityIndex.leafID(ofSlot: slots[position]))],
+        let found = other.takeUnretainedValue().slot(ofIdentity: identity),
+        // The leaf holds the row itself already, and another that merely has the same hash led here.
+        other.toOpaque() != Unmanaged.passUnretained(leaf).toOpaque() || found < slot
+      {
+        return false
+      }
       position = next(position)
     }
-    return false
+    slots[position] = IdentityIndex.pack(hash, leaf.leafID)
+    used += 1
+    return true
   }
 }
 

@@ -2,9 +2,10 @@
 ///
 /// Sorting here, on packed keys, is faster than asking SQLite for the order, and free where the rows come sorted.
 package struct SectionedTreeBuilder {
-  /// A row in the arena. `prefix` is the entry's first eight bytes, which settle most comparisons.
+  /// A row in the arena. `prefix` and `next` are the entry's first sixteen bytes, which settle most comparisons.
   private struct Record {
     var prefix: UInt64
+    var next: UInt64
     var start: Int
     var length: Int32
     var stamp: RowStamp
@@ -29,7 +30,8 @@ package struct SectionedTreeBuilder {
 
   private var arena: [UInt8] = []
   private var drafts: [Draft] = []
-  private var draftIndexes: [[UInt8]: Int] = [:]
+  /// By the hash of the section's key: a draft's index + 1, or 0. A power of two, at most half full.
+  private var draftTable = [Int32](repeating: 0, count: 64)
   /// Rows of one section often come together.
   private var current = -1
 
@@ -51,27 +53,50 @@ package struct SectionedTreeBuilder {
       if !drafts[index].label.withUnsafeBytes({ $0.equals(label) }) { drafts[index].label = Array(label) }
     }
     drafts[index].records.append(
-      Record(prefix: SectionedTreeBuilder.prefix(entry), start: start, length: Int32(entry.count), stamp: stamp))
+      Record(
+        prefix: SectionedTreeBuilder.word(entry, 0), next: SectionedTreeBuilder.word(entry, 8), start: start,
+        length: Int32(entry.count), stamp: stamp))
     count += 1
   }
 
   private mutating func draftIndex(of section: Bytes, label: Bytes, _ range: Range<Int>) -> Int {
     if current >= 0, drafts[current].key.withUnsafeBytes({ $0.equals(section) }) { return current }
-    let key = Array(section)
-    if let known = draftIndexes[key] {
-      current = known
-    } else {
-      current = drafts.count
-      draftIndexes[key] = current
-      drafts.append(Draft(key: key, label: Array(label), first: range))
+    var position = slot(of: section)
+    if draftTable[position] == 0 {
+      drafts.append(Draft(key: Array(section), label: Array(label), first: range))
+      if drafts.count * 2 > draftTable.count { growDraftTable() }
+      position = slot(of: section)
+      draftTable[position] = Int32(drafts.count)
     }
+    current = Int(draftTable[position]) - 1
     return current
   }
 
-  private static func prefix(_ entry: Bytes) -> UInt64 {
-    if entry.count >= 8 { return UInt64(bigEndian: entry.loadUnaligned(as: UInt64.self)) }
+  /// Where the section's draft is in the table, or would be.
+  private func slot(of section: Bytes) -> Int {
+    var position = Int(truncatingIfNeeded: section.hash(seed: 0)) & (draftTable.count - 1)
+    while draftTable[position] != 0 {
+      if drafts[Int(draftTable[position]) - 1].key.withUnsafeBytes({ $0.equals(section) }) { return position }
+      position = (position + 1) & (draftTable.count - 1)
+    }
+    return position
+  }
+
+  private mutating func growDraftTable() {
+    draftTable = [Int32](repeating: 0, count: draftTable.count * 2)
+    for index in drafts.indices.dropLast() {
+      let position = drafts[index].key.withUnsafeBytes { slot(of: $0) }
+      draftTable[position] = Int32(index + 1)
+    }
+  }
+
+  /// Eight bytes from `start` on as a number that compares as they do; zeros where there are none.
+  private static func word(_ entry: Bytes, _ start: Int) -> UInt64 {
+    if entry.count >= start + 8 {
+      return UInt64(bigEndian: entry.loadUnaligned(fromByteOffset: start, as: UInt64.self))
+    }
     var result: UInt64 = 0
-    for index in 0..<8 { result = result << 8 | (index < entry.count ? UInt64(entry[index]) : 0) }
+    for index in start..<start + 8 { result = result << 8 | (index < entry.count ? UInt64(entry[index]) : 0) }
     return result
   }
 
@@ -105,6 +130,7 @@ package struct SectionedTreeBuilder {
     try arena.withUnsafeBytes { arena in
       records.sort { left, right in
         if left.prefix != right.prefix { return left.prefix < right.prefix }
+        if left.next != right.next { return left.next < right.next }
         return left.bytes(arena).compare(right.bytes(arena)) < 0
       }
       // Equal entries have equal identities; a tree cannot even hold them.

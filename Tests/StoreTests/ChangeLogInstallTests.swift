@@ -1,5 +1,6 @@
 import GRDB
 import GRDBSQLite
+import LiveQuery
 import TestSupport
 import Testing
 
@@ -22,7 +23,7 @@ import Testing
       try body()
       return nil
     } catch {
-      return (error as? StoreError)?.code ?? "\(error)"
+      return (error as? StoreError)?.code.rawValue ?? "\(error)"
     }
   }
 

@@ -1,5 +1,6 @@
 import GRDB
 import GRDBSQLite
+import LiveQuery
 import Testing
 
 @testable import Store
@@ -106,9 +107,9 @@ import Testing
     #expect(try read(fixture, reader, after: 0).sequences == [1, 2])
     try fixture.uninstall()
     let error = #expect(throws: StoreError.self) { try read(fixture, reader, after: 2) }
-    #expect(error?.code == StoreError.Code.notTracked)
+    #expect(error?.code == ErrorCode.notTracked)
     let another = #expect(throws: StoreError.self) { try self.reader(fixture) }
-    #expect(another?.code == StoreError.Code.notTracked)
+    #expect(another?.code == ErrorCode.notTracked)
     try fixture.install()
     try fixture.write(insert(5))
     let (outcome, sequences) = try read(fixture, reader, after: 2)

@@ -1,4 +1,5 @@
 package import GRDB
+import LiveQuery
 
 /// The change log of a database: triggers that write every changed row's table, key, operation and changed columns
 /// into one table, for every writer in every language in any process.
@@ -30,7 +31,7 @@ package enum ChangeLog {
     _ db: Database, tables: [String]? = nil, capacity: Int = defaultCapacity
   ) throws(StoreError) -> [TrackedTable] {
     guard capacity > 0 else {
-      throw StoreError(code: StoreError.Code.badArgument, message: "the change log's capacity must be 1 or more")
+      throw StoreError(code: ErrorCode.badArgument, message: "the change log's capacity must be 1 or more")
     }
     return try withStoreErrors {
       var result: [TrackedTable] = []

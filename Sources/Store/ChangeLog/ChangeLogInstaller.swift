@@ -1,5 +1,6 @@
 import Foundation
 import GRDB
+import LiveQuery
 
 /// One installation: compares what the schema should hold with what it does, and writes the difference.
 struct ChangeLogInstaller {
@@ -123,7 +124,7 @@ struct ChangeLogInstaller {
     do {
       _ = try TableShape.read(db, table)
       return true
-    } catch let error as StoreError where error.code == StoreError.Code.notAllowed {
+    } catch let error as StoreError where error.code == ErrorCode.notAllowed {
       return false
     }
   }

@@ -1,5 +1,6 @@
 import GRDB
 import GRDBSQLite
+import LiveQuery
 
 /// Reads the change log on one connection.
 ///
@@ -9,10 +10,10 @@ import GRDBSQLite
 package final class ChangeLogReader {
   private let connection: OpaquePointer
   /// token, newest seq
-  private let state: Statement
-  private let schemaVersion: Statement
+  private let state: PreparedStatement
+  private let schemaVersion: PreparedStatement
   /// seq, tbl, op, cols, k0, … in order of seq
-  private let rows: Statement
+  private let rows: PreparedStatement
   /// Names the log that was read last; `ChangeLog` gives the log a new one whenever changes may have gone unlogged.
   private var token: Int64?
 
@@ -20,24 +21,29 @@ package final class ChangeLogReader {
   /// - Throws: `not_tracked` when the database has no change log.
   package init(connection: OpaquePointer) throws(StoreError) {
     self.connection = connection
-    state = try Statement(
-      connection,
-      """
-      SELECT (SELECT token FROM main."\(ChangeLogSchema.meta)"), \
-      (SELECT seq FROM main."\(ChangeLogSchema.log)" ORDER BY seq DESC LIMIT 1)
-      """)
-    schemaVersion = try Statement(connection, "PRAGMA main.schema_version")
-    // `*`, so that key columns added later are read without a new statement.
-    rows = try Statement(connection, "SELECT * FROM main.\"\(ChangeLogSchema.log)\" WHERE seq > ?1 ORDER BY seq")
+    do throws(SQLiteFailure) {
+      state = try PreparedStatement(
+        connection,
+        """
+        SELECT (SELECT token FROM main."\(ChangeLogSchema.meta)"), \
+        (SELECT seq FROM main."\(ChangeLogSchema.log)" ORDER BY seq DESC LIMIT 1)
+        """)
+      schemaVersion = try PreparedStatement(connection, "PRAGMA main.schema_version")
+      // `*`, so that key columns added later are read without a new statement.
+      rows = try PreparedStatement(
+        connection, "SELECT * FROM main.\"\(ChangeLogSchema.log)\" WHERE seq > ?1 ORDER BY seq")
+    } catch { throw StoreError(logFailure: error) }
   }
 
   /// The newest change in the caller's read transaction; reading goes on from there.
   ///
   /// - Throws: `not_tracked`; otherwise what SQLite reports.
   package func head() throws(StoreError) -> LogHead {
-    let (token, head) = try readState()
-    self.token = token
-    return head
+    do throws(SQLiteFailure) {
+      let (token, head) = try readState()
+      self.token = token
+      return head
+    } catch { throw StoreError(logFailure: error) }
   }
 
   /// Passes every change after number `sequence`, oldest first, to `body`. O(number of them).
@@ -48,19 +54,26 @@ package final class ChangeLogReader {
   package func read(
     after sequence: Int64, _ body: (borrowing ChangeRow) -> Void
   ) throws(StoreError) -> ReadOutcome {
+    do throws(SQLiteFailure) { return try readRows(after: sequence, body) } catch {
+      throw StoreError(logFailure: error)
+    }
+  }
+
+  private func readRows(
+    after sequence: Int64, _ body: (borrowing ChangeRow) -> Void
+  ) throws(SQLiteFailure) -> ReadOutcome {
     let (token, head) = try readState()
     let isSameLog = self.token == nil || self.token == token
     self.token = token
     guard isSameLog, sequence <= head.sequence else { return .gap(head) }
     guard sequence < head.sequence else { return .complete(head) }
     defer { rows.reset() }
-    rows.bind(sequence, at: 1)
+    rows.bind(.integer(sequence), at: 1)
     // Numbers are given without gaps: if the first is not the next, those between have been trimmed.
     guard try rows.step(), rows.integer(0) == sequence + 1 else { return .gap(head) }
     repeat {
-      guard let operation = ChangeOperation(rawValue: rows.integer(2)) else {
-        throw StoreError(code: StoreError.Code.internalError, message: "the change log holds an unknown operation")
-      }
+      // An operation of a newer Freshet names a key to look at, as all of them do.
+      let operation = ChangeOperation(rawValue: rows.integer(2)) ?? .displace
       body(
         ChangeRow(
           statement: rows.handle, sequence: rows.integer(0), table: rows.integer(1), operation: operation,
@@ -69,62 +82,26 @@ package final class ChangeLogReader {
     return .complete(head)
   }
 
-  private func readState() throws(StoreError) -> (token: Int64, head: LogHead) {
+  private func readState() throws(SQLiteFailure) -> (token: Int64, head: LogHead) {
     precondition(sqlite3_get_autocommit(connection) == 0, "the change log is read inside a read transaction")
     defer {
       state.reset()
       schemaVersion.reset()
     }
-    guard try state.step(), try schemaVersion.step() else {
-      throw StoreError(code: StoreError.Code.internalError, message: "SQLite gave no row for the state of the log")
-    }
+    // Both give exactly one row, whatever the tables hold.
+    _ = try state.step()
+    _ = try schemaVersion.step()
     return (state.integer(0), LogHead(sequence: state.integer(1), schemaVersion: schemaVersion.integer(0)))
   }
 }
 
-/// A prepared statement on a raw connection.
-private final class Statement {
-  let handle: OpaquePointer
-
-  init(_ connection: OpaquePointer, _ sql: String) throws(StoreError) {
-    var handle: OpaquePointer?
-    let code = sqlite3_prepare_v3(connection, sql, -1, UInt32(SQLITE_PREPARE_PERSISTENT), &handle, nil)
-    guard code == SQLITE_OK, let handle else { throw Self.error(code, of: connection) }
-    self.handle = handle
-  }
-
-  deinit {
-    sqlite3_finalize(handle)
-  }
-
-  func bind(_ value: Int64, at index: Int32) {
-    let code = sqlite3_bind_int64(handle, index, value)
-    precondition(code == SQLITE_OK, "a statement is reset before it is bound again")
-  }
-
-  /// Whether there is another row.
-  func step() throws(StoreError) -> Bool {
-    switch sqlite3_step(handle) {
-    case SQLITE_ROW: return true
-    case SQLITE_DONE: return false
-    case let code: throw Self.error(code, of: sqlite3_db_handle(handle))
+extension StoreError {
+  /// What SQLite says when the log is read.
+  fileprivate init(logFailure error: SQLiteFailure) {
+    if error.primaryCode == SQLITE_ERROR && error.message.hasPrefix("no such table") {
+      self.init(code: .notTracked, message: "the database has no change log")
+    } else {
+      self.init(code: StoreError.code(of: .init(rawValue: error.primaryCode)), message: error.message)
     }
-  }
-
-  func reset() {
-    // Its result repeats the error of the last step, which was thrown there.
-    _ = sqlite3_reset(handle)
-  }
-
-  func integer(_ column: Int32) -> Int64 {
-    sqlite3_column_int64(handle, column)
-  }
-
-  private static func error(_ code: Int32, of connection: OpaquePointer?) -> StoreError {
-    let message = String(cString: sqlite3_errmsg(connection))
-    if code & 0xFF == SQLITE_ERROR && message.hasPrefix("no such table") {
-      return StoreError(code: StoreError.Code.notTracked, message: "the database has no change log")
-    }
-    return StoreError(code: StoreError.code(of: .init(rawValue: code & 0xFF)), message: message)
   }
 }

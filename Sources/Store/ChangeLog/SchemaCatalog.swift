@@ -1,4 +1,5 @@
 import GRDB
+import LiveQuery
 
 /// What the main database's schema lists under which name.
 struct SchemaCatalog {
@@ -32,7 +33,7 @@ struct SchemaCatalog {
   /// The table of this name, in any case.
   func trackable(_ name: String) throws(StoreError) -> Table {
     guard let table = table(name) else {
-      throw StoreError(code: StoreError.Code.noSuchTable, message: "no such table: \(name)")
+      throw StoreError(code: ErrorCode.noSuchTable, message: "no such table: \(name)")
     }
     guard table.isTrackable else {
       let what =
@@ -42,7 +43,7 @@ struct SchemaCatalog {
         case "shadow": "part of a virtual table"
         default: "an internal table"
         }
-      throw StoreError(code: StoreError.Code.notAllowed, message: "\(table.name) cannot be tracked: it is \(what)")
+      throw StoreError(code: ErrorCode.notAllowed, message: "\(table.name) cannot be tracked: it is \(what)")
     }
     return table
   }

@@ -1,4 +1,5 @@
 package import GRDB
+import LiveQuery
 
 /// All that the triggers of one table depend on, read from the schema.
 struct TableShape: Equatable {
@@ -103,7 +104,7 @@ extension TableShape {
     }
     guard let rowidAlias else {
       throw StoreError(
-        code: StoreError.Code.notAllowed,
+        code: ErrorCode.notAllowed,
         message: "table \(table.name) cannot be tracked: it has no primary key, and its columns hide the rowid")
     }
     return .rowid(alias: rowidAlias)

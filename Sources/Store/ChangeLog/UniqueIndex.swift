@@ -1,4 +1,5 @@
 import GRDB
+import LiveQuery
 
 /// An index that makes REPLACE delete rows other than the one it writes.
 struct UniqueIndex: Equatable {
@@ -104,7 +105,7 @@ struct IndexDefinition: Equatable {
 extension IndexDefinition? {
   fileprivate func expression(at position: Int) throws(StoreError) -> String {
     guard let self, self.terms.indices.contains(position) else {
-      throw StoreError(code: StoreError.Code.internalError, message: "an index on an expression has no readable SQL")
+      throw StoreError(code: ErrorCode.internal, message: "an index on an expression has no readable SQL")
     }
     return self.terms[position]
   }
