@@ -169,10 +169,11 @@ extension WorkerLoop {
       return
     }
     sequence = outcome.head.sequence
-    if outcome.head.schemaVersion != schemaVersion {
+    var isGap = false
+    if case .gap = outcome { isGap = true }
+    // `freshet track` may have brought the list of tables up to date with the schema, which leaves a gap alone.
+    if isGap || outcome.head.schemaVersion != schemaVersion {
       try reloadSchema(db, outcome.head)
-    } else if case .gap = outcome {
-      for query in queries.values { attempt(query) { () throws(FreshetError) in try query.refetch(commit: sequence) } }
     } else {
       for query in queries.values {
         guard let rows = changed[query.compiled.table.id] else { continue }
@@ -206,7 +207,7 @@ extension WorkerLoop {
 
   /// The schema is another one: statements are compiled anew, and whatever may have changed with it is read again.
   private func reloadSchema(_ db: Database, _ head: LogHead) throws {
-    tables = try ChangeLog.trackedTables(db)
+    tables = try ChangeLog.followedTables(db)
     schemaVersion = head.schemaVersion
     for query in queries.values { recompile(query) }
   }

@@ -96,6 +96,7 @@ final class LiveClient {
             changes[id, default: 0] += 1
             last[id] = message
             try models[id, default: ClientModel()].apply(message)
+          ended[id] = nil
           } else {
             others.append(message)
           }

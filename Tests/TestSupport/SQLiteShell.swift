@@ -39,6 +39,8 @@ package final class SQLiteSession {
     process.standardOutput = output
     process.standardError = FileHandle.nullDevice
     try process.run()
+    // What statements print is not to be taken for the echo that tells their end.
+    input.fileHandleForWriting.write(Data(".output /dev/null\n".utf8))
   }
 
   /// Runs the statements, of which the last needs no semicolon; those that fail are passed over, as the shell does. Returns when all are done.

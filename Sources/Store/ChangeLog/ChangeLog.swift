@@ -61,6 +61,17 @@ package enum ChangeLog {
     try withStoreErrors { try ChangeLogInstaller.entries(db) }
   }
 
+  /// Those of the tracked tables whose changes are logged: a table that was renamed, or dropped and made anew, is not among
+  /// them until `install` is called again.
+  package static func followedTables(_ db: Database) throws(StoreError) -> [TrackedTable] {
+    try withStoreErrors {
+      let triggers = try ChangeLogInstaller.triggers(db)
+      return try ChangeLogInstaller.entries(db).filter { table in
+        triggers.contains { $0.name == ChangeLogSchema.insertTrigger(table.id) && isSameName($0.table, table.name) }
+      }
+    }
+  }
+
   /// Whether the log and its triggers are those that `install` would make for the schema as it is now. When not,
   /// changes may go unlogged until `install` is called again; untracked tables make no difference.
   package static func isCurrent(_ db: Database) throws(StoreError) -> Bool {

@@ -60,7 +60,7 @@ struct ChangeLogInstaller {
     var names = names
     for entry in try Self.entries(db) {
       // A renamed table took its triggers along; one that was dropped and made anew lost them.
-      let renamed = installed.first { $0.name == "\(Schema.prefix)\(entry.id)_insert" }?.table
+      let renamed = installed.first { $0.name == Schema.insertTrigger(entry.id) }?.table
       let recorded = catalog.table(entry.name)
       guard let table = renamed.flatMap(catalog.table) ?? recorded, table.isTrackable else { continue }
       try plan.append(id: entry.id, TableShape.read(db, table))

@@ -15,6 +15,9 @@ enum ChangeLogSchema {
   /// Raised when the triggers or tables of an older Freshet must not be read by this one.
   static let format = 1
 
+  /// The name of a table's first trigger.
+  static func insertTrigger(_ table: Int64) -> String { "\(prefix)\(table)_insert" }
+
   /// The values of `_freshet_log.op`.
   static let insert = ChangeOperation.insert.rawValue
   static let update = ChangeOperation.update.rawValue

@@ -7,12 +7,16 @@ package import LiveQuery
 package final class FragmentChecker {
   private let connection: OpaquePointer
   private let audit = Audit()
+  /// Whatever reads a table: see `refreshSchema`.
+  private var schemaReader: PreparedStatement?
 
   /// What the authorizer saw of one statement.
   final class Audit {
     var reads: Set<ColumnRead> = []
     var selects = 0
     var denial: FreshetError?
+    /// The statement is the checker's own.
+    var isTrusted = false
   }
 
   struct ColumnRead: Hashable {
@@ -36,7 +40,24 @@ package final class FragmentChecker {
     sqlite3_set_authorizer(connection, authorize, Unmanaged.passUnretained(audit).toOpaque())
   }
 
-  deinit { sqlite3_close(connection) }
+  deinit {
+    schemaReader = nil
+    sqlite3_close(connection)
+  }
+
+  /// Looks whether the schema has changed. To be called before a query is compiled: a statement that is prepared and never
+  /// stepped is compiled against the schema that the connection knows, however old.
+  func refreshSchema() throws(FreshetError) {
+    audit.isTrusted = true
+    defer { audit.isTrusted = false }
+    do throws(SQLiteFailure) {
+      if schemaReader == nil {
+        schemaReader = try PreparedStatement(connection, "SELECT 1 FROM main.sqlite_master LIMIT 1")
+      }
+      defer { schemaReader?.reset() }
+      _ = try schemaReader?.step()
+    } catch { throw FreshetError(queryFailure: error, place: nil) }
+  }
 
   /// Compiles a statement.
   ///
@@ -104,6 +125,7 @@ private func authorize(
 ) -> Int32 {
   guard let context else { return SQLITE_DENY }
   let audit = Unmanaged<FragmentChecker.Audit>.fromOpaque(context).takeUnretainedValue()
+  if audit.isTrusted { return SQLITE_OK }
   let name = { (text: UnsafePointer<CChar>?) in text.map { String(cString: $0) } ?? "" }
   switch action {
   case SQLITE_SELECT:

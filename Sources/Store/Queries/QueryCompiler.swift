@@ -36,6 +36,7 @@ package struct QueryCompiler {
     self.checker = checker
     reference = try TableReference(query.from)
     numbering = ParameterNumbering(query.parameters)
+    try checker.refreshSchema()
     // An unknown table is SQLite's to report, in its own words.
     _ = try checker.compile("SELECT 1 FROM \(reference.sql)", place: "from")
     let name = reference.table
