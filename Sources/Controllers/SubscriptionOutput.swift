@@ -86,6 +86,7 @@ package protocol SubscriptionOutput: AnyObject, Sendable {
   /// Sends one message to several subscriptions that differ in nothing but session and id.
   func send(_ delivery: Delivery, shape: Shape, to recipients: [SubscriptionKey])
 
-  /// The subscription is over, by an error that it has been sent. Its id is free.
+  /// The subscription is over; the error that says so is sent next. By then its id is free: the client may use it again at
+  /// once.
   func subscriptionEnded(_ key: SubscriptionKey)
 }
