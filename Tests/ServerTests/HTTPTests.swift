@@ -102,8 +102,10 @@ import Wire
     ("GET", "/v1/snapshot", 400, "bad_message"), ("GET", "/v1/snapshot?from=nosuch", 400, "no_such_table"),
     ("GET", "/v1/snapshot?from=t&where=nosuch", 400, "no_such_column"),
     ("GET", "/v1/snapshot?from=t&where=1)+OR+(1", 400, "bad_query"),
-    ("GET", "/v1/snapshot?from=t&nosuch=1", 400, "bad_query"), ("GET", "/v1/snapshot?from=t&limit=-1", 400, "bad_query"),
-    ("GET", "/v1/snapshot?from=t&limit=x", 400, "bad_query"), ("GET", "/v1/snapshot?from=t&shape=x", 400, "bad_message"),
+    ("GET", "/v1/snapshot?from=t&nosuch=1", 400, "bad_query"),
+    ("GET", "/v1/snapshot?from=t&limit=-1", 400, "bad_query"),
+    ("GET", "/v1/snapshot?from=t&limit=x", 400, "bad_query"),
+    ("GET", "/v1/snapshot?from=t&shape=x", 400, "bad_message"),
     ("GET", "/v1/snapshot?query=%7B", 400, "bad_message"),
     ("GET", "/v1/snapshot?query=%7B%22from%22%3A%22t%22%7D&from=t", 400, "bad_query"),
     ("GET", "/v1/snapshot?from=sqlite_master", 403, "not_allowed"),
@@ -196,7 +198,8 @@ import Wire
       $0.allowsWrites = true
       $0.queryTimeout = .milliseconds(50)
     }
-    let sql = "WITH RECURSIVE n(i) AS (SELECT 1 UNION ALL SELECT i + 1 FROM n) INSERT INTO t SELECT i + 9, i, i FROM n WHERE i < 0"
+    let sql =
+      "WITH RECURSIVE n(i) AS (SELECT 1 UNION ALL SELECT i + 1 FROM n) INSERT INTO t SELECT i + 9, i, i FROM n WHERE i < 0"
     let response = try live.http("POST", "/v1/transactions", body: "{\"statements\":[{\"sql\":\"\(sql)\"}]}")
     try expectProblem(response, 504, "timeout")
     #expect(try contents(live).hasPrefix("[1 'Bob' 30]"))
@@ -207,7 +210,9 @@ import Wire
     let live = try writing()
     let client = try live.connect()
     try client.subscribe("q", #"{"from":"t","select":["name"]}"#)
-    try client.send(#"{"type":"transact","id":"w1","statements":[{"sql":"UPDATE t SET name = :n WHERE id = 1","params":{"n":"new"}}]}"#)
+    try client.send(
+      #"{"type":"transact","id":"w1","statements":[{"sql":"UPDATE t SET name = :n WHERE id = 1","params":{"n":"new"}}]}"#
+    )
     let committed = try client.receive("committed")
     #expect(committed["id"] == .string("w1") && committed["changes"] == .integer(1))
     let commit = try Int64(committed.required("commit").int())
@@ -222,15 +227,16 @@ import Wire
   // MARK: - Origins, health, files
 
   /// Host, Origin, and whether they may pass.
-  @Test(arguments: [
-    ("localhost", nil, true), ("127.0.0.1:8080", nil, true), ("[::1]:80", nil, true), ("LOCALHOST", nil, true),
-    ("evil.example", nil, false), ("127.evil.example", nil, false), ("127.0.0.1.evil.example", nil, false),
-    ("localhost.evil.example", nil, false), ("localhost", "http://localhost", true),
-    ("localhost:8080", "http://localhost:8080", true), ("localhost:8080", "http://localhost:9090", false),
-    ("localhost", "https://evil.example", false), ("localhost", "null", false), ("localhost", "localhost", false),
-    ("localhost", "https://good.example", true), ("localhost", "https://good.example.evil.example", false),
-    ("evil.example", "http://evil.example", false), ("evil.example", "https://good.example", false),
-  ] as [(String, String?, Bool)])
+  @Test(
+    arguments: [
+      ("localhost", nil, true), ("127.0.0.1:8080", nil, true), ("[::1]:80", nil, true), ("LOCALHOST", nil, true),
+      ("evil.example", nil, false), ("127.evil.example", nil, false), ("127.0.0.1.evil.example", nil, false),
+      ("localhost.evil.example", nil, false), ("localhost", "http://localhost", true),
+      ("localhost:8080", "http://localhost:8080", true), ("localhost:8080", "http://localhost:9090", false),
+      ("localhost", "https://evil.example", false), ("localhost", "null", false), ("localhost", "localhost", false),
+      ("localhost", "https://good.example", true), ("localhost", "https://good.example.evil.example", false),
+      ("evil.example", "http://evil.example", false), ("evil.example", "https://good.example", false),
+    ] as [(String, String?, Bool)])
   func `Pages of foreign origins are kept out`(host: String, origin: String?, passes: Bool) throws {
     let live = try LiveServer(Self.schema) { $0.allowedOrigins = ["https://good.example"] }
     let headers = ["Host: \(host)"] + (origin.map { ["Origin: \($0)"] } ?? [])

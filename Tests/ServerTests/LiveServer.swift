@@ -109,7 +109,7 @@ final class LiveClient {
             changes[id, default: 0] += 1
             last[id] = message
             try models[id, default: ClientModel()].apply(message)
-          ended[id] = nil
+            ended[id] = nil
           } else {
             others.append(message)
           }

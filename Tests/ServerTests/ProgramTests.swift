@@ -44,15 +44,18 @@ import Wire
   @Test(arguments: [
     (["serve", "DIR/nosuch.sqlite"], "there is no file"), (["serve", "DIR"], "is a directory"),
     (["serve", "DIR/text"], "is not an SQLite database"), (["serve"], "Missing expected argument '<db>'"),
-    (["serve", "DB", "--port", "70000"], "--port must be 0 to 65535"), (["serve", "DB", "--port", "x"], "The value 'x' is invalid"),
-    (["serve", "DB", "--nosuch"], "Unknown option '--nosuch'"), (["serve", "DB", "--log-level", "x"], "x is no log level"),
+    (["serve", "DB", "--port", "70000"], "--port must be 0 to 65535"),
+    (["serve", "DB", "--port", "x"], "The value 'x' is invalid"),
+    (["serve", "DB", "--nosuch"], "Unknown option '--nosuch'"),
+    (["serve", "DB", "--log-level", "x"], "x is no log level"),
     (["serve", "DB", "--public", "DIR/nosuch", "--port", "0"], "DIR/nosuch"),
     (["serve", "DB", "--public", "DIR/text", "--port", "0"], "DIR/text"),
     (["serve", "DB", "--host", "nosuch.invalid", "--port", "0"], "nosuch.invalid"),
     (["serve", "DB", "--port", "BUSY"], "BUSY"),
     (["track", "DIR/nosuch.sqlite"], "there is no file"), (["track", "DB", "nosuch"], "nosuch"),
     (["untrack", "DIR/nosuch.sqlite"], "there is no file"), (["nosuch"], "nosuch"),
-    (["health", "ftp://x"], "is not an http address"), (["health", "http://127.0.0.1:1/"], "nobody listens at 127.0.0.1:1"),
+    (["health", "ftp://x"], "is not an http address"),
+    (["health", "http://127.0.0.1:1/"], "nobody listens at 127.0.0.1:1"),
   ])
   func `What is wrong is said in one sentence`(arguments: [String], message: String) throws {
     let folder = try ProgramFolder()
@@ -89,7 +92,8 @@ import Wire
       INSERT INTO c(d) VALUES (1);
       """)
     let shell = SQLiteShell(path: folder.database)
-    let master = "SELECT rowid, type, name, tbl_name, rootpage, quote(sql) FROM sqlite_master; SELECT * FROM sqlite_sequence;"
+    let master =
+      "SELECT rowid, type, name, tbl_name, rootpage, quote(sql) FROM sqlite_master; SELECT * FROM sqlite_sequence;"
     let before = try shell.run(master)
     for _ in 0..<2 {
       let tracked = try Program.run("track", folder.database)
@@ -122,7 +126,8 @@ private final class BusyPort {
     var length = socklen_t(MemoryLayout<sockaddr_in>.size)
     let isBound = withUnsafeMutablePointer(to: &address) {
       $0.withMemoryRebound(to: sockaddr.self, capacity: 1) { pointer in
-        bind(descriptor, pointer, length) == 0 && listen(descriptor, 1) == 0 && getsockname(descriptor, pointer, &length) == 0
+        bind(descriptor, pointer, length) == 0 && listen(descriptor, 1) == 0
+          && getsockname(descriptor, pointer, &length) == 0
       }
     }
     self.descriptor = descriptor

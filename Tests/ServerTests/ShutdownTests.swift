@@ -36,7 +36,8 @@ import Testing
   }
 
   @Test func `Clients that neither read nor answer do not keep a server from stopping`() throws {
-    let rows = "WITH RECURSIVE n(i) AS (SELECT 1 UNION ALL SELECT i + 1 FROM n WHERE i < 50000) INSERT INTO t SELECT i, i FROM n;"
+    let rows =
+      "WITH RECURSIVE n(i) AS (SELECT 1 UNION ALL SELECT i + 1 FROM n WHERE i < 50000) INSERT INTO t SELECT i, i FROM n;"
     let live = try LiveServer(Self.schema + rows)
     let clients = try (0..<5).map { _ in try live.connect(receiveBuffer: 4_096) }
     for client in clients { try client.send(#"{"type":"subscribe","id":"q","query":{"from":"t"}}"#) }
