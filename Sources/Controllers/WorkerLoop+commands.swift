@@ -49,7 +49,8 @@ extension WorkerLoop {
     if let known = queries[query] { return known }
     let (compiled, reader) = try compile(query)
     let sequence = sequence
-    let followed = try connection.deadline.limited(milliseconds: configuration.queryTimeout) { () throws(FreshetError) in
+    let followed = try connection.deadline.limited(milliseconds: configuration.queryTimeout) {
+      () throws(FreshetError) in
       try FollowedQuery(query, compiled, reader, commit: sequence)
     }
     followed.idleSince = monotonicNanoseconds()

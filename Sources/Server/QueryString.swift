@@ -100,11 +100,12 @@ struct SnapshotParameters {
   private static func list(_ text: String) -> [JSONValue] {
     var parts: [String] = [""]
     var depth = 0
-    var quote: Character?
-    for character in text {
+    var quote: Unicode.Scalar?
+    // By scalar: a quote that a combining mark follows is still a quote to SQLite.
+    for character in text.unicodeScalars {
       if let open = quote {
         if character == open { quote = nil }
-      } else if "'\"`[".contains(character) {
+      } else if "'\"`[".unicodeScalars.contains(character) {
         quote = character == "[" ? "]" : character
       } else if character == "(" {
         depth += 1
@@ -114,7 +115,7 @@ struct SnapshotParameters {
         parts.append("")
         continue
       }
-      parts[parts.count - 1].append(character)
+      parts[parts.count - 1].unicodeScalars.append(character)
     }
     return parts.map { .string($0) }
   }

@@ -1,4 +1,3 @@
-import GRDB
 import Controllers
 import GRDB
 import LiveQuery
@@ -60,7 +59,8 @@ import Testing
     let fixture = try WorkerFixture(Self.schema, capacity: 10)
     fixture.subscribe(first, query)
     fixture.snapshot(query)
-    let rows = "WITH RECURSIVE n(i) AS (SELECT 2 UNION ALL SELECT i + 1 FROM n WHERE i < 100) INSERT INTO t SELECT i, i FROM n"
+    let rows =
+      "WITH RECURSIVE n(i) AS (SELECT 2 UNION ALL SELECT i + 1 FROM n WHERE i < 100) INSERT INTO t SELECT i, i FROM n"
     try fixture.writer.run(rows)
     #expect(fixture.snapshot(query).split(separator: " ").count == 100)
     #expect(fixture.recorder.deliveries(first) == ["snapshot 1", "patch -0 +99 >0 *0"])
@@ -106,7 +106,8 @@ import Testing
     ("ALTER TABLE t RENAME TO u", "no_such_table", ["snapshot 1", "fatal schema_changed"]),
     ("DROP TABLE t", "no_such_table", ["snapshot 1", "fatal schema_changed"]),
     (
-      "BEGIN; DROP TABLE t; CREATE TABLE t(id INTEGER PRIMARY KEY, a); INSERT INTO t VALUES (1, 'y'); COMMIT", "bad_query",
+      "BEGIN; DROP TABLE t; CREATE TABLE t(id INTEGER PRIMARY KEY, a); INSERT INTO t VALUES (1, 'y'); COMMIT",
+      "bad_query",
       ["snapshot 1", "fatal schema_changed"]
     ),
     ("CREATE TABLE other(x); DROP TABLE other", "1,'x'", ["snapshot 1"]),
@@ -148,7 +149,8 @@ import Testing
   }
 
   @Test func `Requests made while a snapshot comes in parts are answered after it, in order`() throws {
-    let rows = "WITH RECURSIVE n(i) AS (SELECT 2 UNION ALL SELECT i + 1 FROM n WHERE i < 1000) INSERT INTO t SELECT i, i FROM n;"
+    let rows =
+      "WITH RECURSIVE n(i) AS (SELECT 2 UNION ALL SELECT i + 1 FROM n WHERE i < 1000) INSERT INTO t SELECT i, i FROM n;"
     let fixture = try WorkerFixture(Self.schema + rows) { $0.chunkBytes = 4_096 }
     fixture.recorder.setDrained(false, session: 1)
     fixture.subscribe(first, query)
@@ -171,7 +173,8 @@ import Testing
   }
 
   @Test func `A snapshot in parts that an answer begins with is not lost`() throws {
-    let rows = "WITH RECURSIVE n(i) AS (SELECT 2 UNION ALL SELECT i + 1 FROM n WHERE i < 1000) INSERT INTO t SELECT i, i FROM n;"
+    let rows =
+      "WITH RECURSIVE n(i) AS (SELECT 2 UNION ALL SELECT i + 1 FROM n WHERE i < 1000) INSERT INTO t SELECT i, i FROM n;"
     let fixture = try WorkerFixture(Self.schema + rows) {
       $0.chunkBytes = 4_096
       // Every patch is larger than starting over.

@@ -57,15 +57,6 @@ import Testing
     #expect(DemoDatabase.isCurrent(at: path))
   }
 
-  @Test func `The page's query needs no sorting`() throws {
-    let path = try folder.demo("wells", rows: 500)
-    let plan = try DatabaseQueue(path: path).read { db in
-      try Row.fetchAll(db, sql: "EXPLAIN QUERY PLAN SELECT id FROM well ORDER BY county, name, id")
-        .map { $0["detail"] as String }
-    }
-    #expect(plan == ["SCAN well USING COVERING INDEX well_by_county_and_name"])
-  }
-
   @Test func `Progress rises to the number of rows`() throws {
     var seen: [Int] = []
     let path = folder.path("wells")

@@ -110,7 +110,8 @@ import Wire
 
   @Test func `A client that does not read for a while gets few, larger patches`() throws {
     // Each commit changes 100 kB: far more than sockets hold.
-    let live = try LiveServer("""
+    let live = try LiveServer(
+      """
       CREATE TABLE t(id INTEGER PRIMARY KEY, a);
       WITH RECURSIVE n(i) AS (SELECT 1 UNION ALL SELECT i + 1 FROM n WHERE i < 100) INSERT INTO t SELECT i, 0 FROM n;
       """)
@@ -140,7 +141,8 @@ import Wire
   @Test(arguments: [
     "BEGIN; UPDATE t SET a = 'b'; UPDATE t SET a = CASE id WHEN 1 THEN 'x' WHEN 2 THEN 'y' ELSE 'z' END; COMMIT",
     "BEGIN; DELETE FROM t; INSERT INTO t VALUES (1, 'x'), (2, 'y'), (3, 'z'); COMMIT", "BEGIN; DELETE FROM t; ROLLBACK",
-    "UPDATE t SET a = a", "PRAGMA wal_checkpoint(TRUNCATE)", "VACUUM", "CREATE TABLE other(x); INSERT INTO other VALUES (1)",
+    "UPDATE t SET a = a", "PRAGMA wal_checkpoint(TRUNCATE)", "VACUUM",
+    "CREATE TABLE other(x); INSERT INTO other VALUES (1)",
     "CREATE INDEX i ON t(a)", "ANALYZE", "INSERT INTO u VALUES (1)", "REPLACE INTO t VALUES (1, 'x')",
   ])
   func `What leaves the result as it was sends nothing`(commit: String) throws {
@@ -159,7 +161,10 @@ import Wire
 
   @Test(arguments: [
     ("DELETE FROM t", ""), ("UPDATE t SET id = -id", ""), ("UPDATE t SET a = 'row ' || (1001 - id)", ""),
-    ("BEGIN; \((1...1_000).map { "UPDATE t SET a = 'new \($0)' WHERE id = \($0);" }.joined(separator: "\n")) COMMIT", ""),
+    (
+      "BEGIN; \((1...1_000).map { "UPDATE t SET a = 'new \($0)' WHERE id = \($0);" }.joined(separator: "\n")) COMMIT",
+      ""
+    ),
     ("DELETE FROM t; INSERT INTO t VALUES (1, 'one')", ""),
   ])
   func `A large transaction arrives whole`(commit: String, unused: String) throws {
@@ -175,7 +180,8 @@ import Wire
     let rows = try JSONParser.parse(fresh.body).list("rows")
     #expect(client.models["q"]?.rows.map { $0.map { JSONValue.object($0) } } == rows)
     #expect(client.line("q") == query.line("q"))
-    try query.subscribe("w", #"{"from":"t","select":["a"],"orderBy":["a DESC"]}"#, window: (client.models["w"]!.window!.offset, 10))
+    try query.subscribe(
+      "w", #"{"from":"t","select":["a"],"orderBy":["a DESC"]}"#, window: (client.models["w"]!.window!.offset, 10))
     #expect(client.models["w"]?.visibleRows == query.models["w"]?.visibleRows)
     live.stop()
   }
@@ -183,7 +189,8 @@ import Wire
   // MARK: - Values
 
   @Test func `Values of every kind come and go as they are`() throws {
-    let live = try LiveServer("""
+    let live = try LiveServer(
+      """
       CREATE TABLE t(id INTEGER PRIMARY KEY, v);
       INSERT INTO t(v) VALUES (NULL), (9007199254740991), (9007199254740992), (-9223372036854775808), (1.5), (1e999),
         (-1e999), ('text "quoted" \\ é😀'), (x'00ff10'), (x''), (CAST(x'41ff42' AS TEXT)), (CAST(x'410042' AS TEXT));
@@ -197,10 +204,12 @@ import Wire
         "'text \"quoted\" \\ é😀'", "{$blob:'AP8Q'}", "{$blob:''}", "'A\u{FFFD}B'", "'A\0B'",
       ])
     for (parameter, id) in [
-      ("9007199254740991", 2), (#"{"$int":"9007199254740992"}"#, 3), (#"{"$int":"-9223372036854775808"}"#, 4), ("1.5", 5),
+      ("9007199254740991", 2), (#"{"$int":"9007199254740992"}"#, 3), (#"{"$int":"-9223372036854775808"}"#, 4),
+      ("1.5", 5),
       ("1e999", 6), ("-1e999", 7), (#"{"$blob":"AP8Q"}"#, 9), (#"{"$blob":""}"#, 10), (#""A\u0000B""#, 12),
     ] {
-      try client.subscribe("p", "{\"from\":\"t\",\"select\":[\"id\"],\"where\":\"v = :v\",\"params\":{\"v\":\(parameter)}}")
+      try client.subscribe(
+        "p", "{\"from\":\"t\",\"select\":[\"id\"],\"where\":\"v = :v\",\"params\":{\"v\":\(parameter)}}")
       #expect(client.line("p") == "''/: \(id)", "\(parameter)")
       try client.send(#"{"type":"unsubscribe","id":"p"}"#)
       _ = try client.receive("unsubscribed")

@@ -12,6 +12,7 @@ final class LiveServer {
   let server: FreshetServer
   let writer: SQLiteSession
   let queue: DatabaseQueue
+  let logger: Logger
   private var isStopped = false
 
   /// - Parameter isTracked: whether the change capture is installed.
@@ -29,6 +30,7 @@ final class LiveServer {
     configure(&configuration)
     var logger = Logger(label: "test")
     logger.logLevel = .critical
+    self.logger = logger
     server = try FreshetServer(configuration, logger: logger)
     writer = try SQLiteSession(path: path)
   }
@@ -37,6 +39,17 @@ final class LiveServer {
     if isStopped { return }
     isStopped = true
     server.stop()
+  }
+
+  /// Begins to stop; what is returned is signalled at the end.
+  func stopInBackground() -> DispatchSemaphore {
+    isStopped = true
+    let done = DispatchSemaphore(value: 0)
+    Thread.detachNewThread { [server] in
+      server.stop()
+      done.signal()
+    }
+    return done
   }
 
   deinit {
@@ -96,7 +109,7 @@ final class LiveClient {
             changes[id, default: 0] += 1
             last[id] = message
             try models[id, default: ClientModel()].apply(message)
-          ended[id] = nil
+            ended[id] = nil
           } else {
             others.append(message)
           }

@@ -112,14 +112,19 @@ import Wire
       query: #"{"from":"t"}"#, columns: "k,a", start: "''/: 'a',2 'b',1",
       steps: [("UPDATE t SET k = 'c' WHERE a = 2", "''/: 'b',1 'c',2")]),
     Story(
-      name: "compound", schema: "CREATE TABLE t(a, b, c, PRIMARY KEY (b, a)); INSERT INTO t VALUES (1, 2, 3), (2, 1, 4);",
+      name: "compound",
+      schema: "CREATE TABLE t(a, b, c, PRIMARY KEY (b, a)); INSERT INTO t VALUES (1, 2, 3), (2, 1, 4);",
       query: #"{"from":"t"}"#, columns: "b,a,c", start: "''/: 1,2,4 2,1,3",
       steps: [("UPDATE t SET b = 3 WHERE c = 4", "''/: 2,1,3 3,2,4")]),
     Story(
       name: "without rowid",
-      schema: "CREATE TABLE t(k TEXT COLLATE NOCASE PRIMARY KEY, a) WITHOUT ROWID; INSERT INTO t VALUES ('b', 1), ('A', 2);",
+      schema:
+        "CREATE TABLE t(k TEXT COLLATE NOCASE PRIMARY KEY, a) WITHOUT ROWID; INSERT INTO t VALUES ('b', 1), ('A', 2);",
       query: #"{"from":"t"}"#, columns: "k,a", start: "''/: 'A',2 'b',1",
-      steps: [("UPDATE t SET k = 'C' WHERE a = 2", "''/: 'b',1 'C',2"), ("UPDATE t SET k = 'B' WHERE a = 1", "''/: 'B',1 'C',2")]),
+      steps: [
+        ("UPDATE t SET k = 'C' WHERE a = 2", "''/: 'b',1 'C',2"),
+        ("UPDATE t SET k = 'B' WHERE a = 1", "''/: 'B',1 'C',2"),
+      ]),
     Story(
       name: "a unique column, swapped between two rows",
       schema: "CREATE TABLE t(id INTEGER PRIMARY KEY, u, a); INSERT INTO t VALUES (1, 'x', 10), (2, 'y', 20);",
@@ -134,7 +139,8 @@ import Wire
     Story(
       name: "an expression",
       schema: "CREATE TABLE t(id INTEGER PRIMARY KEY, a); INSERT INTO t VALUES (1, 'x'), (2, 'y');",
-      query: #"{"from":"t","select":["a"],"key":["'k' || id"]}"#, columns: "'k' || id,a", start: "''/: 'k1','x' 'k2','y'",
+      query: #"{"from":"t","select":["a"],"key":["'k' || id"]}"#, columns: "'k' || id,a",
+      start: "''/: 'k1','x' 'k2','y'",
       steps: [("UPDATE t SET a = 'z' WHERE id = 1", "''/: 'k1','z' 'k2','y'")]),
     Story(
       name: "a name of select", schema: "CREATE TABLE t(id INTEGER PRIMARY KEY, a); INSERT INTO t VALUES (1, 'x');",
@@ -146,7 +152,8 @@ import Wire
       query: #"{"from":"t","select":["u"],"key":["u"]}"#, columns: "u", start: "''/: 'x' 'y'",
       steps: [("UPDATE t SET u = 'x'", "'duplicate_key' 'two rows of the result have the key 'x''")]),
     Story(
-      name: "two rows have one key", schema: "CREATE TABLE t(id INTEGER PRIMARY KEY, u); INSERT INTO t VALUES (1, 7), (2, 7);",
+      name: "two rows have one key",
+      schema: "CREATE TABLE t(id INTEGER PRIMARY KEY, u); INSERT INTO t VALUES (1, 7), (2, 7);",
       query: #"{"from":"t","select":["u"],"key":["u"]}"#, columns: "",
       start: "'duplicate_key' 'two rows of the result have the key 7'"),
   ])
@@ -156,12 +163,14 @@ import Wire
 
   @Test(arguments: [
     Story(
-      name: "titles by default", schema: "CREATE TABLE t(id INTEGER PRIMARY KEY, s); INSERT INTO t(s) VALUES ('été'), (7), (NULL), (''), ('b');",
+      name: "titles by default",
+      schema: "CREATE TABLE t(id INTEGER PRIMARY KEY, s); INSERT INTO t(s) VALUES ('été'), (7), (NULL), (''), ('b');",
       query: #"{"from":"t","select":["id"],"sectionBy":"s"}"#, columns: "id",
       start: "null/: 3 | 7/7: 2 | ''/: 4 | 'b'/B: 5 | 'été'/É: 1",
       steps: [("UPDATE t SET s = NULL WHERE id = 4", "null/: 3 4 | 7/7: 2 | 'b'/B: 5 | 'été'/É: 1")]),
     Story(
-      name: "descending, with titles", schema: "CREATE TABLE t(id INTEGER PRIMARY KEY, s); INSERT INTO t(s) VALUES ('a'), ('b');",
+      name: "descending, with titles",
+      schema: "CREATE TABLE t(id INTEGER PRIMARY KEY, s); INSERT INTO t(s) VALUES ('a'), ('b');",
       query: #"{"from":"t","select":["s"],"sectionBy":{"by":"s","order":"DESC","indexTitle":"s || '!'"}}"#,
       columns: "id,s", start: "'b'/b!: 2,'b' | 'a'/a!: 1,'a'",
       steps: [
@@ -169,13 +178,17 @@ import Wire
         ("UPDATE t SET s = 'b' WHERE id <> 2", "'b'/b!: 1,'b' 2,'b' 3,'b'"),
       ]),
     Story(
-      name: "the title follows its row", schema: "CREATE TABLE t(id INTEGER PRIMARY KEY, s, i); INSERT INTO t VALUES (1, 'a', 'x'), (2, 'a', 'y');",
+      name: "the title follows its row",
+      schema: "CREATE TABLE t(id INTEGER PRIMARY KEY, s, i); INSERT INTO t VALUES (1, 'a', 'x'), (2, 'a', 'y');",
       query: #"{"from":"t","select":["id"],"sectionBy":{"by":"s","indexTitle":"i"}}"#, columns: "id",
-      start: "'a'/x: 1 2", steps: [("UPDATE t SET i = 'z' WHERE id = 1", "'a'/z: 1 2"), ("DELETE FROM t WHERE id = 1", "'a'/y: 2")]),
+      start: "'a'/x: 1 2",
+      steps: [("UPDATE t SET i = 'z' WHERE id = 1", "'a'/z: 1 2"), ("DELETE FROM t WHERE id = 1", "'a'/y: 2")]),
     Story(
       name: "one section for names that NOCASE takes for one",
-      schema: "CREATE TABLE t(id INTEGER PRIMARY KEY, s TEXT COLLATE NOCASE); INSERT INTO t(s) VALUES ('ann'), ('ANN'), ('bob');",
-      query: #"{"from":"t","select":["s"],"sectionBy":"s"}"#, columns: "id,s", start: "'ann'/A: 1,'ann' 2,'ANN' | 'bob'/B: 3,'bob'",
+      schema:
+        "CREATE TABLE t(id INTEGER PRIMARY KEY, s TEXT COLLATE NOCASE); INSERT INTO t(s) VALUES ('ann'), ('ANN'), ('bob');",
+      query: #"{"from":"t","select":["s"],"sectionBy":"s"}"#, columns: "id,s",
+      start: "'ann'/A: 1,'ann' 2,'ANN' | 'bob'/B: 3,'bob'",
       steps: [
         ("DELETE FROM t WHERE id = 1", "'ANN'/A: 2,'ANN' | 'bob'/B: 3,'bob'"),
         ("INSERT INTO t VALUES (0, 'Ann')", "'Ann'/A: 0,'Ann' 2,'ANN' | 'bob'/B: 3,'bob'"),
@@ -183,14 +196,22 @@ import Wire
         ("UPDATE t SET s = 'aNn' WHERE id = 0", "'aNn'/A: 0,'aNn' 2,'aNN' | 'bob'/B: 3,'bob'"),
       ]),
     Story(
-      name: "numbers of two kinds", schema: "CREATE TABLE t(id INTEGER PRIMARY KEY, n); INSERT INTO t(n) VALUES (2), (2.0), (10), (1.5), ('2');",
-      query: #"{"from":"t","select":["id"],"sectionBy":"n"}"#, columns: "id", start: "1.5/1: 4 | 2/2: 1 2 | 10/1: 3 | '2'/2: 5"),
+      name: "numbers of two kinds",
+      schema: "CREATE TABLE t(id INTEGER PRIMARY KEY, n); INSERT INTO t(n) VALUES (2), (2.0), (10), (1.5), ('2');",
+      query: #"{"from":"t","select":["id"],"sectionBy":"n"}"#, columns: "id",
+      start: "1.5/1: 4 | 2/2: 1 2 | 10/1: 3 | '2'/2: 5"),
     Story(
-      name: "none: one section, also when empty", schema: "CREATE TABLE t(id INTEGER PRIMARY KEY);", query: #"{"from":"t"}"#,
+      name: "none: one section, also when empty", schema: "CREATE TABLE t(id INTEGER PRIMARY KEY);",
+      query: #"{"from":"t"}"#,
       columns: "id", start: "''/:", steps: [("INSERT INTO t VALUES (1)", "''/: 1"), ("DELETE FROM t", "''/:")]),
     Story(
-      name: "sections come and go", schema: "CREATE TABLE t(id INTEGER PRIMARY KEY);", query: #"{"from":"t","sectionBy":"id % 2"}"#,
-      columns: "id", start: "", steps: [("INSERT INTO t VALUES (1), (3)", "1/1: 1 3"), ("INSERT INTO t VALUES (2)", "0/0: 2 | 1/1: 1 3"), ("DELETE FROM t", "")]),
+      name: "sections come and go", schema: "CREATE TABLE t(id INTEGER PRIMARY KEY);",
+      query: #"{"from":"t","sectionBy":"id % 2"}"#,
+      columns: "id", start: "",
+      steps: [
+        ("INSERT INTO t VALUES (1), (3)", "1/1: 1 3"), ("INSERT INTO t VALUES (2)", "0/0: 2 | 1/1: 1 3"),
+        ("DELETE FROM t", ""),
+      ]),
   ])
   func followsSections(story: Story) throws { try follow(story) }
 
@@ -201,36 +222,55 @@ import Wire
       name: "limit 0", schema: people, query: #"{"from":"t","limit":0}"#, columns: "id,name,age", start: "''/:",
       steps: [("DELETE FROM t WHERE id = 1", "''/:")]),
     Story(
-      name: "limit 0 with sections", schema: people, query: #"{"from":"t","limit":0,"sectionBy":"id"}"#, columns: "id,name,age",
+      name: "limit 0 with sections", schema: people, query: #"{"from":"t","limit":0,"sectionBy":"id"}"#,
+      columns: "id,name,age",
       start: "", steps: [("DELETE FROM t WHERE id = 1", "")]),
     Story(
-      name: "limit 1", schema: people, query: #"{"from":"t","select":["id"],"orderBy":["age DESC"],"limit":1}"#, columns: "id",
+      name: "limit 1", schema: people, query: #"{"from":"t","select":["id"],"orderBy":["age DESC"],"limit":1}"#,
+      columns: "id",
       start: "''/: 1",
       steps: [
         ("UPDATE t SET age = 99 WHERE id = 3", "''/: 3"), ("DELETE FROM t WHERE id = 3", "''/: 1"),
-        ("DELETE FROM t WHERE id = 1", "''/: 2"), ("DELETE FROM t", "''/:"), ("INSERT INTO t VALUES (8, '', 8), (9, '', 9)", "''/: 9"),
+        ("DELETE FROM t WHERE id = 1", "''/: 2"), ("DELETE FROM t", "''/:"),
+        ("INSERT INTO t VALUES (8, '', 8), (9, '', 9)", "''/: 9"),
       ]),
     Story(
       name: "a limit cuts the last section", schema: people,
       query: #"{"from":"t","select":["id"],"sectionBy":"age IS NULL","limit":2}"#, columns: "id", start: "0/0: 1 2",
-      steps: [("DELETE FROM t WHERE id = 1", "0/0: 2 | 1/1: 3"), ("INSERT INTO t VALUES (0, '', NULL)", "0/0: 2 | 1/1: 0"), ("INSERT INTO t VALUES (1, '', 1)", "0/0: 1 2")]),
+      steps: [
+        ("DELETE FROM t WHERE id = 1", "0/0: 2 | 1/1: 3"), ("INSERT INTO t VALUES (0, '', NULL)", "0/0: 2 | 1/1: 0"),
+        ("INSERT INTO t VALUES (1, '', 1)", "0/0: 1 2"),
+      ]),
     Story(
       name: "a limit beyond the end", schema: people, query: #"{"from":"t","select":["id"],"limit":9007199254740991}"#,
       columns: "id", start: "''/: 1 2 3", steps: [("DELETE FROM t WHERE id = 2", "''/: 1 3")]),
     Story(
-      name: "columns named as keywords", schema: #"CREATE TABLE "order"("group" INTEGER PRIMARY KEY, "desc", "select", asc); INSERT INTO "order" VALUES (1, 2, 3, 4), (2, 1, 4, 3);"#,
-      query: #"{"from":"\"order\"","select":["\"select\"","asc"],"where":"\"group\" > 0","sectionBy":"\"order\".\"desc\" > 9","orderBy":["desc"]}"#,
+      name: "columns named as keywords",
+      schema:
+        #"CREATE TABLE "order"("group" INTEGER PRIMARY KEY, "desc", "select", asc); INSERT INTO "order" VALUES (1, 2, 3, 4), (2, 1, 4, 3);"#,
+      query:
+        #"{"from":"\"order\"","select":["\"select\"","asc"],"where":"\"group\" > 0","sectionBy":"\"order\".\"desc\" > 9","orderBy":["desc"]}"#,
       columns: "group,select,asc", start: "0/0: 2,4,3 1,3,4",
-      steps: [(#"UPDATE "order" SET "desc" = 3 WHERE "group" = 2"#, "0/0: 1,3,4 2,4,3"), (#"UPDATE "order" SET asc = 0 WHERE "group" = 2"#, "0/0: 1,3,4 2,4,0")]),
+      steps: [
+        (#"UPDATE "order" SET "desc" = 3 WHERE "group" = 2"#, "0/0: 1,3,4 2,4,3"),
+        (#"UPDATE "order" SET asc = 0 WHERE "group" = 2"#, "0/0: 1,3,4 2,4,0"),
+      ]),
     Story(
       name: "names with quotes, brackets, spaces and other scripts",
-      schema: #"CREATE TABLE "a ""b"" [c] 日本;--"("x 'y'" INTEGER PRIMARY KEY, "é""", "[z]", ":p", "?1"); INSERT INTO "a ""b"" [c] 日本;--" VALUES (1, 'a', 'b', 'c', 'd');"#,
-      query: #"{"from":"\"a \"\"b\"\" [c] 日本;--\" AS \"the \"\"alias\"","where":"\"the \"\"alias\".\":p\" = 'c'","orderBy":["\"é\"\"\" DESC"]}"#,
+      schema:
+        #"CREATE TABLE "a ""b"" [c] 日本;--"("x 'y'" INTEGER PRIMARY KEY, "é""", "[z]", ":p", "?1"); INSERT INTO "a ""b"" [c] 日本;--" VALUES (1, 'a', 'b', 'c', 'd');"#,
+      query:
+        #"{"from":"\"a \"\"b\"\" [c] 日本;--\" AS \"the \"\"alias\"","where":"\"the \"\"alias\".\":p\" = 'c'","orderBy":["\"é\"\"\" DESC"]}"#,
       columns: "x 'y',é\",[z],:p,?1", start: "''/: 1,'a','b','c','d'",
-      steps: [(#"INSERT INTO "a ""b"" [c] 日本;--" VALUES (2, 'z', 0, 'c', 0)"#, "''/: 2,'z',0,'c',0 1,'a','b','c','d'"), (#"UPDATE "a ""b"" [c] 日本;--" SET ":p" = 1 WHERE "x 'y'" = 1"#, "''/: 2,'z',0,'c',0")]),
+      steps: [
+        (#"INSERT INTO "a ""b"" [c] 日本;--" VALUES (2, 'z', 0, 'c', 0)"#, "''/: 2,'z',0,'c',0 1,'a','b','c','d'"),
+        (#"UPDATE "a ""b"" [c] 日本;--" SET ":p" = 1 WHERE "x 'y'" = 1"#, "''/: 2,'z',0,'c',0"),
+      ]),
     Story(
-      name: "a quote with a combining mark behind it", schema: "CREATE TABLE t(id INTEGER PRIMARY KEY, \"\u{301}a\"); INSERT INTO t VALUES (1, 2);",
-      query: "{\"from\":\"t\",\"select\":[\"\\\"\u{301}a\\\" AS x\"],\"orderBy\":[\"\\\"\u{301}a\\\"\"],\"where\":\"'\u{301}' <> ';'\"}",
+      name: "a quote with a combining mark behind it",
+      schema: "CREATE TABLE t(id INTEGER PRIMARY KEY, \"\u{301}a\"); INSERT INTO t VALUES (1, 2);",
+      query:
+        "{\"from\":\"t\",\"select\":[\"\\\"\u{301}a\\\" AS x\"],\"orderBy\":[\"\\\"\u{301}a\\\"\"],\"where\":\"'\u{301}' <> ';'\"}",
       columns: "id,x", start: "''/: 1,2"),
   ])
   func followsLimitsAndNames(story: Story) throws { try follow(story) }
@@ -241,8 +281,14 @@ import Wire
     (#"{"from":"nosuch"}"#, "no_such_table", "from: no such table: nosuch"),
     (#"{"from":"t","where":"nosuch = 1"}"#, "no_such_column", "where: no such column: nosuch"),
     (#"{"from":"t","orderBy":["age","age +"]}"#, "bad_query", "orderBy[1]: near \")\": syntax error"),
-    (#"{"from":"t","where":"1) OR (1"}"#, "bad_query", "where is not a complete expression: it closes what it did not open"),
-    (#"{"from":"t","where":"load_extension('x') IS NULL"}"#, "not_allowed", "where: the function load_extension is not allowed"),
+    (
+      #"{"from":"t","where":"1) OR (1"}"#, "bad_query",
+      "where is not a complete expression: it closes what it did not open"
+    ),
+    (
+      #"{"from":"t","where":"load_extension('x') IS NULL"}"#, "not_allowed",
+      "where: the function load_extension is not allowed"
+    ),
     (#"{"from":"sqlite_master"}"#, "not_allowed", "from: the table sqlite_master is not served"),
     (#"{"from":"t","where":"age = :x"}"#, "bad_query", "the parameter :x has no value in params"),
     (#"{"from":"t","params":{"x":1}}"#, "bad_query", "params.x is used nowhere in the query"),
@@ -290,7 +336,8 @@ import Wire
   }
 
   @Test func `A query that runs longer than it may is given up`() throws {
-    let rows = "WITH RECURSIVE n(i) AS (SELECT 1 UNION ALL SELECT i + 1 FROM n WHERE i < 50000) INSERT INTO t SELECT i, i FROM n;"
+    let rows =
+      "WITH RECURSIVE n(i) AS (SELECT 1 UNION ALL SELECT i + 1 FROM n WHERE i < 50000) INSERT INTO t SELECT i, i FROM n;"
     let live = try LiveServer("CREATE TABLE t(id INTEGER PRIMARY KEY, a); \(rows)") {
       $0.queryTimeout = .milliseconds(50)
     }

@@ -79,7 +79,8 @@ import Wire
   }
 
   @Test func `Ids and parameters that look alike stay apart`() throws {
-    let live = try LiveServer("CREATE TABLE t(id INTEGER PRIMARY KEY, a); INSERT INTO t VALUES (1, 'é'), (2, 'e\u{301}');")
+    let live = try LiveServer(
+      "CREATE TABLE t(id INTEGER PRIMARY KEY, a); INSERT INTO t VALUES (1, 'é'), (2, 'e\u{301}');")
     let first = try live.connect()
     let second = try live.connect()
     let query = { (text: String) in "{\"from\":\"t\",\"where\":\"a = :a\",\"params\":{\"a\":\"\(text)\"}}" }
@@ -94,7 +95,9 @@ import Wire
     let again = try [first, second].map { client in
       while true {
         let message = try client.receive()
-        if case .string(let id)? = message["id"], id == "é", message["type"] == .string("patch") { return Array(id.utf8) }
+        if case .string(let id)? = message["id"], id == "é", message["type"] == .string("patch") {
+          return Array(id.utf8)
+        }
       }
     }
     #expect(again == ids)
@@ -145,29 +148,30 @@ import Wire
 
   // MARK: - Bad messages
 
-  @Test(arguments: [
-    (#"{"type":"nosuch","id":"a"}"#, "unknown_type", "a"), (#"{"id":"a"}"#, "bad_message", "a"),
-    (#"{"type":1,"id":"a"}"#, "bad_message", "a"), (#"{"type":"subscribe","id":"a"}"#, "bad_message", "a"),
-    (#"{"type":"subscribe","id":"","query":{"from":"t"}}"#, "bad_message", ""),
-    (#"{"type":"subscribe","query":{"from":"t"}}"#, "bad_message", nil),
-    (#"{"type":"subscribe","id":7,"query":{"from":"t"}}"#, "bad_message", nil),
-    (#"{"type":"subscribe","id":"a","query":"t"}"#, "bad_message", "a"),
-    (#"{"type":"subscribe","id":"a","query":{}}"#, "bad_message", "a"),
-    (#"{"type":"subscribe","id":"a","query":{"from":1}}"#, "bad_message", "a"),
-    (#"{"type":"subscribe","id":"a","query":{"from":"t","limit":-1}}"#, "bad_message", "a"),
-    (#"{"type":"subscribe","id":"a","query":{"from":"t","limit":1.5}}"#, "bad_message", "a"),
-    (#"{"type":"subscribe","id":"a","query":{"from":"t","limit":1e999}}"#, "bad_message", "a"),
-    (#"{"type":"subscribe","id":"a","query":{"from":"t","limit":99999999999999999999}}"#, "bad_message", "a"),
-    (#"{"type":"subscribe","id":"a","query":{"from":"t"},"window":[0,1]}"#, "bad_message", "a"),
-    (#"{"type":"subscribe","id":"a","query":{"from":"t"},"window":{"offset":0}}"#, "bad_message", "a"),
-    (#"{"type":"subscribe","id":"a","query":{"from":"t"},"shape":"rows"}"#, "bad_message", "a"),
-    (#"{"type":"subscribe","id":"a","query":{"from":"t","params":{"x":[1]}}}"#, "bad_message", "a"),
-    (#"{"type":"subscribe","id":"a","query":{"from":"t","params":{"x":{"$int":"1x"}}}}"#, "bad_message", "a"),
-    (#"{"type":"subscribe","id":"a","query":{"from":"t","params":{"x":{"$blob":"%"}}}}"#, "bad_message", "a"),
-    (#"{"type":"subscribe","id":"a","query":{"from":"t","sectionBy":{"by":"a","order":"UP"}}}"#, "bad_query", "a"),
-    (#"{"type":"transact","id":"a","statements":[]}"#, "bad_message", "a"),
-    (#"{"type":"transact","id":"a","statements":[{"sql":"DELETE FROM t"}]}"#, "not_allowed", "a"),
-  ] as [(String, String, String?)])
+  @Test(
+    arguments: [
+      (#"{"type":"nosuch","id":"a"}"#, "unknown_type", "a"), (#"{"id":"a"}"#, "bad_message", "a"),
+      (#"{"type":1,"id":"a"}"#, "bad_message", "a"), (#"{"type":"subscribe","id":"a"}"#, "bad_message", "a"),
+      (#"{"type":"subscribe","id":"","query":{"from":"t"}}"#, "bad_message", ""),
+      (#"{"type":"subscribe","query":{"from":"t"}}"#, "bad_message", nil),
+      (#"{"type":"subscribe","id":7,"query":{"from":"t"}}"#, "bad_message", nil),
+      (#"{"type":"subscribe","id":"a","query":"t"}"#, "bad_message", "a"),
+      (#"{"type":"subscribe","id":"a","query":{}}"#, "bad_message", "a"),
+      (#"{"type":"subscribe","id":"a","query":{"from":1}}"#, "bad_message", "a"),
+      (#"{"type":"subscribe","id":"a","query":{"from":"t","limit":-1}}"#, "bad_message", "a"),
+      (#"{"type":"subscribe","id":"a","query":{"from":"t","limit":1.5}}"#, "bad_message", "a"),
+      (#"{"type":"subscribe","id":"a","query":{"from":"t","limit":1e999}}"#, "bad_message", "a"),
+      (#"{"type":"subscribe","id":"a","query":{"from":"t","limit":99999999999999999999}}"#, "bad_message", "a"),
+      (#"{"type":"subscribe","id":"a","query":{"from":"t"},"window":[0,1]}"#, "bad_message", "a"),
+      (#"{"type":"subscribe","id":"a","query":{"from":"t"},"window":{"offset":0}}"#, "bad_message", "a"),
+      (#"{"type":"subscribe","id":"a","query":{"from":"t"},"shape":"rows"}"#, "bad_message", "a"),
+      (#"{"type":"subscribe","id":"a","query":{"from":"t","params":{"x":[1]}}}"#, "bad_message", "a"),
+      (#"{"type":"subscribe","id":"a","query":{"from":"t","params":{"x":{"$int":"1x"}}}}"#, "bad_message", "a"),
+      (#"{"type":"subscribe","id":"a","query":{"from":"t","params":{"x":{"$blob":"%"}}}}"#, "bad_message", "a"),
+      (#"{"type":"subscribe","id":"a","query":{"from":"t","sectionBy":{"by":"a","order":"UP"}}}"#, "bad_query", "a"),
+      (#"{"type":"transact","id":"a","statements":[]}"#, "bad_message", "a"),
+      (#"{"type":"transact","id":"a","statements":[{"sql":"DELETE FROM t"}]}"#, "not_allowed", "a"),
+    ] as [(String, String, String?)])
   func `A bad message is answered and the connection lives`(text: String, code: String, id: String?) throws {
     let live = try LiveServer(Self.schema)
     let client = try live.connect()
@@ -205,7 +209,8 @@ import Wire
       case .tooLong:
         // The server may hang up before it has read everything.
         try? socket.send("{\"type\":\"" + String(repeating: "x", count: 1 << 20) + "\"}")
-      case .halfAFrame: try socket.socket.write(Array(RawWebSocket.encode(.text, Array("{\"type\":\"x\"}".utf8)).prefix(7)))
+      case .halfAFrame:
+        try socket.socket.write(Array(RawWebSocket.encode(.text, Array("{\"type\":\"x\"}".utf8)).prefix(7)))
       case .vanishesWithinAMessage: try socket.send(.text, Array("{\"type\":".utf8), final: false)
       case .loneSurrogate: try socket.send(#"{"type":"\ud800"}"#)
       }

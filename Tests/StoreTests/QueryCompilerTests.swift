@@ -162,7 +162,8 @@ import Testing
   @Test(arguments: [
     ("1", "orderBy[0]: name a column; 1 is a constant"),
     ("2 DESC", "orderBy[0]: name a column; 2 is a constant"),
-    ("a COLLATE nosuch", "orderBy[0]: no such collation sequence: nosuch"), ("DESC NULLS LAST", ""), ("a NULLS", "orderBy[0]: near"), ("a ASC DESC", "orderBy[0]: near"),
+    ("a COLLATE nosuch", "orderBy[0]: no such collation sequence: nosuch"), ("DESC NULLS LAST", ""),
+    ("a NULLS", "orderBy[0]: near"), ("a ASC DESC", "orderBy[0]: near"),
     ("a DESC NULLS FIRST LAST", "orderBy[0]: near"), ("NULLS FIRST", "orderBy[0]: "),
   ])
   func refusesSortTerm(term: String, message: String) throws {
@@ -275,7 +276,8 @@ import Testing
     ("t", ["t.*"], "id,a,b,c,desc,odd \"name"), ("t AS x", ["x.*"], "id,a,b,c,desc,odd \"name"),
     ("t", ["a AS x"], "id,x"), ("t", ["a x"], "id,x"), ("t", ["a \"x y\""], "id,x y"), ("t", ["a 'x'"], "id,x"),
     ("t", ["a + 1"], "id,a + 1"), ("t", ["\"a\""], "id,a"), ("t", ["t.a"], "id,a"), ("t", ["b", "id"], "id,b"),
-    ("t", ["a AS x", "id AS y"], "y,x"), ("t", ["id + 0 AS id2"], "id,id2"), ("t", ["rowid"], "id"), ("t", ["oid AS r", "a"], "r,a"),
+    ("t", ["a AS x", "id AS y"], "y,x"), ("t", ["id + 0 AS id2"], "id,id2"), ("t", ["rowid"], "id"),
+    ("t", ["oid AS r", "a"], "r,a"),
     ("u", ["n"], "k,n"), ("main.t x", ["x.a"], "id,a"), ("\"t\" AS \"x y\"", ["\"x y\".a"], "id,a"),
     ("T", ["A"], "id,a"), ("t", ["a", "*"], ""), ("t", ["a COLLATE NOCASE AS n"], "id,n"),
     ("t", ["CASE a WHEN 1 THEN 2 END"], "id,CASE a WHEN 1 THEN 2 END"), ("t", ["a ISNULL"], "id,a ISNULL"),

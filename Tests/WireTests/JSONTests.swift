@@ -6,7 +6,8 @@ import Wire
   @Test(arguments: [
     ("null", JSONValue.null), (" true ", .bool(true)), ("-0", .real(-0.0)), ("12", .integer(12)),
     ("9223372036854775807", .integer(.max)), ("9223372036854775808", .real(9.223372036854775808e18)),
-    ("1.50", .real(1.5)), ("1e3", .real(1000)), ("-2.5E-1", .real(-0.25)), ("1e999", .real(.infinity)), ("[]", .array([])), ("{}", .object([:])),
+    ("1.50", .real(1.5)), ("1e3", .real(1000)), ("-2.5E-1", .real(-0.25)), ("1e999", .real(.infinity)),
+    ("[]", .array([])), ("{}", .object([:])),
     ("[1,[2]]", .array([.integer(1), .array([.integer(2)])])),
     ("{\"a\":1,\"a\":2}", .object(["a": .integer(2)])),
     ("\"\\u00e9\\n\\\"\\\\\\/\\ud83d\\ude00\"", .string("é\n\"\\/😀")),

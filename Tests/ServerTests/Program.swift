@@ -1,0 +1,91 @@
+import Foundation
+import Synchronization
+import TestSupport
+
+/// The `freshet` command next to the test bundle, run as a process of its own.
+final class Program {
+  private let process = Process()
+  private let output = Pipe()
+  private let errors = Pipe()
+  /// What has been read of standard error.
+  private var log = Data()
+
+  static let path = URL(fileURLWithPath: CommandLine.arguments[0]).resolvingSymlinksInPath().deletingLastPathComponent()
+    .appending(path: "freshet").path
+
+  init(_ arguments: [String]) throws {
+    process.executableURL = URL(fileURLWithPath: Program.path)
+    process.arguments = arguments
+    process.standardInput = FileHandle.nullDevice
+    process.standardOutput = output
+    process.standardError = errors
+    try process.run()
+  }
+
+  deinit { if process.isRunning { kill(process.processIdentifier, SIGKILL) } }
+
+  /// Runs to the end, for at most 20 seconds.
+  static func run(_ arguments: String...) throws -> (status: Int32, output: String, errors: String) {
+    try run(arguments)
+  }
+
+  static func run(_ arguments: [String]) throws -> (status: Int32, output: String, errors: String) {
+    let program = try Program(arguments)
+    let errors = Mutex(Data())
+    let isRead = DispatchSemaphore(value: 0)
+    let handle = program.errors.fileHandleForReading
+    Thread.detachNewThread {
+      let data = (try? handle.readToEnd()) ?? Data()
+      errors.withLock { $0 = data }
+      isRead.signal()
+    }
+    let process = program.process.processIdentifier
+    let guardian = DispatchWorkItem { kill(process, SIGKILL) }
+    DispatchQueue.global().asyncAfter(deadline: .now() + 20, execute: guardian)
+    let output = try program.output.fileHandleForReading.readToEnd() ?? Data()
+    isRead.wait()
+    program.process.waitUntilExit()
+    guardian.cancel()
+    return (
+      program.process.terminationStatus, String(decoding: output, as: UTF8.self),
+      String(decoding: errors.withLock { $0 }, as: UTF8.self)
+    )
+  }
+
+  /// The port in the line that says where it serves.
+  func port() throws -> Int {
+    while true {
+      if let match = String(decoding: log, as: UTF8.self).firstMatch(of: /serving .* at http:\/\/[^ ]*:(\d+)\//) {
+        return Int(match.1)!
+      }
+      let data = errors.fileHandleForReading.availableData
+      if data.isEmpty {
+        throw RawSocket.Failure(description: "it ended: \(String(decoding: log, as: UTF8.self))")
+      }
+      log += data
+    }
+  }
+
+  func signal(_ signal: Int32) { kill(process.processIdentifier, signal) }
+
+  /// The exit status, or nil when it has not ended within `seconds`.
+  func status(within seconds: Double) -> Int32? {
+    let deadline = Date(timeIntervalSinceNow: seconds)
+    while process.isRunning, Date() < deadline { usleep(5_000) }
+    return process.isRunning || process.terminationReason == .uncaughtSignal ? nil : process.terminationStatus
+  }
+}
+
+/// A folder with a database in it, removed at the end.
+final class ProgramFolder {
+  let path: String
+  var database: String { path + "/a b.sqlite" }
+
+  init(_ schema: String = "CREATE TABLE t(id INTEGER PRIMARY KEY, a); INSERT INTO t VALUES (1, 'x');") throws {
+    path = FileManager.default.temporaryDirectory.appending(path: "freshet-\(UUID().uuidString)").path
+    try FileManager.default.createDirectory(atPath: path, withIntermediateDirectories: true)
+    if !schema.isEmpty { try SQLiteShell(path: database).run(schema) }
+  }
+
+  deinit { try? FileManager.default.removeItem(atPath: path) }
+}

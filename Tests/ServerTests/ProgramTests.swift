@@ -1,0 +1,139 @@
+import Foundation
+import TestSupport
+import Testing
+import Wire
+
+/// The command as people start it.
+@Suite struct ProgramTests {
+  // MARK: - Serving
+
+  @Test(arguments: [SIGTERM, SIGINT])
+  func `A signal stops a server in order`(signal: Int32) throws {
+    let folder = try ProgramFolder()
+    let program = try Program(["serve", folder.database, "--track", "--allow-writes", "--port", "0"])
+    let port = try program.port()
+    let client = try LiveClient(port: port)
+    try client.subscribe("q", #"{"from":"t"}"#)
+    #expect(client.line("q") == "''/: 1,'x'")
+    try client.send(#"{"type":"transact","id":"w","statements":[{"sql":"INSERT INTO t VALUES (2, 'kept')"}]}"#)
+    _ = try client.receive("committed")
+    #expect(try Program.run("health", "http://127.0.0.1:\(port)/readyz").status == 0)
+    program.signal(signal)
+    #expect(try client.socket.readCloseCode() == 1001)
+    client.socket.close()
+    #expect(program.status(within: 5) == 0)
+    #expect(throws: RawSocket.Failure.self) { try RawSocket(port: port) }
+    #expect(try SQLiteShell(path: folder.database).run("SELECT a FROM t WHERE id = 2;") == "kept")
+    let health = try Program.run("health", "http://127.0.0.1:\(port)/readyz")
+    #expect(health.status == 1 && health.errors.contains("nobody listens"))
+  }
+
+  @Test func `The bundled page is served, and the server names its file`() throws {
+    let folder = try ProgramFolder()
+    let program = try Program(["serve", folder.database, "--port", "0"])
+    let port = try program.port()
+    let response = try RawSocket(port: port).request("GET", "/")
+    #expect(response.status == 200 && response.text.contains("<html"))
+    program.signal(SIGTERM)
+    #expect(program.status(within: 5) == 0)
+  }
+
+  // MARK: - What keeps it from serving
+
+  /// Arguments, `DB` being a good database and `DIR` a folder; and what the one sentence says.
+  @Test(arguments: [
+    (["serve", "DIR/nosuch.sqlite"], "there is no file"), (["serve", "DIR"], "is a directory"),
+    (["serve", "DIR/text"], "is not an SQLite database"), (["serve"], "Missing expected argument '<db>'"),
+    (["serve", "DB", "--port", "70000"], "--port must be 0 to 65535"),
+    (["serve", "DB", "--port", "x"], "The value 'x' is invalid"),
+    (["serve", "DB", "--nosuch"], "Unknown option '--nosuch'"),
+    (["serve", "DB", "--log-level", "x"], "x is no log level"),
+    (["serve", "DB", "--public", "DIR/nosuch", "--port", "0"], "DIR/nosuch"),
+    (["serve", "DB", "--public", "DIR/text", "--port", "0"], "DIR/text"),
+    (["serve", "DB", "--host", "nosuch.invalid", "--port", "0"], "nosuch.invalid"),
+    (["serve", "DB", "--port", "BUSY"], "BUSY"),
+    (["track", "DIR/nosuch.sqlite"], "there is no file"), (["track", "DB", "nosuch"], "nosuch"),
+    (["untrack", "DIR/nosuch.sqlite"], "there is no file"), (["nosuch"], "nosuch"),
+    (["health", "ftp://x"], "is not an http address"),
+    (["health", "http://127.0.0.1:1/"], "nobody listens at 127.0.0.1:1"),
+  ])
+  func `What is wrong is said in one sentence`(arguments: [String], message: String) throws {
+    let folder = try ProgramFolder()
+    try Data("no database, only text that is longer than a header: \(String(repeating: "x", count: 200))".utf8)
+      .write(to: URL(fileURLWithPath: folder.path + "/text"))
+    let busy = try BusyPort()
+    let replaced = { (text: String) in
+      text.replacingOccurrences(of: "DB", with: folder.database).replacingOccurrences(of: "DIR", with: folder.path)
+        .replacingOccurrences(of: "BUSY", with: String(busy.port))
+    }
+    let result = try Program.run(arguments.map(replaced))
+    #expect(result.status != 0 && result.status < 128, "\(result.status): \(result.errors)")
+    #expect(result.errors.contains(replaced(message)), "\(result.errors)")
+    let lines = result.errors.split(separator: "\n").filter { line in
+      !["Usage:", "  See", "Help:"].contains { line.hasPrefix($0) }
+    }
+    #expect(lines.count == 1, "\(result.errors)")
+    #expect(!result.errors.contains("Fatal") && !result.errors.contains("0x"), "\(result.errors)")
+  }
+
+  @Test(arguments: [("--version", "0."), ("--help", "SUBCOMMANDS")])
+  func `The command says what it is`(option: String, text: String) throws {
+    let result = try Program.run(option)
+    #expect(result.status == 0 && result.output.contains(text) && result.errors.isEmpty)
+  }
+
+  // MARK: - Tracking
+
+  @Test func `Tracking leaves no trace once undone`() throws {
+    let folder = try ProgramFolder(
+      """
+      CREATE TABLE "a ""b"(x PRIMARY KEY, y) WITHOUT ROWID; CREATE TABLE c(i INTEGER PRIMARY KEY AUTOINCREMENT, d);
+      CREATE VIEW v AS SELECT * FROM c; CREATE INDEX i ON c(d); CREATE TRIGGER g AFTER INSERT ON c BEGIN SELECT 1; END;
+      INSERT INTO c(d) VALUES (1);
+      """)
+    let shell = SQLiteShell(path: folder.database)
+    let master =
+      "SELECT rowid, type, name, tbl_name, rootpage, quote(sql) FROM sqlite_master; SELECT * FROM sqlite_sequence;"
+    let before = try shell.run(master)
+    for _ in 0..<2 {
+      let tracked = try Program.run("track", folder.database)
+      #expect(tracked.status == 0 && tracked.output == "tracking a \"b\ntracking c\n", "\(tracked)")
+    }
+    #expect(try shell.run(master) != before)
+    for _ in 0..<2 { #expect(try Program.run("untrack", folder.database).status == 0) }
+    #expect(try shell.run(master) == before)
+    #expect(try shell.run("PRAGMA integrity_check;") == "ok")
+  }
+
+  @Test func `One table alone can be tracked`() throws {
+    let folder = try ProgramFolder("CREATE TABLE a(x); CREATE TABLE b(x);")
+    #expect(try Program.run("track", folder.database, "B").output == "tracking b\n")
+    // Those tracked before stay so, and come first.
+    #expect(try Program.run("track", folder.database, "a").output == "tracking b\ntracking a\n")
+  }
+}
+
+/// A port that somebody listens on.
+private final class BusyPort {
+  private let descriptor: Int32
+  let port: Int
+
+  init() throws {
+    let descriptor = socket(AF_INET, Int32(SOCK_STREAM.rawValue), 0)
+    var address = sockaddr_in()
+    address.sin_family = sa_family_t(AF_INET)
+    address.sin_addr.s_addr = UInt32(0x7F00_0001).bigEndian
+    var length = socklen_t(MemoryLayout<sockaddr_in>.size)
+    let isBound = withUnsafeMutablePointer(to: &address) {
+      $0.withMemoryRebound(to: sockaddr.self, capacity: 1) { pointer in
+        bind(descriptor, pointer, length) == 0 && listen(descriptor, 1) == 0
+          && getsockname(descriptor, pointer, &length) == 0
+      }
+    }
+    self.descriptor = descriptor
+    port = Int(UInt16(bigEndian: address.sin_port))
+    guard isBound else { throw RawSocket.Failure(description: "no free port") }
+  }
+
+  deinit { close(descriptor) }
+}

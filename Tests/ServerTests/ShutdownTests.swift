@@ -1,0 +1,68 @@
+import Foundation
+import GRDB
+import Server
+import TestSupport
+import Testing
+
+@Suite struct ShutdownTests {
+  private static let schema = "CREATE TABLE t(id INTEGER PRIMARY KEY, a);"
+
+  @Test func `A server stops in order: what is asked is done, everybody is told, nobody comes in`() throws {
+    let live = try LiveServer(Self.schema) { $0.allowsWrites = true }
+    let client = try live.connect()
+    try client.subscribe("q", #"{"from":"t"}"#)
+    let http = try RawSocket(port: live.server.port)
+    #expect(try http.request("GET", "/readyz").status == 200)
+    // A transaction that has to wait for another process.
+    try live.writer.run("BEGIN IMMEDIATE; INSERT INTO t VALUES (1, 'theirs')")
+    let body = #"{"statements":[{"sql":"INSERT INTO t VALUES (2, 'ours')"}]}"#
+    let writer = try RawSocket(port: live.server.port)
+    try writer.write(
+      "POST /v1/transactions HTTP/1.1\r\nHost: localhost\r\nContent-Length: \(body.utf8.count)\r\n\r\n\(body)")
+    for _ in 0..<3 { #expect(try http.request("GET", "/healthz").status == 200) }
+
+    let done = live.stopInBackground()
+    while try http.request("GET", "/readyz").status == 200 {}
+    let refusal = try http.request("GET", "/readyz")
+    #expect(refusal.status == 503 && refusal.text.contains(#""code":"shutting_down""#))
+    let deadline = ContinuousClock.now + .seconds(4)
+    while (try? RawSocket(port: live.server.port)) != nil, ContinuousClock.now < deadline {}
+    #expect(throws: RawSocket.Failure.self) { try RawSocket(port: live.server.port) }
+    try live.writer.run("COMMIT")
+    #expect(try writer.readResponse().status == 200)
+    #expect(try client.socket.readCloseCode() == 1001)
+    #expect(done.wait(timeout: .now() + 5) == .success)
+    #expect(try live.queue.read { try String.fetchAll($0, sql: "SELECT a FROM t ORDER BY id") } == ["theirs", "ours"])
+  }
+
+  @Test func `Clients that neither read nor answer do not keep a server from stopping`() throws {
+    let rows =
+      "WITH RECURSIVE n(i) AS (SELECT 1 UNION ALL SELECT i + 1 FROM n WHERE i < 50000) INSERT INTO t SELECT i, i FROM n;"
+    let live = try LiveServer(Self.schema + rows)
+    let clients = try (0..<5).map { _ in try live.connect(receiveBuffer: 4_096) }
+    for client in clients { try client.send(#"{"type":"subscribe","id":"q","query":{"from":"t"}}"#) }
+    #expect(try live.http("GET", "/healthz").status == 200)
+    #expect(live.stopInBackground().wait(timeout: .now() + 5) == .success)
+    withExtendedLifetime(clients) {}
+  }
+
+  @Test func `A server starts and stops many times on one file`() throws {
+    let live = try LiveServer(Self.schema)
+    for id in 1...10 {
+      let server = try FreshetServer(
+        {
+          var configuration = ServerConfiguration(database: live.path)
+          configuration.port = 0
+          configuration.grace = .milliseconds(50)
+          return configuration
+        }(), logger: live.logger)
+      let client = try LiveClient(port: server.port)
+      try client.subscribe("q", #"{"from":"t"}"#)
+      try live.writer.run("INSERT INTO t VALUES (\(id), 0)")
+      try client.catchUp(["q"])
+      #expect(client.models["q"]?.total == id)
+      server.stop()
+    }
+    live.stop()
+  }
+}
