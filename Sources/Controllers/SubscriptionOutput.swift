@@ -29,26 +29,11 @@ package struct SubscriptionKey: Hashable, Sendable {
 
 /// What a worker has to say to subscriptions: protocol 3.2 as values.
 package enum Delivery {
-  case snapshot(SnapshotDelivery)
+  case snapshot(Snapshot)
   case rows(RowsDelivery)
   case patch(PatchDelivery)
   case unsubscribed
   case error(FreshetError, isFatal: Bool)
-}
-
-package struct SnapshotDelivery: Sendable {
-  package var version: String
-  package var commit: Int64
-  package var columns: [String]
-  package var key: [String]
-  package var total: Int
-  package var sections: [SectionInfo]
-  package var window: Window?
-  package var offset: Int
-  package var rows: PackedRows
-  /// Which of `rows` this message has; the others follow as `RowsDelivery`.
-  package var range: Range<Int>
-  package var isComplete: Bool { range.upperBound == rows.count }
 }
 
 package struct RowsDelivery {

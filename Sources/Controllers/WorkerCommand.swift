@@ -35,10 +35,10 @@ package enum WorkerCommand: Sendable {
     package var query: Query
     package var window: Window?
     /// Called once, on the worker's thread.
-    package var reply: @Sendable (Result<SnapshotDelivery, FreshetError>) -> Void
+    package var reply: @Sendable (Result<Snapshot, FreshetError>) -> Void
 
     package init(
-      query: Query, window: Window?, reply: @escaping @Sendable (Result<SnapshotDelivery, FreshetError>) -> Void
+      query: Query, window: Window?, reply: @escaping @Sendable (Result<Snapshot, FreshetError>) -> Void
     ) {
       self.query = query
       self.window = window

@@ -62,7 +62,7 @@ extension FreshetServer {
           return reply(HTTPAnswer(status: 304, headers: headers, body: []))
         }
         let layout = RowLayout(columns: delivery.columns, shape: parameters.shape)
-        reply(.json(MessageBody.snapshot(SnapshotContents(delivery), layout).standalone, headers: headers))
+        reply(.json(MessageBody.snapshot(delivery, layout).standalone, headers: headers))
       }
     }
     pool.worker(for: parameters.query).post(.snapshot(request))

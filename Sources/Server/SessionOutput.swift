@@ -53,28 +53,18 @@ extension MessageBody {
   fileprivate init(_ delivery: Delivery, shape: Shape) {
     switch delivery {
     case .snapshot(let snapshot):
-      self = .snapshot(SnapshotContents(snapshot), RowLayout(columns: snapshot.columns, shape: shape))
+      self = .snapshot(snapshot, RowLayout(columns: snapshot.columns, shape: shape))
     case .rows(let rows):
       self = .rows(
         version: rows.version, window: rows.window, offset: rows.offset, rows: rows.rows, range: rows.range,
         isComplete: rows.isComplete, RowLayout(columns: rows.columns, shape: shape))
     case .patch(let patch):
-      let header = PatchHeader(
-        from: patch.from, to: patch.to, commit: patch.commit, total: patch.total, alongside: [])
+      let header = PatchHeader(from: patch.from, to: patch.to, commit: patch.commit, total: patch.total)
       self = .patch(
         header, patch.patch, rows: patch.rows, changed: patch.changed,
         RowLayout(columns: patch.columns, shape: shape))
     case .unsubscribed: self = .unsubscribed
     case .error(let error, let isFatal): self = .error(error, isFatal: isFatal)
     }
-  }
-}
-
-extension SnapshotContents {
-  init(_ delivery: SnapshotDelivery) {
-    self.init(
-      version: delivery.version, commit: delivery.commit, columns: delivery.columns, key: delivery.key,
-      total: delivery.total, sections: delivery.sections, window: delivery.window, offset: delivery.offset,
-      rows: delivery.rows, range: delivery.range, isComplete: delivery.isComplete, alongside: [])
   }
 }

@@ -7,15 +7,12 @@ package struct PatchHeader {
   package var to: String
   package var commit: Int64
   package var total: Int
-  /// Only the values that differ.
-  package var alongside: [(name: String, value: SQLValue)]
 
-  package init(from: String, to: String, commit: Int64, total: Int, alongside: [(name: String, value: SQLValue)]) {
+  package init(from: String, to: String, commit: Int64, total: Int) {
     self.from = from
     self.to = to
     self.commit = commit
     self.total = total
-    self.alongside = alongside
   }
 }
 
@@ -53,7 +50,6 @@ extension MessageBody {
           $0.row(rows, fill.content, layout)
         }
       }
-      writer.alongside(header.alongside)
     }
   }
 }

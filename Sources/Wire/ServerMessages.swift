@@ -33,45 +33,8 @@ package struct MessageBody: Sendable {
   }
 }
 
-/// What a snapshot says.
-package struct SnapshotContents {
-  package var version: String
-  package var commit: Int64
-  package var columns: [String]
-  package var key: [String]
-  package var total: Int
-  package var sections: [SectionInfo]
-  package var window: Window?
-  /// Offset of the first of `rows`.
-  package var offset: Int
-  package var rows: PackedRows
-  /// Which of `rows` go into this message.
-  package var range: Range<Int>
-  package var isComplete: Bool
-  package var alongside: [(name: String, value: SQLValue)]
-
-  package init(
-    version: String, commit: Int64, columns: [String], key: [String], total: Int, sections: [SectionInfo],
-    window: Window?, offset: Int, rows: PackedRows, range: Range<Int>, isComplete: Bool,
-    alongside: [(name: String, value: SQLValue)]
-  ) {
-    self.version = version
-    self.commit = commit
-    self.columns = columns
-    self.key = key
-    self.total = total
-    self.sections = sections
-    self.window = window
-    self.offset = offset
-    self.rows = rows
-    self.range = range
-    self.isComplete = isComplete
-    self.alongside = alongside
-  }
-}
-
 extension MessageBody {
-  package static func snapshot(_ contents: SnapshotContents, _ layout: RowLayout) -> MessageBody {
+  package static func snapshot(_ contents: Snapshot, _ layout: RowLayout) -> MessageBody {
     MessageBody("snapshot") { writer in
       writer.member("version", contents.version)
       writer.name("commit")
@@ -87,7 +50,6 @@ extension MessageBody {
       writer.member("offset", contents.offset)
       writer.member("rows", contents.rows, contents.range, layout)
       writer.member("complete", contents.isComplete)
-      writer.alongside(contents.alongside)
     }
   }
 
@@ -175,17 +137,6 @@ extension JSONWriter {
   mutating func member(_ name: String, _ rows: PackedRows, _ range: Range<Int>, _ layout: RowLayout) {
     self.name(name)
     array { for index in range { $0.row(rows, index, layout) } }
-  }
-
-  mutating func alongside(_ values: [(name: String, value: SQLValue)]) {
-    if values.isEmpty { return }
-    name("alongside")
-    object { object in
-      for (name, value) in values {
-        object.name(name)
-        object.value(value)
-      }
-    }
   }
 }
 

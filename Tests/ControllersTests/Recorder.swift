@@ -130,7 +130,7 @@ final class WorkerFixture {
     return answer.withLock { $0 }
   }
 
-  private static func text(_ result: Result<SnapshotDelivery, FreshetError>) -> String {
+  private static func text(_ result: Result<Snapshot, FreshetError>) -> String {
     switch result {
     case .failure(let error): return error.code.rawValue
     case .success(let snapshot):

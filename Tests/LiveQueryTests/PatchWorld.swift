@@ -66,10 +66,9 @@ struct World {
     tree.forEachRow(in: range) { wanted.append($0) }
     let version = ResultVersion(number: 0, commit: 0, tree: tree)
     let body = MessageBody.snapshot(
-      SnapshotContents(
+      Snapshot(
         version: "v", commit: 0, columns: World.columns, key: ["id"], total: tree.count, sections: version.sections,
-        window: window, offset: range.lowerBound, rows: contents(of: wanted), range: 0..<wanted.count, isComplete: true,
-        alongside: []), World.layout)
+        window: window, offset: range.lowerBound, rows: contents(of: wanted), range: 0..<wanted.count), World.layout)
     return try JSONParser.parse(body.message(id: Array("\"a\"".utf8)))
   }
 
@@ -87,7 +86,7 @@ struct World {
   func patch(to new: World, window: Window?) throws -> (patch: Patch, message: JSONValue) {
     let patch = VersionDifference(from: tree, to: new.tree)!.patch(window: window)
     let body = MessageBody.patch(
-      PatchHeader(from: "v", to: "v", commit: 0, total: new.tree.count, alongside: []), patch,
+      PatchHeader(from: "v", to: "v", commit: 0, total: new.tree.count), patch,
       rows: new.contents(of: patch.contents), changed: patch.contents.map { changedColumns(of: $0, in: new) },
       World.layout)
     return (patch, try JSONParser.parse(body.message(id: Array("\"a\"".utf8))))
