@@ -1,3 +1,4 @@
+import GRDB
 import Controllers
 import GRDB
 import LiveQuery
