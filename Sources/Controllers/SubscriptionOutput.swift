@@ -86,6 +86,6 @@ package protocol SubscriptionOutput: AnyObject, Sendable {
   /// Sends one message to several subscriptions that differ in nothing but session and id.
   func send(_ delivery: Delivery, shape: Shape, to recipients: [SubscriptionKey])
 
-  /// The subscription is over, by an error that it has been sent. Its id is free.
+  /// The subscription is over, by an error that it is sent next: by the time the client has that, the id is free.
   func subscriptionEnded(_ key: SubscriptionKey)
 }

@@ -21,8 +21,8 @@ extension WorkerLoop {
   func reject(_ command: WorkerCommand, _ error: FreshetError) {
     switch command {
     case .subscribe(let command):
-      output.send(.error(error, isFatal: true), shape: command.shape, to: [command.key])
       output.subscriptionEnded(command.key)
+      output.send(.error(error, isFatal: true), shape: command.shape, to: [command.key])
     case .snapshot(let request): request.reply(.failure(error))
     case .request(let key, _): output.send(.error(error, isFatal: false), shape: .arrays, to: [key])
     case .unsubscribe, .sessionDrained, .sessionClosed, .databaseChanged, .stop: perform(command)
@@ -39,8 +39,8 @@ extension WorkerLoop {
       sessions[command.key.session, default: [:]][command.key.number] = subscription
       startOver(subscription)
     } catch {
-      output.send(.error(error, isFatal: true), shape: command.shape, to: [command.key])
       output.subscriptionEnded(command.key)
+      output.send(.error(error, isFatal: true), shape: command.shape, to: [command.key])
     }
   }
 

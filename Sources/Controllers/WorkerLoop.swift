@@ -248,7 +248,7 @@ extension WorkerLoop {
   func end(_ subscription: Subscription, _ error: FreshetError) {
     subscription.deferred = []
     remove(subscription)
-    output.send(.error(error, isFatal: true), shape: subscription.shape, to: [subscription.key])
     output.subscriptionEnded(subscription.key)
+    output.send(.error(error, isFatal: true), shape: subscription.shape, to: [subscription.key])
   }
 }
