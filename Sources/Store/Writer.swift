@@ -161,12 +161,14 @@ extension FreshetError {
   /// What SQLite says of a write.
   init(writeFailure error: SQLiteFailure, place: String? = nil) {
     let message = (place.map { "\($0): " } ?? "") + error.message
-    // SQLite refuses some things by itself, under its most general code.
-    let isRefused = error.message.hasPrefix("not authorized") || error.message.hasSuffix("may not be modified")
+    // Some things SQLite refuses in words alone, under its most general code.
+    let isDenied =
+      error.primaryCode == SQLITE_AUTH || error.message.hasPrefix("not authorized")
+      || error.message.hasSuffix("may not be modified")
     switch error.primaryCode {
-    case _ where isRefused && error.primaryCode == SQLITE_ERROR: self.init(.notAllowed, message)
+    case _ where isDenied:
+      self.init(.notAllowed, "\(message): a transaction may insert, update, delete and select")
     case SQLITE_CONSTRAINT: self.init(.constraint, message)
-    case SQLITE_AUTH: self.init(.notAllowed, "\(message): a transaction may insert, update, delete and select")
     case SQLITE_READONLY, SQLITE_CANTOPEN, SQLITE_PERM: self.init(.readOnly, message)
     case SQLITE_RANGE, SQLITE_MISMATCH: self.init(.badQuery, message)
     case SQLITE_FULL, SQLITE_IOERR: self.init(.overloaded, message)

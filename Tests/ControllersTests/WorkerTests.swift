@@ -74,6 +74,8 @@ import Testing
     let fixture = try WorkerFixture(Self.schema, isWAL: false)
     fixture.subscribe(first, query)
     fixture.snapshot(query)
+    // The shell does not wait for readers unless it is told to.
+    try fixture.writer.run(".timeout 10000")
     try fixture.writer.run("BEGIN EXCLUSIVE; UPDATE t SET a = 'y'; INSERT INTO t VALUES (2, 'z')")
     fixture.subscribe(second, query)
     try fixture.writer.run(".shell sleep \(seconds)\nCOMMIT")

@@ -18,6 +18,7 @@ import Wire
     try client.send(#"{"type":"transact","id":"w","statements":[{"sql":"INSERT INTO t VALUES (2, 'kept')"}]}"#)
     _ = try client.receive("committed")
     #expect(try Program.run("health", "http://127.0.0.1:\(port)/readyz").status == 0)
+    #expect(try Program.run("health", "http://127.0.0.1:\(port)/v1/nothing").errors.contains("404"))
     program.signal(signal)
     #expect(try client.socket.readCloseCode() == 1001)
     client.socket.close()
@@ -76,9 +77,13 @@ import Wire
     #expect(!result.errors.contains("Fatal") && !result.errors.contains("0x"), "\(result.errors)")
   }
 
-  @Test(arguments: [("--version", "0."), ("--help", "SUBCOMMANDS")])
-  func `The command says what it is`(option: String, text: String) throws {
-    let result = try Program.run(option)
+  @Test(arguments: [
+    (["--version"], "0.1.0"), (["--help"], "SUBCOMMANDS"), (["serve", "--help"], "USAGE"),
+    (["demo", "--help"], "USAGE"),
+    (["track", "--help"], "USAGE"), (["untrack", "--help"], "USAGE"),
+  ])
+  func `The command says what it is`(arguments: [String], text: String) throws {
+    let result = try Program.run(arguments)
     #expect(result.status == 0 && result.output.contains(text) && result.errors.isEmpty)
   }
 
