@@ -28,13 +28,14 @@ import Wire
     let queries = try randomQueries(live, schema, &generator)
     let client = try live.connect()
     for (id, query) in queries { try client.subscribe(id, query.json, window: query.window) }
+    var answersBefore = try answers(live, queries)
     for step in 0..<Self.commits {
       let commit = step % 25 == 24 ? "VACUUM;" : statements.commit()
       let before = client.changes
-      let answersBefore = try answers(live, queries)
       try live.writer.run(commit)
       try client.catchUp(queries.map(\.id))
       let answersAfter = try answers(live, queries)
+      defer { answersBefore = answersAfter }
       for (id, query) in queries {
         let context =
           "FRESHET_SEED=\(seed), \(schema), \(query.json) \(String(describing: query.window)) after:\n\(commit)"

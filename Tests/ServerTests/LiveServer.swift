@@ -21,7 +21,7 @@ final class LiveServer {
     configure: (inout ServerConfiguration) -> Void = { _ in }
   ) throws {
     path = FileManager.default.temporaryDirectory.appending(path: "freshet-\(UUID().uuidString).sqlite").path
-    _ = try SQLiteShell(path: path).run((isWAL ? "PRAGMA journal_mode=WAL;\n" : "") + schema)
+    _ = try SQLiteShell(path: path).run(schema + (isWAL ? "\n;PRAGMA journal_mode=WAL;" : ""))
     queue = try DatabaseQueue(path: path)
     if isTracked { _ = try queue.writeWithoutTransaction { try ChangeLog.install($0) } }
     var configuration = ServerConfiguration(database: path)

@@ -19,7 +19,7 @@ final class ChangeLogFixture {
     path = FileManager.default.temporaryDirectory.appending(path: "freshet-\(UUID().uuidString).sqlite").path
     shell = SQLiteShell(path: path)
     queue = try DatabaseQueue(path: path)
-    let output = try shell.run("PRAGMA journal_mode=WAL;\n" + schema)
+    let output = try shell.run(schema + "\n;PRAGMA journal_mode=WAL;")
     #expect(output == "wal", "the schema is good SQL")
     if tables?.isEmpty == true { return }
     try install(tables: tables, capacity: capacity)

@@ -53,6 +53,11 @@ package struct RandomSchema: Sendable, CustomStringConvertible {
     RandomSchema(
       description: "strict", sql: "CREATE TABLE t(id ANY PRIMARY KEY, a ANY UNIQUE, b TEXT) STRICT;",
       tables: [("t", ["id", "a", "b"])]),
+    RandomSchema(
+      description: "UTF-16",
+      sql:
+        "PRAGMA encoding = 'UTF-16'; CREATE TABLE t(k TEXT PRIMARY KEY, a TEXT COLLATE NOCASE, b UNIQUE) WITHOUT ROWID;",
+      tables: [("t", ["k", "a", "b"])]),
   ]
 }
 
@@ -72,7 +77,9 @@ package struct StatementGenerator {
 
   /// No -1: as an explicit rowid it is the one value that the log cannot tell from none (see `DisplaceTriggers`).
   private mutating func value() -> String {
-    pick(["0", "1", "2", "3", "4", "1.0", "2.5", "'a'", "'A'", "'b'", "'B '", "'1'", "NULL", "x'61'", "-2"])
+    // In UTF-16 these sort otherwise than by code point.
+    if schema.description == "UTF-16", pick([true, false, false]) { return pick(["'é'", "'\u{FF01}'", "'😀'", "'Ā'"]) }
+    return pick(["0", "1", "2", "3", "4", "1.0", "2.5", "'a'", "'A'", "'b'", "'B '", "'1'", "NULL", "x'61'", "-2"])
   }
 
   package mutating func pragmas() -> String {
