@@ -104,7 +104,7 @@ import Testing
   /// A change of the schema, what a query over all columns answers afterwards, and what its subscription got.
   @Test(arguments: [
     ("ALTER TABLE t ADD COLUMN b DEFAULT 7", "1,'x'", ["snapshot 1"]),
-    ("ALTER TABLE t RENAME COLUMN a TO b", "schema_changed", ["snapshot 1", "fatal schema_changed"]),
+    ("ALTER TABLE t RENAME COLUMN a TO b", "no_such_column", ["snapshot 1", "fatal schema_changed"]),
     ("ALTER TABLE t RENAME TO u", "no_such_table", ["snapshot 1", "fatal schema_changed"]),
     ("DROP TABLE t", "no_such_table", ["snapshot 1", "fatal schema_changed"]),
     (
@@ -120,8 +120,7 @@ import Testing
     fixture.subscribe(first, query)
     fixture.snapshot(query)
     try fixture.writer.run(change)
-    let text = fixture.snapshot(query)
-    #expect(text == answer || fixture.recorder.deliveries(first).last == "fatal schema_changed", "\(text)")
+    #expect(fixture.snapshot(query) == answer)
     #expect(fixture.recorder.deliveries(first) == deliveries)
     // Tracked again, the table is served as it is now.
     _ = try fixture.queue.writeWithoutTransaction { try ChangeLog.install($0) }
