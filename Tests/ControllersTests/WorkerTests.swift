@@ -157,6 +157,7 @@ import Testing
     fixture.subscribe(first, query)
     fixture.worker.post(.request(first, .fetch(Window(offset: 0, limit: 3))))
     fixture.worker.post(.request(first, .window(Window(offset: 0, limit: 2))))
+    fixture.snapshot(query)
     try fixture.writer.run("INSERT INTO t VALUES (1001, 'late')")
     fixture.snapshot(query)
     #expect(fixture.recorder.deliveries(first) == ["snapshot 1000"])

@@ -119,21 +119,14 @@ import Wire
     try client.subscribe("q", #"{"from":"t"}"#)
     let reader = try live.connect()
     try reader.subscribe("r", #"{"from":"t","where":"id = 1"}"#)
-    let before = residentBytes()
     let text = String(repeating: "x", count: 1_000)
     for value in 1...1_000 { try live.writer.run("UPDATE t SET a = '\(value)\(text)'") }
     try reader.catchUp(["r"])
-    #expect(residentBytes() - before < 64 << 20, "100 MB were changed, hardly any of it is kept")
     let last = JSONValue.string("1000\(text)")
     while client.models["q"]?.rows[99]?["a"] != last { try client.receive() }
     #expect(client.models["q"]?.rows.allSatisfy { $0?["a"] == last } == true)
     #expect(client.changes["q"]! < 500, "\(client.changes["q"]!) messages")
     live.stop()
-  }
-
-  private func residentBytes() -> Int {
-    let pages = try? String(contentsOfFile: "/proc/self/statm", encoding: .utf8).split(separator: " ")[1]
-    return (pages.flatMap { Int($0) } ?? 0) * 4_096
   }
 
   // MARK: - What sends nothing, and what sends much

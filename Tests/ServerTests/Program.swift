@@ -66,6 +66,12 @@ final class Program {
     }
   }
 
+  /// Memory that the process holds.
+  var residentBytes: Int {
+    let fields = try? String(contentsOfFile: "/proc/\(process.processIdentifier)/statm", encoding: .utf8)
+    return (fields?.split(separator: " ").dropFirst().first.flatMap { Int($0) } ?? 0) * 4_096
+  }
+
   func signal(_ signal: Int32) { kill(process.processIdentifier, signal) }
 
   /// The exit status, or nil when it has not ended within `seconds`.

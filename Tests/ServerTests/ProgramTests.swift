@@ -39,6 +39,25 @@ import Wire
     #expect(program.status(within: 5) == 0)
   }
 
+  @Test func `A client that does not read costs little memory`() throws {
+    let rows =
+      "WITH RECURSIVE n(i) AS (SELECT 1 UNION ALL SELECT i + 1 FROM n WHERE i < 100) INSERT INTO t SELECT i, 0 FROM n;"
+    let folder = try ProgramFolder("PRAGMA journal_mode=WAL; CREATE TABLE t(id INTEGER PRIMARY KEY, a); \(rows)")
+    let program = try Program(["serve", folder.database, "--track", "--port", "0"])
+    let port = try program.port()
+    let sleeper = try LiveClient(port: port, receiveBuffer: 4_096)
+    try sleeper.subscribe("q", #"{"from":"t"}"#)
+    let reader = try LiveClient(port: port)
+    try reader.subscribe("r", #"{"from":"t","where":"id = 1"}"#)
+    let writer = try SQLiteSession(path: folder.database)
+    let before = program.residentBytes
+    let text = String(repeating: "x", count: 1_000)
+    for value in 1...1_000 { try writer.run("UPDATE t SET a = '\(value)\(text)'") }
+    try reader.catchUp(["r"])
+    #expect(program.residentBytes - before < 48 << 20, "100 MB were changed, hardly any of it is kept")
+    program.signal(SIGKILL)
+  }
+
   // MARK: - What keeps it from serving
 
   /// Arguments, `DB` being a good database and `DIR` a folder; and what the one sentence says.

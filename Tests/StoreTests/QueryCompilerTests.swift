@@ -227,7 +227,7 @@ import Testing
     let seconds = try seconds { answer = try refusal(query) }
     #expect(answer.hasPrefix("bad_query: ") || answer.hasPrefix("too_large: "), "\(answer.prefix(200))")
     #expect(answer.utf8.count < 2_000, "an error message of \(answer.utf8.count) bytes")
-    #expect(seconds < 5, "\(description) took \(seconds) s")
+    #expect(seconds < 15, "\(description) took \(seconds) s")
   }
 
   @Test(arguments: ["select", "orderBy", "key"])
@@ -242,7 +242,7 @@ import Testing
     var answer = ""
     let seconds = try seconds { answer = try refusal(query) }
     #expect(answer.hasPrefix("bad_query: \(member)") || answer.hasPrefix("too_large: \(member)"), "\(answer)")
-    #expect(seconds < 5, "\(seconds) s")
+    #expect(seconds < 15, "\(seconds) s")
   }
 
   @Test func refusesNamesThatGrowWithoutEnd() throws {
@@ -252,7 +252,7 @@ import Testing
     var answer = ""
     let seconds = try seconds { answer = try refusal(query) }
     #expect(answer.hasPrefix("too_large: where"), "\(answer.prefix(200))")
-    #expect(seconds < 5, "\(seconds) s")
+    #expect(seconds < 15, "\(seconds) s")
   }
 
   // MARK: - Accepted
