@@ -159,8 +159,6 @@ package struct PackedRows: Sendable {
   package init(columnCount: Int) { self.columnCount = columnCount }
 
   package var count: Int { starts.count }
-  /// Size in memory, and about the size on the wire.
-  package var byteCount: Int { values.bytes.count }
 
   /// How many rows from `start` on make up about `byteLimit` bytes: at least one, unless there is none.
   package func end(from start: Int, byteLimit: Int) -> Int {

@@ -19,12 +19,6 @@ package struct SectionedTreeEditor {
     self.index = index
   }
 
-  /// The section key and the entry of a row. O(1) expected.
-  package func find(_ identity: Bytes) -> (section: [UInt8], entry: [UInt8], stamp: RowStamp)? {
-    guard let (leaf, slot, section) = index.find(identity) else { return nil }
-    return (section.bytes, leaf.keys.withKey(slot) { Array($0) }, leaf.payloads[slot])
-  }
-
   /// Takes out the row with this identity. O(log n).
   ///
   /// - Returns: whether there was one.

@@ -22,8 +22,6 @@ final class SessionTable: Sendable {
 
   func close(_ session: UInt64) { states.withLock { _ = $0.removeValue(forKey: session) } }
 
-  var count: Int { states.withLock { $0.count } }
-
   enum Admission {
     case admitted(SubscriptionKey)
     case duplicate, tooMany, sessionIsGone
