@@ -41,5 +41,9 @@ package enum SubscriptionRequest: Sendable {
   case window(Window)
   /// Rows are read; the window stays.
   case fetch(Window)
+  /// Where the row with a key is.
+  case locate([SQLValue])
+  /// Another query in the place of the subscription's; the window stays when none is given.
+  case requery(Query, Window?)
   case resync
 }

@@ -33,6 +33,8 @@ package enum Delivery {
   case rows(RowsDelivery)
   case patch(PatchDelivery)
   case unsubscribed
+  /// Where the row with a key is; nil when the result has none.
+  case located(key: [SQLValue], place: (path: IndexPath, offset: Int)?)
   case error(FreshetError, isFatal: Bool)
 }
 
@@ -54,6 +56,8 @@ package struct PatchDelivery {
   package var to: String
   package var commit: Int64
   package var total: Int
+  /// Nil when they are as they were.
+  package var alongside: [NamedValue]?
   package var columns: [String]
   package var patch: Patch
   /// One row for each of `patch.contents`.

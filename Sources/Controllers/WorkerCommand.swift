@@ -12,20 +12,32 @@ package enum WorkerCommand: Sendable {
   case sessionClosed(UInt64)
   /// Somebody in this process has committed.
   case databaseChanged
+  /// Asks for the number of the database state that the next turn sees: `commit` of the protocol.
+  case commit(reply: @Sendable (Int64) -> Void)
+  case explain(Query, reply: @Sendable (Result<Explanation, FreshetError>) -> Void)
+  case schema(reply: @Sendable (Result<[DatabaseTable], FreshetError>) -> Void)
+  case statistics(reply: @Sendable (WorkerStatistics) -> Void)
+  /// Whoever asked for a snapshot does not wait for it any more.
+  case abandon(request: UInt64)
   case stop
 
   package struct Subscribe: Sendable {
     package var key: SubscriptionKey
     package var query: Query
     package var window: Window?
+    /// The version that the client still has.
+    package var since: String?
     /// Milliseconds.
     package var minInterval: Int
     package var shape: Shape
 
-    package init(key: SubscriptionKey, query: Query, window: Window?, minInterval: Int, shape: Shape) {
+    package init(
+      key: SubscriptionKey, query: Query, window: Window?, since: String? = nil, minInterval: Int, shape: Shape
+    ) {
       self.key = key
       self.query = query
       self.window = window
+      self.since = since
       self.minInterval = minInterval
       self.shape = shape
     }
@@ -34,15 +46,49 @@ package enum WorkerCommand: Sendable {
   package struct SnapshotRequest: Sendable {
     package var query: Query
     package var window: Window?
+    /// The version that the client has: it wants to hear of another one only.
+    package var unless: String?
+    /// How long to wait for another version than `unless`, in milliseconds.
+    package var wait = 0
+    /// What `abandon` calls it; 0 for a request that nobody abandons.
+    package var id: UInt64 = 0
     /// Called once, on the worker's thread.
-    package var reply: @Sendable (Result<Snapshot, FreshetError>) -> Void
+    package var reply: @Sendable (Result<SnapshotAnswer, FreshetError>) -> Void
 
     package init(
-      query: Query, window: Window?, reply: @escaping @Sendable (Result<Snapshot, FreshetError>) -> Void
+      query: Query, window: Window?, reply: @escaping @Sendable (Result<SnapshotAnswer, FreshetError>) -> Void
     ) {
       self.query = query
       self.window = window
       self.reply = reply
     }
   }
+}
+
+/// The answer to a request for a snapshot.
+package enum SnapshotAnswer: Sendable {
+  case snapshot(Snapshot)
+  /// The client has the newest version.
+  case unchanged(version: String)
+}
+
+/// What a worker is doing, for `/metrics`: counts since its start, and amounts of now.
+package struct WorkerStatistics: Sendable {
+  /// Queries followed.
+  package var controllers = 0
+  package var subscriptions = 0
+  /// Versions kept for clients that come back.
+  package var versions = 0
+  /// Turns that found a change of the database.
+  package var ticks = 0
+  /// Row changes that the change log told of.
+  package var changes = 0
+  /// Queries run from scratch.
+  package var refetches = 0
+  package var snapshots = 0
+  package var patches = 0
+  /// From noticing a commit to having handed over what it caused, in nanoseconds, of the newest ticks.
+  package var tickNanoseconds: [UInt64] = []
+
+  package init() {}
 }

@@ -10,7 +10,11 @@ extension WorkerLoop {
     case .request(let key, let request): perform(request, key)
     case .unsubscribe(let key): unsubscribe(key)
     case .snapshot(let request): answer(request)
-    case .sessionDrained, .databaseChanged: break
+    case .sessionDrained, .databaseChanged, .abandon: break
+    case .commit(let reply): reply(sequence)
+    case .explain(_, let reply): reply(.failure(FreshetError(.internal, "not served yet")))
+    case .schema(let reply): reply(.success([]))
+    case .statistics(let reply): reply(WorkerStatistics())
     case .sessionClosed(let session):
       for subscription in sessions[session, default: [:]].values { remove(subscription) }
     case .stop: requestStop()
@@ -25,7 +29,9 @@ extension WorkerLoop {
       output.send(.error(error, isFatal: true), shape: command.shape, to: [command.key])
     case .snapshot(let request): request.reply(.failure(error))
     case .request(let key, _): output.send(.error(error, isFatal: false), shape: .arrays, to: [key])
-    case .unsubscribe, .sessionDrained, .sessionClosed, .databaseChanged, .stop: perform(command)
+    case .explain(_, let reply): reply(.failure(error))
+    case .schema(let reply): reply(.failure(error))
+    default: perform(command)
     }
   }
 
@@ -104,7 +110,7 @@ extension WorkerLoop {
     let wanted: Window
     switch request {
     case .window(let window), .fetch(let window): wanted = window
-    case .resync: return
+    case .resync, .locate, .requery: return
     }
     do throws(FreshetError) {
       let query = subscription.query
@@ -127,7 +133,9 @@ extension WorkerLoop {
     do throws(FreshetError) {
       let query = try followed(request.query)
       if query.subscriptions.isEmpty { query.idleSince = monotonicNanoseconds() }
-      request.reply(.success(try snapshot(query, window: request.window)))
+      let snapshot = try snapshot(query, window: request.window)
+      if request.unless == snapshot.version { return request.reply(.success(.unchanged(version: snapshot.version))) }
+      request.reply(.success(.snapshot(snapshot)))
     } catch { request.reply(.failure(error)) }
   }
 }

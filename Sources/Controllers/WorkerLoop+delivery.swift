@@ -107,6 +107,7 @@ extension WorkerLoop {
     do throws(FreshetError) {
       let delivery = PatchDelivery(
         from: subscriptions[0].sentVersion, to: query.name(of: newest), commit: sequence, total: newest.tree.count,
+        alongside: nil,
         columns: query.compiled.columns, patch: patch, rows: try query.reader.contents(of: patch.contents),
         changed: patch.contents.map { query.changedColumns(of: $0, since: held) })
       output.send(.patch(delivery), shape: subscriptions[0].shape, to: subscriptions.map(\.key))

@@ -13,10 +13,12 @@ package struct Snapshot: Sendable {
   package var rows: PackedRows
   /// Which of `rows` one message has; the others follow in `rows` messages.
   package var range: Range<Int>
+  /// In the order of their names.
+  package var alongside: [NamedValue]
 
   package init(
     version: String, commit: Int64, columns: [String], key: [String], total: Int, sections: [SectionInfo],
-    window: Window?, offset: Int, rows: PackedRows, range: Range<Int>
+    window: Window?, offset: Int, rows: PackedRows, range: Range<Int>, alongside: [NamedValue] = []
   ) {
     self.version = version
     self.commit = commit
@@ -28,6 +30,7 @@ package struct Snapshot: Sendable {
     self.offset = offset
     self.rows = rows
     self.range = range
+    self.alongside = alongside
   }
 
   package var isComplete: Bool { range.upperBound == rows.count }

@@ -55,7 +55,9 @@ extension FreshetServer {
     let request = WorkerCommand.SnapshotRequest(query: parameters.query, window: parameters.window) { result in
       switch result {
       case .failure(let error): reply(.problem(error))
-      case .success(let delivery):
+      case .success(.unchanged(let version)):
+        reply(HTTPAnswer(status: 304, headers: [("ETag", "\"\(version)\""), ("Cache-Control", "no-cache")], body: []))
+      case .success(.snapshot(let delivery)):
         let tag = "\"\(delivery.version)\""
         let headers = [("ETag", tag), ("Cache-Control", "no-cache")]
         if let ifNoneMatch, ifNoneMatch.matches(tag: tag) {

@@ -87,6 +87,11 @@ extension FreshetServer {
     case .subscribe(let subscribe): perform(subscribe, key)
     case .window(let window): request(.window(window), key)
     case .fetch(let window): request(.fetch(window), key)
+    case .locate(let value): request(.locate(value), key)
+    case .requery(let source, let window):
+      do throws(FreshetError) { request(.requery(try query(source), window), key) } catch {
+        output.send(.error(error, isFatal: false), to: key)
+      }
     case .resync: request(.resync, key)
     case .unsubscribe:
       guard let (key, worker) = sessions.find(key.id, of: key.session) else { return refuse(key) }
@@ -106,15 +111,28 @@ extension FreshetServer {
     worker.post(.request(key, request))
   }
 
+  /// The query that a client means.
+  func query(_ source: QuerySource) throws(FreshetError) -> Query {
+    switch source {
+    case .adHoc(let query): return query
+    case .published(let name, _): throw FreshetError(.badQuery, "there is no published query \"\(name.prefix(64))\"")
+    }
+  }
+
   private func perform(_ subscribe: ClientMessage.Subscribe, _ key: SubscriptionKey) {
-    let worker = pool.worker(for: subscribe.query)
+    let query: Query
+    do throws(FreshetError) { query = try self.query(subscribe.query) } catch {
+      return output.send(.error(error, isFatal: true), to: key)
+    }
+    let worker = pool.worker(for: query)
     switch sessions.admit(key.id, of: key.session, worker: worker, limit: configuration.subscriptionLimit) {
     case .sessionIsGone: return
     case .admitted(let key):
       worker.post(
         .subscribe(
           .init(
-            key: key, query: subscribe.query, window: subscribe.window, minInterval: subscribe.minInterval,
+            key: key, query: query, window: subscribe.window, since: subscribe.since,
+            minInterval: subscribe.minInterval,
             shape: subscribe.shape)))
     case .duplicate:
       let error = FreshetError(.duplicateSubscription, "the id \"\(key.id)\" is taken: unsubscribe it first")

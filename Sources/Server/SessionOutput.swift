@@ -59,10 +59,12 @@ extension MessageBody {
         version: rows.version, window: rows.window, offset: rows.offset, rows: rows.rows, range: rows.range,
         isComplete: rows.isComplete, RowLayout(columns: rows.columns, shape: shape))
     case .patch(let patch):
-      let header = PatchHeader(from: patch.from, to: patch.to, commit: patch.commit, total: patch.total)
+      let header = PatchHeader(
+        from: patch.from, to: patch.to, commit: patch.commit, total: patch.total, alongside: patch.alongside)
       self = .patch(
         header, patch.patch, rows: patch.rows, changed: patch.changed,
         RowLayout(columns: patch.columns, shape: shape))
+    case .located(let key, let place): self = .located(key: key, place: place)
     case .unsubscribed: self = .unsubscribed
     case .error(let error, let isFatal): self = .error(error, isFatal: isFatal)
     }

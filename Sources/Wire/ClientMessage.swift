@@ -5,13 +5,18 @@ package enum ClientMessage: Sendable {
   case subscribe(Subscribe)
   case window(Window)
   case fetch(Window)
+  /// The values of a key, one for each of its columns.
+  case locate([SQLValue])
+  case requery(QuerySource, Window?)
   case resync
   case unsubscribe
   case transact([SQLStatement])
 
   package struct Subscribe: Sendable {
-    package var query: Query
+    package var query: QuerySource
     package var window: Window?
+    /// The version that the client still has.
+    package var since: String?
     package var minInterval: Int
     package var shape: Shape
   }
@@ -73,6 +78,8 @@ extension ClientMessage {
     case "subscribe": self = .subscribe(try Subscribe(reader))
     case "window": self = .window(try Window(reader))
     case "fetch": self = .fetch(try Window(reader))
+    case "locate": self = .locate(try reader.key())
+    case "requery": self = .requery(try reader.query(), try Window(json: reader.members["window"]))
     case "resync": self = .resync
     case "unsubscribe": self = .unsubscribe
     case "transact": self = .transact(try SQLStatement.list(json: reader.members["statements"]))
@@ -83,11 +90,27 @@ extension ClientMessage {
 
 extension ClientMessage.Subscribe {
   fileprivate init(_ reader: MemberReader) throws(FreshetError) {
-    guard let json = reader.members["query"] else { throw .badMessage("query is missing") }
-    query = try Query(json: json)
+    query = try reader.query()
+    since = try reader.string("since")
     window = try Window(json: reader.members["window"])
     minInterval = try reader.count("minInterval") ?? 0
     shape = try Shape(json: reader.members["shape"]) ?? .arrays
+  }
+}
+
+extension MemberReader {
+  fileprivate func query() throws(FreshetError) -> QuerySource {
+    guard let json = members["query"] else { throw .badMessage("query is missing") }
+    return try QuerySource(json: json)
+  }
+
+  /// A value, or an array for a compound key.
+  fileprivate func key() throws(FreshetError) -> [SQLValue] {
+    guard let json = members["key"] else { throw .badMessage("key is missing") }
+    guard case .array(let values) = json else { return [try SQLValue(json: json, what: "key")] }
+    var key: [SQLValue] = []
+    for (index, value) in values.enumerated() { key.append(try SQLValue(json: value, what: "key[\(index)]")) }
+    return key
   }
 }
 

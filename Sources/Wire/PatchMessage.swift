@@ -7,12 +7,15 @@ package struct PatchHeader {
   package var to: String
   package var commit: Int64
   package var total: Int
+  /// Nil when they are as they were.
+  package var alongside: [NamedValue]?
 
-  package init(from: String, to: String, commit: Int64, total: Int) {
+  package init(from: String, to: String, commit: Int64, total: Int, alongside: [NamedValue]? = nil) {
     self.from = from
     self.to = to
     self.commit = commit
     self.total = total
+    self.alongside = alongside
   }
 }
 
@@ -50,6 +53,7 @@ extension MessageBody {
           $0.row(rows, fill.content, layout)
         }
       }
+      if let alongside = header.alongside { writer.member("alongside", alongside) }
     }
   }
 }
@@ -62,13 +66,6 @@ extension JSONWriter {
     if elements.isEmpty { return }
     self.name(name)
     array { for element in elements { body(&$0, element) } }
-  }
-
-  fileprivate mutating func path(_ path: IndexPath) {
-    array {
-      $0.integer(path.section)
-      $0.integer(path.item)
-    }
   }
 
   fileprivate mutating func section(_ section: Patch.InsertedSection, _ rows: PackedRows, _ layout: RowLayout) {

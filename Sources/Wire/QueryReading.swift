@@ -18,6 +18,7 @@ extension Query {
     sectionBy = try SectionBy(json: members["sectionBy"])
     orderBy = try reader.strings("orderBy").map(trimmed)
     limit = try reader.count("limit")
+    refreshEvery = try reader.milliseconds("refreshEvery")
     key = try reader.strings("key").map(trimmed)
     for (name, sql) in try reader.object("alongside") ?? [:] {
       guard case .string(let text) = sql else {
@@ -26,6 +27,18 @@ extension Query {
       alongside.append(Alongside(name: name, sql: trimmed(text)))
     }
     alongside.sort { $0.name < $1.name }
+  }
+}
+
+extension QuerySource {
+  /// The `query` of a message: a query, or `{"name": …, "params": …}` for one that is published.
+  package init(json: JSONValue) throws(FreshetError) {
+    guard case .object(let members) = json, members["name"] != nil, members["from"] == nil else {
+      self = .adHoc(try Query(json: json))
+      return
+    }
+    let name = try MemberReader(members: members, prefix: "query.").required("name")
+    self = .published(name: name, parameters: try Query.Parameters(json: members["params"]))
   }
 }
 

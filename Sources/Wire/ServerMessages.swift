@@ -50,6 +50,7 @@ extension MessageBody {
       writer.member("offset", contents.offset)
       writer.member("rows", contents.rows, contents.range, layout)
       writer.member("complete", contents.isComplete)
+      if !contents.alongside.isEmpty { writer.member("alongside", contents.alongside) }
     }
   }
 
@@ -64,6 +65,22 @@ extension MessageBody {
       writer.member("offset", offset)
       writer.member("rows", rows, range, layout)
       writer.member("complete", isComplete)
+    }
+  }
+
+  /// - Parameter place: nil when no row of the result has the key.
+  package static func located(key: [SQLValue], place: (path: IndexPath, offset: Int)?) -> MessageBody {
+    MessageBody("located") { writer in
+      writer.name("key")
+      if key.count == 1 { writer.value(key[0]) } else { writer.array { for value in key { $0.value(value) } } }
+      writer.name("path")
+      guard let (path, offset) = place else {
+        writer.null()
+        writer.name("offset")
+        return writer.null()
+      }
+      writer.path(path)
+      writer.member("offset", offset)
     }
   }
 
@@ -110,6 +127,23 @@ extension JSONWriter {
   mutating func strings(_ name: String, _ values: [String]) {
     self.name(name)
     array { for value in values { $0.string(value) } }
+  }
+
+  mutating func path(_ path: IndexPath) {
+    array {
+      $0.integer(path.section)
+      $0.integer(path.item)
+    }
+  }
+
+  mutating func member(_ name: String, _ values: [NamedValue]) {
+    self.name(name)
+    object {
+      for value in values {
+        $0.name(value.name)
+        $0.value(value.value)
+      }
+    }
   }
 
   mutating func member(_ name: String, _ window: Window) {

@@ -78,6 +78,16 @@ struct MemberReader {
     }
   }
 
+  /// Seconds, as milliseconds; at least one second.
+  func milliseconds(_ name: String) throws(FreshetError) -> Int? {
+    switch members[name] {
+    case nil, .null: return nil
+    case .integer(let value) where (1...86_400 * 365).contains(value): return Int(value) * 1_000
+    case .real(let value) where value >= 1 && value <= 86_400 * 365: return Int(value * 1_000)
+    case .some: throw .badQuery("\(prefix)\(name) must be a number of seconds from 1 up")
+    }
+  }
+
   /// A list of strings; a single string stands for a list of one.
   func strings(_ name: String) throws(FreshetError) -> [String] {
     switch members[name] {

@@ -66,6 +66,8 @@ extension Recorder.Sent {
       from = message.from
       version = message.to
     case .unsubscribed: self.delivery = "unsubscribed"
+    case .located(_, let place):
+      self.delivery = "located \(place.map { "\($0.path.section),\($0.path.item) \($0.offset)" } ?? "null")"
     case .error(let error, let isFatal): self.delivery = "\(isFatal ? "fatal" : "error") \(error.code.rawValue)"
     }
   }
@@ -130,10 +132,11 @@ final class WorkerFixture {
     return answer.withLock { $0 }
   }
 
-  private static func text(_ result: Result<Snapshot, FreshetError>) -> String {
+  private static func text(_ result: Result<SnapshotAnswer, FreshetError>) -> String {
     switch result {
     case .failure(let error): return error.code.rawValue
-    case .success(let snapshot):
+    case .success(.unchanged(let version)): return "unchanged \(version)"
+    case .success(.snapshot(let snapshot)):
       return (0..<snapshot.rows.count).map { index in
         snapshot.rows.withRow(index) { reader in
           snapshot.columns.map { _ in text(reader.next()) }.joined(separator: ",")

@@ -30,7 +30,8 @@ import Wire
     query.sectionBy = sectionBy
     query.limit = 3
     query.key = ["id"]
-    #expect(id == "a" && subscribe.query == query && subscribe.minInterval == 100 && subscribe.shape == .objects)
+    guard case .adHoc(let asked) = subscribe.query else { return #expect(Bool(false)) }
+    #expect(id == "a" && asked == query && subscribe.minInterval == 100 && subscribe.shape == .objects)
     #expect(subscribe.window == Window(offset: 0, limit: 50))
   }
 

@@ -1,0 +1,60 @@
+/// How a query is kept up to date, and why so: protocol 4, `/v1/explain`.
+package struct Explanation: Hashable, Sendable {
+  package enum Maintenance: String, Sendable {
+    /// A change costs what the rows that it concerns cost.
+    case incremental
+    /// The query is run again after a change, and differed.
+    case refetch
+  }
+
+  /// One table that the query reads.
+  package struct Table: Hashable, Sendable {
+    package enum Following: String, Sendable {
+      /// A changed row is looked up by its key.
+      case key
+      /// A changed row of a joined table is mapped to the rows that it can concern.
+      case join
+      /// Any change runs the query again.
+      case refetch
+    }
+
+    package var name: String
+    /// What the query calls it in `from`; empty for one that only a subquery reads.
+    package var aliases: [String]
+    /// The columns whose changes count.
+    package var columns: [String]
+    package var following: Following
+    /// Whether its changes are logged (`freshet track`).
+    package var isTracked: Bool
+
+    package init(name: String, aliases: [String], columns: [String], following: Following, isTracked: Bool) {
+      self.name = name
+      self.aliases = aliases
+      self.columns = columns
+      self.following = following
+      self.isTracked = isTracked
+    }
+  }
+
+  package var maintenance: Maintenance
+  /// One sentence.
+  package var reason: String
+  package var tables: [Table]
+  /// The statement that reads the whole result.
+  package var sql: String
+  /// What would make it cheaper, as sentences to act on: an index to create, a table to track.
+  package var advice: [String]
+  /// SQLite's own EXPLAIN QUERY PLAN of `sql`, a line each.
+  package var plan: [String]
+
+  package init(
+    maintenance: Maintenance, reason: String, tables: [Table], sql: String, advice: [String], plan: [String]
+  ) {
+    self.maintenance = maintenance
+    self.reason = reason
+    self.tables = tables
+    self.sql = sql
+    self.advice = advice
+    self.plan = plan
+  }
+}

@@ -1,0 +1,5 @@
+/// What a client names when it asks: a query of its own, or one that the server's operator has published.
+package enum QuerySource: Sendable {
+  case adHoc(Query)
+  case published(name: String, parameters: Query.Parameters)
+}
