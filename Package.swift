@@ -41,11 +41,13 @@ let package = Package(
     // C: sockets.
     .systemLibrary(name: "CLibWebSockets", pkgConfig: "libwebsockets", providers: [.apt(["libwebsockets-dev"])]),
     .target(name: "CGateway", dependencies: ["CLibWebSockets"], cSettings: cSettings),
+    .target(name: "CLiveClient", dependencies: ["CLibWebSockets"], cSettings: cSettings),
 
     // Pure: no I/O, no clock, no Foundation.
     module("RankedCollections"),
     module("LiveQuery", ["RankedCollections"]),
     module("Wire", ["LiveQuery"]),
+    module("LiveClient", ["LiveQuery", "Wire"]),
 
     // Effects.
     module("Store", ["LiveQuery", "RankedCollections", grdb, sqlite]),
@@ -57,7 +59,7 @@ let package = Package(
     .executableTarget(
       name: "freshet",
       dependencies: [
-        "Demo", "Server", "Store", grdb, logging,
+        "CLiveClient", "Demo", "LiveClient", "LiveQuery", "Server", "Store", "Wire", grdb, logging,
         .product(name: "ArgumentParser", package: "swift-argument-parser"),
       ],
       swiftSettings: swiftSettings),
@@ -68,6 +70,7 @@ let package = Package(
     tests(of: "RankedCollections", ["TestSupport"]),
     tests(of: "LiveQuery", ["RankedCollections", "TestSupport", "Wire"]),
     tests(of: "Wire", ["LiveQuery"]),
+    tests(of: "LiveClient", ["LiveQuery", "TestSupport", "Wire"]),
     tests(of: "Store", ["LiveQuery", "RankedCollections", "TestSupport", grdb, sqlite]),
     tests(of: "Controllers", ["LiveQuery", "RankedCollections", "Store", "TestSupport", grdb, logging]),
     tests(of: "Gateway", ["TestSupport"]),
