@@ -26,6 +26,7 @@ func tests(of name: String, _ more: [Target.Dependency] = []) -> Target {
 
 let grdb: Target.Dependency = .product(name: "GRDB", package: "GRDB.swift")
 let sqlite: Target.Dependency = .product(name: "GRDBSQLite", package: "GRDB.swift")
+let yams: Target.Dependency = .product(name: "Yams", package: "Yams")
 let logging: Target.Dependency = .product(name: "Logging", package: "swift-log")
 
 let package = Package(
@@ -36,10 +37,12 @@ let package = Package(
     .package(url: "https://github.com/groue/GRDB.swift", from: "7.10.0"),
     .package(url: "https://github.com/apple/swift-argument-parser", from: "1.5.0"),
     .package(url: "https://github.com/apple/swift-log", from: "1.6.0"),
+    .package(url: "https://github.com/jpsim/Yams", from: "6.0.0"),
   ],
   targets: [
-    // C: sockets.
+    // C: sockets, compression.
     .systemLibrary(name: "CLibWebSockets", pkgConfig: "libwebsockets", providers: [.apt(["libwebsockets-dev"])]),
+    .systemLibrary(name: "CZlib", pkgConfig: "zlib", providers: [.apt(["zlib1g-dev"])]),
     .target(name: "CGateway", dependencies: ["CLibWebSockets"], cSettings: cSettings),
     .target(name: "CLiveClient", dependencies: ["CLibWebSockets"], cSettings: cSettings),
 
@@ -54,7 +57,7 @@ let package = Package(
     module("Controllers", ["LiveQuery", "RankedCollections", "Store", logging]),
     module("Gateway", ["CGateway"]),
     module("Demo", [grdb]),
-    module("Server", ["Controllers", "Gateway", "LiveQuery", "Store", "Wire", logging]),
+    module("Server", ["Controllers", "CZlib", "Gateway", "LiveQuery", "Store", "Wire", logging, yams]),
 
     .executableTarget(
       name: "freshet",

@@ -84,7 +84,9 @@ char *answer_head(const struct answer *answer, bool keep_alive, size_t *length) 
   size_t used = (size_t)sprintf(head, "HTTP/1.1 %d %s\r\nDate: %s\r\nConnection: %s\r\n", answer->status,
                                 reason_phrase(answer->status), date, keep_alive ? "keep-alive" : "close");
   /* 204 and 304 have no body, and 304 does not say how long it would have been. */
-  if (answer->status != 204 && answer->status != 304) {
+  if (answer->is_stream) {
+    if (answer->is_chunked) used += (size_t)sprintf(head + used, "Transfer-Encoding: chunked\r\n");
+  } else if (answer->status != 204 && answer->status != 304) {
     used += (size_t)sprintf(head + used, "Content-Length: %zu\r\n", answer->length);
   }
   used += put_lines(head + used, answer->headers);

@@ -10,10 +10,13 @@
 /* Lets go of what a command owns. */
 static void discard(const struct command *command) {
   switch (command->kind) {
-    case COMMAND_SEND: gateway_frame_release(command->frame); break;
-    case COMMAND_ANSWER: answer_free(command->answer); break;
+    case COMMAND_SEND:
+    case COMMAND_STREAM_SEND: gateway_frame_release(command->frame); break;
+    case COMMAND_ANSWER:
+    case COMMAND_STREAM_BEGIN: answer_free(command->answer); break;
     case COMMAND_CLOSE:
     case COMMAND_STOP: free(command->reason); break;
+    case COMMAND_STREAM_END:
     case COMMAND_STOP_LISTENING: break;
   }
 }
@@ -59,6 +62,20 @@ static void run(gateway *gateway, struct command *command) {
       if (!exchange || exchange->state != WAITING) break;
       exchange_answer(exchange, command->answer);
       return;
+    case COMMAND_STREAM_BEGIN:
+      exchange = registry_find(&gateway->exchanges, command->id);
+      if (!exchange || exchange->state != WAITING) break;
+      stream_begin(exchange, command->answer);
+      return;
+    case COMMAND_STREAM_SEND:
+      exchange = registry_find(&gateway->exchanges, command->id);
+      if (!exchange || exchange->state != STREAMING) break;
+      stream_send(exchange->stream, command->frame);
+      return;
+    case COMMAND_STREAM_END:
+      exchange = registry_find(&gateway->exchanges, command->id);
+      if (exchange && exchange->state == STREAMING) stream_end(exchange->stream);
+      break;
     case COMMAND_STOP_LISTENING: listener_close(gateway); break;
     case COMMAND_STOP:
       gateway_begin_stop(gateway, command->code, command->reason ? command->reason : "", command->milliseconds);
@@ -109,4 +126,19 @@ void gateway_respond(gateway *gateway, gateway_request_id request, int status, c
                      const uint8_t *body, size_t length) {
   struct answer *answer = answer_create(status, headers, body, length);
   commands_push(gateway, (struct command){.kind = COMMAND_ANSWER, .id = request, .answer = answer});
+}
+
+void gateway_stream_begin(gateway *gateway, gateway_request_id request, int status, const char *headers) {
+  struct answer *answer = answer_create(status, headers, NULL, 0);
+  if (answer) answer->is_stream = true;
+  commands_push(gateway, (struct command){.kind = COMMAND_STREAM_BEGIN, .id = request, .answer = answer});
+}
+
+void gateway_stream_send(gateway *gateway, gateway_request_id request, gateway_frame *frame) {
+  gateway_frame_retain(frame);
+  commands_push(gateway, (struct command){.kind = COMMAND_STREAM_SEND, .id = request, .frame = frame});
+}
+
+void gateway_stream_end(gateway *gateway, gateway_request_id request) {
+  commands_push(gateway, (struct command){.kind = COMMAND_STREAM_END, .id = request});
 }

@@ -85,12 +85,16 @@ static int call_connection(struct connection *connection, enum lws_callback_reas
 
 /* The one protocol: HTTP requests, sessions and the listening socket all arrive here. */
 static int called_back(struct lws *wsi, enum lws_callback_reasons reason, void *user, void *in, size_t length) {
-  (void)user;
   gateway *gateway = current_gateway;
   switch (reason) {
     case LWS_CALLBACK_EVENT_WAIT_CANCELLED: commands_run(gateway); return 0;
     case LWS_CALLBACK_SERVER_NEW_CLIENT_INSTANTIATED: return connection_open(gateway, wsi);
-    case LWS_CALLBACK_RAW_RX_FILE: return wsi == gateway->listener ? listener_accept(gateway) : 0;
+    case LWS_CALLBACK_RAW_RX_FILE:
+    case LWS_CALLBACK_RAW_WRITEABLE_FILE:
+    case LWS_CALLBACK_RAW_CLOSE_FILE:
+      /* What watches the socket of a stream has the stream as user data. */
+      if (user) stream_called_back(user, reason);
+      return wsi == gateway->listener && reason == LWS_CALLBACK_RAW_RX_FILE ? listener_accept(gateway) : 0;
     case LWS_CALLBACK_WSI_DESTROY: connection_free(wsi); return 0;
     /* A CONNECT request turns into a raw socket, which nobody wants. */
     case LWS_CALLBACK_RAW_ADOPT:
@@ -172,12 +176,16 @@ void gateway_begin_stop(gateway *gateway, uint16_t code, const char *reason, int
     struct session *session = gateway->sessions.entries[i].object;
     if (session) session_close(session, code, reason);
   }
+  for (uint32_t i = 0; i < gateway->exchanges.count; i++) {
+    struct exchange *exchange = gateway->exchanges.entries[i].object;
+    if (exchange && exchange->state == STREAMING) stream_end(exchange->stream);
+  }
   lws_sul_schedule(gateway->lws, 0, &gateway->stop_timer, fire_stop, (lws_usec_t)milliseconds * LWS_US_PER_MS);
 }
 
 static bool is_finished(const gateway *gateway) {
   if (!gateway->stopping) return false;
-  return (!gateway->sessions.live && !gateway->unfinished.count) || lws_now_usecs() >= gateway->stop_at;
+  return (!gateway->sessions.live && !gateway->streams && !gateway->unfinished.count) || lws_now_usecs() >= gateway->stop_at;
 }
 
 static void set_state(gateway *gateway, int state) {
@@ -260,10 +268,20 @@ static void copy_configuration(gateway_configuration *copy, const gateway_config
   copy->live_path = strdup(from->live_path);
   copy->subprotocol = strdup(from->subprotocol);
   copy->static_headers = strdup(from->static_headers);
+  copy->heartbeat = strdup(from->heartbeat);
   while (from->routes[count]) count++;
   const char **routes = calloc(count + 1, sizeof *routes);
   for (size_t i = 0; routes && i < count; i++) routes[i] = strdup(from->routes[i]);
   copy->routes = routes;
+}
+
+static gateway_frame *heartbeat_frame(const char *text) {
+  size_t length = strlen(text);
+  gateway_frame *frame = length ? gateway_frame_create(length) : NULL;
+  if (!frame) return NULL;
+  memcpy(gateway_frame_payload(frame), text, length);
+  gateway_frame_finish(frame, length);
+  return frame;
 }
 
 gateway *gateway_create(const gateway_configuration *configuration, char *error, size_t capacity) {
@@ -278,6 +296,7 @@ gateway *gateway_create(const gateway_configuration *configuration, char *error,
   pthread_cond_init(&gateway->started_changed, NULL);
   gateway->listening_socket = gateway->spare_descriptor = -1;
   copy_configuration(&gateway->configuration, configuration);
+  gateway->heartbeat = heartbeat_frame(configuration->heartbeat);
   if (!find_root(gateway, error, capacity) || listener_open(gateway, error, capacity)) {
     gateway_free(gateway);
     return NULL;
@@ -322,6 +341,8 @@ void gateway_free(gateway *gateway) {
   free((char *)(uintptr_t)c->live_path);
   free((char *)(uintptr_t)c->subprotocol);
   free((char *)(uintptr_t)c->static_headers);
+  free((char *)(uintptr_t)c->heartbeat);
+  if (gateway->heartbeat) gateway_frame_release(gateway->heartbeat);
   if (gateway->listening_socket >= 0) close(gateway->listening_socket);
   if (gateway->spare_descriptor >= 0) close(gateway->spare_descriptor);
   commands_free(gateway);

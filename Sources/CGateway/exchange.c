@@ -21,6 +21,7 @@
 #define TURN_BYTES ((size_t)1024 * 1024)
 
 static void exchange_free(struct exchange *exchange) {
+  stream_free(exchange);
   registry_remove(&exchange->gateway->exchanges, exchange->id);
   lws_dll2_remove(&exchange->unfinished);
   exchange->connection->exchange = NULL;
@@ -45,7 +46,8 @@ static void leave_to_pump(struct exchange *exchange) {
   lws_dll2_add_tail(&exchange->unfinished, &exchange->gateway->unfinished);
 }
 
-static void give_up(struct exchange *exchange) {
+/* Hangs up. */
+void exchange_give_up(struct exchange *exchange) {
   exchange->state = DOOMED;
   lws_dll2_remove(&exchange->unfinished);
   doom(exchange->connection->wsi);
@@ -57,7 +59,7 @@ static bool socket_has_room(int descriptor) {
 }
 
 /* The answer is with the kernel: on to the next request, or close once the client has seen all of it. */
-static void finish(struct exchange *exchange) {
+void exchange_finish(struct exchange *exchange) {
   struct lws *wsi = exchange->connection->wsi;
   if (!exchange->keep_alive) {
     /* Closing with unread input (a refused body, say) would reset the connection and the answer be lost. */
@@ -99,13 +101,13 @@ static int write_some(struct exchange *exchange, int descriptor) {
 static void advance(struct exchange *exchange) {
   int descriptor = lws_get_socket_fd(exchange->connection->wsi);
   if (write_some(exchange, descriptor) < 0) {
-    give_up(exchange);
+    exchange_give_up(exchange);
   } else if (exchange->sent == exchange->total && (!exchange->keep_alive || socket_has_room(descriptor))) {
     /* Room first, because libwebsockets waits for it before it parses on, and spins if there is input meanwhile. */
     lws_dll2_remove(&exchange->unfinished);
-    finish(exchange);
+    exchange_finish(exchange);
   } else if (lws_now_usecs() >= exchange->give_up_at) {
-    give_up(exchange);
+    exchange_give_up(exchange);
   } else {
     leave_to_pump(exchange);
   }
@@ -118,7 +120,7 @@ static void linger(struct exchange *exchange) {
     count = recv(lws_get_socket_fd(exchange->connection->wsi), discarded, sizeof discarded, MSG_DONTWAIT);
   } while (count == sizeof discarded);
   bool closed = count == 0 || (count < 0 && errno != EAGAIN && errno != EINTR);
-  if (closed || lws_now_usecs() >= exchange->give_up_at) give_up(exchange);
+  if (closed || lws_now_usecs() >= exchange->give_up_at) exchange_give_up(exchange);
 }
 
 void exchange_pump(gateway *gateway) {
@@ -140,7 +142,7 @@ void exchange_answer(struct exchange *exchange, struct answer *answer) {
   exchange->answer = answer;
   exchange->head = answer ? answer_head(answer, exchange->keep_alive, &exchange->head_length) : NULL;
   if (!exchange->head) {
-    give_up(exchange);
+    exchange_give_up(exchange);
     return;
   }
   bool bodyless = exchange->request->is_head || answer->status == 204 || answer->status == 304;
@@ -249,7 +251,7 @@ void exchange_gone(struct connection *connection) {
   if (!exchange) return;
   gateway *gateway = exchange->gateway;
   gateway_request_id id = exchange->id;
-  bool unanswered = exchange->state == WAITING || (exchange->state == DOOMED && !exchange->answer);
+  bool unanswered = exchange->state == WAITING || (exchange->state == DOOMED && !exchange->answer && !exchange->streamed);
   exchange_free(exchange);
   if (unanswered) gateway->configuration.callbacks.abandoned(gateway->context, id);
 }
@@ -257,7 +259,8 @@ void exchange_gone(struct connection *connection) {
 /* Has the client of an unanswered request left? Nobody else would notice while reading is paused. */
 void exchange_watch(struct exchange *exchange) {
   char peeked;
+  if (exchange->state == STREAMING) stream_watch(exchange->stream);
   if (exchange->state != WAITING) return;
   ssize_t count = recv(lws_get_socket_fd(exchange->connection->wsi), &peeked, 1, MSG_PEEK | MSG_DONTWAIT);
-  if (count == 0 || (count < 0 && errno != EAGAIN && errno != EINTR)) give_up(exchange);
+  if (count == 0 || (count < 0 && errno != EAGAIN && errno != EINTR)) exchange_give_up(exchange);
 }

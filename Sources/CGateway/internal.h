@@ -9,6 +9,7 @@
  *   keepalive.c   who is still there
  *   request.c     reading a request's head
  *   exchange.c    one HTTP request and its answer
+ *   stream.c      answers that go on
  *   static.c      files of the public directory
  *   frame.c, utf8.c
  */
@@ -54,12 +55,22 @@ struct answer {
   char *headers; /* lines "Name: value\n" */
   uint8_t *body;
   size_t length;
+  bool is_stream, is_chunked; /* a head without Content-Length */
 };
 
 struct answer *answer_create(int status, const char *headers, const uint8_t *body, size_t length);
 void answer_free(struct answer *answer);
 
-enum command_kind { COMMAND_SEND, COMMAND_CLOSE, COMMAND_ANSWER, COMMAND_STOP_LISTENING, COMMAND_STOP };
+enum command_kind {
+  COMMAND_SEND,
+  COMMAND_CLOSE,
+  COMMAND_ANSWER,
+  COMMAND_STREAM_BEGIN,
+  COMMAND_STREAM_SEND,
+  COMMAND_STREAM_END,
+  COMMAND_STOP_LISTENING,
+  COMMAND_STOP
+};
 
 struct command {
   enum command_kind kind;
@@ -82,6 +93,7 @@ struct gateway {
   /* Constant after gateway_create. */
   gateway_configuration configuration; /* its strings are owned */
   char *root;                          /* real path of the public directory, or NULL */
+  gateway_frame *heartbeat;            /* of streams, or NULL */
   int port;
 
   /* Constant after gateway_start. */
@@ -101,6 +113,7 @@ struct gateway {
   struct command_list taken;
   struct registry sessions;  /* struct session */
   struct registry exchanges; /* struct exchange */
+  uint32_t streams;          /* exchanges that have one */
   int listening_socket;      /* -1 once given to libwebsockets or closed */
   int spare_descriptor;      /* given up for a moment to turn a connection away when descriptors run out */
   struct lws *listener;
@@ -128,6 +141,7 @@ struct request {
   char *storage;
   size_t used, capacity;
   bool is_head, is_post, keep_alive, chunked, expects_continue;
+  bool is_modern;          /* HTTP/1.1 */
   bool has_length;         /* Content-Length was there */
   bool takes_body;         /* libwebsockets expects a body after POST, PUT and PATCH even without Content-Length */
   int64_t content_length;  /* -1 when it made no sense */
@@ -138,9 +152,9 @@ void request_free(struct request *request);
 bool list_contains(gateway_span list, const char *token, bool ignore_case);
 bool span_equals(gateway_span span, const char *text);
 
-/* An HTTP request under way. READING its body, WAITING for an answer, WRITING it, or LINGERING until the client has
-   closed after the last byte. DOOMED: libwebsockets has been told to close. */
-enum exchange_state { READING, WAITING, WRITING, LINGERING, DOOMED };
+/* An HTTP request under way. READING its body, WAITING for an answer, WRITING it or STREAMING one that goes on, or
+   LINGERING until the client has closed after the last byte. DOOMED: libwebsockets has been told to close. */
+enum exchange_state { READING, WAITING, WRITING, STREAMING, LINGERING, DOOMED };
 
 struct exchange {
   gateway *gateway;
@@ -155,6 +169,8 @@ struct exchange {
   size_t head_length;
   struct answer *answer;
   size_t sent, total;
+  struct stream *stream; /* until it is over */
+  bool streamed;         /* there was one */
   lws_usec_t give_up_at;
   lws_dll2_t unfinished;
 };
@@ -166,6 +182,16 @@ void exchange_answer(struct exchange *exchange, struct answer *answer); /* takes
 void exchange_gone(struct connection *connection);
 void exchange_pump(gateway *gateway);
 void exchange_watch(struct exchange *exchange);
+void exchange_finish(struct exchange *exchange);
+void exchange_give_up(struct exchange *exchange);
+
+void stream_begin(struct exchange *exchange, struct answer *answer); /* takes the answer */
+void stream_send(struct stream *stream, gateway_frame *frame);       /* takes the reference */
+void stream_end(struct stream *stream);
+void stream_called_back(struct stream *stream, enum lws_callback_reasons reason);
+void stream_watch(struct stream *stream);
+void stream_free(struct exchange *exchange);
+
 char *answer_head(const struct answer *answer, bool keep_alive, size_t *length);
 struct answer *answer_problem(int status, const char *title, const char *code, const char *detail,
                               const char *headers);

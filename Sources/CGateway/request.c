@@ -24,10 +24,12 @@ static const struct {
 
 static const enum lws_token_indexes copied_headers[] = {
     WSI_TOKEN_ORIGIN, WSI_TOKEN_HOST,        WSI_TOKEN_HTTP_AUTHORIZATION, WSI_TOKEN_HTTP_IF_NONE_MATCH,
-    WSI_TOKEN_HTTP_CONTENT_TYPE, WSI_TOKEN_HTTP_ACCEPT, WSI_TOKEN_PROTOCOL,
+    WSI_TOKEN_HTTP_CONTENT_TYPE, WSI_TOKEN_HTTP_ACCEPT, WSI_TOKEN_HTTP_ACCEPT_ENCODING,
+    WSI_TOKEN_HTTP_AC_REQUEST_HEADERS, WSI_TOKEN_PROTOCOL,
 };
 
-static const char last_event_id_name[] = "last-event-id:";
+/* Headers that libwebsockets has no token for. */
+static const char *const custom_headers[] = {"last-event-id:", "access-control-request-method:"};
 
 static gateway_span put(struct request *request, const char *text, size_t length) {
   char *start = request->storage + request->used;
@@ -45,12 +47,11 @@ static gateway_span put_header(struct request *request, struct lws *wsi, enum lw
   return (gateway_span){(const uint8_t *)start, (size_t)length};
 }
 
-static gateway_span put_last_event_id(struct request *request, struct lws *wsi) {
-  const int name_length = (int)sizeof last_event_id_name - 1;
+static gateway_span put_custom_header(struct request *request, struct lws *wsi, const char *name) {
   char *start = request->storage + request->used;
-  if (lws_hdr_custom_length(wsi, last_event_id_name, name_length) <= 0) return (gateway_span){NULL, 0};
+  if (lws_hdr_custom_length(wsi, name, (int)strlen(name)) <= 0) return (gateway_span){NULL, 0};
   int room = (int)(request->capacity - request->used);
-  int length = lws_hdr_custom_copy(wsi, start, room, last_event_id_name, name_length);
+  int length = lws_hdr_custom_copy(wsi, start, room, name, (int)strlen(name));
   if (length <= 0) return (gateway_span){NULL, 0};
   request->used += (size_t)length + 1;
   return (gateway_span){(const uint8_t *)start, (size_t)length};
@@ -76,7 +77,8 @@ static gateway_span put_query(struct request *request, struct lws *wsi, char *sc
   size_t before = request->used;
   for (int part = 0;; part++) {
     int length = lws_hdr_copy_fragment(wsi, scratch, capacity, WSI_TOKEN_HTTP_URI_ARGS, part);
-    if (length < 0) break;
+    /* What libwebsockets makes of a "?" with nothing behind it. */
+    if (length < 0 || (part == 0 && length == 1 && *scratch == '/')) break;
     if (part > 0) put(request, "&", 1);
     put_encoded(request, scratch, (size_t)length);
   }
@@ -122,6 +124,7 @@ static void read_framing(struct request *request, struct lws *wsi) {
   char text[64];
   gateway_span connection = put_header(request, wsi, WSI_TOKEN_CONNECTION);
   bool modern = lws_hdr_copy(wsi, text, sizeof text, WSI_TOKEN_HTTP) > 0 && strcmp(text, "HTTP/1.1") == 0;
+  request->is_modern = modern;
   request->keep_alive = modern ? !list_contains(connection, "close", true) : span_equals(connection, "keep-alive");
   request->chunked = lws_hdr_total_length(wsi, WSI_TOKEN_HTTP_TRANSFER_ENCODING) > 0;
   request->expects_continue = modern && lws_hdr_total_length(wsi, WSI_TOKEN_HTTP_EXPECT) > 0;
@@ -141,9 +144,12 @@ static size_t needed_capacity(struct lws *wsi, int *longest) {
   for (size_t i = 0; i < sizeof copied_headers / sizeof *copied_headers; i++) {
     total += (size_t)lws_hdr_total_length(wsi, copied_headers[i]) + 16;
   }
-  int event = lws_hdr_custom_length(wsi, last_event_id_name, sizeof last_event_id_name - 1);
+  for (size_t i = 0; i < sizeof custom_headers / sizeof *custom_headers; i++) {
+    int length = lws_hdr_custom_length(wsi, custom_headers[i], (int)strlen(custom_headers[i]));
+    total += (length > 0 ? (size_t)length : 0) + 16;
+  }
   *longest = lws_hdr_total_length(wsi, WSI_TOKEN_HTTP_URI_ARGS) + 1;
-  return total + (event > 0 ? (size_t)event : 0) + 4 * (size_t)*longest;
+  return total + 4 * (size_t)*longest;
 }
 
 static void read_method_and_path(struct request *request, struct lws *wsi) {
@@ -178,7 +184,10 @@ struct request *request_read(struct lws *wsi) {
   head->if_none_match = put_header(request, wsi, WSI_TOKEN_HTTP_IF_NONE_MATCH);
   head->content_type = put_header(request, wsi, WSI_TOKEN_HTTP_CONTENT_TYPE);
   head->accept = put_header(request, wsi, WSI_TOKEN_HTTP_ACCEPT);
-  head->last_event_id = put_last_event_id(request, wsi);
+  head->accept_encoding = put_header(request, wsi, WSI_TOKEN_HTTP_ACCEPT_ENCODING);
+  head->request_headers = put_header(request, wsi, WSI_TOKEN_HTTP_AC_REQUEST_HEADERS);
+  head->last_event_id = put_custom_header(request, wsi, custom_headers[0]);
+  head->request_method = put_custom_header(request, wsi, custom_headers[1]);
   head->protocols = put_header(request, wsi, WSI_TOKEN_PROTOCOL);
   head->peer = put_peer(request, wsi);
   read_framing(request, wsi);

@@ -28,6 +28,14 @@ let callbacks = gateway_callbacks(
     let gateway = Gateway.from(context)
     gateway.delegate.gateway(gateway, requested: HTTPRequest(request.pointee), as: RequestID(rawValue: id))
   },
+  stream_drained: { context, id in
+    let gateway = Gateway.from(context)
+    gateway.delegate.gateway(gateway, drained: RequestID(rawValue: id))
+  },
+  stream_closed: { context, id in
+    let gateway = Gateway.from(context)
+    gateway.delegate.gateway(gateway, closed: RequestID(rawValue: id))
+  },
   abandoned: { context, id in
     let gateway = Gateway.from(context)
     gateway.delegate.gateway(gateway, abandoned: RequestID(rawValue: id))

@@ -68,12 +68,28 @@ package final class Gateway: @unchecked Sendable {
     }
   }
 
+  /// Begins to answer an HTTP request with a stream: frames follow, until `endStream` or until the client leaves. To a
+  /// HEAD request this is the whole answer.
+  package func beginStream(to request: RequestID, status: Int = 200, headers: [(name: String, value: String)]) {
+    gateway_stream_begin(pointer, request.rawValue, Int32(status), headerLines(headers))
+  }
+
+  /// Queues a frame's payload for a stream; frames due together leave in one write.
+  package func send(_ frame: Frame, to stream: RequestID) {
+    gateway_stream_send(pointer, stream.rawValue, frame.pointer)
+  }
+
+  /// Writes what is queued for the stream, then ends it.
+  package func endStream(_ stream: RequestID) {
+    gateway_stream_end(pointer, stream.rawValue)
+  }
+
   /// Accepts no further connections; those that are open go on.
   package func stopListening() {
     gateway_stop_listening(pointer)
   }
 
-  /// Closes every session with `code`, lets what is queued be written for at most `grace`, and returns when the
+  /// Closes every session with `code`, ends every stream, lets what is queued be written for at most `grace`, and returns when the
   /// delegate has been called for the last time. Blocks; not to be called by the delegate. Further calls do nothing.
   package func stop(code: UInt16 = 1001, reason: String = "", grace: Duration = .seconds(1)) {
     guard !stopped.exchange(true, ordering: .acquiringAndReleasing) else { return }

@@ -23,14 +23,14 @@ extension GatewayConfiguration {
   func withCConfiguration<Result, E: Error>(
     _ body: (gateway_configuration, UnsafeMutableBufferPointer<CChar>) throws(E) -> Result
   ) throws(E) -> Result {
-    let strings = ([host, livePath, subprotocol, headerLines(staticHeaders)] + routes).map(copy)
+    let strings = ([host, livePath, subprotocol, headerLines(staticHeaders), heartbeat] + routes).map(copy)
     let directory = publicDirectory.map(copy)
     defer {
       for string in strings + [directory].compactMap({ $0 }) { string.deallocate() }
     }
     let routes = UnsafeMutableBufferPointer<UnsafePointer<CChar>?>.allocate(capacity: routes.count + 1)
     defer { routes.deallocate() }
-    _ = routes.initialize(from: strings[4...].map { UnsafePointer($0.baseAddress!) } + [nil])
+    _ = routes.initialize(from: strings[5...].map { UnsafePointer($0.baseAddress!) } + [nil])
     let error = UnsafeMutableBufferPointer<CChar>.allocate(capacity: errorCapacity)
     defer { error.deallocate() }
     error.initialize(repeating: 0)
@@ -40,7 +40,8 @@ extension GatewayConfiguration {
       live_path: strings[1].baseAddress!, subprotocol: strings[2].baseAddress!, routes: routes.baseAddress!,
       static_headers: strings[3].baseAddress!, message_limit: messageLimit, body_limit: bodyLimit,
       outbox_limit: outboxLimit, compression: compression, ping_after: pingAfter.milliseconds,
-      hang_up_after: hangUpAfter.milliseconds, callbacks: callbacks)
+      hang_up_after: hangUpAfter.milliseconds, heartbeat: strings[4].baseAddress!,
+      heartbeat_after: heartbeatAfter.milliseconds, callbacks: callbacks)
     return try body(configuration, error)
   }
 }

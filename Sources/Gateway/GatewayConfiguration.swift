@@ -30,6 +30,11 @@ package struct GatewayConfiguration: Hashable, Sendable {
   /// Time without a sign of life after which a session is closed.
   package var hangUpAfter = Duration.seconds(45)
 
+  /// What is sent to a stream when nothing else is; empty for nothing. The default is a comment of server-sent events.
+  package var heartbeat = ":\n\n"
+  /// Silence after which it is sent, give or take half a second.
+  package var heartbeatAfter = Duration.seconds(15)
+
   private struct HeaderField: Hashable, Sendable {
     var name: String
     var value: String

@@ -18,10 +18,16 @@ package protocol GatewayDelegate: AnyObject, Sendable {
   /// The session is over, by whichever side. Nothing follows for it.
   func gateway(_ gateway: Gateway, closed session: SessionID)
 
-  /// A whole HTTP request for a dynamic route: answer it, now or later, with `respond`.
+  /// A whole HTTP request for a dynamic route: answer it, now or later, with `respond` or `beginStream`.
   func gateway(_ gateway: Gateway, requested request: HTTPRequest, as id: RequestID)
 
-  /// The client of a request left before it was answered. Nothing follows for it.
+  /// All frames sent to the stream so far are with the kernel. Called once after each time that frames were queued.
+  func gateway(_ gateway: Gateway, drained stream: RequestID)
+
+  /// A stream that was begun is over, by whichever side. Nothing follows for it.
+  func gateway(_ gateway: Gateway, closed stream: RequestID)
+
+  /// The client of a request left before its answer began. Nothing follows for it.
   func gateway(_ gateway: Gateway, abandoned request: RequestID)
 
   func gateway(_ gateway: Gateway, logged line: String, level: GatewayLogLevel)

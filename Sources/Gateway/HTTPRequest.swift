@@ -13,7 +13,12 @@ package struct HTTPRequest: Hashable, Sendable {
   package var ifNoneMatch: String?
   package var contentType: String?
   package var accept: String?
+  package var acceptEncoding: String?
   package var lastEventID: String?
+  /// Access-Control-Request-Method.
+  package var requestMethod: String?
+  /// Access-Control-Request-Headers.
+  package var requestHeaders: String?
   /// Sec-WebSocket-Protocol.
   package var protocols: String?
   /// The client's address as text.
@@ -33,7 +38,10 @@ extension HTTPRequest {
     ifNoneMatch = String(presentIn: request.if_none_match)
     contentType = String(presentIn: request.content_type)
     accept = String(presentIn: request.accept)
+    acceptEncoding = String(presentIn: request.accept_encoding)
     lastEventID = String(presentIn: request.last_event_id)
+    requestMethod = String(presentIn: request.request_method)
+    requestHeaders = String(presentIn: request.request_headers)
     protocols = String(presentIn: request.protocols)
     peer = String(request.peer)
     body = Array(UnsafeBufferPointer(start: request.body.bytes, count: request.body.length))

@@ -1,4 +1,4 @@
-/// Names one WebSocket connection of a gateway; never used twice.
+/// Names one WebSocket connection of a gateway; never used twice. Below 2^63.
 package struct SessionID: Hashable, Sendable {
   package let rawValue: UInt64
 
@@ -7,7 +7,7 @@ package struct SessionID: Hashable, Sendable {
   }
 }
 
-/// Names one HTTP request to a gateway; never used twice.
+/// Names one HTTP request to a gateway, and the stream that answers it; never used twice. Below 2^63.
 package struct RequestID: Hashable, Sendable {
   package let rawValue: UInt64
 

@@ -1,4 +1,5 @@
 import Controllers
+import Foundation
 import Gateway
 import LiveQuery
 package import Logging
@@ -12,6 +13,8 @@ package final class FreshetServer: Sendable {
   let configuration: ServerConfiguration
   let logger: Logger
   let sessions = SessionTable()
+  let streams = EventStreams()
+  let waiting = WaitingRequests()
   let output: SessionOutput
   let pool: ControllerPool
   /// Nil when clients may not write.
@@ -19,6 +22,8 @@ package final class FreshetServer: Sendable {
   /// New with every start: versions of before are worth nothing.
   let epoch = String(UInt64.random(in: 0...UInt64.max), radix: 36)
   let isReady = Atomic<Bool>(true)
+  /// Seconds since 1970.
+  let startTime = Date().timeIntervalSince1970
   private let gateway: Gateway
   private let front: SessionFront
 
@@ -28,13 +33,18 @@ package final class FreshetServer: Sendable {
   package init(_ configuration: ServerConfiguration, logger: Logger) throws {
     self.configuration = configuration
     self.logger = logger
-    output = SessionOutput(sessions: sessions)
+    output = SessionOutput(sessions: sessions, streams: streams)
     do {
-      transactions = configuration.allowsWrites ? try TransactionQueue(configuration) : nil
       pool = try ControllerPool(
         WorkerConfiguration(configuration), workers: configuration.workers, output: output, logger: logger)
     } catch {
       throw ServerError("cannot open \(configuration.database): \(ServerError.sentence(of: error))")
+    }
+    do throws(FreshetError) {
+      transactions = configuration.allowsWrites ? try TransactionQueue(configuration, pool: pool) : nil
+    } catch {
+      pool.stop()
+      throw ServerError("cannot open \(configuration.database): \(error.message)")
     }
     front = SessionFront()
     do throws(GatewayError) {
@@ -45,6 +55,19 @@ package final class FreshetServer: Sendable {
     }
     output.start(gateway)
     front.start(self)
+    checkPublishedQueries()
+  }
+
+  /// Warns of published queries that this database cannot answer; they stay, for the schema may change.
+  private func checkPublishedQueries() {
+    for published in configuration.queries.list {
+      let query = published.sample
+      pool.worker(for: query).post(
+        .explain(query) { [logger] result in
+          guard case .failure(let error) = result else { return }
+          logger.warning("the published query \(published.name) cannot be answered: \(error.message)")
+        })
+    }
   }
 
   private static func gatewayConfiguration(_ configuration: ServerConfiguration) -> GatewayConfiguration {
@@ -52,7 +75,8 @@ package final class FreshetServer: Sendable {
     result.host = configuration.host
     result.port = configuration.port
     result.publicDirectory = configuration.publicDirectory
-    result.routes = ["/v1/", "/healthz", "/readyz"]
+    result.routes = Route.prefixes
+    result.heartbeatAfter = configuration.heartbeat
     result.messageLimit = configuration.messageLimit
     result.bodyLimit = configuration.messageLimit
     result.staticHeaders = [
@@ -74,7 +98,9 @@ package final class FreshetServer: Sendable {
   package func stop() {
     isReady.store(false, ordering: .relaxed)
     gateway.stopListening()
-    transactions?.drain()
+    transactions?.drain(grace: configuration.grace)
+    waiting.stop()
+    streams.stop()
     gateway.stop(code: 1001, reason: "the server is stopping", grace: configuration.grace)
     pool.stop()
     // Front, server and gateway keep one another.

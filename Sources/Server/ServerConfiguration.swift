@@ -11,6 +11,10 @@ package struct ServerConfiguration: Sendable {
   package var publicDirectory: String?
   /// Whether clients may write.
   package var allowsWrites = false
+  /// Whether clients may ask queries of their own; nil: when only this machine can reach the server.
+  package var allowsAdHocQueries: Bool?
+  /// What clients may ask by name.
+  package var queries = PublishedQueries()
   /// Origins of other hosts whose pages may connect, such as "https://example.org".
   package var allowedOrigins: Set<String> = []
   /// Names under which the server is reached, in lower case and without ports; with a host other than loopback, none
@@ -29,7 +33,13 @@ package struct ServerConfiguration: Sendable {
   /// How long clients get to read what is queued for them when the server stops.
   package var grace = Duration.seconds(2)
 
+  /// Silence on a stream of events after which a comment is sent, give or take half a second.
+  package var heartbeat = Duration.seconds(15)
+
   package init(database: String) { self.database = database }
+
+  /// Whether clients may ask queries of their own.
+  package var allowsQueries: Bool { allowsAdHocQueries ?? isLoopback }
 
   /// Whether only this machine can reach it.
   package var isLoopback: Bool { host.hasPrefix("127.") || host == "::1" || host == "localhost" }

@@ -60,14 +60,31 @@ final class SessionFront: GatewayDelegate {
   }
 
   func gateway(_ gateway: Gateway, requested request: HTTPRequest, as id: RequestID) {
-    let answer: @Sendable (HTTPAnswer) -> Void = { answer in
-      gateway.respond(to: id, status: answer.status, headers: answer.headers, body: answer.body)
-    }
-    guard let server = current else { return answer(.problem(.overloaded, "the server is starting")) }
-    server.answer(request, answer)
+    let server = current
+    let origins = CrossOrigin(request, allowed: server?.configuration.allowedOrigins ?? [])
+    let exchange = HTTPExchange(request: request, id: id, gateway: gateway, origins: origins)
+    guard let server else { return exchange.answer(.problem(.overloaded, "the server is starting")) }
+    server.answer(exchange)
   }
 
-  func gateway(_ gateway: Gateway, abandoned request: RequestID) {}
+  func gateway(_ gateway: Gateway, drained stream: RequestID) {
+    let session = EventStreams.session(of: stream)
+    guard let server = current, server.sessions.drained(session) else { return }
+    server.pool.post(.sessionDrained(session))
+  }
+
+  func gateway(_ gateway: Gateway, closed stream: RequestID) {
+    let session = EventStreams.session(of: stream)
+    guard let server = current, server.streams.close(session) else { return }
+    server.sessions.close(session)
+    server.pool.post(.sessionClosed(session))
+  }
+
+  func gateway(_ gateway: Gateway, abandoned request: RequestID) {
+    guard let server = current else { return }
+    if server.waiting.remove(request) { server.pool.post(.abandon(request: request.rawValue)) }
+    self.gateway(gateway, closed: request)
+  }
 
   func gateway(_ gateway: Gateway, logged line: String, level: GatewayLogLevel) {
     let levels: [GatewayLogLevel: Logger.Level] = [.error: .error, .warning: .warning, .notice: .notice, .info: .debug]
@@ -89,7 +106,7 @@ extension FreshetServer {
     case .fetch(let window): request(.fetch(window), key)
     case .locate(let value): request(.locate(value), key)
     case .requery(let source, let window):
-      do throws(FreshetError) { request(.requery(try query(source), window), key) } catch {
+      do throws(FreshetError) { request(.requery(try query(.init(source)), window), key) } catch {
         output.send(.error(error, isFatal: false), to: key)
       }
     case .resync: request(.resync, key)
@@ -111,17 +128,9 @@ extension FreshetServer {
     worker.post(.request(key, request))
   }
 
-  /// The query that a client means.
-  func query(_ source: QuerySource) throws(FreshetError) -> Query {
-    switch source {
-    case .adHoc(let query): return query
-    case .published(let name, _): throw FreshetError(.badQuery, "there is no published query \"\(name.prefix(64))\"")
-    }
-  }
-
   private func perform(_ subscribe: ClientMessage.Subscribe, _ key: SubscriptionKey) {
     let query: Query
-    do throws(FreshetError) { query = try self.query(subscribe.query) } catch {
+    do throws(FreshetError) { query = try self.query(.init(subscribe.query)) } catch {
       return output.send(.error(error, isFatal: true), to: key)
     }
     let worker = pool.worker(for: query)
@@ -149,11 +158,9 @@ extension FreshetServer {
       let error = FreshetError(.notAllowed, "writing is not allowed on this server")
       return output.send(.error(error, isFatal: false), to: key)
     }
-    transactions.transact(statements) { [output, pool] result in
+    transactions.transact(statements) { [output] result in
       switch result {
-      case .success(let (changes, commit)):
-        output.send(.committed(changes: changes, commit: commit), to: key)
-        pool.post(.databaseChanged)
+      case .success(let (changes, commit)): output.send(.committed(changes: changes, commit: commit), to: key)
       case .failure(let error): output.send(.error(error, isFatal: false), to: key)
       }
     }

@@ -7,10 +7,14 @@ import Wire
 /// Writes what workers have to say as frames, each distinct one once, and hands them to the gateway.
 final class SessionOutput: SubscriptionOutput {
   private let sessions: SessionTable
+  private let streams: EventStreams
   /// Set once, before the first session can exist.
   private let gateway = Mutex<Gateway?>(nil)
 
-  init(sessions: SessionTable) { self.sessions = sessions }
+  init(sessions: SessionTable, streams: EventStreams) {
+    self.sessions = sessions
+    self.streams = streams
+  }
 
   func start(_ gateway: Gateway) { self.gateway.withLock { $0 = gateway } }
 
@@ -22,12 +26,25 @@ final class SessionOutput: SubscriptionOutput {
     let body = MessageBody(delivery, shape: shape)
     // By the bytes of the id: to Swift, texts that differ may be equal.
     var frames: [[UInt8]: Frame] = [:]
+    var event: Frame?
     for recipient in recipients {
+      if EventStreams.isStream(recipient.session) {
+        let frame = event ?? Frame(delivery, body.message(id: encoded(EventStreams.subscription)))
+        event = frame
+        send(frame, delivery, to: recipient.session)
+        continue
+      }
       let id = encoded(recipient.id)
       let frame = frames[id] ?? Frame(payload: body.message(id: id))
       frames[id] = frame
       send(frame, to: recipient.session)
     }
+  }
+
+  private func send(_ event: Frame, _ delivery: Delivery, to stream: UInt64) {
+    sessions.markBusy(stream)
+    guard case .error(let error, isFatal: true) = delivery else { return streams.send(event, to: stream) }
+    if streams.end(stream, error, event) { sessions.close(stream) }
   }
 
   /// Sends a message that is not shared.
@@ -46,6 +63,21 @@ final class SessionOutput: SubscriptionOutput {
     var writer = JSONWriter()
     writer.string(id)
     return writer.bytes
+  }
+}
+
+extension Frame {
+  /// A delivery as an event. A client that comes back names a version that it has whole, or none.
+  fileprivate convenience init(_ delivery: Delivery, _ message: [UInt8]) {
+    switch delivery {
+    case .snapshot(let snapshot):
+      self.init(event: "snapshot", id: snapshot.isComplete ? snapshot.version : "", data: message)
+    case .rows(let rows): self.init(event: "rows", id: rows.isComplete ? rows.version : "", data: message)
+    case .patch(let patch): self.init(event: "patch", id: patch.to, data: message)
+    case .error: self.init(event: "error", id: nil, data: message)
+    // Answers to what nobody can ask over a stream.
+    case .located, .unsubscribed: self.init(event: "message", id: nil, data: message)
+    }
   }
 }
 

@@ -1,7 +1,7 @@
 import Controllers
 import Synchronization
 
-/// What the server knows of each WebSocket session: its subscriptions, and whether frames are still on their way.
+/// What the server knows of each WebSocket session and each stream of events: its subscriptions, and whether frames are still on their way.
 ///
 /// Any thread: one lock, value types under it.
 final class SessionTable: Sendable {
@@ -21,6 +21,14 @@ final class SessionTable: Sendable {
   func open(_ session: UInt64) { states.withLock { $0[session] = State() } }
 
   func close(_ session: UInt64) { states.withLock { _ = $0.removeValue(forKey: session) } }
+
+  /// How many there are now.
+  var counts: (sessions: Int, streams: Int) {
+    states.withLock { states in
+      let streams = states.keys.count { EventStreams.isStream($0) }
+      return (states.count - streams, streams)
+    }
+  }
 
   enum Admission {
     case admitted(SubscriptionKey)

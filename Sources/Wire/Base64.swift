@@ -1,5 +1,5 @@
 /// RFC 4648 base64, with padding.
-enum Base64 {
+package enum Base64 {
   private static let alphabet = Array("ABCDEFGHIJKLMNOPQRSTUVWXYZabcdefghijklmnopqrstuvwxyz0123456789+/".utf8)
   private static let values: [UInt8?] = {
     var values = [UInt8?](repeating: nil, count: 256)
@@ -23,7 +23,7 @@ enum Base64 {
   }
 
   /// Nil when the text is no base64.
-  static func decode(_ text: String) -> [UInt8]? {
+  package static func decode(_ text: String) -> [UInt8]? {
     var digits = Array(text.utf8)
     guard digits.count % 4 == 0 else { return nil }
     var padding = 0

@@ -11,6 +11,8 @@ final class Recorder: GatewayDelegate {
     case drained(SessionID)
     case closed(SessionID)
     case requested(RequestID, HTTPRequest)
+    case streamDrained(RequestID)
+    case streamClosed(RequestID)
     case abandoned(RequestID)
     case logged(String, GatewayLogLevel)
   }
@@ -79,6 +81,14 @@ final class Recorder: GatewayDelegate {
     try next { if case .requested(let id, let request) = $0 { (id, request) } else { nil } }
   }
 
+  func nextStreamDrained() throws -> RequestID {
+    try next { if case .streamDrained(let id) = $0 { id } else { nil } }
+  }
+
+  func nextStreamClosed(within seconds: Double = 10) throws -> RequestID {
+    try next(within: seconds) { if case .streamClosed(let id) = $0 { id } else { nil } }
+  }
+
   func nextAbandoned() throws -> RequestID {
     try next { if case .abandoned(let id) = $0 { id } else { nil } }
   }
@@ -107,6 +117,14 @@ final class Recorder: GatewayDelegate {
   func gateway(_ gateway: Gateway, requested request: HTTPRequest, as id: RequestID) {
     record(.requested(id, request))
     answer(gateway, request, id)
+  }
+
+  func gateway(_ gateway: Gateway, drained stream: RequestID) {
+    record(.streamDrained(stream))
+  }
+
+  func gateway(_ gateway: Gateway, closed stream: RequestID) {
+    record(.streamClosed(stream))
   }
 
   func gateway(_ gateway: Gateway, abandoned request: RequestID) {

@@ -141,3 +141,12 @@ extension RawSocket {
     return try readResponse(bodyless: method == "HEAD")
   }
 }
+
+extension RawSocket {
+  /// The content of the next chunk of an answer in chunked coding; empty at its end.
+  package func readChunk() throws -> [UInt8] {
+    guard let length = Int(try readLine(), radix: 16) else { throw Failure(description: "a chunk without a length") }
+    defer { _ = try? read(2) }
+    return try read(length)
+  }
+}

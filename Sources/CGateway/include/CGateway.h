@@ -24,7 +24,7 @@
 typedef struct gateway gateway;
 typedef struct gateway_frame gateway_frame;
 
-/* Names one WebSocket connection, or one HTTP request; never used twice. */
+/* Names one WebSocket connection, or one HTTP request; never used twice, and below 2^63. */
 typedef uint64_t gateway_session_id;
 typedef uint64_t gateway_request_id;
 
@@ -44,6 +44,9 @@ typedef struct gateway_request {
   gateway_span if_none_match; /* If-None-Match */
   gateway_span content_type;  /* Content-Type */
   gateway_span accept;        /* Accept */
+  gateway_span accept_encoding; /* Accept-Encoding */
+  gateway_span request_method;  /* Access-Control-Request-Method (the question before a cross-origin request) */
+  gateway_span request_headers; /* Access-Control-Request-Headers */
   gateway_span last_event_id; /* Last-Event-ID (server-sent events) */
   gateway_span protocols;     /* Sec-WebSocket-Protocol */
   gateway_span peer;          /* the client's address as text */
@@ -66,7 +69,14 @@ typedef struct gateway_callbacks {
   void (*closed)(void *_Nullable context, gateway_session_id session);
   /* A whole HTTP request for a dynamic route: answer it, now or later, with gateway_respond. */
   void (*requested)(void *_Nullable context, gateway_request_id request, const gateway_request *what);
-  /* The client of a request left before gateway_respond answered it; noticed within about half a second. */
+  /* All frames sent to the stream so far are with the kernel. Called once after each time that frames were queued. */
+  void (*stream_drained)(void *_Nullable context, gateway_request_id request);
+  /* A stream that gateway_stream_begin began is over, by whichever side. Nothing follows for it. */
+  void (*stream_closed)(void *_Nullable context, gateway_request_id request);
+  /*
+   * The client of a request left before gateway_respond answered it or gateway_stream_begin began to; noticed within about
+   * half a second.
+   */
   void (*abandoned)(void *_Nullable context, gateway_request_id request);
   /* A line that libwebsockets or the gateway logs; level: 0 error, 1 warning, 2 notice, 3 info. */
   void (*logged)(void *_Nullable context, int level, const char *line);
@@ -87,6 +97,8 @@ typedef struct gateway_configuration {
   bool compression;                      /* offer permessage-deflate (about 97 kB a connection) */
   int ping_after;                        /* milliseconds without a sign of life after which a session is pinged */
   int hang_up_after;                     /* milliseconds without a sign of life after which a session is closed */
+  const char *heartbeat;                 /* what is sent to a stream when nothing else is; "" for nothing */
+  int heartbeat_after;                   /* milliseconds of silence after which it is sent, give or take half a second */
   gateway_callbacks callbacks;
 } gateway_configuration;
 
@@ -108,7 +120,7 @@ int gateway_port(const gateway *gateway);
 void gateway_stop_listening(gateway *gateway);
 
 /*
- * Closes every session with `code`, lets what is queued be written for at most `milliseconds`, joins the service
+ * Closes every session with `code`, ends every stream, lets what is queued be written for at most `milliseconds`, joins the service
  * thread. Returns when the last callback has returned. Called once, after gateway_start, not from a callback.
  * From then on the "any thread" functions do nothing.
  */
@@ -142,6 +154,19 @@ void gateway_close(gateway *gateway, gateway_session_id session, uint16_t code, 
  */
 void gateway_respond(gateway *gateway, gateway_request_id request, int status, const char *headers,
                      const uint8_t *_Nullable body, size_t length);
+
+/*
+ * Streams: answers without a known end, such as server-sent events.
+ *
+ * Begins to answer a request with status and headers; frames follow until gateway_stream_end, or until the client leaves
+ * (also one that reads nothing for a minute). To a HEAD request this is the whole answer, and no callback comes. The
+ * connection is closed after the stream. Any thread.
+ */
+void gateway_stream_begin(gateway *gateway, gateway_request_id request, int status, const char *headers);
+/* Queues a frame's payload for a stream, in order. Any thread. */
+void gateway_stream_send(gateway *gateway, gateway_request_id request, gateway_frame *frame);
+/* Writes what is queued for the stream, then ends it. Any thread. */
+void gateway_stream_end(gateway *gateway, gateway_request_id request);
 
 #if defined(__clang__)
 #pragma clang assume_nonnull end

@@ -1,0 +1,38 @@
+import Gateway
+
+/// What browsers want to see before they give an answer to a page of another origin (CORS).
+///
+/// Only for origins that the operator named; "*" is never said.
+struct CrossOrigin: Sendable {
+  /// Of every answer to such a page.
+  let headers: [(name: String, value: String)]
+  /// What answers depend on, for caches.
+  let vary: [String]
+
+  /// How long browsers may remember what they asked, in seconds.
+  private static let memory = "600"
+
+  init(_ request: HTTPRequest, allowed: Set<String>) {
+    vary = allowed.isEmpty ? [] : ["Origin"]
+    guard let origin = request.origin, allowed.contains(origin) else {
+      headers = []
+      return
+    }
+    headers = [("Access-Control-Allow-Origin", origin), ("Access-Control-Expose-Headers", "ETag")]
+  }
+
+  /// The answer to OPTIONS, which browsers ask before what a form could not have sent.
+  ///
+  /// - Parameter methods: those of the route.
+  func preflight(_ methods: String) -> HTTPAnswer {
+    let names = "Accept, Authorization, Content-Type, If-None-Match, Last-Event-ID"
+    let permission =
+      headers.isEmpty
+      ? []
+      : [
+        ("Access-Control-Allow-Methods", methods), ("Access-Control-Allow-Headers", names),
+        ("Access-Control-Max-Age", CrossOrigin.memory),
+      ]
+    return HTTPAnswer(status: 204, headers: [("Allow", methods)] + permission, body: [])
+  }
+}

@@ -1,0 +1,48 @@
+import Dispatch
+import Gateway
+
+/// A request that waits for its one answer, and what every answer to it carries.
+struct HTTPExchange: Sendable {
+  let request: HTTPRequest
+  let id: RequestID
+  let gateway: Gateway
+  /// For pages of other origins.
+  let origins: CrossOrigin
+
+  /// Bodies of at least this many bytes are compressed for those who take it.
+  private static let compressedFrom = 1_024
+  private static let compression = DispatchQueue(label: "freshet.compression", attributes: .concurrent)
+
+  /// Any thread. The first answer counts.
+  func answer(_ answer: HTTPAnswer) {
+    var answer = answer
+    answer.headers += origins.headers
+    var vary = origins.vary
+    guard answer.body.count >= HTTPExchange.compressedFrom else { return respond(answer, vary: vary) }
+    vary.append("Accept-Encoding")
+    guard GzipEncoding.isAccepted(request.acceptEncoding) else { return respond(answer, vary: vary) }
+    // Not here: a worker's thread has better things to do.
+    HTTPExchange.compression.async { [answer, vary] in respond(answer.compressed(), vary: vary) }
+  }
+
+  func beginStream(headers: [(name: String, value: String)]) {
+    let vary = origins.vary.isEmpty ? [] : [("Vary", origins.vary.joined(separator: ", "))]
+    gateway.beginStream(to: id, headers: headers + origins.headers + vary)
+  }
+
+  private func respond(_ answer: HTTPAnswer, vary: [String]) {
+    let vary = vary.isEmpty ? [] : [("Vary", vary.joined(separator: ", "))]
+    gateway.respond(to: id, status: answer.status, headers: answer.headers + vary, body: answer.body)
+  }
+}
+
+extension HTTPAnswer {
+  /// The same in gzip coding. Other bytes must not have the same strong tag: it becomes a weak one.
+  fileprivate func compressed() -> HTTPAnswer {
+    guard let body = GzipEncoding.encode(body) else { return self }
+    let headers = headers.map { header in
+      header.name == "ETag" && header.value.hasPrefix("\"") ? (header.name, "W/\(header.value)") : header
+    }
+    return HTTPAnswer(status: status, headers: headers + [("Content-Encoding", "gzip")], body: body)
+  }
+}

@@ -1,0 +1,85 @@
+import Controllers
+import Synchronization
+
+/// Adds up what the workers tell, each on its own thread.
+final class StatisticsSum: Sendable {
+  private let state: Mutex<(missing: Int, sum: WorkerStatistics)>
+
+  init(parts: Int) { state = Mutex((parts, WorkerStatistics())) }
+
+  /// - Returns: the sum, when this was the last part.
+  func add(_ part: WorkerStatistics) -> WorkerStatistics? {
+    state.withLock { state in
+      state.missing -= 1
+      state.sum.controllers += part.controllers
+      state.sum.subscriptions += part.subscriptions
+      state.sum.versions += part.versions
+      state.sum.ticks += part.ticks
+      state.sum.changes += part.changes
+      state.sum.refetches += part.refetches
+      state.sum.snapshots += part.snapshots
+      state.sum.patches += part.patches
+      state.sum.tickNanoseconds += part.tickNanoseconds
+      return state.missing == 0 ? state.sum : nil
+    }
+  }
+}
+
+extension FreshetServer {
+  /// The text format of Prometheus, 0.0.4.
+  func metrics(_ statistics: WorkerStatistics) -> String {
+    let counts = sessions.counts
+    var text = MetricsText()
+    text.gauge("freshet_sessions", "WebSocket connections.", counts.sessions)
+    text.gauge("freshet_streams", "Streams of server-sent events.", counts.streams)
+    text.gauge("freshet_subscriptions", "Subscriptions, of both.", statistics.subscriptions)
+    text.gauge("freshet_controllers", "Queries that are followed.", statistics.controllers)
+    text.gauge("freshet_versions", "Versions kept for clients that come back.", statistics.versions)
+    text.counter("freshet_ticks_total", "Turns that found a change of the database.", statistics.ticks)
+    text.counter("freshet_changes_total", "Row changes that the change log told of.", statistics.changes)
+    text.counter("freshet_refetches_total", "Queries run from scratch.", statistics.refetches)
+    text.counter("freshet_snapshots_total", "Snapshots sent.", statistics.snapshots)
+    text.counter("freshet_patches_total", "Patches sent.", statistics.patches)
+    text.summary(
+      "freshet_tick_duration_seconds", "From noticing a commit to having handed over what it caused, newest ticks.",
+      nanoseconds: statistics.tickNanoseconds, count: statistics.ticks)
+    if let transactions {
+      let committed = transactions.committed.load(ordering: .relaxed)
+      let failed = transactions.failed.load(ordering: .relaxed)
+      text.counter("freshet_transactions_committed_total", "Transactions of clients that were committed.", committed)
+      text.counter("freshet_transactions_failed_total", "Transactions of clients that were refused.", failed)
+    }
+    text.gauge("process_start_time_seconds", "When the server was started, in seconds since 1970.", startTime)
+    return text.text
+  }
+}
+
+/// Writes metrics as Prometheus reads them, each with its HELP and TYPE.
+struct MetricsText {
+  private(set) var text = ""
+
+  private mutating func head(_ name: String, _ help: String, _ type: String) {
+    text += "# HELP \(name) \(help)\n# TYPE \(name) \(type)\n"
+  }
+
+  mutating func gauge(_ name: String, _ help: String, _ value: some CustomStringConvertible) {
+    head(name, help, "gauge")
+    text += "\(name) \(value)\n"
+  }
+
+  mutating func counter(_ name: String, _ help: String, _ value: Int) {
+    head(name, help, "counter")
+    text += "\(name) \(value)\n"
+  }
+
+  /// Quantiles of `nanoseconds`, which are the newest of `count`.
+  mutating func summary(_ name: String, _ help: String, nanoseconds: [UInt64], count: Int) {
+    head(name, help, "summary")
+    let sorted = nanoseconds.sorted()
+    for quantile in [0.5, 0.9, 0.99] where !sorted.isEmpty {
+      let rank = min(sorted.count - 1, Int((quantile * Double(sorted.count)).rounded(.up)) - 1)
+      text += "\(name){quantile=\"\(quantile)\"} \(Double(sorted[max(0, rank)]) / 1e9)\n"
+    }
+    text += "\(name)_count \(count)\n"
+  }
+}

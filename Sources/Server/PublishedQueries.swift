@@ -1,0 +1,61 @@
+import LiveQuery
+import Wire
+
+/// The queries that the operator has published, by name.
+package struct PublishedQueries: Sendable {
+  /// Sorted by name.
+  package private(set) var list: [PublishedQuery] = []
+
+  package init(_ queries: [PublishedQuery] = []) {
+    list = queries.sorted { $0.name < $1.name }
+  }
+
+  /// - Throws: the error of the given code, when there is none of the name.
+  func find(_ name: String, orThrow code: ErrorCode) throws(FreshetError) -> PublishedQuery {
+    guard let query = list.first(where: { $0.name == name }) else {
+      throw FreshetError(code, "there is no published query \"\(name.prefix(64))\"")
+    }
+    return query
+  }
+
+  /// What `GET /v1/queries` answers: names and parameters, no SQL.
+  var listing: [UInt8] {
+    var writer = JSONWriter()
+    writer.object { object in
+      object.name("queries")
+      object.array { array in
+        for query in list { array.write(query) }
+      }
+    }
+    return writer.bytes
+  }
+}
+
+extension JSONWriter {
+  fileprivate mutating func write(_ query: PublishedQuery) {
+    object { object in
+      object.member("name", query.name)
+      if let description = query.description { object.member("description", description) }
+      object.name("parameters")
+      object.array { array in
+        for parameter in query.parameters { array.write(parameter) }
+      }
+    }
+  }
+
+  private mutating func write(_ parameter: PublishedQuery.Parameter) {
+    object { object in
+      object.member("name", parameter.name)
+      object.member("type", parameter.type.rawValue)
+      object.member("required", parameter.defaultValue == nil)
+      switch (parameter.type, parameter.defaultValue) {
+      case (_, nil): break
+      case (.boolean, .integer(let value)): object.member("default", value != 0)
+      case (_, let value?):
+        object.name("default")
+        object.value(value)
+      }
+      if let description = parameter.description { object.member("description", description) }
+    }
+  }
+}

@@ -1,0 +1,179 @@
+import LiveQuery
+import Wire
+
+/// What a request for a result says: protocol 4.
+struct RequestParameters {
+  /// What is asked for; which parameters there are depends on it.
+  enum Purpose: Equatable {
+    case snapshot, subscription, explanation
+    /// The snapshot of a published query that the path names.
+    case published(String)
+  }
+
+  enum Source {
+    case adHoc(Query)
+    case published(name: String, PublishedQuery.Arguments)
+  }
+
+  var source: Source
+  var window = Window(offset: 0, limit: RequestParameters.defaultLimit)
+  var shape = Shape.objects
+  /// Milliseconds to wait for another version than the client has.
+  var wait = 0
+  /// Least milliseconds between two patches.
+  var minInterval = 0
+  /// The version that the client has.
+  var since: String?
+
+  static let defaultLimit = 100
+  private static let longestWait = 60
+
+  /// From a URL.
+  ///
+  /// - Throws: `bad_query` for a parameter that there is not.
+  init(_ string: QueryString, for purpose: Purpose) throws(FreshetError) {
+    var parts = QueryParts()
+    if case .published(let name) = purpose { parts.name = name }
+    source = .published(name: "", .texts([]))
+    for (name, value) in string.items {
+      switch (name, purpose) {
+      case ("offset", _): window.offset = try RequestParameters.count(value, name)
+      case ("limit", _): window.limit = try RequestParameters.count(value, name)
+      case ("shape", _): shape = try Shape(json: .string(value)) ?? .objects
+      case ("wait", .snapshot), ("wait", .published): wait = try RequestParameters.seconds(value, name)
+      case ("minInterval", .subscription): minInterval = try RequestParameters.count(value, name)
+      case ("lastEventId", .subscription): since = value.isEmpty ? nil : value
+      default:
+        if try parts.take(name, value, purpose) { continue }
+        throw FreshetError(.badQuery, "there is no parameter \"\(name.prefix(64))\"")
+      }
+    }
+    source = try parts.source()
+  }
+
+  /// From the body of a POST.
+  init(body: [UInt8]) throws(FreshetError) {
+    guard case .object(let members) = try JSONValue(body: body), let query = members["query"] else {
+      throw FreshetError(.badMessage, "the body must be an object with the member query")
+    }
+    source = try Source(json: query)
+    window = try Window(json: members["window"]) ?? window
+    shape = try Shape(json: members["shape"]) ?? shape
+  }
+
+  private static func count(_ text: String, _ name: String) throws(FreshetError) -> Int {
+    guard let value = Int(text), value >= 0, value <= 1 << 53 else {
+      throw FreshetError(.badQuery, "\(name) must be a whole number from 0 up")
+    }
+    return value
+  }
+
+  /// - Returns: milliseconds.
+  private static func seconds(_ text: String, _ name: String) throws(FreshetError) -> Int {
+    guard let value = Double(text), value >= 0, value <= Double(longestWait) else {
+      throw FreshetError(.badQuery, "\(name) must be a number of seconds from 0 to \(longestWait)")
+    }
+    return Int(value * 1_000)
+  }
+}
+
+extension RequestParameters.Source {
+  /// A query, or the name of a published one.
+  init(json: JSONValue) throws(FreshetError) { try self.init(try QuerySource(json: json)) }
+
+  init(_ source: QuerySource) throws(FreshetError) {
+    switch source {
+    case .adHoc(let query): self = .adHoc(query)
+    case .published(let name, let parameters): self = .published(name: name, try .init(parameters))
+    }
+  }
+}
+
+/// The parts of a query, or the name and parameters of a published one, as they come in a URL.
+private struct QueryParts {
+  var name: String?
+  private var members: [String: JSONValue] = [:]
+  private var parameters: [(name: String, value: String)] = []
+  private var whole: JSONValue?
+
+  /// - Returns: false when there is no such part.
+  mutating func take(
+    _ name: String, _ value: String, _ purpose: RequestParameters.Purpose
+  ) throws(FreshetError) -> Bool {
+    if name.hasPrefix("param.") {
+      parameters.append((String(name.dropFirst("param.".count)), value))
+      return true
+    }
+    if case .published = purpose { return false }
+    switch name {
+    case "name": self.name = value
+    case "from", "where", "having", "sectionBy": members[name] = .string(value)
+    case "select", "orderBy", "groupBy", "key": members[name] = .array(value.topLevelParts.map { .string($0) })
+    case "top":
+      guard let limit = Int64(value) else { throw FreshetError(.badQuery, "top must be a whole number from 0 up") }
+      members["limit"] = .integer(limit)
+    case "query": whole = try JSONValue(body: Array(value.utf8), what: "query")
+    default: return false
+    }
+    return true
+  }
+
+  func source() throws(FreshetError) -> RequestParameters.Source {
+    if let name {
+      guard members.isEmpty, whole == nil else {
+        throw FreshetError(.badQuery, "give either the name of a published query or a query")
+      }
+      return .published(name: name, .texts(parameters))
+    }
+    guard let whole else {
+      var members = members
+      if !parameters.isEmpty {
+        var named: [String: JSONValue] = [:]
+        for (name, value) in parameters { named[name] = JSONValue(scalar: value) }
+        members["params"] = .object(named)
+      }
+      return .adHoc(try Query(json: .object(members)))
+    }
+    guard members.isEmpty, parameters.isEmpty else {
+      throw FreshetError(.badQuery, "give either query or its parts")
+    }
+    return try .init(json: whole)
+  }
+}
+
+extension JSONValue {
+  /// A number when it is written as one, else text: SQLite's affinities make the rest right.
+  fileprivate init(scalar text: String) {
+    switch try? JSONParser.parse(text) {
+    case .some(.integer(let value)): self = .integer(value)
+    case .some(.real(let value)): self = .real(value)
+    default: self = .string(text)
+    }
+  }
+}
+
+extension String {
+  /// Cut at the commas outside of parentheses and quotes.
+  fileprivate var topLevelParts: [String] {
+    var parts: [String] = [""]
+    var depth = 0
+    var quote: Unicode.Scalar?
+    // By scalar: a quote that a combining mark follows is still a quote to SQLite.
+    for character in unicodeScalars {
+      if let open = quote {
+        if character == open { quote = nil }
+      } else if "'\"`[".unicodeScalars.contains(character) {
+        quote = character == "[" ? "]" : character
+      } else if character == "(" {
+        depth += 1
+      } else if character == ")" {
+        depth -= 1
+      } else if character == ",", depth == 0 {
+        parts.append("")
+        continue
+      }
+      parts[parts.count - 1].unicodeScalars.append(character)
+    }
+    return parts
+  }
+}

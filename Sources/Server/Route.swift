@@ -1,0 +1,30 @@
+/// The HTTP routes: protocol 4.
+package enum Route: String, CaseIterable, Sendable {
+  case getSnapshot = "GET /v1/snapshot"
+  case postSnapshot = "POST /v1/snapshot"
+  case getSubscription = "GET /v1/subscriptions"
+  case getQueries = "GET /v1/queries"
+  /// The braces stand for one part of a path.
+  case getPublishedQuery = "GET /v1/queries/{name}"
+  case postTransaction = "POST /v1/transactions"
+  case getExplanation = "GET /v1/explain"
+  case getSchema = "GET /v1/schema"
+  case getHealth = "GET /healthz"
+  case getReadiness = "GET /readyz"
+  case getMetrics = "GET /metrics"
+
+  package var method: String { String(rawValue.prefix { $0 != " " }) }
+  package var path: String { String(rawValue.drop { $0 != " " }.dropFirst()) }
+
+  /// Prefixes of the paths that are not files.
+  static let prefixes = ["/v1/", "/healthz", "/readyz", "/metrics"]
+
+  /// The routes at a path, each of another method, and the part of the path that stands for the braces; "" without.
+  static func at(_ path: String) -> (routes: [Route], name: String) {
+    let routes = allCases.filter { $0.path == path }
+    let start = "/v1/queries/"
+    guard routes.isEmpty, path.hasPrefix(start) else { return (routes, "") }
+    let name = path.dropFirst(start.count)
+    return name.isEmpty || name.contains("/") ? ([], "") : ([.getPublishedQuery], String(name))
+  }
+}

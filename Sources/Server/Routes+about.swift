@@ -1,0 +1,42 @@
+import Controllers
+import Gateway
+import LiveQuery
+import Wire
+
+// What the server tells of queries, of the database and of itself.
+extension FreshetServer {
+  func getExplanation(_ exchange: HTTPExchange) throws(FreshetError) {
+    // An explanation shows SQL and tables: it is for those who may ask their own.
+    try checkAdHoc()
+    let query = try query(try RequestParameters(QueryString(exchange.request.query), for: .explanation).source)
+    pool.worker(for: query).post(
+      .explain(query) { result in
+        switch result {
+        case .success(let explanation): exchange.answer(.json(explanation.json))
+        case .failure(let error): exchange.answer(.problem(error))
+        }
+      })
+  }
+
+  func getSchema(_ exchange: HTTPExchange) throws(FreshetError) {
+    try checkAdHoc()
+    pool.first.post(
+      .schema { result in
+        switch result {
+        case .success(let tables): exchange.answer(.json(DatabaseTable.json(tables)))
+        case .failure(let error): exchange.answer(.problem(error))
+        }
+      })
+  }
+
+  /// Answers once every worker has told its part.
+  func getMetrics(_ exchange: HTTPExchange) {
+    let sum = StatisticsSum(parts: max(1, configuration.workers))
+    pool.post(
+      .statistics { [self] part in
+        guard let statistics = sum.add(part) else { return }
+        let headers = [("Content-Type", "text/plain; version=0.0.4; charset=utf-8"), ("Cache-Control", "no-store")]
+        exchange.answer(HTTPAnswer(status: 200, headers: headers, body: Array(metrics(statistics).utf8)))
+      })
+  }
+}

@@ -1,0 +1,115 @@
+import Controllers
+import Gateway
+import LiveQuery
+import Wire
+
+// Snapshots and streams of results.
+extension FreshetServer {
+  /// The query that a request means.
+  ///
+  /// - Throws: `not_allowed` for one of the client's own where only published ones are; `bad_query`.
+  func query(_ source: RequestParameters.Source) throws(FreshetError) -> Query {
+    switch source {
+    case .adHoc(let query):
+      try checkAdHoc()
+      return query
+    case .published(let name, let arguments):
+      return try configuration.queries.find(name, orThrow: .badQuery).bound(to: arguments)
+    }
+  }
+
+  func checkAdHoc() throws(FreshetError) {
+    guard configuration.allowsQueries else {
+      throw FreshetError(.notAllowed, "this server answers published queries only: see /v1/queries")
+    }
+  }
+
+  func getSnapshot(_ exchange: HTTPExchange, _ purpose: RequestParameters.Purpose) throws(FreshetError) {
+    // Here, and not as a wrong parameter, because it is the path that is wrong.
+    if case .published(let name) = purpose { _ = try configuration.queries.find(name, orThrow: .notFound) }
+    try snapshot(try RequestParameters(QueryString(exchange.request.query), for: purpose), exchange)
+  }
+
+  func postSnapshot(_ exchange: HTTPExchange) throws(FreshetError) {
+    try snapshot(try RequestParameters(body: exchange.request.body), exchange)
+  }
+
+  private func snapshot(_ parameters: RequestParameters, _ exchange: HTTPExchange) throws(FreshetError) {
+    let query = try query(parameters.source)
+    let known = EntityTags(exchange.request.ifNoneMatch)
+    var request = WorkerCommand.SnapshotRequest(query: query, window: parameters.window) { [waiting] result in
+      waiting.remove(exchange.id)
+      exchange.answer(HTTPAnswer(result, parameters.shape, known))
+    }
+    request.unless = known.first
+    if known.first != nil, parameters.wait > 0 {
+      request.wait = parameters.wait
+      request.id = exchange.id.rawValue
+      waiting.add(exchange)
+    }
+    pool.worker(for: query).post(.snapshot(request))
+  }
+
+  func getSubscription(_ exchange: HTTPExchange) throws(FreshetError) {
+    var parameters = try RequestParameters(QueryString(exchange.request.query), for: .subscription)
+    let query = try query(parameters.source)
+    // A browser repeats the URL, whose window is the client's of now only where windows stay: at the start.
+    if parameters.since == nil, parameters.window.offset == 0, exchange.request.lastEventID?.isEmpty == false {
+      parameters.since = exchange.request.lastEventID
+    }
+    if exchange.request.method == "HEAD" { return exchange.beginStream(headers: EventStreams.headers) }
+    let session = streams.open(exchange)
+    sessions.open(session)
+    let worker = pool.worker(for: query)
+    guard case .admitted(let key) = sessions.admit(EventStreams.subscription, of: session, worker: worker, limit: 1)
+    else { return }
+    worker.post(
+      .subscribe(
+        .init(
+          key: key, query: query, window: parameters.window, since: parameters.since,
+          minInterval: parameters.minInterval, shape: parameters.shape)))
+  }
+}
+
+extension HTTPAnswer {
+  fileprivate init(_ result: Result<SnapshotAnswer, FreshetError>, _ shape: Shape, _ known: EntityTags) {
+    switch result {
+    case .failure(let error): self = .problem(error)
+    case .success(.unchanged(let version)): self = .unchanged(version)
+    case .success(.snapshot(let snapshot)) where known.contains(snapshot.version): self = .unchanged(snapshot.version)
+    case .success(.snapshot(let snapshot)):
+      let body = MessageBody.snapshot(snapshot, RowLayout(columns: snapshot.columns, shape: shape)).standalone
+      self = .json(body, headers: HTTPAnswer.versionHeaders(snapshot.version))
+    }
+  }
+
+  private static func unchanged(_ version: String) -> HTTPAnswer {
+    HTTPAnswer(status: 304, headers: versionHeaders(version), body: [])
+  }
+
+  private static func versionHeaders(_ version: String) -> [(name: String, value: String)] {
+    [("ETag", "\"\(version)\""), ("Cache-Control", "no-cache")]
+  }
+}
+
+/// The versions that an If-None-Match header names: a list, weak or strong, or `*` for any.
+struct EntityTags {
+  private let tags: [String]
+
+  init(_ header: String?) {
+    tags = (header ?? "").split(separator: ",").map { part in
+      var tag = part.drop { $0 == " " || $0 == "\t" }.prefix { $0 != " " && $0 != "\t" }
+      if tag.hasPrefix("W/") { tag = tag.dropFirst(2) }
+      return String(tag)
+    }
+  }
+
+  /// The first version named.
+  var first: String? {
+    tags.first.flatMap {
+      $0.count > 2 && $0.hasPrefix("\"") && $0.hasSuffix("\"") ? String($0.dropFirst().dropLast()) : nil
+    }
+  }
+
+  func contains(_ version: String) -> Bool { tags.contains("*") || tags.contains("\"\(version)\"") }
+}

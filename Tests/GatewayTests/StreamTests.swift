@@ -1,0 +1,164 @@
+import Gateway
+import TestSupport
+import Testing
+
+/// Answers that go on until one side ends them.
+@Suite struct StreamTests {
+  private func text(_ text: String) -> Frame { Frame(payload: bytes(text)) }
+
+  /// A request whose answer is a stream that has begun.
+  private func begin(
+    _ gateway: Gateway, _ recorder: Recorder, receiveBuffer: Int32? = nil, request: String = "GET /v1/x HTTP/1.1"
+  ) throws -> (socket: RawSocket, id: RequestID, head: RawResponse) {
+    let socket = try RawSocket(port: gateway.port, receiveBuffer: receiveBuffer)
+    try socket.write("\(request)\r\nHost: localhost\r\n\r\n")
+    let id = try recorder.nextRequest().0
+    gateway.beginStream(to: id, headers: [("Content-Type", "text/event-stream")])
+    return (socket, id, try socket.readResponse())
+  }
+
+  @Test func `Frames arrive one by one as chunks, and the end is the end of the chunks`() throws {
+    let recorder = Recorder()
+    try withGateway(recorder) { gateway in
+      let (socket, id, head) = try begin(gateway, recorder)
+      #expect(head.status == 200 && head.headers["content-type"] == "text/event-stream")
+      #expect(head.headers["transfer-encoding"] == "chunked" && head.headers["content-length"] == nil)
+      for word in ["one", "two", "three"] {
+        gateway.send(text(word), to: id)
+        #expect(try socket.readChunk() == bytes(word))
+        #expect(try recorder.nextStreamDrained() == id)
+      }
+      for index in 0..<100 { gateway.send(text("\(index)"), to: id) }
+      for index in 0..<100 { #expect(try socket.readChunk() == bytes("\(index)")) }
+      gateway.endStream(id)
+      gateway.send(text("late"), to: id)
+      #expect(try socket.readToEnd() == bytes("0\r\n\r\n"))
+      #expect(try recorder.nextStreamClosed() == id)
+      socket.close()
+      #expect(!recorder.rest().contains { if case .abandoned = $0 { true } else { false } })
+    }
+  }
+
+  @Test func `A client of HTTP 1.0 gets the frames as they are`() throws {
+    let recorder = Recorder()
+    try withGateway(recorder) { gateway in
+      let (socket, id, head) = try begin(gateway, recorder, request: "GET /v1/x HTTP/1.0")
+      #expect(head.headers["transfer-encoding"] == nil && head.headers["connection"] == "close")
+      gateway.send(text("one"), to: id)
+      gateway.send(text("two"), to: id)
+      gateway.endStream(id)
+      #expect(try socket.readToEnd() == bytes("onetwo"))
+      #expect(try recorder.nextStreamClosed() == id)
+    }
+  }
+
+  @Test func `A HEAD request gets the head alone`() throws {
+    let recorder = Recorder()
+    try withGateway(recorder) { gateway in
+      let (socket, _, head) = try begin(gateway, recorder, request: "HEAD /v1/x HTTP/1.1")
+      #expect(head.status == 200 && head.headers["content-type"] == "text/event-stream")
+      #expect(try socket.readToEnd().isEmpty)
+    }
+    #expect(!recorder.rest().contains { if case .streamClosed = $0 { true } else { false } })
+  }
+
+  @Test(arguments: [true, false])
+  func `A client that leaves is noticed at once`(orderly: Bool) throws {
+    let recorder = Recorder()
+    try withGateway(recorder) { gateway in
+      let (socket, id, _) = try begin(gateway, recorder)
+      if orderly { socket.close() } else { socket.reset() }
+      #expect(try recorder.nextStreamClosed(within: 5) == id)
+      gateway.send(text("x"), to: id)
+      gateway.endStream(id)
+      #expect(try RawSocket(port: gateway.port).request("GET", "/nosuch").status == 404)
+    }
+  }
+
+  @Test func `A client that leaves before the stream begins has abandoned its request`() throws {
+    let recorder = Recorder()
+    try withGateway(recorder) { gateway in
+      let socket = try RawSocket(port: gateway.port)
+      try socket.write("GET /v1/x HTTP/1.1\r\nHost: localhost\r\n\r\n")
+      let id = try recorder.nextRequest().0
+      socket.close()
+      #expect(try recorder.nextAbandoned() == id)
+      gateway.beginStream(to: id, headers: [])
+      #expect(try RawSocket(port: gateway.port).request("GET", "/nosuch").status == 404)
+    }
+    #expect(!recorder.rest().contains { if case .streamClosed = $0 { true } else { false } })
+  }
+
+  @Test func `What a client does not read waits, is told of, and arrives whole`() throws {
+    let recorder = Recorder()
+    try withGateway(recorder) { gateway in
+      let (socket, id, _) = try begin(gateway, recorder, receiveBuffer: 4_096)
+      let large = [UInt8](repeating: UInt8(ascii: "x"), count: 400_000)
+      let frame = Frame(payload: large)
+      for _ in 0..<40 { gateway.send(frame, to: id) }
+      for _ in 0..<20 { #expect(try RawSocket(port: gateway.port).request("GET", "/nosuch").status == 404) }
+      // The first frames may have been told of: the kernel takes some megabytes.
+      _ = recorder.rest()
+      // Others are served meanwhile.
+      for _ in 0..<20 { #expect(try RawSocket(port: gateway.port).request("GET", "/nosuch").status == 404) }
+      #expect(!recorder.rest().contains { if case .streamDrained = $0 { true } else { false } })
+      for _ in 0..<40 { #expect(try socket.readChunk() == large) }
+      #expect(try recorder.nextStreamDrained() == id)
+    }
+  }
+
+  @Test func `Input after the request neither disturbs the stream nor keeps its end from being noticed`() throws {
+    let recorder = Recorder()
+    try withGateway(recorder) { gateway in
+      let (socket, id, _) = try begin(gateway, recorder)
+      try socket.write("GET /v1/y HTTP/1.1\r\nHost: localhost\r\n\r\n")
+      for _ in 0..<10 {
+        gateway.send(text("x"), to: id)
+        #expect(try socket.readChunk() == bytes("x"))
+      }
+      socket.reset()
+      #expect(try recorder.nextStreamClosed(within: 5) == id)
+    }
+  }
+
+  @Test func `Silence is filled with heartbeats`() throws {
+    let recorder = Recorder()
+    let configure = { (configuration: inout GatewayConfiguration) in
+      configuration.heartbeat = ":\n\n"
+      configuration.heartbeatAfter = .milliseconds(100)
+    }
+    try withGateway(recorder, configure: configure) { gateway in
+      let (socket, id, _) = try begin(gateway, recorder)
+      for _ in 0..<2 { #expect(try socket.readChunk() == bytes(":\n\n")) }
+      gateway.send(text("x"), to: id)
+      while case let chunk = try socket.readChunk(), chunk != bytes("x") { #expect(chunk == bytes(":\n\n")) }
+      #expect(try recorder.nextStreamDrained() == id, "of what was sent, not of heartbeats")
+    }
+  }
+
+  @Test func `A gateway that stops ends its streams after what is queued`() throws {
+    let recorder = Recorder()
+    var streams: [RawSocket] = []
+    try withGateway(recorder) { gateway in
+      for _ in 0..<3 {
+        let (socket, id, _) = try begin(gateway, recorder)
+        gateway.send(text("last"), to: id)
+        streams.append(socket)
+      }
+    }
+    for socket in streams { #expect(try socket.readToEnd() == bytes("4\r\nlast\r\n0\r\n\r\n")) }
+    for _ in streams { _ = try recorder.nextStreamClosed() }
+  }
+
+  @Test func `A thousand streams get one frame each`() throws {
+    let recorder = Recorder()
+    try withGateway(recorder) { gateway in
+      let streams = try (0..<1_000).map { _ in try begin(gateway, recorder) }
+      let frame = text("shared")
+      for stream in streams { gateway.send(frame, to: stream.id) }
+      for stream in streams { #expect(try stream.socket.readChunk() == bytes("shared")) }
+      for stream in streams { stream.socket.close() }
+      for _ in streams { _ = try recorder.nextStreamClosed() }
+    }
+  }
+}
