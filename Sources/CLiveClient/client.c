@@ -39,6 +39,18 @@ struct live_client {
 /* A peer that stays silent for this long is asked, and then given up. */
 static const lws_retry_bo_t keepalive = {.secs_since_valid_ping = 30, .secs_since_valid_hangup = 45};
 
+/* What libwebsockets logged of a certificate: its callback does not say it. Logging is one for the process and gets no
+   context, hence per thread. */
+static _Thread_local char certificate_error[160];
+
+static void log_line(int level, const char *line) {
+  (void)level;
+  const char *error = strstr(line, "SSL error: ");
+  if (!error) return;
+  error += strlen("SSL error: ");
+  snprintf(certificate_error, sizeof certificate_error, "%.*s", (int)strcspn(error, "(\n"), error);
+}
+
 static void drop_outgoing(live_client *client) {
   while (client->first) {
     struct outgoing *next = client->first->next;
@@ -106,7 +118,9 @@ static void peer_closes(live_client *client, const uint8_t *bytes, size_t length
 static void failed(live_client *client, struct lws *wsi, const char *text, size_t length) {
   char reason[256];
   unsigned status = wsi ? lws_http_client_http_response(wsi) : 0;
-  if (status >= 300) {
+  if (certificate_error[0]) {
+    snprintf(reason, sizeof reason, "the server's certificate is refused: %s", certificate_error);
+  } else if (status >= 300) {
     snprintf(reason, sizeof reason, "the server answers with HTTP status %u", status);
   } else if (length == 17 && memcmp(text, "Unable to connect", length) == 0) {
     snprintf(reason, sizeof reason, "nobody answers");
@@ -134,11 +148,6 @@ static int called_back(struct lws *wsi, enum lws_callback_reasons reason, void *
   }
 }
 
-static void silent(int level, const char *line) {
-  (void)level;
-  (void)line;
-}
-
 static const struct lws_protocols protocols[] = {
     {.name = "live", .callback = called_back, .rx_buffer_size = 64 * 1024},
     {.name = NULL},
@@ -161,7 +170,7 @@ live_client *live_client_create(const live_client_callbacks *callbacks, void *co
       .uid = -1,
       .user = client,
   };
-  lws_set_log_level(LLL_ERR, silent);
+  lws_set_log_level(LLL_ERR, log_line);
   client->lws = lws_create_context(&info);
   if (client->lws) return client;
   free(client);
@@ -174,7 +183,7 @@ void live_client_connect(live_client *client, const live_client_target *target) 
   snprintf(host, sizeof host, strchr(target->host, ':') ? "[%s]%s" : "%s%s", target->host, port);
   client->is_begun = true;
   client->close_code = 1006;
-  client->close_reason[0] = 0;
+  client->close_reason[0] = certificate_error[0] = 0;
   struct lws_client_connect_info info = {
       .context = client->lws,
       .address = target->host,

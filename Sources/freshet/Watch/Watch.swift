@@ -27,7 +27,10 @@ struct Watch: ParsableCommand {
   @Argument(help: ArgumentHelp("A query as JSON, or what to select from: a table.", valueName: "query"))
   var query: String?
 
-  @OptionGroup(title: "Query") var parts: WatchParts
+  @Option(help: "A query that the server's operator has published, instead of one given here.")
+  var name: String?
+
+  @OptionGroup(title: "Query") var parts: QueryParts
 
   @Flag(help: "Print the server's messages as they come, one a line.")
   var json = false
@@ -66,36 +69,6 @@ struct Watch: ParsableCommand {
   }
 
   private func watchedQuery() throws -> WatchQuery {
-    var watched = WatchQuery()
-    watched.query = query
-    watched.name = parts.name
-    watched.parameters = parts.param
-    watched.select = parts.select
-    watched.filter = parts.where
-    watched.orderBy = parts.orderBy
-    watched.sectionBy = parts.sectionBy
-    do { _ = try watched.json() } catch { throw ValidationError("\(error).") }
-    return watched
+    try parts.query(query, name: name)
   }
-}
-
-/// The parts of a query that have an option of their own; they go before what the query's JSON says.
-struct WatchParts: ParsableArguments {
-  @Option(help: "A query that the server's operator has published, instead of one given here.")
-  var name: String?
-
-  @Option(help: ArgumentHelp("The value of a parameter; can be repeated.", valueName: "name=value"))
-  var param: [String] = []
-
-  @Option(help: ArgumentHelp("Expressions to show, separated by commas; can be repeated.", valueName: "list"))
-  var select: [String] = []
-
-  @Option(help: ArgumentHelp("The condition that rows meet.", valueName: "condition"))
-  var `where`: String?
-
-  @Option(help: ArgumentHelp("What to sort by, separated by commas; can be repeated.", valueName: "list"))
-  var orderBy: [String] = []
-
-  @Option(help: ArgumentHelp("The expression whose values are the sections.", valueName: "expression"))
-  var sectionBy: String?
 }
