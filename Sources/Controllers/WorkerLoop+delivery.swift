@@ -142,7 +142,8 @@ extension WorkerLoop {
     do throws(FreshetError) {
       let delivery = PatchDelivery(
         from: subscriptions[0].sentVersion, to: query.name(of: newest), commit: commit(of: query),
-        total: newest.tree.count, alongside: subscriptions[0].held.alongside == newest.alongside ? nil : newest.alongside,
+        total: newest.tree.count,
+        alongside: subscriptions[0].held.alongside == newest.alongside ? nil : newest.alongside,
         columns: query.compiled.columns, patch: patch,
         rows: try query.reader.contents(of: patch.contents, in: newest.tree),
         changed: patch.contents.map { row in held.map { query.changedColumns(of: row, since: $0) } ?? .all })
@@ -216,8 +217,9 @@ extension WorkerLoop {
   private func sendSnapshot(_ subscriptions: [Subscription]) {
     let first = subscriptions[0]
     let query = first.query
+    bringToNow(query)
+    if first.isOver { return }
     do throws(FreshetError) {
-      bringToNow(query)
       if query.pending != nil { throw FreshetError(.internal, "the query cannot be run at the moment") }
       var delivery = try snapshot(query, window: first.window)
       delivery.range = 0..<delivery.rows.end(from: 0, byteLimit: configuration.chunkBytes)
