@@ -7,80 +7,182 @@ import Store
 /// Owner: the worker's thread.
 final class FollowedQuery {
   let query: Query
-  private(set) var compiled: CompiledQuery
+  private(set) var shape: QueryShape
+  /// In its shape.
+  private(set) var number = 0
+  private(set) var parameters: [SQLValue]
   private(set) var reader: ResultReader
-  let controller: FetchedResultsController
+  private(set) var controller: FetchedResultsController
+  var compiled: CompiledQuery { shape.compiled }
+
   /// In no order.
   var subscriptions: [SubscriptionKey: Subscription] = [:]
+  /// Who waits for another version than the one that they have: requests for snapshots.
+  var waiters: [WaitingRequest] = []
   /// When the last subscription left; nil while there is one.
   var idleSince: UInt64?
-  /// Part of the version names, so that those of two controllers never agree.
-  private let nonce = String(UInt64.random(in: 0...UInt64.max), radix: 36)
-  /// For the newest versions, which columns of which rows a version changed; nil: any.
-  private var changes: [(version: Int, rows: [[UInt8]: ColumnMask]?)] = []
-  /// Rows in `changes`, and how many there may be: a client further behind is told all columns of a row that changed.
-  private var notedRows = 0
-  private static let notedRowsLimit = 20_000
+  var isIdle: Bool { subscriptions.isEmpty && waiters.isEmpty }
 
-  init(_ query: Query, _ compiled: CompiledQuery, _ reader: ResultReader, commit: Int64) throws(FreshetError) {
-    self.query = query
-    self.compiled = compiled
-    self.reader = reader
-    controller = FetchedResultsController(try reader.fetch(), limit: compiled.limit, commit: commit)
+  /// It has to be run again: from then on it shows the state of the database that `commit` names, an older one.
+  var pending: PendingRefetch?
+  /// When it has to be run again whatever happens; `.max` for never.
+  var refreshDue: UInt64 = .max
+  /// Whether subscribers have been told that it cannot be read at the moment.
+  var hasFailed = false
+  private(set) var lastRefetch: (end: UInt64, duration: UInt64) = (0, 0)
+
+  /// Part of the version names, so that those of two controllers never agree.
+  private var nonce = String(UInt64.random(in: 0...UInt64.max), radix: 36)
+  private var history: VersionHistory
+  /// About what the newest version takes beside the one before, in bytes.
+  private var newestBytes: Int
+  /// For the newest versions, which columns of which units a version changed; nil: any.
+  private var changes: [(version: Int, units: [[UInt8]: ColumnSet]?)] = []
+  /// Units in `changes`, and how many there may be: a client further behind is told all columns of a row that changed.
+  private var notedUnits = 0
+  private static let notedUnitsLimit = 20_000
+
+  /// A change of one row copies about so much of a tree.
+  private static let bytesPerChange = 4 << 10
+  private static let bytesPerRow = 64
+
+  struct PendingRefetch {
+    var commit: Int64
+    var due: UInt64
   }
+
+  /// - Throws: what the query's first run does.
+  init(_ query: Query, _ shape: QueryShape, seed: UInt64, history: VersionHistory.Budget) throws(FreshetError) {
+    self.query = query
+    self.shape = shape
+    parameters = shape.compiled.values(of: query.parameters)
+    reader = ResultReader(shape.statements, parameters: parameters, seed: seed)
+    let editor = try reader.fetch()
+    controller = FetchedResultsController(editor, limit: shape.compiled.limit, alongside: try reader.alongside())
+    newestBytes = editor.tree.count * Self.bytesPerRow
+    self.history = VersionHistory(history)
+    number = try shape.add(self)
+    scheduleRefresh(monotonicNanoseconds())
+  }
+
+  /// To be called when nobody follows it any more.
+  func close() {
+    shape.remove(number)
+    history.removeAll()
+  }
+
+  // MARK: - Versions
 
   func name(of version: ResultVersion) -> String { "\(nonce).\(version.number)" }
 
-  /// Follows changes of rows of its table, given by base key.
+  var versionCount: Int { history.count }
+
+  /// The version of a name that a client gave, when it is still held.
+  func version(named name: String) -> ResultVersion? {
+    let parts = name.split(separator: ".")
+    guard parts.count == 2, parts[0] == nonce, let number = Int(parts[1]) else { return nil }
+    return number == controller.newest.number ? controller.newest : history.version(number)
+  }
+
+  /// The newest version is sent to somebody, who may come back with its name.
+  func newestWasSent(_ now: UInt64) { history.add(controller.newest, bytes: newestBytes, now: now) }
+
+  // MARK: - Following
+
+  /// Looks up units that may have changed.
   ///
-  /// - Throws: what ends the controller.
-  func follow(_ changed: [[UInt8]: ColumnMask], commit: Int64) throws(FreshetError) {
-    let concerned = changed.filter { $0.value.intersects(compiled.usedColumns) }
-    if concerned.isEmpty { return }
+  /// - Returns: whether there is a new version.
+  /// - Throws: what keeps it from being followed so: it has to be run again, or is over.
+  func follow(_ units: [[UInt8]: ColumnSet], alongside: Bool) throws(FreshetError) -> Bool {
     do {
-      try controller.update(commit: commit) { editor in try reader.refresh(concerned.keys, in: &editor) }
+      let values = alongside ? try reader.alongside() : nil
+      let isNew = try controller.update(alongside: values) { editor in try reader.refresh(units.keys, in: &editor) }
+      if isNew { note(units, bytes: units.count * Self.bytesPerChange) }
+      return isNew
     } catch let error as FreshetError { throw error } catch { throw FreshetError(.internal, "\(error)") }
-    note(compiled.isKeyOfTable ? concerned : nil)
   }
 
   /// Runs the query again from scratch.
-  func refetch(commit: Int64) throws(FreshetError) {
-    controller.replace(with: try reader.fetch(), commit: commit)
-    note(nil)
+  ///
+  /// - Returns: whether there is a new version.
+  func refetch() throws(FreshetError) -> Bool {
+    let start = monotonicNanoseconds()
+    defer {
+      let end = monotonicNanoseconds()
+      lastRefetch = (end, end - start)
+      scheduleRefresh(end)
+    }
+    do {
+      let values = try reader.alongside()
+      let isNew = try controller.replace(alongside: values) { try reader.fetch(into: $0) }
+      pending = nil
+      if isNew {
+        let rows = controller.newest.tree.count
+        note(nil, bytes: reader.wasRebuilt ? rows * Self.bytesPerRow : min(rows * Self.bytesPerRow, 64 << 10))
+      }
+      return isNew
+    } catch let error as FreshetError { throw error } catch { throw FreshetError(.internal, "\(error)") }
   }
 
-  /// After a change of the schema: the same query, compiled anew.
+  private func scheduleRefresh(_ now: UInt64) {
+    if let milliseconds = query.refreshEvery { refreshDue = now + UInt64(milliseconds) * 1_000_000 }
+  }
+
+  /// After a change of the schema: the same query, compiled anew. Its result is to be fetched next.
   ///
   /// - Returns: whether rows have the same columns as before.
-  func recompile(_ compiled: CompiledQuery, _ reader: ResultReader, commit: Int64) throws(FreshetError) -> Bool {
-    let isSame = compiled.columns == self.compiled.columns && compiled.keyColumns == self.compiled.keyColumns
-    self.compiled = compiled
-    self.reader = reader
-    try refetch(commit: commit)
+  func recompile(_ shape: QueryShape, seed: UInt64) throws(FreshetError) -> Bool {
+    let before = compiled
+    self.shape = shape
+    parameters = shape.compiled.values(of: query.parameters)
+    reader = ResultReader(shape.statements, parameters: parameters, seed: seed)
+    number = try shape.add(self)
+    let isSame = compiled.columns == before.columns && compiled.keyColumns == before.keyColumns
+    if !isSame {
+      // Rows of before cannot be told from those of now.
+      nonce = String(UInt64.random(in: 0...UInt64.max), radix: 36)
+      history.removeAll()
+    }
     return isSame
   }
 
-  private func note(_ rows: [[UInt8]: ColumnMask]?) {
-    changes.append((controller.newest.number, rows))
-    // A version counts as a row, so that empty ones do not pile up.
-    notedRows += 1 + (rows?.count ?? 0)
-    while notedRows > Self.notedRowsLimit, let oldest = changes.first {
-      notedRows -= 1 + (oldest.rows?.count ?? 0)
+  func hasRows(ofUnit unit: [UInt8]) -> Bool {
+    compiled.unit?.isKey == true ? controller.contains(unit) : reader.hasRows(ofUnit: unit)
+  }
+
+  // MARK: - Changed columns
+
+  private func note(_ units: [[UInt8]: ColumnSet]?, bytes: Int) {
+    newestBytes = bytes
+    changes.append((controller.newest.number, units))
+    // A version counts as a unit, so that empty ones do not pile up.
+    notedUnits += 1 + (units?.count ?? 0)
+    while notedUnits > Self.notedUnitsLimit, let oldest = changes.first {
+      notedUnits -= 1 + (oldest.units?.count ?? 0)
       changes.removeFirst()
     }
   }
 
-  /// The columns in which a row of the newest version may differ from `held`.
+  /// The columns in which a row of the newest version may differ from `held`, a version of this query.
   func changedColumns(of row: SectionedTree.Row, since held: ResultVersion) -> ColumnSet {
-    guard let oldest = changes.first?.version, oldest <= held.number + 1 else { return .all }
-    let identity = row.withIdentity { Array($0) }
-    var mask: Int64 = 0
+    guard let oldest = changes.first?.version, oldest <= held.number + 1,
+      let unit = reader.unit(of: row.withIdentity { Array($0) })
+    else { return .all }
+    var bits: UInt64 = 0
     for change in changes.reversed() {
       if change.version <= held.number { break }
-      guard let rows = change.rows else { return .all }
-      mask |= rows[identity]?.rawValue ?? 0
+      guard let units = change.units else { return .all }
+      bits |= units[unit]?.bits ?? 0
     }
-    let columns = compiled.changedColumns(ColumnMask(rawValue: mask))
-    return columns.isEmpty ? .all : columns
+    let columns = ColumnSet(bits: bits)
+    // Another unit may give the row of this key now.
+    let mayBeAnother = compiled.unit?.isKey == false && compiled.keyColumns.indices.contains { columns.contains($0) }
+    return columns.isEmpty || mayBeAnother ? .all : columns
   }
+}
+
+/// A request for a snapshot that waits for another version.
+struct WaitingRequest {
+  let request: WorkerCommand.SnapshotRequest
+  let deadline: UInt64
 }

@@ -8,7 +8,8 @@ final class Subscription {
   let shape: Shape
   /// Least time between two patches, in nanoseconds.
   let minInterval: UInt64
-  unowned let query: FollowedQuery
+  /// Another one after a `requery`.
+  unowned var query: FollowedQuery
 
   /// What the client holds contents of; nil: everything.
   var window: Window?
@@ -17,6 +18,8 @@ final class Subscription {
   /// The version's name as the client was last told: what the next patch is `from`.
   var sentVersion: String
   var lastSent: UInt64 = 0
+  /// When to try again after contents could not be read; 0: they could.
+  var retryAt: UInt64 = 0
   /// The rest of a snapshot that did not fit into one message; nothing else is sent before it.
   var loading: RowsDelivery?
   /// What the client asked while loading.

@@ -78,4 +78,11 @@ package protocol SubscriptionOutput: AnyObject, Sendable {
   /// The subscription is over; the error that says so is sent next. By then its id is free: the client may use it again at
   /// once.
   func subscriptionEnded(_ key: SubscriptionKey)
+
+  /// The database is another one now than it was: a file in the place of the old one, or a copy restored into it.
+  func epochChanged()
+}
+
+extension SubscriptionOutput {
+  package func epochChanged() {}
 }

@@ -14,8 +14,8 @@ package struct WorkerConfiguration: Sendable {
   /// The database file.
   package var path: String
   /// How long a query without subscribers is still followed, in milliseconds.
-  package var linger = 30_000
-  /// The longest that a query may run when it is first asked, in milliseconds.
+  package var linger = 60_000
+  /// The longest that a query may run, in milliseconds.
   package var queryTimeout = 30_000
   /// About how long one message with rows gets, in bytes.
   package var chunkBytes = 64 << 10
@@ -23,6 +23,16 @@ package struct WorkerConfiguration: Sendable {
   package var patchBytes = 64 << 10
   /// Requests that a subscription may have waiting while a snapshot is on its way to it.
   package var deferredRequests = 32
+  /// The least time between two runs of a query that has to be run again whenever something changed, in milliseconds.
+  package var refetchInterval = 100
+  /// How long a version that a client was sent is held at least, for `since`, in milliseconds.
+  package var historyAge = 60_000
+  /// How many such versions of a query are held at least.
+  package var historyCount = 1_000
+  /// The memory that all of them may take together, in bytes: beyond it they are let go sooner.
+  package var historyBytes = 128 << 20
+  /// Keeps tables tracked whose schema changes, which writes to the file.
+  package var keepsTracked = false
 
   package init(path: String) { self.path = path }
 }

@@ -10,11 +10,12 @@ extension WorkerLoop {
     case .request(let key, let request): perform(request, key)
     case .unsubscribe(let key): unsubscribe(key)
     case .snapshot(let request): answer(request)
-    case .sessionDrained, .databaseChanged, .abandon: break
-    case .commit(let reply): reply(sequence)
-    case .explain(_, let reply): reply(.failure(FreshetError(.internal, "not served yet")))
-    case .schema(let reply): reply(.success([]))
-    case .statistics(let reply): reply(WorkerStatistics())
+    case .sessionDrained, .databaseChanged: break
+    case .abandon(let request): abandon(request)
+    case .commit(let reply): reply(commit)
+    case .explain(let query, let reply): explain(query, reply)
+    case .schema(let reply): reply(.success(database?.schema.listing ?? []))
+    case .statistics(let reply): reply(currentStatistics)
     case .sessionClosed(let session):
       for subscription in sessions[session, default: [:]].values { remove(subscription) }
     case .stop: requestStop()
@@ -43,25 +44,48 @@ extension WorkerLoop {
       query.subscriptions[command.key] = subscription
       query.idleSince = nil
       sessions[command.key.session, default: [:]][command.key.number] = subscription
-      startOver(subscription)
+      if let since = command.since, let held = query.version(named: since) {
+        subscription.held = held
+        subscription.sentVersion = since
+        sendAnswer(subscription)
+      } else {
+        startOver(subscription)
+      }
     } catch {
       output.subscriptionEnded(command.key)
       output.send(.error(error, isFatal: true), shape: command.shape, to: [command.key])
     }
   }
 
-  /// The controller of a query: the one that follows it already, or a new one.
+  /// The controller of a query: the one that follows it already, or a new one. It shows the state that the turn sees.
   private func followed(_ query: Query) throws(FreshetError) -> FollowedQuery {
-    if let known = queries[query] { return known }
-    let (compiled, reader) = try compile(query)
-    let sequence = sequence
-    let followed = try connection.deadline.limited(milliseconds: configuration.queryTimeout) {
-      () throws(FreshetError) in
-      try FollowedQuery(query, compiled, reader, commit: sequence)
+    if let known = queries[query] {
+      bringToNow(known)
+      if known.pending != nil { throw FreshetError(.internal, "the query cannot be run at the moment") }
+      return known
     }
-    followed.idleSince = monotonicNanoseconds()
+    guard let database else { throw FreshetError(.overloaded, "the database is not there") }
+    let shape = try shape(of: query)
+    defer { if shape.queries.isEmpty { forget(shape, query.withoutValues) } }
+    let (seed, budget) = (seed, historyBudget)
+    let followed = try database.connection.deadline.limited(milliseconds: configuration.queryTimeout) {
+      () throws(FreshetError) in
+      try FollowedQuery(query, shape, seed: seed, history: budget)
+    }
     queries[query] = followed
+    noteIdle(followed)
+    if followed.refreshDue != .max {
+      timed[ObjectIdentifier(followed)] = followed
+      nextDue = min(nextDue, followed.refreshDue)
+    }
     return followed
+  }
+
+  /// Nobody may be interested in a query any more: from now on its time runs.
+  func noteIdle(_ query: FollowedQuery) {
+    guard query.isIdle else { return }
+    query.idleSince = monotonicNanoseconds()
+    idle[ObjectIdentifier(query)] = query
   }
 
   private func unsubscribe(_ key: SubscriptionKey) {
@@ -78,7 +102,7 @@ extension WorkerLoop {
     snapshots[SnapshotGroup(subscription)]?.removeAll { $0 === subscription }
     let query = subscription.query
     query.subscriptions[key] = nil
-    if query.subscriptions.isEmpty { query.idleSince = monotonicNanoseconds() }
+    noteIdle(query)
   }
 
   private func perform(_ request: SubscriptionRequest, _ key: SubscriptionKey) {
@@ -96,22 +120,62 @@ extension WorkerLoop {
   /// Answers what waits, in the order asked; each answer comes after what leads to the newest version.
   func performDeferred(_ subscription: Subscription) {
     while subscription.loading == nil, !isStartingOver(subscription), !subscription.deferred.isEmpty {
+      bringToNow(subscription.query)
       if subscription.isBehind {
         // May send a snapshot, at whose end this is called again.
         bringUpToDate(subscription)
+        if subscription.isBehind { return }
       } else {
-        sendRows(subscription.deferred.removeFirst(), subscription)
+        answer(subscription.deferred.removeFirst(), subscription)
       }
     }
   }
 
-  /// Answers `window` and `fetch` with rows of the newest version, which the client has.
-  private func sendRows(_ request: SubscriptionRequest, _ subscription: Subscription) {
-    let wanted: Window
+  /// Answers a client that has the newest version.
+  private func answer(_ request: SubscriptionRequest, _ subscription: Subscription) {
     switch request {
-    case .window(let window), .fetch(let window): wanted = window
-    case .resync, .locate, .requery: return
+    case .window(let window): sendRows(window, isWindow: true, subscription)
+    case .fetch(let window): sendRows(window, isWindow: false, subscription)
+    case .locate(let key): locate(key, subscription)
+    case .requery(let query, let window): requery(query, window, subscription)
+    case .resync: startOver(subscription)
     }
+  }
+
+  private func locate(_ key: [SQLValue], _ subscription: Subscription) {
+    let query = subscription.query
+    let count = query.compiled.keyColumns.count
+    guard let identity = query.reader.identity(of: key) else {
+      let error = FreshetError(.badMessage, "key must have \(count) value\(count == 1 ? "" : "s")")
+      return output.send(.error(error, isFatal: false), shape: subscription.shape, to: [subscription.key])
+    }
+    let place = query.controller.place(of: identity)
+    output.send(.located(key: key, place: place), shape: subscription.shape, to: [subscription.key])
+  }
+
+  /// Puts another query in the place of the subscription's: a patch leads there when rows are the same rows in both.
+  private func requery(_ wanted: Query, _ window: Window?, _ subscription: Subscription) {
+    let before = subscription.query
+    do throws(FreshetError) {
+      let query = try followed(wanted)
+      before.subscriptions[subscription.key] = nil
+      noteIdle(before)
+      query.subscriptions[subscription.key] = subscription
+      query.idleSince = nil
+      subscription.query = query
+      let isSameKind =
+        before.query.from == wanted.from && before.compiled.columns == query.compiled.columns
+        && before.compiled.keyColumns == query.compiled.keyColumns && before.query.select == wanted.select
+      if isSameKind, sendRequeried(subscription, window) { return }
+      subscription.window = window ?? subscription.window
+      startOver(subscription)
+    } catch {
+      output.send(.error(error, isFatal: false), shape: subscription.shape, to: [subscription.key])
+    }
+  }
+
+  /// Answers `window` and `fetch` with rows of the newest version, which the client has.
+  private func sendRows(_ wanted: Window, isWindow: Bool, _ subscription: Subscription) {
     do throws(FreshetError) {
       let query = subscription.query
       let range = wanted.range(total: query.controller.newest.tree.count)
@@ -119,23 +183,93 @@ extension WorkerLoop {
       var answer = RowsDelivery(
         version: subscription.sentVersion, columns: query.compiled.columns, window: nil, offset: range.lowerBound,
         rows: rows, range: 0..<0)
-      if case .window = request {
+      if isWindow {
         subscription.window = wanted
         answer.window = wanted
       }
       subscription.loading = answer
       loading[subscription.key] = subscription
       sendNextPart(subscription)
-    } catch { end(subscription, error) }
+    } catch {
+      output.send(.error(error, isFatal: false), shape: subscription.shape, to: [subscription.key])
+    }
   }
+}
 
+// What is asked without a subscription.
+extension WorkerLoop {
   private func answer(_ request: WorkerCommand.SnapshotRequest) {
     do throws(FreshetError) {
       let query = try followed(request.query)
-      if query.subscriptions.isEmpty { query.idleSince = monotonicNanoseconds() }
+      let version = query.name(of: query.controller.newest)
+      if request.unless == version {
+        if request.wait > 0 { return wait(request, query) }
+        noteIdle(query)
+        return request.reply(.success(.unchanged(version: version)))
+      }
+      noteIdle(query)
+      reply(request, query)
+    } catch { request.reply(.failure(error)) }
+  }
+
+  private func reply(_ request: WorkerCommand.SnapshotRequest, _ query: FollowedQuery) {
+    do throws(FreshetError) {
       let snapshot = try snapshot(query, window: request.window)
-      if request.unless == snapshot.version { return request.reply(.success(.unchanged(version: snapshot.version))) }
+      statistics.snapshots += 1
+      query.newestWasSent(monotonicNanoseconds())
       request.reply(.success(.snapshot(snapshot)))
     } catch { request.reply(.failure(error)) }
+  }
+
+  private func wait(_ request: WorkerCommand.SnapshotRequest, _ query: FollowedQuery) {
+    let deadline = monotonicNanoseconds() + UInt64(request.wait) * 1_000_000
+    query.waiters.append(WaitingRequest(request: request, deadline: deadline))
+    query.idleSince = nil
+    waiting[ObjectIdentifier(query)] = query
+    nextDue = min(nextDue, deadline)
+  }
+
+  /// Answers those who wait for another version, or have waited long enough.
+  func answerWaiters() {
+    let now = monotonicNanoseconds()
+    for query in waiting.values {
+      let version = query.name(of: query.controller.newest)
+      let waiters = query.waiters
+      query.waiters = []
+      for waiter in waiters {
+        if waiter.request.unless != version {
+          reply(waiter.request, query)
+        } else if waiter.deadline <= now {
+          waiter.request.reply(.success(.unchanged(version: version)))
+        } else {
+          query.waiters.append(waiter)
+          nextDue = min(nextDue, waiter.deadline)
+        }
+      }
+      if query.waiters.isEmpty {
+        waiting[ObjectIdentifier(query)] = nil
+        noteIdle(query)
+      }
+    }
+  }
+
+  private func abandon(_ request: UInt64) {
+    for query in waiting.values { query.waiters.removeAll { $0.request.id == request } }
+  }
+
+  private func explain(_ query: Query, _ reply: (Result<Explanation, FreshetError>) -> Void) {
+    do throws(FreshetError) {
+      guard let database else { throw FreshetError(.overloaded, "the database is not there") }
+      let compiled = try QueryCompiler.compile(query, schema: database.schema, checker: database.checker)
+      reply(.success(try compiled.explanation(checker: database.checker)))
+    } catch { reply(.failure(error)) }
+  }
+
+  private var currentStatistics: WorkerStatistics {
+    var result = statistics
+    result.controllers = queries.count
+    result.subscriptions = sessions.values.reduce(0) { $0 + $1.count }
+    result.versions = queries.values.reduce(0) { $0 + $1.versionCount }
+    return result
   }
 }

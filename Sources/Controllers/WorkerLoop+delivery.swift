@@ -44,29 +44,34 @@ extension WorkerLoop {
     sendSnapshots()
     for subscription in loading.values where isDrained(subscription.key.session) { sendNextPart(subscription) }
     sendPatches(isDrained)
+    answerWaiters()
     // Asked again, because what this turn has sent is on its way now: only who waits is told when it is gone.
     for subscription in loading.values where output.isDrained(subscription.key.session) { mustTurn = true }
   }
 
   private func sendPatches(_ isDrained: (UInt64) -> Bool) {
     let now = monotonicNanoseconds()
-    nextDue = .max
     for query in dirty.values {
+      // Contents are read in the state that the transaction sees, which has to be the version's.
+      if query.pending != nil { continue }
       var groups: [PatchGroup: [Subscription]] = [:]
       var isAnyoneLeft = false
       for subscription in query.subscriptions.values where subscription.isBehind {
-        let due = subscription.lastSent &+ subscription.minInterval
-        if due > now, subscription.lastSent > 0 {
+        let due = max(subscription.lastSent &+ subscription.minInterval, subscription.retryAt)
+        if due > now, subscription.lastSent > 0 || subscription.retryAt > 0 {
           nextDue = min(nextDue, due)
           isAnyoneLeft = true
-        } else if subscription.loading == nil, isDrained(subscription.key.session) {
+        } else if subscription.loading == nil, !isStartingOver(subscription), isDrained(subscription.key.session) {
           groups[PatchGroup(subscription), default: []].append(subscription)
         } else {
           isAnyoneLeft = true
         }
       }
       var differences: [Int: VersionDifference?] = [:]
-      for subscriptions in groups.values { sendPatch(query, subscriptions, &differences, now) }
+      for subscriptions in groups.values {
+        sendPatch(query, subscriptions, &differences, now)
+        if subscriptions.contains(where: { $0.isBehind && !isStartingOver($0) }) { isAnyoneLeft = true }
+      }
       if !isAnyoneLeft { dirty[ObjectIdentifier(query)] = nil }
     }
     // Those for whom a patch would have been larger than starting over.
@@ -75,17 +80,39 @@ extension WorkerLoop {
 
   /// Sends one subscription what it is behind by, whether or not its time has come: an answer follows.
   func bringUpToDate(_ subscription: Subscription) {
-    guard subscription.isBehind else { return }
+    guard subscription.isBehind, subscription.query.pending == nil else { return }
     var differences: [Int: VersionDifference?] = [:]
     sendPatch(subscription.query, [subscription], &differences, monotonicNanoseconds())
     sendSnapshots()
   }
 
+  /// Answers a client that comes back with a version: a patch, also when nothing has changed.
+  func sendAnswer(_ subscription: Subscription) {
+    var differences: [Int: VersionDifference?] = [:]
+    sendPatch(subscription.query, [subscription], &differences, monotonicNanoseconds(), isAnswer: true)
+  }
+
+  /// Sends the patch from the version of another query that the client has to the newest of its new one.
+  ///
+  /// - Returns: false when a snapshot is better.
+  func sendRequeried(_ subscription: Subscription, _ window: Window?) -> Bool {
+    let newest = subscription.query.controller.newest
+    guard
+      let difference = VersionDifference(
+        from: subscription.held.tree, to: newest.tree, limit: differenceLimit(newest.tree))
+    else { return false }
+    let patch = difference.patch(window: subscription.window, becoming: window)
+    guard isWorthSending(patch, newest.tree) else { return false }
+    send(patch, subscription.query, [subscription], from: nil, monotonicNanoseconds())
+    return true
+  }
+
   /// - Parameter subscriptions: all of one `PatchGroup`.
   /// - Parameter differences: by the number of the version held, those made already.
+  /// - Parameter isAnswer: whether the clients wait for something to come.
   private func sendPatch(
     _ query: FollowedQuery, _ subscriptions: [Subscription], _ differences: inout [Int: VersionDifference?],
-    _ now: UInt64
+    _ now: UInt64, isAnswer: Bool = false
   ) {
     let held = subscriptions[0].held
     let newest = query.controller.newest
@@ -100,26 +127,46 @@ extension WorkerLoop {
       for subscription in subscriptions { startOver(subscription) }
       return
     }
-    if patch.isEmpty {
+    if patch.isEmpty, held.alongside == newest.alongside, !isAnswer {
       for subscription in subscriptions { subscription.held = newest }
       return
     }
+    send(patch, query, subscriptions, from: held, now)
+  }
+
+  /// - Parameter held: the version of the query that the clients have; nil: it is another query's.
+  private func send(
+    _ patch: Patch, _ query: FollowedQuery, _ subscriptions: [Subscription], from held: ResultVersion?, _ now: UInt64
+  ) {
+    let newest = query.controller.newest
     do throws(FreshetError) {
       let delivery = PatchDelivery(
-        from: subscriptions[0].sentVersion, to: query.name(of: newest), commit: sequence, total: newest.tree.count,
-        alongside: nil,
-        columns: query.compiled.columns, patch: patch, rows: try query.reader.contents(of: patch.contents),
-        changed: patch.contents.map { query.changedColumns(of: $0, since: held) })
+        from: subscriptions[0].sentVersion, to: query.name(of: newest), commit: commit(of: query),
+        total: newest.tree.count, alongside: subscriptions[0].held.alongside == newest.alongside ? nil : newest.alongside,
+        columns: query.compiled.columns, patch: patch,
+        rows: try query.reader.contents(of: patch.contents, in: newest.tree),
+        changed: patch.contents.map { row in held.map { query.changedColumns(of: row, since: $0) } ?? .all })
       output.send(.patch(delivery), shape: subscriptions[0].shape, to: subscriptions.map(\.key))
+      statistics.patches += 1
+      query.newestWasSent(now)
       for subscription in subscriptions {
         subscription.held = newest
         subscription.sentVersion = delivery.to
         subscription.window = patch.window
         subscription.lastSent = now
+        subscription.retryAt = 0
       }
-    } catch {
-      for subscription in subscriptions { end(subscription, error) }
+    } catch { for subscription in subscriptions { postpone(subscription, error) } }
+  }
+
+  /// Contents could not be read: the client is told once, and sent what it is behind by when they can.
+  private func postpone(_ subscription: Subscription, _ error: FreshetError) {
+    if subscription.retryAt == 0 {
+      output.send(.error(error, isFatal: false), shape: subscription.shape, to: [subscription.key])
     }
+    subscription.retryAt = monotonicNanoseconds() + 1_000_000_000
+    dirty[ObjectIdentifier(subscription.query)] = subscription.query
+    nextDue = min(nextDue, subscription.retryAt)
   }
 
   /// Beyond so many changed rows no patch is worth sending.
@@ -155,23 +202,36 @@ extension WorkerLoop {
   private func sendSnapshots() {
     let groups = snapshots
     snapshots = [:]
-    for subscriptions in groups.values where !subscriptions.isEmpty { sendSnapshot(subscriptions) }
+    let now = monotonicNanoseconds()
+    for (group, subscriptions) in groups where !subscriptions.isEmpty {
+      if subscriptions.contains(where: { $0.retryAt > now }) {
+        snapshots[group, default: []] += subscriptions
+        nextDue = min(nextDue, subscriptions.map(\.retryAt).max() ?? .max)
+      } else {
+        sendSnapshot(subscriptions)
+      }
+    }
   }
 
   private func sendSnapshot(_ subscriptions: [Subscription]) {
     let first = subscriptions[0]
     let query = first.query
     do throws(FreshetError) {
+      bringToNow(query)
+      if query.pending != nil { throw FreshetError(.internal, "the query cannot be run at the moment") }
       var delivery = try snapshot(query, window: first.window)
       delivery.range = 0..<delivery.rows.end(from: 0, byteLimit: configuration.chunkBytes)
       output.send(.snapshot(delivery), shape: first.shape, to: subscriptions.map(\.key))
       let rest = RowsDelivery(
         version: delivery.version, columns: delivery.columns, window: nil, offset: delivery.offset,
         rows: delivery.rows, range: delivery.range)
+      statistics.snapshots += 1
+      query.newestWasSent(monotonicNanoseconds())
       for subscription in subscriptions {
         subscription.held = query.controller.newest
         subscription.sentVersion = delivery.version
         subscription.lastSent = monotonicNanoseconds()
+        subscription.retryAt = 0
         if delivery.isComplete {
           performDeferred(subscription)
         } else {
@@ -180,7 +240,9 @@ extension WorkerLoop {
         }
       }
     } catch {
-      for subscription in subscriptions { end(subscription, error) }
+      for subscription in subscriptions { postpone(subscription, error) }
+      // They get it later.
+      snapshots[SnapshotGroup(first), default: []] += subscriptions
     }
   }
 
@@ -190,9 +252,9 @@ extension WorkerLoop {
     let range = window?.range(total: newest.tree.count) ?? 0..<newest.tree.count
     let rows = try contents(query, range)
     return Snapshot(
-      version: query.name(of: newest), commit: sequence, columns: query.compiled.columns,
+      version: query.name(of: newest), commit: commit(of: query), columns: query.compiled.columns,
       key: query.compiled.keyColumns, total: newest.tree.count, sections: newest.sections, window: window,
-      offset: range.lowerBound, rows: rows, range: 0..<rows.count)
+      offset: range.lowerBound, rows: rows, range: 0..<rows.count, alongside: newest.alongside)
   }
 
   /// The contents of the newest version's rows at `offsets`.
@@ -200,7 +262,7 @@ extension WorkerLoop {
     var rows: [SectionedTree.Row] = []
     rows.reserveCapacity(offsets.count)
     query.controller.newest.tree.forEachRow(in: offsets) { rows.append($0) }
-    return try query.reader.contents(of: rows)
+    return try query.reader.contents(of: rows, in: query.controller.newest.tree)
   }
 
   /// Sends the next part of what is on its way to a subscription.

@@ -13,8 +13,8 @@ import Store
 
 /// What a worker's thread does: wait, then one turn; again.
 ///
-/// A turn reads one state of the database: it follows the change log, does what it was asked, and sends everybody who
-/// can take it what leads from the version they have to the newest.
+/// A turn reads one state of the database: it follows what changed, does what it was asked, and sends everybody who can
+/// take it what leads from the version they have to the newest.
 ///
 /// All state belongs to the worker's thread.
 final class WorkerLoop {
@@ -23,30 +23,39 @@ final class WorkerLoop {
   let logger: Logger
   /// Owns the thread that runs this, and outlives it.
   private unowned let worker: Worker
-
-  let connection: WorkerConnection
-  let checker: FragmentChecker
   private let watcher: DatabaseWatcher
   /// Of the stamps of contents.
   let seed = UInt64.random(in: 0...UInt64.max)
+  let historyBudget: VersionHistory.Budget
 
-  /// Nil while the database is not tracked.
-  private var log: ChangeLogReader?
-  /// Up to where the log was followed: the `commit` of everything that is sent.
-  private(set) var sequence: Int64 = 0
-  private var schemaVersion: Int64 = -1
-  private(set) var tables: [TrackedTable] = []
+  /// The file as it was last opened; nil while it is not there, or cannot be read.
+  var database: OpenDatabase?
+  /// What the state of the database that was last seen is called: the protocol's `commit`.
+  var commit: Int64 = 0
+  /// The schema for which tables were last tracked anew.
+  var keptSchemaVersion: Int64 = -1
+  var statistics = WorkerStatistics()
 
+  var shapes: [Query: QueryShape] = [:]
+  var shapeCount = 0
+  /// By lower-case name of a table, the shapes that read it.
+  var shapesByTable: [String: [ObjectIdentifier: QueryShape]] = [:]
   var queries: [Query: FollowedQuery] = [:]
   /// By session, then by the number in the subscription's key.
   var sessions: [UInt64: [UInt64: Subscription]] = [:]
-  /// Queries that have subscriptions behind the newest version.
+  /// Queries that have subscriptions behind the newest version, or somebody who waits for one.
   var dirty: [ObjectIdentifier: FollowedQuery] = [:]
+  /// Queries that have to be run again, or will be when their time comes.
+  var timed: [ObjectIdentifier: FollowedQuery] = [:]
+  /// Queries of which somebody waits for another version.
+  var waiting: [ObjectIdentifier: FollowedQuery] = [:]
+  /// Queries without subscriptions.
+  var idle: [ObjectIdentifier: FollowedQuery] = [:]
   /// Subscriptions whose snapshot is on its way in parts.
   var loading: [SubscriptionKey: Subscription] = [:]
   /// Subscriptions that get a snapshot at the end of this turn.
   var snapshots: [SnapshotGroup: [Subscription]] = [:]
-  /// When the next `minInterval` ends.
+  /// When something is due that no event will tell of.
   var nextDue: UInt64 = .max
 
   private var isStopping = false
@@ -70,15 +79,18 @@ final class WorkerLoop {
     self.output = output
     self.logger = logger
     self.worker = worker
-    connection = try WorkerConnection(path: configuration.path)
-    checker = try FragmentChecker(path: configuration.path)
+    historyBudget = VersionHistory.Budget(
+      bytes: configuration.historyBytes, age: UInt64(configuration.historyAge) * 1_000_000,
+      count: configuration.historyCount)
     watcher = DatabaseWatcher(path: configuration.path)
     look = Self.looks.count
+    if FileIdentity(path: configuration.path) != nil { database = try OpenDatabase(path: configuration.path) }
   }
 
   func run() {
     while !isStopping {
       let commands = worker.takeCommands()
+      openIfReplaced()
       if hasDatabaseChanged() || mustTurn || !commands.isEmpty || monotonicNanoseconds() >= nextDue { turn(commands) }
       dropIdleQueries()
       if !isStopping { wait() }
@@ -88,6 +100,7 @@ final class WorkerLoop {
   /// Most often the commit can be read by the time its writes have woken this thread. When not, it is so within
   /// microseconds, unless the writer waits for its disk: then `wait` looks again after a while, and again.
   private func hasDatabaseChanged() -> Bool {
+    guard let connection = database?.connection else { return false }
     let wasWritten = look == 0
     for attempt in 0..<(wasWritten ? 3 : 1) {
       if attempt > 0 { usleep(50) }
@@ -101,18 +114,24 @@ final class WorkerLoop {
   }
 
   private func turn(_ commands: [WorkerCommand]) {
+    let start = monotonicNanoseconds()
     mustTurn = false
-    hasFailed = false
+    nextDue = .max
     do {
+      guard let connection = database?.connection else { throw FreshetError(.overloaded, "the database is not there") }
+      let ticks = statistics.ticks
       try connection.snapshot { db in
         try follow(db)
         for command in commands { perform(command) }
         flush()
       }
+      hasFailed = false
+      if statistics.ticks > ticks { statistics.note(monotonicNanoseconds() - start) }
+      keepTracked()
     } catch {
-      // The change log stays where it was: the next turn follows the same changes, which is harmless.
-      logger.error("a turn failed", metadata: ["error": "\(error)"])
-      mustTurn = true
+      // What is followed stays where it was: the next turn follows the same changes, which is harmless.
+      if !hasFailed { logger.error("the database cannot be read", metadata: ["error": "\(error)"]) }
+      mustTurn = database != nil
       hasFailed = true
       let error = FreshetError(.overloaded, "the database cannot be read at the moment")
       for command in commands { reject(command, error) }
@@ -138,117 +157,22 @@ final class WorkerLoop {
   private func dropIdleQueries() {
     let now = monotonicNanoseconds()
     let linger = UInt64(configuration.linger) * 1_000_000
-    for (query, followed) in queries {
-      if let idleSince = followed.idleSince, now - idleSince >= linger { queries[query] = nil }
+    for query in idle.values {
+      guard let idleSince = query.idleSince, query.isIdle else {
+        idle[ObjectIdentifier(query)] = nil
+        continue
+      }
+      if now - idleSince >= linger { forget(query) }
     }
   }
 }
 
-// Following the database.
-extension WorkerLoop {
-  /// Brings every query to the state of the database that the transaction sees.
-  private func follow(_ db: Database) throws {
-    guard let log = try openLog(db) else { return }
-    var changed: [Int64: [[UInt8]: ColumnMask]] = [:]
-    var key: [UInt8] = []
-    let outcome: ReadOutcome
-    do {
-      outcome = try log.read(after: sequence) { change in
-        guard let table = tables.first(where: { $0.id == change.table }) else { return }
-        key.removeAll(keepingCapacity: true)
-        for column in table.key.names.indices {
-          PreparedStatement.appendKey(
-            change.statement, ChangeRow.firstKeyColumn + Int32(column), .identity, to: &key)
-        }
-        let mask = changed[change.table]?[key]?.rawValue ?? 0
-        changed[change.table, default: [:]][key] = ColumnMask(rawValue: mask | change.columns.rawValue)
-      }
-    } catch {
-      guard error.code == ErrorCode.notTracked else { throw error }
-      loseTracking()
-      return
-    }
-    sequence = outcome.head.sequence
-    var isGap = false
-    if case .gap = outcome { isGap = true }
-    // `freshet track` may have brought the list of tables up to date with the schema, which leaves a gap alone.
-    if isGap || outcome.head.schemaVersion != schemaVersion {
-      try reloadSchema(db, outcome.head)
-    } else {
-      for query in queries.values {
-        guard let rows = changed[query.compiled.table.id] else { continue }
-        attempt(query) { () throws(FreshetError) in try query.follow(rows, commit: sequence) }
-      }
-    }
-  }
+extension WorkerStatistics {
+  private static let kept = 1_024
 
-  private func openLog(_ db: Database) throws -> ChangeLogReader? {
-    if let log { return log }
-    do {
-      let log = try ChangeLogReader(connection: connection.raw)
-      let head = try log.head()
-      self.log = log
-      sequence = head.sequence
-      try reloadSchema(db, head)
-      return log
-    } catch let error as StoreError {
-      guard error.code == ErrorCode.notTracked else { throw error }
-      return nil
-    }
-  }
-
-  private func loseTracking() {
-    log = nil
-    tables = []
-    schemaVersion = -1
-    let error = FreshetError(.schemaChanged, "the database is not tracked any more")
-    for query in queries.values { end(query, error) }
-  }
-
-  /// The schema is another one: statements are compiled anew, and whatever may have changed with it is read again.
-  private func reloadSchema(_ db: Database, _ head: LogHead) throws {
-    tables = try ChangeLog.followedTables(db)
-    schemaVersion = head.schemaVersion
-    for query in queries.values { recompile(query) }
-  }
-
-  private func recompile(_ query: FollowedQuery) {
-    do throws(FreshetError) {
-      let (compiled, reader) = try compile(query.query)
-      let isSame = try query.recompile(compiled, reader, commit: sequence)
-      dirty[ObjectIdentifier(query)] = query
-      if isSame { return }
-      for subscription in query.subscriptions.values { startOver(subscription) }
-    } catch {
-      end(query, FreshetError(.schemaChanged, "the schema has changed: \(error.message)"))
-    }
-  }
-
-  func compile(_ query: Query) throws(FreshetError) -> (CompiledQuery, ResultReader) {
-    let compiled = try QueryCompiler.compile(query, tables: tables, checker: checker)
-    let reader = try ResultReader(compiled, connection: connection.raw, encoding: connection.encoding, seed: seed)
-    return (compiled, reader)
-  }
-
-  /// Changes a query's version; when that fails the query is over.
-  private func attempt(_ query: FollowedQuery, _ change: () throws(FreshetError) -> Void) {
-    do throws(FreshetError) {
-      try change()
-      dirty[ObjectIdentifier(query)] = query
-    } catch { end(query, error) }
-  }
-
-  /// Ends all subscriptions of a query with an error.
-  private func end(_ query: FollowedQuery, _ error: FreshetError) {
-    queries[query.query] = nil
-    dirty[ObjectIdentifier(query)] = nil
-    for subscription in query.subscriptions.values { end(subscription, error) }
-  }
-
-  func end(_ subscription: Subscription, _ error: FreshetError) {
-    subscription.deferred = []
-    remove(subscription)
-    output.subscriptionEnded(subscription.key)
-    output.send(.error(error, isFatal: true), shape: subscription.shape, to: [subscription.key])
+  /// The newest ones are kept.
+  fileprivate mutating func note(_ nanoseconds: UInt64) {
+    if tickNanoseconds.count >= Self.kept { tickNanoseconds.removeFirst(Self.kept / 2) }
+    tickNanoseconds.append(nanoseconds)
   }
 }

@@ -4,36 +4,62 @@ package import RankedCollections
 ///
 /// Pure: it reads no database. Its owner, a worker, looks changed rows up and tells it.
 ///
-/// Mutable state: `editor`, which stands at the newest version's whole tree; `newest`. Both belong to the worker's thread.
+/// Mutable state: `editor`, which stands at the newest version's whole tree; `published`; `newest`. All belong to the worker's thread.
 package final class FetchedResultsController {
   private var editor: SectionedTreeEditor
+  /// The whole tree of the newest version.
+  private var published: SectionedTree
   /// The query's `limit`.
   private let limit: Int?
   package private(set) var newest: ResultVersion
 
-  package init(_ editor: SectionedTreeEditor, limit: Int?, commit: Int64) {
+  package init(_ editor: SectionedTreeEditor, limit: Int?, alongside: [NamedValue] = []) {
     self.editor = editor
+    published = editor.tree
     self.limit = limit
-    newest = ResultVersion(number: 1, commit: commit, tree: editor.tree.prefix(limit ?? .max))
+    newest = ResultVersion(number: 1, tree: editor.tree.prefix(limit ?? .max), alongside: alongside)
   }
 
   /// Makes a version of edits.
   ///
   /// - Parameters:
-  ///   - commit: the database state that the edits lead to.
-  ///   - edit: changes the tree; when it throws, the controller is of no use any more.
-  package func update(commit: Int64, _ edit: (inout SectionedTreeEditor) throws -> Void) rethrows {
+  ///   - alongside: the values beside the result; nil: as they were.
+  ///   - edit: changes the tree; when it throws, the controller has to be given a whole result by `replace`.
+  /// - Returns: whether there is a new version: there is none when nothing differs.
+  @discardableResult
+  package func update(
+    alongside: [NamedValue]? = nil, _ edit: (inout SectionedTreeEditor) throws -> Void
+  ) rethrows -> Bool {
     try edit(&editor)
-    publish(commit)
+    return publish(alongside)
   }
 
-  /// Puts a freshly fetched result in the place of the newest version.
-  package func replace(with fetched: SectionedTreeEditor, commit: Int64) {
-    editor = fetched
-    publish(commit)
+  /// Puts another result in the place of the newest version's: one that `fetched` makes of it.
+  @discardableResult
+  package func replace(
+    alongside: [NamedValue]? = nil, _ fetched: (SectionedTreeEditor) throws -> SectionedTreeEditor
+  ) rethrows -> Bool {
+    editor = try fetched(editor)
+    return publish(alongside)
   }
 
-  private func publish(_ commit: Int64) {
-    newest = ResultVersion(number: newest.number + 1, commit: commit, tree: editor.tree.prefix(limit ?? .max))
+  private func publish(_ alongside: [NamedValue]?) -> Bool {
+    let alongside = alongside ?? newest.alongside
+    if editor.tree.isIdentical(to: published), alongside == newest.alongside { return false }
+    published = editor.tree
+    newest = ResultVersion(
+      number: newest.number + 1, tree: editor.tree.prefix(limit ?? .max), alongside: alongside)
+    return true
+  }
+
+  /// Whether the result, `limit` aside, has a row of this identity. O(1) expected.
+  package func contains(_ identity: [UInt8]) -> Bool { identity.withUnsafeBytes { editor.contains($0) } }
+
+  /// Where the row with this identity is in the newest version. O(log n).
+  package func place(of identity: [UInt8]) -> (path: IndexPath, offset: Int)? {
+    guard let (section, item, offset) = identity.withUnsafeBytes({ editor.position(of: $0) }),
+      offset < newest.tree.count
+    else { return nil }
+    return (IndexPath(section: section, item: item), offset)
   }
 }

@@ -15,6 +15,8 @@ package struct PackedValues: Equatable, Sendable {
     case null, integer, real, text, blob
   }
 
+  fileprivate mutating func append(packed: ArraySlice<UInt8>) { bytes.append(contentsOf: packed) }
+
   package mutating func removeAll() { bytes.removeAll(keepingCapacity: true) }
   package mutating func appendNull() { bytes.append(Tag.null.rawValue) }
 
@@ -125,6 +127,8 @@ package struct PackedValueReader {
     self.position = position
   }
 
+  package var isAtEnd: Bool { position >= bytes.count }
+
   /// - Precondition: there is another value.
   package mutating func next() -> PackedValue {
     let tag = PackedValues.Tag(rawValue: bytes[position])!
@@ -172,6 +176,13 @@ package struct PackedRows: Sendable {
   package mutating func appendRow(_ body: (inout PackedValues) throws -> Void) rethrows {
     starts.append(values.bytes.count)
     try body(&values)
+  }
+
+  /// Adds a row of other rows with as many columns.
+  package mutating func appendRow(copying index: Int, of other: PackedRows) {
+    starts.append(values.bytes.count)
+    let end = index + 1 < other.count ? other.starts[index + 1] : other.values.bytes.count
+    values.append(packed: other.values.bytes[other.starts[index]..<end])
   }
 
   /// Calls `body` with a reader that stands before the row's first value.

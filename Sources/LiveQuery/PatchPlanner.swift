@@ -26,9 +26,10 @@ package struct VersionDifference {
 
   /// The patch for a client that holds `window` of the old version; nil: everything.
   ///
+  /// - Parameter wanted: the window that the client is to have; nil: what becomes of the one that it has.
   /// - Complexity: O((changes + rows filled) × log n).
-  package func patch(window: Window?) -> Patch {
-    var planner = PatchPlanner(self, window: window)
+  package func patch(window: Window?, becoming wanted: Window? = nil) -> Patch {
+    var planner = PatchPlanner(self, window: window, becoming: wanted)
     return planner.plan()
   }
 }
@@ -48,10 +49,10 @@ struct PatchPlanner {
   private var matching: Matching { difference.matching }
   private var offsets: OffsetMap { difference.offsets }
 
-  init(_ difference: VersionDifference, window: Window?) {
+  init(_ difference: VersionDifference, window: Window?, becoming wanted: Window? = nil) {
     self.difference = difference
-    self.window = window
-    let shifted = window.map { PatchPlanner.shift($0, difference) }
+    self.window = wanted ?? window
+    let shifted = wanted ?? window.map { PatchPlanner.shift($0, difference) }
     oldRange = window?.range(total: difference.old.count) ?? 0..<difference.old.count
     newRange = shifted?.range(total: difference.new.count) ?? 0..<difference.new.count
     patch = Patch(window: shifted)

@@ -6,15 +6,15 @@ package import RankedCollections
 package final class ResultVersion {
   /// Counts up within a controller.
   package let number: Int
-  /// The database state it shows: protocol's `commit`.
-  package let commit: Int64
   /// The rows a client may see: the query's `limit` is applied.
   package let tree: SectionedTree
+  /// The values beside the result, in the order of their names.
+  package let alongside: [NamedValue]
 
-  package init(number: Int, commit: Int64, tree: SectionedTree) {
+  package init(number: Int, tree: SectionedTree, alongside: [NamedValue]) {
     self.number = number
-    self.commit = commit
     self.tree = tree
+    self.alongside = alongside
   }
 
   /// Every section, in order. O(sections).

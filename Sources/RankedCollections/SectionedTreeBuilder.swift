@@ -3,18 +3,20 @@
 /// Sorting here, on packed keys, is faster than asking SQLite for the order, and free where the rows come sorted.
 package struct SectionedTreeBuilder {
   /// A row in the arena. `prefix` and `next` are the entry's first sixteen bytes, which settle most comparisons.
-  private struct Record {
+  struct Record {
     var prefix: UInt64
     var next: UInt64
     var start: Int
     var length: Int32
+    /// Counts the rows as they came.
+    var number: Int32
     var stamp: RowStamp
 
     @inline(__always)
     func bytes(_ arena: Bytes) -> Bytes { Bytes(rebasing: arena[start..<start + Int(length)]) }
   }
 
-  private struct Draft {
+  struct Draft {
     var key: [UInt8]
     var label: [UInt8]
     /// Range in the arena of the least entry so far, whose label the section has.
@@ -28,8 +30,8 @@ package struct SectionedTreeBuilder {
     package init(identity: [UInt8]) { self.identity = identity }
   }
 
-  private var arena: [UInt8] = []
-  private var drafts: [Draft] = []
+  private(set) var arena: [UInt8] = []
+  private(set) var drafts: [Draft] = []
   /// By the hash of the section's key: a draft's index + 1, or 0. A power of two, at most half full.
   private var draftTable = [Int32](repeating: 0, count: 64)
   /// Rows of one section often come together.
@@ -55,7 +57,7 @@ package struct SectionedTreeBuilder {
     drafts[index].records.append(
       Record(
         prefix: SectionedTreeBuilder.word(entry, 0), next: SectionedTreeBuilder.word(entry, 8), start: start,
-        length: Int32(entry.count), stamp: stamp))
+        length: Int32(entry.count), number: Int32(count), stamp: stamp))
     count += 1
   }
 
@@ -104,14 +106,31 @@ package struct SectionedTreeBuilder {
     arena.withUnsafeBytes { Bytes(rebasing: $0[left]).compare(Bytes(rebasing: $0[right])) < 0 }
   }
 
-  /// - Returns: an editor that stands at the version built.
-  /// - Throws: `DuplicateIdentity`.
+  /// Brings the rows into their order; to be called once, after the last one.
+  ///
+  /// - Throws: `DuplicateIdentity`, for some of those that there are; the rest shows when the rows are put to use.
   /// - Complexity: O(n log n), O(n) when the rows came in order.
-  package consuming func finish() throws -> SectionedTreeEditor {
+  package mutating func sort() throws {
+    drafts.sort { $0.key.lexicographicallyPrecedes($1.key) }
+    current = -1
+    for index in drafts.indices { try sort(&drafts[index].records) }
+  }
+
+  /// The numbers of the rows as they came, from 0, in the result's order. O(n).
+  package var order: [Int32] {
+    var order: [Int32] = []
+    order.reserveCapacity(count)
+    for draft in drafts { for record in draft.records { order.append(record.number) } }
+    return order
+  }
+
+  /// - Returns: an editor that stands at the version built of the sorted rows.
+  /// - Throws: `DuplicateIdentity`.
+  /// - Complexity: O(n).
+  package func finish() throws -> SectionedTreeEditor {
     var index = IdentityIndex(reserving: count)
     var sections = TreeBuilder<Section>()
-    for var draft in drafts.sorted(by: { $0.key.lexicographicallyPrecedes($1.key) }) {
-      try sort(&draft.records)
+    for draft in drafts {
       let (rows, leaves) = build(draft.records)
       let key = SectionKey(draft.key)
       for leaf in leaves {

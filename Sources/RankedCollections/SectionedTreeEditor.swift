@@ -111,6 +111,24 @@ package struct SectionedTreeEditor {
     }
   }
 
+  /// Gives a section its label, once and for all edits so far. O(log n).
+  mutating func relabel(_ section: Bytes, _ label: [UInt8]) {
+    staleSections.remove(Array(section))
+    guard tree.sections.payload(of: section).map({ $0.label != label }) == true else { return }
+    tree.sections.update(section) { $0.label = label }
+  }
+
+  /// Whether there is a row with this identity. O(1) expected.
+  package func contains(_ identity: Bytes) -> Bool { index.find(identity) != nil }
+
+  /// Where the row with this identity stands, if there is one. O(log n).
+  package func position(of identity: Bytes) -> (section: Int, item: Int, offset: Int)? {
+    guard let (leaf, slot, section) = index.find(identity) else { return nil }
+    return section.bytes.withUnsafeBytes { key in
+      leaf.keys.withKey(slot) { tree.position(ofEntry: $0, section: key) }
+    }
+  }
+
   /// Traps when tree and index disagree. O(n).
   package func checkInvariants() {
     tree.checkInvariants()

@@ -19,6 +19,12 @@ package final class PreparedStatement {
 
   deinit { sqlite3_finalize(handle) }
 
+  /// Runs statements that give no rows.
+  package static func run(_ connection: OpaquePointer, _ sql: String) throws(SQLiteFailure) {
+    let code = sqlite3_exec(connection, sql, nil, nil, nil)
+    if code != SQLITE_OK { throw SQLiteFailure(of: connection, code) }
+  }
+
   /// Whether there is another row.
   @inline(__always)
   package func step() throws(SQLiteFailure) -> Bool {
@@ -32,10 +38,17 @@ package final class PreparedStatement {
   @inline(__always)
   package func reset() { _ = sqlite3_reset(handle) }
 
+  package var parameterCount: Int { Int(sqlite3_bind_parameter_count(handle)) }
+
   package var columnCount: Int { Int(sqlite3_column_count(handle)) }
 
   package var columnNames: [String] {
     (0..<sqlite3_column_count(handle)).map { sqlite3_column_name(handle, $0).map { String(cString: $0) } ?? "" }
+  }
+
+  /// A value of the current row as text; nil for NULL.
+  package func text(_ column: Int) -> String? {
+    sqlite3_column_text(handle, Int32(column)).map { String(cString: $0) }
   }
 
   package func integer(_ column: Int) -> Int64 { sqlite3_column_int64(handle, Int32(column)) }
@@ -90,6 +103,17 @@ package final class PreparedStatement {
     }
   }
 
+  /// Binds a packed value; text is UTF-8, as it is packed.
+  package func bind(packed value: PackedValue, at index: Int32) {
+    switch value {
+    case .null: sqlite3_bind_null(handle, index)
+    case .integer(let value): sqlite3_bind_int64(handle, index, value)
+    case .real(let value): sqlite3_bind_double(handle, index, value)
+    case .text(let bytes): bind(text: bytes, .utf8, at: index)
+    case .blob(let bytes): bind(blob: Array(bytes), at: index)
+    }
+  }
+
   private func bind(text: Bytes, _ encoding: TextEncoding, at index: Int32) {
     guard let start = text.baseAddress, !text.isEmpty else {
       sqlite3_bind_text(handle, index, "", 0, transient)
@@ -128,6 +152,15 @@ package enum TextEncoding: String, Sendable {
   case utf8 = "UTF-8"
   case utf16le = "UTF-16le"
   case utf16be = "UTF-16be"
+
+  /// Text as the database stores it.
+  func bytes(of text: String) -> [UInt8] {
+    switch self {
+    case .utf8: Array(text.utf8)
+    case .utf16le: text.utf16.flatMap { [UInt8(truncatingIfNeeded: $0), UInt8($0 >> 8)] }
+    case .utf16be: text.utf16.flatMap { [UInt8($0 >> 8), UInt8(truncatingIfNeeded: $0)] }
+    }
+  }
 
   fileprivate var code: UInt8 {
     switch self {

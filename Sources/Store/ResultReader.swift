@@ -2,46 +2,47 @@ import GRDBSQLite
 package import LiveQuery
 package import RankedCollections
 
-/// Runs a compiled query's statements on a worker's connection, and turns rows into tree entries and contents.
+/// Runs one query's statements, and turns rows into tree entries and contents.
 ///
 /// Owner: the worker's thread; to be used inside its read transaction.
 ///
-/// Mutable state: the row being read (`row`), overwritten by every row; and for queries whose key is not the table's own,
-/// the two directions between base keys and keys.
+/// Mutable state: the row being read (`row`), overwritten by every row; `keys`, for queries whose key is not their unit;
+/// `contents`, for those that have no unit to look contents up by.
 package final class ResultReader {
-  private let query: CompiledQuery
-  private let scan: PreparedStatement
-  private let single: PreparedStatement
-  private let encoding: TextEncoding
+  package let statements: QueryStatements
+  private var query: CompiledQuery { statements.compiled }
+  private let parameters: [SQLValue]
   private let seed: UInt64
   private var row = ReadRow()
-  private var keyOfBase: [[UInt8]: [UInt8]] = [:]
-  private var baseOfKey: [[UInt8]: [UInt8]] = [:]
+  private var keys = UnitKeys()
+  private var contents = FetchedContents()
+  /// Whether the last `fetch` made a tree of its own, sharing nothing with the one before.
+  package private(set) var wasRebuilt = true
 
   /// - Parameter seed: of the stamps; another one in every process, so that nobody can make rows that agree.
-  package init(
-    _ query: CompiledQuery, connection: OpaquePointer, encoding: TextEncoding, seed: UInt64
-  ) throws(FreshetError) {
-    self.query = query
-    self.encoding = encoding
+  package init(_ statements: QueryStatements, parameters: [SQLValue], seed: UInt64) {
+    self.statements = statements
+    self.parameters = parameters
     self.seed = seed
-    do throws(SQLiteFailure) {
-      scan = try PreparedStatement(connection, query.scanSQL)
-      single = try PreparedStatement(connection, query.rowSQL)
-    } catch { throw FreshetError(queryFailure: error, place: nil) }
-    for (index, value) in query.parameters.enumerated() {
-      scan.bind(value, at: Int32(index + 1))
-      single.bind(value, at: Int32(index + 1))
-    }
   }
 
-  /// The whole result. O(rows).
+  deinit { statements.forget(self) }
+
+  /// Binds the query's parameters to the statements that it shares with others.
+  package func bind() { statements.bind(parameters, of: self) }
+
+  /// Runs the query, and turns the result that an editor stands at into what there is now.
   ///
-  /// - Throws: `duplicate_key`, `timeout`, and what else SQLite reports.
-  package func fetch() throws(FreshetError) -> SectionedTreeEditor {
+  /// - Parameter editor: nil: there is none yet.
+  /// - Returns: an editor that stands at the new result.
+  /// - Throws: `duplicate_key`, `timeout`, and what else SQLite reports. The reader is then as it was.
+  /// - Complexity: O(rows × log rows).
+  package func fetch(into editor: SectionedTreeEditor? = nil) throws(FreshetError) -> SectionedTreeEditor {
+    bind()
+    let scan = statements.scan
     defer { scan.reset() }
-    keyOfBase = [:]
-    baseOfKey = [:]
+    var keys = UnitKeys()
+    var contents = FetchedContents(columnCount: query.columns.count)
     var builder = SectionedTreeBuilder(onlySection: query.section == nil ? ReadRow.onlySection.bytes : nil)
     do {
       while try scan.step() {
@@ -49,56 +50,110 @@ package final class ResultReader {
         row.withParts { section, label, entry in
           builder.append(section: section, label: label, entry: entry, stamp: row.stamp)
         }
-        if !query.isKeyOfTable { remember(row) }
+        if let unit = query.unit {
+          if !unit.isKey { keys.remember(row.identity, of: row.unit) }
+        } else {
+          contents.append(scan, from: query.firstColumn)
+        }
       }
-      return try builder.finish()
+      try builder.sort()
+      if query.unit == nil { contents.order = builder.order }
+      let result = try finish(builder, editor)
+      self.keys = keys
+      self.contents = contents
+      return result
     } catch { throw failure(error) }
   }
 
-  /// Looks up base keys that may have changed, and makes the editor agree with what is there now.
+  private func finish(
+    _ builder: SectionedTreeBuilder, _ editor: SectionedTreeEditor?
+  ) throws -> SectionedTreeEditor {
+    wasRebuilt = false
+    if var editor, try builder.merge(into: &editor) { return editor }
+    wasRebuilt = true
+    return try builder.finish()
+  }
+
+  /// Looks up units that may have changed, and makes the editor agree with what is there now.
   ///
-  /// Idempotent: a key that has not changed costs the look-up only. O(keys × log n).
+  /// Idempotent: a unit that has not changed costs the look-up only. O(units × log n).
   ///
   /// - Throws: `duplicate_key`; the editor is of no use then.
   package func refresh(
-    _ baseKeys: some Collection<[UInt8]>, in editor: inout SectionedTreeEditor
+    _ units: some Collection<[UInt8]>, in editor: inout SectionedTreeEditor
   ) throws(FreshetError) {
+    guard let single = statements.single, let unit = query.unit else { return }
+    bind()
     do {
-      // Keys may have passed from row to row: all old ones have to be out before the first new one comes in.
-      if !query.isKeyOfTable { for base in baseKeys { forget(base, in: &editor) } }
-      for base in baseKeys { try refresh(base, in: &editor) }
+      if unit.isKey {
+        for unit in units { try refresh(unit, single, in: &editor) }
+      } else {
+        // Keys may have passed from unit to unit: all old ones have to be out before the first new one comes in.
+        for unit in units {
+          for key in keys.forget(unit) { _ = key.withUnsafeBytes { editor.remove($0) } }
+        }
+        for unit in units { try insert(unit, single, in: &editor) }
+      }
       try editor.refreshLabels { try self.label(identity: $0) }
     } catch { throw failure(error) }
   }
 
-  private func refresh(_ base: [UInt8], in editor: inout SectionedTreeEditor) throws {
+  /// The unit is the key: a row or none.
+  private func refresh(
+    _ unit: [UInt8], _ single: PreparedStatement, in editor: inout SectionedTreeEditor
+  ) throws {
     defer { single.reset() }
-    bind(base)
+    bind(unit, to: single)
     var isFirst = true
     while try single.step() {
       row.read(single, query, seed)
       try row.withParts { section, label, entry in
         let identity = RankedEntry.identity(of: entry)
-        if isFirst, query.isKeyOfTable {
+        if isFirst {
           // Under NOCASE a key finds its row also when that is spelled otherwise now, and has been read already.
-          let isSpelledSo = base.withUnsafeBytes { $0.equals(identity) }
-          if !isSpelledSo { _ = base.withUnsafeBytes { editor.remove($0) } }
+          let isSpelledSo = unit.withUnsafeBytes { $0.equals(identity) }
+          if !isSpelledSo { _ = unit.withUnsafeBytes { editor.remove($0) } }
           if editor.restamp(section: section, label: label, entry: entry, stamp: row.stamp) { return }
           editor.remove(identity)
         }
-        guard editor.insert(section: section, label: label, entry: entry, stamp: row.stamp) else {
-          throw SectionedTreeBuilder.DuplicateIdentity(identity: Array(identity))
-        }
+        try insert(section, label, entry, in: &editor)
       }
-      if !query.isKeyOfTable { remember(row) }
       isFirst = false
     }
-    if isFirst, query.isKeyOfTable { _ = base.withUnsafeBytes { editor.remove($0) } }
+    if isFirst { _ = unit.withUnsafeBytes { editor.remove($0) } }
   }
 
-  /// Reads the contents of rows of the version that the transaction sees. O(rows × log n).
-  package func contents(of rows: some Collection<SectionedTree.Row>) throws(FreshetError) -> PackedRows {
+  private func insert(
+    _ unit: [UInt8], _ single: PreparedStatement, in editor: inout SectionedTreeEditor
+  ) throws {
+    defer { single.reset() }
+    bind(unit, to: single)
+    while try single.step() {
+      row.read(single, query, seed)
+      try row.withParts { section, label, entry in try insert(section, label, entry, in: &editor) }
+      keys.remember(row.identity, of: row.unit)
+    }
+  }
+
+  private func insert(
+    _ section: Bytes, _ label: Bytes, _ entry: Bytes, in editor: inout SectionedTreeEditor
+  ) throws {
+    guard editor.insert(section: section, label: label, entry: entry, stamp: row.stamp) else {
+      throw SectionedTreeBuilder.DuplicateIdentity(identity: Array(RankedEntry.identity(of: entry)))
+    }
+  }
+
+  /// The contents of rows of the newest version, which is that of the state that the transaction sees. O(rows × log n).
+  ///
+  /// - Parameter tree: the version that the rows are of.
+  package func contents(
+    of rows: some Collection<SectionedTree.Row>, in tree: SectionedTree
+  ) throws(FreshetError) -> PackedRows {
     var packed = PackedRows(columnCount: query.columns.count)
+    guard query.unit != nil else {
+      for place in rows { contents.append(tree.offset(section: place.section, item: place.item), to: &packed) }
+      return packed
+    }
     do {
       for place in rows {
         try place.withIdentity { identity in
@@ -115,6 +170,36 @@ package final class ResultReader {
     return packed
   }
 
+  /// The values of `alongside`, in the order of their names.
+  package func alongside() throws(FreshetError) -> [NamedValue] {
+    bind()
+    var values: [NamedValue] = []
+    do throws(SQLiteFailure) {
+      for (value, statement) in zip(query.alongside, statements.alongside) {
+        defer { statement.reset() }
+        values.append(NamedValue(name: value.name, value: try statement.step() ? statement.value(0).value : .null))
+      }
+    } catch { throw FreshetError(queryFailure: error, place: nil) }
+    return values
+  }
+
+  /// Whether the newest whole result has rows of a unit whose key is another; see `FetchedResultsController.contains`
+  /// for when it is the unit.
+  package func hasRows(ofUnit unit: [UInt8]) -> Bool { keys.hasRows(of: unit) }
+
+  /// The unit of a row of the newest version, given by identity.
+  package func unit(of identity: [UInt8]) -> [UInt8]? {
+    query.unit?.isKey == true ? identity : keys.unit(of: identity)
+  }
+
+  /// The identity of the row with a key as clients write it; nil when no row can have it.
+  package func identity(of key: [SQLValue]) -> [UInt8]? {
+    guard key.count == query.keyColumns.count else { return nil }
+    var identity: [UInt8] = []
+    for value in key { KeyEncoder.append(value, encoding: statements.encoding, to: &identity) }
+    return identity
+  }
+
   private func label(identity: Bytes) throws -> [UInt8] {
     try withRow(identity: identity) { statement in
       row.read(statement, query, seed)
@@ -123,34 +208,34 @@ package final class ResultReader {
   }
 
   private func withRow<Result>(identity: Bytes, _ body: (PreparedStatement) throws -> Result) throws -> Result {
+    guard let single = statements.single, let unit = query.unit else { throw ResultReader.missing }
+    bind()
     defer { single.reset() }
-    if query.isKeyOfTable { bind(identity) } else { bind(baseOfKey[Array(identity)] ?? []) }
-    guard try single.step() else {
-      throw FreshetError(.internal, "a row of the result is not in the database state it was read from")
+    if unit.isKey {
+      bind(identity, to: single)
+    } else {
+      bind(keys.unit(of: Array(identity)) ?? [], to: single)
     }
-    return try body(single)
+    while try single.step() {
+      if unit.isKey { return try body(single) }
+      row.read(single, query, seed)
+      if row.identity.withUnsafeBytes({ $0.equals(identity) }) { return try body(single) }
+    }
+    throw ResultReader.missing
   }
 
-  private func bind(_ base: [UInt8]) { base.withUnsafeBytes { bind($0) } }
+  private static let missing = FreshetError(
+    .internal, "a row of the result is not in the database state it was read from")
 
-  private func bind(_ base: Bytes) {
-    var decoder = KeyDecoder(base)
-    var parameter = query.firstKeyParameter
+  private func bind(_ unit: [UInt8], to single: PreparedStatement) { unit.withUnsafeBytes { bind($0, to: single) } }
+
+  private func bind(_ unit: Bytes, to single: PreparedStatement) {
+    var decoder = KeyDecoder(unit)
+    var parameter = query.unit?.firstParameter ?? 0
     while !decoder.isAtEnd {
-      single.bind(decoder.next(), at: parameter, encoding: encoding)
+      single.bind(decoder.next(), at: parameter, encoding: statements.encoding)
       parameter += 1
     }
-  }
-
-  private func remember(_ row: ReadRow) {
-    keyOfBase[row.base] = row.identity
-    baseOfKey[row.identity] = row.base
-  }
-
-  private func forget(_ base: [UInt8], in editor: inout SectionedTreeEditor) {
-    guard let key = keyOfBase.removeValue(forKey: base) else { return }
-    baseOfKey[key] = nil
-    _ = key.withUnsafeBytes { editor.remove($0) }
   }
 
   private func failure(_ error: any Error) -> FreshetError {
@@ -162,86 +247,5 @@ package final class ResultReader {
       return FreshetError(.duplicateKey, "two rows of the result have the key \(key)")
     default: return FreshetError(.internal, "\(error)")
     }
-  }
-}
-
-/// The row that a statement stands on, taken apart; its buffers are used again for every row.
-private struct ReadRow {
-  var section: [UInt8] = []
-  var label = PackedValues()
-  var entry = RankedEntry()
-  var base: [UInt8] = []
-  var stamp = RowStamp(0)
-
-  /// The label of the one section of a query without sections.
-  static let onlySection: PackedValues = {
-    var label = PackedValues()
-    label.append(SQLValue.text(""))
-    label.append(SQLValue.text(""))
-    return label
-  }()
-
-  var identity: [UInt8] { entry.bytes.withUnsafeBytes { Array(RankedEntry.identity(of: $0)) } }
-
-  func withParts<Result>(_ body: (_ section: Bytes, _ label: Bytes, _ entry: Bytes) throws -> Result) rethrows -> Result
-  {
-    try section.withUnsafeBytes { section in
-      try label.bytes.withUnsafeBytes { label in
-        try entry.bytes.withUnsafeBytes { try body(section, label, $0) }
-      }
-    }
-  }
-
-  mutating func read(_ statement: PreparedStatement, _ query: CompiledQuery, _ seed: UInt64) {
-    let first = query.firstColumn
-    var column = 0
-    readSection(statement, query, &column)
-    entry.removeAll()
-    for order in query.sorts {
-      entry.append { statement.appendKey(column, order, to: &$0) }
-      column += 1
-    }
-    for (column, order) in query.keyTies {
-      entry.append { statement.appendKey(first + column, order, to: &$0) }
-    }
-    entry.startIdentity()
-    for index in query.keyColumns.indices {
-      entry.append { statement.appendKey(first + index, .identity, to: &$0) }
-    }
-    entry.finish()
-    base.removeAll(keepingCapacity: true)
-    while column < first {
-      statement.appendKey(column, .identity, to: &base)
-      column += 1
-    }
-    var hash = seed
-    for index in query.columns.indices { hash = statement.value(first + index).hash(seed: hash) }
-    stamp = RowStamp(hash)
-  }
-
-  private mutating func readSection(_ statement: PreparedStatement, _ query: CompiledQuery, _ column: inout Int) {
-    section.removeAll(keepingCapacity: true)
-    label.removeAll()
-    guard let order = query.section else {
-      label = ReadRow.onlySection
-      return
-    }
-    statement.appendKey(column, order, to: &section)
-    let name = statement.value(column)
-    label.append(name)
-    column += 1
-    if query.hasIndexTitle {
-      label.append(.text(statement.value(column).indexTitleText))
-      column += 1
-    } else {
-      label.appendIndexTitle(of: name)
-    }
-  }
-}
-
-extension PreparedStatement {
-  @inline(__always)
-  fileprivate func appendKey(_ column: Int, _ order: FieldOrder, to bytes: inout [UInt8]) {
-    PreparedStatement.appendKey(handle, Int32(column), order, to: &bytes)
   }
 }

@@ -40,6 +40,7 @@ struct World {
         }
       }
     }
+    try builder.sort()
     tree = try builder.finish().tree
   }
 
@@ -64,7 +65,7 @@ struct World {
     let range = window?.range(total: tree.count) ?? 0..<tree.count
     var wanted: [SectionedTree.Row] = []
     tree.forEachRow(in: range) { wanted.append($0) }
-    let version = ResultVersion(number: 0, commit: 0, tree: tree)
+    let version = ResultVersion(number: 0, tree: tree, alongside: [])
     let body = MessageBody.snapshot(
       Snapshot(
         version: "v", commit: 0, columns: World.columns, key: ["id"], total: tree.count, sections: version.sections,

@@ -49,6 +49,7 @@ extension SectionedTreeEditor {
         }
       }
     }
+    try builder.sort()
     return try builder.finish()
   }
 }

@@ -98,6 +98,8 @@ struct LoggedChange: CustomStringConvertible {
   let key: [String]
   /// Names of the columns in the mask.
   let columns: [String]
+  /// The former values of the captured columns, if the row has them.
+  let old: [String]?
 
   init(_ row: borrowing ChangeRow, _ tables: [TrackedTable]) {
     let id = row.table
@@ -109,11 +111,17 @@ struct LoggedChange: CustomStringConvertible {
     columns = (table?.columns ?? []).enumerated().filter { mask.contains($0.offset) }.map(\.element)
     let statement = row.statement
     key = (table?.key.names ?? []).indices.map { literal(statement, ChangeRow.firstKeyColumn + Int32($0)) }
+    if let table, row.hasOldValues(of: table) {
+      old = table.captured.indices.map { literal(statement, table.oldColumn($0)) }
+    } else {
+      old = nil
+    }
   }
 
   var description: String {
     let columns = mask == .all ? "*" : columns.joined(separator: "+")
-    return "\(operation) \(table):\(key.joined(separator: ",")) \(columns)"
+    let was = old.map { " was \($0.joined(separator: ","))" } ?? ""
+    return "\(operation) \(table):\(key.joined(separator: ",")) \(columns)\(was)"
   }
 }
 

@@ -24,7 +24,10 @@ import Testing
       let commit = generator.commit()
       try session.run(commit)
       let after = try contents(fixture)
-      let missed = missing(from: try fixture.changes(), between: before, and: after, fixture.tables)
+      let changes = try fixture.changes()
+      let missed =
+        missing(from: changes, between: before, and: after, fixture.tables)
+        + wrongOldValues(in: changes, between: before, and: after, fixture.tables)
       #expect(missed == [], "FRESHET_SEED=\(Self.seed), \(schema), after:\n\(commit)")
       if !missed.isEmpty { return }
       before = after
@@ -74,5 +77,31 @@ import Testing
       }
     }
     return missing.sorted()
+  }
+
+  /// Rows of before whose captured values are no more and that no change of their key reports; and keys of which the
+  /// first report is not what they had before.
+  private func wrongOldValues(
+    in changes: [LoggedChange], between before: Contents, and after: Contents, _ tables: [TrackedTable]
+  ) -> [String] {
+    var wrong: [String] = []
+    let reports = Dictionary(grouping: changes.filter { $0.old != nil }) { change in
+      "\(change.table):\(change.key.joined(separator: ","))"
+    }
+    for (key, rows) in before {
+      let captured = tables.first { key.hasPrefix("\($0.name):") }?.captured ?? []
+      if captured.isEmpty { continue }
+      func values(_ rows: [[String]]?) -> [[String]] { (rows ?? []).map { row in captured.map { row[$0] } } }
+      let reported = (reports[key] ?? []).compactMap(\.old)
+      let (old, new) = (values(rows), values(after[key]))
+      for row in old where old.count(where: { $0 == row }) > new.count(where: { $0 == row }) && !reported.contains(row)
+      {
+        wrong.append("\(key): had \(row), reported \(reported)")
+      }
+      if !key.contains("NULL"), let first = reported.first, old != [first] {
+        wrong.append("\(key): had \(old), reported first \(first)")
+      }
+    }
+    return wrong.sorted()
   }
 }

@@ -58,6 +58,41 @@ package struct RandomSchema: Sendable, CustomStringConvertible {
       sql:
         "PRAGMA encoding = 'UTF-16'; CREATE TABLE t(k TEXT PRIMARY KEY, a TEXT COLLATE NOCASE, b UNIQUE) WITHOUT ROWID;",
       tables: [("t", ["k", "a", "b"])]),
+    RandomSchema(
+      description: "indexes that are not unique",
+      sql: """
+        CREATE TABLE t(id INTEGER PRIMARY KEY, a TEXT COLLATE NOCASE, b, c, g AS (b || 'x'), h INT AS (length(a)) STORED);
+        CREATE INDEX i ON t(b, a COLLATE RTRIM); CREATE INDEX j ON t(g); CREATE INDEX k ON t(h DESC) WHERE b > 1;
+        CREATE INDEX l ON t(lower(c));
+        """,
+      tables: [("t", ["id", "a", "b", "c"]), ("t", ["rowid", "b", "c"])]),
+    RandomSchema(
+      description: "indexes beside text keys",
+      sql: """
+        CREATE TABLE t(k TEXT COLLATE NOCASE PRIMARY KEY, a, b UNIQUE, c); CREATE INDEX i ON t(a);
+        CREATE TABLE u(a TEXT, b INT, c, d NOT NULL DEFAULT 1, PRIMARY KEY (b, a)) WITHOUT ROWID; CREATE INDEX j ON u(c, b);
+        CREATE TABLE v(a, b); CREATE INDEX k ON v(b);
+        """,
+      tables: [
+        ("t", ["k", "a", "b", "c"]), ("t", ["rowid", "a"]), ("u", ["a", "b", "c", "d"]), ("v", ["rowid", "a", "b"]),
+      ]),
+    RandomSchema(
+      description: "compound foreign keys",
+      sql: """
+        CREATE TABLE p(x INT, y TEXT, z, PRIMARY KEY (x, y)) WITHOUT ROWID; CREATE INDEX i ON p(z);
+        CREATE TABLE t(id INTEGER PRIMARY KEY, px INT DEFAULT 1, py TEXT, v,
+          FOREIGN KEY (px, py) REFERENCES p(x, y) ON DELETE SET DEFAULT ON UPDATE CASCADE);
+        """,
+      tables: [("p", ["x", "y", "z"]), ("t", ["id", "px", "py", "v"])]),
+    RandomSchema(
+      description: "a user's triggers on indexed columns",
+      sql: """
+        CREATE TABLE t(id INTEGER PRIMARY KEY, a, b, c UNIQUE); CREATE INDEX i ON t(a);
+        CREATE TRIGGER x BEFORE UPDATE OF b ON t BEGIN UPDATE t SET a = NEW.b WHERE id = OLD.id; END;
+        CREATE TRIGGER y AFTER INSERT ON t BEGIN UPDATE t SET a = NEW.c WHERE id < NEW.id; END;
+        CREATE TRIGGER z BEFORE INSERT ON t BEGIN DELETE FROM t WHERE a = NEW.b AND id > 2; END;
+        """,
+      tables: [("t", ["id", "a", "b", "c"]), ("t", ["id", "b"])]),
   ]
 }
 

@@ -24,126 +24,90 @@ struct ChangeLogInstaller {
       .filter { hasNamePrefix($0.name, Schema.prefix) }
   }
 
-  /// The capacity of the installed log; nil when there is none of this format.
-  static func capacity(_ db: Database) throws -> Int? {
-    guard try SchemaCatalog.read(db).table(Schema.meta) != nil else { return nil }
-    return try Int.fetchOne(
-      db, sql: "SELECT capacity FROM main.\"\(Schema.meta)\" WHERE format = ?", arguments: [Schema.format])
+  /// What the installed log was told when it was installed.
+  struct Settings {
+    let capacity: Int
+    /// Whether tables made later are to be tracked too, at the next installation.
+    let tracksAllTables: Bool
   }
 
+  /// Nil when no log of this format is installed.
+  static func settings(_ db: Database) throws -> Settings? {
+    guard try hasTable(db, Schema.meta) else { return nil }
+    let meta = "SELECT * FROM main.\"\(Schema.meta)\" WHERE format = ?"
+    return try Row.fetchOne(db, sql: meta, arguments: [Schema.format]).map { row in
+      Settings(capacity: row["capacity"], tracksAllTables: row["alltables"])
+    }
+  }
+
+  /// Empty when no log of this format is installed.
   static func entries(_ db: Database) throws -> [TrackedTable] {
-    guard try SchemaCatalog.read(db).table(Schema.table) != nil else { return [] }
-    let decoder = JSONDecoder()
-    let sql = "SELECT id, name, columns, \"key\" FROM main.\"\(Schema.table)\" ORDER BY id"
+    guard try settings(db) != nil, try hasTable(db, Schema.table) else { return [] }
+    let sql = "SELECT id, name, columns, \"key\", captured FROM main.\"\(Schema.table)\" ORDER BY id"
     return try Row.fetchAll(db, sql: sql).map { row in
       TrackedTable(
-        id: row["id"], name: row["name"],
-        columns: try decoder.decode([String].self, from: Data((row["columns"] as String).utf8)),
-        key: try decoder.decode(TableKey.self, from: Data((row["key"] as String).utf8)))
+        id: row["id"], name: row["name"], columns: try decoded(row["columns"]), key: try decoded(row["key"]),
+        captured: try decoded(row["captured"]))
     }
   }
 
-  /// What should be installed for the entries: each with the shape of the table that it means now.
-  fileprivate struct Plan {
-    fileprivate var tables: [(entry: TrackedTable, shape: TableShape)] = []
-
-    var triggers: [Schema.Trigger] {
-      tables.flatMap { ChangeTriggers(id: $0.entry.id, shape: $0.shape).all }
-    }
+  static func hasTable(_ db: Database, _ name: String) throws -> Bool {
+    let sql = "SELECT 1 FROM main.sqlite_master WHERE type = 'table' AND name = ?"
+    return try Int.fetchOne(db, sql: sql, arguments: [name]) != nil
   }
 
-  /// - Parameter names: tables to track besides those tracked already.
-  private func plan(_ catalog: SchemaCatalog, installed: [Installed], adding names: [SchemaCatalog.Table]) throws
-    -> Plan
-  {
-    var plan = Plan()
-    var names = names
-    for entry in try Self.entries(db) {
-      // A renamed table took its triggers along; one that was dropped and made anew lost them.
-      let renamed = installed.first { $0.name == Schema.insertTrigger(entry.id) }?.table
-      let recorded = catalog.table(entry.name)
-      guard let table = renamed.flatMap(catalog.table) ?? recorded, table.isTrackable else { continue }
-      try plan.append(id: entry.id, TableShape.read(db, table))
-      // After "rename t to old, create t", both are tracked.
-      if let recorded, recorded.isTrackable, recorded.name != table.name { names.append(recorded) }
-    }
-    var next = try nextID()
-    for table in names where !plan.tables.contains(where: { $0.entry.name == table.name }) {
-      try plan.append(id: next, TableShape.read(db, table))
-      next += 1
-    }
-    return plan
+  private static func decoded<Value: Decodable>(_ json: String) throws -> Value {
+    try JSONDecoder().decode(Value.self, from: Data(json.utf8))
   }
 
-  /// An id that neither a table nor a row of the log has.
-  private func nextID() throws -> Int64 {
-    let sql = """
-      SELECT max(ifnull((SELECT max(id) FROM main."\(Schema.table)"), 0), \
-      ifnull((SELECT max(tbl) FROM main."\(Schema.log)"), 0)) + 1
-      """
-    return try Int64.fetchOne(db, sql: sql) ?? 1
-  }
-
-  func isCurrent() throws -> Bool {
-    let installed = try Self.triggers(db)
-    let catalog = try SchemaCatalog.read(db)
-    guard [Schema.log, Schema.table].allSatisfy({ catalog.table($0) != nil }) else { return false }
-    let plan = try plan(catalog, installed: installed, adding: [])
-    let wanted = plan.triggers + [Schema.trimTrigger(capacity: capacity)]
-    return try plan.tables.map(\.entry) == Self.entries(db) && Self.matches(wanted, installed)
-  }
-
-  private static func matches(_ wanted: [Schema.Trigger], _ installed: [Installed]) -> Bool {
-    wanted.map { [$0.name, $0.sql] }.sorted { $0[0] < $1[0] }
-      == installed.map { [$0.name, $0.sql] }.sorted { $0[0] < $1[0] }
+  private static func encoded(_ value: some Encodable) throws -> String {
+    let encoder = JSONEncoder()
+    encoder.outputFormatting = [.sortedKeys, .withoutEscapingSlashes]
+    return String(decoding: try encoder.encode(value), as: UTF8.self)
   }
 
   // MARK: - Writing
 
   func install(tables names: [String]?) throws -> [TrackedTable] {
     let catalog = try SchemaCatalog.read(db)
-    let requested = try names.map { try $0.map(catalog.trackable) } ?? catalog.tables.filter(isTrackable)
-    try createTables()
+    let requested = try names.map { try $0.map(catalog.trackable) } ?? allTables(catalog)
+    let formerly = try createTables().compactMap(catalog.table).filter { try Self.shape(db, $0) != nil }
     let installed = try Self.triggers(db)
     let before = try Self.entries(db)
-    let plan = try plan(catalog, installed: installed, adding: requested)
-    try widenLog(toKeyColumns: plan.tables.map { $0.entry.key.names.count }.max() ?? 1)
+    let plan = try plan(catalog, installed: installed, adding: formerly + requested)
+    try widenLog(toValues: plan.tables.map { $0.entry.key.names.count + $0.entry.captured.count }.max() ?? 1)
     let stale = try replaceTriggers(installed: installed, plan: plan)
     try replaceEntries(before, with: plan.tables.map(\.entry))
     let changed = before.contains { entry in
       stale.contains(entry.id) || plan.tables.contains { $0.entry.id == entry.id && $0.entry != entry }
     }
     if changed { try db.execute(sql: "UPDATE main.\"\(Schema.meta)\" SET token = random()") }
+    if try names == nil && Self.settings(db)?.tracksAllTables == false {
+      try db.execute(sql: "UPDATE main.\"\(Schema.meta)\" SET alltables = 1")
+    }
     try setCapacity()
     return plan.tables.map(\.entry)
   }
 
-  /// Among all tables, one without any usable key is left out rather than keeping the others from being tracked.
-  private func isTrackable(_ table: SchemaCatalog.Table) throws -> Bool {
-    guard table.isTrackable else { return false }
-    do {
-      _ = try TableShape.read(db, table)
-      return true
-    } catch let error as StoreError where error.code == ErrorCode.notAllowed {
-      return false
-    }
-  }
-
-  private func createTables() throws {
-    if try Self.capacity(db) != nil { return }
-    // None, or one of another format, whose rows this version does not read.
+  /// - Returns: the names of the tables that a log of another format had, which was replaced.
+  private func createTables() throws -> [String] {
+    if try Self.settings(db) != nil { return [] }
+    let names = "SELECT name FROM main.\"\(Schema.table)\" ORDER BY id"
+    let formerly = try Self.hasTable(db, Schema.table) ? String.fetchAll(db, sql: names) : []
+    // Its rows are not read by this version.
     try ChangeLog.uninstall(db)
     try db.execute(sql: Schema.createTables)
     try db.execute(
-      sql: "INSERT INTO main.\"\(Schema.meta)\"(id, format, token, capacity) VALUES (1, ?, random(), ?)",
+      sql: "INSERT INTO main.\"\(Schema.meta)\"(id, format, token, capacity, alltables) VALUES (1, ?, random(), ?, 0)",
       arguments: [Schema.format, capacity])
+    return formerly
   }
 
-  private func widenLog(toKeyColumns count: Int) throws {
+  private func widenLog(toValues count: Int) throws {
     let sql = "SELECT count(*) FROM pragma_table_info(?, 'main')"
-    let existing = (try Int.fetchOne(db, sql: sql, arguments: [Schema.log]) ?? 0) - Schema.logColumnsBeforeKey
+    let existing = (try Int.fetchOne(db, sql: sql, arguments: [Schema.log]) ?? 0) - Schema.logColumnsBeforeValues
     for index in existing..<max(existing, count) {
-      try db.execute(sql: "ALTER TABLE main.\"\(Schema.log)\" ADD COLUMN \(Schema.keyColumn(index))")
+      try db.execute(sql: "ALTER TABLE main.\"\(Schema.log)\" ADD COLUMN \(Schema.valueColumn(index))")
     }
   }
 
@@ -169,14 +133,14 @@ struct ChangeLogInstaller {
     for entry in before where !entries.contains(where: { $0.id == entry.id }) {
       try db.execute(sql: "DELETE FROM main.\"\(Schema.table)\" WHERE id = ?", arguments: [entry.id])
     }
-    let encoder = JSONEncoder()
-    encoder.outputFormatting = [.sortedKeys, .withoutEscapingSlashes]
     for entry in entries where !before.contains(entry) {
       try db.execute(
-        sql: "INSERT OR REPLACE INTO main.\"\(Schema.table)\"(id, name, columns, \"key\") VALUES (?, ?, ?, ?)",
+        sql: """
+          INSERT OR REPLACE INTO main."\(Schema.table)"(id, name, columns, "key", captured) VALUES (?, ?, ?, ?, ?)
+          """,
         arguments: [
-          entry.id, entry.name, String(decoding: try encoder.encode(entry.columns), as: UTF8.self),
-          String(decoding: try encoder.encode(entry.key), as: UTF8.self),
+          entry.id, entry.name, try Self.encoded(entry.columns), try Self.encoded(entry.key),
+          try Self.encoded(entry.captured),
         ])
     }
   }
@@ -184,19 +148,12 @@ struct ChangeLogInstaller {
   private func setCapacity() throws {
     let trigger = Schema.trimTrigger(capacity: capacity)
     let installed = try Self.triggers(db).first { $0.name == trigger.name }
-    guard try installed?.sql != trigger.sql || Self.capacity(db) != capacity else { return }
+    guard try installed?.sql != trigger.sql || Self.settings(db)?.capacity != capacity else { return }
     if installed != nil { try db.execute(sql: "DROP TRIGGER main.\"\(Schema.trim)\"") }
     try db.execute(sql: trigger.sql)
     try db.execute(sql: "UPDATE main.\"\(Schema.meta)\" SET capacity = ?", arguments: [capacity])
     try db.execute(
       sql: "DELETE FROM main.\"\(Schema.log)\" WHERE seq <= (SELECT max(seq) FROM main.\"\(Schema.log)\") - ?",
       arguments: [capacity])
-  }
-}
-
-extension ChangeLogInstaller.Plan {
-  fileprivate mutating func append(id: Int64, _ shape: TableShape) throws {
-    let entry = TrackedTable(id: id, name: shape.name, columns: shape.columns.map(\.name), key: shape.key)
-    tables.append((entry, shape))
   }
 }

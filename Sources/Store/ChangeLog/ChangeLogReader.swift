@@ -12,7 +12,7 @@ package final class ChangeLogReader {
   /// token, newest seq
   private let state: PreparedStatement
   private let schemaVersion: PreparedStatement
-  /// seq, tbl, op, cols, k0, … in order of seq
+  /// seq, tbl, op, cols, v0, … in order of seq
   private let rows: PreparedStatement
   /// Names the log that was read last; `ChangeLog` gives the log a new one whenever changes may have gone unlogged.
   private var token: Int64?
@@ -29,7 +29,7 @@ package final class ChangeLogReader {
         (SELECT seq FROM main."\(ChangeLogSchema.log)" ORDER BY seq DESC LIMIT 1)
         """)
       schemaVersion = try PreparedStatement(connection, "PRAGMA main.schema_version")
-      // `*`, so that key columns added later are read without a new statement.
+      // `*`, so that columns added later are read without a new statement.
       rows = try PreparedStatement(
         connection, "SELECT * FROM main.\"\(ChangeLogSchema.log)\" WHERE seq > ?1 ORDER BY seq")
     } catch { throw StoreError(logFailure: error) }

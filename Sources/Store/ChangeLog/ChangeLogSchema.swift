@@ -13,10 +13,13 @@ enum ChangeLogSchema {
   static let trim = "_freshet_trim"
 
   /// Raised when the triggers or tables of an older Freshet must not be read by this one.
-  static let format = 1
+  static let format = 2
 
   /// The name of a table's first trigger.
-  static func insertTrigger(_ table: Int64) -> String { "\(prefix)\(table)_insert" }
+  static func insertTrigger(_ table: Int64) -> String { "\(triggerPrefix(table))insert" }
+
+  /// Begins the names of a table's triggers.
+  static func triggerPrefix(_ table: Int64) -> String { "\(prefix)\(table)_" }
 
   /// The values of `_freshet_log.op`.
   static let insert = ChangeOperation.insert.rawValue
@@ -24,16 +27,25 @@ enum ChangeLogSchema {
   static let delete = ChangeOperation.delete.rawValue
   static let displace = ChangeOperation.displace.rawValue
 
-  /// Number of columns of the log before the first key column.
-  static let logColumnsBeforeKey = 4
+  /// Number of columns of the log before the first value.
+  static let logColumnsBeforeValues = 4
 
-  /// Key columns have no type: without affinity they keep every value exactly as the row has it.
-  static func keyColumn(_ index: Int) -> String { "k\(index)" }
+  /// The values of a row of the log: its key, then what its captured columns held before. One run of columns for both,
+  /// so that where a value stands depends on its table alone, not on the order in which the log was widened.
+  ///
+  /// They have no type: without affinity they keep every value exactly as the row has it.
+  static func valueColumn(_ index: Int) -> String { "v\(index)" }
+
+  /// `tbl, op, cols, v0, …`: what a trigger gives of a row.
+  static func columns(values count: Int) -> String {
+    (["tbl", "op", "cols"] + (0..<count).map(valueColumn)).joined(separator: ", ")
+  }
 
   static let createTables = """
-    CREATE TABLE "\(meta)"(id INTEGER PRIMARY KEY, format INTEGER, token INTEGER, capacity INTEGER);
-    CREATE TABLE "\(table)"(id INTEGER PRIMARY KEY, name TEXT, columns TEXT, "key" TEXT);
-    CREATE TABLE "\(log)"(seq INTEGER PRIMARY KEY, tbl INTEGER, op INTEGER, cols INTEGER, k0);
+    CREATE TABLE "\(meta)"(
+      id INTEGER PRIMARY KEY, format INTEGER, token INTEGER, capacity INTEGER, alltables INTEGER);
+    CREATE TABLE "\(table)"(id INTEGER PRIMARY KEY, name TEXT, columns TEXT, "key" TEXT, captured TEXT);
+    CREATE TABLE "\(log)"(seq INTEGER PRIMARY KEY, tbl INTEGER, op INTEGER, cols INTEGER, v0);
     """
 
   /// Keeps the log at `capacity` rows or fewer, whoever writes and whether or not a server runs.

@@ -15,7 +15,7 @@ package enum ChangeOperation: Int64, Sendable {
 /// One row of the log, valid only while `ChangeLogReader.read` calls its body.
 package struct ChangeRow: ~Copyable {
   /// The `sqlite3_stmt` that stands on the row. Its key is in the columns from `firstKeyColumn` on, as many as the
-  /// table's key has, with their exact storage classes.
+  /// table's key has, and behind it the old values of the captured columns: all with their exact storage classes.
   package let statement: OpaquePointer
   /// Counts every change since the log began, from 1, without gaps.
   package let sequence: Int64
@@ -25,7 +25,15 @@ package struct ChangeRow: ~Copyable {
   package let columns: ColumnMask
 
   /// The column of `statement` that holds the first value of the key.
-  package static let firstKeyColumn = Int32(ChangeLogSchema.logColumnsBeforeKey)
+  package static let firstKeyColumn = Int32(ChangeLogSchema.logColumnsBeforeValues)
+
+  /// Whether the row tells what the captured columns of its key held before, in `TrackedTable.oldColumn`: whenever a
+  /// row's former state ended in which they may have been others. O(1).
+  ///
+  /// - Parameter table: the one that `self.table` names.
+  package func hasOldValues(of table: borrowing TrackedTable) -> Bool {
+    operation != .insert && columns.intersects(table.capturedMask)
+  }
 }
 
 /// How a reading of the log ended.

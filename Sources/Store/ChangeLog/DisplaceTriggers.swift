@@ -5,7 +5,8 @@
 /// index holds under the new row's values are looked up and logged: all that REPLACE could delete, whether or not the
 /// statement is a REPLACE, which a trigger cannot see. (A plain statement fails on such rows and takes the log rows
 /// back; IGNORE and DO UPDATE leave some too many.) A table whose only unique index is its exact key needs no such
-/// trigger: there the row thrown out and the row written have one key.
+/// trigger: there the row thrown out and the row written have one key. Unless it has captured columns: then what the
+/// row thrown out had in them is logged.
 ///
 /// SQL of the user's own is never rewritten. It is evaluated over the stored row where it stands, as `FROM table`,
 /// and over the new row as `FROM (SELECT a, … UNION ALL SELECT NEW.a, …)`, where SQLite itself resolves the names.
@@ -29,7 +30,7 @@ struct DisplaceTriggers {
   private var update: ChangeLogSchema.Trigger? {
     var event = "BEFORE UPDATE"
     if let columns = columnsOfIndexes {
-      let names = rowidConflict == nil ? columns : columns + TableShape.rowidNames
+      let names = columns + (rowidConflict == nil ? [] : namesThatSetRowid)
       event += " OF " + names.map(quotedIdentifier).joined(separator: ", ")
     }
     return trigger("displace_update", event, isUpdate: true)
@@ -40,14 +41,13 @@ struct DisplaceTriggers {
   private func trigger(_ suffix: String, _ event: String, isUpdate: Bool) -> ChangeLogSchema.Trigger? {
     let lookups = lookups(isUpdate: isUpdate)
     guard !lookups.isEmpty else { return nil }
-    let name = "\(Schema.prefix)\(id)_\(suffix)"
-    let names = shape.key.names
-    let keyColumns = names.indices.map(Schema.keyColumn).joined(separator: ", ")
-    let key = names.map { "\(Self.row).\(quotedIdentifier($0))" }.joined(separator: ", ")
+    let name = Schema.triggerPrefix(id) + suffix
+    let names = shape.key.names + shape.captured.map { shape.columns[$0].name }
+    let values = names.map { "\(Self.row).\(quotedIdentifier($0))" }.joined(separator: ", ")
     let exist = lookups.map { ($0.isNeeded.map { "\($0) AND " } ?? "") + "EXISTS (SELECT 1 \($0.rows))" }
     let body = lookups.map { lookup in
-      "INSERT INTO \"\(Schema.log)\"(tbl, op, cols, \(keyColumns)) "
-        + "SELECT \(id), \(Schema.displace), -1, \(key) \(lookup.rows);"
+      "INSERT INTO \"\(Schema.log)\"(\(Schema.columns(values: names.count))) "
+        + "SELECT \(id), \(Schema.displace), -1, \(values) \(lookup.rows);"
     }
     let sql = """
       CREATE TRIGGER "\(name)" \(event) ON \(quotedIdentifier(shape.name)) WHEN \(Schema.joined(exist, by: "OR")) \
@@ -58,10 +58,10 @@ struct DisplaceTriggers {
 
   // MARK: - Which indexes, which columns
 
-  /// The unique indexes that can bring rows of different keys into conflict.
+  /// The unique indexes that can bring rows of different keys into conflict; with captured columns, all.
   private var indexes: [UniqueIndex] {
     shape.uniqueIndexes.filter { index in
-      !index.isPrimaryKey
+      !index.isPrimaryKey || !shape.captured.isEmpty
         || !index.distinctColumns.allSatisfy { $0.collation == "BINARY" && shape.column($0.name)?.isExact == true }
     }
   }
@@ -117,7 +117,7 @@ struct DisplaceTriggers {
         + (isUpdate ? " AND \(isOtherRow)" : "")
     }
     var lookups = indexes.map { Lookup(rows: rows(condition($0, isUpdate: isUpdate))) }
-    if let rowidConflict, let alias = shape.rowidAlias {
+    if let rowidConflict, let alias {
       // Before an INSERT that gives no rowid, NEW.rowid is -1. So a REPLACE that gives -1 goes unseen here, in
       // return for bulk inserts by text keys that take a third less time.
       lookups.append(Lookup(rows: rows(rowidConflict), isNeeded: isUpdate ? nil : "NEW.\(alias) <> -1"))
@@ -131,15 +131,28 @@ struct DisplaceTriggers {
     return lookups
   }
 
-  /// `INSERT OR REPLACE INTO t(rowid, …)`: the rowid is unique too where it is not the key.
+  /// `INSERT OR REPLACE INTO t(rowid, …)`: the rowid is unique too. Where it is the key, only captured columns make
+  /// it worth looking.
   private var rowidConflict: String? {
-    guard case .columns = shape.key, let alias = shape.rowidAlias else { return nil }
-    return "\(Self.row).\(alias) = NEW.\(alias)"
+    if case .rowid = shape.key, shape.captured.isEmpty { return nil }
+    return alias.map { "\(Self.row).\($0) = NEW.\($0)" }
+  }
+
+  /// The rowid by a name that no column of another meaning has, quoted; nil WITHOUT ROWID.
+  private var alias: String? {
+    if case .rowid(let alias) = shape.key { return quotedIdentifier(alias) }
+    return shape.rowidAlias
+  }
+
+  /// What an UPDATE may call the rowid.
+  private var namesThatSetRowid: [String] {
+    guard case .rowid(let alias) = shape.key else { return TableShape.rowidNames }
+    return TableShape.rowidNames.filter { !isSameName($0, alias) } + [alias]
   }
 
   /// That a stored row is not the one being updated.
   private var isOtherRow: String {
-    if let alias = shape.rowidAlias { return "\(Self.row).\(alias) <> OLD.\(alias)" }
+    if let alias { return "\(Self.row).\(alias) <> OLD.\(alias)" }
     let same = shape.key.names.map(quotedIdentifier).map { "\(Self.row).\($0) IS OLD.\($0) COLLATE BINARY" }
     return "NOT (\(Schema.joined(same, by: "AND")))"
   }

@@ -17,6 +17,8 @@ struct TableShape: Equatable {
   let name: String
   let columns: [Column]
   let key: TableKey
+  /// `TrackedTable.captured`.
+  let captured: [Int]
   let uniqueIndexes: [UniqueIndex]
   /// The first of SQLite's names for the rowid that no column shadows; nil for WITHOUT ROWID tables too.
   let rowidAlias: String?
@@ -68,12 +70,33 @@ extension TableShape {
       ? nil : rowidNames.first { name in !columns.contains { isSameName($0.name, name) } }
     let primaryKey: [String] = rows.filter { $0["pk"] as Int > 0 }.sorted { ($0["pk"] as Int) < $1["pk"] }
       .map { $0["name"] }
+    let key = try key(of: table, primaryKey: primaryKey, indexes: indexes, rowidAlias: alias)
     return TableShape(
-      name: table.name, columns: columns,
-      key: try key(of: table, primaryKey: primaryKey, indexes: indexes, rowidAlias: alias),
+      name: table.name, columns: columns, key: key, captured: try captured(db, table.name, columns, key),
       uniqueIndexes: indexes, rowidAlias: alias,
       generatesFromRowid: try columns.contains(where: \.isGenerated)
         && primaryKey.contains { try isUsedByGenerated($0, db, table.name) })
+  }
+
+  /// More captured columns than any real schema has; SQLite limits a table, and so the log, to 2,000.
+  private static let maximumCaptured = 200
+
+  /// The columns by which rows are found from other tables or in order: those that statements about joins ask for.
+  /// Expressions of indexes have no value in OLD and are left out.
+  private static func captured(
+    _ db: Database, _ table: String, _ columns: [Column], _ key: TableKey
+  ) throws -> [Int] {
+    let indexed = """
+      SELECT DISTINCT info.cid FROM pragma_index_list(?1, 'main') AS list, pragma_index_xinfo(list.name, 'main') AS info
+      WHERE info.key AND info.cid >= 0
+      """
+    let referencing = try String.fetchAll(
+      db, sql: "SELECT \"from\" FROM pragma_foreign_key_list(?, 'main')", arguments: [table])
+    var captured = Set(try Int.fetchAll(db, sql: indexed, arguments: [table]))
+    captured.formUnion(
+      columns.indices.filter { index in referencing.contains { isSameName($0, columns[index].name) } })
+    captured = captured.filter { index in !key.names.contains { isSameName($0, columns[index].name) } }
+    return Array(captured.sorted().prefix(maximumCaptured))
   }
 
   /// Whether a table's definition has the name of a column inside an `AS (…)`, which only generated columns have.

@@ -8,12 +8,28 @@ package struct TrackedTable: Sendable, Equatable {
   /// All columns, generated ones too, in the order of the bits of a `ColumnMask`.
   package let columns: [String]
   package let key: TableKey
+  /// The columns whose old values the log carries, as indexes into `columns`, ascending: those of the table's foreign
+  /// keys (on its own side) and the plain columns of its indexes, unless they are in the key.
+  package let captured: [Int]
+  /// The bits of the captured columns.
+  package let capturedMask: ColumnMask
 
-  package init(id: Int64, name: String, columns: [String], key: TableKey) {
+  package init(id: Int64, name: String, columns: [String], key: TableKey, captured: [Int] = []) {
     self.id = id
     self.name = name
     self.columns = columns
     self.key = key
+    self.captured = captured
+    capturedMask = ColumnMask(rawValue: captured.reduce(0) { $0 | ColumnMask.bit($1) })
+  }
+
+  /// The column of a `ChangeRow`'s statement that holds value `position` of the key.
+  package func keyColumn(_ position: Int) -> Int32 { ChangeRow.firstKeyColumn + Int32(position) }
+
+  /// The column of a `ChangeRow`'s statement that holds the old value of column `captured[position]`, exactly as the
+  /// row had it. Only rows for which `ChangeRow.hasOldValues(of:)` is true have them; in others it is NULL.
+  package func oldColumn(_ position: Int) -> Int32 {
+    ChangeRow.firstKeyColumn + Int32(key.names.count + position)
   }
 }
 
@@ -63,9 +79,12 @@ package struct ColumnMask: Sendable, Equatable {
   /// The bit that all further columns share.
   package static let lastBit = 62
 
+  /// The bit that stands for column `index`.
+  static func bit(_ index: Int) -> Int64 { 1 << Int64(min(index, lastBit)) }
+
   /// Whether column `index` may have changed: certain for the first 62 columns.
   package func contains(_ index: Int) -> Bool {
-    rawValue & (1 << Int64(min(index, Self.lastBit))) != 0
+    rawValue & Self.bit(index) != 0
   }
 
   package func intersects(_ other: ColumnMask) -> Bool {

@@ -26,6 +26,17 @@ package enum KeyEncoder {
     static let escape: UInt8 = 0x01
   }
 
+  /// Appends a value as a part of an identity; text in the database's own encoding.
+  package static func append(_ value: SQLValue, encoding: TextEncoding, to bytes: inout [UInt8]) {
+    switch value {
+    case .null: append(PackedValue.null, .identity, to: &bytes)
+    case .integer(let value): append(PackedValue.integer(value), .identity, to: &bytes)
+    case .real(let value): append(PackedValue.real(value), .identity, to: &bytes)
+    case .text(let text): encoding.bytes(of: text).withUnsafeBytes { append(.text($0), .identity, to: &bytes) }
+    case .blob(let blob): blob.withUnsafeBytes { append(.blob($0), .identity, to: &bytes) }
+    }
+  }
+
   package static func append(_ value: PackedValue, _ order: FieldOrder, to bytes: inout [UInt8]) {
     let start = bytes.count
     switch value {

@@ -1,10 +1,10 @@
 /// The functions that a client's SQL may call: SQLite's own that read nothing but their arguments.
 ///
 /// Not in it: what has effects or reads files (`load_extension`, `readfile`, `fts3_tokenizer`), what tells of the
-/// connection (`changes`, `last_insert_rowid`, `sqlite_…`), what makes long values out of nothing (`zeroblob`), and what gives another result every time (`random`,
-/// `current_timestamp`), by which no list can be kept up to date.
+/// connection (`changes`, `last_insert_rowid`, `sqlite_…`), and what makes long values out of nothing (`zeroblob`,
+/// `randomblob`).
 enum AllowedFunctions {
-  static let names: Set<String> = Set(scalar + json + mathematical + temporal + aggregate)
+  static let names: Set<String> = Set(scalar + json + mathematical + temporal + aggregate + window + search)
 
   private static let scalar = [
     "abs", "char", "coalesce", "concat", "concat_ws", "format", "glob", "hex", "ifnull", "iif", "if", "instr",
@@ -24,11 +24,27 @@ enum AllowedFunctions {
     "tanh", "trunc",
   ]
 
-  /// Their formats are checked, see `QueryCompiler`.
+  /// Their formats are checked, see `FragmentRules`.
   static let formatting = ["format", "printf"]
 
-  /// Of `now` they are refused, see `QueryCompiler`.
+  /// Of `now` they are refused, see `FragmentRules`.
   static let temporal = ["date", "time", "datetime", "julianday", "strftime", "timediff", "unixepoch"]
 
-  private static let aggregate = ["avg", "count", "group_concat", "string_agg", "sum", "total"]
+  private static let aggregate = [
+    "avg", "count", "group_concat", "json_group_array", "json_group_object", "string_agg", "sum", "total",
+  ]
+
+  private static let window = [
+    "cume_dist", "dense_rank", "first_value", "lag", "last_value", "lead", "nth_value", "ntile", "percent_rank", "rank",
+    "row_number",
+  ]
+
+  /// Of full-text search.
+  private static let search = ["bm25", "highlight", "match", "matchinfo", "offsets", "snippet"]
+
+  /// What gives another result every time: only for queries that say how often they are to be run again.
+  static let changing: Set<String> = ["current_date", "current_time", "current_timestamp", "random"]
+
+  /// Table-valued functions; they read nothing but their arguments.
+  static let tables: Set<String> = ["json_each", "json_tree"]
 }

@@ -1,24 +1,31 @@
 package import LiveQuery
 
-/// A query that SQLite has accepted, as the statements that answer it.
+/// A query that SQLite has accepted, as the statements that answer it, and how changes reach it. It says nothing of the
+/// parameters' values: all queries of one shape share it.
 ///
-/// Both statements give the same columns: section value and index title (when there are sections and an expression for
-/// titles), the sort values, the base key (when the query's key is another one), then the result's columns, key first.
+/// Every statement that gives rows gives the same columns: section value and index title (when there are sections and an
+/// expression for titles), the sort values, the unit (when the query's key is another one), then the result's columns, key
+/// first.
 package struct CompiledQuery: Sendable {
-  /// The table that is followed.
-  package var table: TrackedTable
   /// The result's columns as clients see them, key columns first.
   package var columns: [String]
   package var keyColumns: [String]
   package var limit: Int?
+  package var refreshEvery: Int?
+  /// Names of the parameters `?1`, `?2`, …; nil when they were given by position.
+  package var parameterNames: [String]?
 
   /// Every row of the result, in no particular order.
   var scanSQL: String
-  /// The rows of the result with one base key, whose values are the parameters from `firstKeyParameter` on.
-  var rowSQL: String
-  var firstKeyParameter: Int32
-  /// Values of the parameters `?1`, `?2`, …
-  var parameters: [SQLValue]
+  /// What is looked up when something changed; nil when the whole query has to run again.
+  package var unit: Unit?
+  /// Why there is no unit, as a sentence; what the unit is when there is one.
+  var reason: String
+  /// Every table that the query reads, without those of `alongside`.
+  package var tables: [FollowedTable]
+  package var alongside: [CompiledAlongside]
+  /// How to tell which of many queries of this shape a row concerns.
+  package var routing: QueryRouting?
 
   /// How the section value sorts; nil without sections.
   var section: FieldOrder?
@@ -26,26 +33,139 @@ package struct CompiledQuery: Sendable {
   var sorts: [FieldOrder]
   /// How the key columns break ties: those that are not BINARY, by index into `columns`.
   var keyTies: [(column: Int, order: FieldOrder)]
-  /// Whether the query's key is what identifies a row of the table.
-  package var isKeyOfTable: Bool
-  var baseKeyCount: Int
+  /// By result column, the columns that it is made of, by index into `tables`.
+  var dependencies: [[Int: ColumnMask]]
+  /// By index into `tables`, the columns that conditions of joins read: with them, other rows may be joined.
+  var joinColumns: [Int: ColumnMask]
 
-  /// By result column, the table's columns that it is made of.
-  package var dependencies: [ColumnMask]
-  /// All columns of the table that the query uses: changes of others are passed over.
-  package var usedColumns: ColumnMask
+  /// A part of the result that is evaluated by itself: the rows that one row of the first table, or one group, gives.
+  package struct Unit: Sendable {
+    /// The rows of one unit, whose values are the parameters from `firstParameter` on.
+    var rowSQL: String
+    var firstParameter: Int32
+    /// How the unit's values are encoded; groups are equal under their collations.
+    var orders: [FieldOrder]
+    /// Whether the query's key is the unit.
+    package var isKey: Bool
+  }
 
-  /// Index of the first of the result's columns in a row of either statement.
+  /// Index of the first of the result's columns in a row of any statement.
   var firstColumn: Int {
-    (section == nil ? 0 : 1) + (hasIndexTitle ? 1 : 0) + sorts.count + (isKeyOfTable ? 0 : baseKeyCount)
+    (section == nil ? 0 : 1) + (hasIndexTitle ? 1 : 0) + sorts.count + (unit.map { $0.isKey ? 0 : $0.orders.count } ?? 0)
   }
 }
 
+/// A table that a query reads.
+package struct FollowedTable: Sendable {
+  /// As the schema spells it.
+  package var name: String
+  /// What `from` calls it, as written.
+  package var aliases: [String]
+  /// Set when its changes are logged.
+  package var tracked: TrackedTable?
+  /// Columns that the query reads.
+  package var columns: [String]
+  /// All of them as a mask: changes of others are passed over.
+  package var usedColumns: ColumnMask
+  /// For each place that the table has in `from`, how a changed row leads to units; empty: any change means running the
+  /// query again.
+  package var mappings: [UnitMapping]
+}
+
+/// How a changed row of a table leads to the units that it can concern.
+///
+/// The units are those of the rows that the table's row joins, looked up in the clause up to that table: with the row as
+/// it is now, and with the old values of the columns that it is joined by. More than that is harmless, because looking a
+/// unit up again changes nothing. It suffices, also when several rows changed at once: take, for a unit whose rows have
+/// changed, the first table in the clause at which they did. Up to that table everything is as it was, so the row that came
+/// or went there joins, in the present state, with what it joined with before.
+package struct UnitMapping: Sendable {
+  /// The row's own key is the unit.
+  var isUnit: Bool
+  /// Units that the row leads to now; the row's key is the parameters from `firstParameter` on.
+  var newSQL: String?
+  /// Units that it led to; the parameters from `firstParameter` on are `oldValues`. Nil: they cannot be found out.
+  var oldSQL: String?
+  var firstParameter: Int32
+  var oldValues: [OldValue]
+  /// The columns by which the row is joined: while they stay, what it leads to now is what it led to.
+  var joinColumns: ColumnMask
+
+  enum OldValue: Sendable {
+    case key(Int)
+    /// By position in `TrackedTable.captured`.
+    case captured(Int)
+  }
+}
+
+/// A value beside the result.
+package struct CompiledAlongside: Sendable {
+  package var name: String
+  var sql: String
+  /// By lower-case name of each table that it reads, the columns.
+  package var tables: [String: ColumnMask]
+}
+
+/// How to find out which of many queries of one shape a unit concerns: by asking SQLite once, of a table of their
+/// parameters.
+package struct QueryRouting: Sendable {
+  /// A column of the first table that `where` compares with a parameter for equality.
+  struct Term: Sendable {
+    var column: String
+    /// The column's bit.
+    var mask: ColumnMask
+    /// Number of the parameter.
+    var parameter: Int
+    /// The column's type and collation as SQL, so that a stored parameter becomes what it is compared as.
+    var declaration: String
+    /// Place of the old value in the log, when it is there.
+    var captured: Int?
+  }
+
+  /// When there are any, an index leads from a row's values to the queries; else all are compared, in one statement.
+  var terms: [Term]
+  /// `from` and `where`, with columns of the table of parameters (`_freshet_route.v1`, …) for the parameters; of the first
+  /// table alone when there are terms.
+  var fromSQL: String
+  var whereSQL: String
+  /// How many parameters the unit has: `?1`, `?2`, …
+  var unitCount: Int
+  var parameterCount: Int
+}
+
 extension CompiledQuery {
-  /// The result's columns that a change of these columns of the table can have changed.
-  package func changedColumns(_ mask: ColumnMask) -> ColumnSet {
+  /// The result's columns that a change of these columns of a table can have changed.
+  package func changedColumns(_ mask: ColumnMask, ofTable index: Int) -> ColumnSet {
+    if mask == .all { return .all }
+    if joinColumns[index]?.intersects(mask) == true { return .all }
     var set = ColumnSet()
-    for (index, dependency) in dependencies.enumerated() where dependency.intersects(mask) { set.insert(index) }
+    for (column, dependency) in dependencies.enumerated() where dependency[index]?.intersects(mask) == true {
+      set.insert(column)
+    }
     return set
+  }
+
+  /// Whether finding the units of a changed row needs the parameters' values.
+  /// O(length of the SQL): to be asked once.
+  package var mapsByParameters: Bool {
+    tables.contains { table in table.mappings.contains { mapping in
+      [mapping.newSQL, mapping.oldSQL].compactMap { $0 }.contains { sql in
+        SQLTokenizer(sql).contains { token in
+          token.kind == .parameter && (Int32(SQLTokenizer(sql).text(of: token).dropFirst()) ?? 0) < mapping.firstParameter
+        }
+      }
+    } }
+  }
+
+  /// Whether a table is the first of `from`, whose key is the unit.
+  package func isFirstTable(_ index: Int) -> Bool { tables[index].mappings.contains(where: \.isUnit) }
+
+  /// The values of the parameters `?1`, `?2`, … in a query of this shape.
+  package func values(of parameters: Query.Parameters) -> [SQLValue] {
+    switch parameters {
+    case .none: []
+    case .positional(let values): values
+    case .named(let named): (parameterNames ?? []).map { named[$0] ?? .null }
+    }
   }
 }

@@ -13,10 +13,12 @@ package final class FragmentChecker {
   /// What the authorizer saw of one statement.
   final class Audit {
     var reads: Set<ColumnRead> = []
-    var selects = 0
     var denial: FreshetError?
     /// The statement is the checker's own.
     var isTrusted = false
+    /// The query may depend on time and chance.
+    var mayChange = false
+    var schema = DatabaseSchema.empty
   }
 
   struct ColumnRead: Hashable {
@@ -45,6 +47,21 @@ package final class FragmentChecker {
     sqlite3_close(connection)
   }
 
+  /// The tables that there are: others are not served. To be set whenever the schema has changed.
+  package var schema: DatabaseSchema {
+    get { audit.schema }
+    set {
+      audit.schema = newValue
+      audit.isTrusted = true
+      defer { audit.isTrusted = false }
+      // Virtual tables read tables of their own when they are first used, which is not the client's doing.
+      let names = newValue.tables.filter { $0.kind == .virtual }.map { "main.\(quotedIdentifier($0.name))" }
+      for name in names + AllowedFunctions.tables {
+        _ = try? PreparedStatement(connection, "SELECT 1 FROM \(name)", isPersistent: false)
+      }
+    }
+  }
+
   /// Looks whether the schema has changed. To be called before a query is compiled: a statement that is prepared and never
   /// stepped is compiled against the schema that the connection knows, however old.
   func refreshSchema() throws(FreshetError) {
@@ -63,12 +80,16 @@ package final class FragmentChecker {
   ///
   /// - Parameter place: the fragment that is new in it, for messages; nil for the whole query.
   /// - Returns: the statement, and what it reads.
-  func compile(_ sql: String, place: String?) throws(FreshetError) -> (statement: PreparedStatement, audit: Audit) {
+  @discardableResult
+  func compile(
+    _ sql: String, place: String?, mayChange: Bool = false
+  ) throws(FreshetError) -> (statement: PreparedStatement, reads: Set<ColumnRead>) {
     audit.reads = []
-    audit.selects = 0
     audit.denial = nil
+    audit.mayChange = mayChange
     do throws(SQLiteFailure) {
-      return (try PreparedStatement(connection, sql, isPersistent: false), audit)
+      let statement = try PreparedStatement(connection, sql, isPersistent: false)
+      return (statement, audit.reads)
     } catch {
       if let denial = audit.denial {
         throw FreshetError(denial.code, (place.map { "\($0): " } ?? "") + denial.message)
@@ -80,26 +101,44 @@ package final class FragmentChecker {
   /// The collation under which SQLite sorts an expression.
   ///
   /// SQLite alone knows (a column's declaration counts, and which operand's does), and says so only in a program that
-  /// compares: the key of the table that DISTINCT uses. Unary plus keeps the collation and keeps any index out.
-  func collation(of expression: String, from: String, place: String) throws(FreshetError) -> FieldOrder.Collation {
-    let sql = "EXPLAIN SELECT count(DISTINCT +(\(expression))) FROM \(from)"
-    let (statement, _) = try compile(sql, place: place)
-    let name = try? { () throws -> String? in
+  /// compares: the key of the table that DISTINCT uses. Unary plus keeps the collation and keeps any index out. Two more
+  /// such tables, under a known collation, mark the place in the program.
+  func collation(
+    of expression: String, from: String, place: String, mayChange: Bool
+  ) throws(FreshetError) -> FieldOrder.Collation {
+    let marks = ["count(DISTINCT 'a' COLLATE RTRIM)", "count(DISTINCT 'b' COLLATE RTRIM)"]
+    let sql = "EXPLAIN SELECT \(marks[0]), count(DISTINCT +(\(expression))), \(marks[1]) FROM \(from)"
+    let (statement, _) = try compile(sql, place: place, mayChange: mayChange)
+    var keys: [String?] = []
+    do throws(SQLiteFailure) {
       while try statement.step() {
-        guard case .text(let opcode) = statement.value(1), opcode.elementsEqual("OpenEphemeral".utf8),
-          case .text(let key) = statement.value(5)
-        else { continue }
-        return String(decoding: key, as: UTF8.self)
+        let opcode = statement.text(1)
+        if opcode != "Explain" { keys.append(opcode == "OpenEphemeral" ? statement.text(5) : nil) }
       }
-      return nil
-    }()
+    } catch { throw FreshetError(queryFailure: error, place: place) }
+    let middle = keys.indices.dropFirst().dropLast().first { keys[$0 - 1] == "k(1,RTRIM)" && keys[$0 + 1] == "k(1,RTRIM)" }
     // "k(1,B)", "k(1,NOCASE)"
-    let inner = name.flatMap { $0 }?.dropFirst("k(1,".count).dropLast() ?? ""
+    let inner = middle.flatMap { keys[$0] }?.dropFirst("k(1,".count).dropLast() ?? ""
     if inner == "B" { return .binary }
     guard let collation = FieldOrder.Collation(rawValue: inner.uppercased()) else {
       throw .badQuery("\(place) sorts under a collation that is not BINARY, NOCASE or RTRIM")
     }
     return collation
+  }
+
+  /// How SQLite runs a statement: EXPLAIN QUERY PLAN, a line each, indented by depth.
+  func plan(of sql: String, mayChange: Bool) throws(FreshetError) -> [String] {
+    let (statement, _) = try compile("EXPLAIN QUERY PLAN \(sql)", place: nil, mayChange: mayChange)
+    var depths: [Int64: Int] = [0: -1]
+    var lines: [String] = []
+    do throws(SQLiteFailure) {
+      while try statement.step() {
+        let depth = (depths[statement.integer(1)] ?? -1) + 1
+        depths[statement.integer(0)] = depth
+        lines.append(String(repeating: "  ", count: depth) + (statement.text(3) ?? ""))
+      }
+    } catch { throw FreshetError(queryFailure: error, place: nil) }
+    return lines
   }
 
   /// In bytes.
@@ -118,7 +157,7 @@ package final class FragmentChecker {
   }
 }
 
-/// SQLite's authorizer: a query selects, reads ordinary tables and calls functions of the list; nothing else.
+/// SQLite's authorizer: a query selects, reads tables of the schema and calls functions of the list; nothing else.
 private func authorize(
   _ context: UnsafeMutableRawPointer?, _ action: Int32, _ first: UnsafePointer<CChar>?,
   _ second: UnsafePointer<CChar>?, _ database: UnsafePointer<CChar>?, _ inner: UnsafePointer<CChar>?
@@ -128,20 +167,22 @@ private func authorize(
   if audit.isTrusted { return SQLITE_OK }
   let name = { (text: UnsafePointer<CChar>?) in text.map { String(cString: $0) } ?? "" }
   switch action {
-  case SQLITE_SELECT:
-    audit.selects += 1
-    return SQLITE_OK
+  case SQLITE_SELECT, SQLITE_RECURSIVE: return SQLITE_OK
   case SQLITE_READ:
     let table = name(first)
-    if hasNamePrefix(table, "sqlite_") || hasNamePrefix(table, ChangeLogSchema.prefix) {
+    if audit.schema.table(table) == nil, !AllowedFunctions.tables.contains(table.lowercased()) {
       audit.denial = FreshetError(.notAllowed, "the table \(table) is not served")
       return SQLITE_DENY
     }
     audit.reads.insert(.init(table: table, column: name(second)))
     return SQLITE_OK
   case SQLITE_FUNCTION:
-    if AllowedFunctions.names.contains(name(second).lowercased()) { return SQLITE_OK }
-    audit.denial = FreshetError(.notAllowed, "the function \(name(second)) is not allowed")
+    let function = name(second).lowercased()
+    if AllowedFunctions.names.contains(function) { return SQLITE_OK }
+    let isChanging = AllowedFunctions.changing.contains(function)
+    if isChanging, audit.mayChange { return SQLITE_OK }
+    let remedy = isChanging ? ": it gives another result every time; give the query a refreshEvery, in seconds" : ""
+    audit.denial = FreshetError(.notAllowed, "the function \(function) is not allowed\(remedy)")
     return SQLITE_DENY
   default:
     audit.denial = FreshetError(.notAllowed, "a query may do nothing but read")

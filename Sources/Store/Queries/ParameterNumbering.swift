@@ -1,9 +1,6 @@
 import LiveQuery
 
 /// Gives every parameter of a query's fragments a number, and collects the values in that order.
-///
-/// A fragment appears in several statements, in other company each time; numbered parameters (`?7`) mean the same
-/// everywhere. Fragments are visited in the order of a SELECT's parts, which is what `?` counts by.
 struct ParameterNumbering {
   private let parameters: Query.Parameters
   private(set) var values: [SQLValue] = []
@@ -13,6 +10,12 @@ struct ParameterNumbering {
   init(_ parameters: Query.Parameters) {
     self.parameters = parameters
     if case .positional(let values) = parameters { self.values = values }
+  }
+
+  /// Of the parameters in order; nil when they were given by position.
+  var names: [String]? {
+    guard case .named = parameters else { return nil }
+    return numbers.sorted { $0.value < $1.value }.map(\.key)
   }
 
   /// What to write in place of a parameter token.

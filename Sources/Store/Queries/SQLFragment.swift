@@ -11,11 +11,22 @@ struct SQLFragment {
   private let tokenizer: SQLTokenizer
   let tokens: [SQLToken]
 
-  /// - Parameter isList: whether top-level commas are permitted.
+  /// What a fragment has to be.
+  enum Kind {
+    case expression
+    /// `from`: tables with commas between them.
+    case tables
+    /// A SELECT.
+    case statement
+  }
+
+  private let kind: Kind
+
   /// - Throws: `bad_query`.
-  init(_ text: String, place: String) throws(FreshetError) {
+  init(_ text: String, place: String, kind: Kind = .expression) throws(FreshetError) {
     self.place = place
     self.text = text
+    self.kind = kind
     tokenizer = SQLTokenizer(text)
     tokens = Array(tokenizer)
     if tokens.isEmpty { throw .badQuery("\(place) is empty") }
@@ -37,27 +48,24 @@ struct SQLFragment {
       case ")":
         depth -= 1
         if depth < 0 { throw .badQuery("\(place) is not a complete expression: it closes what it did not open") }
-      case "," where depth == 0:
+      case "," where depth == 0 && kind == .expression:
         throw .badQuery("\(place) holds more than one expression: write a list")
       default: break
       }
     }
     if depth > 0 { throw .badQuery("\(place) is not a complete expression: a parenthesis is left open") }
-    try checkWords()
+    let isStatement = keyword(at: 0).map { ["SELECT", "WITH", "VALUES"].contains($0) } ?? false
+    if isStatement, kind != .statement { throw .badQuery("\(place) is not an expression but a statement") }
+    if !isStatement, kind == .statement { throw .badQuery("\(place) must be a SELECT") }
   }
 
-  /// SQLite does not report every subquery to its authorizer: `x IN t` and `x IN (SELECT …)` may become a look-up in an
-  /// index. The words are reserved, though, and are nothing else when they stand alone.
-  private func checkWords() throws(FreshetError) {
-    if let word = keyword(at: 0), ["SELECT", "WITH", "VALUES"].contains(word) {
-      throw .badQuery("\(place) is not an expression but a statement")
-    }
-    for index in tokens.indices {
-      guard let word = keyword(at: index) else { continue }
+  /// Whether another SELECT is in it. The words are reserved, and nothing else when they stand alone; `x IN t` reads a table
+  /// as well.
+  var hasSubquery: Bool {
+    tokens.indices.contains { index in
+      guard let word = keyword(at: index) else { return false }
       let isTableOperand = word == "IN" && index + 1 < tokens.count && text(of: tokens[index + 1]) != "("
-      if word == "SELECT" || word == "VALUES" || isTableOperand {
-        throw .badQuery("\(place): subqueries are not served yet")
-      }
+      return word == "SELECT" || word == "VALUES" || isTableOperand
     }
   }
 
@@ -78,6 +86,12 @@ struct SQLFragment {
     }
   }
 
+  /// The name that a text of one identifier stands for.
+  static func name(of text: String) -> String? {
+    let tokenizer = SQLTokenizer(text)
+    return tokenizer.first { $0.kind == .identifier || $0.kind == .quotedIdentifier }.map { tokenizer.unquotedText(of: $0) }
+  }
+
   /// The first `count` tokens as a fragment of their own.
   func prefix(_ count: Int) throws(FreshetError) -> SQLFragment {
     guard count > 0 else { throw .badQuery("\(place) is empty") }
@@ -85,14 +99,24 @@ struct SQLFragment {
     return try SQLFragment(String(decoding: Array(text.utf8)[..<end], as: UTF8.self), place: place)
   }
 
-  /// The text with some tokens replaced.
+  /// The text of some of the tokens, with what is between them.
+  func text(of range: Range<Int>) -> String {
+    guard let first = range.first, let last = range.last else { return "" }
+    let bytes = Array(text.utf8)[tokens[first].range.lowerBound..<tokens[last].range.upperBound]
+    return String(decoding: bytes, as: UTF8.self)
+  }
+
+  /// The text, or that of its `first` tokens, with some of them replaced.
   ///
   /// - Throws: `too_large` when replacements make it longer than SQL may be, and what `replacement` throws.
-  func replacing(_ replacement: (Int) throws(FreshetError) -> String?) throws(FreshetError) -> String {
+  func replacing(
+    first count: Int? = nil, _ replacement: (Int) throws(FreshetError) -> String?
+  ) throws(FreshetError) -> String {
     let bytes = Array(text.utf8)
+    let replaced = tokens.prefix(count ?? tokens.count)
     var result: [UInt8] = []
     var position = 0
-    for (index, token) in tokens.enumerated() {
+    for (index, token) in replaced.enumerated() {
       guard let new = try replacement(index) else { continue }
       result += bytes[position..<token.range.lowerBound]
       result += Array(new.utf8)
@@ -101,7 +125,7 @@ struct SQLFragment {
         throw FreshetError(.tooLarge, "\(place) is too long with the names of select replaced by what they mean")
       }
     }
-    result += bytes[position...]
+    result += bytes[position..<(count == nil ? bytes.count : replaced.last?.range.upperBound ?? 0)]
     return String(decoding: result, as: UTF8.self)
   }
 

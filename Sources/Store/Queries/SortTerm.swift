@@ -7,8 +7,7 @@ struct SortTerm {
   var nullsFirst: Bool?
 
   /// `expr [ASC | DESC] [NULLS FIRST | NULLS LAST]`. DESC and ASC may also be names of columns: alone, or behind a dot.
-  init(_ text: String, place: String) throws(FreshetError) {
-    let whole = try SQLFragment(text, place: place)
+  init(_ whole: SQLFragment) throws(FreshetError) {
     var count = whole.tokens.count
     if count > 2, whole.keyword(at: count - 2) == "NULLS", let word = whole.keyword(at: count - 1),
       word == "FIRST" || word == "LAST"
@@ -24,7 +23,7 @@ struct SortTerm {
     }
     expression = try whole.prefix(count)
     if expression.tokens.count == 1, expression.tokens[0].kind == .number {
-      throw .badQuery("\(place): name a column; \(expression.text) is a constant")
+      throw .badQuery("\(whole.place): name a column; \(expression.text) is a constant")
     }
   }
 }

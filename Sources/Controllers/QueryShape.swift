@@ -1,0 +1,124 @@
+import LiveQuery
+import Store
+
+/// What queries that differ only in the values of their parameters share: the compiled statements, and how a change finds
+/// those of them that it concerns.
+///
+/// Owner: the worker's thread.
+final class QueryShape {
+  let statements: QueryStatements
+  private(set) var queries: [Int: FollowedQuery] = [:]
+  private var nextNumber = 1
+  private var router: QueryRouter?
+  private let routerNumber: Int
+  private let connection: OpaquePointer
+  /// By lower-case name, every table that the query or its `alongside` reads.
+  let tableNames: Set<String>
+  private let mapsByParameters: Bool
+
+  var compiled: CompiledQuery { statements.compiled }
+
+  /// So many queries are asked one by one.
+  private static let routedFrom = 9
+
+  /// - Parameter number: another one for every shape of the connection.
+  init(_ statements: QueryStatements, number: Int, connection: OpaquePointer) {
+    self.statements = statements
+    routerNumber = number
+    mapsByParameters = statements.compiled.mapsByParameters
+    self.connection = connection
+    tableNames = Set(statements.compiled.tables.map { $0.name.lowercased() })
+      .union(statements.compiled.alongside.flatMap(\.tables.keys))
+  }
+
+  deinit {
+    guard router != nil else { return }
+    router = nil
+    QueryRouter.drop(number: routerNumber, connection: connection)
+  }
+
+  /// - Returns: the query's number in the shape.
+  func add(_ query: FollowedQuery) throws(FreshetError) -> Int {
+    let number = nextNumber
+    nextNumber += 1
+    queries[number] = query
+    if let router {
+      try router.add(number, query.parameters)
+    } else if queries.count >= Self.routedFrom, let routing = compiled.routing {
+      let router = try QueryRouter(routing, number: routerNumber, statements: statements, connection: connection)
+      for (number, query) in queries { try router.add(number, query.parameters) }
+      self.router = router
+    }
+    return number
+  }
+
+  func remove(_ number: Int) {
+    queries[number] = nil
+    try? router?.remove(number)
+  }
+
+  /// The queries that changes can concern, with the units that are to be looked up; nil instead of units: run it again.
+  ///
+  /// - Parameters:
+  ///   - changes: by name of the table, what changed in it.
+  ///   - tables: which of the shape's tables have changes, by index.
+  func concerned(
+    by changes: [(index: Int, changes: TableChanges)]
+  ) throws(FreshetError) -> [(query: FollowedQuery, units: [[UInt8]: ColumnSet]?)] {
+    var units: [[UInt8]: ColumnSet] = [:]
+    guard compiled.unit != nil, !mapsByParameters else {
+      return try eachByItself(changes)
+    }
+    // Any query's parameters will do: the mappings read none.
+    for (index, changes) in changes {
+      let isKnown = try statements.addUnits(of: changes, table: index, to: &units)
+      if !isKnown { return queries.values.map { ($0, nil) } }
+    }
+    if units.isEmpty { return [] }
+    guard let router else { return queries.values.map { ($0, units) } }
+    return try routed(units, changes, router)
+  }
+
+  private func eachByItself(
+    _ changes: [(index: Int, changes: TableChanges)]
+  ) throws(FreshetError) -> [(query: FollowedQuery, units: [[UInt8]: ColumnSet]?)] {
+    var result: [(query: FollowedQuery, units: [[UInt8]: ColumnSet]?)] = []
+    for query in queries.values {
+      var units: [[UInt8]: ColumnSet]? = [:]
+      query.reader.bind()
+      for (index, changes) in changes {
+        var known = units ?? [:]
+        let isKnown = try statements.addUnits(of: changes, table: index, to: &known)
+        units = isKnown ? known : nil
+        if units == nil { break }
+      }
+      if units?.isEmpty != true { result.append((query, units)) }
+    }
+    return result
+  }
+
+  private func routed(
+    _ units: [[UInt8]: ColumnSet], _ changes: [(index: Int, changes: TableChanges)], _ router: QueryRouter
+  ) throws(FreshetError) -> [(query: FollowedQuery, units: [[UInt8]: ColumnSet]?)] {
+    var unitsOfQuery: [Int: [[UInt8]: ColumnSet]] = [:]
+    for (unit, columns) in units {
+      var numbers: Set<Int> = []
+      try router.addQueries(ofUnit: unit, to: &numbers)
+      for number in numbers { unitsOfQuery[number, default: [:]][unit] = columns }
+    }
+    var before: Set<Int> = []
+    var isKnown = router.isExact
+    for (index, changes) in changes where isKnown && compiled.isFirstTable(index) {
+      isKnown = try router.addQueries(before: changes, to: &before)
+    }
+    if isKnown {
+      for number in before { unitsOfQuery[number, default: [:]].merge(units) { first, _ in first } }
+    } else {
+      // Whoever has rows of a unit may have to give them up.
+      for (number, query) in queries {
+        for (unit, columns) in units where query.hasRows(ofUnit: unit) { unitsOfQuery[number, default: [:]][unit] = columns }
+      }
+    }
+    return unitsOfQuery.compactMap { number, units in queries[number].map { ($0, units) } }
+  }
+}

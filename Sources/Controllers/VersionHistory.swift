@@ -1,0 +1,91 @@
+import LiveQuery
+
+/// The versions of a result that clients may still name in `since`: those that were sent.
+///
+/// A version is kept for as long as it is the newest, and then for at least `age` and until it is not among the newest
+/// `count`; sooner when all histories of the worker together have grown beyond the memory bound. Versions share what they
+/// have in common, so one costs what its changes cost.
+///
+/// Owner: the worker's thread.
+struct VersionHistory {
+  private struct Entry {
+    let version: ResultVersion
+    let bytes: Int
+    /// When another version came after it; nil for the newest.
+    var supersededAt: UInt64?
+  }
+
+  /// What the histories of a worker may hold together.
+  final class Budget {
+    var used = 0
+    let limit: Int
+    /// Nanoseconds.
+    let age: UInt64
+    let count: Int
+
+    init(bytes: Int, age: UInt64, count: Int) {
+      limit = bytes
+      self.age = age
+      self.count = count
+    }
+  }
+
+  private var entries: [Entry] = []
+  /// Entries before are gone: taken out of the array now and then.
+  private var start = 0
+  private let budget: Budget
+
+  init(_ budget: Budget) { self.budget = budget }
+
+  var count: Int { entries.count - start }
+
+  /// A version was sent to somebody.
+  ///
+  /// - Parameter bytes: about what it takes beside the one before.
+  mutating func add(_ version: ResultVersion, bytes: Int, now: UInt64) {
+    if count > 0, let last = entries.last, last.version.number >= version.number { return }
+    if count > 0 { entries[entries.count - 1].supersededAt = now }
+    entries.append(Entry(version: version, bytes: bytes, supersededAt: nil))
+    budget.used += bytes
+    trim(now)
+  }
+
+  /// Lets go of what need not be kept any more.
+  mutating func trim(_ now: UInt64) {
+    while count > 1, isDispensable(entries[start], now) { dropFirst() }
+    if start > 64, start * 2 > entries.count {
+      entries.removeFirst(start)
+      start = 0
+    }
+  }
+
+  private func isDispensable(_ entry: Entry, _ now: UInt64) -> Bool {
+    if budget.used > budget.limit { return true }
+    guard let supersededAt = entry.supersededAt, count > budget.count else { return false }
+    return now - supersededAt > budget.age
+  }
+
+  private mutating func dropFirst() {
+    budget.used -= entries[start].bytes
+    // An empty version in its place, so that its nodes are free at once.
+    entries[start] = Entry(version: entries[entries.count - 1].version, bytes: 0, supersededAt: 0)
+    start += 1
+  }
+
+  /// The version of a number, when it is still here. O(log n).
+  func version(_ number: Int) -> ResultVersion? {
+    var low = start
+    var high = entries.count
+    while low < high {
+      let middle = (low + high) / 2
+      if entries[middle].version.number < number { low = middle + 1 } else { high = middle }
+    }
+    return low < entries.count && entries[low].version.number == number ? entries[low].version : nil
+  }
+
+  mutating func removeAll() {
+    while count > 0 { dropFirst() }
+    entries = []
+    start = 0
+  }
+}

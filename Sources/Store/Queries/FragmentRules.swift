@@ -1,0 +1,49 @@
+import LiveQuery
+
+/// What a fragment may not hold although SQLite would run it.
+enum FragmentRules {
+  /// - Parameter mayChange: whether the query says how often it is to be run again, and so may depend on time and chance.
+  static func check(_ fragment: SQLFragment, mayChange: Bool) throws(FreshetError) {
+    try checkFormats(fragment)
+    if !mayChange { try refuseNow(fragment) }
+  }
+
+  /// `printf('%.*c', 900000000, 'x')` takes SQLite seconds in which it cannot be interrupted: formats have to be there to
+  /// be read, and modest.
+  private static func checkFormats(_ fragment: SQLFragment) throws(FreshetError) {
+    for index in fragment.tokens.indices {
+      guard fragment.isCall(at: index, of: AllowedFunctions.formatting) else { continue }
+      let arguments = fragment.tokens[(index + 2)...]
+      let text = arguments.first.map { fragment.text(of: $0) } ?? ""
+      let isWhole = arguments.dropFirst().first.map { [",", ")"].contains(fragment.text(of: $0)) } ?? false
+      let hasWideField = text.split { !$0.isASCII || !$0.isNumber }.contains { $0.count > 3 }
+      guard isWhole, arguments.first?.kind == .string, !text.contains("*"), !hasWideField else {
+        throw .badQuery("\(fragment.place): a format must be a text without * and without widths of more than 3 digits")
+      }
+    }
+  }
+
+  /// What depends on the time cannot be followed by looking at changes.
+  private static func refuseNow(_ fragment: SQLFragment) throws(FreshetError) {
+    for (index, token) in fragment.tokens.enumerated() {
+      if token.kind == .string, fragment.text(of: token).lowercased() == "'now'" {
+        throw changing(fragment, "'now'")
+      }
+      guard let word = fragment.keyword(at: index)?.lowercased(), index + 2 < fragment.tokens.count,
+        AllowedFunctions.temporal.contains(word), fragment.text(of: fragment.tokens[index + 1]) == "("
+      else { continue }
+      // Without arguments, or with a format alone, they mean now.
+      let isBare = fragment.text(of: fragment.tokens[index + 2]) == ")"
+      let isFormatAlone =
+        word == "strftime" && index + 3 < fragment.tokens.count
+        && fragment.text(of: fragment.tokens[index + 3]) == ")"
+      if isBare || isFormatAlone { throw changing(fragment, word) }
+    }
+  }
+
+  private static func changing(_ fragment: SQLFragment, _ what: String) -> FreshetError {
+    .badQuery(
+      "\(fragment.place): the result depends on the time (\(what)), so no change of the database tells when it is another "
+        + "one: give the query a refreshEvery, in seconds")
+  }
+}

@@ -1,0 +1,148 @@
+import LiveQuery
+
+// How changes of each table reach the result.
+extension QueryCompiler {
+  /// Fills in what the tables are and how they are followed.
+  mutating func follow(
+    _ compiled: inout CompiledQuery, _ columns: [OutputColumn], filter: String?
+  ) throws(FreshetError) {
+    let reads = try compile(compiled.scanSQL, place: nil).reads
+    var masks = masks(of: reads)
+    let joins = joinMasks()
+    for (name, mask) in joins {
+      masks[name] = ColumnMask(rawValue: (masks[name]?.rawValue ?? 0) | mask.rawValue)
+    }
+    for name in masks.keys.sorted() {
+      guard let table = schema.table(name), table.kind != .view else { continue }
+      compiled.tables.append(
+        FollowedTable(
+          name: table.name, aliases: aliases(of: table), tracked: table.tracked,
+          columns: table.columnNames.filter { masks[name]!.meets(column: $0, of: table) }, usedColumns: masks[name]!,
+          mappings: compiled.unit == nil || nested.contains(name) ? [] : try mappings(of: table)))
+    }
+    for (index, table) in compiled.tables.enumerated() { compiled.joinColumns[index] = joins[table.name.lowercased()] }
+    compiled.dependencies = columns.map { column in
+      let masks = self.masks(of: column.reads)
+      return Dictionary(
+        uniqueKeysWithValues: compiled.tables.enumerated().compactMap { index, table in
+          masks[table.name.lowercased()].map { (index, $0) }
+        })
+    }
+    compiled.routing = routing(filter: filter)
+  }
+
+  private func aliases(of table: DatabaseSchema.Table) -> [String] {
+    from.sources.filter { $0.table.map { isSameName($0, table.name) } == true }.compactMap(\.qualifier)
+  }
+
+  /// By lower-case table name, the columns that the conditions of joins read.
+  private func joinMasks() -> [String: ColumnMask] {
+    guard from.sources.count > 1 else { return [:] }
+    var masks = masks(of: (try? compile("SELECT 1 FROM \(fromSQL)", place: nil).reads) ?? [])
+    for name in masks.keys {
+      guard let table = schema.table(name) else { continue }
+      // SQLite does not report what NATURAL and USING compare.
+      let named = from.isNatural ? table.columnNames : table.columnNames.filter { usedNames.contains($0.lowercased()) }
+      masks[name] = ColumnMask(rawValue: masks[name]!.rawValue | table.mask(of: named).rawValue)
+    }
+    return masks
+  }
+
+  /// Lower-case names in all `USING (…)`.
+  private var usedNames: Set<String> {
+    var names: Set<String> = []
+    for source in from.sources {
+      guard let first = source.constraint.first, from.fragment.keyword(at: first) == "USING" else { continue }
+      for index in source.constraint.dropFirst() {
+        if let name = from.fragment.name(of: from.fragment.tokens[index]) { names.insert(name.lowercased()) }
+      }
+    }
+    return names
+  }
+
+  private func mappings(of table: DatabaseSchema.Table) throws(FreshetError) -> [UnitMapping] {
+    guard let key = table.key else { return [] }
+    var mappings: [UnitMapping] = []
+    for (index, source) in from.sources.enumerated() where source.table.map({ isSameName($0, table.name) }) == true {
+      if index == 0, case .baseKey = unit {
+        mappings.append(
+          UnitMapping(
+            isUnit: true, firstParameter: 0, oldValues: [], joinColumns: ColumnMask(rawValue: 0)))
+      } else {
+        mappings.append(try mapping(index, source, table, key))
+      }
+    }
+    return mappings
+  }
+
+  private func mapping(
+    _ index: Int, _ source: FromClause.Source, _ table: DatabaseSchema.Table, _ key: TableKey
+  ) throws(FreshetError) -> UnitMapping {
+    let first = fragments.parameterCount + 1
+    let units = unitExpressions.map(\.sql).joined(separator: ", ")
+    let qualifier = source.qualifier ?? quotedIdentifier(table.name)
+    let isRow = zip(key.names, first...).map { "\(qualifier).\(quotedIdentifier($0)) \(key.equality) ?\($1)" }
+    let sql = "SELECT DISTINCT \(units) FROM \(try from.prefix(through: index) { _ in nil }) WHERE "
+    let new = sql + isRow.joined(separator: " AND ")
+    try compile(new, place: nil)
+    var mapping = UnitMapping(
+      isUnit: false, newSQL: new, firstParameter: Int32(first), oldValues: [],
+      joinColumns: try joinColumns(index, table))
+    setOld(&mapping, index, source, table, key, units)
+    return mapping
+  }
+
+  /// The columns of a table by which what it leads to is found.
+  private func joinColumns(_ index: Int, _ table: DatabaseSchema.Table) throws(FreshetError) -> ColumnMask {
+    if from.isNatural { return .all }
+    let prefix = try from.prefix(through: index) { _ in nil }
+    var reads = try compile("SELECT 1 FROM \(prefix)", place: nil).reads
+    if index == 0 {
+      for group in groups { reads.formUnion(try compile("SELECT (\(group.sql)) FROM \(prefix)", place: nil).reads) }
+    }
+    let names = reads.filter { isSameName($0.table, table.name) }.map(\.column)
+    let using = table.columnNames.filter { usedNames.contains($0.lowercased()) }
+    return table.mask(of: names + using)
+  }
+
+  /// The units that the row led to: the clause with the row's old values in the table's place. They have the columns'
+  /// affinities and collations from a SELECT of none of the table's rows, and the LIMIT keeps SQLite from taking the two
+  /// apart.
+  private func setOld(
+    _ mapping: inout UnitMapping, _ index: Int, _ source: FromClause.Source, _ table: DatabaseSchema.Table,
+    _ key: TableKey, _ units: String
+  ) {
+    guard !from.isNatural, let tracked = table.tracked else { return }
+    var names = key.names
+    mapping.oldValues = key.names.indices.map { .key($0) }
+    for (position, column) in tracked.captured.enumerated() {
+      names.append(tracked.columns[column])
+      mapping.oldValues.append(.captured(position))
+    }
+    let columns = names.map(quotedIdentifier).joined(separator: ", ")
+    let values = names.indices.map { "?\(Int(mapping.firstParameter) + $0)" }.joined(separator: ", ")
+    let stored = "SELECT 1 AS _freshet_old, \(columns) FROM main.\(quotedIdentifier(table.name)) WHERE 0"
+    let row = "(\(stored) UNION ALL SELECT 1, \(values) LIMIT 2)"
+    let body = source.isNamed ? row : "\(row) AS \(source.qualifier ?? "")"
+    guard
+      let prefix = try? from.prefix(
+        through: index, { token in source.body.contains(token) ? (token == source.body.lowerBound ? body : "") : nil })
+    else { return }
+    let sql = "SELECT DISTINCT \(units) FROM \(prefix) WHERE \(source.qualifier ?? "")._freshet_old IS NOT NULL"
+    if (try? compile(sql, place: nil)) != nil { mapping.oldSQL = sql }
+  }
+}
+
+extension TableKey {
+  /// The operator that finds a row by its key.
+  fileprivate var equality: String {
+    if case .rowid = self { return "=" }
+    return "IS"
+  }
+}
+
+extension ColumnMask {
+  fileprivate func meets(column: String, of table: DatabaseSchema.Table) -> Bool {
+    intersects(table.mask(of: [column]))
+  }
+}

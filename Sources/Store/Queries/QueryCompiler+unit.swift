@@ -1,0 +1,68 @@
+import LiveQuery
+
+// What is looked up when something changed: the first table's rows, or groups, one by one, or the whole query.
+extension QueryCompiler {
+  enum UnitChoice {
+    /// The query has to run again, for a reason: a sentence.
+    case none(String)
+    /// The rows that one row of the first table gives; the names of its key's columns.
+    case baseKey([String])
+    /// One group.
+    case groups
+
+    var reason: String {
+      switch self {
+      case .none(let reason): reason
+      case .baseKey: "a changed row is looked up by its key"
+      case .groups: "the group of a changed row is looked up by its values"
+      }
+    }
+  }
+
+  func chooseUnit() -> UnitChoice {
+    if query.refreshEvery != nil { return .none("it has a refreshEvery, and is run again whatever happens") }
+    if hasWindow { return .none("a window function makes each row depend on others") }
+    if hasAggregate, groups.isEmpty { return .none("an aggregate over everything depends on every row") }
+    guard let base = from.sources.first else { return .none("its from is not understood in parts") }
+    if from.sources.contains(where: { $0.join == .outer }) {
+      return .none("a RIGHT or FULL JOIN gives rows that the first table does not have")
+    }
+    guard let table = base.table.flatMap(schema.table) else { return .none("its from begins with a subquery") }
+    guard table.kind == .table else { return .none("\(table.name) is a \(table.kind.rawValue == "view" ? "view" : "virtual table"), whose rows have no key to look up") }
+    guard let key = table.key else { return .none("\(table.name) has no primary key, and its columns hide the rowid") }
+    if nested.contains(table.name.lowercased()) {
+      return .none("a subquery reads \(table.name) as well, so any row can depend on a changed one")
+    }
+    if groups.isEmpty || isGroupedByBaseKey { return .baseKey(key.names) }
+    if groups.allSatisfy({ isOfBase($0.sql) }) { return .groups }
+    return .none("its groups are not made of the first table's columns alone: put their table first")
+  }
+
+  /// Whether an expression reads the first table's columns alone.
+  private func isOfBase(_ sql: String) -> Bool {
+    guard let first = try? from.prefix(through: 0, { _ in nil }) else { return false }
+    return (try? compile("SELECT 1 FROM \(first) WHERE (\(sql)) IS NULL", place: nil)) != nil
+  }
+
+  /// The unit's values as SQL, with how they are encoded.
+  var unitExpressions: [(sql: String, order: FieldOrder)] {
+    switch unit {
+    case .none: return []
+    case .groups: return groups
+    case .baseKey(let names):
+      let qualifier = from.sources[0].qualifier ?? ""
+      return names.map { ("\(qualifier).\(quotedIdentifier($0))", .identity) }
+    }
+  }
+
+  /// SQL that is true for the unit whose values are the parameters from `first` on.
+  func unitCondition(_ units: [(sql: String, order: FieldOrder)], first: Int) -> String {
+    zip(units, first...).map { "(\($0.sql)) \(operatorOfUnit) ?\($1)" }.joined(separator: " AND ")
+  }
+
+  /// A rowid is never NULL; other keys and groups may be.
+  private var operatorOfUnit: String {
+    if case .baseKey = unit, case .rowid? = baseTable?.key { return "=" }
+    return "IS"
+  }
+}

@@ -1,0 +1,92 @@
+package import LiveQuery
+
+// From changed rows to the units of the result that they can concern.
+extension QueryStatements {
+  /// Adds the units that changes of a table concern, with the columns that may have changed.
+  ///
+  /// - Returns: false when they cannot be found out: the query has to run again.
+  /// - Complexity: O(changed rows × joined rows).
+  package func addUnits(
+    of changes: TableChanges, table index: Int, to units: inout [[UInt8]: ColumnSet]
+  ) throws(FreshetError) -> Bool {
+    let table = compiled.tables[index]
+    let isConcerned = { (change: TableChanges.RowChange) in
+      change.columns == .all || change.columns.intersects(table.usedColumns)
+    }
+    guard changes.rows.values.contains(where: isConcerned) else { return true }
+    if mappings[index].isEmpty { return false }
+    do throws(SQLiteFailure) {
+      for mapping in mappings[index] {
+        for (key, change) in changes.rows where isConcerned(change) {
+          if mapping.isOldMissing(change) { return false }
+          let columns = compiled.changedColumns(change.columns, ofTable: index)
+          if mapping.mapping.isUnit {
+            add(key, columns, to: &units)
+          } else if let new = mapping.new {
+            bind(key, to: new, from: mapping.mapping.firstParameter)
+            try addRows(of: new, columns, to: &units)
+          }
+        }
+        guard let old = mapping.old else { continue }
+        for (key, values) in changes.old {
+          bind(key, values, to: old, mapping.mapping)
+          try addRows(of: old, .all, to: &units)
+        }
+      }
+    } catch { throw FreshetError(queryFailure: error, place: nil) }
+    return true
+  }
+
+  private func add(_ unit: [UInt8], _ columns: ColumnSet, to units: inout [[UInt8]: ColumnSet]) {
+    units[unit] = ColumnSet(bits: (units[unit]?.bits ?? 0) | columns.bits)
+  }
+
+  private func addRows(
+    of statement: PreparedStatement, _ columns: ColumnSet, to units: inout [[UInt8]: ColumnSet]
+  ) throws(SQLiteFailure) {
+    defer { statement.reset() }
+    let orders = compiled.unit?.orders ?? []
+    while try statement.step() {
+      var unit: [UInt8] = []
+      for (column, order) in orders.enumerated() {
+        PreparedStatement.appendKey(statement.handle, Int32(column), order, to: &unit)
+      }
+      add(unit, columns, to: &units)
+    }
+  }
+
+  /// Binds the fields of an encoded key to the parameters from `first` on.
+  func bind(_ key: [UInt8], to statement: PreparedStatement, from first: Int32) {
+    key.withUnsafeBytes { bytes in
+      var decoder = KeyDecoder(bytes)
+      var parameter = first
+      while !decoder.isAtEnd {
+        statement.bind(decoder.next(), at: parameter, encoding: encoding)
+        parameter += 1
+      }
+    }
+  }
+
+  private func bind(
+    _ key: [UInt8], _ values: PackedValues, to statement: PreparedStatement, _ mapping: UnitMapping
+  ) {
+    bind(key, to: statement, from: mapping.firstParameter)
+    let keyCount = mapping.oldValues.count { if case .key = $0 { true } else { false } }
+    values.bytes.withUnsafeBytes { bytes in
+      var reader = PackedValueReader(bytes)
+      for position in keyCount..<mapping.oldValues.count {
+        let parameter = mapping.firstParameter + Int32(position)
+        // Nothing captured: the column did not change, and another statement finds the units.
+        if bytes.isEmpty { statement.bind(SQLValue.null, at: parameter) } else { statement.bind(packed: reader.next(), at: parameter) }
+      }
+    }
+  }
+}
+
+extension QueryStatements.Mapping {
+  /// Whether the row led to units that cannot be found out any more.
+  fileprivate func isOldMissing(_ change: TableChanges.RowChange) -> Bool {
+    if mapping.isUnit || old != nil { return false }
+    return change.oldColumns == .all || change.oldColumns.intersects(mapping.joinColumns)
+  }
+}

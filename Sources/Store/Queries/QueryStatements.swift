@@ -1,0 +1,68 @@
+package import LiveQuery
+
+/// A compiled query's statements on a worker's connection, shared by all queries of its shape.
+///
+/// Owner: the worker's thread. Mutable state: `owner`, the query whose parameters are bound.
+package final class QueryStatements {
+  package let compiled: CompiledQuery
+  let encoding: TextEncoding
+  let scan: PreparedStatement
+  let single: PreparedStatement?
+  /// By table, then by place in `from`.
+  let mappings: [[Mapping]]
+  let alongside: [PreparedStatement]
+  private var owner: ObjectIdentifier?
+
+  /// What finds the units of a changed row.
+  struct Mapping {
+    let mapping: UnitMapping
+    let new: PreparedStatement?
+    let old: PreparedStatement?
+  }
+
+  package init(
+    _ compiled: CompiledQuery, connection: OpaquePointer, encoding: TextEncoding
+  ) throws(FreshetError) {
+    self.compiled = compiled
+    self.encoding = encoding
+    do throws(SQLiteFailure) {
+      let prepare = { (sql: String) throws(SQLiteFailure) in try PreparedStatement(connection, sql) }
+      scan = try prepare(compiled.scanSQL)
+      if let unit = compiled.unit { single = try prepare(unit.rowSQL) } else { single = nil }
+      var alongside: [PreparedStatement] = []
+      for value in compiled.alongside { alongside.append(try prepare(value.sql)) }
+      self.alongside = alongside
+      var all: [[Mapping]] = []
+      for table in compiled.tables {
+        var mappings: [Mapping] = []
+        for mapping in table.mappings {
+          var new: PreparedStatement?
+          var old: PreparedStatement?
+          if let sql = mapping.newSQL { new = try prepare(sql) }
+          if let sql = mapping.oldSQL { old = try prepare(sql) }
+          mappings.append(Mapping(mapping: mapping, new: new, old: old))
+        }
+        all.append(mappings)
+      }
+      mappings = all
+    } catch { throw FreshetError(queryFailure: error, place: nil) }
+  }
+
+  /// Binds a query's parameters, unless they are bound already.
+  func bind(_ parameters: [SQLValue], of owner: AnyObject) {
+    if self.owner == ObjectIdentifier(owner) { return }
+    self.owner = ObjectIdentifier(owner)
+    var statements = [scan] + alongside
+    if let single { statements.append(single) }
+    for mapping in mappings.joined() { statements += [mapping.new, mapping.old].compactMap { $0 } }
+    for statement in statements {
+      let count = statement.parameterCount
+      for (index, value) in parameters.enumerated() where index < count { statement.bind(value, at: Int32(index + 1)) }
+    }
+  }
+
+  /// To be called when a query that may have bound its parameters goes: another may get its address.
+  package func forget(_ owner: AnyObject) {
+    if self.owner == ObjectIdentifier(owner) { self.owner = nil }
+  }
+}

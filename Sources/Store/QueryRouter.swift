@@ -1,0 +1,136 @@
+import GRDBSQLite
+package import LiveQuery
+
+/// Tells which of many queries of one shape a unit concerns.
+///
+/// A temporary table, in memory and the connection's own, has the parameters of every query. Where `where` compares columns
+/// of the first table with parameters for equality an index leads from a row's values to the queries; otherwise one
+/// statement evaluates `where` for all of them.
+///
+/// Owner: the worker's thread. To be released before the connection is closed.
+package final class QueryRouter {
+  private let connection: OpaquePointer
+  private let routing: QueryRouting
+  private let encoding: TextEncoding
+  private let table: String
+  private let insert: PreparedStatement
+  private let delete: PreparedStatement
+  /// The unit's values are the parameters.
+  private let ofUnit: PreparedStatement
+  /// The old values of the terms' columns are the parameters; nil when the log does not have them all.
+  private let ofOldValues: PreparedStatement?
+
+  /// Whether what is not in `queries(ofUnit:)` has to be asked whether it has the unit's rows.
+  package var isExact: Bool { !routing.terms.isEmpty }
+
+  /// - Parameter number: another one for every router of the connection.
+  package init(_ routing: QueryRouting, number: Int, statements: QueryStatements, connection: OpaquePointer) throws(FreshetError) {
+    self.connection = connection
+    self.routing = routing
+    encoding = statements.encoding
+    table = "temp._freshet_route_\(number)"
+    do throws(SQLiteFailure) {
+      try QueryRouter.create(routing, table: table, number: number, connection)
+      let places = (1...routing.parameterCount + 1).map { "?\($0)" }.joined(separator: ", ")
+      insert = try PreparedStatement(connection, "INSERT INTO \(table) VALUES (\(places))")
+      delete = try PreparedStatement(connection, "DELETE FROM \(table) WHERE id = ?1")
+      ofUnit = try PreparedStatement(
+        connection,
+        "SELECT DISTINCT _freshet_route.id FROM \(table) AS _freshet_route, \(routing.fromSQL) WHERE \(routing.whereSQL)")
+      if !routing.terms.isEmpty, routing.terms.allSatisfy({ $0.captured != nil }) {
+        let terms = routing.terms.enumerated().map { "v\($1.parameter) = ?\($0 + 1)" }
+        ofOldValues = try PreparedStatement(connection, "SELECT id FROM \(table) WHERE \(terms.joined(separator: " AND "))")
+      } else {
+        ofOldValues = nil
+      }
+    } catch { throw FreshetError(queryFailure: error, place: nil) }
+  }
+
+  private static func create(
+    _ routing: QueryRouting, table: String, number: Int, _ connection: OpaquePointer
+  ) throws(SQLiteFailure) {
+    var columns = ["id INTEGER PRIMARY KEY"]
+    if routing.parameterCount > 0 {
+      columns += (1...routing.parameterCount).map { number in
+        "v\(number) " + (routing.terms.first { $0.parameter == number }?.declaration ?? "")
+      }
+    }
+    try PreparedStatement.run(connection, "CREATE TEMP TABLE _freshet_route_\(number)(\(columns.joined(separator: ", ")))")
+    guard !routing.terms.isEmpty else { return }
+    let indexed = routing.terms.map { "v\($0.parameter)" }.joined(separator: ", ")
+    try PreparedStatement.run(
+      connection, "CREATE INDEX temp._freshet_route_index_\(number) ON _freshet_route_\(number)(\(indexed))")
+  }
+
+  /// Takes a query in, under a number of its own.
+  package func add(_ query: Int, _ parameters: [SQLValue]) throws(FreshetError) {
+    insert.bind(.integer(Int64(query)), at: 1)
+    for (index, value) in parameters.enumerated() { insert.bind(value, at: Int32(index + 2)) }
+    try run(insert)
+  }
+
+  package func remove(_ query: Int) throws(FreshetError) {
+    delete.bind(.integer(Int64(query)), at: 1)
+    try run(delete)
+  }
+
+  private func run(_ statement: PreparedStatement) throws(FreshetError) {
+    defer { statement.reset() }
+    do throws(SQLiteFailure) { _ = try statement.step() } catch { throw FreshetError(queryFailure: error, place: nil) }
+  }
+
+  /// Adds the queries whose `where` may hold for the unit as it is now. O(log queries + those), or O(queries).
+  package func addQueries(ofUnit unit: [UInt8], to queries: inout Set<Int>) throws(FreshetError) {
+    unit.withUnsafeBytes { bytes in
+      var decoder = KeyDecoder(bytes)
+      var parameter: Int32 = 1
+      while !decoder.isAtEnd {
+        ofUnit.bind(decoder.next(), at: parameter, encoding: encoding)
+        parameter += 1
+      }
+    }
+    try addRows(of: ofUnit, to: &queries)
+  }
+
+  /// Adds the queries that rows of the first table concerned before their changes.
+  ///
+  /// - Returns: false when that cannot be told: any query may have had the rows.
+  package func addQueries(before changes: TableChanges, to queries: inout Set<Int>) throws(FreshetError) -> Bool {
+    let isSame = changes.rows.values.allSatisfy { change in
+      !routing.terms.contains { change.oldColumns == .all || change.oldColumns.intersects($0.mask) }
+    }
+    if isSame { return true }
+    guard let ofOldValues else { return false }
+    for (_, values) in changes.old {
+      bind(values, to: ofOldValues)
+      try addRows(of: ofOldValues, to: &queries)
+    }
+    return true
+  }
+
+  private func bind(_ values: PackedValues, to statement: PreparedStatement) {
+    values.bytes.withUnsafeBytes { bytes in
+      var reader = PackedValueReader(bytes)
+      var position = 0
+      while !reader.isAtEnd {
+        let value = reader.next()
+        for (index, term) in routing.terms.enumerated() where term.captured == position {
+          statement.bind(packed: value, at: Int32(index + 1))
+        }
+        position += 1
+      }
+    }
+  }
+
+  private func addRows(of statement: PreparedStatement, to queries: inout Set<Int>) throws(FreshetError) {
+    defer { statement.reset() }
+    do throws(SQLiteFailure) {
+      while try statement.step() { queries.insert(Int(statement.integer(0))) }
+    } catch { throw FreshetError(queryFailure: error, place: nil) }
+  }
+
+  /// Takes the temporary table away. Not in `deinit`: statements have to be gone first.
+  package static func drop(number: Int, connection: OpaquePointer) {
+    try? PreparedStatement.run(connection, "DROP TABLE IF EXISTS temp._freshet_route_\(number)")
+  }
+}

@@ -1,0 +1,49 @@
+import LiveQuery
+
+/// What the change log tells of one table, row by row, since the last tick.
+package struct TableChanges {
+  package struct RowChange {
+    /// Columns that may have changed; all when the row came or went.
+    package var columns: ColumnMask
+    /// Those of them of which the row had another value before: none when it only came.
+    package var oldColumns: ColumnMask
+  }
+
+  /// By encoded key.
+  package private(set) var rows: [[UInt8]: RowChange] = [:]
+  /// Former states of rows: their key, and the values of the captured columns when the log has them.
+  private(set) var old: [(key: [UInt8], values: PackedValues)] = []
+
+  package init() {}
+
+  /// Takes in one row of the log.
+  package mutating func note(_ change: borrowing ChangeRow, of table: TrackedTable) {
+    var key: [UInt8] = []
+    for position in table.key.names.indices {
+      PreparedStatement.appendKey(change.statement, table.keyColumn(position), .identity, to: &key)
+    }
+    let isEnd = change.operation == .delete || change.operation == .displace
+    let hasValues = change.hasOldValues(of: table)
+    if isEnd || hasValues {
+      var values = PackedValues()
+      if hasValues {
+        for position in table.captured.indices {
+          values.append(PreparedStatement.value(change.statement, table.oldColumn(position)))
+        }
+      }
+      old.append((key, values))
+    }
+    let before = rows[key] ?? RowChange(columns: ColumnMask(rawValue: 0), oldColumns: ColumnMask(rawValue: 0))
+    let oldColumns = change.operation == .insert ? 0 : change.columns.rawValue
+    rows[key] = RowChange(
+      columns: ColumnMask(rawValue: before.columns.rawValue | change.columns.rawValue),
+      oldColumns: ColumnMask(rawValue: before.oldColumns.rawValue | oldColumns))
+  }
+
+  package var count: Int { rows.count }
+
+  /// Whether any row changed in these columns, came or went.
+  package func meets(_ columns: ColumnMask) -> Bool {
+    rows.values.contains { $0.columns == .all || $0.columns.intersects(columns) }
+  }
+}
