@@ -24,7 +24,8 @@
       guard descriptor >= 0 else { return }
       let slash = path.lastIndex(of: "/")
       let directory = slash.map { $0 == path.startIndex ? "/" : String(path[..<$0]) } ?? "."
-      directoryWatch = inotify_add_watch(descriptor, directory, UInt32(IN_CREATE) | UInt32(IN_MOVED_TO) | UInt32(IN_DELETE) | UInt32(IN_MOVED_FROM))
+      directoryWatch = inotify_add_watch(
+        descriptor, directory, UInt32(IN_CREATE) | UInt32(IN_MOVED_TO) | UInt32(IN_DELETE) | UInt32(IN_MOVED_FROM))
       watchFiles()
     }
 

@@ -116,7 +116,9 @@ final class QueryShape {
     } else {
       // Whoever has rows of a unit may have to give them up.
       for (number, query) in queries {
-        for (unit, columns) in units where query.hasRows(ofUnit: unit) { unitsOfQuery[number, default: [:]][unit] = columns }
+        for (unit, columns) in units where query.hasRows(ofUnit: unit) {
+          unitsOfQuery[number, default: [:]][unit] = columns
+        }
       }
     }
     return unitsOfQuery.compactMap { number, units in queries[number].map { ($0, units) } }

@@ -54,7 +54,9 @@ final class WorkerConnection {
       let queue = try DatabaseQueue(path: path, configuration: configuration)
       try queue.inDatabase { _ = try Int.fetchOne($0, sql: "SELECT count(*) FROM sqlite_master") }
       return queue
-    } catch let error as DatabaseError where error.resultCode == .SQLITE_CANTOPEN || error.resultCode == .SQLITE_READONLY {
+    } catch let error as DatabaseError
+      where error.resultCode == .SQLITE_CANTOPEN || error.resultCode == .SQLITE_READONLY
+    {
       let escaped = path.utf8.map { byte in
         byte.isPlainInURI ? String(UnicodeScalar(byte)) : "%" + (byte < 16 ? "0" : "") + String(byte, radix: 16)
       }.joined()

@@ -142,7 +142,8 @@ extension WorkerLoop {
     do throws(FreshetError) {
       let delivery = PatchDelivery(
         from: subscriptions[0].sentVersion, to: query.name(of: newest), commit: commit(of: query),
-        total: newest.tree.count, alongside: subscriptions[0].held.alongside == newest.alongside ? nil : newest.alongside,
+        total: newest.tree.count,
+        alongside: subscriptions[0].held.alongside == newest.alongside ? nil : newest.alongside,
         columns: query.compiled.columns, patch: patch,
         rows: try query.reader.contents(of: patch.contents, in: newest.tree),
         changed: patch.contents.map { row in held.map { query.changedColumns(of: row, since: $0) } ?? .all })

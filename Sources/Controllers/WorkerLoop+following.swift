@@ -90,7 +90,9 @@ extension WorkerLoop {
       var concerned = try shape.concerned(by: tables)
       if isBeside {
         let known = Set(concerned.map { ObjectIdentifier($0.query) })
-        for query in shape.queries.values where !known.contains(ObjectIdentifier(query)) { concerned.append((query, [:])) }
+        for query in shape.queries.values where !known.contains(ObjectIdentifier(query)) {
+          concerned.append((query, [:]))
+        }
       }
       for (query, units) in concerned {
         if let units, query.pending == nil, !isTooMany(units.count, query) {
@@ -206,6 +208,7 @@ extension WorkerLoop {
 extension FreshetError {
   /// Whether trying again cannot help.
   fileprivate var isFinal: Bool {
-    [ErrorCode.duplicateKey, .noSuchTable, .noSuchColumn, .badQuery, .notAllowed, .schemaChanged, .tooLarge].contains(code)
+    [ErrorCode.duplicateKey, .noSuchTable, .noSuchColumn, .badQuery, .notAllowed, .schemaChanged, .tooLarge].contains(
+      code)
   }
 }

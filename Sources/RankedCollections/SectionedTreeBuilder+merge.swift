@@ -103,6 +103,8 @@ extension SectionedTreeBuilder {
         cursor.advance()
       }
     }
-    if let draft { for record in records.indices.dropFirst(next).prefix(edits.limit + 1) { edits.inserted.append((draft, record)) } }
+    if let draft {
+      for record in records.indices.dropFirst(next).prefix(edits.limit + 1) { edits.inserted.append((draft, record)) }
+    }
   }
 }

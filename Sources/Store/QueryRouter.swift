@@ -24,7 +24,9 @@ package final class QueryRouter {
   package var isExact: Bool { !routing.terms.isEmpty }
 
   /// - Parameter number: another one for every router of the connection.
-  package init(_ routing: QueryRouting, number: Int, statements: QueryStatements, connection: OpaquePointer) throws(FreshetError) {
+  package init(_ routing: QueryRouting, number: Int, statements: QueryStatements, connection: OpaquePointer)
+    throws(FreshetError)
+  {
     self.connection = connection
     self.routing = routing
     encoding = statements.encoding
@@ -36,10 +38,12 @@ package final class QueryRouter {
       delete = try PreparedStatement(connection, "DELETE FROM \(table) WHERE id = ?1")
       ofUnit = try PreparedStatement(
         connection,
-        "SELECT DISTINCT _freshet_route.id FROM \(table) AS _freshet_route, \(routing.fromSQL) WHERE \(routing.whereSQL)")
+        "SELECT DISTINCT _freshet_route.id FROM \(table) AS _freshet_route, \(routing.fromSQL) WHERE \(routing.whereSQL)"
+      )
       if !routing.terms.isEmpty, routing.terms.allSatisfy({ $0.captured != nil }) {
         let terms = routing.terms.enumerated().map { "v\($1.parameter) = ?\($0 + 1)" }
-        ofOldValues = try PreparedStatement(connection, "SELECT id FROM \(table) WHERE \(terms.joined(separator: " AND "))")
+        ofOldValues = try PreparedStatement(
+          connection, "SELECT id FROM \(table) WHERE \(terms.joined(separator: " AND "))")
       } else {
         ofOldValues = nil
       }
@@ -55,7 +59,8 @@ package final class QueryRouter {
         "v\(number) " + (routing.terms.first { $0.parameter == number }?.declaration ?? "")
       }
     }
-    try PreparedStatement.run(connection, "CREATE TEMP TABLE _freshet_route_\(number)(\(columns.joined(separator: ", ")))")
+    try PreparedStatement.run(
+      connection, "CREATE TEMP TABLE _freshet_route_\(number)(\(columns.joined(separator: ", ")))")
     guard !routing.terms.isEmpty else { return }
     let indexed = routing.terms.map { "v\($0.parameter)" }.joined(separator: ", ")
     try PreparedStatement.run(

@@ -23,8 +23,10 @@ extension CompiledQuery {
     let refetched = tables.filter { $0.following == .refetch }.map(\.name)
     let exception =
       refetched.isEmpty
-      ? "" : "; a change of \(refetched.joined(separator: ", ")), which a subquery or a view reads, runs the query again"
-    let joined = tables.contains { $0.following == .join } ? "; one of a joined table leads to the rows that it joins" : ""
+      ? ""
+      : "; a change of \(refetched.joined(separator: ", ")), which a subquery or a view reads, runs the query again"
+    let joined =
+      tables.contains { $0.following == .join } ? "; one of a joined table leads to the rows that it joins" : ""
     return reason.prefix(1).uppercased() + reason.dropFirst() + joined + exception + "."
   }
 

@@ -51,7 +51,8 @@ package struct CompiledQuery: Sendable {
 
   /// Index of the first of the result's columns in a row of any statement.
   var firstColumn: Int {
-    (section == nil ? 0 : 1) + (hasIndexTitle ? 1 : 0) + sorts.count + (unit.map { $0.isKey ? 0 : $0.orders.count } ?? 0)
+    (section == nil ? 0 : 1) + (hasIndexTitle ? 1 : 0) + sorts.count
+      + (unit.map { $0.isKey ? 0 : $0.orders.count } ?? 0)
   }
 }
 
@@ -148,13 +149,16 @@ extension CompiledQuery {
   /// Whether finding the units of a changed row needs the parameters' values.
   /// O(length of the SQL): to be asked once.
   package var mapsByParameters: Bool {
-    tables.contains { table in table.mappings.contains { mapping in
-      [mapping.newSQL, mapping.oldSQL].compactMap { $0 }.contains { sql in
-        SQLTokenizer(sql).contains { token in
-          token.kind == .parameter && (Int32(SQLTokenizer(sql).text(of: token).dropFirst()) ?? 0) < mapping.firstParameter
+    tables.contains { table in
+      table.mappings.contains { mapping in
+        [mapping.newSQL, mapping.oldSQL].compactMap { $0 }.contains { sql in
+          SQLTokenizer(sql).contains { token in
+            token.kind == .parameter
+              && (Int32(SQLTokenizer(sql).text(of: token).dropFirst()) ?? 0) < mapping.firstParameter
+          }
         }
       }
-    } }
+    }
   }
 
   /// Whether a table is the first of `from`, whose key is the unit.

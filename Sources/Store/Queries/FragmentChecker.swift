@@ -116,7 +116,9 @@ package final class FragmentChecker {
         if opcode != "Explain" { keys.append(opcode == "OpenEphemeral" ? statement.text(5) : nil) }
       }
     } catch { throw FreshetError(queryFailure: error, place: place) }
-    let middle = keys.indices.dropFirst().dropLast().first { keys[$0 - 1] == "k(1,RTRIM)" && keys[$0 + 1] == "k(1,RTRIM)" }
+    let middle = keys.indices.dropFirst().dropLast().first {
+      keys[$0 - 1] == "k(1,RTRIM)" && keys[$0 + 1] == "k(1,RTRIM)"
+    }
     // "k(1,B)", "k(1,NOCASE)"
     let inner = middle.flatMap { keys[$0] }?.dropFirst("k(1,".count).dropLast() ?? ""
     if inner == "B" { return .binary }

@@ -42,7 +42,8 @@ extension QueryCompiler {
 
   private mutating func allColumns(ofSource index: Int, place: String) throws(FreshetError) -> [OutputColumn] {
     guard let source = from.sources.first else {
-      return try columns(try compile("SELECT * FROM \(fromSQL)", place: place).statement.columnNames, qualifier: nil, place: place)
+      return try columns(
+        try compile("SELECT * FROM \(fromSQL)", place: place).statement.columnNames, qualifier: nil, place: place)
     }
     let first = try from.prefix(through: index) { _ in nil }
     let names = try compile("SELECT * FROM \(first)", place: place).statement.columnNames

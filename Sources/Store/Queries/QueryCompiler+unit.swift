@@ -28,7 +28,11 @@ extension QueryCompiler {
       return .none("a RIGHT or FULL JOIN gives rows that the first table does not have")
     }
     guard let table = base.table.flatMap(schema.table) else { return .none("its from begins with a subquery") }
-    guard table.kind == .table else { return .none("\(table.name) is a \(table.kind.rawValue == "view" ? "view" : "virtual table"), whose rows have no key to look up") }
+    guard table.kind == .table else {
+      return .none(
+        "\(table.name) is a \(table.kind.rawValue == "view" ? "view" : "virtual table"), whose rows have no key to look up"
+      )
+    }
     guard let key = table.key else { return .none("\(table.name) has no primary key, and its columns hide the rowid") }
     if nested.contains(table.name.lowercased()) {
       return .none("a subquery reads \(table.name) as well, so any row can depend on a changed one")

@@ -77,7 +77,11 @@ extension QueryStatements {
       for position in keyCount..<mapping.oldValues.count {
         let parameter = mapping.firstParameter + Int32(position)
         // Nothing captured: the column did not change, and another statement finds the units.
-        if bytes.isEmpty { statement.bind(SQLValue.null, at: parameter) } else { statement.bind(packed: reader.next(), at: parameter) }
+        if bytes.isEmpty {
+          statement.bind(SQLValue.null, at: parameter)
+        } else {
+          statement.bind(packed: reader.next(), at: parameter)
+        }
       }
     }
   }

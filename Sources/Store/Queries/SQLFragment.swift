@@ -89,7 +89,9 @@ struct SQLFragment {
   /// The name that a text of one identifier stands for.
   static func name(of text: String) -> String? {
     let tokenizer = SQLTokenizer(text)
-    return tokenizer.first { $0.kind == .identifier || $0.kind == .quotedIdentifier }.map { tokenizer.unquotedText(of: $0) }
+    return tokenizer.first { $0.kind == .identifier || $0.kind == .quotedIdentifier }.map {
+      tokenizer.unquotedText(of: $0)
+    }
   }
 
   /// The first `count` tokens as a fragment of their own.
