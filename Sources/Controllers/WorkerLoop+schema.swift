@@ -54,7 +54,7 @@ extension WorkerLoop {
 
   private func recompile(_ query: FollowedQuery) {
     do throws(FreshetError) {
-      let isSame = try query.recompile(try shape(of: query.query), seed: seed)
+      let isSame = try query.recompile(try shape(of: query.query), readerSettings)
       query.pending = .init(commit: commit, due: 0)
       bringToNow(query)
       // The file's schema may have changed in ways that this query never sees.

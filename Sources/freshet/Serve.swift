@@ -13,8 +13,8 @@ struct Serve: ParsableCommand {
       The server listens on this machine alone unless --host says otherwise. It stops in order at SIGTERM and SIGINT.
       """)
 
-  @Argument(help: ArgumentHelp("The SQLite file.", valueName: "db"))
-  var database: String
+  @Argument(help: ArgumentHelp("The SQLite file; not needed when the configuration file names it.", valueName: "db"))
+  var database: String?
 
   @OptionGroup var options: ServeOptions
 
@@ -24,20 +24,72 @@ struct Serve: ParsableCommand {
   @Flag(help: "Let clients write: transact, POST /v1/transactions.")
   var allowWrites = false
 
+  @Option(
+    help: ArgumentHelp(
+      "The configuration file (YAML): published queries and settings, which flags and FRESHET_ variables override.",
+      valueName: "file"))
+  var config: String?
+
   func run() throws {
+    let file = try Settings.file(config)
+    let settings = Settings(file: file)
+    guard let database = database ?? settings.text("FRESHET_DATABASE") ?? file.database else {
+      throw ValidationError("Missing expected argument '<db>'")
+    }
     let path = try DatabaseFile.existing(database)
     if track { try DatabaseFile.track(path, tables: nil) }
-    try options.serve(path, allowsWrites: allowWrites)
+    let allowsWrites = try allowWrites || settings.flag("FRESHET_ALLOW_WRITES") ?? file.allowWrites ?? false
+    try options.serve(path, allowsWrites: allowsWrites, settings)
+  }
+}
+
+/// What environment variables and the configuration file say.
+struct Settings {
+  var file = ConfigurationFile()
+
+  /// The configuration file named by the flag, or by FRESHET_CONFIG.
+  static func file(_ flag: String?) throws -> ConfigurationFile {
+    guard let path = flag ?? Settings().text("FRESHET_CONFIG") else { return ConfigurationFile() }
+    do { return try ConfigurationFile(path: path) } catch { throw CommandFailure("\(error)") }
+  }
+
+  /// A variable that is set and not empty.
+  func text(_ variable: String) -> String? {
+    ProcessInfo.processInfo.environment[variable].flatMap { $0.isEmpty ? nil : $0 }
+  }
+
+  func flag(_ variable: String) throws -> Bool? {
+    guard let text = text(variable) else { return nil }
+    guard let value = ["1": true, "true": true, "0": false, "false": false][text] else {
+      throw CommandFailure("\(variable) must be true or false")
+    }
+    return value
+  }
+
+  func port() throws -> Int? {
+    guard let text = text("FRESHET_PORT") else { return file.port }
+    guard let port = Int(text), (0...65_535).contains(port) else {
+      throw CommandFailure("FRESHET_PORT must be 0 to 65535")
+    }
+    return port
+  }
+
+  /// Comma-separated.
+  func list(_ variable: String) -> [String]? {
+    text(variable)?.split(separator: ",").map { $0.trimmingCharacters(in: .whitespaces) }
   }
 }
 
 /// What `serve` and `demo` have in common.
 struct ServeOptions: ParsableArguments {
-  @Option(help: "The address to listen on.")
-  var host = "127.0.0.1"
+  @Option(name: .customLong("host"), help: "The address to listen on. (default: 127.0.0.1)")
+  var hostOption: String?
 
-  @Option(help: "The port to listen on; 0 takes a free one and logs it.")
-  var port = 8080
+  @Option(help: "The port to listen on; 0 takes a free one and logs it. (default: 8080)")
+  var port: Int?
+
+  @Flag(help: "Let clients ask queries of their own although other machines can reach the server (see --host).")
+  var allowQueries = false
 
   @Option(
     name: .customLong("public"),
@@ -62,12 +114,18 @@ struct ServeOptions: ParsableArguments {
     })
   var logLevel: Logger.Level = .info
 
+  /// The address to listen on, as far as flags and variables say.
+  var host: String { hostOption ?? Settings().text("FRESHET_HOST") ?? "127.0.0.1" }
+
   func validate() throws {
-    guard (0...65_535).contains(port) else { throw ValidationError("--port must be 0 to 65535.") }
+    guard (0...65_535).contains(port ?? 0) else { throw ValidationError("--port must be 0 to 65535.") }
   }
 
   /// Serves until SIGTERM or SIGINT.
-  func serve(_ path: String, allowsWrites: Bool, whenListening: (FreshetServer) throws -> Void = { _ in }) throws {
+  func serve(
+    _ path: String, allowsWrites: Bool, _ settings: Settings = Settings(),
+    whenListening: (FreshetServer) throws -> Void = { _ in }
+  ) throws {
     let level = logLevel
     LoggingSystem.bootstrap { label in
       var handler = StreamLogHandler.standardError(label: label)
@@ -75,13 +133,8 @@ struct ServeOptions: ParsableArguments {
       return handler
     }
     let logger = Logger(label: "freshet")
-    var configuration = ServerConfiguration(database: path)
-    configuration.host = host
-    configuration.port = port
-    configuration.publicDirectory = publicDirectory ?? PublicDirectory.bundled
-    configuration.allowsWrites = allowsWrites
-    configuration.allowedOrigins = Set(allowOrigin)
-    configuration.allowedHosts = Set(allowHost.map { $0.lowercased() })
+    let configuration = try configuration(path, allowsWrites: allowsWrites, settings)
+    let host = configuration.host
 
     let signals = TerminationSignals()
     let server: FreshetServer
@@ -95,5 +148,24 @@ struct ServeOptions: ParsableArguments {
     logger.info("stopping", metadata: ["signal": "\(signal)"])
     server.stop()
     logger.info("stopped")
+  }
+
+  private func configuration(
+    _ path: String, allowsWrites: Bool, _ settings: Settings
+  ) throws -> ServerConfiguration {
+    let file = settings.file
+    var configuration = ServerConfiguration(database: path)
+    configuration.host = hostOption ?? settings.text("FRESHET_HOST") ?? file.host ?? configuration.host
+    configuration.port = try port ?? settings.port() ?? configuration.port
+    configuration.publicDirectory = publicDirectory ?? PublicDirectory.bundled
+    configuration.allowsWrites = allowsWrites
+    configuration.allowsAdHocQueries =
+      allowQueries ? true : try settings.flag("FRESHET_ALLOW_QUERIES") ?? file.allowQueries
+    let origins = allowOrigin.isEmpty ? settings.list("FRESHET_ALLOWED_ORIGINS") ?? file.allowedOrigins : allowOrigin
+    configuration.allowedOrigins = Set(origins ?? [])
+    let hosts = allowHost.isEmpty ? settings.list("FRESHET_ALLOWED_HOSTS") ?? file.allowedHosts : allowHost
+    configuration.allowedHosts = Set((hosts ?? []).map { $0.lowercased() })
+    configuration.queries = PublishedQueries(file.queries)
+    return configuration
   }
 }

@@ -6,8 +6,11 @@ package struct Inflate {
   private var input: [UInt8] = []
   private var position = 0
 
-  /// What the message is, whose last four bytes (00 00 ff ff) RFC 7692 took off.
-  mutating func message(_ payload: [UInt8]) throws -> [UInt8] {
+  package init() {}
+
+  /// What the message is, whose last four bytes (00 00 ff ff) RFC 7692 took off; a stream that ends by itself is read to its
+  /// end.
+  package mutating func message(_ payload: [UInt8]) throws -> [UInt8] {
     (input, position) = (payload + [0, 0, 0xff, 0xff], 0)
     let start = window.count
     while position < input.count * 8 - 8 {

@@ -1,0 +1,129 @@
+import LiveQuery
+import Wire
+import Yams
+
+/// A value in a YAML file, with where it stands, for sentences about it.
+struct YAMLPlace {
+  let node: Node
+  /// Such as `queries.failedBanks.query`; "" for the whole file.
+  let path: String
+  let file: String
+
+  /// What is wrong with it.
+  func error(_ sentence: String) -> ServerError {
+    let line = node.mark.map { ", line \($0.line)" } ?? ""
+    return ServerError("\(file)\(line): \(path.isEmpty ? "the file" : path) \(sentence)")
+  }
+
+  private func place(_ name: String, _ node: Node) -> YAMLPlace {
+    YAMLPlace(node: node, path: path.isEmpty ? name : "\(path).\(name)", file: file)
+  }
+
+  /// Its members, in the order of the file.
+  func members() throws(ServerError) -> [(name: String, value: YAMLPlace)] {
+    guard case .mapping(let mapping) = node else { throw error("must be a mapping (name: value)") }
+    var members: [(String, YAMLPlace)] = []
+    for (key, value) in mapping {
+      guard case .scalar(let name) = key else { throw error("must have names that are text") }
+      members.append((name.string, place(name.string, value)))
+    }
+    return members
+  }
+
+  var isNull: Bool { (try? scalar())?.isNull ?? false }
+
+  private func scalar() throws(ServerError) -> Node.Scalar {
+    guard case .scalar(let scalar) = node else { throw error("must be a single value") }
+    return scalar
+  }
+
+  func text() throws(ServerError) -> String {
+    let scalar = try scalar()
+    if scalar.isNull { throw error("is empty") }
+    return scalar.string
+  }
+
+  func boolean() throws(ServerError) -> Bool {
+    guard case .bool(let value)? = JSONValue(node) else { throw error("must be true or false") }
+    return value
+  }
+
+  func port() throws(ServerError) -> Int {
+    guard case .integer(let value)? = JSONValue(node), (0...65_535).contains(value) else {
+      throw error("must be a number from 0 to 65535")
+    }
+    return Int(value)
+  }
+
+  func texts() throws(ServerError) -> [String] {
+    guard case .sequence(let sequence) = node else { throw error("must be a list") }
+    var texts: [String] = []
+    for (index, node) in sequence.enumerated() { texts.append(try place("\(index)", node).text()) }
+    return texts
+  }
+
+  /// - Throws: what is no JSON.
+  func json() throws(ServerError) -> JSONValue {
+    guard let value = JSONValue(node) else { throw error("holds something that JSON has no word for") }
+    return value
+  }
+
+  /// A value of a parameter's type.
+  func value(of type: ParameterType) throws(ServerError) -> SQLValue {
+    let scalar = try scalar()
+    if scalar.isNull { return .null }
+    if type == .any, !scalar.isPlain { return .text(scalar.string) }
+    guard let value = type.value(text: scalar.string) else { throw error("must be of the type \(type.rawValue)") }
+    return value
+  }
+}
+
+extension Node.Scalar {
+  /// Neither quoted nor a block.
+  fileprivate var isPlain: Bool { style == .plain || style == .any }
+
+  fileprivate var isNull: Bool { isPlain && ["", "~", "null", "Null", "NULL"].contains(string) }
+}
+
+extension JSONValue {
+  /// The value of YAML 1.2's core schema: `no` and `off` are texts. Nil when there is an alias in it.
+  fileprivate init?(_ node: Node) {
+    switch node {
+    case .alias: return nil
+    case .sequence(let sequence):
+      var list: [JSONValue] = []
+      for element in sequence {
+        guard let value = JSONValue(element) else { return nil }
+        list.append(value)
+      }
+      self = .array(list)
+    case .mapping(let mapping):
+      var members: [String: JSONValue] = [:]
+      for (key, node) in mapping {
+        guard case .scalar(let name) = key, let value = JSONValue(node) else { return nil }
+        members[name.string] = value
+      }
+      self = .object(members)
+    case .scalar(let scalar): self.init(scalar)
+    }
+  }
+
+  private init(_ scalar: Node.Scalar) {
+    let text = scalar.string
+    guard scalar.isPlain else {
+      self = .string(text)
+      return
+    }
+    switch text {
+    case _ where scalar.isNull: self = .null
+    case "true", "True", "TRUE": self = .bool(true)
+    case "false", "False", "FALSE": self = .bool(false)
+    default:
+      let number = try? JSONParser.parse(text)
+      switch number {
+      case .integer, .real: self = number ?? .null
+      default: self = .string(text)
+      }
+    }
+  }
+}

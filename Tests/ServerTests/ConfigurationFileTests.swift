@@ -1,0 +1,150 @@
+import Foundation
+import LiveQuery
+import Server
+import TestSupport
+import Testing
+
+/// `freshet.yaml`.
+@Suite struct ConfigurationFileTests {
+  @Test func `Every setting is read`() throws {
+    let file = try ConfigurationFile(
+      yaml: """
+        database: app.sqlite
+        host: 0.0.0.0
+        port: 9090
+        allowWrites: true
+        allowQueries: false
+        allowedOrigins: [https://a.example, "https://b.example"]
+        allowedHosts:
+          - a.example
+        queries:
+          failedBanks:
+            description: Failed banks of one state
+            query: { from: bank, where: "state = :state", orderBy: [name], sectionBy: {by: year, order: DESC}, limit: 5 }
+            parameters:
+              state: { type: text, default: GA, description: Postal code }
+              zip: { type: text, default: 05 }
+              since: { type: integer }
+              share: { type: real, default: 1 }
+              open: { type: boolean, default: false }
+              mark: { type: blob, default: AQI= }
+              maybe: { type: text, default: null }
+              number: { type: any, default: 5 }
+              digits: { type: any, default: "5" }
+        """, name: "x.yaml")
+    #expect(file.database == "app.sqlite" && file.host == "0.0.0.0" && file.port == 9_090)
+    #expect(file.allowWrites == true && file.allowQueries == false)
+    #expect(file.allowedOrigins == ["https://a.example", "https://b.example"] && file.allowedHosts == ["a.example"])
+    let query = try #require(file.queries.first)
+    #expect(query.name == "failedBanks" && query.description == "Failed banks of one state")
+    #expect(query.query.from == "bank" && query.query.filter == "state = :state" && query.query.limit == 5)
+    #expect(query.query.sectionBy?.isDescending == true)
+    let values = Dictionary(uniqueKeysWithValues: query.parameters.map { ($0.name, $0.defaultValue) })
+    #expect(
+      values == [
+        "state": .text("GA"), "zip": .text("05"), "since": nil, "share": .real(1), "open": .integer(0),
+        "mark": .blob([1, 2]), "maybe": .null, "number": .integer(5), "digits": .text("5"),
+      ])
+  }
+
+  @Test(arguments: ["", "# nothing", "queries: {}", "queries:", "host:"])
+  func `A file may say nothing`(yaml: String) throws {
+    let file = try ConfigurationFile(yaml: yaml, name: "x.yaml")
+    #expect(file.queries.isEmpty && file.host == nil)
+  }
+
+  /// A file, and the one sentence.
+  @Test(arguments: [
+    ("nosuch: 1", "x.yaml, line 1: nosuch is not a setting"),
+    ("\nport: x", "x.yaml, line 2: port must be a number from 0 to 65535"),
+    ("port: 70000", "x.yaml, line 1: port must be a number from 0 to 65535"),
+    ("allowWrites: yes", "x.yaml, line 1: allowWrites must be true or false"),
+    ("allowWrites: \"true\"", "x.yaml, line 1: allowWrites must be true or false"),
+    ("host: [a]", "x.yaml, line 1: host must be a single value"),
+    ("allowedOrigins: a", "x.yaml, line 1: allowedOrigins must be a list"),
+    ("- a", "x.yaml, line 1: the file must be a mapping (name: value)"),
+    ("queries: [a]", "x.yaml, line 1: queries must be a mapping (name: value)"),
+    ("queries:\n  a: {}", "x.yaml, line 2: queries.a has no query"),
+    (
+      "queries:\n  a b: {query: {from: t}}",
+      "x.yaml, line 2: queries.a b must be named with 1 to 64 letters, digits, _, - and ."
+    ),
+    (
+      "queries:\n  a:\n    query: {where: x}",
+      "x.yaml, line 3: queries.a.query is no query: query.from is missing"
+    ),
+    ("queries:\n  a:\n    query: {from: t, form: u}", "x.yaml, line 3: queries.a.query.form is no part of a query"),
+    (
+      "queries:\n  a:\n    query: {from: t, params: {x: 1}}",
+      "x.yaml, line 3: queries.a.query.params is not for published queries: declare parameters"
+    ),
+    (
+      "queries:\n  a:\n    query: {from: t}\n    x: 1",
+      "x.yaml, line 4: queries.a.x is unknown: a published query has description, query and parameters"
+    ),
+    (
+      "queries: {a: {query: {from: t}, parameters: {p: {type: number}}}}",
+      "x.yaml, line 1: queries.a.parameters.p.type must be one of integer, real, text, boolean, blob, any"
+    ),
+    (
+      "queries: {a: {query: {from: t}, parameters: {p: {type: integer, default: x}}}}",
+      "x.yaml, line 1: queries.a.parameters.p.default must be of the type integer"
+    ),
+    ("a: 1\na: 2", "x.yaml: line 1: a is there twice"),
+    ("a: [1", "x.yaml: line 2: did not find expected ',' or ']'"),
+    ("\ta: 1", "x.yaml: line 1: found character that cannot start any token"),
+  ])
+  func `What is wrong is said with its place`(yaml: String, sentence: String) {
+    #expect {
+      try ConfigurationFile(yaml: yaml, name: "x.yaml")
+    } throws: {
+      return "\($0)" == sentence
+    }
+  }
+
+  // MARK: - The command
+
+  /// What the file says, what the command is given, and what comes of it.
+  @Test func `Flags override the file, whose path the database's starts at`() throws {
+    let folder = try ProgramFolder()
+    let yaml = """
+      database: a b.sqlite
+      host: nosuch.invalid
+      port: 1
+      allowQueries: false
+      queries: {all: {query: {from: t}}}
+      """
+    let path = folder.path + "/freshet.yaml"
+    try write(yaml, path)
+    let program = try Program(["serve", "--config", path, "--track", "--host", "127.0.0.1", "--port", "0"])
+    let port = try program.port()
+    #expect(try RawSocket(port: port).request("GET", "/v1/snapshot?from=t").status == 403)
+    #expect(try RawSocket(port: port).request("GET", "/v1/queries/all").text.contains("\"total\":1"))
+    program.signal(SIGTERM)
+    #expect(program.status(within: 5) == 0)
+  }
+
+  @Test func `A wrong file is one sentence and the status 1`() throws {
+    let folder = try ProgramFolder()
+    let path = folder.path + "/freshet.yaml"
+    try write("port: x", path)
+    let wrong = try Program.run("serve", folder.database, "--config", path)
+    #expect(wrong.status == 1 && wrong.errors == "Error: \(path), line 1: port must be a number from 0 to 65535\n")
+    let missing = try Program.run("serve", folder.database, "--config", folder.path + "/nosuch.yaml")
+    #expect(missing.status == 1 && missing.errors == "Error: cannot read \(folder.path)/nosuch.yaml\n")
+  }
+
+  @Test func `Where other machines can reach the server, queries of one's own are for who says so`() throws {
+    let folder = try ProgramFolder()
+    for (flags, status) in [([], 403), (["--allow-queries"], 200)] {
+      let program = try Program(["serve", folder.database, "--track", "--host", "0.0.0.0", "--port", "0"] + flags)
+      #expect(try RawSocket(port: try program.port()).request("GET", "/v1/snapshot?from=t").status == status)
+      program.signal(SIGTERM)
+      #expect(program.status(within: 5) == 0)
+    }
+  }
+
+  private func write(_ text: String, _ path: String) throws {
+    try text.write(toFile: path, atomically: true, encoding: .utf8)
+  }
+}

@@ -1,0 +1,120 @@
+import Server
+import TestSupport
+import Testing
+import Wire
+
+/// What the server tells of queries, of the database and of itself.
+@Suite struct DescriptionTests {
+  private static let schema = """
+    CREATE TABLE well(id INTEGER PRIMARY KEY, name TEXT NOT NULL, depth REAL, operator INT REFERENCES operator);
+    CREATE TABLE operator(code TEXT, region TEXT, name, PRIMARY KEY (region, code)) WITHOUT ROWID;
+    CREATE VIEW deep AS SELECT * FROM well WHERE depth > 1000;
+    INSERT INTO well VALUES (1, 'Aardvark', 5000, NULL);
+    """
+
+  // MARK: - Explain
+
+  @Test func `A query over one table is followed by its keys`() throws {
+    let live = try LiveServer(Self.schema)
+    let response = try live.http("GET", "/v1/explain?from=well&where=depth%3E:d&param.d=10&orderBy=name")
+    #expect(response.status == 200, "\(response.text)")
+    let json = try JSONParser.parse(response.body)
+    #expect(json["maintenance"] == .string("incremental"))
+    #expect(try json.required("sql").text().contains("well") && !json.required("reason").text().isEmpty)
+    let table = try #require(try json.list("tables").first)
+    #expect(table["name"] == .string("well") && table["tracked"] == .bool(true))
+    #expect(table["following"] == .string("key"))
+    #expect(try !json.list("plan").isEmpty && json["advice"] != nil)
+    live.stop()
+  }
+
+  @Test func `What is not tracked is refetched`() throws {
+    let live = try LiveServer(Self.schema, isTracked: false)
+    let json = try JSONParser.parse(try live.http("GET", "/v1/explain?from=well").body)
+    #expect(json["maintenance"] == .string("refetch"))
+    #expect(try json.list("tables").map { $0["tracked"] } == [.bool(false)])
+    live.stop()
+  }
+
+  @Test(arguments: [
+    ("from=nosuch", 400, "no_such_table"), ("", 400, "bad_message"), ("from=well&wait=1", 400, "bad_query"),
+    ("from=well&where=depth%3E:d", 400, "bad_query"), ("name=nosuch", 400, "bad_query"),
+  ])
+  func `What cannot be explained is a problem`(parameters: String, status: Int, code: String) throws {
+    let live = try LiveServer(Self.schema)
+    let response = try live.http("GET", "/v1/explain?\(parameters)")
+    #expect(response.status == status && response.text.contains("\"code\":\"\(code)\""), "\(response.text)")
+    live.stop()
+  }
+
+  // MARK: - Schema
+
+  @Test func `The schema names what may be read, and nothing of Freshet's own`() throws {
+    let live = try LiveServer(Self.schema)
+    let response = try live.http("GET", "/v1/schema")
+    let tables = try JSONParser.parse(response.body).list("tables")
+    #expect(tables.map { $0["name"]?.short ?? "" }.sorted() == ["'deep'", "'operator'", "'well'"])
+    let well = try #require(tables.first { $0["name"] == .string("well") })
+    #expect(well["kind"] == .string("table") && well["tracked"] == .bool(true))
+    #expect(
+      try well.list("columns").map(\.short) == [
+        "{key:1 name:'id' notNull:false type:'INTEGER'}", "{key:0 name:'name' notNull:true type:'TEXT'}",
+        "{key:0 name:'depth' notNull:false type:'REAL'}", "{key:0 name:'operator' notNull:false type:'INT'}",
+      ])
+    let keys = try tables.first { $0["name"] == .string("operator") }?.list("columns").map { $0["key"]?.short ?? "" }
+    #expect(keys == ["2", "1", "0"])
+    #expect(tables.first { $0["name"] == .string("deep") }?["kind"] == .string("view"))
+    live.stop()
+  }
+
+  // MARK: - Metrics
+
+  /// Name and value of every sample.
+  private func metrics(_ live: LiveServer) throws -> [String: Double] {
+    let response = try live.http("GET", "/metrics")
+    #expect(response.status == 200 && response.headers["content-type"]?.hasPrefix("text/plain; version=0.0.4") == true)
+    var samples: [String: Double] = [:]
+    var described: [String: Set<Substring>] = [:]
+    for line in response.text.split(separator: "\n") {
+      let words = line.split(separator: " ", maxSplits: 3)
+      if line.hasPrefix("#") {
+        described[String(words[2]), default: []].insert(words[1])
+        continue
+      }
+      samples[String(words[0])] = Double(words[1])
+      let name = words[0].prefix { $0 != "{" }
+      let family = described[String(name)] ?? (name.hasSuffix("_count") ? described[String(name.dropLast(6))] : nil)
+      #expect(family == ["HELP", "TYPE"], "\(line)")
+    }
+    return samples
+  }
+
+  @Test func `Metrics count what there is and what was done`() throws {
+    let live = try LiveServer(Self.schema) { $0.allowsWrites = true }
+    let idle = try metrics(live)
+    #expect(idle["freshet_sessions"] == 0 && idle["freshet_subscriptions"] == 0)
+    #expect(idle["process_start_time_seconds"]! > 1.7e9)
+    let client = try live.connect()
+    try client.subscribe("q", #"{"from":"well"}"#)
+    let stream = try EventClient(port: live.server.port, "/v1/subscriptions?from=well&limit=5")
+    try stream.load()
+    let good = #"{"statements":[{"sql":"UPDATE well SET depth = 1"}]}"#
+    #expect(try live.http("POST", "/v1/transactions", body: good).status == 200)
+    let bad = #"{"statements":[{"sql":"UPDATE well SET name = NULL"}]}"#
+    #expect(try live.http("POST", "/v1/transactions", body: bad).status == 409)
+    try client.catchUp(["q"])
+    try stream.next()
+    let busy = try metrics(live)
+    #expect(busy["freshet_sessions"] == 1 && busy["freshet_streams"] == 1)
+    #expect(busy["freshet_subscriptions"] == 2 && busy["freshet_controllers"] == 1)
+    #expect(busy["freshet_transactions_committed_total"] == 1 && busy["freshet_transactions_failed_total"] == 1)
+    #expect(busy["freshet_snapshots_total"]! >= 2 && busy["freshet_patches_total"]! >= 2)
+    #expect(busy["freshet_ticks_total"]! >= 1 && busy["freshet_changes_total"]! >= 1)
+    #expect(busy["freshet_tick_duration_seconds{quantile=\"0.99\"}"]! > 0)
+    stream.socket.close()
+    client.socket.close()
+    while try metrics(live)["freshet_subscriptions"] != 0 {}
+    #expect(try metrics(live)["freshet_streams"] == 0)
+    live.stop()
+  }
+}
