@@ -14,6 +14,8 @@ final class Recorder: SubscriptionOutput {
     var delivery: String
     var from = ""
     var version = ""
+    /// For each of a patch's contents, the indexes of the columns that may have changed.
+    var changed: [String] = []
     var recipients: [SubscriptionKey]
   }
 
@@ -64,6 +66,9 @@ extension Recorder.Sent {
       self.delivery =
         "patch -\(patch.deleted.count) +\(patch.inserted.count) >\(patch.moved.count) *\(patch.updated.count)"
       from = message.from
+      changed = message.changed.map { set in
+        message.columns.indices.filter { set.contains($0) }.map { "\($0)" }.joined(separator: ",")
+      }
       version = message.to
     case .unsubscribed: self.delivery = "unsubscribed"
     case .located(_, let place):
@@ -145,6 +150,18 @@ final class WorkerFixture {
     request.wait = milliseconds
     worker.post(.snapshot(request))
     return answer
+  }
+
+  func explain(_ query: Query) -> Result<Explanation, FreshetError> {
+    let result = Mutex<Result<Explanation, FreshetError>>(.failure(FreshetError(.timeout, "no answer")))
+    let done = DispatchSemaphore(value: 0)
+    worker.post(
+      .explain(query) { explanation in
+        result.withLock { $0 = explanation }
+        done.signal()
+      })
+    _ = done.wait(timeout: .now() + 20)
+    return result.withLock { $0 }
   }
 
   var statistics: WorkerStatistics {

@@ -13,6 +13,9 @@ enum LiveLibrary {
       CREATE TABLE sale(book_id INT, region TEXT, amount REAL, PRIMARY KEY (book_id, region)) WITHOUT ROWID;
       CREATE TABLE genre(code TEXT PRIMARY KEY, label TEXT, id INT);
       CREATE VIEW shelf AS SELECT b.id, b.title, a.name AS author, b.year FROM book b JOIN author a ON a.id = b.author_id;
+      CREATE VIEW lonely(id, who, mentor) AS SELECT a.id, upper(a.name) who, m.name FROM author AS a
+        LEFT JOIN author m ON m.id = a.mentor WHERE NOT EXISTS (SELECT 1 FROM book WHERE author_id = a.id) ORDER BY a.name;
+      CREATE VIEW everything AS SELECT * FROM book WHERE year IS NOT NULL;
       CREATE VIRTUAL TABLE note USING fts5(body);
       CREATE TRIGGER noted AFTER INSERT ON genre BEGIN INSERT INTO note VALUES (NEW.label || ' a'); END;
       """,
@@ -114,6 +117,9 @@ enum LiveLibrary {
         + "author a JOIN up ON up.id = a.mentor WHERE depth < 5) SELECT id, max(depth) AS depth FROM up GROUP BY id) AS up",
       keys: ["up.id"], ["depth"], tellsKey: true),
     query("shelf", keys: ["shelf.id"], ["title", "author"], tellsKey: true),
+    query("lonely AS l", keys: ["l.id"], ["who", "mentor"], tellsKey: true),
+    query("everything", keys: ["everything.id"], ["title", "year"], where: "year > 0", tellsKey: true),
+    query("shelf", keys: ["shelf.author", "shelf.id"], ["title"], tellsKey: true),
     query("note", keys: ["note.rowid"], ["body"], where: "note MATCH 'a'"),
     query(
       "author", ["name"],

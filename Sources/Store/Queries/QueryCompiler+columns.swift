@@ -159,6 +159,8 @@ extension QueryCompiler {
     case .none: false
     case .baseKey(let names): key.map(\.reference) == references(toKey: names)
     case .groups: key.map(\.sql) == groups.map(\.sql) && groups.allSatisfy { $0.order == .identity }
+    // The key is made of the view's columns in any case.
+    case .view(let view): key.count == view.columns.count && view.columns.allSatisfy { $0.order == .identity }
     }
   }
 

@@ -104,7 +104,9 @@ extension QueryCompiler {
   mutating func noteNestedTables() {
     for source in from.sources {
       switch source.kind {
-      case .table(let name): if let table = schema.table(name), table.kind != .table { note(tablesOf: table) }
+      case .table(let name):
+        guard let table = schema.table(name), table.kind != .table else { break }
+        if let view = viewUnit() { noteNested(view) } else { note(tablesOf: table) }
       case .function: break
       case .parenthesis: note(tablesNamedIn: from.fragment, tokens: source.body)
       }
@@ -114,6 +116,13 @@ extension QueryCompiler {
       note(tablesNamedIn: from.fragment, tokens: source.constraint)
     }
     if from.sources.isEmpty { note(tablesNamedIn: from.fragment) }
+  }
+
+  /// A view's own tables are followed one by one, but for those of its subqueries.
+  private mutating func noteNested(_ view: ViewUnit) {
+    for fragment in view.definition.items + [view.definition.filter].compactMap({ $0 }) where fragment.hasSubquery {
+      note(tablesNamedIn: fragment)
+    }
   }
 
   /// By lower-case name of each table of the schema that was read, its columns.

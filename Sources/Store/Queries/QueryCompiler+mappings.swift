@@ -22,7 +22,7 @@ extension QueryCompiler {
     }
     for (index, table) in compiled.tables.enumerated() { compiled.joinColumns[index] = joins[table.name.lowercased()] }
     compiled.dependencies = columns.map { column in
-      let masks = self.masks(of: column.reads)
+      let masks = self.masks(of: resolved(column.reads))
       return Dictionary(
         uniqueKeysWithValues: compiled.tables.enumerated().compactMap { index, table in
           masks[table.name.lowercased()].map { (index, $0) }
@@ -31,17 +31,41 @@ extension QueryCompiler {
     compiled.routing = routing(filter: filter)
   }
 
+  /// SQLite reports all that a view reads, whichever of its columns is asked for: for those, what they are made of.
+  private func resolved(_ reads: Set<FragmentChecker.ColumnRead>) -> Set<FragmentChecker.ColumnRead> {
+    guard case .view(let view) = unit, let name = from.sources[0].table else { return reads }
+    var result: Set<FragmentChecker.ColumnRead> = []
+    for read in reads where isSameName(read.table, name) {
+      guard let sql = view.definitions[read.column.lowercased()] else { return reads }
+      let statement = "SELECT 1 FROM \(view.definition.from.fragment.text) WHERE (\(sql)) IS NULL"
+      result.formUnion((try? compile(statement, place: nil).reads) ?? reads)
+    }
+    return result
+  }
+
+  /// The clause through which changed rows lead to units: that of the view, when there is one.
+  private var mappingFrom: FromClause {
+    if case .view(let view) = unit { return view.definition.from }
+    return from
+  }
+
+  /// The unit in terms of that clause.
+  private var mappingUnits: [String] {
+    if case .view(let view) = unit { return view.expressions }
+    return unitExpressions.map(\.sql)
+  }
+
   private func aliases(of table: DatabaseSchema.Table) -> [String] {
-    from.sources.filter { $0.table.map { isSameName($0, table.name) } == true }.compactMap(\.qualifier)
+    mappingFrom.sources.filter { $0.table.map { isSameName($0, table.name) } == true }.compactMap(\.qualifier)
   }
 
   /// By lower-case table name, the columns that the conditions of joins read.
   private func joinMasks() -> [String: ColumnMask] {
-    guard from.sources.count > 1 else { return [:] }
-    var masks = masks(of: (try? compile("SELECT 1 FROM \(fromSQL)", place: nil).reads) ?? [])
-    for table in from.sources.compactMap({ $0.table.flatMap(schema.table) }) where table.kind != .view {
+    guard mappingFrom.sources.count > 1 else { return [:] }
+    var masks = masks(of: (try? compile("SELECT 1 FROM \(mappingFrom.fragment.text)", place: nil).reads) ?? [])
+    for table in mappingFrom.sources.compactMap({ $0.table.flatMap(schema.table) }) where table.kind != .view {
       // SQLite does not report what NATURAL and USING compare.
-      let named = from.isNatural ? table.columnNames : table.columnNames.filter { usedNames.contains($0.lowercased()) }
+      let named = mappingFrom.isNatural ? table.columnNames : table.columnNames.filter { usedNames.contains($0.lowercased()) }
       let mask = masks[table.name.lowercased()]?.rawValue ?? 0
       masks[table.name.lowercased()] = ColumnMask(rawValue: mask | table.mask(of: named).rawValue)
     }
@@ -51,10 +75,10 @@ extension QueryCompiler {
   /// Lower-case names in all `USING (…)`.
   private var usedNames: Set<String> {
     var names: Set<String> = []
-    for source in from.sources {
-      guard let first = source.constraint.first, from.fragment.keyword(at: first) == "USING" else { continue }
+    for source in mappingFrom.sources {
+      guard let first = source.constraint.first, mappingFrom.fragment.keyword(at: first) == "USING" else { continue }
       for index in source.constraint.dropFirst() {
-        if let name = from.fragment.name(of: from.fragment.tokens[index]) { names.insert(name.lowercased()) }
+        if let name = mappingFrom.fragment.name(of: mappingFrom.fragment.tokens[index]) { names.insert(name.lowercased()) }
       }
     }
     return names
@@ -63,7 +87,7 @@ extension QueryCompiler {
   private func mappings(of table: DatabaseSchema.Table) throws(FreshetError) -> [UnitMapping] {
     guard let key = table.key else { return [] }
     var mappings: [UnitMapping] = []
-    for (index, source) in from.sources.enumerated() where source.table.map({ isSameName($0, table.name) }) == true {
+    for (index, source) in mappingFrom.sources.enumerated() where source.table.map({ isSameName($0, table.name) }) == true {
       if index == 0, case .baseKey = unit {
         mappings.append(
           UnitMapping(
@@ -79,10 +103,10 @@ extension QueryCompiler {
     _ index: Int, _ source: FromClause.Source, _ table: DatabaseSchema.Table, _ key: TableKey
   ) throws(FreshetError) -> UnitMapping {
     let first = fragments.parameterCount + 1
-    let units = unitExpressions.map(\.sql).joined(separator: ", ")
+    let units = mappingUnits.joined(separator: ", ")
     let qualifier = source.qualifier ?? quotedIdentifier(table.name)
     let isRow = zip(key.names, first...).map { "\(qualifier).\(quotedIdentifier($0)) \(key.equality) ?\($1)" }
-    let sql = "SELECT DISTINCT \(units) FROM \(try from.prefix(through: index) { _ in nil }) WHERE "
+    let sql = "SELECT DISTINCT \(units) FROM \(try mappingFrom.prefix(through: index) { _ in nil }) WHERE "
     let new = sql + isRow.joined(separator: " AND ")
     try compile(new, place: nil)
     var mapping = UnitMapping(
@@ -94,11 +118,12 @@ extension QueryCompiler {
 
   /// The columns of a table by which what it leads to is found.
   private func joinColumns(_ index: Int, _ table: DatabaseSchema.Table) throws(FreshetError) -> ColumnMask {
-    if from.isNatural { return .all }
-    let prefix = try from.prefix(through: index) { _ in nil }
+    if mappingFrom.isNatural { return .all }
+    let prefix = try mappingFrom.prefix(through: index) { _ in nil }
     var reads = try compile("SELECT 1 FROM \(prefix)", place: nil).reads
     if index == 0 {
-      for group in groups { reads.formUnion(try compile("SELECT (\(group.sql)) FROM \(prefix)", place: nil).reads) }
+      // Groups and views are found by what the first table's row makes of itself.
+      for unit in mappingUnits { reads.formUnion(try compile("SELECT (\(unit)) FROM \(prefix)", place: nil).reads) }
     }
     let names = reads.filter { isSameName($0.table, table.name) }.map(\.column)
     let using = table.columnNames.filter { usedNames.contains($0.lowercased()) }
@@ -112,7 +137,7 @@ extension QueryCompiler {
     _ mapping: inout UnitMapping, _ index: Int, _ source: FromClause.Source, _ table: DatabaseSchema.Table,
     _ key: TableKey, _ units: String
   ) {
-    guard !from.isNatural, let tracked = table.tracked else { return }
+    guard !mappingFrom.isNatural, let tracked = table.tracked else { return }
     var names = key.names
     mapping.oldValues = key.names.indices.map { .key($0) }
     for (position, column) in tracked.captured.enumerated() {
@@ -125,7 +150,7 @@ extension QueryCompiler {
     let row = "(\(stored) UNION ALL SELECT 1, \(values) LIMIT 2)"
     let body = source.isNamed ? row : "\(row) AS \(source.qualifier ?? "")"
     guard
-      let prefix = try? from.prefix(
+      let prefix = try? mappingFrom.prefix(
         through: index, { token in source.body.contains(token) ? (token == source.body.lowerBound ? body : "") : nil })
     else { return }
     let sql = "SELECT DISTINCT \(units) FROM \(prefix) WHERE \(source.qualifier ?? "")._freshet_old IS NOT NULL"

@@ -9,12 +9,15 @@ extension QueryCompiler {
     case baseKey([String])
     /// One group.
     case groups
+    /// The rows of a view that have one key.
+    case view(ViewUnit)
 
     var reason: String {
       switch self {
       case .none(let reason): reason
       case .baseKey: "a changed row is looked up by its key"
       case .groups: "the group of a changed row is looked up by its values"
+      case .view: "a changed row of the view's tables leads to keys, which are looked up in the view"
       }
     }
   }
@@ -28,6 +31,7 @@ extension QueryCompiler {
       return .none("a RIGHT or FULL JOIN gives rows that the first table does not have")
     }
     guard let table = base.table.flatMap(schema.table) else { return .none("its from begins with a subquery") }
+    if groups.isEmpty, let view = viewUnit() { return .view(view) }
     guard table.kind == .table else {
       return .none(
         "\(table.name) is a \(table.kind.rawValue == "view" ? "view" : "virtual table"), whose rows have no key to look up"
@@ -53,6 +57,7 @@ extension QueryCompiler {
     switch unit {
     case .none: return []
     case .groups: return groups
+    case .view(let view): return view.columns
     case .baseKey(let names):
       let qualifier = from.sources[0].qualifier ?? ""
       return names.map { ("\(qualifier).\(quotedIdentifier($0))", .identity) }

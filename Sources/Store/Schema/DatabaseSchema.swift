@@ -12,6 +12,8 @@ package struct DatabaseSchema: Sendable {
     package let key: TableKey?
     /// Set when its changes are logged.
     package let tracked: TrackedTable?
+    /// The CREATE VIEW statement of a view.
+    let definition: String?
 
     package var columnNames: [String] { columns.map(\.name) }
 
@@ -71,9 +73,15 @@ extension DatabaseSchema {
         Table(
           name: table.name, kind: Kind(rawValue: table.kind) ?? .table,
           columns: try columns(db, table.name),
-          key: try tracked?.key ?? (table.isTrackable ? key(db, table) : nil), tracked: tracked))
+          key: try tracked?.key ?? (table.isTrackable ? key(db, table) : nil), tracked: tracked,
+          definition: table.kind == "view" ? try definition(db, table.name) : nil))
     }
     return DatabaseSchema(tables: tables)
+  }
+
+  private static func definition(_ db: Database, _ view: String) throws -> String? {
+    let sql = "SELECT sql FROM main.sqlite_master WHERE type = 'view' AND name = ?"
+    return try String.fetchOne(db, sql: sql, arguments: [view])
   }
 
   /// Nil when the rows have nothing to be told apart by.
