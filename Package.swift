@@ -44,11 +44,13 @@ let package = Package(
     .systemLibrary(name: "CLibWebSockets", pkgConfig: "libwebsockets", providers: [.apt(["libwebsockets-dev"])]),
     .systemLibrary(name: "CZlib", pkgConfig: "zlib", providers: [.apt(["zlib1g-dev"])]),
     .target(name: "CGateway", dependencies: ["CLibWebSockets"], cSettings: cSettings),
+    .target(name: "CLiveClient", dependencies: ["CLibWebSockets"], cSettings: cSettings),
 
     // Pure: no I/O, no clock, no Foundation.
     module("RankedCollections"),
     module("LiveQuery", ["RankedCollections"]),
     module("Wire", ["LiveQuery"]),
+    module("LiveClient", ["LiveQuery", "Wire"]),
 
     // Effects.
     module("Store", ["LiveQuery", "RankedCollections", grdb, sqlite]),
@@ -63,7 +65,7 @@ let package = Package(
     .executableTarget(
       name: "freshet",
       dependencies: [
-        "Demo", "Server", "Store", grdb, logging,
+        "CLiveClient", "Demo", "LiveClient", "LiveQuery", "Server", "Store", "Wire", grdb, logging,
         .product(name: "ArgumentParser", package: "swift-argument-parser"),
       ],
       swiftSettings: swiftSettings),
@@ -74,6 +76,7 @@ let package = Package(
     tests(of: "RankedCollections", ["TestSupport"]),
     tests(of: "LiveQuery", ["RankedCollections", "TestSupport", "Wire"]),
     tests(of: "Wire", ["LiveQuery"]),
+    tests(of: "LiveClient", ["LiveQuery", "TestSupport", "Wire"]),
     tests(of: "Store", ["LiveQuery", "RankedCollections", "TestSupport", grdb, sqlite]),
     tests(of: "Controllers", ["LiveQuery", "RankedCollections", "Store", "TestSupport", grdb, logging]),
     tests(of: "Gateway", ["TestSupport"]),

@@ -9,7 +9,9 @@ final class Subscription {
   /// Least time between two patches, in nanoseconds.
   let minInterval: UInt64
   /// Another one after a `requery`.
-  unowned var query: FollowedQuery
+  var query: FollowedQuery
+  /// The client has ended it, or was told that it has ended.
+  var isOver = false
 
   /// What the client holds contents of; nil: everything.
   var window: Window?

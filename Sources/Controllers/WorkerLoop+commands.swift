@@ -61,8 +61,9 @@ extension WorkerLoop {
   private func followed(_ query: Query) throws(FreshetError) -> FollowedQuery {
     if let known = queries[query] {
       bringToNow(known)
-      if known.pending != nil { throw FreshetError(.internal, "the query cannot be run at the moment") }
-      return known
+      // It may have ended just now: then it is tried anew, and the error told.
+      if known.pending == nil, queries[query] === known { return known }
+      if queries[query] === known { throw FreshetError(.internal, "the query cannot be run at the moment") }
     }
     guard let database else { throw FreshetError(.overloaded, "the database is not there") }
     let shape = try shape(of: query)
@@ -96,6 +97,7 @@ extension WorkerLoop {
 
   func remove(_ subscription: Subscription) {
     let key = subscription.key
+    subscription.isOver = true
     sessions[key.session]?[key.number] = nil
     if sessions[key.session]?.isEmpty == true { sessions[key.session] = nil }
     loading[key] = nil
@@ -121,6 +123,7 @@ extension WorkerLoop {
   func performDeferred(_ subscription: Subscription) {
     while subscription.loading == nil, !isStartingOver(subscription), !subscription.deferred.isEmpty {
       bringToNow(subscription.query)
+      if subscription.isOver { return }
       if subscription.isBehind {
         // May send a snapshot, at whose end this is called again.
         bringUpToDate(subscription)

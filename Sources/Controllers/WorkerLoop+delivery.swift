@@ -217,8 +217,9 @@ extension WorkerLoop {
   private func sendSnapshot(_ subscriptions: [Subscription]) {
     let first = subscriptions[0]
     let query = first.query
+    bringToNow(query)
+    if first.isOver { return }
     do throws(FreshetError) {
-      bringToNow(query)
       if query.pending != nil { throw FreshetError(.internal, "the query cannot be run at the moment") }
       var delivery = try snapshot(query, window: first.window)
       delivery.range = 0..<delivery.rows.end(from: 0, byteLimit: configuration.chunkBytes)

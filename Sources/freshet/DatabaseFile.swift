@@ -45,8 +45,16 @@ enum DatabaseFile {
     try write(path) { try ChangeLog.uninstall($0) }
   }
 
-  private static func write<Result>(_ path: String, _ body: (Database) throws -> Result) throws -> Result {
+  /// Runs statements that change the schema, and installs the change capture again. Foreign keys are checked at the end alone.
+  static func alter(_ path: String, sql: String) throws {
+    try write(path, enforcesForeignKeys: false) { try ChangeLog.alter($0, sql: sql) }
+  }
+
+  private static func write<Result>(
+    _ path: String, enforcesForeignKeys: Bool = true, _ body: (Database) throws -> Result
+  ) throws -> Result {
     var configuration = Configuration()
+    configuration.foreignKeysEnabled = enforcesForeignKeys
     configuration.busyMode = .timeout(10)
     do {
       return try DatabaseQueue(path: path, configuration: configuration).inDatabase(body)

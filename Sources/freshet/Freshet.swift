@@ -13,5 +13,8 @@ struct Freshet: ParsableCommand {
       the file changes, whoever changed it: this server, the sqlite3 shell, any program in any language.
       """,
     version: freshetVersion,
-    subcommands: [Serve.self, Demo.self, Track.self, Untrack.self, Health.self, DemoWriterCommand.self])
+    subcommands: [
+      Serve.self, Demo.self, Track.self, Untrack.self, Alter.self, Explain.self, Watch.self, Health.self,
+      DemoWriterCommand.self,
+    ])
 }

@@ -8,6 +8,11 @@ struct Track: ParsableCommand {
       Triggers write which rows change into one table that bounds its own length. Every writer counts, in any process and \
       language, also while no server runs. Safe to repeat: it brings what is there up to date. `freshet untrack` removes \
       every trace.
+
+      With a table named, that one alone is tracked, besides those tracked before. With none, all are, and those made later \
+      when this runs again or a server with --track sees them.
+
+      SQLite refuses to drop a column of a tracked table ("error in trigger _freshet_…"): use `freshet alter`.
       """)
 
   @Argument(help: ArgumentHelp("The SQLite file.", valueName: "db"))

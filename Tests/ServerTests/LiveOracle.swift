@@ -6,6 +6,7 @@ import Wire
 
 /// One query of the random tests: as it is sent, and as plain SQL for SQLite to answer itself.
 struct OracleQuery: Sendable {
+  /// `from`.
   var table: String
   var keys: [String]
   var select: [String]
@@ -15,6 +16,13 @@ struct OracleQuery: Sendable {
   var orderBy: [String]
   var limit: Int?
   var window: (offset: Int, limit: Int)?
+  var groupBy: [String] = []
+  var having: String?
+  /// Whether the key is told, and not left to its default.
+  var tellsKey = false
+  /// Names and SQL of single values.
+  var alongside: [String: String] = [:]
+  var parameters: [String: Int] = [:]
 
   var json: String {
     var parts = ["\"from\":\"\(table)\""]
@@ -26,6 +34,15 @@ struct OracleQuery: Sendable {
     }
     if !orderBy.isEmpty { parts.append("\"orderBy\":[\(orderBy.map { "\"\($0)\"" }.joined(separator: ","))]") }
     if let limit { parts.append("\"limit\":\(limit)") }
+    if !groupBy.isEmpty { parts.append("\"groupBy\":[\(groupBy.map { "\"\($0)\"" }.joined(separator: ","))]") }
+    if let having { parts.append("\"having\":\"\(having)\"") }
+    if tellsKey { parts.append("\"key\":[\(keys.map { "\"\($0)\"" }.joined(separator: ","))]") }
+    if !alongside.isEmpty {
+      parts.append("\"alongside\":{\(alongside.map { "\"\($0)\":\"\($1)\"" }.joined(separator: ","))}")
+    }
+    if !parameters.isEmpty {
+      parts.append("\"params\":{\(parameters.map { "\"\($0)\":\($1)" }.joined(separator: ","))}")
+    }
     return "{\(parts.joined(separator: ","))}"
   }
 
@@ -35,23 +52,37 @@ struct OracleQuery: Sendable {
     var rows: [[JSONValue]] = []
     /// Two rows have one key.
     var hasDuplicates = false
+    var alongside: [String: JSONValue] = [:]
+  }
+
+  /// The parameters that SQL names.
+  private func arguments(of sql: String) -> StatementArguments {
+    StatementArguments(
+      parameters.filter { sql.contains(":\($0.key)") }.mapValues { $0 as (any DatabaseValueConvertible)? })
   }
 
   /// What SQLite answers.
   func answer(_ db: Database) throws -> Answer {
     let section = section?.expression ?? "''"
     let direction = self.section?.isDescending == true ? " DESC" : ""
-    let order = ["\(section)\(direction)"] + orderBy + keys + keys.map { "\($0) COLLATE BINARY" }
+    let names = keys.map { $0.components(separatedBy: " AS ").last! }
+    let order = ["\(section)\(direction)"] + orderBy + names + names.map { "\($0) COLLATE BINARY" }
     let rank = "dense_rank() OVER (ORDER BY \(section)\(direction))"
     let list = [rank, section] + keys + select.filter { !keys.contains($0) }
     let sql = """
       SELECT \(list.joined(separator: ", ")) FROM \(table) \(filter.map { "WHERE \($0)" } ?? "") \
+      \(groupBy.isEmpty ? "" : "GROUP BY \(groupBy.joined(separator: ", "))") \(having.map { "HAVING \($0)" } ?? "") \
       ORDER BY \(order.joined(separator: ", "))
       """
+    let arguments = self.arguments(of: sql)
     var answer = Answer()
+    for (name, sql) in alongside {
+      let arguments = self.arguments(of: sql)
+      answer.alongside[name] = JSONValue(try DatabaseValue.fetchOne(db, sql: sql, arguments: arguments) ?? .null)
+    }
     var lastRank: Int64 = -1
     var seen: Set<[JSONValue]> = []
-    for row in try Row.fetchAll(db, sql: sql) {
+    for row in try Row.fetchAll(db, sql: sql, arguments: arguments) {
       let values = Array(row.databaseValues).map { JSONValue($0) }
       answer.hasDuplicates = !seen.insert(Array(values[2..<2 + keys.count])).inserted || answer.hasDuplicates
       if let limit, answer.rows.count >= limit { continue }
@@ -89,6 +120,7 @@ extension ClientModel {
     let mine = sections.map { "\($0.name) × \($0.rows.count)" }
     let theirs = answer.sections.map { "\($0.name) × \($0.count)" }
     if mine != theirs { return "sections \(mine) instead of \(theirs)" }
+    if alongside != answer.alongside { return "alongside \(alongside) instead of \(answer.alongside)" }
     let start = window.map { min($0.offset, total) } ?? 0
     for (index, row) in visibleRows.enumerated() {
       let expected = answer.rows[start + index]

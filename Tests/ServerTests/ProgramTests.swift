@@ -74,6 +74,8 @@ import Wire
     (["serve", "DB", "--port", "BUSY"], "BUSY"),
     (["track", "DIR/nosuch.sqlite"], "there is no file"), (["track", "DB", "nosuch"], "nosuch"),
     (["untrack", "DIR/nosuch.sqlite"], "there is no file"), (["nosuch"], "nosuch"),
+    (["alter", "DB", "ALTER TABLE nosuch ADD COLUMN x"], "statement 1: no such table: nosuch"),
+    (["alter", "DB", "ALTER TABLE t ADD COLUMN b; COMMIT"], "COMMIT cannot be among the statements"),
     (["health", "ftp://x"], "is not an http address"),
     (["health", "http://127.0.0.1:1/"], "nobody listens at 127.0.0.1:1"),
   ])
@@ -99,7 +101,7 @@ import Wire
   @Test(arguments: [
     (["--version"], "0.1.0"), (["--help"], "SUBCOMMANDS"), (["serve", "--help"], "USAGE"),
     (["demo", "--help"], "USAGE"),
-    (["track", "--help"], "USAGE"), (["untrack", "--help"], "USAGE"),
+    (["track", "--help"], "USAGE"), (["untrack", "--help"], "USAGE"), (["alter", "--help"], "DROP COLUMN"),
   ])
   func `The command says what it is`(arguments: [String], text: String) throws {
     let result = try Program.run(arguments)

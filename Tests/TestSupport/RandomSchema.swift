@@ -5,6 +5,12 @@ package struct RandomSchema: Sendable, CustomStringConvertible {
   /// Tables with the columns that statements set.
   package let tables: [(name: String, columns: [String])]
 
+  package init(description: String, sql: String, tables: [(name: String, columns: [String])]) {
+    self.description = description
+    self.sql = sql
+    self.tables = tables
+  }
+
   package static let all = [
     RandomSchema(
       description: "integer key, NOCASE unique",

@@ -10,8 +10,8 @@ import LiveQuery
 /// that switched triggers off (`SQLITE_DBCONFIG_ENABLE_TRIGGER`).
 ///
 /// While a table is tracked, SQLite refuses `ALTER TABLE … DROP COLUMN` on it, as it does for any column a trigger
-/// names: uninstall, alter, install again. Adding and renaming columns, renaming, dropping and rebuilding the table
-/// work; `install` afterwards brings the triggers up to date.
+/// names: `alter` is the way. Adding and renaming columns, renaming, dropping and rebuilding the table work;
+/// `refreshIfNeeded` or `install` afterwards brings the triggers up to date.
 package enum ChangeLog {
   /// Rows that the log keeps unless told otherwise.
   package static let defaultCapacity = 100_000
@@ -81,7 +81,7 @@ package enum ChangeLog {
     }
   }
 
-  private static func inTransaction(_ db: Database, _ body: () throws -> Void) throws {
+  static func inTransaction(_ db: Database, _ body: () throws -> Void) throws {
     func committing() throws -> Database.TransactionCompletion {
       try body()
       return .commit

@@ -50,16 +50,7 @@ package final class FragmentChecker {
   /// The tables that there are: others are not served. To be set whenever the schema has changed.
   package var schema: DatabaseSchema {
     get { audit.schema }
-    set {
-      audit.schema = newValue
-      audit.isTrusted = true
-      defer { audit.isTrusted = false }
-      // Virtual tables read tables of their own when they are first used, which is not the client's doing.
-      let names = newValue.tables.filter { $0.kind == .virtual }.map { "main.\(quotedIdentifier($0.name))" }
-      for name in names + AllowedFunctions.tables {
-        _ = try? PreparedStatement(connection, "SELECT 1 FROM \(name)", isPersistent: false)
-      }
-    }
+    set { audit.schema = newValue }
   }
 
   /// Looks whether the schema has changed. To be called before a query is compiled: a statement that is prepared and never
@@ -73,7 +64,17 @@ package final class FragmentChecker {
       }
       defer { schemaReader?.reset() }
       _ = try schemaReader?.step()
+      connectVirtualTables()
     } catch { throw FreshetError(queryFailure: error, place: nil) }
+  }
+
+  /// Virtual tables read and write tables of their own when they are first used, which is not the client's doing.
+  private func connectVirtualTables() {
+    let names = schema.tables.filter { $0.kind == .virtual }.map { "main.\(quotedIdentifier($0.name))" }
+    for name in names + AllowedFunctions.tables {
+      // One of an unknown module is an error to those who read it.
+      _ = try? PreparedStatement(connection, "SELECT 1 FROM \(name)", isPersistent: false)
+    }
   }
 
   /// Compiles a statement.

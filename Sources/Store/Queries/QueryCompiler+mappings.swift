@@ -39,11 +39,11 @@ extension QueryCompiler {
   private func joinMasks() -> [String: ColumnMask] {
     guard from.sources.count > 1 else { return [:] }
     var masks = masks(of: (try? compile("SELECT 1 FROM \(fromSQL)", place: nil).reads) ?? [])
-    for name in masks.keys {
-      guard let table = schema.table(name) else { continue }
+    for table in from.sources.compactMap({ $0.table.flatMap(schema.table) }) where table.kind != .view {
       // SQLite does not report what NATURAL and USING compare.
       let named = from.isNatural ? table.columnNames : table.columnNames.filter { usedNames.contains($0.lowercased()) }
-      masks[name] = ColumnMask(rawValue: masks[name]!.rawValue | table.mask(of: named).rawValue)
+      let mask = masks[table.name.lowercased()]?.rawValue ?? 0
+      masks[table.name.lowercased()] = ColumnMask(rawValue: mask | table.mask(of: named).rawValue)
     }
     return masks
   }

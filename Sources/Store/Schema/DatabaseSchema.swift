@@ -46,8 +46,10 @@ package struct DatabaseSchema: Sendable {
   /// By `TrackedTable.id`.
   package func table(id: Int64) -> Table? { tables.first { $0.tracked?.id == id } }
 
-  /// Whether every ordinary table is tracked: then a commit that the log does not tell of changed nothing there.
-  package var isWhollyTracked: Bool { tables.allSatisfy { $0.kind != .table || $0.tracked != nil } }
+  /// Whether every table that holds rows of its own is tracked: then a commit that the log does not tell of changed none.
+  package var isWhollyTracked: Bool {
+    tables.allSatisfy { $0.tracked != nil || $0.kind == .view || $0.kind == .shadow }
+  }
 
   /// What `/v1/schema` lists.
   package var listing: [DatabaseTable] {

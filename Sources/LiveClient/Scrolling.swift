@@ -1,0 +1,77 @@
+/// What a key asks for.
+package enum WatchKey: Equatable, Sendable {
+  case up, down, pageUp, pageDown, home, end, quit
+}
+
+/// Cuts what a terminal sends into keys. State: the start of an escape sequence whose end has not come yet.
+package struct KeyDecoder {
+  private var pending: [UInt8] = []
+
+  package init() {}
+
+  private static let sequences: [String: WatchKey] = [
+    "\u{1B}[A": .up, "\u{1B}OA": .up, "\u{1B}[B": .down, "\u{1B}OB": .down, "\u{1B}[5~": .pageUp,
+    "\u{1B}[6~": .pageDown,
+    "\u{1B}[H": .home, "\u{1B}OH": .home, "\u{1B}[1~": .home, "\u{1B}[F": .end, "\u{1B}OF": .end, "\u{1B}[4~": .end,
+    "k": .up, "j": .down, "\n": .down, "b": .pageUp, " ": .pageDown, "g": .home, "G": .end, "q": .quit, "\u{3}": .quit,
+  ]
+
+  package mutating func keys(_ bytes: some Sequence<UInt8>) -> [WatchKey] {
+    var keys: [WatchKey] = []
+    for byte in bytes {
+      if byte == 0x1B { pending = [] }
+      pending.append(byte)
+      if let key = Self.sequences[String(decoding: pending, as: UTF8.self)] {
+        keys.append(key)
+        pending = []
+      } else if pending[0] != 0x1B || isFinal(byte) {
+        pending = []
+      }
+    }
+    return keys
+  }
+
+  /// Whether a byte ends an escape sequence, known or not.
+  private func isFinal(_ byte: UInt8) -> Bool {
+    pending.count > 16 || pending.count == 2 && byte != 0x5B && byte != 0x4F || pending.count > 2 && byte >= 0x40
+  }
+}
+
+/// Where a key takes the window.
+package struct Scrolling {
+  /// Lines for rows and section names.
+  package var height: Int
+
+  package init(height: Int) { self.height = height }
+
+  /// - Parameter offset: that of the window now.
+  /// - Parameter shown: rows on the screen.
+  package func offset(after key: WatchKey, from offset: Int, shown: Int, in list: LiveList) -> Int {
+    let page = max(1, shown - 1)
+    let wanted =
+      switch key {
+      case .up: offset - 1
+      case .down: offset + 1
+      case .pageUp: offset - page
+      case .pageDown: offset + page
+      case .home, .quit: 0
+      case .end: Int.max
+      }
+    return max(0, min(wanted, lastOffset(list)))
+  }
+
+  /// The first offset from which everything to the end fits the screen, with the names of sections between.
+  func lastOffset(_ list: LiveList) -> Int {
+    var lines = height
+    var offset = list.total
+    for section in list.sections.reversed() where !section.rows.isEmpty {
+      if list.hasSections { lines -= 1 }
+      let taken = min(lines, section.rows.count)
+      if taken <= 0 { break }
+      lines -= taken
+      offset -= taken
+      if taken < section.rows.count { break }
+    }
+    return max(0, min(offset, list.total - 1))
+  }
+}

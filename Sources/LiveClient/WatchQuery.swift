@@ -1,0 +1,85 @@
+package import Wire
+
+/// The `query` of a subscription, put together from what a command line gives.
+package struct WatchQuery {
+  /// JSON, or a `from` fragment such as a table's name.
+  package var query: String?
+  /// Of a published query.
+  package var name: String?
+  /// `NAME=VALUE`; a value that is written as a JSON number is one, else it is text, as in URLs.
+  package var parameters: [String] = []
+  /// Expressions; each may hold several, separated by commas.
+  package var select: [String] = []
+  package var filter: String?
+  package var orderBy: [String] = []
+  package var sectionBy: String?
+
+  package init() {}
+
+  /// - Throws: a sentence that says what is wrong.
+  package func json() throws(LiveClientError) -> JSONValue {
+    var members = try source()
+    let lists = [("select", select), ("orderBy", orderBy)]
+    for (member, values) in lists where !values.isEmpty {
+      members[member] = .array(values.flatMap(Self.expressions).map { .string($0) })
+    }
+    if let filter { members["where"] = .string(filter) }
+    if let sectionBy { members["sectionBy"] = .string(sectionBy) }
+    if !parameters.isEmpty {
+      var values = try members["params"]?.members() ?? [:]
+      for parameter in parameters {
+        guard let equals = parameter.firstIndex(of: "="), equals > parameter.startIndex else {
+          throw LiveClientError("--param takes NAME=VALUE, not \(parameter)")
+        }
+        values[String(parameter[..<equals])] = Self.scalar(String(parameter[parameter.index(after: equals)...]))
+      }
+      members["params"] = .object(values)
+    }
+    return .object(members)
+  }
+
+  private func source() throws(LiveClientError) -> [String: JSONValue] {
+    switch (query, name) {
+    case (nil, nil): throw LiveClientError("what to watch is missing: a query, a table or --name")
+    case (.some, .some): throw LiveClientError("give either a query or --name")
+    case (nil, let name?): return ["name": .string(name)]
+    case (let query?, nil):
+      guard query.first(where: { !$0.isWhitespace }) == "{" else { return ["from": .string(query)] }
+      let value: JSONValue
+      do throws(JSONError) { value = try JSONParser.parse(query) } catch {
+        throw LiveClientError("the query is not JSON: \(error.message), at byte \(error.offset)")
+      }
+      return try value.members()
+    }
+  }
+
+  private static func scalar(_ text: String) -> JSONValue {
+    switch try? JSONParser.parse(text) {
+    case .some(.integer(let value)): .integer(value)
+    case .some(.real(let value)): .real(value)
+    default: .string(text)
+    }
+  }
+
+  /// Cut at the commas outside of parentheses and quotes.
+  static func expressions(_ list: String) -> [String] {
+    var parts = [""]
+    var depth = 0
+    var quote: Unicode.Scalar?
+    // By scalar: a quote that a combining mark follows is still a quote to SQLite.
+    for character in list.unicodeScalars {
+      if let open = quote {
+        if character == open { quote = nil }
+      } else if "'\"`[".unicodeScalars.contains(character) {
+        quote = character == "[" ? "]" : character
+      } else if character == "(" || character == ")" {
+        depth += character == "(" ? 1 : -1
+      } else if character == ",", depth == 0 {
+        parts.append("")
+        continue
+      }
+      parts[parts.count - 1].unicodeScalars.append(character)
+    }
+    return parts
+  }
+}

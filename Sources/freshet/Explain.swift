@@ -1,0 +1,68 @@
+import ArgumentParser
+import GRDB
+import LiveClient
+import LiveQuery
+import Store
+import Wire
+
+struct Explain: ParsableCommand {
+  static let configuration = CommandConfiguration(
+    abstract: "Say how a query of a database would be kept up to date, and why so.",
+    discussion: """
+      freshet explain app.sqlite bank --where 'state = :state' --param state=GA
+      freshet explain app.sqlite '{"from": "bank JOIN branch ON branch.bank_id = bank.id"}'
+
+      incremental: a change costs what the rows that it concerns cost. refetch: the query is run again after a change. What would make \
+      it cheaper comes as advice. Nothing is written. A server says the same at /v1/explain.
+      """)
+
+  @Argument(help: ArgumentHelp("The SQLite file.", valueName: "db"))
+  var database: String
+
+  @Argument(help: ArgumentHelp("A query as JSON, or what to select from: a table.", valueName: "query"))
+  var query: String
+
+  @OptionGroup(title: "Query") var parts: QueryParts
+
+  @Flag(help: "Print JSON, as /v1/explain does.")
+  var json = false
+
+  func validate() throws { _ = try parts.query(query) }
+
+  func run() throws {
+    let path = try DatabaseFile.existing(database)
+    let explanation: Explanation
+    do { explanation = try explain(path, Query(json: parts.query(query).json())) } catch let error as FreshetError {
+      throw CommandFailure("\(error.code.rawValue): \(error.message)")
+    } catch let error as StoreError {
+      throw CommandFailure(error.message)
+    }
+    print(json ? String(decoding: explanation.json, as: UTF8.self) : text(explanation))
+  }
+
+  private func explain(_ path: String, _ query: Query) throws -> Explanation {
+    var configuration = Configuration()
+    configuration.readonly = true
+    configuration.busyMode = .timeout(5)
+    let schema = try DatabaseQueue(path: path, configuration: configuration).read { db in
+      try DatabaseSchema.read(db, followed: ChangeLog.followedTables(db))
+    }
+    let checker = try FragmentChecker(path: path)
+    checker.schema = schema
+    return try QueryCompiler.compile(query, schema: schema, checker: checker).explanation(checker: checker)
+  }
+
+  private func text(_ explanation: Explanation) -> String {
+    var lines = ["\(explanation.maintenance.rawValue): \(explanation.reason)", "", "tables"]
+    for table in explanation.tables {
+      let aliases = table.aliases.filter { $0 != table.name }
+      let name = table.name + (aliases.isEmpty ? "" : " as \(aliases.joined(separator: ", "))")
+      let tracking = table.isTracked ? "" : ", not tracked"
+      lines.append(
+        "  \(name): by \(table.following.rawValue)\(tracking); columns \(table.columns.joined(separator: ", "))")
+    }
+    lines += ["", "sql", "  \(explanation.sql)", "", "plan"] + explanation.plan.map { "  \($0)" }
+    if !explanation.advice.isEmpty { lines += ["", "advice"] + explanation.advice.map { "  \($0)" } }
+    return lines.joined(separator: "\n")
+  }
+}

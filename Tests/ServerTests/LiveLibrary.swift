@@ -1,0 +1,124 @@
+import TestSupport
+
+/// A schema with everything that tables can be to one another, and a query of every kind over it.
+enum LiveLibrary {
+  static let schema = RandomSchema(
+    description: "library",
+    sql: """
+      CREATE TABLE author(id INTEGER PRIMARY KEY, name TEXT COLLATE NOCASE, country TEXT, mentor INT REFERENCES author(id));
+      CREATE INDEX author_country ON author(country);
+      CREATE TABLE book(id INTEGER PRIMARY KEY, author_id INT REFERENCES author(id) ON DELETE CASCADE, title TEXT, year INT,
+        genre TEXT);
+      CREATE INDEX book_author ON book(author_id);
+      CREATE TABLE sale(book_id INT, region TEXT, amount REAL, PRIMARY KEY (book_id, region)) WITHOUT ROWID;
+      CREATE TABLE genre(code TEXT PRIMARY KEY, label TEXT, id INT);
+      CREATE VIEW shelf AS SELECT b.id, b.title, a.name AS author, b.year FROM book b JOIN author a ON a.id = b.author_id;
+      CREATE VIRTUAL TABLE note USING fts5(body);
+      CREATE TRIGGER noted AFTER INSERT ON genre BEGIN INSERT INTO note VALUES (NEW.label || ' a'); END;
+      """,
+    tables: [
+      ("author", ["id", "name", "country", "mentor"]), ("book", ["id", "author_id", "title", "year", "genre"]),
+      ("book", ["author_id", "genre"]), ("sale", ["book_id", "region", "amount"]), ("genre", ["code", "label", "id"]),
+      ("author", ["country", "name"]),
+    ])
+
+  private static func query(
+    _ from: String, keys: [String] = ["author.id"], _ select: [String], where filter: String? = nil,
+    groupBy: [String] = [], having: String? = nil, tellsKey: Bool = false, alongside: [String: String] = [:],
+    parameters: [String: Int] = [:]
+  ) -> OracleQuery {
+    OracleQuery(
+      table: from, keys: keys, select: select, filter: filter, section: nil, orderBy: [], limit: nil, window: nil,
+      groupBy: groupBy, having: having, tellsKey: tellsKey, alongside: alongside, parameters: parameters)
+  }
+
+  private static let bookOfAuthor = "book JOIN author ON author.id = book.author_id"
+
+  static let joins: [OracleQuery] = [
+    query(bookOfAuthor, keys: ["book.id"], ["title", "author.name", "year"]),
+    query(
+      "book b LEFT JOIN author AS a ON a.id = b.author_id", keys: ["b.id"], ["a.name AS author", "b.title"],
+      where: "a.country IS NOT 'a'"),
+    query(
+      "author LEFT JOIN book ON book.author_id = author.id", keys: ["author.id", "book.id AS bid"], ["title", "name"],
+      tellsKey: true),
+    query("author LEFT JOIN book ON book.author_id = author.id", ["name"], where: "book.id IS NULL"),
+    query(
+      "book, author", keys: ["book.id"], ["title", "name"],
+      where: "author.id = book.author_id AND author.country > 'A'"),
+    query(
+      "author a JOIN author AS m ON m.id = a.mentor", keys: ["a.id"], ["a.name", "m.name AS mentor"]),
+    query(
+      "author LEFT JOIN author m ON m.id = author.mentor LEFT JOIN author g ON g.id = m.mentor",
+      ["m.name AS m", "g.name AS g"]),
+    query(
+      "book LEFT JOIN author ON author.id = book.author_id JOIN genre ON genre.id = ifnull(author.mentor, 1)",
+      keys: ["book.id", "genre.code"], ["title", "label", "author.name AS who"], tellsKey: true),
+    query("book LEFT JOIN genre ON genre.code = book.genre", keys: ["book.id"], ["title", "label"]),
+    query("book JOIN genre USING (id)", keys: ["book.id"], ["title", "label"], where: "year IS NOT NULL"),
+    query("author NATURAL JOIN genre", keys: ["author.id", "genre.code"], ["name", "label"], tellsKey: true),
+    query(
+      "sale JOIN book ON book.id = sale.book_id LEFT JOIN author ON author.id = book.author_id",
+      keys: ["sale.book_id", "sale.region"], ["amount", "title", "name"]),
+    query("genre CROSS JOIN author", keys: ["genre.code", "author.id"], ["label", "name"], tellsKey: true),
+    query(
+      "author JOIN book ON book.author_id = author.id AND book.year > :low", keys: ["author.id", "book.id AS bid"],
+      ["title"], tellsKey: true, parameters: ["low": 1]),
+    query(
+      "author FULL JOIN book ON book.author_id = author.id", keys: ["author.id", "book.id AS bid"], ["name", "title"],
+      tellsKey: true),
+    query(
+      "book JOIN shelf ON shelf.id = book.author_id", keys: ["book.id"], ["book.title", "shelf.author AS other"]),
+    query(
+      "author JOIN (SELECT author_id AS aid, count(*) AS n FROM book GROUP BY 1) AS c ON c.aid = author.id",
+      ["name", "n"]),
+    query(
+      "author, json_each('[1,2]') AS j", keys: ["author.id", "j.value"], ["name"], where: "j.value <> 1 OR mentor > 1",
+      tellsKey: true),
+  ]
+
+  static let groups: [OracleQuery] = [
+    query(
+      "author LEFT JOIN book ON book.author_id = author.id", ["name", "count(book.id) AS n", "max(year) AS newest"],
+      groupBy: ["author.id"]),
+    query(
+      "author LEFT JOIN book ON book.author_id = author.id LEFT JOIN sale ON sale.book_id = book.id",
+      ["name", "total(amount) AS sold"], groupBy: ["author.id"], having: "count(*) > 1"),
+    query("author", keys: ["country"], ["count(*) AS n", "min(name) AS first"], groupBy: ["country"]),
+    query("book", keys: ["genre"], ["count(*) AS n", "sum(year) AS years"], where: "year > 0", groupBy: ["genre"]),
+    query("author", keys: ["name"], ["count(*) AS n"], groupBy: ["name"], having: "count(*) < 3"),
+    query(
+      "book JOIN author ON author.id = book.author_id", keys: ["author.country"], ["count(*) AS n"],
+      groupBy: ["author.country"]),
+    query(
+      "author JOIN book ON book.author_id = author.id", keys: ["author.country", "author.mentor"],
+      ["count(DISTINCT book.id) AS n"], groupBy: ["author.country", "author.mentor"]),
+    query(
+      "author JOIN book ON book.author_id = author.id", keys: ["author.id", "book.genre"], ["count(*) AS n"],
+      groupBy: ["author.id", "book.genre"], tellsKey: true),
+    query("book", keys: ["year % 2"], ["count(*) AS n"], groupBy: ["year % 2"]),
+  ]
+
+  static let others: [OracleQuery] = [
+    query("author", ["name"], where: "EXISTS (SELECT 1 FROM book WHERE book.author_id = author.id)"),
+    query("author", ["name"], where: "id NOT IN (SELECT author_id FROM book WHERE author_id IS NOT NULL)"),
+    query("author", ["name", "(SELECT count(*) FROM book WHERE author_id = author.id) AS n"]),
+    query("author", ["name", "(SELECT count(*) FROM author x WHERE x.country = author.country) AS peers"]),
+    query("book", keys: ["book.id"], ["title", "row_number() OVER (ORDER BY title, id) AS n"]),
+    query("book", keys: ["book.id"], ["title", "sum(year) OVER (PARTITION BY genre) AS s"], where: "year IS NOT NULL"),
+    query("book", keys: ["1 AS one"], ["count(*) AS n", "max(year) AS newest"], tellsKey: true),
+    query("(SELECT genre, count(*) AS n FROM book GROUP BY genre) AS g", keys: ["g.genre"], ["n"], tellsKey: true),
+    query("(WITH c AS (SELECT id, title FROM book) SELECT * FROM c) AS c", keys: ["c.id"], ["title"], tellsKey: true),
+    query(
+      "(WITH RECURSIVE up(id, depth) AS (SELECT id, 0 FROM author WHERE mentor IS NULL UNION SELECT a.id, depth + 1 FROM "
+        + "author a JOIN up ON up.id = a.mentor WHERE depth < 5) SELECT id, max(depth) AS depth FROM up GROUP BY id) AS up",
+      keys: ["up.id"], ["depth"], tellsKey: true),
+    query("shelf", keys: ["shelf.id"], ["title", "author"], tellsKey: true),
+    query("note", keys: ["note.rowid"], ["body"], where: "note MATCH 'a'"),
+    query(
+      "author", ["name"],
+      alongside: ["books": "SELECT count(*) FROM book", "newest": "SELECT max(year) FROM book WHERE year < :top"],
+      parameters: ["top": 4]),
+    query("author", ["name"], where: "country = 'a' OR mentor = :m", parameters: ["m": 2]),
+  ]
+}
