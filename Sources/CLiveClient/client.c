@@ -48,7 +48,10 @@ static void log_line(int level, const char *line) {
   const char *error = strstr(line, "SSL error: ");
   if (!error) return;
   error += strlen("SSL error: ");
-  snprintf(certificate_error, sizeof certificate_error, "%.*s", (int)strcspn(error, "(\n"), error);
+  /* What follows in parentheses is numbers. */
+  const char *end = strstr(error, " (");
+  size_t length = end ? (size_t)(end - error) : strcspn(error, "\n");
+  snprintf(certificate_error, sizeof certificate_error, "%.*s", (int)length, error);
 }
 
 static void drop_outgoing(live_client *client) {
@@ -122,7 +125,7 @@ static void failed(live_client *client, struct lws *wsi, const char *text, size_
     snprintf(reason, sizeof reason, "the server's certificate is refused: %s", certificate_error);
   } else if (status >= 300) {
     snprintf(reason, sizeof reason, "the server answers with HTTP status %u", status);
-  } else if (length == 17 && memcmp(text, "Unable to connect", length) == 0) {
+  } else if (length >= 9 && (!memcmp(text, "Unable to", 9) || !memcmp(text, "conn fail", 9))) {
     snprintf(reason, sizeof reason, "nobody answers");
   } else {
     snprintf(reason, sizeof reason, "%.*s", (int)length, text ? text : "");

@@ -52,11 +52,11 @@ final class FollowedQuery {
   }
 
   /// - Throws: what the query's first run does.
-  init(_ query: Query, _ shape: QueryShape, seed: UInt64, history: VersionHistory.Budget) throws(FreshetError) {
+  init(_ query: Query, _ shape: QueryShape, _ settings: ReaderSettings, history: VersionHistory.Budget) throws(FreshetError) {
     self.query = query
     self.shape = shape
     parameters = shape.compiled.values(of: query.parameters)
-    reader = ResultReader(shape.statements, parameters: parameters, seed: seed)
+    reader = settings.reader(shape.statements, parameters)
     let editor = try reader.fetch()
     controller = FetchedResultsController(editor, limit: shape.compiled.limit, alongside: try reader.alongside())
     newestBytes = editor.tree.count * Self.bytesPerRow
@@ -131,11 +131,11 @@ final class FollowedQuery {
   /// After a change of the schema: the same query, compiled anew. Its result is to be fetched next.
   ///
   /// - Returns: whether rows have the same columns as before.
-  func recompile(_ shape: QueryShape, seed: UInt64) throws(FreshetError) -> Bool {
+  func recompile(_ shape: QueryShape, _ settings: ReaderSettings) throws(FreshetError) -> Bool {
     let before = compiled
     self.shape = shape
     parameters = shape.compiled.values(of: query.parameters)
-    reader = ResultReader(shape.statements, parameters: parameters, seed: seed)
+    reader = settings.reader(shape.statements, parameters)
     number = try shape.add(self)
     let isSame = compiled.columns == before.columns && compiled.keyColumns == before.keyColumns
     if !isSame {
@@ -185,4 +185,15 @@ final class FollowedQuery {
 struct WaitingRequest {
   let request: WorkerCommand.SnapshotRequest
   let deadline: UInt64
+}
+
+/// What all readers of a worker have in common.
+struct ReaderSettings {
+  /// Of the stamps of contents.
+  let seed = UInt64.random(in: 0...UInt64.max)
+  let limits: ResultReader.Limits
+
+  func reader(_ statements: QueryStatements, _ parameters: [SQLValue]) -> ResultReader {
+    ResultReader(statements, parameters: parameters, seed: seed, limits: limits)
+  }
 }

@@ -16,7 +16,8 @@ struct OpenDatabase {
   let connection: WorkerConnection
 
   init(path: String) throws {
-    connection = try WorkerConnection(path: path)
-    checker = try FragmentChecker(path: path)
+    let location = try ReadOnlyFile.location(path)
+    connection = try WorkerConnection(path: path, location: location)
+    checker = try FragmentChecker(path: location)
   }
 }

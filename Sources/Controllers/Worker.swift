@@ -17,6 +17,10 @@ package struct WorkerConfiguration: Sendable {
   package var linger = 60_000
   /// The longest that a query may run, in milliseconds.
   package var queryTimeout = 30_000
+  /// The most rows that a result may have.
+  package var rowLimit = 10_000_000
+  /// The most bytes that a result's keys may take, and its contents where they are kept.
+  package var resultBytes = 1 << 30
   /// About how long one message with rows gets, in bytes.
   package var chunkBytes = 64 << 10
   /// A patch estimated to be larger than this, and than a snapshot, is not sent: the snapshot is.

@@ -22,12 +22,17 @@ final class WorkerConnection {
   /// Declared last, so that it is closed after the statements above are gone.
   private let queue: DatabaseQueue
 
-  init(path: String) throws {
+  /// - Parameter location: the path, or what `ReadOnlyFile` makes of it.
+  init(path: String, location: String) throws {
     guard let file = FileIdentity(path: path) else {
       throw StoreError(code: .overloaded, message: "there is no file \(path)")
     }
     self.file = file
-    queue = try WorkerConnection.open(path)
+    var configuration = Configuration()
+    configuration.readonly = true
+    configuration.busyMode = .timeout(5)
+    configuration.label = "freshet worker"
+    queue = try DatabaseQueue(path: location, configuration: configuration)
     (raw, encoding) = try queue.inDatabase { db in
       let name = try String.fetchOne(db, sql: "PRAGMA encoding") ?? ""
       return (db.sqliteConnection!, TextEncoding(rawValue: name) ?? .utf8)
@@ -41,27 +46,6 @@ final class WorkerConnection {
     // A cap on what a single value may be made to hold by an expression.
     sqlite3_limit(raw, SQLITE_LIMIT_LENGTH, 64 << 20)
     deadline = Deadline(of: raw)
-  }
-
-  /// Opens the file for reading. In a directory that cannot be written to, SQLite refuses a file in WAL mode without its
-  /// -shm: then nobody but the owner of other rights can be writing, and the file is read as it is.
-  private static func open(_ path: String) throws -> DatabaseQueue {
-    var configuration = Configuration()
-    configuration.readonly = true
-    configuration.busyMode = .timeout(5)
-    configuration.label = "freshet worker"
-    do {
-      let queue = try DatabaseQueue(path: path, configuration: configuration)
-      try queue.inDatabase { _ = try Int.fetchOne($0, sql: "SELECT count(*) FROM sqlite_master") }
-      return queue
-    } catch let error as DatabaseError
-      where error.resultCode == .SQLITE_CANTOPEN || error.resultCode == .SQLITE_READONLY
-    {
-      let escaped = path.utf8.map { byte in
-        byte.isPlainInURI ? String(UnicodeScalar(byte)) : "%" + (byte < 16 ? "0" : "") + String(byte, radix: 16)
-      }.joined()
-      return try DatabaseQueue(path: "file:\(escaped)?immutable=1", configuration: configuration)
-    }
   }
 
   /// Whether any other connection has committed (or checkpointed) since the last `takeChange`. Outside transactions only.
@@ -97,16 +81,5 @@ final class WorkerConnection {
   private func run(_ statement: PreparedStatement) throws {
     defer { statement.reset() }
     _ = try statement.step()
-  }
-}
-
-extension UInt8 {
-  fileprivate var isPlainInURI: Bool {
-    switch self {
-    case UInt8(ascii: "a")...UInt8(ascii: "z"), UInt8(ascii: "A")...UInt8(ascii: "Z"),
-      UInt8(ascii: "0")...UInt8(ascii: "9"), UInt8(ascii: "/"), UInt8(ascii: "."), UInt8(ascii: "-"), UInt8(ascii: "_"):
-      true
-    default: false
-    }
   }
 }

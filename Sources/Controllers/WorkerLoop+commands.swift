@@ -68,10 +68,10 @@ extension WorkerLoop {
     guard let database else { throw FreshetError(.overloaded, "the database is not there") }
     let shape = try shape(of: query)
     defer { if shape.queries.isEmpty { forget(shape, query.withoutValues) } }
-    let (seed, budget) = (seed, historyBudget)
+    let (settings, budget) = (readerSettings, historyBudget)
     let followed = try database.connection.deadline.limited(milliseconds: configuration.queryTimeout) {
       () throws(FreshetError) in
-      try FollowedQuery(query, shape, seed: seed, history: budget)
+      try FollowedQuery(query, shape, settings, history: budget)
     }
     queries[query] = followed
     noteIdle(followed)

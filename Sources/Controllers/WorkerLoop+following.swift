@@ -17,9 +17,8 @@ extension WorkerLoop {
     } else if let changes = try readLog() {
       if hasMoved || !changes.isEmpty { tick(changes, hasMoved, before) }
     } else {
-      // What happened is not known, or what is known belongs to another database.
-      advanceCommit()
-      for query in queries.values { mustRefetch(query, before, isUrgent: true) }
+      // What happened is not known. The list of tables may be another one too, which the schema does not tell.
+      try readSchema(db)
     }
     refetchDue()
   }
@@ -127,9 +126,9 @@ extension WorkerLoop {
   /// A query has to be run again: now, or when some time has passed since the last.
   ///
   /// - Parameter before: the commit whose state it shows until then.
-  func mustRefetch(_ query: FollowedQuery, _ before: Int64, isUrgent: Bool = false) {
+  func mustRefetch(_ query: FollowedQuery, _ before: Int64) {
     let (end, duration) = query.lastRefetch
-    let due = isUrgent || end == 0 ? 0 : end + max(UInt64(configuration.refetchInterval) * 1_000_000, duration)
+    let due = end == 0 ? 0 : end + max(UInt64(configuration.refetchInterval) * 1_000_000, duration)
     query.pending = .init(commit: query.pending?.commit ?? before, due: due)
     timed[ObjectIdentifier(query)] = query
   }

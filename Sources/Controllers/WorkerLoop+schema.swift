@@ -16,6 +16,7 @@ extension WorkerLoop {
       shapes = [:]
       shapesByTable = [:]
       database = opened
+      keptSchemaVersion = -1
       mustTurn = true
       if isFirst { return }
       logger.notice("the database file is another one now", metadata: ["path": "\(path)"])
@@ -54,7 +55,7 @@ extension WorkerLoop {
 
   private func recompile(_ query: FollowedQuery) {
     do throws(FreshetError) {
-      let isSame = try query.recompile(try shape(of: query.query), seed: seed)
+      let isSame = try query.recompile(try shape(of: query.query), readerSettings)
       query.pending = .init(commit: commit, due: 0)
       bringToNow(query)
       // The file's schema may have changed in ways that this query never sees.
@@ -89,13 +90,22 @@ extension WorkerLoop {
   func keepTracked() {
     guard configuration.keepsTracked, let schemaVersion = database?.schemaVersion, schemaVersion != keptSchemaVersion
     else { return }
+    // Whoever makes a new file is not to be held up before there is something to track.
+    if database?.schema.tables.isEmpty == true { return }
+    // A log that was taken away meanwhile is somebody's wish.
+    let isNew = keptSchemaVersion == -1
+    let mustInstall = isNew && database?.log == nil
     keptSchemaVersion = schemaVersion
     do {
       var settings = Configuration()
       settings.busyMode = .timeout(5)
       let queue = try DatabaseQueue(path: configuration.path, configuration: settings)
       defer { try? queue.close() }
-      if try queue.inDatabase({ try ChangeLog.refreshIfNeeded($0) }) {
+      let hasInstalled = try queue.inDatabase { db in
+        if mustInstall { _ = try ChangeLog.install(db) }
+        return try mustInstall || ChangeLog.refreshIfNeeded(db)
+      }
+      if hasInstalled {
         logger.notice("the change capture was brought up to date with the schema")
         mustTurn = true
       }

@@ -24,8 +24,7 @@ final class WorkerLoop {
   /// Owns the thread that runs this, and outlives it.
   private unowned let worker: Worker
   private let watcher: DatabaseWatcher
-  /// Of the stamps of contents.
-  let seed = UInt64.random(in: 0...UInt64.max)
+  let readerSettings: ReaderSettings
   let historyBudget: VersionHistory.Budget
 
   /// The file as it was last opened; nil while it is not there, or cannot be read.
@@ -79,6 +78,7 @@ final class WorkerLoop {
     self.output = output
     self.logger = logger
     self.worker = worker
+    readerSettings = ReaderSettings(limits: .init(rows: configuration.rowLimit, bytes: configuration.resultBytes))
     historyBudget = VersionHistory.Budget(
       bytes: configuration.historyBytes, age: UInt64(configuration.historyAge) * 1_000_000,
       count: configuration.historyCount)

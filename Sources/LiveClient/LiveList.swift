@@ -103,6 +103,11 @@ package struct ListPatch: Equatable, Sendable {
   /// The values that changed beside the rows.
   package var alongside: [String] = []
 
+  package init() {}
+
+  /// Nothing that is shown changed: resuming found the client up to date, for instance.
+  package var isEmpty: Bool { self == ListPatch() }
+
   package static func == (left: ListPatch, right: ListPatch) -> Bool {
     left.deleted == right.deleted && left.sectionsInserted == right.sectionsInserted
       && left.inserted == right.inserted && left.moved == right.moved && left.updated == right.updated

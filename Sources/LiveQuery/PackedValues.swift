@@ -163,6 +163,7 @@ package struct PackedRows: Sendable {
   package init(columnCount: Int) { self.columnCount = columnCount }
 
   package var count: Int { starts.count }
+  package var byteCount: Int { values.bytes.count }
 
   /// How many rows from `start` on make up about `byteLimit` bytes: at least one, unless there is none.
   package func end(from start: Int, byteLimit: Int) -> Int {

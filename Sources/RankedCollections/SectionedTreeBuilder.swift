@@ -43,6 +43,8 @@ package struct SectionedTreeBuilder {
   package init(onlySection: [UInt8]? = nil) { self.onlySection = onlySection }
 
   package private(set) var count = 0
+  /// Of all entries so far.
+  package var byteCount: Int { arena.count }
 
   /// Adds a row. O(1) amortised. Parameters as for `SectionedTreeEditor.insert`.
   package mutating func append(section: Bytes, label: Bytes, entry: Bytes, stamp: RowStamp) {

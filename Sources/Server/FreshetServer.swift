@@ -19,8 +19,7 @@ package final class FreshetServer: Sendable {
   let pool: ControllerPool
   /// Nil when clients may not write.
   let transactions: TransactionQueue?
-  /// New with every start: versions of before are worth nothing.
-  let epoch = String(UInt64.random(in: 0...UInt64.max), radix: 36)
+  let greeting: Greeting
   let isReady = Atomic<Bool>(true)
   /// Seconds since 1970.
   let startTime = Date().timeIntervalSince1970
@@ -33,7 +32,8 @@ package final class FreshetServer: Sendable {
   package init(_ configuration: ServerConfiguration, logger: Logger) throws {
     self.configuration = configuration
     self.logger = logger
-    output = SessionOutput(sessions: sessions, streams: streams)
+    greeting = Greeting(configuration)
+    output = SessionOutput(sessions: sessions, streams: streams, greeting: greeting)
     do {
       pool = try ControllerPool(
         WorkerConfiguration(configuration), workers: configuration.workers, output: output, logger: logger)

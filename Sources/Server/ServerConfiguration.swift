@@ -28,8 +28,13 @@ package struct ServerConfiguration: Sendable {
   package var messageLimit = 1 << 20
   /// The longest that a query may run when it is first asked, and that a client's transaction may take.
   package var queryTimeout = Duration.seconds(30)
-  /// How long a query without subscribers is still followed, so that whoever comes back is served at once.
-  package var linger = Duration.seconds(30)
+  /// How long a query without subscribers is still followed, and versions are held, so that whoever comes back is served
+  /// at once.
+  package var linger = Duration.seconds(60)
+  /// The least time between two runs of a query that has to be run again after changes.
+  package var refetchInterval = Duration.milliseconds(100)
+  /// Whether tables whose schema changes are tracked anew, which writes to the file.
+  package var keepsTracked = false
   /// How long clients get to read what is queued for them when the server stops.
   package var grace = Duration.seconds(2)
 
@@ -50,6 +55,9 @@ extension WorkerConfiguration {
     self.init(path: server.database)
     queryTimeout = server.queryTimeout.milliseconds
     linger = server.linger.milliseconds
+    historyAge = server.linger.milliseconds
+    refetchInterval = server.refetchInterval.milliseconds
+    keepsTracked = server.keepsTracked
   }
 }
 

@@ -24,12 +24,7 @@ final class SessionFront: GatewayDelegate {
   func gateway(_ gateway: Gateway, opened session: SessionID, with handshake: HTTPRequest) {
     guard let server = current else { return }
     server.sessions.open(session.rawValue)
-    let limits = [
-      (name: "messageBytes", value: server.configuration.messageLimit),
-      (name: "subscriptions", value: server.configuration.subscriptionLimit),
-    ]
-    let hello = MessageBody.hello(server: "freshet/\(freshetVersion)", epoch: server.epoch, limits: limits)
-    server.output.send(message: hello, to: session.rawValue)
+    server.output.send(message: server.greeting.hello, to: session.rawValue)
   }
 
   func gateway(_ gateway: Gateway, received message: UnsafeRawBufferPointer, from session: SessionID) {

@@ -8,12 +8,14 @@ import Wire
 final class SessionOutput: SubscriptionOutput {
   private let sessions: SessionTable
   private let streams: EventStreams
+  private let greeting: Greeting
   /// Set once, before the first session can exist.
   private let gateway = Mutex<Gateway?>(nil)
 
-  init(sessions: SessionTable, streams: EventStreams) {
+  init(sessions: SessionTable, streams: EventStreams, greeting: Greeting) {
     self.sessions = sessions
     self.streams = streams
+    self.greeting = greeting
   }
 
   func start(_ gateway: Gateway) { self.gateway.withLock { $0 = gateway } }
@@ -21,6 +23,13 @@ final class SessionOutput: SubscriptionOutput {
   func isDrained(_ session: UInt64) -> Bool { sessions.isDrained(session) }
 
   func subscriptionEnded(_ key: SubscriptionKey) { sessions.remove(key) }
+
+  /// Everybody is greeted again; snapshots or patches follow.
+  func epochChanged() {
+    greeting.renewEpoch()
+    let frame = Frame(payload: greeting.hello)
+    for session in sessions.all where !EventStreams.isStream(session) { send(frame, to: session) }
+  }
 
   func send(_ delivery: Delivery, shape: Shape, to recipients: [SubscriptionKey]) {
     let body = MessageBody(delivery, shape: shape)

@@ -1,7 +1,8 @@
 import Controllers
 import Synchronization
 
-/// What the server knows of each WebSocket session and each stream of events: its subscriptions, and whether frames are still on their way.
+/// What the server knows of each WebSocket session and each stream of events: its subscriptions, and whether frames are
+/// still on their way.
 ///
 /// Any thread: one lock, value types under it.
 final class SessionTable: Sendable {
@@ -21,6 +22,8 @@ final class SessionTable: Sendable {
   func open(_ session: UInt64) { states.withLock { $0[session] = State() } }
 
   func close(_ session: UInt64) { states.withLock { _ = $0.removeValue(forKey: session) } }
+
+  var all: [UInt64] { states.withLock { Array($0.keys) } }
 
   /// How many there are now.
   var counts: (sessions: Int, streams: Int) {

@@ -9,10 +9,14 @@ import Wire
 ///
 /// A transaction is answered once a worker has seen it, with the number that the worker gives the state it leads to: what
 /// subscriptions are told carries the same numbers.
-// @unchecked: `writer` is used on `queue` alone.
+// @unchecked: `writer` and `file` are used on `queue` alone, after init.
 final class TransactionQueue: @unchecked Sendable {
   private let queue = DispatchQueue(label: "freshet.writer")
-  private let writer: Writer
+  private let configuration: ServerConfiguration
+  /// Nil while the file is not there.
+  private var writer: Writer?
+  /// The file that is open: another one may come to have its name.
+  private var file: FileIdentity?
   /// Transactions asked for and not answered yet.
   private let open = DispatchGroup()
   let committed = Atomic<Int>(0)
@@ -20,8 +24,19 @@ final class TransactionQueue: @unchecked Sendable {
   private let pool: ControllerPool
 
   init(_ configuration: ServerConfiguration, pool: ControllerPool) throws(FreshetError) {
-    writer = try Writer(path: configuration.database, timeout: configuration.queryTimeout.milliseconds)
+    self.configuration = configuration
     self.pool = pool
+    if FileIdentity(path: configuration.database) != nil { _ = try currentWriter() }
+  }
+
+  /// A connection to the file that has the name now.
+  private func currentWriter() throws(FreshetError) -> Writer {
+    let file = FileIdentity(path: configuration.database)
+    if let writer, file == self.file { return writer }
+    let opened = try Writer(path: configuration.database, timeout: configuration.queryTimeout.milliseconds)
+    writer = opened
+    self.file = file
+    return opened
   }
 
   /// Runs a transaction after those asked for before it.
@@ -35,7 +50,7 @@ final class TransactionQueue: @unchecked Sendable {
     queue.async { [self] in
       let writes = statements.map { (sql: $0.sql, parameters: $0.parameters) }
       do throws(FreshetError) {
-        let changes = try writer.transact(writes).changes
+        let changes = try currentWriter().transact(writes).changes
         committed.add(1, ordering: .relaxed)
         pool.post(.databaseChanged)
         pool.first.post(

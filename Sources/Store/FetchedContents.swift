@@ -8,6 +8,8 @@ struct FetchedContents {
 
   init(columnCount: Int = 0) { rows = PackedRows(columnCount: columnCount) }
 
+  var byteCount: Int { rows.byteCount }
+
   mutating func append(_ statement: PreparedStatement, from first: Int) {
     let count = rows.columnCount
     rows.appendRow { values in

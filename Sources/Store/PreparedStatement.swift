@@ -183,5 +183,6 @@ package struct SQLiteFailure: Error, CustomStringConvertible {
   }
 
   package var primaryCode: Int32 { code & 0xFF }
+  package var isNotADatabase: Bool { primaryCode == SQLITE_NOTADB }
   package var description: String { "SQLite error \(code): \(message)" }
 }

@@ -19,11 +19,26 @@ package final class ResultReader {
   /// Whether the last `fetch` made a tree of its own, sharing nothing with the one before.
   package private(set) var wasRebuilt = true
 
+  /// How large a result may be.
+  package struct Limits: Sendable {
+    package var rows: Int
+    /// Bytes of keys, and of contents where those are kept.
+    package var bytes: Int
+
+    package init(rows: Int, bytes: Int) {
+      self.rows = rows
+      self.bytes = bytes
+    }
+  }
+
+  private let limits: Limits
+
   /// - Parameter seed: of the stamps; another one in every process, so that nobody can make rows that agree.
-  package init(_ statements: QueryStatements, parameters: [SQLValue], seed: UInt64) {
+  package init(_ statements: QueryStatements, parameters: [SQLValue], seed: UInt64, limits: Limits) {
     self.statements = statements
     self.parameters = parameters
     self.seed = seed
+    self.limits = limits
   }
 
   deinit { statements.forget(self) }
@@ -35,7 +50,7 @@ package final class ResultReader {
   ///
   /// - Parameter editor: nil: there is none yet.
   /// - Returns: an editor that stands at the new result.
-  /// - Throws: `duplicate_key`, `timeout`, and what else SQLite reports. The reader is then as it was.
+  /// - Throws: `duplicate_key`, `timeout`, `too_large`, and what else SQLite reports. The reader is then as it was.
   /// - Complexity: O(rows × log rows).
   package func fetch(into editor: SectionedTreeEditor? = nil) throws(FreshetError) -> SectionedTreeEditor {
     bind()
@@ -55,6 +70,7 @@ package final class ResultReader {
         } else {
           contents.append(scan, from: query.firstColumn)
         }
+        try check(rows: builder.count, bytes: builder.byteCount + contents.byteCount)
       }
       try builder.sort()
       if query.unit == nil { contents.order = builder.order }
@@ -63,6 +79,15 @@ package final class ResultReader {
       self.contents = contents
       return result
     } catch { throw failure(error) }
+  }
+
+  private func check(rows: Int, bytes: Int) throws(FreshetError) {
+    if rows > limits.rows {
+      throw FreshetError(.tooLarge, "the result has more than \(limits.rows) rows: narrow it with a where")
+    }
+    if bytes > limits.bytes {
+      throw FreshetError(.tooLarge, "the result takes more than \(limits.bytes) bytes: select less, or narrow it with a where")
+    }
   }
 
   private func finish(

@@ -19,16 +19,23 @@ enum DatabaseFile {
       throw CommandFailure("there is no file \(path)")
     }
     if isDirectory.boolValue { throw CommandFailure("\(path) is a directory, not a database") }
-    var configuration = Configuration()
-    configuration.readonly = true
-    configuration.busyMode = .timeout(5)
-    do {
-      _ = try DatabaseQueue(path: absolute, configuration: configuration)
-        .read { try Int.fetchOne($0, sql: "SELECT count(*) FROM sqlite_master") }
-    } catch let error as DatabaseError where error.resultCode == .SQLITE_NOTADB {
-      throw CommandFailure("\(path) is not an SQLite database")
-    } catch let error as DatabaseError {
-      throw CommandFailure("cannot read \(path): \(error.message ?? "\(error)")")
+    do throws(SQLiteFailure) { _ = try ReadOnlyFile.location(absolute) } catch {
+      if error.isNotADatabase { throw CommandFailure("\(path) is not an SQLite database") }
+      throw CommandFailure("cannot read \(path): \(error.message)")
+    }
+    return absolute
+  }
+
+  static func isThere(_ path: String) -> Bool { FileManager.default.fileExists(atPath: path) }
+
+  /// The absolute path of an SQLite file that can be read, or of one that is not there yet, in a directory that is.
+  static func expected(_ path: String) throws -> String {
+    let absolute = URL(fileURLWithPath: path).standardizedFileURL.path
+    if isThere(absolute) { return try existing(path) }
+    var isDirectory: ObjCBool = false
+    let directory = URL(fileURLWithPath: absolute).deletingLastPathComponent().path
+    guard FileManager.default.fileExists(atPath: directory, isDirectory: &isDirectory), isDirectory.boolValue else {
+      throw CommandFailure("there is no directory \(directory) in which \(path) could appear")
     }
     return absolute
   }

@@ -36,10 +36,10 @@ struct Serve: ParsableCommand {
     guard let database = database ?? settings.text("FRESHET_DATABASE") ?? file.database else {
       throw ValidationError("Missing expected argument '<db>'")
     }
-    let path = try DatabaseFile.existing(database)
-    if track { try DatabaseFile.track(path, tables: nil) }
+    let path = try DatabaseFile.expected(database)
+    if track, DatabaseFile.isThere(path) { try DatabaseFile.track(path, tables: nil) }
     let allowsWrites = try allowWrites || settings.flag("FRESHET_ALLOW_WRITES") ?? file.allowWrites ?? false
-    try options.serve(path, allowsWrites: allowsWrites, settings)
+    try options.serve(path, allowsWrites: allowsWrites, keepsTracked: track, settings)
   }
 }
 
@@ -123,7 +123,7 @@ struct ServeOptions: ParsableArguments {
 
   /// Serves until SIGTERM or SIGINT.
   func serve(
-    _ path: String, allowsWrites: Bool, _ settings: Settings = Settings(),
+    _ path: String, allowsWrites: Bool, keepsTracked: Bool = false, _ settings: Settings = Settings(),
     whenListening: (FreshetServer) throws -> Void = { _ in }
   ) throws {
     let level = logLevel
@@ -133,7 +133,9 @@ struct ServeOptions: ParsableArguments {
       return handler
     }
     let logger = Logger(label: "freshet")
-    let configuration = try configuration(path, allowsWrites: allowsWrites, settings)
+    var configuration = try configuration(path, allowsWrites: allowsWrites, settings)
+    configuration.keepsTracked = keepsTracked
+    if !DatabaseFile.isThere(path) { logger.warning("there is no file \(path) yet: it is served when it appears") }
     let host = configuration.host
 
     let signals = TerminationSignals()

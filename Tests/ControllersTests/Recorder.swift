@@ -82,13 +82,13 @@ final class WorkerFixture {
   let queue: DatabaseQueue
 
   init(
-    _ schema: String, capacity: Int = ChangeLog.defaultCapacity, isWAL: Bool = true,
+    _ schema: String, capacity: Int = ChangeLog.defaultCapacity, isWAL: Bool = true, isTracked: Bool = true,
     configure: (inout WorkerConfiguration) -> Void = { _ in }
   ) throws {
     path = FileManager.default.temporaryDirectory.appending(path: "freshet-\(UUID().uuidString).sqlite").path
     try SQLiteShell(path: path).run((isWAL ? "PRAGMA journal_mode=WAL;\n" : "") + schema)
     queue = try DatabaseQueue(path: path)
-    _ = try queue.writeWithoutTransaction { try ChangeLog.install($0, capacity: capacity) }
+    if isTracked { _ = try queue.writeWithoutTransaction { try ChangeLog.install($0, capacity: capacity) } }
     var configuration = WorkerConfiguration(path: path)
     configure(&configuration)
     var logger = Logger(label: "test")
@@ -119,17 +119,44 @@ final class WorkerFixture {
     return answer
   }
 
-  private func ask(_ query: Query) -> String {
-    let answer = Mutex("")
+  private func ask(_ query: Query) -> String { wait(query, unless: nil, milliseconds: 0).result() }
+
+  /// What a request is answered, later.
+  final class Answer: Sendable {
+    private let text = Mutex("")
+    private let done = DispatchSemaphore(value: 0)
+
+    fileprivate func set(_ text: String) {
+      self.text.withLock { $0 = text }
+      done.signal()
+    }
+
+    func result() -> String {
+      if done.wait(timeout: .now() + 20) == .timedOut { return "no answer" }
+      return text.withLock { $0 }
+    }
+  }
+
+  /// Asks for a snapshot of another version than one.
+  func wait(_ query: Query, unless version: String?, milliseconds: Int) -> Answer {
+    let answer = Answer()
+    var request = WorkerCommand.SnapshotRequest(query: query, window: nil) { answer.set(Self.text($0)) }
+    request.unless = version
+    request.wait = milliseconds
+    worker.post(.snapshot(request))
+    return answer
+  }
+
+  var statistics: WorkerStatistics {
+    let result = Mutex(WorkerStatistics())
     let done = DispatchSemaphore(value: 0)
     worker.post(
-      .snapshot(
-        .init(query: query, window: nil) { result in
-          answer.withLock { $0 = Self.text(result) }
-          done.signal()
-        }))
-    if done.wait(timeout: .now() + 20) == .timedOut { return "no answer" }
-    return answer.withLock { $0 }
+      .statistics { statistics in
+        result.withLock { $0 = statistics }
+        done.signal()
+      })
+    _ = done.wait(timeout: .now() + 20)
+    return result.withLock { $0 }
   }
 
   private static func text(_ result: Result<SnapshotAnswer, FreshetError>) -> String {

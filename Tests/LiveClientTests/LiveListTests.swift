@@ -72,6 +72,14 @@ import Wire
     return .object(members)
   }
 
+  @Test func `A patch that changes nothing is empty`() throws {
+    var list = try list(Self.start.replacing("false}", with: "true}"))
+    let change = try list.apply(JSONParser.parse(#"{"type":"patch","from":"1","to":"1","commit":4,"total":4}"#))
+    #expect(change == .patched(ListPatch()))
+    guard case .patched(let patch) = change else { return }
+    #expect(patch.isEmpty)
+  }
+
   // MARK: - Parts and windows
 
   private static let start = """

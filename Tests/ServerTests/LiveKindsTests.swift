@@ -41,7 +41,7 @@ import Wire
     if file.tables != [] {
       _ = try live.queue.writeWithoutTransaction { try ChangeLog.install($0, tables: file.tables) }
     }
-    try live.writer.run(statements.pragmas() + " PRAGMA busy_timeout = 10000;")
+    try live.writer.run(statements.pragmas())
     for _ in 0..<10 { try live.writer.run(statements.commit()) }
     let client = try live.connect()
     let asked = queries.enumerated().map { (id: "\(kind) \($0)", query: vary($1, &generator)) }

@@ -58,6 +58,12 @@ final class LiveServer {
     for suffix in ["", "-wal", "-shm", "-journal"] { try? FileManager.default.removeItem(atPath: path + suffix) }
   }
 
+  /// Moves another file into the place of the database.
+  func replace(by path: String) throws {
+    for suffix in ["-wal", "-shm"] { try? FileManager.default.removeItem(atPath: self.path + suffix) }
+    guard rename(path, self.path) == 0 else { throw RawSocket.Failure(description: "cannot move \(path)") }
+  }
+
   func connect(receiveBuffer: Int32? = nil) throws -> LiveClient {
     try LiveClient(port: server.port, receiveBuffer: receiveBuffer)
   }

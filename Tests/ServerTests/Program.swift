@@ -13,9 +13,12 @@ final class Program {
   static let path = URL(fileURLWithPath: CommandLine.arguments[0]).resolvingSymlinksInPath().deletingLastPathComponent()
     .appending(path: "freshet").path
 
-  init(_ arguments: [String]) throws {
-    process.executableURL = URL(fileURLWithPath: Program.path)
-    process.arguments = arguments
+  /// - Parameter asNobody: whether as a user without rights; needs root.
+  init(_ arguments: [String], asNobody: Bool = false) throws {
+    let drop = ["/usr/bin/setpriv", "--reuid=65534", "--regid=65534", "--clear-groups", "--"]
+    let command = (asNobody ? drop : []) + [Program.path] + arguments
+    process.executableURL = URL(fileURLWithPath: command[0])
+    process.arguments = Array(command.dropFirst())
     process.standardInput = FileHandle.nullDevice
     process.standardOutput = output
     process.standardError = errors
@@ -76,6 +79,11 @@ final class Program {
   var residentBytes: Int {
     let fields = try? String(contentsOfFile: "/proc/\(process.processIdentifier)/statm", encoding: .utf8)
     return (fields?.split(separator: " ").dropFirst().first.flatMap { Int($0) } ?? 0) * 4_096
+  }
+
+  func stop() {
+    signal(SIGTERM)
+    _ = status(within: 10)
   }
 
   func signal(_ signal: Int32) { kill(process.processIdentifier, signal) }

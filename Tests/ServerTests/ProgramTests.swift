@@ -62,7 +62,7 @@ import Wire
 
   /// Arguments, `DB` being a good database and `DIR` a folder; and what the one sentence says.
   @Test(arguments: [
-    (["serve", "DIR/nosuch.sqlite"], "there is no file"), (["serve", "DIR"], "is a directory"),
+    (["serve", "DIR/nosuch/x.sqlite"], "there is no directory"), (["serve", "DIR"], "is a directory"),
     (["serve", "DIR/text"], "is not an SQLite database"), (["serve"], "Missing expected argument '<db>'"),
     (["serve", "DB", "--port", "70000"], "--port must be 0 to 65535"),
     (["serve", "DB", "--port", "x"], "The value 'x' is invalid"),

@@ -11,7 +11,7 @@ package struct SQLiteShell {
   package func run(_ sql: String) throws -> String {
     let process = Process()
     process.executableURL = URL(fileURLWithPath: "/usr/bin/env")
-    process.arguments = ["sqlite3", "-init", "/dev/null", path]
+    process.arguments = ["sqlite3", "-init", "/dev/null", "-cmd", ".timeout 10000", path]
     let input = Pipe()
     let output = Pipe()
     process.standardInput = input
@@ -39,8 +39,8 @@ package final class SQLiteSession {
     process.standardOutput = output
     process.standardError = FileHandle.nullDevice
     try process.run()
-    // What statements print is not to be taken for the echo that tells their end.
-    input.fileHandleForWriting.write(Data(".output /dev/null\n".utf8))
+    // What statements print is not to be taken for the echo that tells their end. Readers' locks are waited for.
+    input.fileHandleForWriting.write(Data(".output /dev/null\n.timeout 10000\n".utf8))
   }
 
   /// Runs the statements, of which the last needs no semicolon; those that fail are passed over, as the shell does. Returns when all are done.

@@ -5,11 +5,13 @@ final class Server {
   private let process = Process()
   private(set) var port = 0
 
-  /// - Parameter path: the database, which is tracked first.
-  init(_ path: String) throws {
+  /// - Parameters:
+  ///   - path: the database.
+  ///   - isTracked: whether the change capture is installed first.
+  init(_ path: String, isTracked: Bool = true) throws {
     let command = ProcessInfo.processInfo.environment["FRESHET_BIN"] ?? "../.build/release/freshet"
     process.executableURL = URL(fileURLWithPath: command)
-    process.arguments = ["serve", path, "--track", "--port", "0"]
+    process.arguments = ["serve", path, "--port", "0"] + (isTracked ? ["--track"] : [])
     let log = Pipe()
     process.standardError = log
     try process.run()

@@ -27,17 +27,11 @@ package final class FragmentChecker {
     var column: String
   }
 
-  /// Opens the database at `path` for reading.
+  /// - Parameter path: the database, or what `ReadOnlyFile` makes of its path.
   package init(path: String) throws(FreshetError) {
-    var connection: OpaquePointer?
-    let code = sqlite3_open_v2(path, &connection, SQLITE_OPEN_READONLY | SQLITE_OPEN_NOMUTEX, nil)
-    guard code == SQLITE_OK, let connection else {
-      let message = connection.map { String(cString: sqlite3_errmsg($0)) } ?? "out of memory"
-      sqlite3_close(connection)
-      throw FreshetError(.internal, "cannot open the database: \(message)")
+    do throws(SQLiteFailure) { connection = try ReadOnlyFile.open(path) } catch {
+      throw FreshetError(.internal, "cannot open the database: \(error.message)")
     }
-    self.connection = connection
-    sqlite3_busy_timeout(connection, 5_000)
     for (limit, value) in Limits.all { sqlite3_limit(connection, limit, value) }
     sqlite3_set_authorizer(connection, authorize, Unmanaged.passUnretained(audit).toOpaque())
   }

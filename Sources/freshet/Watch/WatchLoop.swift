@@ -61,7 +61,9 @@ final class WatchLoop {
 
   private func handle(_ event: LiveSocket.Event) throws {
     switch event {
-    case .opened: try perform(session.opened())
+    case .opened:
+      try perform(session.opened())
+      output.refresh(session)
     case .received(let bytes):
       output.received(bytes)
       try perform(session.received(bytes))

@@ -52,7 +52,7 @@ final class PlainOutput: WatchOutput {
       guard list.isComplete else { return }
       progress = nil
       write(PlainText.lines(list))
-    case .patched(let patch): write(PlainText.lines(patch, list))
+    case .patched(let patch): if !patch.isEmpty { write(PlainText.lines(patch, list)) }
     }
   }
 

@@ -7,12 +7,12 @@
 #endif
 
 /// Which file a path leads to: after `mv other.sqlite app.sqlite` it is another one.
-struct FileIdentity: Equatable {
+package struct FileIdentity: Equatable, Sendable {
   private let device: UInt64
   private let inode: UInt64
 
   /// Nil when there is none.
-  init?(path: String) {
+  package init?(path: String) {
     var status = stat()
     guard stat(path, &status) == 0 else { return nil }
     device = UInt64(truncatingIfNeeded: status.st_dev)

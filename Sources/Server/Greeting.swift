@@ -1,0 +1,24 @@
+import Synchronization
+import Wire
+
+/// What clients are told first: `hello`, with the epoch in which versions and commits mean something.
+///
+/// Any thread.
+final class Greeting: Sendable {
+  private let limits: [(name: String, value: Int)]
+  /// New with every start, and when the database file is another one: what was known of before is worth nothing then.
+  private let epoch = Mutex(Greeting.newEpoch)
+
+  private static var newEpoch: String { String(UInt64.random(in: 0...UInt64.max), radix: 36) }
+
+  init(_ configuration: ServerConfiguration) {
+    limits = [("messageBytes", configuration.messageLimit), ("subscriptions", configuration.subscriptionLimit)]
+  }
+
+  func renewEpoch() { epoch.withLock { $0 = Greeting.newEpoch } }
+
+  /// The message.
+  var hello: [UInt8] {
+    MessageBody.hello(server: "freshet/\(freshetVersion)", epoch: epoch.withLock { $0 }, limits: limits)
+  }
+}

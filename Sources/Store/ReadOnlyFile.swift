@@ -1,0 +1,53 @@
+import GRDBSQLite
+
+/// How a database file is opened for reading alone.
+package enum ReadOnlyFile {
+  /// The path, or a URI that has SQLite read the file as it is.
+  ///
+  /// A file in WAL mode without its -shm cannot be opened in a directory that cannot be written to. Nobody but the owner of
+  /// other rights can be writing there: `immutable` reads the file without locks and without the WAL.
+  ///
+  /// - Throws: what SQLite reports of a file that cannot be read at all.
+  package static func location(_ path: String) throws(SQLiteFailure) -> String {
+    do throws(SQLiteFailure) {
+      try probe(path)
+      return path
+    } catch {
+      guard [SQLITE_CANTOPEN, SQLITE_READONLY].contains(error.primaryCode) else { throw error }
+      let uri = "file:\(escaped(path))?immutable=1"
+      try probe(uri)
+      return uri
+    }
+  }
+
+  /// A connection for the loops that go around GRDB, whose owner closes it.
+  static func open(_ location: String) throws(SQLiteFailure) -> OpaquePointer {
+    var connection: OpaquePointer?
+    let flags = SQLITE_OPEN_READONLY | SQLITE_OPEN_NOMUTEX | SQLITE_OPEN_URI
+    let code = sqlite3_open_v2(location, &connection, flags, nil)
+    guard code == SQLITE_OK, let connection else {
+      let failure = SQLiteFailure(of: connection, code)
+      sqlite3_close(connection)
+      throw failure
+    }
+    sqlite3_busy_timeout(connection, 5_000)
+    return connection
+  }
+
+  private static func probe(_ location: String) throws(SQLiteFailure) {
+    let connection = try open(location)
+    defer { sqlite3_close(connection) }
+    _ = try PreparedStatement(connection, "SELECT count(*) FROM sqlite_master").step()
+  }
+
+  private static func escaped(_ path: String) -> String {
+    path.utf8.map { byte in
+      switch byte {
+      case UInt8(ascii: "a")...UInt8(ascii: "z"), UInt8(ascii: "A")...UInt8(ascii: "Z"),
+        UInt8(ascii: "0")...UInt8(ascii: "9"), UInt8(ascii: "/"), UInt8(ascii: "."), UInt8(ascii: "-"), UInt8(ascii: "_"):
+        String(UnicodeScalar(byte))
+      default: "%" + (byte < 16 ? "0" : "") + String(byte, radix: 16)
+      }
+    }.joined()
+  }
+}

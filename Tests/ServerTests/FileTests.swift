@@ -1,0 +1,208 @@
+import Foundation
+import GRDB
+import Server
+import Store
+import TestSupport
+import Testing
+import Wire
+
+/// Files as they come: not tracked, read-only, in a rollback journal, replaced, restored, altered, damaged.
+@Suite struct FileTests {
+  private static let schema = """
+    CREATE TABLE t(id INTEGER PRIMARY KEY, a TEXT);
+    INSERT INTO t VALUES (1, 'x'), (2, 'y');
+    """
+
+  /// Waits, at most ten seconds, until a client holds something.
+  private func wait(_ client: LiveClient, for line: String, sourceLocation: SourceLocation = #_sourceLocation) throws {
+    let deadline = Date().addingTimeInterval(10)
+    while client.line("q") != line, Date() < deadline { try client.receive() }
+    #expect(client.line("q") == line, sourceLocation: sourceLocation)
+  }
+
+  private func bytes(_ path: String) -> Data { FileManager.default.contents(atPath: path) ?? Data() }
+
+  // MARK: - Not altered
+
+  @Test(arguments: [true, false])
+  func untrackedFilesAreNotAltered(isWAL: Bool) throws {
+    let live = try LiveServer(Self.schema, isTracked: false, isWAL: isWAL)
+    try live.writer.run("PRAGMA wal_checkpoint(TRUNCATE)")
+    let before = bytes(live.path)
+    let client = try live.connect()
+    try client.subscribe("q", #"{"from":"t"}"#)
+    #expect(bytes(live.path) == before)
+    try live.writer.run("UPDATE t SET a = 'z' WHERE id = 2")
+    try wait(client, for: "''/: 1,'x' 2,'z'")
+    #expect(client.change("q") == "patch")
+    let objects = try live.queue.read { try String.fetchAll($0, sql: "SELECT name FROM sqlite_master") }
+    let mode = try live.queue.read { try String.fetchOne($0, sql: "PRAGMA journal_mode") }
+    #expect(objects == ["t"] && mode == (isWAL ? "wal" : "delete"))
+    live.stop()
+  }
+
+  @Test func `A storm of commits is refetched at intervals, and the last one always`() throws {
+    let live = try LiveServer(Self.schema, isTracked: false) { $0.refetchInterval = .milliseconds(200) }
+    let client = try live.connect()
+    try client.subscribe("q", #"{"from":"t"}"#)
+    let start = Date()
+    for number in 0..<100 { try live.writer.run("UPDATE t SET a = 'v\(number)' WHERE id = 1") }
+    try wait(client, for: "''/: 1,'v99' 2,'y'")
+    let intervals = Int(Date().timeIntervalSince(start) / 0.2)
+    #expect(client.changes["q"]! <= intervals + 3, "\(client.changes["q"]!) messages in \(intervals) intervals")
+    live.stop()
+  }
+
+  @Test(arguments: [true, false])
+  func readOnlyFilesAreServed(isWAL: Bool) throws {
+    let folder = FileManager.default.temporaryDirectory.appending(path: "freshet-\(UUID().uuidString)")
+    try FileManager.default.createDirectory(at: folder, withIntermediateDirectories: true)
+    let path = folder.appending(path: "a b%41.sqlite").path
+    try SQLiteShell(path: path).run(Self.schema + (isWAL ? "PRAGMA journal_mode=WAL;" : ""))
+    try FileManager.default.setAttributes([.posixPermissions: 0o444], ofItemAtPath: path)
+    try FileManager.default.setAttributes([.posixPermissions: 0o555], ofItemAtPath: folder.path)
+    defer {
+      try? FileManager.default.setAttributes([.posixPermissions: 0o755], ofItemAtPath: folder.path)
+      try? FileManager.default.removeItem(at: folder)
+    }
+    // To root no file is read-only: another user has to be the server's.
+    let program = try Program(["serve", path, "--port", "0"], asNobody: getuid() == 0)
+    defer { program.stop() }
+    let client = try LiveClient(port: try program.port())
+    try client.subscribe("q", #"{"from":"t"}"#)
+    #expect(client.line("q") == "''/: 1,'x' 2,'y'")
+    #expect(try FileManager.default.contentsOfDirectory(atPath: folder.path) == ["a b%41.sqlite"])
+  }
+
+  // MARK: - Another file
+
+  @Test(arguments: [true, false])
+  func replacedFilesAreFollowed(isTracked: Bool) throws {
+    let live = try LiveServer(Self.schema, isTracked: isTracked)
+    let client = try live.connect()
+    try client.subscribe("q", #"{"from":"t"}"#)
+    let other = live.path + ".new"
+    try SQLiteShell(path: other).run("CREATE TABLE t(id INTEGER PRIMARY KEY, a TEXT); INSERT INTO t VALUES (7, 'other');")
+    try live.replace(by: other)
+    try wait(client, for: "''/: 7,'other'")
+    #expect(client.others.contains { $0["type"] == .string("hello") })
+    try SQLiteShell(path: live.path).run("INSERT INTO t VALUES (8, 'more');")
+    try wait(client, for: "''/: 7,'other' 8,'more'")
+    live.stop()
+  }
+
+  @Test func `A backup restored into the file is a new epoch`() throws {
+    let live = try LiveServer(Self.schema)
+    let backup = live.path + ".backup"
+    defer { try? FileManager.default.removeItem(atPath: backup) }
+    try SQLiteShell(path: live.path).run(".backup \(backup)")
+    let client = try live.connect()
+    try client.subscribe("q", #"{"from":"t"}"#)
+    try live.writer.run("DELETE FROM t; INSERT INTO t VALUES (9, 'late')")
+    try wait(client, for: "''/: 9,'late'")
+    try SQLiteShell(path: live.path).run(".restore \(backup)")
+    try wait(client, for: "''/: 1,'x' 2,'y'")
+    try live.writer.run("UPDATE t SET a = 'again' WHERE id = 1")
+    try wait(client, for: "''/: 1,'again' 2,'y'")
+    live.stop()
+  }
+
+  @Test func `A file that appears is served, and tracked when that was asked for`() throws {
+    let path = FileManager.default.temporaryDirectory.appending(path: "freshet-\(UUID().uuidString).sqlite").path
+    defer { for suffix in ["", "-wal", "-shm"] { try? FileManager.default.removeItem(atPath: path + suffix) } }
+    let program = try Program(["serve", path, "--port", "0", "--track"])
+    defer { program.stop() }
+    let client = try LiveClient(port: try program.port())
+    try client.subscribe("q", #"{"from":"t"}"#)
+    #expect(client.ended["q"] == "overloaded")
+    try SQLiteShell(path: path).run("PRAGMA journal_mode=WAL;" + Self.schema)
+    let deadline = Date().addingTimeInterval(10)
+    while client.models["q"] == nil, Date() < deadline { try client.subscribe("q", #"{"from":"t"}"#) }
+    // The change capture may be being installed.
+    try SQLiteShell(path: path).run("PRAGMA busy_timeout = 5000; DELETE FROM t WHERE id = 1")
+    try wait(client, for: "''/: 2,'y'")
+    #expect(try SQLiteShell(path: path).run("SELECT count(*) FROM _freshet_table") == "1")
+  }
+
+  // MARK: - Another schema
+
+  /// A change of the schema, and what the client then holds.
+  @Test(arguments: [
+    ("ALTER TABLE t ADD COLUMN b DEFAULT 7", "''/: 1,'x',7 2,'y',7", "INSERT INTO t VALUES (3, 'z', 8)", " 3,'z',8"),
+    ("ALTER TABLE t RENAME COLUMN a TO c", "''/: 1,'x' 2,'y'", "INSERT INTO t VALUES (3, 'z')", " 3,'z'"),
+    ("ALTER TABLE t DROP COLUMN a", "''/: 1 2", "INSERT INTO t VALUES (3)", " 3"),
+    ("CREATE INDEX i ON t(a)", "''/: 1,'x' 2,'y'", "INSERT INTO t VALUES (3, 'z')", " 3,'z'"),
+    (
+      "BEGIN; DROP TABLE t; CREATE TABLE t(id INTEGER PRIMARY KEY, n); INSERT INTO t VALUES (5, 5); COMMIT",
+      "''/: 5,5", "INSERT INTO t VALUES (6, 6)", " 6,6"
+    ),
+    ("DROP TABLE t", "schema_changed", "", ""), ("ALTER TABLE t RENAME TO u", "schema_changed", "", ""),
+  ], [true, false])
+  func subscriptionsFollowTheSchema(
+    change: (sql: String, line: String, then: String, added: String), isTracked: Bool
+  ) throws {
+    // SQLite drops no column of a table with triggers that name it: see `freshet alter`.
+    if isTracked, change.sql.contains("DROP COLUMN") { return }
+    let live = try LiveServer(Self.schema, isTracked: isTracked) { $0.keepsTracked = isTracked }
+    let client = try live.connect()
+    try client.subscribe("q", #"{"from":"t"}"#)
+    try live.writer.run(change.sql)
+    try client.catchUp(["q"])
+    if change.line == "schema_changed" {
+      #expect(client.ended["q"] == change.line)
+      return live.stop()
+    }
+    try wait(client, for: change.line)
+    try live.writer.run(change.then)
+    try wait(client, for: change.line + change.added)
+    if isTracked {
+      let explanation = try live.http("GET", "/v1/explain?from=t")
+      #expect(explanation.text.contains("\"maintenance\":\"incremental\""), "\(explanation.text)")
+    }
+    live.stop()
+  }
+
+  // MARK: - Trouble
+
+  @Test func `A damaged page is an error that does not end the subscription, and other lists go on`() throws {
+    let rows = (1...2_000).map { "(\($0), '\(String(repeating: "x", count: 200))')" }.joined(separator: ",")
+    let live = try LiveServer(
+      "CREATE TABLE u(id INTEGER PRIMARY KEY, a); INSERT INTO u VALUES (1, 'u');"
+        + "CREATE TABLE t(id INTEGER PRIMARY KEY, a); INSERT INTO t VALUES \(rows);", isTracked: false, isWAL: false)
+    let client = try live.connect()
+    try client.subscribe("q", #"{"from":"t"}"#, window: (0, 1))
+    try client.subscribe("u", #"{"from":"u"}"#)
+    // Pages in the middle of the table; the header's change counter makes readers look.
+    let handle = try FileHandle(forUpdating: URL(filePath: live.path))
+    try handle.seek(toOffset: 4_096 * 50)
+    let good = try handle.read(upToCount: 4_096 * 4) ?? Data()
+    func write(_ data: Data) throws {
+      try handle.seek(toOffset: 4_096 * 50)
+      try handle.write(contentsOf: data)
+      try live.writer.run("INSERT INTO u(a) VALUES ('v')")
+    }
+    try write(Data(repeating: 0xA5, count: 4_096 * 4))
+    let error = try client.receive("error")
+    #expect(error["id"] == .string("q") && error["fatal"] == .bool(false), "\(error)")
+    try client.catchUp(["u"])
+    #expect(client.line("u") == "''/: 1,'u' 2,'v'")
+    try write(good)
+    try live.writer.run("UPDATE t SET a = 'mended' WHERE id = 1")
+    let deadline = Date().addingTimeInterval(10)
+    while !client.line("q").hasPrefix("''/: 1,'mended'"), Date() < deadline { try client.receive() }
+    #expect(client.line("q").hasPrefix("''/: 1,'mended'"))
+    live.stop()
+  }
+
+  @Test func `A writer that holds its lock for long loses nobody a change`() throws {
+    let live = try LiveServer(Self.schema, isWAL: false)
+    let client = try live.connect()
+    try client.subscribe("q", #"{"from":"t"}"#)
+    try live.writer.run("BEGIN EXCLUSIVE; UPDATE t SET a = 'held' WHERE id = 1")
+    Thread.sleep(forTimeInterval: 1)
+    try live.writer.run("COMMIT")
+    try wait(client, for: "''/: 1,'held' 2,'y'")
+    #expect(client.errors["q"] == nil)
+    live.stop()
+  }
+}
