@@ -57,7 +57,10 @@ let package = Package(
     module("Controllers", ["LiveQuery", "RankedCollections", "Store", logging]),
     module("Gateway", ["CGateway"]),
     module("Demo", [grdb]),
-    module("Server", ["Controllers", "CZlib", "Gateway", "LiveQuery", "Store", "Wire", logging, yams]),
+    .target(
+      name: "Server",
+      dependencies: ["Controllers", "CZlib", "Gateway", "LiveQuery", "Store", "Wire", logging, yams],
+      resources: [.embedInCode("Resources")], swiftSettings: swiftSettings),
 
     .executableTarget(
       name: "freshet",

@@ -28,6 +28,7 @@ look_for_build() {
   need pkg-config command -v pkg-config
   need libwebsockets-dev pkg-config --exists libwebsockets
   need libsqlite3-dev pkg-config --exists sqlite3
+  need zlib1g-dev pkg-config --exists zlib
   need sqlite3 command -v sqlite3
 }
 

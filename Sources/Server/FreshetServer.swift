@@ -99,7 +99,7 @@ package final class FreshetServer: Sendable {
     isReady.store(false, ordering: .relaxed)
     gateway.stopListening()
     transactions?.drain(grace: configuration.grace)
-    waiting.stop()
+    for request in waiting.stop() { pool.post(.abandon(request: request.rawValue)) }
     streams.stop()
     gateway.stop(code: 1001, reason: "the server is stopping", grace: configuration.grace)
     pool.stop()

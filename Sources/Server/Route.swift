@@ -12,12 +12,14 @@ package enum Route: String, CaseIterable, Sendable {
   case getHealth = "GET /healthz"
   case getReadiness = "GET /readyz"
   case getMetrics = "GET /metrics"
+  case getOpenAPI = "GET /openapi.json"
+  case getAsyncAPI = "GET /asyncapi.json"
 
   package var method: String { String(rawValue.prefix { $0 != " " }) }
   package var path: String { String(rawValue.drop { $0 != " " }.dropFirst()) }
 
   /// Prefixes of the paths that are not files.
-  static let prefixes = ["/v1/", "/healthz", "/readyz", "/metrics"]
+  static let prefixes = ["/v1/", "/healthz", "/readyz", "/metrics", "/openapi.json", "/asyncapi.json"]
 
   /// The routes at a path, each of another method, and the part of the path that stands for the braces; "" without.
   static func at(_ path: String) -> (routes: [Route], name: String) {

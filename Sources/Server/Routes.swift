@@ -43,6 +43,8 @@ extension FreshetServer {
     case .getHealth: exchange.answer(.json(Array("{\"status\":\"ok\"}".utf8)))
     case .getReadiness: getReadiness(exchange)
     case .getMetrics: getMetrics(exchange)
+    case .getOpenAPI: exchange.answer(.json(PackageResources.openapi_json))
+    case .getAsyncAPI: exchange.answer(.json(PackageResources.asyncapi_json))
     }
   }
 

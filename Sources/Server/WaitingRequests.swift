@@ -15,12 +15,15 @@ final class WaitingRequests: Sendable {
   func remove(_ request: RequestID) -> Bool { exchanges.withLock { $0.removeValue(forKey: request) != nil } }
 
   /// Answers all.
-  func stop() {
+  ///
+  /// - Returns: who they were.
+  func stop() -> [RequestID] {
     let waiting = exchanges.withLock { exchanges in
       let all = Array(exchanges.values)
       exchanges.removeAll()
       return all
     }
     for exchange in waiting { exchange.answer(.problem(.shuttingDown, "the server is stopping")) }
+    return waiting.map(\.id)
   }
 }

@@ -134,6 +134,23 @@ import Testing
     #expect(missing.status == 1 && missing.errors == "Error: cannot read \(folder.path)/nosuch.yaml\n")
   }
 
+  @Test func `A query that the database cannot answer is warned of, and no other`() throws {
+    let folder = try ProgramFolder()
+    let path = folder.path + "/freshet.yaml"
+    let yaml = """
+      queries:
+        good: {query: {from: t, where: "a = :a"}, parameters: {a: {}}}
+        bad: {query: {from: nosuch}}
+      """
+    try write(yaml, path)
+    let program = try Program(["serve", folder.database, "--config", path, "--track", "--port", "0"])
+    #expect(try RawSocket(port: try program.port()).request("GET", "/v1/queries/good?param.a=x").status == 200)
+    program.signal(SIGTERM)
+    #expect(program.status(within: 5) == 0)
+    let warnings = try program.errorOutput().split(separator: "\n").filter { $0.contains(" warning ") }
+    #expect(warnings.count == 1 && warnings[0].contains("the published query bad cannot be answered: "))
+  }
+
   @Test func `Where other machines can reach the server, queries of one's own are for who says so`() throws {
     let folder = try ProgramFolder()
     for (flags, status) in [([], 403), (["--allow-queries"], 200)] {

@@ -69,6 +69,12 @@ final class Program {
     }
   }
 
+  /// What it has written to standard error; to be asked for once it has ended.
+  func errorOutput() throws -> String {
+    log += try errors.fileHandleForReading.readToEnd() ?? Data()
+    return String(decoding: log, as: UTF8.self)
+  }
+
   /// Memory that the process holds.
   var residentBytes: Int {
     let fields = try? String(contentsOfFile: "/proc/\(process.processIdentifier)/statm", encoding: .utf8)

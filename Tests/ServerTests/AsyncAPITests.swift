@@ -1,0 +1,143 @@
+import Server
+import TestSupport
+import Testing
+import Wire
+
+/// `/asyncapi.json` says what is said on the socket.
+@Suite struct AsyncAPITests {
+  private static let schema = """
+    CREATE TABLE t(id INTEGER PRIMARY KEY, a, b BLOB);
+    WITH RECURSIVE n(i) AS (SELECT 1 UNION ALL SELECT i + 1 FROM n WHERE i < 3000)
+    INSERT INTO t SELECT i, 'some text in section ' || (i % 7), NULL FROM n;
+    """
+
+  private func document(_ live: LiveServer) throws -> JSONValue {
+    try JSONParser.parse(try live.http("GET", "/asyncapi.json").body)
+  }
+
+  /// The names of the messages of an operation.
+  private func names(_ document: JSONValue, _ operation: String) throws -> [String] {
+    try document.required("operations").required(operation).list("messages").map { message in
+      String(try message.required("$ref").text().split(separator: "/").last!)
+    }
+  }
+
+  @Test func `The messages described are those that the server understands`() throws {
+    let live = try LiveServer(Self.schema)
+    let document = try document(live)
+    let schema = JSONSchema(root: document)
+    let types = try names(document, "ask")
+    #expect(
+      Set(types) == [
+        "subscribe", "window", "fetch", "locate", "requery", "resync", "unsubscribe", "transact",
+      ])
+    for type in types {
+      let message = try document.required("components").required("messages").required(type)
+      for example in try message.list("examples").map({ try $0.required("payload") }) {
+        let faults = try schema.faults(of: example, try message.required("payload"))
+        #expect(faults.isEmpty, "\(type): \(faults)")
+        let bytes = Array(example.text.utf8)
+        let (_, parsed) = try bytes.withUnsafeBytes { try ClientMessage.parse($0) }
+        #expect("\(parsed)".hasPrefix(type), "\(parsed)")
+      }
+    }
+    live.stop()
+  }
+
+  /// Says all there is to say, and returns every message that came.
+  private func conversation(_ live: LiveServer, shape: String) throws -> [JSONValue] {
+    let socket = try RawWebSocket(port: live.server.port)
+    var messages: [JSONValue] = []
+    func receive(until isLast: (JSONValue) throws -> Bool) throws {
+      repeat { messages.append(try JSONParser.parse(try socket.readFrame().payload)) } while try !isLast(messages.last!)
+    }
+    func say(_ text: String, until type: String) throws {
+      try socket.send(text)
+      try receive { $0["type"] == .string(type) && ($0["complete"] ?? .bool(true)) == .bool(true) }
+    }
+    let query = #"{"from":"t","sectionBy":"a","alongside":{"n":"SELECT count(*) FROM t"}}"#
+    try receive { $0["type"] == .string("hello") }
+    try socket.send(#"{"type":"subscribe","id":"a","query":\#(query),"shape":"\#(shape)"}"#)
+    try receive { $0["complete"] == .bool(true) }
+    try socket.send(
+      #"{"type":"subscribe","id":"w","query":\#(query),"shape":"\#(shape)","window":{"offset":0,"limit":9}}"#)
+    try receive { $0["complete"] == .bool(true) }
+    let writes = [
+      "DELETE FROM t WHERE id IN (7, 14)", "UPDATE t SET b = x'01', a = a WHERE id = 21",
+      "INSERT INTO t VALUES (9000, 'some text in section 0', 9223372036854775807), (9001, 'another', 1.5)",
+      "UPDATE t SET a = 'some text in section 1' WHERE id = 28", "UPDATE t SET id = 29000 WHERE id = 35",
+      "DELETE FROM t WHERE a LIKE '%section 6'", "UPDATE t SET a = NULL WHERE id < 50",
+    ]
+    for sql in writes {
+      try say(#"{"type":"transact","id":"x","statements":[{"sql":"\#(sql)"}]}"#, until: "committed")
+      for id in ["a", "w"] { try say(#"{"type":"fetch","id":"\#(id)","offset":3,"limit":2}"#, until: "rows") }
+    }
+    try say(#"{"type":"window","id":"w","offset":5,"limit":9}"#, until: "rows")
+    try say(#"{"type":"locate","id":"w","key":9000}"#, until: "located")
+    try say(#"{"type":"locate","id":"w","key":1234567}"#, until: "located")
+    try say(#"{"type":"requery","id":"w","query":{"from":"t","where":"id < 100"}}"#, until: "patch")
+    try say(#"{"type":"resync","id":"w"}"#, until: "snapshot")
+    try say(#"{"type":"unsubscribe","id":"w"}"#, until: "unsubscribed")
+    try say(#"{"type":"unsubscribe","id":"w"}"#, until: "error")
+    try say(#"{"type":"subscribe","id":"e","query":{"from":"nosuch"}}"#, until: "error")
+    try say(#"{"type":"nosuch"}"#, until: "error")
+    return messages
+  }
+
+  @Test(arguments: ["arrays", "objects"])
+  func `What the server says is as described`(shape: String) throws {
+    let live = try LiveServer(Self.schema) { $0.allowsWrites = true }
+    let document = try document(live)
+    let schema = JSONSchema(root: document)
+    let types = try names(document, "tell")
+    var seen: Set<String> = []
+    var members: Set<String> = []
+    for message in try conversation(live, shape: shape) {
+      let type = try message.required("type").text()
+      seen.insert(type)
+      if type == "patch" { members.formUnion((message.members ?? [:]).keys) }
+      let described = try document.required("components").required("messages").required(type).required("payload")
+      let faults = try schema.faults(of: message, described)
+      #expect(faults.isEmpty, "\(message.text.prefix(300)): \(faults)")
+    }
+    #expect(seen == Set(types))
+    let patch = try schema.resolve("#/components/schemas/PatchMessage").required("properties").members ?? [:]
+    #expect(members == Set(patch.keys), "every member of a patch was seen")
+    live.stop()
+  }
+
+  @Test func `What a stream says is as described`() throws {
+    let live = try LiveServer(Self.schema)
+    let document = try document(live)
+    let schema = JSONSchema(root: document)
+    let client = try EventClient(port: live.server.port, "/v1/subscriptions?from=t&limit=3000")
+    try client.load()
+    try live.writer.run("DELETE FROM t WHERE id = 5")
+    try client.next()
+    try live.writer.run("DROP TABLE t")
+    var events = client.changes
+    while let event = try client.next() { events.append(event) }
+    #expect(Set(events.map(\.event)) == Set(try names(document, "stream")))
+    for event in events {
+      let described = try document.required("components").required("messages").required(event.event)
+      let faults = try schema.faults(of: try event.json(), try described.required("payload"))
+      #expect(faults.isEmpty, "\(event.event): \(faults)")
+    }
+    live.stop()
+  }
+}
+
+extension JSONValue {
+  /// As JSON, which the test reads again.
+  fileprivate var text: String {
+    switch self {
+    case .null: "null"
+    case .bool(let value): "\(value)"
+    case .integer(let value): "\(value)"
+    case .real(let value): "\(value)"
+    case .string(let value): "\"\(value)\""
+    case .array(let values): "[\(values.map(\.text).joined(separator: ","))]"
+    case .object(let members): "{\(members.map { "\"\($0)\":\($1.text)" }.joined(separator: ","))}"
+    }
+  }
+}
