@@ -52,7 +52,9 @@ final class FollowedQuery {
   }
 
   /// - Throws: what the query's first run does.
-  init(_ query: Query, _ shape: QueryShape, _ settings: ReaderSettings, history: VersionHistory.Budget) throws(FreshetError) {
+  init(_ query: Query, _ shape: QueryShape, _ settings: ReaderSettings, history: VersionHistory.Budget)
+    throws(FreshetError)
+  {
     self.query = query
     self.shape = shape
     parameters = shape.compiled.values(of: query.parameters)
@@ -118,7 +120,9 @@ final class FollowedQuery {
       pending = nil
       if isNew {
         let rows = controller.newest.tree.count
-        note(nil, bytes: reader.wasRebuilt ? rows * Self.bytesPerRow : min(rows * Self.bytesPerRow, 64 << 10))
+        let changes = reader.changes
+        let bytes = changes.map { min(rows * Self.bytesPerRow, ($0.count + 1) * Self.bytesPerChange) }
+        note(changes, bytes: bytes ?? rows * Self.bytesPerRow)
       }
       return isNew
     } catch let error as FreshetError { throw error } catch { throw FreshetError(.internal, "\(error)") }
@@ -176,7 +180,9 @@ final class FollowedQuery {
     }
     let columns = ColumnSet(bits: bits)
     // Another unit may give the row of this key now.
-    let mayBeAnother = compiled.unit?.isKey == false && compiled.keyColumns.indices.contains { columns.contains($0) }
+    let mayBeAnother =
+      !compiled.isRefetched && compiled.unit?.isKey == false
+      && compiled.keyColumns.indices.contains { columns.contains($0) }
     return columns.isEmpty || mayBeAnother ? .all : columns
   }
 }

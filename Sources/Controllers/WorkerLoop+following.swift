@@ -94,7 +94,7 @@ extension WorkerLoop {
         }
       }
       for (query, units) in concerned {
-        if let units, query.pending == nil, !isTooMany(units.count, query) {
+        if let units, query.pending == nil, !compiled.isRefetched, !isTooMany(units.count, query) {
           follow(query, before) { () throws(FreshetError) in try query.follow(units, alongside: isBeside) }
         } else {
           mustRefetch(query, before)

@@ -142,6 +142,15 @@ package struct PackedValueReader {
     }
   }
 
+  /// Passes one value in both, and tells whether it is the same, bit by bit.
+  package mutating func skipEqual(_ other: inout PackedValueReader) -> Bool {
+    let start = position
+    let otherStart = other.position
+    _ = next()
+    _ = other.next()
+    return Bytes(rebasing: bytes[start..<position]).equals(Bytes(rebasing: other.bytes[otherStart..<other.position]))
+  }
+
   private mutating func load<Value: BitwiseCopyable>() -> Value {
     defer { position += MemoryLayout<Value>.size }
     return bytes.loadUnaligned(fromByteOffset: position, as: Value.self)

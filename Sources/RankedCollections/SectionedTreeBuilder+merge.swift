@@ -14,11 +14,12 @@ extension SectionedTreeBuilder {
 
   /// Turns the editor's version into the builder's sorted rows.
   ///
-  /// - Returns: false, having changed nothing, when so much differs that building anew is cheaper.
+  /// - Returns: the identities of the rows that came or changed; nil, having changed nothing, when so much differs that
+  ///   building anew is cheaper.
   /// - Throws: `DuplicateIdentity`; the editor is of no use then.
   /// - Complexity: O(n + changes × log n).
-  package func merge(into editor: inout SectionedTreeEditor) throws -> Bool {
-    guard let edits = edits(from: editor.tree) else { return false }
+  package func merge(into editor: inout SectionedTreeEditor) throws -> [[UInt8]]? {
+    guard let edits = edits(from: editor.tree) else { return nil }
     for identity in edits.removed { _ = identity.withUnsafeBytes { editor.remove($0) } }
     for place in edits.restamped {
       with(place) { _ = editor.restamp(section: $0, label: $1, entry: $2, stamp: $3) }
@@ -31,7 +32,9 @@ extension SectionedTreeBuilder {
       }
     }
     for draft in drafts { draft.key.withUnsafeBytes { editor.relabel($0, draft.label) } }
-    return true
+    return (edits.restamped + edits.inserted).map { place in
+      with(place) { _, _, entry, _ in Array(RankedEntry.identity(of: entry)) }
+    }
   }
 
   private func with<Result>(

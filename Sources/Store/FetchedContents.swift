@@ -17,6 +17,17 @@ struct FetchedContents {
     }
   }
 
+  /// The columns in which the row at an offset differs from one of another fetch.
+  func changedColumns(at offset: Int, to other: Int, of fetched: FetchedContents) -> ColumnSet {
+    var set = ColumnSet()
+    rows.withRow(Int(order[offset])) { before in
+      fetched.rows.withRow(Int(fetched.order[other])) { after in
+        for column in 0..<rows.columnCount where !before.skipEqual(&after) { set.insert(column) }
+      }
+    }
+    return set
+  }
+
   /// Copies the row at an offset.
   func append(_ offset: Int, to packed: inout PackedRows) {
     packed.appendRow(copying: Int(order[offset]), of: rows)

@@ -16,8 +16,9 @@ package final class ResultReader {
   private var row = ReadRow()
   private var keys = UnitKeys()
   private var contents = FetchedContents()
-  /// Whether the last `fetch` made a tree of its own, sharing nothing with the one before.
-  package private(set) var wasRebuilt = true
+  /// In which columns the last `fetch` found rows changed, by identity; nil: it made a tree of its own, sharing nothing with
+  /// the one before, or did not compare.
+  package private(set) var changes: [[UInt8]: ColumnSet]?
 
   /// How large a result may be.
   package struct Limits: Sendable {
@@ -58,6 +59,8 @@ package final class ResultReader {
     defer { scan.reset() }
     var keys = UnitKeys()
     var contents = FetchedContents(columnCount: query.columns.count)
+    let isRefetched = query.isRefetched
+    let hasKeyUnit = query.unit?.isKey ?? false
     var builder = SectionedTreeBuilder(onlySection: query.section == nil ? ReadRow.onlySection.bytes : nil)
     do {
       while try scan.step() {
@@ -65,16 +68,21 @@ package final class ResultReader {
         row.withParts { section, label, entry in
           builder.append(section: section, label: label, entry: entry, stamp: row.stamp)
         }
-        if let unit = query.unit {
-          if !unit.isKey { keys.remember(row.identity, of: row.unit) }
-        } else {
+        if isRefetched {
           contents.append(scan, from: query.firstColumn)
+        } else if !hasKeyUnit {
+          keys.remember(row.identity, of: row.unit)
         }
         try check(rows: builder.count, bytes: builder.byteCount + contents.byteCount)
       }
       try builder.sort()
-      if query.unit == nil { contents.order = builder.order }
-      let result = try finish(builder, editor)
+      if isRefetched { contents.order = builder.order }
+      let (result, touched) = try finish(builder, editor)
+      changes = nil
+      // Of a reader that is new the contents before are not known.
+      if isRefetched, let editor, let touched, self.contents.order.count == editor.tree.count {
+        changes = changedColumns(touched, from: editor, to: result, contents)
+      }
       self.keys = keys
       self.contents = contents
       return result
@@ -86,17 +94,31 @@ package final class ResultReader {
       throw FreshetError(.tooLarge, "the result has more than \(limits.rows) rows: narrow it with a where")
     }
     if bytes > limits.bytes {
-      throw FreshetError(.tooLarge, "the result takes more than \(limits.bytes) bytes: select less, or narrow it with a where")
+      throw FreshetError(
+        .tooLarge, "the result takes more than \(limits.bytes) bytes: select less, or narrow it with a where")
     }
   }
 
+  /// - Returns: an editor at the builder's rows, and the rows that came or changed; nil: it shares nothing with the one before.
   private func finish(
     _ builder: SectionedTreeBuilder, _ editor: SectionedTreeEditor?
-  ) throws -> SectionedTreeEditor {
-    wasRebuilt = false
-    if var editor, try builder.merge(into: &editor) { return editor }
-    wasRebuilt = true
-    return try builder.finish()
+  ) throws -> (SectionedTreeEditor, touched: [[UInt8]]?) {
+    if var editor, let touched = try builder.merge(into: &editor) { return (editor, touched) }
+    return (try builder.finish(), nil)
+  }
+
+  /// Compares the contents of rows before and after, by identity.
+  private func changedColumns(
+    _ identities: [[UInt8]], from before: SectionedTreeEditor, to after: SectionedTreeEditor, _ fetched: FetchedContents
+  ) -> [[UInt8]: ColumnSet] {
+    var changes: [[UInt8]: ColumnSet] = [:]
+    for identity in identities {
+      identity.withUnsafeBytes { bytes in
+        guard let old = before.position(of: bytes), let new = after.position(of: bytes) else { return }
+        changes[identity] = contents.changedColumns(at: old.offset, to: new.offset, of: fetched)
+      }
+    }
+    return changes
   }
 
   /// Looks up units that may have changed, and makes the editor agree with what is there now.
@@ -175,7 +197,7 @@ package final class ResultReader {
     of rows: some Collection<SectionedTree.Row>, in tree: SectionedTree
   ) throws(FreshetError) -> PackedRows {
     var packed = PackedRows(columnCount: query.columns.count)
-    guard query.unit != nil else {
+    if query.isRefetched {
       for place in rows { contents.append(tree.offset(section: place.section, item: place.item), to: &packed) }
       return packed
     }
@@ -212,9 +234,9 @@ package final class ResultReader {
   /// for when it is the unit.
   package func hasRows(ofUnit unit: [UInt8]) -> Bool { keys.hasRows(of: unit) }
 
-  /// The unit of a row of the newest version, given by identity.
+  /// What changes of a row of the newest version are known by, given its identity: its unit, or the identity itself.
   package func unit(of identity: [UInt8]) -> [UInt8]? {
-    query.unit?.isKey == true ? identity : keys.unit(of: identity)
+    query.isRefetched || query.unit?.isKey == true ? identity : keys.unit(of: identity)
   }
 
   /// The identity of the row with a key as clients write it; nil when no row can have it.

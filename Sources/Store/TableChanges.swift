@@ -22,7 +22,9 @@ package struct TableChanges {
     for position in table.key.names.indices {
       PreparedStatement.appendKey(change.statement, table.keyColumn(position), .identity, to: &key)
     }
-    let isEnd = change.operation == .delete || change.operation == .displace
+    // Where no columns are captured, an INSERT may have replaced a row of its key without a word.
+    let mayReplace = change.operation == .insert && table.captured.isEmpty
+    let isEnd = change.operation == .delete || change.operation == .displace || mayReplace
     let hasValues = change.hasOldValues(of: table)
     if isEnd || hasValues {
       var values = PackedValues()
@@ -34,7 +36,7 @@ package struct TableChanges {
       old.append((key, values))
     }
     let before = rows[key] ?? RowChange(columns: ColumnMask(rawValue: 0), oldColumns: ColumnMask(rawValue: 0))
-    let oldColumns = change.operation == .insert ? 0 : change.columns.rawValue
+    let oldColumns = change.operation == .insert && !mayReplace ? 0 : change.columns.rawValue
     rows[key] = RowChange(
       columns: ColumnMask(rawValue: before.columns.rawValue | change.columns.rawValue),
       oldColumns: ColumnMask(rawValue: before.oldColumns.rawValue | oldColumns))

@@ -108,10 +108,12 @@ import Testing
 
   // MARK: - requery
 
-  @Test(arguments: [
-    ("n DESC", nil, "patch -0 +0 >2 *0"), ("n", "n > 1", "patch -1 +0 >0 *0"), ("a DESC", "n < 3", "patch -1 +0 >1 *0"),
-    ("n", nil, "patch -0 +0 >0 *0"),
-  ] as [(String, String?, String)])
+  @Test(
+    arguments: [
+      ("n DESC", nil, "patch -0 +0 >2 *0"), ("n", "n > 1", "patch -1 +0 >0 *0"),
+      ("a DESC", "n < 3", "patch -1 +0 >1 *0"),
+      ("n", nil, "patch -0 +0 >0 *0"),
+    ] as [(String, String?, String)])
   func requeryIsAPatch(order: String, filter: String?, delivery: String) throws {
     let fixture = try WorkerFixture(Self.schema)
     fixture.subscribe(first, query)

@@ -82,7 +82,8 @@ import Wire
     let client = try live.connect()
     try client.subscribe("q", #"{"from":"t"}"#)
     let other = live.path + ".new"
-    try SQLiteShell(path: other).run("CREATE TABLE t(id INTEGER PRIMARY KEY, a TEXT); INSERT INTO t VALUES (7, 'other');")
+    try SQLiteShell(path: other).run(
+      "CREATE TABLE t(id INTEGER PRIMARY KEY, a TEXT); INSERT INTO t VALUES (7, 'other');")
     try live.replace(by: other)
     try wait(client, for: "''/: 7,'other'")
     #expect(client.others.contains { $0["type"] == .string("hello") })
@@ -127,17 +128,18 @@ import Wire
   // MARK: - Another schema
 
   /// A change of the schema, and what the client then holds.
-  @Test(arguments: [
-    ("ALTER TABLE t ADD COLUMN b DEFAULT 7", "''/: 1,'x',7 2,'y',7", "INSERT INTO t VALUES (3, 'z', 8)", " 3,'z',8"),
-    ("ALTER TABLE t RENAME COLUMN a TO c", "''/: 1,'x' 2,'y'", "INSERT INTO t VALUES (3, 'z')", " 3,'z'"),
-    ("ALTER TABLE t DROP COLUMN a", "''/: 1 2", "INSERT INTO t VALUES (3)", " 3"),
-    ("CREATE INDEX i ON t(a)", "''/: 1,'x' 2,'y'", "INSERT INTO t VALUES (3, 'z')", " 3,'z'"),
-    (
-      "BEGIN; DROP TABLE t; CREATE TABLE t(id INTEGER PRIMARY KEY, n); INSERT INTO t VALUES (5, 5); COMMIT",
-      "''/: 5,5", "INSERT INTO t VALUES (6, 6)", " 6,6"
-    ),
-    ("DROP TABLE t", "schema_changed", "", ""), ("ALTER TABLE t RENAME TO u", "schema_changed", "", ""),
-  ], [true, false])
+  @Test(
+    arguments: [
+      ("ALTER TABLE t ADD COLUMN b DEFAULT 7", "''/: 1,'x',7 2,'y',7", "INSERT INTO t VALUES (3, 'z', 8)", " 3,'z',8"),
+      ("ALTER TABLE t RENAME COLUMN a TO c", "''/: 1,'x' 2,'y'", "INSERT INTO t VALUES (3, 'z')", " 3,'z'"),
+      ("ALTER TABLE t DROP COLUMN a", "''/: 1 2", "INSERT INTO t VALUES (3)", " 3"),
+      ("CREATE INDEX i ON t(a)", "''/: 1,'x' 2,'y'", "INSERT INTO t VALUES (3, 'z')", " 3,'z'"),
+      (
+        "BEGIN; DROP TABLE t; CREATE TABLE t(id INTEGER PRIMARY KEY, n); INSERT INTO t VALUES (5, 5); COMMIT",
+        "''/: 5,5", "INSERT INTO t VALUES (6, 6)", " 6,6"
+      ),
+      ("DROP TABLE t", "schema_changed", "", ""), ("ALTER TABLE t RENAME TO u", "schema_changed", "", ""),
+    ], [true, false])
   func subscriptionsFollowTheSchema(
     change: (sql: String, line: String, then: String, added: String), isTracked: Bool
   ) throws {

@@ -70,15 +70,17 @@ struct QueriesBenchmark {
     var oneRow: [Double] = []
     var joined: [Double] = []
     for _ in 0..<3 {
-      oneRow.append(cpuPerChange(server, socket) { change in
-        row.bind(1, 1 + change % 50)
-        row.run()
-      })
-      joined.append(cpuPerChange(server, socket) { change in
-        // Owners of the first rows, of whom each has 10 in the table's first part.
-        owner.bind(1, Self.queries + 1 + change % 5)
-        owner.run()
-      })
+      oneRow.append(
+        cpuPerChange(server, socket) { change in
+          row.bind(1, 1 + change % 50)
+          row.run()
+        })
+      joined.append(
+        cpuPerChange(server, socket) { change in
+          // Owners of the first rows, of whom each has 10 in the table's first part.
+          owner.bind(1, Self.queries + 1 + change % 5)
+          owner.run()
+        })
     }
     return (median(oneRow), median(joined))
   }

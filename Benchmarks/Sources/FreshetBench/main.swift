@@ -20,7 +20,8 @@ let results = [
   Result("first window against raw SQLite in that order", large.firstWindow / large.rawSteps, "times", atMost: 2),
   Result("  first window", large.firstWindow, "ms", atMost: 2 * large.rawSteps),
   Result("  raw SQLite stepping key and sort columns", large.rawSteps, "ms", atMost: .infinity),
-  Result("10,000 queries, one concerned, against one query", queries.manyQueries / queries.oneQuery, "times", atMost: 3),
+  Result(
+    "10,000 queries, one concerned, against one query", queries.manyQueries / queries.oneQuery, "times", atMost: 3),
   Result("  server CPU per change with one query", queries.oneQuery, "µs", atMost: .infinity),
   Result("  with 10,000", queries.manyQueries, "µs", atMost: .infinity),
   Result("joined row that concerns 10 against one row", queries.joined / queries.oneRow, "times", atMost: 5),

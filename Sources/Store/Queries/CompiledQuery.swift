@@ -49,6 +49,10 @@ package struct CompiledQuery: Sendable {
     package var isKey: Bool
   }
 
+  /// Whether the query is always run again, and the contents of its rows kept: because they cannot be looked up one by one,
+  /// or because nobody logs which of them changed.
+  package var isRefetched: Bool { unit == nil || tables.contains { $0.tracked == nil } }
+
   /// Index of the first of the result's columns in a row of any statement.
   var firstColumn: Int {
     (section == nil ? 0 : 1) + (hasIndexTitle ? 1 : 0) + sorts.count

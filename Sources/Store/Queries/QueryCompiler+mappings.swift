@@ -65,7 +65,8 @@ extension QueryCompiler {
     var masks = masks(of: (try? compile("SELECT 1 FROM \(mappingFrom.fragment.text)", place: nil).reads) ?? [])
     for table in mappingFrom.sources.compactMap({ $0.table.flatMap(schema.table) }) where table.kind != .view {
       // SQLite does not report what NATURAL and USING compare.
-      let named = mappingFrom.isNatural ? table.columnNames : table.columnNames.filter { usedNames.contains($0.lowercased()) }
+      let named =
+        mappingFrom.isNatural ? table.columnNames : table.columnNames.filter { usedNames.contains($0.lowercased()) }
       let mask = masks[table.name.lowercased()]?.rawValue ?? 0
       masks[table.name.lowercased()] = ColumnMask(rawValue: mask | table.mask(of: named).rawValue)
     }
@@ -78,7 +79,9 @@ extension QueryCompiler {
     for source in mappingFrom.sources {
       guard let first = source.constraint.first, mappingFrom.fragment.keyword(at: first) == "USING" else { continue }
       for index in source.constraint.dropFirst() {
-        if let name = mappingFrom.fragment.name(of: mappingFrom.fragment.tokens[index]) { names.insert(name.lowercased()) }
+        if let name = mappingFrom.fragment.name(of: mappingFrom.fragment.tokens[index]) {
+          names.insert(name.lowercased())
+        }
       }
     }
     return names
@@ -87,7 +90,8 @@ extension QueryCompiler {
   private func mappings(of table: DatabaseSchema.Table) throws(FreshetError) -> [UnitMapping] {
     guard let key = table.key else { return [] }
     var mappings: [UnitMapping] = []
-    for (index, source) in mappingFrom.sources.enumerated() where source.table.map({ isSameName($0, table.name) }) == true {
+    for (index, source) in mappingFrom.sources.enumerated()
+    where source.table.map({ isSameName($0, table.name) }) == true {
       if index == 0, case .baseKey = unit {
         mappings.append(
           UnitMapping(
