@@ -140,6 +140,7 @@ import Testing
     fixture.snapshot(other)
     #expect(fixture.recorder.deliveries(first) == ["snapshot 3", "snapshot 3"])
     fixture.worker.post(.request(first, .requery(Query(from: "nosuch"), nil)))
+    fixture.snapshot(other)
     try fixture.writer.run("UPDATE t SET a = 'new' WHERE id = 2")
     fixture.snapshot(other)
     #expect(
