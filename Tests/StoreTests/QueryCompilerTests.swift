@@ -8,64 +8,13 @@ import Testing
 
 /// What clients may write into a query, and what they are told when they may not: code, fragment, SQLite's own words.
 @Suite struct QueryCompilerTests {
-  private static let schema = """
-    CREATE TABLE t(id INTEGER PRIMARY KEY, a, b TEXT COLLATE NOCASE, c REAL, "desc" INT, "odd ""name" TEXT);
-    CREATE TABLE u(k TEXT PRIMARY KEY, n INT) WITHOUT ROWID;
-    CREATE TABLE v(x);
-    CREATE VIEW w AS SELECT 1 AS x;
-    CREATE VIRTUAL TABLE f USING fts5(x);
-    """
-
-  private struct Compiler {
-    let schema: DatabaseSchema
-    let checker: FragmentChecker
-
-    init() throws {
-      let fixture = try ChangeLogFixture(QueryCompilerTests.schema, tables: ["t", "u"])
-      let tables = fixture.tables
-      schema = try fixture.queue.read { try DatabaseSchema.read($0, followed: tables) }
-      checker = try FragmentChecker(path: fixture.path)
-      checker.schema = schema
-      // From here on the files are open, and the fixture may remove their names.
-      _ = try QueryCompiler.compile(Query(from: "t"), schema: schema, checker: checker)
-    }
-  }
-
-  private static let compiler = Mutex(Result { try Compiler() })
-
-  /// The compiled query, or what it was refused for.
   private func compile(_ query: Query) throws -> Result<CompiledQuery, FreshetError> {
-    try Self.compiler.withLock { compiler in
-      let compiler = try compiler.get()
-      do throws(FreshetError) {
-        return .success(try QueryCompiler.compile(query, schema: compiler.schema, checker: compiler.checker))
-      } catch { return .failure(error) }
-    }
+    try CompilerFixture.compile(query)
   }
 
-  private func refusal(_ query: Query) throws -> String {
-    switch try compile(query) {
-    case .success(let compiled): return "accepted: \(compiled.scanSQL)"
-    case .failure(let error): return "\(error.code.rawValue): \(error.message)"
-    }
-  }
+  private func refusal(_ query: Query) throws -> String { try CompilerFixture.refusal(query) }
 
-  /// A query over `t` with one fragment.
-  private func query(_ place: String, _ text: String) -> Query {
-    var query = Query(from: "t")
-    switch place {
-    case "from": query.from = text
-    case "select[0]": query.select = [text]
-    case "where": query.filter = text
-    case "sectionBy": query.sectionBy = .init(expression: text)
-    case "sectionBy.indexTitle":
-      query.sectionBy = .init(expression: "a")
-      query.sectionBy?.indexTitle = text
-    case "orderBy[0]": query.orderBy = [text]
-    default: query.key = [text]
-    }
-    return query
-  }
+  private func query(_ place: String, _ text: String) -> Query { CompilerFixture.query(place, text) }
 
   private static let expressionPlaces = [
     "select[0]", "where", "sectionBy", "sectionBy.indexTitle", "orderBy[0]", "key[0]",

@@ -29,7 +29,7 @@ enum FragmentRules {
       if token.kind == .string, fragment.text(of: token).lowercased() == "'now'" {
         throw changing(fragment, "'now'")
       }
-      guard let word = fragment.keyword(at: index)?.lowercased(), index + 2 < fragment.tokens.count,
+      guard let word = fragment.name(of: token)?.lowercased(), index + 2 < fragment.tokens.count,
         AllowedFunctions.temporal.contains(word), fragment.text(of: fragment.tokens[index + 1]) == "("
       else { continue }
       // Without arguments, or with a format alone, they mean now.

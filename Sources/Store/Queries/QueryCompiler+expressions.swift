@@ -85,7 +85,11 @@ extension QueryCompiler {
   /// Every table and view whose name stands in the fragment: more than that it reads does not matter.
   mutating func note(tablesNamedIn fragment: SQLFragment, tokens: Range<Int>? = nil) {
     for index in tokens ?? fragment.tokens.indices {
-      guard let name = fragment.name(of: fragment.tokens[index]), let table = schema.table(name) else { continue }
+      // SQLite takes a text for a table's name where only a name can stand.
+      let text = fragment.tokens[index].kind == .string ? fragment.unquoted(fragment.tokens[index]) : nil
+      guard let name = text ?? fragment.name(of: fragment.tokens[index]), let table = schema.table(name) else {
+        continue
+      }
       let next = index + 1 < fragment.tokens.count ? fragment.text(of: fragment.tokens[index + 1]) : ""
       // `table.column`, where the table is one of `from`.
       if next == "." || next == "(" { continue }

@@ -71,6 +71,9 @@ struct SQLFragment {
 
   func text(of token: SQLToken) -> String { tokenizer.text(of: token) }
 
+  /// The text of a token, quotes removed.
+  func unquoted(_ token: SQLToken) -> String { tokenizer.unquotedText(of: token) }
+
   /// The bare word at an index in upper case; negative indexes count from the end.
   func keyword(at index: Int) -> String? {
     let position = index < 0 ? tokens.count + index : index

@@ -1,0 +1,79 @@
+import Foundation
+import GRDB
+import LiveQuery
+import Synchronization
+
+@testable import Store
+
+/// Compiles clients' queries against one schema, as a worker does.
+struct CompilerFixture {
+  static let schema = """
+    CREATE TABLE t(id INTEGER PRIMARY KEY, a, b TEXT COLLATE NOCASE, c REAL, "desc" INT, "odd ""name" TEXT);
+    CREATE TABLE u(k TEXT PRIMARY KEY, n INT) WITHOUT ROWID;
+    CREATE TABLE v(x);
+    CREATE VIEW w AS SELECT 1 AS x;
+    CREATE VIRTUAL TABLE f USING fts5(x);
+    """
+
+  private let schema: DatabaseSchema
+  private let checker: FragmentChecker
+
+  private init() throws {
+    let fixture = try ChangeLogFixture(Self.schema, tables: ["t", "u"])
+    let tables = fixture.tables
+    schema = try fixture.queue.read { try DatabaseSchema.read($0, followed: tables) }
+    checker = try FragmentChecker(path: fixture.path)
+    checker.schema = schema
+    // From here on the files are open, and the fixture may remove their names.
+    _ = try QueryCompiler.compile(Query(from: "t"), schema: schema, checker: checker)
+  }
+
+  private static let shared = Mutex(Result { try CompilerFixture() })
+
+  /// The compiled query, or what it was refused for.
+  static func compile(_ query: Query) throws -> Result<CompiledQuery, FreshetError> {
+    try shared.withLock { fixture in
+      let fixture = try fixture.get()
+      do throws(FreshetError) {
+        return .success(try QueryCompiler.compile(query, schema: fixture.schema, checker: fixture.checker))
+      } catch { return .failure(error) }
+    }
+  }
+
+  /// `code: message`, or what the query was compiled to.
+  static func refusal(_ query: Query) throws -> String {
+    switch try compile(query) {
+    case .success(let compiled): return "accepted: \(compiled.scanSQL)"
+    case .failure(let error): return "\(error.code.rawValue): \(error.message)"
+    }
+  }
+
+  /// A query over `t` with one fragment.
+  static func query(_ place: String, _ text: String) -> Query {
+    var query = Query(from: "t")
+    switch place {
+    case "from": query.from = text
+    case "select[0]": query.select = [text]
+    case "where": query.filter = text
+    case "groupBy[0]":
+      query.groupBy = [text]
+      query.select = ["count(*) AS n"]
+    case "having":
+      query.groupBy = ["id"]
+      query.having = text
+    case "sectionBy": query.sectionBy = .init(expression: text)
+    case "sectionBy.indexTitle":
+      query.sectionBy = .init(expression: "a")
+      query.sectionBy?.indexTitle = text
+    case "orderBy[0]": query.orderBy = [text]
+    case "alongside.x": query.alongside = [.init(name: "x", sql: text)]
+    default: query.key = [text]
+    }
+    return query
+  }
+
+  /// Where an expression of a row may stand.
+  static let expressionPlaces = [
+    "select[0]", "where", "groupBy[0]", "having", "sectionBy", "sectionBy.indexTitle", "orderBy[0]", "key[0]",
+  ]
+}
