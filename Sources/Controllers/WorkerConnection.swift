@@ -48,6 +48,9 @@ final class WorkerConnection {
     deadline = Deadline(of: raw)
   }
 
+  /// Statements of queries may outlive this, and the connection with them; the deadline does not.
+  deinit { sqlite3_progress_handler(raw, 0, nil, nil) }
+
   /// Whether any other connection has committed (or checkpointed) since the last `takeChange`. Outside transactions only.
   func hasChanged() throws -> Bool { try currentDataVersion() != lastDataVersion }
 
