@@ -55,6 +55,9 @@ final class WorkerConnection {
   /// and without a bound one query could take all there is.
   private static let memoryLimit = sqlite3_hard_heap_limit64(1 << 30)
 
+  /// Statements of queries may outlive this, and the connection with them; the deadline does not.
+  deinit { sqlite3_progress_handler(raw, 0, nil, nil) }
+
   /// Whether any other connection has committed (or checkpointed) since the last `takeChange`. Outside transactions only.
   func hasChanged() throws -> Bool { try currentDataVersion() != lastDataVersion }
 

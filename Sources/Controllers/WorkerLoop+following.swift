@@ -208,9 +208,10 @@ extension WorkerLoop {
 }
 
 extension FreshetError {
-  /// Whether trying again cannot help.
+  /// Whether trying again cannot help, or would cost the other lists what it takes.
   var isFinal: Bool {
-    [ErrorCode.duplicateKey, .noSuchTable, .noSuchColumn, .badQuery, .notAllowed, .schemaChanged, .tooLarge].contains(
-      code)
+    [ErrorCode.duplicateKey, .timeout, .noSuchTable, .noSuchColumn, .badQuery, .notAllowed, .schemaChanged, .tooLarge]
+      .contains(
+        code)
   }
 }

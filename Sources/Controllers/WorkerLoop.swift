@@ -95,6 +95,18 @@ final class WorkerLoop {
       dropIdleQueries()
       if !isStopping { wait() }
     }
+    close()
+  }
+
+  /// Queries, shapes and subscriptions keep one another.
+  private func close() {
+    for query in queries.values {
+      query.subscriptions = [:]
+      forget(query)
+    }
+    sessions = [:]
+    loading = [:]
+    snapshots = [:]
   }
 
   /// Most often the commit can be read by the time its writes have woken this thread. When not, it is so within

@@ -12,7 +12,7 @@ extension CompiledQuery {
     let isIncremental = unit != nil && untracked.isEmpty && tables.contains { $0.following != .refetch }
     return Explanation(
       maintenance: isIncremental ? .incremental : .refetch, reason: sentence(untracked), tables: tables, sql: scanSQL,
-      advice: advice(untracked), plan: try checker.plan(of: scanSQL, mayChange: refreshEvery != nil))
+      advice: try advice(checker: checker), plan: try checker.plan(of: scanSQL, mayChange: refreshEvery != nil))
   }
 
   private func sentence(_ untracked: [FollowedTable]) -> String {
@@ -28,34 +28,6 @@ extension CompiledQuery {
     let joined =
       tables.contains { $0.following == .join } ? "; one of a joined table leads to the rows that it joins" : ""
     return reason.prefix(1).uppercased() + reason.dropFirst() + joined + exception + "."
-  }
-
-  private func advice(_ untracked: [FollowedTable]) -> [String] {
-    var advice: [String] = []
-    if unit != nil, !untracked.isEmpty {
-      advice.append(
-        "Run `freshet track` on the file, or serve it with --track, to have changes of "
-          + "\(untracked.map(\.name).joined(separator: ", ")) followed row by row.")
-    }
-    for table in tables {
-      for mapping in table.mappings where !mapping.isUnit && mapping.oldSQL == nil && table.tracked != nil {
-        let columns = table.columns.filter { isUncaptured($0, table, mapping) }
-        guard !columns.isEmpty else { continue }
-        advice.append(
-          "The log does not keep the old values of \(table.name).\(columns.joined(separator: ", ")), so a delete there runs "
-            + "the query again: CREATE INDEX \(table.name)_\(columns[0]) ON \(table.name)(\(columns.joined(separator: ", "))), "
-            + "then track again.")
-      }
-    }
-    return advice
-  }
-
-  private func isUncaptured(_ column: String, _ table: FollowedTable, _ mapping: UnitMapping) -> Bool {
-    guard let tracked = table.tracked, let index = tracked.columns.firstIndex(where: { isSameName($0, column) }) else {
-      return false
-    }
-    return mapping.joinColumns.contains(index) && !tracked.captured.contains(index)
-      && !tracked.key.names.contains { isSameName($0, column) }
   }
 }
 

@@ -1,0 +1,78 @@
+import Controllers
+import Foundation
+import LiveQuery
+import Testing
+
+/// How a query is kept up to date, and what would make it cheaper, in words that a person can act on.
+@Suite struct ExplanationTests {
+  private static let schema = """
+    CREATE TABLE author(id INTEGER PRIMARY KEY, name, country);
+    CREATE TABLE book(id INTEGER PRIMARY KEY, author_id INT, title, genre);
+    CREATE TABLE genre(code PRIMARY KEY, label);
+    CREATE INDEX genre_label ON genre(label);
+    """
+
+  struct Case: Sendable, CustomTestStringConvertible {
+    var from: String
+    var groupBy: [String] = []
+    var filter: String?
+    var isTracked = true
+    var maintenance = Explanation.Maintenance.incremental
+    var reason: String
+    var advice: [String] = []
+
+    var testDescription: String { "\(from) \(filter ?? "") \(groupBy)" }
+  }
+
+  static let cases = [
+    Case(from: "author", reason: "A changed row is looked up by its key."),
+    Case(
+      from: "author", isTracked: false, maintenance: .refetch,
+      reason: "The query is run again after every commit: changes of author are not logged.",
+      advice: ["Run `freshet track` on the file, or serve it with --track, to have changes of author followed row by row."]),
+    Case(
+      from: "book JOIN author ON author.id = book.author_id",
+      reason: "A changed row is looked up by its key; one of a joined table leads to the rows that it joins.",
+      advice: ["A change of author reads all of book: CREATE INDEX book_author_id ON book(author_id)."]),
+    Case(
+      from: "author LEFT JOIN book ON book.author_id = author.id", groupBy: ["author.id"],
+      reason: "A changed row is looked up by its key; one of a joined table leads to the rows that it joins.",
+      advice: [
+        "Looking up a changed row reads all of book: CREATE INDEX book_author_id ON book(author_id).",
+        "The log does not keep the old values of book(author_id), so a row that goes from there runs the query again: "
+          + "CREATE INDEX book_author_id ON book(author_id); then track again.",
+      ]),
+    Case(
+      from: "author", groupBy: ["country"],
+      reason: "The group of a changed row is looked up by its values; one of a joined table leads to the rows that it joins.",
+      advice: [
+        "Looking up a changed row reads all of author: CREATE INDEX author_country ON author(country).",
+        "The log does not keep the old values of author(country), so a row that goes from there runs the query again: "
+          + "CREATE INDEX author_country ON author(country); then track again.",
+      ]),
+    Case(
+      from: "author", filter: "EXISTS (SELECT 1 FROM book WHERE author_id = author.id)",
+      reason: "A changed row is looked up by its key; a change of book, which a subquery or a view reads, runs the query again."),
+    Case(
+      from: "author", filter: "id IN (SELECT max(id) FROM author)", maintenance: .refetch,
+      reason: "The query is run again after a change: a subquery reads author as well, so any row can depend on a changed one."),
+    Case(
+      from: "author FULL JOIN book ON book.author_id = author.id", maintenance: .refetch,
+      reason: "The query is run again after a change: a RIGHT or FULL JOIN gives rows that the first table does not have."),
+  ]
+
+  @Test(arguments: cases)
+  func explains(expected: Case) throws {
+    let fixture = try WorkerFixture(Self.schema, isTracked: expected.isTracked)
+    var query = Query(from: expected.from)
+    query.groupBy = expected.groupBy
+    query.filter = expected.filter
+    query.select = expected.groupBy.isEmpty ? [] : ["count(*) AS n"]
+    let explanation = try fixture.explain(query).get()
+    #expect(explanation.maintenance == expected.maintenance)
+    #expect(explanation.reason == expected.reason)
+    let advice = explanation.advice.filter { !$0.hasPrefix("Looking up") || !expected.from.contains("JOIN") }
+    #expect(advice == expected.advice.filter { !$0.hasPrefix("Looking up") || !expected.from.contains("JOIN") })
+    #expect(!explanation.plan.isEmpty && explanation.sql.hasPrefix("SELECT "))
+  }
+}

@@ -1,0 +1,95 @@
+import Controllers
+import Foundation
+import LiveQuery
+import TestSupport
+import Testing
+
+/// What changes of joined tables and groups send, and whether they are followed row by row or by running the query again.
+/// (`LiveKindsTests` says that the results are right.)
+@Suite struct JoinTests {
+  private static let schema = """
+    CREATE TABLE author(id INTEGER PRIMARY KEY, name, country, born INT);
+    CREATE INDEX author_country ON author(country);
+    CREATE TABLE book(id INTEGER PRIMARY KEY, author_id INT REFERENCES author(id), title, genre, year INT);
+    CREATE INDEX book_author ON book(author_id);
+    CREATE TABLE genre(code PRIMARY KEY, label);
+    INSERT INTO author VALUES (1, 'Ada', 'uk', 1815), (2, 'Bob', 'us', 1900), (3, 'Cid', 'us', 1920);
+    INSERT INTO book VALUES (10, 1, 'x', 'f', 1), (11, 1, 'y', 'g', 2), (12, 2, 'z', 'f', 2);
+    INSERT INTO genre VALUES ('f', 'fiction'), ('g', 'gardens');
+    """
+
+  enum Kind: String, CaseIterable, CustomTestStringConvertible {
+    case inner, left, byLabel, count, byCountry, exists
+    var testDescription: String { rawValue }
+
+    var query: Query {
+      var query = Query(from: "book JOIN author ON author.id = book.author_id")
+      query.select = ["title", "author.name"]
+      switch self {
+      case .inner: break
+      case .left:
+        query.from = "author LEFT JOIN book ON book.author_id = author.id"
+        query.key = ["author.id", "book.id AS book"]
+      case .byLabel:
+        query.from = "book LEFT JOIN genre ON genre.label = book.genre || 'iction'"
+        query.select = ["title", "label"]
+      case .count:
+        query.from = "author LEFT JOIN book ON book.author_id = author.id"
+        query.select = ["name", "count(book.id) AS n"]
+        query.groupBy = ["author.id"]
+      case .byCountry:
+        query.from = "author"
+        query.select = ["country", "count(*) AS n"]
+        query.groupBy = ["country"]
+      case .exists:
+        query.from = "author"
+        query.select = ["name"]
+        query.filter = "EXISTS (SELECT 1 FROM book WHERE author_id = author.id)"
+      }
+      return query
+    }
+  }
+
+  /// A query, a commit, what it sends, and how often the query is run again for it.
+  @Test(
+    arguments: [
+      (Kind.inner, "UPDATE author SET name = 'Ann' WHERE id = 1", "patch -0 +0 >0 *2", 0),
+      (.inner, "UPDATE author SET born = 1", "", 0),
+      (.inner, "UPDATE book SET author_id = 3 WHERE id = 10", "patch -0 +0 >0 *1", 0),
+      (.inner, "DELETE FROM author WHERE id = 1", "patch -2 +0 >0 *0", 0),
+      (.inner, "UPDATE book SET author_id = 9 WHERE id = 12; ", "patch -1 +0 >0 *0", 0),
+      (
+        .inner, "BEGIN; UPDATE author SET id = 7 WHERE id = 1; UPDATE book SET author_id = 7 WHERE id = 11; COMMIT",
+        "patch -1 +0 >0 *0", 0
+      ),
+      (
+        .inner, "BEGIN; DELETE FROM author; INSERT INTO author VALUES (2, 'Bob', 'us', 1); COMMIT", "patch -2 +0 >0 *0",
+        0
+      ),
+      (.left, "DELETE FROM book WHERE id = 12", "patch -1 +1 >0 *0", 0),
+      (.left, "INSERT OR REPLACE INTO book VALUES (12, 3, 'z', 'f', 2)", "patch -2 +2 >0 *0", 0),
+      (.left, "INSERT INTO author(id, name) VALUES (4, 'Dan')", "patch -0 +1 >0 *0", 0),
+      (.byLabel, "INSERT INTO genre VALUES ('h', 'giction')", "patch -0 +0 >0 *1", 1),
+      (.byLabel, "DELETE FROM genre WHERE code = 'f'", "patch -0 +0 >0 *2", 1),
+      (.count, "DELETE FROM book WHERE id = 12", "patch -0 +0 >0 *1", 0),
+      (.count, "UPDATE book SET author_id = 3", "patch -0 +0 >0 *3", 0),
+      (.count, "UPDATE book SET title = 'other'", "", 0),
+      (.byCountry, "UPDATE author SET country = 'uk' WHERE id = 3", "patch -0 +0 >0 *2", 0),
+      (.byCountry, "DELETE FROM author WHERE country = 'us'", "patch -1 +0 >0 *0", 0),
+      (.byCountry, "UPDATE author SET name = 'x'", "", 0),
+      (.exists, "DELETE FROM book WHERE id = 12", "patch -1 +0 >0 *0", 1),
+      (.exists, "UPDATE author SET name = 'Ann' WHERE id = 1", "patch -0 +0 >0 *1", 0),
+      (.exists, "UPDATE book SET title = 'other'", "", 0),
+    ] as [(Kind, String, String, Int)])
+  func sendsWhatAChangeConcerns(kind: Kind, commit: String, delivery: String, refetches: Int) throws {
+    let fixture = try WorkerFixture(Self.schema)
+    let key = SubscriptionKey(session: 1, id: "a", number: 1)
+    fixture.subscribe(key, kind.query)
+    fixture.snapshot(kind.query)
+    let before = fixture.recorder.deliveries(key)
+    try fixture.writer.run(commit)
+    fixture.snapshot(kind.query)
+    #expect(fixture.recorder.deliveries(key).dropFirst(before.count) == (delivery.isEmpty ? [] : [delivery]))
+    #expect(fixture.statistics.refetches == refetches)
+  }
+}
