@@ -22,7 +22,11 @@ final class EventClient {
   private var text = ""
   private(set) var comments = 0
 
-  init(port: Int, _ target: String, headers: [String] = [], receiveBuffer: Int32? = nil) throws {
+  /// - Parameter model: what another stream has left, to be taken up by `Last-Event-ID`.
+  init(
+    port: Int, _ target: String, headers: [String] = [], receiveBuffer: Int32? = nil, model: ClientModel = ClientModel()
+  ) throws {
+    self.model = model
     socket = try RawSocket(port: port, receiveBuffer: receiveBuffer)
     head = try socket.request("GET", target, headers: headers)
   }

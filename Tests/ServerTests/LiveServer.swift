@@ -149,6 +149,21 @@ final class LiveClient {
     while models[id]?.isComplete != true, ended[id] == nil { try receive() }
   }
 
+  /// Comes back with what another connection held; returns when the answer is there, a patch or the whole snapshot.
+  func resume(_ id: String, _ query: String, _ model: ClientModel, more: String = "") throws {
+    models[id] = model
+    var members = [
+      "\"type\":\"subscribe\"", "\"id\":\"\(id)\"", "\"query\":\(query)", "\"since\":\"\(model.version)\"",
+    ]
+    if let window = model.window {
+      members.append("\"window\":{\"offset\":\(window.offset),\"limit\":\(window.limit)}")
+    }
+    if !more.isEmpty { members.append(more) }
+    let before = changes[id] ?? 0
+    try send("{\(members.joined(separator: ","))}")
+    while changes[id] ?? 0 == before || models[id]?.isComplete == false, ended[id] == nil { try receive() }
+  }
+
   /// Returns when everything that another process committed before the call has arrived: the answer to a `fetch` comes
   /// after the patch that leads to the state it was read from.
   func catchUp(_ ids: [String]) throws {
