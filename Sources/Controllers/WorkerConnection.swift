@@ -45,8 +45,15 @@ final class WorkerConnection {
     schemaVersionReader = try PreparedStatement(raw, "PRAGMA main.schema_version")
     // A cap on what a single value may be made to hold by an expression.
     sqlite3_limit(raw, SQLITE_LIMIT_LENGTH, 64 << 20)
+    // A pattern is tried at every place of a text, and cannot be interrupted.
+    sqlite3_limit(raw, SQLITE_LIMIT_LIKE_PATTERN_LENGTH, FragmentChecker.longestPattern)
     deadline = Deadline(of: raw)
+    _ = Self.memoryLimit
   }
+
+  /// What all connections of the process may take together: sorting, grouping and recursion keep what they need in memory,
+  /// and without a bound one query could take all there is.
+  private static let memoryLimit = sqlite3_hard_heap_limit64(1 << 30)
 
   /// Statements of queries may outlive this, and the connection with them; the deadline does not.
   deinit { sqlite3_progress_handler(raw, 0, nil, nil) }

@@ -161,13 +161,21 @@ extension WorkerLoop {
   }
 
   /// Contents could not be read: the client is told once, and sent what it is behind by when they can.
-  private func postpone(_ subscription: Subscription, _ error: FreshetError) {
+  ///
+  /// - Returns: false when no later try can mend it: the subscription has ended.
+  @discardableResult
+  private func postpone(_ subscription: Subscription, _ error: FreshetError) -> Bool {
+    if error.isFinal {
+      end(subscription, error)
+      return false
+    }
     if subscription.retryAt == 0 {
       output.send(.error(error, isFatal: false), shape: subscription.shape, to: [subscription.key])
     }
     subscription.retryAt = monotonicNanoseconds() + 1_000_000_000
     dirty[ObjectIdentifier(subscription.query)] = subscription.query
     nextDue = min(nextDue, subscription.retryAt)
+    return true
   }
 
   /// Beyond so many changed rows no patch is worth sending.
@@ -242,9 +250,11 @@ extension WorkerLoop {
         }
       }
     } catch {
-      for subscription in subscriptions { postpone(subscription, error) }
       // They get it later.
-      snapshots[SnapshotGroup(first), default: []] += subscriptions
+      let group = SnapshotGroup(first)
+      for subscription in subscriptions where postpone(subscription, error) {
+        snapshots[group, default: []].append(subscription)
+      }
     }
   }
 

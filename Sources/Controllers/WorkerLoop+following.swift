@@ -86,7 +86,10 @@ extension WorkerLoop {
       value.tables.contains { name, columns in changes[name]?.meets(columns) == true }
     }
     do throws(FreshetError) {
-      var concerned = try shape.concerned(by: tables)
+      guard let database else { return }
+      var concerned = try database.connection.deadline.limited(milliseconds: configuration.queryTimeout) {
+        () throws(FreshetError) in try shape.concerned(by: tables)
+      }
       if isBeside {
         let known = Set(concerned.map { ObjectIdentifier($0.query) })
         for query in shape.queries.values where !known.contains(ObjectIdentifier(query)) {
@@ -206,7 +209,7 @@ extension WorkerLoop {
 
 extension FreshetError {
   /// Whether trying again cannot help, or would cost the other lists what it takes.
-  fileprivate var isFinal: Bool {
+  var isFinal: Bool {
     [ErrorCode.duplicateKey, .timeout, .noSuchTable, .noSuchColumn, .badQuery, .notAllowed, .schemaChanged, .tooLarge]
       .contains(
         code)

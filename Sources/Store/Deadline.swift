@@ -15,9 +15,13 @@ package final class Deadline {
   /// When the statement that runs is to be given up; `.max` for never.
   private var nanoseconds: UInt64 = .max
 
+  /// How many of the virtual machine's operations pass between two looks at the clock: at 64 MB a value, one of them can
+  /// take milliseconds.
+  private static let interval: Int32 = 200
+
   package init(of connection: OpaquePointer) {
     sqlite3_progress_handler(
-      connection, 5_000,
+      connection, Self.interval,
       { context in
         let deadline = Unmanaged<Deadline>.fromOpaque(context!).takeUnretainedValue()
         return monotonicNanoseconds() > deadline.nanoseconds ? 1 : 0

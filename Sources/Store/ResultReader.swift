@@ -212,6 +212,10 @@ package final class ResultReader {
             }
           }
         }
+        if packed.byteCount > limits.bytes {
+          throw FreshetError(
+            .tooLarge, "the rows take more than \(limits.bytes) bytes: select less, or ask for a window")
+        }
       }
     } catch { throw failure(error) }
     return packed

@@ -31,12 +31,15 @@ import Wire
 
   @Test(arguments: LivePropertyTests.seeds(kept: "kinds.json"), File.allCases)
   func clientsAgreeWithSQLite(seed: UInt64, file: File) throws {
-    for (name, queries) in Self.kinds { try follow(queries, name, seed, file) }
+    for (name, queries) in Self.kinds {
+      var generator = SeededGenerator(seed: seed &+ 2)
+      try Self.follow(queries.map { vary($0, &generator) }, name, seed, file)
+    }
   }
 
-  private func follow(_ queries: [OracleQuery], _ kind: String, _ seed: UInt64, _ file: File) throws {
+  /// Subscribes to queries over the library, and compares what the client holds after every commit.
+  static func follow(_ queries: [OracleQuery], _ kind: String, _ seed: UInt64, _ file: File) throws {
     var statements = StatementGenerator(schema: LiveLibrary.schema, seed: seed)
-    var generator = SeededGenerator(seed: seed &+ 2)
     let live = try LiveServer(LiveLibrary.schema.sql, isTracked: false, isWAL: file != .rollbackJournal)
     if file.tables != [] {
       _ = try live.queue.writeWithoutTransaction { try ChangeLog.install($0, tables: file.tables) }
@@ -44,7 +47,7 @@ import Wire
     try live.writer.run(statements.pragmas())
     for _ in 0..<10 { try live.writer.run(statements.commit()) }
     let client = try live.connect()
-    let asked = queries.enumerated().map { (id: "\(kind) \($0)", query: vary($1, &generator)) }
+    let asked = queries.enumerated().map { (id: "\(kind) \($0)", query: $1) }
     for (id, query) in asked {
       try client.subscribe(id, query.json, window: query.window)
       let isRefused = client.ended[id].map { $0 != "duplicate_key" } ?? false
@@ -52,7 +55,7 @@ import Wire
       if isRefused { return }
     }
     var before: [String: OracleQuery.Answer] = [:]
-    for step in 0..<Self.commits {
+    for step in 0..<commits {
       let commit = step == 12 ? "VACUUM;" : statements.commit()
       try live.writer.run(commit)
       try client.catchUp(asked.map(\.id))

@@ -158,6 +158,9 @@ package final class FragmentChecker {
   /// In bytes.
   static let longestSQL = 256 << 10
 
+  /// Of LIKE and GLOB, in bytes.
+  package static let longestPattern: Int32 = 250
+
   private enum Limits {
     /// Far above what queries need, far below what hurts.
     static let all: [(Int32, Int32)] = [
@@ -165,7 +168,7 @@ package final class FragmentChecker {
       (SQLITE_LIMIT_SQL_LENGTH, Int32(FragmentChecker.longestSQL)),
       (SQLITE_LIMIT_EXPR_DEPTH, 200),
       (SQLITE_LIMIT_COMPOUND_SELECT, 20),
-      (SQLITE_LIMIT_LIKE_PATTERN_LENGTH, 1_000),
+      (SQLITE_LIMIT_LIKE_PATTERN_LENGTH, FragmentChecker.longestPattern),
       (SQLITE_LIMIT_ATTACHED, 0),
     ]
   }
@@ -217,6 +220,8 @@ extension FreshetError {
       self.init(.timeout, "the query took longer than it may")
     } else if error.primaryCode == SQLITE_TOOBIG {
       self.init(.tooLarge, message)
+    } else if error.primaryCode == SQLITE_NOMEM {
+      self.init(.tooLarge, "the query takes more memory than it may")
     } else if error.primaryCode == SQLITE_BUSY || error.primaryCode == SQLITE_LOCKED {
       self.init(.overloaded, message)
     } else if error.primaryCode == SQLITE_ERROR {

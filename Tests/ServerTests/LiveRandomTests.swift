@@ -1,0 +1,25 @@
+import Foundation
+import TestSupport
+import Testing
+
+/// Random queries through random commits: joins of two to four tables by anything, filters with subqueries, groups, orders,
+/// sections, limits, windows and keys; SQLite is the oracle.
+///
+/// `FRESHET_SEED=n swift test --filter LiveRandomTests` repeats a failure; `FRESHET_SEEDS=200` tries so many fresh seeds.
+/// Seeds that failed once are in `Fixtures/random.json`, and run first.
+@Suite(.serialized) struct LiveRandomTests {
+  private static let seeds: [UInt64] = {
+    let more = ProcessInfo.processInfo.environment["FRESHET_SEEDS"].flatMap(Int.init) ?? 0
+    return more > 0 ? (0..<more).map { _ in .random(in: 0 ... .max) } : LivePropertyTests.seeds(kept: "random.json")
+  }()
+
+  @Test(arguments: seeds)
+  func clientsAgreeWithSQLite(seed: UInt64) throws {
+    var random = RandomQueries(seed: seed)
+    let queries = (0..<16).map { _ in random.query() }
+    let files = LiveKindsTests.File.allCases
+    // Most often everything is tracked.
+    let file = seed % 2 == 0 ? .tracked : files[Int(seed / 2 % UInt64(files.count))]
+    try LiveKindsTests.follow(queries, "random", seed, file)
+  }
+}
