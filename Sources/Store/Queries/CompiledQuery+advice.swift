@@ -14,9 +14,7 @@ extension CompiledQuery {
     var advice = try missingIndexes(unit.rowSQL, "Looking up a changed row", checker)
     for table in tables {
       for mapping in table.mappings {
-        for sql in [mapping.newSQL, mapping.oldSQL].compactMap({ $0 }) {
-          advice += try missingIndexes(sql, "A change of \(table.name)", checker)
-        }
+        if let sql = mapping.newSQL { advice += try missingIndexes(sql, "A change of \(table.name)", checker) }
         if let columns = uncaptured(table, mapping) {
           advice.append(
             "The log does not keep the old values of \(table.name)(\(columns)), so a row that goes from there runs the query "
