@@ -74,7 +74,7 @@ import Testing
       FROM n;
       """
     ) { configuration in
-      configuration.queryTimeout = 300
+      configuration.queryTimeout = attempt.code == "timeout" ? 300 : 10_000
       configuration.rowLimit = 10_000
       configuration.resultBytes = 8 << 20
     }

@@ -79,7 +79,8 @@ extension CompiledQuery {
   /// The columns by which a table's rows are looked for.
   private func searched(_ table: FollowedTable) -> String {
     guard let tracked = table.tracked else { return "" }
-    let mask = table.mappings.reduce(0) { $0 | $1.joinColumns.rawValue }
+    let mask =
+      table.mappings.reduce(0) { $0 | $1.joinColumns.rawValue }
       | (tables.firstIndex { $0.name == table.name }.flatMap { joinColumns[$0]?.rawValue } ?? 0)
     if mask == -1 { return "" }
     let columns = tracked.columns.enumerated().filter { index, name in
