@@ -63,7 +63,7 @@ final class FollowedQuery {
     controller = FetchedResultsController(editor, limit: shape.compiled.limit, alongside: try reader.alongside())
     newestBytes = editor.tree.count * Self.bytesPerRow
     self.history = VersionHistory(history)
-    number = try shape.add(self)
+    number = shape.add(self)
     scheduleRefresh(monotonicNanoseconds())
   }
 
@@ -140,7 +140,7 @@ final class FollowedQuery {
     self.shape = shape
     parameters = shape.compiled.values(of: query.parameters)
     reader = settings.reader(shape.statements, parameters)
-    number = try shape.add(self)
+    number = shape.add(self)
     let isSame = compiled.columns == before.columns && compiled.keyColumns == before.keyColumns
     if !isSame {
       // Rows of before cannot be told from those of now.

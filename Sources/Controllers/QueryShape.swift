@@ -10,6 +10,7 @@ final class QueryShape {
   private(set) var queries: [Int: FollowedQuery] = [:]
   private var nextNumber = 1
   private var router: QueryRouter?
+  private var isUnroutable = false
   private let routerNumber: Int
   private let connection: OpaquePointer
   /// By lower-case name, every table that the query or its `alongside` reads.
@@ -32,24 +33,33 @@ final class QueryShape {
   }
 
   deinit {
-    guard router != nil else { return }
+    if router == nil { return }
     router = nil
     QueryRouter.drop(number: routerNumber, connection: connection)
   }
 
   /// - Returns: the query's number in the shape.
-  func add(_ query: FollowedQuery) throws(FreshetError) -> Int {
+  func add(_ query: FollowedQuery) -> Int {
     let number = nextNumber
     nextNumber += 1
     queries[number] = query
-    if let router {
-      try router.add(number, query.parameters)
-    } else if queries.count >= Self.routedFrom, let routing = compiled.routing {
-      let router = try QueryRouter(routing, number: routerNumber, statements: statements, connection: connection)
-      for (number, query) in queries { try router.add(number, query.parameters) }
-      self.router = router
-    }
+    do throws(FreshetError) {
+      if let router {
+        try router.add(number, query.parameters)
+      } else if queries.count >= Self.routedFrom, !mapsByParameters, !isUnroutable, let routing = compiled.routing {
+        let router = try QueryRouter(routing, number: routerNumber, statements: statements, connection: connection)
+        for (number, query) in queries { try router.add(number, query.parameters) }
+        self.router = router
+      }
+    } catch { giveUpRouting() }
     return number
+  }
+
+  /// SQLite has no columns in some places of a statement where it has parameters: then every query is asked.
+  private func giveUpRouting() {
+    isUnroutable = true
+    router = nil
+    QueryRouter.drop(number: routerNumber, connection: connection)
   }
 
   func remove(_ number: Int) {
@@ -71,12 +81,17 @@ final class QueryShape {
     }
     // Any query's parameters will do: the mappings read none.
     for (index, changes) in changes {
-      let isKnown = try statements.addUnits(of: changes, table: index, to: &units)
+      var isKnown = false
+      do throws(FreshetError) { isKnown = try statements.addUnits(of: changes, table: index, to: &units) } catch {
+        // A row that a condition fails on concerns those who would read it.
+        if error.code == .timeout { throw error }
+      }
       if !isKnown { return queries.values.map { ($0, nil) } }
     }
     if units.isEmpty { return [] }
-    guard let router else { return queries.values.map { ($0, units) } }
-    return try routed(units, changes, router)
+    if let router, let routed = try? routed(units, changes, router) { return routed }
+    // One query's parameters may make an error of what others are asked with: each is asked by itself.
+    return queries.values.map { ($0, units) }
   }
 
   private func eachByItself(
@@ -88,7 +103,8 @@ final class QueryShape {
       query.reader.bind()
       for (index, changes) in changes {
         var known = units ?? [:]
-        let isKnown = try statements.addUnits(of: changes, table: index, to: &known)
+        // An error is told when it is run again, and of that query alone.
+        let isKnown = (try? statements.addUnits(of: changes, table: index, to: &known)) ?? false
         units = isKnown ? known : nil
         if units == nil { break }
       }

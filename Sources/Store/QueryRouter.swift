@@ -33,17 +33,17 @@ package final class QueryRouter {
     table = "temp._freshet_route_\(number)"
     do throws(SQLiteFailure) {
       try QueryRouter.create(routing, table: table, number: number, connection)
-      let places = (1...routing.parameterCount + 1).map { "?\($0)" }.joined(separator: ", ")
-      insert = try PreparedStatement(connection, "INSERT INTO \(table) VALUES (\(places))")
-      delete = try PreparedStatement(connection, "DELETE FROM \(table) WHERE id = ?1")
+      let places = (0...routing.columns.count).map { "?\($0 + 1)" }
+      insert = try PreparedStatement(connection, "INSERT INTO \(table) VALUES (\(places.joined(separator: ", ")))")
+      delete = try PreparedStatement(connection, "DELETE FROM \(table) WHERE \(QueryRouting.query) = ?1")
+      let route = "\(table) AS \(QueryRouting.table)"
       ofUnit = try PreparedStatement(
         connection,
-        "SELECT DISTINCT _freshet_route.id FROM \(table) AS _freshet_route, \(routing.fromSQL) WHERE \(routing.whereSQL)"
-      )
+        "SELECT DISTINCT \(QueryRouting.query) FROM \(route), \(routing.fromSQL) WHERE \(routing.whereSQL)")
       if !routing.terms.isEmpty, routing.terms.allSatisfy({ $0.captured != nil }) {
-        let terms = routing.terms.enumerated().map { "v\($1.parameter) = ?\($0 + 1)" }
+        let terms = routing.terms.indices.map { "\(QueryRouting.term($0)) = ?\($0 + 1)" }
         ofOldValues = try PreparedStatement(
-          connection, "SELECT id FROM \(table) WHERE \(terms.joined(separator: " AND "))")
+          connection, "SELECT \(QueryRouting.query) FROM \(route) WHERE \(terms.joined(separator: " AND "))")
       } else {
         ofOldValues = nil
       }
@@ -53,16 +53,12 @@ package final class QueryRouter {
   private static func create(
     _ routing: QueryRouting, table: String, number: Int, _ connection: OpaquePointer
   ) throws(SQLiteFailure) {
-    var columns = ["id INTEGER PRIMARY KEY"]
-    if routing.parameterCount > 0 {
-      columns += (1...routing.parameterCount).map { number in
-        "v\(number) " + (routing.terms.first { $0.parameter == number }?.declaration ?? "")
-      }
-    }
+    let columns = ["\(QueryRouting.query) INTEGER PRIMARY KEY"] + routing.columns.map { "\($0.name) \($0.declaration)" }
+    // Without rowid, which is a name too.
     try PreparedStatement.run(
-      connection, "CREATE TEMP TABLE _freshet_route_\(number)(\(columns.joined(separator: ", ")))")
+      connection, "CREATE TEMP TABLE _freshet_route_\(number)(\(columns.joined(separator: ", "))) WITHOUT ROWID")
     guard !routing.terms.isEmpty else { return }
-    let indexed = routing.terms.map { "v\($0.parameter)" }.joined(separator: ", ")
+    let indexed = routing.columns.map(\.name).joined(separator: ", ")
     try PreparedStatement.run(
       connection, "CREATE INDEX temp._freshet_route_index_\(number) ON _freshet_route_\(number)(\(indexed))")
   }
@@ -70,7 +66,9 @@ package final class QueryRouter {
   /// Takes a query in, under a number of its own.
   package func add(_ query: Int, _ parameters: [SQLValue]) throws(FreshetError) {
     insert.bind(.integer(Int64(query)), at: 1)
-    for (index, value) in parameters.enumerated() { insert.bind(value, at: Int32(index + 2)) }
+    for (index, column) in routing.columns.enumerated() {
+      insert.bind(parameters[column.parameter - 1], at: Int32(index + 2))
+    }
     try run(insert)
   }
 
@@ -137,5 +135,16 @@ package final class QueryRouter {
   /// Takes the temporary table away. Not in `deinit`: statements have to be gone first.
   package static func drop(number: Int, connection: OpaquePointer) {
     try? PreparedStatement.run(connection, "DROP TABLE IF EXISTS temp._freshet_route_\(number)")
+  }
+}
+
+extension QueryRouting {
+  /// Those of the table of parameters, behind the query's number: a copy for each term, or each parameter once.
+  fileprivate var columns: [(name: String, declaration: String, parameter: Int)] {
+    let unqualified = { (name: String) in String(name.dropFirst(Self.table.count + 1)) }
+    if terms.isEmpty {
+      return (0..<parameterCount).map { (unqualified(Self.parameter("\($0 + 1)")), "", $0 + 1) }
+    }
+    return terms.enumerated().map { (unqualified(Self.term($0)), $1.declaration, $1.parameter) }
   }
 }

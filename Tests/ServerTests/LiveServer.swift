@@ -22,7 +22,9 @@ final class LiveServer {
   ) throws {
     path = FileManager.default.temporaryDirectory.appending(path: "freshet-\(UUID().uuidString).sqlite").path
     _ = try SQLiteShell(path: path).run(schema + (isWAL ? "\n;PRAGMA journal_mode=WAL;" : ""))
-    queue = try DatabaseQueue(path: path)
+    var settings = Configuration()
+    settings.busyMode = .timeout(10)
+    queue = try DatabaseQueue(path: path, configuration: settings)
     if isTracked { _ = try queue.writeWithoutTransaction { try ChangeLog.install($0) } }
     var configuration = ServerConfiguration(database: path)
     configuration.port = 0

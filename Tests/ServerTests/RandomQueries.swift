@@ -61,7 +61,8 @@ struct RandomQueries {
           + pick(["", " DESC", " NULLS LAST", " DESC NULLS FIRST"]))
     }
     if chance(40) { query.section = (pick(names) + pick(["", "", " IS NULL", " COLLATE NOCASE"]), chance(50)) }
-    query.parameters = parameters
+    let text = from + (query.filter ?? "")
+    query.parameters = parameters.filter { text.contains(":\($0.key)") }
     return query
   }
 }
@@ -178,7 +179,9 @@ extension RandomQueries {
     query.tellsKey = true
     for index in 0..<Int.random(in: 1...4, using: &generator) {
       let column = anyColumn()
-      query.select.append(pick([column, column, column, "upper(\(column))", "\(column) || 'x'"]) + " AS c\(index)")
+      // A column that is in the key is not told twice.
+      let plain = query.keys.contains { $0.hasPrefix("\(column) AS") } ? "+\(column)" : column
+      query.select.append(pick([plain, plain, plain, "upper(\(column))", "\(column) || 'x'"]) + " AS c\(index)")
     }
   }
 

@@ -121,7 +121,8 @@ package struct QueryRouting: Sendable {
     var mask: ColumnMask
     /// Number of the parameter.
     var parameter: Int
-    /// The column's type and collation as SQL, so that a stored parameter becomes what it is compared as.
+    /// The column's type and collation as SQL, so that a stored parameter becomes what it is compared as. Each term has its
+    /// own copy of the parameter: two columns may compare it otherwise.
     var declaration: String
     /// Place of the old value in the log, when it is there.
     var captured: Int?
@@ -129,13 +130,19 @@ package struct QueryRouting: Sendable {
 
   /// When there are any, an index leads from a row's values to the queries; else all are compared, in one statement.
   var terms: [Term]
-  /// `from` and `where`, with columns of the table of parameters (`_freshet_route.v1`, …) for the parameters; of the first
-  /// table alone when there are terms.
+  /// `from` and `where`, with columns of the table of parameters for the parameters; of the first table alone when there are
+  /// terms.
   var fromSQL: String
   var whereSQL: String
   /// How many parameters the unit has: `?1`, `?2`, …
   var unitCount: Int
   var parameterCount: Int
+
+  // Names that no table of a client's query has a column of: USING, NATURAL and plain names find those of all tables.
+  static let table = "_freshet_route"
+  static let query = "_freshet_query"
+  static func term(_ index: Int) -> String { "\(table)._freshet_term_\(index)" }
+  static func parameter(_ number: some StringProtocol) -> String { "\(table)._freshet_parameter_\(number)" }
 }
 
 extension CompiledQuery {

@@ -224,7 +224,7 @@ extension FreshetError {
       self.init(.tooLarge, "the query takes more memory than it may")
     } else if error.primaryCode == SQLITE_BUSY || error.primaryCode == SQLITE_LOCKED {
       self.init(.overloaded, message)
-    } else if error.primaryCode == SQLITE_ERROR {
+    } else if error.primaryCode == SQLITE_ERROR || error.primaryCode == SQLITE_MISMATCH {
       self.init(.badQuery, message)
     } else {
       self.init(.internal, message)

@@ -10,7 +10,9 @@ extension QueryCompiler {
     let isUnit = unitCondition(unitExpressions, first: 1)
     let terms = equalities()
     if let qualifier = from.sources.first?.qualifier, !terms.isEmpty {
-      let isRouted = terms.map { "_freshet_route.v\($0.parameter) = \(qualifier).\(quotedIdentifier($0.column))" }
+      let isRouted = terms.enumerated().map { index, term in
+        "\(QueryRouting.term(index)) = \(qualifier).\(quotedIdentifier(term.column))"
+      }
       return QueryRouting(
         terms: terms, fromSQL: basePrefix, whereSQL: "\(isUnit) AND \(isRouted.joined(separator: " AND "))",
         unitCount: unitExpressions.count, parameterCount: fragments.parameterCount)
@@ -27,7 +29,7 @@ extension QueryCompiler {
     let replaced = try? fragment.replacing { index throws(FreshetError) in
       let token = fragment.tokens[index]
       guard token.kind == .parameter else { return nil }
-      return "coalesce(_freshet_route.v\(fragment.text(of: token).dropFirst()), NULL)"
+      return "coalesce(\(QueryRouting.parameter(fragment.text(of: token).dropFirst())), NULL)"
     }
     return replaced ?? sql
   }
