@@ -83,11 +83,14 @@ docker() { (cd $(printf %q "$root") && command docker "\$@"); }
 EOF
 }
 
+# Whether a background command goes on: as a process until it has its own group, and then as that.
+lives() { kill -0 "$1" 2>/dev/null || kill -0 -- "-$1" 2>/dev/null; }
+
 wait_for_text() { # text, file, process group or empty
   local deadline=$((SECONDS + patience))
   until grep -qF -- "$1" "$2"; do
     if ((SECONDS >= deadline)); then return 1; fi
-    if [[ -n ${3:-} ]] && ! kill -0 -- "-$3" 2>/dev/null; then
+    if [[ -n ${3:-} ]] && ! lives "$3"; then
       grep -qF -- "$1" "$2"
       return
     fi
@@ -98,7 +101,7 @@ wait_for_text() { # text, file, process group or empty
 wait_for_server() { # port, process group
   local deadline=$((SECONDS + patience))
   until curl -fsS -o "$scratch/health" --max-time 5 "http://127.0.0.1:$1/healthz" 2>/dev/null; do
-    if ((SECONDS >= deadline)) || ! kill -0 -- "-$2" 2>/dev/null; then return 1; fi
+    if ((SECONDS >= deadline)) || ! lives "$2"; then return 1; fi
     sleep 0.1
   done
 }

@@ -68,6 +68,7 @@ final class WorkerLoop {
   /// When to look again after a write was noticed whose commit cannot be read yet: it becomes visible later, and silently.
   /// The last one is all that follows a commit that was found.
   private static let looks: [UInt64] = [1_000_000, 4_000_000, 16_000_000, 64_000_000, 20_000_000]
+  private var journal: String { configuration.path + "-journal" }
   /// How often to look when nothing tells of writes; and, to be safe, when something does.
   private var pollInterval: UInt64 { watcher.descriptor < 0 ? 20_000_000 : 1_000_000_000 }
 
@@ -113,6 +114,9 @@ final class WorkerLoop {
   /// microseconds, unless the writer waits for its disk: then `wait` looks again after a while, and again.
   private func hasDatabaseChanged() -> Bool {
     guard let connection = database?.connection else { return false }
+    // A rollback journal is there while somebody's transaction is: looking would take a lock that is in its way, and the
+    // journal's end wakes this thread. One that is kept for the next transaction is looked past after a while.
+    if look < Self.looks.count - 1, FileIdentity.size(path: journal) > 0 { return false }
     let wasWritten = look == 0
     for attempt in 0..<(wasWritten ? 3 : 1) {
       if attempt > 0 { usleep(50) }

@@ -188,6 +188,7 @@ package final class ResultReader {
     guard editor.insert(section: section, label: label, entry: entry, stamp: row.stamp) else {
       throw SectionedTreeBuilder.DuplicateIdentity(identity: Array(RankedEntry.identity(of: entry)))
     }
+    try check(rows: editor.tree.count, bytes: 0)
   }
 
   /// The contents of rows of the newest version, which is that of the state that the transaction sees. O(rows × log n).

@@ -29,7 +29,9 @@ import Testing
     Case(
       from: "author", isTracked: false, maintenance: .refetch,
       reason: "The query is run again after every commit: changes of author are not logged.",
-      advice: ["Run `freshet track` on the file, or serve it with --track, to have changes of author followed row by row."]),
+      advice: [
+        "Run `freshet track` on the file, or serve it with --track, to have changes of author followed row by row."
+      ]),
     Case(
       from: "book JOIN author ON author.id = book.author_id",
       reason: "A changed row is looked up by its key; one of a joined table leads to the rows that it joins.",
@@ -44,7 +46,8 @@ import Testing
       ]),
     Case(
       from: "author", groupBy: ["country"],
-      reason: "The group of a changed row is looked up by its values; one of a joined table leads to the rows that it joins.",
+      reason:
+        "The group of a changed row is looked up by its values; one of a joined table leads to the rows that it joins.",
       advice: [
         "Looking up a changed row reads all of author: CREATE INDEX author_country ON author(country).",
         "The log does not keep the old values of author(country), so a row that goes from there runs the query again: "
@@ -52,13 +55,18 @@ import Testing
       ]),
     Case(
       from: "author", filter: "EXISTS (SELECT 1 FROM book WHERE author_id = author.id)",
-      reason: "A changed row is looked up by its key; a change of book, which a subquery or a view reads, runs the query again."),
+      reason:
+        "A changed row is looked up by its key; a change of book, which a subquery or a view reads, runs the query again."
+    ),
     Case(
       from: "author", filter: "id IN (SELECT max(id) FROM author)", maintenance: .refetch,
-      reason: "The query is run again after a change: a subquery reads author as well, so any row can depend on a changed one."),
+      reason:
+        "The query is run again after a change: a subquery reads author as well, so any row can depend on a changed one."
+    ),
     Case(
       from: "author FULL JOIN book ON book.author_id = author.id", maintenance: .refetch,
-      reason: "The query is run again after a change: a RIGHT or FULL JOIN gives rows that the first table does not have."),
+      reason:
+        "The query is run again after a change: a RIGHT or FULL JOIN gives rows that the first table does not have."),
   ]
 
   @Test(arguments: cases)

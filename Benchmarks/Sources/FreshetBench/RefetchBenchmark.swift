@@ -5,11 +5,14 @@ import Foundation
 struct RefetchBenchmark {
   let rows: Int
   let rounds: Int
+  /// Between two changes, beyond the time for which a query is not run again; in microseconds.
+  var pause: UInt32 = 700_000
 
   struct Outcome {
     /// From the commit of one change until the patch is there; and raw SQLite stepping the same SELECT, in milliseconds.
     var refetch = 0.0
     var rawSteps = 0.0
+    var latencies = Latencies()
   }
 
   func run() throws -> Outcome {
@@ -25,18 +28,19 @@ struct RefetchBenchmark {
     let update = database.prepare("UPDATE well SET name = ?1 WHERE id = ?2")
     var refetches: [Double] = []
     var steps: [Double] = []
+    var latencies = Latencies()
     for round in 0..<rounds {
-      // Beyond the time for which a query is not run again.
-      usleep(700_000)
+      usleep(pause)
       steps.append(Double(nanoseconds { raw.run() }) / 1e6)
       update.bind(1, "\(round % 2 == 0 ? "Z" : "A") renamed \(round)")
       update.bind(2, 1 + round % 7)
       let start = now()
       update.run()
       precondition(socket.isReadable(milliseconds: 10_000), "no patch came")
+      latencies.record(now() - start)
       refetches.append(Double(now() - start) / 1e6)
       _ = socket.receive()
     }
-    return Outcome(refetch: median(refetches), rawSteps: median(steps))
+    return Outcome(refetch: median(refetches), rawSteps: median(steps), latencies: latencies)
   }
 }

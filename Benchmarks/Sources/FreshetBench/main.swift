@@ -8,6 +8,7 @@ let small = try ListBenchmark(rows: 1_000, changes: changes).run()
 let large = try ListBenchmark(rows: 244_292, changes: changes).run()
 let queries = try QueriesBenchmark(changes: isQuick ? 100 : 500, rows: 244_292).run()
 let refetch = try RefetchBenchmark(rows: 244_292, rounds: isQuick ? 5 : 15).run()
+let untracked = try RefetchBenchmark(rows: 1_000, rounds: isQuick ? 30 : 200, pause: 130_000).run()
 let capture = try CaptureBenchmark(commits: isQuick ? 2_000 : 10_000).run()
 
 let results = [
@@ -27,6 +28,8 @@ let results = [
   Result("joined row that concerns 10 against one row", queries.joined / queries.oneRow, "times", atMost: 5),
   Result("refetch of 244,292 rows", refetch.refetch, "ms", atMost: 1.5 * refetch.rawSteps + 100),
   Result("  raw SQLite stepping the same SELECT", refetch.rawSteps, "ms", atMost: .infinity),
+  Result("untracked, 1,000 rows: commit to patch received, p50", untracked.latencies.percentile(50), "ms", atMost: 50),
+  Result("  p99", untracked.latencies.percentile(99), "ms", atMost: 50),
   Result("one-row commit with capture against without", capture, "times", atMost: 1.6),
 ]
 let width = results.map(\.name.count).max() ?? 0

@@ -14,9 +14,7 @@ extension CompiledQuery {
     var advice = try missingIndexes(unit.rowSQL, "Looking up a changed row", checker)
     for table in tables {
       for mapping in table.mappings {
-        for sql in [mapping.newSQL, mapping.oldSQL].compactMap({ $0 }) {
-          advice += try missingIndexes(sql, "A change of \(table.name)", checker)
-        }
+        if let sql = mapping.newSQL { advice += try missingIndexes(sql, "A change of \(table.name)", checker) }
         if let columns = uncaptured(table, mapping) {
           advice.append(
             "The log does not keep the old values of \(table.name)(\(columns)), so a row that goes from there runs the query "
@@ -81,7 +79,8 @@ extension CompiledQuery {
   /// The columns by which a table's rows are looked for.
   private func searched(_ table: FollowedTable) -> String {
     guard let tracked = table.tracked else { return "" }
-    let mask = table.mappings.reduce(0) { $0 | $1.joinColumns.rawValue }
+    let mask =
+      table.mappings.reduce(0) { $0 | $1.joinColumns.rawValue }
       | (tables.firstIndex { $0.name == table.name }.flatMap { joinColumns[$0]?.rawValue } ?? 0)
     if mask == -1 { return "" }
     let columns = tracked.columns.enumerated().filter { index, name in
