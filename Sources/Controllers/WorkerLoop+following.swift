@@ -30,13 +30,14 @@ extension WorkerLoop {
 
   /// What the log tells since the last time; nil: it does not tell.
   private func readLog() throws -> [Int64: TableChanges]? {
-    guard let log = database?.log, let schema = database?.schema, let sequence = database?.sequence else { return [:] }
+    guard let open = database, let log = open.log else { return [:] }
+    let (schema, sequence, encoding) = (open.schema, open.sequence, open.connection.encoding)
     var changes: [Int64: TableChanges] = [:]
     let outcome: ReadOutcome
     do {
       outcome = try log.read(after: sequence) { change in
         guard let table = schema.table(id: change.table)?.tracked else { return }
-        changes[change.table, default: TableChanges()].note(change, of: table)
+        changes[change.table, default: TableChanges()].note(change, of: table, encoding: encoding)
         self.statistics.changes += 1
       }
     } catch {

@@ -74,12 +74,20 @@ package final class PreparedStatement {
   /// Appends a value of the current row to an encoded key.
   ///
   /// BINARY compares text in the database's own encoding; NOCASE and RTRIM have SQLite convert it to UTF-8 first.
+  ///
+  /// - Parameter encoding: the database's. Reading a value as UTF-8 converts it where SQLite keeps it, and a constant for
+  ///   the rows to come as well.
   @inline(__always)
   package static func appendKey(
-    _ handle: OpaquePointer, _ column: Int32, _ order: FieldOrder, to bytes: inout [UInt8]
+    _ handle: OpaquePointer, _ column: Int32, _ order: FieldOrder, _ encoding: TextEncoding, to bytes: inout [UInt8]
   ) {
     if order.collation == .binary, sqlite3_column_type(handle, column) == SQLITE_TEXT {
-      KeyEncoder.append(.text(blob(handle, column)), order, to: &bytes)
+      if encoding == .utf8 {
+        KeyEncoder.append(.text(blob(handle, column)), order, to: &bytes)
+      } else {
+        let text = encoding.bytes(of: handle, column)
+        text.withUnsafeBytes { KeyEncoder.append(.text($0), order, to: &bytes) }
+      }
     } else {
       KeyEncoder.append(value(handle, column), order, to: &bytes)
     }
@@ -160,6 +168,15 @@ package enum TextEncoding: String, Sendable {
     case .utf16le: text.utf16.flatMap { [UInt8(truncatingIfNeeded: $0), UInt8($0 >> 8)] }
     case .utf16be: text.utf16.flatMap { [UInt8($0 >> 8), UInt8(truncatingIfNeeded: $0)] }
     }
+  }
+
+  /// The text of a statement's column as the database stores it, where that is UTF-16.
+  fileprivate func bytes(of handle: OpaquePointer, _ column: Int32) -> [UInt8] {
+    let start = sqlite3_column_text16(handle, column)
+    let native = UnsafeRawBufferPointer(start: start, count: Int(sqlite3_column_bytes16(handle, column)))
+    let isSwapped = (self == .utf16be) != (1.bigEndian == 1)
+    if !isSwapped { return Array(native) }
+    return native.indices.map { native[$0 ^ 1] }
   }
 
   fileprivate var code: UInt8 {

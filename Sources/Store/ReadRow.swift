@@ -29,26 +29,26 @@ struct ReadRow {
     }
   }
 
-  mutating func read(_ statement: PreparedStatement, _ query: CompiledQuery, _ seed: UInt64) {
+  mutating func read(_ statement: PreparedStatement, _ query: CompiledQuery, _ seed: UInt64, _ encoding: TextEncoding) {
     let first = query.firstColumn
     var column = 0
-    readSection(statement, query, &column)
+    readSection(statement, query, encoding, &column)
     entry.removeAll()
     for order in query.sorts {
-      entry.append { statement.appendKey(column, order, to: &$0) }
+      entry.append { statement.appendKey(column, order, encoding, to: &$0) }
       column += 1
     }
     for (column, order) in query.keyTies {
-      entry.append { statement.appendKey(first + column, order, to: &$0) }
+      entry.append { statement.appendKey(first + column, order, encoding, to: &$0) }
     }
     entry.startIdentity()
     for index in query.keyColumns.indices {
-      entry.append { statement.appendKey(first + index, .identity, to: &$0) }
+      entry.append { statement.appendKey(first + index, .identity, encoding, to: &$0) }
     }
     entry.finish()
     unit.removeAll(keepingCapacity: true)
     for order in query.unit?.orders ?? [] where column < first {
-      statement.appendKey(column, order, to: &unit)
+      statement.appendKey(column, order, encoding, to: &unit)
       column += 1
     }
     var hash = seed
@@ -56,14 +56,16 @@ struct ReadRow {
     stamp = RowStamp(hash)
   }
 
-  private mutating func readSection(_ statement: PreparedStatement, _ query: CompiledQuery, _ column: inout Int) {
+  private mutating func readSection(
+    _ statement: PreparedStatement, _ query: CompiledQuery, _ encoding: TextEncoding, _ column: inout Int
+  ) {
     section.removeAll(keepingCapacity: true)
     label.removeAll()
     guard let order = query.section else {
       label = ReadRow.onlySection
       return
     }
-    statement.appendKey(column, order, to: &section)
+    statement.appendKey(column, order, encoding, to: &section)
     let name = statement.value(column)
     label.append(name)
     column += 1
@@ -78,7 +80,7 @@ struct ReadRow {
 
 extension PreparedStatement {
   @inline(__always)
-  fileprivate func appendKey(_ column: Int, _ order: FieldOrder, to bytes: inout [UInt8]) {
-    PreparedStatement.appendKey(handle, Int32(column), order, to: &bytes)
+  fileprivate func appendKey(_ column: Int, _ order: FieldOrder, _ encoding: TextEncoding, to bytes: inout [UInt8]) {
+    PreparedStatement.appendKey(handle, Int32(column), order, encoding, to: &bytes)
   }
 }

@@ -64,7 +64,7 @@ package final class ResultReader {
     var builder = SectionedTreeBuilder(onlySection: query.section == nil ? ReadRow.onlySection.bytes : nil)
     do {
       while try scan.step() {
-        row.read(scan, query, seed)
+        row.read(scan, query, seed, statements.encoding)
         row.withParts { section, label, entry in
           builder.append(section: section, label: label, entry: entry, stamp: row.stamp)
         }
@@ -153,7 +153,7 @@ package final class ResultReader {
     bind(unit, to: single)
     var isFirst = true
     while try single.step() {
-      row.read(single, query, seed)
+      row.read(single, query, seed, statements.encoding)
       try row.withParts { section, label, entry in
         let identity = RankedEntry.identity(of: entry)
         if isFirst {
@@ -176,7 +176,7 @@ package final class ResultReader {
     defer { single.reset() }
     bind(unit, to: single)
     while try single.step() {
-      row.read(single, query, seed)
+      row.read(single, query, seed, statements.encoding)
       try row.withParts { section, label, entry in try insert(section, label, entry, in: &editor) }
       keys.remember(row.identity, of: row.unit)
     }
@@ -254,7 +254,7 @@ package final class ResultReader {
 
   private func label(identity: Bytes) throws -> [UInt8] {
     try withRow(identity: identity) { statement in
-      row.read(statement, query, seed)
+      row.read(statement, query, seed, statements.encoding)
       return row.label.bytes
     }
   }
@@ -270,7 +270,7 @@ package final class ResultReader {
     }
     while try single.step() {
       if unit.isKey { return try body(single) }
-      row.read(single, query, seed)
+      row.read(single, query, seed, statements.encoding)
       if row.identity.withUnsafeBytes({ $0.equals(identity) }) { return try body(single) }
     }
     throw ResultReader.missing

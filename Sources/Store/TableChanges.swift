@@ -17,10 +17,10 @@ package struct TableChanges {
   package init() {}
 
   /// Takes in one row of the log.
-  package mutating func note(_ change: borrowing ChangeRow, of table: TrackedTable) {
+  package mutating func note(_ change: borrowing ChangeRow, of table: TrackedTable, encoding: TextEncoding) {
     var key: [UInt8] = []
     for position in table.key.names.indices {
-      PreparedStatement.appendKey(change.statement, table.keyColumn(position), .identity, to: &key)
+      PreparedStatement.appendKey(change.statement, table.keyColumn(position), .identity, encoding, to: &key)
     }
     // Where no columns are captured, an INSERT may have replaced a row of its key without a word.
     let mayReplace = change.operation == .insert && table.captured.isEmpty

@@ -38,9 +38,13 @@ import Wire
   }
 
   /// Subscribes to queries over the library, and compares what the client holds after every commit.
-  static func follow(_ queries: [OracleQuery], _ kind: String, _ seed: UInt64, _ file: File) throws {
-    var statements = StatementGenerator(schema: LiveLibrary.schema, seed: seed)
-    let live = try LiveServer(LiveLibrary.schema.sql, isTracked: false, isWAL: file != .rollbackJournal)
+  static func follow(
+    _ queries: [OracleQuery], _ kind: String, _ seed: UInt64, _ file: File, schema: RandomSchema = LiveLibrary.schema
+  )
+    throws
+  {
+    var statements = StatementGenerator(schema: schema, seed: seed)
+    let live = try LiveServer(schema.sql, isTracked: false, isWAL: file != .rollbackJournal)
     if file.tables != [] {
       _ = try live.queue.writeWithoutTransaction { try ChangeLog.install($0, tables: file.tables) }
     }

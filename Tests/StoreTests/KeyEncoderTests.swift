@@ -91,7 +91,12 @@ import Testing
     var keys: [(id: Int64, bytes: [UInt8])] = []
     while try rows.step() {
       var bytes: [UInt8] = []
-      PreparedStatement.appendKey(rows.handle, 1, order, to: &bytes)
+      PreparedStatement.appendKey(rows.handle, 1, order, TextEncoding(rawValue: encoding)!, to: &bytes)
+      // Also when the value has been read as UTF-8 before.
+      var again: [UInt8] = []
+      let isText = if case .text = rows.value(1) { true } else { false }
+      PreparedStatement.appendKey(rows.handle, 1, order, TextEncoding(rawValue: encoding)!, to: &again)
+      #expect(!isText || again == bytes)
       keys.append((rows.integer(0), bytes))
     }
     let equal = try PreparedStatement(
@@ -124,7 +129,7 @@ import Testing
       let reference = try PreparedStatement(connection, "SELECT count(*) FROM t WHERE x IS ?1")
       while try rows.step() {
         var bytes: [UInt8] = []
-        PreparedStatement.appendKey(rows.handle, 0, .identity, to: &bytes)
+        PreparedStatement.appendKey(rows.handle, 0, .identity, TextEncoding(rawValue: encoding)!, to: &bytes)
         try bytes.withUnsafeBytes { key in
           var decoder = KeyDecoder(key)
           same.bind(decoder.next(), at: 1, encoding: TextEncoding(rawValue: encoding)!)

@@ -49,7 +49,7 @@ extension QueryStatements {
     while try statement.step() {
       var unit: [UInt8] = []
       for (column, order) in orders.enumerated() {
-        PreparedStatement.appendKey(statement.handle, Int32(column), order, to: &unit)
+        PreparedStatement.appendKey(statement.handle, Int32(column), order, encoding, to: &unit)
       }
       add(unit, columns, to: &units)
     }
