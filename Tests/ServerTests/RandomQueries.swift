@@ -3,7 +3,8 @@ import TestSupport
 /// Composes queries over the tables of `LiveLibrary` that nobody would write: joins of everything with anything.
 ///
 /// Left out, because SQLite answers them differently from plan to plan, or fails: `min` and `max` of values that are equal
-/// and look different, columns that are not grouped by, and OR of comparisons of one indexed column under two collations.
+/// and look different, columns that are not grouped by, OR of comparisons of one indexed column under two collations, and
+/// USING behind a LEFT JOIN, where SQLite 3.40.1 with an automatic index takes NULL for equal to NULL.
 struct RandomQueries {
   private var generator: SeededGenerator
   private var sources: [Source] = []
@@ -86,7 +87,7 @@ extension RandomQueries {
   private mutating func join(_ source: Source, _ text: String) -> String {
     let shared = source.table.columns.filter { column in sources.filter { $0.table.columns.contains(column) }.count == 1
     }
-    if !shared.isEmpty, chance(25) {
+    if !shared.isEmpty, !from.contains("LEFT"), chance(25) {
       return pick([" JOIN ", " LEFT JOIN "]) + text + " USING (\(pick(shared)))"
     }
     if looseJoins == 0, chance(10) {
