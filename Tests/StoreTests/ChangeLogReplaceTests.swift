@@ -102,7 +102,7 @@ import Testing
       name: "the rowid of a table with another key",
       schema: "CREATE TABLE u(k TEXT PRIMARY KEY, v); INSERT INTO u VALUES ('a', 1), ('b', 2);",
       sql: "REPLACE INTO u(rowid, k) VALUES (1, 'c'); UPDATE OR REPLACE u SET oid = 1 WHERE k = 'b';",
-      keys: ["u:'a'", "u:'c'"]),
+      keys: ["u:'a'", "u:'b'", "u:'c'"]),
     Case(
       name: "WITHOUT ROWID",
       schema:

@@ -12,7 +12,8 @@ struct ChangeTriggers {
 
   /// In no particular order; their names are unique in the database.
   var all: [ChangeLogSchema.Trigger] {
-    [insert, delete, update, capturedUpdate, keyUpdate].compactMap { $0 } + DisplaceTriggers(id: id, shape: shape).all
+    [insert, delete, update, capturedUpdate, keyUpdate, rowidUpdate].compactMap { $0 }
+      + DisplaceTriggers(id: id, shape: shape).all
   }
 
   private var insert: ChangeLogSchema.Trigger {
@@ -58,6 +59,16 @@ struct ChangeTriggers {
     }
     return trigger(
       "rekey", "AFTER UPDATE OF " + names.map(quotedIdentifier).joined(separator: ", "), when: keyDifference,
+      body: log(Schema.delete, of: "OLD", withOldValues: true) + " " + log(Schema.insert, of: "NEW"))
+  }
+
+  /// An update of the rowid where the key is another. No column tells of it, so the row goes and comes; nil for tables
+  /// without rowid, or where nothing can name it.
+  private var rowidUpdate: ChangeLogSchema.Trigger? {
+    guard case .columns = shape.key, let alias = shape.rowidAlias else { return nil }
+    return trigger(
+      "rowid", "AFTER UPDATE OF " + shape.namesOfRowid.map(quotedIdentifier).joined(separator: ", "),
+      when: "NOT (\(keyDifference)) AND OLD.\(alias) <> NEW.\(alias)",
       body: log(Schema.delete, of: "OLD", withOldValues: true) + " " + log(Schema.insert, of: "NEW"))
   }
 

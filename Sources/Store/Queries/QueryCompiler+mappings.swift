@@ -120,6 +120,19 @@ extension QueryCompiler {
     return mapping
   }
 
+  /// Whether conditions read a rowid that is not the key: the log does not tell what it was, and SQLite takes that of a
+  /// subquery for NULL.
+  private func isJoinedByHiddenRowid(_ index: Int, _ table: DatabaseSchema.Table, _ key: TableKey) -> Bool {
+    guard case .columns = key, let prefix = try? mappingFrom.prefix(through: index, { _ in nil }) else { return false }
+    var reads = (try? compile("SELECT 1 FROM \(prefix)", place: nil).reads) ?? []
+    for group in groups where index == 0 {
+      reads.formUnion((try? compile("SELECT (\(group.sql)) FROM \(prefix)", place: nil).reads) ?? [])
+    }
+    return reads.contains {
+      isSameName($0.table, table.name) && TableShape.isRowidName($0.column) && !table.hasColumn($0.column)
+    }
+  }
+
   /// The columns of a table by which what it leads to is found.
   private func joinColumns(_ index: Int, _ table: DatabaseSchema.Table) throws(FreshetError) -> ColumnMask {
     if mappingFrom.isNatural { return .all }
@@ -141,15 +154,23 @@ extension QueryCompiler {
     _ mapping: inout UnitMapping, _ index: Int, _ source: FromClause.Source, _ table: DatabaseSchema.Table,
     _ key: TableKey, _ units: String
   ) {
-    guard !mappingFrom.isNatural, let tracked = table.tracked else { return }
+    guard !mappingFrom.isNatural, let tracked = table.tracked, !isJoinedByHiddenRowid(index, table, key) else { return }
     var names = key.names
     mapping.oldValues = key.names.indices.map { .key($0) }
     for (position, column) in tracked.captured.enumerated() {
       names.append(tracked.columns[column])
       mapping.oldValues.append(.captured(position))
     }
-    let columns = names.map(quotedIdentifier).joined(separator: ", ")
-    let values = names.indices.map { "?\(Int(mapping.firstParameter) + $0)" }.joined(separator: ", ")
+    // A subquery without a column that is named as a rowid has NULL for it, where any other name would be an error.
+    let isMistakable = TableShape.rowidNames.contains { name in
+      table.hasColumn(name) && !names.contains { isSameName($0, name) }
+    }
+    if isMistakable { return }
+    let aliases = key.otherNames(in: table)
+    let columns =
+      (names.map(quotedIdentifier) + aliases.map { "\(quotedIdentifier(names[0])) AS \($0)" }).joined(separator: ", ")
+    let values = (Array(names.indices) + aliases.map { _ in 0 }).map { "?\(Int(mapping.firstParameter) + $0)" }
+      .joined(separator: ", ")
     let stored = "SELECT 1 AS _freshet_old, \(columns) FROM main.\(quotedIdentifier(table.name)) WHERE 0"
     let row = "(\(stored) UNION ALL SELECT 1, \(values) LIMIT 2)"
     let body = source.isNamed ? row : "\(row) AS \(source.qualifier ?? "")"
@@ -163,6 +184,12 @@ extension QueryCompiler {
 }
 
 extension TableKey {
+  /// The other names that a rowid goes by where it is the key.
+  fileprivate func otherNames(in table: DatabaseSchema.Table) -> [String] {
+    guard case .rowid(let alias) = self else { return [] }
+    return TableShape.rowidNames.filter { !isSameName($0, alias) && !table.hasColumn($0) }
+  }
+
   /// The operator that finds a row by its key.
   fileprivate var equality: String {
     if case .rowid = self { return "=" }
