@@ -104,7 +104,8 @@ extension WorkerLoop {
     let patch = difference.patch(window: subscription.window, becoming: window)
     guard isWorthSending(patch, newest.tree) else { return false }
     send(patch, subscription.query, [subscription], from: nil, monotonicNanoseconds())
-    return true
+    // When contents could not be read it still holds a version of the other query, from which nothing else may lead.
+    return subscription.isOver || !subscription.isBehind
   }
 
   /// - Parameter subscriptions: all of one `PatchGroup`.
