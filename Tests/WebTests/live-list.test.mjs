@@ -1,7 +1,7 @@
 // A live list against a socket that the test plays the server of, with the clock in its hands.
 import assert from "node:assert/strict";
 import { beforeEach, mock, test } from "node:test";
-import { snapshotOf } from "./patch-writer.mjs";
+import { snapshotOf } from "./client/patch-writer.mjs";
 
 class FakeSocket {
   static OPEN = 1;
