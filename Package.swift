@@ -81,7 +81,7 @@ let package = Package(
     tests(of: "Controllers", ["LiveQuery", "RankedCollections", "Store", "TestSupport", grdb, logging]),
     tests(of: "Gateway", ["TestSupport"]),
     tests(of: "Demo", [grdb]),
-    tests(of: "Server", ["LiveQuery", "Store", "TestSupport", "Wire", grdb, logging]),
+    tests(of: "Server", ["Demo", "LiveQuery", "Store", "TestSupport", "Wire", grdb, logging]),
   ],
   swiftLanguageModes: [.v6]
 )

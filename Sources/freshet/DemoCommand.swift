@@ -8,7 +8,8 @@ struct Demo: ParsableCommand {
     abstract: "Serve a list of 244,292 wells that another process keeps changing.",
     discussion: """
       The database is made at the first start and kept in ~/.cache/freshet (FRESHET_CACHE or XDG_CACHE_HOME say \
-      otherwise). A second process writes to it, as any program may; the page changes it as well.
+      otherwise). It also has 600 banks that failed, with their closings. A second process writes to it, as any program \
+      may; the page changes it as well.
       """)
 
   @Option(help: "How many wells.")
@@ -77,7 +78,8 @@ struct Demo: ParsableCommand {
 /// The second process of the demo: not for people.
 struct DemoWriterCommand: ParsableCommand {
   static let configuration = CommandConfiguration(
-    commandName: "demo-writer", abstract: "Change the demo's wells until standard input ends.", shouldDisplay: false)
+    commandName: "demo-writer", abstract: "Change the demo's wells and banks until standard input ends.",
+    shouldDisplay: false)
 
   @Argument var database: String
   @Option var writesPerSecond = 5.0

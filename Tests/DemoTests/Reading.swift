@@ -9,7 +9,11 @@ func values<Value: DatabaseValueConvertible>(_ path: String, _ sql: String, as: 
   try DatabaseQueue(path: path).read { try Value.fetchAll($0, sql: sql) }
 }
 
-/// Every well with every column.
-func contents(_ path: String) throws -> [Row] {
-  try DatabaseQueue(path: path).read { try Row.fetchAll($0, sql: "SELECT * FROM well ORDER BY id") }
+/// Every well and every bank with every column.
+func contents(_ path: String) throws -> [[Row]] {
+  try DatabaseQueue(path: path).read { db in
+    try ["well ORDER BY id", "bank ORDER BY id", "closing ORDER BY bank_id"].map {
+      try Row.fetchAll(db, sql: "SELECT * FROM \($0)")
+    }
+  }
 }
