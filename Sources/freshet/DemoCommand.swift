@@ -1,5 +1,6 @@
 import ArgumentParser
 import Demo
+import FileMaking
 import Foundation
 import Server
 
@@ -61,9 +62,9 @@ struct Demo: ParsableCommand {
         bar.update(done)
         if signals.isPending { throw CommandFailure("interrupted; nothing was made") }
       }
-    } catch let error as DemoError where error.code == .exists {
+    } catch let error as FileMakingError where error.code == .exists {
       // Another demo, started at the same time, was faster.
-    } catch let error as DemoError {
+    } catch let error as FileMakingError {
       throw CommandFailure(error.message)
     }
   }
