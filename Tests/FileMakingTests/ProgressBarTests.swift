@@ -1,6 +1,6 @@
 import Testing
 
-@testable import Demo
+@testable import FileMaking
 
 @Suite struct ProgressBarTests {
   @Test func `On a terminal one line is drawn over and over`() {
