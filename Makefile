@@ -15,7 +15,7 @@ PORT ?=
 ROWS ?=
 DEMO_ARGUMENTS := $(if $(PORT),--port $(PORT)) $(if $(ROWS),--rows $(ROWS))
 
-.PHONY: help demo build test lint format unit web browser readme bench docker docker-test \
+.PHONY: help demo build test lint format unit web client browser readme bench docker docker-test \
 	clean packages
 
 help: ## print this list
@@ -43,6 +43,10 @@ unit: packages ## run the Swift tests (debug, warnings are errors)
 web: ## check the types of public/ and run the JavaScript tests in Node
 	@scripts/packages.sh web
 	@scripts/web-tests.sh
+
+client: ## make public/freshet.min.js, the JavaScript client in one file
+	@scripts/packages.sh web
+	@node scripts/build-client.mjs
 
 browser: build ## run the demo page's tests in a real Chromium
 	@scripts/packages.sh browser

@@ -35,6 +35,7 @@ look_for_build() {
 look_for_web() {
   need nodejs have_node
   need node-typescript command -v tsc
+  need esbuild command -v esbuild
 }
 
 look_for_browser() {

@@ -1,10 +1,11 @@
 #!/usr/bin/env bash
-# Checks the types of public/ (JSDoc, with TypeScript's checker) and runs the JavaScript tests: all *.test.js and
+# Checks the types of public/ (JSDoc, with TypeScript's checker), that public/freshet.min.js is up to date, and runs the JavaScript tests: all *.test.js and
 # *.test.mjs of Tests/WebTests, named one by one, because Node 18 and 22 disagree about `node --test` with a folder.
 set -euo pipefail
 cd "$(dirname "$0")/.."
 
-if [[ -f Tests/WebTests/tsconfig.json ]]; then tsc -p Tests/WebTests; fi
+tsc -p Tests/WebTests
+node scripts/build-client.mjs --check
 mapfile -d '' files < <(find Tests/WebTests -name node_modules -prune -o -name '*.test.*js' -print0 | sort -z)
 if ((${#files[@]} == 0)); then
   echo 'Tests/WebTests has no *.test.js' >&2

@@ -153,3 +153,8 @@ function shifted(window, survivors, total) {
 function withoutEmpty(patch) {
   return Object.fromEntries(Object.entries(patch).filter(([, value]) => !Array.isArray(value) || value.length > 0));
 }
+
+/** Held rows of a state as arrays, with their offsets. */
+export function held(state) {
+  return [...state.entries()].map(([offset, row]) => [offset, state.columns.map((column) => row[column])]);
+}

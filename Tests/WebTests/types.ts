@@ -1,0 +1,33 @@
+// Checked by tsc, never run: what public/freshet.d.ts declares is what the modules behind it are, no more and no less.
+import * as adapters from "../../public/client/adapters/index.js";
+import { Client } from "../../public/client/client.js";
+import { FreshetError, FreshetErrorEvent } from "../../public/client/errors.js";
+import { ListState } from "../../public/client/list-state.js";
+import { ChangeEvent, LiveList } from "../../public/client/live-list.js";
+import { sql, SQLFragment } from "../../public/client/sql.js";
+import * as declared from "../../public/freshet.js";
+
+/** Compared apart, or by what is made with them. */
+type Apart = "addEventListener" | "subscribe";
+/** Type-checks where `Implementation` has all that is declared, as declared; true where it has nothing else. */
+type Holds<Implementation extends Omit<Declaration, Apart>, Declaration, Rest = Exclude<keyof Implementation, keyof Declaration>> =
+  [Rest] extends [never] ? true : Rest;
+
+export const members: [
+  Holds<Client, declared.Client>, Holds<LiveList, declared.LiveList>, Holds<ListState, declared.ListState>,
+  Holds<ChangeEvent, declared.ChangeEvent>, Holds<FreshetError, declared.FreshetError>,
+  Holds<FreshetErrorEvent, declared.FreshetErrorEvent>, Holds<SQLFragment, declared.SQLFragment>,
+  Holds<typeof sql, typeof declared.sql>, Holds<typeof adapters, Pick<typeof declared, keyof typeof adapters>>,
+] = [true, true, true, true, true, true, true, true, true];
+export const subscribing: Parameters<Client["subscribe"]> = {} as Parameters<declared.Client["subscribe"]>;
+
+// As somebody would use it.
+export async function use() {
+  const client = declared.connect("http://localhost/", { token: async () => "t" });
+  const list = client.subscribe({ from: "bank", where: declared.sql`state = ${"GA"}` }, { window: { offset: 0, limit: 9 } });
+  list.addEventListener("change", ({ before, after, changes }) => [before.total, after.total, changes.inserted]);
+  list.addEventListener("error", ({ error }) => error.code);
+  for await (const { sections } of list) return sections[0].count;
+  const { changes } = await client.transact([declared.sql`DELETE FROM bank WHERE id = ${1}`, "DELETE FROM bank"]);
+  return changes;
+}

@@ -1,0 +1,105 @@
+// @ts-check
+/** Changes as Firestore's `docChanges()` tells them: one after the other. */
+
+import { pathsOf } from "./paths.js";
+
+/** @typedef {import("../../freshet.js").ChangeEvent} ChangeEvent */
+/** @typedef {import("../../freshet.js").DocumentChange} DocumentChange */
+
+/** @param {ChangeEvent} event @returns {DocumentChange[] | null} */
+export function documentChanges({ patch, before, after }) {
+  if (!patch) return null;
+  const { deleted, inserted, moved, updated } = pathsOf(patch, before, after);
+  const old = (/** @type {any} */ path) => Number(before.offsetOf(path));
+  const now = (/** @type {any} */ path) => Number(after.offsetOf(path));
+  const descending = deleted.map(old).sort((left, right) => right - left);
+  const arrivals = [
+    ...inserted.map((path) => ({ from: -1, to: now(path) })),
+    ...moved.map(([from, to]) => ({ from: old(from), to: now(to) })),
+  ].sort((left, right) => left.to - right.to);
+  return [
+    ...descending.map((index) => (
+      { type: /** @type {const} */ ("removed"), row: before.at(index), oldIndex: index, newIndex: -1 })),
+    ...placed(arrivals, descending.reverse(), after),
+    ...updated.map(([, to]) => (
+      { type: /** @type {const} */ ("modified"), row: after.row(to), oldIndex: now(to), newIndex: now(to) })),
+  ];
+}
+
+/**
+ * Insertions and moves, ascending by where they lead. When it is the turn of one, all rows that belong before it are
+ * in their places; only rows that are yet to move may stand between them. So its place is its offset in the result
+ * plus how many of those stand before it, and that is a matter of how many rows stay before each of them.
+ *
+ * @param {{from: number, to: number}[]} arrivals @param {number[]} deletions old offsets, ascending
+ * @param {import("../../freshet.js").ListState} after @returns {DocumentChange[]}
+ */
+function placed(arrivals, deletions, after) {
+  const movers = arrivals.map(({ from }) => from).filter((from) => from >= 0).sort((left, right) => left - right);
+  // How many rows that stay stand before each mover.
+  const staying = movers.map((from, index) => from - countBelow(deletions, from) - index);
+  const waiting = new Counter(movers.length);
+  return arrivals.map(({ from, to }, index) => {
+    const staysBefore = to - index;
+    // Of movers with as many staying rows before them, what is placed comes first.
+    const place = () => to + waiting.before(countBelow(staying, staysBefore));
+    if (from < 0) return { type: "added", row: after.at(to), oldIndex: -1, newIndex: place() };
+    const mover = countBelow(movers, from);
+    // Before it: what stays there, what was placed there, and who waits there.
+    const oldIndex = staying[mover] + placedBefore(arrivals, index, staying[mover]) + waiting.before(mover);
+    waiting.remove(mover);
+    return { type: "modified", row: after.at(to), oldIndex, newIndex: place() };
+  });
+}
+
+/**
+ * How many of the first `index` arrivals have at most `staying` staying rows before them: those stand before a mover
+ * that has as many. Arrivals come in the order of theirs, so it is found by halves.
+ *
+ * @param {{to: number}[]} arrivals @param {number} index @param {number} staying
+ */
+function placedBefore(arrivals, index, staying) {
+  let low = 0;
+  let high = index;
+  while (low < high) {
+    const middle = (low + high) >> 1;
+    if (arrivals[middle].to - middle <= staying) low = middle + 1;
+    else high = middle;
+  }
+  return low;
+}
+
+/** @param {number[]} ascending @param {number} bound */
+function countBelow(ascending, bound) {
+  let low = 0;
+  let high = ascending.length;
+  while (low < high) {
+    const middle = (low + high) >> 1;
+    if (ascending[middle] < bound) low = middle + 1;
+    else high = middle;
+  }
+  return low;
+}
+
+/** Which of `length` things are still there, counted up to any of them in O(log n): a Fenwick tree. */
+class Counter {
+  /** @type {number[]} */
+  #sums;
+
+  /** @param {number} length */
+  constructor(length) {
+    this.#sums = Array.from({ length: length + 1 }, (_, index) => index & -index);
+  }
+
+  /** @param {number} index */
+  before(index) {
+    let sum = 0;
+    for (let node = index; node > 0; node -= node & -node) sum += this.#sums[node];
+    return sum;
+  }
+
+  /** @param {number} index */
+  remove(index) {
+    for (let node = index + 1; node < this.#sums.length; node += node & -node) this.#sums[node] -= 1;
+  }
+}

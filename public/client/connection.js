@@ -1,0 +1,173 @@
+// @ts-check
+/**
+ * A connection that comes back: one JSON object per message, capped exponential back-off with jitter, and a heartbeat
+ * that notices a server which is gone without having said so, also after a sleep of this device.
+ */
+
+import { encoded } from "./values.js";
+import { onWake } from "./wake.js";
+
+/** @typedef {"connecting" | "live" | "reconnecting" | "closed"} ConnectionStatus */
+
+const firstDelay = 250;
+const longestDelay = 15_000;
+/** Close codes of a server that wants fewer connections, or other ones: protocol 5. They are as bad as four failures. */
+const discouraging = [1013, 4401, 4429];
+
+/** How often the heart beats, how long a silence is asked about, and how long an answer may take; milliseconds. */
+const beat = 5_000;
+const silence = 15_000;
+const patience = 10_000;
+/** Id of the messages that ask whether somebody is there. */
+const heartbeat = "heartbeat";
+
+/**
+ * Milliseconds before the attempt after `failures` failures: half of it certain, half by chance, so that the clients
+ * of a server that restarts do not come all at once.
+ *
+ * @param {number} failures 1 or more @param {number} chance 0 to 1
+ */
+export function backOff(failures, chance = Math.random()) {
+  const whole = Math.min(longestDelay, firstDelay * 2 ** Math.min(failures - 1, 16));
+  return whole / 2 + (whole / 2) * chance;
+}
+
+export class Connection {
+  /** @type {ConnectionStatus} */
+  status = "connecting";
+  /** @type {WebSocket | null} */
+  #socket = null;
+  #failures = 0;
+  #lastHeard = 0;
+  /** When the server was asked whether it is there; 0: not since it was last heard. */
+  #asked = 0;
+  #lastBeat = 0;
+  /** @type {ReturnType<typeof setTimeout> | undefined} */
+  #retry;
+  /** @type {ReturnType<typeof setInterval> | undefined} */
+  #beats;
+  #stopListening = () => {};
+
+  /**
+   * @param {() => Promise<URL>} address asked before every attempt: it may carry a token that expires
+   * @param {object} handlers
+   * @param {() => void} handlers.opened
+   * @param {(message: Record<string, any>) => void} handlers.received
+   * @param {(retryIn?: number) => void} handlers.changed to another status; with the milliseconds until the next attempt
+   * @param {typeof WebSocket} Socket
+   */
+  constructor(address, handlers, Socket) {
+    this.address = address;
+    this.handlers = handlers;
+    this.Socket = Socket;
+  }
+
+  start() {
+    this.#stopListening = onWake(() => (this.#socket ? this.#ask() : this.retry()));
+    this.#lastBeat = Date.now();
+    this.#beats = setInterval(() => this.#check(), beat);
+    // Node's timers keep a process alive; the socket does that.
+    /** @type {any} */ (this.#beats).unref?.();
+    this.#open();
+  }
+
+  /** Tries now instead of later, if it is waiting to. */
+  retry() {
+    if (this.#socket || this.status === "closed") return;
+    clearTimeout(this.#retry);
+    this.#open();
+  }
+
+  /** @param {Record<string, any>} message @returns {boolean} false when there is no connection now */
+  send(message) {
+    if (this.status !== "live" || this.#socket?.readyState !== 1) return false;
+    this.#socket.send(encoded(message));
+    return true;
+  }
+
+  close() {
+    if (this.status === "closed") return;
+    this.status = "closed";
+    clearTimeout(this.#retry);
+    clearInterval(this.#beats);
+    this.#stopListening();
+    const socket = this.#socket;
+    this.#socket = null;
+    socket?.close(1000);
+    this.handlers.changed();
+  }
+
+  async #open() {
+    // Taken at once, so that nobody else opens another one while the address is awaited.
+    const placeholder = /** @type {any} */ ({ readyState: 0, close() {} });
+    this.#socket = placeholder;
+    this.#heard();
+    try {
+      const url = await this.address();
+      if (this.#socket !== placeholder) return;
+      this.#attach(new this.Socket(url, "freshet.v1"));
+    } catch {
+      // No token, or no URL to connect to with it: as good as no connection.
+      this.#lost(placeholder);
+    }
+  }
+
+  /** @param {WebSocket} socket */
+  #attach(socket) {
+    this.#socket = socket;
+    socket.onopen = () => {
+      if (socket !== this.#socket) return;
+      this.status = "live";
+      this.#heard();
+      this.handlers.changed();
+      this.handlers.opened();
+    };
+    socket.onmessage = ({ data }) => {
+      if (socket !== this.#socket) return;
+      this.#heard();
+      // Here, not when it opens: a proxy whose server is down may take connections only to drop them.
+      this.#failures = 0;
+      const message = JSON.parse(data);
+      if (message.id !== heartbeat) this.handlers.received(message);
+    };
+    socket.onclose = ({ code } = /** @type {any} */ ({})) => this.#lost(socket, discouraging.includes(code) ? 4 : 1);
+  }
+
+  #heard() {
+    this.#lastHeard = Date.now();
+    this.#asked = 0;
+  }
+
+  #ask() {
+    // An older server answers with `unknown_type`, which says as well that it is there.
+    if (this.send({ type: "ping", id: heartbeat })) this.#asked = Date.now();
+  }
+
+  #check() {
+    const now = Date.now();
+    const hasSlept = now - this.#lastBeat > 3 * beat;
+    this.#lastBeat = now;
+    const socket = this.#socket;
+    if (!socket) return;
+    // What was asked before a sleep cannot have been answered in it.
+    if (hasSlept) return this.#ask();
+    const isLive = this.status === "live";
+    if (isLive && !this.#asked && now - this.#lastHeard >= silence) return this.#ask();
+    const isDead = isLive ? this.#asked > 0 && now - this.#asked >= patience : now - this.#lastHeard >= 2 * patience;
+    if (!isDead) return;
+    // First lost, then closed: the closing handshake may take as long as the dead connection does.
+    this.#lost(socket);
+    socket.close();
+  }
+
+  /** @param {WebSocket} socket @param {number} [badness] failures that it counts for */
+  #lost(socket, badness = 1) {
+    if (socket !== this.#socket) return;
+    this.#socket = null;
+    this.#failures += badness;
+    const delay = backOff(this.#failures);
+    this.status = "reconnecting";
+    this.#retry = setTimeout(() => this.#open(), delay);
+    this.handlers.changed(delay);
+  }
+}

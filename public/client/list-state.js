@@ -1,0 +1,123 @@
+// @ts-check
+/**
+ * One state of a live list: sections with counts, and the rows whose contents are held. Immutable: what arrives makes
+ * another state (`apply.js`), which shares with this one whatever has not changed, sections and rows as well.
+ */
+
+import { starts } from "./patch-steps.js";
+import { RowSequence } from "./row-sequence.js";
+import { identity } from "./values.js";
+
+/** @typedef {import("../freshet.js").SQLValue} SQLValue */
+/** @typedef {import("../freshet.js").Section} Section */
+/** @typedef {import("../freshet.js").Window} Window */
+/** @typedef {import("../freshet.js").Row} Row */
+/** @typedef {import("../freshet.js").IndexPath} IndexPath */
+
+/**
+ * @typedef {object} Members
+ * @property {readonly string[]} columns @property {readonly string[]} key @property {readonly Section[]} sections
+ * @property {Window | null} window @property {string | null} version @property {number} commit
+ * @property {Readonly<Record<string, SQLValue>>} alongside @property {boolean} isComplete
+ */
+
+/** @type {(state: ListState) => RowSequence} */
+let rows;
+
+export class ListState {
+  #rows;
+  /** @type {number[] | undefined} */
+  #starts;
+  /** @type {Map<string, number> | undefined} */
+  #offsets;
+
+  static {
+    rows = (state) => state.#rows;
+  }
+
+  /** @param {Members} members @param {RowSequence} sequence as long as the sections together */
+  constructor(members, sequence) {
+    this.columns = members.columns;
+    this.key = members.key;
+    this.sections = members.sections;
+    this.window = members.window;
+    this.version = members.version;
+    this.commit = members.commit;
+    this.alongside = members.alongside;
+    this.isComplete = members.isComplete;
+    this.#rows = sequence;
+    Object.freeze(this);
+  }
+
+  get total() {
+    return this.#rows.length;
+  }
+
+  get heldCount() {
+    return this.#rows.held;
+  }
+
+  /** @param {number} offset @returns {Row | undefined} */
+  at(offset) {
+    return this.#rows.at(offset);
+  }
+
+  /** @param {IndexPath} path @returns {Row | undefined} */
+  row(path) {
+    const offset = this.offsetOf(path);
+    return offset === null ? undefined : this.at(offset);
+  }
+
+  /** @returns {IterableIterator<[number, Row]>} */
+  entries() {
+    return this.#rows.entries();
+  }
+
+  /** @param {SQLValue | SQLValue[]} key @returns {IndexPath | null} */
+  path(key) {
+    if (!this.#offsets) {
+      this.#offsets = new Map();
+      for (const [offset, row] of this.entries()) this.#offsets.set(this.keyOf(row), offset);
+    }
+    const offset = this.#offsets.get(identity(Array.isArray(key) ? key : [key]));
+    return offset === undefined ? null : this.pathOf(offset);
+  }
+
+  /** @param {Row} row */
+  keyOf(row) {
+    return identity(this.key.map((column) => row[column]));
+  }
+
+  /** @param {number} offset @returns {IndexPath | null} */
+  pathOf(offset) {
+    if (!(offset >= 0 && offset < this.total)) return null;
+    const boundaries = this.#boundaries();
+    let low = 0;
+    let high = this.sections.length - 1;
+    while (low < high) {
+      const middle = (low + high + 1) >> 1;
+      if (boundaries[middle] <= offset) low = middle;
+      else high = middle - 1;
+    }
+    return [low, offset - boundaries[low]];
+  }
+
+  /** @param {IndexPath} path @returns {number | null} */
+  offsetOf([section, item]) {
+    const count = this.sections[section]?.count ?? 0;
+    return item >= 0 && item < count ? this.#boundaries()[section] + item : null;
+  }
+
+  #boundaries() {
+    this.#starts ??= starts(this.sections);
+    return this.#starts;
+  }
+}
+
+/** The rows of a state as a sequence: for those who make the next state. */
+export const sequenceOf = rows;
+
+/** Before anything has come.*/
+export const emptyState = new ListState(
+  { columns: [], key: [], sections: [], window: null, version: null, commit: -1, alongside: {}, isComplete: false },
+  RowSequence.hole(0));

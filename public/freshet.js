@@ -1,0 +1,28 @@
+// @ts-check
+/**
+ * Freshet's client: live, sectioned lists from a Freshet server. No dependencies, no build step.
+ *
+ *     import { connect, sql } from "./freshet.js";
+ *     const client = connect("http://127.0.0.1:8080/");
+ *     const list = client.subscribe({ from: "bank", where: sql`state = ${state}`, orderBy: ["name"] });
+ *     list.addEventListener("change", () => show(list.sections, list.total));
+ *
+ * What each of them does is said in `freshet.d.ts`, where editors show it from.
+ *
+ * What happens to a message, in reading order: `connection.js` receives it, `client.js` finds the list it is for,
+ * `live-list.js` takes it in, `apply.js` makes the next state of it (`list-state.js`, `row-sequence.js`).
+ */
+
+import { Client } from "./client/client.js";
+
+export { Client } from "./client/client.js";
+export { ChangeEvent, LiveList } from "./client/live-list.js";
+export { ListState } from "./client/list-state.js";
+export { FreshetError, FreshetErrorEvent } from "./client/errors.js";
+export { sql, SQLFragment } from "./client/sql.js";
+export * from "./client/adapters/index.js";
+
+/** @param {string | URL} [url] @param {import("./freshet.js").ClientOptions} [options] */
+export function connect(url = "", options = {}) {
+  return new Client(url, options);
+}
