@@ -1,207 +1,296 @@
 // @ts-check
 /**
- * One live list: a subscription whose window follows what is looked at. It asks for a window when the view nears the
- * edge of the one it has, one request at a time, so that fast scrolling asks for what is in view when the answer
- * comes, not for all that went by.
+ * `<live-list>`: give it a source, a query and a row template; it draws a live, sectioned list of any length.
+ *
+ * ```html
+ * <live-list src="v1/live" query='{"from": "well", "sectionBy": "county", "orderBy": ["name"]}' label="Wells">
+ *   <template><b data-text="name"></b> <span data-text="depth"></span></template>
+ * </live-list>
+ * ```
+ *
+ * This file is the element: attributes, properties, events. What it draws is in element/list-view.js, what keys do in
+ * element/navigation.js, where rows come from in element/source.js. docs/javascript.md says how to use it.
  */
 
-import { Connection } from "./connection.js";
-import { ListModel, MismatchError } from "./list-model.js";
+import { connect } from "./freshet.js";
+import { ListView } from "./element/list-view.js";
+import { Navigation } from "./element/navigation.js";
+import { Measure, Parts } from "./element/parts.js";
+import { Source } from "./element/source.js";
+import { adoptStyle } from "./element/style.js";
+import { Surroundings, texts } from "./element/surroundings.js";
+import { TemplatedElement } from "./element/templated-element.js";
 
-/** @typedef {import("./list-model.js").Outcome} Outcome */
-/** @typedef {import("./connection.js").State} State */
-/** @typedef {{committed: number, shown: number}} WriteTimes milliseconds since the write was asked for */
+/** @typedef {import("./element/types.js").Client} Client */
+/** @typedef {import("./element/types.js").ChangeEvent} ChangeEvent */
+/** @typedef {import("./element/types.js").Query} Query */
+/** @typedef {import("./element/row-view.js").RowView} RowView */
 
-const id = "wells";
-/** Rows asked for at once: what is in view and as many again on either side, within these. */
-const smallestWindow = 120;
-const largestWindow = 200;
+export class LiveListElement extends TemplatedElement {
+  static observedAttributes = ["src", "query", "token", "label", "noindex"];
+  /** To be changed for other languages, before the first list is made. */
+  static texts = texts;
 
-export class LiveList {
-  model = new ListModel();
-  #isSubscribed = false;
-  #isWindowAsked = false;
-  /** Whether what comes before the next snapshot is of no use. */
-  #isResyncing = false;
-  /**
-   * When the `fetch`es that are under way were sent; they are answered in order.
-   *
-   * @type {number[]}
-   */
-  #pings = [];
-  /** Writes under way, by the id of their message. */
-  #writes = new Map();
-  #writeCount = 0;
-  /** What is in view. */
+  #parts = new Parts();
+  #navigation = new Navigation(this.#parts.scroller, (row) => this.#activate(row));
+  #view = new ListView(this.#parts.scroller, this.#parts.canvas, this.recipes, {
+    hasFocus: () => this.#navigation.hasFocus,
+    keepFocus: (draw) => this.#navigation.keepFocus(draw),
+    drawn: () => this.#drawn(),
+  });
+  #surroundings = new Surroundings(this, this.#parts, (section) => this.scrollToSection(section),
+    () => this.recipes.template('template[slot="empty"]'));
+  #measure = new Measure(this, this.#parts, () => this.#measured());
+  #source = new Source({
+    changed: (event, isOtherQuery) => this.#changed(event, isOtherQuery),
+    status: () => this.#statusChanged(),
+    failed: (error) => this.#failed(error),
+  });
+  /** @type {Client | null} */
+  #client = null;
+  /** @type {Query | null} */
+  #query = null;
+  #isOpeningSoon = false;
+  /** As it was told last. */
+  #status = "closed";
   #range = { first: 0, last: 0 };
+  /** @type {string | null} */
+  #failure = null;
 
-  /**
-   * @param {string | URL} url @param {Record<string, any>} query
-   * @param {object} handlers
-   * @param {(outcome: Outcome, message: Record<string, any>) => void} handlers.changed
-   * @param {(state: State, retryIn?: number) => void} handlers.connected
-   * @param {(milliseconds: number) => void} handlers.answered a round trip
-   * @param {(sentence: string) => void} handlers.failed
-   */
-  constructor(url, query, handlers) {
-    this.query = query;
-    this.handlers = handlers;
-    this.connection = new Connection(url, {
-      opened: () => this.#subscribe(),
-      received: (message) => this.#receive(message),
-      changed: (state, retryIn) => this.#connected(state, retryIn),
+  constructor() {
+    super();
+    this.#navigation.view = this.#view;
+  }
+
+  // The element's life.
+
+  connectedCallback() {
+    this.upgrade("client", "query", "renderRow", "renderSection", "rowTemplate", "sectionTemplate");
+    adoptStyle(this.getRootNode());
+    // A copy of a list brings along copies of another one's parts.
+    this.#parts.removeCopies(this);
+    this.append(...this.#parts.all);
+    this.#measure.start();
+    if (this.#source.list) this.#view.reattached();
+    else this.#openSoon();
+  }
+
+  disconnectedCallback() {
+    // Who is moved to another place in the document goes on.
+    queueMicrotask(() => {
+      if (!this.isConnected) this.#close();
     });
   }
 
-  open() {
-    this.connection.open();
+  /** `moveBefore` takes nothing out of the document. */
+  connectedMoveCallback() {
+    adoptStyle(this.getRootNode());
   }
 
-  /**
-   * To be told of what is in view, at every change of it.
-   *
-   * @param {{first: number, last: number}} range
-   */
-  look(range) {
-    this.#range = range;
-    this.#askForWindow();
+  /** @param {string} name @param {string | null} old @param {string | null} value */
+  attributeChangedCallback(name, old, value) {
+    if (old === value) return;
+    if (name === "query") this.#readQuery(value);
+    else if (name === "label") this.#parts.scroller.setAttribute("aria-label", value ?? "");
+    else if (name === "noindex") this.#showSurroundings();
+    else if (!this.#client) this.#openSoon();
   }
 
-  /** Measures a round trip, and finds out whether the connection is alive. */
-  ping() {
-    this.connection.check();
-    if (!this.#isSubscribed || !this.model.isComplete) return;
-    if (this.connection.send({ type: "fetch", id, offset: 0, limit: 1 })) this.#pings.push(performance.now());
+  // What is shown.
+
+  /** The connection to use; without one the list opens its own, to `src`. */
+  get client() {
+    return this.#client;
   }
 
-  /**
-   * Writes one statement; resolves when this list shows a state of the database that has it.
-   *
-   * @param {string} sql @param {Record<string, any>} params @returns {Promise<WriteTimes>}
-   */
-  write(sql, params) {
-    this.#writeCount += 1;
-    const write = `write ${this.#writeCount}`;
-    return new Promise((resolve, reject) => {
-      const started = performance.now();
-      if (!this.connection.send({ type: "transact", id: write, statements: [{ sql, params }] })) {
-        reject(new Error("There is no connection now."));
-        return;
-      }
-      this.#writes.set(write, { started, resolve, reject, commit: Infinity, committed: 0 });
-    });
+  set client(client) {
+    if (client === this.#client) return;
+    this.#client = client;
+    this.#openSoon();
   }
 
-  #subscribe() {
-    const { model } = this;
-    const message = { type: "subscribe", id, query: this.query, window: model.window ?? this.#wantedWindow() };
-    // What was held before may still be known to the server: then only the difference comes.
-    const since = model.isComplete ? { since: model.version } : {};
-    this.connection.send({ ...message, ...since });
+  /** What is asked. Changing it leads from the rows that are shown to those of the new query. */
+  get query() {
+    return this.#query;
   }
 
-  /** @param {State} state @param {number} [retryIn] */
-  #connected(state, retryIn) {
-    this.#isSubscribed = false;
-    this.#isWindowAsked = false;
-    this.#isResyncing = false;
-    this.#pings = [];
-    const broken = new Error("The connection broke; it may have been written.");
-    for (const write of this.#writes.values()) write.reject(broken);
-    this.#writes.clear();
-    this.handlers.connected(state, retryIn);
+  set query(query) {
+    if (JSON.stringify(query) === JSON.stringify(this.#query)) return;
+    this.#query = query;
+    if (query && this.#source.list && !this.#isOpeningSoon) this.#source.requery(query, this.#range);
+    else this.#openSoon();
   }
 
-  /** @param {Record<string, any>} message */
-  #receive(message) {
-    switch (message.type) {
-      case "snapshot":
-      case "rows":
-      case "patch": return this.#apply(message);
-      case "committed": return this.#committed(message);
-      case "error": return this.#failed(message);
-      default: return undefined;
-    }
-  }
-
-  /** @param {Record<string, any>} message */
-  #apply(message) {
-    if (message.id !== id) return;
-    if (message.type === "snapshot") this.#isResyncing = false;
-    if (this.#isResyncing) return;
-    if (message.type === "rows" && message.window) this.#isWindowAsked = false;
-    else if (message.type === "rows" && this.model.isComplete) return this.#ponged();
-    let outcome;
+  /** @param {string | null} text */
+  #readQuery(text) {
     try {
-      outcome = this.model.apply(message);
+      this.query = text === null ? null : JSON.parse(text);
     } catch (error) {
-      if (!(error instanceof MismatchError)) throw error;
-      // A client whose own check failed asks for everything anew.
-      this.model.isComplete = false;
-      this.#isResyncing = true;
-      this.connection.send({ type: "resync", id });
+      this.#failed(new Error(`The attribute "query" is no JSON: ${/** @type {Error} */ (error).message}`));
+    }
+  }
+
+  // What can be seen of it.
+
+  /** The subscription, while the element is in a document and has a query. */
+  get list() {
+    return this.#source.list;
+  }
+
+  get status() {
+    return this.#source.list?.status ?? "closed";
+  }
+
+  /** Offsets of the rows in view, `last` excluded. */
+  get visibleRange() {
+    return { ...this.#range };
+  }
+
+  /** The row that keys act on. */
+  get activeRow() {
+    const { offset, key } = this.#view.active;
+    return offset < 0 ? null : { offset, key };
+  }
+
+  /**
+   * The row that an element is, or is in; null for anything else.
+   *
+   * @param {Element | null} element
+   */
+  rowAt(element) {
+    const view = this.#navigation.rowOf(element);
+    return view ? this.#describe(view) : null;
+  }
+
+  // What can be done with it.
+
+  /** @param {FocusOptions} [_options] the active row comes into view */
+  focus(_options) {
+    this.#navigation.enter();
+  }
+
+  /** @param {number} section */
+  scrollToSection(section) {
+    this.#view.scrollTo(() => this.#view.layout.sectionTop(section));
+  }
+
+  /** @param {number} offset of a row that is to stand at the top */
+  scrollToOffset(offset) {
+    this.#view.scrollTo(() => this.#view.layout.rowTop(offset) - this.#view.layout.heights.header);
+  }
+
+  /**
+   * @param {any} key of a row, as `locate` takes it
+   * @returns {Promise<boolean>} whether there is such a row
+   */
+  async scrollToKey(key) {
+    const { list } = this;
+    const located = await list?.locate(key);
+    if (!located || located.offset === null || list !== this.list) return false;
+    this.scrollToOffset(located.offset);
+    return true;
+  }
+
+  #openSoon() {
+    if (this.#isOpeningSoon) return;
+    this.#isOpeningSoon = true;
+    // Once all attributes and properties that are set together are there.
+    queueMicrotask(() => {
+      this.#isOpeningSoon = false;
+      if (this.isConnected) this.#open();
+    });
+  }
+
+  #open() {
+    this.#close();
+    if (!this.#query) return;
+    this.#measure.start();
+    try {
+      const client = this.#client ?? this.#connect();
+      this.#source.open(client, client !== this.#client, this.#query, this.#view.expected);
+    } catch (error) {
+      this.#failed(/** @type {Error} */ (error));
       return;
     }
-    if (!this.#isSubscribed) {
-      this.#isSubscribed = true;
-      this.handlers.connected("live");
-    }
-    this.handlers.changed(outcome, message);
-    this.#settleWrites();
-    this.#askForWindow();
+    this.#failure = null;
+    const list = /** @type {import("./element/types.js").LiveList} */ (this.#source.list);
+    this.#view.start(list.state);
+    this.#statusChanged();
+  }
+  #close() {
+    this.#source.close();
+    this.#view.stop();
+    this.#surroundings.stop();
+    if (!this.isConnected) this.#measure.stop();
+    this.#statusChanged();
   }
 
-  #ponged() {
-    const sent = this.#pings.shift();
-    if (sent !== undefined) this.handlers.answered(performance.now() - sent);
+  #connect() {
+    const url = new URL(this.getAttribute("src") ?? "v1/live", document.baseURI);
+    return connect(url, { token: this.getAttribute("token") ?? undefined });
   }
 
-  /** @param {Record<string, any>} message */
-  #committed({ id: name, commit }) {
-    const write = this.#writes.get(name);
-    if (!write) return;
-    write.commit = commit;
-    write.committed = performance.now() - write.started;
-    this.#settleWrites();
+  /** @protected */
+  redrawSoon() {
+    this.#view.drawSoon();
   }
 
-  /** A write is seen as soon as the list's commit has reached it. */
-  #settleWrites() {
-    for (const [name, write] of this.#writes) {
-      if (this.model.commit < write.commit) continue;
-      this.#writes.delete(name);
-      write.resolve({ committed: write.committed, shown: performance.now() - write.started });
-    }
+  // What happens to it.
+
+  /** @param {ChangeEvent} event @param {boolean} isOtherQuery */
+  #changed(event, isOtherQuery) {
+    this.#failure = null;
+    if (isOtherQuery) this.#surroundings.renew();
+    const isLost = this.#view.changed(event, isOtherQuery);
+    if (isLost && this.list) this.#view.active.locate(this.list).then(() => this.#view.drawSoon());
+    this.#showSurroundings();
   }
 
-  /** @param {Record<string, any>} error */
+  #drawn() {
+    const { range } = this.#view;
+    this.#source.look(range);
+    this.#surroundings.index.follow(this.#view.layout.sectionAt(this.#view.position.top));
+    if (range.first === this.#range.first && range.last === this.#range.last) return;
+    this.#range = range;
+    this.dispatchEvent(new CustomEvent("range", { detail: { ...range } }));
+  }
+
+  #measured() {
+    this.#measure.showBarWidth();
+    this.#view.measured(this.#measure.viewHeight, this.#measure.heights);
+  }
+
+  #statusChanged() {
+    if (this.#status === this.status) return;
+    this.#status = this.status;
+    this.#showSurroundings();
+    this.dispatchEvent(new CustomEvent("status", { detail: this.status }));
+  }
+
+  #showSurroundings() {
+    this.#surroundings.show(this.list?.state ?? null, this.status, this.#failure);
+  }
+
+  /** @param {any} error */
   #failed(error) {
-    const write = this.#writes.get(error.id);
-    if (write) {
-      this.#writes.delete(error.id);
-      write.reject(new Error(error.message));
-      return;
-    }
-    this.#isWindowAsked = false;
-    this.handlers.failed(error.message);
+    // With rows on the screen it is the page's part to say what did not work.
+    if (!this.list?.state.total) this.#failure = String(error?.message ?? error);
+    this.#showSurroundings();
+    this.dispatchEvent(new ErrorEvent("error", { error, message: String(error?.message ?? error) }));
   }
 
-  #wantedWindow() {
-    const { first, last } = this.#range;
-    const visible = Math.max(1, last - first);
-    const limit = Math.min(largestWindow, Math.max(smallestWindow, visible * 3));
-    return { offset: Math.max(0, first - Math.floor((limit - visible) / 2)), limit };
+  /** @param {RowView} view */
+  #describe({ offset, row }) {
+    const { state } = this.#view;
+    if (!row || !state) return null;
+    return { row, key: state.keyOf(row), path: state.pathOf(offset), offset };
   }
 
-  /** Asks for another window when the view comes within half a page of the edge of this one. */
-  #askForWindow() {
-    const { window, total } = this.model;
-    if (!window || !this.model.isComplete || !this.#isSubscribed || this.#isWindowAsked) return;
-    const { first, last } = this.#range;
-    const margin = Math.floor((last - first) / 2);
-    const isEnough = window.offset <= Math.max(0, first - margin)
-      && window.offset + window.limit >= Math.min(total, last + margin);
-    if (isEnough) return;
-    this.#isWindowAsked = this.connection.send({ type: "window", id, ...this.#wantedWindow() });
+  /** @param {RowView} view */
+  #activate(view) {
+    const detail = this.#describe(view);
+    if (detail) this.dispatchEvent(new CustomEvent("activate", { detail, bubbles: true, composed: true }));
   }
 }
+
+customElements.define("live-list", LiveListElement);

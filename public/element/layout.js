@@ -3,22 +3,22 @@
  * Where sections and rows stand in pixels, and what of them a view of some height shows. Pure: no DOM.
  *
  * Browsers cap the height of an element (Firefox at about 17 million pixels, Chromium at 33): a taller list is given
- * a scroll bar of `heightLimit` only, and the position in it is stretched to the whole list.
+ * a scroll bar of `heightLimit` only. The position in it is that in the list within `edge` of either end, so that the
+ * ends are reached as in any list, and stretched in between.
  */
 
 /** @typedef {{first: number, last: number}} Range offsets, `last` excluded */
+/** @typedef {{row: number, header: number}} Heights in pixels */
 
 export const heightLimit = 15_000_000;
+const edge = 1_000_000;
 
 export class ListLayout {
   /** First offset and top of each section, with the total and the height of all as the last. */
   #starts = [0];
   #tops = [0];
 
-  /**
-   * @param {{count: number}[]} sections
-   * @param {{row: number, header: number}} heights in pixels
-   */
+  /** @param {readonly {count: number}[]} sections @param {Heights} heights */
   constructor(sections, heights) {
     this.heights = heights;
     for (const { count } of sections) {
@@ -52,11 +52,15 @@ export class ListLayout {
   }
 
   /** @param {number} section */
-  sectionHeight(section) {
-    return this.#tops[section + 1] - this.#tops[section];
+  sectionBottom(section) {
+    return this.#tops[section + 1];
   }
 
-  /** @param {number} section */
+  /**
+   * Offset of a section's first row.
+   *
+   * @param {number} section
+   */
   sectionStart(section) {
     return this.#starts[section];
   }
@@ -109,12 +113,33 @@ export class ListLayout {
   }
 
   /**
+   * The furthest that a view's top can be scrolled to.
+   *
+   * @param {number} viewHeight
+   */
+  lastTop(viewHeight) {
+    return Math.max(0, this.height - viewHeight);
+  }
+
+  /**
+   * The same as a position of the scroll bar.
+   *
+   * @param {number} viewHeight
+   */
+  lastScrollTop(viewHeight) {
+    return Math.max(0, this.scrollHeight - viewHeight);
+  }
+
+  /**
    * The top of the view in the whole list, for a position of the scroll bar.
    *
    * @param {number} scrollTop @param {number} viewHeight
    */
   topFor(scrollTop, viewHeight) {
-    return this.#isStretched ? Math.round(scrollTop * this.#stretch(viewHeight)) : scrollTop;
+    if (this.height <= heightLimit || scrollTop <= edge) return scrollTop;
+    const fromEnd = this.lastScrollTop(viewHeight) - scrollTop;
+    if (fromEnd <= edge) return this.lastTop(viewHeight) - fromEnd;
+    return edge + Math.round((scrollTop - edge) * this.#stretch(viewHeight));
   }
 
   /**
@@ -123,16 +148,15 @@ export class ListLayout {
    * @param {number} top @param {number} viewHeight
    */
   scrollTopFor(top, viewHeight) {
-    return this.#isStretched ? top / this.#stretch(viewHeight) : top;
-  }
-
-  get #isStretched() {
-    return this.height > heightLimit;
+    if (this.height <= heightLimit || top <= edge) return top;
+    const fromEnd = this.lastTop(viewHeight) - top;
+    if (fromEnd <= edge) return this.lastScrollTop(viewHeight) - fromEnd;
+    return edge + (top - edge) / this.#stretch(viewHeight);
   }
 
   /** @param {number} viewHeight */
   #stretch(viewHeight) {
-    return (this.height - viewHeight) / Math.max(1, heightLimit - viewHeight);
+    return (this.lastTop(viewHeight) - 2 * edge) / (this.lastScrollTop(viewHeight) - 2 * edge);
   }
 }
 

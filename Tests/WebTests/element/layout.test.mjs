@@ -1,7 +1,6 @@
 import assert from "node:assert/strict";
 import { test } from "node:test";
-import { backOff } from "../../public/connection.js";
-import { heightLimit, ListLayout } from "../../public/list-layout.js";
+import { heightLimit, ListLayout } from "../../../public/element/layout.js";
 
 const heights = { row: 10, header: 5 };
 
@@ -32,8 +31,24 @@ test("a list that is too tall for browsers is stretched from its first row to it
   assert.equal(layout.scrollHeight, heightLimit);
   assert.equal(layout.topFor(0, 800), 0);
   assert.equal(layout.topFor(heightLimit - 800, 800), layout.height - 800);
-  for (const top of [0, 1_234_560, 50_000_005 - 800]) {
-    assert.ok(Math.abs(layout.topFor(layout.scrollTopFor(top, 800), 800) - top) <= 1);
+  for (const top of [0, 999_990, 1_000_010, 1_234_560, 25_000_000, 49_000_000, 50_000_005 - 800]) {
+    assert.ok(Math.abs(layout.topFor(layout.scrollTopFor(top, 800), 800) - top) <= 2);
+  }
+});
+
+test("near both ends a stretched list is scrolled pixel by pixel", () => {
+  const layout = new ListLayout([{ count: 5_000_000 }], heights);
+  assert.equal(layout.topFor(12_345, 800), 12_345);
+  assert.equal(layout.topFor(heightLimit - 800 - 12_345, 800), layout.height - 800 - 12_345);
+});
+
+test("a stretched position never goes back when the bar goes on", () => {
+  const layout = new ListLayout([{ count: 5_000_000 }], heights);
+  let last = -1;
+  for (let scrollTop = 0; scrollTop <= heightLimit - 800; scrollTop += 1_777) {
+    const top = layout.topFor(scrollTop, 800);
+    assert.ok(top > last);
+    last = top;
   }
 });
 
@@ -41,12 +56,4 @@ test("a list that is not too tall is scrolled pixel by pixel", () => {
   const layout = new ListLayout([{ count: 244_292 }], { row: 36, header: 34 });
   assert.equal(layout.scrollHeight, layout.height);
   assert.equal(layout.topFor(1_234.5, 800), 1_234.5);
-});
-
-test("attempts to connect grow apart up to a limit, and by chance", () => {
-  assert.equal(backOff(1, 1), 250);
-  assert.equal(backOff(1, 0), 125);
-  assert.equal(backOff(2, 1), 500);
-  assert.equal(backOff(50, 1), 15_000);
-  assert.equal(backOff(5000, 0), 7_500);
 });

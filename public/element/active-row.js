@@ -1,0 +1,98 @@
+// @ts-check
+/**
+ * The row that keys act on: the same one wherever it goes, the next one when it is deleted. Pure: no DOM.
+ *
+ * It need not be among the rows whose contents are held: then its offset is followed through patches, and its key is
+ * known if it was held once.
+ */
+
+import { offsetOfRow } from "./row-offset.js";
+
+/** @typedef {import("./types.js").ChangeEvent} ChangeEvent */
+/** @typedef {import("./types.js").ListState} ListState */
+/** @typedef {import("./types.js").Path} Path */
+/** @typedef {import("./types.js").Message} Message */
+
+export class ActiveRow {
+  /** -1 for none. */
+  offset = -1;
+  /** @type {string | null} */
+  key = null;
+  /**
+   * Its values when they were last seen.
+   *
+   * @type {import("./types.js").Row | undefined}
+   */
+  row;
+
+  /** @param {ListState} state @param {number} offset */
+  set(state, offset) {
+    this.offset = Math.max(-1, Math.min(offset, state.total - 1));
+    this.#forget();
+    this.recognise(state);
+  }
+
+  #forget() {
+    this.key = null;
+    this.row = undefined;
+  }
+
+  /**
+   * Learns the key as soon as the row's contents have come.
+   *
+   * @param {ListState} state
+   */
+  recognise(state) {
+    if (this.key !== null || this.offset < 0) return;
+    this.row = state.at(this.offset);
+    if (this.row) this.key = state.keyOf(this.row);
+  }
+
+  /**
+   * @param {ChangeEvent} event
+   * @returns {boolean} whether where it is now can be told only by asking the server
+   */
+  follow({ kind, patch, before, after, changes }) {
+    if (this.offset < 0) return false;
+    const offset = this.row ? offsetOfRow(after, this.row) : null;
+    if (offset !== null) {
+      this.offset = offset;
+      this.row = after.at(offset);
+      return false;
+    }
+    const isLost = kind === "snapshot" && this.key !== null && after.total > 0;
+    const old = before.pathOf(this.offset);
+    const moved = patch && old && destination(patch, old);
+    if (patch && old && !moved && isDeleted(patch, old)) this.#forget();
+    this.offset = (moved && after.offsetOf(moved)) ?? Math.min(changes.newOffset(this.offset), after.total - 1);
+    this.recognise(after);
+    return isLost;
+  }
+
+  /**
+   * After a snapshot only the server knows where a row is that is not near the view.
+   *
+   * @param {import("./types.js").LiveList} list
+   */
+  async locate(list) {
+    const { key, row } = this;
+    if (!row) return;
+    // Without an answer it stays where it was seen last.
+    const located = await list.locate(list.state.key.map((column) => row[column])).catch(() => null);
+    if (!located || this.key !== key) return;
+    if (located.offset === null) this.set(list.state, this.offset);
+    else this.offset = located.offset;
+  }
+}
+
+/** @param {Message} patch @param {Path} path @returns {Path | null} where a row was moved to */
+function destination(patch, [section, item]) {
+  const move = (patch.moved ?? []).find((/** @type {any} */ [from]) => from[0] === section && from[1] === item);
+  return move ? move[1] : null;
+}
+
+/** @param {Message} patch @param {Path} path */
+function isDeleted(patch, [section, item]) {
+  return (patch.sectionsDeleted ?? []).includes(section)
+    || (patch.deleted ?? []).some((/** @type {Path} */ path) => path[0] === section && path[1] === item);
+}

@@ -1,0 +1,144 @@
+// @ts-check
+/**
+ * How changes are made visible. Who prefers reduced motion sees the colours, and nothing moves.
+ *
+ * Movement is rationed: what changes hundreds of times a second cannot be followed by the eye, and drawing it would
+ * cost the frames that scrolling needs. Each element has at most one animation of a kind; a newer one takes over where
+ * the older one has got to.
+ */
+
+const gently = "cubic-bezier(0.2, 0.7, 0.2, 1)";
+const slideDuration = 320;
+
+/** Rows that may begin to move in a second, and at once. */
+const mostMovements = 200;
+/** Coloured cells and rows at a time. */
+const mostTints = 120;
+
+/** Lets so many through in a second, and as many at once. */
+export class Ration {
+  #left;
+  #last = 0;
+
+  /** @param {number} perSecond */
+  constructor(perSecond) {
+    this.perSecond = perSecond;
+    this.#left = perSecond;
+  }
+
+  /**
+   * All of them or none.
+   *
+   * @param {number} count @param {number} now in milliseconds
+   */
+  take(count, now) {
+    this.#left = Math.min(this.perSecond, this.#left + ((now - this.#last) / 1000) * this.perSecond);
+    this.#last = now;
+    if (count > this.#left) return false;
+    this.#left -= count;
+    return true;
+  }
+}
+
+export class Motion {
+  #still = matchMedia("(prefers-reduced-motion: reduce)");
+  #ration = new Ration(mostMovements);
+  /** @type {WeakMap<Element, {animation: Animation, distance: number}>} */
+  #slides = new WeakMap();
+  /** @type {Map<Element, Animation>} */
+  #tints = new Map();
+
+  /**
+   * Whether so many rows may move now.
+   *
+   * @param {number} count
+   */
+  affords(count) {
+    return !this.#still.matches && this.#ration.take(count, performance.now());
+  }
+
+  /**
+   * How far an element is from where it stands, being on its way there.
+   *
+   * @param {Element} element
+   */
+  remaining(element) {
+    const slide = this.#slides.get(element);
+    const progress = slide?.animation.effect?.getComputedTiming().progress;
+    return slide && progress !== null && progress !== undefined ? slide.distance * (1 - progress) : 0;
+  }
+
+  /**
+   * From where it stood to where it stands.
+   *
+   * @param {Element} element @param {number} distance old minus new top
+   */
+  slide(element, distance) {
+    this.stop(element);
+    if (Math.abs(distance) < 1) return;
+    const keyframes = [{ transform: `translateY(${distance}px)` }, { transform: "none" }];
+    const animation = element.animate(keyframes, { duration: slideDuration, easing: gently });
+    this.#slides.set(element, { animation, distance });
+    animation.onfinish = () => this.#slides.delete(element);
+  }
+
+  /**
+   * Where it stands, at once.
+   *
+   * @param {Element} element
+   */
+  stop(element) {
+    this.#slides.get(element)?.animation.cancel();
+    this.#slides.delete(element);
+  }
+
+  /**
+   * A row came in.
+   *
+   * @param {Element} element
+   */
+  enter(element) {
+    this.stop(element);
+    element.animate(
+      [{ opacity: 0, transform: "translateX(-14px)" }, { opacity: 1, transform: "none" }],
+      { duration: slideDuration, easing: gently });
+  }
+
+  /**
+   * Takes an element out of the document, in a while.
+   *
+   * @param {HTMLElement} element
+   */
+  leave(element) {
+    element.classList.add("live-leaving");
+    element.setAttribute("aria-hidden", "true");
+    element.inert = true;
+    const animation = element.animate([{ opacity: 1 }, { opacity: 0 }], { duration: 260, easing: "ease-out" });
+    animation.onfinish = animation.oncancel = () => element.remove();
+  }
+
+  /**
+   * Colours an element for a while.
+   *
+   * @param {Element} element @param {"changed" | "inserted" | "moved"} reason
+   */
+  tint(element, reason) {
+    this.#tints.get(element)?.cancel();
+    if (this.#tints.size >= mostTints) return;
+    const easing = this.#still.matches ? "steps(1, end)" : "ease-in";
+    // To what it has without the animation, whatever that is.
+    const animation = element.animate([{ backgroundColor: tints[reason], easing }],
+      { duration: reason === "changed" ? 1400 : 2200 });
+    this.#tints.set(element, animation);
+    animation.onfinish = animation.oncancel = () => {
+      if (this.#tints.get(element) === animation) this.#tints.delete(element);
+    };
+  }
+}
+
+/** Colours that the page may choose; these go with light and dark. */
+const tints = {
+  changed: "var(--changed, rgb(255 205 60 / 0.45))",
+  inserted: "var(--inserted, rgb(60 200 110 / 0.35))",
+  moved: "var(--moved, rgb(90 150 255 / 0.35))",
+};

@@ -1,0 +1,204 @@
+// @ts-check
+/**
+ * Focus, keys and clicks. The list is one stop for Tab: the active row while the focus is inside, the list itself
+ * otherwise, which hands the focus on to the row that was active last.
+ */
+
+import { destinationOf, TypedLetters } from "./keys.js";
+
+/** @typedef {import("./list-view.js").ListView} ListView */
+/** @typedef {import("./row-view.js").RowView} RowView */
+
+/** What makes something of keys and clicks by itself. */
+const controls = "a[href], button, input, select, textarea, summary, label, audio, video, [tabindex], [contenteditable]";
+/** What makes something of letters and arrows too. */
+const fields = "input, select, textarea, audio, video, [contenteditable]";
+
+export class Navigation {
+  #letters = new TypedLetters();
+  #isDrawing = false;
+  #isLeaving = false;
+
+  /**
+   * @param {HTMLElement} scroller
+   * @param {(view: RowView) => void} activate
+   */
+  constructor(scroller, activate) {
+    this.scroller = scroller;
+    this.activate = activate;
+    scroller.addEventListener("keydown", (event) => this.#keyDown(event));
+    scroller.addEventListener("click", (event) => this.#click(event));
+    scroller.addEventListener("focusin", (event) => this.#focusIn(/** @type {Element} */ (event.target)));
+    scroller.addEventListener("focusout", () => queueMicrotask(() => this.showActive()));
+  }
+
+  /** @type {ListView} set before anything is drawn */
+  view = /** @type {any} */ (null);
+
+  /**
+   * What has the focus among the rows.
+   *
+   * @returns {HTMLElement | null}
+   */
+  get #focused() {
+    const root = /** @type {Document | ShadowRoot} */ (this.scroller.getRootNode());
+    const focused = root.activeElement ?? null;
+    return focused && focused !== this.scroller && this.scroller.contains(focused)
+      ? /** @type {HTMLElement} */ (focused) : null;
+  }
+
+  /** Whether one of the rows, or something in it, has the focus. */
+  get hasFocus() {
+    return this.#focused !== null;
+  }
+
+  /**
+   * The row that an element is, or is in.
+   *
+   * @param {Element | null} element @returns {RowView | undefined}
+   */
+  rowOf(element) {
+    for (let current = element; current && current !== this.scroller; current = current.parentElement) {
+      const row = this.view.rows.of(current);
+      if (row) return row;
+    }
+    return undefined;
+  }
+
+  /**
+   * Draws; whatever had the focus has it afterwards, or the row that has taken the place of a deleted one.
+   *
+   * @param {() => void} draw
+   */
+  keepFocus(draw) {
+    const focused = this.#focused;
+    const selection = focused && selectionOf(focused);
+    this.#isDrawing = true;
+    draw();
+    if (focused && !this.rowOf(focused)) this.#focusActive();
+    else if (focused && this.#focused !== focused) {
+      focused.focus({ preventScroll: true });
+      if (selection) /** @type {HTMLInputElement} */ (focused).setSelectionRange(...selection);
+    }
+    this.#isDrawing = false;
+    this.showActive();
+  }
+
+  /** Says which row is active, and where Tab stops. */
+  showActive() {
+    const { active, rows } = this.view;
+    const { hasFocus } = this;
+    for (const row of rows.values()) {
+      const isActive = row.offset === active.offset;
+      row.setActive(isActive, isActive && hasFocus);
+    }
+    const tabIndex = hasFocus ? -1 : 0;
+    if (this.scroller.tabIndex !== tabIndex) this.scroller.tabIndex = tabIndex;
+  }
+
+  /** Puts the focus on the active row, or else on the first in view. */
+  enter() {
+    const { view } = this;
+    if (!view.state || view.state.total === 0) return this.#focusList();
+    if (view.active.offset < 0) view.active.set(view.state, view.firstWhole);
+    this.goTo(view.active.offset);
+  }
+
+  /**
+   * Makes a row the active one, with the focus on it.
+   *
+   * @param {number} offset
+   */
+  goTo(offset) {
+    const { view } = this;
+    if (!view.state) return;
+    if (offset !== view.active.offset) view.active.set(view.state, offset);
+    view.reveal(view.active.offset);
+    this.#focusActive();
+  }
+
+  #focusActive() {
+    const row = this.view.rows.at(this.view.active.offset);
+    if (row) row.element.focus({ preventScroll: true });
+    else this.#focusList();
+    this.showActive();
+  }
+
+  #focusList() {
+    this.#isLeaving = true;
+    this.scroller.focus({ preventScroll: true });
+    this.#isLeaving = false;
+    this.showActive();
+  }
+
+  /** @param {Element} target */
+  #focusIn(target) {
+    if (this.#isDrawing) return;
+    const row = this.rowOf(target);
+    if (row && row.offset !== this.view.active.offset && this.view.state) {
+      this.view.active.set(this.view.state, row.offset);
+    }
+    this.showActive();
+    // By a click beside the rows one does not ask for a row.
+    if (target === this.scroller && !this.#isLeaving && target.matches(":focus-visible")) this.enter();
+  }
+
+  /** @param {MouseEvent} event */
+  #click(event) {
+    const target = /** @type {Element} */ (event.target);
+    const row = this.rowOf(target);
+    if (!row || event.defaultPrevented || event.button !== 0) return;
+    const control = target.closest(controls);
+    if (control && control !== row.element && row.element.contains(control)) return;
+    // Who marks text wants the text.
+    if (!getSelection()?.isCollapsed && getSelection()?.containsNode(row.element, true)) return;
+    this.view.active.set(/** @type {any} */ (this.view.state), row.offset);
+    this.#focusActive();
+    this.activate(row);
+  }
+
+  /** @param {KeyboardEvent} event */
+  #keyDown(event) {
+    if (event.defaultPrevented || event.isComposing || !this.view.state) return;
+    const target = /** @type {HTMLElement} */ (event.target);
+    const row = this.rowOf(target);
+    const isControl = row !== undefined && target !== row.element;
+    if (event.key === "Escape" && row) {
+      if (isControl) this.#focusActive();
+      else this.#focusList();
+    } else if (isControl && (target.matches(fields) || event.key === "Enter" || event.key.trim().length < 2)) {
+      return;
+    } else if (event.key === "Enter" && !event.ctrlKey && !event.altKey && !event.metaKey) {
+      if (row) this.activate(row);
+      else this.enter();
+    } else {
+      const offset = this.#destination(event);
+      if (offset === null) return;
+      this.goTo(offset);
+    }
+    event.preventDefault();
+  }
+
+  /** @param {KeyboardEvent} event @returns {number | null} */
+  #destination(event) {
+    const { state, active, page, layout } = this.view;
+    const { sections, total } = /** @type {import("./types.js").ListState} */ (state);
+    const offset = active.offset < 0 ? this.view.firstWhole - 1 : active.offset;
+    const destination = destinationOf(event, { offset, total, page, sections });
+    if (destination !== null || event.ctrlKey || event.altKey || event.metaKey) return destination;
+    const now = event.timeStamp;
+    if ([...event.key].length !== 1 || (event.key === " " && !this.#letters.isTyping(now))) return null;
+    const section = this.#letters.type(event.key, now, sections, layout.sectionOf(active.offset));
+    return section < 0 ? null : layout.sectionStart(section);
+  }
+}
+
+/** @param {any} element @returns {[number, number] | null} what is selected in a field */
+function selectionOf(element) {
+  try {
+    return typeof element.selectionStart === "number" ? [element.selectionStart, element.selectionEnd] : null;
+  } catch {
+    // Some kinds of fields have none.
+    return null;
+  }
+}

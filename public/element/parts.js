@@ -1,0 +1,82 @@
+// @ts-check
+/** The elements that a list is made of, except its rows and sections. */
+
+/**
+ * @param {string} className @param {Record<string, string>} [attributes]
+ */
+function part(className, attributes = {}) {
+  const element = document.createElement("div");
+  element.className = className;
+  for (const [name, value] of Object.entries(attributes)) element.setAttribute(name, value);
+  return element;
+}
+
+/** Parts of one list; they are put into its element when that is put into a document. */
+export class Parts {
+  scroller = part("live-scroller", { role: "grid", tabindex: "0", "aria-readonly": "true" });
+  canvas = part("live-canvas", { role: "presentation" });
+  index = part("live-index", {
+    role: "slider", tabindex: "0", "aria-label": "Sections", "aria-orientation": "vertical",
+  });
+  /** Shown instead of rows: that there are none, or why. */
+  message = part("live-message");
+  status = part("live-status", { role: "status" });
+  /** As tall as the style sheet wants rows and headers, in whatever unit. */
+  rowProbe = part("live-probe live-probe-row", { "aria-hidden": "true" });
+  headerProbe = part("live-probe live-probe-header", { "aria-hidden": "true" });
+
+  constructor() {
+    this.index.hidden = true;
+    this.message.hidden = true;
+    this.scroller.append(this.canvas);
+  }
+
+  /** @param {HTMLElement} host */
+  removeCopies(host) {
+    const selector = ".live-scroller, .live-index, .live-message, .live-status, .live-probe";
+    for (const child of [...host.children]) if (child.matches(selector)) child.remove();
+  }
+
+  get all() {
+    return [this.scroller, this.index, this.message, this.status, this.rowProbe, this.headerProbe];
+  }
+}
+
+/** What the rows have to be laid out in. */
+export class Measure {
+  #observer;
+
+  /** @param {HTMLElement} host @param {Parts} parts @param {() => void} changed */
+  constructor(host, parts, changed) {
+    this.host = host;
+    this.parts = parts;
+    this.#observer = new ResizeObserver(() => changed());
+  }
+
+  start() {
+    const { scroller, rowProbe, headerProbe } = this.parts;
+    for (const element of [scroller, rowProbe, headerProbe]) this.#observer.observe(element);
+  }
+
+  stop() {
+    this.#observer.disconnect();
+  }
+
+  get viewHeight() {
+    return this.parts.scroller.clientHeight;
+  }
+
+  get heights() {
+    const { rowProbe, headerProbe } = this.parts;
+    return {
+      row: Math.max(1, rowProbe.getBoundingClientRect().height),
+      header: headerProbe.getBoundingClientRect().height,
+    };
+  }
+
+  /** The scroll bar's width differs between systems; what stands beside it has to know. */
+  showBarWidth() {
+    const width = `${this.parts.scroller.offsetWidth - this.parts.scroller.clientWidth}px`;
+    if (this.host.style.getPropertyValue("--live-bar") !== width) this.host.style.setProperty("--live-bar", width);
+  }
+}

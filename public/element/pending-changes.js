@@ -1,0 +1,94 @@
+// @ts-check
+/**
+ * What happened to a list between two frames, to be drawn at once. Pure: no DOM.
+ *
+ * Offsets are followed from message to message as they come; what is to be highlighted is kept by row, whose place the
+ * next message may change.
+ */
+
+import { offsetOfRow } from "./row-offset.js";
+
+/** @typedef {import("./types.js").ChangeEvent} ChangeEvent */
+/** @typedef {import("./types.js").ListState} ListState */
+
+/**
+ * What happened to one row.
+ *
+ * @typedef {object} Mark
+ * @property {boolean} isInserted @property {boolean} isMoved @property {Set<string>} columns whose values changed
+ */
+
+/** In a page that is in the background no frame comes for hours: more rows than this are not remembered one by one. */
+const mostMarks = 2000;
+
+export class PendingChanges {
+  /** The state that is on the screen. */
+  before;
+  #hasPatch = false;
+  #hasSnapshot = false;
+  /** Whether rows of one key are the same row. */
+  #isComparable = true;
+  /** Whether the rows are those of another query, to be seen from the first on. */
+  isOtherQuery = false;
+  /** @type {Map<string, Mark>} */
+  marks = new Map();
+
+  /**
+   * @param {ListState} before
+   * @param {number} anchor offset of the row that is to stay where it is, -1 for none
+   */
+  constructor(before, anchor) {
+    this.before = before;
+    this.firstAnchor = anchor;
+    this.anchor = anchor;
+    this.anchorRow = before.at(anchor);
+  }
+
+  /**
+   * Whether rows are to be shown on their way. Rows that are seen after a snapshot have not gone anywhere: it is this
+   * list that did not know of them.
+   */
+  get isMoving() {
+    return (this.isOtherQuery && this.#isComparable) || (this.#hasPatch && !this.#hasSnapshot);
+  }
+
+  /** @param {ChangeEvent} event */
+  add({ kind, after, changes }) {
+    if (kind === "patch") this.#hasPatch = true;
+    this.#isComparable &&= sameNames(this.before.key, after.key);
+    if (kind === "snapshot") this.#startOver(after);
+    else if (this.anchor >= 0) {
+      this.anchor = Math.min(changes.newOffset(this.anchor), Math.max(0, after.total - 1));
+    }
+    if (this.marks.size > mostMarks) return;
+    for (const offset of changes.inserted) this.#mark(after, offset, (mark) => (mark.isInserted = true));
+    for (const offset of changes.moved) this.#mark(after, offset, (mark) => (mark.isMoved = true));
+    for (const { offset, columns } of changes.updated) {
+      this.#mark(after, offset, (mark) => columns.forEach((column) => mark.columns.add(column)));
+    }
+  }
+
+  /** @param {ListState} after */
+  #startOver(after) {
+    this.#hasSnapshot = true;
+    this.marks.clear();
+    // Without a patch only the key says where the row is now, if it is among those that came.
+    const offset = this.anchorRow && offsetOfRow(after, this.anchorRow);
+    this.anchor = Math.min(offset ?? this.anchor, after.total - 1);
+  }
+
+  /** @param {ListState} after @param {number} offset @param {(mark: Mark) => void} change */
+  #mark(after, offset, change) {
+    const row = after.at(offset);
+    if (!row) return;
+    const key = after.keyOf(row);
+    let mark = this.marks.get(key);
+    if (!mark) this.marks.set(key, mark = { isInserted: false, isMoved: false, columns: new Set() });
+    change(mark);
+  }
+}
+
+/** @param {readonly string[]} left @param {readonly string[]} right */
+function sameNames(left, right) {
+  return left.length === right.length && left.every((name, index) => name === right[index]);
+}

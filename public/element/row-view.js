@@ -1,0 +1,112 @@
+// @ts-check
+/** The elements of one row. */
+
+/** @typedef {import("./types.js").Row} Row */
+/** @typedef {import("./types.js").Path} Path */
+/** @typedef {{offset: number, path: Path}} Place */
+/** @typedef {import("./recipe.js").Recipe} Recipe */
+
+const controls = "a[href], button, input, select, textarea, summary, [tabindex], [contenteditable]";
+
+/** A row that is shown; its contents may not have come yet. */
+export class RowView {
+  /** Top in the whole list at the last rendering, in pixels. */
+  top = 0;
+  offset = -1;
+  /** @type {Row | undefined} */
+  row;
+  #isActive = false;
+  #rowIndex = -1;
+  #y = NaN;
+  /** @type {((row: Row, place: Place) => void) | undefined} */
+  #update;
+  /**
+   * The `tabindex` that a control had of its own.
+   *
+   * @type {WeakMap<Element, string | null>}
+   */
+  #tabIndices = new WeakMap();
+
+  /** @param {Recipe} recipe */
+  constructor(recipe) {
+    this.recipe = recipe;
+    this.element = document.createElement("div");
+    this.element.className = "live-row";
+    this.element.setAttribute("role", "row");
+    this.element.tabIndex = -1;
+    this.element.dataset.state = "awaited";
+    this.element.setAttribute("aria-busy", "true");
+  }
+
+  get isShown() {
+    return this.row !== undefined;
+  }
+
+  /**
+   * Its place among its siblings.
+   *
+   * @param {number} y in pixels, in its section's element
+   */
+  placeAt(y) {
+    if (y === this.#y) return;
+    this.#y = y;
+    this.element.style.top = `${y}px`;
+  }
+
+  /** @param {number} rowIndex counted from 1, headers included */
+  setRowIndex(rowIndex) {
+    if (rowIndex === this.#rowIndex) return;
+    this.#rowIndex = rowIndex;
+    this.element.setAttribute("aria-rowindex", String(rowIndex));
+  }
+
+  /**
+   * Contents that were shown stay when they are not held any longer: they come again, or change, soon enough.
+   *
+   * @param {Row | undefined} row @param {Place} place @param {Recipe} recipe
+   */
+  show(row, place, recipe) {
+    this.offset = place.offset;
+    if (!row || (row === this.row && recipe === this.recipe)) return;
+    if (!this.#update || recipe !== this.recipe) {
+      this.recipe = recipe;
+      this.element.replaceChildren();
+      this.#update = recipe.make(this.element);
+      this.element.dataset.state = "shown";
+      this.element.removeAttribute("aria-busy");
+    }
+    this.row = row;
+    this.#update(row, place);
+    for (const cell of this.element.children) {
+      if (!cell.hasAttribute("role")) cell.setAttribute("role", "gridcell");
+    }
+    this.#setTabbing();
+  }
+
+  /**
+   * Whether it is the row that keys act on, and whether Tab stops at it: its controls are reached only then.
+   *
+   * @param {boolean} isActive @param {boolean} isTabStop
+   */
+  setActive(isActive, isTabStop) {
+    if (isActive !== this.element.hasAttribute("aria-selected")) {
+      if (isActive) this.element.setAttribute("aria-selected", "true");
+      else this.element.removeAttribute("aria-selected");
+    }
+    if (isTabStop === this.#isActive) return;
+    this.#isActive = isTabStop;
+    this.element.tabIndex = isTabStop ? 0 : -1;
+    this.#setTabbing();
+  }
+
+  #setTabbing() {
+    for (const control of this.element.querySelectorAll(controls)) {
+      if (!this.#tabIndices.has(control)) this.#tabIndices.set(control, control.getAttribute("tabindex"));
+      const own = this.#tabIndices.get(control) ?? null;
+      const wanted = this.#isActive ? own : "-1";
+      if (wanted === control.getAttribute("tabindex")) continue;
+      if (wanted === null) control.removeAttribute("tabindex");
+      else control.setAttribute("tabindex", wanted);
+    }
+  }
+}

@@ -1,0 +1,63 @@
+// @ts-check
+/**
+ * What part of the list is in view, and how that differs from what the scroll bar says. Pure: no DOM.
+ *
+ * Writing `scrollTop` stops a wheel's or a finger's scrolling half-way. So while somebody scrolls, rows that come or go
+ * above the view change `top` alone, and everything is drawn `shift` lower than where it belongs; the bar is put right
+ * when nobody scrolls any more, or when an end of the list comes near. Lists that are taller than the bar can say are
+ * scrolled pixel by pixel in the same way.
+ */
+
+/** @typedef {import("./layout.js").ListLayout} ListLayout */
+
+/** A scroll bar that is dragged jumps; more views than these at once are no wheel's or finger's doing. */
+const longestScroll = 4;
+
+export class ScrollPosition {
+  /** Top of the view in the whole list. */
+  top = 0;
+  /** What the scroll bar said last. */
+  scrollTop = 0;
+
+  /** What to add to a place in the list to get the one on the canvas that is scrolled. */
+  get shift() {
+    return this.scrollTop - this.top;
+  }
+
+  /**
+   * Somebody scrolled.
+   *
+   * @param {number} scrollTop @param {ListLayout} layout @param {number} viewHeight
+   */
+  scrolled(scrollTop, layout, viewHeight) {
+    // Where lists bounce at their ends, the bar goes beyond them.
+    const position = Math.min(Math.max(0, scrollTop), layout.lastScrollTop(viewHeight));
+    const distance = position - this.scrollTop;
+    if (distance === 0) return;
+    this.scrollTop = position;
+    if (Math.abs(distance) <= longestScroll * viewHeight) this.moveTo(this.top + distance, layout, viewHeight);
+    else this.moveTo(layout.topFor(position, viewHeight), layout, viewHeight);
+  }
+
+  /**
+   * Other rows are to be in view, or the same ones stand elsewhere.
+   *
+   * @param {number} top @param {ListLayout} layout @param {number} viewHeight
+   */
+  moveTo(top, layout, viewHeight) {
+    this.top = Math.min(Math.max(0, top), layout.lastTop(viewHeight));
+  }
+
+  /**
+   * Whether the bar has to be put right although somebody scrolls: there is too little of it left to get to where the
+   * list ends.
+   *
+   * @param {ListLayout} layout @param {number} viewHeight
+   */
+  isPressing(layout, viewHeight) {
+    const last = layout.lastScrollTop(viewHeight);
+    const isNearEnd = (/** @type {number} */ position) => position < viewHeight || position > last - viewHeight;
+    const right = layout.scrollTopFor(this.top, viewHeight);
+    return Math.abs(right - this.scrollTop) >= 1 && (isNearEnd(right) || isNearEnd(this.scrollTop));
+  }
+}

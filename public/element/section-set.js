@@ -1,0 +1,80 @@
+// @ts-check
+/** The sections that have elements: those with rows in or near the view. */
+
+import { arrange } from "./arrange.js";
+import { SectionView } from "./section-view.js";
+import { textOf } from "./template.js";
+
+/** @typedef {import("./list-view.js").Frame} Frame */
+/** @typedef {import("./recipe.js").SectionRecipe} SectionRecipe */
+/** @typedef {import("./motion.js").Motion} Motion */
+
+/** Elements can be no taller than a canvas can: of a taller section only the blocks about the view are covered. */
+const block = 1_000_000;
+
+export class SectionSet {
+  /** @type {Map<string, SectionView>} by name */
+  #views = new Map();
+
+  /** @param {HTMLElement} canvas @param {Motion} motion */
+  constructor(canvas, motion) {
+    this.canvas = canvas;
+    this.motion = motion;
+  }
+
+  /**
+   * Shows the sections of some indices, ascending. Those that go keep their elements until `removeOthers`: rows of them
+   * may have to be put elsewhere.
+   *
+   * @param {Frame} frame @param {number[]} indices @param {SectionRecipe} recipe
+   * @returns {Map<number, SectionView>} by index
+   */
+  show(frame, indices, recipe) {
+    const { state, layout } = frame;
+    const views = new Map();
+    const shown = new Map();
+    for (const index of indices) {
+      const section = state.sections[index];
+      const name = nameKey(section.name);
+      const key = views.has(name) ? `${name} ${index}` : name;
+      const view = this.#views.get(key) ?? new SectionView();
+      const rowIndex = layout.sectionStart(index) + index + 1;
+      const changed = view.show(section, rowIndex, frame.hasHeaders, recipe);
+      if (frame.change) for (const element of changed) this.motion.tint(element, "changed");
+      this.#place(view, frame, index);
+      views.set(key, view);
+      shown.set(index, view);
+    }
+    this.#removed = [...this.#views].filter(([key]) => !views.has(key)).map(([, view]) => view);
+    this.#views = views;
+    return shown;
+  }
+
+  /** @type {SectionView[]} */
+  #removed = [];
+
+  removeOthers() {
+    for (const view of this.#removed) view.element.remove();
+    this.#removed = [];
+    arrange(this.canvas, null, [...this.#views.values()].map(({ element }) => element));
+  }
+
+  /** Puts new ones into the document, so that rows can be moved into them from others. */
+  attach() {
+    for (const { element } of this.#views.values()) if (!element.isConnected) this.canvas.append(element);
+  }
+
+  /** @param {SectionView} view @param {Frame} frame @param {number} index */
+  #place(view, { layout, top, shift }, index) {
+    const from = Math.floor(top / block) * block;
+    const isFar = layout.sectionBottom(index) < from - block || layout.sectionTop(index) > from + 3 * block;
+    const start = isFar ? layout.sectionTop(index) : Math.max(layout.sectionTop(index), from - block);
+    const end = isFar ? start + block : Math.min(layout.sectionBottom(index), from + 3 * block);
+    view.placeAt(start + shift, Math.min(end, layout.sectionBottom(index)) - start, start);
+  }
+}
+
+/** @param {any} name */
+function nameKey(name) {
+  return `${typeof name}:${textOf(name)}`;
+}

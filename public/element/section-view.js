@@ -1,0 +1,76 @@
+// @ts-check
+/** A section that is shown: as tall as all its rows, so that the browser itself keeps the header in view. */
+
+import { cellsOf } from "./recipe.js";
+
+/** @typedef {import("./types.js").Section} Section */
+/** @typedef {import("./recipe.js").SectionRecipe} SectionRecipe */
+
+let headers = 0;
+
+export class SectionView {
+  #shown = "";
+  #rowIndex = -1;
+  #box = "";
+  /** @type {((section: Section) => void) | undefined} */
+  #update;
+  /** @type {SectionRecipe | undefined} */
+  #recipe;
+  /** Where its element begins in the whole list: not where the section does if that is far above. */
+  start = 0;
+
+  constructor() {
+    this.element = document.createElement("div");
+    this.element.className = "live-section";
+    this.header = document.createElement("div");
+    this.header.className = "live-header";
+    this.header.setAttribute("role", "row");
+    this.title = document.createElement("div");
+    this.title.className = "live-title";
+    this.title.id = `live-list-header-${headers += 1}`;
+    this.title.setAttribute("role", "rowheader");
+    this.header.append(this.title);
+    this.element.append(this.header);
+  }
+
+  /**
+   * @param {number} top on the canvas @param {number} height
+   * @param {number} start see there
+   */
+  placeAt(top, height, start) {
+    this.start = start;
+    const box = `${top} ${height}`;
+    if (box === this.#box) return;
+    this.#box = box;
+    this.element.style.top = `${top}px`;
+    this.element.style.height = `${height}px`;
+  }
+
+  /**
+   * @param {Section} section @param {number} rowIndex counted from 1
+   * @param {boolean} hasHeader a list without sections shows no header of its only one
+   * @param {SectionRecipe} recipe
+   * @returns {Element[]} what shows another count than before
+   */
+  show(section, rowIndex, hasHeader, recipe) {
+    this.header.hidden = !hasHeader;
+    this.element.setAttribute("role", hasHeader ? "rowgroup" : "presentation");
+    if (!hasHeader) return [];
+    if (rowIndex !== this.#rowIndex) {
+      this.#rowIndex = rowIndex;
+      this.header.setAttribute("aria-rowindex", String(rowIndex));
+      this.element.setAttribute("aria-labelledby", this.title.id);
+    }
+    const shown = `${section.count} ${section.indexTitle}`;
+    if (recipe === this.#recipe && shown === this.#shown) return [];
+    const wasShown = recipe === this.#recipe;
+    if (!wasShown) {
+      this.title.replaceChildren();
+      this.#recipe = recipe;
+      this.#update = recipe.make(this.title);
+    }
+    this.#shown = shown;
+    this.#update?.(section);
+    return wasShown ? cellsOf(this.title, "count") : [];
+  }
+}

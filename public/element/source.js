@@ -1,0 +1,132 @@
+// @ts-check
+/**
+ * What an element follows: one subscription, through a connection of its own or one that is shared, with a window that
+ * goes where one looks.
+ */
+
+import { isEnough, windowAround } from "./wanted-window.js";
+
+/** @typedef {import("./types.js").Client} Client */
+/** @typedef {import("./types.js").LiveList} LiveList */
+/** @typedef {import("./types.js").Query} Query */
+/** @typedef {import("./types.js").ChangeEvent} ChangeEvent */
+/** @typedef {import("./wanted-window.js").Window} Window */
+/** @typedef {import("./layout.js").Range} Range */
+
+export class Source {
+  /** @type {LiveList | null} */
+  list = null;
+  /** @type {Client | null} */
+  #client = null;
+  #ownsClient = false;
+  /** @type {Window | null} */
+  #asked = null;
+  /**
+   * The window of a query that is being changed to.
+   *
+   * @type {Window | null}
+   */
+  #requeried = null;
+  /** @type {AbortController | null} */
+  #listening = null;
+
+  /**
+   * @param {object} handlers
+   * @param {(event: ChangeEvent, isOtherQuery: boolean) => void} handlers.changed
+   * @param {() => void} handlers.status
+   * @param {(error: Error) => void} handlers.failed
+   */
+  constructor(handlers) {
+    this.handlers = handlers;
+  }
+
+  /**
+   * @param {Client} client @param {boolean} isOwn whether the connection ends with the subscription
+   * @param {Query} query @param {Range} range what is in view
+   */
+  open(client, isOwn, query, range) {
+    this.close();
+    this.#client = client;
+    this.#ownsClient = isOwn;
+    const listening = new AbortController();
+    this.#listening = listening;
+    const list = client.subscribe(query, { window: windowAround(range) });
+    this.list = list;
+    const { signal } = listening;
+    list.addEventListener("change", (event) => this.handlers.changed(event, this.#answersRequery(event)), { signal });
+    list.addEventListener("status", () => this.handlers.status(), { signal });
+    list.addEventListener("error", (event) => this.handlers.failed(event.error), { signal });
+  }
+
+  close() {
+    this.#listening?.abort();
+    this.list?.close();
+    if (this.#ownsClient) this.#client?.close();
+    this.#listening = null;
+    this.list = null;
+    this.#client = null;
+    this.#asked = null;
+    this.#requeried = null;
+  }
+
+  /**
+   * Goes on with another query, whose rows are to be seen from the first on.
+   *
+   * @param {Query} query @param {Range} range what is in view
+   */
+  async requery(query, range) {
+    const { list } = this;
+    if (!list) return;
+    const window = windowAround({ first: 0, last: range.last - range.first });
+    this.#requeried = window;
+    try {
+      await list.requery(query, { window });
+    } catch (error) {
+      this.#failed(list, error);
+    }
+    if (this.#requeried === window) this.#requeried = null;
+  }
+
+  /**
+   * A patch of the old query may come before the answer; it leaves the window where it is.
+   *
+   * @param {ChangeEvent} event
+   */
+  #answersRequery({ kind, after }) {
+    const wanted = this.#requeried;
+    return kind !== "rows" && wanted !== null
+      && after.window?.offset === wanted.offset && after.window.limit === wanted.limit;
+  }
+
+  /**
+   * Asks for other rows when the view comes near the edge of those that are held.
+   *
+   * @param {Range} range what is in view
+   */
+  look(range) {
+    const { list } = this;
+    const window = list?.state.window;
+    if (!list || !window || !list.state.isComplete) return;
+    const { total } = list.state;
+    if (isEnough(window, range, total)) return;
+    if (this.#asked && isEnough(this.#asked, range, total)) return;
+    const asked = windowAround(range);
+    this.#asked = asked;
+    list.setWindow(asked).then(
+      () => this.#answered(asked),
+      (error) => {
+        this.#answered(asked);
+        this.#failed(list, error);
+      });
+  }
+
+  /** @param {Window} asked */
+  #answered(asked) {
+    if (this.#asked === asked) this.#asked = null;
+  }
+
+  /** @param {LiveList} list @param {any} error */
+  #failed(list, error) {
+    if (this.list === list) this.handlers.failed(error);
+  }
+}

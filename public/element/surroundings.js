@@ -1,0 +1,99 @@
+// @ts-check
+/** What stands about the rows: the section index, what is shown when there are none, what is said aloud. */
+
+import { Announcer } from "./announcer.js";
+import { hasHeaders } from "./list-view.js";
+import { formatted } from "./recipe.js";
+import { SectionIndex } from "./section-index.js";
+
+/** @typedef {import("./types.js").ListState} ListState */
+/** @typedef {import("./types.js").Status} Status */
+/** @typedef {import("./parts.js").Parts} Parts */
+
+/** What is said and shown in words. */
+export const texts = {
+  loading: "Loading",
+  reconnecting: "Reconnecting",
+  empty: "No rows",
+  sections: "Sections",
+  /** @param {number} count */
+  rows: (count) => (count === 1 ? "1 row" : `${formatted(count)} rows`),
+};
+
+export class Surroundings {
+  #said = "";
+  #shown = "";
+
+  /**
+   * @param {HTMLElement} host @param {Parts} parts
+   * @param {(section: number) => void} jump
+   * @param {() => HTMLTemplateElement | null} emptyTemplate
+   */
+  constructor(host, parts, jump, emptyTemplate) {
+    this.host = host;
+    this.parts = parts;
+    this.emptyTemplate = emptyTemplate;
+    this.index = new SectionIndex(parts.index, jump);
+    this.announcer = new Announcer(parts.status);
+  }
+
+  /**
+   * @param {ListState | null} state @param {Status} status
+   * @param {string | null} failure why there is nothing to be seen
+   */
+  show(state, status, failure) {
+    const { scroller } = this.parts;
+    this.parts.index.setAttribute("aria-label", texts.sections);
+    if (this.host.dataset.status !== status) this.host.dataset.status = status;
+    const isBusy = String(status === "connecting" || status === "loading");
+    if (scroller.getAttribute("aria-busy") !== isBusy) scroller.setAttribute("aria-busy", isBusy);
+    const isEmpty = state !== null && status === "live" && state.isComplete && state.total === 0;
+    this.#showMessage(failure ? `failure ${failure}` : isEmpty ? "empty" : "", failure);
+    this.#say(state, status, failure);
+    if (!state) return;
+    const rowCount = String(state.total + (hasHeaders(state) ? state.sections.length : 0));
+    if (scroller.getAttribute("aria-rowcount") !== rowCount) scroller.setAttribute("aria-rowcount", rowCount);
+    const isIndexed = this.index.show(state.sections, !this.host.hasAttribute("noindex"));
+    if (isIndexed !== this.host.hasAttribute("data-indexed")) this.host.toggleAttribute("data-indexed", isIndexed);
+  }
+
+  /**
+   * What is shown in the place of rows.
+   *
+   * @param {string} kind @param {string | null} failure
+   */
+  #showMessage(kind, failure) {
+    if (kind === this.#shown) return;
+    this.#shown = kind;
+    const { message } = this.parts;
+    message.hidden = kind === "";
+    const template = kind === "empty" ? this.emptyTemplate() : null;
+    message.replaceChildren(template ? document.importNode(template.content, true) : failure ?? texts.empty);
+  }
+
+  /**
+   * How many rows there are is said when they have come, not whenever one comes or goes.
+   *
+   * @param {ListState | null} state @param {Status} status @param {string | null} failure
+   */
+  #say(state, status, failure) {
+    const isBusy = status === "connecting" || status === "loading";
+    const topic = failure ?? (isBusy ? "loading" : status === "live" && state?.total === 0 ? "empty" : status);
+    if (topic === this.#said) return;
+    this.#said = topic;
+    if (failure !== null) this.announcer.say(failure);
+    else if (isBusy) this.announcer.say(texts.loading);
+    else if (status === "reconnecting") this.announcer.say(texts.reconnecting);
+    else if (status === "live" && state) this.announcer.say(state.total === 0 ? texts.empty : texts.rows(state.total));
+  }
+
+  /** The rows are those of another query: their number is worth saying again. */
+  renew() {
+    this.#said = "";
+  }
+
+  stop() {
+    this.announcer.stop();
+    this.#said = "";
+  }
+}

@@ -1,0 +1,71 @@
+// @ts-check
+/** An element whose rows and headers are made as the page says: by templates among its children, or by functions. */
+
+import { Recipes } from "./recipe.js";
+
+export class TemplatedElement extends HTMLElement {
+  /** @protected */
+  recipes = new Recipes(this);
+
+  /**
+   * What a page has set before the element was defined hides the property that it is meant for.
+   *
+   * @protected
+   * @param {string[]} names
+   */
+  upgrade(...names) {
+    const self = /** @type {any} */ (this);
+    for (const name of names.filter((candidate) => Object.hasOwn(self, candidate))) {
+      const value = self[name];
+      delete self[name];
+      self[name] = value;
+    }
+  }
+
+  /**
+   * Rows are to be made in another way.
+   *
+   * @protected
+   */
+  redrawSoon() {}
+
+  /** Called with a row's element, the row and its place, when it is first shown and whenever its values change. */
+  get renderRow() {
+    return this.recipes.renderRow;
+  }
+
+  set renderRow(render) {
+    this.recipes.renderRow = render;
+    this.redrawSoon();
+  }
+
+  /** Called with a header's element and the section, when it is first shown and whenever its count changes. */
+  get renderSection() {
+    return this.recipes.renderSection;
+  }
+
+  set renderSection(render) {
+    this.recipes.renderSection = render;
+    this.redrawSoon();
+  }
+
+  /** Taken instead of the template among the children. */
+  get rowTemplate() {
+    return this.recipes.rowTemplate;
+  }
+
+  set rowTemplate(template) {
+    this.recipes.rowTemplate = template;
+    this.redrawSoon();
+  }
+
+  /** Taken instead of the template for sections among the children. */
+  get sectionTemplate() {
+    return this.recipes.sectionTemplate;
+  }
+
+  set sectionTemplate(template) {
+    this.recipes.sectionTemplate = template;
+    this.redrawSoon();
+  }
+}

@@ -1,0 +1,119 @@
+// @ts-check
+/**
+ * From one frame to the next, where messages came in between: rows slide from where they were seen to where they are,
+ * what comes in and what goes fades, and what changed is coloured. Nothing of this is needed for the list to be right.
+ */
+
+import { cellsOf } from "./recipe.js";
+import { offsetOfRow } from "./row-offset.js";
+
+/** @typedef {import("./list-view.js").Frame} Frame */
+/** @typedef {import("./row-view.js").RowView} RowView */
+/** @typedef {import("./row-set.js").RowSet} RowSet */
+/** @typedef {import("./motion.js").Motion} Motion */
+/** @typedef {import("./layout.js").ListLayout} ListLayout */
+/** @typedef {import("./pending-changes.js").PendingChanges} PendingChanges */
+
+export class Transition {
+  /**
+   * Where rows are seen, in pixels below the top of the view.
+   *
+   * @type {Map<RowView, number>}
+   */
+  #seen = new Map();
+
+  /**
+   * @param {PendingChanges} change @param {ListLayout} layout by which the last frame was drawn
+   * @param {number} top of the view in it @param {number} viewHeight
+   */
+  constructor(change, layout, top, viewHeight) {
+    this.change = change;
+    this.layout = layout;
+    this.top = top;
+    this.viewHeight = viewHeight;
+  }
+
+  /**
+   * To be called before anything is moved.
+   *
+   * @param {Iterable<RowView>} views @param {Motion} motion
+   */
+  remember(views, motion) {
+    for (const view of views) this.#seen.set(view, view.top - this.top + motion.remaining(view.element));
+  }
+
+  /**
+   * Where a row that goes is to fade; undefined when it just goes.
+   *
+   * @param {RowView} view @param {Motion} motion
+   * @returns {number | undefined}
+   */
+  leavingFrom(view, motion) {
+    const y = this.#seen.get(view);
+    if (y === undefined || !view.isShown || !this.#isInView(y) || !this.change.isMoving) return undefined;
+    return motion.affords(1) ? y : undefined;
+  }
+
+  /** @param {Frame} frame @param {RowSet} rows @param {RowView[]} added @param {Motion} motion */
+  play(frame, rows, added, motion) {
+    const isNew = new Set(added);
+    const slides = [];
+    const entries = [];
+    for (const view of rows.values()) {
+      const y = frame.layout.rowTop(view.offset) - frame.top;
+      const from = isNew.has(view) ? this.#unseen(view) : this.#seen.get(view);
+      if (from === undefined && this.#isInView(y) && this.#isEntering(view, frame)) entries.push(view);
+      else if (from !== undefined && Math.abs(from - y) >= 1 && (this.#isInView(y) || this.#isInView(from))) {
+        slides.push({ view, distance: this.#limited(from - y) });
+      } else motion.stop(view.element);
+    }
+    const count = slides.length + entries.length;
+    const isMoving = this.change.isMoving && count > 0 && motion.affords(count);
+    for (const { view, distance } of slides) {
+      if (isMoving) motion.slide(view.element, distance);
+      else motion.stop(view.element);
+    }
+    if (isMoving) for (const view of entries) motion.enter(view.element);
+    if (!this.change.isOtherQuery) this.#colour(rows, motion);
+  }
+
+  /**
+   * Where a row that had no element was.
+   *
+   * @param {RowView} view
+   */
+  #unseen({ row }) {
+    const offset = row && this.change.isMoving ? offsetOfRow(this.change.before, row) : null;
+    return offset === null ? undefined : this.layout.rowTop(offset) - this.top;
+  }
+
+  /** @param {RowView} view @param {Frame} frame */
+  #isEntering({ row }, { state }) {
+    if (!row) return false;
+    return this.change.isOtherQuery || Boolean(this.change.marks.get(state.keyOf(row))?.isInserted);
+  }
+
+  /** @param {RowSet} rows @param {Motion} motion */
+  #colour(rows, motion) {
+    for (const [key, { isInserted, isMoved, columns }] of this.change.marks) {
+      const view = rows.get(key);
+      if (!view) continue;
+      if (isInserted || isMoved) motion.tint(view.element, isInserted ? "inserted" : "moved");
+      else for (const column of columns) for (const cell of cellsOf(view.element, column)) motion.tint(cell, "changed");
+    }
+  }
+
+  /** @param {number} y */
+  #isInView(y) {
+    return y > -this.layout.heights.row && y < this.viewHeight;
+  }
+
+  /**
+   * A row that comes from far away need not fly through the whole list.
+   *
+   * @param {number} distance
+   */
+  #limited(distance) {
+    return Math.max(-this.viewHeight, Math.min(this.viewHeight, distance));
+  }
+}

@@ -1,0 +1,30 @@
+// @ts-check
+/** Which rows' contents to ask for. Pure. */
+
+/** @typedef {import("./layout.js").Range} Range */
+/** @typedef {{offset: number, limit: number}} Window */
+
+/** Rows asked for at least: a message for less is hardly shorter. */
+const smallestWindow = 120;
+
+/**
+ * What is in view, and as much again on either side.
+ *
+ * @param {Range} range @returns {Window}
+ */
+export function windowAround({ first, last }) {
+  const visible = Math.max(1, last - first);
+  const limit = Math.max(smallestWindow, visible * 3);
+  return { offset: Math.max(0, first - Math.floor((limit - visible) / 2)), limit };
+}
+
+/**
+ * Whether a window holds what is in view and half as much on either side.
+ *
+ * @param {Window} window @param {Range} range @param {number} total
+ */
+export function isEnough(window, { first, last }, total) {
+  const margin = Math.floor((last - first) / 2);
+  return window.offset <= Math.max(0, first - margin)
+    && window.offset + window.limit >= Math.min(total, last + margin);
+}
