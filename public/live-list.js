@@ -244,6 +244,8 @@ export class LiveListElement extends TemplatedElement {
     const isLost = this.#view.changed(event, isOtherQuery);
     if (isLost && this.list) this.#view.active.locate(this.list).then(() => this.#view.drawSoon());
     this.#showSurroundings();
+    // Not `change`: that is what form controls in rows say.
+    this.dispatchEvent(new CustomEvent("update", { detail: event }));
   }
 
   #drawn() {
