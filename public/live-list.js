@@ -115,16 +115,24 @@ export class LiveListElement extends TemplatedElement {
   }
 
   set query(query) {
+    this.#ask(query);
+  }
+
+  /** @param {Query | null} query */
+  #ask(query) {
     if (JSON.stringify(query) === JSON.stringify(this.#query)) return;
     this.#query = query;
-    if (query && this.#source.list && !this.#isOpeningSoon) this.#source.requery(query, this.#range);
+    // While nothing has come yet there is nothing to lead from.
+    const isShown = this.status === "live" || this.status === "reconnecting";
+    if (query && isShown && !this.#isOpeningSoon) this.#source.requery(query, this.#range);
     else this.#openSoon();
   }
 
   /** @param {string | null} text */
   #readQuery(text) {
     try {
-      this.query = text === null ? null : JSON.parse(text);
+      // Not by the property: a page may have set that before there was a setter.
+      this.#ask(text === null ? null : JSON.parse(text));
     } catch (error) {
       this.#failed(new Error(`The attribute "query" is no JSON: ${/** @type {Error} */ (error).message}`));
     }

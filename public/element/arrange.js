@@ -6,11 +6,13 @@
 
 /**
  * @param {Element} parent @param {Element | null} before what the first of them follows; null for nothing
- * @param {Element[]} elements
+ * @param {Element[]} elements others may stand in between, and stay there
  */
 export function arrange(parent, before, elements) {
+  const wanted = new Set(elements);
   let cursor = before ? before.nextElementSibling : parent.firstElementChild;
   for (const element of elements) {
+    while (cursor && !wanted.has(cursor)) cursor = cursor.nextElementSibling;
     if (element === cursor) {
       cursor = cursor.nextElementSibling;
     } else if (cursor && cursor.nextElementSibling === element) {
@@ -28,6 +30,24 @@ export function arrange(parent, before, elements) {
  * @param {any} parent @param {Element} element @param {Element | null} next
  */
 function put(parent, element, next) {
-  if (parent.moveBefore && element.isConnected && parent.isConnected) parent.moveBefore(element, next);
-  else parent.insertBefore(element, next);
+  if (!parent.moveBefore || !element.isConnected || !parent.isConnected) parent.insertBefore(element, next);
+  else if (element.matches(":focus-within")) keepingScrolled(parent, () => parent.moveBefore(element, next));
+  else parent.moveBefore(element, next);
+}
+
+/**
+ * Chromium scrolls to what has the focus when it is moved.
+ *
+ * @param {Element} element @param {() => void} body
+ */
+function keepingScrolled(element, body) {
+  const positions = [];
+  for (let current = element.parentElement; current; current = current.parentElement) {
+    positions.push({ current, top: current.scrollTop, left: current.scrollLeft });
+  }
+  body();
+  for (const { current, top, left } of positions) {
+    if (current.scrollTop !== top) current.scrollTop = top;
+    if (current.scrollLeft !== left) current.scrollLeft = left;
+  }
 }

@@ -56,12 +56,11 @@ export class SectionSet {
   removeOthers() {
     for (const view of this.#removed) view.element.remove();
     this.#removed = [];
-    arrange(this.canvas, null, [...this.#views.values()].map(({ element }) => element));
   }
 
-  /** Puts new ones into the document, so that rows can be moved into them from others. */
-  attach() {
-    for (const { element } of this.#views.values()) if (!element.isConnected) this.canvas.append(element);
+  /** Puts them into the document in their order, so that rows can be moved into them from those that go. */
+  arrange() {
+    arrange(this.canvas, null, [...this.#views.values()].map(({ element }) => element));
   }
 
   /** @param {SectionView} view @param {Frame} frame @param {number} index */

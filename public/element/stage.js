@@ -39,7 +39,7 @@ export class Stage {
     const sections = this.sections.show(frame, indices, this.makers.section());
     transition?.remember(this.rows.values(), this.motion);
     const { removed, added, order } = this.rows.show(frame, offsets, sections, this.makers.row(state.columns));
-    this.sections.attach();
+    this.sections.arrange();
     for (const view of removed) this.#remove(view, frame, transition);
     this.rows.arrange(order);
     this.sections.removeOthers();

@@ -1,0 +1,42 @@
+// What happens often is shown, and said, less often.
+import assert from "node:assert/strict";
+import { mock, test } from "node:test";
+import { Announcer } from "../../../public/element/announcer.js";
+import { Ration } from "../../../public/element/motion.js";
+
+test("so many in a second, all of them or none", () => {
+  const ration = new Ration(200);
+  assert.equal(ration.take(201, 0), false);
+  assert.equal(ration.take(150, 0), true);
+  assert.equal(ration.take(60, 10), false);
+  assert.equal(ration.take(52, 10), true);
+  assert.equal(ration.take(200, 900), false);
+  assert.equal(ration.take(200, 1100), true);
+});
+
+test("sentences are said one in a while, the last one of each while", () => {
+  mock.timers.enable(["setTimeout"]);
+  let now = 0;
+  const pass = (milliseconds) => {
+    now += milliseconds;
+    mock.timers.tick(milliseconds);
+  };
+  const element = { textContent: "" };
+  const announcer = new Announcer(element, () => now);
+  announcer.say("Loading");
+  pass(0);
+  assert.equal(element.textContent, "Loading");
+  announcer.say("10 rows");
+  pass(500);
+  announcer.say("Reconnecting");
+  pass(500);
+  assert.equal(element.textContent, "Loading");
+  announcer.say("11 rows");
+  pass(1000);
+  assert.equal(element.textContent, "11 rows");
+  announcer.say("Loading");
+  announcer.stop();
+  pass(9000);
+  assert.equal(element.textContent, "11 rows");
+  mock.timers.reset();
+});

@@ -1,0 +1,99 @@
+// A subscription against a client that the test plays.
+import assert from "node:assert/strict";
+import { test } from "node:test";
+import { turns } from "../client/fake-socket.mjs";
+import { Source } from "../../../public/element/source.js";
+
+class FakeList extends EventTarget {
+  asked = [];
+  isClosed = false;
+  state = { window: { offset: 0, limit: 120 }, total: 10_000, isComplete: true };
+
+  setWindow(window) {
+    return new Promise((resolve, reject) => this.asked.push({ window, resolve, reject }));
+  }
+
+  requery(query, { window }) {
+    return new Promise((resolve, reject) => this.asked.push({ query, window, resolve, reject }));
+  }
+
+  close() {
+    this.isClosed = true;
+  }
+
+  say(kind, window) {
+    this.dispatchEvent(Object.assign(new Event("change"), { kind, after: { window } }));
+  }
+}
+
+function opened(isOwn = false) {
+  const list = new FakeList();
+  const client = { isClosed: false, subscribe: () => list, close: () => (client.isClosed = true) };
+  const seen = { changes: [], errors: [] };
+  const source = new Source({
+    changed: (event, isOtherQuery) => seen.changes.push([event.kind, isOtherQuery]),
+    status() {},
+    failed: (error) => seen.errors.push(error.message),
+  });
+  source.open(client, isOwn, { from: "well" }, { first: 0, last: 20 });
+  return { source, list, client, seen };
+}
+
+test("other rows are asked for when the view nears the window's edge, and the same ones once", async () => {
+  const { source, list } = opened();
+  source.look({ first: 20, last: 40 });
+  assert.equal(list.asked.length, 0);
+  source.look({ first: 500, last: 520 });
+  source.look({ first: 502, last: 522 });
+  assert.deepEqual(list.asked.map(({ window }) => window), [{ offset: 450, limit: 120 }]);
+  source.look({ first: 5000, last: 5020 });
+  assert.equal(list.asked.length, 2);
+  list.asked[1].resolve();
+  await turns();
+  source.look({ first: 5000, last: 5020 });
+  assert.equal(list.asked.length, 3, "the answer has come, and the window is not what it should be");
+});
+
+test("what was refused is told, and asked for again later", async () => {
+  const { source, list, seen } = opened();
+  source.look({ first: 500, last: 520 });
+  list.asked[0].reject(new Error("no"));
+  await turns();
+  assert.deepEqual(seen.errors, ["no"]);
+  source.look({ first: 500, last: 520 });
+  assert.equal(list.asked.length, 2);
+});
+
+test("the answer to another query is known by its window", async () => {
+  const { source, list, seen } = opened();
+  list.say("patch", { offset: 0, limit: 120 });
+  source.requery({ from: "county" }, { first: 900, last: 920 });
+  list.say("patch", { offset: 850, limit: 120 });
+  list.say("rows", list.asked[0].window);
+  list.say("patch", list.asked[0].window);
+  list.asked[0].resolve();
+  await turns();
+  list.say("patch", list.asked[0].window);
+  assert.deepEqual(seen.changes, [["patch", false], ["patch", false], ["rows", false], ["patch", true], ["patch", false]]);
+});
+
+test("another query that is refused is told", async () => {
+  const { source, list, seen } = opened();
+  source.requery({ from: "nothing" }, { first: 0, last: 20 });
+  list.asked[0].reject(new Error("no such table"));
+  await turns();
+  assert.deepEqual(seen.errors, ["no such table"]);
+});
+
+test("closing ends the subscription, and the connection if it is its own", () => {
+  for (const isOwn of [false, true]) {
+    const { source, list, client, seen } = opened(isOwn);
+    source.look({ first: 500, last: 520 });
+    source.close();
+    assert.equal(list.isClosed, true);
+    assert.equal(client.isClosed, isOwn);
+    list.say("patch", { offset: 0, limit: 1 });
+    list.asked[0].reject(new Error("closed"));
+    assert.deepEqual(seen, { changes: [], errors: [] });
+  }
+});
