@@ -47,10 +47,10 @@ fi
 part 'Swift tests (strict debug)' make unit || true
 
 if part 'release build' make build; then
-  if [[ -f Tests/WebTests/browser_test.py ]]; then
+  if [[ -d Tests/WebTests/browser ]]; then
     part 'browser tests' make browser || true
   else
-    skip 'browser tests' 'there is no Tests/WebTests/browser_test.py'
+    skip 'browser tests' 'there is no Tests/WebTests/browser'
   fi
   if [[ -f README.md ]]; then
     part 'README commands' make readme || true

@@ -1,92 +1,23 @@
 #!/usr/bin/env python3
-"""The demo page in a real browser (Chromium by way of playwright) against a real server and a real database.
+"""The demo page in a real browser against a real server and a real database (see harness.py).
 
-FRESHET_BIN names the program, FRESHET_ROWS the number of wells, CHROMIUM the browser. Screenshots go to
-.build/screenshots. The last line is "N passed, N failed".
+Arguments pick tests: words of their names. The last line is "N passed, N failed".
 """
-import contextlib
 import json
-import os
 import pathlib
 import re
-import subprocess
 import sys
 import tempfile
 import time
 
-from playwright.sync_api import expect, sync_playwright
+from playwright.sync_api import expect
 
-ROOT = pathlib.Path(__file__).resolve().parents[2]
-SCREENSHOTS = ROOT / ".build" / "screenshots"
-ROWS = int(os.environ.get("FRESHET_ROWS", "20000"))
-IN_ORDER = "FROM well ORDER BY county, name, id"
+import harness
+from harness import IN_ORDER, ROWS, SCREENSHOTS, Demo, another_page, chromium, run, tests
 
 
-def program():
-    named = os.environ.get("FRESHET_BIN")
-    built = [ROOT / ".build" / kind / "freshet" for kind in ("release", "debug")]
-    for path in [pathlib.Path(named)] if named else built:
-        if path.exists():
-            return str(path)
-    sys.exit("build freshet first, or say where it is with FRESHET_BIN")
-
-
-class Demo:
-    """`freshet demo` over a database of its own, which survives the server."""
-
-    def __init__(self, folder):
-        self.folder = folder
-        self.database = str(pathlib.Path(folder) / f"wells-{ROWS}.sqlite")
-        self.process = None
-        self.port = 0
-        self.url = ""
-
-    def start(self, writes_per_second=0):
-        log = open(pathlib.Path(self.folder) / "log", "w+")
-        self.process = subprocess.Popen(
-            [program(), "demo", "--rows", str(ROWS), "--writes-per-second", str(writes_per_second),
-             "--port", str(self.port), "--public", str(ROOT / "public")],
-            env={**os.environ, "FRESHET_CACHE": self.folder}, stdout=log, stderr=subprocess.STDOUT)
-        deadline = time.monotonic() + 60
-        while time.monotonic() < deadline and self.process.poll() is None:
-            log.seek(0)
-            found = re.search(r"Open (http://[^/]*:(\d+)/)", log.read())
-            if found:
-                self.port = int(found[2])
-                self.url = found[1]
-                return self.url
-            time.sleep(0.02)
-        log.seek(0)
-        sys.exit(f"the server did not start:\n{log.read()}")
-
-    def writer(self):
-        """The id of the second process, if there is one."""
-        found = subprocess.run(["ps", "-o", "pid=", "--ppid", str(self.process.pid)], capture_output=True, text=True)
-        return int(found.stdout) if found.stdout.strip() else None
-
-    def kill(self):
-        self.process.kill()
-        self.process.wait()
-
-    def stop(self):
-        self.process.terminate()
-        return self.process.wait(timeout=10)
-
-    def sql(self, text):
-        """What the sqlite3 shell says: another process, another library, no knowledge of Freshet."""
-        return subprocess.run(
-            ["sqlite3", "-cmd", ".timeout 5000", self.database, text], check=True, capture_output=True, text=True
-        ).stdout.strip()
-
-
-class Page:
+class Page(harness.Page):
     """The page, in the words of the tests."""
-
-    def __init__(self, page):
-        self.page = page
-        self.errors = []
-        page.on("console", lambda message: self.errors.append(message.text) if message.type == "error" else None)
-        page.on("pageerror", lambda error: self.errors.append(str(error)))
 
     def is_live(self):
         expect(self.page.locator("#state")).to_have_attribute("data-state", "live", timeout=20_000)
@@ -129,21 +60,7 @@ class Page:
         raise AssertionError(f"rows without contents: {rows}")
 
 
-@contextlib.contextmanager
-def another_page(page, **options):
-    other = Page(page.page.context.browser.new_page(**options))
-    try:
-        yield other
-    finally:
-        other.page.close()
-
-
-TESTS = []
-
-
-def test(function):
-    TESTS.append(function)
-    return function
+TESTS, test = tests()
 
 
 def agrees_with_database(page, demo):
@@ -401,28 +318,15 @@ def take_screenshots(browser, demo):
 
 
 def main():
-    failed = 0
-    with tempfile.TemporaryDirectory() as folder, sync_playwright() as playwright:
+    with tempfile.TemporaryDirectory() as folder, chromium() as browser:
         demo = Demo(folder)
-        browser = playwright.chromium.launch(
-            executable_path=os.environ.get("CHROMIUM", "/usr/bin/chromium"), args=["--no-sandbox"])
         page = Page(browser.new_page(viewport={"width": 1280, "height": 800}))
         page.page.goto(demo.start())
         page.is_live()
         screenshots = lambda page, demo: take_screenshots(browser, demo)
         screenshots.__name__ = "screenshots_are_taken_without_errors"
-        for function in TESTS + [screenshots]:
-            title = function.__name__.replace("_", " ")
-            try:
-                page.scroll(0)
-                function(page, demo)
-                print(f"ok      {title}", flush=True)
-            except AssertionError as error:
-                failed += 1
-                print(f"failed  {title}\n        {error}", flush=True)
-        browser.close()
+        failed = run([*TESTS, screenshots], lambda: page.scroll(0), page, demo)
         demo.stop()
-    print(f"{len(TESTS) + 1 - failed} passed, {failed} failed")
     return failed > 0
 
 

@@ -1,0 +1,153 @@
+"""A real server over a real database, and a real browser: what the tests of pages share.
+
+FRESHET_BIN names the program, FRESHET_ROWS the number of wells, CHROMIUM the browser. Screenshots go to
+.build/screenshots.
+"""
+import contextlib
+import os
+import pathlib
+import re
+import shutil
+import subprocess
+import sys
+import tempfile
+import time
+import traceback
+
+from playwright.sync_api import Error, sync_playwright
+
+ROOT = pathlib.Path(__file__).resolve().parents[3]
+SCREENSHOTS = ROOT / ".build" / "screenshots"
+ROWS = int(os.environ.get("FRESHET_ROWS", "20000"))
+IN_ORDER = "FROM well ORDER BY county, name, id"
+
+
+def program():
+    named = os.environ.get("FRESHET_BIN")
+    built = [ROOT / ".build" / kind / "freshet" for kind in ("release", "debug")]
+    for path in [pathlib.Path(named)] if named else built:
+        if path.exists():
+            return str(path)
+    sys.exit("build freshet first, or say where it is with FRESHET_BIN")
+
+
+class Demo:
+    """`freshet demo` over a database of its own, which survives the server."""
+
+    def __init__(self, folder, public=ROOT / "public", rows=ROWS):
+        self.folder = folder
+        self.public = public
+        self.rows = rows
+        self.database = str(pathlib.Path(folder) / f"wells-{rows}.sqlite")
+        self.process = None
+        self.port = 0
+        self.url = ""
+
+    def start(self, writes_per_second=0):
+        log = open(pathlib.Path(self.folder) / "log", "w+")
+        self.process = subprocess.Popen(
+            [program(), "demo", "--rows", str(self.rows), "--writes-per-second", str(writes_per_second),
+             "--port", str(self.port), "--public", str(self.public)],
+            env={**os.environ, "FRESHET_CACHE": self.folder}, stdout=log, stderr=subprocess.STDOUT)
+        deadline = time.monotonic() + 60
+        while time.monotonic() < deadline and self.process.poll() is None:
+            log.seek(0)
+            found = re.search(r"Open (http://[^/]*:(\d+)/)", log.read())
+            if found:
+                self.port = int(found[2])
+                self.url = found[1]
+                return self.url
+            time.sleep(0.02)
+        log.seek(0)
+        sys.exit(f"the server did not start:\n{log.read()}")
+
+    def writer(self):
+        """The id of the second process, if there is one."""
+        found = subprocess.run(["ps", "-o", "pid=", "--ppid", str(self.process.pid)], capture_output=True, text=True)
+        return int(found.stdout) if found.stdout.strip() else None
+
+    def kill(self):
+        self.process.kill()
+        self.process.wait()
+
+    def stop(self):
+        self.process.terminate()
+        return self.process.wait(timeout=10)
+
+    def sql(self, text):
+        """What the sqlite3 shell says: another process, another library, no knowledge of Freshet."""
+        return subprocess.run(
+            ["sqlite3", "-cmd", ".timeout 5000", self.database, text], check=True, capture_output=True, text=True
+        ).stdout.strip()
+
+
+class Page:
+    """A page, with what it complains of."""
+
+    def __init__(self, page):
+        self.page = page
+        self.errors = []
+        page.on("console", lambda message: self.errors.append(message.text) if message.type == "error" else None)
+        page.on("pageerror", lambda error: self.errors.append(str(error)))
+
+
+@contextlib.contextmanager
+def another_page(page, **options):
+    """A second window, of the same kind."""
+    other = type(page)(page.page.context.browser.new_page(**options))
+    try:
+        yield other
+    finally:
+        other.page.close()
+
+
+@contextlib.contextmanager
+def public_with(*pages):
+    """The folder of static files with some more: the server serves one folder, and nothing that lies outside."""
+    with tempfile.TemporaryDirectory() as folder:
+        public = pathlib.Path(folder) / "public"
+        shutil.copytree(ROOT / "public", public)
+        for page in pages:
+            shutil.copy(page, public)
+        yield public
+
+
+@contextlib.contextmanager
+def chromium():
+    with sync_playwright() as playwright:
+        browser = playwright.chromium.launch(
+            executable_path=os.environ.get("CHROMIUM", "/usr/bin/chromium"), args=["--no-sandbox"])
+        try:
+            yield browser
+        finally:
+            browser.close()
+
+
+def run(tests, prepare, *arguments):
+    """Runs functions one after the other; the last line is "N passed, N failed". Arguments pick tests by words."""
+    wanted = [test for test in tests if not sys.argv[1:] or any(word in test.__name__ for word in sys.argv[1:])]
+    failed = 0
+    for function in wanted:
+        title = function.__name__.replace("_", " ")
+        try:
+            prepare()
+            function(*arguments)
+            print(f"ok      {title}", flush=True)
+        except (AssertionError, Error) as error:
+            failed += 1
+            line = traceback.extract_tb(error.__traceback__)
+            where = next(frame for frame in reversed(line) if "WebTests" in frame.filename)
+            print(f"failed  {title}\n        {where.name}, line {where.lineno}: {error or where.line}", flush=True)
+    print(f"{len(wanted) - failed} passed, {failed} failed")
+    return failed
+
+
+def tests():
+    """A list, and a decorator that adds to it."""
+    found = []
+
+    def test(function):
+        found.append(function)
+        return function
+
+    return found, test
