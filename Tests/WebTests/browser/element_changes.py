@@ -1,5 +1,6 @@
 """What changes while one looks at it: what moves, what stays, and how smoothly."""
 import os
+import re
 import sqlite3
 import threading
 import time
@@ -81,6 +82,16 @@ def rows_slide_fade_and_are_coloured(page, demo):
         first = other.page.evaluate_handle("document.querySelector('.live-row')")
         insert(demo, "!New")
         expect(other.row(0).locator(".name")).to_have_text("!New")
+        colours = other.row(0).evaluate("""row => {
+          const tint = row.getAnimations().find(({ effect }) => "backgroundColor" in effect.getKeyframes()[0]);
+          tint.pause();
+          return [0, 0.2, 1].map((part) => {
+            tint.currentTime = part * 2199;
+            return getComputedStyle(row).backgroundColor;
+          });
+        }""")
+        red = [float(re.findall(r"[\d.]+", colour)[0]) for colour in colours]
+        assert red[0] < red[1] < red[2], f"from green to white: {colours}"
         assert other.page.evaluate("row => row.isConnected && list.rowAt(row).offset", first) == 1
         animated = other.page.evaluate("animated")
         assert animated["transform"] >= 15 and animated["opacity"] == 1 and animated["backgroundColor"] == 2, animated
