@@ -48,7 +48,7 @@ client: ## make public/freshet.min.js, the JavaScript client in one file
 	@scripts/packages.sh web
 	@node scripts/build-client.mjs
 
-browser: build ## run the demo page's tests in a real Chromium
+browser: build ## run the tests of pages and of <live-list> in a real Chromium
 	@scripts/packages.sh browser
 	@scripts/browser-tests.sh
 

@@ -1,15 +1,15 @@
 #!/usr/bin/env bash
-# Runs the tests of pages in a real Chromium against .build/release/freshet: all, or those whose names have the words
-# that are given.
+# Runs Tests/WebTests/browser/*_test.py in a real Chromium against .build/release/freshet. Arguments pick tests by words.
 set -euo pipefail
 cd "$(dirname "$0")/.."
 
 CHROMIUM=$(scripts/chromium.sh)
 FRESHET_BIN=$PWD/.build/release/freshet
 export CHROMIUM FRESHET_BIN
+
 failed=0
-for test in Tests/WebTests/browser/*_test.py; do
-  printf '\n--- %s\n' "$(basename "$test" .py)"
-  scripts/python.sh "$test" "$@" || failed=1
+for file in Tests/WebTests/browser/*_test.py; do
+  echo "${file##*/}"
+  scripts/python.sh "$file" "$@" || failed=1
 done
-exit "$failed"
+exit $failed

@@ -127,7 +127,7 @@ export class Motion {
     if (this.#tints.size >= mostTints) return;
     const easing = this.#still.matches ? "steps(1, end)" : "ease-in";
     // To what it has without the animation, whatever that is.
-    const animation = element.animate([{ backgroundColor: tints[reason], easing }],
+    const animation = element.animate([{ backgroundColor: tints[reason], easing, offset: 0 }],
       { duration: reason === "changed" ? 1400 : 2200 });
     this.#tints.set(element, animation);
     animation.onfinish = animation.oncancel = () => {
@@ -136,9 +136,9 @@ export class Motion {
   }
 }
 
-/** Colours that the page may choose; these go with light and dark. */
+/** Colours that the page may choose; these go with light and dark. Rows slide over one another: they are opaque. */
 const tints = {
-  changed: "var(--changed, rgb(255 205 60 / 0.45))",
-  inserted: "var(--inserted, rgb(60 200 110 / 0.35))",
-  moved: "var(--moved, rgb(90 150 255 / 0.35))",
+  changed: "var(--changed, color-mix(in srgb, rgb(255 205 60) 45%, var(--surface, Canvas)))",
+  inserted: "var(--inserted, color-mix(in srgb, rgb(60 200 110) 35%, var(--surface, Canvas)))",
+  moved: "var(--moved, color-mix(in srgb, rgb(90 150 255) 35%, var(--surface, Canvas)))",
 };

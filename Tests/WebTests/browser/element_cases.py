@@ -1,0 +1,11 @@
+"""What the tests of `<live-list>` are, in the order in which they run."""
+import element_changes
+import element_focus
+import element_life
+import element_scrolling
+import element_templates
+
+TESTS = [
+    *element_scrolling.TESTS, *element_focus.TESTS, *element_changes.TESTS, *element_templates.TESTS,
+    *element_life.TESTS,
+]

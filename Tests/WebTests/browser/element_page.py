@@ -1,0 +1,88 @@
+"""The page with a list, in the words of its tests."""
+import time
+
+from playwright.sync_api import expect
+
+from harness import IN_ORDER, Page
+
+
+class ListPage(Page):
+    def open(self, demo):
+        self.page.goto(demo.url + "element.html")
+        self.is_live()
+        return self
+
+    @property
+    def scroller(self):
+        return self.page.locator("#list .live-scroller")
+
+    def is_live(self):
+        expect(self.page.locator("#list")).to_have_attribute("data-status", "live", timeout=20_000)
+
+    def row(self, index):
+        """The row at an offset of the result."""
+        number = self.page.evaluate(
+            "offset => { const path = list.list.state.pathOf(offset); return path && offset + path[0] + 2 }", index)
+        return self.page.locator(f'#list .live-row[aria-rowindex="{number}"]:not(.live-leaving)')
+
+    def named(self, name):
+        return self.page.locator("#list .live-row:not(.live-leaving)", has=self.page.get_by_text(name, exact=True))
+
+    def scroll(self, part):
+        """To a part of the list: 0 is the top, 1 the end."""
+        self.scroller.evaluate(
+            "(scroller, part) => { scroller.scrollTop = part * (scroller.scrollHeight - scroller.clientHeight) }", part)
+        self.frames(2)
+
+    def frames(self, count=2):
+        self.page.evaluate(
+            "async count => { for (; count > 0; count--) await new Promise(requestAnimationFrame) }", count)
+
+    def settle(self):
+        """The rows in view once all have their contents and stand still."""
+        deadline = time.monotonic() + 10
+        rows = []
+        while time.monotonic() < deadline:
+            self.frames(1)
+            rows, moving = self.page.evaluate(
+                "[rowsInView(), document.getAnimations().some(({effect}) => effect.getKeyframes()"
+                ".some(({transform}) => transform && transform !== 'none'))]")
+            if rows and not moving and all(name is not None for _, name, _ in rows):
+                return rows
+        raise AssertionError(f"rows without contents, or still moving: {rows}")
+
+    def focused(self):
+        """What has the focus: the row's name, or else the element's tag, class or id."""
+        return self.page.evaluate("""() => {
+          const element = document.activeElement;
+          if (element.matches('.live-row')) return element.firstElementChild?.textContent ?? 'awaited';
+          return element.id || element.classList[0] || element.localName;
+        }""")
+
+    def press(self, *keys):
+        for key in keys:
+            self.page.keyboard.press(key)
+        self.frames(1)
+
+
+def agrees_with_database(page, demo, order=IN_ORDER):
+    """The rows in view are those that SQLite puts there, one below the other without a gap."""
+    rows = page.settle()
+    first = rows[0][0]
+    names = demo.sql(f"SELECT name {order} LIMIT {len(rows)} OFFSET {first}").split("\n")
+    assert [name for _, name, _ in rows] == names, (first, rows, names)
+    assert [offset for offset, _, _ in rows] == list(range(first, first + len(rows)))
+    return rows
+
+
+def insert(demo, name, county="Adams"):
+    demo.sql("INSERT INTO well(name, county, operator, status, depth, county_id, operator_id)"
+             f" VALUES ('{name}', '{county}', 'Nobody', 'Drilling', 1, 1, 1)")
+
+
+def name_at(demo, offset):
+    return demo.sql(f"SELECT name {IN_ORDER} LIMIT 1 OFFSET {offset}")
+
+
+def id_at(demo, offset):
+    return demo.sql(f"SELECT id {IN_ORDER} LIMIT 1 OFFSET {offset}")

@@ -1,0 +1,121 @@
+"""How rows and headers are made: templates, functions, neither; and what may not be put into them."""
+from playwright.sync_api import expect
+
+from element_page import ListPage, name_at
+from harness import another_page, tests
+
+TESTS, test = tests()
+
+FIRST_ROW = "#other .live-row:not(.live-leaving)[data-state=shown]"
+
+
+def add_list(page, children="", query="", prepare=""):
+    """Another list, with templates of its own. Markup is parsed by a template, which runs nothing."""
+    page.page.evaluate("""([children, query, prepare]) => {
+      document.getElementById("other")?.remove();
+      const other = document.createElement("live-list");
+      other.id = "other";
+      const holder = document.createElement("template");
+      holder.innerHTML = children;
+      other.append(document.importNode(holder.content, true));
+      other.query = { from: "well", orderBy: ["county", "name", "id"], ...(query ? JSON.parse(query) : {}) };
+      other.addEventListener("error", (event) => seen.error.push(event.message));
+      prepared = { "": () => {}, render: () => {
+        other.renderRow = (element, row, { offset, path }) => element.replaceChildren(`${offset} ${path} ${row.name}`);
+        other.renderSection = (element, section) => element.replaceChildren(`= ${section.name} ${section.count}`);
+      } }[prepare];
+      prepared();
+      document.body.append(other);
+    }""", [children, query, prepare])
+    expect(page.page.locator("#other")).to_have_attribute("data-status", "live", timeout=10_000)
+
+
+@test
+def without_a_template_there_is_a_cell_for_each_column(page, demo):
+    add_list(page, query='{"select": ["name", "spud_date", "depth"], "limit": 3}')
+    row = page.page.locator(FIRST_ROW).first
+    expect(row.get_by_role("gridcell")).to_have_count(4)
+    expect(row.get_by_role("gridcell").nth(1)).to_have_text(name_at(demo, 0))
+    expect(page.page.locator("#other .live-header")).to_be_hidden()
+    page.page.evaluate("""document.getElementById("other").query = { from: "well", select: ["id"], limit: 2 }""")
+    expect(row.get_by_role("gridcell")).to_have_count(1)
+
+
+@test
+def functions_make_rows_and_headers(page, demo):
+    add_list(page, query='{"sectionBy": "county"}', prepare="render")
+    expect(page.page.locator(FIRST_ROW).first).to_have_text(f"0 0,0 {name_at(demo, 0)}")
+    county, count = demo.sql("SELECT county, count(*) FROM well GROUP BY county LIMIT 1").split("|")
+    expect(page.page.locator("#other .live-title").first).to_have_text(f"= {county} {count}")
+
+
+@test
+def a_template_makes_headers(page, demo):
+    add_list(page, '<template slot="section"><i data-text="indexTitle"></i><b data-text="name"></b></template>',
+             '{"sectionBy": "county"}')
+    expect(page.page.locator("#other .live-title").first).to_have_text("AAdams")
+
+
+@test
+def values_become_text_and_attributes_never_programs(page, demo):
+    values = [
+        "'<img src=x onerror=alert(1)>' AS markup", "'javascript:alert(1)' AS program", "'https://a.example/' AS address",
+        "'alert(1)' AS code", "NULL AS absent", "'color: red' AS css", "'java' || char(9) || 'script:alert(1)' AS tab",
+    ]
+    page.page.evaluate("seen.violations.length = 0")
+    add_list(page, """<template>
+      <span id="m" data-text="markup" data-attr="title:markup, onclick:code, style:css, hidden:absent"></span>
+      <a id="p" data-attr="href:program">p</a><a id="q" data-attr="href:address">q</a><a id="t" data-attr="href:tab">t</a>
+      <iframe id="f" data-attr="srcdoc:markup"></iframe><script id="s" data-text="code"></script>
+    </template>""", '{"select": ["id", ' + ", ".join(f'"{value}"' for value in values) + '], "limit": 1}')
+    row = page.page.locator(FIRST_ROW)
+    expect(row.locator("#m")).to_have_text("<img src=x onerror=alert(1)>")
+    assert row.locator("#m").evaluate("element => element.getAttributeNames().sort()") == [
+        "data-attr", "data-text", "id", "role", "title"]
+    assert row.locator("img").count() == 0
+    assert row.locator("#p").get_attribute("href") is None
+    assert row.locator("#t").get_attribute("href") is None
+    assert row.locator("#q").get_attribute("href") == "https://a.example/"
+    assert row.locator("#f").get_attribute("srcdoc") is None
+    assert row.locator("#s").text_content() == ""
+    assert page.page.evaluate("seen.violations") == []
+    page.page.evaluate("document.getElementById('other').remove()")
+
+
+@test
+def a_result_without_rows_says_so(page, demo):
+    add_list(page, '<template slot="empty"><b>Nothing here</b></template>', '{"where": "depth < 0"}')
+    expect(page.page.locator("#other .live-message")).to_have_text("Nothing here")
+    add_list(page, query='{"where": "depth < 0", "sectionBy": "county"}')
+    expect(page.page.locator("#other .live-message")).to_have_text("No rows")
+    expect(page.page.locator("#other .live-status")).to_have_text("No rows")
+    page.page.evaluate("document.getElementById('other').query = { from: 'well', limit: 1 }")
+    expect(page.page.locator("#other .live-message")).to_be_hidden()
+    page.page.evaluate("document.getElementById('other').remove()")
+
+
+@test
+def what_the_server_refuses_is_told(page, demo):
+    with another_page(page) as other:
+        other.page.goto(demo.url + "element.html")
+        other.is_live()
+        other.settle()
+        other.page.evaluate("list.query = { from: 'nowhere' }")
+        other.page.wait_for_function("seen.error.length === 1")
+        assert "nowhere" in other.page.evaluate("seen.error[0]")
+        expect(other.page.locator(".live-message")).to_be_hidden()
+        other.page.evaluate("list.query = { from: 'well', where: 'depth < 10000', orderBy: ['id'] }")
+        expect(other.page.locator("#list .live-header")).to_be_hidden()
+        other.page.evaluate("""() => {
+          const broken = document.createElement("live-list");
+          broken.id = "broken";
+          broken.setAttribute("query", '{"from": "nowhere"}');
+          document.body.append(broken);
+        }""")
+        expect(other.page.locator("#broken .live-message")).to_contain_text("nowhere")
+        other.page.evaluate("document.getElementById('broken').setAttribute('query', '{')")
+        expect(other.page.locator("#broken")).to_have_attribute("data-status", "failed")
+        other.page.evaluate("""document.getElementById('broken').setAttribute('query', '{"from": "well"}')""")
+        expect(other.page.locator("#broken")).to_have_attribute("data-status", "live")
+        expect(other.page.locator("#broken .live-message")).to_be_hidden()
+        assert isinstance(other, ListPage) and other.errors == [], other.errors
