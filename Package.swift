@@ -57,6 +57,7 @@ let package = Package(
     module("Controllers", ["LiveQuery", "RankedCollections", "Store", logging]),
     module("Gateway", ["CGateway"]),
     module("FileMaking", [grdb]),
+    module("Import", ["FileMaking", "LiveQuery", "RankedCollections", "Store", grdb, sqlite]),
     module("Demo", ["FileMaking", grdb]),
     .target(
       name: "Server",
@@ -66,7 +67,8 @@ let package = Package(
     .executableTarget(
       name: "freshet",
       dependencies: [
-        "CLiveClient", "Demo", "FileMaking", "LiveClient", "LiveQuery", "Server", "Store", "Wire", grdb, logging,
+        "CLiveClient", "Demo", "FileMaking", "Import", "LiveClient", "LiveQuery", "Server", "Store", "Wire", grdb,
+        logging,
         .product(name: "ArgumentParser", package: "swift-argument-parser"),
       ],
       swiftSettings: swiftSettings),
@@ -82,6 +84,7 @@ let package = Package(
     tests(of: "Controllers", ["LiveQuery", "RankedCollections", "Store", "TestSupport", grdb, logging]),
     tests(of: "Gateway", ["TestSupport"]),
     tests(of: "FileMaking"),
+    tests(of: "Import", ["FileMaking", "RankedCollections", "TestSupport", grdb]),
     tests(of: "Demo", ["FileMaking", "TestSupport", grdb]),
     tests(of: "Server", ["Demo", "LiveQuery", "Store", "TestSupport", "Wire", grdb, logging]),
   ],

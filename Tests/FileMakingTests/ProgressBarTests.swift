@@ -15,6 +15,20 @@ import Testing
     #expect(drawn(isTerminal: false) == "Wells: 0 %\nWells: 25 %\nWells: 50 %\nWells: 75 %\nWells: 100 %\n")
   }
 
+  @Test func `What is interrupted leaves its line`() {
+    var text = ""
+    var bar = ProgressBar("Wells", total: 10, isTerminal: true) { text += $0 }
+    bar.interrupt()
+    #expect(text == "", "nothing was drawn")
+    bar.update(5)
+    bar.interrupt()
+    #expect(text.hasSuffix(" 50 %\n"))
+    bar.update(10)
+    let whole = text
+    bar.interrupt()
+    #expect(text == whole, "the line is left already")
+  }
+
   private func drawn(isTerminal: Bool) -> String {
     var text = ""
     var bar = ProgressBar("Wells", total: 1_000, isTerminal: isTerminal) { text += $0 }
