@@ -64,8 +64,7 @@ package struct CSVImport {
   }
 
   private func checkTableName() throws(ImportError) {
-    let isReserved = hasNamePrefix(table, "sqlite_") || hasNamePrefix(table, "_freshet_")
-    if table.isEmpty || table.contains("\0") || isReserved {
+    if table.isEmpty || table.contains("\0") || ChangeLog.isReserved(table) {
       throw ImportError(.mismatch, "a table cannot be called \(identifierForPeople(table))")
     }
   }
