@@ -8,14 +8,16 @@ import contextlib
 import os
 import random
 import re
+import shutil
 import sqlite3
+import subprocess
 import sys
 import tempfile
 import time
 
 from playwright.sync_api import expect
 
-from harness import ROOT, Demo, Page, chromium, public_with, run, tests
+from harness import ROOT, Demo, Page, Server, chromium, public_with, run, tests
 
 TESTS, test = tests()
 PAGES = ROOT / "Tests" / "WebTests" / "pages"
@@ -123,10 +125,30 @@ def react_renders_the_list_and_follows_it(page, demo):
     assert page.errors == [], page.errors
 
 
+@test
+def the_page_of_the_readme_is_a_list(page, demo):
+    with public_with() as public:
+        shutil.copy(public / "live-list.min.js", public / "live-list.js")
+        heading = "A page of your own in five minutes"
+        (public / "index.html").write_text(readme(heading, r"index\.html <<'END'\n(.*?)\nEND"))
+        (public / "banks.css").write_text(readme(heading, r"echo '(.*?)' > site/banks\.css"))
+        database = str(public.parent / "app.sqlite")
+        table = re.search(r"CREATE TABLE bank.*?'2011-06-03'\)", (ROOT / "README.md").read_text(), re.S)[0]
+        subprocess.run(["sqlite3", database, table], check=True)
+        with Server(database, public) as server:
+            page.page.goto(server.url)
+            rows = page.page.locator(".live-row[data-state=shown]")
+            expect(rows).to_have_text(["Citizens 2011-06-03", "First Security 2010-03-19"])
+            expect(page.page.locator(".live-title")).to_have_text(["FL1", "GA1"])
+            subprocess.run(["sqlite3", database, "UPDATE bank SET name = 'Mine' WHERE id = 1"], check=True)
+            expect(rows.last).to_have_text("Mine 2010-03-19")
+            assert page.errors == [], page.errors
+
+
 def main():
     react = [path for path in REACT if os.path.exists(path)]
     with tempfile.TemporaryDirectory() as folder, public_with(*PAGES.iterdir(), *react) as public, chromium() as browser:
-        (public / "react-example.js").write_text(example("React"))
+        (public / "react-example.js").write_text(readme("With React", r"```js\n(.*?)```"))
         demo = Demo(folder, public, 2000)
         demo.start()
         page = Page(browser.new_page())
@@ -135,11 +157,10 @@ def main():
     return failed > 0
 
 
-def example(title):
-    """The script of docs/javascript.md under a heading, as it is there."""
-    text = (ROOT / "docs" / "javascript.md").read_text()
-    section = text.split(f"## {title}\n", 1)[1]
-    return re.search(r"```js\n(.*?)```", section, re.S)[1]
+def readme(heading, pattern):
+    """What README.md shows under a heading, as it is there."""
+    section = (ROOT / "README.md").read_text().split(f"# {heading}\n", 1)[1]
+    return re.search(pattern, section, re.S)[1]
 
 
 if __name__ == "__main__":

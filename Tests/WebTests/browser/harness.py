@@ -86,12 +86,13 @@ class Demo:
 class Server:
     """`freshet serve` for a database of one's own."""
 
-    def __init__(self, database):
+    def __init__(self, database, public=ROOT / "public"):
         self.database = database
+        self.public = public
 
     def __enter__(self):
         self.process = subprocess.Popen(
-            [program(), "serve", self.database, "--track", "--port", "0", "--public", str(ROOT / "public")],
+            [program(), "serve", self.database, "--track", "--port", "0", "--public", str(self.public)],
             stdout=subprocess.DEVNULL, stderr=subprocess.PIPE, text=True)
         for line in self.process.stderr:
             found = re.search(r" at (http://\S+)", line)
@@ -145,8 +146,13 @@ class Page:
     def __init__(self, page):
         self.page = page
         self.errors = []
-        page.on("console", lambda message: self.errors.append(message.text) if message.type == "error" else None)
+        page.on("console", self.said)
         page.on("pageerror", lambda error: self.errors.append(str(error)))
+
+    def said(self, message):
+        # A browser asks for an icon that no page named.
+        if message.type == "error" and not message.location["url"].endswith("/favicon.ico"):
+            self.errors.append(message.text)
 
 
 @contextlib.contextmanager
