@@ -20,7 +20,7 @@ from playwright.sync_api import Error, sync_playwright
 
 ROOT = pathlib.Path(__file__).resolve().parents[3]
 SCREENSHOTS = ROOT / ".build" / "screenshots"
-ROWS = int(os.environ.get("FRESHET_ROWS", "20000"))
+ROWS = int(os.environ.get("FRESHET_ROWS", "244292"))
 IN_ORDER = "FROM well ORDER BY county, name, id"
 
 
