@@ -110,6 +110,7 @@ export class Motion {
    * @param {HTMLElement} element
    */
   leave(element) {
+    this.stop(element);
     element.classList.add("live-leaving");
     element.setAttribute("aria-hidden", "true");
     element.inert = true;

@@ -318,16 +318,13 @@ def take_screenshots(browser, demo):
 
 
 def main():
-    with tempfile.TemporaryDirectory() as folder, chromium() as browser:
-        demo = Demo(folder)
+    with tempfile.TemporaryDirectory() as folder, Demo(folder) as demo, chromium() as browser:
         page = Page(browser.new_page(viewport={"width": 1280, "height": 800}))
-        page.page.goto(demo.start())
+        page.page.goto(demo.url)
         page.is_live()
         screenshots = lambda page, demo: take_screenshots(browser, demo)
         screenshots.__name__ = "screenshots_are_taken_without_errors"
-        failed = run([*TESTS, screenshots], lambda: page.scroll(0), page, demo)
-        demo.stop()
-    return failed > 0
+        return run([*TESTS, screenshots], lambda: page.scroll(0), page, demo) > 0
 
 
 if __name__ == "__main__":
