@@ -15,7 +15,10 @@ const mostMovements = 200;
 /** Coloured cells and rows at a time. */
 const mostTints = 120;
 
-/** Lets so many through in a second, and as many at once. */
+/**
+ * Lets so many through in a second, and as many at once. Whoever wants more gets nothing for as long as he wants it:
+ * half of a commotion cannot be followed any better than the whole.
+ */
 export class Ration {
   #left;
   #last = 0;
@@ -34,9 +37,9 @@ export class Ration {
   take(count, now) {
     this.#left = Math.min(this.perSecond, this.#left + ((now - this.#last) / 1000) * this.perSecond);
     this.#last = now;
-    if (count > this.#left) return false;
-    this.#left -= count;
-    return true;
+    const isGranted = count <= this.#left;
+    this.#left = isGranted ? this.#left - count : 0;
+    return isGranted;
   }
 }
 

@@ -61,9 +61,10 @@ export class Transition {
     const entries = [];
     for (const view of rows.values()) {
       const y = frame.layout.rowTop(view.offset) - frame.top;
-      const from = isNew.has(view) ? this.#unseen(view) : this.#seen.get(view);
-      if (from === undefined && this.#isInView(y) && this.#isEntering(view, frame)) entries.push(view);
-      else if (from !== undefined && Math.abs(from - y) >= 1 && (this.#isInView(y) || this.#isInView(from))) {
+      const isSeen = this.#isInView(y);
+      const from = !isNew.has(view) ? this.#seen.get(view) : isSeen ? this.#unseen(view) : undefined;
+      if (from === undefined && isSeen && this.#isEntering(view, frame)) entries.push(view);
+      else if (from !== undefined && Math.abs(from - y) >= 1 && (isSeen || this.#isInView(from))) {
         slides.push({ view, distance: this.#limited(from - y) });
       } else motion.stop(view.element);
     }

@@ -176,6 +176,7 @@ def move_what_is_typed_into(page, demo):
     demo.sql(f"UPDATE well SET county = 'Adams', name = '{name}' WHERE id = {key}")
     expect(page.named(f"!{name}")).to_have_count(0)
     assert page.page.evaluate("document.activeElement === kept && kept.value === 'kept'")
+    page.row(last).locator(".note").fill("")
 
 
 @test
@@ -185,9 +186,9 @@ def what_is_typed_stays_when_its_row_moves_to_another_section(page, demo):
 
 @test
 def also_where_the_browser_cannot_move_elements_at_once(page, demo):
-    page.page.evaluate("moveBefore = Element.prototype.moveBefore; delete Element.prototype.moveBefore")
+    page.page.evaluate("() => { moveBefore = Element.prototype.moveBefore; delete Element.prototype.moveBefore }")
     move_what_is_typed_into(page, demo)
-    page.page.evaluate("Element.prototype.moveBefore = moveBefore")
+    page.page.evaluate("() => { Element.prototype.moveBefore = moveBefore }")
 
 
 @test
