@@ -171,8 +171,8 @@ export class LiveListElement extends TemplatedElement {
 
   // What can be done with it.
 
-  /** @param {FocusOptions} [_options] the active row comes into view */
-  focus(_options) {
+  /** The focus goes to the active row, which comes into view. */
+  focus() {
     this.#navigation.enter();
   }
 
@@ -224,6 +224,7 @@ export class LiveListElement extends TemplatedElement {
     this.#view.start(list.state);
     this.#statusChanged();
   }
+
   #close() {
     this.#source.close();
     this.#view.stop();
