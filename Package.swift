@@ -56,7 +56,9 @@ let package = Package(
     module("Store", ["LiveQuery", "RankedCollections", grdb, sqlite]),
     module("Controllers", ["LiveQuery", "RankedCollections", "Store", logging]),
     module("Gateway", ["CGateway"]),
-    module("Demo", [grdb]),
+    module("FileMaking", [grdb]),
+    module("Import", ["FileMaking", "LiveQuery", "RankedCollections", "Store", grdb, sqlite]),
+    module("Demo", ["FileMaking", grdb]),
     .target(
       name: "Server",
       dependencies: ["Controllers", "CZlib", "Gateway", "LiveQuery", "Store", "Wire", logging, yams],
@@ -65,7 +67,8 @@ let package = Package(
     .executableTarget(
       name: "freshet",
       dependencies: [
-        "CLiveClient", "Demo", "LiveClient", "LiveQuery", "Server", "Store", "Wire", grdb, logging,
+        "CLiveClient", "Demo", "FileMaking", "Import", "LiveClient", "LiveQuery", "Server", "Store", "Wire", grdb,
+        logging,
         .product(name: "ArgumentParser", package: "swift-argument-parser"),
       ],
       swiftSettings: swiftSettings),
@@ -80,8 +83,10 @@ let package = Package(
     tests(of: "Store", ["LiveQuery", "RankedCollections", "TestSupport", grdb, sqlite]),
     tests(of: "Controllers", ["LiveQuery", "RankedCollections", "Store", "TestSupport", grdb, logging]),
     tests(of: "Gateway", ["TestSupport"]),
-    tests(of: "Demo", [grdb]),
-    tests(of: "Server", ["LiveQuery", "Store", "TestSupport", "Wire", grdb, logging]),
+    tests(of: "FileMaking"),
+    tests(of: "Import", ["FileMaking", "RankedCollections", "TestSupport", grdb]),
+    tests(of: "Demo", ["FileMaking", "TestSupport", grdb]),
+    tests(of: "Server", ["Demo", "LiveQuery", "Store", "TestSupport", "Wire", grdb, logging]),
   ],
   swiftLanguageModes: [.v6]
 )

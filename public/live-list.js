@@ -171,8 +171,8 @@ export class LiveListElement extends TemplatedElement {
 
   // What can be done with it.
 
-  /** The focus goes to the active row, which comes into view. */
-  focus() {
+  /** @param {FocusOptions} [_options] not asked: the active row gets the focus, and comes into view */
+  focus(_options) {
     this.#navigation.enter();
   }
 

@@ -1,6 +1,6 @@
 #!/usr/bin/env node
-// Makes public/freshet.min.js, the whole JavaScript client in one small file, with a map that leads back to the modules:
-// public/freshet.js and public/client, which need no build themselves. With --check nothing is written, and the exit
+// Makes public/freshet.min.js, the whole JavaScript client in one small file, and public/live-list.min.js, the element with
+// the client in it; both with a map that leads back to the modules, which need no build themselves. With --check nothing is written, and the exit
 // status says whether what is there is what would be.
 import { spawnSync } from "node:child_process";
 import { existsSync, mkdtempSync, readFileSync, rmSync, writeFileSync } from "node:fs";
@@ -19,19 +19,20 @@ function run(command, ...options) {
   process.exit(1);
 }
 
-function bundle() {
-  run("esbuild", "public/freshet.js", "--bundle", "--minify", "--format=esm", "--target=es2022", "--log-level=warning",
-    "--sourcemap", "--sources-content=false", `--outfile=${folder}/freshet.min.js`);
-  const map = JSON.parse(readFileSync(join(folder, "freshet.min.js.map"), "utf8"));
+/** @param {string} name */
+function bundle(name) {
+  run("esbuild", `public/${name}.js`, "--bundle", "--minify", "--format=esm", "--target=es2022", "--log-level=warning",
+    "--sourcemap", "--sources-content=false", `--outfile=${folder}/${name}.min.js`);
+  const map = JSON.parse(readFileSync(join(folder, `${name}.min.js.map`), "utf8"));
   // Beside the file, wherever it was made.
   map.sources = map.sources.map((source) => source.replace(/^.*\/public\//, ""));
   return {
-    "freshet.min.js": readFileSync(join(folder, "freshet.min.js"), "utf8"),
-    "freshet.min.js.map": `${JSON.stringify(map)}\n`,
+    [`${name}.min.js`]: readFileSync(join(folder, `${name}.min.js`), "utf8"),
+    [`${name}.min.js.map`]: `${JSON.stringify(map)}\n`,
   };
 }
 
-const made = bundle();
+const made = { ...bundle("freshet"), ...bundle("live-list") };
 const stale = Object.keys(made).filter((name) => {
   const path = join("public", name);
   return !existsSync(path) || readFileSync(path, "utf8") !== made[name];

@@ -1,5 +1,5 @@
 #!/usr/bin/env bash
-# Checks the types of public/ (JSDoc, with TypeScript's checker), that public/freshet.min.js is up to date, and runs the JavaScript tests: all *.test.js and
+# Checks the types of public/ (JSDoc, with TypeScript's checker), that public/*.min.js are up to date, and runs the JavaScript tests: all *.test.js and
 # *.test.mjs of Tests/WebTests, named one by one, because Node 18 and 22 disagree about `node --test` with a folder.
 set -euo pipefail
 cd "$(dirname "$0")/.."

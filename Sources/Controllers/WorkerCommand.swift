@@ -87,8 +87,35 @@ package struct WorkerStatistics: Sendable {
   package var refetches = 0
   package var snapshots = 0
   package var patches = 0
-  /// From noticing a commit to having handed over what it caused, in nanoseconds, of the newest ticks.
-  package var tickNanoseconds: [UInt64] = []
+  package var tickDurations = TickDurations()
 
   package init() {}
+}
+
+/// How long ticks took, from noticing a commit to having handed over what it caused.
+package struct TickDurations: Sendable {
+  /// Ticks that have ended: what `sum` is of. A tick that goes on is none of them.
+  package private(set) var count = 0
+  /// Nanoseconds.
+  package private(set) var sum: UInt64 = 0
+  /// Nanoseconds of each of the newest ticks, in no order.
+  package private(set) var newest: [UInt64] = []
+
+  private static let kept = 1_024
+
+  package init() {}
+
+  mutating func note(_ nanoseconds: UInt64) {
+    count += 1
+    sum += nanoseconds
+    if newest.count >= Self.kept { newest.removeFirst(Self.kept / 2) }
+    newest.append(nanoseconds)
+  }
+
+  /// Takes in those of another worker.
+  package mutating func add(_ other: TickDurations) {
+    count += other.count
+    sum += other.sum
+    newest += other.newest
+  }
 }

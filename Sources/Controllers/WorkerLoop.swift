@@ -142,7 +142,7 @@ final class WorkerLoop {
         flush()
       }
       hasFailed = false
-      if statistics.ticks > ticks { statistics.note(monotonicNanoseconds() - start) }
+      if statistics.ticks > ticks { statistics.tickDurations.note(monotonicNanoseconds() - start) }
       keepTracked()
     } catch {
       // What is followed stays where it was: the next turn follows the same changes, which is harmless.
@@ -180,15 +180,5 @@ final class WorkerLoop {
       }
       if now - idleSince >= linger { forget(query) }
     }
-  }
-}
-
-extension WorkerStatistics {
-  private static let kept = 1_024
-
-  /// The newest ones are kept.
-  fileprivate mutating func note(_ nanoseconds: UInt64) {
-    if tickNanoseconds.count >= Self.kept { tickNanoseconds.removeFirst(Self.kept / 2) }
-    tickNanoseconds.append(nanoseconds)
   }
 }

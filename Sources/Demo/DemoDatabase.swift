@@ -1,13 +1,18 @@
+import FileMaking
 import Foundation
 import GRDB
 
-/// The demo: oil and gas wells in the counties of five states, the same ones for the same seed.
+/// The demo: oil and gas wells in the counties of five states, and banks that have failed; the same ones for the same
+/// seed.
 ///
-/// What is created at `path` appears there whole or not at all: it is made beside it under another name, written
-/// through to the disk, and renamed.
+/// What is created at `path` appears there whole or not at all (`NewDatabase`).
 package enum DemoDatabase {
   package static let defaultRows = 244_292
   package static let defaultSeed: UInt64 = 1
+  /// Banks in every demo database, however many wells it has.
+  package static let banks = 600
+  /// Certificates of banks are above.
+  static let firstCertificate = 1_000
 
   /// Rows between two calls of `progress`, and between two looks at whether the task was cancelled.
   private static let stride = 2_000
@@ -38,28 +43,15 @@ package enum DemoDatabase {
 
   /// Makes the database, with its directory if need be.
   ///
-  /// - Parameter rows: wells; with fewer than there are counties, some counties have none.
+  /// - Parameter rows: wells; with fewer than there are counties, some counties have none. Banks there are `banks`.
   /// - Parameter progress: told the number of rows so far, now and then and at the end. What it throws ends the
   ///   creation.
-  /// - Throws: `DemoError` (`exists`: it never replaces a file), `CancellationError` when the task is cancelled,
+  /// - Throws: `FileMakingError` (`exists`: it never replaces a file), `CancellationError` when the task is cancelled,
   ///   what GRDB and `progress` throw. Whatever is thrown, nothing is left behind.
   package static func create(
     at path: String, rows: Int = defaultRows, seed: UInt64 = defaultSeed, progress: (Int) throws -> Void = { _ in }
   ) throws {
-    let unfinished = try UnfinishedFile(for: path)
-    defer { unfinished.discard() }
-    let queue = try DatabaseQueue(path: unfinished.path)
-    try queue.writeWithoutTransaction { db in
-      // Nothing to roll back to: an unfinished file is thrown away.
-      try db.execute(sql: "PRAGMA journal_mode = OFF; PRAGMA synchronous = OFF; PRAGMA foreign_keys = OFF")
-      try db.inTransaction {
-        try fill(db, rows: rows, seed: seed, progress: progress)
-        return .commit
-      }
-      try db.execute(sql: "PRAGMA journal_mode = WAL")
-    }
-    try queue.close()
-    try unfinished.publish()
+    try NewDatabase.create(at: path) { try fill($0, rows: rows, seed: seed, progress: progress) }
   }
 
   private static func fill(_ db: Database, rows: Int, seed: UInt64, progress: (Int) throws -> Void) throws {
@@ -80,8 +72,20 @@ package enum DemoDatabase {
         try progress(row + 1)
       }
     }
+    try addBanks(db, seed: seed)
     try db.execute(sql: "ANALYZE")
     try db.execute(sql: "PRAGMA user_version = \(DemoSchema.version)")
     try progress(rows)
+  }
+
+  private static func addBanks(_ db: Database, seed: UInt64) throws {
+    // A sequence of their own: what banks are like changes no well.
+    var generator = DemoGenerator(seed: ~seed)
+    var certificate = firstCertificate
+    for _ in 0..<banks {
+      let bank = Bank.random(&generator, after: certificate)
+      certificate = bank.certificate
+      try bank.insert(db)
+    }
   }
 }

@@ -3,7 +3,7 @@ import GRDB
 /// The tables of the demo. No index: Freshet keeps the order itself.
 enum DemoSchema {
   /// Raised whenever tables or contents change, so that a cached database of an older kind is made anew.
-  static let version = 2
+  static let version = 3
 
   static let tables = """
     CREATE TABLE operator(id INTEGER PRIMARY KEY, name TEXT NOT NULL);
@@ -18,12 +18,34 @@ enum DemoSchema {
       spud_date TEXT,
       county_id INTEGER NOT NULL REFERENCES county(id),
       operator_id INTEGER NOT NULL REFERENCES operator(id));
+    CREATE TABLE bank(
+      id INTEGER PRIMARY KEY,
+      name TEXT NOT NULL,
+      city TEXT NOT NULL,
+      state TEXT NOT NULL,
+      cert INTEGER NOT NULL);
+    CREATE TABLE closing(
+      bank_id INTEGER PRIMARY KEY REFERENCES bank(id),
+      closed TEXT NOT NULL,
+      acquirer TEXT,
+      assets REAL NOT NULL);
     """
 
   static let insertWell = """
     INSERT INTO well(name, county, operator, status, depth, spud_date, county_id, operator_id)
     VALUES (?, ?, ?, ?, ?, ?, ?, ?)
     """
+}
+
+extension Bank {
+  /// Puts the bank and its closing in, which the caller wraps into a transaction.
+  func insert(_ db: Database) throws {
+    try db.execute(
+      sql: "INSERT INTO bank(name, city, state, cert) VALUES (?, ?, ?, ?)", arguments: [name, city, state, certificate])
+    try db.execute(
+      sql: "INSERT INTO closing(bank_id, closed, acquirer, assets) VALUES (?, ?, ?, ?)",
+      arguments: [db.lastInsertedRowID, closing.date, closing.acquirer, closing.assets])
+  }
 }
 
 extension Well {

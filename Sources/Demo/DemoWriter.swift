@@ -1,10 +1,14 @@
 package import GRDB
 
-/// Somebody else's program, changing the demo's wells: what makes the lists live.
+/// Somebody else's program, changing the demo's wells and now and then its banks: what makes the lists live.
 ///
 /// Which changes it makes follows from the seed and the rows it finds. The number of wells stays near `target`.
 package struct DemoWriter {
-  package enum Change: CaseIterable, Sendable {
+  package enum Change: Hashable, Sendable {
+    case well(WellChange), bank(BankChange)
+  }
+
+  package enum WellChange: CaseIterable, Sendable {
     case rename, depth, status, county, insert, delete
   }
 
@@ -13,6 +17,7 @@ package struct DemoWriter {
   private let target: Int
   /// Wells there are, as far as this writer knows.
   private var count: Int
+  private var banks: BankWriter
 
   /// How far the number of wells may be from the target before chance no longer decides.
   private static let slack = 20
@@ -20,17 +25,24 @@ package struct DemoWriter {
   /// where a page looks that has just opened.
   private static let front = 60
   private static let frontPercent = 40
+  private static let bankPercent = 4
 
   /// - Parameter target: nil for the number of wells there are now.
   package init(_ db: Database, seed: UInt64, target: Int? = nil) throws {
     generator = DemoGenerator(seed: seed)
     count = try Int.fetchOne(db, sql: "SELECT count(*) FROM well") ?? 0
     self.target = target ?? count
+    banks = try BankWriter(db)
   }
 
   /// Makes one change, which the caller wraps into a transaction.
   @discardableResult
   package mutating func write(_ db: Database) throws -> Change {
+    if generator.chance(percent: Self.bankPercent) { return .bank(try banks.write(db, &generator)) }
+    return .well(try writeWell(db))
+  }
+
+  private mutating func writeWell(_ db: Database) throws -> WellChange {
     var change = nextChange()
     guard let id = try someWell(db) else {
       try insert(db)
@@ -62,7 +74,7 @@ package struct DemoWriter {
     return change
   }
 
-  private mutating func nextChange() -> Change {
+  private mutating func nextChange() -> WellChange {
     if count <= target - Self.slack { return .insert }
     if count >= target + Self.slack { return .delete }
     switch generator.number(below: 100) {

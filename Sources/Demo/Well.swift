@@ -44,6 +44,4 @@ extension Well {
     let year = max(generator.number(in: 1948...2024), generator.number(in: 1948...2024))
     return "\(year)-\(twoDigits(generator.number(in: 1...12)))-\(twoDigits(generator.number(in: 1...28)))"
   }
-
-  private static func twoDigits(_ number: Int) -> String { number < 10 ? "0\(number)" : "\(number)" }
 }

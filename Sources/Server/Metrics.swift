@@ -19,7 +19,7 @@ final class StatisticsSum: Sendable {
       state.sum.refetches += part.refetches
       state.sum.snapshots += part.snapshots
       state.sum.patches += part.patches
-      state.sum.tickNanoseconds += part.tickNanoseconds
+      state.sum.tickDurations.add(part.tickDurations)
       return state.missing == 0 ? state.sum : nil
     }
   }
@@ -41,8 +41,8 @@ extension FreshetServer {
     text.counter("freshet_snapshots_total", "Snapshots sent.", statistics.snapshots)
     text.counter("freshet_patches_total", "Patches sent.", statistics.patches)
     text.summary(
-      "freshet_tick_duration_seconds", "From noticing a commit to having handed over what it caused, newest ticks.",
-      nanoseconds: statistics.tickNanoseconds, count: statistics.ticks)
+      "freshet_tick_duration_seconds", "From noticing a commit to having handed over what it caused.",
+      statistics.tickDurations)
     if let transactions {
       let committed = transactions.committed.load(ordering: .relaxed)
       let failed = transactions.failed.load(ordering: .relaxed)
@@ -72,14 +72,14 @@ struct MetricsText {
     text += "\(name) \(value)\n"
   }
 
-  /// Quantiles of `nanoseconds`, which are the newest of `count`.
-  mutating func summary(_ name: String, _ help: String, nanoseconds: [UInt64], count: Int) {
+  /// Quantiles of the newest; sum and number of all.
+  mutating func summary(_ name: String, _ help: String, _ durations: TickDurations) {
     head(name, help, "summary")
-    let sorted = nanoseconds.sorted()
+    let sorted = durations.newest.sorted()
     for quantile in [0.5, 0.9, 0.99] where !sorted.isEmpty {
       let rank = min(sorted.count - 1, Int((quantile * Double(sorted.count)).rounded(.up)) - 1)
       text += "\(name){quantile=\"\(quantile)\"} \(Double(sorted[max(0, rank)]) / 1e9)\n"
     }
-    text += "\(name)_count \(count)\n"
+    text += "\(name)_sum \(Double(durations.sum) / 1e9)\n\(name)_count \(durations.count)\n"
   }
 }

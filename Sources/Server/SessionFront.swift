@@ -110,6 +110,8 @@ extension FreshetServer {
       sessions.remove(key)
       worker.post(.unsubscribe(key))
     case .transact(let statements): transact(statements, key)
+    // From the service thread itself: how long a worker's turn takes is not what is measured.
+    case .ping: output.send(.pong, to: key)
     }
   }
 

@@ -1,6 +1,6 @@
 package import LiveQuery
 
-/// What a client asks of one subscription: protocol 3.1.
+/// What a client asks, most often of one subscription: protocol 3.1.
 package enum ClientMessage: Sendable {
   case subscribe(Subscribe)
   case window(Window)
@@ -11,6 +11,8 @@ package enum ClientMessage: Sendable {
   case resync
   case unsubscribe
   case transact([SQLStatement])
+  /// Concerns no subscription: its id is its own.
+  case ping
 
   package struct Subscribe: Sendable {
     package var query: QuerySource
@@ -83,6 +85,7 @@ extension ClientMessage {
     case "resync": self = .resync
     case "unsubscribe": self = .unsubscribe
     case "transact": self = .transact(try SQLStatement.list(json: reader.members["statements"]))
+    case "ping": self = .ping
     default: throw FreshetError(.unknownType, "there is no message of the type \"\(type.prefix(64))\"")
     }
   }

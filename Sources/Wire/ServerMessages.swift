@@ -108,6 +108,9 @@ extension MessageBody {
 
   package static let unsubscribed = MessageBody("unsubscribed") { _ in }
 
+  /// The answer to `ping`.
+  package static let pong = MessageBody("pong") { _ in }
+
   package static func error(_ error: FreshetError, isFatal: Bool) -> MessageBody {
     MessageBody("error") { $0.members(of: error, isFatal: isFatal) }
   }

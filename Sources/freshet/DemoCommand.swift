@@ -1,5 +1,6 @@
 import ArgumentParser
 import Demo
+import FileMaking
 import Foundation
 import Server
 
@@ -8,7 +9,8 @@ struct Demo: ParsableCommand {
     abstract: "Serve a list of 244,292 wells that another process keeps changing.",
     discussion: """
       The database is made at the first start and kept in ~/.cache/freshet (FRESHET_CACHE or XDG_CACHE_HOME say \
-      otherwise). A second process writes to it, as any program may; the page changes it as well.
+      otherwise). It also has 600 banks that failed, with their closings. A second process writes to it, as any program \
+      may; the page changes it as well.
       """)
 
   @Option(help: "How many wells.")
@@ -60,9 +62,9 @@ struct Demo: ParsableCommand {
         bar.update(done)
         if signals.isPending { throw CommandFailure("interrupted; nothing was made") }
       }
-    } catch let error as DemoError where error.code == .exists {
+    } catch let error as FileMakingError where error.code == .exists {
       // Another demo, started at the same time, was faster.
-    } catch let error as DemoError {
+    } catch let error as FileMakingError {
       throw CommandFailure(error.message)
     }
   }
@@ -77,7 +79,8 @@ struct Demo: ParsableCommand {
 /// The second process of the demo: not for people.
 struct DemoWriterCommand: ParsableCommand {
   static let configuration = CommandConfiguration(
-    commandName: "demo-writer", abstract: "Change the demo's wells until standard input ends.", shouldDisplay: false)
+    commandName: "demo-writer", abstract: "Change the demo's wells and banks until standard input ends.",
+    shouldDisplay: false)
 
   @Argument var database: String
   @Option var writesPerSecond = 5.0

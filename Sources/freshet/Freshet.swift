@@ -14,7 +14,7 @@ struct Freshet: ParsableCommand {
       """,
     version: freshetVersion,
     subcommands: [
-      Serve.self, Demo.self, Track.self, Untrack.self, Alter.self, Explain.self, Watch.self, Health.self,
+      Serve.self, Demo.self, Import.self, Track.self, Untrack.self, Alter.self, Explain.self, Watch.self, Health.self,
       DemoWriterCommand.self,
     ])
 }

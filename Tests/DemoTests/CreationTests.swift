@@ -1,4 +1,6 @@
+import FileMaking
 import Foundation
+import TestSupport
 import Testing
 
 @testable import Demo
@@ -50,7 +52,7 @@ import Testing
   @Test func `A file that is there is not replaced`() throws {
     let path = folder.path("wells")
     #expect(FileManager.default.createFile(atPath: path, contents: Data("mine".utf8)))
-    #expect { try DemoDatabase.create(at: path, rows: 10) } throws: { ($0 as? DemoError)?.code == .exists }
+    #expect { try DemoDatabase.create(at: path, rows: 10) } throws: { ($0 as? FileMakingError)?.code == .exists }
     #expect(try String(contentsOfFile: path, encoding: .utf8) == "mine")
     #expect(!DemoDatabase.isCurrent(at: path))
   }

@@ -1,5 +1,6 @@
 import Foundation
 import GRDB
+import TestSupport
 import Testing
 
 @testable import Demo
@@ -13,8 +14,9 @@ import Testing
     let path = try folder.demo("wells", rows: 1_000)
     let reader = try DatabaseQueue(path: path)
     let before = try version(reader)
-    let made = Set(try write(path, times: 300, seed: 3))
-    #expect(made == Set(DemoWriter.Change.allCases))
+    let made = Set(try write(path, times: 1_500, seed: 3))
+    #expect(made.isSuperset(of: DemoWriter.WellChange.allCases.map { .well($0) }))
+    #expect(made.isSuperset(of: BankChange.allCases.map { .bank($0) }))
     #expect(try version(reader) != before)
   }
 
@@ -38,6 +40,27 @@ import Testing
   @Test(arguments: [0, 1]) func `A table of no wells or one does not stop it`(rows: Int) throws {
     let path = try folder.demo("wells", rows: rows)
     #expect(try write(path, times: 50, seed: 2).count == 50)
+  }
+
+  @Test func `A few percent of the changes are of banks, of which there stay about as many`() throws {
+    let path = try folder.demo("wells", rows: 100)
+    let changes = try write(path, times: 5_000, seed: 9)
+    let ofBanks = changes.filter { if case .bank = $0 { true } else { false } }
+    #expect((100...300).contains(ofBanks.count))
+    let count: Int = try #require(try value(path, "SELECT count(*) FROM bank"))
+    #expect(abs(count - DemoDatabase.banks) <= 15)
+    let whole = "SELECT count(*) FROM bank JOIN closing ON closing.bank_id = bank.id"
+    #expect(try value(path, whole) == count)
+    #expect(try value(path, "SELECT count(DISTINCT cert) FROM bank") == count)
+    #expect(try value(path, "SELECT count(*) FROM pragma_foreign_key_check") == 0)
+  }
+
+  @Test func `Without banks the first is made`() throws {
+    let path = try folder.demo("wells", rows: 100)
+    try DatabaseQueue(path: path).write { try $0.execute(sql: "DELETE FROM closing; DELETE FROM bank") }
+    let changes = try write(path, times: 300, seed: 2)
+    #expect(changes.contains(.bank(.insert)))
+    #expect(try value(path, "SELECT min(cert) > 1000 FROM bank") == true)
   }
 
   @Test func `Ids and names of counties stay together`() throws {

@@ -1,4 +1,6 @@
+import Demo
 import GRDB
+import TestSupport
 
 /// The first value of a query, on a connection of its own.
 func value<Value: DatabaseValueConvertible>(_ path: String, _ sql: String) throws -> Value? {
@@ -9,7 +11,19 @@ func values<Value: DatabaseValueConvertible>(_ path: String, _ sql: String, as: 
   try DatabaseQueue(path: path).read { try Value.fetchAll($0, sql: sql) }
 }
 
-/// Every well with every column.
-func contents(_ path: String) throws -> [Row] {
-  try DatabaseQueue(path: path).read { try Row.fetchAll($0, sql: "SELECT * FROM well ORDER BY id") }
+/// Every well and every bank with every column.
+func contents(_ path: String) throws -> [[Row]] {
+  try DatabaseQueue(path: path).read { db in
+    try ["well ORDER BY id", "bank ORDER BY id", "closing ORDER BY bank_id"].map {
+      try Row.fetchAll(db, sql: "SELECT * FROM \($0)")
+    }
+  }
+}
+
+extension TemporaryFolder {
+  /// The path of a new demo database.
+  func demo(_ name: String, rows: Int, seed: UInt64 = 1) throws -> String {
+    try DemoDatabase.create(at: path(name), rows: rows, seed: seed)
+    return path(name)
+  }
 }

@@ -29,7 +29,7 @@ import Wire
     let types = try names(document, "ask")
     #expect(
       Set(types) == [
-        "subscribe", "window", "fetch", "locate", "requery", "resync", "unsubscribe", "transact",
+        "subscribe", "window", "fetch", "locate", "requery", "resync", "unsubscribe", "transact", "ping",
       ])
     for type in types {
       let message = try document.required("components").required("messages").required(type)
@@ -81,6 +81,7 @@ import Wire
     try say(#"{"type":"unsubscribe","id":"w"}"#, until: "error")
     try say(#"{"type":"subscribe","id":"e","query":{"from":"nosuch"}}"#, until: "error")
     try say(#"{"type":"nosuch"}"#, until: "error")
+    try say(#"{"type":"ping","id":"é17"}"#, until: "pong")
     return messages
   }
 

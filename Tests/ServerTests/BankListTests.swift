@@ -8,9 +8,9 @@ import Wire
 ///
 /// The list is not part of the project; where it does not lie in `../shared/data`, this is skipped.
 @Suite struct BankListTests {
-  private static let file = URL(filePath: #filePath).deletingLastPathComponent()
+  static let file = URL(filePath: #filePath).deletingLastPathComponent()
     .appending(path: "../../../shared/data/banklist.csv").standardizedFileURL.path
-  private static let isThere = FileManager.default.fileExists(atPath: file)
+  static let isThere = FileManager.default.fileExists(atPath: file)
 
   private let query = OracleQuery(
     table: "bank", keys: ["rowid"], select: ["\\\"Bank Name\\\"", "City"], filter: nil, section: ("State", false),

@@ -83,7 +83,8 @@ import Wire
       }
       samples[String(words[0])] = Double(words[1])
       let name = words[0].prefix { $0 != "{" }
-      let family = described[String(name)] ?? (name.hasSuffix("_count") ? described[String(name.dropLast(6))] : nil)
+      let summary = name.replacing(/_(sum|count)$/, with: "")
+      let family = described[String(name)] ?? described[String(summary)]
       #expect(family == ["HELP", "TYPE"], "\(line)")
     }
     return samples
@@ -111,10 +112,33 @@ import Wire
     #expect(busy["freshet_snapshots_total"]! >= 2 && busy["freshet_patches_total"]! >= 2)
     #expect(busy["freshet_ticks_total"]! >= 1 && busy["freshet_changes_total"]! >= 1)
     #expect(busy["freshet_tick_duration_seconds{quantile=\"0.99\"}"]! > 0)
+    #expect(busy["freshet_tick_duration_seconds_sum"]! >= busy["freshet_tick_duration_seconds{quantile=\"0.99\"}"]!)
     stream.socket.close()
     client.socket.close()
     while try metrics(live)["freshet_subscriptions"] != 0 {}
     #expect(try metrics(live)["freshet_streams"] == 0)
+    live.stop()
+  }
+
+  /// What a page charts: the mean of an interval is what the sum has grown by, divided by what the count has.
+  @Test func `Sum and count of ticks grow together, tick by tick`() throws {
+    let live = try LiveServer(Self.schema) { $0.workers = 1 }
+    let client = try live.connect()
+    try client.subscribe("q", #"{"from":"well"}"#)
+    let (sum, count) = ("freshet_tick_duration_seconds_sum", "freshet_tick_duration_seconds_count")
+    var before = try metrics(live)
+    for depth in 1...5 {
+      let start = ContinuousClock.now
+      try live.writer.run("UPDATE well SET depth = \(depth)")
+      try client.catchUp(["q"])
+      // What is asked for within a tick is answered before its end.
+      var after = try metrics(live)
+      while after[count] == before[count] { after = try metrics(live) }
+      #expect(after[count] == before[count]! + 1)
+      let grown = after[sum]! - before[sum]!
+      #expect(grown > 0 && .seconds(grown) < ContinuousClock.now - start)
+      before = after
+    }
     live.stop()
   }
 }

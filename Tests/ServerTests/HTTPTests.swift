@@ -274,7 +274,12 @@ import Wire
     let response = try live.http("GET", "/")
     #expect(response.status == 200 && response.text == "<p>")
     #expect(response.headers["content-type"]?.hasPrefix("text/html") == true)
-    #expect(response.headers["content-security-policy"]?.contains("default-src 'self'") == true)
+    let policy = try #require(response.headers["content-security-policy"])
+    let directives = policy.split(separator: ";").map { $0.trimmingPrefix(" ") }
+    #expect(directives.contains("default-src 'self'") && directives.contains { $0.hasPrefix("connect-src ") })
+    // A page that needs 'unsafe-inline' or 'unsafe-eval' is written otherwise; *, data: and blob: would let scripts in as well.
+    #expect(!policy.contains("unsafe") && !policy.contains("*"))
+    #expect(!directives.contains { $0.hasPrefix("script-src") || $0.hasPrefix("style-src") })
     #expect(response.headers["x-content-type-options"] == "nosniff")
     #expect(try live.http("GET", "/../\(folder.lastPathComponent)/index.html").status != 200)
     #expect(try live.http("GET", "/nosuch").status == 404)

@@ -146,6 +146,25 @@ import Wire
     live.stop()
   }
 
+  // MARK: - Ping
+
+  @Test func `A ping is answered while a query keeps the worker busy`() throws {
+    let live = try LiveServer(Self.schema)
+    let client = try live.connect()
+    try client.subscribe("q", #"{"from":"t"}"#)
+    let numbers = "WITH RECURSIVE n(i) AS (SELECT 1 UNION ALL SELECT i + 1 FROM n WHERE i < 300000)"
+    let slow = "(\(numbers) SELECT max(i) FROM n) > id"
+    try client.socket.socket.write(
+      [#"{"type":"subscribe","id":"s","query":{"from":"t","where":"\#(slow)"}}"#, #"{"type":"ping","id":"q"}"#]
+        .flatMap { RawWebSocket.encode(.text, Array($0.utf8)) })
+    #expect(try client.receive().short == "{id:'q' type:'pong'}")
+    while client.models["s"] == nil { try client.receive() }
+    try live.writer.run("DELETE FROM t WHERE id > 1")
+    try client.catchUp(["q"])
+    #expect(client.line("q") == "''/: 1,'x'", "the subscription of the same id goes on")
+    live.stop()
+  }
+
   // MARK: - Bad messages
 
   @Test(

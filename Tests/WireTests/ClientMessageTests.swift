@@ -50,6 +50,7 @@ import Wire
     "{\"type\":\"subscribe\",\"id\":\"a\",\"query\":{\"from\":\"t\"},\"shape\":\"rows\"}",
     "{\"type\":\"transact\",\"id\":\"a\"}", "{\"type\":\"transact\",\"id\":\"a\",\"statements\":[]}",
     "{\"type\":\"transact\",\"id\":\"a\",\"statements\":[{}]}",
+    "{\"type\":\"ping\"}", "{\"type\":\"ping\",\"id\":\"\"}",
   ])
   func refusesWithABadMessage(text: String) {
     do {

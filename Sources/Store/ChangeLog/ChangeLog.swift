@@ -13,6 +13,11 @@ import LiveQuery
 /// names: `alter` is the way. Adding and renaming columns, renaming, dropping and rebuilding the table work;
 /// `refreshIfNeeded` or `install` afterwards brings the triggers up to date.
 package enum ChangeLog {
+  /// Whether the name of a table is one that only Freshet's own tables have, or SQLite's.
+  package static func isReserved(_ name: String) -> Bool {
+    hasNamePrefix(name, "sqlite_") || hasNamePrefix(name, ChangeLogSchema.prefix)
+  }
+
   /// Rows that the log keeps unless told otherwise.
   package static let defaultCapacity = 100_000
 

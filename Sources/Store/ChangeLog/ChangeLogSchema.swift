@@ -72,13 +72,4 @@ enum ChangeLogSchema {
     let name: String
     let sql: String
   }
-
-  /// `left AND right …`, or with another operator; balanced, for SQLite limits the depth of an expression to 1,000.
-  static func joined(_ terms: [String], by operation: String) -> String {
-    guard terms.count > 2 else { return terms.joined(separator: " \(operation) ") }
-    let middle = terms.count / 2
-    let left = joined(Array(terms[..<middle]), by: operation)
-    let right = joined(Array(terms[middle...]), by: operation)
-    return "(\(left)) \(operation) (\(right))"
-  }
 }

@@ -88,7 +88,7 @@ struct ChangeTriggers {
   }
 
   private func isChanged(_ columns: [NumberedColumn]) -> String {
-    Schema.joined(columns.map { difference($0.element) }, by: "OR")
+    balanced(columns.map { difference($0.element) }, by: "OR")
   }
 
   /// The SQL that computes a `ColumnMask`.
@@ -96,7 +96,7 @@ struct ChangeTriggers {
     let single = columns.filter { $0.offset < ColumnMask.lastBit }.map { "((\(isChanged([$0]))) << \($0.offset))" }
     let shared = columns.filter { $0.offset >= ColumnMask.lastBit }
     let rest = shared.isEmpty ? [] : ["((\(isChanged(shared))) << \(ColumnMask.lastBit))"]
-    return Schema.joined(single + rest, by: "|")
+    return balanced(single + rest, by: "|")
   }
 
   // MARK: - Parts
@@ -126,7 +126,7 @@ struct ChangeTriggers {
     case .rowid(let alias):
       "OLD.\(quotedIdentifier(alias)) <> NEW.\(quotedIdentifier(alias))"
     case .columns(let columns):
-      Schema.joined(columns.compactMap { shape.column($0.name) }.map(difference), by: "OR")
+      balanced(columns.compactMap { shape.column($0.name) }.map(difference), by: "OR")
     }
   }
 

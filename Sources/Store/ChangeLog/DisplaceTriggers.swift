@@ -50,7 +50,7 @@ struct DisplaceTriggers {
         + "SELECT \(id), \(Schema.displace), -1, \(values) \(lookup.rows);"
     }
     let sql = """
-      CREATE TRIGGER "\(name)" \(event) ON \(quotedIdentifier(shape.name)) WHEN \(Schema.joined(exist, by: "OR")) \
+      CREATE TRIGGER "\(name)" \(event) ON \(quotedIdentifier(shape.name)) WHEN \(balanced(exist, by: "OR")) \
       BEGIN \(body.joined(separator: " ")) END
       """
     return ChangeLogSchema.Trigger(name: name, sql: sql)
@@ -125,7 +125,7 @@ struct DisplaceTriggers {
     // What is computed for a new row here is computed before REPLACE puts a default in place of a NULL. It takes a
     // NULL written into a NOT NULL column to come to that: then any row may be in the way.
     if !replacedNulls.isEmpty {
-      let isNeeded = "(\(Schema.joined(replacedNulls, by: "OR")))"
+      let isNeeded = "(\(balanced(replacedNulls, by: "OR")))"
       lookups.append(Lookup(rows: rows(isNeeded), isNeeded: isNeeded))
     }
     return lookups
@@ -154,7 +154,7 @@ struct DisplaceTriggers {
   private var isOtherRow: String {
     if let alias { return "\(Self.row).\(alias) <> OLD.\(alias)" }
     let same = shape.key.names.map(quotedIdentifier).map { "\(Self.row).\($0) IS OLD.\($0) COLLATE BINARY" }
-    return "NOT (\(Schema.joined(same, by: "AND")))"
+    return "NOT (\(balanced(same, by: "AND")))"
   }
 
   /// That a stored row stands in `index` where the new row will; written so that SQLite searches that very index.

@@ -12,7 +12,7 @@ struct SchemaCatalog {
 
     /// Whether changes of this table can be logged: SQLite has no triggers on anything but ordinary tables.
     var isTrackable: Bool {
-      kind == "table" && !hasNamePrefix(name, "sqlite_") && !hasNamePrefix(name, ChangeLogSchema.prefix)
+      kind == "table" && !ChangeLog.isReserved(name)
     }
   }
 

@@ -63,11 +63,7 @@ extension CompiledQuery {
 
   private func createIndex(_ table: String, _ columns: String) -> String {
     let name = ([table] + columns.split(separator: ",").map { $0.filter { $0 != " " } }).joined(separator: "_")
-    return "CREATE INDEX \(quotedIfNeeded(name)) ON \(quotedIfNeeded(table))(\(columns))"
-  }
-
-  private func quotedIfNeeded(_ name: String) -> String {
-    name.allSatisfy { $0.isLetter || $0.isNumber || $0 == "_" } ? name : quotedIdentifier(name)
+    return "CREATE INDEX \(identifierForPeople(name)) ON \(identifierForPeople(table))(\(columns))"
   }
 
   private func table(called alias: Substring) -> FollowedTable? {

@@ -95,7 +95,7 @@ extension QueryCompiler {
 }
 
 /// SQLite's column affinities, each as a type that has it.
-enum Affinity: String {
+package enum Affinity: String {
   case integer = "INTEGER"
   case text = "TEXT"
   case blob = "BLOB"
@@ -103,7 +103,7 @@ enum Affinity: String {
   case numeric = "NUMERIC"
 
   /// By the rules of SQLite's documentation (datatype3, 3.1); nil for ANY, which depends on the table.
-  init?(declaredType: String) {
+  package init?(declaredType: String) {
     let type = declaredType.uppercased()
     if type == "ANY" { return nil }
     if type.contains("INT") {

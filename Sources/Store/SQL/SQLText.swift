@@ -10,6 +10,21 @@ package func quotedString(_ text: String) -> String {
   quoted(text, with: "'")
 }
 
+/// `name` as people write it: in quotes only if it has anything but letters, digits and underscores.
+package func identifierForPeople(_ name: String) -> String {
+  let isPlain = name.first?.isNumber == false && name.allSatisfy { $0.isLetter || $0.isNumber || $0 == "_" }
+  return isPlain ? name : quotedIdentifier(name)
+}
+
+/// `left AND right …`, or with another operator; balanced, for SQLite limits the depth of an expression to 1,000.
+package func balanced(_ terms: [String], by operation: String) -> String {
+  guard terms.count > 2 else { return terms.joined(separator: " \(operation) ") }
+  let middle = terms.count / 2
+  let left = balanced(Array(terms[..<middle]), by: operation)
+  let right = balanced(Array(terms[middle...]), by: operation)
+  return "(\(left)) \(operation) (\(right))"
+}
+
 private func quoted(_ text: String, with quote: Character) -> String {
   var result = String(quote)
   for character in text.unicodeScalars {

@@ -66,8 +66,7 @@ extension DatabaseSchema {
   package static func read(_ db: Database, followed: [TrackedTable]) throws -> DatabaseSchema {
     let catalog = try SchemaCatalog.read(db)
     var tables: [Table] = []
-    for table in catalog.tables
-    where !hasNamePrefix(table.name, "sqlite_") && !hasNamePrefix(table.name, ChangeLogSchema.prefix) {
+    for table in catalog.tables where !ChangeLog.isReserved(table.name) {
       let tracked = followed.first { isSameName($0.name, table.name) }
       tables.append(
         Table(

@@ -1,4 +1,4 @@
-import Demo
+import FileMaking
 import Foundation
 import LiveClient
 

@@ -3,6 +3,7 @@
 FRESHET_BIN names the program, FRESHET_ROWS the number of wells, CHROMIUM the browser. Screenshots go to
 .build/screenshots.
 """
+import asyncio
 import contextlib
 import os
 import pathlib
@@ -11,6 +12,7 @@ import shutil
 import subprocess
 import sys
 import tempfile
+import threading
 import time
 import traceback
 
@@ -89,14 +91,76 @@ class Demo:
         ).stdout.strip()
 
 
+class Server:
+    """`freshet serve` for a database of one's own."""
+
+    def __init__(self, database, public=ROOT / "public"):
+        self.database = database
+        self.public = public
+
+    def __enter__(self):
+        self.process = subprocess.Popen(
+            [program(), "serve", self.database, "--track", "--port", "0", "--public", str(self.public)],
+            stdout=subprocess.DEVNULL, stderr=subprocess.PIPE, text=True)
+        for line in self.process.stderr:
+            found = re.search(r" at (http://\S+)", line)
+            if found:
+                self.url = found[1]
+                return self
+        sys.exit("the server did not start")
+
+    def __exit__(self, *_):
+        self.process.terminate()
+        self.process.communicate(timeout=10)
+
+
+@contextlib.contextmanager
+def mounted(demo, prefix):
+    """The server below a path, as a reverse proxy would have it."""
+    async def pump(reader, writer):
+        with contextlib.suppress(OSError):
+            while data := await reader.read(65536):
+                writer.write(data)
+                await writer.drain()
+        writer.close()
+
+    async def connected(reader, writer):
+        head = (await reader.readuntil(b"\r\n\r\n")).decode("latin-1")
+        if not head.split(" ")[1].startswith(prefix):
+            writer.write(b"HTTP/1.1 404 Not Found\r\nContent-Length: 0\r\nConnection: close\r\n\r\n")
+            return writer.close()
+        head = head.replace(f" {prefix}", " /", 1).replace("Connection: keep-alive", "Connection: close")
+        to_reader, to_writer = await asyncio.open_connection("127.0.0.1", demo.port)
+        to_writer.write(head.encode("latin-1"))
+        with contextlib.suppress(asyncio.CancelledError):
+            await asyncio.gather(pump(reader, to_writer), pump(to_reader, writer))
+
+    loop = asyncio.new_event_loop()
+    thread = threading.Thread(target=loop.run_forever, daemon=True)
+    thread.start()
+    # The tests' own thread has a loop that runs already.
+    proxy = asyncio.run_coroutine_threadsafe(asyncio.start_server(connected, "127.0.0.1", 0), loop).result()
+    try:
+        yield f"http://127.0.0.1:{proxy.sockets[0].getsockname()[1]}{prefix}"
+    finally:
+        loop.call_soon_threadsafe(lambda: [task.cancel() for task in asyncio.all_tasks(loop)])
+        loop.call_soon_threadsafe(loop.call_later, 0.1, loop.stop)
+        thread.join()
+
+
 class Page:
     """A page, with what it complains of."""
 
     def __init__(self, page):
         self.page = page
         self.errors = []
-        page.on("console", lambda message: self.errors.append(message.text) if message.type == "error" else None)
+        page.on("console", self.said)
         page.on("pageerror", lambda error: self.errors.append(str(error)))
+
+    def said(self, message):
+        # A browser asks for an icon that no page named.
+        if message.type == "error" and not message.location["url"].endswith("/favicon.ico"):
+            self.errors.append(message.text)
 
 
 @contextlib.contextmanager

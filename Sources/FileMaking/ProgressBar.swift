@@ -25,6 +25,12 @@ package struct ProgressBar {
     self.write = write
   }
 
+  /// Leaves the line of a bar that is not full, for what else is to be said.
+  package mutating func interrupt() {
+    if isTerminal, shown >= 0, shown < Self.cells { write("\n") }
+    shown = -1
+  }
+
   package mutating func update(_ done: Int) {
     let part = min(max(done, 0), total)
     let step = part * (isTerminal ? Self.cells : 4) / total

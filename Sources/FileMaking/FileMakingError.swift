@@ -1,5 +1,5 @@
-/// Why the demo database could not be made or used.
-package struct DemoError: Error, CustomStringConvertible, Equatable {
+/// Why a file could not be made.
+package struct FileMakingError: Error, CustomStringConvertible, Equatable {
   package enum Code: Equatable, Sendable {
     /// There is a file already where one was to be created.
     case exists

@@ -7,18 +7,18 @@ struct UnfinishedFile {
   let path: String
   private let finalPath: String
 
-  /// - Throws: `DemoError` when the final file exists already, or its directory cannot be made.
+  /// - Throws: `FileMakingError` when the final file exists already, or its directory cannot be made.
   init(for finalPath: String) throws {
     self.finalPath = finalPath
     path = finalPath + Self.mark + String(getpid())
     guard !FileManager.default.fileExists(atPath: finalPath) else {
-      throw DemoError(code: .exists, message: "\(finalPath) exists already")
+      throw FileMakingError(code: .exists, message: "\(finalPath) exists already")
     }
     let directory = URL(fileURLWithPath: finalPath).deletingLastPathComponent()
     do {
       try FileManager.default.createDirectory(at: directory, withIntermediateDirectories: true)
     } catch {
-      throw DemoError(code: .io, message: "no directory \(directory.path): \(error.localizedDescription)")
+      throw FileMakingError(code: .io, message: "no directory \(directory.path): \(error.localizedDescription)")
     }
     removeAbandoned(in: directory)
     discard()
@@ -28,7 +28,7 @@ struct UnfinishedFile {
   func discard() { Self.remove(path) }
 
   /// Writes the file through to the disk and gives it its final name.
-  func publish() throws(DemoError) {
+  func publish() throws(FileMakingError) {
     let descriptor = open(path, O_RDONLY | O_CLOEXEC)
     let isSynced = descriptor >= 0 && fsync(descriptor) == 0
     if descriptor >= 0 { close(descriptor) }
@@ -37,12 +37,12 @@ struct UnfinishedFile {
     for suffix in Self.companions { unlink(finalPath + suffix) }
     // Not rename(2), which would replace what another process may have made meanwhile.
     guard link(path, finalPath) == 0 else {
-      throw errno == EEXIST ? DemoError(code: .exists, message: "\(finalPath) exists already") : failure("name")
+      throw errno == EEXIST ? FileMakingError(code: .exists, message: "\(finalPath) exists already") : failure("name")
     }
   }
 
-  private func failure(_ verb: String) -> DemoError {
-    DemoError(code: .io, message: "cannot \(verb) \(finalPath): \(String(cString: strerror(errno)))")
+  private func failure(_ verb: String) -> FileMakingError {
+    FileMakingError(code: .io, message: "cannot \(verb) \(finalPath): \(String(cString: strerror(errno)))")
   }
 
   private func removeAbandoned(in directory: URL) {

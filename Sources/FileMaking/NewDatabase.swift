@@ -1,0 +1,29 @@
+import Foundation
+package import GRDB
+
+/// A database file that appears at its path whole or not at all.
+///
+/// It is made beside it under another name, written through to the disk, and then named: whatever ends the process before,
+/// nothing is there, and what is left of the other name is removed by the next process that makes the same file.
+package enum NewDatabase {
+  /// Makes the file, in WAL mode, with its directory if need be.
+  ///
+  /// - Parameter fill: writes the contents, in one transaction.
+  /// - Throws: `FileMakingError` (`exists`: it never replaces a file), what SQLite and `fill` throw.
+  package static func create(at path: String, _ fill: (Database) throws -> Void) throws {
+    let unfinished = try UnfinishedFile(for: path)
+    defer { unfinished.discard() }
+    let queue = try DatabaseQueue(path: unfinished.path)
+    try queue.writeWithoutTransaction { db in
+      // Nothing to roll back to: an unfinished file is thrown away.
+      try db.execute(sql: "PRAGMA journal_mode = OFF; PRAGMA synchronous = OFF; PRAGMA foreign_keys = OFF")
+      try db.inTransaction {
+        try fill(db)
+        return .commit
+      }
+      try db.execute(sql: "PRAGMA journal_mode = WAL")
+    }
+    try queue.close()
+    try unfinished.publish()
+  }
+}

@@ -1,0 +1,71 @@
+"""The demo page, in the words of its tests."""
+import time
+
+from playwright.sync_api import expect
+
+from harness import IN_ORDER, Page
+
+
+class DemoPage(Page):
+    def open(self, demo, view="wells", path=""):
+        self.page.goto(f"{demo.url}{path}#{view}")
+        self.is_live()
+        return self
+
+    def is_live(self):
+        expect(self.page.locator("#state")).to_have_attribute("data-state", "live", timeout=20_000)
+
+    def view(self, name):
+        self.page.locator(f'#tabs a[href="#{name}"]').click()
+        expect(self.page.locator(f"#{name}")).to_be_visible()
+
+    def pane(self, index=0):
+        return self.page.locator(".pane").nth(index)
+
+    def field(self, name, pane=0):
+        return self.pane(pane).locator(f"[name={name}]")
+
+    def row(self, name, pane=0):
+        """The row of the well that is called so."""
+        return self.pane(pane).locator(
+            ".live-row:not(.live-leaving)", has=self.page.locator(".name").get_by_text(name, exact=True))
+
+    def rows(self, list="#panes live-list", column="name"):
+        """Offset and a column's value of every row in view, once all have come."""
+        deadline = time.monotonic() + 10
+        while time.monotonic() < deadline:
+            rows = self.page.evaluate("""([selector, column]) => {
+              const element = document.querySelector(selector);
+              const { first, last } = element.visibleRange;
+              if (element.list?.status !== "live") return [];
+              const shown = Array.from(element.querySelectorAll(".live-row:not(.live-leaving)"), (row) => element.rowAt(row));
+              return shown.filter((row) => row && row.offset >= first && row.offset < last)
+                .sort((left, right) => left.offset - right.offset).map(({ offset, row }) => [offset, row[column]])
+                .filter((_, index, all) => all.length === last - first);
+            }""", [list, column])
+            if rows:
+                return rows
+            time.sleep(0.02)
+        raise AssertionError("rows have not come")
+
+    def top(self):
+        """Everything as it is when the page is opened."""
+        self.page.locator("#tabs a[href='#wells']").click()
+        if self.page.locator(".pane").count() > 1:
+            self.page.locator("#split").click()
+        self.field("filter").fill("")
+        self.field("sort").select_option(index=0)
+        self.field("sections").select_option("county")
+        self.page.evaluate("document.querySelector('#panes live-list').scrollToOffset(0)")
+
+
+def agrees(page, demo, order=IN_ORDER):
+    """The rows in view become those that SQLite puts there."""
+    deadline = time.monotonic() + 10
+    while True:
+        rows = page.rows()
+        names = demo.sql(f"SELECT name {order} LIMIT {len(rows)} OFFSET {rows[0][0]}").split("\n")
+        if [name for _, name in rows] == names:
+            return rows
+        assert time.monotonic() < deadline, (rows, names)
+        time.sleep(0.05)

@@ -1,0 +1,176 @@
+"""Wells: one pane and two, and everything that may be done in them."""
+import json
+import re
+
+from playwright.sync_api import expect
+
+from demo_page import agrees
+from harness import IN_ORDER, another_page, tests
+
+TESTS, test = tests()
+
+
+@test
+def it_shows_all_wells_by_county(page, demo):
+    rows = agrees(page, demo)
+    assert rows[0][0] == 0
+    total, counties = (int(demo.sql(f"SELECT {what} FROM well")) for what in ("count(*)", "count(DISTINCT county)"))
+    expect(page.pane().locator("output")).to_have_text(f"{total:,} in {counties} sections")
+
+
+@test
+def sort_and_sections_are_switched(page, demo):
+    page.field("sections").select_option("status")
+    page.field("sort").select_option("Depth, deepest first")
+    agrees(page, demo, "FROM well ORDER BY status, depth DESC, id")
+    page.field("sections").select_option("year")
+    agrees(page, demo, "FROM well ORDER BY substr(spud_date, 1, 4) DESC, depth DESC, id")
+    page.field("sections").select_option("none")
+    agrees(page, demo, "FROM well ORDER BY depth DESC, id")
+    expect(page.pane().locator("output")).to_contain_text("in 1 section")
+
+
+@test
+def it_filters_as_one_types(page, demo):
+    page.field("filter").press_sequentially("federal 1", delay=20)
+    condition = "FROM well WHERE name LIKE '%federal 1%'"
+    count = int(demo.sql(f"SELECT count(*) {condition}"))
+    expect(page.pane().locator("output")).to_contain_text(f"{count:,} in")
+    agrees(page, demo, f"{condition} ORDER BY county, name, id")
+    page.field("filter").fill("100%_")
+    expect(page.pane().get_by_text("No well has such a name.")).to_be_visible()
+
+
+@test
+def a_well_is_changed_where_it_stands(page, demo):
+    _, name = page.rows()[4]
+    page.row(name).click()
+    editor = page.pane().locator(".well-editor")
+    expect(editor.locator("[name=name]")).to_be_focused()
+    editor.locator("[name=name]").fill("!Renamed here")
+    editor.locator("[name=depth]").fill("4321.5")
+    editor.locator("[name=depth]").press("Enter")
+    expect(editor).to_have_count(0)
+    expect(page.row("!Renamed here").locator(".feet")).to_have_text("4,321.5")
+    assert agrees(page, demo)[0][1] == "!Renamed here"
+    expect(page.page.locator("#latency-kind")).to_have_text("Write to screen")
+    expect(page.row("!Renamed here")).to_be_focused()
+
+
+@test
+def keys_do_the_same(page, demo):
+    page.pane().locator(".live-scroller").focus()
+    page.page.keyboard.press("ArrowDown")
+    page.page.keyboard.press("Enter")
+    expect(page.pane().locator(".well-editor [name=name]")).to_be_focused()
+    page.page.keyboard.type("Never")
+    before = demo.sql(f"SELECT * {IN_ORDER} LIMIT 5")
+    page.page.keyboard.press("Escape")
+    expect(page.pane().locator(".well-editor")).to_have_count(0)
+    assert demo.sql(f"SELECT * {IN_ORDER} LIMIT 5") == before
+
+
+@test
+def a_well_is_deleted(page, demo):
+    _, name = page.rows()[2]
+    key = demo.sql(f"SELECT id {IN_ORDER} LIMIT 1 OFFSET 2")
+    page.row(name).click()
+    page.pane().locator(".well-editor .danger").click()
+    expect(page.pane().locator(".well-editor")).to_have_count(0)
+    assert demo.sql(f"SELECT count(*) FROM well WHERE id = {key}") == "0"
+    agrees(page, demo)
+
+
+@test
+def a_well_is_added_and_brought_into_view(page, demo):
+    page.field("sort").select_option("Depth, deepest first")
+    page.page.locator("#add").click()
+    name = page.page.locator(".live-row .name", has_text="New well")
+    expect(name).to_be_in_viewport(timeout=10_000)
+    assert demo.sql(f"SELECT count(*) FROM well WHERE name = '{name.inner_text()}'") == "1"
+    agrees(page, demo, "FROM well ORDER BY county, depth DESC, id")
+
+
+@test
+def what_cannot_be_written_is_said(page, demo):
+    _, name = page.rows()[1]
+    page.row(name).click()
+    demo.sql("CREATE TRIGGER refuse BEFORE UPDATE ON well BEGIN SELECT raise(ABORT, 'not today'); END")
+    page.pane().locator(".well-editor .primary").click()
+    expect(page.page.locator("#notice")).to_contain_text("not today")
+    demo.sql("DROP TRIGGER refuse")
+    page.pane().locator(".well-editor .primary").click()
+    expect(page.page.locator("#notice")).to_be_hidden()
+
+
+@test
+def a_burst_changes_a_thousand_rows_at_once(page, demo):
+    demo.sql("CREATE TABLE old AS SELECT id, depth FROM well")
+    page.page.locator("#burst").click()
+    expect(page.page.locator("#latency-kind")).to_have_text("Write to screen")
+    changed = int(demo.sql("SELECT count(*) FROM well JOIN old USING (id) WHERE well.depth <> old.depth"))
+    assert 950 <= changed <= 1000, changed
+    agrees(page, demo)
+    demo.sql("DROP TABLE old")
+
+
+@test
+def two_panes_agree(page, demo):
+    page.page.locator("#split").click()
+    expect(page.page.locator(".pane")).to_have_count(2)
+    page.field("sections", 1).select_option("none")
+    page.field("sort", 1).select_option("Operator")
+    page.page.locator(".pane").nth(1).locator(".live-row[data-state=shown]").first.wait_for()
+    _, name = page.rows()[0]
+    operator = page.row(name).locator(".operator").first.text_content()
+    page.row(name).click()
+    page.pane().locator(".well-editor [name=name]").fill("!!Seen twice")
+    page.pane().locator(".well-editor .primary").click()
+    expect(page.row("!!Seen twice")).to_be_visible()
+    page.page.evaluate("""async () => {
+      const [, list] = document.querySelectorAll('#panes live-list');
+      await list.scrollToKey(document.querySelector('#panes live-list').list.at(0).id);
+    }""")
+    expect(page.row("!!Seen twice", 1)).to_be_in_viewport()
+    expect(page.row("!!Seen twice", 1).locator(".operator")).to_have_text(operator)
+    demo.sql("UPDATE well SET depth = 77.7 WHERE name = '!!Seen twice'")
+    for pane in (0, 1):
+        expect(page.row("!!Seen twice", pane).locator(".feet")).to_have_text("77.7")
+
+
+@test
+def what_the_shell_changes_appears(page, demo):
+    key = demo.sql(f"SELECT id {IN_ORDER} LIMIT 1 OFFSET 3")
+    demo.sql(f"UPDATE well SET name = '!<img src=x onerror=alert(1)>' WHERE id = {key}")
+    expect(page.row("!<img src=x onerror=alert(1)>")).to_be_visible()
+    demo.sql(f"DELETE FROM well WHERE id = {key}")
+    agrees(page, demo)
+
+
+@test
+def who_was_away_goes_on_with_a_patch(page, demo):
+    sent, answers, routes = [], [], []
+
+    def route(socket):
+        server = socket.connect_to_server()
+        routes.append((socket, server))
+        socket.on_message(lambda text: (sent.append(json.loads(text)), server.send(text)))
+        server.on_message(lambda text: (answers.append(json.loads(text)), socket.send(text)))
+
+    with another_page(page) as other:
+        other.page.route_web_socket(re.compile("/v1/live$"), route)
+        other.open(demo)
+        other.rows()
+        for change in ("", f"UPDATE well SET depth = 88.8 WHERE id = (SELECT id {IN_ORDER} LIMIT 1)"):
+            del sent[:], answers[:]
+            routes[-1][1].close()
+            routes[-1][0].close(code=1012)
+            expect(other.page.locator("#state")).to_have_attribute("data-state", "reconnecting")
+            if change:
+                demo.sql(change)
+            other.is_live()
+            agrees(other, demo)
+            assert "since" in [message for message in sent if message["type"] == "subscribe"][0]
+            kinds = [message["type"] for message in answers if message["type"] in ("snapshot", "patch", "error")]
+            assert kinds[0] == "patch", kinds
+        expect(other.pane().locator(".feet").first).to_have_text("88.8")

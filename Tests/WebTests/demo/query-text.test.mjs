@@ -1,0 +1,26 @@
+import assert from "node:assert/strict";
+import { spawnSync } from "node:child_process";
+import { test } from "node:test";
+import { copies, partsOf, queryOf } from "../../../public/demo/query-text.js";
+
+test("lists are cut at commas that are in nothing", () => {
+  const cases = {
+    "a, b": ["a", "b"], "max(a, b) AS c,d": ["max(a, b) AS c", "d"], "'x,y', \"q,r\", [s,t], `u,v`": ["'x,y'", '"q,r"', "[s,t]", "`u,v`"],
+    "'it''s, so' , b": ["'it''s, so'", "b"], "": [], " , ": [],
+  };
+  for (const [text, parts] of Object.entries(cases)) assert.deepEqual(partsOf(text), parts, text);
+});
+
+test("fields become a query, empty ones nothing", () => {
+  assert.deepEqual(queryOf({ from: " well ", select: "name, max(a, b)", where: "", params: '{"a": 1}', limit: "10" }),
+    { from: "well", select: ["name", "max(a, b)"], params: { a: 1 }, limit: 10 });
+  assert.throws(() => queryOf({ params: "{" }), /params must be JSON/);
+});
+
+test("what is copied for a shell stays one word, whatever is in it", () => {
+  const query = { from: "well", where: "name = 'it''s' AND x = \"$HOME `id` \\\\\"" };
+  const { stdout } = spawnSync("bash", ["-c", copies.watch(query, "http://here/").replace("freshet watch", "printf '%s\\n'")], { encoding: "utf8" });
+  assert.deepEqual(stdout.trim().split("\n"), ["http://here/", JSON.stringify(query)]);
+  const curl = spawnSync("bash", ["-c", copies.curl(query, "http://here/").replace("curl", "printf '%s\\n'")], { encoding: "utf8" });
+  assert.equal(curl.stdout.trim().split("\n").pop(), `query=${JSON.stringify(query)}`);
+});

@@ -1,0 +1,135 @@
+// @ts-check
+/** Type a query: its result, its frames, its explanation, and the same query for elsewhere. */
+
+import { connect } from "../freshet.js";
+import { element, fillSelect, formatted, part } from "./dom.js";
+import { explain } from "./explanation.js";
+import { FrameLog, ToldSocket } from "./frame-log.js";
+import { copies, queryOf } from "./query-text.js";
+
+/** @typedef {import("./schema.js").Table} Table */
+/** @typedef {import("../live-list.js").LiveListElement} LiveListElement */
+
+/** Fields by the names of a query's members, with examples. */
+const fields = {
+  from: "well JOIN operator ON …", select: "all columns", where: "depth > :min", params: '{"min": 1000}',
+  groupBy: "", having: "", sectionBy: "county", orderBy: "name, depth DESC", limit: "all",
+};
+
+/** @type {Record<string, Record<string, string>>} */
+const demoPresets = {
+  "The deepest hundred wells": { from: "well", select: "name, county, depth", orderBy: "depth DESC", limit: "100" },
+  "Wells by operator, grouped": { from: "well", select: "operator, count(*) AS wells, round(avg(depth)) AS depth", groupBy: "operator", orderBy: "wells DESC" },
+  "Drilling, by county": { from: "well", select: "name, operator, depth", where: "status = :status", params: '{"status": "Drilling"}', sectionBy: "county", orderBy: "name" },
+  "Banks with their closings": { from: "bank JOIN closing ON closing.bank_id = bank.id", select: "bank.name, state, closed, assets", sectionBy: "state", orderBy: "closed DESC" },
+  "A running total (run again and differed)": { from: "closing", select: "closed, assets, round(sum(assets) OVER (ORDER BY closed)) AS total", orderBy: "closed DESC" },
+};
+
+export class ConsoleView {
+  #log = new FrameLog(part("frame-log"));
+  /** @type {import("../freshet.js").Query} */
+  #query = {};
+
+  /** @param {Table[]} tables */
+  constructor(tables) {
+    this.form = /** @type {HTMLFormElement} */ (part("query-form"));
+    this.list = /** @type {LiveListElement} */ (part("result-list"));
+    this.presets = presetsFor(tables);
+    part("fields").replaceChildren(...Object.entries(fields).map(([name, placeholder]) => element("label", { className: `field-${name}` }, name,
+      element("input", { name, placeholder, autocomplete: "off", spellcheck: false, autocapitalize: "off" }))));
+    fillSelect(/** @type {HTMLSelectElement} */ (part("preset")), Object.keys(this.presets));
+    part("preset").addEventListener("change", () => this.#fill());
+    this.form.addEventListener("submit", (event) => {
+      event.preventDefault();
+      this.#run();
+    });
+    this.form.addEventListener("click", ({ target }) => this.#copy(/** @type {HTMLElement} */ (target).dataset.copy));
+    part("clear-frames").addEventListener("click", () => this.#log.clear());
+    part("console-tabs").addEventListener("change", ({ target }) => showTab(/** @type {HTMLInputElement} */ (target).value));
+    ToldSocket.tell = (direction, text) => this.#log.add(direction, text);
+    // A connection of its own, so that its frames are those of this query.
+    this.list.client = connect("", { WebSocket: ToldSocket });
+    this.list.addEventListener("error", ({ error }) => showError(error.message));
+    this.list.addEventListener("update", (event) => showResult(/** @type {CustomEvent} */ (event).detail.after));
+    this.#fill();
+  }
+
+  show() {
+    /** @type {HTMLElement | null} */ (this.form.querySelector("input"))?.focus();
+  }
+
+  #fill() {
+    const preset = this.presets[/** @type {HTMLSelectElement} */ (part("preset")).value] ?? {};
+    for (const name of Object.keys(fields)) this.#field(name).value = preset[name] ?? "";
+    this.#run();
+  }
+
+  /** @param {string} name @returns {HTMLInputElement} */
+  #field(name) {
+    return /** @type {any} */ (this.form.elements.namedItem(name));
+  }
+
+  #run() {
+    showError(null);
+    try {
+      this.#query = queryOf(Object.fromEntries(Object.keys(fields).map((name) => [name, this.#field(name).value])));
+    } catch (error) {
+      showError(/** @type {Error} */ (error).message);
+      return;
+    }
+    // Another list, not a requery: what is seen here is what one query does from its first frame on.
+    this.list.query = null;
+    this.list.query = this.#query;
+    explain(this.#query, part("explanation"));
+  }
+
+  /** @param {string | undefined} kind */
+  async #copy(kind) {
+    if (!kind) return;
+    const text = copies[kind](this.#query, new URL(".", document.baseURI).href);
+    try {
+      await navigator.clipboard.writeText(text);
+      part("copied").textContent = "Copied";
+    } catch {
+      // Without permission, or without TLS, there is no clipboard: at least it can be seen.
+      part("copied").textContent = text;
+    }
+    setTimeout(() => { part("copied").textContent = ""; }, 4000);
+  }
+}
+
+/** @param {string | null} sentence */
+function showError(sentence) {
+  part("query-error").hidden = sentence === null;
+  part("query-error").textContent = sentence;
+}
+
+/** @param {import("../freshet.js").ListState} state */
+function showResult({ total, sections, columns }) {
+  part("result-note").textContent = `${counted(total, "row")}, ${counted(sections.length, "section")}`;
+  part("result-columns").replaceChildren(...columns.map((column) => element("span", {}, column)));
+}
+
+/** @param {number} count @param {string} noun */
+const counted = (count, noun) => `${formatted(count)} ${noun}${count === 1 ? "" : "s"}`;
+
+/** @param {string} shown */
+function showTab(shown) {
+  part("frame-log").hidden = shown !== "frames";
+  part("explanation").hidden = shown !== "explanation";
+  part("clear-frames").hidden = shown !== "frames";
+}
+
+/**
+ * Queries to start from: the demo's, and every table as it is.
+ *
+ * @param {Table[]} tables @returns {Record<string, Record<string, string>>}
+ */
+function presetsFor(tables) {
+  const names = new Set(tables.map(({ name }) => name));
+  const isDemo = names.has("well") && names.has("closing");
+  const whole = tables.map(({ name, columns }) => [`All of ${name}`, {
+    from: `"${name.replaceAll('"', '""')}"`, orderBy: columns[0] ? `"${columns[0].name.replaceAll('"', '""')}"` : "",
+  }]);
+  return { ...(isDemo ? demoPresets : {}), ...Object.fromEntries(whole) };
+}

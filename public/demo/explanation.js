@@ -1,0 +1,42 @@
+// @ts-check
+/** What `/v1/explain` says of a query. */
+
+import { element } from "./dom.js";
+
+/** @typedef {import("../freshet.js").Query} Query */
+
+const words = /** @type {Record<string, string>} */ ({
+  incremental: "Followed change by change", refetch: "Run again and differed",
+});
+
+/** @param {Query} query @param {HTMLElement} into */
+export async function explain(query, into) {
+  try {
+    const answer = await fetch(`v1/explain?query=${encodeURIComponent(JSON.stringify(query))}`);
+    const explanation = await answer.json();
+    into.replaceChildren(...(answer.ok ? described(explanation) : [element("p", {}, explanation.detail ?? explanation.title)]));
+  } catch {
+    into.replaceChildren(element("p", {}, "The server cannot be reached."));
+  }
+}
+
+/** @param {any} explanation */
+function described({ maintenance, reason, tables, advice, sql, plan }) {
+  const result = [
+    element("p", { className: `badge ${maintenance}` }, words[maintenance] ?? maintenance),
+    element("p", {}, reason ?? ""),
+    ...(advice ?? []).map((/** @type {string} */ sentence) => element("p", { className: "advice" }, sentence)),
+    element("table", {},
+      element("thead", {}, row("th", ["Table", "Columns", "Followed by", "Tracked"])),
+      element("tbody", {}, ...tables.map((/** @type {any} */ { name, columns, following, tracked }) =>
+        row("td", [name, columns.join(", "), following, tracked ? "yes" : "no"])))),
+    element("h3", {}, "SQL"), element("pre", {}, element("code", {}, sql)),
+  ];
+  if (plan?.length) result.push(element("h3", {}, "SQLite’s plan"), element("pre", {}, element("code", {}, [plan].flat().join("\n"))));
+  return result;
+}
+
+/** @param {"th" | "td"} tag @param {string[]} texts */
+function row(tag, texts) {
+  return element("tr", {}, ...texts.map((text) => element(tag, {}, text ?? "")));
+}

@@ -1,0 +1,59 @@
+// @ts-check
+/** Changing a well where it stands. The form lies over the row and goes wherever the row goes. */
+
+import { sql } from "../freshet.js";
+import { fillSelect, fromTemplate } from "./dom.js";
+
+/** @typedef {import("../freshet.js").Row} Row */
+/** @typedef {import("../freshet.js").SQLFragment} SQLFragment */
+/** @typedef {import("./wells-pane.js").WellsPane} WellsPane */
+
+const statuses = ["Producing", "Shut-in", "Plugged", "Completed", "Injecting", "Drilling", "Permitted"];
+
+export class WellEditor {
+  /** @type {HTMLElement | null} */
+  #form = null;
+
+  /** @param {(statement: SQLFragment, pane: WellsPane) => Promise<boolean>} write */
+  constructor(write) {
+    this.write = write;
+  }
+
+  /** @param {Row} row @param {HTMLElement | undefined} element the row's @param {WellsPane} pane */
+  open(row, element, pane) {
+    if (!element || element.contains(this.#form)) return;
+    this.#form?.remove();
+    const form = /** @type {HTMLFormElement} */ (fromTemplate("well-editor-template"));
+    this.#form = form;
+    const field = (/** @type {string} */ name) => /** @type {any} */ (form.elements.namedItem(name));
+    fillSelect(field("status"), [...new Set([...statuses, row.status])], row.status);
+    field("name").value = row.name;
+    field("depth").value = String(row.depth);
+    const close = () => {
+      form.remove();
+      element.focus({ preventScroll: true });
+    };
+    const done = async (/** @type {SQLFragment} */ statement) => {
+      if (await this.write(statement, pane)) close();
+    };
+    form.addEventListener("submit", (event) => {
+      event.preventDefault();
+      done(sql`UPDATE well SET name = ${field("name").value}, status = ${field("status").value},
+        depth = ${Number(field("depth").value)} WHERE id = ${row.id}`);
+    });
+    form.addEventListener("click", (event) => {
+      event.stopPropagation();
+      const { value } = /** @type {HTMLButtonElement} */ (event.target);
+      if (value === "cancel") close();
+      if (value === "delete") done(sql`DELETE FROM well WHERE id = ${row.id}`);
+    });
+    // The list has its own use for most keys.
+    form.addEventListener("keydown", (event) => {
+      event.stopPropagation();
+      if (event.key === "Escape") close();
+    });
+    element.append(form);
+    field("name").select();
+    field("name").focus({ preventScroll: true });
+  }
+}
