@@ -220,8 +220,7 @@ export class LiveListElement extends TemplatedElement {
       return;
     }
     this.#failure = null;
-    const list = /** @type {import("./element/types.js").LiveList} */ (this.#source.list);
-    this.#view.start(list.state);
+    if (this.list) this.#view.start(this.list.state);
     this.#statusChanged();
   }
 
