@@ -10,23 +10,24 @@
 const gently = "cubic-bezier(0.2, 0.7, 0.2, 1)";
 const slideDuration = 320;
 
-/** Rows that may begin to move in a second, and at once. */
-const mostMovements = 200;
+/** Rows that may begin to move at once, and in each second of many. */
+const mostMovements = { atOnce: 200, perSecond: 100 };
 /** Coloured cells and rows at a time. */
 const mostTints = 120;
 
 /**
- * Lets so many through in a second, and as many at once. Whoever wants more gets nothing for as long as he wants it:
+ * Lets so many through at once, and so many in each second. Whoever wants more gets nothing for as long as he wants it:
  * half of a commotion cannot be followed any better than the whole.
  */
 export class Ration {
   #left;
   #last = 0;
 
-  /** @param {number} perSecond */
-  constructor(perSecond) {
+  /** @param {{atOnce: number, perSecond: number}} limits */
+  constructor({ atOnce, perSecond }) {
+    this.atOnce = atOnce;
     this.perSecond = perSecond;
-    this.#left = perSecond;
+    this.#left = atOnce;
   }
 
   /**
@@ -35,7 +36,7 @@ export class Ration {
    * @param {number} count @param {number} now in milliseconds
    */
   take(count, now) {
-    this.#left = Math.min(this.perSecond, this.#left + ((now - this.#last) / 1000) * this.perSecond);
+    this.#left = Math.min(this.atOnce, this.#left + ((now - this.#last) / 1000) * this.perSecond);
     this.#last = now;
     const isGranted = count <= this.#left;
     this.#left = isGranted ? this.#left - count : 0;
