@@ -12,11 +12,10 @@
  * element/navigation.js, where rows come from in element/source.js. docs/javascript.md says how to use it.
  */
 
-import { connect } from "./freshet.js";
 import { ListView } from "./element/list-view.js";
 import { Navigation } from "./element/navigation.js";
 import { Measure, Parts } from "./element/parts.js";
-import { Source } from "./element/source.js";
+import { isSameQuery, Source } from "./element/source.js";
 import { adoptStyle } from "./element/style.js";
 import { Surroundings, texts } from "./element/surroundings.js";
 import { TemplatedElement } from "./element/templated-element.js";
@@ -120,7 +119,7 @@ export class LiveListElement extends TemplatedElement {
 
   /** @param {Query | null} query */
   #ask(query) {
-    if (JSON.stringify(query) === JSON.stringify(this.#query)) return;
+    if (isSameQuery(query, this.#query)) return;
     this.#query = query;
     // While nothing has come yet there is nothing to lead from.
     const isShown = this.status === "live" || this.status === "reconnecting";
@@ -172,7 +171,7 @@ export class LiveListElement extends TemplatedElement {
 
   // What can be done with it.
 
-  /** @param {FocusOptions} [_options] the active row comes into view */
+  /** @param {FocusOptions} [_options] not asked: the active row gets the focus, and comes into view */
   focus(_options) {
     this.#navigation.enter();
   }
@@ -213,29 +212,24 @@ export class LiveListElement extends TemplatedElement {
     this.#close();
     if (!this.#query) return;
     this.#measure.start();
+    const place = { src: this.getAttribute("src"), token: this.getAttribute("token") };
     try {
-      const client = this.#client ?? this.#connect();
-      this.#source.open(client, client !== this.#client, this.#query, this.#view.expected);
+      this.#source.open(this.#client ?? place, this.#query, this.#view.expected);
     } catch (error) {
-      this.#failed(/** @type {Error} */ (error));
+      this.#failed(error);
       return;
     }
     this.#failure = null;
-    const list = /** @type {import("./element/types.js").LiveList} */ (this.#source.list);
-    this.#view.start(list.state);
+    if (this.list) this.#view.start(this.list.state);
     this.#statusChanged();
   }
+
   #close() {
     this.#source.close();
     this.#view.stop();
     this.#surroundings.stop();
     if (!this.isConnected) this.#measure.stop();
     this.#statusChanged();
-  }
-
-  #connect() {
-    const url = new URL(this.getAttribute("src") ?? "v1/live", document.baseURI);
-    return connect(url, { token: this.getAttribute("token") ?? undefined });
   }
 
   /** @protected */
@@ -251,7 +245,6 @@ export class LiveListElement extends TemplatedElement {
     if (isOtherQuery) this.#surroundings.renew();
     const isLost = this.#view.changed(event, isOtherQuery);
     if (isLost && this.list) this.#view.active.locate(this.list).then(() => this.#view.drawSoon());
-    this.#showSurroundings();
     // Not `change`: that is what form controls in rows say.
     this.dispatchEvent(new CustomEvent("update", { detail: event }));
   }
@@ -259,6 +252,7 @@ export class LiveListElement extends TemplatedElement {
   #drawn() {
     const { range } = this.#view;
     this.#source.look(range);
+    this.#showSurroundings();
     this.#surroundings.index.follow(this.#view.layout.sectionAt(this.#view.position.top));
     if (range.first === this.#range.first && range.last === this.#range.last) return;
     this.#range = range;

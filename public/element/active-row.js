@@ -32,6 +32,15 @@ export class ActiveRow {
     this.recognise(state);
   }
 
+  /** @param {ListState} state @param {number | null} offset */
+  #isFoundAt(state, offset) {
+    const row = offset === null ? undefined : state.at(offset);
+    if (!row || offset === null || state.keyOf(row) !== this.key) return false;
+    this.offset = offset;
+    this.row = row;
+    return true;
+  }
+
   #forget() {
     this.key = null;
     this.row = undefined;
@@ -54,12 +63,8 @@ export class ActiveRow {
    */
   follow({ kind, patch, before, after, changes }) {
     if (this.offset < 0) return false;
-    const offset = this.row ? offsetOfRow(after, this.row) : null;
-    if (offset !== null) {
-      this.offset = offset;
-      this.row = after.at(offset);
-      return false;
-    }
+    if (this.key !== null && this.#isFoundAt(after, changes.newOffset(this.offset))) return false;
+    if (this.row && this.#isFoundAt(after, offsetOfRow(after, this.row))) return false;
     const isLost = kind === "snapshot" && this.key !== null && after.total > 0;
     const old = before.pathOf(this.offset);
     const moved = patch && old && destination(patch, old);

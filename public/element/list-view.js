@@ -105,6 +105,13 @@ export class ListView {
    * @param {number} viewHeight @param {Heights} heights
    */
   measured(viewHeight, heights) {
+    const wasHidden = this.#viewHeight === 0;
+    if (viewHeight === 0) {
+      // Hidden, nothing has a height.
+      this.#viewHeight = 0;
+      return;
+    }
+    if (wasHidden) this.#forgetBar();
     const isOther = heights.row !== this.#heights.row || heights.header !== this.#heights.header;
     if (viewHeight === this.#viewHeight && !isOther) return;
     this.#heights = heights;
@@ -171,9 +178,13 @@ export class ListView {
 
   /** Elements that are put elsewhere forget how far they were scrolled. */
   reattached() {
+    this.#forgetBar();
+    this.drawSoon();
+  }
+
+  #forgetBar() {
     this.position.scrollTop = this.scroller.scrollTop;
     this.#isJumping = true;
-    this.drawSoon();
   }
 
   /** Nothing is drawn any more; what is there stays. */
@@ -268,7 +279,7 @@ export class ListView {
     const isScrolling = performance.now() - this.#lastScroll < scrollPause;
     const isDue = this.#isJumping || !isScrolling || position.isPressing(this.#layout, this.#viewHeight);
     this.#isJumping = false;
-    if (!isDue || Math.abs(right - position.scrollTop) < 0.5) return;
+    if (!isDue || Math.abs(right - position.scrollTop) < 1) return;
     this.scroller.scrollTop = right;
     // Browsers round it.
     position.scrollTop = this.scroller.scrollTop;

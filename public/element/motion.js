@@ -10,20 +10,24 @@
 const gently = "cubic-bezier(0.2, 0.7, 0.2, 1)";
 const slideDuration = 320;
 
-/** Rows that may begin to move in a second, and at once. */
-const mostMovements = 200;
+/** Rows that may begin to move at once, and in each second of many. */
+const mostMovements = { atOnce: 200, perSecond: 100 };
 /** Coloured cells and rows at a time. */
 const mostTints = 120;
 
-/** Lets so many through in a second, and as many at once. */
+/**
+ * Lets so many through at once, and so many in each second. Whoever wants more gets nothing for as long as he wants it:
+ * half of a commotion cannot be followed any better than the whole.
+ */
 export class Ration {
   #left;
   #last = 0;
 
-  /** @param {number} perSecond */
-  constructor(perSecond) {
+  /** @param {{atOnce: number, perSecond: number}} limits */
+  constructor({ atOnce, perSecond }) {
+    this.atOnce = atOnce;
     this.perSecond = perSecond;
-    this.#left = perSecond;
+    this.#left = atOnce;
   }
 
   /**
@@ -32,11 +36,11 @@ export class Ration {
    * @param {number} count @param {number} now in milliseconds
    */
   take(count, now) {
-    this.#left = Math.min(this.perSecond, this.#left + ((now - this.#last) / 1000) * this.perSecond);
+    this.#left = Math.min(this.atOnce, this.#left + ((now - this.#last) / 1000) * this.perSecond);
     this.#last = now;
-    if (count > this.#left) return false;
-    this.#left -= count;
-    return true;
+    const isGranted = count <= this.#left;
+    this.#left = isGranted ? this.#left - count : 0;
+    return isGranted;
   }
 }
 
@@ -110,6 +114,7 @@ export class Motion {
    * @param {HTMLElement} element
    */
   leave(element) {
+    this.stop(element);
     element.classList.add("live-leaving");
     element.setAttribute("aria-hidden", "true");
     element.inert = true;

@@ -16,7 +16,7 @@ export class Parts {
   scroller = part("live-scroller", { role: "grid", tabindex: "0", "aria-readonly": "true" });
   canvas = part("live-canvas", { role: "presentation" });
   index = part("live-index", {
-    role: "slider", tabindex: "0", "aria-label": "Sections", "aria-orientation": "vertical",
+    role: "slider", tabindex: "0", "aria-orientation": "vertical",
   });
   /** Shown instead of rows: that there are none, or why. */
   message = part("live-message");

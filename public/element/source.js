@@ -4,6 +4,7 @@
  * goes where one looks.
  */
 
+import { connect } from "../freshet.js";
 import { isEnough, windowAround } from "./wanted-window.js";
 
 /** @typedef {import("./types.js").Client} Client */
@@ -16,9 +17,12 @@ import { isEnough, windowAround } from "./wanted-window.js";
 export class Source {
   /** @type {LiveList | null} */
   list = null;
-  /** @type {Client | null} */
-  #client = null;
-  #ownsClient = false;
+  /**
+   * A connection that ends with the subscription.
+   *
+   * @type {Client | null}
+   */
+  #own = null;
   /** @type {Window | null} */
   #asked = null;
   /**
@@ -41,13 +45,13 @@ export class Source {
   }
 
   /**
-   * @param {Client} client @param {boolean} isOwn whether the connection ends with the subscription
+   * @param {Client | {src: string | null, token: string | null}} source a connection, or where to open one
    * @param {Query} query @param {Range} range what is in view
    */
-  open(client, isOwn, query, range) {
+  open(source, query, range) {
     this.close();
-    this.#client = client;
-    this.#ownsClient = isOwn;
+    if ("src" in source) this.#own = connected(source);
+    const client = this.#own ?? /** @type {Client} */ (source);
     const listening = new AbortController();
     this.#listening = listening;
     const list = client.subscribe(query, { window: windowAround(range) });
@@ -61,10 +65,10 @@ export class Source {
   close() {
     this.#listening?.abort();
     this.list?.close();
-    if (this.#ownsClient) this.#client?.close();
+    this.#own?.close();
     this.#listening = null;
     this.list = null;
-    this.#client = null;
+    this.#own = null;
     this.#asked = null;
     this.#requeried = null;
   }
@@ -129,4 +133,20 @@ export class Source {
   #failed(list, error) {
     if (this.list === list) this.handlers.failed(error);
   }
+}
+
+/** @param {{src: string | null, token: string | null}} place an address relative to the page */
+function connected({ src, token }) {
+  return connect(new URL(src ?? "v1/live", document.baseURI), { token: token ?? undefined });
+}
+
+/**
+ * Whether two queries ask the same.
+ *
+ * @param {Query | null} left @param {Query | null} right
+ */
+export function isSameQuery(left, right) {
+  const text = (/** @type {Query | null} */ query) =>
+    JSON.stringify(query, (_, value) => (typeof value === "bigint" ? `${value}n` : value));
+  return left === right || text(left) === text(right);
 }

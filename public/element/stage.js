@@ -39,11 +39,12 @@ export class Stage {
     const sections = this.sections.show(frame, indices, this.makers.section());
     transition?.remember(this.rows.values(), this.motion);
     const { removed, added, order } = this.rows.show(frame, offsets, sections, this.makers.row(state.columns));
+    transition?.plan(frame, this.rows, { added, removed }, this.motion);
     this.sections.arrange();
     for (const view of removed) this.#remove(view, frame, transition);
     this.rows.arrange(order);
     this.sections.removeOthers();
-    transition?.play(frame, this.rows, added, this.motion);
+    transition?.play(this.rows, this.motion);
     for (const view of this.rows.values()) view.top = layout.rowTop(view.offset);
   }
 
@@ -66,7 +67,7 @@ export class Stage {
 
   /** @param {RowView} view @param {Frame} frame @param {Transition | null} transition */
   #remove(view, frame, transition) {
-    const y = transition?.leavingFrom(view, this.motion);
+    const y = transition?.leavingFrom(view);
     if (y === undefined) {
       view.element.remove();
       return;

@@ -35,6 +35,7 @@ export class Surroundings {
     this.emptyTemplate = emptyTemplate;
     this.index = new SectionIndex(parts.index, jump);
     this.announcer = new Announcer(parts.status);
+    parts.index.setAttribute("aria-label", texts.sections);
   }
 
   /**
@@ -43,7 +44,6 @@ export class Surroundings {
    */
   show(state, status, failure) {
     const { scroller } = this.parts;
-    this.parts.index.setAttribute("aria-label", texts.sections);
     if (this.host.dataset.status !== status) this.host.dataset.status = status;
     const isBusy = String(status === "connecting" || status === "loading");
     if (scroller.getAttribute("aria-busy") !== isBusy) scroller.setAttribute("aria-busy", isBusy);

@@ -21,6 +21,21 @@ export class Transition {
    * @type {Map<RowView, number>}
    */
   #seen = new Map();
+  /** @type {RowView[]} */
+  #entering = [];
+  /**
+   * How far from where they are to be.
+   *
+   * @type {Map<RowView, number>}
+   */
+  #sliding = new Map();
+  /**
+   * Where they fade.
+   *
+   * @type {Map<RowView, number>}
+   */
+  #leaving = new Map();
+  #isMoving = false;
 
   /**
    * @param {PendingChanges} change @param {ListLayout} layout by which the last frame was drawn
@@ -43,37 +58,49 @@ export class Transition {
   }
 
   /**
-   * Where a row that goes is to fade; undefined when it just goes.
+   * To be called when the new places are known, and the removed rows still in the document. All of it is shown, or
+   * nothing: see Motion.
    *
-   * @param {RowView} view @param {Motion} motion
-   * @returns {number | undefined}
+   * @param {Frame} frame @param {RowSet} rows
+   * @param {{added: RowView[], removed: RowView[]}} changes @param {Motion} motion
    */
-  leavingFrom(view, motion) {
-    const y = this.#seen.get(view);
-    if (y === undefined || !view.isShown || !this.#isInView(y) || !this.change.isMoving) return undefined;
-    return motion.affords(1) ? y : undefined;
-  }
-
-  /** @param {Frame} frame @param {RowSet} rows @param {RowView[]} added @param {Motion} motion */
-  play(frame, rows, added, motion) {
+  plan(frame, rows, { added, removed }, motion) {
     const isNew = new Set(added);
-    const slides = [];
-    const entries = [];
     for (const view of rows.values()) {
       const y = frame.layout.rowTop(view.offset) - frame.top;
-      const from = isNew.has(view) ? this.#unseen(view) : this.#seen.get(view);
-      if (from === undefined && this.#isInView(y) && this.#isEntering(view, frame)) entries.push(view);
-      else if (from !== undefined && Math.abs(from - y) >= 1 && (this.#isInView(y) || this.#isInView(from))) {
-        slides.push({ view, distance: this.#limited(from - y) });
-      } else motion.stop(view.element);
+      const isSeen = this.#isInView(y);
+      const from = !isNew.has(view) ? this.#seen.get(view) : isSeen ? this.#unseen(view) : undefined;
+      if (from === undefined) {
+        if (isSeen && this.#isEntering(view, frame)) this.#entering.push(view);
+      } else if (Math.abs(from - y) >= 1 && (isSeen || this.#isInView(from))) {
+        this.#sliding.set(view, this.#limited(from - y));
+      }
     }
-    const count = slides.length + entries.length;
-    const isMoving = this.change.isMoving && count > 0 && motion.affords(count);
-    for (const { view, distance } of slides) {
-      if (isMoving) motion.slide(view.element, distance);
-      else motion.stop(view.element);
+    for (const view of removed) {
+      const y = this.#seen.get(view);
+      if (y !== undefined && view.isShown && this.#isInView(y)) this.#leaving.set(view, y);
     }
-    if (isMoving) for (const view of entries) motion.enter(view.element);
+    const count = this.#entering.length + this.#sliding.size + this.#leaving.size;
+    this.#isMoving = this.change.isMoving && count > 0 && motion.affords(count);
+  }
+
+  /**
+   * Where a row that goes is to fade; undefined when it just goes.
+   *
+   * @param {RowView} view
+   */
+  leavingFrom(view) {
+    return this.#isMoving ? this.#leaving.get(view) : undefined;
+  }
+
+  /** @param {RowSet} rows @param {Motion} motion */
+  play(rows, motion) {
+    for (const view of rows.values()) {
+      const distance = this.#isMoving ? this.#sliding.get(view) : undefined;
+      if (distance === undefined) motion.stop(view.element);
+      else motion.slide(view.element, distance);
+    }
+    if (this.#isMoving) for (const view of this.#entering) motion.enter(view.element);
     if (!this.change.isOtherQuery) this.#colour(rows, motion);
   }
 

@@ -63,10 +63,12 @@ def the_view_stays_on_its_rows_when_others_come_and_go_above(page, demo):
     demo.sql("INSERT INTO well(name, county, operator, status, depth, county_id, operator_id)"
              " SELECT 'Above ' || id, county, operator, status, depth, county_id, operator_id"
              f" {IN_ORDER} LIMIT 50")
+    page.has_all_rows(demo)
     expect(page.row(offset + 50).locator(".name")).to_have_text(name)
     now = next(row for row in agrees_with_database(page, demo) if row[1] == name)
     assert abs(now[2] - before) <= 1, (now, before)
     demo.sql("DELETE FROM well WHERE name LIKE 'Above %'")
+    page.has_all_rows(demo)
     expect(page.row(offset).locator(".name")).to_have_text(name)
     now = next(row for row in agrees_with_database(page, demo) if row[1] == name)
     assert abs(now[2] - before) <= 1, (now, before)
@@ -192,6 +194,7 @@ def it_scrolls_smoothly_while_two_hundred_rows_change_a_second(page, demo):
     stop, counts = threading.Event(), [0]
     page.settle()
     page.page.evaluate("patches = 0; list.list.addEventListener('change', ({ kind }) => { patches += kind === 'patch' })")
+    load = os.getloadavg()[0]
     idle = page.page.evaluate("scrolling(2)")
     page.scroll(0)
     thread = threading.Thread(target=writing, args=(demo, 200, stop, counts))
@@ -205,7 +208,6 @@ def it_scrolls_smoothly_while_two_hundred_rows_change_a_second(page, demo):
         thread.join()
     animations = page.page.evaluate("document.getAnimations().length")
     patches = page.page.evaluate("patches") / seconds
-    load = os.getloadavg()[0]
     print(f"        {counts[0] / seconds:.0f} changes in {patches:.0f} patches a second: {busy['perSecond']:.1f} frames a"
           f" second (idle {idle['perSecond']:.1f}), 99 of 100 within {busy['late']:.0f} ms, all within"
           f" {busy['longest']:.0f} ms, {animations} animations, load {load:.1f}")
@@ -216,4 +218,4 @@ def it_scrolls_smoothly_while_two_hundred_rows_change_a_second(page, demo):
     assert counts[0] / seconds > 150, "the writer did not keep up"
     assert animations < 400
     # With the processors busy elsewhere frames are late whatever the list does.
-    assert busy["perSecond"] >= 50 or load > 2 * os.cpu_count() or idle["perSecond"] < 55, busy
+    assert busy["perSecond"] >= 50 or load > os.cpu_count() or idle["perSecond"] < 55, busy

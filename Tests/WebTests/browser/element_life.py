@@ -32,6 +32,21 @@ def an_element_that_is_moved_goes_on_and_one_that_is_removed_ends(page, demo):
 
 
 @test
+def what_happens_while_it_is_hidden_is_there_afterwards(page, demo):
+    page.scroll(0.5)
+    rows = agrees_with_database(page, demo)
+    page.page.evaluate("list.hidden = true")
+    page.frames(2)
+    insert(demo, "!Unseen")
+    page.page.wait_for_timeout(200)
+    page.page.evaluate("list.hidden = false")
+    page.frames(2)
+    now = agrees_with_database(page, demo)
+    assert now == [[offset + 1, name, y] for offset, name, y in rows], (now[0], rows[0])
+    demo.sql("DELETE FROM well WHERE name = '!Unseen'")
+
+
+@test
 def lists_share_a_connection(page, demo):
     with another_page(page) as other:
         sockets = []

@@ -25,6 +25,11 @@ class ListPage(Page):
             "offset => { const path = list.list.state.pathOf(offset); return path && offset + path[0] + 2 }", index)
         return self.page.locator(f'#list .live-row[aria-rowindex="{number}"]:not(.live-leaving)')
 
+    def has_all_rows(self, demo):
+        """As many as the database: only then is it known which row is at an offset."""
+        expect(self.scroller).to_have_attribute(
+            "aria-rowcount", demo.sql("SELECT count(*) + count(DISTINCT county) FROM well"))
+
     def named(self, name):
         return self.page.locator("#list .live-row:not(.live-leaving)", has=self.page.get_by_text(name, exact=True))
 

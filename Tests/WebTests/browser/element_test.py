@@ -14,13 +14,10 @@ PAGES = ROOT / "Tests" / "WebTests" / "pages"
 
 
 def main():
-    with tempfile.TemporaryDirectory() as folder, public_with(*PAGES.iterdir()) as public, chromium() as browser:
-        demo = Demo(folder, public)
-        demo.start()
+    with tempfile.TemporaryDirectory() as folder, public_with(*PAGES.iterdir()) as public, \
+            Demo(folder, public) as demo, chromium() as browser:
         page = ListPage(browser.new_page(viewport={"width": 1000, "height": 700})).open(demo)
-        failed = run(element_cases.TESTS, lambda: page.scroll(0), page, demo)
-        demo.stop()
-    return failed > 0
+        return run(element_cases.TESTS, lambda: page.scroll(0), page, demo) > 0
 
 
 if __name__ == "__main__":

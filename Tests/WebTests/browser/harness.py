@@ -76,6 +76,14 @@ class Demo:
         self.process.terminate()
         return self.process.wait(timeout=10)
 
+    def __enter__(self):
+        self.start()
+        return self
+
+    def __exit__(self, *_):
+        if self.process.poll() is None:
+            self.stop()
+
     def sql(self, text):
         """What the sqlite3 shell says: another process, another library, no knowledge of Freshet."""
         return subprocess.run(

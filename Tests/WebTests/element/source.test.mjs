@@ -1,8 +1,8 @@
 // A subscription against a client that the test plays.
 import assert from "node:assert/strict";
 import { test } from "node:test";
-import { turns } from "../client/fake-socket.mjs";
-import { Source } from "../../../public/element/source.js";
+import { FakeSocket, turns } from "../client/fake-socket.mjs";
+import { isSameQuery, Source } from "../../../public/element/source.js";
 
 class FakeList extends EventTarget {
   asked = [];
@@ -26,7 +26,7 @@ class FakeList extends EventTarget {
   }
 }
 
-function opened(isOwn = false) {
+function opened() {
   const list = new FakeList();
   const client = { isClosed: false, subscribe: () => list, close: () => (client.isClosed = true) };
   const seen = { changes: [], errors: [] };
@@ -35,7 +35,7 @@ function opened(isOwn = false) {
     status() {},
     failed: (error) => seen.errors.push(error.message),
   });
-  source.open(client, isOwn, { from: "well" }, { first: 0, last: 20 });
+  source.open(client, { from: "well" }, { first: 0, last: 20 });
   return { source, list, client, seen };
 }
 
@@ -85,15 +85,32 @@ test("another query that is refused is told", async () => {
   assert.deepEqual(seen.errors, ["no such table"]);
 });
 
-test("closing ends the subscription, and the connection if it is its own", () => {
-  for (const isOwn of [false, true]) {
-    const { source, list, client, seen } = opened(isOwn);
-    source.look({ first: 500, last: 520 });
-    source.close();
-    assert.equal(list.isClosed, true);
-    assert.equal(client.isClosed, isOwn);
-    list.say("patch", { offset: 0, limit: 1 });
-    list.asked[0].reject(new Error("closed"));
-    assert.deepEqual(seen, { changes: [], errors: [] });
-  }
+test("closing ends the subscription, and the connection if it is its own", async () => {
+  const { source, list, client, seen } = opened();
+  source.look({ first: 500, last: 520 });
+  source.close();
+  assert.equal(list.isClosed, true);
+  assert.equal(client.isClosed, false);
+  list.say("patch", { offset: 0, limit: 1 });
+  list.asked[0].reject(new Error("closed"));
+  await turns();
+  assert.deepEqual(seen, { changes: [], errors: [] });
+
+  globalThis.document = { baseURI: "https://here.example/lists/page.html" };
+  globalThis.WebSocket = FakeSocket;
+  source.open({ src: null, token: "secret" }, { from: "well" }, { first: 0, last: 20 });
+  await turns();
+  assert.equal(FakeSocket.last.url.href, "wss://here.example/lists/v1/live?access_token=secret");
+  FakeSocket.last.open();
+  await turns();
+  assert.deepEqual(FakeSocket.last.lastSent.window, { offset: 0, limit: 120 });
+  source.close();
+  assert.equal(FakeSocket.last.readyState, 3);
+});
+
+test("queries are the same when they say the same", () => {
+  const query = (id) => ({ from: "well", where: "id = :id", params: { id } });
+  assert.ok(isSameQuery(query(2n ** 60n), query(2n ** 60n)));
+  assert.ok(!isSameQuery(query(2n ** 60n), query(2n ** 61n)));
+  assert.ok(!isSameQuery(query(1), null));
 });
