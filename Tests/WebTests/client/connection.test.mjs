@@ -1,16 +1,18 @@
 // The connection against a socket that the test plays, with the clock in its hands.
 import assert from "node:assert/strict";
-import { beforeEach, mock, test } from "node:test";
+import { afterEach, beforeEach, test } from "node:test";
 import { connect } from "../../../public/freshet.js";
 import { backOff } from "../../../public/client/connection.js";
 import { liveAddress } from "../../../public/client/client.js";
+import { clock } from "../fake-clock.mjs";
 import { FakeSocket, turns } from "./fake-socket.mjs";
 
 beforeEach(() => {
   FakeSocket.all = [];
-  mock.timers.reset();
-  mock.timers.enable({ apis: ["setTimeout", "setInterval", "Date"], now: 1_000_000 });
+  clock.start();
 });
+
+afterEach(() => clock.stop());
 
 async function opened(options = {}) {
   const client = connect("http://here/", { WebSocket: FakeSocket, ...options });
@@ -21,7 +23,7 @@ async function opened(options = {}) {
 }
 
 async function tick(milliseconds) {
-  mock.timers.tick(milliseconds);
+  clock.tick(milliseconds);
   await turns();
 }
 
@@ -117,8 +119,8 @@ test("after a sleep the server is asked at once, and has its time to answer", as
   const { client } = await opened();
   const socket = FakeSocket.last;
   socket.open();
-  mock.timers.setTime(Date.now() + 3_600_000);
-  await tick(5_000);
+  clock.sleep(3_600_000);
+  await tick(0);
   assert.equal(socket.lastSent.type, "ping");
   assert.equal(client.status, "live");
   await tick(5_000);

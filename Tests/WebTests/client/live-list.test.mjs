@@ -1,7 +1,8 @@
 // A list against a socket that the test plays.
 import assert from "node:assert/strict";
-import { beforeEach, mock, test } from "node:test";
+import { afterEach, beforeEach, test } from "node:test";
 import { connect, externalStore, sql } from "../../../public/freshet.js";
+import { clock } from "../fake-clock.mjs";
 import { FakeSocket, turns } from "./fake-socket.mjs";
 import { snapshotOf } from "./patch-writer.mjs";
 
@@ -10,9 +11,10 @@ const window = { offset: 0, limit: 20 };
 
 beforeEach(() => {
   FakeSocket.all = [];
-  mock.timers.reset();
-  mock.timers.enable({ apis: ["setTimeout"] });
+  clock.start();
 });
+
+afterEach(() => clock.stop());
 
 const say = (message) => FakeSocket.last.say({ id: "1", ...message });
 const snapshot = (version = "1", wanted = window) => say({ ...snapshotOf(world, wanted, version), id: "1" });
@@ -35,7 +37,7 @@ async function subscribed(options = { window }, query = { from: "well" }) {
 
 async function back() {
   FakeSocket.last.drop();
-  mock.timers.tick(250);
+  clock.tick(250);
   await turns();
   FakeSocket.last.open();
 }
@@ -216,7 +218,7 @@ test("what may succeed later is tried again", async () => {
   const { list } = await subscribed();
   say({ type: "error", code: "overloaded", message: "later", retryable: true, fatal: true });
   assert.equal(FakeSocket.last.sent.length, 1);
-  mock.timers.tick(1000);
+  clock.tick(1000);
   assert.equal(FakeSocket.last.sent.length, 2);
   snapshot();
   assert.equal(list.status, "live");

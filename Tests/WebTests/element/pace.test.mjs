@@ -1,8 +1,9 @@
 // What happens often is shown, and said, less often.
 import assert from "node:assert/strict";
-import { mock, test } from "node:test";
+import { test } from "node:test";
 import { Announcer } from "../../../public/element/announcer.js";
 import { Ration } from "../../../public/element/motion.js";
+import { clock } from "../fake-clock.mjs";
 
 test("so many at once and so many in a second, all of them or none", () => {
   const ration = new Ration({ atOnce: 200, perSecond: 100 });
@@ -23,28 +24,23 @@ test("who always wants too much gets nothing until he rests", () => {
 });
 
 test("sentences are said one in a while, the last one of each while", () => {
-  mock.timers.enable(["setTimeout"]);
-  let now = 0;
-  const pass = (milliseconds) => {
-    now += milliseconds;
-    mock.timers.tick(milliseconds);
-  };
+  clock.start();
   const element = { textContent: "" };
-  const announcer = new Announcer(element, () => now);
+  const announcer = new Announcer(element, () => clock.now);
   announcer.say("Loading");
-  pass(0);
+  clock.tick(0);
   assert.equal(element.textContent, "Loading");
   announcer.say("10 rows");
-  pass(500);
+  clock.tick(500);
   announcer.say("Reconnecting");
-  pass(500);
+  clock.tick(500);
   assert.equal(element.textContent, "Loading");
   announcer.say("11 rows");
-  pass(1000);
+  clock.tick(1000);
   assert.equal(element.textContent, "11 rows");
   announcer.say("Loading");
   announcer.stop();
-  pass(9000);
+  clock.tick(9000);
   assert.equal(element.textContent, "11 rows");
-  mock.timers.reset();
+  clock.stop();
 });
