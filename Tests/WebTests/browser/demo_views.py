@@ -240,3 +240,14 @@ def screenshots_are_taken_and_nothing_overlaps(page, demo):
                 other.page.wait_for_timeout(300)
                 other.page.screenshot(path=SCREENSHOTS / f"{device}-{scheme}-editor.png")
                 assert other.errors == [], other.errors
+    # What README.md shows (docs/demo.png is a copy of it).
+    with another_page(page, viewport={"width": 1160, "height": 600}) as other:
+        other.open(demo)
+        other.rows()
+        other.page.wait_for_timeout(2500)
+        other.page.locator("#burst").click()
+        other.page.wait_for_timeout(200)
+        demo.sql("UPDATE well SET name = 'Aardvark, moved here' WHERE id = (SELECT id FROM well ORDER BY county, name, id LIMIT 1 OFFSET 7)")
+        expect(other.row("Aardvark, moved here")).to_be_visible()
+        other.page.wait_for_timeout(350)
+        other.page.screenshot(path=SCREENSHOTS / "readme.png")
