@@ -10,7 +10,8 @@ import { destinationOf, TypedLetters } from "./keys.js";
 /** @typedef {import("./row-view.js").RowView} RowView */
 
 /** What makes something of keys and clicks by itself. */
-const controls = "a[href], button, input, select, textarea, summary, label, audio, video, [tabindex], [contenteditable]";
+const controls =
+  "a[href], button, input, select, textarea, summary, label, audio, video, [tabindex], [contenteditable]";
 /** What makes something of letters and arrows too. */
 const fields = "input, select, textarea, audio, video, [contenteditable]";
 

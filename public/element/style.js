@@ -46,7 +46,8 @@ const css = `@layer live-list {
 
   .live-index {
     position: absolute; inset-block: 4px; inset-inline-end: calc(var(--live-bar, 0px) + 2px); z-index: 3;
-    width: 1.7em; display: flex; flex-direction: column; justify-content: center; font-size: 11px; font-weight: 600; line-height: 1; text-align: center;
+    width: 1.7em; display: flex; flex-direction: column; justify-content: center;
+    font-size: 11px; font-weight: 600; line-height: 1; text-align: center;
     color: var(--accent, LinkText); cursor: default; user-select: none; -webkit-user-select: none; touch-action: none;
   }
   .live-index[hidden] { display: none; }

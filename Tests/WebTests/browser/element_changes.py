@@ -19,7 +19,9 @@ WATCH = """() => {
   animated = { transform: 0, opacity: 0, backgroundColor: 0 };
   const animate = Element.prototype.animate;
   Element.prototype.animate = function (keyframes, options) {
-    for (const property of Object.keys(animated)) if (keyframes.some((frame) => property in frame)) animated[property] += 1;
+    for (const property of Object.keys(animated)) {
+      if (keyframes.some((frame) => property in frame)) animated[property] += 1;
+    }
     return animate.call(this, keyframes, options);
   };
 }"""

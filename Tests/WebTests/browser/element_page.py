@@ -39,6 +39,11 @@ class ListPage(Page):
             "(scroller, part) => { scroller.scrollTop = part * (scroller.scrollHeight - scroller.clientHeight) }", part)
         self.frames(2)
 
+    def until(self, expression):
+        """The policy of the page keeps playwright's own way of waiting from evaluating texts."""
+        self.page.evaluate(
+            f"async () => {{ while (!({expression})) await new Promise(requestAnimationFrame) }}")
+
     def frames(self, count=2):
         self.page.evaluate(
             "async count => { for (; count > 0; count--) await new Promise(requestAnimationFrame) }", count)

@@ -101,7 +101,7 @@ def what_the_server_refuses_is_told(page, demo):
         other.is_live()
         other.settle()
         other.page.evaluate("list.query = { from: 'nowhere' }")
-        other.page.wait_for_function("seen.error.length === 1")
+        other.until("seen.error.length === 1")
         assert "nowhere" in other.page.evaluate("seen.error[0]")
         expect(other.page.locator(".live-message")).to_be_hidden()
         other.page.evaluate("list.query = { from: 'well', where: 'depth < 10000', orderBy: ['id'] }")
