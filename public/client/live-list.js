@@ -194,9 +194,10 @@ export class LiveList extends EventTarget {
     clearTimeout(this.#retry);
     if (this.#status === "closed") return;
     const { minInterval } = this.#options;
-    const query = plainQuery(this.#requests.wantedQuery ?? this.#query);
+    const another = this.#requests.begin();
+    const query = another ?? plainQuery(this.#query);
     // What is held may still be known to the server: then only the difference comes. Not to another query's.
-    const since = this.#state.isComplete && !this.#requests.wantedQuery ? this.#state.version : null;
+    const since = this.#state.isComplete && !another ? this.#state.version : null;
     const window = since ? this.#state.window : this.#requests.wantedWindow ?? this.#state.window ?? this.#options.window;
     this.#become(this.#state.isComplete ? "reconnecting" : "loading");
     this.#channel.send({

@@ -18,6 +18,7 @@ import { rowOf } from "./apply.js";
  * @property {Kind} kind @property {Message} members of its message
  * @property {Promise<any>} promise @property {(value?: any) => void} resolve @property {(error: FreshetError) => void} reject
  * @property {() => void} [accepted] called when the server has done it
+ * @property {boolean} [isBegunWith] the subscription began with the query that is wanted
  * @property {() => readonly string[]} [columns] @property {any[]} rows that have come
  */
 
@@ -50,9 +51,16 @@ export class RequestQueue {
     return request && /** @type {Window} */ (request.members);
   }
 
-  /** The query to begin with, when another one than before is wanted. @returns {import("../freshet.js").Query | undefined} */
-  get wantedQuery() {
-    return (this.#waiting.get("requery") ?? this.#first("requery"))?.members.query;
+  /**
+   * The subscription begins anew: with another query than before when one is wanted.
+   *
+   * @returns {import("../freshet.js").Query | undefined}
+   */
+  begin() {
+    const [sent, waiting] = [this.#first("requery"), this.#waiting.get("requery")];
+    if (sent) sent.isBegunWith = true;
+    if (waiting) waiting.isBegunWith = true;
+    return (waiting ?? sent)?.members.query;
   }
 
   /** @param {Window} members */
@@ -81,16 +89,16 @@ export class RequestQueue {
     this.#isWindowComing = false;
   }
 
-  /** The list is complete, on a connection that may be a new one: then it began with the query wanted. */
+  /** The list is complete, on a connection that may be a new one. */
   resume() {
     if (!this.#isPaused) return;
     this.#isPaused = false;
     const again = this.#sent;
     this.#sent = [];
-    const requery = this.#waiting.get("requery");
+    const waiting = this.#waiting.get("requery");
     this.#waiting.delete("requery");
-    for (const request of requery ? [...again, requery] : again) {
-      if (request.kind === "requery") this.#done(request);
+    for (const request of waiting ? [...again, waiting] : again) {
+      if (request.isBegunWith) this.#done(request);
       else if (request.kind !== "refused requery") this.#submit({ ...request, rows: [] });
     }
     this.#next("window");
@@ -161,7 +169,7 @@ export class RequestQueue {
   #ask(kind, members, others = {}) {
     const waiting = this.#waiting.get(kind);
     if (waiting) {
-      Object.assign(waiting, { members, ...others });
+      Object.assign(waiting, { members, isBegunWith: false, ...others });
       return waiting.promise;
     }
     /** @type {any} */

