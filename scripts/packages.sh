@@ -44,6 +44,9 @@ look_for_browser() {
   need sqlite3 command -v sqlite3
   need python3 have_python
   need python3-venv have_venv
+  # For the README's example, run in the browser.
+  need node-react test -e /usr/share/nodejs/react/umd
+  need node-react-dom test -e /usr/share/nodejs/react-dom/umd
 }
 
 look_for_readme() { need curl command -v curl; }
