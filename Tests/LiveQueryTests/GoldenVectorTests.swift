@@ -41,7 +41,7 @@ import Wire
 
   private func record(_ patch: JSONValue, in file: URL) throws {
     var vector = try JSONSerialization.jsonObject(with: Data(contentsOf: file)) as! [String: Any]
-    vector["patch"] = try JSONSerialization.jsonObject(with: Data(patch.text.utf8))
+    vector["patch"] = try JSONSerialization.jsonObject(with: Data(patch.json.utf8))
     try JSONSerialization.data(withJSONObject: vector, options: [.prettyPrinted, .sortedKeys]).write(to: file)
   }
 }
@@ -66,19 +66,6 @@ extension JSONValue {
     get throws {
       guard let window = self["window"], window != .null else { return nil }
       return Window(offset: try window.required("offset").int(), limit: try window.required("limit").int())
-    }
-  }
-
-  /// As JSON text.
-  fileprivate var text: String {
-    switch self {
-    case .null: "null"
-    case .bool(let value): "\(value)"
-    case .integer(let value): "\(value)"
-    case .real(let value): "\(value)"
-    case .string(let value): "\"\(value)\""
-    case .array(let values): "[\(values.map(\.text).joined(separator: ","))]"
-    case .object(let members): "{\(members.map { "\"\($0)\":\($1.text)" }.joined(separator: ","))}"
     }
   }
 }
