@@ -164,7 +164,7 @@ extension Node where Payload == RowStamp {
   }
 
   func slot(ofIdentity identity: Bytes) -> Int? {
-    payloads.indices.first { slot in withIdentity(slot) { $0.equals(identity) } }
+    keys.firstIndex { RankedEntry.identity(of: $0).equals(identity) }
   }
 }
 

@@ -26,6 +26,22 @@ struct PackedKeys {
     return try bytes.withUnsafeBytes { try body(Bytes(rebasing: $0[range])) }
   }
 
+  /// The first key that a condition holds for. O(count).
+  @inline(__always)
+  func firstIndex(where isWanted: (Bytes) -> Bool) -> Int? {
+    bytes.withUnsafeBytes { bytes in
+      ends.withUnsafeBufferPointer { ends in
+        var start = 0
+        for index in ends.indices {
+          let end = Int(ends[index])
+          if isWanted(Bytes(rebasing: bytes[start..<end])) { return index }
+          start = end
+        }
+        return nil
+      }
+    }
+  }
+
   /// The number of keys before `key` (`lower`), or before and equal to it (`upper`). O(log count) comparisons.
   func lowerBound(_ key: Bytes) -> Int { bound(key) { $0 < 0 } }
   func upperBound(_ key: Bytes) -> Int { bound(key) { $0 <= 0 } }
@@ -43,6 +59,28 @@ struct PackedKeys {
           if isBefore(candidate.compare(key)) { low = middle + 1 } else { high = middle }
         }
         return low
+      }
+    }
+  }
+
+  /// How many keys from `start` on are those of `other` from `otherStart` on, one after the other. O(their bytes).
+  func equalRun(from start: Int, _ other: PackedKeys, from otherStart: Int) -> Int {
+    bytes.withUnsafeBytes { bytes in
+      other.bytes.withUnsafeBytes { otherBytes in
+        ends.withUnsafeBufferPointer { ends in
+          other.ends.withUnsafeBufferPointer { otherEnds in
+            let most = min(ends.count - start, otherEnds.count - otherStart)
+            var left = start == 0 ? 0 : Int(ends[start - 1])
+            var right = otherStart == 0 ? 0 : Int(otherEnds[otherStart - 1])
+            for run in 0..<most {
+              let (leftEnd, rightEnd) = (Int(ends[start + run]), Int(otherEnds[otherStart + run]))
+              let key = Bytes(rebasing: bytes[left..<leftEnd])
+              if !key.equals(Bytes(rebasing: otherBytes[right..<rightEnd])) { return run }
+              (left, right) = (leftEnd, rightEnd)
+            }
+            return most
+          }
+        }
       }
     }
   }

@@ -85,6 +85,13 @@ struct RankedTree<Payload: RankedPayload> {
     return (rank + slot, offset + node.payloads[..<slot].reduce(0) { $0 + $1.weight })
   }
 
+  /// Whether nothing stands before an element of one of the tree's leaves. O(log n).
+  func isFirst(_ slot: Int, of leaf: Node<Payload>) -> Bool {
+    guard slot == 0, var node = root else { return false }
+    while !node.isLeaf { node = node.children[0] }
+    return node === leaf
+  }
+
   /// The leaf and slot of the element with rank `rank`, and the weight before it. O(log n).
   func element(atRank rank: Int) -> (leaf: Node<Payload>, slot: Int, offset: Int) {
     precondition(rank >= 0 && rank < count, "rank out of range")

@@ -31,7 +31,7 @@ package struct SectionedTreeEditor {
     section.bytes.withUnsafeBytes { key in
       let isEmpty = entry.withUnsafeBytes { entry in
         tree.sections.update(key) { payload in
-          if payload.rows.position(of: entry)?.rank == 0 { staleSections.insert(section.bytes) }
+          if payload.rows.isFirst(slot, of: leaf) { staleSections.insert(section.bytes) }
           payload.rows.remove(entry, observer: &index)
           return payload.rows.isEmpty
         }
@@ -85,7 +85,7 @@ package struct SectionedTreeEditor {
     else { return false }
     let labelChanges =
       tree.sections.payload(of: section).map { payload in
-        !payload.label.withUnsafeBytes { $0.equals(label) } && payload.rows.position(of: entry)?.rank == 0
+        !payload.label.withUnsafeBytes { $0.equals(label) } && payload.rows.isFirst(slot, of: leaf)
       } ?? false
     if leaf.payloads[slot] == stamp && !labelChanges { return true }
     index.currentSection = key

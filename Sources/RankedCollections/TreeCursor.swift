@@ -29,9 +29,10 @@ struct TreeCursor<Payload: RankedPayload> {
     }
   }
 
-  mutating func advance() {
-    rank += 1
-    path[path.count - 1].slot += 1
+  /// Goes on by one element, or by some of the leaf's.
+  mutating func advance(by count: Int = 1) {
+    rank += count
+    path[path.count - 1].slot += count
     startHeight = -1
     if slot == leaf.payloads.count { advancePast(height: 0) }
   }
@@ -96,18 +97,22 @@ extension RankedTree {
         after.skip(height: height)
         continue
       }
-      let order = compare(before, after)
-      let change: TreeChange<Payload>?
-      if order < 0 {
-        change = .removed(before.reference)
-      } else if order > 0 {
-        change = .inserted(after.reference)
-      } else if before.leaf.payloads[before.slot].isSame(as: after.leaf.payloads[after.slot]) {
-        change = nil
-      } else {
-        change = .changed(old: before.reference, new: after.reference)
+      let same = sameRun(before, after)
+      if same > 0 {
+        before.advance(by: same)
+        after.advance(by: same)
+        continue
       }
-      if let change, !body(change) { return false }
+      let order = compare(before, after)
+      let change: TreeChange<Payload> =
+        if order < 0 {
+          .removed(before.reference)
+        } else if order > 0 {
+          .inserted(after.reference)
+        } else {
+          .changed(old: before.reference, new: after.reference)
+        }
+      if !body(change) { return false }
       if order <= 0 { before.advance() }
       if order >= 0 { after.advance() }
     }
@@ -122,6 +127,19 @@ extension RankedTree {
       height -= 1
     }
     return nil
+  }
+
+  /// How many elements both sides have the same from here on, within their leaves: most of a leaf that was copied because one
+  /// of its elements changed.
+  private static func sameRun(_ before: TreeCursor<Payload>, _ after: TreeCursor<Payload>) -> Int {
+    if before.isAtEnd || after.isAtEnd { return 0 }
+    let (old, new) = (before.leaf, after.leaf)
+    let equal = old.keys.equalRun(from: before.slot, new.keys, from: after.slot)
+    return old.payloads.withUnsafeBufferPointer { left in
+      new.payloads.withUnsafeBufferPointer { right in
+        (0..<equal).first { !left[before.slot + $0].isSame(as: right[after.slot + $0]) } ?? equal
+      }
+    }
   }
 
   /// Negative when the old side's element comes first; an ended side comes last.
