@@ -1,7 +1,8 @@
 #!/usr/bin/env bash
-# Builds the container image, runs it with docker/compose.yaml and looks at it from outside: it becomes healthy, the
-# page and a snapshot are served, it runs without root on a read-only root, a write is still there after a restart and
-# after the container was made anew, and it stops in order. Without a Docker daemon or compose it says so and succeeds.
+# Builds the container image, runs it with docker/compose.yaml and looks at it from outside: it becomes healthy, every
+# file of public/ and a snapshot are served, it runs without root on a read-only root, a write is still there after a
+# restart and after the container was made anew, and it stops in order. Without a Docker daemon or compose it says so
+# and succeeds.
 # PORT (default 18080) is the port on this machine's loopback.
 set -euo pipefail
 cd "$(dirname "$0")/.."
@@ -40,6 +41,18 @@ wait_until_healthy() {
   fail "the container is $state after two minutes"
 }
 
+# Every file as it is here, and none that a browser would not know what to do with.
+check_public() {
+  local file type served
+  served=$(mktemp)
+  while read -r file; do
+    type=$(curl -fsS -o "$served" -w '%{content_type}' "$address/$file") || fail "$file is not served"
+    cmp -s "$served" "public/$file" || fail "$file is served, but not as it is in public/"
+    [[ $type != application/octet-stream ]] || fail "$file is served without a type"
+  done < <(cd public && find . -type f -not -path '*/.*' -printf '%P\n')
+  rm "$served"
+}
+
 # What must survive a restart: one more well, like the first one but for its name.
 note="Kept by test-docker $$"
 insertion='INSERT INTO well(name, county, operator, status, depth, county_id, operator_id)'
@@ -59,6 +72,7 @@ compose up -d
 wait_until_healthy
 curl -fsS "$address/healthz" >/dev/null || fail 'healthz does not answer'
 curl -fsS "$address/" | grep -qi '<title>' || fail 'the page is not served'
+check_public
 [[ $(about '{{.Config.User}}') == freshet ]] || fail 'the container runs as root'
 [[ $(about '{{.HostConfig.ReadonlyRootfs}}') == true ]] || fail 'the root filesystem can be written'
 [[ $(about '{{(index (index .NetworkSettings.Ports "8080/tcp") 0).HostIp}}') == 127.0.0.1 ]] \
