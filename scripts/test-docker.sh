@@ -1,8 +1,8 @@
 #!/usr/bin/env bash
 # Builds the container image, runs it with docker/compose.yaml and looks at it from outside: it becomes healthy, every
 # file of public/ and a snapshot are served, it runs without root on a read-only root, a write is still there after a
-# restart and after the container was made anew, and it stops in order. Without a Docker daemon or compose it says so
-# and succeeds.
+# restart and after the container was made anew, it stops in order, and it is healthy at another port, too. Without a
+# Docker daemon or compose it says so and succeeds.
 # PORT (default 18080) is the port on this machine's loopback.
 set -euo pipefail
 cd "$(dirname "$0")/.."
@@ -31,13 +31,13 @@ container() { compose ps -q freshet; }
 about() { docker inspect -f "$1" "$(container)"; }
 
 wait_until_healthy() {
-  local state=starting
+  local id=${1:-$(container)} state=starting
   for _ in {1..120}; do
-    state=$(about '{{.State.Health.Status}}')
+    state=$(docker inspect -f '{{.State.Health.Status}}' "$id")
     if [[ $state == healthy ]]; then return; fi
     sleep 1
   done
-  compose logs >&2
+  docker logs "$id" >&2
   fail "the container is $state after two minutes"
 }
 
@@ -67,7 +67,8 @@ is_kept() {
 }
 
 compose build
-trap 'compose down -v >/dev/null 2>&1' EXIT
+other=
+trap 'compose down -v >/dev/null 2>&1; [[ -z $other ]] || docker rm -fv "$other" >/dev/null' EXIT
 compose up -d
 wait_until_healthy
 curl -fsS "$address/healthz" >/dev/null || fail 'healthz does not answer'
@@ -90,4 +91,7 @@ is_kept || fail 'the write is gone after the container was made anew'
 id=$(container)
 compose stop
 [[ $(docker inspect -f '{{.State.ExitCode}}' "$id") == 0 ]] || fail 'it does not stop in order on SIGTERM'
+
+other=$(docker run -d -e FRESHET_PORT=9000 freshet:latest demo --rows 1000)
+wait_until_healthy "$other"
 say "passed: $(docker image inspect -f '{{.Size}}' freshet:latest | awk '{ printf "%.0f MB", $1 / 1e6 }')"
