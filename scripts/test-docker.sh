@@ -1,7 +1,8 @@
 #!/usr/bin/env bash
-# Builds the container image, runs it with docker/compose.yaml and looks at it from outside: it becomes healthy, the
-# page and a snapshot are served, it runs without root on a read-only root, a write is still there after a restart and
-# after the container was made anew, and it stops in order. Without a Docker daemon or compose it says so and succeeds.
+# Builds the container image, runs it with docker/compose.yaml and looks at it from outside: it becomes healthy, every
+# file of public/ and a snapshot are served, it runs without root on a read-only root, a write is still there after a
+# restart and after the container was made anew, it stops in order, and it is healthy at another port, too. Without a
+# Docker daemon or compose it says so and succeeds.
 # PORT (default 18080) is the port on this machine's loopback.
 set -euo pipefail
 cd "$(dirname "$0")/.."
@@ -30,14 +31,26 @@ container() { compose ps -q freshet; }
 about() { docker inspect -f "$1" "$(container)"; }
 
 wait_until_healthy() {
-  local state=starting
+  local id=${1:-$(container)} state=starting
   for _ in {1..120}; do
-    state=$(about '{{.State.Health.Status}}')
+    state=$(docker inspect -f '{{.State.Health.Status}}' "$id")
     if [[ $state == healthy ]]; then return; fi
     sleep 1
   done
-  compose logs >&2
+  docker logs "$id" >&2
   fail "the container is $state after two minutes"
+}
+
+# Every file as it is here, and none that a browser would not know what to do with.
+check_public() {
+  local file type served
+  served=$(mktemp)
+  while read -r file; do
+    type=$(curl -fsS -o "$served" -w '%{content_type}' "$address/$file") || fail "$file is not served"
+    cmp -s "$served" "public/$file" || fail "$file is served, but not as it is in public/"
+    [[ $type != application/octet-stream ]] || fail "$file is served without a type"
+  done < <(cd public && find . -type f -not -path '*/.*' -printf '%P\n')
+  rm "$served"
 }
 
 # What must survive a restart: one more well, like the first one but for its name.
@@ -54,11 +67,13 @@ is_kept() {
 }
 
 compose build
-trap 'compose down -v >/dev/null 2>&1' EXIT
+other=
+trap 'compose down -v >/dev/null 2>&1; [[ -z $other ]] || docker rm -fv "$other" >/dev/null' EXIT
 compose up -d
 wait_until_healthy
 curl -fsS "$address/healthz" >/dev/null || fail 'healthz does not answer'
 curl -fsS "$address/" | grep -qi '<title>' || fail 'the page is not served'
+check_public
 [[ $(about '{{.Config.User}}') == freshet ]] || fail 'the container runs as root'
 [[ $(about '{{.HostConfig.ReadonlyRootfs}}') == true ]] || fail 'the root filesystem can be written'
 [[ $(about '{{(index (index .NetworkSettings.Ports "8080/tcp") 0).HostIp}}') == 127.0.0.1 ]] \
@@ -76,4 +91,7 @@ is_kept || fail 'the write is gone after the container was made anew'
 id=$(container)
 compose stop
 [[ $(docker inspect -f '{{.State.ExitCode}}' "$id") == 0 ]] || fail 'it does not stop in order on SIGTERM'
+
+other=$(docker run -d -e FRESHET_PORT=9000 freshet:latest demo --rows 1000)
+wait_until_healthy "$other"
 say "passed: $(docker image inspect -f '{{.Size}}' freshet:latest | awk '{ printf "%.0f MB", $1 / 1e6 }')"
