@@ -46,6 +46,8 @@ let package = Package(
     .target(name: "CGateway", dependencies: ["CLibWebSockets"], cSettings: cSettings),
     .target(name: "CLiveClient", dependencies: ["CLibWebSockets"], cSettings: cSettings),
 
+    .target(name: "CMemory", cSettings: cSettings),
+
     // Pure: no I/O, no clock, no Foundation.
     module("RankedCollections"),
     module("LiveQuery", ["RankedCollections"]),
@@ -54,7 +56,7 @@ let package = Package(
 
     // Effects.
     module("Store", ["LiveQuery", "RankedCollections", grdb, sqlite]),
-    module("Controllers", ["LiveQuery", "RankedCollections", "Store", logging]),
+    module("Controllers", ["CMemory", "LiveQuery", "RankedCollections", "Store", logging]),
     module("Gateway", ["CGateway"]),
     module("FileMaking", [grdb]),
     module("Import", ["FileMaking", "LiveQuery", "RankedCollections", "Store", grdb, sqlite]),

@@ -74,6 +74,7 @@ extension WorkerLoop {
       try FollowedQuery(query, shape, settings, history: budget)
     }
     queries[query] = followed
+    hasFreedMuch = hasFreedMuch || followed.isLarge
     noteIdle(followed)
     if followed.refreshDue != .max {
       timed[ObjectIdentifier(followed)] = followed

@@ -203,6 +203,7 @@ extension WorkerLoop {
     timed[id] = nil
     waiting[id] = nil
     idle[id] = nil
+    hasFreedMuch = hasFreedMuch || query.isLarge
     query.close()
     if query.shape.queries.isEmpty { forget(query.shape, query.query.withoutValues) }
   }

@@ -62,6 +62,8 @@ final class WorkerLoop {
   private var hasFailed = false
   /// There is something to do that no event will tell of.
   var mustTurn = false
+  /// A large result was made, or let go.
+  var hasFreedMuch = false
   /// How many of `looks` have passed since somebody wrote to the files.
   private var look: Int
 
@@ -94,6 +96,8 @@ final class WorkerLoop {
       openIfReplaced()
       if hasDatabaseChanged() || mustTurn || !commands.isEmpty || monotonicNanoseconds() >= nextDue { turn(commands) }
       dropIdleQueries()
+      // After the turn: who waited for the result has it by now.
+      returnFreeMemory()
       if !isStopping { wait() }
     }
     close()

@@ -86,7 +86,6 @@ package final class FreshetServer: Sendable {
       ),
       ("X-Content-Type-Options", "nosniff"),
       ("Referrer-Policy", "no-referrer"),
-      ("Cache-Control", "no-cache"),
     ]
     return result
   }

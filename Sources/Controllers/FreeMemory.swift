@@ -1,0 +1,20 @@
+import CMemory
+import LiveQuery
+import RankedCollections
+
+extension WorkerLoop {
+  /// Gives memory back to the system after a large result was made or let go.
+  ///
+  /// What a result is made in takes as much again as the result itself, and the allocator keeps it: its thresholds for
+  /// returning memory grow with the largest block that was ever freed.
+  func returnFreeMemory() {
+    guard hasFreedMuch else { return }
+    hasFreedMuch = false
+    memory_return_free()
+  }
+}
+
+extension FollowedQuery {
+  /// Whether making it, or letting it go, frees so much that it is worth returning.
+  var isLarge: Bool { controller.newest.tree.count >= 20_000 }
+}
