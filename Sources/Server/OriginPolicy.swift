@@ -4,8 +4,8 @@ import Gateway
 ///
 /// A browser sends `Origin` with every WebSocket handshake and cross-site request; other programs do not, and are not
 /// what this protects from. The `Host` must be one that the server answers to, where that is known: a page of a foreign
-/// name that resolves to the server's address (DNS rebinding) would pass for its own otherwise. On loopback those are the
-/// names of loopback, elsewhere those that the operator gave.
+/// name that resolves to the server's address (DNS rebinding) would pass for its own otherwise. Those are the names of
+/// loopback, and those that the operator gave.
 struct OriginPolicy: Sendable {
   /// Origins of other hosts.
   let allowed: Set<String>
@@ -29,8 +29,8 @@ struct OriginPolicy: Sendable {
     } else {
       name = host.prefix { $0 != ":" }.lowercased()
     }
-    if hosts.contains(name) { return true }
-    return isLoopback && (name == "localhost" || name == "::1" || OriginPolicy.isLoopbackAddress(name))
+    // Nobody else's name leads to loopback's own, and health checks on the machine use them.
+    return hosts.contains(name) || name == "localhost" || name == "::1" || OriginPolicy.isLoopbackAddress(name)
   }
 
   /// 127.x.x.x; a name such as 127.example.org can be anybody's.

@@ -256,6 +256,20 @@ import Wire
     live.stop()
   }
 
+  @Test(arguments: [("app.example", 200), ("127.0.0.1", 200), ("localhost:8080", 200), ("evil.example", 403)])
+  func `A server with a name answers to that and to loopback's`(host: String, status: Int) throws {
+    let live = try LiveServer(Self.schema) {
+      $0.host = "0.0.0.0"
+      $0.allowedHosts = ["app.example"]
+    }
+    for path in ["/healthz", "/v1/queries"] {
+      let socket = try RawSocket(port: live.server.port)
+      try socket.write("GET \(path) HTTP/1.1\r\nHost: \(host)\r\n\r\n")
+      #expect(try socket.readResponse().status == status)
+    }
+    live.stop()
+  }
+
   @Test func `Health and readiness are told`() throws {
     let live = try LiveServer(Self.schema)
     for path in ["/healthz", "/readyz"] {
