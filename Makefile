@@ -15,7 +15,7 @@ PORT ?=
 ROWS ?=
 DEMO_ARGUMENTS := $(if $(PORT),--port $(PORT)) $(if $(ROWS),--rows $(ROWS))
 
-.PHONY: help demo build test lint format unit web client browser readme bench docker docker-test \
+.PHONY: help demo build test lint format unit web client browser readme bench instructions docker docker-test \
 	clean packages
 
 help: ## print this list
@@ -56,8 +56,14 @@ readme: build ## run the commands that README.md shows
 	@scripts/packages.sh readme
 	@PATH="$(CURDIR)/.build/release:$$PATH" scripts/check-readme.sh README.md
 
-bench: build ## run the benchmarks, each beside its baseline
+bench: build ## run the benchmarks, each beside its baseline (QUICK=1; ONLY=fan-out,idle)
+	@$(RELEASE) --product freshet-turns
 	@cd Benchmarks && swift build -c release -j $(JOBS) && .build/release/FreshetBench
+
+instructions: build ## count the instructions of one-row changes, and compare with what git has
+	@scripts/packages.sh instructions
+	@$(RELEASE) --product freshet-turns
+	@scripts/count-instructions.sh
 
 docker: ## build the container image freshet:latest
 	@docker build -f docker/Dockerfile -t freshet:latest .

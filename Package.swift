@@ -75,6 +75,12 @@ let package = Package(
       ],
       swiftSettings: swiftSettings),
 
+    // Takes a worker's turns without threads or sockets, for benchmarks and for counting instructions.
+    .executableTarget(
+      name: "freshet-turns",
+      dependencies: ["Controllers", "LiveQuery", "RankedCollections", "Store", "Wire", grdb, logging],
+      swiftSettings: swiftSettings),
+
     // A client as the protocol describes it, against which everything that makes patches is tested.
     .target(
       name: "TestSupport", dependencies: ["LiveQuery", "Wire"], path: "Tests/TestSupport", swiftSettings: swiftSettings),

@@ -1,7 +1,7 @@
 // swift-tools-version: 6.1
 import PackageDescription
 
-// Drives the built command from outside, as any client would; it shares no code with it.
+// Drives the built commands from outside, as any client and any writer would; it shares no code with them.
 let package = Package(
   name: "benchmarks",
   platforms: [.macOS(.v15)],
@@ -13,9 +13,17 @@ let package = Package(
     .executableTarget(
       name: "FreshetBench",
       dependencies: [
+        "CCrowd",
+        .product(name: "GRDB", package: "GRDB.swift"),
         .product(name: "GRDBSQLite", package: "GRDB.swift"),
         .product(name: "Histogram", package: "hdrhistogram-swift"),
-      ])
+      ]),
+    // Any number of clients in one process.
+    .target(name: "CCrowd"),
+    // Baselines: what the machine does without Freshet.
+    .executableTarget(name: "bare-fan-out"),
+    .executableTarget(name: "bare-server", dependencies: ["CLibWebSockets"]),
+    .systemLibrary(name: "CLibWebSockets", pkgConfig: "libwebsockets", providers: [.apt(["libwebsockets-dev"])]),
   ],
   swiftLanguageModes: [.v6]
 )

@@ -1,5 +1,5 @@
 #!/usr/bin/env bash
-# packages.sh build|web|browser|readme|test
+# packages.sh build|web|browser|readme|instructions|test
 #
 # Makes sure that what the target of that name needs is installed (`test`: what all of them need). On Debian and its
 # relatives the missing packages are installed with apt-get, through sudo when not root; elsewhere their names are
@@ -51,11 +51,17 @@ look_for_browser() {
 
 look_for_readme() { need curl command -v curl; }
 
+look_for_instructions() {
+  need valgrind command -v valgrind
+  need sqlite3 command -v sqlite3
+}
+
 look_for_test() {
   look_for_build
   look_for_web
   look_for_browser
   look_for_readme
+  look_for_instructions
 }
 
 check_swift() {
@@ -92,7 +98,7 @@ install_playwright() {
 }
 
 purpose=${1:-build}
-declare -F "look_for_$purpose" >/dev/null || fail 'usage: packages.sh build|web|browser|readme|test'
+declare -F "look_for_$purpose" >/dev/null || fail 'usage: packages.sh build|web|browser|readme|instructions|test'
 case $purpose in build | test) check_swift ;; esac
 "look_for_$purpose"
 if ((${#missing[@]} > 0)); then

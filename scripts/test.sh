@@ -57,9 +57,11 @@ if part 'release build' make build; then
   else
     skip 'README commands' 'there is no README.md'
   fi
+  part 'instruction counts' make instructions || true
 else
   skip 'browser tests' 'the release build failed'
   skip 'README commands' 'the release build failed'
+  skip 'instruction counts' 'the release build failed'
 fi
 skip 'container image' 'takes a Docker daemon and a second release build: make docker-test'
 finish

@@ -70,6 +70,9 @@ package final class Worker: @unchecked Sendable {
     precondition(code == 0, "no thread for a worker")
   }
 
+  /// Without a thread: `SteppedWorker` takes the turns.
+  init() {}
+
   /// Any thread.
   package func post(_ command: WorkerCommand) {
     mailbox.withLock { $0.append(command) }

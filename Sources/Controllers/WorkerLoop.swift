@@ -92,19 +92,24 @@ final class WorkerLoop {
 
   func run() {
     while !isStopping {
-      let commands = worker.takeCommands()
-      openIfReplaced()
-      if hasDatabaseChanged() || mustTurn || !commands.isEmpty || monotonicNanoseconds() >= nextDue { turn(commands) }
-      dropIdleQueries()
-      // After the turn: who waited for the result has it by now.
-      returnFreeMemory()
+      step()
       if !isStopping { wait() }
     }
     close()
   }
 
+  /// What there is to do now, without waiting for more.
+  func step() {
+    let commands = worker.takeCommands()
+    openIfReplaced()
+    if hasDatabaseChanged() || mustTurn || !commands.isEmpty || monotonicNanoseconds() >= nextDue { turn(commands) }
+    dropIdleQueries()
+    // After the turn: who waited for the result has it by now.
+    returnFreeMemory()
+  }
+
   /// Queries, shapes and subscriptions keep one another.
-  private func close() {
+  func close() {
     for query in queries.values {
       query.subscriptions = [:]
       forget(query)

@@ -2,7 +2,7 @@ import Foundation
 import GRDBSQLite
 
 /// A raw SQLite connection: the writer that the server knows nothing about, and the baseline.
-final class Database {
+final class RawDatabase {
   private let connection: OpaquePointer
 
   init(_ path: String) {
@@ -50,53 +50,38 @@ final class Database {
       var rows = 0
       var bytes = 0
       let columns = sqlite3_column_count(handle)
-      while sqlite3_step(handle) == SQLITE_ROW {
+      var code = sqlite3_step(handle)
+      while code == SQLITE_ROW {
         rows += 1
         for column in 0..<columns {
           _ = sqlite3_column_text(handle, column)
           bytes += Int(sqlite3_column_bytes(handle, column))
         }
+        code = sqlite3_step(handle)
       }
+      precondition(code == SQLITE_DONE, String(cString: sqlite3_errmsg(sqlite3_db_handle(handle))))
       sqlite3_reset(handle)
       return (rows, bytes)
     }
 
-    var text: String {
-      defer { sqlite3_reset(handle) }
-      guard sqlite3_step(handle) == SQLITE_ROW, let text = sqlite3_column_text(handle, 0) else { return "" }
-      return String(cString: text)
+    /// Steps through the rows.
+    func forEach(_ body: (Statement) -> Void) {
+      while sqlite3_step(handle) == SQLITE_ROW { body(self) }
+      sqlite3_reset(handle)
     }
-  }
-}
 
-/// A table of wells as the demo has it, in a temporary file of its own.
-struct Wells {
-  static let query = """
-    {"from":"well","select":["name","operator","status","depth"],"sectionBy":"county","orderBy":["name"]}
-    """
+    func int(_ column: Int32) -> Int { Int(sqlite3_column_int64(handle, column)) }
+    func real(_ column: Int32) -> Double { sqlite3_column_double(handle, column) }
+    func text(_ column: Int32) -> String { sqlite3_column_text(handle, column).map { String(cString: $0) } ?? "" }
 
-  let path: String
-  let rows: Int
-
-  init(rows: Int) {
-    self.rows = rows
-    let folder = FileManager.default.temporaryDirectory.appending(path: "freshet-bench-\(UUID().uuidString)")
-    try? FileManager.default.createDirectory(at: folder, withIntermediateDirectories: true)
-    path = folder.appending(path: "wells.sqlite").path
-    let database = Database(path)
-    database.execute(
-      """
-      CREATE TABLE well(id INTEGER PRIMARY KEY, name TEXT NOT NULL, county TEXT NOT NULL, operator TEXT NOT NULL,
-        status TEXT NOT NULL, depth REAL NOT NULL);
-      -- A linear congruential sequence: the same rows on every machine.
-      WITH RECURSIVE r(i, x) AS (SELECT 1, 42 UNION ALL SELECT i + 1, (x * 1103515245 + 12345) % 2147483648 FROM r LIMIT \(rows))
-      INSERT INTO well SELECT i, char(65 + x / 7 % 26, 97 + x / 191 % 26, 97 + x / 5003 % 26) || ' Federal ' || x % 97 || '-' || i,
-        'County ' || (10 + x / 11 % min(89, max(1, \(rows) / 12))), 'Operator ' || (x / 13 % 40),
-        CASE x / 17 % 3 WHEN 0 THEN 'active' WHEN 1 THEN 'idle' ELSE 'plugged' END, (x % 90000) / 10.0 FROM r;
-      """)
-  }
-
-  func remove() {
-    try? FileManager.default.removeItem(at: URL(fileURLWithPath: path).deletingLastPathComponent())
+    /// Every row, its columns with `|` between them.
+    var texts: [String] {
+      defer { sqlite3_reset(handle) }
+      var rows: [String] = []
+      while sqlite3_step(handle) == SQLITE_ROW {
+        rows.append((0..<sqlite3_column_count(handle)).map(text).joined(separator: "|"))
+      }
+      return rows
+    }
   }
 }

@@ -1,0 +1,33 @@
+import Foundation
+
+/// Guards: a list that has to be run again, because nobody logs the changes of its file, costs little more than SQLite
+/// stepping its SELECT. Baseline: that, in this process.
+enum RefetchBenchmark: Benchmark {
+  static let name = "refetch"
+
+  static func run(_ settings: Settings, _ report: Report) throws {
+    let wells = Wells(rows: settings.usualSize)
+    defer { wells.remove() }
+    let database = RawDatabase(wells.path)
+    let server = try Server(wells.path, isTracked: false)
+    defer { server.stop() }
+    let socket = try LiveSocket(port: server.port)
+    try socket.subscribe("a", Wells.query)
+    let raw = database.prepare("SELECT county, name, id, operator, status, depth FROM well \(Wells.order)")
+    // Of the first row: a change outside the window that moves nothing is rightly not told.
+    let update = database.prepare(
+      "UPDATE well SET depth = depth + 1 WHERE id = (SELECT id FROM well \(Wells.order) LIMIT 1)")
+    let samples = try settings.inTurns([
+      {
+        // Longer than the time for which a query is not run again.
+        usleep(1_200_000)
+        update.run()
+        $0.add(Double(try nanoseconds { try socket.receive("patch", seconds: 20) }) / 1e6)
+      },
+      { $0.add(Double(nanoseconds { raw.run() }) / 1e6) },
+    ])
+    report.compare(
+      "an untracked list, commit to patch", rows: settings.usualSize, samples[0], against: samples[1], "ms",
+      .atMost(1.5))
+  }
+}

@@ -1,0 +1,110 @@
+import Controllers
+import Foundation
+import GRDB
+import LiveQuery
+import Logging
+import Store
+
+/// A list of wells by county and name, wholly held by one subscription, and the connection that changes its table.
+final class FollowedList {
+  static let query = {
+    var query = Query(from: "well")
+    query.select = ["name", "operator", "status", "depth"]
+    query.sectionBy = Query.SectionBy(expression: "county")
+    query.orderBy = ["name"]
+    return query
+  }()
+
+  let writer: DatabaseQueue
+  let rows: Int
+  var generator = SplitMix(state: 1)
+  private let output = EncodingOutput()
+  private let worker: SteppedWorker
+
+  init(path: String) throws {
+    var configuration = Configuration()
+    configuration.busyMode = .timeout(5)
+    configuration.prepareDatabase { try $0.execute(sql: "PRAGMA journal_mode = WAL; PRAGMA synchronous = NORMAL") }
+    writer = try DatabaseQueue(path: path, configuration: configuration)
+    _ = try writer.writeWithoutTransaction { try ChangeLog.install($0) }
+    rows = try writer.read { try Int.fetchOne($0, sql: "SELECT max(id) FROM well") } ?? 0
+    if rows < 1_000 { throw Failure("there are too few wells in \(path)") }
+    var logger = Logger(label: "turns")
+    logger.logLevel = .warning
+    worker = try SteppedWorker(WorkerConfiguration(path: path), output: output, logger: logger)
+    try subscribe()
+  }
+
+  private func subscribe() throws {
+    let key = SubscriptionKey(session: 1, id: "a", number: 1)
+    worker.post(
+      .subscribe(.init(key: key, query: Self.query, window: nil, minInterval: 0, shape: .arrays)))
+    // A long snapshot comes in parts, one a turn.
+    for _ in 0..<rows {
+      worker.step()
+      let counts = output.take()
+      if counts.errors > 0 { throw Failure("the list cannot be followed") }
+      if counts.isWhole { return }
+    }
+    throw Failure("the snapshot does not end")
+  }
+
+  /// Takes in what others have committed.
+  func follow() {
+    worker.step()
+    _ = output.take()
+  }
+
+  /// One row's commit, and the turn that follows it. Afterwards the table has as many rows as before.
+  ///
+  /// - Returns: nanoseconds of the turn.
+  func time(_ kind: ChangeKind) throws -> Int {
+    let id = kind == .insert ? rows + 1 : Int.random(in: 1...rows, using: &generator)
+    let settle = try writer.inDatabase { try kind.commit($0, id, &generator) }
+    let nanoseconds = measuredTurn(worker)
+    let sent = output.take()
+    guard sent.patches == 1, kind.isExpected(sent.operations) else {
+      throw Failure("\(kind) of well \(id) sent \(sent)")
+    }
+    if let settle {
+      try writer.inDatabase { try settle($0) }
+      follow()
+    }
+    return nanoseconds
+  }
+
+  /// A commit of 1,000 changes of all kinds to as many rows, and the turn that follows it.
+  func timeThousand() throws -> (nanoseconds: Int, sent: Int, fewest: Int) {
+    let before = try writer.read { try Placed.all($0) }
+    let settle = try writer.write { try ChangeKind.thousand($0, rows: rows, &generator) }
+    let nanoseconds = measuredTurn(worker)
+    let sent = output.take()
+    guard sent.patches == 1 else { throw Failure("1,000 changes sent \(sent)") }
+    let after = try writer.read { try Placed.all($0) }
+    try writer.write(settle)
+    follow()
+    return (nanoseconds, sent.operations.rows + sent.operations.sections, fewestOperations(from: before, to: after))
+  }
+
+}
+
+/// One turn, in nanoseconds. Callgrind collects what happens within: `--toggle-collect=freshet_measured_turn`, a name that
+/// does not change with the compiler.
+@_silgen_name("freshet_measured_turn") @inline(never)
+private func measuredTurn(_ worker: SteppedWorker) -> Int {
+  let start = DispatchTime.now().uptimeNanoseconds
+  worker.step()
+  return Int(DispatchTime.now().uptimeNanoseconds - start)
+}
+
+/// SplitMix64: the same changes on every machine.
+struct SplitMix: RandomNumberGenerator {
+  var state: UInt64
+
+  mutating func next() -> UInt64 {
+    state &+= 0x9E37_79B9_7F4A_7C15
+    var mixed = (state ^ (state >> 30)) &* 0xBF58_476D_1CE4_E5B9
+    mixed = (mixed ^ (mixed >> 27)) &* 0x94D0_49BB_1331_11EB
+    return mixed ^ (mixed >> 31)
+  }
+}
