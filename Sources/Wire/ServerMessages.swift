@@ -180,11 +180,15 @@ extension JSONWriter {
 /// How the rows of one query are written: the shape, and each column's name laid out as a JSON member name.
 package struct RowLayout: Sendable {
   package let shape: Shape
+  let columns: [String]
+  /// Where every row has them, names are written as JSON once.
   let names: [[UInt8]]
 
   package init(columns: [String], shape: Shape) {
     self.shape = shape
-    names = columns.map { column in
+    self.columns = columns
+    let isNaming = shape == .objects
+    names = (isNaming ? columns : []).map { column in
       var writer = JSONWriter()
       writer.string(column)
       return writer.bytes + [UInt8(ascii: ":")]
@@ -198,7 +202,7 @@ extension JSONWriter {
     rows.withRow(index) { reader in
       switch layout.shape {
       case .arrays:
-        array { for _ in layout.names { $0.value(reader.next()) } }
+        array { for _ in layout.columns { $0.value(reader.next()) } }
       case .objects:
         object {
           for name in layout.names {
@@ -214,10 +218,10 @@ extension JSONWriter {
   mutating func changes(_ rows: PackedRows, _ index: Int, _ layout: RowLayout, _ changed: ColumnSet) {
     rows.withRow(index) { reader in
       object {
-        for (column, name) in layout.names.enumerated() {
+        for (column, name) in layout.columns.enumerated() {
           let value = reader.next()
           guard changed.contains(column) else { continue }
-          $0.name(encoded: name)
+          $0.name(name)
           $0.value(value)
         }
       }
