@@ -28,4 +28,5 @@ for benchmark in benchmarks where settings.only.isEmpty || settings.only.contain
 }
 try report.finish("results.json", machine: Machine.description)
 if settings.only.isEmpty, !settings.isQuick { try Charts.draw(report.findings, in: "../docs/benchmarks") }
+Folder.removeAll()
 exit(report.failures.isEmpty ? 0 : 1)

@@ -5,8 +5,8 @@ enum CaptureBenchmark: Benchmark {
   static let name = "capture"
 
   static func run(_ settings: Settings, _ report: Report) throws {
-    let tracked = Wells(rows: 10_000)
-    let plain = Wells(rows: 10_000)
+    let tracked = try Wells(rows: 10_000)
+    let plain = try Wells(rows: 10_000)
     defer {
       tracked.remove()
       plain.remove()

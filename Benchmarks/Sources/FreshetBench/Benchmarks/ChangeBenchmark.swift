@@ -11,7 +11,7 @@ enum ChangeBenchmark: Benchmark {
   static func run(_ settings: Settings, _ report: Report) throws {
     var byKind: [String: [Int: Samples]] = [:]
     for rows in settings.sizes {
-      let wells = Wells(rows: rows)
+      let wells = try Wells(rows: rows)
       defer { wells.remove() }
       let turns = try Turns(wells.path)
       let observed = try ObservedList(wells.path)

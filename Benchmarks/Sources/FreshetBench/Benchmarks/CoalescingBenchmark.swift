@@ -9,7 +9,7 @@ enum CoalescingBenchmark: Benchmark {
 
   static func run(_ settings: Settings, _ report: Report) throws {
     let changes = settings.choose(full: 20, quick: 8)
-    let file = Items(rows: 5_000, owners: subscriptions)
+    let file = try Items(rows: 5_000, owners: subscriptions)
     defer { file.remove() }
     var frameBytes = 0
     let samples = try settings.inTurns([

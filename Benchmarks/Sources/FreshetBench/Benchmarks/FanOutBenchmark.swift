@@ -32,7 +32,7 @@ private final class FanOut {
   }
 
   func served() throws -> Double {
-    let wells = Wells(rows: 1_000)
+    let wells = try Wells(rows: 1_000)
     defer { wells.remove() }
     let server = try Server(wells.path)
     defer { server.stop() }

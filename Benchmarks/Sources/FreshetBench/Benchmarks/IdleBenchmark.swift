@@ -7,7 +7,7 @@ enum IdleBenchmark: Benchmark {
 
   static func run(_ settings: Settings, _ report: Report) throws {
     let connections = settings.choose(full: 10_000, quick: 2_000)
-    let file = Items(rows: connections * 10, owners: connections)
+    let file = try Items(rows: connections * 10, owners: connections)
     defer { file.remove() }
     let server = try Server(file.path)
     defer { server.stop() }

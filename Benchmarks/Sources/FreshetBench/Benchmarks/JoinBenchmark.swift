@@ -6,7 +6,7 @@ enum JoinBenchmark: Benchmark {
   static let name = "join"
 
   static func run(_ settings: Settings, _ report: Report) throws {
-    let file = Items(rows: settings.usualSize, owners: 10_000)
+    let file = try Items(rows: settings.usualSize, owners: 10_000)
     defer { file.remove() }
     let server = try Server(file.path)
     defer { server.stop() }

@@ -8,8 +8,8 @@ enum LatencyBenchmark: Benchmark {
 
   static func run(_ settings: Settings, _ report: Report) throws {
     let commits = settings.choose(full: 1_000, quick: 300)
-    let wells = Wells(rows: settings.usualSize)
-    let plain = Wells(rows: 1_000)
+    let wells = try Wells(rows: settings.usualSize)
+    let plain = try Wells(rows: 1_000)
     defer {
       wells.remove()
       plain.remove()

@@ -7,7 +7,7 @@ enum MemoryBenchmark: Benchmark {
 
   static func run(_ settings: Settings, _ report: Report) throws {
     for rows in settings.sizes where rows >= 100_000 {
-      let wells = Wells(rows: rows)
+      let wells = try Wells(rows: rows)
       defer { wells.remove() }
       let samples = try settings.inTurns([
         {
@@ -33,7 +33,7 @@ enum MemoryBenchmark: Benchmark {
 
   private static func subscriber() throws -> Double {
     let count = 2_000
-    let wells = Wells(rows: 1_000)
+    let wells = try Wells(rows: 1_000)
     defer { wells.remove() }
     let server = try Server(wells.path)
     defer { server.stop() }

@@ -8,8 +8,8 @@ enum OpenBenchmark: Benchmark {
 
   static func run(_ settings: Settings, _ report: Report) throws {
     for rows in settings.sizes {
-      let wells = Wells(rows: rows)
-      let indexed = Wells(rows: rows, isIndexed: true)
+      let wells = try Wells(rows: rows)
+      let indexed = try Wells(rows: rows, isIndexed: true)
       defer {
         wells.remove()
         indexed.remove()

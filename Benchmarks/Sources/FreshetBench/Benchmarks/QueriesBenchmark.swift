@@ -7,7 +7,7 @@ enum QueriesBenchmark: Benchmark {
   private static let perConnection = 1_000
 
   static func run(_ settings: Settings, _ report: Report) throws {
-    let file = Items(rows: settings.usualSize, owners: 10_000)
+    let file = try Items(rows: settings.usualSize, owners: 10_000)
     defer { file.remove() }
     let changes = settings.choose(full: 200, quick: 80)
     let range = { (number: Int) in

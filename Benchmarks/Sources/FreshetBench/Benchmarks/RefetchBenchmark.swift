@@ -6,7 +6,7 @@ enum RefetchBenchmark: Benchmark {
   static let name = "refetch"
 
   static func run(_ settings: Settings, _ report: Report) throws {
-    let wells = Wells(rows: settings.usualSize)
+    let wells = try Wells(rows: settings.usualSize)
     defer { wells.remove() }
     let database = RawDatabase(wells.path)
     let server = try Server(wells.path, isTracked: false)

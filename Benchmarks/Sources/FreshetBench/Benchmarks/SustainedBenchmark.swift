@@ -6,8 +6,8 @@ enum SustainedBenchmark: Benchmark {
   static let name = "sustained"
 
   static func run(_ settings: Settings, _ report: Report) throws {
-    let served = Wells(rows: 10_000)
-    let plain = Wells(rows: 10_000)
+    let served = try Wells(rows: 10_000)
+    let plain = try Wells(rows: 10_000)
     defer {
       served.remove()
       plain.remove()

@@ -8,7 +8,7 @@ enum ThousandBenchmark: Benchmark {
 
   static func run(_ settings: Settings, _ report: Report) throws {
     for rows in settings.sizes where rows > 1_000 {
-      let wells = Wells(rows: rows)
+      let wells = try Wells(rows: rows)
       defer { wells.remove() }
       let turns = try Turns(wells.path)
       let observed = try ObservedList(wells.path)

@@ -7,7 +7,7 @@ enum WindowsBenchmark: Benchmark {
 
   static func run(_ settings: Settings, _ report: Report) throws {
     let rows = settings.usualSize
-    let wells = Wells(rows: rows)
+    let wells = try Wells(rows: rows)
     defer { wells.remove() }
     let seconds = settings.choose(full: 5, quick: 2)
     var perClient = Samples()

@@ -37,6 +37,8 @@ struct Finding: Codable {
   var baseline: Double?
   var goal: String?
   var isMet: Bool?
+
+  var place: String { rows.map { "\(name), \($0.grouped) rows" } ?? name }
 }
 
 /// Collects what benchmarks find, and prints it as it comes.
@@ -70,12 +72,13 @@ final class Report {
   ) {
     let (low, high) = samples.quartiles
     let isMet = goal?.isMet(by: samples.median)
-    findings.append(
+    let finding =
       Finding(
         benchmark: benchmark, name: name, unit: unit, rows: rows, median: samples.median, quartiles: [low, high],
         rounds: samples.values.count, subject: sides?.subject, baseline: sides?.baseline, goal: goal?.text, isMet: isMet
-      ))
-    let place = rows.map { "\(name), \($0.grouped) rows" } ?? name
+      )
+    findings.append(finding)
+    let place = finding.place
     var line = "  " + place.padding(toLength: max(place.count, 58), withPad: " ", startingAt: 0)
     line += " \(samples.median.short) \(unit)"
     if samples.values.count > 1 { line += " (\(low.short)–\(high.short))" }
@@ -94,7 +97,7 @@ final class Report {
     let missed = findings.filter { $0.isMet == false }
     let judged = findings.count { $0.isMet != nil }
     say("\n\(judged - missed.count) of \(judged) goals met")
-    for finding in missed { say("  MISSED \(finding.benchmark): \(finding.name), \(finding.rows?.grouped ?? "")") }
+    for finding in missed { say("  MISSED \(finding.benchmark): \(finding.place)") }
     for (name, failure) in failures.sorted(by: { $0.key < $1.key }) { say("  FAILED \(name): \(failure)") }
     struct File: Encodable {
       var machine: String

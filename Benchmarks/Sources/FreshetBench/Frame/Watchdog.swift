@@ -29,7 +29,9 @@ enum Watchdog {
 
   /// - Returns: what has to be kept for as long as signals are to be heard.
   static func listen() -> [any DispatchSourceSignal] {
-    [SIGINT, SIGTERM].map { number in
+    // Whoever writes to a process that has ended is to hear of it, and say so.
+    signal(SIGPIPE, SIG_IGN)
+    return [SIGINT, SIGTERM].map { number in
       signal(number, SIG_IGN)
       let source = DispatchSource.makeSignalSource(signal: number, queue: .global())
       source.setEventHandler { end() }
@@ -42,6 +44,7 @@ enum Watchdog {
     state.withLock { state in
       for child in state.children { kill(child, SIGKILL) }
     }
+    Folder.removeAll()
     exit(1)
   }
 }

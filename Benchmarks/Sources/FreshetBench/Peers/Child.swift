@@ -5,7 +5,9 @@ final class Child {
   private let process = Process()
   private let input = Pipe()
   private let output = Pipe()
-  private let log: URL
+  private let folder: Folder
+  private let log: String
+  private var hasStopped = false
   private var buffer: [UInt8] = []
   private let name: String
 
@@ -15,9 +17,10 @@ final class Child {
     process.arguments = arguments
     process.standardInput = input
     process.standardOutput = output
-    log = FileManager.default.temporaryDirectory.appending(path: "freshet-bench-\(UUID().uuidString).log")
-    _ = FileManager.default.createFile(atPath: log.path, contents: nil)
-    process.standardError = try FileHandle(forWritingTo: log)
+    folder = try Folder()
+    log = folder.path("log")
+    _ = FileManager.default.createFile(atPath: log, contents: nil)
+    process.standardError = FileHandle(forWritingAtPath: log)
     try process.run()
     Watchdog.register(process.processIdentifier)
   }
@@ -25,17 +28,18 @@ final class Child {
   deinit { stop() }
 
   func stop() {
-    guard FileManager.default.fileExists(atPath: log.path) else { return }
-    kill(process.processIdentifier, SIGTERM)
+    if hasStopped { return }
+    hasStopped = true
+    if process.isRunning { kill(process.processIdentifier, SIGTERM) }
     let deadline = now() + 10_000_000_000
     while process.isRunning, now() < deadline { usleep(2_000) }
     if process.isRunning { kill(process.processIdentifier, SIGKILL) }
     Watchdog.unregister(process.processIdentifier)
-    try? FileManager.default.removeItem(at: log)
+    folder.remove()
   }
 
   /// What it has written to standard error.
-  var logText: String { (try? String(contentsOf: log, encoding: .utf8)) ?? "" }
+  var logText: String { (try? String(contentsOfFile: log, encoding: .utf8)) ?? "" }
 
   func failure(_ what: String) -> Failure {
     let state = process.isRunning ? "it is running" : "it ended with status \(process.terminationStatus)"
@@ -48,8 +52,6 @@ final class Child {
     guard process.isRunning else { throw failure("is not there any more") }
     try input.fileHandleForWriting.write(contentsOf: Data("\(line)\n".utf8))
   }
-
-  func closeInput() { try? input.fileHandleForWriting.close() }
 
   /// The next line of standard output.
   func hear(seconds: Int = 120) throws -> String {

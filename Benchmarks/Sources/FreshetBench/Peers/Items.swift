@@ -2,6 +2,7 @@ import Foundation
 
 /// Items, each of one of many owners; the first 50 of five owners of their own, ten each.
 struct Items {
+  private let folder: Folder
   let path: String
 
   /// One owner's items: queries that differ in a parameter.
@@ -9,10 +10,9 @@ struct Items {
     #"{"from":"item","where":"owner = :owner","params":{"owner":\#(owner)},"orderBy":["value"]}"#
   }
 
-  init(rows: Int, owners: Int) {
-    let folder = FileManager.default.temporaryDirectory.appending(path: "freshet-bench-\(UUID().uuidString)")
-    try? FileManager.default.createDirectory(at: folder, withIntermediateDirectories: true)
-    path = folder.appending(path: "items.sqlite").path
+  init(rows: Int, owners: Int) throws {
+    folder = try Folder()
+    path = folder.path("items.sqlite")
     RawDatabase(path).execute(
       """
       CREATE TABLE owner(id INTEGER PRIMARY KEY, name TEXT NOT NULL);
@@ -25,7 +25,5 @@ struct Items {
       """)
   }
 
-  func remove() {
-    try? FileManager.default.removeItem(at: URL(fileURLWithPath: path).deletingLastPathComponent())
-  }
+  func remove() { folder.remove() }
 }

@@ -22,7 +22,9 @@ final class ObservedList {
 
     func take(_ wells: [Well]) {
       state.withLock { state in
-        state = (wells, wells.difference(from: state.wells).inferringMoves().count)
+        // From nothing to everything, the algorithm is quadratic; and nobody measures it.
+        let isFirst = state.wells.isEmpty
+        state = (wells, isFirst ? 0 : wells.difference(from: state.wells).inferringMoves().count)
       }
       differed.signal()
     }

@@ -7,24 +7,21 @@ struct Wells {
     """
   static let order = "ORDER BY county, name, id"
 
+  private let folder: Folder
   let path: String
   let rows: Int
 
   /// - Parameter isIndexed: whether an index has the order of `query`.
-  init(rows: Int, isIndexed: Bool = false) {
+  init(rows: Int, isIndexed: Bool = false) throws {
     self.rows = rows
-    let folder = FileManager.default.temporaryDirectory.appending(path: "freshet-bench-\(UUID().uuidString)")
-    try? FileManager.default.createDirectory(at: folder, withIntermediateDirectories: true)
-    path = folder.appending(path: "wells.sqlite").path
+    folder = try Folder()
+    path = folder.path("wells.sqlite")
     let database = RawDatabase(path)
-    guard let sql = try? String(contentsOfFile: "wells.sql", encoding: .utf8) else {
-      preconditionFailure("run from the folder Benchmarks: there is no wells.sql")
-    }
+    // The program is run from the folder Benchmarks.
+    let sql = try String(contentsOfFile: "wells.sql", encoding: .utf8)
     database.execute(sql.replacing("ROWS", with: "\(rows)"))
     if isIndexed { database.execute("CREATE INDEX well_order ON well(county, name)") }
   }
 
-  func remove() {
-    try? FileManager.default.removeItem(at: URL(fileURLWithPath: path).deletingLastPathComponent())
-  }
+  func remove() { folder.remove() }
 }
