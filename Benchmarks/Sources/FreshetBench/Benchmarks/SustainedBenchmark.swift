@@ -22,7 +22,7 @@ enum SustainedBenchmark: Benchmark {
       _ = try child.hear()
       return child
     }
-    let seconds = settings.choose(full: 4, quick: 1)
+    let seconds = settings.choose(full: 3, quick: 1)
     let samples = try settings.inTurns(
       writers.map { writer in
         { samples in

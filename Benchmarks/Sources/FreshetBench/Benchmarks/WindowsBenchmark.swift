@@ -9,7 +9,7 @@ enum WindowsBenchmark: Benchmark {
     let rows = settings.usualSize
     let wells = try Wells(rows: rows)
     defer { wells.remove() }
-    let seconds = settings.choose(full: 5, quick: 2)
+    let seconds = settings.choose(full: 3, quick: 2)
     var perClient = Samples()
     let samples = try settings.inTurns([
       {

@@ -96,7 +96,7 @@ struct Chart {
 
   private func frame(_ body: String) -> String {
     """
-    <svg xmlns="http://www.w3.org/2000/svg" viewBox="0 0 800 340" role="img" aria-label="\(title)">
+    <svg xmlns="http://www.w3.org/2000/svg" viewBox="-24 0 824 340" role="img" aria-label="\(title)">
     <style>
     text { font: 13px system-ui, sans-serif; fill: #444 } .grid { stroke: #8884; fill: none }
     @media (prefers-color-scheme: dark) { text { fill: #ccc } }
