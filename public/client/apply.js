@@ -89,7 +89,10 @@ function patched(state, patch) {
  */
 function takenOut(sequence, steps, patch) {
   const carried = new Map();
-  for (const [from] of patch.moved ?? []) carried.set(steps.oldOffsetOf(from), sequence.at(steps.oldOffsetOf(from)));
+  for (const [from] of patch.moved ?? []) {
+    const offset = steps.oldOffsetOf(from);
+    carried.set(offset, sequence.at(offset));
+  }
   let rest = sequence;
   for (const { start, count } of [...steps.removals].reverse()) rest = rest.replacing(start, count);
   return { rest, carried };

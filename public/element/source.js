@@ -4,6 +4,7 @@
  * goes where one looks.
  */
 
+import { encoded } from "../client/values.js";
 import { connect } from "../freshet.js";
 import { isEnough, windowAround } from "./wanted-window.js";
 
@@ -146,7 +147,5 @@ function connected({ src, token }) {
  * @param {Query | null} left @param {Query | null} right
  */
 export function isSameQuery(left, right) {
-  const text = (/** @type {Query | null} */ query) =>
-    JSON.stringify(query, (_, value) => (typeof value === "bigint" ? `${value}n` : value));
-  return left === right || text(left) === text(right);
+  return left === right || encoded(left) === encoded(right);
 }
