@@ -70,7 +70,8 @@ final class WorkerLoop {
   /// When to look again after a write was noticed whose commit cannot be read yet: it becomes visible later, and silently.
   /// The last one is all that follows a commit that was found.
   private static let looks: [UInt64] = [1_000_000, 4_000_000, 16_000_000, 64_000_000, 20_000_000]
-  private var journal: String { configuration.path + "-journal" }
+  /// Looked for at every wake.
+  private let journal: String
   /// How often to look when nothing tells of writes; and, to be safe, when something does.
   private var pollInterval: UInt64 { watcher.descriptor < 0 ? 20_000_000 : 1_000_000_000 }
 
@@ -78,6 +79,7 @@ final class WorkerLoop {
     _ configuration: WorkerConfiguration, output: any SubscriptionOutput, logger: Logger, worker: Worker
   ) throws {
     self.configuration = configuration
+    journal = configuration.path + "-journal"
     self.output = output
     self.logger = logger
     self.worker = worker
