@@ -45,9 +45,9 @@ extension WorkerLoop {
       database?.log = nil
       return nil
     }
-    database?.sequence = outcome.head.sequence
+    database?.sequence = outcome.newest
     if case .gap = outcome {
-      if outcome.head.sequence < sequence { output.epochChanged() }
+      if outcome.newest < sequence { output.epochChanged() }
       return nil
     }
     return changes

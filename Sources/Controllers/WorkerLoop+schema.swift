@@ -46,7 +46,7 @@ extension WorkerLoop {
     do throws(StoreError) {
       var log = database.log
       if log == nil { log = try ChangeLogReader(connection: database.connection.raw) }
-      return (log, try log?.head().sequence ?? 0)
+      return (log, try log?.newest() ?? 0)
     } catch {
       guard error.code == ErrorCode.notTracked else { throw error }
       return (nil, 0)

@@ -27,11 +27,11 @@ import Testing
   @Test func aColumnIsDroppedAndTheTableStaysTracked() throws {
     let fixture = try ChangeLogFixture(Self.schema)
     let reader = try fixture.queue.writeWithoutTransaction { try ChangeLogReader(connection: $0.sqliteConnection!) }
-    let head = try fixture.queue.read { _ in try reader.head() }
+    let newest = try fixture.queue.read { _ in try reader.newest() }
     #expect(try alter(fixture, "ALTER TABLE t DROP COLUMN u; -- gone\n UPDATE t SET v = 2;") == nil)
     #expect(try fixture.isCurrent())
-    let outcome = try fixture.queue.read { _ in try reader.read(after: head.sequence) { _ in } }
-    #expect(outcome == .gap(outcome.head), "the update went unlogged")
+    let outcome = try fixture.queue.read { _ in try reader.read(after: newest) { _ in } }
+    #expect(outcome == .gap(newest: outcome.newest), "the update went unlogged")
     fixture.tables = try fixture.queue.read { try ChangeLog.followedTables($0) }
     #expect(fixture.tables.map(\.columns) == [["id", "t"], ["id", "v"]])
     _ = try fixture.changes()

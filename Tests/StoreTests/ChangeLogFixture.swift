@@ -61,6 +61,8 @@ final class ChangeLogFixture {
     try shell.run(sql)
   }
 
+  func schemaVersion() throws -> Int64 { Int64(try write("PRAGMA schema_version")) ?? -1 }
+
   /// The changes logged since the last call.
   func changes() throws -> [LoggedChange] {
     let reader = try queue.writeWithoutTransaction { try ChangeLogReader(connection: $0.sqliteConnection!) }
@@ -68,11 +70,11 @@ final class ChangeLogFixture {
       var changes: [LoggedChange] = []
       let tables = self.tables
       let outcome = try reader.read(after: position) { changes.append(LoggedChange($0, tables)) }
-      guard case .complete(let head) = outcome else {
+      guard case .complete(let newest) = outcome else {
         Issue.record("the log has a gap")
         return []
       }
-      position = head.sequence
+      position = newest
       return changes
     }
   }

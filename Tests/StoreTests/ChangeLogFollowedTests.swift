@@ -63,12 +63,12 @@ import Testing
     #expect(try refresh(fixture) == false)
     try fixture.write("CREATE TABLE more(id INTEGER PRIMARY KEY); CREATE TABLE hidden(rowid, oid, _rowid_);")
     let reader = try fixture.queue.writeWithoutTransaction { try ChangeLogReader(connection: $0.sqliteConnection!) }
-    let head = try fixture.queue.read { _ in try reader.head() }
+    let newest = try fixture.queue.read { _ in try reader.newest() }
     #expect(try refresh(fixture))
     #expect(try refresh(fixture) == false)
     #expect(try followed(fixture) == ["other", "t", "more"])
-    let outcome = try fixture.queue.read { _ in try reader.read(after: head.sequence) { _ in } }
-    #expect(outcome == .complete(outcome.head), "what was followed lost nothing")
+    let outcome = try fixture.queue.read { _ in try reader.read(after: newest) { _ in } }
+    #expect(outcome == .complete(outcome.newest), "what was followed lost nothing")
     #expect(try fixture.write("SELECT capacity FROM _freshet_meta") == "77")
   }
 
@@ -105,13 +105,13 @@ import Testing
   @Test func aLogOfAnOlderFormatIsReplacedAndItsTablesStayTracked() throws {
     let fixture = try ChangeLogFixture(Self.schema + Self.formatOne, tables: [])
     let reader = try fixture.queue.writeWithoutTransaction { try ChangeLogReader(connection: $0.sqliteConnection!) }
-    let head = try fixture.queue.read { _ in try reader.head() }
+    let newest = try fixture.queue.read { _ in try reader.newest() }
     #expect(try followed(fixture) == [])
     #expect(try refresh(fixture) == false)
     #expect(try fixture.install(tables: ["other"]).map(\.name) == ["t", "other"])
     #expect(try followed(fixture) == ["t", "other"])
     try fixture.write("INSERT INTO t(id) VALUES (1), (2)")
-    let outcome = try fixture.queue.read { _ in try reader.read(after: head.sequence) { _ in } }
-    #expect(outcome == .gap(outcome.head))
+    let outcome = try fixture.queue.read { _ in try reader.read(after: newest) { _ in } }
+    #expect(outcome == .gap(newest: outcome.newest))
   }
 }

@@ -148,7 +148,8 @@ import Testing
         + "INSERT INTO t VALUES (1, 1, 1);"
     )
     let reader = try fixture.queue.writeWithoutTransaction { try ChangeLogReader(connection: $0.sqliteConnection!) }
-    let head = try fixture.queue.read { _ in try reader.head() }
+    let newest = try fixture.queue.read { _ in try reader.newest() }
+    let schemaVersion = try fixture.schemaVersion()
     #expect(try fixture.write(alteration.sql) == "")
     #expect(try fixture.isCurrent() == false)
     let ids = fixture.tables.map(\.id)
@@ -156,12 +157,12 @@ import Testing
     #expect(try fixture.isCurrent())
     _ = try fixture.changes()
     #expect(try fixture.changes(after: alteration.after).map(\.description) == alteration.logged)
-    let outcome = try fixture.queue.read { _ in try reader.read(after: head.sequence) { _ in } }
-    #expect(outcome.head.schemaVersion > head.schemaVersion)
+    let outcome = try fixture.queue.read { _ in try reader.read(after: newest) { _ in } }
+    #expect(try fixture.schemaVersion() > schemaVersion)
     if alteration.sql == "DROP TABLE t" {
       #expect(fixture.tables.map(\.id) == [ids[0]], "nothing of the other table went unlogged")
     } else {
-      #expect(outcome == .gap(outcome.head))
+      #expect(outcome == .gap(newest: outcome.newest))
     }
   }
 

@@ -72,7 +72,7 @@ package enum ChangeLog {
   /// or foreign key, or that lost a trigger, is not among them until `install` is called again. The trigger that
   /// keeps the log short does not matter.
   ///
-  /// To be called whenever `LogHead.schemaVersion` moves: it reads the schema alone, in about 0.2 ms per tracked table.
+  /// To be called whenever `PRAGMA schema_version` moves: it reads the schema alone, in about 0.2 ms per tracked table.
   package static func followedTables(_ db: Database) throws(StoreError) -> [TrackedTable] {
     try withStoreErrors { try ChangeLogInstaller.followedEntries(db) }
   }

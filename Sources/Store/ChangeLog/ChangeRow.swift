@@ -38,30 +38,16 @@ package struct ChangeRow: ~Copyable {
 
 /// How a reading of the log ended.
 package enum ReadOutcome: Sendable, Equatable {
-  /// All changes after the given position were passed to the body.
-  case complete(LogHead)
+  /// All changes after the given position, up to this number, were passed to the body.
+  case complete(Int64)
   /// Changes after the given position are lost: they were trimmed, or the log was repaired or made anew meanwhile.
   /// The body was not called; whatever was derived from the log is to be fetched anew, and reading goes on from this
-  /// head.
-  case gap(LogHead)
+  /// number.
+  case gap(newest: Int64)
 
-  package var head: LogHead {
+  package var newest: Int64 {
     switch self {
-    case .complete(let head), .gap(let head): head
+    case .complete(let newest), .gap(let newest): newest
     }
-  }
-}
-
-/// The state of the log in one snapshot of the database.
-package struct LogHead: Sendable, Equatable {
-  /// The newest change's number; 0 when nothing was ever logged.
-  package let sequence: Int64
-  /// `PRAGMA schema_version`. Any CREATE, ALTER, DROP or VACUUM moves it; the caller then asks `ChangeLog.isCurrent`,
-  /// and takes rowids of tables without an INTEGER PRIMARY KEY for renumbered.
-  package let schemaVersion: Int64
-
-  package init(sequence: Int64, schemaVersion: Int64) {
-    self.sequence = sequence
-    self.schemaVersion = schemaVersion
   }
 }
