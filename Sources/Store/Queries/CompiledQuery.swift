@@ -6,37 +6,65 @@ package import LiveQuery
 /// Every statement that gives rows gives the same columns: section value and index title (when there are sections and an
 /// expression for titles), the sort values, the unit (when the query's key is another one), then the result's columns, key
 /// first.
-package struct CompiledQuery: Sendable {
-  /// The result's columns as clients see them, key columns first.
-  package var columns: [String]
-  package var keyColumns: [String]
-  package var limit: Int?
-  package var refreshEvery: Int?
+///
+/// A class, for it is asked for every row: a structure of so many parts would be copied each time.
+package final class CompiledQuery: Sendable {
+  /// The rows of the result: what their statements give, and how they sort.
+  struct Rows: Sendable {
+    var columns: [String]
+    var keyColumns: [String]
+    var section: FieldOrder?
+    var hasIndexTitle: Bool
+    var sorts: [FieldOrder]
+    var keyTies: [(column: Int, order: FieldOrder)]
+    var scanSQL: String
+    var unit: Unit?
+    var reason: String
+  }
+
+  /// How changes of tables reach the rows.
+  struct Following: Sendable {
+    var tables: [FollowedTable]
+    var dependencies: [[Int: ColumnMask]]
+    var joinColumns: [Int: ColumnMask]
+    var routing: QueryRouting?
+  }
+
+  package let limit: Int?
+  package let refreshEvery: Int?
   /// Names of the parameters `?1`, `?2`, …; nil when they were given by position.
-  package var parameterNames: [String]?
+  package let parameterNames: [String]?
+  /// The result's columns as clients see them, key columns first.
+  package let columns: [String]
+  package let keyColumns: [String]
+  package let alongside: [CompiledAlongside]
 
   /// Every row of the result, in no particular order.
-  var scanSQL: String
+  let scanSQL: String
   /// What is looked up when something changed; nil when the whole query has to run again.
-  package var unit: Unit?
+  package let unit: Unit?
   /// Why there is no unit, as a sentence; what the unit is when there is one.
-  var reason: String
+  let reason: String
   /// Every table that the query reads, without those of `alongside`.
-  package var tables: [FollowedTable]
-  package var alongside: [CompiledAlongside]
+  package let tables: [FollowedTable]
   /// How to tell which of many queries of this shape a row concerns.
-  package var routing: QueryRouting?
+  package let routing: QueryRouting?
 
   /// How the section value sorts; nil without sections.
-  var section: FieldOrder?
-  var hasIndexTitle: Bool
-  var sorts: [FieldOrder]
+  let section: FieldOrder?
+  let hasIndexTitle: Bool
+  let sorts: [FieldOrder]
   /// How the key columns break ties: those that are not BINARY, by index into `columns`.
-  var keyTies: [(column: Int, order: FieldOrder)]
+  let keyTies: [(column: Int, order: FieldOrder)]
   /// By result column, the columns that it is made of, by index into `tables`.
-  var dependencies: [[Int: ColumnMask]]
+  let dependencies: [[Int: ColumnMask]]
   /// By index into `tables`, the columns that conditions of joins read: with them, other rows may be joined.
-  var joinColumns: [Int: ColumnMask]
+  let joinColumns: [Int: ColumnMask]
+  /// Index of the first of the result's columns in a row of any statement.
+  let firstColumn: Int
+  /// Whether the query is always run again, and the contents of its rows kept: because they cannot be looked up one by one,
+  /// or because nobody logs which of them changed.
+  package let isRefetched: Bool
 
   /// A part of the result that is evaluated by itself: the rows that one row of the first table, or one group, gives.
   package struct Unit: Sendable {
@@ -49,14 +77,29 @@ package struct CompiledQuery: Sendable {
     package var isKey: Bool
   }
 
-  /// Whether the query is always run again, and the contents of its rows kept: because they cannot be looked up one by one,
-  /// or because nobody logs which of them changed.
-  package var isRefetched: Bool { unit == nil || tables.contains { $0.tracked == nil } }
-
-  /// Index of the first of the result's columns in a row of any statement.
-  var firstColumn: Int {
-    (section == nil ? 0 : 1) + (hasIndexTitle ? 1 : 0) + sorts.count
+  init(_ query: Query, _ rows: Rows, _ following: Following, parameterNames: [String]?, alongside: [CompiledAlongside])
+  {
+    limit = query.limit
+    refreshEvery = query.refreshEvery
+    self.parameterNames = parameterNames
+    self.alongside = alongside
+    columns = rows.columns
+    keyColumns = rows.keyColumns
+    section = rows.section
+    hasIndexTitle = rows.hasIndexTitle
+    sorts = rows.sorts
+    keyTies = rows.keyTies
+    scanSQL = rows.scanSQL
+    unit = rows.unit
+    reason = rows.reason
+    tables = following.tables
+    dependencies = following.dependencies
+    joinColumns = following.joinColumns
+    routing = following.routing
+    firstColumn =
+      (section == nil ? 0 : 1) + (hasIndexTitle ? 1 : 0) + sorts.count
       + (unit.map { $0.isKey ? 0 : $0.orders.count } ?? 0)
+    isRefetched = unit == nil || tables.contains { $0.tracked == nil }
   }
 }
 

@@ -2,33 +2,36 @@ import LiveQuery
 
 // How changes of each table reach the result.
 extension QueryCompiler {
-  /// Fills in what the tables are and how they are followed.
+  /// What the tables are and how they are followed.
   mutating func follow(
-    _ compiled: inout CompiledQuery, _ columns: [OutputColumn], filter: String?
-  ) throws(FreshetError) {
-    let reads = try compile(compiled.scanSQL, place: nil).reads
+    _ rows: CompiledQuery.Rows, _ columns: [OutputColumn], filter: String?
+  ) throws(FreshetError) -> CompiledQuery.Following {
+    let reads = try compile(rows.scanSQL, place: nil).reads
     var masks = masks(of: reads)
     let joins = joinMasks()
     for (name, mask) in joins {
       masks[name] = ColumnMask(rawValue: (masks[name]?.rawValue ?? 0) | mask.rawValue)
     }
+    var tables: [FollowedTable] = []
     for name in masks.keys.sorted() {
       guard let table = schema.table(name), table.kind != .view else { continue }
-      compiled.tables.append(
+      tables.append(
         FollowedTable(
           name: table.name, aliases: aliases(of: table), tracked: table.tracked,
           columns: table.columnNames.filter { masks[name]!.meets(column: $0, of: table) }, usedColumns: masks[name]!,
-          mappings: compiled.unit == nil || nested.contains(name) ? [] : try mappings(of: table)))
+          mappings: rows.unit == nil || nested.contains(name) ? [] : try mappings(of: table)))
     }
-    for (index, table) in compiled.tables.enumerated() { compiled.joinColumns[index] = joins[table.name.lowercased()] }
-    compiled.dependencies = columns.map { column in
+    var joinColumns: [Int: ColumnMask] = [:]
+    for (index, table) in tables.enumerated() { joinColumns[index] = joins[table.name.lowercased()] }
+    let dependencies = columns.map { column in
       let masks = self.masks(of: resolved(column.reads))
       return Dictionary(
-        uniqueKeysWithValues: compiled.tables.enumerated().compactMap { index, table in
+        uniqueKeysWithValues: tables.enumerated().compactMap { index, table in
           masks[table.name.lowercased()].map { (index, $0) }
         })
     }
-    compiled.routing = routing(filter: filter)
+    return CompiledQuery.Following(
+      tables: tables, dependencies: dependencies, joinColumns: joinColumns, routing: routing(filter: filter))
   }
 
   /// SQLite reports all that a view reads, whichever of its columns is asked for: for those, what they are made of.

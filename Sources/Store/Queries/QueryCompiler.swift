@@ -79,21 +79,22 @@ package struct QueryCompiler {
     let select = "SELECT \(list.joined(separator: ", ")) FROM \(fromSQL)"
     let end = grouping + (having.map { " HAVING (\($0))" } ?? "")
     let scan = "\(select)\(filter.map { " WHERE (\($0))" } ?? "")\(end)"
-    var compiled = CompiledQuery(
-      columns: columns.map(\.name), keyColumns: columns.prefix(key.count).map(\.name), limit: query.limit,
-      refreshEvery: query.refreshEvery, parameterNames: fragments.parameterNames, scanSQL: scan, reason: unit.reason,
-      tables: [], alongside: try alongside(), section: section?.order, hasIndexTitle: section?.title != nil,
-      sorts: sorts.map(\.order), keyTies: try keyTies(columns.prefix(key.count)), dependencies: [], joinColumns: [:])
+    var result = CompiledQuery.Rows(
+      columns: columns.map(\.name), keyColumns: columns.prefix(key.count).map(\.name), section: section?.order,
+      hasIndexTitle: section?.title != nil, sorts: sorts.map(\.order), keyTies: try keyTies(columns.prefix(key.count)),
+      scanSQL: scan, reason: unit.reason)
+    let alongside = try alongside()
     if !units.isEmpty {
       let first = fragments.parameterCount + 1
       let isUnit = unitCondition(units, first: first)
       let rows = "\(select) WHERE \(filter.map { "(\($0)) AND " } ?? "")\(isUnit)\(end)"
-      compiled.unit = CompiledQuery.Unit(
+      result.unit = CompiledQuery.Unit(
         rowSQL: rows, firstParameter: Int32(first), orders: units.map(\.order), isKey: key.isUnit)
       try compile(rows, place: nil)
     }
-    try follow(&compiled, columns, filter: filter)
-    return compiled
+    return CompiledQuery(
+      query, result, try follow(result, columns, filter: filter), parameterNames: fragments.parameterNames,
+      alongside: alongside)
   }
 
   /// `GROUP BY`, checked before everything that may use aggregates.
