@@ -43,7 +43,7 @@ extension Node {
 
   /// Long keys split a leaf earlier, because every change to a leaf copies it.
   private var isOverfullLeaf: Bool {
-    payloads.count > NodeLimits.leaf || (keys.byteCount > NodeLimits.leafBytes && payloads.count >= 4)
+    payloads.count > Payload.leafLimit || (keys.byteCount > NodeLimits.leafBytes && payloads.count >= 4)
   }
 
   func splitLeaf<Observer: LeafObserver>(observer: inout Observer) -> Node where Observer.Payload == Payload {

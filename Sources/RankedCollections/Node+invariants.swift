@@ -11,7 +11,7 @@ extension RankedTree {
 extension Node {
   fileprivate func checkInvariants(above lower: [UInt8]?, below upper: [UInt8]?) {
     precondition(slots > 0, "an empty node")
-    precondition(slots <= (isLeaf ? NodeLimits.leaf : NodeLimits.inner), "a node over its limit")
+    precondition(slots <= (isLeaf ? Payload.leafLimit : NodeLimits.inner), "a node over its limit")
     precondition(keys.count == slots, "as many keys as slots")
     let bounds = (0..<slots).map { index in keys.withKey(index) { Array($0) } }
     for index in bounds.indices where index > (isLeaf ? 0 : 1) {

@@ -48,7 +48,7 @@ extension Node {
     }
   }
 
-  private var limit: Int { isLeaf ? NodeLimits.leaf : NodeLimits.inner }
+  private var limit: Int { isLeaf ? Payload.leafLimit : NodeLimits.inner }
 
   private func fits(_ right: Node) -> Bool {
     slots + right.slots <= limit && (!isLeaf || keys.byteCount + right.keys.byteCount <= NodeLimits.leafBytes)

@@ -4,6 +4,8 @@ protocol RankedPayload {
   var weight: Int { get }
   /// Whether two elements with equal keys are the same to a reader. Must be O(1) where most elements are shared.
   func isSame(as other: Self) -> Bool
+  /// How many elements a leaf holds at most.
+  static var leafLimit: Int { get }
 }
 
 /// Told about leaves as they come and go, so that an index from elements to leaves can follow.
@@ -33,11 +35,15 @@ struct IgnoreLeaves<Payload: RankedPayload>: LeafObserver {
 /// How large nodes get. Tiny in debug builds, so that every test splits and merges.
 enum NodeLimits {
   #if DEBUG
-    static let leaf = 4
+    static let row = 4
+    static let section = 4
     static let inner = 4
     static let leafBytes = 256
   #else
-    static let leaf = 64
+    /// Of rows: a smaller leaf costs more memory a row, a larger one more copying a change.
+    static let row = 64
+    /// Of sections, of which there are few: copying one counts two references.
+    static let section = 16
     static let inner = 32
     static let leafBytes = 8192
   #endif

@@ -1,3 +1,11 @@
+#if canImport(Glibc)
+  import Glibc
+#elseif canImport(Musl)
+  import Musl
+#else
+  import Darwin
+#endif
+
 /// An array of byte strings laid end to end in one buffer: what a node's keys are kept in.
 ///
 /// A key costs its bytes and four more. Reading key `i` is O(1); inserting and removing are O(bytes in the node).
@@ -65,20 +73,35 @@ struct PackedKeys {
 
   /// How many keys from `start` on are those of `other` from `otherStart` on, one after the other. O(their bytes).
   func equalRun(from start: Int, _ other: PackedKeys, from otherStart: Int) -> Int {
-    bytes.withUnsafeBytes { bytes in
+    let most = min(count - start, other.count - otherStart)
+    return bytes.withUnsafeBytes { bytes in
       other.bytes.withUnsafeBytes { otherBytes in
         ends.withUnsafeBufferPointer { ends in
           other.ends.withUnsafeBufferPointer { otherEnds in
-            let most = min(ends.count - start, otherEnds.count - otherStart)
-            var left = start == 0 ? 0 : Int(ends[start - 1])
-            var right = otherStart == 0 ? 0 : Int(otherEnds[otherStart - 1])
-            for run in 0..<most {
-              let (leftEnd, rightEnd) = (Int(ends[start + run]), Int(otherEnds[otherStart + run]))
-              let key = Bytes(rebasing: bytes[left..<leftEnd])
-              if !key.equals(Bytes(rebasing: otherBytes[right..<rightEnd])) { return run }
-              (left, right) = (leftEnd, rightEnd)
+            // A copy that only its payloads were changed of.
+            if start == otherStart, bytes.baseAddress == otherBytes.baseAddress,
+              ends.baseAddress == otherEnds.baseAddress
+            {
+              return most
             }
-            return most
+            let left = start == 0 ? 0 : ends[start - 1]
+            let right = otherStart == 0 ? 0 : otherEnds[otherStart - 1]
+            var run = 0
+            while run < most, ends[start + run] - left == otherEnds[otherStart + run] - right { run += 1 }
+            // Keys as long as one another, of which a number at the start are equal: all of them, or found by halving.
+            let isEqual = { (count: Int) in
+              count == 0
+                || memcmp(
+                  bytes.baseAddress! + Int(left), otherBytes.baseAddress! + Int(right),
+                  Int(ends[start + count - 1] - left)) == 0
+            }
+            if isEqual(run) { return run }
+            var equal = 0
+            while equal + 1 < run {
+              let middle = (equal + run) / 2
+              if isEqual(middle) { equal = middle } else { run = middle }
+            }
+            return equal
           }
         }
       }

@@ -6,6 +6,7 @@ package struct RowStamp: Equatable, Sendable {
 
 extension RowStamp: RankedPayload {
   var weight: Int { 1 }
+  static var leafLimit: Int { NodeLimits.row }
   func isSame(as other: RowStamp) -> Bool { self == other }
 }
 
@@ -17,5 +18,6 @@ struct Section {
 
 extension Section: RankedPayload {
   var weight: Int { rows.count }
+  static var leafLimit: Int { NodeLimits.section }
   func isSame(as other: Section) -> Bool { rows.root === other.rows.root && label == other.label }
 }

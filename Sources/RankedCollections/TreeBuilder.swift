@@ -11,12 +11,13 @@ struct TreeBuilder<Payload: RankedPayload> {
   private mutating func startLeaf() {
     keys = PackedKeys()
     payloads = []
-    payloads.reserveCapacity(NodeLimits.leaf)
+    payloads.reserveCapacity(Payload.leafLimit)
   }
 
   /// - Precondition: `key` is greater than the one before.
   mutating func append(_ key: Bytes, _ payload: Payload) {
-    if payloads.count == NodeLimits.leaf || (keys.byteCount + key.count > NodeLimits.leafBytes && payloads.count >= 2) {
+    if payloads.count == Payload.leafLimit || (keys.byteCount + key.count > NodeLimits.leafBytes && payloads.count >= 2)
+    {
       finishLeaf()
     }
     keys.append(key)

@@ -1,16 +1,25 @@
-/// A place in a tree while it is walked in order, one element at a time or a whole shared node at a time.
+/// A place in a tree while it is walked in order, one element at a time or whole shared nodes at a time.
 struct TreeCursor<Payload: RankedPayload> {
-  /// From the root down to the current leaf: each node and the slot taken in it.
-  private var path: [(node: Node<Payload>, slot: Int)] = []
+  /// From the root down to the current leaf: each node, the slot taken in it, and how many elements come before the node.
+  private var path: [(node: Node<Payload>, slot: Int, start: Int)] = []
   /// Elements before the current one.
   private(set) var rank = 0
   /// The greatest height whose node on the path starts with the current element; -1 when not at a leaf's start.
   private(set) var startHeight = -1
 
-  init(_ tree: RankedTree<Payload>) {
-    guard let root = tree.root else { return }
-    descend(into: root)
-    startHeight = root.height
+  init(_ tree: RankedTree<Payload>) { if let root = tree.root { start(at: root) } }
+
+  /// Walks the elements below a node.
+  ///
+  /// - Parameter rank: of the first of them.
+  fileprivate init(_ node: Node<Payload>, rank: Int) {
+    self.rank = rank
+    start(at: node)
+  }
+
+  private mutating func start(at node: Node<Payload>) {
+    startHeight = node.height
+    descend(into: node)
   }
 
   var isAtEnd: Bool { path.isEmpty }
@@ -23,7 +32,7 @@ struct TreeCursor<Payload: RankedPayload> {
   private mutating func descend(into node: Node<Payload>) {
     var node = node
     while true {
-      path.append((node, 0))
+      path.append((node, 0, rank))
       if node.isLeaf { return }
       node = node.children[0]
     }
@@ -37,15 +46,28 @@ struct TreeCursor<Payload: RankedPayload> {
     if slot == leaf.payloads.count { advancePast(height: 0) }
   }
 
-  /// Goes to the first element after the node of `height`, which must start with the current element.
-  mutating func skip(height: Int) {
-    rank += node(atHeight: height).count
+  /// Goes to the first element after the node of `height` and `count - 1` nodes beside it. The first must start with the
+  /// current element.
+  fileprivate mutating func skip(height: Int, count: Int) {
+    let parent = path.count - 2 - height
+    if parent >= 0 {
+      let (node, slot, start) = path[parent]
+      // Where nothing of the parent is left, its own count does: the children need not be touched.
+      if slot + count == node.children.count {
+        rank = start + node.count
+      } else {
+        for index in slot..<slot + count { rank += node.children[index].count }
+      }
+      path[parent].slot += count - 1
+    } else {
+      rank += node(atHeight: height).count
+    }
     advancePast(height: height)
   }
 
   private mutating func advancePast(height: Int) {
     path.removeLast(height + 1)
-    while let (node, slot) = path.last {
+    while let (node, slot, _) = path.last {
       if slot + 1 < node.children.count {
         path[path.count - 1].slot += 1
         let child = node.children[slot + 1]
@@ -55,6 +77,18 @@ struct TreeCursor<Payload: RankedPayload> {
       }
       path.removeLast()
     }
+  }
+
+  /// How many nodes from that of `height` on both trees share side by side, below one parent each.
+  fileprivate func sharedRun(height: Int, _ other: TreeCursor) -> Int {
+    let (parent, otherParent) = (path.count - 2 - height, other.path.count - 2 - height)
+    guard parent >= 0, otherParent >= 0 else { return 1 }
+    let (node, slot, _) = path[parent]
+    let (otherNode, otherSlot, _) = other.path[otherParent]
+    let most = min(node.children.count - slot, otherNode.children.count - otherSlot)
+    var run = 1
+    while run < most, node.children[slot + run] === otherNode.children[otherSlot + run] { run += 1 }
+    return run
   }
 }
 
@@ -87,14 +121,51 @@ extension RankedTree {
   static func forEachChange(
     from old: RankedTree, to new: RankedTree, _ body: (TreeChange<Payload>) -> Bool
   ) -> Bool {
-    if old.root === new.root { return true }
-    var before = TreeCursor(old)
-    var after = TreeCursor(new)
+    guard let before = old.root, let after = new.root else {
+      return forEachChange(from: TreeCursor(old), to: TreeCursor(new), body)
+    }
+    if before === after { return true }
+    let (left, right, rank) = narrowed(before, after)
+    return forEachChange(from: TreeCursor(left, rank: rank), to: TreeCursor(right, rank: rank), body)
+  }
+
+  /// The lowest two nodes that stand in the same place of two trees which share everything besides: for most changes two
+  /// leaves.
+  ///
+  /// - Returns: the nodes, and the rank of their first elements.
+  private static func narrowed(
+    _ old: Node<Payload>, _ new: Node<Payload>
+  ) -> (old: Node<Payload>, new: Node<Payload>, rank: Int) {
+    var (old, new, rank) = (old, new, 0)
+    while old.height == new.height, !old.isLeaf, let index = onlyDifference(old.children, new.children) {
+      for child in old.children[..<index] { rank += child.count }
+      (old, new) = (old.children[index], new.children[index])
+    }
+    return (old, new, rank)
+  }
+
+  /// The index at which alone two lists of nodes differ, if there is one.
+  private static func onlyDifference(_ old: [Node<Payload>], _ new: [Node<Payload>]) -> Int? {
+    guard old.count == new.count else { return nil }
+    return old.withUnsafeBufferPointer { old in
+      new.withUnsafeBufferPointer { new in
+        guard let first = old.indices.first(where: { old[$0] !== new[$0] }) else { return nil }
+        for later in old.indices.dropFirst(first + 1) where old[later] !== new[later] { return nil }
+        return first
+      }
+    }
+  }
+
+  private static func forEachChange(
+    from start: TreeCursor<Payload>, to other: TreeCursor<Payload>, _ body: (TreeChange<Payload>) -> Bool
+  ) -> Bool {
+    var (before, after) = (start, other)
     while true {
       if before.isAtEnd && after.isAtEnd { return true }
       if let height = sharedHeight(before, after) {
-        before.skip(height: height)
-        after.skip(height: height)
+        let run = before.sharedRun(height: height, after)
+        before.skip(height: height, count: run)
+        after.skip(height: height, count: run)
         continue
       }
       let same = sameRun(before, after)
@@ -135,9 +206,12 @@ extension RankedTree {
     if before.isAtEnd || after.isAtEnd { return 0 }
     let (old, new) = (before.leaf, after.leaf)
     let equal = old.keys.equalRun(from: before.slot, new.keys, from: after.slot)
+    let (slot, otherSlot) = (before.slot, after.slot)
     return old.payloads.withUnsafeBufferPointer { left in
       new.payloads.withUnsafeBufferPointer { right in
-        (0..<equal).first { !left[before.slot + $0].isSame(as: right[after.slot + $0]) } ?? equal
+        var run = 0
+        while run < equal, left[slot + run].isSame(as: right[otherSlot + run]) { run += 1 }
+        return run
       }
     }
   }
