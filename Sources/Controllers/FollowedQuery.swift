@@ -99,7 +99,7 @@ final class FollowedQuery {
     do {
       let values = alongside ? try reader.alongside() : nil
       let isNew = try controller.update(alongside: values) { editor in try reader.refresh(units.keys, in: &editor) }
-      if isNew { note(units, bytes: units.count * Self.bytesPerChange) }
+      if isNew { note(units, bytes: units.count * Self.bytesPerChange) } else { reader.forgetContents() }
       return isNew
     } catch let error as FreshetError { throw error } catch { throw FreshetError(.internal, "\(error)") }
   }

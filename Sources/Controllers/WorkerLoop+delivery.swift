@@ -54,42 +54,60 @@ extension WorkerLoop {
     for query in dirty.values {
       // Contents are read in the state that the transaction sees, which has to be the version's.
       if query.pending != nil { continue }
-      var groups: [PatchGroup: [Subscription]] = [:]
+      var due: [Subscription] = []
       var isAnyoneLeft = false
       for subscription in query.subscriptions.values where subscription.isBehind {
-        let due = max(subscription.lastSent &+ subscription.minInterval, subscription.retryAt)
-        if due > now, subscription.lastSent > 0 || subscription.retryAt > 0 {
-          nextDue = min(nextDue, due)
+        let earliest = max(subscription.lastSent &+ subscription.minInterval, subscription.retryAt)
+        if earliest > now, subscription.lastSent > 0 || subscription.retryAt > 0 {
+          nextDue = min(nextDue, earliest)
           isAnyoneLeft = true
         } else if subscription.loading == nil, !isStartingOver(subscription), isDrained(subscription.key.session) {
-          groups[PatchGroup(subscription), default: []].append(subscription)
+          due.append(subscription)
         } else {
           isAnyoneLeft = true
         }
       }
-      var differences: [Int: VersionDifference?] = [:]
-      for subscriptions in groups.values {
-        sendPatch(query, subscriptions, &differences, now)
-        if subscriptions.contains(where: { $0.isBehind && !isStartingOver($0) }) { isAnyoneLeft = true }
-      }
+      sendPatches(query, due, now)
+      if due.contains(where: { $0.isBehind && !isStartingOver($0) }) { isAnyoneLeft = true }
+      query.reader.forgetContents()
       if !isAnyoneLeft { dirty[ObjectIdentifier(query)] = nil }
     }
     // Those for whom a patch would have been larger than starting over.
     sendSnapshots()
   }
 
+  /// Sends subscriptions of one query the patches from the versions that they have.
+  private func sendPatches(_ query: FollowedQuery, _ subscriptions: [Subscription], _ now: UInt64) {
+    guard subscriptions.count > 1 else {
+      if let only = subscriptions.first { sendPatch(query, [only], difference(query, since: only.held), now) }
+      return
+    }
+    var differences: [Int: VersionDifference?] = [:]
+    for group in Dictionary(grouping: subscriptions, by: PatchGroup.init).values {
+      let held = group[0].held
+      let difference = differences[held.number] ?? difference(query, since: held)
+      differences[held.number] = difference
+      sendPatch(query, group, difference, now)
+    }
+  }
+
+  /// - Returns: nil when too much differs.
+  private func difference(_ query: FollowedQuery, since held: ResultVersion) -> VersionDifference? {
+    let newest = query.controller.newest.tree
+    return VersionDifference(from: held.tree, to: newest, limit: differenceLimit(newest))
+  }
+
   /// Sends one subscription what it is behind by, whether or not its time has come: an answer follows.
   func bringUpToDate(_ subscription: Subscription) {
     guard subscription.isBehind, subscription.query.pending == nil else { return }
-    var differences: [Int: VersionDifference?] = [:]
-    sendPatch(subscription.query, [subscription], &differences, monotonicNanoseconds())
+    sendPatches(subscription.query, [subscription], monotonicNanoseconds())
     sendSnapshots()
   }
 
   /// Answers a client that comes back with a version: a patch, also when nothing has changed.
   func sendAnswer(_ subscription: Subscription) {
-    var differences: [Int: VersionDifference?] = [:]
-    sendPatch(subscription.query, [subscription], &differences, monotonicNanoseconds(), isAnswer: true)
+    let difference = difference(subscription.query, since: subscription.held)
+    sendPatch(subscription.query, [subscription], difference, monotonicNanoseconds(), isAnswer: true)
   }
 
   /// Sends the patch from the version of another query that the client has to the newest of its new one.
@@ -109,21 +127,13 @@ extension WorkerLoop {
   }
 
   /// - Parameter subscriptions: all of one `PatchGroup`.
-  /// - Parameter differences: by the number of the version held, those made already.
   /// - Parameter isAnswer: whether the clients wait for something to come.
   private func sendPatch(
-    _ query: FollowedQuery, _ subscriptions: [Subscription], _ differences: inout [Int: VersionDifference?],
-    _ now: UInt64, isAnswer: Bool = false
+    _ query: FollowedQuery, _ subscriptions: [Subscription], _ difference: VersionDifference?, _ now: UInt64,
+    isAnswer: Bool = false
   ) {
     let held = subscriptions[0].held
     let newest = query.controller.newest
-    let difference: VersionDifference?
-    if let known = differences[held.number] {
-      difference = known
-    } else {
-      difference = VersionDifference(from: held.tree, to: newest.tree, limit: differenceLimit(newest.tree))
-      differences[held.number] = difference
-    }
     guard let patch = difference?.patch(window: subscriptions[0].window), isWorthSending(patch, newest.tree) else {
       for subscription in subscriptions { startOver(subscription) }
       return

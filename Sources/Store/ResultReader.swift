@@ -6,14 +6,15 @@ package import RankedCollections
 ///
 /// Owner: the worker's thread; to be used inside its read transaction.
 ///
-/// Mutable state: the row being read (`row`), overwritten by every row; `keys`, for queries whose key is not their unit;
-/// `contents`, for those that have no unit to look contents up by.
+/// Mutable state: the row being read (`row`), overwritten by every row; `recent`, what the last `refresh` read, for queries whose
+/// key is their unit; `keys`, for those where it is not; `contents`, for those that have no unit to look contents up by.
 package final class ResultReader {
   package let statements: QueryStatements
   private var query: CompiledQuery { statements.compiled }
   private let parameters: [SQLValue]
   private let seed: UInt64
   private var row = ReadRow()
+  private var recent = RecentContents()
   private var keys = UnitKeys()
   private var contents = FetchedContents()
   /// In which columns the last `fetch` found rows changed, by identity; nil: it made a tree of its own, sharing nothing with
@@ -130,6 +131,7 @@ package final class ResultReader {
     _ units: some Collection<[UInt8]>, in editor: inout SectionedTreeEditor
   ) throws(FreshetError) {
     guard let single = statements.single, let unit = query.unit else { return }
+    forgetContents()
     bind()
     do {
       if unit.isKey {
@@ -144,6 +146,12 @@ package final class ResultReader {
       try editor.refreshLabels { try self.label(identity: $0) }
     } catch { throw failure(error) }
   }
+
+  /// What the last `refresh` has read is not needed any more.
+  package func forgetContents() { recent.removeAll() }
+
+  /// In a row of any statement.
+  private var resultColumns: Range<Int> { query.firstColumn..<query.firstColumn + query.columns.count }
 
   /// The unit is the key: a row or none.
   private func refresh(
@@ -160,6 +168,7 @@ package final class ResultReader {
           // Under NOCASE a key finds its row also when that is spelled otherwise now, and has been read already.
           let isSpelledSo = unit.withUnsafeBytes { $0.equals(identity) }
           if !isSpelledSo { _ = unit.withUnsafeBytes { editor.remove($0) } }
+          recent.keep(isSpelledSo ? unit : Array(identity), single, columns: resultColumns)
           if editor.restamp(section: section, label: label, entry: entry, stamp: row.stamp) { return }
           editor.remove(identity)
         }
@@ -205,11 +214,10 @@ package final class ResultReader {
     do {
       for place in rows {
         try place.withIdentity { identity in
+          if recent.append(identity, to: &packed) { return }
           try withRow(identity: identity) { statement in
             packed.appendRow { values in
-              for column in query.columns.indices {
-                values.append(statement.value(query.firstColumn + column))
-              }
+              for column in resultColumns { values.append(statement.value(column)) }
             }
           }
         }

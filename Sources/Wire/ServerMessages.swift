@@ -12,7 +12,9 @@ package struct MessageBody: Sendable {
   package func message(id: [UInt8]) -> [UInt8] {
     var bytes: [UInt8] = []
     bytes.reserveCapacity(members.count + id.count + 32)
-    bytes += Array("{\"type\":\"\(type)\",\"id\":".utf8)
+    bytes.append(contentsOf: "{\"type\":\"".utf8)
+    type.withUTF8Buffer { bytes.append(contentsOf: $0) }
+    bytes.append(contentsOf: "\",\"id\":".utf8)
     bytes += id
     if !members.isEmpty { bytes.append(UInt8(ascii: ",")) }
     bytes += members
