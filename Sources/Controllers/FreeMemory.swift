@@ -1,4 +1,4 @@
-import CMemory
+import CSystem
 import LiveQuery
 import RankedCollections
 
@@ -10,7 +10,7 @@ extension WorkerLoop {
   func returnFreeMemory() {
     guard hasFreedMuch else { return }
     hasFreedMuch = false
-    memory_return_free()
+    system_return_free_memory()
   }
 }
 

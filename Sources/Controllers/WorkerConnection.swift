@@ -15,6 +15,8 @@ final class WorkerConnection {
   private let dataVersion: PreparedStatement
   private let schemaVersionReader: PreparedStatement
   private var lastDataVersion: Int64 = -1
+  /// Nil while the database is not in WAL mode, as far as is known.
+  private var walIndex: WALIndex?
   /// Of queries.
   let deadline: Deadline
   /// The file that was opened: another one may come to have its name.
@@ -58,12 +60,16 @@ final class WorkerConnection {
   /// Statements of queries may outlive this, and the connection with them; the deadline does not.
   deinit { sqlite3_progress_handler(raw, 0, nil, nil) }
 
-  /// Whether any other connection has committed (or checkpointed) since the last `takeChange`. Outside transactions only.
-  func hasChanged() throws -> Bool { try currentDataVersion() != lastDataVersion }
+  /// Whether any other connection may have committed (or checkpointed) since the last snapshot. Outside transactions only.
+  func hasChanged() throws -> Bool { try walIndex?.hasMoved ?? (currentDataVersion() != lastDataVersion) }
+
+  /// Whether asking `hasChanged` costs next to nothing.
+  var canAskOften: Bool { walIndex != nil }
 
   /// Inside a snapshot: whether it shows another state than the last one (or a checkpoint came between).
   func takeChange() throws -> Bool {
     let version = try currentDataVersion()
+    if walIndex == nil, version != lastDataVersion { walIndex = WALIndex(of: raw) }
     defer { lastDataVersion = version }
     return version != lastDataVersion
   }
@@ -82,6 +88,7 @@ final class WorkerConnection {
   /// Runs `body` in one read transaction: all that it reads is one state of the database.
   func snapshot(_ body: (Database) throws -> Void) throws {
     try queue.inDatabase { db in
+      walIndex?.note()
       try run(begin)
       defer { if sqlite3_get_autocommit(raw) == 0 { try? run(commit) } }
       try body(db)

@@ -1,3 +1,4 @@
+import CSystem
 import GRDB
 import LiveQuery
 import Logging
@@ -66,10 +67,14 @@ final class WorkerLoop {
   var hasFreedMuch = false
   /// How many of `looks` have passed since somebody wrote to the files.
   private var look: Int
+  /// The last writes were gazed at in vain: they may be the first of many.
+  private var hasGazed = false
 
   /// When to look again after a write was noticed whose commit cannot be read yet: it becomes visible later, and silently.
   /// The last one is all that follows a commit that was found.
-  private static let looks: [UInt64] = [1_000_000, 4_000_000, 16_000_000, 64_000_000, 20_000_000]
+  private static let looks: [UInt64] = [200_000, 500_000, 1_000_000, 4_000_000, 16_000_000, 64_000_000, 20_000_000]
+  /// How long to look again and again before that.
+  private static let gaze: UInt64 = 100_000
   /// Looked for at every wake.
   private let journal: String
   /// How often to look when nothing tells of writes; and, to be safe, when something does.
@@ -103,8 +108,10 @@ final class WorkerLoop {
   /// What there is to do now, without waiting for more.
   func step() {
     let commands = worker.takeCommands()
-    openIfReplaced()
-    if hasDatabaseChanged() || mustTurn || !commands.isEmpty || monotonicNanoseconds() >= nextDue { turn(commands) }
+    let hasChanged = hasDatabaseChanged()
+    // A file that somebody writes to is looked at again soon.
+    if !hasChanged { openIfReplaced() }
+    if hasChanged || mustTurn || !commands.isEmpty || monotonicNanoseconds() >= nextDue { turn(commands) }
     dropIdleQueries()
     // After the turn: who waited for the result has it by now.
     returnFreeMemory()
@@ -129,14 +136,17 @@ final class WorkerLoop {
     // journal's end wakes this thread. One that is kept for the next transaction is looked past after a while.
     if look < Self.looks.count - 1, FileIdentity.size(path: journal) > 0 { return false }
     let wasWritten = look == 0
-    for attempt in 0..<(wasWritten ? 3 : 1) {
-      if attempt > 0 { usleep(50) }
+    let end = wasWritten && !hasGazed && connection.canAskOften ? monotonicNanoseconds() + Self.gaze : 0
+    repeat {
       if (try? connection.hasChanged()) ?? true {
         // What was written and is not to be read yet belongs to another commit: rare, but it must not be missed.
         if wasWritten { look = Self.looks.count - 1 }
+        hasGazed = false
         return true
       }
-    }
+      if end > 0 { sched_yield() }
+    } while monotonicNanoseconds() < end
+    hasGazed = wasWritten
     return false
   }
 
@@ -170,13 +180,15 @@ final class WorkerLoop {
   private func wait() {
     let now = monotonicNanoseconds()
     var timeout = look < Self.looks.count ? Self.looks[look] : pollInterval
+    // Every look at a rollback journal's database takes a lock.
+    if database?.connection.canAskOften != true { timeout = max(timeout, 1_000_000) }
     if nextDue != .max { timeout = min(timeout, nextDue > now ? nextDue - now : 0) }
     if mustTurn { timeout = hasFailed ? min(timeout, 50_000_000) : 0 }
     look = min(look + 1, Self.looks.count)
 
     var descriptors = [pollfd(fd: worker.wake.readEnd, events: Int16(POLLIN), revents: 0)]
     if watcher.descriptor >= 0 { descriptors.append(pollfd(fd: watcher.descriptor, events: Int16(POLLIN), revents: 0)) }
-    _ = poll(&descriptors, nfds_t(descriptors.count), Int32((timeout + 999_999) / 1_000_000))
+    _ = system_poll(&descriptors, UInt32(descriptors.count), timeout)
     if descriptors[0].revents != 0 { worker.wake.clear() }
     if descriptors.count > 1, descriptors[1].revents != 0, watcher.drain() { look = 0 }
   }
