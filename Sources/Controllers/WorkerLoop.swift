@@ -58,6 +58,9 @@ final class WorkerLoop {
   /// When something is due that no event will tell of.
   var nextDue: UInt64 = .max
 
+  private var pace = Pace()
+  /// Whether this loop has a thread, which may rest.
+  private var isPaced = false
   private var isStopping = false
   /// The last turn could not read the database.
   private var hasFailed = false
@@ -98,6 +101,7 @@ final class WorkerLoop {
   }
 
   func run() {
+    isPaced = true
     while !isStopping {
       step()
       if !isStopping { wait() }
@@ -108,7 +112,8 @@ final class WorkerLoop {
   /// What there is to do now, without waiting for more.
   func step() {
     let commands = worker.takeCommands()
-    let hasChanged = hasDatabaseChanged()
+    let isResting = commands.isEmpty && rest(monotonicNanoseconds()) > 0
+    let hasChanged = !isResting && hasDatabaseChanged()
     // A file that somebody writes to is looked at again soon.
     if !hasChanged { openIfReplaced() }
     if hasChanged || mustTurn || !commands.isEmpty || monotonicNanoseconds() >= nextDue { turn(commands) }
@@ -150,6 +155,9 @@ final class WorkerLoop {
     return false
   }
 
+  /// Nanoseconds for which commits are left alone; see `Pace`.
+  private func rest(_ now: UInt64) -> UInt64 { isPaced && !mustTurn ? pace.rest(now) : 0 }
+
   private func turn(_ commands: [WorkerCommand]) {
     let start = monotonicNanoseconds()
     mustTurn = false
@@ -163,7 +171,11 @@ final class WorkerLoop {
         flush()
       }
       hasFailed = false
-      if statistics.ticks > ticks { statistics.tickDurations.note(monotonicNanoseconds() - start) }
+      if statistics.ticks > ticks {
+        let end = monotonicNanoseconds()
+        statistics.tickDurations.note(end - start)
+        pace.note(start: start, end: end)
+      }
       keepTracked()
     } catch {
       // What is followed stays where it was: the next turn follows the same changes, which is harmless.
@@ -177,17 +189,20 @@ final class WorkerLoop {
 
   func requestStop() { isStopping = true }
 
+  /// Until something happens, or it is time for something.
   private func wait() {
     let now = monotonicNanoseconds()
+    let rest = rest(now)
     var timeout = look < Self.looks.count ? Self.looks[look] : pollInterval
     // Every look at a rollback journal's database takes a lock.
     if database?.connection.canAskOften != true { timeout = max(timeout, 1_000_000) }
     if nextDue != .max { timeout = min(timeout, nextDue > now ? nextDue - now : 0) }
     if mustTurn { timeout = hasFailed ? min(timeout, 50_000_000) : 0 }
-    look = min(look + 1, Self.looks.count)
+    if rest > 0 { timeout = rest } else { look = min(look + 1, Self.looks.count) }
 
     var descriptors = [pollfd(fd: worker.wake.readEnd, events: Int16(POLLIN), revents: 0)]
-    if watcher.descriptor >= 0 { descriptors.append(pollfd(fd: watcher.descriptor, events: Int16(POLLIN), revents: 0)) }
+    // Who rests spares the writer waking this thread.
+    if watcher.descriptor >= 0, rest == 0 { descriptors.append(pollfd(fd: watcher.descriptor, events: Int16(POLLIN), revents: 0)) }
     _ = system_poll(&descriptors, UInt32(descriptors.count), timeout)
     if descriptors[0].revents != 0 { worker.wake.clear() }
     if descriptors.count > 1, descriptors[1].revents != 0, watcher.drain() { look = 0 }

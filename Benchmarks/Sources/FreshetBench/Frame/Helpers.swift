@@ -6,7 +6,8 @@ enum Helpers {
   static func run(_ arguments: [String]) -> Int32? {
     switch arguments.first {
     case "hold" where arguments.count == 2: hold(arguments[1])
-    case "write" where arguments.count == 2: writeRounds(arguments[1])
+    case "write" where arguments.count == 3:
+      writeRounds(arguments[1], RawDatabase.Durability(rawValue: arguments[2]) ?? .normal)
     case "flood" where arguments.count == 4: flood(arguments[1], Int(arguments[2]) ?? 0, Int(arguments[3]) ?? 0)
     default: return nil
     }
@@ -39,8 +40,8 @@ enum Helpers {
   }
 
   /// One-row commits as fast as they go; for every line of milliseconds prints how many there were a second.
-  private static func writeRounds(_ path: String) {
-    let database = RawDatabase(path)
+  private static func writeRounds(_ path: String, _ durability: RawDatabase.Durability) {
+    let database = RawDatabase(path, durability)
     let update = database.prepare("UPDATE well SET depth = depth + 1 WHERE id = ?1")
     var id = 0
     say("ready")

@@ -3,15 +3,23 @@ import GRDBSQLite
 
 /// A raw SQLite connection: the writer that the server knows nothing about, and the baseline.
 final class RawDatabase {
+  /// What a commit waits for.
+  enum Durability: String, CaseIterable {
+    /// The disk: SQLite's default.
+    case full = "FULL"
+    /// Nothing; what is usual with a write-ahead log.
+    case normal = "NORMAL"
+  }
+
   private let connection: OpaquePointer
 
-  init(_ path: String) {
+  init(_ path: String, _ durability: Durability = .normal) {
     var connection: OpaquePointer?
     let code = sqlite3_open(path, &connection)
     precondition(code == SQLITE_OK, "cannot open \(path)")
     self.connection = connection!
     sqlite3_busy_timeout(self.connection, 5_000)
-    execute("PRAGMA journal_mode=WAL; PRAGMA synchronous=NORMAL")
+    execute("PRAGMA journal_mode=WAL; PRAGMA synchronous=\(durability.rawValue)")
   }
 
   deinit { sqlite3_close_v2(connection) }
