@@ -33,13 +33,22 @@ extension WorkerLoop {
     guard let open = database, let log = open.log else { return [:] }
     let (schema, sequence, encoding) = (open.schema, open.sequence, open.connection.encoding)
     var changes: [Int64: TableChanges] = [:]
+    // One table's changes follow one another, mostly.
+    var table: TrackedTable?
+    var ofTable = TableChanges()
     let outcome: ReadOutcome
     do {
       outcome = try log.read(after: sequence) { change in
-        guard let table = schema.table(id: change.table)?.tracked else { return }
-        changes[change.table, default: TableChanges()].note(change, of: table, encoding: encoding)
+        if change.table != table?.id {
+          if let table { changes[table.id] = ofTable }
+          table = schema.table(id: change.table)?.tracked
+          ofTable = changes.removeValue(forKey: change.table) ?? TableChanges()
+        }
+        guard let table else { return }
+        ofTable.note(change, of: table, encoding: encoding)
         self.statistics.changes += 1
       }
+      if let table { changes[table.id] = ofTable }
     } catch {
       guard error.code == ErrorCode.notTracked else { throw error }
       database?.log = nil

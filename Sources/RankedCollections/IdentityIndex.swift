@@ -12,7 +12,7 @@ struct IdentityIndex {
   /// By leaf id. Unretained: the newest version keeps its leaves alive, and this index belongs to that version.
   private(set) var leaves: [(leaf: Unmanaged<Leaf>, section: SectionKey)?] = []
   private var freeLeafIDs: [UInt32] = []
-  /// The section that leaves being added belong to.
+  /// The section of a tree whose first leaf is being added.
   var currentSection = SectionKey([])
   /// The hash of the identity being inserted.
   var pendingHash: UInt32 = 0
@@ -32,7 +32,10 @@ struct IdentityIndex {
 
   /// The leaf, slot and section of the row with this identity. O(1) expected, plus a scan of one leaf.
   func find(_ identity: Bytes) -> (leaf: Leaf, slot: Int, section: SectionKey)? {
-    let hash = IdentityIndex.hash(identity)
+    find(identity, hash: IdentityIndex.hash(identity))
+  }
+
+  func find(_ identity: Bytes, hash: UInt32) -> (leaf: Leaf, slot: Int, section: SectionKey)? {
     var position = home(hash)
     while slots[position] != 0 {
       if IdentityIndex.hash(ofSlot: slots[position]) == hash,
@@ -74,8 +77,8 @@ struct IdentityIndex {
   }
 
   /// Forgets a row that is about to leave the leaf.
-  mutating func remove(_ identity: Bytes, leafID: UInt32) {
-    var hole = position(of: IdentityIndex.pack(IdentityIndex.hash(identity), leafID))
+  mutating func remove(hash: UInt32, leafID: UInt32) {
+    var hole = position(of: IdentityIndex.pack(hash, leafID))
     used -= 1
     var position = next(hole)
     while slots[position] != 0 {
@@ -96,7 +99,7 @@ struct IdentityIndex {
   /// - Returns: the slot of a row whose identity is in the index already, if there is one.
   mutating func add(_ leaf: Leaf, of section: SectionKey) -> Int? {
     currentSection = section
-    leafWasAdded(leaf)
+    leafWasAdded(leaf, splitFrom: nil)
     for slot in leaf.payloads.indices {
       let isNew = leaf.withIdentity(slot) { insert(new: $0, at: slot, of: leaf) }
       if !isNew { return slot }
@@ -128,8 +131,9 @@ struct IdentityIndex {
 }
 
 extension IdentityIndex: LeafObserver {
-  mutating func leafWasAdded(_ leaf: Leaf) {
-    let entry = (Unmanaged.passUnretained(leaf), currentSection)
+  mutating func leafWasAdded(_ leaf: Leaf, splitFrom other: Leaf?) {
+    let section = other.flatMap { leaves[Int($0.leafID)]?.section } ?? currentSection
+    let entry = (Unmanaged.passUnretained(leaf), section)
     if let id = freeLeafIDs.popLast() {
       leaf.leafID = id
       leaves[Int(id)] = entry
@@ -164,7 +168,14 @@ extension Node where Payload == RowStamp {
   }
 
   func slot(ofIdentity identity: Bytes) -> Int? {
-    keys.firstIndex { RankedEntry.identity(of: $0).equals(identity) }
+    guard let last = identity.last else { return nil }
+    let length = identity.count < 255 ? UInt8(identity.count) : 255
+    // Most others differ in the last byte already, which stands before the trailer.
+    let place = identity.count < 255 ? 2 : 6
+    return keys.firstIndex { entry in
+      entry[entry.count - 1] == length && entry[entry.count - place] == last
+        && RankedEntry.identity(of: entry).equals(identity)
+    }
   }
 }
 

@@ -1,11 +1,11 @@
 extension Node {
   /// Puts an element into the tree below `node`, or replaces the payload of the one with this key.
   ///
-  /// - Returns: the right half, when `node` had to be split.
+  /// - Returns: the right half, when `node` had to be split; and whether the element is the first below `node`.
   /// - Complexity: O(log n) nodes are copied, those not shared with another version are changed in place.
   static func insert<Observer: LeafObserver>(
     _ key: Bytes, _ payload: Payload, into node: inout Node, observer: inout Observer
-  ) -> Node? where Observer.Payload == Payload {
+  ) -> (right: Node?, isFirst: Bool) where Observer.Payload == Payload {
     if !isKnownUniquelyReferenced(&node) {
       node = node.copy()
       if node.isLeaf { observer.leafWasReplaced(by: node) }
@@ -14,31 +14,31 @@ extension Node {
 
     let index = node.childIndex(for: key)
     let before = (count: node.children[index].count, weight: node.children[index].weight)
-    let right = insert(key, payload, into: &node.children[index], observer: &observer)
+    let (right, isFirst) = insert(key, payload, into: &node.children[index], observer: &observer)
     let child = node.children[index]
     node.count += child.count + (right?.count ?? 0) - before.count
     node.weight += child.weight + (right?.weight ?? 0) - before.weight
-    guard let right else { return nil }
+    guard let right else { return (nil, isFirst && index == 0) }
     right.withLowerBound { node.keys.insert($0, at: index + 1) }
     node.children.insert(right, at: index + 1)
-    return node.children.count > NodeLimits.inner ? node.splitInner() : nil
+    return (node.children.count > NodeLimits.inner ? node.splitInner() : nil, isFirst && index == 0)
   }
 
   private func insertIntoLeaf<Observer: LeafObserver>(
     _ key: Bytes, _ payload: Payload, observer: inout Observer
-  ) -> Node? where Observer.Payload == Payload {
+  ) -> (right: Node?, isFirst: Bool) where Observer.Payload == Payload {
     let slot = keys.lowerBound(key)
     if slot < keys.count, keys.withKey(slot, { $0.equals(key) }) {
       weight += payload.weight - payloads[slot].weight
       payloads[slot] = payload
-      return nil
+      return (nil, slot == 0)
     }
     keys.insert(key, at: slot)
     payloads.insert(payload, at: slot)
     count += 1
     weight += payload.weight
     observer.elementWasInserted(into: self)
-    return isOverfullLeaf ? splitLeaf(observer: &observer) : nil
+    return (isOverfullLeaf ? splitLeaf(observer: &observer) : nil, slot == 0)
   }
 
   /// Long keys split a leaf earlier, because every change to a leaf copies it.
@@ -53,7 +53,7 @@ extension Node {
     payloads.removeSubrange(middle...)
     count -= right.count
     weight -= right.weight
-    observer.leafWasAdded(right)
+    observer.leafWasAdded(right, splitFrom: self)
     observer.elements(0..<right.payloads.count, of: right, cameFrom: leafID)
     return right
   }

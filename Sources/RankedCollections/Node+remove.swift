@@ -1,16 +1,11 @@
 extension Node {
-  func contains(_ key: Bytes) -> Bool {
-    var node = self
-    while !node.isLeaf { node = node.children[node.childIndex(for: key)] }
-    return node.slot(of: key) != nil
-  }
-
   /// Takes the element with `key`, which must be there, out of the tree below `node`; `node` may be left empty.
   ///
+  /// - Returns: whether it was the first below `node`.
   /// - Complexity: O(log n) nodes are copied, those not shared with another version are changed in place.
   static func remove<Observer: LeafObserver>(
     _ key: Bytes, from node: inout Node, observer: inout Observer
-  ) where Observer.Payload == Payload {
+  ) -> Bool where Observer.Payload == Payload {
     if !isKnownUniquelyReferenced(&node) {
       node = node.copy()
       if node.isLeaf { observer.leafWasReplaced(by: node) }
@@ -21,12 +16,14 @@ extension Node {
       node.weight -= node.payloads[slot].weight
       node.keys.remove(at: slot)
       node.payloads.remove(at: slot)
+      return slot == 0
     } else {
       let index = node.childIndex(for: key)
       let weight = node.children[index].weight
-      remove(key, from: &node.children[index], observer: &observer)
+      let wasFirst = remove(key, from: &node.children[index], observer: &observer)
       node.weight += node.children[index].weight - weight
       node.mendChild(at: index, observer: &observer)
+      return wasFirst && index == 0
     }
   }
 

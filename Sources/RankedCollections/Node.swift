@@ -12,7 +12,9 @@ protocol RankedPayload {
 protocol LeafObserver {
   associatedtype Payload: RankedPayload
   /// The leaf has an identity of its own from now on.
-  mutating func leafWasAdded(_ leaf: Node<Payload>)
+  ///
+  /// - Parameter other: the leaf that it was a part of; nil: it is the first of its tree.
+  mutating func leafWasAdded(_ leaf: Node<Payload>, splitFrom other: Node<Payload>?)
   /// An element was put into `leaf`, which may be split next.
   mutating func elementWasInserted(into leaf: Node<Payload>)
   /// A leaf's object was replaced by a copy with the same `leafID`.
@@ -25,7 +27,7 @@ protocol LeafObserver {
 
 /// For trees that nothing indexes.
 struct IgnoreLeaves<Payload: RankedPayload>: LeafObserver {
-  func leafWasAdded(_ leaf: Node<Payload>) {}
+  func leafWasAdded(_ leaf: Node<Payload>, splitFrom other: Node<Payload>?) {}
   func elementWasInserted(into leaf: Node<Payload>) {}
   func leafWasReplaced(by leaf: Node<Payload>) {}
   func elements(_ range: Range<Int>, of leaf: Node<Payload>, cameFrom old: UInt32) {}

@@ -12,42 +12,46 @@ struct RankedTree<Payload: RankedPayload> {
   var isEmpty: Bool { root == nil }
 
   /// Puts an element in, or replaces the payload of the one with this key. O(log n).
+  ///
+  /// - Returns: whether nothing stands before it.
+  @discardableResult
   mutating func insert<Observer: LeafObserver>(
     _ key: Bytes, _ payload: Payload, observer: inout Observer
-  ) where Observer.Payload == Payload {
+  ) -> Bool where Observer.Payload == Payload {
     guard root != nil else {
       var keys = PackedKeys()
       keys.append(key)
       let leaf = Node(keys: keys, payloads: [payload])
-      observer.leafWasAdded(leaf)
+      observer.leafWasAdded(leaf, splitFrom: nil)
       observer.elementWasInserted(into: leaf)
       root = leaf
-      return
+      return true
     }
     // Through the optional itself: a copy of the reference would make every root look shared.
-    if let right = Node.insert(key, payload, into: &root!, observer: &observer) {
+    let (right, isFirst) = Node.insert(key, payload, into: &root!, observer: &observer)
+    if let right {
       var keys = PackedKeys()
       keys.append(Bytes(start: nil, count: 0))
       right.withLowerBound { keys.append($0) }
       root = Node(keys: keys, children: [root!, right])
     }
+    return isFirst
   }
 
-  /// Takes an element out. O(log n).
+  /// Takes an element out, which must be there. O(log n).
   ///
-  /// - Returns: whether there was one.
+  /// - Returns: whether nothing stood before it.
   @discardableResult
   mutating func remove<Observer: LeafObserver>(
     _ key: Bytes, observer: inout Observer
   ) -> Bool where Observer.Payload == Payload {
-    guard root?.contains(key) == true else { return false }
-    Node.remove(key, from: &root!, observer: &observer)
+    let wasFirst = Node.remove(key, from: &root!, observer: &observer)
     if root!.slots == 0 {
       if root!.isLeaf { observer.leafWasRemoved(root!.leafID) }
       root = nil
     }
     dropIdleRoots()
-    return true
+    return wasFirst
   }
 
   private mutating func dropIdleRoots() {
@@ -83,13 +87,6 @@ struct RankedTree<Payload: RankedPayload> {
     }
     guard let slot = node.slot(of: key) else { return nil }
     return (rank + slot, offset + node.payloads[..<slot].reduce(0) { $0 + $1.weight })
-  }
-
-  /// Whether nothing stands before an element of one of the tree's leaves. O(log n).
-  func isFirst(_ slot: Int, of leaf: Node<Payload>) -> Bool {
-    guard slot == 0, var node = root else { return false }
-    while !node.isLeaf { node = node.children[0] }
-    return node === leaf
   }
 
   /// The leaf and slot of the element with rank `rank`, and the weight before it. O(log n).

@@ -22,7 +22,7 @@ extension SectionedTreeBuilder {
     guard let edits = edits(from: editor.tree) else { return nil }
     for identity in edits.removed { _ = identity.withUnsafeBytes { editor.remove($0) } }
     for place in edits.restamped {
-      with(place) { _ = editor.restamp(section: $0, label: $1, entry: $2, stamp: $3) }
+      with(place) { editor.put(section: $0, label: $1, entry: $2, stamp: $3) }
     }
     for place in edits.inserted {
       try with(place) { section, label, entry, stamp in

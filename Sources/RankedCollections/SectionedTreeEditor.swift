@@ -24,76 +24,116 @@ package struct SectionedTreeEditor {
   /// - Returns: whether there was one.
   @discardableResult
   package mutating func remove(_ identity: Bytes) -> Bool {
-    guard let (leaf, slot, section) = index.find(identity) else { return false }
-    let entry = leaf.keys.withKey(slot) { Array($0) }
-    index.remove(identity, leafID: leaf.leafID)
-    index.currentSection = section
-    section.bytes.withUnsafeBytes { key in
-      let isEmpty = entry.withUnsafeBytes { entry in
-        tree.sections.update(key) { payload in
-          if payload.rows.isFirst(slot, of: leaf) { staleSections.insert(section.bytes) }
-          payload.rows.remove(entry, observer: &index)
-          return payload.rows.isEmpty
-        }
-      }
-      if isEmpty, tree.isSectioned {
-        var ignore = IgnoreLeaves<Section>()
-        tree.sections.remove(key, observer: &ignore)
-        staleSections.remove(section.bytes)
-      }
-    }
+    let hash = IdentityIndex.hash(identity)
+    guard let place = place(identity, hash) else { return false }
+    remove(place, hash)
     return true
   }
 
-  /// Puts a row in, or replaces the stamp of the row with the same entry. O(log n).
+  /// Puts a row in. O(log n).
   ///
   /// - Parameters:
   ///   - section: the encoded section value.
   ///   - label: the section's label as this row has it; it becomes the section's when the row comes first.
   ///   - entry: a finished `RankedEntry`.
-  /// - Returns: false, having changed nothing, when another row has the same identity.
+  /// - Returns: false, having changed nothing, when there is a row of the same identity.
   package mutating func insert(section: Bytes, label: Bytes, entry: Bytes, stamp: RowStamp) -> Bool {
     let identity = RankedEntry.identity(of: entry)
-    if index.find(identity) != nil { return false }
-    index.pendingHash = IdentityIndex.hash(identity)
+    let hash = IdentityIndex.hash(identity)
+    if index.find(identity, hash: hash) != nil { return false }
+    insertNew(section, label, entry, stamp, hash)
+    return true
+  }
+
+  /// Makes the row of the entry's identity what it is now: puts it in, moves it, or changes its stamp. O(log n).
+  ///
+  /// Parameters as for `insert`.
+  package mutating func put(section: Bytes, label: Bytes, entry: Bytes, stamp: RowStamp) {
+    let identity = RankedEntry.identity(of: entry)
+    let hash = IdentityIndex.hash(identity)
+    if let place = place(identity, hash) {
+      if place.isAt(entry, section) { return restamp(place, label, stamp) }
+      remove(place, hash)
+    }
+    insertNew(section, label, entry, stamp, hash)
+  }
+
+  /// Where a row stands. It has no reference to the leaf, which would make that look shared when it is changed.
+  private struct Place {
+    let entry: [UInt8]
+    let leafID: UInt32
+    let section: SectionKey
+    let stamp: RowStamp
+
+    func isAt(_ entry: Bytes, _ section: Bytes) -> Bool {
+      self.entry.withUnsafeBytes { $0.equals(entry) } && self.section.bytes.withUnsafeBytes { $0.equals(section) }
+    }
+  }
+
+  private func place(_ identity: Bytes, _ hash: UInt32) -> Place? {
+    guard let (leaf, slot, section) = index.find(identity, hash: hash) else { return nil }
+    return Place(
+      entry: leaf.keys.withKey(slot) { Array($0) }, leafID: leaf.leafID, section: section, stamp: leaf.payloads[slot])
+  }
+
+  private mutating func remove(_ place: Place, _ hash: UInt32) {
+    index.remove(hash: hash, leafID: place.leafID)
+    place.section.bytes.withUnsafeBytes { key in
+      let (wasFirst, isEmpty) = place.entry.withUnsafeBytes { entry in
+        tree.sections.update(key) { payload in
+          (payload.rows.remove(entry, observer: &index), payload.rows.isEmpty)
+        }
+      }
+      if isEmpty, tree.isSectioned {
+        var ignore = IgnoreLeaves<Section>()
+        tree.sections.remove(key, observer: &ignore)
+        staleSections.remove(place.section.bytes)
+      } else if wasFirst {
+        staleSections.insert(place.section.bytes)
+      }
+    }
+  }
+
+  private mutating func insertNew(
+    _ section: Bytes, _ label: Bytes, _ entry: Bytes, _ stamp: RowStamp, _ hash: UInt32
+  ) {
+    index.pendingHash = hash
     guard tree.sections.find(section) != nil else {
       index.currentSection = SectionKey(Array(section))
       var rows = RankedTree<RowStamp>()
       rows.insert(entry, stamp, observer: &index)
       var ignore = IgnoreLeaves<Section>()
       tree.sections.insert(section, Section(rows: rows, label: Array(label)), observer: &ignore)
-      return true
+      return
     }
-    tree.sections.update(section) { payload in
-      index.currentSection = payload.rows.isEmpty ? SectionKey(Array(section)) : index.sectionKey(of: payload.rows)
-      payload.rows.insert(entry, stamp, observer: &index)
-      let isFirst = payload.rows.element(atRank: 0).leaf.keys.withKey(0) { $0.equals(entry) }
-      if isFirst {
-        payload.label = Array(label)
-        staleSections.remove(index.currentSection.bytes)
-      }
+    let isFirst = tree.sections.update(section) { payload in
+      if payload.rows.isEmpty { index.currentSection = SectionKey(Array(section)) }
+      let isFirst = payload.rows.insert(entry, stamp, observer: &index)
+      if isFirst { payload.label = Array(label) }
+      return isFirst
     }
-    return true
+    if isFirst, !staleSections.isEmpty { staleSections.remove(Array(section)) }
   }
 
-  /// Replaces a row in place when its section and entry stay as they are; the common case of a change of content.
-  ///
-  /// - Returns: false when there is no such row, and nothing was changed.
-  package mutating func restamp(section: Bytes, label: Bytes, entry: Bytes, stamp: RowStamp) -> Bool {
-    guard let (leaf, slot, key) = index.find(RankedEntry.identity(of: entry)),
-      leaf.keys.withKey(slot, { $0.equals(entry) }), key.bytes.withUnsafeBytes({ $0.equals(section) })
-    else { return false }
-    let labelChanges =
-      tree.sections.payload(of: section).map { payload in
-        !payload.label.withUnsafeBytes { $0.equals(label) } && payload.rows.isFirst(slot, of: leaf)
-      } ?? false
-    if leaf.payloads[slot] == stamp && !labelChanges { return true }
-    index.currentSection = key
-    tree.sections.update(section) { payload in
-      payload.rows.insert(entry, stamp, observer: &index)
-      if labelChanges { payload.label = Array(label) }
+  private mutating func restamp(_ place: Place, _ label: Bytes, _ stamp: RowStamp) {
+    place.section.bytes.withUnsafeBytes { section in
+      let isRelabelled = labels(place, section, otherThan: label)
+      if place.stamp == stamp, !isRelabelled { return }
+      place.entry.withUnsafeBytes { entry in
+        tree.sections.update(section) { payload in
+          payload.rows.insert(entry, stamp, observer: &index)
+          if isRelabelled { payload.label = Array(label) }
+        }
+      }
     }
-    return true
+  }
+
+  /// Whether a row is the first of its section, whose label is another than its own.
+  private func labels(_ place: Place, _ section: Bytes, otherThan label: Bytes) -> Bool {
+    guard let (leaf, slot) = tree.sections.find(section) else { return false }
+    if leaf.payloads[slot].label.withUnsafeBytes({ $0.equals(label) }) { return false }
+    let first = leaf.payloads[slot].rows.element(atRank: 0)
+    return first.leaf.keys.withKey(first.slot) { first in place.entry.withUnsafeBytes { $0.equals(first) } }
   }
 
   /// Asks for the labels of sections whose first row has changed since the last call.
@@ -138,19 +178,6 @@ package struct SectionedTreeEditor {
         precondition(found.leaf === row.leaf && found.slot == row.slot, "the index names another row")
       }
     }
-    precondition(index.count == tree.count, "the index has rows that the tree has not")
-  }
-}
-
-extension IdentityIndex {
-  /// Rows in the index.
-  var count: Int { used }
-
-  /// The section that the leaves of a non-empty tree belong to.
-  func sectionKey(of rows: RankedTree<RowStamp>) -> SectionKey {
-    guard let (_, section) = leaves[Int(rows.element(atRank: 0).leaf.leafID)] else {
-      preconditionFailure("a leaf missing from the index")
-    }
-    return section
+    precondition(index.used == tree.count, "the index has rows that the tree has not")
   }
 }

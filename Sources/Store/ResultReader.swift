@@ -169,10 +169,11 @@ package final class ResultReader {
           let isSpelledSo = unit.withUnsafeBytes { $0.equals(identity) }
           if !isSpelledSo { _ = unit.withUnsafeBytes { editor.remove($0) } }
           recent.keep(isSpelledSo ? unit : Array(identity), single, columns: resultColumns)
-          if editor.restamp(section: section, label: label, entry: entry, stamp: row.stamp) { return }
-          editor.remove(identity)
+          editor.put(section: section, label: label, entry: entry, stamp: row.stamp)
+          try check(rows: editor.tree.count, bytes: 0)
+        } else {
+          try insert(section, label, entry, in: &editor)
         }
-        try insert(section, label, entry, in: &editor)
       }
       isFirst = false
     }

@@ -7,6 +7,13 @@ package struct TableChanges {
     package var columns: ColumnMask
     /// Those of them of which the row had another value before: none when it only came.
     package var oldColumns: ColumnMask
+
+    fileprivate static let none = RowChange(columns: ColumnMask(rawValue: 0), oldColumns: ColumnMask(rawValue: 0))
+
+    fileprivate mutating func add(columns more: ColumnMask, oldColumns moreOld: ColumnMask) {
+      columns = ColumnMask(rawValue: columns.rawValue | more.rawValue)
+      oldColumns = ColumnMask(rawValue: oldColumns.rawValue | moreOld.rawValue)
+    }
   }
 
   /// By encoded key.
@@ -19,7 +26,7 @@ package struct TableChanges {
   /// Takes in one row of the log.
   package mutating func note(_ change: borrowing ChangeRow, of table: TrackedTable, encoding: TextEncoding) {
     var key: [UInt8] = []
-    for position in table.key.names.indices {
+    for position in 0..<table.key.count {
       PreparedStatement.appendKey(change.statement, table.keyColumn(position), .identity, encoding, to: &key)
     }
     // Where no columns are captured, an INSERT may have replaced a row of its key without a word.
@@ -35,11 +42,8 @@ package struct TableChanges {
       }
       old.append((key, values))
     }
-    let before = rows[key] ?? RowChange(columns: ColumnMask(rawValue: 0), oldColumns: ColumnMask(rawValue: 0))
-    let oldColumns = change.operation == .insert && !mayReplace ? 0 : change.columns.rawValue
-    rows[key] = RowChange(
-      columns: ColumnMask(rawValue: before.columns.rawValue | change.columns.rawValue),
-      oldColumns: ColumnMask(rawValue: before.oldColumns.rawValue | oldColumns))
+    let oldColumns = change.operation == .insert && !mayReplace ? ColumnMask(rawValue: 0) : change.columns
+    rows[key, default: .none].add(columns: change.columns, oldColumns: oldColumns)
   }
 
   package var count: Int { rows.count }

@@ -29,7 +29,7 @@ package struct TrackedTable: Sendable, Equatable {
   /// The column of a `ChangeRow`'s statement that holds the old value of column `captured[position]`, exactly as the
   /// row had it. Only rows for which `ChangeRow.hasOldValues(of:)` is true have them; in others it is NULL.
   package func oldColumn(_ position: Int) -> Int32 {
-    ChangeRow.firstKeyColumn + Int32(key.names.count + position)
+    ChangeRow.firstKeyColumn + Int32(key.count + position)
   }
 }
 
@@ -41,6 +41,14 @@ package enum TableKey: Sendable, Equatable, Codable {
   /// The columns of the primary key, in its order. Unless the table is WITHOUT ROWID they may hold NULL, and rows
   /// with a NULL in their key need not be unique.
   case columns([KeyColumn])
+
+  /// How many values a key has.
+  package var count: Int {
+    switch self {
+    case .rowid: 1
+    case .columns(let columns): columns.count
+    }
+  }
 
   /// The names by which SQL reads the key of a row; at least one.
   package var names: [String] {
