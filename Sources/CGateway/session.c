@@ -114,6 +114,7 @@ void session_gone(struct session *session) {
   gateway_session_id id = session->id;
   registry_remove(&gateway->sessions, id);
   session->connection->session = NULL;
+  lws_dll2_remove(&session->due);
   for (uint32_t i = 0; i < session->count; i++) {
     gateway_frame_release(session->frames[(session->first + i) % session->capacity]);
   }
@@ -131,7 +132,11 @@ static void apply_back_pressure(struct session *session) {
   if (session->closing) pause = false; /* the peer's Close frame must be read */
   if (pause == session->paused) return;
   session->paused = pause;
-  lws_rx_flow_control(session->connection->wsi, !pause);
+  if (pause) {
+    lws_rx_flow_control(session->connection->wsi, 0);
+  } else {
+    resume_reading(session->gateway, session->connection->wsi);
+  }
 }
 
 static bool make_room(struct session *session) {
@@ -162,8 +167,66 @@ void session_send(struct session *session, gateway_frame *frame) {
   session->frames[(session->first + session->count++) % session->capacity] = frame;
   session->queued += gateway_frame_size(frame);
   session->owes_drained = true;
+  session_wants_to_write(session);
+  if (session->waits) apply_back_pressure(session);
+}
+
+/* Has the session written to after this turn, or when its socket has room. */
+void session_wants_to_write(struct session *session) {
+  if (!session->waits && lws_dll2_is_detached(&session->due)) lws_dll2_add_tail(&session->due, &session->gateway->due);
+}
+
+static bool has_something_to_write(const struct session *session) {
+  return session->count || session->in_flight || session->ping_due || (session->closing && !session->ended);
+}
+
+static void wait_for_room(struct session *session) {
+  session->waits = true;
+  lws_dll2_remove(&session->due);
   lws_callback_on_writable(session->connection->wsi);
-  apply_back_pressure(session);
+}
+
+/*
+ * A socket that took all that it was given most likely takes more. So nobody is asked whether it does: libwebsockets gets the
+ * event that poll would have told, and calls back as if it had. What the kernel does not take then, libwebsockets keeps, and
+ * it is the real event that follows. That spares every write a turn of the loop and what asking for the event costs there.
+ */
+void sessions_write_due(gateway *gateway) {
+  struct lws_dll2 *first;
+  while ((first = lws_dll2_get_head(&gateway->due))) {
+    struct session *session = lws_container_of(first, struct session, due);
+    struct lws_pollfd ready = {.fd = lws_get_socket_fd(session->connection->wsi), .events = POLLOUT, .revents = POLLOUT};
+    gateway_session_id id = session->id;
+    lws_dll2_remove(&session->due);
+    lws_service_fd(gateway->lws, &ready);
+    session = registry_find(&gateway->sessions, id);
+    /* libwebsockets had something of its own to write first, a pong perhaps. */
+    if (session && has_something_to_write(session) && !session->waits) wait_for_room(session);
+  }
+}
+
+static void note_drained(struct session *session) {
+  struct id_list *drained = &session->gateway->drained;
+  if (drained->count == drained->capacity) {
+    size_t capacity = drained->capacity ? drained->capacity * 2 : 64;
+    uint64_t *ids = realloc(drained->ids, capacity * sizeof *ids);
+    if (!ids) return; /* told with the next frames */
+    drained->ids = ids;
+    drained->capacity = capacity;
+  }
+  drained->ids[drained->count++] = session->id;
+  session->owes_drained = false;
+}
+
+void sessions_tell_drained(gateway *gateway) {
+  struct id_list *drained = &gateway->drained;
+  size_t count = 0;
+  /* Nothing is told of who was closed meanwhile. */
+  for (size_t i = 0; i < drained->count; i++) {
+    if (registry_find(&gateway->sessions, drained->ids[i])) drained->ids[count++] = drained->ids[i];
+  }
+  drained->count = 0;
+  if (count) gateway->configuration.callbacks.drained(gateway->context, drained->ids, count);
 }
 
 static gateway_frame *first_frame(const struct session *session) { return session->frames[session->first]; }
@@ -246,20 +309,17 @@ static int write_what_is_due(struct session *session) {
 
 /* LWS_CALLBACK_SERVER_WRITEABLE. -1 lets libwebsockets close. */
 int session_writable(struct session *session) {
-  gateway *gateway = session->gateway;
   struct lws *wsi = session->connection->wsi;
+  session->waits = false;
   if (session->ended) return 0;
   settle(session);
   if (write_what_is_due(session) < 0) return -1;
   apply_back_pressure(session);
   if (session->count || session->in_flight || lws_partial_buffered(wsi)) {
-    lws_callback_on_writable(wsi);
+    wait_for_room(session);
     return 0;
   }
-  if (session->owes_drained) {
-    session->owes_drained = false;
-    gateway->configuration.callbacks.drained(gateway->context, session->id);
-  }
+  if (session->owes_drained) note_drained(session);
   if (!session->closing) return 0;
   /* Only now: with bytes on their way libwebsockets would skip the Close frame. */
   session->ended = true;
@@ -279,7 +339,7 @@ void session_close(struct session *session, uint16_t code, const char *reason) {
   session->close_reason[length] = 0;
   session->close_by = lws_now_usecs() + CLOSE_PATIENCE_US;
   apply_back_pressure(session);
-  lws_callback_on_writable(session->connection->wsi);
+  session_wants_to_write(session);
 }
 
 static bool append(struct session *session, const uint8_t *bytes, size_t length) {

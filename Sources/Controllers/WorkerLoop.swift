@@ -105,6 +105,7 @@ final class WorkerLoop {
     let commands = worker.takeCommands()
     openIfReplaced()
     if hasDatabaseChanged() || mustTurn || !commands.isEmpty || monotonicNanoseconds() >= nextDue { turn(commands) }
+    output.flush()
     dropIdleQueries()
     // After the turn: who waited for the result has it by now.
     returnFreeMemory()

@@ -15,6 +15,12 @@ final class SessionTable: Sendable {
     var subscriptions: [[UInt8]: (worker: Worker, number: UInt64)] = [:]
     /// Of the subscription admitted last.
     var number: UInt64 = 0
+
+    /// - Returns: whether somebody waited for it.
+    mutating func noteDrained() -> Bool {
+      defer { (isBusy, isAwaited) = (false, false) }
+      return isAwaited
+    }
   }
 
   private let states = Mutex<[UInt64: State]>([:])
@@ -76,15 +82,16 @@ final class SessionTable: Sendable {
     }
   }
 
-  func markBusy(_ session: UInt64) { states.withLock { $0[session]?.isBusy = true } }
-
-  /// - Returns: whether somebody waited for it.
-  func drained(_ session: UInt64) -> Bool {
+  func markBusy(_ sessions: some Collection<UInt64>) {
     states.withLock { states in
-      let isAwaited = states[session]?.isAwaited ?? false
-      states[session]?.isBusy = false
-      states[session]?.isAwaited = false
-      return isAwaited
+      for session in sessions { states[session]?.isBusy = true }
+    }
+  }
+
+  /// - Returns: those that somebody waited for.
+  func drained(_ sessions: some Collection<UInt64>) -> [UInt64] {
+    states.withLock { states in
+      sessions.filter { session in states[session]?.noteDrained() == true }
     }
   }
 }
