@@ -233,7 +233,7 @@ static void *serve(void *argument) {
   struct lws_protocols protocols[2] = {
       {.name = gateway->configuration.subprotocol,
        .callback = called_back,
-       .rx_buffer_size = 4096,
+       .rx_buffer_size = RECEIVED_AT_ONCE,
        .tx_packet_size = GATHER_BYTES + LWS_PRE},
   };
   current_gateway = gateway;

@@ -23,6 +23,8 @@
 
 #include "CGateway.h"
 
+/* libwebsockets keeps a buffer of this size for every session. Requests are short; a longer one comes in pieces. */
+#define RECEIVED_AT_ONCE 1024
 /* Frames due together are gathered up to this size and leave in one write. */
 #define GATHER_BYTES ((size_t)64 * 1024)
 /* How long a peer may take to read what is left and to answer a Close frame. */
@@ -219,11 +221,13 @@ struct answer *answer_static(gateway *gateway, const struct request *request);
 struct session {
   gateway *gateway;
   struct connection *connection;
+  struct lws *wsi;
   gateway_session_id id;
 
   /* Frames to write: a ring. `queued` counts their bytes and those in flight. */
   gateway_frame **frames;
   uint32_t first, count, capacity;
+  gateway_frame *few[4]; /* the ring of a session that never had more queued */
   size_t queued;
   size_t in_flight;      /* bytes given to lws_write that libwebsockets has not passed on entirely */
   gateway_frame *lent;   /* what permessage-deflate may still be reading */
@@ -239,7 +243,7 @@ struct session {
   /* Closing. `closing`: by us, after what is queued. `ended`: nothing may be written any more. */
   bool closing, ended;
   uint16_t close_code;
-  char close_reason[124];
+  char *close_reason; /* NULL for none */
   lws_usec_t close_by;
 
   lws_usec_t heard_at; /* the last sign of life */

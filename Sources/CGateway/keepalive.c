@@ -15,7 +15,7 @@ void session_heard(struct session *session) {
 
 void session_watch(struct session *session, lws_usec_t now) {
   const gateway_configuration *c = &session->gateway->configuration;
-  struct lws *wsi = session->connection->wsi;
+  struct lws *wsi = session->wsi;
   lws_usec_t silent = now - session->heard_at;
   if (session->closing && now >= session->close_by) {
     doom(session->gateway, wsi);

@@ -17,8 +17,8 @@
 
 #include "internal.h"
 
-/* A larger message buffer is given back after the message. */
-enum { KEPT_MESSAGE_BYTES = 16 * 1024 };
+/* What a Close frame takes of a reason, and its end. */
+enum { REASON_BYTES = 124 };
 
 /* Refuses an upgrade with a plain HTTP answer. libwebsockets hangs up when this is returned. */
 static int refuse(struct connection *connection, int status, const char *title, const char *code, const char *detail,
@@ -94,6 +94,9 @@ int session_open(struct connection *connection) {
   if (!session) return -1;
   session->gateway = gateway;
   session->connection = connection;
+  session->wsi = connection->wsi;
+  session->frames = session->few;
+  session->capacity = sizeof session->few / sizeof *session->few;
   session->id = registry_add(&gateway->sessions, session);
   if (!session->id || !connection->handshake) {
     registry_remove(&gateway->sessions, session->id);
@@ -119,8 +122,9 @@ void session_gone(struct session *session) {
     gateway_frame_release(session->frames[(session->first + i) % session->capacity]);
   }
   if (session->lent) gateway_frame_release(session->lent);
-  free(session->frames);
+  if (session->frames != session->few) free(session->frames);
   free(session->message);
+  free(session->close_reason);
   free(session);
   gateway->configuration.callbacks.closed(gateway->context, id);
 }
@@ -133,21 +137,21 @@ static void apply_back_pressure(struct session *session) {
   if (pause == session->paused) return;
   session->paused = pause;
   if (pause) {
-    lws_rx_flow_control(session->connection->wsi, 0);
+    lws_rx_flow_control(session->wsi, 0);
   } else {
-    resume_reading(session->gateway, session->connection->wsi);
+    resume_reading(session->gateway, session->wsi);
   }
 }
 
 static bool make_room(struct session *session) {
   if (session->count < session->capacity) return true;
-  uint32_t capacity = session->capacity ? session->capacity * 2 : 8;
+  uint32_t capacity = session->capacity * 2;
   gateway_frame **frames = malloc(capacity * sizeof *frames);
   if (!frames) return false;
   for (uint32_t i = 0; i < session->count; i++) {
     frames[i] = session->frames[(session->first + i) % session->capacity];
   }
-  free(session->frames);
+  if (session->frames != session->few) free(session->frames);
   session->frames = frames;
   session->capacity = capacity;
   session->first = 0;
@@ -183,7 +187,7 @@ static bool has_something_to_write(const struct session *session) {
 static void wait_for_room(struct session *session) {
   session->waits = true;
   lws_dll2_remove(&session->due);
-  lws_callback_on_writable(session->connection->wsi);
+  lws_callback_on_writable(session->wsi);
 }
 
 /*
@@ -195,7 +199,7 @@ void sessions_write_due(gateway *gateway) {
   struct lws_dll2 *first;
   while ((first = lws_dll2_get_head(&gateway->due))) {
     struct session *session = lws_container_of(first, struct session, due);
-    struct lws_pollfd ready = {.fd = lws_get_socket_fd(session->connection->wsi), .events = POLLOUT, .revents = POLLOUT};
+    struct lws_pollfd ready = {.fd = lws_get_socket_fd(session->wsi), .events = POLLOUT, .revents = POLLOUT};
     gateway_session_id id = session->id;
     lws_dll2_remove(&session->due);
     lws_service_fd(gateway->lws, &ready);
@@ -243,7 +247,7 @@ static gateway_frame *take_frame(struct session *session) {
 static int write_one(struct session *session) {
   gateway_frame *frame = take_frame(session);
   uint8_t *bytes = (uint8_t *)(uintptr_t)frame_wire_bytes(frame);
-  int written = lws_write(session->connection->wsi, bytes, gateway_frame_size(frame), LWS_WRITE_RAW);
+  int written = lws_write(session->wsi, bytes, gateway_frame_size(frame), LWS_WRITE_RAW);
   gateway_frame_release(frame);
   return written;
 }
@@ -257,13 +261,13 @@ static int write_gathered(struct session *session) {
     length += gateway_frame_size(frame);
     gateway_frame_release(frame);
   }
-  return lws_write(session->connection->wsi, start, length, LWS_WRITE_RAW);
+  return lws_write(session->wsi, start, length, LWS_WRITE_RAW);
 }
 
 /* permessage-deflate may read the payload after lws_write has returned: the frame is kept until the next callback. */
 static int write_deflated(struct session *session) {
   session->lent = take_frame(session);
-  return lws_write(session->connection->wsi, gateway_frame_payload(session->lent),
+  return lws_write(session->wsi, gateway_frame_payload(session->lent),
                    frame_payload_length(session->lent), LWS_WRITE_TEXT);
 }
 
@@ -289,11 +293,11 @@ static int write_ping(struct session *session) {
   uint8_t buffer[LWS_PRE + 4] = {0};
   session->ping_due = false;
   /* Not empty, because libwebsockets does not report the pong of an empty one. */
-  return lws_write(session->connection->wsi, buffer + LWS_PRE, 4, LWS_WRITE_PING);
+  return lws_write(session->wsi, buffer + LWS_PRE, 4, LWS_WRITE_PING);
 }
 
 static int write_what_is_due(struct session *session) {
-  struct lws *wsi = session->connection->wsi;
+  struct lws *wsi = session->wsi;
   if (session->ping_due && write_ping(session) < 0) return -1;
   while (session->count) {
     if (lws_partial_buffered(wsi)) return 0;
@@ -309,7 +313,7 @@ static int write_what_is_due(struct session *session) {
 
 /* LWS_CALLBACK_SERVER_WRITEABLE. -1 lets libwebsockets close. */
 int session_writable(struct session *session) {
-  struct lws *wsi = session->connection->wsi;
+  struct lws *wsi = session->wsi;
   session->waits = false;
   if (session->ended) return 0;
   settle(session);
@@ -323,8 +327,8 @@ int session_writable(struct session *session) {
   if (!session->closing) return 0;
   /* Only now: with bytes on their way libwebsockets would skip the Close frame. */
   session->ended = true;
-  lws_close_reason(wsi, (enum lws_close_status)session->close_code, (unsigned char *)session->close_reason,
-                   strlen(session->close_reason));
+  const char *reason = session->close_reason ? session->close_reason : "";
+  lws_close_reason(wsi, (enum lws_close_status)session->close_code, (unsigned char *)(uintptr_t)reason, strlen(reason));
   return -1;
 }
 
@@ -332,11 +336,10 @@ void session_close(struct session *session, uint16_t code, const char *reason) {
   if (session->closing || session->ended) return;
   session->closing = true;
   session->close_code = code;
-  snprintf(session->close_reason, sizeof session->close_reason, "%s", reason);
+  size_t length = strnlen(reason, REASON_BYTES - 1);
   /* A reason cut in the middle of a character would be no text. */
-  size_t length = strlen(session->close_reason);
-  while (length && !utf8_is_valid((const uint8_t *)session->close_reason, length)) length--;
-  session->close_reason[length] = 0;
+  while (length && !utf8_is_valid((const uint8_t *)reason, length)) length--;
+  session->close_reason = strndup(reason, length);
   session->close_by = lws_now_usecs() + CLOSE_PATIENCE_US;
   apply_back_pressure(session);
   session_wants_to_write(session);
@@ -368,7 +371,7 @@ static void deliver(struct session *session, const uint8_t *bytes, size_t length
 
 /* LWS_CALLBACK_RECEIVE: a piece of a message, perhaps an empty one. */
 int session_receive(struct session *session, const uint8_t *bytes, size_t length) {
-  struct lws *wsi = session->connection->wsi;
+  struct lws *wsi = session->wsi;
   session_heard(session);
   if (session->closing || session->ended) return 0;
   if (lws_frame_is_binary(wsi)) {
@@ -389,11 +392,8 @@ int session_receive(struct session *session, const uint8_t *bytes, size_t length
   if (!append(session, bytes, length)) return -1;
   if (!whole) return 0;
   deliver(session, session->message, session->message_length);
-  session->message_length = 0;
-  if (session->message_capacity > KEPT_MESSAGE_BYTES) {
-    free(session->message);
-    session->message = NULL;
-    session->message_capacity = 0;
-  }
+  free(session->message);
+  session->message = NULL;
+  session->message_length = session->message_capacity = 0;
   return 0;
 }
