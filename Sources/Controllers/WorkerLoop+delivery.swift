@@ -15,62 +15,46 @@ struct SnapshotGroup: Hashable {
   }
 }
 
-/// Subscriptions that get the same patch.
-private struct PatchGroup: Hashable {
-  let held: Int
-  let from: String
-  let window: Window?
-  let shape: Shape
-
-  init(_ subscription: Subscription) {
-    held = subscription.held.number
-    from = subscription.sentVersion
-    window = subscription.window
-    shape = subscription.shape
-  }
-}
-
 // The end of a turn: everybody who can take it is sent what leads from their version to the newest. Each distinct message
 // is made once.
 extension WorkerLoop {
   func flush() {
-    var drained: [UInt64: Bool] = [:]
-    let isDrained = { (session: UInt64) in
-      if let known = drained[session] { return known }
-      let answer = self.output.isDrained(session)
-      drained[session] = answer
-      return answer
-    }
+    flushes += 1
     sendSnapshots()
-    for subscription in loading.values where isDrained(subscription.key.session) { sendNextPart(subscription) }
-    sendPatches(isDrained)
+    for subscription in loading.values where isDrained(subscription) { sendNextPart(subscription) }
+    sendPatches()
     answerWaiters()
     // Asked again, because what this turn has sent is on its way now: only who waits is told when it is gone.
     for subscription in loading.values where output.isDrained(subscription.key.session) { mustTurn = true }
   }
 
-  private func sendPatches(_ isDrained: (UInt64) -> Bool) {
+  private func isDrained(_ subscription: Subscription) -> Bool {
+    subscription.readiness.isDrained(in: flushes) { output.isDrained(subscription.key.session) }
+  }
+
+  private func sendPatches() {
     let now = monotonicNanoseconds()
     for query in dirty.values {
       // Contents are read in the state that the transaction sees, which has to be the version's.
       if query.pending != nil { continue }
-      var groups: [PatchGroup: [Subscription]] = [:]
+      let newest = query.controller.newest
+      var groups = PatchGroups()
       var isAnyoneLeft = false
-      for subscription in query.subscriptions.values where subscription.isBehind {
+      for subscription in query.subscriptions.values where subscription.held !== newest {
         let due = max(subscription.lastSent &+ subscription.minInterval, subscription.retryAt)
         if due > now, subscription.lastSent > 0 || subscription.retryAt > 0 {
           nextDue = min(nextDue, due)
           isAnyoneLeft = true
-        } else if subscription.loading == nil, !isStartingOver(subscription), isDrained(subscription.key.session) {
-          groups[PatchGroup(subscription), default: []].append(subscription)
+        } else if subscription.loading == nil, !subscription.startsOver, isDrained(subscription) {
+          groups.add(subscription)
         } else {
           isAnyoneLeft = true
         }
       }
       var differences: [Int: VersionDifference?] = [:]
-      for subscriptions in groups.values {
+      for subscriptions in groups.members {
         sendPatch(query, subscriptions, &differences, now)
-        if subscriptions.contains(where: { $0.isBehind && !isStartingOver($0) }) { isAnyoneLeft = true }
+        if subscriptions.contains(where: { $0.isBehind && !$0.startsOver }) { isAnyoneLeft = true }
       }
       if !isAnyoneLeft { dirty[ObjectIdentifier(query)] = nil }
     }
@@ -201,12 +185,9 @@ extension WorkerLoop {
   func startOver(_ subscription: Subscription) {
     subscription.loading = nil
     loading[subscription.key] = nil
-    if !isStartingOver(subscription) { snapshots[SnapshotGroup(subscription), default: []].append(subscription) }
-  }
-
-  /// Whether the subscription gets a snapshot at the end of this turn.
-  func isStartingOver(_ subscription: Subscription) -> Bool {
-    snapshots[SnapshotGroup(subscription)]?.contains { $0 === subscription } == true
+    if subscription.startsOver { return }
+    subscription.startsOver = true
+    snapshots[SnapshotGroup(subscription), default: []].append(subscription)
   }
 
   private func sendSnapshots() {
@@ -226,6 +207,7 @@ extension WorkerLoop {
   private func sendSnapshot(_ subscriptions: [Subscription]) {
     let first = subscriptions[0]
     let query = first.query
+    for subscription in subscriptions { subscription.startsOver = false }
     bringToNow(query)
     if first.isOver { return }
     do throws(FreshetError) {
@@ -254,6 +236,7 @@ extension WorkerLoop {
       // They get it later.
       let group = SnapshotGroup(first)
       for subscription in subscriptions where postpone(subscription, error) {
+        subscription.startsOver = true
         snapshots[group, default: []].append(subscription)
       }
     }

@@ -54,6 +54,8 @@ final class WorkerLoop {
   var loading: [SubscriptionKey: Subscription] = [:]
   /// Subscriptions that get a snapshot at the end of this turn.
   var snapshots: [SnapshotGroup: [Subscription]] = [:]
+  /// Counts the turns that sent something, or could have.
+  var flushes: UInt64 = 0
   /// When something is due that no event will tell of.
   var nextDue: UInt64 = .max
 
