@@ -24,7 +24,8 @@
 typedef struct gateway gateway;
 typedef struct gateway_frame gateway_frame;
 
-/* Names one WebSocket connection, or one HTTP request; never used twice, and below 2^63. */
+/* Names one WebSocket connection, or one HTTP request; never used twice, and below 2^63. The low half is the number of a slot,
+   of which there are as many as there ever were connections, or requests, at a time. */
 typedef uint64_t gateway_session_id;
 typedef uint64_t gateway_request_id;
 
