@@ -78,6 +78,8 @@ void loop_alarm_rang(gateway *gateway) {
   if (read(lws_get_socket_fd(gateway->alarm), &times, sizeof times) < 0) return;
 }
 
+/* One alarm, for what comes first: what comes later and is not asked for again is done when the sessions are looked at, at most
+   WATCH_INTERVAL_US too late. */
 void loop_wake_in(gateway *gateway, lws_usec_t microseconds) {
 #ifdef __linux__
   lws_usec_t at = lws_now_usecs() + microseconds;
