@@ -19,6 +19,9 @@ need() { # package, then a command that succeeds when it is there
   missing+=("$package")
 }
 
+have_libev() {
+  compgen -G "$(pkg-config --variable=libdir libwebsockets)/libwebsockets-evlib_ev*" || ! command -v apt-get
+}
 have_python() { scripts/python.sh -c 'pass'; }
 have_venv() { scripts/python.sh -c 'import playwright' || python3 -c 'import ensurepip, venv'; }
 have_node() { node -e 'process.exit(parseInt(process.versions.node) >= 18 ? 0 : 1)'; }
@@ -27,6 +30,8 @@ have_chromium() { scripts/chromium.sh; }
 look_for_build() {
   need pkg-config command -v pkg-config
   need libwebsockets-dev pkg-config --exists libwebsockets
+  # Not for building: the server waits with epoll when it is there.
+  need libwebsockets-evlib-ev have_libev
   need libsqlite3-dev pkg-config --exists sqlite3
   need zlib1g-dev pkg-config --exists zlib
   need sqlite3 command -v sqlite3

@@ -10,7 +10,10 @@
 /* Lets go of what a command owns. */
 static void discard(const struct command *command) {
   switch (command->kind) {
-    case COMMAND_SEND:
+    case COMMAND_QUEUE:
+      gateway_frame_release(command->dispatch->frame);
+      free(command->dispatch);
+      break;
     case COMMAND_STREAM_SEND: gateway_frame_release(command->frame); break;
     case COMMAND_ANSWER:
     case COMMAND_STREAM_BEGIN: answer_free(command->answer); break;
@@ -33,26 +36,44 @@ static bool append(struct command_list *list, const struct command *command) {
   return true;
 }
 
-void commands_push(gateway *gateway, struct command command) {
+/* With the lock held, so that the context cannot be destroyed meanwhile: see commands_end. */
+static void wake(gateway *gateway) {
+  if (gateway->state != RUNNING || gateway->wake_pending || !gateway->inbox.count) return;
+  gateway->wake_pending = true;
+  /* The service thread takes the inbox after every turn. */
+  if (!on_service_thread(gateway)) lws_cancel_service(gateway->lws);
+}
+
+static void push(gateway *gateway, struct command command, bool is_urgent) {
   pthread_mutex_lock(&gateway->lock);
   bool queued = gateway->state != ENDED && append(&gateway->inbox, &command);
-  bool wake = queued && gateway->state == RUNNING && !gateway->wake_pending;
-  gateway->wake_pending = gateway->wake_pending || wake;
-  /* Under the lock, so that the context cannot be destroyed meanwhile: see commands_end. */
-  if (wake) lws_cancel_service(gateway->lws);
+  if (is_urgent) wake(gateway);
   pthread_mutex_unlock(&gateway->lock);
   if (!queued) discard(&command);
+}
+
+void commands_push(gateway *gateway, struct command command) { push(gateway, command, true); }
+
+void gateway_flush(gateway *gateway) {
+  pthread_mutex_lock(&gateway->lock);
+  wake(gateway);
+  pthread_mutex_unlock(&gateway->lock);
+}
+
+static void send_to_all(gateway *gateway, const struct dispatch *dispatch) {
+  for (size_t i = 0; i < dispatch->count; i++) {
+    struct session *session = registry_find(&gateway->sessions, dispatch->sessions[i]);
+    if (!session) continue;
+    gateway_frame_retain(dispatch->frame);
+    session_send(session, dispatch->frame);
+  }
 }
 
 static void run(gateway *gateway, struct command *command) {
   struct session *session;
   struct exchange *exchange;
   switch (command->kind) {
-    case COMMAND_SEND:
-      session = registry_find(&gateway->sessions, command->id);
-      if (!session) break;
-      session_send(session, command->frame);
-      return;
+    case COMMAND_QUEUE: send_to_all(gateway, command->dispatch); break;
     case COMMAND_CLOSE:
       session = registry_find(&gateway->sessions, command->id);
       if (session) session_close(session, command->code, command->reason ? command->reason : "");
@@ -108,9 +129,14 @@ void commands_free(gateway *gateway) {
   free(gateway->taken.items);
 }
 
-void gateway_send(gateway *gateway, gateway_session_id session, gateway_frame *frame) {
+void gateway_queue(gateway *gateway, gateway_frame *frame, const gateway_session_id *sessions, size_t count) {
+  struct dispatch *dispatch = malloc(sizeof *dispatch + count * sizeof *sessions);
+  if (!dispatch) return;
   gateway_frame_retain(frame);
-  commands_push(gateway, (struct command){.kind = COMMAND_SEND, .id = session, .frame = frame});
+  dispatch->frame = frame;
+  dispatch->count = count;
+  memcpy(dispatch->sessions, sessions, count * sizeof *sessions);
+  push(gateway, (struct command){.kind = COMMAND_QUEUE, .dispatch = dispatch}, false);
 }
 
 void gateway_close(gateway *gateway, gateway_session_id session, uint16_t code, const char *reason) {

@@ -24,6 +24,8 @@ static _Thread_local gateway *current_gateway;
    level, TLS library) stands more. */
 static pthread_mutex_t context_lock = PTHREAD_MUTEX_INITIALIZER;
 
+bool on_service_thread(const gateway *gateway) { return current_gateway == gateway; }
+
 void gateway_log(gateway *gateway, int level, const char *format, ...) {
   char line[512];
   va_list arguments;
@@ -87,13 +89,13 @@ static int call_connection(struct connection *connection, enum lws_callback_reas
 static int called_back(struct lws *wsi, enum lws_callback_reasons reason, void *user, void *in, size_t length) {
   gateway *gateway = current_gateway;
   switch (reason) {
-    case LWS_CALLBACK_EVENT_WAIT_CANCELLED: commands_run(gateway); return 0;
     case LWS_CALLBACK_SERVER_NEW_CLIENT_INSTANTIATED: return connection_open(gateway, wsi);
     case LWS_CALLBACK_RAW_RX_FILE:
     case LWS_CALLBACK_RAW_WRITEABLE_FILE:
     case LWS_CALLBACK_RAW_CLOSE_FILE:
       /* What watches the socket of a stream has the stream as user data. */
       if (user) stream_called_back(user, reason);
+      if (wsi == gateway->alarm && reason == LWS_CALLBACK_RAW_RX_FILE) loop_alarm_rang(gateway);
       return wsi == gateway->listener && reason == LWS_CALLBACK_RAW_RX_FILE ? listener_accept(gateway) : 0;
     case LWS_CALLBACK_WSI_DESTROY: connection_free(wsi); return 0;
     /* A CONNECT request turns into a raw socket, which nobody wants. */
@@ -145,9 +147,20 @@ static bool make_context(gateway *gateway, struct lws_protocols protocols[2]) {
       .uid = -1,
   };
   lws_set_log_level(LLL_ERR | LLL_WARN, log_line);
-  gateway->lws = lws_create_context(&info);
-  gateway->vhost = gateway->lws ? lws_create_vhost(gateway->lws, &info) : NULL;
-  return gateway->vhost && listener_adopt(gateway);
+  if (!loop_create_context(gateway, &info)) return false;
+  lws_set_log_level(LLL_ERR | LLL_WARN, log_line);
+  gateway->vhost = lws_create_vhost(gateway->lws, &info);
+  return gateway->vhost && listener_adopt(gateway) && loop_open_alarm(gateway);
+}
+
+void doom(gateway *gateway, struct lws *wsi) {
+  lws_set_timeout(wsi, PENDING_TIMEOUT_USER_REASON_BASE, LWS_TO_KILL_ASYNC);
+  loop_nudge(gateway);
+}
+
+void resume_reading(gateway *gateway, struct lws *wsi) {
+  lws_rx_flow_control(wsi, 1);
+  loop_nudge(gateway);
 }
 
 static void fire_stop(lws_sorted_usec_list_t *timer) { (void)timer; /* waking up is all it is for */ }
@@ -181,6 +194,7 @@ void gateway_begin_stop(gateway *gateway, uint16_t code, const char *reason, int
     if (exchange && exchange->state == STREAMING) stream_end(exchange->stream);
   }
   lws_sul_schedule(gateway->lws, 0, &gateway->stop_timer, fire_stop, (lws_usec_t)milliseconds * LWS_US_PER_MS);
+  loop_wake_in(gateway, (lws_usec_t)milliseconds * LWS_US_PER_MS);
 }
 
 static bool is_finished(const gateway *gateway) {
@@ -201,8 +215,17 @@ static void destroy_context(gateway *gateway) {
   lws_sul_cancel(&gateway->stop_timer);
   pthread_mutex_lock(&context_lock);
   if (gateway->lws) lws_context_destroy(gateway->lws);
+  loop_destroy(gateway);
   pthread_mutex_unlock(&context_lock);
   gateway->lws = NULL;
+}
+
+/* What was told after the inbox was taken may have filled it again. */
+static bool has_work(gateway *gateway) {
+  pthread_mutex_lock(&gateway->lock);
+  bool is_empty = !gateway->inbox.count;
+  pthread_mutex_unlock(&gateway->lock);
+  return !is_empty || gateway->due.count;
 }
 
 static void *serve(void *argument) {
@@ -210,7 +233,7 @@ static void *serve(void *argument) {
   struct lws_protocols protocols[2] = {
       {.name = gateway->configuration.subprotocol,
        .callback = called_back,
-       .rx_buffer_size = 4096,
+       .rx_buffer_size = RECEIVED_AT_ONCE,
        .tx_packet_size = GATHER_BYTES + LWS_PRE},
   };
   current_gateway = gateway;
@@ -220,8 +243,11 @@ static void *serve(void *argument) {
   if (made) {
     fire_watch(&gateway->watch_timer);
     set_state(gateway, RUNNING);
-    commands_run(gateway); /* what was queued before anybody could be woken */
-    while (!is_finished(gateway) && lws_service(gateway->lws, 0) >= 0) continue;
+    do {
+      commands_run(gateway);
+      sessions_write_due(gateway);
+      sessions_tell_drained(gateway);
+    } while (!is_finished(gateway) && loop_run_once(gateway, !has_work(gateway)));
   }
   commands_end(gateway);
   destroy_context(gateway);
@@ -348,6 +374,7 @@ void gateway_free(gateway *gateway) {
   commands_free(gateway);
   free(gateway->sessions.entries);
   free(gateway->exchanges.entries);
+  free(gateway->drained.ids);
   free(gateway->root);
   free(gateway->gather);
   pthread_cond_destroy(&gateway->started_changed);

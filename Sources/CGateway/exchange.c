@@ -38,6 +38,7 @@ static void fire_pump(lws_sorted_usec_list_t *timer) {
 
 static void schedule_pump(gateway *gateway) {
   lws_sul_schedule(gateway->lws, 0, &gateway->pump_timer, fire_pump, PUMP_INTERVAL_US);
+  loop_wake_in(gateway, PUMP_INTERVAL_US);
 }
 
 static void leave_to_pump(struct exchange *exchange) {
@@ -50,7 +51,7 @@ static void leave_to_pump(struct exchange *exchange) {
 void exchange_give_up(struct exchange *exchange) {
   exchange->state = DOOMED;
   lws_dll2_remove(&exchange->unfinished);
-  doom(exchange->connection->wsi);
+  doom(exchange->gateway, exchange->connection->wsi);
 }
 
 static bool socket_has_room(int descriptor) {
@@ -69,11 +70,12 @@ void exchange_finish(struct exchange *exchange) {
     leave_to_pump(exchange);
     return;
   }
+  gateway *gateway = exchange->gateway;
   exchange_free(exchange);
   if (lws_http_transaction_completed(wsi)) {
-    doom(wsi);
+    doom(gateway, wsi);
   } else {
-    lws_rx_flow_control(wsi, 1);
+    resume_reading(gateway, wsi);
   }
 }
 

@@ -3,6 +3,7 @@
  * a lock or says "any thread".
  *
  *   context.c     life and death of a gateway, its thread, the command queue, what libwebsockets calls back
+ *   loop.c        what that thread waits with
  *   listener.c    the listening socket
  *   registry.c    ids
  *   session.c     WebSocket sessions: frames out, messages in, closing
@@ -22,6 +23,8 @@
 
 #include "CGateway.h"
 
+/* libwebsockets keeps a buffer of this size for every session. Requests are short; a longer one comes in pieces. */
+#define RECEIVED_AT_ONCE 1024
 /* Frames due together are gathered up to this size and leave in one write. */
 #define GATHER_BYTES ((size_t)64 * 1024)
 /* How long a peer may take to read what is left and to answer a Close frame. */
@@ -62,7 +65,7 @@ struct answer *answer_create(int status, const char *headers, const uint8_t *bod
 void answer_free(struct answer *answer);
 
 enum command_kind {
-  COMMAND_SEND,
+  COMMAND_QUEUE,
   COMMAND_CLOSE,
   COMMAND_ANSWER,
   COMMAND_STREAM_BEGIN,
@@ -72,12 +75,20 @@ enum command_kind {
   COMMAND_STOP
 };
 
+/* One frame and the sessions that get it; allocated in one piece. */
+struct dispatch {
+  gateway_frame *frame;
+  size_t count;
+  gateway_session_id sessions[];
+};
+
 struct command {
   enum command_kind kind;
   uint16_t code;
   int milliseconds;
   uint64_t id;
   union {
+    struct dispatch *dispatch;
     gateway_frame *frame;
     struct answer *answer;
     char *reason; /* owned */
@@ -86,6 +97,11 @@ struct command {
 
 struct command_list {
   struct command *items;
+  size_t count, capacity;
+};
+
+struct id_list {
+  uint64_t *ids;
   size_t count, capacity;
 };
 
@@ -101,6 +117,7 @@ struct gateway {
   pthread_t thread;
   struct lws_context *lws;
   struct lws_vhost *vhost;
+  void *loop; /* libev's, or NULL: libwebsockets calls poll */
 
   /* Guarded by `lock`. */
   pthread_mutex_t lock;
@@ -113,10 +130,14 @@ struct gateway {
   struct command_list taken;
   struct registry sessions;  /* struct session */
   struct registry exchanges; /* struct exchange */
+  lws_dll2_owner_t due;      /* sessions that have something to write and no reason to wait for room */
+  struct id_list drained;    /* sessions that have nothing left to write, to be told of after this turn */
   uint32_t streams;          /* exchanges that have one */
   int listening_socket;      /* -1 once given to libwebsockets or closed */
   int spare_descriptor;      /* given up for a moment to turn a connection away when descriptors run out */
   struct lws *listener;
+  struct lws *alarm;         /* a timer as an event; NULL without libev */
+  lws_usec_t alarm_at;       /* when it goes off; 0: it does not */
   uint8_t *gather;           /* LWS_PRE + GATHER_BYTES */
   lws_sorted_usec_list_t pump_timer, watch_timer, stop_timer;
   lws_dll2_owner_t unfinished; /* exchanges that the pump looks after */
@@ -200,15 +221,19 @@ struct answer *answer_static(gateway *gateway, const struct request *request);
 struct session {
   gateway *gateway;
   struct connection *connection;
+  struct lws *wsi;
   gateway_session_id id;
 
   /* Frames to write: a ring. `queued` counts their bytes and those in flight. */
   gateway_frame **frames;
   uint32_t first, count, capacity;
+  gateway_frame *few[4]; /* the ring of a session that never had more queued */
   size_t queued;
   size_t in_flight;      /* bytes given to lws_write that libwebsockets has not passed on entirely */
   gateway_frame *lent;   /* what permessage-deflate may still be reading */
-  bool owes_drained;     /* frames were queued since `drained` was last called */
+  lws_dll2_t due;        /* in the gateway's list */
+  bool waits;            /* libwebsockets will call back when the socket has room */
+  bool owes_drained;     /* frames were queued since `drained` was last told */
   bool paused;           /* reading is paused: too much is queued */
 
   /* The message being put together. */
@@ -218,7 +243,7 @@ struct session {
   /* Closing. `closing`: by us, after what is queued. `ended`: nothing may be written any more. */
   bool closing, ended;
   uint16_t close_code;
-  char close_reason[124];
+  char *close_reason; /* NULL for none */
   lws_usec_t close_by;
 
   lws_usec_t heard_at; /* the last sign of life */
@@ -230,6 +255,9 @@ int session_open(struct connection *connection);
 int session_receive(struct session *session, const uint8_t *bytes, size_t length);
 int session_writable(struct session *session);
 void session_send(struct session *session, gateway_frame *frame); /* takes the reference */
+void session_wants_to_write(struct session *session);
+void sessions_write_due(gateway *gateway);
+void sessions_tell_drained(gateway *gateway);
 void session_close(struct session *session, uint16_t code, const char *reason);
 void session_gone(struct session *session);
 void session_heard(struct session *session);
@@ -245,8 +273,22 @@ const uint8_t *frame_wire_bytes(const gateway_frame *frame);
 size_t frame_payload_length(const gateway_frame *frame);
 bool utf8_is_valid(const uint8_t *bytes, size_t length);
 
+/* The caller holds the lock under which contexts are made. */
+bool loop_create_context(gateway *gateway, struct lws_context_creation_info *info);
+bool loop_open_alarm(gateway *gateway);
+void loop_alarm_rang(gateway *gateway);
+void loop_wake_in(gateway *gateway, lws_usec_t microseconds); /* for what is scheduled with libwebsockets */
+void loop_nudge(gateway *gateway);                            /* the same, at once */
+bool loop_run_once(gateway *gateway, bool waits);             /* false when libwebsockets gave up */
+void loop_destroy(gateway *gateway);
+
 /* Closes the connection at the next turn of the loop, without a word to the peer. */
-static inline void doom(struct lws *wsi) { lws_set_timeout(wsi, PENDING_TIMEOUT_USER_REASON_BASE, LWS_TO_KILL_ASYNC); }
+void doom(gateway *gateway, struct lws *wsi);
+/* Reads from a connection again, and what was read before reading was paused. */
+void resume_reading(gateway *gateway, struct lws *wsi);
+
+/* Any thread. */
+bool on_service_thread(const gateway *gateway);
 
 void gateway_log(gateway *gateway, int level, const char *format, ...) LWS_FORMAT(3);
 

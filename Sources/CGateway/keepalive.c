@@ -15,14 +15,14 @@ void session_heard(struct session *session) {
 
 void session_watch(struct session *session, lws_usec_t now) {
   const gateway_configuration *c = &session->gateway->configuration;
-  struct lws *wsi = session->connection->wsi;
+  struct lws *wsi = session->wsi;
   lws_usec_t silent = now - session->heard_at;
   if (session->closing && now >= session->close_by) {
-    doom(wsi);
+    doom(session->gateway, wsi);
   } else if (c->hang_up_after > 0 && silent >= (lws_usec_t)c->hang_up_after * LWS_US_PER_MS) {
-    doom(wsi);
+    doom(session->gateway, wsi);
   } else if (c->ping_after > 0 && !session->pinged && silent >= (lws_usec_t)c->ping_after * LWS_US_PER_MS) {
     session->pinged = session->ping_due = true;
-    lws_callback_on_writable(wsi);
+    session_wants_to_write(session);
   }
 }

@@ -117,7 +117,7 @@ int listener_accept(gateway *gateway) {
 }
 
 void listener_close(gateway *gateway) {
-  if (gateway->listener) doom(gateway->listener);
+  if (gateway->listener) doom(gateway, gateway->listener);
   /* poll() is level-triggered: stop it from accepting in the turn before the socket is closed. */
   if (gateway->listener) lws_rx_flow_control(gateway->listener, 0);
   gateway->listener = NULL;

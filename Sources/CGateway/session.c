@@ -17,8 +17,8 @@
 
 #include "internal.h"
 
-/* A larger message buffer is given back after the message. */
-enum { KEPT_MESSAGE_BYTES = 16 * 1024 };
+/* What a Close frame takes of a reason, and its end. */
+enum { REASON_BYTES = 124 };
 
 /* Refuses an upgrade with a plain HTTP answer. libwebsockets hangs up when this is returned. */
 static int refuse(struct connection *connection, int status, const char *title, const char *code, const char *detail,
@@ -94,6 +94,9 @@ int session_open(struct connection *connection) {
   if (!session) return -1;
   session->gateway = gateway;
   session->connection = connection;
+  session->wsi = connection->wsi;
+  session->frames = session->few;
+  session->capacity = sizeof session->few / sizeof *session->few;
   session->id = registry_add(&gateway->sessions, session);
   if (!session->id || !connection->handshake) {
     registry_remove(&gateway->sessions, session->id);
@@ -114,12 +117,14 @@ void session_gone(struct session *session) {
   gateway_session_id id = session->id;
   registry_remove(&gateway->sessions, id);
   session->connection->session = NULL;
+  lws_dll2_remove(&session->due);
   for (uint32_t i = 0; i < session->count; i++) {
     gateway_frame_release(session->frames[(session->first + i) % session->capacity]);
   }
   if (session->lent) gateway_frame_release(session->lent);
-  free(session->frames);
+  if (session->frames != session->few) free(session->frames);
   free(session->message);
+  free(session->close_reason);
   free(session);
   gateway->configuration.callbacks.closed(gateway->context, id);
 }
@@ -131,18 +136,22 @@ static void apply_back_pressure(struct session *session) {
   if (session->closing) pause = false; /* the peer's Close frame must be read */
   if (pause == session->paused) return;
   session->paused = pause;
-  lws_rx_flow_control(session->connection->wsi, !pause);
+  if (pause) {
+    lws_rx_flow_control(session->wsi, 0);
+  } else {
+    resume_reading(session->gateway, session->wsi);
+  }
 }
 
 static bool make_room(struct session *session) {
   if (session->count < session->capacity) return true;
-  uint32_t capacity = session->capacity ? session->capacity * 2 : 8;
+  uint32_t capacity = session->capacity * 2;
   gateway_frame **frames = malloc(capacity * sizeof *frames);
   if (!frames) return false;
   for (uint32_t i = 0; i < session->count; i++) {
     frames[i] = session->frames[(session->first + i) % session->capacity];
   }
-  free(session->frames);
+  if (session->frames != session->few) free(session->frames);
   session->frames = frames;
   session->capacity = capacity;
   session->first = 0;
@@ -162,8 +171,66 @@ void session_send(struct session *session, gateway_frame *frame) {
   session->frames[(session->first + session->count++) % session->capacity] = frame;
   session->queued += gateway_frame_size(frame);
   session->owes_drained = true;
-  lws_callback_on_writable(session->connection->wsi);
-  apply_back_pressure(session);
+  session_wants_to_write(session);
+  if (session->waits) apply_back_pressure(session);
+}
+
+/* Has the session written to after this turn, or when its socket has room. */
+void session_wants_to_write(struct session *session) {
+  if (!session->waits && lws_dll2_is_detached(&session->due)) lws_dll2_add_tail(&session->due, &session->gateway->due);
+}
+
+static bool has_something_to_write(const struct session *session) {
+  return session->count || session->in_flight || session->ping_due || (session->closing && !session->ended);
+}
+
+static void wait_for_room(struct session *session) {
+  session->waits = true;
+  lws_dll2_remove(&session->due);
+  lws_callback_on_writable(session->wsi);
+}
+
+/*
+ * A socket that took all that it was given most likely takes more. So nobody is asked whether it does: libwebsockets gets the
+ * event that poll would have told, and calls back as if it had. What the kernel does not take then, libwebsockets keeps, and
+ * it is the real event that follows. That spares every write a turn of the loop and what asking for the event costs there.
+ */
+void sessions_write_due(gateway *gateway) {
+  struct lws_dll2 *first;
+  while ((first = lws_dll2_get_head(&gateway->due))) {
+    struct session *session = lws_container_of(first, struct session, due);
+    struct lws_pollfd ready = {.fd = lws_get_socket_fd(session->wsi), .events = POLLOUT, .revents = POLLOUT};
+    gateway_session_id id = session->id;
+    lws_dll2_remove(&session->due);
+    lws_service_fd(gateway->lws, &ready);
+    session = registry_find(&gateway->sessions, id);
+    /* libwebsockets had something of its own to write first, a pong perhaps. */
+    if (session && has_something_to_write(session) && !session->waits) wait_for_room(session);
+  }
+}
+
+static void note_drained(struct session *session) {
+  struct id_list *drained = &session->gateway->drained;
+  if (drained->count == drained->capacity) {
+    size_t capacity = drained->capacity ? drained->capacity * 2 : 64;
+    uint64_t *ids = realloc(drained->ids, capacity * sizeof *ids);
+    if (!ids) return; /* told with the next frames */
+    drained->ids = ids;
+    drained->capacity = capacity;
+  }
+  drained->ids[drained->count++] = session->id;
+  session->owes_drained = false;
+}
+
+void sessions_tell_drained(gateway *gateway) {
+  struct id_list *drained = &gateway->drained;
+  size_t count = 0;
+  /* Nothing is told of who was closed meanwhile. */
+  for (size_t i = 0; i < drained->count; i++) {
+    if (registry_find(&gateway->sessions, drained->ids[i])) drained->ids[count++] = drained->ids[i];
+  }
+  drained->count = 0;
+  if (count) gateway->configuration.callbacks.drained(gateway->context, drained->ids, count);
 }
 
 static gateway_frame *first_frame(const struct session *session) { return session->frames[session->first]; }
@@ -180,7 +247,7 @@ static gateway_frame *take_frame(struct session *session) {
 static int write_one(struct session *session) {
   gateway_frame *frame = take_frame(session);
   uint8_t *bytes = (uint8_t *)(uintptr_t)frame_wire_bytes(frame);
-  int written = lws_write(session->connection->wsi, bytes, gateway_frame_size(frame), LWS_WRITE_RAW);
+  int written = lws_write(session->wsi, bytes, gateway_frame_size(frame), LWS_WRITE_RAW);
   gateway_frame_release(frame);
   return written;
 }
@@ -194,13 +261,13 @@ static int write_gathered(struct session *session) {
     length += gateway_frame_size(frame);
     gateway_frame_release(frame);
   }
-  return lws_write(session->connection->wsi, start, length, LWS_WRITE_RAW);
+  return lws_write(session->wsi, start, length, LWS_WRITE_RAW);
 }
 
 /* permessage-deflate may read the payload after lws_write has returned: the frame is kept until the next callback. */
 static int write_deflated(struct session *session) {
   session->lent = take_frame(session);
-  return lws_write(session->connection->wsi, gateway_frame_payload(session->lent),
+  return lws_write(session->wsi, gateway_frame_payload(session->lent),
                    frame_payload_length(session->lent), LWS_WRITE_TEXT);
 }
 
@@ -226,11 +293,11 @@ static int write_ping(struct session *session) {
   uint8_t buffer[LWS_PRE + 4] = {0};
   session->ping_due = false;
   /* Not empty, because libwebsockets does not report the pong of an empty one. */
-  return lws_write(session->connection->wsi, buffer + LWS_PRE, 4, LWS_WRITE_PING);
+  return lws_write(session->wsi, buffer + LWS_PRE, 4, LWS_WRITE_PING);
 }
 
 static int write_what_is_due(struct session *session) {
-  struct lws *wsi = session->connection->wsi;
+  struct lws *wsi = session->wsi;
   if (session->ping_due && write_ping(session) < 0) return -1;
   while (session->count) {
     if (lws_partial_buffered(wsi)) return 0;
@@ -246,25 +313,22 @@ static int write_what_is_due(struct session *session) {
 
 /* LWS_CALLBACK_SERVER_WRITEABLE. -1 lets libwebsockets close. */
 int session_writable(struct session *session) {
-  gateway *gateway = session->gateway;
-  struct lws *wsi = session->connection->wsi;
+  struct lws *wsi = session->wsi;
+  session->waits = false;
   if (session->ended) return 0;
   settle(session);
   if (write_what_is_due(session) < 0) return -1;
   apply_back_pressure(session);
   if (session->count || session->in_flight || lws_partial_buffered(wsi)) {
-    lws_callback_on_writable(wsi);
+    wait_for_room(session);
     return 0;
   }
-  if (session->owes_drained) {
-    session->owes_drained = false;
-    gateway->configuration.callbacks.drained(gateway->context, session->id);
-  }
+  if (session->owes_drained) note_drained(session);
   if (!session->closing) return 0;
   /* Only now: with bytes on their way libwebsockets would skip the Close frame. */
   session->ended = true;
-  lws_close_reason(wsi, (enum lws_close_status)session->close_code, (unsigned char *)session->close_reason,
-                   strlen(session->close_reason));
+  const char *reason = session->close_reason ? session->close_reason : "";
+  lws_close_reason(wsi, (enum lws_close_status)session->close_code, (unsigned char *)(uintptr_t)reason, strlen(reason));
   return -1;
 }
 
@@ -272,14 +336,13 @@ void session_close(struct session *session, uint16_t code, const char *reason) {
   if (session->closing || session->ended) return;
   session->closing = true;
   session->close_code = code;
-  snprintf(session->close_reason, sizeof session->close_reason, "%s", reason);
+  size_t length = strnlen(reason, REASON_BYTES - 1);
   /* A reason cut in the middle of a character would be no text. */
-  size_t length = strlen(session->close_reason);
-  while (length && !utf8_is_valid((const uint8_t *)session->close_reason, length)) length--;
-  session->close_reason[length] = 0;
+  while (length && !utf8_is_valid((const uint8_t *)reason, length)) length--;
+  session->close_reason = strndup(reason, length);
   session->close_by = lws_now_usecs() + CLOSE_PATIENCE_US;
   apply_back_pressure(session);
-  lws_callback_on_writable(session->connection->wsi);
+  session_wants_to_write(session);
 }
 
 static bool append(struct session *session, const uint8_t *bytes, size_t length) {
@@ -308,7 +371,7 @@ static void deliver(struct session *session, const uint8_t *bytes, size_t length
 
 /* LWS_CALLBACK_RECEIVE: a piece of a message, perhaps an empty one. */
 int session_receive(struct session *session, const uint8_t *bytes, size_t length) {
-  struct lws *wsi = session->connection->wsi;
+  struct lws *wsi = session->wsi;
   session_heard(session);
   if (session->closing || session->ended) return 0;
   if (lws_frame_is_binary(wsi)) {
@@ -329,11 +392,8 @@ int session_receive(struct session *session, const uint8_t *bytes, size_t length
   if (!append(session, bytes, length)) return -1;
   if (!whole) return 0;
   deliver(session, session->message, session->message_length);
-  session->message_length = 0;
-  if (session->message_capacity > KEPT_MESSAGE_BYTES) {
-    free(session->message);
-    session->message = NULL;
-    session->message_capacity = 0;
-  }
+  free(session->message);
+  session->message = NULL;
+  session->message_length = session->message_capacity = 0;
   return 0;
 }

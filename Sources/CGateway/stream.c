@@ -106,7 +106,7 @@ void stream_free(struct exchange *exchange) {
   lws_sul_cancel(&stream->rearm_timer);
   if (stream->watcher) {
     lws_set_wsi_user(stream->watcher, NULL);
-    doom(stream->watcher);
+    doom(gateway, stream->watcher);
   }
   while (stream->count) drop_first(stream);
   free(stream->chunks);
@@ -260,15 +260,15 @@ static void writable(struct stream *stream) {
   }
 }
 
-/* LWS_CALLBACK_RAW_RX_FILE: the client has left, or says something that nobody is going to read. */
+/* LWS_CALLBACK_RAW_RX_FILE: the client has left, or says something that nobody is interested in: not to read it would keep
+   its end from being noticed. */
 static void readable(struct stream *stream) {
-  char peeked;
-  ssize_t count = recv(lws_get_socket_fd(stream->exchange->connection->wsi), &peeked, 1, MSG_PEEK | MSG_DONTWAIT);
-  if (count > 0) {
-    lws_rx_flow_control(stream->watcher, 0);
-  } else if (count == 0 || (errno != EAGAIN && errno != EINTR)) {
-    exchange_give_up(stream->exchange);
-  }
+  char discarded[4096];
+  ssize_t count = recv(lws_get_socket_fd(stream->exchange->connection->wsi), discarded, sizeof discarded, MSG_DONTWAIT);
+  if (count > 0 || (count < 0 && (errno == EAGAIN || errno == EINTR))) return;
+  /* The end stays readable. */
+  lws_rx_flow_control(stream->watcher, 0);
+  exchange_give_up(stream->exchange);
 }
 
 void stream_called_back(struct stream *stream, enum lws_callback_reasons reason) {

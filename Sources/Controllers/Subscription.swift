@@ -22,13 +22,21 @@ final class Subscription {
   var lastSent: UInt64 = 0
   /// When to try again after contents could not be read; 0: they could.
   var retryAt: UInt64 = 0
+  /// It gets a snapshot at the end of this turn, or when one can be made.
+  var startsOver = false
+  /// Shared by the session's subscriptions.
+  let readiness: SessionReadiness
   /// The rest of a snapshot that did not fit into one message; nothing else is sent before it.
   var loading: RowsDelivery?
   /// What the client asked while loading.
   var deferred: [SubscriptionRequest] = []
 
-  init(key: SubscriptionKey, shape: Shape, minInterval: Int, window: Window?, query: FollowedQuery) {
+  init(
+    key: SubscriptionKey, shape: Shape, minInterval: Int, window: Window?, query: FollowedQuery,
+    readiness: SessionReadiness
+  ) {
     self.key = key
+    self.readiness = readiness
     self.shape = shape
     self.minInterval = UInt64(min(minInterval, 86_400_000)) * 1_000_000
     self.window = window
@@ -38,6 +46,19 @@ final class Subscription {
   }
 
   var isBehind: Bool { held !== query.controller.newest }
+}
+
+/// Whether a session had taken everything when the turn's patches were made: asked once, for what the turn sends to one of its
+/// subscriptions must not keep the others waiting.
+final class SessionReadiness {
+  private var flush: UInt64 = 0
+  private var isDrained = false
+
+  /// - Parameter flush: the number of the turn's `WorkerLoop.flush`, from 1.
+  func isDrained(in flush: UInt64, ask: () -> Bool) -> Bool {
+    if self.flush != flush { (self.flush, isDrained) = (flush, ask()) }
+    return isDrained
+  }
 }
 
 /// What a client asks of a subscription that it has.

@@ -72,17 +72,21 @@ package protocol SubscriptionOutput: AnyObject, Sendable {
   /// of by `Worker.sessionDrained` as soon as it is.
   func isDrained(_ session: UInt64) -> Bool
 
-  /// Sends one message to several subscriptions that differ in nothing but session and id.
+  /// Sends, at the latest with the next `flush`, one message to several subscriptions that differ in nothing but session and id.
   func send(_ delivery: Delivery, shape: Shape, to recipients: [SubscriptionKey])
 
   /// The subscription is over; the error that says so is sent next. By then its id is free: the client may use it again at
   /// once.
   func subscriptionEnded(_ key: SubscriptionKey)
 
+  /// The turn is over: nothing more is sent that could leave together with what was.
+  func flush()
+
   /// The database is another one now than it was: a file in the place of the old one, or a copy restored into it.
   func epochChanged()
 }
 
 extension SubscriptionOutput {
+  package func flush() {}
   package func epochChanged() {}
 }

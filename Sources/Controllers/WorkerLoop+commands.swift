@@ -40,7 +40,8 @@ extension WorkerLoop {
     do throws(FreshetError) {
       let query = try followed(command.query)
       let subscription = Subscription(
-        key: command.key, shape: command.shape, minInterval: command.minInterval, window: command.window, query: query)
+        key: command.key, shape: command.shape, minInterval: command.minInterval, window: command.window, query: query,
+        readiness: sessions[command.key.session]?.values.first?.readiness ?? SessionReadiness())
       query.subscriptions[command.key] = subscription
       query.idleSince = nil
       sessions[command.key.session, default: [:]][command.key.number] = subscription
@@ -122,7 +123,7 @@ extension WorkerLoop {
 
   /// Answers what waits, in the order asked; each answer comes after what leads to the newest version.
   func performDeferred(_ subscription: Subscription) {
-    while subscription.loading == nil, !isStartingOver(subscription), !subscription.deferred.isEmpty {
+    while subscription.loading == nil, !subscription.startsOver, !subscription.deferred.isEmpty {
       bringToNow(subscription.query)
       if subscription.isOver { return }
       if subscription.isBehind {

@@ -15,60 +15,44 @@ struct SnapshotGroup: Hashable {
   }
 }
 
-/// Subscriptions that get the same patch.
-private struct PatchGroup: Hashable {
-  let held: Int
-  let from: String
-  let window: Window?
-  let shape: Shape
-
-  init(_ subscription: Subscription) {
-    held = subscription.held.number
-    from = subscription.sentVersion
-    window = subscription.window
-    shape = subscription.shape
-  }
-}
-
 // The end of a turn: everybody who can take it is sent what leads from their version to the newest. Each distinct message
 // is made once.
 extension WorkerLoop {
   func flush() {
-    var drained: [UInt64: Bool] = [:]
-    let isDrained = { (session: UInt64) in
-      if let known = drained[session] { return known }
-      let answer = self.output.isDrained(session)
-      drained[session] = answer
-      return answer
-    }
+    flushes += 1
     sendSnapshots()
-    for subscription in loading.values where isDrained(subscription.key.session) { sendNextPart(subscription) }
-    sendPatches(isDrained)
+    for subscription in loading.values where isDrained(subscription) { sendNextPart(subscription) }
+    sendPatches()
     answerWaiters()
     // Asked again, because what this turn has sent is on its way now: only who waits is told when it is gone.
     for subscription in loading.values where output.isDrained(subscription.key.session) { mustTurn = true }
   }
 
-  private func sendPatches(_ isDrained: (UInt64) -> Bool) {
+  private func isDrained(_ subscription: Subscription) -> Bool {
+    subscription.readiness.isDrained(in: flushes) { output.isDrained(subscription.key.session) }
+  }
+
+  private func sendPatches() {
     let now = monotonicNanoseconds()
     for query in dirty.values {
       // Contents are read in the state that the transaction sees, which has to be the version's.
       if query.pending != nil { continue }
-      var due: [Subscription] = []
+      let newest = query.controller.newest
+      var groups = PatchGroups()
       var isAnyoneLeft = false
-      for subscription in query.subscriptions.values where subscription.isBehind {
+      for subscription in query.subscriptions.values where subscription.held !== newest {
         let earliest = max(subscription.lastSent &+ subscription.minInterval, subscription.retryAt)
         if earliest > now, subscription.lastSent > 0 || subscription.retryAt > 0 {
           nextDue = min(nextDue, earliest)
           isAnyoneLeft = true
-        } else if subscription.loading == nil, !isStartingOver(subscription), isDrained(subscription.key.session) {
-          due.append(subscription)
+        } else if subscription.loading == nil, !subscription.startsOver, isDrained(subscription) {
+          groups.add(subscription)
         } else {
           isAnyoneLeft = true
         }
       }
-      sendPatches(query, due, now)
-      if due.contains(where: { $0.isBehind && !isStartingOver($0) }) { isAnyoneLeft = true }
+      sendPatches(query, groups.members, now)
+      if groups.members.joined().contains(where: { $0.isBehind && !$0.startsOver }) { isAnyoneLeft = true }
       query.reader.forgetContents()
       if !isAnyoneLeft { dirty[ObjectIdentifier(query)] = nil }
     }
@@ -76,17 +60,14 @@ extension WorkerLoop {
     sendSnapshots()
   }
 
-  /// Sends subscriptions of one query the patches from the versions that they have.
-  private func sendPatches(_ query: FollowedQuery, _ subscriptions: [Subscription], _ now: UInt64) {
-    guard subscriptions.count > 1 else {
-      if let only = subscriptions.first { sendPatch(query, [only], difference(query, since: only.held), now) }
-      return
-    }
+  /// - Parameter groups: of one query, each getting one patch.
+  private func sendPatches(_ query: FollowedQuery, _ groups: [[Subscription]], _ now: UInt64) {
+    // By the number of the version held.
     var differences: [Int: VersionDifference?] = [:]
-    for group in Dictionary(grouping: subscriptions, by: PatchGroup.init).values {
+    for group in groups {
       let held = group[0].held
       let difference = differences[held.number] ?? difference(query, since: held)
-      differences[held.number] = difference
+      if groups.count > 1 { differences[held.number] = difference }
       sendPatch(query, group, difference, now)
     }
   }
@@ -100,7 +81,7 @@ extension WorkerLoop {
   /// Sends one subscription what it is behind by, whether or not its time has come: an answer follows.
   func bringUpToDate(_ subscription: Subscription) {
     guard subscription.isBehind, subscription.query.pending == nil else { return }
-    sendPatches(subscription.query, [subscription], monotonicNanoseconds())
+    sendPatches(subscription.query, [[subscription]], monotonicNanoseconds())
     sendSnapshots()
   }
 
@@ -115,10 +96,7 @@ extension WorkerLoop {
   /// - Returns: false when a snapshot is better.
   func sendRequeried(_ subscription: Subscription, _ window: Window?) -> Bool {
     let newest = subscription.query.controller.newest
-    guard
-      let difference = VersionDifference(
-        from: subscription.held.tree, to: newest.tree, limit: differenceLimit(newest.tree))
-    else { return false }
+    guard let difference = difference(subscription.query, since: subscription.held) else { return false }
     let patch = difference.patch(window: subscription.window, becoming: window)
     guard isWorthSending(patch, newest.tree) else { return false }
     send(patch, subscription.query, [subscription], from: nil, monotonicNanoseconds())
@@ -211,12 +189,9 @@ extension WorkerLoop {
   func startOver(_ subscription: Subscription) {
     subscription.loading = nil
     loading[subscription.key] = nil
-    if !isStartingOver(subscription) { snapshots[SnapshotGroup(subscription), default: []].append(subscription) }
-  }
-
-  /// Whether the subscription gets a snapshot at the end of this turn.
-  func isStartingOver(_ subscription: Subscription) -> Bool {
-    snapshots[SnapshotGroup(subscription)]?.contains { $0 === subscription } == true
+    if subscription.startsOver { return }
+    subscription.startsOver = true
+    snapshots[SnapshotGroup(subscription), default: []].append(subscription)
   }
 
   private func sendSnapshots() {
@@ -236,6 +211,7 @@ extension WorkerLoop {
   private func sendSnapshot(_ subscriptions: [Subscription]) {
     let first = subscriptions[0]
     let query = first.query
+    for subscription in subscriptions { subscription.startsOver = false }
     bringToNow(query)
     if first.isOver { return }
     do throws(FreshetError) {
@@ -264,6 +240,7 @@ extension WorkerLoop {
       // They get it later.
       let group = SnapshotGroup(first)
       for subscription in subscriptions where postpone(subscription, error) {
+        subscription.startsOver = true
         snapshots[group, default: []].append(subscription)
       }
     }

@@ -55,6 +55,8 @@ final class WorkerLoop {
   var loading: [SubscriptionKey: Subscription] = [:]
   /// Subscriptions that get a snapshot at the end of this turn.
   var snapshots: [SnapshotGroup: [Subscription]] = [:]
+  /// Counts the turns that sent something, or could have.
+  var flushes: UInt64 = 0
   /// When something is due that no event will tell of.
   var nextDue: UInt64 = .max
 
@@ -117,6 +119,7 @@ final class WorkerLoop {
     // A file that somebody writes to is looked at again soon.
     if !hasChanged { openIfReplaced() }
     if hasChanged || mustTurn || !commands.isEmpty || monotonicNanoseconds() >= nextDue { turn(commands) }
+    output.flush()
     dropIdleQueries()
     // After the turn: who waited for the result has it by now.
     returnFreeMemory()

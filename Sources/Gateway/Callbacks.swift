@@ -16,9 +16,9 @@ let callbacks = gateway_callbacks(
     let message = UnsafeRawBufferPointer(start: bytes, count: length)
     gateway.delegate.gateway(gateway, received: message, from: SessionID(rawValue: session))
   },
-  drained: { context, session in
+  drained: { context, sessions, count in
     let gateway = Gateway.from(context)
-    gateway.delegate.gateway(gateway, drained: SessionID(rawValue: session))
+    gateway.delegate.gateway(gateway, drained: UnsafeBufferPointer(start: sessions, count: count))
   },
   closed: { context, session in
     let gateway = Gateway.from(context)

@@ -42,10 +42,24 @@ package final class Gateway: @unchecked Sendable {
   /// The port that is listened on.
   package var port: Int { Int(gateway_port(pointer)) }
 
-  /// Queues a frame for a session; frames due together leave in one write.
+  /// Sends a frame to a session.
   package func send(_ frame: Frame, to session: SessionID) {
-    gateway_send(pointer, session.rawValue, frame.pointer)
+    queue(frame, to: CollectionOfOne(session.rawValue))
+    flush()
   }
+
+  /// Queues a frame for sessions, given by their raw values; it leaves with the next `flush`, or sooner. Frames of a session
+  /// that are due together leave in one write.
+  package func queue(_ frame: Frame, to sessions: some Collection<UInt64>) {
+    if sessions.isEmpty { return }
+    let queue = { (sessions: UnsafeBufferPointer<UInt64>) in
+      gateway_queue(self.pointer, frame.pointer, sessions.baseAddress!, sessions.count)
+    }
+    if sessions.withContiguousStorageIfAvailable(queue) == nil { Array(sessions).withUnsafeBufferPointer(queue) }
+  }
+
+  /// Has what is queued written. Not needed by the delegate.
+  package func flush() { gateway_flush(pointer) }
 
   /// Writes what is queued for the session, then closes it. At most 123 bytes of the reason are sent.
   package func close(_ session: SessionID, code: UInt16, reason: String = "") {

@@ -12,8 +12,9 @@ package protocol GatewayDelegate: AnyObject, Sendable {
   /// One whole text message: valid UTF-8, no longer than `messageLimit`.
   func gateway(_ gateway: Gateway, received message: UnsafeRawBufferPointer, from session: SessionID)
 
-  /// All frames sent to the session so far are with the kernel. Called once after each time that frames were queued.
-  func gateway(_ gateway: Gateway, drained session: SessionID)
+  /// All frames sent to these sessions, given by their raw values, are with the kernel. Told once after each time that frames
+  /// were queued.
+  func gateway(_ gateway: Gateway, drained sessions: UnsafeBufferPointer<UInt64>)
 
   /// The session is over, by whichever side. Nothing follows for it.
   func gateway(_ gateway: Gateway, closed session: SessionID)

@@ -43,9 +43,9 @@ final class SessionFront: GatewayDelegate {
     }
   }
 
-  func gateway(_ gateway: Gateway, drained session: SessionID) {
-    guard let server = current, server.sessions.drained(session.rawValue) else { return }
-    server.pool.post(.sessionDrained(session.rawValue))
+  func gateway(_ gateway: Gateway, drained sessions: UnsafeBufferPointer<UInt64>) {
+    guard let server = current else { return }
+    for session in server.sessions.drained(sessions) { server.pool.post(.sessionDrained(session)) }
   }
 
   func gateway(_ gateway: Gateway, closed session: SessionID) {
@@ -64,7 +64,7 @@ final class SessionFront: GatewayDelegate {
 
   func gateway(_ gateway: Gateway, drained stream: RequestID) {
     let session = EventStreams.session(of: stream)
-    guard let server = current, server.sessions.drained(session) else { return }
+    guard let server = current, !server.sessions.drained(CollectionOfOne(session)).isEmpty else { return }
     server.pool.post(.sessionDrained(session))
   }
 

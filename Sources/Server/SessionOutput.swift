@@ -28,30 +28,23 @@ final class SessionOutput: SubscriptionOutput {
   func epochChanged() {
     greeting.renewEpoch()
     let frame = Frame(payload: greeting.hello)
-    for session in sessions.all where !EventStreams.isStream(session) { send(frame, to: session) }
+    queue(frame, to: sessions.all.filter { !EventStreams.isStream($0) })
   }
 
   func send(_ delivery: Delivery, shape: Shape, to recipients: [SubscriptionKey]) {
     let body = MessageBody(delivery, shape: shape)
-    // By the bytes of the id: to Swift, texts that differ may be equal.
-    var frames: [[UInt8]: Frame] = [:]
-    var event: Frame?
-    for recipient in recipients {
-      if EventStreams.isStream(recipient.session) {
-        let frame = event ?? Frame(delivery, body.message(id: encoded(EventStreams.subscription)))
-        event = frame
-        send(frame, delivery, to: recipient.session)
-        continue
-      }
-      let id = encoded(recipient.id)
-      let frame = frames[id] ?? Frame(payload: body.message(id: id))
-      frames[id] = frame
-      send(frame, to: recipient.session)
-    }
+    let recipients = Recipients(recipients)
+    for (id, sessions) in recipients.sessions { queue(Frame(payload: body.message(id: encoded(id))), to: sessions) }
+    guard !recipients.streams.isEmpty else { return }
+    let event = Frame(delivery, body.message(id: encoded(EventStreams.subscription)))
+    for stream in recipients.streams { send(event, delivery, to: stream) }
   }
 
+  /// What was sent to subscriptions leaves at the end of a worker's turn, so that everything due to a session is one write.
+  func flush() { gateway.withLock { $0 }?.flush() }
+
   private func send(_ event: Frame, _ delivery: Delivery, to stream: UInt64) {
-    sessions.markBusy(stream)
+    sessions.markBusy(CollectionOfOne(stream))
     guard case .error(let error, isFatal: true) = delivery else { return streams.send(event, to: stream) }
     if streams.end(stream, error, event) { sessions.close(stream) }
   }
@@ -64,14 +57,46 @@ final class SessionOutput: SubscriptionOutput {
   func send(message: [UInt8], to session: UInt64) { send(Frame(payload: message), to: session) }
 
   private func send(_ frame: Frame, to session: UInt64) {
-    sessions.markBusy(session)
-    gateway.withLock { $0 }?.send(frame, to: SessionID(rawValue: session))
+    queue(frame, to: CollectionOfOne(session))
+    flush()
+  }
+
+  private func queue(_ frame: Frame, to recipients: some Collection<UInt64>) {
+    sessions.markBusy(recipients)
+    gateway.withLock { $0 }?.queue(frame, to: recipients)
   }
 
   private func encoded(_ id: String) -> [UInt8] {
     var writer = JSONWriter()
     writer.string(id)
     return writer.bytes
+  }
+}
+
+/// Who gets a delivery: sessions by the id that they gave their subscription, and streams.
+private struct Recipients {
+  private(set) var sessions: [(id: String, sessions: [UInt64])] = []
+  private(set) var streams: [UInt64] = []
+
+  init(_ keys: [SubscriptionKey]) {
+    // By the bytes of the id: to Swift, texts that differ may be equal.
+    var places: [[UInt8]: Int] = [:]
+    // Most often all of them gave the same id.
+    var place = -1
+    for key in keys {
+      if EventStreams.isStream(key.session) {
+        streams.append(key.session)
+      } else if place >= 0, key.id.utf8.elementsEqual(sessions[place].id.utf8) {
+        sessions[place].sessions.append(key.session)
+      } else {
+        place = places[Array(key.id.utf8), default: sessions.count]
+        if place == sessions.count {
+          places[Array(key.id.utf8)] = place
+          sessions.append((key.id, []))
+        }
+        sessions[place].sessions.append(key.session)
+      }
+    }
   }
 }
 

@@ -39,6 +39,23 @@ import Testing
     }
   }
 
+  @Test func `What is queued leaves with the flush, each session's frames in order, and each is told of once`() throws {
+    let recorder = Recorder()
+    try withGateway(recorder) { gateway in
+      let clients = try (0..<20).map { _ in try RawWebSocket(port: gateway.port) }
+      let sessions = try clients.map { _ in try recorder.nextOpened().0 }
+      // Of a frame of 40,000 bytes and others that are gathered, beyond what a session keeps a place for.
+      let texts = (0..<30).map { String(repeating: "\($0) ", count: $0 == 17 ? 20_000 : 3) }
+      for text in texts { gateway.queue(Frame(payload: bytes(text)), to: sessions.map(\.rawValue)) }
+      gateway.queue(Frame(payload: bytes("nobody")), to: [])
+      gateway.flush()
+      for client in clients { for text in texts { #expect(try client.readFrame().text == text) } }
+      var drained: [SessionID] = []
+      while Set(drained).count < sessions.count { drained.append(try recorder.nextDrained()) }
+      #expect(Set(drained) == Set(sessions))
+    }
+  }
+
   @Test func `drained comes once after frames were queued`() throws {
     let recorder = Recorder()
     try withGateway(recorder) { gateway in

@@ -106,8 +106,8 @@ final class Recorder: GatewayDelegate {
     react(gateway, session, Array(message))
   }
 
-  func gateway(_ gateway: Gateway, drained session: SessionID) {
-    record(.drained(session))
+  func gateway(_ gateway: Gateway, drained sessions: UnsafeBufferPointer<UInt64>) {
+    for session in sessions { record(.drained(SessionID(rawValue: session))) }
   }
 
   func gateway(_ gateway: Gateway, closed session: SessionID) {

@@ -4,8 +4,8 @@
  * This header is the whole contract between C and Swift; no libwebsockets type leaves the C sources.
  *
  * Threads. One service thread, started by gateway_start, owns every socket. All callbacks run on it and must return
- * soon. The functions marked "any thread" put a command into a queue under a lock and wake the service thread; what
- * they do to a session or request that is gone already is nothing.
+ * soon. The functions marked "any thread" put a command into a queue under a lock and wake the service thread (but for
+ * gateway_queue, which leaves that to gateway_flush); what they do to a session or request that is gone already is nothing.
  *
  * Ownership. Bytes given to a callback are valid during the call only. A frame is counted by references; sending one
  * takes a reference of the gateway's own, so that one frame is written to many sessions without a copy.
@@ -24,7 +24,8 @@
 typedef struct gateway gateway;
 typedef struct gateway_frame gateway_frame;
 
-/* Names one WebSocket connection, or one HTTP request; never used twice, and below 2^63. */
+/* Names one WebSocket connection, or one HTTP request; never used twice, and below 2^63. The low half is the number of a slot,
+   of which there are as many as there ever were connections, or requests, at a time. */
 typedef uint64_t gateway_session_id;
 typedef uint64_t gateway_request_id;
 
@@ -63,8 +64,8 @@ typedef struct gateway_callbacks {
   void (*opened)(void *_Nullable context, gateway_session_id session, const gateway_request *request);
   /* One whole text message: valid UTF-8, no longer than `message_limit`. */
   void (*received)(void *_Nullable context, gateway_session_id session, const uint8_t *_Nullable bytes, size_t length);
-  /* All frames sent to the session so far are with the kernel. Called once after each time that frames were queued. */
-  void (*drained)(void *_Nullable context, gateway_session_id session);
+  /* All frames sent to these sessions so far are with the kernel. Told once after each time that frames were queued. */
+  void (*drained)(void *_Nullable context, const gateway_session_id *sessions, size_t count);
   /* The session is over, by whichever side. Nothing follows for it. */
   void (*closed)(void *_Nullable context, gateway_session_id session);
   /* A whole HTTP request for a dynamic route: answer it, now or later, with gateway_respond. */
@@ -142,8 +143,13 @@ size_t gateway_frame_size(const gateway_frame *frame);
 void gateway_frame_retain(gateway_frame *frame);
 void gateway_frame_release(gateway_frame *frame);
 
-/* Queues frames for a session, in order; those due together leave in one write. Any thread. */
-void gateway_send(gateway *gateway, gateway_session_id session, gateway_frame *frame);
+/*
+ * Queues a frame for sessions, each of which gets its frames in order. What is queued leaves after the next gateway_flush at
+ * the latest; frames that are due together leave in one write. Any thread.
+ */
+void gateway_queue(gateway *gateway, gateway_frame *frame, const gateway_session_id *sessions, size_t count);
+/* Has what is queued written. Any thread; in a callback it is not needed. */
+void gateway_flush(gateway *gateway);
 
 /* Writes what is queued for the session, then closes it. Any thread. */
 void gateway_close(gateway *gateway, gateway_session_id session, uint16_t code, const char *reason);

@@ -1,0 +1,109 @@
+/*
+ * What the service thread waits with.
+ *
+ * libwebsockets' own loop calls poll, whose cost grows with the connections that are open: about 0.1 µs for each, every time.
+ * Its plugin for libev waits with epoll, which costs nothing for those that nothing happens to. Plugin and libev are loaded
+ * when they are installed, and are not needed otherwise. The loop is ours (a "foreign" one to libwebsockets), because one of
+ * its own would take SIGINT, and would not return between events.
+ *
+ * The plugin (4.1 to 4.3) moves its timer only when that has fired or after an event. Whatever is to happen sooner than what
+ * it waits for has to be an event itself: hence `loop_wake_in` and `loop_nudge`.
+ */
+#include <dlfcn.h>
+#include <unistd.h>
+
+#ifdef __linux__
+#include <sys/timerfd.h>
+#endif
+
+#include "internal.h"
+
+/* libev's interface as of version 4, whose header is not needed for this. */
+enum { RUN_WITHOUT_WAITING = 1, RUN_ONCE = 2 };
+static struct {
+  void *(*create)(unsigned int flags);
+  int (*run)(void *loop, int flags);
+  void (*destroy)(void *loop);
+} libev;
+
+/* The caller holds the lock under which contexts are made. */
+static bool load_libev(void) {
+  if (libev.create) return true;
+  void *library = dlopen("libev.so.4", RTLD_NOW | RTLD_LOCAL);
+  if (!library) return false;
+  *(void **)&libev.run = dlsym(library, "ev_run");
+  *(void **)&libev.destroy = dlsym(library, "ev_loop_destroy");
+  if (libev.run && libev.destroy) *(void **)&libev.create = dlsym(library, "ev_loop_new");
+  return libev.create != NULL;
+}
+
+bool loop_create_context(gateway *gateway, struct lws_context_creation_info *info) {
+#ifdef __linux__
+  uint64_t options = info->options;
+  if (load_libev() && (gateway->loop = libev.create(0))) {
+    info->foreign_loops = &gateway->loop;
+    info->options |= LWS_SERVER_OPTION_LIBEV;
+    lws_set_log_level(0, NULL); /* that the plugin is missing is no error */
+    gateway->lws = lws_create_context(info);
+    if (gateway->lws) return true;
+    info->foreign_loops = NULL;
+    info->options = options;
+    loop_destroy(gateway);
+  }
+  gateway_log(gateway, 2, "libwebsockets-evlib-ev is not installed: many idle connections will cost processor time");
+#endif
+  gateway->lws = lws_create_context(info);
+  return gateway->lws != NULL;
+}
+
+bool loop_open_alarm(gateway *gateway) {
+#ifdef __linux__
+  if (!gateway->loop) return true;
+  lws_sock_file_fd_type descriptor = {.filefd = timerfd_create(CLOCK_MONOTONIC, TFD_NONBLOCK | TFD_CLOEXEC)};
+  if (descriptor.filefd < 0) return false;
+  /* Closes the descriptor itself when it fails. */
+  gateway->alarm = lws_adopt_descriptor_vhost(gateway->vhost, LWS_ADOPT_RAW_FILE_DESC, descriptor,
+                                              gateway->configuration.subprotocol, NULL);
+  return gateway->alarm != NULL;
+#else
+  (void)gateway;
+  return true;
+#endif
+}
+
+/* What is due is done after every event: this only has to be one. */
+void loop_alarm_rang(gateway *gateway) {
+  uint64_t times;
+  gateway->alarm_at = 0;
+  if (read(lws_get_socket_fd(gateway->alarm), &times, sizeof times) < 0) return;
+}
+
+/* One alarm, for what comes first: what comes later and is not asked for again is done when the sessions are looked at, at most
+   WATCH_INTERVAL_US too late. */
+void loop_wake_in(gateway *gateway, lws_usec_t microseconds) {
+#ifdef __linux__
+  lws_usec_t at = lws_now_usecs() + microseconds;
+  if (!gateway->alarm || (gateway->alarm_at && gateway->alarm_at <= at)) return;
+  struct itimerspec when = {.it_value = {.tv_sec = microseconds / LWS_US_PER_SEC,
+                                         .tv_nsec = microseconds % LWS_US_PER_SEC * 1000 + 1}};
+  if (timerfd_settime(lws_get_socket_fd(gateway->alarm), 0, &when, NULL) == 0) gateway->alarm_at = at;
+#else
+  (void)gateway, (void)microseconds;
+#endif
+}
+
+void loop_nudge(gateway *gateway) {
+  if (gateway->loop) lws_cancel_service(gateway->lws);
+}
+
+bool loop_run_once(gateway *gateway, bool waits) {
+  if (!gateway->loop) return lws_service(gateway->lws, waits ? 0 : -1) >= 0;
+  libev.run(gateway->loop, waits ? RUN_ONCE : RUN_WITHOUT_WAITING);
+  return true;
+}
+
+/* After the context. */
+void loop_destroy(gateway *gateway) {
+  if (gateway->loop) libev.destroy(gateway->loop);
+  gateway->loop = NULL;
+}
