@@ -54,6 +54,7 @@ final class WorkerLoop {
   var loading: [SubscriptionKey: Subscription] = [:]
   /// Subscriptions that get a snapshot at the end of this turn.
   var snapshots: [SnapshotGroup: [Subscription]] = [:]
+  var recentSnapshots = RecentSnapshots()
   /// When something is due that no event will tell of.
   var nextDue: UInt64 = .max
 
