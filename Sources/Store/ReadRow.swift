@@ -39,13 +39,15 @@ struct ReadRow {
     contents = first..<first + query.columns.count
     section = query.section.map { (0, $0) }
     indexTitle = query.hasIndexTitle ? 1 : nil
-    let firstSort = (query.section == nil ? 0 : 1) + (query.hasIndexTitle ? 1 : 0)
-    order =
-      query.sorts.enumerated().map { (firstSort + $0.offset, $0.element) }
-      + query.keyTies.map { (first + $0.column, $0.order) }
+    var next = (query.section == nil ? 0 : 1) + (query.hasIndexTitle ? 1 : 0)
+    var order: [Field] = []
+    for sort in query.sorts {
+      order.append((sort.column.map { first + $0 } ?? next, sort.order))
+      if sort.column == nil { next += 1 }
+    }
+    self.order = order + query.keyTies.map { (first + $0.column, $0.order) }
     identityFields = query.keyColumns.indices.map { (first + $0, .identity) }
-    let firstUnit = firstSort + query.sorts.count
-    unitFields = zip(firstUnit..<first, query.unit?.orders ?? []).map { ($0, $1) }
+    unitFields = zip(next..<first, query.unit?.orders ?? []).map { ($0, $1) }
   }
 
   var identity: [UInt8] { entry.bytes.withUnsafeBytes { Array(RankedEntry.identity(of: $0)) } }

@@ -4,7 +4,7 @@ package import LiveQuery
 /// parameters' values: all queries of one shape share it.
 ///
 /// Every statement that gives rows gives the same columns: section value and index title (when there are sections and an
-/// expression for titles), the sort values, the unit (when the query's key is another one), then the result's columns, key
+/// expression for titles), the sort values that are no columns of the result, the unit (when the query's key is another one), then the result's columns, key
 /// first.
 package struct CompiledQuery: Sendable {
   /// The result's columns as clients see them, key columns first.
@@ -30,13 +30,19 @@ package struct CompiledQuery: Sendable {
   /// How the section value sorts; nil without sections.
   var section: FieldOrder?
   var hasIndexTitle: Bool
-  var sorts: [FieldOrder]
+  var sorts: [Sort]
   /// How the key columns break ties: those that are not BINARY, by index into `columns`.
   var keyTies: [(column: Int, order: FieldOrder)]
   /// By result column, the columns that it is made of, by index into `tables`.
   var dependencies: [[Int: ColumnMask]]
   /// By index into `tables`, the columns that conditions of joins read: with them, other rows may be joined.
   var joinColumns: [Int: ColumnMask]
+
+  struct Sort: Sendable {
+    var order: FieldOrder
+    /// The result's column that has the value, by index into `columns`; nil: it is a column of the statements for itself.
+    var column: Int?
+  }
 
   /// A part of the result that is evaluated by itself: the rows that one row of the first table, or one group, gives.
   package struct Unit: Sendable {
@@ -55,7 +61,7 @@ package struct CompiledQuery: Sendable {
 
   /// Index of the first of the result's columns in a row of any statement.
   var firstColumn: Int {
-    (section == nil ? 0 : 1) + (hasIndexTitle ? 1 : 0) + sorts.count
+    (section == nil ? 0 : 1) + (hasIndexTitle ? 1 : 0) + sorts.count { $0.column == nil }
       + (unit.map { $0.isKey ? 0 : $0.orders.count } ?? 0)
   }
 }
