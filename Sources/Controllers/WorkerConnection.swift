@@ -85,6 +85,9 @@ final class WorkerConnection {
     return try schemaVersionReader.step() ? schemaVersionReader.integer(0) : -1
   }
 
+  /// Frees the pages that SQLite keeps of the file. Outside transactions only.
+  func releasePages() { sqlite3_db_release_memory(raw) }
+
   /// Runs `body` in one read transaction: all that it reads is one state of the database.
   func snapshot(_ body: (Database) throws -> Void) throws {
     try queue.inDatabase { db in

@@ -246,17 +246,6 @@ extension WorkerLoop {
     }
   }
 
-  /// The whole snapshot, all of its rows read.
-  func snapshot(_ query: FollowedQuery, window: Window?) throws(FreshetError) -> Snapshot {
-    let newest = query.controller.newest
-    let range = window?.range(total: newest.tree.count) ?? 0..<newest.tree.count
-    let rows = try contents(query, range)
-    return Snapshot(
-      version: query.name(of: newest), commit: commit(of: query), columns: query.compiled.columns,
-      key: query.compiled.keyColumns, total: newest.tree.count, sections: newest.sections, window: window,
-      offset: range.lowerBound, rows: rows, range: 0..<rows.count, alongside: newest.alongside)
-  }
-
   /// The contents of the newest version's rows at `offsets`.
   func contents(_ query: FollowedQuery, _ offsets: Range<Int>) throws(FreshetError) -> PackedRows {
     var rows: [SectionedTree.Row] = []

@@ -57,6 +57,7 @@ final class WorkerLoop {
   var snapshots: [SnapshotGroup: [Subscription]] = [:]
   /// Counts the turns that sent something, or could have.
   var flushes: UInt64 = 0
+  var recentSnapshots = RecentSnapshots()
   /// When something is due that no event will tell of.
   var nextDue: UInt64 = .max
 
@@ -205,7 +206,9 @@ final class WorkerLoop {
 
     var descriptors = [pollfd(fd: worker.wake.readEnd, events: Int16(POLLIN), revents: 0)]
     // Who rests spares the writer waking this thread.
-    if watcher.descriptor >= 0, rest == 0 { descriptors.append(pollfd(fd: watcher.descriptor, events: Int16(POLLIN), revents: 0)) }
+    if watcher.descriptor >= 0, rest == 0 {
+      descriptors.append(pollfd(fd: watcher.descriptor, events: Int16(POLLIN), revents: 0))
+    }
     _ = system_poll(&descriptors, UInt32(descriptors.count), timeout)
     if descriptors[0].revents != 0 { worker.wake.clear() }
     if descriptors.count > 1, descriptors[1].revents != 0, watcher.drain() { look = 0 }

@@ -1,20 +1,24 @@
+import Synchronization
+
 /// A whole result as it is told to a client that starts: protocol 3.2, before it is written as JSON.
 package struct Snapshot: Sendable {
-  package var version: String
-  package var commit: Int64
-  package var columns: [String]
-  package var key: [String]
-  package var total: Int
-  package var sections: [SectionInfo]
+  package let version: String
+  package let commit: Int64
+  package let columns: [String]
+  package let key: [String]
+  package let total: Int
+  package let sections: [SectionInfo]
   /// Nil when everything is wanted.
-  package var window: Window?
+  package let window: Window?
   /// Offset in the result of the first of `rows`.
-  package var offset: Int
-  package var rows: PackedRows
+  package let offset: Int
+  package let rows: PackedRows
   /// Which of `rows` one message has; the others follow in `rows` messages.
   package var range: Range<Int>
   /// In the order of their names.
-  package var alongside: [NamedValue]
+  package let alongside: [NamedValue]
+  /// Of all rows.
+  private let message = MessageOfSnapshot()
 
   package init(
     version: String, commit: Int64, columns: [String], key: [String], total: Int, sections: [SectionInfo],
@@ -34,4 +38,21 @@ package struct Snapshot: Sendable {
   }
 
   package var isComplete: Bool { range.upperBound == rows.count }
+
+  /// What the snapshot is as a message: written by the first who sends it as it is, once for each shape. Not of a part.
+  package func message(_ shape: Shape, _ write: () -> [UInt8]) -> [UInt8] {
+    range == 0..<rows.count ? message.written(shape, write) : write()
+  }
+}
+
+/// Any thread.
+private final class MessageOfSnapshot: Sendable {
+  private let messages = Mutex<[Shape: [UInt8]]>([:])
+
+  func written(_ shape: Shape, _ write: () -> [UInt8]) -> [UInt8] {
+    if let known = messages.withLock({ $0[shape] }) { return known }
+    let message = write()
+    messages.withLock { $0[shape] = message }
+    return message
+  }
 }

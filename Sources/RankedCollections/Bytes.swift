@@ -32,6 +32,15 @@ extension Bytes {
   @inline(__always)
   package func dropping(_ start: Int) -> Bytes { Bytes(rebasing: self[start...]) }
 
+  /// Eight bytes from `start` on as a number that compares as they do; zeros where there are none.
+  @inline(__always)
+  package func word(at start: Int) -> UInt64 {
+    if count >= start + 8 { return UInt64(bigEndian: loadUnaligned(fromByteOffset: start, as: UInt64.self)) }
+    var result: UInt64 = 0
+    for index in start..<start + 8 { result = result << 8 | (index < count ? UInt64(self[index]) : 0) }
+    return result
+  }
+
   /// A 64-bit hash, the same for the same bytes and seed on every machine.
   ///
   /// Eight bytes a step, each folded in by a full 64×64→128-bit multiplication (the mixing step of wyhash); good enough
@@ -44,10 +53,18 @@ extension Bytes {
       state = Bytes.mix(state ^ word, 0xE703_7ED1_A0B4_28DB)
       position += 8
     }
+    // What is left, read in as few loads; bytes that overlap are hashed twice, which does no harm.
     var tail: UInt64 = 0
-    while position < count {
-      tail = tail << 8 | UInt64(self[position])
-      position += 1
+    if position < count {
+      if count >= 8 {
+        tail = UInt64(littleEndian: loadUnaligned(fromByteOffset: count - 8, as: UInt64.self))
+      } else if count >= 4 {
+        let first = UInt32(littleEndian: loadUnaligned(fromByteOffset: 0, as: UInt32.self))
+        let last = UInt32(littleEndian: loadUnaligned(fromByteOffset: count - 4, as: UInt32.self))
+        tail = UInt64(first) << 32 | UInt64(last)
+      } else {
+        tail = UInt64(self[0]) << 16 | UInt64(self[count / 2]) << 8 | UInt64(self[count - 1])
+      }
     }
     return Bytes.mix(state ^ tail, 0x8EBC_6AF0_9C88_C6E3 ^ UInt64(truncatingIfNeeded: count))
   }

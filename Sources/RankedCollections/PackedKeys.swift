@@ -21,6 +21,25 @@ struct PackedKeys {
     bytes.reserveCapacity(byteCount)
   }
 
+  /// The keys at `indices`, in buffers that are exactly large enough.
+  init(_ indices: Range<Int>, key: (Int) -> Bytes) {
+    var total = 0
+    ends = Array(unsafeUninitializedCapacity: indices.count) { buffer, count in
+      for index in indices {
+        total += key(index).count
+        buffer.initializeElement(at: count, to: UInt32(total))
+        count += 1
+      }
+    }
+    bytes = Array(unsafeUninitializedCapacity: total) { buffer, count in
+      for index in indices {
+        let key = key(index)
+        UnsafeMutableRawBufferPointer(rebasing: UnsafeMutableRawBufferPointer(buffer)[count...]).copyMemory(from: key)
+        count += key.count
+      }
+    }
+  }
+
   var count: Int { ends.count }
   var byteCount: Int { bytes.count }
 

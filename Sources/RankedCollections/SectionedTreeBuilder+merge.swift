@@ -19,6 +19,7 @@ extension SectionedTreeBuilder {
   /// - Throws: `DuplicateIdentity`; the editor is of no use then.
   /// - Complexity: O(n + changes × log n).
   package func merge(into editor: inout SectionedTreeEditor) throws -> [[UInt8]]? {
+    defer { withExtendedLifetime(arena) {} }
     guard let edits = edits(from: editor.tree) else { return nil }
     for identity in edits.removed { _ = identity.withUnsafeBytes { editor.remove($0) } }
     for place in edits.restamped {
@@ -31,7 +32,7 @@ extension SectionedTreeBuilder {
         }
       }
     }
-    for draft in drafts { draft.key.withUnsafeBytes { editor.relabel($0, draft.label) } }
+    for draft in drafts { editor.relabel(draft.key, draft.label) }
     return (edits.restamped + edits.inserted).map { place in
       with(place) { _, _, entry, _ in Array(RankedEntry.identity(of: entry)) }
     }
@@ -42,11 +43,7 @@ extension SectionedTreeBuilder {
   ) rethrows -> Result {
     let draft = drafts[place.draft]
     let record = draft.records[place.record]
-    return try arena.withUnsafeBytes { arena in
-      try draft.key.withUnsafeBytes { key in
-        try draft.label.withUnsafeBytes { try body(key, $0, record.bytes(arena), record.stamp) }
-      }
-    }
+    return try draft.label.withUnsafeBytes { try body(draft.key, $0, record.bytes, record.stamp) }
   }
 
   private func edits(from tree: SectionedTree) -> Edits? {
@@ -56,11 +53,11 @@ extension SectionedTreeBuilder {
     while !cursor.isAtEnd, !edits.isTooMany {
       let rows = cursor.leaf.payloads[cursor.slot].rows
       cursor.leaf.keys.withKey(cursor.slot) { key in
-        while next < drafts.count, drafts[next].key.withUnsafeBytes({ $0.compare(key) }) < 0 {
+        while next < drafts.count, drafts[next].key.compare(key) < 0 {
           insertAll(next, &edits)
           next += 1
         }
-        if next < drafts.count, drafts[next].key.withUnsafeBytes({ $0.equals(key) }) {
+        if next < drafts.count, drafts[next].key.equals(key) {
           compare(rows, next, &edits)
           next += 1
         } else {
@@ -85,26 +82,24 @@ extension SectionedTreeBuilder {
     let records = draft.map { drafts[$0].records } ?? []
     var next = 0
     var cursor = TreeCursor(rows)
-    arena.withUnsafeBytes { arena in
-      while !cursor.isAtEnd, !edits.isTooMany {
-        let leaf = cursor.leaf
-        let slot = cursor.slot
-        leaf.keys.withKey(slot) { entry in
-          while let draft, next < records.count {
-            let order = records[next].bytes(arena).compare(entry)
-            if order > 0 { break }
-            if order == 0 {
-              if records[next].stamp != leaf.payloads[slot] { edits.restamped.append((draft, next)) }
-              next += 1
-              return
-            }
-            edits.inserted.append((draft, next))
+    while !cursor.isAtEnd, !edits.isTooMany {
+      let leaf = cursor.leaf
+      let slot = cursor.slot
+      leaf.keys.withKey(slot) { entry in
+        while let draft, next < records.count {
+          let order = records[next].bytes.compare(entry)
+          if order > 0 { break }
+          if order == 0 {
+            if records[next].stamp != leaf.payloads[slot] { edits.restamped.append((draft, next)) }
             next += 1
+            return
           }
-          edits.removed.append(Array(RankedEntry.identity(of: entry)))
+          edits.inserted.append((draft, next))
+          next += 1
         }
-        cursor.advance()
+        edits.removed.append(Array(RankedEntry.identity(of: entry)))
       }
+      cursor.advance()
     }
     if let draft {
       for record in records.indices.dropFirst(next).prefix(edits.limit + 1) { edits.inserted.append((draft, record)) }

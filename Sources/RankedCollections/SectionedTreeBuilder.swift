@@ -1,26 +1,32 @@
-/// Builds a version from rows in any order: packs them into one arena, sorts, and fills the trees leaf by leaf.
+/// Builds a version from rows in any order: packs them into an arena, sorts, and fills the trees leaf by leaf.
 ///
 /// Sorting here, on packed keys, is faster than asking SQLite for the order, and free where the rows come sorted.
 package struct SectionedTreeBuilder {
-  /// A row in the arena. `prefix` and `next` are the entry's first sixteen bytes, which settle most comparisons.
+  /// A row in the arena: its stamp, number and length, and then its entry. Small, because sorting moves it about.
   struct Record {
-    var prefix: UInt64
-    var next: UInt64
-    var start: Int
-    var length: Int32
-    /// Counts the rows as they came.
-    var number: Int32
-    var stamp: RowStamp
+    /// The entry's first eight bytes, which settle most comparisons.
+    let prefix: UInt64
+    fileprivate let start: UnsafeRawPointer
+
+    fileprivate typealias Header = (stamp: RowStamp, number: Int32, length: Int32)
 
     @inline(__always)
-    func bytes(_ arena: Bytes) -> Bytes { Bytes(rebasing: arena[start..<start + Int(length)]) }
+    private var header: Header { start.loadUnaligned(as: Header.self) }
+
+    var stamp: RowStamp { header.stamp }
+    /// Counts the rows as they came.
+    var number: Int32 { header.number }
+    /// Of the entry.
+    @inline(__always)
+    var bytes: Bytes { Bytes(start: start + MemoryLayout<Header>.size, count: Int(header.length)) }
   }
 
   struct Draft {
-    var key: [UInt8]
+    /// In the arena.
+    var key: Bytes
+    /// That of the least entry so far.
     var label: [UInt8]
-    /// Range in the arena of the least entry so far, whose label the section has.
-    var first: Range<Int>
+    var least: Record
     var records: [Record] = []
   }
 
@@ -30,7 +36,8 @@ package struct SectionedTreeBuilder {
     package init(identity: [UInt8]) { self.identity = identity }
   }
 
-  private(set) var arena: [UInt8] = []
+  /// Keeps sections' keys and entries; to be held while anybody looks at these.
+  let arena = EntryArena()
   private(set) var drafts: [Draft] = []
   /// By the hash of the section's key: a draft's index + 1, or 0. A power of two, at most half full.
   private var draftTable = [Int32](repeating: 0, count: 64)
@@ -44,68 +51,67 @@ package struct SectionedTreeBuilder {
 
   package private(set) var count = 0
   /// Of all entries so far.
-  package var byteCount: Int { arena.count }
+  package private(set) var byteCount = 0
 
   /// Adds a row. O(1) amortised. Parameters as for `SectionedTreeEditor.insert`.
-  package mutating func append(section: Bytes, label: Bytes, entry: Bytes, stamp: RowStamp) {
-    let start = arena.count
-    arena.append(contentsOf: entry)
-    let range = start..<arena.count
-    let index = draftIndex(of: section, label: label, range)
-    if range != drafts[index].first, isBefore(range, drafts[index].first) {
-      drafts[index].first = range
-      if !drafts[index].label.withUnsafeBytes({ $0.equals(label) }) { drafts[index].label = Array(label) }
+  ///
+  /// - Parameter label: asked only when the row comes before all others of its section so far.
+  package mutating func append(section: Bytes, entry: Bytes, stamp: RowStamp, label: () -> [UInt8]) {
+    let record = keep(entry, stamp)
+    if let index = draftIndex(of: section) {
+      if isBefore(record, drafts[index].least) {
+        drafts[index].least = record
+        drafts[index].label = label()
+      }
+      drafts[index].records.append(record)
+    } else {
+      add(Draft(key: arena.copy(section), label: label(), least: record, records: [record]))
     }
-    drafts[index].records.append(
-      Record(
-        prefix: SectionedTreeBuilder.word(entry, 0), next: SectionedTreeBuilder.word(entry, 8), start: start,
-        length: Int32(entry.count), number: Int32(count), stamp: stamp))
-    count += 1
   }
 
-  private mutating func draftIndex(of section: Bytes, label: Bytes, _ range: Range<Int>) -> Int {
-    if current >= 0, drafts[current].key.withUnsafeBytes({ $0.equals(section) }) { return current }
-    var position = slot(of: section)
-    if draftTable[position] == 0 {
-      drafts.append(Draft(key: Array(section), label: Array(label), first: range))
-      if drafts.count * 2 > draftTable.count { growDraftTable() }
-      position = slot(of: section)
-      draftTable[position] = Int32(drafts.count)
-    }
-    current = Int(draftTable[position]) - 1
+  private mutating func keep(_ entry: Bytes, _ stamp: RowStamp) -> Record {
+    let header: Record.Header = (stamp, Int32(count), Int32(entry.count))
+    let start = arena.room(MemoryLayout<Record.Header>.size + entry.count)
+    start.storeBytes(of: header, as: Record.Header.self)
+    UnsafeMutableRawBufferPointer(start: start + MemoryLayout<Record.Header>.size, count: entry.count)
+      .copyMemory(from: entry)
+    count += 1
+    byteCount += entry.count
+    return Record(prefix: entry.word(at: 0), start: start)
+  }
+
+  private mutating func draftIndex(of section: Bytes) -> Int? {
+    if current >= 0, drafts[current].key.equals(section) { return current }
+    let known = draftTable[slot(of: section)]
+    if known == 0 { return nil }
+    current = Int(known) - 1
     return current
+  }
+
+  private mutating func add(_ draft: Draft) {
+    drafts.append(draft)
+    if drafts.count * 2 > draftTable.count {
+      draftTable = [Int32](repeating: 0, count: draftTable.count * 2)
+      for index in drafts.indices.dropLast() { draftTable[slot(of: drafts[index].key)] = Int32(index + 1) }
+    }
+    draftTable[slot(of: draft.key)] = Int32(drafts.count)
+    current = drafts.count - 1
   }
 
   /// Where the section's draft is in the table, or would be.
   private func slot(of section: Bytes) -> Int {
     var position = Int(truncatingIfNeeded: section.hash(seed: 0)) & (draftTable.count - 1)
     while draftTable[position] != 0 {
-      if drafts[Int(draftTable[position]) - 1].key.withUnsafeBytes({ $0.equals(section) }) { return position }
+      if drafts[Int(draftTable[position]) - 1].key.equals(section) { return position }
       position = (position + 1) & (draftTable.count - 1)
     }
     return position
   }
 
-  private mutating func growDraftTable() {
-    draftTable = [Int32](repeating: 0, count: draftTable.count * 2)
-    for index in drafts.indices.dropLast() {
-      let position = drafts[index].key.withUnsafeBytes { slot(of: $0) }
-      draftTable[position] = Int32(index + 1)
-    }
-  }
-
-  /// Eight bytes from `start` on as a number that compares as they do; zeros where there are none.
-  private static func word(_ entry: Bytes, _ start: Int) -> UInt64 {
-    if entry.count >= start + 8 {
-      return UInt64(bigEndian: entry.loadUnaligned(fromByteOffset: start, as: UInt64.self))
-    }
-    var result: UInt64 = 0
-    for index in start..<start + 8 { result = result << 8 | (index < entry.count ? UInt64(entry[index]) : 0) }
-    return result
-  }
-
-  private func isBefore(_ left: Range<Int>, _ right: Range<Int>) -> Bool {
-    arena.withUnsafeBytes { Bytes(rebasing: $0[left]).compare(Bytes(rebasing: $0[right])) < 0 }
+  @inline(__always)
+  private func isBefore(_ left: Record, _ right: Record) -> Bool {
+    if left.prefix != right.prefix { return left.prefix < right.prefix }
+    return left.bytes.compare(right.bytes) < 0
   }
 
   /// Brings the rows into their order; to be called once, after the last one.
@@ -113,7 +119,8 @@ package struct SectionedTreeBuilder {
   /// - Throws: `DuplicateIdentity`, for some of those that there are; the rest shows when the rows are put to use.
   /// - Complexity: O(n log n), O(n) when the rows came in order.
   package mutating func sort() throws {
-    drafts.sort { $0.key.lexicographicallyPrecedes($1.key) }
+    defer { withExtendedLifetime(arena) {} }
+    drafts.sort { $0.key.compare($1.key) < 0 }
     current = -1
     for index in drafts.indices { try sort(&drafts[index].records) }
   }
@@ -130,44 +137,35 @@ package struct SectionedTreeBuilder {
   /// - Throws: `DuplicateIdentity`.
   /// - Complexity: O(n).
   package func finish() throws -> SectionedTreeEditor {
+    defer { withExtendedLifetime(arena) {} }
     var index = IdentityIndex(reserving: count)
-    var sections = TreeBuilder<Section>()
+    var sections: [Section] = []
     for draft in drafts {
-      let (rows, leaves) = build(draft.records)
-      let key = SectionKey(draft.key)
+      let (rows, leaves) = draft.records.withUnsafeBufferPointer { records in
+        RankedTree.build(count: records.count, key: { records[$0].bytes }, payload: { records[$0].stamp })
+      }
+      let key = SectionKey(Array(draft.key))
       for leaf in leaves {
         if let slot = index.add(leaf, of: key) {
           throw DuplicateIdentity(identity: leaf.withIdentity(slot) { Array($0) })
         }
       }
-      draft.key.withUnsafeBytes { sections.append($0, Section(rows: rows, label: draft.label)) }
+      sections.append(Section(rows: rows, label: draft.label))
     }
     var tree = SectionedTree(onlySection: onlySection)
-    if !drafts.isEmpty { tree.sections = sections.finish().tree }
+    if !drafts.isEmpty {
+      tree.sections = RankedTree.build(count: drafts.count, key: { drafts[$0].key }, payload: { sections[$0] }).tree
+    }
     return SectionedTreeEditor(tree: tree, index: index)
   }
 
   private func sort(_ records: inout [Record]) throws {
-    try arena.withUnsafeBytes { arena in
-      records.sort { left, right in
-        if left.prefix != right.prefix { return left.prefix < right.prefix }
-        if left.next != right.next { return left.next < right.next }
-        return left.bytes(arena).compare(right.bytes(arena)) < 0
-      }
-      // Equal entries have equal identities; a tree cannot even hold them.
-      for (left, right) in zip(records, records.dropFirst()) where left.prefix == right.prefix {
-        if left.bytes(arena).equals(right.bytes(arena)) {
-          throw DuplicateIdentity(identity: Array(RankedEntry.identity(of: left.bytes(arena))))
-        }
+    records.sort { isBefore($0, $1) }
+    // Equal entries have equal identities; a tree cannot even hold them.
+    for (left, right) in zip(records, records.dropFirst()) where left.prefix == right.prefix {
+      if left.bytes.equals(right.bytes) {
+        throw DuplicateIdentity(identity: Array(RankedEntry.identity(of: left.bytes)))
       }
     }
-  }
-
-  private func build(_ records: [Record]) -> (RankedTree<RowStamp>, [Node<RowStamp>]) {
-    var builder = TreeBuilder<RowStamp>()
-    arena.withUnsafeBytes { arena in
-      for record in records { builder.append(record.bytes(arena), record.stamp) }
-    }
-    return builder.finish()
   }
 }

@@ -38,6 +38,9 @@ package final class PreparedStatement {
   @inline(__always)
   package func reset() { _ = sqlite3_reset(handle) }
 
+  /// Steps of SQLite's machine since the last call. SQLite counts up to 2^32: no query has the time for more.
+  func takeSteps() -> Int { Int(UInt32(bitPattern: sqlite3_stmt_status(handle, SQLITE_STMTSTATUS_VM_STEP, 1))) }
+
   package var parameterCount: Int { Int(sqlite3_bind_parameter_count(handle)) }
 
   package var columnCount: Int { Int(sqlite3_column_count(handle)) }

@@ -1,14 +1,27 @@
 import LiveQuery
 import RankedCollections
 
-/// The row that a statement stands on, taken apart; its buffers are used again for every row.
+/// Takes apart the row that a statement stands on; its buffers are used again for every row.
 struct ReadRow {
-  var section: [UInt8] = []
-  var label = PackedValues()
-  var entry = RankedEntry()
+  /// A column of the statement, and how its values sort.
+  private typealias Field = (column: Int, order: FieldOrder)
+
+  private let encoding: TextEncoding
+  private let seed: UInt64
+  private let section: Field?
+  private let indexTitle: Int?
+  /// The parts of an entry before its identity.
+  private let order: [Field]
+  private let identityFields: [Field]
+  private let unitFields: [Field]
+  /// The result's columns.
+  private let contents: Range<Int>
+
+  private(set) var sectionKey: [UInt8] = []
+  private var entry = RankedEntry()
   /// The unit, when the query's key is another.
-  var unit: [UInt8] = []
-  var stamp = RowStamp(0)
+  private(set) var unit: [UInt8] = []
+  private(set) var stamp = RowStamp(0)
 
   /// The label of the one section of a query without sections.
   static let onlySection: PackedValues = {
@@ -18,69 +31,90 @@ struct ReadRow {
     return label
   }()
 
+  /// - Parameter seed: of the stamps.
+  init(_ query: CompiledQuery, seed: UInt64, encoding: TextEncoding) {
+    self.encoding = encoding
+    self.seed = seed
+    let first = query.firstColumn
+    contents = first..<first + query.columns.count
+    section = query.section.map { (0, $0) }
+    indexTitle = query.hasIndexTitle ? 1 : nil
+    var next = (query.section == nil ? 0 : 1) + (query.hasIndexTitle ? 1 : 0)
+    var order: [Field] = []
+    for sort in query.sorts {
+      order.append((sort.column.map { first + $0 } ?? next, sort.order))
+      if sort.column == nil { next += 1 }
+    }
+    self.order = order + query.keyTies.map { (first + $0.column, $0.order) }
+    identityFields = query.keyColumns.indices.map { (first + $0, .identity) }
+    unitFields = zip(next..<first, query.unit?.orders ?? []).map { ($0, $1) }
+  }
+
   var identity: [UInt8] { entry.bytes.withUnsafeBytes { Array(RankedEntry.identity(of: $0)) } }
 
-  func withParts<Result>(_ body: (_ section: Bytes, _ label: Bytes, _ entry: Bytes) throws -> Result) rethrows -> Result
-  {
-    try section.withUnsafeBytes { section in
-      try label.bytes.withUnsafeBytes { label in
+  /// Calls `body` with what an editor needs.
+  func withParts<Result>(
+    _ statement: PreparedStatement, _ body: (_ section: Bytes, _ label: Bytes, _ entry: Bytes) throws -> Result
+  ) rethrows -> Result {
+    try sectionKey.withUnsafeBytes { section in
+      try label(statement).withUnsafeBytes { label in
         try entry.bytes.withUnsafeBytes { try body(section, label, $0) }
       }
     }
   }
 
-  mutating func read(_ statement: PreparedStatement, _ query: CompiledQuery, _ seed: UInt64, _ encoding: TextEncoding) {
-    let first = query.firstColumn
-    var column = 0
-    readSection(statement, query, encoding, &column)
+  func append(to builder: inout SectionedTreeBuilder, _ statement: PreparedStatement) {
+    sectionKey.withUnsafeBytes { section in
+      entry.bytes.withUnsafeBytes { entry in
+        builder.append(section: section, entry: entry, stamp: stamp) { label(statement) }
+      }
+    }
+  }
+
+  mutating func read(_ statement: PreparedStatement) {
+    let encoding = encoding
+    sectionKey.removeAll(keepingCapacity: true)
+    if let section { ReadRow.append(section, of: statement, encoding, to: &sectionKey) }
     entry.removeAll()
-    for order in query.sorts {
-      entry.append { statement.appendKey(column, order, encoding, to: &$0) }
-      column += 1
-    }
-    for (column, order) in query.keyTies {
-      entry.append { statement.appendKey(first + column, order, encoding, to: &$0) }
-    }
+    for field in order { entry.append { ReadRow.append(field, of: statement, encoding, to: &$0) } }
     entry.startIdentity()
-    for index in query.keyColumns.indices {
-      entry.append { statement.appendKey(first + index, .identity, encoding, to: &$0) }
-    }
+    for field in identityFields { entry.append { ReadRow.append(field, of: statement, encoding, to: &$0) } }
     entry.finish()
     unit.removeAll(keepingCapacity: true)
-    for order in query.unit?.orders ?? [] where column < first {
-      statement.appendKey(column, order, encoding, to: &unit)
-      column += 1
-    }
+    for field in unitFields { ReadRow.append(field, of: statement, encoding, to: &unit) }
     var hash = seed
-    for index in query.columns.indices { hash = statement.value(first + index).hash(seed: hash) }
+    for column in contents { hash = statement.value(column).hash(seed: hash) }
     stamp = RowStamp(hash)
   }
 
-  private mutating func readSection(
-    _ statement: PreparedStatement, _ query: CompiledQuery, _ encoding: TextEncoding, _ column: inout Int
-  ) {
-    section.removeAll(keepingCapacity: true)
-    label.removeAll()
-    guard let order = query.section else {
-      label = ReadRow.onlySection
-      return
-    }
-    statement.appendKey(column, order, encoding, to: &section)
-    let name = statement.value(column)
+  /// Calls `body` with the identity of the row that the statement stands on, and reads nothing else of it.
+  mutating func withIdentity<Result>(
+    of statement: PreparedStatement, _ body: (Bytes) throws -> Result
+  ) rethrows -> Result {
+    let encoding = encoding
+    entry.removeAll()
+    for field in identityFields { entry.append { ReadRow.append(field, of: statement, encoding, to: &$0) } }
+    return try entry.bytes.withUnsafeBytes(body)
+  }
+
+  /// The label of the row's section: name and index title, as this row has them.
+  func label(_ statement: PreparedStatement) -> [UInt8] {
+    guard let section else { return ReadRow.onlySection.bytes }
+    var label = PackedValues()
+    let name = statement.value(section.column)
     label.append(name)
-    column += 1
-    if query.hasIndexTitle {
-      label.append(.text(statement.value(column).indexTitleText))
-      column += 1
+    if let indexTitle {
+      label.append(.text(statement.value(indexTitle).indexTitleText))
     } else {
       label.appendIndexTitle(of: name)
     }
+    return label.bytes
   }
-}
 
-extension PreparedStatement {
   @inline(__always)
-  fileprivate func appendKey(_ column: Int, _ order: FieldOrder, _ encoding: TextEncoding, to bytes: inout [UInt8]) {
-    PreparedStatement.appendKey(handle, Int32(column), order, encoding, to: &bytes)
+  private static func append(
+    _ field: Field, of statement: PreparedStatement, _ encoding: TextEncoding, to bytes: inout [UInt8]
+  ) {
+    PreparedStatement.appendKey(statement.handle, Int32(field.column), field.order, encoding, to: &bytes)
   }
 }

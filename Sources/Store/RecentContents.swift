@@ -12,8 +12,10 @@ struct RecentContents {
   /// A tick of more than this looks some rows up twice.
   private static let byteLimit = 1 << 20
 
+  var isEmpty: Bool { places.isEmpty }
+
   mutating func removeAll() {
-    if !places.isEmpty { self = RecentContents() }
+    if !isEmpty { self = RecentContents() }
   }
 
   /// Keeps the result's columns of the row that a statement stands on.
@@ -28,7 +30,7 @@ struct RecentContents {
 
   /// - Returns: whether the row was kept, and is in `packed` now.
   func append(_ identity: Bytes, to packed: inout PackedRows) -> Bool {
-    guard !places.isEmpty, let place = places[Array(identity)] else { return false }
+    guard !isEmpty, let place = places[Array(identity)] else { return false }
     packed.appendRow(copying: place, of: rows)
     return true
   }

@@ -10,13 +10,15 @@ package import RankedCollections
 /// key is their unit; `keys`, for those where it is not; `contents`, for those that have no unit to look contents up by.
 package final class ResultReader {
   package let statements: QueryStatements
-  private var query: CompiledQuery { statements.compiled }
+  var query: CompiledQuery { statements.compiled }
   private let parameters: [SQLValue]
   private let seed: UInt64
-  private var row = ReadRow()
-  private var recent = RecentContents()
-  private var keys = UnitKeys()
-  private var contents = FetchedContents()
+  var row: ReadRow
+  private(set) var recent = RecentContents()
+  private(set) var keys = UnitKeys()
+  private(set) var contents = FetchedContents()
+  /// What the last `fetch` cost, in steps of SQLite's machine.
+  private(set) var scanSteps = 0
   /// In which columns the last `fetch` found rows changed, by identity; nil: it made a tree of its own, sharing nothing with
   /// the one before, or did not compare.
   package private(set) var changes: [[UInt8]: ColumnSet]?
@@ -33,7 +35,7 @@ package final class ResultReader {
     }
   }
 
-  private let limits: Limits
+  let limits: Limits
 
   /// - Parameter seed: of the stamps; another one in every process, so that nobody can make rows that agree.
   package init(_ statements: QueryStatements, parameters: [SQLValue], seed: UInt64, limits: Limits) {
@@ -41,6 +43,7 @@ package final class ResultReader {
     self.parameters = parameters
     self.seed = seed
     self.limits = limits
+    row = ReadRow(statements.compiled, seed: seed, encoding: statements.encoding)
   }
 
   deinit { statements.forget(self) }
@@ -60,22 +63,25 @@ package final class ResultReader {
     defer { scan.reset() }
     var keys = UnitKeys()
     var contents = FetchedContents(columnCount: query.columns.count)
+    // Not the reader's own, and the query once for all rows: what this loop touches is touched for every row.
+    let query = query
+    let firstColumn = query.firstColumn
+    var row = ReadRow(query, seed: seed, encoding: statements.encoding)
     let isRefetched = query.isRefetched
     let hasKeyUnit = query.unit?.isKey ?? false
     var builder = SectionedTreeBuilder(onlySection: query.section == nil ? ReadRow.onlySection.bytes : nil)
     do {
       while try scan.step() {
-        row.read(scan, query, seed, statements.encoding)
-        row.withParts { section, label, entry in
-          builder.append(section: section, label: label, entry: entry, stamp: row.stamp)
-        }
+        row.read(scan)
+        row.append(to: &builder, scan)
         if isRefetched {
-          contents.append(scan, from: query.firstColumn)
+          contents.append(scan, from: firstColumn)
         } else if !hasKeyUnit {
           keys.remember(row.identity, of: row.unit)
         }
-        try check(rows: builder.count, bytes: builder.byteCount + contents.byteCount)
+        try check(rows: builder.count, bytes: builder.byteCount + (isRefetched ? contents.byteCount : 0))
       }
+      scanSteps = scan.takeSteps()
       try builder.sort()
       if isRefetched { contents.order = builder.order }
       let (result, touched) = try finish(builder, editor)
@@ -150,9 +156,6 @@ package final class ResultReader {
   /// What the last `refresh` has read is not needed any more.
   package func forgetContents() { recent.removeAll() }
 
-  /// In a row of any statement.
-  private var resultColumns: Range<Int> { query.firstColumn..<query.firstColumn + query.columns.count }
-
   /// The unit is the key: a row or none.
   private func refresh(
     _ unit: [UInt8], _ single: PreparedStatement, in editor: inout SectionedTreeEditor
@@ -161,14 +164,14 @@ package final class ResultReader {
     bind(unit, to: single)
     var isFirst = true
     while try single.step() {
-      row.read(single, query, seed, statements.encoding)
-      try row.withParts { section, label, entry in
+      row.read(single)
+      try row.withParts(single) { section, label, entry in
         let identity = RankedEntry.identity(of: entry)
         if isFirst {
           // Under NOCASE a key finds its row also when that is spelled otherwise now, and has been read already.
           let isSpelledSo = unit.withUnsafeBytes { $0.equals(identity) }
           if !isSpelledSo { _ = unit.withUnsafeBytes { editor.remove($0) } }
-          recent.keep(isSpelledSo ? unit : Array(identity), single, columns: resultColumns)
+          recent.keep(isSpelledSo ? unit : Array(identity), single, columns: contentColumns)
           editor.put(section: section, label: label, entry: entry, stamp: row.stamp)
           try check(rows: editor.tree.count, bytes: 0)
         } else {
@@ -186,8 +189,8 @@ package final class ResultReader {
     defer { single.reset() }
     bind(unit, to: single)
     while try single.step() {
-      row.read(single, query, seed, statements.encoding)
-      try row.withParts { section, label, entry in try insert(section, label, entry, in: &editor) }
+      row.read(single)
+      try row.withParts(single) { section, label, entry in try insert(section, label, entry, in: &editor) }
       keys.remember(row.identity, of: row.unit)
     }
   }
@@ -199,36 +202,6 @@ package final class ResultReader {
       throw SectionedTreeBuilder.DuplicateIdentity(identity: Array(RankedEntry.identity(of: entry)))
     }
     try check(rows: editor.tree.count, bytes: 0)
-  }
-
-  /// The contents of rows of the newest version, which is that of the state that the transaction sees. O(rows × log n).
-  ///
-  /// - Parameter tree: the version that the rows are of.
-  package func contents(
-    of rows: some Collection<SectionedTree.Row>, in tree: SectionedTree
-  ) throws(FreshetError) -> PackedRows {
-    var packed = PackedRows(columnCount: query.columns.count)
-    if query.isRefetched {
-      for place in rows { contents.append(tree.offset(section: place.section, item: place.item), to: &packed) }
-      return packed
-    }
-    do {
-      for place in rows {
-        try place.withIdentity { identity in
-          if recent.append(identity, to: &packed) { return }
-          try withRow(identity: identity) { statement in
-            packed.appendRow { values in
-              for column in resultColumns { values.append(statement.value(column)) }
-            }
-          }
-        }
-        if packed.byteCount > limits.bytes {
-          throw FreshetError(
-            .tooLarge, "the rows take more than \(limits.bytes) bytes: select less, or ask for a window")
-        }
-      }
-    } catch { throw failure(error) }
-    return packed
   }
 
   /// The values of `alongside`, in the order of their names.
@@ -262,44 +235,10 @@ package final class ResultReader {
   }
 
   private func label(identity: Bytes) throws -> [UInt8] {
-    try withRow(identity: identity) { statement in
-      row.read(statement, query, seed, statements.encoding)
-      return row.label.bytes
-    }
+    try withRow(identity: identity) { row.label($0) }
   }
 
-  private func withRow<Result>(identity: Bytes, _ body: (PreparedStatement) throws -> Result) throws -> Result {
-    guard let single = statements.single, let unit = query.unit else { throw ResultReader.missing }
-    bind()
-    defer { single.reset() }
-    if unit.isKey {
-      bind(identity, to: single)
-    } else {
-      bind(keys.unit(of: Array(identity)) ?? [], to: single)
-    }
-    while try single.step() {
-      if unit.isKey { return try body(single) }
-      row.read(single, query, seed, statements.encoding)
-      if row.identity.withUnsafeBytes({ $0.equals(identity) }) { return try body(single) }
-    }
-    throw ResultReader.missing
-  }
-
-  private static let missing = FreshetError(
-    .internal, "a row of the result is not in the database state it was read from")
-
-  private func bind(_ unit: [UInt8], to single: PreparedStatement) { unit.withUnsafeBytes { bind($0, to: single) } }
-
-  private func bind(_ unit: Bytes, to single: PreparedStatement) {
-    var decoder = KeyDecoder(unit)
-    var parameter = query.unit?.firstParameter ?? 0
-    while !decoder.isAtEnd {
-      single.bind(decoder.next(), at: parameter, encoding: statements.encoding)
-      parameter += 1
-    }
-  }
-
-  private func failure(_ error: any Error) -> FreshetError {
+  func failure(_ error: any Error) -> FreshetError {
     switch error {
     case let error as FreshetError: return error
     case let error as SQLiteFailure: return FreshetError(queryFailure: error, place: nil)

@@ -81,13 +81,17 @@ package struct JSONWriter {
   }
 
   private mutating func digits(_ value: UInt64) {
-    var rest = value
-    let start = bytes.count
-    repeat {
-      bytes.append(UInt8(ascii: "0") + UInt8(rest % 10))
-      rest /= 10
-    } while rest > 0
-    bytes[start...].reverse()
+    if value < 10 { return bytes.append(UInt8(ascii: "0") + UInt8(value)) }
+    withUnsafeTemporaryAllocation(of: UInt8.self, capacity: 20) { digits in
+      var start = digits.count
+      var rest = value
+      repeat {
+        start -= 1
+        digits.initializeElement(at: start, to: UInt8(ascii: "0") + UInt8(truncatingIfNeeded: rest % 10))
+        rest /= 10
+      } while rest > 0
+      bytes.append(contentsOf: UnsafeBufferPointer(rebasing: digits[start...]))
+    }
   }
 
   package mutating func string(_ value: String) {
@@ -99,7 +103,9 @@ package struct JSONWriter {
   package mutating func text(_ text: UnsafeRawBufferPointer) {
     separate()
     bytes.append(UInt8(ascii: "\""))
-    if text.allSatisfy({ $0 < 0x80 }) || String(validating: text, as: UTF8.self) != nil {
+    if JSONWriter.isPlain(text) {
+      bytes.append(contentsOf: text)
+    } else if String(validating: text, as: UTF8.self) != nil {
       escaped(text)
     } else {
       var mended = String(decoding: text, as: UTF8.self)
@@ -108,11 +114,32 @@ package struct JSONWriter {
     bytes.append(UInt8(ascii: "\""))
   }
 
+  /// Whether the text is ASCII without anything that JSON escapes; eight bytes a step.
+  private static func isPlain(_ text: UnsafeRawBufferPointer) -> Bool {
+    let (ones, tops) = (0x0101_0101_0101_0101 as UInt64, 0x8080_8080_8080_8080 as UInt64)
+    var position = 0
+    while position + 8 <= text.count {
+      let word = text.loadUnaligned(fromByteOffset: position, as: UInt64.self)
+      let quotes = word ^ (ones &* UInt64(UInt8(ascii: "\"")))
+      let backslashes = word ^ (ones &* UInt64(UInt8(ascii: "\\")))
+      // A byte's top bit is set where it is below 0x20, or was made zero above; or, harmlessly, behind such a byte.
+      let odd = (word &- (ones &* 0x20)) | (quotes &- ones) | (backslashes &- ones)
+      // Bytes from 0x80 on are odd themselves, and may hide others.
+      if (odd | word) & tops != 0 { return false }
+      position += 8
+    }
+    return text[position...].allSatisfy { !needsEscape($0) && $0 < 0x80 }
+  }
+
+  private static func needsEscape(_ byte: UInt8) -> Bool {
+    byte < 0x20 || byte == UInt8(ascii: "\"") || byte == UInt8(ascii: "\\")
+  }
+
   private mutating func escaped(_ text: UnsafeRawBufferPointer) {
     var start = 0
     for index in text.indices {
       let byte = text[index]
-      guard byte < 0x20 || byte == UInt8(ascii: "\"") || byte == UInt8(ascii: "\\") else { continue }
+      guard JSONWriter.needsEscape(byte) else { continue }
       bytes.append(contentsOf: text[start..<index])
       start = index + 1
       bytes.append(UInt8(ascii: "\\"))
@@ -157,11 +184,12 @@ extension JSONWriter {
   }
 
   package mutating func value(_ value: SQLValue) {
-    var packed = PackedValues()
-    packed.append(value)
-    packed.bytes.withUnsafeBytes { bytes in
-      var reader = PackedValueReader(bytes)
-      self.value(reader.next())
+    switch value {
+    case .null: null()
+    case .integer(let value): self.value(PackedValue.integer(value))
+    case .real(let value): real(value)
+    case .text(let value): string(value)
+    case .blob(let value): value.withUnsafeBytes { self.value(PackedValue.blob($0)) }
     }
   }
 

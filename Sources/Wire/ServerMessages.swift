@@ -28,32 +28,41 @@ package struct MessageBody: Sendable {
   }
 
   init(_ type: StaticString, _ body: (inout JSONWriter) -> Void) {
-    self.type = type
     var writer = JSONWriter()
     body(&writer)
-    members = writer.bytes
+    self.init(type: type, members: writer.bytes)
+  }
+
+  private init(type: StaticString, members: [UInt8]) {
+    self.type = type
+    self.members = members
   }
 }
 
 extension MessageBody {
   package static func snapshot(_ contents: Snapshot, _ layout: RowLayout) -> MessageBody {
-    MessageBody("snapshot") { writer in
-      writer.member("version", contents.version)
-      writer.name("commit")
-      writer.integer(contents.commit)
-      writer.strings("columns", contents.columns)
-      writer.strings("key", contents.key)
-      writer.member("total", contents.total)
-      writer.name("sections")
-      writer.array { list in
-        for section in contents.sections { list.object { $0.members(of: section) } }
-      }
-      if let window = contents.window { writer.member("window", window) }
-      writer.member("offset", contents.offset)
-      writer.member("rows", contents.rows, contents.range, layout)
-      writer.member("complete", contents.isComplete)
-      if !contents.alongside.isEmpty { writer.member("alongside", contents.alongside) }
+    MessageBody(type: "snapshot", members: contents.message(layout.shape) { members(of: contents, layout) })
+  }
+
+  private static func members(of contents: Snapshot, _ layout: RowLayout) -> [UInt8] {
+    // Most often enough: growing copies what was written.
+    var writer = JSONWriter(reserving: contents.sections.count * 64 + contents.range.count * 96 + 512)
+    writer.member("version", contents.version)
+    writer.name("commit")
+    writer.integer(contents.commit)
+    writer.strings("columns", contents.columns)
+    writer.strings("key", contents.key)
+    writer.member("total", contents.total)
+    writer.name("sections")
+    writer.array { list in
+      for section in contents.sections { list.object { $0.members(of: section) } }
     }
+    if let window = contents.window { writer.member("window", window) }
+    writer.member("offset", contents.offset)
+    writer.member("rows", contents.rows, contents.range, layout)
+    writer.member("complete", contents.isComplete)
+    if !contents.alongside.isEmpty { writer.member("alongside", contents.alongside) }
+    return writer.bytes
   }
 
   /// Rows from `offset` on: a part of a snapshot, or the answer to `window` (with the new window) or `fetch`.
@@ -175,7 +184,7 @@ extension JSONWriter {
 
   mutating func member(_ name: String, _ rows: PackedRows, _ range: Range<Int>, _ layout: RowLayout) {
     self.name(name)
-    array { for index in range { $0.row(rows, index, layout) } }
+    array { list in rows.forEachRow(in: range) { list.row(&$0, layout) } }
   }
 }
 
@@ -201,16 +210,18 @@ package struct RowLayout: Sendable {
 extension JSONWriter {
   /// A whole row in the layout's shape.
   mutating func row(_ rows: PackedRows, _ index: Int, _ layout: RowLayout) {
-    rows.withRow(index) { reader in
-      switch layout.shape {
-      case .arrays:
-        array { for _ in layout.columns { $0.value(reader.next()) } }
-      case .objects:
-        object {
-          for name in layout.names {
-            $0.name(encoded: name)
-            $0.value(reader.next())
-          }
+    rows.withRow(index) { row(&$0, layout) }
+  }
+
+  private mutating func row(_ reader: inout PackedValueReader, _ layout: RowLayout) {
+    switch layout.shape {
+    case .arrays:
+      array { for _ in layout.columns { $0.value(reader.next()) } }
+    case .objects:
+      object {
+        for name in layout.names {
+          $0.name(encoded: name)
+          $0.value(reader.next())
         }
       }
     }

@@ -35,9 +35,7 @@ struct World {
       label.append(SQLValue.text(String(row.section.prefix(1))))
       let stamp = RowStamp(UInt64(row.depth) << 32 ^ UInt64(bitPattern: Int64(row.name.hashValue)))
       Array(row.section.utf8).withUnsafeBytes { section in
-        label.bytes.withUnsafeBytes { label in
-          entry.bytes.withUnsafeBytes { builder.append(section: section, label: label, entry: $0, stamp: stamp) }
-        }
+        entry.bytes.withUnsafeBytes { builder.append(section: section, entry: $0, stamp: stamp) { label.bytes } }
       }
     }
     try builder.sort()

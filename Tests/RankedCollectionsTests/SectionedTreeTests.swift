@@ -45,7 +45,7 @@ extension SectionedTreeEditor {
     for row in rows {
       [row.section].withUnsafeBytes { section in
         row.entry.bytes.withUnsafeBytes { entry in
-          builder.append(section: section, label: section, entry: entry, stamp: RowStamp(row.stamp))
+          builder.append(section: section, entry: entry, stamp: RowStamp(row.stamp)) { [row.section] }
         }
       }
     }

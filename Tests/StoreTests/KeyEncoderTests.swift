@@ -42,11 +42,16 @@ import Testing
     case 4:
       let letters: [Character] = ["a", "A", "b", "B", " ", "\u{0}", "\u{1}", "é"]
       return .text(
-        String((0..<Int.random(in: 0...5, using: &generator)).map { _ in letters.randomElement(using: &generator)! }))
+        String((0..<length(&generator)).map { _ in letters.randomElement(using: &generator)! }))
     default:
       return .blob(
-        (0..<Int.random(in: 0...4, using: &generator)).map { _ in UInt8.random(in: 0...3, using: &generator) })
+        (0..<length(&generator)).map { _ in UInt8.random(in: 0...3, using: &generator) })
     }
+  }
+
+  /// Mostly short, so that values are prefixes of one another; some longer than the words that bytes are looked at in.
+  private static func length(_ generator: inout SeededGenerator) -> Int {
+    Int.random(in: 0...(Int.random(in: 0..<3, using: &generator) == 0 ? 20 : 4), using: &generator)
   }
 
   static let orders: [(sql: String, order: FieldOrder)] = {

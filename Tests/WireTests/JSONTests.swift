@@ -65,6 +65,30 @@ import Wire
     #expect(String(decoding: writer.bytes, as: UTF8.self) == "\"a\u{FFFD}b\"")
   }
 
+  /// Writing looks at eight bytes at once: whatever stands where, it is found.
+  @Test(arguments: [1, 7, 8, 9, 16, 23])
+  func everyByteIsWrittenSoThatItIsReadBack(length: Int) throws {
+    for position in 0..<length {
+      var texts: [SQLValue] = []
+      for byte in UInt8(0)...0x7F {
+        var text = [UInt8](repeating: UInt8(ascii: "x"), count: length)
+        text[position] = byte
+        texts.append(.text(String(decoding: text, as: UTF8.self)))
+      }
+      let read = try texts.map { try SQLValue(json: JSONParser.parse(written($0)), what: "x") }
+      #expect(read == texts)
+    }
+  }
+
+  @Test(arguments: 0..<20) func textThatIsNotUTF8IsMendedAnywhere(position: Int) {
+    var text = [UInt8](repeating: 0x7F, count: 20)
+    text[position] = 0x9F
+    var writer = JSONWriter()
+    text.withUnsafeBytes { writer.text($0) }
+    let mended = text.map { $0 == 0x9F ? "\u{FFFD}" : "\u{7F}" }.joined()
+    #expect(String(decoding: writer.bytes, as: UTF8.self) == "\"\(mended)\"")
+  }
+
   @Test(arguments: ["[1]", "{\"$int\": 5}", "{\"$int\": \"x\"}", "{\"$blob\": \"a\"}", "{\"$blob\": \"!!!!\"}", "{}"])
   func refusesWhatIsNoSQLValue(text: String) throws {
     let json = try JSONParser.parse(text)

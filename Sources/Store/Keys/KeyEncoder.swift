@@ -89,11 +89,23 @@ package enum KeyEncoder {
   }
 
   private static func appendEscaped(_ content: Bytes, to bytes: inout [UInt8]) {
-    guard content.contains(where: { $0 <= Tag.escape }) else {
+    guard needsEscape(content) else {
       bytes.append(contentsOf: content)
       return
     }
     for byte in content { appendEscaped(byte, to: &bytes) }
+  }
+
+  /// Whether there is a byte of 0 or 1; eight a step.
+  private static func needsEscape(_ content: Bytes) -> Bool {
+    let (twos, tops) = (0x0202_0202_0202_0202 as UInt64, 0x8080_8080_8080_8080 as UInt64)
+    var position = 0
+    while position + 8 <= content.count {
+      let word = content.loadUnaligned(fromByteOffset: position, as: UInt64.self)
+      if (word &- twos) & ~word & tops != 0 { return true }
+      position += 8
+    }
+    return content[position...].contains { $0 <= Tag.escape }
   }
 
   @inline(__always)

@@ -4,8 +4,8 @@ package import LiveQuery
 /// parameters' values: all queries of one shape share it.
 ///
 /// Every statement that gives rows gives the same columns: section value and index title (when there are sections and an
-/// expression for titles), the sort values, the unit (when the query's key is another one), then the result's columns, key
-/// first.
+/// expression for titles), the sort values that are no columns of the result, the unit (when the query's key is another one),
+/// then the result's columns, key first.
 ///
 /// A class, for it is asked for every row: a structure of so many parts would be copied each time.
 package final class CompiledQuery: Sendable {
@@ -15,7 +15,7 @@ package final class CompiledQuery: Sendable {
     var keyColumns: [String]
     var section: FieldOrder?
     var hasIndexTitle: Bool
-    var sorts: [FieldOrder]
+    var sorts: [Sort]
     var keyTies: [(column: Int, order: FieldOrder)]
     var scanSQL: String
     var unit: Unit?
@@ -53,7 +53,7 @@ package final class CompiledQuery: Sendable {
   /// How the section value sorts; nil without sections.
   let section: FieldOrder?
   let hasIndexTitle: Bool
-  let sorts: [FieldOrder]
+  let sorts: [Sort]
   /// How the key columns break ties: those that are not BINARY, by index into `columns`.
   let keyTies: [(column: Int, order: FieldOrder)]
   /// By result column, the columns that it is made of, by index into `tables`.
@@ -65,6 +65,12 @@ package final class CompiledQuery: Sendable {
   /// Whether the query is always run again, and the contents of its rows kept: because they cannot be looked up one by one,
   /// or because nobody logs which of them changed.
   package let isRefetched: Bool
+
+  struct Sort: Sendable {
+    var order: FieldOrder
+    /// The result's column that has the value, by index into `columns`; nil: it is a column of the statements for itself.
+    var column: Int?
+  }
 
   /// A part of the result that is evaluated by itself: the rows that one row of the first table, or one group, gives.
   package struct Unit: Sendable {
@@ -97,7 +103,7 @@ package final class CompiledQuery: Sendable {
     joinColumns = following.joinColumns
     routing = following.routing
     firstColumn =
-      (section == nil ? 0 : 1) + (hasIndexTitle ? 1 : 0) + sorts.count
+      (section == nil ? 0 : 1) + (hasIndexTitle ? 1 : 0) + sorts.count { $0.column == nil }
       + (unit.map { $0.isKey ? 0 : $0.orders.count } ?? 0)
     isRefetched = unit == nil || tables.contains { $0.tracked == nil }
   }

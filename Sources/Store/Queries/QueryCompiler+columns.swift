@@ -93,7 +93,7 @@ extension QueryCompiler {
   }
 
   /// The column that a fragment names and nothing else: `name`, `table.name` or `main.table.name`.
-  private func reference(_ fragment: SQLFragment) -> ColumnReference? {
+  func reference(_ fragment: SQLFragment) -> ColumnReference? {
     let tokens = fragment.tokens
     let dots = stride(from: 1, to: tokens.count, by: 2).allSatisfy { fragment.text(of: tokens[$0]) == "." }
     guard [1, 3, 5].contains(tokens.count), dots, let name = tokens.last.flatMap(fragment.name(of:)) else { return nil }

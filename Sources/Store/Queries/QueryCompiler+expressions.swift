@@ -7,7 +7,8 @@ extension QueryCompiler {
     var reads: Set<FragmentChecker.ColumnRead>
   }
 
-  typealias SortExpression = (sql: String, order: FieldOrder)
+  /// `reference`: the column that it is, when it is nothing else.
+  typealias SortExpression = (sql: String, order: FieldOrder, reference: ColumnReference?)
   typealias SectionExpression = (sql: String, order: FieldOrder, title: String?)
 
   /// One expression, checked, with the names that `select` gave replaced by what they mean.
@@ -69,14 +70,17 @@ extension QueryCompiler {
 
   mutating func sort(_ term: SortTerm) throws(FreshetError) -> SortExpression {
     var sql = try expression(term.expression).sql
+    var reference = self.reference(term.expression)
     // A whole term that is a name of `select` means that, even when a table has a column of the name.
     if term.expression.tokens.count == 1, let name = term.expression.name(of: term.expression.tokens[0]),
       let alias = aliases[name.lowercased()]
     {
       sql = "(\(alias))"
+      reference = nil
     }
     let collation = try collation(of: sql, place: term.expression.place)
-    return (sql, FieldOrder(collation: collation, isDescending: term.isDescending, nullsFirst: term.nullsFirst))
+    let order = FieldOrder(collation: collation, isDescending: term.isDescending, nullsFirst: term.nullsFirst)
+    return (sql, order, reference)
   }
 }
 

@@ -73,7 +73,13 @@ package struct QueryCompiler {
     try checkNames(columns)
 
     let units = unitExpressions
-    var list = [section?.sql, section?.title].compactMap { $0 } + sorts.map(\.sql)
+    let sortColumns = sorts.map { sort in
+      // Written alike as well: what a name means in a join may be another column than the same name of one of its tables.
+      let column = columns.firstIndex { $0.sql == sort.sql && $0.reference == sort.reference }
+      return CompiledQuery.Sort(order: sort.order, column: sort.reference == nil ? nil : column)
+    }
+    var list = [section?.sql, section?.title].compactMap { $0 }
+    list += zip(sorts, sortColumns).filter { $1.column == nil }.map(\.0.sql)
     if !key.isUnit { list += units.map(\.sql) }
     list += columns.map { "\($0.sql) AS \(quotedIdentifier($0.name))" }
     let select = "SELECT \(list.joined(separator: ", ")) FROM \(fromSQL)"
@@ -81,7 +87,7 @@ package struct QueryCompiler {
     let scan = "\(select)\(filter.map { " WHERE (\($0))" } ?? "")\(end)"
     var result = CompiledQuery.Rows(
       columns: columns.map(\.name), keyColumns: columns.prefix(key.count).map(\.name), section: section?.order,
-      hasIndexTitle: section?.title != nil, sorts: sorts.map(\.order), keyTies: try keyTies(columns.prefix(key.count)),
+      hasIndexTitle: section?.title != nil, sorts: sortColumns, keyTies: try keyTies(columns.prefix(key.count)),
       scanSQL: scan, reason: unit.reason)
     let alongside = try alongside()
     if !units.isEmpty {

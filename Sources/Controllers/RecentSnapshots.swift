@@ -1,0 +1,43 @@
+import LiveQuery
+import RankedCollections
+import Store
+
+/// The small snapshots that were sent last: whoever opens a list after others gets what they got, read and written once.
+///
+/// Few, and for all queries of a worker together: what they take does not grow with lists or clients.
+struct RecentSnapshots {
+  /// The newest last.
+  private var snapshots: [Snapshot] = []
+
+  private static let most = 16
+  private static let mostBytes = 32 << 10
+  private static let mostSections = 1_000
+
+  /// - Parameter version: its name; no two versions of any query have one name.
+  func find(version: String, commit: Int64, window: Window?) -> Snapshot? {
+    snapshots.last { $0.version == version && $0.commit == commit && $0.window == window }
+  }
+
+  mutating func add(_ snapshot: Snapshot) {
+    guard snapshot.rows.byteCount <= Self.mostBytes, snapshot.sections.count <= Self.mostSections else { return }
+    if snapshots.count == Self.most { snapshots.removeFirst() }
+    snapshots.append(snapshot)
+  }
+}
+
+extension WorkerLoop {
+  /// The whole snapshot, all of its rows read.
+  func snapshot(_ query: FollowedQuery, window: Window?) throws(FreshetError) -> Snapshot {
+    let newest = query.controller.newest
+    let (version, commit) = (query.name(of: newest), commit(of: query))
+    if let recent = recentSnapshots.find(version: version, commit: commit, window: window) { return recent }
+    let range = window?.range(total: newest.tree.count) ?? 0..<newest.tree.count
+    let rows = try contents(query, range)
+    let snapshot = Snapshot(
+      version: version, commit: commit, columns: query.compiled.columns, key: query.compiled.keyColumns,
+      total: newest.tree.count, sections: newest.sections, window: window, offset: range.lowerBound, rows: rows,
+      range: 0..<rows.count, alongside: newest.alongside)
+    recentSnapshots.add(snapshot)
+    return snapshot
+  }
+}

@@ -1,0 +1,120 @@
+package import LiveQuery
+package import RankedCollections
+
+// What the rows of a result hold: what snapshots, windows and patches carry.
+extension ResultReader {
+  #if DEBUG
+    /// From so many rows on they are read in the order of their keys. Few in debug builds, so that every test does.
+    private static let many = 8
+  #else
+    private static let many = 1_024
+  #endif
+
+  /// About what looking a row up costs, in steps of SQLite's machine: those of the statement, and what it takes to start it.
+  private static let stepsOfLookup = 50
+
+  /// The contents of rows of the newest version, which is that of the state that the transaction sees.
+  ///
+  /// - Parameter tree: the version that the rows are of.
+  /// - Returns: as many rows, in the same order.
+  /// - Complexity: O(rows × log n).
+  package func contents(
+    of rows: some Collection<SectionedTree.Row>, in tree: SectionedTree
+  ) throws(FreshetError) -> PackedRows {
+    if query.isRefetched {
+      var packed = PackedRows(columnCount: query.columns.count)
+      for place in rows { contents.append(tree.offset(section: place.section, item: place.item), to: &packed) }
+      return packed
+    }
+    do {
+      if rows.count < Self.many || !recent.isEmpty { return try look(up: rows) }
+      var wanted = WantedRows(rows)
+      return try scanSteps < rows.count * Self.stepsOfLookup ? scan(for: &wanted) : look(up: wanted)
+    } catch { throw failure(error) }
+  }
+
+  private func look(up rows: some Collection<SectionedTree.Row>) throws -> PackedRows {
+    var packed = PackedRows(columnCount: query.columns.count)
+    let columns = contentColumns
+    for place in rows {
+      try place.withIdentity { identity in
+        if recent.append(identity, to: &packed) { return }
+        try withRow(identity: identity) { statement in
+          packed.appendRow { values in for column in columns { values.append(statement.value(column)) } }
+        }
+      }
+      try check(packed)
+    }
+    return packed
+  }
+
+  /// In the order of their keys, which is that of pages: a page that has many of the rows is read once.
+  private func look(up wanted: WantedRows) throws -> PackedRows {
+    var packed = PackedRows(columnCount: query.columns.count, count: wanted.count)
+    let columns = contentColumns
+    try wanted.forEach { place, identity in
+      try withRow(identity: identity) { statement in
+        packed.setRow(place) { values in for column in columns { values.append(statement.value(column)) } }
+      }
+      try check(packed)
+    }
+    return packed
+  }
+
+  /// Runs the whole query and picks the rows out, which is cheaper than to look up many of them.
+  private func scan(for wanted: inout WantedRows) throws -> PackedRows {
+    bind()
+    let scan = statements.scan
+    defer { scan.reset() }
+    var row = ReadRow(query, seed: 0, encoding: statements.encoding)
+    var packed = PackedRows(columnCount: query.columns.count, count: wanted.count)
+    let columns = contentColumns
+    var found = 0
+    while found < wanted.count, try scan.step() {
+      guard let place = row.withIdentity(of: scan, { wanted.place(of: $0) }) else { continue }
+      packed.setRow(place) { values in for column in columns { values.append(scan.value(column)) } }
+      found += 1
+      try check(packed)
+    }
+    if found < wanted.count { throw ResultReader.missing }
+    return packed
+  }
+
+  /// In a row of any statement.
+  var contentColumns: Range<Int> { query.firstColumn..<query.firstColumn + query.columns.count }
+
+  private func check(_ packed: PackedRows) throws(FreshetError) {
+    guard packed.byteCount > limits.bytes else { return }
+    throw FreshetError(.tooLarge, "the rows take more than \(limits.bytes) bytes: select less, or ask for a window")
+  }
+
+  /// Calls `body` with a statement that stands on the row with an identity. O(log n).
+  func withRow<Result>(identity: Bytes, _ body: (PreparedStatement) throws -> Result) throws -> Result {
+    guard let single = statements.single, let unit = query.unit else { throw ResultReader.missing }
+    bind()
+    defer { single.reset() }
+    if unit.isKey {
+      bind(identity, to: single)
+    } else {
+      bind(keys.unit(of: Array(identity)) ?? [], to: single)
+    }
+    while try single.step() {
+      if unit.isKey || row.withIdentity(of: single, { $0.equals(identity) }) { return try body(single) }
+    }
+    throw ResultReader.missing
+  }
+
+  private static let missing = FreshetError(
+    .internal, "a row of the result is not in the database state it was read from")
+
+  func bind(_ unit: [UInt8], to single: PreparedStatement) { unit.withUnsafeBytes { bind($0, to: single) } }
+
+  private func bind(_ unit: Bytes, to single: PreparedStatement) {
+    var decoder = KeyDecoder(unit)
+    var parameter = query.unit?.firstParameter ?? 0
+    while !decoder.isAtEnd {
+      single.bind(decoder.next(), at: parameter, encoding: statements.encoding)
+      parameter += 1
+    }
+  }
+}
