@@ -45,8 +45,8 @@ enum NodeLimits {
     /// Of rows: a smaller leaf costs more memory a row, a larger one more copying a change.
     static let row = 64
     /// Of sections, of which there are few: copying one counts two references.
-    static let section = 16
-    static let inner = 32
+    static let section = 8
+    static let inner = 16
     static let leafBytes = 8192
   #endif
 }
