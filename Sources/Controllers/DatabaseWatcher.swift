@@ -1,3 +1,12 @@
+/// What somebody did to a database's files.
+struct FileEvents: OptionSet {
+  let rawValue: Int
+  /// Wrote to them.
+  static let written = FileEvents(rawValue: 1)
+  /// Made, removed or renamed one: the database may be another file now.
+  static let replaced = FileEvents(rawValue: 2)
+}
+
 #if os(Linux)
   #if canImport(Glibc)
     import Glibc
@@ -16,10 +25,13 @@
     /// To wait on together with other descriptors; -1 when there is nothing to wait on and the caller has to poll.
     let descriptor: Int32
     private let paths: [String]
+    /// Those of `paths`, in their directory.
+    private let names: [String]
     private var directoryWatch: Int32 = -1
 
     init(path: String) {
       paths = [path + "-wal", path, path + "-journal"]
+      names = paths.map { $0.split(separator: "/").last.map(String.init) ?? $0 }
       descriptor = inotify_init1(Int32(IN_NONBLOCK) | Int32(IN_CLOEXEC))
       guard descriptor >= 0 else { return }
       let slash = path.lastIndex(of: "/")
@@ -37,28 +49,32 @@
     }
 
     /// Takes in what is pending.
-    ///
-    /// - Returns: whether any of it concerns the database.
-    func drain() -> Bool {
-      guard descriptor >= 0 else { return true }
-      var isConcerned = false
-      var hasNewFiles = false
+    func drain() -> FileEvents {
+      guard descriptor >= 0 else { return [.written, .replaced] }
+      var events: FileEvents = []
       withUnsafeTemporaryAllocation(byteCount: 16 << 10, alignment: 8) { buffer in
         // One read takes all that is there but for a flood, of which the rest comes next time.
         let count = read(descriptor, buffer.baseAddress, buffer.count)
         var position = 0
         while position < count {
           let event = buffer.loadUnaligned(fromByteOffset: position, as: inotify_event.self)
-          if event.wd == directoryWatch { hasNewFiles = true } else { isConcerned = true }
-          position += MemoryLayout<inotify_event>.size + Int(event.len)
+          let name = position + MemoryLayout<inotify_event>.size
+          position = name + Int(event.len)
+          if event.wd != directoryWatch {
+            events.insert(.written)
+          } else if names.contains(
+            String(cString: buffer.baseAddress!.advanced(by: name).assumingMemoryBound(to: CChar.self)))
+          {
+            events.insert(.replaced)
+          }
         }
       }
-      if hasNewFiles {
+      if events.contains(.replaced) {
         watchFiles()
         // A new file may have been written to before it was watched.
-        isConcerned = true
+        events.insert(.written)
       }
-      return isConcerned
+      return events
     }
   }
 #else
@@ -66,6 +82,6 @@
   final class DatabaseWatcher {
     let descriptor: Int32 = -1
     init(path: String) {}
-    func drain() -> Bool { true }
+    func drain() -> FileEvents { [.written, .replaced] }
   }
 #endif

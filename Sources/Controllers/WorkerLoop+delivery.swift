@@ -26,6 +26,8 @@ extension WorkerLoop {
     answerWaiters()
     // Asked again, because what this turn has sent is on its way now: only who waits is told when it is gone.
     for subscription in loading.values where output.isDrained(subscription.key.session) { mustTurn = true }
+    // Before the transaction is ended: that can wait.
+    output.flush()
   }
 
   private func isDrained(_ subscription: Subscription) -> Bool {

@@ -75,6 +75,8 @@ final class WorkerLoop {
   private var look: Int
   /// The last writes were gazed at in vain: they may be the first of many.
   private var hasGazed = false
+  /// When the file's identity was last looked at; 0: it is to be looked at again.
+  private var identityRead: UInt64 = 0
 
   /// When to look again after a write was noticed whose commit cannot be read yet: it becomes visible later, and silently.
   /// The last one is all that follows a commit that was found.
@@ -115,10 +117,10 @@ final class WorkerLoop {
   /// What there is to do now, without waiting for more.
   func step() {
     let commands = worker.takeCommands()
-    let isResting = commands.isEmpty && rest(monotonicNanoseconds()) > 0
+    let now = monotonicNanoseconds()
+    let isResting = commands.isEmpty && rest(now) > 0
     let hasChanged = !isResting && hasDatabaseChanged()
-    // A file that somebody writes to is looked at again soon.
-    if !hasChanged { openIfReplaced() }
+    if !hasChanged, mayBeReplaced(now) { openIfReplaced() }
     if hasChanged || mustTurn || !commands.isEmpty || monotonicNanoseconds() >= nextDue { turn(commands) }
     output.flush()
     dropIdleQueries()
@@ -143,7 +145,7 @@ final class WorkerLoop {
     guard let connection = database?.connection else { return false }
     // A rollback journal is there while somebody's transaction is: looking would take a lock that is in its way, and the
     // journal's end wakes this thread. One that is kept for the next transaction is looked past after a while.
-    if look < Self.looks.count - 1, FileIdentity.size(path: journal) > 0 { return false }
+    if !connection.canAskOften, look < Self.looks.count - 1, FileIdentity.size(path: journal) > 0 { return false }
     let wasWritten = look == 0
     let end = wasWritten && !hasGazed && connection.canAskOften ? monotonicNanoseconds() + Self.gaze : 0
     repeat {
@@ -157,6 +159,13 @@ final class WorkerLoop {
     } while monotonicNanoseconds() < end
     hasGazed = wasWritten
     return false
+  }
+
+  /// Whether the file may be another one than when it was opened. Of directories above that are renamed nothing tells.
+  private func mayBeReplaced(_ now: UInt64) -> Bool {
+    let isDue = database == nil || watcher.descriptor < 0 || now - identityRead >= pollInterval
+    if isDue { identityRead = now }
+    return isDue
   }
 
   /// Nanoseconds for which commits are left alone; see `Pace`.
@@ -211,7 +220,11 @@ final class WorkerLoop {
     }
     _ = system_poll(&descriptors, UInt32(descriptors.count), timeout)
     if descriptors[0].revents != 0 { worker.wake.clear() }
-    if descriptors.count > 1, descriptors[1].revents != 0, watcher.drain() { look = 0 }
+    if descriptors.count > 1, descriptors[1].revents != 0 {
+      let events = watcher.drain()
+      if events.contains(.written) { look = 0 }
+      if events.contains(.replaced) { identityRead = 0 }
+    }
   }
 
   private func dropIdleQueries() {

@@ -32,7 +32,8 @@ enum CaptureBenchmark: Benchmark {
         }
         for side in 0..<2 { samples[side].add(latencies[side].percentile(50)) }
       }
-      report.compare("\(name), synchronous=\(durability.rawValue), p50", samples[0], against: samples[1], "µs", .atMost(goal))
+      report.compare(
+        "\(name), synchronous=\(durability.rawValue), p50", samples[0], against: samples[1], "µs", .atMost(goal))
     }
   }
 

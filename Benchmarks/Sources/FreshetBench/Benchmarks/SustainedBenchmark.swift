@@ -41,6 +41,7 @@ enum SustainedBenchmark: Benchmark {
         }
       })
     report.compare(
-      "one-row commits, synchronous=\(durability.rawValue)", samples[0], against: samples[1], "a second", .atLeast(0.85))
+      "one-row commits, synchronous=\(durability.rawValue)", samples[0], against: samples[1], "a second", .atLeast(0.85)
+    )
   }
 }

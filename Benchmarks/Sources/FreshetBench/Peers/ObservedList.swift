@@ -24,15 +24,20 @@ final class ObservedList {
       state.withLock { state in
         // From nothing to everything, the algorithm is quadratic; and nobody measures it.
         let isFirst = state.wells.isEmpty
-        state = (wells, isFirst ? 0 : wells.difference(from: state.wells).inferringMoves().count)
+        // Added up: what it tells may come faster than anybody waits.
+        state.operations += isFirst ? 0 : wells.difference(from: state.wells).inferringMoves().count
+        state.wells = wells
       }
       differed.signal()
     }
 
-    /// - Returns: the operations of the next difference.
+    /// - Returns: the operations of what it has told since the last call.
     func wait() throws -> Int {
       if differed.wait(timeout: .now() + 120) == .timedOut { throw Failure("the observation told nothing in 120 s") }
-      return state.withLock { $0.operations }
+      return state.withLock { state in
+        defer { state.operations = 0 }
+        return state.operations
+      }
     }
   }
 
