@@ -32,6 +32,8 @@ final class WorkerConnection {
     self.file = file
     var configuration = Configuration()
     configuration.readonly = true
+    // Snapshots go around GRDB.
+    configuration.allowsUnsafeTransactions = true
     configuration.busyMode = .timeout(5)
     configuration.label = "freshet worker"
     queue = try DatabaseQueue(path: location, configuration: configuration)
@@ -89,14 +91,15 @@ final class WorkerConnection {
   func releasePages() { sqlite3_db_release_memory(raw) }
 
   /// Runs `body` in one read transaction: all that it reads is one state of the database.
-  func snapshot(_ body: (Database) throws -> Void) throws {
-    try queue.inDatabase { db in
-      walIndex?.note()
-      try run(begin)
-      defer { if sqlite3_get_autocommit(raw) == 0 { try? run(commit) } }
-      try body(db)
-    }
+  func snapshot(_ body: () throws -> Void) throws {
+    walIndex?.note()
+    try run(begin)
+    defer { if sqlite3_get_autocommit(raw) == 0 { try? run(commit) } }
+    try body()
   }
+
+  /// For what is not done at every turn: the connection as GRDB sees it, also inside a snapshot.
+  func withDatabase(_ body: (Database) throws -> Void) throws { try queue.inDatabase(body) }
 
   private func run(_ statement: PreparedStatement) throws {
     defer { statement.reset() }

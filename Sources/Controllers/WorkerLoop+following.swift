@@ -1,4 +1,3 @@
-import GRDB
 import LiveQuery
 import Logging
 import RankedCollections
@@ -8,17 +7,17 @@ import Store
 extension WorkerLoop {
   /// Brings every query to the state of the database that the transaction sees, but for those that are to be run again and
   /// were not long ago.
-  func follow(_ db: Database) throws {
+  func follow() throws {
     guard let connection = database?.connection else { return }
     let before = commit
     let hasMoved = try connection.takeChange()
     if try connection.schemaVersion() != database?.schemaVersion {
-      try readSchema(db)
+      try readSchema()
     } else if let changes = try readLog() {
       if hasMoved || !changes.isEmpty { tick(changes, hasMoved, before) }
     } else {
       // What happened is not known. The list of tables may be another one too, which the schema does not tell.
-      try readSchema(db)
+      try readSchema()
     }
     refetchDue()
   }

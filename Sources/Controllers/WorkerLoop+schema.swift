@@ -27,12 +27,14 @@ extension WorkerLoop {
   }
 
   /// The schema is another one: statements are compiled anew, and whatever may have changed with it is read again.
-  func readSchema(_ db: Database) throws {
+  func readSchema() throws {
     guard var database else { return }
     database.schemaVersion = try database.connection.schemaVersion()
     (database.log, database.sequence) = try openLog(database)
-    let followed = database.log == nil ? [] : try ChangeLog.followedTables(db)
-    database.schema = try DatabaseSchema.read(db, followed: followed)
+    try database.connection.withDatabase { db in
+      let followed = database.log == nil ? [] : try ChangeLog.followedTables(db)
+      database.schema = try DatabaseSchema.read(db, followed: followed)
+    }
     database.checker.schema = database.schema
     self.database = database
     advanceCommit()

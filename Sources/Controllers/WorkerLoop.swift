@@ -1,5 +1,4 @@
 import CSystem
-import GRDB
 import LiveQuery
 import Logging
 import Store
@@ -178,8 +177,8 @@ final class WorkerLoop {
     do {
       guard let connection = database?.connection else { throw FreshetError(.overloaded, "the database is not there") }
       let ticks = statistics.ticks
-      try connection.snapshot { db in
-        try follow(db)
+      try connection.snapshot {
+        try follow()
         for command in commands { perform(command) }
         flush()
       }
