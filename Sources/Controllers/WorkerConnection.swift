@@ -14,7 +14,7 @@ final class WorkerConnection {
   private let commit: PreparedStatement
   private let dataVersion: PreparedStatement
   private let schemaVersionReader: PreparedStatement
-  private var lastDataVersion: Int64 = -1
+  private var lastDataVersion: UInt32?
   /// Nil while the database is not in WAL mode, as far as is known.
   private var walIndex: WALIndex?
   /// Of queries.
@@ -63,22 +63,30 @@ final class WorkerConnection {
   deinit { sqlite3_progress_handler(raw, 0, nil, nil) }
 
   /// Whether any other connection may have committed (or checkpointed) since the last snapshot. Outside transactions only.
-  func hasChanged() throws -> Bool { try walIndex?.hasMoved ?? (currentDataVersion() != lastDataVersion) }
+  func hasChanged() throws -> Bool {
+    if let walIndex { return walIndex.hasMoved }
+    // Looks at the file.
+    try run(dataVersion)
+    return seenDataVersion != lastDataVersion
+  }
 
   /// Whether asking `hasChanged` costs next to nothing.
   var canAskOften: Bool { walIndex != nil }
 
-  /// Inside a snapshot: whether it shows another state than the last one (or a checkpoint came between).
-  func takeChange() throws -> Bool {
-    let version = try currentDataVersion()
+  /// Inside a snapshot in which something was read: whether it shows another state than the last one (or a checkpoint came
+  /// between).
+  func takeChange() -> Bool {
+    let version = seenDataVersion
     if walIndex == nil, version != lastDataVersion { walIndex = WALIndex(of: raw) }
     defer { lastDataVersion = version }
     return version != lastDataVersion
   }
 
-  private func currentDataVersion() throws -> Int64 {
-    defer { dataVersion.reset() }
-    return try dataVersion.step() ? dataVersion.integer(0) : -1
+  /// Of the state that was read last.
+  private var seenDataVersion: UInt32 {
+    var version: UInt32 = 0
+    sqlite3_file_control(raw, "main", SQLITE_FCNTL_DATA_VERSION, &version)
+    return version
   }
 
   /// Any CREATE, ALTER, DROP or VACUUM moves it.

@@ -10,8 +10,9 @@ extension WorkerLoop {
   func follow() throws {
     guard let connection = database?.connection else { return }
     let before = commit
-    let hasMoved = try connection.takeChange()
-    if try connection.schemaVersion() != database?.schemaVersion {
+    let schemaVersion = try connection.schemaVersion()
+    let hasMoved = connection.takeChange()
+    if schemaVersion != database?.schemaVersion {
       try readSchema()
     } else if let changes = try readLog() {
       if hasMoved || !changes.isEmpty { tick(changes, hasMoved, before) }
