@@ -2,7 +2,8 @@ import LiveQuery
 import RankedCollections
 import Store
 
-/// The small snapshots that were sent last: whoever opens a list after others gets what they got, read and written once.
+/// The small snapshots that were sent last: whoever opens a list after others gets what they got, read and written once;
+/// and whoever opens another window of it gets the same sections.
 ///
 /// Few, and for all queries of a worker together: what they take does not grow with lists or clients.
 struct RecentSnapshots {
@@ -18,8 +19,11 @@ struct RecentSnapshots {
     snapshots.last { $0.version == version && $0.commit == commit && $0.window == window }
   }
 
+  /// The sections of a version of which another window was sent.
+  func sections(version: String) -> SectionList? { snapshots.last { $0.version == version }?.sections }
+
   mutating func add(_ snapshot: Snapshot) {
-    guard snapshot.rows.byteCount <= Self.mostBytes, snapshot.sections.count <= Self.mostSections else { return }
+    guard snapshot.rows.byteCount <= Self.mostBytes, snapshot.sections.infos.count <= Self.mostSections else { return }
     if snapshots.count == Self.most { snapshots.removeFirst() }
     snapshots.append(snapshot)
   }
@@ -33,9 +37,10 @@ extension WorkerLoop {
     if let recent = recentSnapshots.find(version: version, commit: commit, window: window) { return recent }
     let range = window?.range(total: newest.tree.count) ?? 0..<newest.tree.count
     let rows = try contents(query, range)
+    let sections = recentSnapshots.sections(version: version) ?? newest.sections
     let snapshot = Snapshot(
       version: version, commit: commit, columns: query.compiled.columns, key: query.compiled.keyColumns,
-      total: newest.tree.count, sections: newest.sections, window: window, offset: range.lowerBound, rows: rows,
+      total: newest.tree.count, sections: sections, window: window, offset: range.lowerBound, rows: rows,
       range: 0..<rows.count, alongside: newest.alongside)
     recentSnapshots.add(snapshot)
     return snapshot

@@ -18,9 +18,9 @@ package final class ResultVersion {
   }
 
   /// Every section, in order. O(sections).
-  package var sections: [SectionInfo] {
+  package var sections: SectionList {
     var result: [SectionInfo] = []
     tree.forEachSection { result.append(SectionInfo(label: $0, count: $1)) }
-    return result
+    return SectionList(result)
   }
 }

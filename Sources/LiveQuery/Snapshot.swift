@@ -7,7 +7,7 @@ package struct Snapshot: Sendable {
   package let columns: [String]
   package let key: [String]
   package let total: Int
-  package let sections: [SectionInfo]
+  package let sections: SectionList
   /// Nil when everything is wanted.
   package let window: Window?
   /// Offset in the result of the first of `rows`.
@@ -21,7 +21,7 @@ package struct Snapshot: Sendable {
   private let message = MessageOfSnapshot()
 
   package init(
-    version: String, commit: Int64, columns: [String], key: [String], total: Int, sections: [SectionInfo],
+    version: String, commit: Int64, columns: [String], key: [String], total: Int, sections: SectionList,
     window: Window?, offset: Int, rows: PackedRows, range: Range<Int>, alongside: [NamedValue] = []
   ) {
     self.version = version

@@ -1,20 +1,29 @@
 extension RankedTree {
-  /// Builds a tree of elements in ascending order, every leaf full, and every buffer as large as its content: leaves make up
-  /// nearly all of a tree's memory. O(count).
+  /// Builds a tree of elements in ascending order. O(count).
   ///
   /// - Parameter key: of the element at an index; has to be greater than the one before.
-  /// - Returns: the tree, and its leaves in order.
-  static func build(
-    count: Int, key: (Int) -> Bytes, payload: (Int) -> Payload
-  ) -> (tree: RankedTree, leaves: [Node<Payload>]) {
+  static func build(count: Int, key: (Int) -> Bytes, payload: (Int) -> Payload) -> RankedTree {
+    RankedTree(leaves: leaves(of: 0..<count, key: key, payload: payload))
+  }
+
+  /// Leaves of elements in ascending order, every leaf full, and every buffer as large as its content: leaves make up
+  /// nearly all of a tree's memory. O(elements).
+  static func leaves(
+    of elements: Range<Int>, key: (Int) -> Bytes, payload: (Int) -> Payload
+  ) -> [Node<Payload>] {
     var leaves: [Node<Payload>] = []
-    leaves.reserveCapacity(count / Payload.leafLimit + 1)
-    var start = 0
-    while start < count {
-      let end = leafEnd(from: start, count: count, key: key)
+    leaves.reserveCapacity(elements.count / Payload.leafLimit + 1)
+    var start = elements.lowerBound
+    while start < elements.upperBound {
+      let end = leafEnd(from: start, to: elements.upperBound, key: key)
       leaves.append(Node(keys: PackedKeys(start..<end, key: key), payloads: (start..<end).map(payload)))
       start = end
     }
+    return leaves
+  }
+
+  /// The tree that has these leaves, in order. O(leaves).
+  init(leaves: [Node<Payload>]) {
     var level = leaves
     while level.count > 1 {
       level = stride(from: 0, to: level.count, by: NodeLimits.inner).map { start in
@@ -24,13 +33,13 @@ extension RankedTree {
         return Node(keys: keys, children: children)
       }
     }
-    return (RankedTree(root: level.first), leaves)
+    self.init(root: level.first)
   }
 
-  private static func leafEnd(from start: Int, count: Int, key: (Int) -> Bytes) -> Int {
+  private static func leafEnd(from start: Int, to limit: Int, key: (Int) -> Bytes) -> Int {
     var end = start
     var bytes = 0
-    while end < count, end - start < Payload.leafLimit {
+    while end < limit, end - start < Payload.leafLimit {
       bytes += key(end).count
       if bytes > NodeLimits.leafBytes, end - start >= 2 { break }
       end += 1

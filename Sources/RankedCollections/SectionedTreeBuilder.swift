@@ -59,7 +59,7 @@ package struct SectionedTreeBuilder {
   package mutating func append(section: Bytes, entry: Bytes, stamp: RowStamp, label: () -> [UInt8]) {
     let record = keep(entry, stamp)
     if let index = draftIndex(of: section) {
-      if isBefore(record, drafts[index].least) {
+      if Self.isBefore(record, drafts[index].least) {
         drafts[index].least = record
         drafts[index].label = label()
       }
@@ -109,9 +109,20 @@ package struct SectionedTreeBuilder {
   }
 
   @inline(__always)
-  private func isBefore(_ left: Record, _ right: Record) -> Bool {
+  private static func isBefore(_ left: Record, _ right: Record) -> Bool {
     if left.prefix != right.prefix { return left.prefix < right.prefix }
     return left.bytes.compare(right.bytes) < 0
+  }
+}
+
+// From rows as they came to a version. Large results are cut into pieces, which several threads sort and make leaves of.
+extension SectionedTreeBuilder {
+  /// How many rows of one section one thread takes at most.
+  private var pieceLimit: Int { count < ConcurrentWork.leastRows ? .max : max(1, count / ConcurrentWork.parts) }
+
+  private func forEach<Piece>(_ pieces: inout [Piece], _ body: (inout Piece) throws -> Void) throws {
+    if count >= ConcurrentWork.leastRows { return try ConcurrentWork.forEach(&pieces, body) }
+    for index in pieces.indices { try body(&pieces[index]) }
   }
 
   /// Brings the rows into their order; to be called once, after the last one.
@@ -122,7 +133,47 @@ package struct SectionedTreeBuilder {
     defer { withExtendedLifetime(arena) {} }
     drafts.sort { $0.key.compare($1.key) < 0 }
     current = -1
-    for index in drafts.indices { try sort(&drafts[index].records) }
+    var pieces = takeRecords()
+    try forEach(&pieces) { try Self.sort(&$0.records) }
+    for (draft, records) in pieces {
+      if drafts[draft].records.isEmpty { drafts[draft].records = records } else { drafts[draft].records += records }
+    }
+    // Several runs, each in order: sorting merges them.
+    for draft in Set(zip(pieces, pieces.dropFirst()).filter { $0.draft == $1.draft }.map(\.0.draft)) {
+      try Self.sort(&drafts[draft].records)
+    }
+  }
+
+  /// Takes all records out of their drafts, for whoever sorts them to have them alone.
+  private mutating func takeRecords() -> [(draft: Int, records: [Record])] {
+    let limit = pieceLimit
+    var pieces: [(draft: Int, records: [Record])] = []
+    pieces.reserveCapacity(drafts.count + ConcurrentWork.parts)
+    for draft in drafts.indices {
+      var records: [Record] = []
+      swap(&records, &drafts[draft].records)
+      if records.count <= limit {
+        pieces.append((draft, records))
+      } else {
+        for range in Self.ranges(of: records.count, limit) { pieces.append((draft, Array(records[range]))) }
+      }
+    }
+    return pieces
+  }
+
+  private static func ranges(of count: Int, _ limit: Int) -> [Range<Int>] {
+    if count <= limit { return [0..<count] }
+    return stride(from: 0, to: count, by: limit).map { $0..<min($0 + limit, count) }
+  }
+
+  private static func sort(_ records: inout [Record]) throws {
+    records.sort { isBefore($0, $1) }
+    // Equal entries have equal identities; a tree cannot even hold them.
+    for (left, right) in zip(records, records.dropFirst()) where left.prefix == right.prefix {
+      if left.bytes.equals(right.bytes) {
+        throw DuplicateIdentity(identity: Array(RankedEntry.identity(of: left.bytes)))
+      }
+    }
   }
 
   /// The numbers of the rows as they came, from 0, in the result's order. O(n).
@@ -140,32 +191,38 @@ package struct SectionedTreeBuilder {
     defer { withExtendedLifetime(arena) {} }
     var index = IdentityIndex(reserving: count)
     var sections: [Section] = []
-    for draft in drafts {
-      let (rows, leaves) = draft.records.withUnsafeBufferPointer { records in
-        RankedTree.build(count: records.count, key: { records[$0].bytes }, payload: { records[$0].stamp })
-      }
+    sections.reserveCapacity(drafts.count)
+    for (draft, leaves) in zip(drafts, try leaves()) {
       let key = SectionKey(Array(draft.key))
       for leaf in leaves {
         if let slot = index.add(leaf, of: key) {
           throw DuplicateIdentity(identity: leaf.withIdentity(slot) { Array($0) })
         }
       }
-      sections.append(Section(rows: rows, label: draft.label))
+      sections.append(Section(rows: RankedTree(leaves: leaves), label: draft.label))
     }
     var tree = SectionedTree(onlySection: onlySection)
     if !drafts.isEmpty {
-      tree.sections = RankedTree.build(count: drafts.count, key: { drafts[$0].key }, payload: { sections[$0] }).tree
+      tree.sections = RankedTree.build(count: drafts.count, key: { drafts[$0].key }, payload: { sections[$0] })
     }
     return SectionedTreeEditor(tree: tree, index: index)
   }
 
-  private func sort(_ records: inout [Record]) throws {
-    records.sort { isBefore($0, $1) }
-    // Equal entries have equal identities; a tree cannot even hold them.
-    for (left, right) in zip(records, records.dropFirst()) where left.prefix == right.prefix {
-      if left.bytes.equals(right.bytes) {
-        throw DuplicateIdentity(identity: Array(RankedEntry.identity(of: left.bytes)))
+  /// By draft, the leaves of its rows.
+  private func leaves() throws -> [[Node<RowStamp>]] {
+    var pieces: [(draft: Int, range: Range<Int>, leaves: [Node<RowStamp>])] = []
+    pieces.reserveCapacity(drafts.count + ConcurrentWork.parts)
+    let limit = pieceLimit
+    for draft in drafts.indices {
+      for range in Self.ranges(of: drafts[draft].records.count, limit) { pieces.append((draft, range, [])) }
+    }
+    try forEach(&pieces) { piece in
+      piece.leaves = drafts[piece.draft].records.withUnsafeBufferPointer { records in
+        RankedTree.leaves(of: piece.range, key: { records[$0].bytes }, payload: { records[$0].stamp })
       }
     }
+    var leaves = [[Node<RowStamp>]](repeating: [], count: drafts.count)
+    for piece in pieces { leaves[piece.draft] += piece.leaves }
+    return leaves
   }
 }

@@ -63,13 +63,18 @@ package final class PreparedStatement {
   /// Text as UTF-8 (SQLite converts it where the database is UTF-16).
   @inline(__always)
   package static func value(_ handle: OpaquePointer, _ column: Int32) -> PackedValue {
-    switch sqlite3_column_type(handle, column) {
-    case SQLITE_INTEGER: return .integer(sqlite3_column_int64(handle, column))
-    case SQLITE_FLOAT: return .real(sqlite3_column_double(handle, column))
+    // The column is looked for once; `sqlite3_column_text` and its like each do it anew. What this returns may be read because
+    // no other thread uses the connection.
+    let value = sqlite3_column_value(handle, column)
+    switch sqlite3_value_type(value) {
+    case SQLITE_INTEGER: return .integer(sqlite3_value_int64(value))
+    case SQLITE_FLOAT: return .real(sqlite3_value_double(value))
     case SQLITE_TEXT:
-      let text = UnsafeRawPointer(sqlite3_column_text(handle, column))
-      return .text(Bytes(start: text, count: Int(sqlite3_column_bytes(handle, column))))
-    case SQLITE_BLOB: return .blob(blob(handle, column))
+      let text = UnsafeRawPointer(sqlite3_value_text(value))
+      return .text(Bytes(start: text, count: Int(sqlite3_value_bytes(value))))
+    case SQLITE_BLOB:
+      let blob = sqlite3_value_blob(value)
+      return .blob(Bytes(start: blob, count: Int(sqlite3_value_bytes(value))))
     default: return .null
     }
   }
@@ -84,21 +89,12 @@ package final class PreparedStatement {
   package static func appendKey(
     _ handle: OpaquePointer, _ column: Int32, _ order: FieldOrder, _ encoding: TextEncoding, to bytes: inout [UInt8]
   ) {
-    if order.collation == .binary, sqlite3_column_type(handle, column) == SQLITE_TEXT {
-      if encoding == .utf8 {
-        KeyEncoder.append(.text(blob(handle, column)), order, to: &bytes)
-      } else {
-        let text = encoding.bytes(of: handle, column)
-        text.withUnsafeBytes { KeyEncoder.append(.text($0), order, to: &bytes) }
-      }
+    if encoding != .utf8, order.collation == .binary, sqlite3_column_type(handle, column) == SQLITE_TEXT {
+      let text = encoding.bytes(of: handle, column)
+      text.withUnsafeBytes { KeyEncoder.append(.text($0), order, to: &bytes) }
     } else {
       KeyEncoder.append(value(handle, column), order, to: &bytes)
     }
-  }
-
-  private static func blob(_ handle: OpaquePointer, _ column: Int32) -> Bytes {
-    let start = sqlite3_column_blob(handle, column)
-    return Bytes(start: start, count: Int(sqlite3_column_bytes(handle, column)))
   }
 
   /// Binds a value; text and blobs are copied. Indexes count from 1.

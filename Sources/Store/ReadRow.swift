@@ -16,6 +16,8 @@ struct ReadRow {
   private let unitFields: [Field]
   /// The result's columns.
   private let contents: Range<Int>
+  /// Those of the statement in the row that it stands on, each read once; borrowed from SQLite, and used within `read` alone.
+  private var values: [PackedValue]
 
   private(set) var sectionKey: [UInt8] = []
   private var entry = RankedEntry()
@@ -48,6 +50,7 @@ struct ReadRow {
     self.order = order + query.keyTies.map { (first + $0.column, $0.order) }
     identityFields = query.keyColumns.indices.map { (first + $0, .identity) }
     unitFields = zip(next..<first, query.unit?.orders ?? []).map { ($0, $1) }
+    values = Array(repeating: .null, count: contents.upperBound)
   }
 
   var identity: [UInt8] { entry.bytes.withUnsafeBytes { Array(RankedEntry.identity(of: $0)) } }
@@ -72,19 +75,27 @@ struct ReadRow {
   }
 
   mutating func read(_ statement: PreparedStatement) {
-    let encoding = encoding
+    // Text in UTF-16 is read for keys first: reading it as UTF-8 converts it where SQLite keeps it.
+    let isShared = encoding == .utf8
+    if isShared { readValues(statement) }
+    let source = (values, statement, encoding)
     sectionKey.removeAll(keepingCapacity: true)
-    if let section { ReadRow.append(section, of: statement, encoding, to: &sectionKey) }
+    if let section { ReadRow.append(section, of: source, to: &sectionKey) }
     entry.removeAll()
-    for field in order { entry.append { ReadRow.append(field, of: statement, encoding, to: &$0) } }
+    for field in order { entry.append { ReadRow.append(field, of: source, to: &$0) } }
     entry.startIdentity()
-    for field in identityFields { entry.append { ReadRow.append(field, of: statement, encoding, to: &$0) } }
+    for field in identityFields { entry.append { ReadRow.append(field, of: source, to: &$0) } }
     entry.finish()
     unit.removeAll(keepingCapacity: true)
-    for field in unitFields { ReadRow.append(field, of: statement, encoding, to: &unit) }
+    for field in unitFields { ReadRow.append(field, of: source, to: &unit) }
+    if !isShared { readValues(statement) }
     var hash = seed
-    for column in contents { hash = statement.value(column).hash(seed: hash) }
+    for column in contents { hash = values[column].hash(seed: hash) }
     stamp = RowStamp(hash)
+  }
+
+  private mutating func readValues(_ statement: PreparedStatement) {
+    for column in values.indices { values[column] = statement.value(column) }
   }
 
   /// Calls `body` with the identity of the row that the statement stands on, and reads nothing else of it.
@@ -109,6 +120,18 @@ struct ReadRow {
       label.appendIndexTitle(of: name)
     }
     return label.bytes
+  }
+
+  @inline(__always)
+  private static func append(
+    _ field: Field, of source: (values: [PackedValue], statement: PreparedStatement, encoding: TextEncoding),
+    to bytes: inout [UInt8]
+  ) {
+    if source.encoding == .utf8 {
+      KeyEncoder.append(source.values[field.column], field.order, to: &bytes)
+    } else {
+      append(field, of: source.statement, source.encoding, to: &bytes)
+    }
   }
 
   @inline(__always)

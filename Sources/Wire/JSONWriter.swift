@@ -51,6 +51,12 @@ package struct JSONWriter {
     needsComma = false
   }
 
+  /// A value that is laid out as JSON already.
+  mutating func value(encoded value: [UInt8]) {
+    separate()
+    bytes.append(contentsOf: value)
+  }
+
   package mutating func member(_ name: String, _ value: Int) {
     self.name(name)
     integer(value)

@@ -45,8 +45,9 @@ extension MessageBody {
   }
 
   private static func members(of contents: Snapshot, _ layout: RowLayout) -> [UInt8] {
+    let sections = contents.sections.json { MessageBody.sections($0) }
     // Most often enough: growing copies what was written.
-    var writer = JSONWriter(reserving: contents.sections.count * 64 + contents.range.count * 96 + 512)
+    var writer = JSONWriter(reserving: sections.count + contents.range.count * 96 + 512)
     writer.member("version", contents.version)
     writer.name("commit")
     writer.integer(contents.commit)
@@ -54,14 +55,18 @@ extension MessageBody {
     writer.strings("key", contents.key)
     writer.member("total", contents.total)
     writer.name("sections")
-    writer.array { list in
-      for section in contents.sections { list.object { $0.members(of: section) } }
-    }
+    writer.value(encoded: sections)
     if let window = contents.window { writer.member("window", window) }
     writer.member("offset", contents.offset)
     writer.member("rows", contents.rows, contents.range, layout)
     writer.member("complete", contents.isComplete)
     if !contents.alongside.isEmpty { writer.member("alongside", contents.alongside) }
+    return writer.bytes
+  }
+
+  private static func sections(_ infos: [SectionInfo]) -> [UInt8] {
+    var writer = JSONWriter(reserving: infos.count * 64 + 2)
+    writer.array { list in for info in infos { list.object { $0.members(of: info) } } }
     return writer.bytes
   }
 

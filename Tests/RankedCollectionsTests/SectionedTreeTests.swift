@@ -161,6 +161,24 @@ func randomRow(_ generator: inout SeededGenerator, identities: ClosedRange<UInt8
     #expect(editor.tree.plain == plain([row]))
   }
 
+  /// In debug builds few rows are enough for several threads: sections whole, or cut into pieces where they are long.
+  @Test(arguments: [1, 2, 40] as [UInt8], 0..<20 as Range<UInt64>)
+  func manyRowsMakeTheSameTree(sections: UInt8, seed: UInt64) throws {
+    var generator = SeededGenerator(seed: seed)
+    var rows: [PlainRow] = []
+    for identity in 0..<UInt8.random(in: 1...200, using: &generator) {
+      var row = randomRow(&generator, identities: identity...identity)
+      row.section = UInt8.random(in: 0..<sections, using: &generator)
+      rows.append(row)
+    }
+    let editor = try SectionedTreeEditor.build(rows.shuffled(using: &generator))
+    editor.checkInvariants()
+    #expect(editor.tree.plain == plain(rows))
+    rows.append(rows.randomElement(using: &generator)!)
+    rows.shuffle(using: &generator)
+    #expect(throws: SectionedTreeBuilder.DuplicateIdentity.self) { try SectionedTreeEditor.build(rows) }
+  }
+
   @Test func positionsAndOffsetsAgree() throws {
     var generator = SeededGenerator(seed: 3)
     var rows: [PlainRow] = []

@@ -7,8 +7,10 @@ package import LiveQuery
 package final class FragmentChecker {
   private let connection: OpaquePointer
   private let audit = Audit()
-  /// Whatever reads a table: see `refreshSchema`.
-  private var schemaReader: PreparedStatement?
+  /// What reads the schema's number, and whatever reads a table: see `refreshSchema`.
+  private var schemaReaders: (number: PreparedStatement, table: PreparedStatement)?
+  /// The number of the schema whose virtual tables are connected.
+  private var connectedSchema: Int64?
 
   /// What the authorizer saw of one statement.
   final class Audit {
@@ -54,14 +56,19 @@ package final class FragmentChecker {
   }
 
   deinit {
-    schemaReader = nil
+    schemaReaders = nil
     sqlite3_close(connection)
   }
 
   /// The tables that there are: others are not served. To be set whenever the schema has changed.
   package var schema: DatabaseSchema {
     get { audit.schema }
-    set { audit.schema = newValue }
+    set {
+      audit.schema = newValue
+      connectedSchema = nil
+      // The first query need not wait for it. What keeps the schema from being read is told to whoever asks for something.
+      try? refreshSchema()
+    }
   }
 
   /// Looks whether the schema has changed. To be called before a query is compiled: a statement that is prepared and never
@@ -70,12 +77,22 @@ package final class FragmentChecker {
     audit.isTrusted = true
     defer { audit.isTrusted = false }
     do throws(SQLiteFailure) {
-      if schemaReader == nil {
-        schemaReader = try PreparedStatement(connection, "SELECT 1 FROM main.sqlite_master LIMIT 1")
+      if schemaReaders == nil {
+        schemaReaders = (
+          number: try PreparedStatement(connection, "PRAGMA main.schema_version"),
+          table: try PreparedStatement(connection, "SELECT 1 FROM main.sqlite_master LIMIT 1")
+        )
       }
-      defer { schemaReader?.reset() }
-      _ = try schemaReader?.step()
-      connectVirtualTables()
+      guard let (number, table) = schemaReaders else { return }
+      defer {
+        number.reset()
+        table.reset()
+      }
+      // In this order: the schema that the connection knows is then not older than the number.
+      let version = try number.step() ? number.integer(0) : nil
+      _ = try table.step()
+      if version == nil || version != connectedSchema { connectVirtualTables() }
+      connectedSchema = version
     } catch { throw FreshetError(queryFailure: error, place: nil) }
   }
 
