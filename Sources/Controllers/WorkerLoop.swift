@@ -43,6 +43,7 @@ final class WorkerLoop {
   var queries: [Query: FollowedQuery] = [:]
   /// By session, then by the number in the subscription's key.
   var sessions: [UInt64: [UInt64: Subscription]] = [:]
+  var readiness = SessionReadiness()
   /// Queries that have subscriptions behind the newest version, or somebody who waits for one.
   var dirty: [ObjectIdentifier: FollowedQuery] = [:]
   /// Queries that have to be run again, or will be when their time comes.
@@ -128,12 +129,8 @@ final class WorkerLoop {
 
   /// Queries, shapes and subscriptions keep one another.
   func close() {
-    for query in queries.values {
-      query.subscriptions = [:]
-      forget(query)
-    }
-    sessions = [:]
-    loading = [:]
+    for subscription in sessions.values.flatMap(\.values) { remove(subscription) }
+    for query in queries.values { forget(query) }
     snapshots = [:]
   }
 
