@@ -61,6 +61,7 @@ final class WorkerLoop {
   var recentSnapshots = RecentSnapshots()
   /// When something is due that no event will tell of.
   var nextDue: UInt64 = .max
+  private var nextIdleLook: UInt64 = 0
 
   private var pace = Pace()
   /// Whether this loop has a thread, which may rest.
@@ -213,7 +214,10 @@ final class WorkerLoop {
 
   private func dropIdleQueries() {
     let now = monotonicNanoseconds()
+    if idle.isEmpty || now < nextIdleLook { return }
     let linger = UInt64(configuration.linger) * 1_000_000
+    // All are looked at, so not at every step: some linger a little longer.
+    nextIdleLook = now + linger / 64
     for query in idle.values {
       guard let idleSince = query.idleSince, query.isIdle else {
         idle[ObjectIdentifier(query)] = nil
