@@ -17,6 +17,8 @@ final class FollowedQuery {
 
   /// In no order.
   var subscriptions: [SubscriptionKey: Subscription] = [:]
+  /// Of those that get patches: who waits for a snapshot, or the rest of one, is in none of them.
+  var groups = SubscriberGroups()
   /// Who waits for another version than the one that they have: requests for snapshots.
   var waiters: [WaitingRequest] = []
   /// When the last subscription left; nil while there is one.

@@ -1,52 +1,53 @@
 import LiveQuery
 
-/// Subscriptions by what they get.
+/// Groups of a query's subscribers by the patch that they are due.
 struct PatchGroups {
-  /// No group is empty.
-  private(set) var members: [[Subscription]] = []
-  /// Of the groups, once there are two.
-  private var places: [PatchGroup: Int] = [:]
+  /// Each of them gets one patch, and is not empty.
+  private(set) var members: [[SubscriberGroup]] = []
+  /// Of the members, once there are two.
+  private var places: [PatchKey: Int] = [:]
   /// Where the last one went: most often the next one goes there too, and nothing needs to be hashed.
   private var place = 0
 
-  mutating func add(_ subscription: Subscription) {
+  mutating func add(_ group: SubscriberGroup) {
     if members.isEmpty {
-      members = [[subscription]]
+      members = [[group]]
       return
     }
-    if members[place][0].getsTheSamePatch(as: subscription) {
-      members[place].append(subscription)
+    if members[place][0].getsTheSamePatch(as: group) {
+      members[place].append(group)
       return
     }
-    if places.isEmpty { places[PatchGroup(members[0][0])] = 0 }
-    let group = PatchGroup(subscription)
-    place = places[group] ?? members.count
+    if places.isEmpty { places[PatchKey(members[0][0])] = 0 }
+    let key = PatchKey(group)
+    place = places[key] ?? members.count
     if place == members.count {
-      places[group] = place
+      places[key] = place
       members.append([])
     }
-    members[place].append(subscription)
+    members[place].append(group)
   }
 }
 
-/// Subscriptions that get the same patch.
-private struct PatchGroup: Hashable {
+/// What a patch is made of.
+private struct PatchKey: Hashable {
   let held: Int
   let from: String
   let window: Window?
   let shape: Shape
 
-  init(_ subscription: Subscription) {
-    held = subscription.held.number
-    from = subscription.sentVersion
-    window = subscription.window
-    shape = subscription.shape
+  init(_ group: SubscriberGroup) {
+    held = group.state.held.number
+    from = group.state.sentVersion
+    window = group.state.window
+    shape = group.shape
   }
 }
 
-extension Subscription {
-  /// Of two subscriptions of one query.
-  fileprivate func getsTheSamePatch(as other: Subscription) -> Bool {
-    held === other.held && window == other.window && shape == other.shape && sentVersion == other.sentVersion
+extension SubscriberGroup {
+  /// Of two groups of one query.
+  fileprivate func getsTheSamePatch(as other: SubscriberGroup) -> Bool {
+    state.held === other.state.held && state.window == other.state.window && shape == other.shape
+      && state.sentVersion == other.state.sentVersion
   }
 }

@@ -27,6 +27,28 @@ package struct SubscriptionKey: Hashable, Sendable {
   }
 }
 
+/// Subscriptions that their clients gave the same id.
+package struct Recipients: Sendable {
+  package let id: String
+  package internal(set) var sessions: [UInt64] = []
+
+  /// By the bytes of the id: to Swift, texts that differ may be equal.
+  static func all(of subscriptions: [Subscription]) -> [Recipients] {
+    var all: [Recipients] = []
+    var places: [[UInt8]: Int] = [:]
+    for subscription in subscriptions {
+      let id = Array(subscription.key.id.utf8)
+      let place = places[id] ?? all.count
+      if place == all.count {
+        places[id] = place
+        all.append(Recipients(id: subscription.key.id))
+      }
+      all[place].sessions.append(subscription.key.session)
+    }
+    return all
+  }
+}
+
 /// What a worker has to say to subscriptions: protocol 3.2 as values.
 package enum Delivery {
   case snapshot(Snapshot)
@@ -73,7 +95,7 @@ package protocol SubscriptionOutput: AnyObject, Sendable {
   func isDrained(_ session: UInt64) -> Bool
 
   /// Sends, at the latest with the next `flush`, one message to several subscriptions that differ in nothing but session and id.
-  func send(_ delivery: Delivery, shape: Shape, to recipients: [SubscriptionKey])
+  func send(_ delivery: Delivery, shape: Shape, to recipients: [Recipients])
 
   /// The subscription is over; the error that says so is sent next. By then its id is free: the client may use it again at
   /// once.
@@ -87,6 +109,14 @@ package protocol SubscriptionOutput: AnyObject, Sendable {
 }
 
 extension SubscriptionOutput {
+  func send(_ delivery: Delivery, to subscription: Subscription) {
+    send(delivery, shape: subscription.shape, to: subscription.key)
+  }
+
+  func send(_ delivery: Delivery, shape: Shape, to key: SubscriptionKey) {
+    send(delivery, shape: shape, to: [Recipients(id: key.id, sessions: [key.session])])
+  }
+
   package func flush() {}
   package func epochChanged() {}
 }

@@ -27,9 +27,9 @@ extension WorkerLoop {
     switch command {
     case .subscribe(let command):
       output.subscriptionEnded(command.key)
-      output.send(.error(error, isFatal: true), shape: command.shape, to: [command.key])
+      output.send(.error(error, isFatal: true), shape: command.shape, to: command.key)
     case .snapshot(let request): request.reply(.failure(error))
-    case .request(let key, _): output.send(.error(error, isFatal: false), shape: .arrays, to: [key])
+    case .request(let key, _): output.send(.error(error, isFatal: false), shape: .arrays, to: key)
     case .explain(_, let reply): reply(.failure(error))
     case .schema(let reply): reply(.failure(error))
     default: perform(command)
@@ -39,22 +39,23 @@ extension WorkerLoop {
   private func subscribe(_ command: WorkerCommand.Subscribe) {
     do throws(FreshetError) {
       let query = try followed(command.query)
+      let seat = sessions[command.key.session]?.values.first?.seat ?? readiness.takeSeat()
       let subscription = Subscription(
-        key: command.key, shape: command.shape, minInterval: command.minInterval, window: command.window, query: query,
-        readiness: sessions[command.key.session]?.values.first?.readiness ?? SessionReadiness())
+        key: command.key, seat: seat, shape: command.shape, minInterval: command.minInterval, window: command.window,
+        query: query)
       query.subscriptions[command.key] = subscription
       query.idleSince = nil
       sessions[command.key.session, default: [:]][command.key.number] = subscription
       if let since = command.since, let held = query.version(named: since) {
-        subscription.held = held
-        subscription.sentVersion = since
+        subscription.group.state.held = held
+        subscription.group.state.sentVersion = since
         sendAnswer(subscription)
       } else {
         startOver(subscription)
       }
     } catch {
       output.subscriptionEnded(command.key)
-      output.send(.error(error, isFatal: true), shape: command.shape, to: [command.key])
+      output.send(.error(error, isFatal: true), shape: command.shape, to: command.key)
     }
   }
 
@@ -94,18 +95,23 @@ extension WorkerLoop {
   private func unsubscribe(_ key: SubscriptionKey) {
     guard let subscription = sessions[key.session]?[key.number] else { return }
     remove(subscription)
-    output.send(.unsubscribed, shape: subscription.shape, to: [key])
+    output.send(.unsubscribed, to: subscription)
   }
 
   func remove(_ subscription: Subscription) {
+    if subscription.isOver { return }
     let key = subscription.key
     subscription.isOver = true
     sessions[key.session]?[key.number] = nil
-    if sessions[key.session]?.isEmpty == true { sessions[key.session] = nil }
+    if sessions[key.session]?.isEmpty == true {
+      sessions[key.session] = nil
+      readiness.leave(subscription.seat)
+    }
     loading[key] = nil
-    snapshots[SnapshotGroup(subscription)]?.removeAll { $0 === subscription }
+    if subscription.startsOver { snapshots[SnapshotGroup(subscription)]?.removeAll { $0 === subscription } }
     let query = subscription.query
     query.subscriptions[key] = nil
+    query.groups.remove(subscription)
     noteIdle(query)
   }
 
@@ -115,7 +121,7 @@ extension WorkerLoop {
     if case .resync = request { return startOver(subscription) }
     guard subscription.deferred.count < configuration.deferredRequests else {
       let error = FreshetError(.limitExceeded, "too many requests while a snapshot is on its way")
-      return output.send(.error(error, isFatal: false), shape: subscription.shape, to: [key])
+      return output.send(.error(error, isFatal: false), to: subscription)
     }
     subscription.deferred.append(request)
     performDeferred(subscription)
@@ -152,10 +158,10 @@ extension WorkerLoop {
     let count = query.compiled.keyColumns.count
     guard let identity = query.reader.identity(of: key) else {
       let error = FreshetError(.badMessage, "key must have \(count) value\(count == 1 ? "" : "s")")
-      return output.send(.error(error, isFatal: false), shape: subscription.shape, to: [subscription.key])
+      return output.send(.error(error, isFatal: false), to: subscription)
     }
     let place = query.controller.place(of: identity)
-    output.send(.located(key: key, place: place), shape: subscription.shape, to: [subscription.key])
+    output.send(.located(key: key, place: place), to: subscription)
   }
 
   /// Puts another query in the place of the subscription's: a patch leads there when rows are the same rows in both.
@@ -164,6 +170,7 @@ extension WorkerLoop {
     do throws(FreshetError) {
       let query = try followed(wanted)
       before.subscriptions[subscription.key] = nil
+      before.groups.setApart(subscription)
       noteIdle(before)
       query.subscriptions[subscription.key] = subscription
       query.idleSince = nil
@@ -171,11 +178,11 @@ extension WorkerLoop {
       let isSameKind =
         before.query.from == wanted.from && before.compiled.columns == query.compiled.columns
         && before.compiled.keyColumns == query.compiled.keyColumns && before.query.select == wanted.select
-      if isSameKind, sendRequeried(subscription, window) { return }
-      subscription.window = window ?? subscription.window
+      if isSameKind, sendRequeried(subscription, window) { return joinGroups(subscription) }
+      if let window { subscription.group.state.window = window }
       startOver(subscription)
     } catch {
-      output.send(.error(error, isFatal: false), shape: subscription.shape, to: [subscription.key])
+      output.send(.error(error, isFatal: false), to: subscription)
     }
   }
 
@@ -186,17 +193,19 @@ extension WorkerLoop {
       let range = wanted.range(total: query.controller.newest.tree.count)
       let rows = try contents(query, range)
       var answer = RowsDelivery(
-        version: subscription.sentVersion, columns: query.compiled.columns, window: nil, offset: range.lowerBound,
+        version: subscription.group.state.sentVersion, columns: query.compiled.columns, window: nil,
+        offset: range.lowerBound,
         rows: rows, range: 0..<0)
+      query.groups.setApart(subscription)
       if isWindow {
-        subscription.window = wanted
+        subscription.group.state.window = wanted
         answer.window = wanted
       }
       subscription.loading = answer
       loading[subscription.key] = subscription
       sendNextPart(subscription)
     } catch {
-      output.send(.error(error, isFatal: false), shape: subscription.shape, to: [subscription.key])
+      output.send(.error(error, isFatal: false), to: subscription)
     }
   }
 }

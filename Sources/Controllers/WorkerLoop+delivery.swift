@@ -10,7 +10,7 @@ struct SnapshotGroup: Hashable {
 
   init(_ subscription: Subscription) {
     query = ObjectIdentifier(subscription.query)
-    window = subscription.window
+    window = subscription.group.state.window
     shape = subscription.shape
   }
 }
@@ -31,7 +31,15 @@ extension WorkerLoop {
   }
 
   private func isDrained(_ subscription: Subscription) -> Bool {
-    subscription.readiness.isDrained(in: flushes) { output.isDrained(subscription.key.session) }
+    readiness.isDrained(subscription.seat, in: flushes) { output.isDrained(subscription.key.session) }
+  }
+
+  /// From now on the subscription gets patches; there is nothing that it has to get first.
+  func joinGroups(_ subscription: Subscription) {
+    let isApart = subscription.group.place == nil
+    guard isApart, !subscription.isOver, !subscription.startsOver, subscription.loading == nil else { return }
+    subscription.query.groups.insert(subscription.group)
+    if subscription.isBehind { dirty[ObjectIdentifier(subscription.query)] = subscription.query }
   }
 
   private func sendPatches() {
@@ -39,35 +47,44 @@ extension WorkerLoop {
     for query in dirty.values {
       // Contents are read in the state that the transaction sees, which has to be the version's.
       if query.pending != nil { continue }
-      let newest = query.controller.newest
-      var groups = PatchGroups()
-      var isAnyoneLeft = false
-      for subscription in query.subscriptions.values where subscription.held !== newest {
-        let earliest = max(subscription.lastSent &+ subscription.minInterval, subscription.retryAt)
-        if earliest > now, subscription.lastSent > 0 || subscription.retryAt > 0 {
-          nextDue = min(nextDue, earliest)
-          isAnyoneLeft = true
-        } else if subscription.loading == nil, !subscription.startsOver, isDrained(subscription) {
-          groups.add(subscription)
-        } else {
-          isAnyoneLeft = true
-        }
-      }
-      sendPatches(query, groups.members, now)
-      if groups.members.joined().contains(where: { $0.isBehind && !$0.startsOver }) { isAnyoneLeft = true }
+      var due = PatchGroups()
+      for group in query.groups.all where isDue(group, of: query, now) && drain(group, of: query) { due.add(group) }
+      sendPatches(query, due.members.map { query.groups.merge($0) }, now)
       query.reader.forgetContents()
-      if !isAnyoneLeft { dirty[ObjectIdentifier(query)] = nil }
+      let newest = query.controller.newest
+      if query.groups.all.allSatisfy({ $0.state.held === newest }) { dirty[ObjectIdentifier(query)] = nil }
     }
     // Those for whom a patch would have been larger than starting over.
     sendSnapshots()
   }
 
-  /// - Parameter groups: of one query, each getting one patch.
-  private func sendPatches(_ query: FollowedQuery, _ groups: [[Subscription]], _ now: UInt64) {
+  /// Whether a group has something to get, and its time has come.
+  private func isDue(_ group: SubscriberGroup, of query: FollowedQuery, _ now: UInt64) -> Bool {
+    let state = group.state
+    if state.held === query.controller.newest { return false }
+    let earliest = max(state.lastSent &+ group.minInterval, state.retryAt)
+    if earliest <= now || (state.lastSent == 0 && state.retryAt == 0) { return true }
+    nextDue = min(nextDue, earliest)
+    return false
+  }
+
+  /// Parts with those of a group who have not taken everything yet.
+  ///
+  /// - Returns: whether anybody is left in it.
+  private func drain(_ group: SubscriberGroup, of query: FollowedQuery) -> Bool {
+    let waiting = readiness.waiting(of: group, in: flushes) { output.isDrained($0) }
+    if waiting.isEmpty { return true }
+    if waiting.count == group.subscriptions.count { return false }
+    query.groups.split(group, waiting)
+    return true
+  }
+
+  /// - Parameter groups: of one query; each array gets one patch.
+  private func sendPatches(_ query: FollowedQuery, _ groups: [[SubscriberGroup]], _ now: UInt64) {
     // By the number of the version held.
     var differences: [Int: VersionDifference?] = [:]
     for group in groups {
-      let held = group[0].held
+      let held = group[0].state.held
       let difference = differences[held.number] ?? difference(query, since: held)
       if groups.count > 1 { differences[held.number] = difference }
       sendPatch(query, group, difference, now)
@@ -83,14 +100,17 @@ extension WorkerLoop {
   /// Sends one subscription what it is behind by, whether or not its time has come: an answer follows.
   func bringUpToDate(_ subscription: Subscription) {
     guard subscription.isBehind, subscription.query.pending == nil else { return }
-    sendPatches(subscription.query, [[subscription]], monotonicNanoseconds())
+    subscription.query.groups.setApart(subscription)
+    sendPatches(subscription.query, [[subscription.group]], monotonicNanoseconds())
     sendSnapshots()
+    joinGroups(subscription)
   }
 
   /// Answers a client that comes back with a version: a patch, also when nothing has changed.
   func sendAnswer(_ subscription: Subscription) {
-    let difference = difference(subscription.query, since: subscription.held)
-    sendPatch(subscription.query, [subscription], difference, monotonicNanoseconds(), isAnswer: true)
+    let difference = difference(subscription.query, since: subscription.group.state.held)
+    sendPatch(subscription.query, [subscription.group], difference, monotonicNanoseconds(), isAnswer: true)
+    joinGroups(subscription)
   }
 
   /// Sends the patch from the version of another query that the client has to the newest of its new one.
@@ -98,74 +118,73 @@ extension WorkerLoop {
   /// - Returns: false when a snapshot is better.
   func sendRequeried(_ subscription: Subscription, _ window: Window?) -> Bool {
     let newest = subscription.query.controller.newest
-    guard let difference = difference(subscription.query, since: subscription.held) else { return false }
-    let patch = difference.patch(window: subscription.window, becoming: window)
+    guard let difference = difference(subscription.query, since: subscription.group.state.held) else {
+      return false
+    }
+    let patch = difference.patch(window: subscription.group.state.window, becoming: window)
     guard isWorthSending(patch, newest.tree) else { return false }
-    send(patch, subscription.query, [subscription], from: nil, monotonicNanoseconds())
+    send(patch, subscription.query, [subscription.group], from: nil, monotonicNanoseconds())
     // When contents could not be read it still holds a version of the other query, from which nothing else may lead.
     return subscription.isOver || !subscription.isBehind
   }
 
-  /// - Parameter subscriptions: all of one `PatchGroup`.
+  /// - Parameter groups: which get the same patch.
   /// - Parameter isAnswer: whether the clients wait for something to come.
   private func sendPatch(
-    _ query: FollowedQuery, _ subscriptions: [Subscription], _ difference: VersionDifference?, _ now: UInt64,
+    _ query: FollowedQuery, _ groups: [SubscriberGroup], _ difference: VersionDifference?, _ now: UInt64,
     isAnswer: Bool = false
   ) {
-    let held = subscriptions[0].held
+    let held = groups[0].state.held
     let newest = query.controller.newest
-    guard let patch = difference?.patch(window: subscriptions[0].window), isWorthSending(patch, newest.tree) else {
-      for subscription in subscriptions { startOver(subscription) }
+    guard let patch = difference?.patch(window: groups[0].state.window), isWorthSending(patch, newest.tree) else {
+      for subscription in groups.flatMap(\.subscriptions) { startOver(subscription) }
       return
     }
     if patch.isEmpty, held.alongside == newest.alongside, !isAnswer {
-      for subscription in subscriptions { subscription.held = newest }
+      for group in groups { group.state.held = newest }
       return
     }
-    send(patch, query, subscriptions, from: held, now)
+    send(patch, query, groups, from: held, now)
   }
 
   /// - Parameter held: the version of the query that the clients have; nil: it is another query's.
   private func send(
-    _ patch: Patch, _ query: FollowedQuery, _ subscriptions: [Subscription], from held: ResultVersion?, _ now: UInt64
+    _ patch: Patch, _ query: FollowedQuery, _ groups: [SubscriberGroup], from held: ResultVersion?, _ now: UInt64
   ) {
+    let state = groups[0].state
     let newest = query.controller.newest
     do throws(FreshetError) {
       let delivery = PatchDelivery(
-        from: subscriptions[0].sentVersion, to: query.name(of: newest), commit: commit(of: query),
+        from: state.sentVersion, to: query.name(of: newest), commit: commit(of: query),
         total: newest.tree.count,
-        alongside: subscriptions[0].held.alongside == newest.alongside ? nil : newest.alongside,
+        alongside: state.held.alongside == newest.alongside ? nil : newest.alongside,
         columns: query.compiled.columns, patch: patch,
         rows: try query.reader.contents(of: patch.contents, in: newest.tree),
         changed: patch.contents.map { row in held.map { query.changedColumns(of: row, since: $0) } ?? .all })
-      output.send(.patch(delivery), shape: subscriptions[0].shape, to: subscriptions.map(\.key))
+      output.send(.patch(delivery), shape: groups[0].shape, to: groups.map(\.recipients))
       statistics.patches += 1
       query.newestWasSent(now)
-      for subscription in subscriptions {
-        subscription.held = newest
-        subscription.sentVersion = delivery.to
-        subscription.window = patch.window
-        subscription.lastSent = now
-        subscription.retryAt = 0
+      for group in groups {
+        group.state = ClientState(held: newest, sentVersion: delivery.to, window: patch.window, lastSent: now)
       }
-    } catch { for subscription in subscriptions { postpone(subscription, error) } }
+    } catch { for group in groups { postpone(group, of: query, error) } }
   }
 
-  /// Contents could not be read: the client is told once, and sent what it is behind by when they can.
+  /// Contents could not be read: clients are told once, and sent what they are behind by when they can.
   ///
-  /// - Returns: false when no later try can mend it: the subscription has ended.
+  /// - Returns: false when no later try can mend it: the subscriptions have ended.
   @discardableResult
-  private func postpone(_ subscription: Subscription, _ error: FreshetError) -> Bool {
+  private func postpone(_ group: SubscriberGroup, of query: FollowedQuery, _ error: FreshetError) -> Bool {
     if error.isFinal {
-      end(subscription, error)
+      for subscription in group.subscriptions { end(subscription, error) }
       return false
     }
-    if subscription.retryAt == 0 {
-      output.send(.error(error, isFatal: false), shape: subscription.shape, to: [subscription.key])
+    if group.state.retryAt == 0 {
+      output.send(.error(error, isFatal: false), shape: group.shape, to: [group.recipients])
     }
-    subscription.retryAt = monotonicNanoseconds() + 1_000_000_000
-    dirty[ObjectIdentifier(subscription.query)] = subscription.query
-    nextDue = min(nextDue, subscription.retryAt)
+    group.state.retryAt = monotonicNanoseconds() + 1_000_000_000
+    dirty[ObjectIdentifier(query)] = query
+    nextDue = min(nextDue, group.state.retryAt)
     return true
   }
 
@@ -193,6 +212,7 @@ extension WorkerLoop {
     loading[subscription.key] = nil
     if subscription.startsOver { return }
     subscription.startsOver = true
+    subscription.query.groups.setApart(subscription)
     snapshots[SnapshotGroup(subscription), default: []].append(subscription)
   }
 
@@ -201,9 +221,9 @@ extension WorkerLoop {
     snapshots = [:]
     let now = monotonicNanoseconds()
     for (group, subscriptions) in groups where !subscriptions.isEmpty {
-      if subscriptions.contains(where: { $0.retryAt > now }) {
+      if subscriptions.contains(where: { $0.group.state.retryAt > now }) {
         snapshots[group, default: []] += subscriptions
-        nextDue = min(nextDue, subscriptions.map(\.retryAt).max() ?? .max)
+        nextDue = min(nextDue, subscriptions.map(\.group.state.retryAt).max() ?? .max)
       } else {
         sendSnapshot(subscriptions)
       }
@@ -218,20 +238,20 @@ extension WorkerLoop {
     if first.isOver { return }
     do throws(FreshetError) {
       if query.pending != nil { throw FreshetError(.internal, "the query cannot be run at the moment") }
-      var delivery = try snapshot(query, window: first.window)
+      var delivery = try snapshot(query, window: first.group.state.window)
       delivery.range = 0..<delivery.rows.end(from: 0, byteLimit: configuration.chunkBytes)
-      output.send(.snapshot(delivery), shape: first.shape, to: subscriptions.map(\.key))
+      output.send(.snapshot(delivery), shape: first.shape, to: Recipients.all(of: subscriptions))
       let rest = RowsDelivery(
         version: delivery.version, columns: delivery.columns, window: nil, offset: delivery.offset,
         rows: delivery.rows, range: delivery.range)
       statistics.snapshots += 1
       query.newestWasSent(monotonicNanoseconds())
       for subscription in subscriptions {
-        subscription.held = query.controller.newest
-        subscription.sentVersion = delivery.version
-        subscription.lastSent = monotonicNanoseconds()
-        subscription.retryAt = 0
+        subscription.group.state = ClientState(
+          held: query.controller.newest, sentVersion: delivery.version, window: first.group.state.window,
+          lastSent: monotonicNanoseconds())
         if delivery.isComplete {
+          joinGroups(subscription)
           performDeferred(subscription)
         } else {
           subscription.loading = rest
@@ -241,7 +261,7 @@ extension WorkerLoop {
     } catch {
       // They get it later.
       let group = SnapshotGroup(first)
-      for subscription in subscriptions where postpone(subscription, error) {
+      for subscription in subscriptions where postpone(subscription.group, of: query, error) {
         subscription.startsOver = true
         snapshots[group, default: []].append(subscription)
       }
@@ -263,12 +283,13 @@ extension WorkerLoop {
     part.range = start..<part.rows.end(from: start, byteLimit: configuration.chunkBytes)
     var message = part
     message.offset = part.offset + start
-    output.send(.rows(message), shape: subscription.shape, to: [subscription.key])
+    output.send(.rows(message), to: subscription)
     // The window is told once.
     part.window = nil
     if part.isComplete {
       subscription.loading = nil
       loading[subscription.key] = nil
+      joinGroups(subscription)
       performDeferred(subscription)
     } else {
       subscription.loading = part

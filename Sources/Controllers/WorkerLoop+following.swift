@@ -183,7 +183,7 @@ extension WorkerLoop {
     if query.hasFailed { return }
     query.hasFailed = true
     for subscription in query.subscriptions.values {
-      output.send(.error(error, isFatal: false), shape: subscription.shape, to: [subscription.key])
+      output.send(.error(error, isFatal: false), to: subscription)
     }
   }
 
@@ -201,7 +201,7 @@ extension WorkerLoop {
     subscription.deferred = []
     remove(subscription)
     output.subscriptionEnded(subscription.key)
-    output.send(.error(error, isFatal: true), shape: subscription.shape, to: [subscription.key])
+    output.send(.error(error, isFatal: true), to: subscription)
   }
 
   /// Nobody follows the query any more.

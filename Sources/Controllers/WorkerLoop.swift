@@ -42,6 +42,7 @@ final class WorkerLoop {
   var queries: [Query: FollowedQuery] = [:]
   /// By session, then by the number in the subscription's key.
   var sessions: [UInt64: [UInt64: Subscription]] = [:]
+  var readiness = SessionReadiness()
   /// Queries that have subscriptions behind the newest version, or somebody who waits for one.
   var dirty: [ObjectIdentifier: FollowedQuery] = [:]
   /// Queries that have to be run again, or will be when their time comes.
@@ -59,6 +60,7 @@ final class WorkerLoop {
   var recentSnapshots = RecentSnapshots()
   /// When something is due that no event will tell of.
   var nextDue: UInt64 = .max
+  private var nextIdleLook: UInt64 = 0
 
   private var pace = Pace()
   /// Whether this loop has a thread, which may rest.
@@ -129,12 +131,8 @@ final class WorkerLoop {
 
   /// Queries, shapes and subscriptions keep one another.
   func close() {
-    for query in queries.values {
-      query.subscriptions = [:]
-      forget(query)
-    }
-    sessions = [:]
-    loading = [:]
+    for subscription in sessions.values.flatMap(\.values) { remove(subscription) }
+    for query in queries.values { forget(query) }
     snapshots = [:]
   }
 
@@ -228,7 +226,10 @@ final class WorkerLoop {
 
   private func dropIdleQueries() {
     let now = monotonicNanoseconds()
+    if idle.isEmpty || now < nextIdleLook { return }
     let linger = UInt64(configuration.linger) * 1_000_000
+    // All are looked at, so not at every step: some linger a little longer.
+    nextIdleLook = now + linger / 64
     for query in idle.values {
       guard let idleSince = query.idleSince, query.isIdle else {
         idle[ObjectIdentifier(query)] = nil

@@ -31,13 +31,20 @@ final class SessionOutput: SubscriptionOutput {
     queue(frame, to: sessions.all.filter { !EventStreams.isStream($0) })
   }
 
-  func send(_ delivery: Delivery, shape: Shape, to recipients: [SubscriptionKey]) {
+  func send(_ delivery: Delivery, shape: Shape, to recipients: [Recipients]) {
     let body = MessageBody(delivery, shape: shape)
-    let recipients = Recipients(recipients)
-    for (id, sessions) in recipients.sessions { queue(Frame(payload: body.message(id: encoded(id))), to: sessions) }
-    guard !recipients.streams.isEmpty else { return }
-    let event = Frame(delivery, body.message(id: encoded(EventStreams.subscription)))
-    for stream in recipients.streams { send(event, delivery, to: stream) }
+    for recipients in recipients {
+      let message = body.message(id: encoded(recipients.id))
+      // A client may call its subscription what streams' are called.
+      let streams = recipients.id == EventStreams.subscription ? recipients.sessions.filter(EventStreams.isStream) : []
+      if streams.count < recipients.sessions.count {
+        let sessions = streams.isEmpty ? recipients.sessions : recipients.sessions.filter { !EventStreams.isStream($0) }
+        queue(Frame(payload: message), to: sessions)
+      }
+      if streams.isEmpty { continue }
+      let event = Frame(delivery, message)
+      for stream in streams { send(event, delivery, to: stream) }
+    }
   }
 
   /// What was sent to subscriptions leaves at the end of a worker's turn, so that everything due to a session is one write.
@@ -70,33 +77,6 @@ final class SessionOutput: SubscriptionOutput {
     var writer = JSONWriter()
     writer.string(id)
     return writer.bytes
-  }
-}
-
-/// Who gets a delivery: sessions by the id that they gave their subscription, and streams.
-private struct Recipients {
-  private(set) var sessions: [(id: String, sessions: [UInt64])] = []
-  private(set) var streams: [UInt64] = []
-
-  init(_ keys: [SubscriptionKey]) {
-    // By the bytes of the id: to Swift, texts that differ may be equal.
-    var places: [[UInt8]: Int] = [:]
-    // Most often all of them gave the same id.
-    var place = -1
-    for key in keys {
-      if EventStreams.isStream(key.session) {
-        streams.append(key.session)
-      } else if place >= 0, key.id.utf8.elementsEqual(sessions[place].id.utf8) {
-        sessions[place].sessions.append(key.session)
-      } else {
-        place = places[Array(key.id.utf8), default: sessions.count]
-        if place == sessions.count {
-          places[Array(key.id.utf8)] = place
-          sessions.append((key.id, []))
-        }
-        sessions[place].sessions.append(key.session)
-      }
-    }
   }
 }
 

@@ -30,7 +30,7 @@ final class EncodingOutput: SubscriptionOutput {
   func isDrained(_ session: UInt64) -> Bool { true }
   func subscriptionEnded(_ key: SubscriptionKey) {}
 
-  func send(_ delivery: Delivery, shape: Shape, to recipients: [SubscriptionKey]) {
+  func send(_ delivery: Delivery, shape: Shape, to recipients: [Recipients]) {
     counts.withLock { counts in
       switch delivery {
       case .snapshot(let snapshot):

@@ -16,7 +16,11 @@ final class Recorder: SubscriptionOutput {
     var version = ""
     /// For each of a patch's contents, the indexes of the columns that may have changed.
     var changed: [String] = []
-    var recipients: [SubscriptionKey]
+    var recipients: [Recipients]
+
+    func goes(to key: SubscriptionKey) -> Bool {
+      recipients.contains { $0.id == key.id && $0.sessions.contains(key.session) }
+    }
   }
 
   private struct State {
@@ -35,7 +39,7 @@ final class Recorder: SubscriptionOutput {
 
   func isDrained(_ session: UInt64) -> Bool { state.withLock { !$0.slow.contains(session) } }
 
-  func send(_ delivery: Delivery, shape: Shape, to recipients: [SubscriptionKey]) {
+  func send(_ delivery: Delivery, shape: Shape, to recipients: [Recipients]) {
     let sent = Sent(delivery, recipients)
     state.withLock { $0.sent.append(sent) }
   }
@@ -47,12 +51,12 @@ final class Recorder: SubscriptionOutput {
 
   /// What was sent to a subscription.
   func deliveries(_ key: SubscriptionKey) -> [String] {
-    sent.filter { $0.recipients.contains(key) }.map(\.delivery)
+    sent.filter { $0.goes(to: key) }.map(\.delivery)
   }
 }
 
 extension Recorder.Sent {
-  init(_ delivery: Delivery, _ recipients: [SubscriptionKey]) {
+  init(_ delivery: Delivery, _ recipients: [Recipients]) {
     self.recipients = recipients
     switch delivery {
     case .snapshot(let snapshot):

@@ -37,7 +37,7 @@ import Testing
     try fixture.writer.run("UPDATE t SET a = 'z'")
     fixture.snapshot(query)
     let patches = fixture.recorder.sent.filter { $0.delivery.hasPrefix("patch") }
-    #expect(patches.map(\.recipients.count) == [50])
+    #expect(patches.map { $0.recipients.map(\.sessions.count) } == [[50]])
     for key in keys { #expect(fixture.recorder.deliveries(key) == ["snapshot 1", "patch -0 +0 >0 *1"]) }
   }
 

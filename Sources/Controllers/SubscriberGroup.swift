@@ -1,0 +1,80 @@
+import LiveQuery
+
+/// What a client has of a result, and when it was sent something last.
+struct ClientState {
+  /// The version that the client is at. Its window's contents are exactly those of this version.
+  var held: ResultVersion
+  /// The version's name as the client was last told: what the next patch is `from`.
+  var sentVersion: String
+  /// What the client holds contents of; nil: everything.
+  var window: Window?
+  var lastSent: UInt64 = 0
+  /// When to try again after contents could not be read; 0: they could.
+  var retryAt: UInt64 = 0
+}
+
+/// Subscriptions of one query, with one id, whose clients are at the same state: from then on they get the same messages.
+///
+/// A group stays together from turn to turn, so that a turn sends to all of it without looking at each. A subscription that
+/// something happens to which does not happen to the others is set apart, in a group of its own; groups that nothing tells
+/// apart any more are made one when they are due the same patch.
+///
+/// Owner: the worker's thread.
+final class SubscriberGroup {
+  let shape: Shape
+  /// Least time between two patches, in nanoseconds.
+  let minInterval: UInt64
+  var state: ClientState
+  /// Among its query's groups; nil: it gets no patches at present.
+  var place: Int?
+
+  private(set) var subscriptions: [Subscription] = []
+  /// In the order of `subscriptions`, as are `seats`.
+  private(set) var recipients: Recipients
+  /// Of their sessions, in the worker's `SessionReadiness`.
+  private(set) var seats: [Int] = []
+
+  init(id: String, shape: Shape, minInterval: UInt64, state: ClientState) {
+    self.shape = shape
+    self.minInterval = minInterval
+    self.state = state
+    recipients = Recipients(id: id)
+  }
+
+  func add(_ subscription: Subscription) {
+    subscription.group = self
+    subscription.place = subscriptions.count
+    subscriptions.append(subscription)
+    recipients.sessions.append(subscription.key.session)
+    seats.append(subscription.seat)
+  }
+
+  func remove(_ subscription: Subscription) {
+    let place = subscription.place
+    let last = subscriptions.count - 1
+    subscriptions[last].place = place
+    subscriptions.swapAt(place, last)
+    subscriptions.removeLast()
+    recipients.sessions.swapAt(place, last)
+    recipients.sessions.removeLast()
+    seats.swapAt(place, last)
+    seats.removeLast()
+  }
+
+  /// - Returns: a group at the same state that has these instead.
+  func split(_ subscriptions: [Subscription]) -> SubscriberGroup {
+    let group = SubscriberGroup(id: recipients.id, shape: shape, minInterval: minInterval, state: state)
+    for subscription in subscriptions {
+      remove(subscription)
+      group.add(subscription)
+    }
+    return group
+  }
+
+  /// Takes in everybody of a group that is due the same patch.
+  func take(_ other: SubscriberGroup) {
+    for subscription in other.subscriptions { add(subscription) }
+    state.lastSent = max(state.lastSent, other.state.lastSent)
+    state.retryAt = max(state.retryAt, other.state.retryAt)
+  }
+}

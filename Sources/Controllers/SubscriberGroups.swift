@@ -1,0 +1,76 @@
+/// The groups that a query sends patches to, in no order.
+struct SubscriberGroups {
+  private(set) var all: [SubscriberGroup] = []
+
+  mutating func insert(_ group: SubscriberGroup) {
+    group.place = all.count
+    all.append(group)
+  }
+
+  private mutating func remove(_ group: SubscriberGroup) {
+    guard let place = group.place else { return }
+    all[place] = all[all.count - 1]
+    all[place].place = place
+    all.removeLast()
+    group.place = nil
+  }
+
+  mutating func remove(_ subscription: Subscription) {
+    let group = subscription.group
+    group.remove(subscription)
+    if group.subscriptions.isEmpty { remove(group) }
+  }
+
+  /// Puts a subscription into a group of its own, which gets no patches until it is inserted.
+  mutating func setApart(_ subscription: Subscription) {
+    let group = subscription.group
+    if group.subscriptions.count == 1 { remove(group) } else { _ = group.split([subscription]) }
+  }
+
+  /// Makes two groups of one: these subscriptions leave it.
+  mutating func split(_ group: SubscriberGroup, _ subscriptions: [Subscription]) {
+    insert(group.split(subscriptions))
+  }
+
+  /// Makes one group of those that nothing tells apart any more.
+  ///
+  /// - Parameter groups: which are due the same patch.
+  /// - Returns: those that have everybody.
+  mutating func merge(_ groups: [SubscriberGroup]) -> [SubscriberGroup] {
+    if groups.count == 1 { return groups }
+    var merged: [SubscriberGroup] = []
+    var places: [MergeKey: Int] = [:]
+    for group in groups {
+      let key = MergeKey(group)
+      if let place = places[key] {
+        merged[place] = merge(merged[place], group)
+      } else {
+        places[key] = merged.count
+        merged.append(group)
+      }
+    }
+    return merged
+  }
+
+  private mutating func merge(_ first: SubscriberGroup, _ second: SubscriberGroup) -> SubscriberGroup {
+    let isFirstLarger = first.subscriptions.count >= second.subscriptions.count
+    let (large, small) = isFirstLarger ? (first, second) : (second, first)
+    remove(small)
+    large.take(small)
+    return large
+  }
+}
+
+/// What tells groups apart that are due the same patch.
+private struct MergeKey: Hashable {
+  /// By its bytes: to Swift, texts that differ may be equal.
+  let id: [UInt8]
+  let minInterval: UInt64
+  let hasFailed: Bool
+
+  init(_ group: SubscriberGroup) {
+    id = Array(group.recipients.id.utf8)
+    minInterval = group.minInterval
+    hasFailed = group.state.retryAt > 0
+  }
+}
