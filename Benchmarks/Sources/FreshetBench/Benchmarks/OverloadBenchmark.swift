@@ -68,7 +68,7 @@ private final class EventProbe {
     try take(try socket.receive("snapshot"))
   }
 
-  func readAll() throws { while socket.isReadable(milliseconds: 0) { try take(try socket.receive()) } }
+  func readAll() throws { while let message = try socket.receiveIfAny(milliseconds: 0) { try take(message) } }
 
   private func take(_ bytes: [UInt8]) throws {
     let time = now()

@@ -78,14 +78,25 @@ final class LiveSocket {
   @discardableResult
   func receive(seconds: Int = 60) throws -> [UInt8] {
     let deadline = now() + seconds * 1_000_000_000
-    while true {
-      let head = try take(2, deadline)
-      var length = Int(head[1] & 127)
-      if length > 125 { length = try take(length == 126 ? 2 : 8, deadline).reduce(0) { $0 << 8 | Int($1) } }
-      let payload = try take(length, deadline)
-      if head[0] & 15 == 1 { return payload }
-      if head[0] & 15 == 9 { try write([0x8A, 0x80 | UInt8(payload.count), 0, 0, 0, 0] + payload) }
+    while true { if let text = try takeFrame(deadline) { return text } }
+  }
+
+  /// The next text message, if one has come or comes within some milliseconds.
+  func receiveIfAny(milliseconds: Int32) throws -> [UInt8]? {
+    while isReadable(milliseconds: milliseconds) {
+      if let text = try takeFrame(now() + 60_000_000_000) { return text }
     }
+    return nil
+  }
+
+  /// - Returns: nil for a frame that is no text; a ping is answered.
+  private func takeFrame(_ deadline: Int) throws -> [UInt8]? {
+    let head = try take(2, deadline)
+    var length = Int(head[1] & 127)
+    if length > 125 { length = try take(length == 126 ? 2 : 8, deadline).reduce(0) { $0 << 8 | Int($1) } }
+    let payload = try take(length, deadline)
+    if head[0] & 15 == 9 { try write([0x8A, 0x80 | UInt8(payload.count), 0, 0, 0, 0] + payload) }
+    return head[0] & 15 == 1 ? payload : nil
   }
 
   /// The next message, which has to be of a type.
@@ -109,7 +120,7 @@ final class LiveSocket {
   }
 
   /// Whether something comes within some milliseconds.
-  func isReadable(milliseconds: Int32) -> Bool {
+  private func isReadable(milliseconds: Int32) -> Bool {
     if !unread.isEmpty { return true }
     var descriptors = [pollfd(fd: descriptor, events: Int16(POLLIN), revents: 0)]
     return poll(&descriptors, 1, milliseconds) > 0
@@ -117,6 +128,6 @@ final class LiveSocket {
 
   /// Takes what has come, until nothing comes for a while.
   func drain(milliseconds: Int32) throws {
-    while isReadable(milliseconds: milliseconds) { try receive() }
+    while try receiveIfAny(milliseconds: milliseconds) != nil {}
   }
 }
