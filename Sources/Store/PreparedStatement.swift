@@ -1,6 +1,6 @@
 import GRDBSQLite
 package import LiveQuery
-import RankedCollections
+package import RankedCollections
 
 /// A prepared statement on a raw connection, for the loops in which every allocation counts.
 ///
@@ -135,6 +135,16 @@ package final class PreparedStatement {
       sqlite3_bind_zeroblob(handle, index, 0)
     } else {
       sqlite3_bind_blob64(handle, index, blob, UInt64(blob.count), transient)
+    }
+  }
+
+  /// Binds the fields of an encoded key to the parameters from `first` on.
+  package func bind(key: Bytes, from first: Int32, encoding: TextEncoding) {
+    var decoder = KeyDecoder(key)
+    var parameter = first
+    while !decoder.isAtEnd {
+      bind(decoder.next(), at: parameter, encoding: encoding)
+      parameter += 1
     }
   }
 

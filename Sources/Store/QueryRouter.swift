@@ -84,14 +84,7 @@ package final class QueryRouter {
 
   /// Adds the queries whose `where` may hold for the unit as it is now. O(log queries + those), or O(queries).
   package func addQueries(ofUnit unit: [UInt8], to queries: inout Set<Int>) throws(FreshetError) {
-    unit.withUnsafeBytes { bytes in
-      var decoder = KeyDecoder(bytes)
-      var parameter: Int32 = 1
-      while !decoder.isAtEnd {
-        ofUnit.bind(decoder.next(), at: parameter, encoding: encoding)
-        parameter += 1
-      }
-    }
+    unit.withUnsafeBytes { ofUnit.bind(key: $0, from: 1, encoding: encoding) }
     try addRows(of: ofUnit, to: &queries)
   }
 

@@ -110,11 +110,6 @@ extension ResultReader {
   func bind(_ unit: [UInt8], to single: PreparedStatement) { unit.withUnsafeBytes { bind($0, to: single) } }
 
   private func bind(_ unit: Bytes, to single: PreparedStatement) {
-    var decoder = KeyDecoder(unit)
-    var parameter = query.unit?.firstParameter ?? 0
-    while !decoder.isAtEnd {
-      single.bind(decoder.next(), at: parameter, encoding: statements.encoding)
-      parameter += 1
-    }
+    single.bind(key: unit, from: query.unit?.firstParameter ?? 0, encoding: statements.encoding)
   }
 }

@@ -57,14 +57,7 @@ extension QueryStatements {
 
   /// Binds the fields of an encoded key to the parameters from `first` on.
   func bind(_ key: [UInt8], to statement: PreparedStatement, from first: Int32) {
-    key.withUnsafeBytes { bytes in
-      var decoder = KeyDecoder(bytes)
-      var parameter = first
-      while !decoder.isAtEnd {
-        statement.bind(decoder.next(), at: parameter, encoding: encoding)
-        parameter += 1
-      }
-    }
+    key.withUnsafeBytes { statement.bind(key: $0, from: first, encoding: encoding) }
   }
 
   private func bind(
