@@ -58,21 +58,23 @@ let package = Package(
     module("LiveClient", ["LiveQuery", "Wire"]),
 
     // Effects.
-    module("Store", ["LiveQuery", "RankedCollections", grdb, sqlite]),
-    module("Controllers", ["CSystem", "LiveQuery", "RankedCollections", "Store", logging]),
+    module("ChangeCapture", [sqlite]),
+    module("Store", ["ChangeCapture", "LiveQuery", "RankedCollections", grdb, sqlite]),
+    module("Controllers", ["ChangeCapture", "CSystem", "LiveQuery", "RankedCollections", "Store", logging]),
     module("Gateway", ["CGateway"]),
     module("FileMaking", [grdb]),
     module("Import", ["FileMaking", "LiveQuery", "RankedCollections", "Store", grdb, sqlite]),
     module("Demo", ["FileMaking", grdb]),
     .target(
       name: "Server",
-      dependencies: ["Controllers", "CZlib", "Gateway", "LiveQuery", "Store", "Wire", logging, yams],
+      dependencies: ["ChangeCapture", "Controllers", "CZlib", "Gateway", "LiveQuery", "Store", "Wire", logging, yams],
       resources: [.embedInCode("Resources")], swiftSettings: swiftSettings),
 
     .executableTarget(
       name: "freshet",
       dependencies: [
-        "CLiveClient", "Demo", "FileMaking", "Import", "LiveClient", "LiveQuery", "Server", "Store", "Wire", grdb,
+        "ChangeCapture", "CLiveClient", "Demo", "FileMaking", "Import", "LiveClient", "LiveQuery", "Server", "Store",
+        "Wire", grdb,
         logging,
         .product(name: "ArgumentParser", package: "swift-argument-parser"),
       ],
@@ -91,6 +93,7 @@ let package = Package(
     tests(of: "LiveQuery", ["RankedCollections", "TestSupport", "Wire"]),
     tests(of: "Wire", ["LiveQuery"]),
     tests(of: "LiveClient", ["LiveQuery", "TestSupport", "Wire"]),
+    tests(of: "ChangeCapture", ["LiveQuery", "Store", "TestSupport", grdb, sqlite]),
     tests(of: "Store", ["LiveQuery", "RankedCollections", "TestSupport", grdb, sqlite]),
     tests(of: "Controllers", ["LiveQuery", "RankedCollections", "Store", "TestSupport", grdb, logging]),
     tests(of: "Gateway", ["TestSupport"]),

@@ -134,22 +134,38 @@ final class FollowedQuery {
     if let milliseconds = query.refreshEvery { refreshDue = now + UInt64(milliseconds) * 1_000_000 }
   }
 
-  /// After a change of the schema: the same query, compiled anew. Its result is to be fetched next.
+  /// What a change of the schema means to a query.
+  enum Recompilation {
+    /// Nothing: its result is what it was, but for rows that changed.
+    case unaffected
+    /// Its result is to be fetched next; its columns are what they were.
+    case sameColumns
+    /// Its result is to be fetched next, and is another one.
+    case otherColumns
+  }
+
+  /// After a change of the schema: the same query, compiled anew.
   ///
-  /// - Returns: whether rows have the same columns as before.
-  func recompile(_ shape: QueryShape, _ settings: ReaderSettings) throws(FreshetError) -> Bool {
-    let before = compiled
+  /// - Parameter mayBeUnaffected: whether nothing changed but what the compiled query itself tells.
+  func recompile(
+    _ shape: QueryShape, _ settings: ReaderSettings, mayBeUnaffected: Bool
+  ) throws(FreshetError) -> Recompilation {
+    let before = reader
     self.shape = shape
     parameters = shape.compiled.values(of: query.parameters)
     reader = settings.reader(shape.statements, parameters)
     number = shape.add(self)
-    let isSame = compiled.columns == before.columns && compiled.keyColumns == before.keyColumns
+    if mayBeUnaffected, compiled.readsSame(as: before.query) {
+      reader.takeOver(before)
+      return .unaffected
+    }
+    let isSame = compiled.columns == before.query.columns && compiled.keyColumns == before.query.keyColumns
     if !isSame {
       // Rows of before cannot be told from those of now.
       nonce = String(UInt64.random(in: 0...UInt64.max), radix: 36)
       history.removeAll()
     }
-    return isSame
+    return isSame ? .sameColumns : .otherColumns
   }
 
   func hasRows(ofUnit unit: [UInt8]) -> Bool {

@@ -1,3 +1,4 @@
+import ChangeCapture
 import LiveQuery
 import Store
 
@@ -5,19 +6,14 @@ import Store
 ///
 /// Owner: the worker's thread.
 struct OpenDatabase {
-  // In this order they are given up: the checker and the log before the connection.
+  // In this order they are given up: the checker before the connection.
   let checker: FragmentChecker
-  /// Nil while the database is not tracked.
-  var log: ChangeLogReader?
-  /// Up to where the log was followed.
-  var sequence: Int64 = 0
-  var schemaVersion: Int64 = -1
   var schema = DatabaseSchema.empty
   let connection: WorkerConnection
 
-  init(path: String) throws {
+  init(path: String, _ settings: ChangeCapture.Settings) throws {
     let location = try ReadOnlyFile.location(path)
-    connection = try WorkerConnection(path: path, location: location)
+    connection = try WorkerConnection(path: path, location: location, settings)
     checker = try FragmentChecker(path: location)
   }
 }

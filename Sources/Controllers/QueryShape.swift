@@ -13,8 +13,8 @@ final class QueryShape {
   private var isUnroutable = false
   private let routerNumber: Int
   private let connection: OpaquePointer
-  /// By lower-case name, every table that the query or its `alongside` reads.
-  let tableNames: Set<String>
+  /// How changes of its tables are called. Set once, before anything follows it.
+  var captured = CapturedTables.none
   private let mapsByParameters: Bool
 
   var compiled: CompiledQuery { statements.compiled }
@@ -28,8 +28,6 @@ final class QueryShape {
     routerNumber = number
     mapsByParameters = statements.compiled.mapsByParameters
     self.connection = connection
-    tableNames = Set(statements.compiled.tables.map { $0.name.lowercased() })
-      .union(statements.compiled.alongside.flatMap(\.tables.keys))
   }
 
   deinit {

@@ -35,8 +35,8 @@ package struct WorkerConfiguration: Sendable {
   package var historyCount = 1_000
   /// The memory that all of them may take together, in bytes: beyond it they are let go sooner.
   package var historyBytes = 128 << 20
-  /// Keeps tables tracked whose schema changes, which writes to the file.
-  package var keepsTracked = false
+  /// What may be remembered of all followed tables to find changed rows, in bytes.
+  package var captureBytes = 256 << 20
 
   package init(path: String) { self.path = path }
 }

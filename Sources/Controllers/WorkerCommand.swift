@@ -1,3 +1,4 @@
+package import ChangeCapture
 package import LiveQuery
 
 /// What other threads ask of a worker.
@@ -81,8 +82,7 @@ package struct WorkerStatistics: Sendable {
   package var versions = 0
   /// Turns that found a change of the database.
   package var ticks = 0
-  /// Row changes that the change log told of.
-  package var changes = 0
+  package var capture = CaptureStatistics()
   /// Queries run from scratch.
   package var refetches = 0
   package var snapshots = 0

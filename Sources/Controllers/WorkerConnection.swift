@@ -1,3 +1,4 @@
+import ChangeCapture
 import GRDB
 import GRDBSQLite
 import LiveQuery
@@ -12,11 +13,10 @@ final class WorkerConnection {
   let encoding: TextEncoding
   private let begin: PreparedStatement
   private let commit: PreparedStatement
-  private let dataVersion: PreparedStatement
-  private let schemaVersionReader: PreparedStatement
-  private var lastDataVersion: UInt32?
-  /// Nil while the database is not in WAL mode, as far as is known.
-  private var walIndex: WALIndex?
+  /// Reads something, from which on the transaction sees one state.
+  private let firstRead: PreparedStatement
+  /// Tells which rows changed between two snapshots.
+  let capture: ChangeCapture
   /// Of queries.
   let deadline: Deadline
   /// The file that was opened: another one may come to have its name.
@@ -25,7 +25,7 @@ final class WorkerConnection {
   private let queue: DatabaseQueue
 
   /// - Parameter location: the path, or what `ReadOnlyFile` makes of it.
-  init(path: String, location: String) throws {
+  init(path: String, location: String, _ settings: ChangeCapture.Settings) throws {
     guard let file = FileIdentity(path: path) else {
       throw StoreError(code: .overloaded, message: "there is no file \(path)")
     }
@@ -45,8 +45,8 @@ final class WorkerConnection {
     try PreparedStatement.run(raw, "PRAGMA temp_store = MEMORY")
     begin = try PreparedStatement(raw, "BEGIN")
     commit = try PreparedStatement(raw, "COMMIT")
-    dataVersion = try PreparedStatement(raw, "PRAGMA main.data_version")
-    schemaVersionReader = try PreparedStatement(raw, "PRAGMA main.schema_version")
+    firstRead = try PreparedStatement(raw, "PRAGMA main.schema_version")
+    capture = ChangeCapture(raw, settings)
     // A cap on what a single value may be made to hold by an expression.
     sqlite3_limit(raw, SQLITE_LIMIT_LENGTH, 64 << 20)
     // A pattern is tried at every place of a text, and cannot be interrupted.
@@ -62,52 +62,35 @@ final class WorkerConnection {
   /// Statements of queries may outlive this, and the connection with them; the deadline does not.
   deinit { sqlite3_progress_handler(raw, 0, nil, nil) }
 
-  /// Whether any other connection may have committed (or checkpointed) since the last snapshot. Outside transactions only.
-  func hasChanged() throws -> Bool {
-    if let walIndex { return walIndex.hasMoved }
-    // Looks at the file.
-    try run(dataVersion)
-    return seenDataVersion != lastDataVersion
-  }
-
-  /// Whether asking `hasChanged` costs next to nothing.
-  var canAskOften: Bool { walIndex != nil }
-
-  /// Inside a snapshot in which something was read: whether it shows another state than the last one (or a checkpoint came
-  /// between).
-  func takeChange() -> Bool {
-    let version = seenDataVersion
-    if walIndex == nil, version != lastDataVersion { walIndex = WALIndex(of: raw) }
-    defer { lastDataVersion = version }
-    return version != lastDataVersion
-  }
-
-  /// Of the state that was read last.
-  private var seenDataVersion: UInt32 {
-    var version: UInt32 = 0
-    sqlite3_file_control(raw, "main", SQLITE_FCNTL_DATA_VERSION, &version)
-    return version
-  }
-
-  /// Any CREATE, ALTER, DROP or VACUUM moves it.
-  func schemaVersion() throws -> Int64 {
-    defer { schemaVersionReader.reset() }
-    return try schemaVersionReader.step() ? schemaVersionReader.integer(0) : -1
-  }
-
   /// Frees the pages that SQLite keeps of the file. Outside transactions only.
   func releasePages() { sqlite3_db_release_memory(raw) }
 
-  /// Runs `body` in one read transaction: all that it reads is one state of the database.
+  /// Runs `body` in one read transaction: all that it reads is one state of the database, which `capture` has identified.
   func snapshot(_ body: () throws -> Void) throws {
-    walIndex?.note()
-    try run(begin)
+    try beginSnapshot()
     defer { if sqlite3_get_autocommit(raw) == 0 { try? run(commit) } }
     try body()
   }
 
-  /// For what is not done at every turn: the connection as GRDB sees it, also inside a snapshot.
-  func withDatabase(_ body: (Database) throws -> Void) throws { try queue.inDatabase(body) }
+  /// Beside a writer at full speed, one try in ten meets a commit.
+  private static let tries = 10_000
+
+  private func beginSnapshot() throws {
+    for _ in 0..<Self.tries {
+      capture.prepare()
+      try run(begin)
+      do { try run(firstRead) } catch {
+        try? run(commit)
+        throw error
+      }
+      if capture.identify() { return }
+      try run(commit)
+    }
+    throw FreshetError(.overloaded, "no state of the database lasts long enough to be read")
+  }
+
+  /// Inside a snapshot.
+  func readSchema() throws -> DatabaseSchema { try queue.inDatabase { try DatabaseSchema.read($0) } }
 
   private func run(_ statement: PreparedStatement) throws {
     defer { statement.reset() }

@@ -1,3 +1,4 @@
+import ChangeCapture
 import LiveQuery
 import RankedCollections
 import Store
@@ -275,12 +276,24 @@ extension WorkerLoop {
     do throws(FreshetError) {
       guard let database else { throw FreshetError(.overloaded, "the database is not there") }
       let compiled = try QueryCompiler.compile(query, schema: database.schema, checker: database.checker)
-      reply(.success(try compiled.explanation(checker: database.checker)))
+      reply(.success(try compiled.explanation(checker: database.checker, forms: forms(database))))
     } catch { reply(.failure(error)) }
+  }
+
+  /// How changes of tables are found at the moment, by lower-case name.
+  private func forms(_ database: OpenDatabase) -> [String: CaptureForm] {
+    let capture = database.connection.capture
+    var forms: [String: CaptureForm] = [:]
+    for table in database.schema.tables {
+      guard let storage = table.storage else { continue }
+      forms[table.name.lowercased()] = capture.form(ofTable: storage.table.name)
+    }
+    return forms
   }
 
   private var currentStatistics: WorkerStatistics {
     var result = statistics
+    if let capture = database?.connection.capture { result.capture = capture.statistics }
     result.controllers = queries.count
     result.subscriptions = sessions.values.reduce(0) { $0 + $1.count }
     result.versions = queries.values.reduce(0) { $0 + $1.versionCount }

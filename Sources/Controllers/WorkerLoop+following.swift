@@ -1,3 +1,4 @@
+import ChangeCapture
 import LiveQuery
 import Logging
 import RankedCollections
@@ -10,93 +11,60 @@ extension WorkerLoop {
   func follow() throws {
     guard let connection = database?.connection else { return }
     let before = commit
-    let schemaVersion = try connection.schemaVersion()
-    let hasMoved = connection.takeChange()
-    if schemaVersion != database?.schemaVersion {
-      try readSchema()
-    } else if let changes = try readLog() {
-      if hasMoved || !changes.isEmpty { tick(changes, hasMoved, before) }
-    } else {
-      // What happened is not known. The list of tables may be another one too, which the schema does not tell.
-      try readSchema()
+    var failure: (any Error)?
+    var schema = database?.schema
+    let tick = connection.capture.advance { names in
+      do { schema = try connection.readSchema() } catch {
+        failure = error
+        throw error
+      }
+      return names.map { schema?.table($0)?.storage?.table }
     }
+    commit += tick.commits
+    if !tick.isQuiet { statistics.ticks += 1 }
+    if let failure {
+      // What changed is not told a second time.
+      for query in queries.values { mustRefetch(query, before) }
+      throw failure
+    }
+    if tick.hasSchemaChanged, let schema { recompile(for: schema, isSameFile: !tick.isFirst) }
+    if !tick.isQuiet { follow(tick, before) }
     refetchDue()
   }
 
-  func advanceCommit() {
-    commit += 1
-    statistics.ticks += 1
-  }
-
-  /// What the log tells since the last time; nil: it does not tell.
-  private func readLog() throws -> [Int64: TableChanges]? {
-    guard let open = database, let log = open.log else { return [:] }
-    let (schema, sequence, encoding) = (open.schema, open.sequence, open.connection.encoding)
-    var changes: [Int64: TableChanges] = [:]
-    // One table's changes follow one another, mostly.
-    var table: TrackedTable?
-    var ofTable = TableChanges()
-    let outcome: ReadOutcome
-    do {
-      outcome = try log.read(after: sequence) { change in
-        if change.table != table?.id {
-          if let table { changes[table.id] = ofTable }
-          table = schema.table(id: change.table)?.tracked
-          ofTable = changes.removeValue(forKey: change.table) ?? TableChanges()
-        }
-        guard let table else { return }
-        ofTable.note(change, of: table, encoding: encoding)
-        self.statistics.changes += 1
-      }
-      if let table { changes[table.id] = ofTable }
-    } catch {
-      guard error.code == ErrorCode.notTracked else { throw error }
-      database?.log = nil
-      return nil
-    }
-    database?.sequence = outcome.newest
-    if case .gap = outcome {
-      if outcome.newest < sequence { output.epochChanged() }
-      return nil
-    }
-    return changes
-  }
-
-  /// Something was committed.
-  private func tick(_ changes: [Int64: TableChanges], _ hasMoved: Bool, _ before: Int64) {
-    guard let schema = database?.schema else { return }
-    let isUnlogged = hasMoved && !schema.isWhollyTracked
-    // A checkpoint, or a change of what nobody logs and nobody reads.
-    if changes.isEmpty, !isUnlogged { return }
-    advanceCommit()
+  private func follow(_ tick: CapturedTick, _ before: Int64) {
+    guard let database else { return }
+    var changes: [Int: TableChanges?] = [:]
     var touched: [ObjectIdentifier: QueryShape] = [:]
-    var byName: [String: TableChanges] = [:]
-    for (id, changes) in changes {
-      guard let name = schema.table(id: id)?.name.lowercased() else { continue }
-      byName[name] = changes
-      touched.merge(shapesByTable[name] ?? [:]) { shape, _ in shape }
+    for (number, delta) in tick.deltas {
+      let storage = database.connection.capture.name(of: number).flatMap { database.schema.table($0)?.storage }
+      if let storage, !delta.isUnknown {
+        let remembered = database.connection.capture.rememberedFields(of: number)
+        changes[number] = .some(TableChanges(delta, of: storage, remembered: remembered))
+      } else {
+        changes[number] = .some(nil)
+      }
+      touched.merge(shapesByTable[number] ?? [:]) { shape, _ in shape }
     }
-    if isUnlogged {
-      for table in schema.tables where table.tracked == nil {
-        for shape in (shapesByTable[table.name.lowercased()] ?? [:]).values {
-          touched[ObjectIdentifier(shape)] = nil
-          for query in shape.queries.values { mustRefetch(query, before) }
-        }
+    if tick.commits > 0 {
+      for (id, shape) in shapesOfEveryCommit {
+        touched[id] = nil
+        for query in shape.queries.values { mustRefetch(query, before) }
       }
     }
-    for shape in touched.values { follow(shape, byName, before) }
+    for shape in touched.values { follow(shape, changes, before) }
   }
 
-  private func follow(_ shape: QueryShape, _ changes: [String: TableChanges], _ before: Int64) {
+  /// - Parameter changes: by the table's number; nil when something changed and nothing tells what.
+  private func follow(_ shape: QueryShape, _ changes: [Int: TableChanges?], _ before: Int64) {
+    guard let database else { return }
     let compiled = shape.compiled
-    let tables = compiled.tables.enumerated().compactMap { index, table in
-      changes[table.name.lowercased()].map { (index: index, changes: $0) }
+    guard let tables = shape.captured.changes(of: compiled.tables, among: changes) else {
+      for query in shape.queries.values { mustRefetch(query, before) }
+      return
     }
-    let isBeside = compiled.alongside.contains { value in
-      value.tables.contains { name, columns in changes[name]?.meets(columns) == true }
-    }
+    let isBeside = shape.captured.concernsAlongside(compiled.alongside, changes)
     do throws(FreshetError) {
-      guard let database else { return }
       var concerned = try database.connection.deadline.limited(milliseconds: configuration.queryTimeout) {
         () throws(FreshetError) in try shape.concerned(by: tables)
       }

@@ -1,4 +1,4 @@
-import GRDB
+import ChangeCapture
 import LiveQuery
 import Logging
 import Store
@@ -11,12 +11,12 @@ extension WorkerLoop {
     guard let file = FileIdentity(path: path), file != database?.connection.file else { return }
     do {
       let isFirst = database == nil && queries.isEmpty
-      let opened = try OpenDatabase(path: path)
+      let opened = try open()
       // What has statements on the old connection keeps it open, until it is compiled for the new one in the next turn.
       shapes = [:]
       shapesByTable = [:]
+      shapesOfEveryCommit = [:]
       database = opened
-      keptSchemaVersion = -1
       mustTurn = true
       if isFirst { return }
       logger.notice("the database file is another one now", metadata: ["path": "\(path)"])
@@ -26,42 +26,35 @@ extension WorkerLoop {
     }
   }
 
-  /// The schema is another one: statements are compiled anew, and whatever may have changed with it is read again.
-  func readSchema() throws {
-    guard var database else { return }
-    database.schemaVersion = try database.connection.schemaVersion()
-    (database.log, database.sequence) = try openLog(database)
-    try database.connection.withDatabase { db in
-      let followed = database.log == nil ? [] : try ChangeLog.followedTables(db)
-      database.schema = try DatabaseSchema.read(db, followed: followed)
-    }
-    database.checker.schema = database.schema
-    self.database = database
-    advanceCommit()
+  func open() throws -> OpenDatabase {
+    var settings = ChangeCapture.Settings()
+    settings.memoryLimit = configuration.captureBytes
+    return try OpenDatabase(path: configuration.path, settings)
+  }
+
+  /// The schema is another one: statements are compiled anew, and what may have changed with it is read again.
+  func recompile(for schema: DatabaseSchema, isSameFile: Bool) {
+    let before = database?.schema
+    database?.schema = schema
+    database?.checker.schema = schema
     shapes = [:]
     shapesByTable = [:]
-    for query in queries.values { recompile(query) }
+    shapesOfEveryCommit = [:]
+    let hasSameViews = isSameFile && before?.viewDefinitions == schema.viewDefinitions
+    for query in queries.values { recompile(query, mayBeUnaffected: hasSameViews) }
+    forgetUnusedTables()
   }
 
-  /// The log, and up to where it goes; nil when the database is not tracked.
-  private func openLog(_ database: OpenDatabase) throws -> (ChangeLogReader?, Int64) {
-    do throws(StoreError) {
-      var log = database.log
-      if log == nil { log = try ChangeLogReader(connection: database.connection.raw) }
-      return (log, try log?.newest() ?? 0)
-    } catch {
-      guard error.code == ErrorCode.notTracked else { throw error }
-      return (nil, 0)
-    }
-  }
-
-  private func recompile(_ query: FollowedQuery) {
+  private func recompile(_ query: FollowedQuery, mayBeUnaffected: Bool) {
     do throws(FreshetError) {
-      let isSame = try query.recompile(try shape(of: query.query), readerSettings)
+      let outcome = try query.recompile(
+        try shape(of: query.query), readerSettings, mayBeUnaffected: mayBeUnaffected)
+      // The tick tells what changed in its tables.
+      if outcome == .unaffected { return }
       query.pending = .init(commit: commit, due: 0)
       bringToNow(query)
       // The file's schema may have changed in ways that this query never sees.
-      if isSame || query.pending != nil { return }
+      if outcome == .sameColumns || query.pending != nil { return }
       for subscription in query.subscriptions.values { startOver(subscription) }
     } catch {
       end(query, FreshetError(.schemaChanged, "the schema has changed: \(error.message)"))
@@ -79,40 +72,25 @@ extension WorkerLoop {
     shapeCount += 1
     let shape = QueryShape(statements, number: shapeCount, connection: database.connection.raw)
     shapes[key] = shape
-    for name in shape.tableNames { shapesByTable[name, default: [:]][ObjectIdentifier(shape)] = shape }
+    shape.captured = CapturedTables(compiled, database.schema, database.connection.capture)
+    for number in shape.captured.numbers { shapesByTable[number, default: [:]][ObjectIdentifier(shape)] = shape }
+    if shape.captured.isOfEveryCommit { shapesOfEveryCommit[ObjectIdentifier(shape)] = shape }
     return shape
   }
 
   func forget(_ shape: QueryShape, _ key: Query) {
     if shapes[key] === shape { shapes[key] = nil }
-    for name in shape.tableNames { shapesByTable[name]?[ObjectIdentifier(shape)] = nil }
+    for number in shape.captured.numbers { shapesByTable[number]?[ObjectIdentifier(shape)] = nil }
+    shapesOfEveryCommit[ObjectIdentifier(shape)] = nil
+    forgetUnusedTables()
   }
 
-  /// After a turn: tables whose schema was changed are tracked as they are now, when that was asked for.
-  func keepTracked() {
-    guard configuration.keepsTracked, let schemaVersion = database?.schemaVersion, schemaVersion != keptSchemaVersion
-    else { return }
-    // Whoever makes a new file is not to be held up before there is something to track.
-    if database?.schema.tables.isEmpty == true { return }
-    // A log that was taken away meanwhile is somebody's wish.
-    let isNew = keptSchemaVersion == -1
-    let mustInstall = isNew && database?.log == nil
-    keptSchemaVersion = schemaVersion
-    do {
-      var settings = Configuration()
-      settings.busyMode = .timeout(5)
-      let queue = try DatabaseQueue(path: configuration.path, configuration: settings)
-      defer { try? queue.close() }
-      let hasInstalled = try queue.inDatabase { db in
-        if mustInstall { _ = try ChangeLog.install(db) }
-        return try mustInstall || ChangeLog.refreshIfNeeded(db)
-      }
-      if hasInstalled {
-        logger.notice("the change capture was brought up to date with the schema")
-        mustTurn = true
-      }
-    } catch {
-      logger.error("the change capture cannot be brought up to date", metadata: ["error": "\(error)"])
+  /// Tables that nobody reads any more are not followed.
+  private func forgetUnusedTables() {
+    guard let capture = database?.connection.capture else { return }
+    for number in capture.numbers where shapesByTable[number]?.isEmpty != false {
+      shapesByTable[number] = nil
+      capture.unfollow(number)
     }
   }
 }

@@ -1,4 +1,5 @@
 import CSystem
+import ChangeCapture
 import LiveQuery
 import Logging
 import Store
@@ -31,14 +32,14 @@ final class WorkerLoop {
   var database: OpenDatabase?
   /// What the state of the database that was last seen is called: the protocol's `commit`.
   var commit: Int64 = 0
-  /// The schema for which tables were last tracked anew.
-  var keptSchemaVersion: Int64 = -1
   var statistics = WorkerStatistics()
 
   var shapes: [Query: QueryShape] = [:]
   var shapeCount = 0
-  /// By lower-case name of a table, the shapes that read it.
-  var shapesByTable: [String: [ObjectIdentifier: QueryShape]] = [:]
+  /// By the number that capture gave to a table, the shapes that read it.
+  var shapesByTable: [Int: [ObjectIdentifier: QueryShape]] = [:]
+  /// Shapes that any commit may concern.
+  var shapesOfEveryCommit: [ObjectIdentifier: QueryShape] = [:]
   var queries: [Query: FollowedQuery] = [:]
   /// By session, then by the number in the subscription's key.
   var sessions: [UInt64: [UInt64: Subscription]] = [:]
@@ -103,7 +104,7 @@ final class WorkerLoop {
       count: configuration.historyCount)
     watcher = DatabaseWatcher(path: configuration.path)
     look = Self.looks.count
-    if FileIdentity(path: configuration.path) != nil { database = try OpenDatabase(path: configuration.path) }
+    if FileIdentity(path: configuration.path) != nil { database = try open() }
   }
 
   func run() {
@@ -139,14 +140,14 @@ final class WorkerLoop {
   /// Most often the commit can be read by the time its writes have woken this thread. When not, it is so within
   /// microseconds, unless the writer waits for its disk: then `wait` looks again after a while, and again.
   private func hasDatabaseChanged() -> Bool {
-    guard let connection = database?.connection else { return false }
+    guard let capture = database?.connection.capture else { return false }
     // A rollback journal is there while somebody's transaction is: looking would take a lock that is in its way, and the
     // journal's end wakes this thread. One that is kept for the next transaction is looked past after a while.
-    if !connection.canAskOften, look < Self.looks.count - 1, FileIdentity.size(path: journal) > 0 { return false }
+    if !capture.canAskOften, look < Self.looks.count - 1, FileIdentity.size(path: journal) > 0 { return false }
     let wasWritten = look == 0
-    let end = wasWritten && !hasGazed && connection.canAskOften ? monotonicNanoseconds() + Self.gaze : 0
+    let end = wasWritten && !hasGazed && capture.canAskOften ? monotonicNanoseconds() + Self.gaze : 0
     repeat {
-      if (try? connection.hasChanged()) ?? true {
+      if capture.hasMoved {
         // What was written and is not to be read yet belongs to another commit: rare, but it must not be missed.
         if wasWritten { look = Self.looks.count - 1 }
         hasGazed = false
@@ -179,14 +180,15 @@ final class WorkerLoop {
         try follow()
         for command in commands { perform(command) }
         flush()
+        // Tables that were followed just now, or are large.
+        if connection.capture.readOn() { mustTurn = true }
       }
       hasFailed = false
       if statistics.ticks > ticks {
         let end = monotonicNanoseconds()
         statistics.tickDurations.note(end - start)
-        pace.note(start: start, end: end)
+        pace.note(start: start, end: end, comparesTables: connection.capture.comparesTables)
       }
-      keepTracked()
     } catch {
       // What is followed stays where it was: the next turn follows the same changes, which is harmless.
       if !hasFailed { logger.error("the database cannot be read", metadata: ["error": "\(error)"]) }
@@ -205,7 +207,7 @@ final class WorkerLoop {
     let rest = rest(now)
     var timeout = look < Self.looks.count ? Self.looks[look] : pollInterval
     // Every look at a rollback journal's database takes a lock.
-    if database?.connection.canAskOften != true { timeout = max(timeout, 1_000_000) }
+    if database?.connection.capture.canAskOften != true { timeout = max(timeout, 1_000_000) }
     if nextDue != .max { timeout = min(timeout, nextDue > now ? nextDue - now : 0) }
     if mustTurn { timeout = hasFailed ? min(timeout, 50_000_000) : 0 }
     if rest > 0 { timeout = rest } else { look = min(look + 1, Self.looks.count) }

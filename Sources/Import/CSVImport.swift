@@ -64,7 +64,7 @@ package struct CSVImport {
   }
 
   private func checkTableName() throws(ImportError) {
-    if table.isEmpty || table.contains("\0") || ChangeLog.isReserved(table) {
+    if table.isEmpty || table.contains("\0") || ReservedNames.contains(table) {
       throw ImportError(.mismatch, "a table cannot be called \(identifierForPeople(table))")
     }
   }
@@ -82,7 +82,7 @@ package struct CSVImport {
     configuration.busyMode = .timeout(10)
     return try DatabaseQueue(path: path, configuration: configuration).writeWithoutTransaction { db in
       try watch.watching(db) {
-        if let existing = try DatabaseSchema.read(db, followed: []).table(table) {
+        if let existing = try DatabaseSchema.read(db).table(table) {
           guard options.replaces else {
             throw ImportError(.mismatch, "\(path) has a table \(table) already; --replace brings it up to date")
           }

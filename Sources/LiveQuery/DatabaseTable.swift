@@ -19,14 +19,11 @@ package struct DatabaseTable: Hashable, Sendable {
   package var name: String
   /// `table`, `view` or `virtual`.
   package var kind: String
-  /// Whether its changes are logged (`freshet track`).
-  package var isTracked: Bool
   package var columns: [Column]
 
-  package init(name: String, kind: String, isTracked: Bool, columns: [Column]) {
+  package init(name: String, kind: String, columns: [Column]) {
     self.name = name
     self.kind = kind
-    self.isTracked = isTracked
     self.columns = columns
   }
 }

@@ -18,21 +18,34 @@ package struct Explanation: Hashable, Sendable {
       case refetch
     }
 
+    /// How it is found out what changed in the table.
+    package enum Capture: String, Sendable {
+      /// By what is remembered of each row.
+      case rows
+      /// By what is remembered of each page: the table is large.
+      case pages
+      /// The table is being read; until that is done, any commit may have changed it.
+      case reading
+      /// The whole table is compared after a commit: the database has no WAL.
+      case comparison
+      /// Nothing tells: any commit may have changed it.
+      case everyCommit
+    }
+
     package var name: String
     /// What the query calls it in `from`; empty for one that only a subquery reads.
     package var aliases: [String]
     /// The columns whose changes count.
     package var columns: [String]
     package var following: Following
-    /// Whether its changes are logged (`freshet track`).
-    package var isTracked: Bool
+    package var capture: Capture
 
-    package init(name: String, aliases: [String], columns: [String], following: Following, isTracked: Bool) {
+    package init(name: String, aliases: [String], columns: [String], following: Following, capture: Capture) {
       self.name = name
       self.aliases = aliases
       self.columns = columns
       self.following = following
-      self.isTracked = isTracked
+      self.capture = capture
     }
   }
 
@@ -42,7 +55,7 @@ package struct Explanation: Hashable, Sendable {
   package var tables: [Table]
   /// The statement that reads the whole result.
   package var sql: String
-  /// What would make it cheaper, as sentences to act on: an index to create, a table to track.
+  /// What would make it cheaper, as sentences to act on: an index to create, another journal mode.
   package var advice: [String]
   /// SQLite's own EXPLAIN QUERY PLAN of `sql`, a line each.
   package var plan: [String]

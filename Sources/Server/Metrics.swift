@@ -1,3 +1,4 @@
+import ChangeCapture
 import Controllers
 import Synchronization
 
@@ -15,7 +16,7 @@ final class StatisticsSum: Sendable {
       state.sum.subscriptions += part.subscriptions
       state.sum.versions += part.versions
       state.sum.ticks += part.ticks
-      state.sum.changes += part.changes
+      state.sum.capture.add(part.capture)
       state.sum.refetches += part.refetches
       state.sum.snapshots += part.snapshots
       state.sum.patches += part.patches
@@ -36,7 +37,16 @@ extension FreshetServer {
     text.gauge("freshet_controllers", "Queries that are followed.", statistics.controllers)
     text.gauge("freshet_versions", "Versions kept for clients that come back.", statistics.versions)
     text.counter("freshet_ticks_total", "Turns that found a change of the database.", statistics.ticks)
-    text.counter("freshet_changes_total", "Row changes that the change log told of.", statistics.changes)
+    text.counter("freshet_changes_total", "Rows that changed in followed tables.", statistics.capture.rows)
+    text.counter("freshet_capture_frames_total", "Frames of the WAL that were read.", statistics.capture.frames)
+    text.counter(
+      "freshet_capture_retries_total", "Snapshots given up because a commit came while they were identified.",
+      statistics.capture.retries)
+    text.counters(
+      "freshet_capture_comparisons_total", "Comparisons of whole tables, by what made them necessary.", label: "reason",
+      statistics.capture.comparisons.map { ($0.key.rawValue, $0.value) }.sorted { $0.0 < $1.0 })
+    text.gauge(
+      "freshet_capture_bytes", "Memory of what is remembered of followed tables.", statistics.capture.bytes)
     text.counter("freshet_refetches_total", "Queries run from scratch.", statistics.refetches)
     text.counter("freshet_snapshots_total", "Snapshots sent.", statistics.snapshots)
     text.counter("freshet_patches_total", "Patches sent.", statistics.patches)
@@ -70,6 +80,11 @@ struct MetricsText {
   mutating func counter(_ name: String, _ help: String, _ value: Int) {
     head(name, help, "counter")
     text += "\(name) \(value)\n"
+  }
+
+  mutating func counters(_ name: String, _ help: String, label: String, _ values: [(String, Int)]) {
+    head(name, help, "counter")
+    for (value, count) in values { text += "\(name){\(label)=\"\(value)\"} \(count)\n" }
   }
 
   /// Quantiles of the newest; sum and number of all.

@@ -13,6 +13,8 @@ package struct ConfigurationFile: Sendable {
   package var allowQueries: Bool?
   package var allowedOrigins: [String]?
   package var allowedHosts: [String]?
+  /// Bytes.
+  package var captureMemory: Int?
   package var queries: [PublishedQuery] = []
 
   package init() {}
@@ -45,6 +47,7 @@ package struct ConfigurationFile: Sendable {
       case "allowQueries": allowQueries = try value.boolean()
       case "allowedOrigins": allowedOrigins = try value.texts()
       case "allowedHosts": allowedHosts = try value.texts()
+      case "captureMemory": captureMemory = try value.bytes()
       case "queries":
         for (name, query) in try value.members() { queries.append(try PublishedQuery(name, query)) }
       default: throw value.error("is not a setting")

@@ -33,8 +33,8 @@ package struct ServerConfiguration: Sendable {
   package var linger = Duration.seconds(60)
   /// The least time between two runs of a query that has to be run again after changes.
   package var refetchInterval = Duration.milliseconds(100)
-  /// Whether tables whose schema changes are tracked anew, which writes to the file.
-  package var keepsTracked = false
+  /// What may be remembered of followed tables to find changed rows, in bytes.
+  package var captureMemory = 256 << 20
   /// How long clients get to read what is queued for them when the server stops.
   package var grace = Duration.seconds(2)
 
@@ -57,7 +57,7 @@ extension WorkerConfiguration {
     linger = server.linger.milliseconds
     historyAge = server.linger.milliseconds
     refetchInterval = server.refetchInterval.milliseconds
-    keepsTracked = server.keepsTracked
+    captureBytes = server.captureMemory
   }
 }
 

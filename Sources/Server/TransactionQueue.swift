@@ -50,7 +50,7 @@ final class TransactionQueue: @unchecked Sendable {
     queue.async { [self] in
       let writes = statements.map { (sql: $0.sql, parameters: $0.parameters) }
       do throws(FreshetError) {
-        let changes = try currentWriter().transact(writes).changes
+        let changes = try currentWriter().transact(writes)
         committed.add(1, ordering: .relaxed)
         pool.post(.databaseChanged)
         pool.first.post(

@@ -55,6 +55,11 @@ struct YAMLPlace {
     return Int(value)
   }
 
+  func bytes() throws(ServerError) -> Int {
+    guard let bytes = ByteCount.parse(try text()) else { throw error("must be an amount of memory, such as 256 MiB") }
+    return bytes
+  }
+
   func texts() throws(ServerError) -> [String] {
     guard case .sequence(let sequence) = node else { throw error("must be a list") }
     var texts: [String] = []

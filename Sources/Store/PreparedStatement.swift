@@ -110,13 +110,15 @@ package final class PreparedStatement {
     }
   }
 
-  /// Binds a packed value; text is UTF-8, as it is packed.
-  package func bind(packed value: PackedValue, at index: Int32) {
+  /// Binds a packed value.
+  ///
+  /// - Parameter encoding: of text.
+  package func bind(packed value: PackedValue, _ encoding: TextEncoding = .utf8, at index: Int32) {
     switch value {
     case .null: sqlite3_bind_null(handle, index)
     case .integer(let value): sqlite3_bind_int64(handle, index, value)
     case .real(let value): sqlite3_bind_double(handle, index, value)
-    case .text(let bytes): bind(text: bytes, .utf8, at: index)
+    case .text(let bytes): bind(text: bytes, encoding, at: index)
     case .blob(let bytes): bind(blob: Array(bytes), at: index)
     }
   }

@@ -17,7 +17,7 @@ package final class QueryRouter {
   private let delete: PreparedStatement
   /// The unit's values are the parameters.
   private let ofUnit: PreparedStatement
-  /// The old values of the terms' columns are the parameters; nil when the log does not have them all.
+  /// The old values of the terms' columns are the parameters; nil without terms.
   private let ofOldValues: PreparedStatement?
 
   /// Whether what is not in `queries(ofUnit:)` has to be asked whether it has the unit's rows.
@@ -40,7 +40,7 @@ package final class QueryRouter {
       ofUnit = try PreparedStatement(
         connection,
         "SELECT DISTINCT \(QueryRouting.query) FROM \(route), \(routing.fromSQL) WHERE \(routing.whereSQL)")
-      if !routing.terms.isEmpty, routing.terms.allSatisfy({ $0.captured != nil }) {
+      if !routing.terms.isEmpty {
         let terms = routing.terms.indices.map { "\(QueryRouting.term($0)) = ?\($0 + 1)" }
         ofOldValues = try PreparedStatement(
           connection, "SELECT \(QueryRouting.query) FROM \(route) WHERE \(terms.joined(separator: " AND "))")
@@ -96,26 +96,16 @@ package final class QueryRouter {
       !routing.terms.contains { change.oldColumns == .all || change.oldColumns.intersects($0.mask) }
     }
     if isSame { return true }
-    guard let ofOldValues else { return false }
-    for (_, values) in changes.old {
-      bind(values, to: ofOldValues)
+    guard changes.isKnown, let ofOldValues else { return false }
+    let columns = routing.terms.map(\.index)
+    for former in changes.old {
+      let isTold = changes.forEachOldValue(of: former, columns: columns) { index, value in
+        ofOldValues.bind(packed: value, encoding, at: Int32(index + 1))
+      }
+      if !isTold { return false }
       try addRows(of: ofOldValues, to: &queries)
     }
     return true
-  }
-
-  private func bind(_ values: PackedValues, to statement: PreparedStatement) {
-    values.bytes.withUnsafeBytes { bytes in
-      var reader = PackedValueReader(bytes)
-      var position = 0
-      while !reader.isAtEnd {
-        let value = reader.next()
-        for (index, term) in routing.terms.enumerated() where term.captured == position {
-          statement.bind(packed: value, at: Int32(index + 1))
-        }
-        position += 1
-      }
-    }
   }
 
   private func addRows(of statement: PreparedStatement, to queries: inout Set<Int>) throws(FreshetError) {

@@ -10,7 +10,7 @@ package import RankedCollections
 /// key is their unit; `keys`, for those where it is not; `contents`, for those that have no unit to look contents up by.
 package final class ResultReader {
   package let statements: QueryStatements
-  var query: CompiledQuery { statements.compiled }
+  package var query: CompiledQuery { statements.compiled }
   private let parameters: [SQLValue]
   private let seed: UInt64
   var row: ReadRow
@@ -47,6 +47,13 @@ package final class ResultReader {
   }
 
   deinit { statements.forget(self) }
+
+  /// Takes over what another reader of the same query knows of the newest result.
+  package func takeOver(_ other: ResultReader) {
+    keys = other.keys
+    contents = other.contents
+    scanSteps = other.scanSteps
+  }
 
   /// Binds the query's parameters to the statements that it shares with others.
   package func bind() { statements.bind(parameters, of: self) }

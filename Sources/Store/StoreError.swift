@@ -23,8 +23,6 @@ package struct StoreError: Error {
 extension ErrorCode {
   /// A value given by the operator (command line, configuration) is out of range.
   package static let badArgument = ErrorCode(rawValue: "bad_argument")
-  /// The database has no change log: nobody ran `freshet track`, or somebody ran `freshet untrack`.
-  package static let notTracked = ErrorCode(rawValue: "not_tracked")
 }
 
 extension StoreError: CustomStringConvertible {

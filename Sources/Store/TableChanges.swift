@@ -1,6 +1,7 @@
+package import ChangeCapture
 import LiveQuery
 
-/// What the change log tells of one table, row by row, since the last tick.
+/// What changed in one table since the last tick, row by row.
 package struct TableChanges {
   package struct RowChange {
     /// Columns that may have changed; all when the row came or went.
@@ -8,7 +9,7 @@ package struct TableChanges {
     /// Those of them of which the row had another value before: none when it only came.
     package var oldColumns: ColumnMask
 
-    fileprivate static let none = RowChange(columns: ColumnMask(rawValue: 0), oldColumns: ColumnMask(rawValue: 0))
+    fileprivate static let none = RowChange(columns: .none, oldColumns: .none)
 
     fileprivate mutating func add(columns more: ColumnMask, oldColumns moreOld: ColumnMask) {
       columns = ColumnMask(rawValue: columns.rawValue | more.rawValue)
@@ -18,32 +19,78 @@ package struct TableChanges {
 
   /// By encoded key.
   package private(set) var rows: [[UInt8]: RowChange] = [:]
-  /// Former states of rows: their key, and the values of the captured columns when the log has them.
-  private(set) var old: [(key: [UInt8], values: PackedValues)] = []
+  /// Rows as they were, of those that were there.
+  private(set) var old: [FormerRow] = []
+  private let delta: TableDelta
+  private let storage: TableStorage
+  private let remembered: [Int]
 
-  package init() {}
+  /// A row that is gone, or was another one.
+  struct FormerRow {
+    let key: [UInt8]
+    fileprivate let row: TableDelta.Row
+    /// Columns in which it was another one; all when it is gone.
+    var columns: ColumnMask { ColumnMask(rawValue: row.columns) }
+  }
 
-  /// Takes in one row of the log.
-  package mutating func note(_ change: borrowing ChangeRow, of table: TrackedTable, encoding: TextEncoding) {
+  /// False when a row's key cannot be told.
+  package private(set) var isKnown = true
+
+  /// - Parameter remembered: the record fields that are remembered of the table's rows.
+  package init(_ delta: TableDelta, of storage: TableStorage, remembered: [Int]) {
+    self.delta = delta
+    self.storage = storage
+    self.remembered = remembered
+    rows.reserveCapacity(delta.rows.count)
+    for row in delta.rows { note(row) }
+  }
+
+  private mutating func note(_ row: TableDelta.Row) {
+    let wasThere = row.kind != .insert
+    let columns = ColumnMask(rawValue: row.columns)
+    let oldColumns = wasThere ? columns : .none
+    guard let keyFields = storage.keyFields else {
+      var key: [UInt8] = []
+      KeyEncoder.append(PackedValue.integer(row.rowid), .identity, to: &key)
+      return note(key, columns, oldColumns, wasThere ? row : nil)
+    }
+    if storage.table.layout.isWithoutRowid {
+      if let key = key(row.key, keyFields) { note(key, columns, oldColumns, wasThere ? row : nil) }
+      return
+    }
+    // The key's columns are remembered among others; an update may have changed them.
+    let places = keyFields.map { remembered.firstIndex(of: $0) }
+    let before = wasThere ? key(row.old, places) : nil
+    let now = row.kind == .delete ? nil : key(row.new, places)
+    // A row of another key is another row.
+    let changed = before == now ? columns : .all
+    if let before { note(before, changed, changed, row) }
+    if let now { note(now, changed, .none, nil) }
+  }
+
+  private mutating func note(_ key: [UInt8], _ columns: ColumnMask, _ oldColumns: ColumnMask, _ former: TableDelta.Row?)
+  {
+    if let former { old.append(FormerRow(key: key, row: former)) }
+    rows[key, default: .none].add(columns: columns, oldColumns: oldColumns)
+  }
+
+  /// The encoded key out of packed fields, each at a place among them; nil (and nothing is known any more) when a value is
+  /// not told.
+  private mutating func key(_ range: Range<Int>, _ places: [Int?]) -> [UInt8]? {
     var key: [UInt8] = []
-    for position in 0..<table.key.count {
-      PreparedStatement.appendKey(change.statement, table.keyColumn(position), .identity, encoding, to: &key)
-    }
-    // Where no columns are captured, an INSERT may have replaced a row of its key without a word.
-    let mayReplace = change.operation == .insert && table.captured.isEmpty
-    let isEnd = change.operation == .delete || change.operation == .displace || mayReplace
-    let hasValues = change.hasOldValues(of: table)
-    if isEnd || hasValues {
-      var values = PackedValues()
-      if hasValues {
-        for position in table.captured.indices {
-          values.append(PreparedStatement.value(change.statement, table.oldColumn(position)))
-        }
+    let isWhole = delta.withFields(range) { fields in
+      let values = Array(fields)
+      for (index, place) in places.enumerated() {
+        guard let place, values.indices.contains(place),
+          let column = storage.column(ofField: storage.keyFields![index]),
+          let value = storage.value(values[place], column: column)
+        else { return false }
+        KeyEncoder.append(value, .identity, to: &key)
       }
-      old.append((key, values))
+      return true
     }
-    let oldColumns = change.operation == .insert && !mayReplace ? ColumnMask(rawValue: 0) : change.columns
-    rows[key, default: .none].add(columns: change.columns, oldColumns: oldColumns)
+    if !isWhole { isKnown = false }
+    return isWhole ? key : nil
   }
 
   package var count: Int { rows.count }
@@ -51,5 +98,30 @@ package struct TableChanges {
   /// Whether any row changed in these columns, came or went.
   package func meets(_ columns: ColumnMask) -> Bool {
     rows.values.contains { $0.columns == .all || $0.columns.intersects(columns) }
+  }
+
+  /// Calls `body` with the former values of columns and the places of these in `columns`; text is in the database's own
+  /// encoding.
+  ///
+  /// - Returns: false when one of them cannot be told.
+  func forEachOldValue(of former: FormerRow, columns: [Int], _ body: (Int, PackedValue) -> Void) -> Bool {
+    for (index, column) in columns.enumerated() {
+      if column == storage.rowidColumn {
+        body(index, .integer(former.row.rowid))
+        continue
+      }
+      guard let field = storage.fields[column] else { return false }
+      let isInKey = storage.table.layout.isWithoutRowid && field < storage.table.layout.keyFieldCount
+      guard let place = isInKey ? field : remembered.firstIndex(of: field) else { return false }
+      let isKnown = delta.withFields(isInKey ? former.row.key : former.row.old) { fields in
+        guard let stored = fields.dropFirst(place).first(where: { _ in true }),
+          let value = storage.value(stored, column: column)
+        else { return false }
+        body(index, value)
+        return true
+      }
+      if !isKnown { return false }
+    }
+    return true
   }
 }

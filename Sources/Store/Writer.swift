@@ -40,9 +40,9 @@ package final class Writer {
 
   /// Runs all statements in one transaction: all of them, or none.
   ///
-  /// - Returns: how many rows they changed (triggers not counted), and the state of the database they lead to.
+  /// - Returns: how many rows they changed (triggers not counted).
   /// - Throws: `constraint`, `not_allowed`, `bad_query` and its like, `timeout`, `read_only`, `overloaded`.
-  package func transact(_ statements: [Statement]) throws(FreshetError) -> (changes: Int, commit: Int64) {
+  package func transact(_ statements: [Statement]) throws(FreshetError) -> Int {
     do throws(SQLiteFailure) { try run("BEGIN IMMEDIATE") } catch { throw FreshetError(writeFailure: error) }
     do throws(FreshetError) {
       let changes = try deadline.limited(milliseconds: timeout) { () throws(FreshetError) in
@@ -52,22 +52,12 @@ package final class Writer {
         }
         return changes
       }
-      let commit = newestChange()
       do throws(SQLiteFailure) { try run("COMMIT") } catch { throw FreshetError(writeFailure: error) }
-      return (changes, commit)
+      return changes
     } catch {
       // A failed statement may have ended the transaction itself.
       if sqlite3_get_autocommit(connection) == 0 { try? run("ROLLBACK") }
       throw error
-    }
-  }
-
-  /// The change log's head; 0 when the database is not tracked.
-  private func newestChange() -> Int64 {
-    let sql = "SELECT max(seq) FROM main.\"\(ChangeLogSchema.log)\""
-    return withoutAuthorizer {
-      guard let statement = try? PreparedStatement(connection, sql), (try? statement.step()) == true else { return 0 }
-      return statement.integer(0)
     }
   }
 
@@ -143,7 +133,7 @@ private func authorizeWrite(
 ) -> Int32 {
   // What triggers and views do is their maker's doing.
   let isInner = inner != nil
-  let isOwn = first.map { hasNamePrefix(String(cString: $0), ChangeLogSchema.prefix) } ?? false
+  let isOwn = first.map { hasNamePrefix(String(cString: $0), ReservedNames.prefix) } ?? false
   switch action {
   case SQLITE_SELECT, SQLITE_RECURSIVE: return SQLITE_OK
   case SQLITE_READ, SQLITE_INSERT, SQLITE_UPDATE, SQLITE_DELETE:

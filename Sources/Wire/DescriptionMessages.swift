@@ -22,7 +22,7 @@ extension Explanation {
 }
 
 extension DatabaseTable {
-  /// `{"tables": [{"name", "kind", "tracked", "columns": [{"name", "type", "notNull", "key"}]}]}`; `key` is the place in the
+  /// `{"tables": [{"name", "kind", "columns": [{"name", "type", "notNull", "key"}]}]}`; `key` is the place in the
   /// primary key from 1, 0 when the column is not in it.
   package static func json(_ tables: [DatabaseTable]) -> [UInt8] {
     var writer = JSONWriter()
@@ -43,7 +43,7 @@ extension JSONWriter {
       $0.strings("aliases", table.aliases)
       $0.strings("columns", table.columns)
       $0.member("following", table.following.rawValue)
-      $0.member("tracked", table.isTracked)
+      $0.member("capture", table.capture.rawValue)
     }
   }
 
@@ -51,7 +51,6 @@ extension JSONWriter {
     object { object in
       object.member("name", table.name)
       object.member("kind", table.kind)
-      object.member("tracked", table.isTracked)
       object.name("columns")
       object.array { array in
         for column in table.columns {

@@ -26,7 +26,6 @@ final class FollowedList {
     configuration.busyMode = .timeout(5)
     configuration.prepareDatabase { try $0.execute(sql: "PRAGMA journal_mode = WAL; PRAGMA synchronous = NORMAL") }
     writer = try DatabaseQueue(path: path, configuration: configuration)
-    _ = try writer.writeWithoutTransaction { try ChangeLog.install($0) }
     rows = try writer.read { try Int.fetchOne($0, sql: "SELECT max(id) FROM well") } ?? 0
     if rows < 1_000 { throw Failure("there are too few wells in \(path)") }
     var logger = Logger(label: "turns")

@@ -1,6 +1,5 @@
 import ArgumentParser
 import Foundation
-import GRDB
 import Store
 
 /// One sentence on stderr and exit code 1.
@@ -38,38 +37,6 @@ enum DatabaseFile {
       throw CommandFailure("there is no directory \(directory) in which \(path) could appear")
     }
     return absolute
-  }
-
-  /// Installs the change capture.
-  ///
-  /// - Parameter tables: nil for all.
-  @discardableResult
-  static func track(_ path: String, tables: [String]?) throws -> [TrackedTable] {
-    try write(path) { try ChangeLog.install($0, tables: tables) }
-  }
-
-  static func untrack(_ path: String) throws {
-    try write(path) { try ChangeLog.uninstall($0) }
-  }
-
-  /// Runs statements that change the schema, and installs the change capture again. Foreign keys are checked at the end alone.
-  static func alter(_ path: String, sql: String) throws {
-    try write(path, enforcesForeignKeys: false) { try ChangeLog.alter($0, sql: sql) }
-  }
-
-  private static func write<Result>(
-    _ path: String, enforcesForeignKeys: Bool = true, _ body: (Database) throws -> Result
-  ) throws -> Result {
-    var configuration = Configuration()
-    configuration.foreignKeysEnabled = enforcesForeignKeys
-    configuration.busyMode = .timeout(10)
-    do {
-      return try DatabaseQueue(path: path, configuration: configuration).inDatabase(body)
-    } catch let error as StoreError {
-      throw CommandFailure(error.message)
-    } catch let error as DatabaseError {
-      throw CommandFailure("cannot write \(path): \(error.message ?? "\(error)")")
-    }
   }
 }
 

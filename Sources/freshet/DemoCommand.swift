@@ -34,7 +34,6 @@ struct Demo: ParsableCommand {
   func run() throws {
     let path = DemoDatabase.cachePath(rows: rows)
     try prepare(path)
-    try DatabaseFile.track(path, tables: nil)
     var address = ServerConfiguration(database: path)
     address.host = options.host
     var writer: WriterProcess?

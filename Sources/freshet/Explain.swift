@@ -1,4 +1,5 @@
 import ArgumentParser
+import ChangeCapture
 import GRDB
 import LiveClient
 import LiveQuery
@@ -44,12 +45,15 @@ struct Explain: ParsableCommand {
     var configuration = Configuration()
     configuration.readonly = true
     configuration.busyMode = .timeout(5)
-    let schema = try DatabaseQueue(path: path, configuration: configuration).read { db in
-      try DatabaseSchema.read(db, followed: ChangeLog.followedTables(db))
+    let (schema, isWAL) = try DatabaseQueue(path: path, configuration: configuration).read { db in
+      (try DatabaseSchema.read(db), try String.fetchOne(db, sql: "PRAGMA journal_mode") == "wal")
     }
     let checker = try FragmentChecker(path: path)
     checker.schema = schema
-    return try QueryCompiler.compile(query, schema: schema, checker: checker).explanation(checker: checker)
+    var forms: [String: CaptureForm] = [:]
+    if !isWAL { for table in schema.tables { forms[table.name.lowercased()] = .comparison } }
+    return try QueryCompiler.compile(query, schema: schema, checker: checker).explanation(
+      checker: checker, forms: forms)
   }
 
   private func text(_ explanation: Explanation) -> String {
@@ -57,9 +61,15 @@ struct Explain: ParsableCommand {
     for table in explanation.tables {
       let aliases = table.aliases.filter { $0 != table.name }
       let name = table.name + (aliases.isEmpty ? "" : " as \(aliases.joined(separator: ", "))")
-      let tracking = table.isTracked ? "" : ", not tracked"
+      let capture =
+        switch table.capture {
+        case .rows, .pages: ""
+        case .reading: ", being read"
+        case .comparison: ", compared as a whole"
+        case .everyCommit: ", after every commit"
+        }
       lines.append(
-        "  \(name): by \(table.following.rawValue)\(tracking); columns \(table.columns.joined(separator: ", "))")
+        "  \(name): by \(table.following.rawValue)\(capture); columns \(table.columns.joined(separator: ", "))")
     }
     lines += ["", "sql", "  \(explanation.sql)", "", "plan"] + explanation.plan.map { "  \($0)" }
     if !explanation.advice.isEmpty { lines += ["", "advice"] + explanation.advice.map { "  \($0)" } }

@@ -7,14 +7,14 @@ struct Freshet: ParsableCommand {
     commandName: "freshet",
     abstract: "Live, sectioned lists from any SQLite file.",
     discussion: """
-      freshet serve app.sqlite --track
+      freshet serve app.sqlite
 
       Browsers, phones and scripts subscribe over WebSocket to sorted, sectioned queries and receive patches the moment
       the file changes, whoever changed it: this server, the sqlite3 shell, any program in any language.
       """,
     version: freshetVersion,
     subcommands: [
-      Serve.self, Demo.self, Import.self, Track.self, Untrack.self, Alter.self, Explain.self, Watch.self, Health.self,
+      Serve.self, Demo.self, Import.self, Explain.self, Watch.self, Health.self,
       DemoWriterCommand.self,
     ])
 }

@@ -7,7 +7,7 @@ struct Import: ParsableCommand {
   static let configuration = CommandConfiguration(
     abstract: "Bring a CSV file into a table, or a table up to date with a CSV file.",
     discussion: """
-      freshet import banks.sqlite bank banklist.csv && freshet serve banks.sqlite --track
+      freshet import banks.sqlite bank banklist.csv && freshet serve banks.sqlite
 
       The whole file is imported, or nothing: a mistake is told with its line (banklist.csv:123: expected 7 fields, found 8). \
       A database that is not there is made, in WAL mode.

@@ -9,17 +9,16 @@ struct Serve: ParsableCommand {
   static let configuration = CommandConfiguration(
     abstract: "Serve a database: live queries over WebSocket, snapshots over HTTP, static files.",
     discussion: """
-      Queries are kept up to date for tracked tables: --track installs the change capture first (see `freshet help track`). \
-      The server listens on this machine alone unless --host says otherwise. It stops in order at SIGTERM and SIGINT.
+      Lists follow the file whoever writes to it: changed rows are read from the pages that a commit wrote. Nothing is \
+      written to the file, and nothing is asked of its writers. A database in WAL mode is followed row by row; in a \
+      rollback-journal mode whole tables are compared after a commit (`PRAGMA journal_mode = WAL` changes that, once for \
+      all). The server listens on this machine alone unless --host says otherwise. It stops in order at SIGTERM and SIGINT.
       """)
 
   @Argument(help: ArgumentHelp("The SQLite file; not needed when the configuration file names it.", valueName: "db"))
   var database: String?
 
   @OptionGroup var options: ServeOptions
-
-  @Flag(help: "Install the change capture for all tables before serving.")
-  var track = false
 
   @Flag(help: "Let clients write: transact, POST /v1/transactions.")
   var allowWrites = false
@@ -37,9 +36,8 @@ struct Serve: ParsableCommand {
       throw ValidationError("Missing expected argument '<db>'")
     }
     let path = try DatabaseFile.expected(database)
-    if track, DatabaseFile.isThere(path) { try DatabaseFile.track(path, tables: nil) }
     let allowsWrites = try allowWrites || settings.flag("FRESHET_ALLOW_WRITES") ?? file.allowWrites ?? false
-    try options.serve(path, allowsWrites: allowsWrites, keepsTracked: track, settings)
+    try options.serve(path, allowsWrites: allowsWrites, settings)
   }
 }
 
@@ -72,6 +70,14 @@ struct Settings {
       throw CommandFailure("FRESHET_PORT must be 0 to 65535")
     }
     return port
+  }
+
+  func captureMemory() throws -> Int? {
+    guard let text = text("FRESHET_CAPTURE_MEMORY") else { return file.captureMemory }
+    guard let bytes = ByteCount.parse(text) else {
+      throw CommandFailure("FRESHET_CAPTURE_MEMORY must be an amount of memory, such as 256MiB")
+    }
+    return bytes
   }
 
   /// Comma-separated.
@@ -123,7 +129,7 @@ struct ServeOptions: ParsableArguments {
 
   /// Serves until SIGTERM or SIGINT.
   func serve(
-    _ path: String, allowsWrites: Bool, keepsTracked: Bool = false, _ settings: Settings = Settings(),
+    _ path: String, allowsWrites: Bool, _ settings: Settings = Settings(),
     whenListening: (FreshetServer) throws -> Void = { _ in }
   ) throws {
     let level = logLevel
@@ -133,8 +139,7 @@ struct ServeOptions: ParsableArguments {
       return handler
     }
     let logger = Logger(label: "freshet")
-    var configuration = try configuration(path, allowsWrites: allowsWrites, settings)
-    configuration.keepsTracked = keepsTracked
+    let configuration = try configuration(path, allowsWrites: allowsWrites, settings)
     if !DatabaseFile.isThere(path) { logger.warning("there is no file \(path) yet: it is served when it appears") }
     let host = configuration.host
 
@@ -167,6 +172,7 @@ struct ServeOptions: ParsableArguments {
     configuration.allowedOrigins = Set(origins ?? [])
     let hosts = allowHost.isEmpty ? settings.list("FRESHET_ALLOWED_HOSTS") ?? file.allowedHosts : allowHost
     configuration.allowedHosts = Set((hosts ?? []).map { $0.lowercased() })
+    configuration.captureMemory = try settings.captureMemory() ?? configuration.captureMemory
     configuration.queries = PublishedQueries(file.queries)
     return configuration
   }

@@ -16,7 +16,6 @@ import Testing
     var from: String
     var groupBy: [String] = []
     var filter: String?
-    var isTracked = true
     var maintenance = Explanation.Maintenance.incremental
     var reason: String
     var advice: [String] = []
@@ -27,12 +26,6 @@ import Testing
   static let cases = [
     Case(from: "author", reason: "A changed row is looked up by its key."),
     Case(
-      from: "author", isTracked: false, maintenance: .refetch,
-      reason: "The query is run again after every commit: changes of author are not logged.",
-      advice: [
-        "Run `freshet track` on the file, or serve it with --track, to have changes of author followed row by row."
-      ]),
-    Case(
       from: "book JOIN author ON author.id = book.author_id",
       reason: "A changed row is looked up by its key; one of a joined table leads to the rows that it joins.",
       advice: ["A change of author reads all of book: CREATE INDEX book_author_id ON book(author_id)."]),
@@ -40,18 +33,14 @@ import Testing
       from: "author LEFT JOIN book ON book.author_id = author.id", groupBy: ["author.id"],
       reason: "A changed row is looked up by its key; one of a joined table leads to the rows that it joins.",
       advice: [
-        "Looking up a changed row reads all of book: CREATE INDEX book_author_id ON book(author_id).",
-        "The log does not keep the old values of book(author_id), so a row that goes from there runs the query again: "
-          + "CREATE INDEX book_author_id ON book(author_id); then track again.",
+        "Looking up a changed row reads all of book: CREATE INDEX book_author_id ON book(author_id)."
       ]),
     Case(
       from: "author", groupBy: ["country"],
       reason:
         "The group of a changed row is looked up by its values; one of a joined table leads to the rows that it joins.",
       advice: [
-        "Looking up a changed row reads all of author: CREATE INDEX author_country ON author(country).",
-        "The log does not keep the old values of author(country), so a row that goes from there runs the query again: "
-          + "CREATE INDEX author_country ON author(country); then track again.",
+        "Looking up a changed row reads all of author: CREATE INDEX author_country ON author(country)."
       ]),
     Case(
       from: "author", filter: "EXISTS (SELECT 1 FROM book WHERE author_id = author.id)",
@@ -71,7 +60,7 @@ import Testing
 
   @Test(arguments: cases)
   func explains(expected: Case) throws {
-    let fixture = try WorkerFixture(Self.schema, isTracked: expected.isTracked)
+    let fixture = try WorkerFixture(Self.schema)
     var query = Query(from: expected.from)
     query.groupBy = expected.groupBy
     query.filter = expected.filter

@@ -91,13 +91,11 @@ final class WorkerFixture {
   let queue: DatabaseQueue
 
   init(
-    _ schema: String, capacity: Int = ChangeLog.defaultCapacity, isWAL: Bool = true, isTracked: Bool = true,
-    configure: (inout WorkerConfiguration) -> Void = { _ in }
+    _ schema: String, isWAL: Bool = true, configure: (inout WorkerConfiguration) -> Void = { _ in }
   ) throws {
     path = FileManager.default.temporaryDirectory.appending(path: "freshet-\(UUID().uuidString).sqlite").path
     try SQLiteShell(path: path).run((isWAL ? "PRAGMA journal_mode=WAL;\n" : "") + schema)
     queue = try DatabaseQueue(path: path)
-    if isTracked { _ = try queue.writeWithoutTransaction { try ChangeLog.install($0, capacity: capacity) } }
     var configuration = WorkerConfiguration(path: path)
     configure(&configuration)
     var logger = Logger(label: "test")

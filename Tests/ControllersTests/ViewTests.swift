@@ -30,8 +30,9 @@ import Testing
   }
 
   @Test func `What is run again tells the changed columns alone`() throws {
-    let fixture = try WorkerFixture(Self.schema, isTracked: false)
-    let query = Query(from: "book")
+    let fixture = try WorkerFixture(Self.schema)
+    var query = Query(from: "book")
+    query.filter = "id IN (SELECT id FROM book)"
     let key = SubscriptionKey(session: 1, id: "a", number: 1)
     fixture.subscribe(key, query)
     fixture.snapshot(query)

@@ -56,7 +56,7 @@ import Testing
   }
 
   @Test func `A log that was trimmed before it was read costs a query run again, and nothing else`() throws {
-    let fixture = try WorkerFixture(Self.schema, capacity: 10)
+    let fixture = try WorkerFixture(Self.schema)
     fixture.subscribe(first, query)
     fixture.snapshot(query)
     let rows =
@@ -84,21 +84,6 @@ import Testing
     #expect(fixture.recorder.deliveries(second) == ["snapshot 2"])
   }
 
-  @Test func `Untracking goes on by running queries again, and tracking follows anew`() throws {
-    let fixture = try WorkerFixture(Self.schema)
-    fixture.subscribe(first, query)
-    fixture.snapshot(query)
-    try fixture.queue.writeWithoutTransaction { try ChangeLog.uninstall($0) }
-    #expect(fixture.snapshot(query) == "1,'x'")
-    try fixture.writer.run("UPDATE t SET a = 'y'")
-    #expect(fixture.snapshot(query) == "1,'y'")
-    _ = try fixture.queue.writeWithoutTransaction { try ChangeLog.install($0) }
-    #expect(fixture.snapshot(query) == "1,'y'")
-    try fixture.writer.run("UPDATE t SET a = 'z'")
-    #expect(fixture.snapshot(query) == "1,'z'")
-    #expect(fixture.recorder.deliveries(first) == ["snapshot 1", "patch -0 +0 >0 *1", "patch -0 +0 >0 *1"])
-  }
-
   /// A change of the schema, what a query over all columns answers afterwards, and what its subscription got.
   @Test(arguments: [
     ("ALTER TABLE t ADD COLUMN b DEFAULT 7", "1,'x',7", ["snapshot 1", "snapshot 1"]),
@@ -119,8 +104,6 @@ import Testing
     try fixture.writer.run(change)
     #expect(fixture.snapshot(query) == answer)
     #expect(fixture.recorder.deliveries(first) == deliveries)
-    // Tracked again, the table is served as it is now.
-    _ = try fixture.queue.writeWithoutTransaction { try ChangeLog.install($0) }
     let again = fixture.snapshot(query)
     let expected = try fixture.queue.read { try $0.tableExists("t") } ? "1," : "no_such_table"
     #expect(again.hasPrefix(expected), "\(again)")

@@ -7,10 +7,10 @@ import Wire
 @Suite struct CommitTests {
   private static let schema = "CREATE TABLE t(id INTEGER PRIMARY KEY, a); INSERT INTO t VALUES (1, 0);"
 
-  /// Whether the change capture is installed, and over which way clients write.
+  /// The journal mode, and over which way clients write.
   @Test(arguments: [true, false], [true, false])
-  func `A subscription that has reached the commit of a transaction shows it`(isTracked: Bool, overHTTP: Bool) throws {
-    let live = try LiveServer(Self.schema, isTracked: isTracked) { $0.allowsWrites = true }
+  func `A subscription that has reached the commit of a transaction shows it`(isWAL: Bool, overHTTP: Bool) throws {
+    let live = try LiveServer(Self.schema, isWAL: isWAL) { $0.allowsWrites = true }
     let client = try live.connect()
     try client.subscribe("q", #"{"from":"t"}"#)
     var last: Int64 = 0

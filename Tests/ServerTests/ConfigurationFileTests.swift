@@ -116,7 +116,7 @@ import Testing
       """
     let path = folder.path + "/freshet.yaml"
     try write(yaml, path)
-    let program = try Program(["serve", "--config", path, "--track", "--host", "127.0.0.1", "--port", "0"])
+    let program = try Program(["serve", "--config", path, "--host", "127.0.0.1", "--port", "0"])
     let port = try program.port()
     #expect(try RawSocket(port: port).request("GET", "/v1/snapshot?from=t").status == 403)
     #expect(try RawSocket(port: port).request("GET", "/v1/queries/all").text.contains("\"total\":1"))
@@ -143,7 +143,7 @@ import Testing
         bad: {query: {from: nosuch}}
       """
     try write(yaml, path)
-    let program = try Program(["serve", folder.database, "--config", path, "--track", "--port", "0"])
+    let program = try Program(["serve", folder.database, "--config", path, "--port", "0"])
     #expect(try RawSocket(port: try program.port()).request("GET", "/v1/queries/good?param.a=x").status == 200)
     program.signal(SIGTERM)
     #expect(program.status(within: 5) == 0)
@@ -154,7 +154,7 @@ import Testing
   @Test func `Where other machines can reach the server, queries of one's own are for who says so`() throws {
     let folder = try ProgramFolder()
     for (flags, status) in [([], 403), (["--allow-queries"], 200)] {
-      let program = try Program(["serve", folder.database, "--track", "--host", "0.0.0.0", "--port", "0"] + flags)
+      let program = try Program(["serve", folder.database, "--host", "0.0.0.0", "--port", "0"] + flags)
       #expect(try RawSocket(port: try program.port()).request("GET", "/v1/snapshot?from=t").status == status)
       program.signal(SIGTERM)
       #expect(program.status(within: 5) == 0)

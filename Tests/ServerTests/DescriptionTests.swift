@@ -22,17 +22,18 @@ import Wire
     #expect(json["maintenance"] == .string("incremental"))
     #expect(try json.required("sql").text().contains("well") && !json.required("reason").text().isEmpty)
     let table = try #require(try json.list("tables").first)
-    #expect(table["name"] == .string("well") && table["tracked"] == .bool(true))
+    #expect(table["name"] == .string("well") && table["capture"] == .string("rows"))
     #expect(table["following"] == .string("key"))
     #expect(try !json.list("plan").isEmpty && json["advice"] != nil)
     live.stop()
   }
 
-  @Test func `What is not tracked is refetched`() throws {
-    let live = try LiveServer(Self.schema, isTracked: false)
+  @Test func `Without a WAL whole tables are compared, and WAL is advised`() throws {
+    let live = try LiveServer(Self.schema, isWAL: false)
     let json = try JSONParser.parse(try live.http("GET", "/v1/explain?from=well").body)
-    #expect(json["maintenance"] == .string("refetch"))
-    #expect(try json.list("tables").map { $0["tracked"] } == [.bool(false)])
+    #expect(json["maintenance"] == .string("incremental"))
+    #expect(try json.list("tables").map { $0["capture"] } == [.string("comparison")])
+    #expect(try json.list("advice").contains { $0.short.contains("journal_mode = WAL") })
     live.stop()
   }
 
@@ -55,7 +56,7 @@ import Wire
     let tables = try JSONParser.parse(response.body).list("tables")
     #expect(tables.map { $0["name"]?.short ?? "" }.sorted() == ["'deep'", "'operator'", "'well'"])
     let well = try #require(tables.first { $0["name"] == .string("well") })
-    #expect(well["kind"] == .string("table") && well["tracked"] == .bool(true))
+    #expect(well["kind"] == .string("table"))
     #expect(
       try well.list("columns").map(\.short) == [
         "{key:1 name:'id' notNull:false type:'INTEGER'}", "{key:0 name:'name' notNull:true type:'TEXT'}",

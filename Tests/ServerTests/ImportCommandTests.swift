@@ -94,7 +94,7 @@ import Wire
   @Test func `The next edition of a file is one patch of what differs`() throws {
     try write("cert,name,state\n1,Aspen,GA\n2,Birch,GA\n3,Cedar,FL\n4,Dogwood,TX\n")
     #expect(try run("--key", "cert").status == 0)
-    let program = try Program(["serve", folder.database, "--track", "--port", "0"])
+    let program = try Program(["serve", folder.database, "--port", "0"])
     let client = try LiveClient(port: try program.port())
     try client.subscribe("q", #"{"from":"bank","select":["name"],"sectionBy":"state","orderBy":["name"]}"#)
     #expect(client.line("q") == "'FL'/F: 3,'Cedar' | 'GA'/G: 1,'Aspen' 2,'Birch' | 'TX'/T: 4,'Dogwood'")

@@ -23,13 +23,13 @@ import Wire
     var more: String
   }
 
-  @Test(arguments: seeds, [true, false]) func everyStepLeavesWhatSQLiteAnswers(seed: UInt64, isTracked: Bool) throws {
-    var walk = try Walk(seed, isTracked)
+  @Test(arguments: seeds, [true, false]) func everyStepLeavesWhatSQLiteAnswers(seed: UInt64, isWAL: Bool) throws {
+    var walk = try Walk(seed, isWAL)
     for id in ["a", "b", "c", "d"] { try walk.subscribe(id) }
     for step in 0..<80 {
       let done = try walk.step()
       let difference = try walk.difference()
-      #expect(difference == nil, "FRESHET_SEED=\(seed), tracked: \(isTracked), step \(step), \(done)")
+      #expect(difference == nil, "FRESHET_SEED=\(seed), WAL: \(isWAL), step \(step), \(done)")
       if difference != nil { return }
     }
     walk.live.stop()
@@ -42,10 +42,10 @@ import Wire
     var statements: StatementGenerator
     var generator: SeededGenerator
 
-    init(_ seed: UInt64, _ isTracked: Bool) throws {
+    init(_ seed: UInt64, _ isWAL: Bool) throws {
       statements = StatementGenerator(schema: LiveLibrary.schema, seed: seed)
       generator = SeededGenerator(seed: seed &+ 3)
-      live = try LiveServer(LiveLibrary.schema.sql, isTracked: isTracked) { $0.refetchInterval = .milliseconds(5) }
+      live = try LiveServer(LiveLibrary.schema.sql, isWAL: isWAL) { $0.refetchInterval = .milliseconds(5) }
       for _ in 0..<10 { try live.writer.run(statements.commit()) }
       client = try live.connect()
     }

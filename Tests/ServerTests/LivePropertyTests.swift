@@ -75,16 +75,16 @@ import Wire
   private func randomQueries(
     _ live: LiveServer, _ schema: RandomSchema, _ generator: inout SeededGenerator
   ) throws -> [(id: String, query: OracleQuery)] {
-    let tables = try live.queue.read { try ChangeLog.trackedTables($0) }
+    let tables = try live.queue.read { try DatabaseSchema.read($0) }.tables.filter { $0.key != nil }
     return (0..<8).map { index in
       let table = tables.randomElement(using: &generator)!
       return ("q\(index)", randomQuery(table, &generator))
     }
   }
 
-  private func randomQuery(_ table: TrackedTable, _ generator: inout SeededGenerator) -> OracleQuery {
+  private func randomQuery(_ table: DatabaseSchema.Table, _ generator: inout SeededGenerator) -> OracleQuery {
     func pick<Element>(_ elements: [Element]) -> Element { elements.randomElement(using: &generator)! }
-    let column = { (generator: inout SeededGenerator) in table.columns.randomElement(using: &generator)! }
+    let column = { (generator: inout SeededGenerator) in table.columnNames.randomElement(using: &generator)! }
     let a = column(&generator)
     let b = column(&generator)
     let c = column(&generator)
@@ -99,14 +99,14 @@ import Wire
     ]
     let filters = [nil, nil, "\(a) IS NOT NULL", "\(b) > 1", "\(c) = 'a' COLLATE NOCASE", "typeof(\(b)) <> 'text'"]
     let selects = [
-      table.columns, table.columns, ["upper(\(a)) AS u", "\(b)"], [], ["+\(c) AS c1", "\(a) || \(b) AS ab"],
+      table.columnNames, table.columnNames, ["upper(\(a)) AS u", "\(b)"], [], ["+\(c) AS c1", "\(a) || \(b) AS ab"],
     ]
     var query = OracleQuery(
-      table: table.name, keys: table.key.names, select: pick(selects), filter: pick(filters), section: nil,
+      table: table.name, keys: table.key?.names ?? [], select: pick(selects), filter: pick(filters), section: nil,
       orderBy: [], limit: pick([nil, nil, nil, 1, 3, 7]), window: pick([nil, nil, (0, 2), (1, 3), (4, 5), (0, 0)]))
     if let section = pick(sections) { query.section = (section.0, section.1) }
     query.orderBy = (0..<Int.random(in: 0...2, using: &generator)).map { _ in pick(orders) }
-    if query.select.isEmpty { query.select = table.columns }
+    if query.select.isEmpty { query.select = table.columnNames }
     return query
   }
 }

@@ -23,8 +23,7 @@ import Testing
     var random = RandomQueries(seed: seed)
     let queries = (0..<16).map { _ in random.query() }
     let files = LiveKindsTests.File.allCases
-    // Most often everything is tracked.
-    let file = seed % 2 == 0 ? .tracked : files[Int(seed / 2 % UInt64(files.count))]
+    let file = seed % 2 == 0 ? .wal : files[Int(seed / 2 % UInt64(files.count))]
     let schema = seed % 6 == 0 ? Self.utf16 : LiveLibrary.schema
     try LiveKindsTests.follow(queries, "random", seed, file, schema: schema)
   }

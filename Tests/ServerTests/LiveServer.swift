@@ -15,9 +15,8 @@ final class LiveServer {
   let logger: Logger
   private var isStopped = false
 
-  /// - Parameter isTracked: whether the change capture is installed.
   init(
-    _ schema: String, isTracked: Bool = true, isWAL: Bool = true,
+    _ schema: String, isWAL: Bool = true,
     configure: (inout ServerConfiguration) -> Void = { _ in }
   ) throws {
     path = FileManager.default.temporaryDirectory.appending(path: "freshet-\(UUID().uuidString).sqlite").path
@@ -25,7 +24,6 @@ final class LiveServer {
     var settings = Configuration()
     settings.busyMode = .timeout(10)
     queue = try DatabaseQueue(path: path, configuration: settings)
-    if isTracked { _ = try queue.writeWithoutTransaction { try ChangeLog.install($0) } }
     var configuration = ServerConfiguration(database: path)
     configuration.port = 0
     configuration.grace = .milliseconds(50)

@@ -10,7 +10,7 @@ import Wire
   @Test(arguments: [SIGTERM, SIGINT])
   func `A signal stops a server in order`(signal: Int32) throws {
     let folder = try ProgramFolder()
-    let program = try Program(["serve", folder.database, "--track", "--allow-writes", "--port", "0"])
+    let program = try Program(["serve", folder.database, "--allow-writes", "--port", "0"])
     let port = try program.port()
     let client = try LiveClient(port: port)
     try client.subscribe("q", #"{"from":"t"}"#)
@@ -43,7 +43,7 @@ import Wire
     let rows =
       "WITH RECURSIVE n(i) AS (SELECT 1 UNION ALL SELECT i + 1 FROM n WHERE i < 100) INSERT INTO t SELECT i, 0 FROM n;"
     let folder = try ProgramFolder("PRAGMA journal_mode=WAL; CREATE TABLE t(id INTEGER PRIMARY KEY, a); \(rows)")
-    let program = try Program(["serve", folder.database, "--track", "--port", "0"])
+    let program = try Program(["serve", folder.database, "--port", "0"])
     let port = try program.port()
     let sleeper = try LiveClient(port: port, receiveBuffer: 4_096)
     try sleeper.subscribe("q", #"{"from":"t"}"#)
@@ -72,10 +72,7 @@ import Wire
     (["serve", "DB", "--public", "DIR/text", "--port", "0"], "DIR/text"),
     (["serve", "DB", "--host", "nosuch.invalid", "--port", "0"], "nosuch.invalid"),
     (["serve", "DB", "--port", "BUSY"], "BUSY"),
-    (["track", "DIR/nosuch.sqlite"], "there is no file"), (["track", "DB", "nosuch"], "nosuch"),
-    (["untrack", "DIR/nosuch.sqlite"], "there is no file"), (["nosuch"], "nosuch"),
-    (["alter", "DB", "ALTER TABLE nosuch ADD COLUMN x"], "statement 1: no such table: nosuch"),
-    (["alter", "DB", "ALTER TABLE t ADD COLUMN b; COMMIT"], "COMMIT cannot be among the statements"),
+    (["explain", "DIR/nosuch.sqlite", "t"], "there is no file"), (["nosuch"], "nosuch"),
     (["health", "ftp://x"], "is not an http address"),
     (["health", "http://127.0.0.1:1/"], "nobody listens at 127.0.0.1:1"),
   ])
@@ -101,41 +98,11 @@ import Wire
   @Test(arguments: [
     (["--version"], "0.1.0"), (["--help"], "SUBCOMMANDS"), (["serve", "--help"], "USAGE"),
     (["demo", "--help"], "USAGE"),
-    (["track", "--help"], "USAGE"), (["untrack", "--help"], "USAGE"), (["alter", "--help"], "DROP COLUMN"),
+    (["serve", "--help"], "rollback-journal"), (["explain", "--help"], "USAGE"),
   ])
   func `The command says what it is`(arguments: [String], text: String) throws {
     let result = try Program.run(arguments)
     #expect(result.status == 0 && result.output.contains(text) && result.errors.isEmpty)
-  }
-
-  // MARK: - Tracking
-
-  @Test func `Tracking leaves no trace once undone`() throws {
-    let folder = try ProgramFolder(
-      """
-      CREATE TABLE "a ""b"(x PRIMARY KEY, y) WITHOUT ROWID; CREATE TABLE c(i INTEGER PRIMARY KEY AUTOINCREMENT, d);
-      CREATE VIEW v AS SELECT * FROM c; CREATE INDEX i ON c(d); CREATE TRIGGER g AFTER INSERT ON c BEGIN SELECT 1; END;
-      INSERT INTO c(d) VALUES (1);
-      """)
-    let shell = SQLiteShell(path: folder.database)
-    let master =
-      "SELECT rowid, type, name, tbl_name, rootpage, quote(sql) FROM sqlite_master; SELECT * FROM sqlite_sequence;"
-    let before = try shell.run(master)
-    for _ in 0..<2 {
-      let tracked = try Program.run("track", folder.database)
-      #expect(tracked.status == 0 && tracked.output == "tracking a \"b\ntracking c\n", "\(tracked)")
-    }
-    #expect(try shell.run(master) != before)
-    for _ in 0..<2 { #expect(try Program.run("untrack", folder.database).status == 0) }
-    #expect(try shell.run(master) == before)
-    #expect(try shell.run("PRAGMA integrity_check;") == "ok")
-  }
-
-  @Test func `One table alone can be tracked`() throws {
-    let folder = try ProgramFolder("CREATE TABLE a(x); CREATE TABLE b(x);")
-    #expect(try Program.run("track", folder.database, "B").output == "tracking b\n")
-    // Those tracked before stay so, and come first.
-    #expect(try Program.run("track", folder.database, "a").output == "tracking b\ntracking a\n")
   }
 }
 

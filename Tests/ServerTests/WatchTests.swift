@@ -11,7 +11,7 @@ import Wire
     """
 
   private func serve(_ folder: ProgramFolder, port: Int = 0) throws -> (program: Program, url: String) {
-    let program = try Program(["serve", folder.database, "--track", "--port", "\(port)"])
+    let program = try Program(["serve", folder.database, "--port", "\(port)"])
     return (program, "http://127.0.0.1:\(try program.port())")
   }
 

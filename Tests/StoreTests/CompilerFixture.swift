@@ -2,6 +2,7 @@ import Foundation
 import GRDB
 import LiveQuery
 import Synchronization
+import TestSupport
 
 @testable import Store
 
@@ -12,6 +13,8 @@ struct CompilerFixture {
     CREATE TABLE u(k TEXT PRIMARY KEY, n INT) WITHOUT ROWID;
     CREATE TABLE v(x);
     CREATE VIEW w AS SELECT 1 AS x;
+    CREATE TABLE _freshet_log(x);
+    CREATE TABLE _freshet_meta(x);
     CREATE VIRTUAL TABLE f USING fts5(x);
     """
 
@@ -19,12 +22,13 @@ struct CompilerFixture {
   private let checker: FragmentChecker
 
   private init() throws {
-    let fixture = try ChangeLogFixture(Self.schema, tables: ["t", "u"])
-    let tables = fixture.tables
-    schema = try fixture.queue.read { try DatabaseSchema.read($0, followed: tables) }
-    checker = try FragmentChecker(path: fixture.path)
+    let folder = try TemporaryFolder()
+    let path = folder.path("t.sqlite")
+    try SQLiteShell(path: path).run(Self.schema + "\n;PRAGMA journal_mode=WAL;")
+    schema = try DatabaseQueue(path: path).read { try DatabaseSchema.read($0) }
+    checker = try FragmentChecker(path: path)
     checker.schema = schema
-    // From here on the files are open, and the fixture may remove their names.
+    // From here on the files are open, and the folder may go.
     _ = try QueryCompiler.compile(Query(from: "t"), schema: schema, checker: checker)
   }
 

@@ -1,3 +1,4 @@
+import ChangeCapture
 package import LiveQuery
 
 /// A query that SQLite has accepted, as the statements that answer it, and how changes reach it. It says nothing of the
@@ -63,7 +64,7 @@ package final class CompiledQuery: Sendable {
   /// Index of the first of the result's columns in a row of any statement.
   let firstColumn: Int
   /// Whether the query is always run again, and the contents of its rows kept: because they cannot be looked up one by one,
-  /// or because nobody logs which of them changed.
+  /// or because nothing tells which of them changed.
   package let isRefetched: Bool
 
   struct Sort: Sendable {
@@ -105,18 +106,18 @@ package final class CompiledQuery: Sendable {
     firstColumn =
       (section == nil ? 0 : 1) + (hasIndexTitle ? 1 : 0) + sorts.count { $0.column == nil }
       + (unit.map { $0.isKey ? 0 : $0.orders.count } ?? 0)
-    isRefetched = unit == nil || tables.contains { $0.tracked == nil }
+    isRefetched = unit == nil || tables.contains { $0.sources == nil }
   }
 }
 
 /// A table that a query reads.
 package struct FollowedTable: Sendable {
-  /// As the schema spells it.
-  package var name: String
+  package var table: DatabaseSchema.Table
   /// What `from` calls it, as written.
   package var aliases: [String]
-  /// Set when its changes are logged.
-  package var tracked: TrackedTable?
+  /// The tables that hold its rows: itself, unless it is virtual. Nil when that is not known, so that any commit may have
+  /// changed it.
+  package var sources: [TableStorage]?
   /// Columns that the query reads.
   package var columns: [String]
   /// All of them as a mask: changes of others are passed over.
@@ -124,6 +125,19 @@ package struct FollowedTable: Sendable {
   /// For each place that the table has in `from`, how a changed row leads to units; empty: any change means running the
   /// query again.
   package var mappings: [UnitMapping]
+  /// Columns whose values have to be told of rows that are gone.
+  package var rememberedColumns: [Int]
+
+  /// As the schema spells it.
+  package var name: String { table.name }
+  /// How its rows are stored, when they are its own.
+  package var storage: TableStorage? { table.storage }
+
+  /// The record fields to be remembered of rows of one of its sources.
+  package func rememberedFields(of source: TableStorage) -> [Int] {
+    if source != storage { return [] }
+    return source.keptFields + rememberedColumns.compactMap { source.fields[$0] }
+  }
 }
 
 /// How a changed row of a table leads to the units that it can concern.
@@ -147,9 +161,12 @@ package struct UnitMapping: Sendable {
 
   enum OldValue: Sendable {
     case key(Int)
-    /// By position in `TrackedTable.captured`.
-    case captured(Int)
+    /// By index among the table's columns.
+    case column(Int)
   }
+
+  /// The columns among `oldValues`, by index.
+  var oldColumns: [Int] { oldValues.compactMap { if case .column(let column) = $0 { column } else { nil } } }
 }
 
 /// A value beside the result.
@@ -173,8 +190,8 @@ package struct QueryRouting: Sendable {
     /// The column's type and collation as SQL, so that a stored parameter becomes what it is compared as. Each term has its
     /// own copy of the parameter: two columns may compare it otherwise.
     var declaration: String
-    /// Place of the old value in the log, when it is there.
-    var captured: Int?
+    /// The column's index in the table.
+    var index: Int
   }
 
   /// When there are any, an index leads from a row's values to the queries; else all are compared, in one statement.
@@ -219,6 +236,16 @@ extension CompiledQuery {
         }
       }
     }
+  }
+
+  /// Whether another compilation of the same query reads the same tables in the same way, wherever in the file they are.
+  package func readsSame(as other: CompiledQuery) -> Bool {
+    func definitions(_ query: CompiledQuery) -> [String] {
+      query.tables.flatMap { table in (table.sources ?? []).map(\.table.definition) + [table.name] }
+    }
+    return scanSQL == other.scanSQL && unit?.rowSQL == other.unit?.rowSQL && definitions(self) == definitions(other)
+      && alongside.map(\.sql) == other.alongside.map(\.sql) && tables.allSatisfy { $0.sources != nil }
+      && alongside.allSatisfy { $0.tables.isEmpty }
   }
 
   /// Whether a table is the first of `from`, whose key is the unit.

@@ -27,7 +27,7 @@ package final class FragmentChecker {
     /// Whether a table that is read for its number of rows alone is none of the file's: a WITH clause has made it.
     func isCommonTable(_ name: String) -> Bool {
       !modules.contains(name.lowercased())
-        && !["sqlite_", "pragma_", ChangeLogSchema.prefix].contains { hasNamePrefix(name, $0) }
+        && !["sqlite_", "pragma_", ReservedNames.prefix].contains { hasNamePrefix(name, $0) }
     }
   }
 

@@ -186,7 +186,7 @@ extension QueryCompiler {
   }
 
   private mutating func keyColumn(named name: String, _ qualifier: String) throws(FreshetError) -> OutputColumn {
-    let isRowid = TableShape.isRowidName(name) && baseTable?.hasColumn(name) != true
+    let isRowid = TableKey.isRowidName(name) && baseTable?.hasColumn(name) != true
     let text = "\(qualifier).\(isRowid ? name : quotedIdentifier(name))"
     let fragment = try SQLFragment(text, place: "key")
     let expression = try expression(fragment)
@@ -226,7 +226,7 @@ extension DatabaseSchema.Table {
   /// The column of a name in lower case; all names of the rowid mean the key, unless a column has them.
   fileprivate func referred(_ name: String) -> String? {
     if hasColumn(name) { return name.lowercased() }
-    if case .rowid(let alias)? = key, TableShape.isRowidName(name) { return alias.lowercased() }
+    if case .rowid(let alias)? = key, TableKey.isRowidName(name) { return alias.lowercased() }
     return nil
   }
 

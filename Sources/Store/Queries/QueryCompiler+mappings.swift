@@ -12,14 +12,16 @@ extension QueryCompiler {
     for (name, mask) in joins {
       masks[name] = ColumnMask(rawValue: (masks[name]?.rawValue ?? 0) | mask.rawValue)
     }
+    let routing = routing(filter: filter)
     var tables: [FollowedTable] = []
     for name in masks.keys.sorted() {
       guard let table = schema.table(name), table.kind != .view else { continue }
+      let mappings = rows.unit == nil || nested.contains(name) ? [] : try mappings(of: table)
       tables.append(
         FollowedTable(
-          name: table.name, aliases: aliases(of: table), tracked: table.tracked,
+          table: table, aliases: aliases(of: table), sources: schema.sources(of: table.name),
           columns: table.columnNames.filter { masks[name]!.meets(column: $0, of: table) }, usedColumns: masks[name]!,
-          mappings: rows.unit == nil || nested.contains(name) ? [] : try mappings(of: table)))
+          mappings: mappings, rememberedColumns: remembered(mappings, routing)))
     }
     var joinColumns: [Int: ColumnMask] = [:]
     for (index, table) in tables.enumerated() { joinColumns[index] = joins[table.name.lowercased()] }
@@ -31,7 +33,14 @@ extension QueryCompiler {
         })
     }
     return CompiledQuery.Following(
-      tables: tables, dependencies: dependencies, joinColumns: joinColumns, routing: routing(filter: filter))
+      tables: tables, dependencies: dependencies, joinColumns: joinColumns, routing: routing)
+  }
+
+  /// The columns whose former values tell what a row led to, or which queries had it.
+  private func remembered(_ mappings: [UnitMapping], _ routing: QueryRouting?) -> [Int] {
+    var columns = Set(mappings.flatMap(\.oldColumns))
+    if mappings.contains(where: \.isUnit), let routing { columns.formUnion(routing.terms.map(\.index)) }
+    return columns.sorted()
   }
 
   /// SQLite reports all that a view reads, whichever of its columns is asked for: for those, what they are made of.
@@ -118,13 +127,15 @@ extension QueryCompiler {
     try compile(new, place: nil)
     var mapping = UnitMapping(
       isUnit: false, newSQL: new, firstParameter: Int32(first), oldValues: [],
-      joinColumns: try joinColumns(index, table))
-    setOld(&mapping, index, source, table, key, units)
+      joinColumns: .all)
+    let columns = try joinColumns(index, table)
+    if let columns { mapping.joinColumns = table.mask(of: columns) }
+    setOld(&mapping, index, source, table, key, columns ?? table.columnNames)
     return mapping
   }
 
-  /// Whether conditions read a rowid that is not the key: the log does not tell what it was, and SQLite takes that of a
-  /// subquery for NULL.
+  /// Whether conditions read a rowid that is not the key: what it was is not told, and SQLite takes that of a subquery for
+  /// NULL.
   private func isJoinedByHiddenRowid(_ index: Int, _ table: DatabaseSchema.Table, _ key: TableKey) -> Bool {
     guard case .columns = key, let prefix = try? mappingFrom.prefix(through: index, { _ in nil }) else { return false }
     var reads = (try? compile("SELECT 1 FROM \(prefix)", place: nil).reads) ?? []
@@ -132,13 +143,13 @@ extension QueryCompiler {
       reads.formUnion((try? compile("SELECT (\(group.sql)) FROM \(prefix)", place: nil).reads) ?? [])
     }
     return reads.contains {
-      isSameName($0.table, table.name) && TableShape.isRowidName($0.column) && !table.hasColumn($0.column)
+      isSameName($0.table, table.name) && TableKey.isRowidName($0.column) && !table.hasColumn($0.column)
     }
   }
 
-  /// The columns of a table by which what it leads to is found.
-  private func joinColumns(_ index: Int, _ table: DatabaseSchema.Table) throws(FreshetError) -> ColumnMask {
-    if mappingFrom.isNatural { return .all }
+  /// The columns of a table by which what it leads to is found; nil for all of them.
+  private func joinColumns(_ index: Int, _ table: DatabaseSchema.Table) throws(FreshetError) -> [String]? {
+    if mappingFrom.isNatural { return nil }
     let prefix = try mappingFrom.prefix(through: index) { _ in nil }
     var reads = try compile("SELECT 1 FROM \(prefix)", place: nil).reads
     if index == 0 {
@@ -147,7 +158,7 @@ extension QueryCompiler {
     }
     let names = reads.filter { isSameName($0.table, table.name) }.map(\.column)
     let using = table.columnNames.filter { usedNames.contains($0.lowercased()) }
-    return table.mask(of: names + using)
+    return table.columnNames.filter { column in (names + using).contains { isSameName($0, column) } }
   }
 
   /// The units that the row led to: the clause with the row's old values in the table's place. They have the columns'
@@ -155,17 +166,20 @@ extension QueryCompiler {
   /// apart.
   private func setOld(
     _ mapping: inout UnitMapping, _ index: Int, _ source: FromClause.Source, _ table: DatabaseSchema.Table,
-    _ key: TableKey, _ units: String
+    _ key: TableKey, _ columns: [String]
   ) {
-    guard !mappingFrom.isNatural, let tracked = table.tracked, !isJoinedByHiddenRowid(index, table, key) else { return }
+    guard let storage = table.storage, !isJoinedByHiddenRowid(index, table, key) else { return }
     var names = key.names
     mapping.oldValues = key.names.indices.map { .key($0) }
-    for (position, column) in tracked.captured.enumerated() {
-      names.append(tracked.columns[column])
-      mapping.oldValues.append(.captured(position))
+    for column in columns where !names.contains(where: { isSameName($0, column) }) {
+      guard let position = table.columnNames.firstIndex(of: column) else { continue }
+      // What is computed when it is read is not stored, and so not remembered.
+      if storage.fields[position] == nil { return }
+      names.append(column)
+      mapping.oldValues.append(.column(position))
     }
     // A subquery without a column that is named as a rowid has NULL for it, where any other name would be an error.
-    let isMistakable = TableShape.rowidNames.contains { name in
+    let isMistakable = TableKey.rowidNames.contains { name in
       table.hasColumn(name) && !names.contains { isSameName($0, name) }
     }
     if isMistakable { return }
@@ -181,6 +195,7 @@ extension QueryCompiler {
       let prefix = try? mappingFrom.prefix(
         through: index, { token in source.body.contains(token) ? (token == source.body.lowerBound ? body : "") : nil })
     else { return }
+    let units = mappingUnits.joined(separator: ", ")
     let sql = "SELECT DISTINCT \(units) FROM \(prefix) WHERE \(source.qualifier ?? "")._freshet_old IS NOT NULL"
     if (try? compile(sql, place: nil)) != nil { mapping.oldSQL = sql }
   }
@@ -190,7 +205,7 @@ extension TableKey {
   /// The other names that a rowid goes by where it is the key.
   fileprivate func otherNames(in table: DatabaseSchema.Table) -> [String] {
     guard case .rowid(let alias) = self else { return [] }
-    return TableShape.rowidNames.filter { !isSameName($0, alias) && !table.hasColumn($0) }
+    return TableKey.rowidNames.filter { !isSameName($0, alias) && !table.hasColumn($0) }
   }
 
   /// The operator that finds a row by its key.

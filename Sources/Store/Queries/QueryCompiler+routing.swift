@@ -81,7 +81,7 @@ extension QueryCompiler {
     else { return nil }
     return QueryRouting.Term(
       column: table.columns[index].name, mask: table.mask(of: [name]), parameter: number, declaration: declaration,
-      captured: table.tracked?.captured.firstIndex(of: index))
+      index: index)
   }
 
   /// The type and collation that make a stored value what a parameter becomes when it is compared with the column.

@@ -13,6 +13,7 @@ extension QueryStatements {
     let isConcerned = { (change: TableChanges.RowChange) in
       change.columns == .all || change.columns.intersects(table.usedColumns)
     }
+    if !changes.isKnown { return false }
     guard changes.rows.values.contains(where: isConcerned) else { return true }
     if mappings[index].isEmpty { return false }
     do throws(SQLiteFailure) {
@@ -28,8 +29,10 @@ extension QueryStatements {
           }
         }
         guard let old = mapping.old else { continue }
-        for (key, values) in changes.old {
-          bind(key, values, to: old, mapping.mapping)
+        // A row that is still joined by what it was leads to the same units as now.
+        for former in changes.old where former.columns.intersects(mapping.mapping.joinColumns) || former.columns == .all
+        {
+          if !bind(former, of: changes, to: old, mapping.mapping) { return false }
           try addRows(of: old, .all, to: &units)
         }
       }
@@ -60,22 +63,15 @@ extension QueryStatements {
     key.withUnsafeBytes { statement.bind(key: $0, from: first, encoding: encoding) }
   }
 
+  /// - Returns: false when the row's former values cannot be told.
   private func bind(
-    _ key: [UInt8], _ values: PackedValues, to statement: PreparedStatement, _ mapping: UnitMapping
-  ) {
-    bind(key, to: statement, from: mapping.firstParameter)
-    let keyCount = mapping.oldValues.count { if case .key = $0 { true } else { false } }
-    values.bytes.withUnsafeBytes { bytes in
-      var reader = PackedValueReader(bytes)
-      for position in keyCount..<mapping.oldValues.count {
-        let parameter = mapping.firstParameter + Int32(position)
-        // Nothing captured: the column did not change, and another statement finds the units.
-        if bytes.isEmpty {
-          statement.bind(SQLValue.null, at: parameter)
-        } else {
-          statement.bind(packed: reader.next(), at: parameter)
-        }
-      }
+    _ former: TableChanges.FormerRow, of changes: TableChanges, to statement: PreparedStatement, _ mapping: UnitMapping
+  ) -> Bool {
+    bind(former.key, to: statement, from: mapping.firstParameter)
+    let columns = mapping.oldColumns
+    let first = mapping.firstParameter + Int32(mapping.oldValues.count - columns.count)
+    return changes.forEachOldValue(of: former, columns: columns) { index, value in
+      statement.bind(packed: value, encoding, at: first + Int32(index))
     }
   }
 }

@@ -6,12 +6,14 @@ package struct DatabaseSchema: Sendable {
   package struct Table: Sendable {
     package let name: String
     package let kind: Kind
-    /// Those that `SELECT *` gives, and for a tracked table in the order of its masks' bits.
+    /// Those that `SELECT *` gives, in the order of the bits of a `ColumnMask`.
     package let columns: [DatabaseTable.Column]
     /// What identifies a row; nil for views and virtual tables, and where all names of the rowid are hidden.
     package let key: TableKey?
-    /// Set when its changes are logged.
-    package let tracked: TrackedTable?
+    /// How rows are stored; nil for views and virtual tables, which have none of their own.
+    package let storage: TableStorage?
+    /// Of a virtual table: the tables that hold what it shows; empty where that is not known.
+    package let storedIn: [String]
     /// The CREATE VIEW statement of a view.
     let definition: String?
 
@@ -22,7 +24,7 @@ package struct DatabaseSchema: Sendable {
       var mask: Int64 = 0
       for name in names {
         guard let index = columns.firstIndex(where: { isSameName($0.name, name) }) else { continue }
-        mask |= 1 << Int64(min(index, ColumnMask.lastBit))
+        mask |= ColumnMask.bit(index)
       }
       return ColumnMask(rawValue: mask)
     }
@@ -45,49 +47,40 @@ package struct DatabaseSchema: Sendable {
   /// The table, view or virtual table of this name, in any case.
   package func table(_ name: String) -> Table? { indexByName[name.lowercased()].map { tables[$0] } }
 
-  /// By `TrackedTable.id`.
-  package func table(id: Int64) -> Table? { tables.first { $0.tracked?.id == id } }
-
-  /// Whether every table that holds rows of its own is tracked: then a commit that the log does not tell of changed none.
-  package var isWhollyTracked: Bool {
-    tables.allSatisfy { $0.tracked != nil || $0.kind == .view || $0.kind == .shadow }
+  /// The tables whose rows a table shows: itself, or those that a virtual table keeps them in. Nil when that is not known, so
+  /// that any commit may have changed it.
+  package func sources(of name: String) -> [TableStorage]? {
+    guard let table = table(name) else { return nil }
+    if let storage = table.storage { return [storage] }
+    let sources = table.storedIn.compactMap { self.table($0)?.storage }
+    return sources.isEmpty || sources.count < table.storedIn.count ? nil : sources
   }
+
+  /// The statements that made its views, in the order of their names.
+  package var viewDefinitions: [String] { tables.compactMap(\.definition) }
 
   /// What `/v1/schema` lists.
   package var listing: [DatabaseTable] {
     tables.filter { $0.kind != .shadow }.map {
-      DatabaseTable(name: $0.name, kind: $0.kind.rawValue, isTracked: $0.tracked != nil, columns: $0.columns)
+      DatabaseTable(name: $0.name, kind: $0.kind.rawValue, columns: $0.columns)
     }
   }
 }
 
 extension DatabaseSchema {
-  /// - Parameter followed: the tables whose changes are logged (`ChangeLog.followedTables`).
-  package static func read(_ db: Database, followed: [TrackedTable]) throws -> DatabaseSchema {
+  package static func read(_ db: Database) throws -> DatabaseSchema {
     let catalog = try SchemaCatalog.read(db)
     var tables: [Table] = []
-    for table in catalog.tables where !ChangeLog.isReserved(table.name) {
-      let tracked = followed.first { isSameName($0.name, table.name) }
+    for table in catalog.tables {
+      let kind = Kind(rawValue: table.kind) ?? .table
+      let key = kind == .table || kind == .shadow ? try TableKey.read(db, table) : nil
       tables.append(
         Table(
-          name: table.name, kind: Kind(rawValue: table.kind) ?? .table,
-          columns: try columns(db, table.name),
-          key: try tracked?.key ?? (table.isTrackable ? key(db, table) : nil), tracked: tracked,
-          definition: table.kind == "view" ? try definition(db, table.name) : nil))
+          name: table.name, kind: kind, columns: try columns(db, table.name), key: kind == .table ? key : nil,
+          storage: try TableStorage.read(db, table, key), storedIn: kind == .virtual ? catalog.storage(of: table) : [],
+          definition: kind == .view ? table.definition : nil))
     }
     return DatabaseSchema(tables: tables)
-  }
-
-  private static func definition(_ db: Database, _ view: String) throws -> String? {
-    let sql = "SELECT sql FROM main.sqlite_master WHERE type = 'view' AND name = ?"
-    return try String.fetchOne(db, sql: sql, arguments: [view])
-  }
-
-  /// Nil when the rows have nothing to be told apart by.
-  private static func key(_ db: Database, _ table: SchemaCatalog.Table) throws -> TableKey? {
-    do {
-      return try TableShape.read(db, table).key
-    } catch let error as StoreError where error.code == ErrorCode.notAllowed { return nil }
   }
 
   /// A view that does not compile any more has none.
@@ -98,5 +91,31 @@ extension DatabaseSchema {
       DatabaseTable.Column(
         name: $0["name"], type: $0["type"] ?? "", isNotNull: $0["notnull"], keyPosition: $0["pk"])
     }
+  }
+}
+
+extension SchemaCatalog {
+  /// The tables that hold what a virtual table shows: its shadow tables, and for full-text search the table whose rows it
+  /// searches, when that is another one.
+  fileprivate func storage(of virtual: Table) -> [String] {
+    let shadows = tables.filter { $0.kind == "shadow" && hasNamePrefix($0.name, virtual.name + "_") }.map(\.name)
+    if shadows.isEmpty { return [] }
+    guard let content = virtual.contentTable else { return shadows }
+    // Of a view or a virtual table it is not known which rows it is made of: a name that is no ordinary table says so.
+    return shadows + [content]
+  }
+}
+
+extension SchemaCatalog.Table {
+  /// `content = name` among the arguments of a full-text table; nil without, or when it is empty.
+  fileprivate var contentTable: String? {
+    let tokenizer = SQLTokenizer(definition)
+    let tokens = tokenizer.filter { $0.kind != .comment }
+    for index in tokens.indices.dropLast(2) where isSameName(tokenizer.unquotedText(of: tokens[index]), "content") {
+      guard tokenizer.text(of: tokens[index + 1]) == "=" else { continue }
+      let name = tokenizer.unquotedText(of: tokens[index + 2])
+      return name.isEmpty ? nil : name
+    }
+    return nil
   }
 }

@@ -1,0 +1,69 @@
+/// A table as the schema has it: where its tree begins, and what its records are.
+package struct CapturedTable: Equatable, Sendable {
+  package var name: String
+  package var rootPage: UInt32
+  /// The statement that made it. Another text may mean other values in records that are the same bytes.
+  package var definition: String
+  /// Without anything remembered.
+  package var layout: RecordLayout
+
+  package init(name: String, rootPage: UInt32, definition: String, layout: RecordLayout) {
+    self.name = name
+    self.rootPage = rootPage
+    self.definition = definition
+    self.layout = layout
+  }
+}
+
+/// How changes of a table are found at the moment.
+package enum CaptureForm: String, Sendable {
+  /// By what is remembered of each row.
+  case rows
+  /// By what is remembered of each page, and the page's former image: the table is large.
+  case pages
+  /// Its pages are being read; until they all are, any commit may have changed it.
+  case reading
+  /// The whole table is compared whenever the file changed: there is no WAL.
+  case comparison
+  /// It cannot be read; any commit may have changed it.
+  case none
+}
+
+/// What one look at the file has found.
+package struct CapturedTick {
+  /// How many commits came since the last one; at least 1 when tables had to be compared.
+  package internal(set) var commits: Int64 = 0
+  /// The schema may be another one.
+  package internal(set) var hasSchemaChanged = false
+  /// By the number that the table was given, what changed in it; without those in which nothing did.
+  package internal(set) var deltas: [(table: Int, delta: TableDelta)] = []
+  /// Nothing was seen before.
+  package internal(set) var isFirst = false
+  /// Why everything was compared; nil: it was not.
+  package internal(set) var comparison: Doubt.Reason?
+
+  package var isQuiet: Bool { commits == 0 && !hasSchemaChanged && deltas.isEmpty }
+}
+
+/// What capture has done since it began, for `/metrics`.
+package struct CaptureStatistics: Sendable {
+  package internal(set) var rows = 0
+  package internal(set) var frames = 0
+  /// Snapshots that were given up because a commit came while they were identified.
+  package internal(set) var retries = 0
+  /// Comparisons of whole tables, by reason.
+  package internal(set) var comparisons: [Doubt.Reason: Int] = [:]
+  /// About what is remembered takes now, in bytes.
+  package internal(set) var bytes = 0
+
+  package init() {}
+
+  /// Takes in those of another capture.
+  package mutating func add(_ other: CaptureStatistics) {
+    rows += other.rows
+    frames += other.frames
+    retries += other.retries
+    comparisons.merge(other.comparisons, uniquingKeysWith: +)
+    bytes += other.bytes
+  }
+}

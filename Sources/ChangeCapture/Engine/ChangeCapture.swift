@@ -1,0 +1,315 @@
+import GRDBSQLite
+
+/// Tells which rows of which tables changed between two read transactions, by reading the pages that commits wrote.
+///
+/// Nothing is written to the file, and nothing is asked of its writers. A tick is
+///
+///     prepare()   BEGIN   something is read   identify()   advance(…)   …   COMMIT
+///
+/// all of it on one connection; what is looked up before the COMMIT is of the same state as the changes. Between ticks there is
+/// no transaction: one that is held open keeps the WAL from being reset.
+///
+/// Mutable state: the state seen last (`seen`), what is remembered of each followed table, where pages are (`pages`).
+///
+/// Owner: the thread that uses the connection.
+package final class ChangeCapture {
+  package struct Settings: Sendable {
+    /// What may be remembered of all tables, in bytes. Beyond it the largest are followed by pages instead of rows.
+    package var memoryLimit = 256 << 20
+    /// How many pages of tables that are not read yet a tick reads.
+    package var pagesAtOnce = 512
+
+    package init() {}
+  }
+
+  private let connection: OpaquePointer
+  private let settings: Settings
+  private let packer: RowPacker
+  private let reader = FrameReader()
+  private let pages: SnapshotPages<DatabaseFile, DatabaseFile>
+  private var index: SharedIndex?
+  /// The header before the transaction began, as it was and as it was read.
+  private var noted: SharedIndex.NotedHeader?
+  private var candidate: WALIndexHeader?
+  /// The state that the transaction sees.
+  private var current = FileState.unknown
+  private var seen = FileState.unknown
+  /// Of the schema that was read last; nil: it is to be read again.
+  private var schemaCookie: UInt32?
+  private var tables: [Int: FollowedTable] = [:]
+  private var numberOfName: [String: Int] = [:]
+  private var nextNumber = 0
+  package private(set) var statistics = CaptureStatistics()
+
+  /// - Parameter connection: an `sqlite3 *` that stays open for as long as this is used.
+  package init(_ connection: OpaquePointer, _ settings: Settings = Settings(), hasher: PayloadHasher = PayloadHasher())
+  {
+    self.connection = connection
+    self.settings = settings
+    packer = RowPacker(hasher: hasher)
+    pages = SnapshotPages(
+      database: DatabaseFile(.database, of: connection), wal: DatabaseFile(.wal, of: connection))
+  }
+
+  // MARK: - Which state
+
+  /// Whether the file may be in another state than the one seen last. Outside of transactions, without a lock; in WAL mode
+  /// without a system call.
+  package var hasMoved: Bool {
+    if let index, let noted { return index.differs(from: noted) }
+    if case .journal(let state) = seen { return JournalState(pages.database) != state }
+    return true
+  }
+
+  /// Whether asking `hasMoved` costs next to nothing.
+  package var canAskOften: Bool { index != nil }
+
+  /// Whether whole tables are compared, as there is no WAL.
+  package var comparesTables: Bool { if case .wal = seen { false } else { true } }
+
+  /// To be called before the transaction begins.
+  package func prepare() {
+    noted = index?.note()
+    candidate = index?.header()
+  }
+
+  /// Finds out which state the transaction sees, in which something was read already.
+  ///
+  /// - Returns: false when that cannot be told, because a commit came meanwhile: the transaction is to be ended and begun anew.
+  package func identify() -> Bool {
+    guard let index else { return identifyWithoutIndex() }
+    guard let candidate else { return giveUp() }
+    // In this order: a checkpoint that comes after the first read cannot be taken for one before.
+    let backfilled = index.backfilled()
+    guard index.header() == candidate else { return giveUp() }
+    if candidate.version != WALIndexHeader.knownVersion {
+      current = .hidden(dataVersion)
+    } else {
+      current = .wal(candidate, isBackfilled: backfilled >= candidate.frameCount)
+    }
+    return true
+  }
+
+  private func giveUp() -> Bool {
+    statistics.retries += 1
+    return false
+  }
+
+  private func identifyWithoutIndex() -> Bool {
+    let state = JournalState(pages.database)
+    if !state.isWAL {
+      current = .journal(state)
+      return true
+    }
+    index = SharedIndex(of: connection)
+    // The header has to be read before the transaction begins.
+    if index != nil { return false }
+    current = .hidden(dataVersion)
+    return true
+  }
+
+  /// SQLite's own count of the states that this connection has seen.
+  private var dataVersion: UInt32 {
+    var version: UInt32 = 0
+    sqlite3_file_control(connection, "main", SQLITE_FCNTL_DATA_VERSION, &version)
+    return version
+  }
+
+  // MARK: - Following
+
+  /// Follows a table from the present state on, or remembers more of one that is followed already.
+  ///
+  /// - Parameter fields: the fields of its records whose values are to be told of rows that are gone.
+  /// - Returns: the number by which ticks call it.
+  package func follow(_ table: CapturedTable, remembering fields: [Int]) -> Int {
+    let key = table.name.lowercased()
+    if let number = numberOfName[key], let followed = tables[number] {
+      followed.remember(fields)
+      return number
+    }
+    nextNumber += 1
+    numberOfName[key] = nextNumber
+    tables[nextNumber] = FollowedTable(number: nextNumber, table, remembering: fields.sorted(), packer)
+    return nextNumber
+  }
+
+  /// Forgets a table.
+  package func unfollow(_ number: Int) {
+    guard let table = tables.removeValue(forKey: number) else { return }
+    numberOfName[table.name.lowercased()] = nil
+  }
+
+  /// The record fields that are remembered of a table, ascending: what `TableDelta.Row.old` holds.
+  package func rememberedFields(of number: Int) -> [Int] { tables[number]?.summary.layout.remembered ?? [] }
+
+  /// How changes of a table are found, or would be if it were followed.
+  package func form(ofTable name: String) -> CaptureForm {
+    let form = numberOfName[name.lowercased()].flatMap { tables[$0]?.form }
+    switch seen {
+    case .wal: return form ?? .rows
+    case .journal: return form == .reading || form == CaptureForm.none ? form! : .comparison
+    case .hidden, .unknown: return .none
+    }
+  }
+
+  /// The tables that are followed.
+  package var numbers: [Int] { Array(tables.keys) }
+
+  package func name(of number: Int) -> String? { tables[number]?.name }
+
+  /// Brings everything that is remembered to the state that the transaction sees. Never fails: what cannot be told is
+  /// reported as unknown.
+  ///
+  /// - Parameter define: reads the schema of this state; asked when it may be another one. In the order of the names, nil
+  ///   for tables that are not there; it may throw, and is asked again then by the next tick.
+  package func advance(_ define: ([String]) throws -> [CapturedTable?]) -> CapturedTick {
+    var tick = CapturedTick()
+    defer {
+      seen = current
+      pages.end()
+    }
+    if current.isSame(as: seen) {
+      pages.begin(pageSize: pages.pageSize, isBackfilled: current.isBackfilled)
+      // It could not be read.
+      if schemaCookie == nil, current.canBeRead { compareAll(.schema, &tick, define) }
+    } else if let reason = followFrames(&tick, define) {
+      compareAll(reason, &tick, define)
+    }
+    collect(&tick)
+    return tick
+  }
+
+  /// - Returns: nil when it was followed; otherwise why not.
+  private func followFrames(_ tick: inout CapturedTick, _ define: ([String]) throws -> [CapturedTable?]) -> Doubt
+    .Reason?
+  {
+    guard case .wal(let header, let isBackfilled) = current else {
+      if case .journal = current { return .rollbackJournal }
+      return .format
+    }
+    guard case .wal(let before, _) = seen else { return .first }
+    let pageSize = header.pageSize == 0 ? pages.pageSize : header.pageSize
+    do throws(Doubt) {
+      let step = try WALFollower(pageSize: pageSize, reader: reader).step(from: before, to: header, pages.wal)
+      pages.begin(pageSize: pageSize, isBackfilled: isBackfilled)
+      pages.take(reader, rest: step.rest, isNewGeneration: step.isNewGeneration)
+      statistics.frames += reader.frames.count + step.rest.count
+      tick.commits = Int64(step.commits)
+      let isMoved = try readFirstPage(&tick, define)
+      for table in tables.values { follow(table, isMoved: isMoved.contains(table.number)) }
+      return nil
+    } catch { return error.reason }
+  }
+
+  private func follow(_ table: FollowedTable, isMoved: Bool) {
+    do throws(Doubt) {
+      if isMoved { throw Doubt(.schema) }
+      try table.apply(pages.changed, pages)
+    } catch {
+      statistics.comparisons[error.reason, default: 0] += 1
+      table.compare(pages)
+    }
+  }
+
+  /// Reads what page 1 says, where it changed.
+  ///
+  /// - Returns: the numbers of tables that are to be compared as a whole.
+  private func readFirstPage(
+    _ tick: inout CapturedTick, _ define: ([String]) throws -> [CapturedTable?]
+  ) throws(Doubt) -> Set<Int> {
+    guard pages.changed.first == 1 else { return [] }
+    let first = try pages.page(1, ByteBuffer(capacity: pages.pageSize))
+    pages.setUsableSize(pages.pageSize - Int(first.byte(20)))
+    if first.bigEndian32(40) == schemaCookie { return [] }
+    return readSchema(first.bigEndian32(40), &tick, define)
+  }
+
+  private func readSchema(
+    _ cookie: UInt32, _ tick: inout CapturedTick, _ define: ([String]) throws -> [CapturedTable?]
+  ) -> Set<Int> {
+    tick.hasSchemaChanged = true
+    let followed = Array(tables.values)
+    do {
+      let definitions = try define(followed.map(\.name))
+      schemaCookie = cookie
+      return Set(zip(followed, definitions).filter { $0.define($1) }.map(\.0.number))
+    } catch {
+      // The next tick asks again; until then nothing is known.
+      schemaCookie = nil
+      for table in followed { table.delta.isUnknown = true }
+      return Set(followed.map(\.number))
+    }
+  }
+
+  /// The answer to a doubt about the whole file.
+  private func compareAll(
+    _ reason: Doubt.Reason, _ tick: inout CapturedTick, _ define: ([String]) throws -> [CapturedTable?]
+  ) {
+    tick.isFirst = seen.isUnknown
+    tick.commits = tick.isFirst ? 0 : commits(from: seen, to: current)
+    if !tick.isFirst {
+      tick.comparison = reason
+      statistics.comparisons[reason, default: 0] += 1
+    }
+    reader.removeAll()
+    do throws(Doubt) {
+      if !current.canBeRead { _ = readSchema(0, &tick, define) }
+      guard let pageSize = current.pageSize(pages.database) else { throw Doubt(.format) }
+      pages.begin(pageSize: pageSize, isBackfilled: current.isBackfilled)
+      try pages.readFrameNumbers(upTo: current.frameCount)
+      let first = try pages.page(1, ByteBuffer(capacity: pageSize))
+      pages.setUsableSize(pageSize - Int(first.byte(20)))
+      let cookie = first.bigEndian32(40)
+      if cookie != schemaCookie { _ = readSchema(cookie, &tick, define) }
+      for table in tables.values { table.compare(pages) }
+    } catch {
+      for table in tables.values {
+        table.delta.removeAll()
+        table.delta.isUnknown = true
+        table.summary.startOver()
+      }
+    }
+  }
+
+  /// A comparison counts as one commit at least; where the file tells how many there were, as so many.
+  private func commits(from seen: FileState, to current: FileState) -> Int64 {
+    switch (seen, current) {
+    case (.wal(let before, _), .wal(let now, _)) where now.changes > before.changes:
+      Int64(now.changes - before.changes)
+    case (.journal(let before), .journal(let now)) where now.changeCounter > before.changeCounter:
+      Int64(now.changeCounter - before.changeCounter)
+    default: 1
+    }
+  }
+
+  private func collect(_ tick: inout CapturedTick) {
+    for table in tables.values where !table.delta.isEmpty {
+      statistics.rows += table.delta.rows.count
+      tick.deltas.append((table.number, table.delta))
+      table.delta.removeAll()
+    }
+  }
+
+  /// Reads pages of tables that are not read yet. In the transaction, after `advance`.
+  ///
+  /// - Returns: whether there are more.
+  package func readOn() -> Bool {
+    guard seen.canBeRead else { return false }
+    var left = settings.pagesAtOnce
+    for table in tables.values where left > 0 { left -= table.readOn(pages, limit: left) }
+    keepWithinMemory()
+    return tables.values.contains { $0.form == .reading }
+  }
+
+  private func keepWithinMemory() {
+    var total = tables.values.reduce(0) { $0 + $1.summary.byteCount }
+    while total > settings.memoryLimit,
+      let largest = tables.values.filter(\.summary.keepsRows).max(by: { $0.summary.byteCount < $1.summary.byteCount }),
+      largest.summary.byteCount > 0
+    {
+      total -= largest.summary.byteCount
+      largest.becomeLarge()
+    }
+    statistics.bytes = total
+  }
+}

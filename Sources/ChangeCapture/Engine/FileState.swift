@@ -1,0 +1,69 @@
+/// A state of the file, as far as it can be told from another one.
+enum FileState {
+  /// Nothing was read yet.
+  case unknown
+  case wal(WALIndexHeader, isBackfilled: Bool)
+  /// In a rollback-journal mode.
+  case journal(JournalState)
+  /// In WAL mode, with an index that SQLite keeps for itself: only that something changed is known.
+  case hidden(UInt32)
+
+  var isUnknown: Bool { if case .unknown = self { true } else { false } }
+
+  /// Whether pages can be read.
+  var canBeRead: Bool {
+    switch self {
+    case .wal, .journal: true
+    case .unknown, .hidden: false
+    }
+  }
+
+  /// Whether the database file alone is the state.
+  var isBackfilled: Bool {
+    switch self {
+    case .wal(_, let isBackfilled): isBackfilled
+    case .journal, .hidden, .unknown: true
+    }
+  }
+
+  var frameCount: UInt32 {
+    if case .wal(let header, _) = self { header.frameCount } else { 0 }
+  }
+
+  func isSame(as other: FileState) -> Bool {
+    switch (self, other) {
+    case (.wal(let left, _), .wal(let right, _)): left == right
+    case (.journal(let left), .journal(let right)): left == right
+    case (.hidden(let left), .hidden(let right)): left == right
+    default: false
+    }
+  }
+
+  func pageSize(_ database: some ByteSource) -> Int? {
+    switch self {
+    case .wal(let header, _) where header.pageSize != 0: header.pageSize
+    case .wal, .journal: JournalState(database).pageSize
+    case .hidden, .unknown: nil
+    }
+  }
+}
+
+/// What the header of a database file says: https://sqlite.org/fileformat2.html#the_database_header.
+struct JournalState: Equatable {
+  /// Nil for an empty file.
+  private(set) var pageSize: Int?
+  private(set) var isWAL = false
+  /// Grows with every transaction of a rollback journal.
+  private(set) var changeCounter: UInt32 = 0
+
+  init(_ database: some ByteSource) {
+    withUnsafeTemporaryAllocation(byteCount: 100, alignment: 8) { buffer in
+      guard let start = buffer.baseAddress, (try? database.read(into: start, 100, at: 0)) == true else { return }
+      let header = UnsafeRawPointer(start)
+      let size = header.bigEndian16(16)
+      pageSize = size == 1 ? 65_536 : size
+      isWAL = header.byte(18) == 2
+      changeCounter = header.bigEndian32(24)
+    }
+  }
+}

@@ -1,0 +1,113 @@
+/// A table that somebody follows, and what is remembered of it.
+///
+/// Owner: the thread that follows the file.
+final class FollowedTable {
+  let number: Int
+  let name: String
+  /// Nil while there is no such table.
+  private(set) var table: CapturedTable?
+  private(set) var summary: TableSummary
+  /// What changed in the tick that is being taken.
+  var delta = TableDelta()
+  /// It cannot be read in the present state of the file.
+  private(set) var isBroken = false
+  private let packer: RowPacker
+
+  init(number: Int, _ table: CapturedTable, remembering fields: [Int], _ packer: RowPacker) {
+    self.number = number
+    name = table.name
+    self.table = table
+    self.packer = packer
+    var layout = table.layout
+    layout.remembered = fields
+    summary = TableSummary(root: table.rootPage, layout, packer)
+  }
+
+  /// Remembers more fields from now on; the table is read again for that once.
+  func remember(_ fields: [Int]) {
+    let wanted = Set(summary.layout.remembered).union(fields)
+    if wanted.count == summary.layout.remembered.count { return }
+    var layout = summary.layout
+    layout.remembered = wanted.sorted()
+    startOver(layout, keepsRows: summary.keepsRows)
+  }
+
+  /// Remembers no rows any more, but pages.
+  func becomeLarge() { startOver(summary.layout, keepsRows: false) }
+
+  private func startOver(_ layout: RecordLayout, keepsRows: Bool) {
+    summary = TableSummary(root: table?.rootPage ?? 0, layout, keepsRows: keepsRows, packer)
+    if table == nil { summary.becomeEmpty() }
+    isBroken = false
+  }
+
+  /// Takes over what the schema says now.
+  ///
+  /// - Returns: whether the table is to be compared as a whole: it is somewhere else.
+  func define(_ table: CapturedTable?) -> Bool {
+    let before = self.table
+    self.table = table
+    guard let table, let before else {
+      if let table, table.layout != summary.layout.forgettingValues { redefine(table) }
+      return true
+    }
+    if table.definition == before.definition, table.layout == before.layout {
+      return table.rootPage != before.rootPage
+    }
+    redefine(table)
+    return false
+  }
+
+  /// Other columns: what is remembered says nothing of them.
+  private func redefine(_ table: CapturedTable) {
+    delta.isUnknown = true
+    startOver(table.layout, keepsRows: summary.keepsRows)
+  }
+
+  func apply<Source: PageSource>(_ changed: [UInt32], _ source: Source) throws(Doubt) {
+    if table == nil { return }
+    isBroken = false
+    try summary.apply(changed, source, into: &delta)
+  }
+
+  /// The answer to every doubt; when even that fails the table is read anew, and any row may have changed.
+  func compare<Source: PageSource>(_ source: Source) {
+    isBroken = false
+    let isUnknown = delta.isUnknown
+    delta.removeAll()
+    delta.isUnknown = isUnknown
+    do throws(Doubt) {
+      try summary.compare(root: table?.rootPage, source, into: &delta)
+    } catch {
+      delta.removeAll()
+      delta.isUnknown = true
+      summary.startOver(root: table?.rootPage)
+    }
+  }
+
+  /// Reads pages that were not read yet.
+  ///
+  /// - Returns: how many.
+  func readOn<Source: PageSource>(_ source: Source, limit: Int) -> Int {
+    if isBroken || summary.isComplete { return 0 }
+    do throws(Doubt) { return try summary.readOn(source, limit: limit) } catch {
+      // SQLite itself tells its readers what is wrong. It is tried again when the file has changed.
+      isBroken = true
+      summary.startOver()
+      return 0
+    }
+  }
+
+  var form: CaptureForm {
+    if isBroken { return .none }
+    return summary.isComplete ? (summary.keepsRows ? .rows : .pages) : .reading
+  }
+}
+
+extension RecordLayout {
+  fileprivate var forgettingValues: RecordLayout {
+    var layout = self
+    layout.remembered = []
+    return layout
+  }
+}

@@ -1,0 +1,138 @@
+/// The pages of the state that a read transaction sees, and of the one before where they still are.
+///
+/// Where the newest image of a page is: among the frames that were just read; else in the WAL, where the transaction holds
+/// frames 1 to `mxFrame` still; else in the database file. When the WAL is wholly backfilled the transaction holds read mark 0:
+/// then the database file alone is the state, and frames may be overwritten.
+///
+/// Owner: the thread that uses the connection.
+final class SnapshotPages<Database: ByteSource, WAL: ByteSource>: PageSource {
+  private(set) var pageSize = 4_096
+  private(set) var usableSize = 4_096
+  let database: Database
+  let wal: WAL
+  /// Whether the database file alone is the state.
+  private(set) var isBackfilled = true
+  /// The newest frame of a page, of those that the database file may not have.
+  private var newestFrame: [UInt32: UInt32] = [:]
+  /// Pages that changed since the state before, ascending, with the last frame of each.
+  private(set) var changed: [UInt32] = []
+  private var images: [Int] = []
+  /// The frame that a page was in before; 0: it was in the database file.
+  private var formerFrames: [UInt32] = []
+  private var frames: FrameReader?
+
+  init(database: Database, wal: WAL) {
+    self.database = database
+    self.wal = wal
+  }
+
+  /// Another state begins, of which nothing is known.
+  func begin(pageSize: Int, isBackfilled: Bool) {
+    self.pageSize = pageSize
+    self.isBackfilled = isBackfilled
+    changed.removeAll(keepingCapacity: true)
+    images.removeAll(keepingCapacity: true)
+    formerFrames.removeAll(keepingCapacity: true)
+    frames = nil
+  }
+
+  func setUsableSize(_ size: Int) { usableSize = size }
+
+  /// Takes in the frames between the two states.
+  ///
+  /// - Parameters:
+  ///   - rest: pages that the rest of an earlier generation wrote: their images are in the database file by now.
+  ///   - isNewGeneration: whether the frames are the first of their generation.
+  func take(_ reader: FrameReader, rest: [UInt32], isNewGeneration: Bool) {
+    if isNewGeneration { newestFrame.removeAll(keepingCapacity: true) }
+    frames = reader
+    // Frames are in order, so the last of a page comes last.
+    var entries = reader.frames.map { (page: $0.page, number: $0.number, image: $0.image) }
+    entries += rest.map { (page: $0, number: 0, image: -1) }
+    if entries.count > 1 { entries.sort { ($0.page, $0.number) < ($1.page, $1.number) } }
+    for (index, entry) in entries.enumerated() {
+      if index + 1 < entries.count, entries[index + 1].page == entry.page { continue }
+      changed.append(entry.page)
+      images.append(entry.image)
+      formerFrames.append(newestFrame[entry.page] ?? 0)
+    }
+    for frame in reader.frames { newestFrame[frame.page] = frame.number }
+  }
+
+  /// The state has been read. What is backfilled stays in the database file: later checkpoints of this generation start behind.
+  func end() {
+    if isBackfilled { newestFrame.removeAll(keepingCapacity: true) }
+    frames = nil
+  }
+
+  /// Learns from the WAL itself where pages are. Neither salts nor checksums are looked at: the transaction holds these frames
+  /// still, and SQLite's own readers do not look at them either (3.40.1 commits frames with salts of zero after `ROLLBACK TO` in
+  /// a transaction that has spilled).
+  func readFrameNumbers(upTo count: UInt32) throws(Doubt) {
+    newestFrame.removeAll(keepingCapacity: true)
+    if isBackfilled { return }
+    let header = ByteBuffer(capacity: FrameReader.frameHeaderSize)
+    header.resize(to: FrameReader.frameHeaderSize)
+    for frame in 1...max(count, 1) where count > 0 {
+      let offset = FrameReader.offset(of: frame, pageSize: pageSize)
+      guard try wal.read(into: header.start, FrameReader.frameHeaderSize, at: offset) else { throw Doubt(.unreadable) }
+      newestFrame[UnsafeRawPointer(header.start).bigEndian32(0)] = frame
+    }
+  }
+
+  func forgetFrameNumbers() { newestFrame.removeAll() }
+
+  // MARK: - PageSource
+
+  func page(_ number: UInt32, _ buffer: ByteBuffer) throws(Doubt) -> UnsafeRawPointer {
+    if let index = index(ofChanged: number), images[index] >= 0, let frames {
+      return UnsafeRawPointer(frames.images.start + images[index])
+    }
+    buffer.resize(to: pageSize)
+    if !isBackfilled, let frame = newestFrame[number] {
+      try readFrame(frame, into: buffer)
+    } else {
+      try readDatabase(number, into: buffer)
+    }
+    return UnsafeRawPointer(buffer.start)
+  }
+
+  func formerPage(_ number: UInt32, _ buffer: ByteBuffer) -> UnsafeRawPointer? {
+    guard let index = index(ofChanged: number) else {
+      // Of a state that is compared as a whole, what the WAL has a newer image of may be in the database file.
+      guard changed.isEmpty, newestFrame[number] != nil, !isBackfilled else { return try? page(number, buffer) }
+      return formerPage(number, inFrame: 0, buffer)
+    }
+    return formerPage(number, inFrame: formerFrames[index], buffer)
+  }
+
+  private func formerPage(_ number: UInt32, inFrame frame: UInt32, _ buffer: ByteBuffer) -> UnsafeRawPointer? {
+    if frame == 0, isBackfilled { return nil }
+    buffer.resize(to: pageSize)
+    do throws(Doubt) {
+      if frame > 0 { try readFrame(frame, into: buffer) } else { try readDatabase(number, into: buffer) }
+      return UnsafeRawPointer(buffer.start)
+    } catch { return nil }
+  }
+
+  private func index(ofChanged page: UInt32) -> Int? {
+    var low = 0
+    var high = changed.count
+    while low < high {
+      let middle = (low + high) / 2
+      if changed[middle] < page { low = middle + 1 } else { high = middle }
+    }
+    return low < changed.count && changed[low] == page ? low : nil
+  }
+
+  private func readFrame(_ frame: UInt32, into buffer: ByteBuffer) throws(Doubt) {
+    let offset = FrameReader.offset(of: frame, pageSize: pageSize) + FrameReader.frameHeaderSize
+    guard try wal.read(into: buffer.start, pageSize, at: offset) else { throw Doubt(.unreadable) }
+  }
+
+  private func readDatabase(_ number: UInt32, into buffer: ByteBuffer) throws(Doubt) {
+    guard number > 0, try database.read(into: buffer.start, pageSize, at: (Int(number) - 1) * pageSize) else {
+      throw Doubt(.page)
+    }
+  }
+}

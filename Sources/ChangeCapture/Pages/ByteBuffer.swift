@@ -1,0 +1,88 @@
+#if canImport(Glibc)
+  import Glibc
+#elseif canImport(Musl)
+  import Musl
+#else
+  import Darwin
+#endif
+
+/// Memory that grows and is used again: for pages and for what is packed from them.
+///
+/// Owner: the thread that follows the file.
+package final class ByteBuffer {
+  private(set) var start: UnsafeMutableRawPointer
+  private var capacity: Int
+  private(set) var count = 0
+
+  package init(capacity: Int = 4_096) {
+    self.capacity = capacity
+    start = .allocate(byteCount: capacity, alignment: 16)
+  }
+
+  deinit { start.deallocate() }
+
+  var bytes: UnsafeRawBufferPointer { UnsafeRawBufferPointer(start: start, count: count) }
+
+  func removeAll() { count = 0 }
+
+  /// Gives back what a burst needed.
+  func trim(to limit: Int) {
+    guard capacity > limit else { return }
+    start.deallocate()
+    capacity = limit
+    count = 0
+    start = .allocate(byteCount: limit, alignment: 16)
+  }
+
+  /// Makes room for `extra` bytes behind those in use.
+  ///
+  /// - Returns: where they start; they are in use from now on.
+  @discardableResult
+  func grow(by extra: Int) -> UnsafeMutableRawPointer {
+    reserve(extra)
+    defer { count += extra }
+    return start + count
+  }
+
+  func reserve(_ extra: Int) {
+    if count + extra <= capacity { return }
+    capacity = max(count + extra, capacity * 2)
+    let larger = UnsafeMutableRawPointer.allocate(byteCount: capacity, alignment: 16)
+    larger.copyMemory(from: start, byteCount: count)
+    start.deallocate()
+    start = larger
+  }
+
+  func resize(to count: Int) {
+    if count > self.count { grow(by: count - self.count) } else { self.count = count }
+  }
+
+  @inline(__always)
+  func append(_ source: UnsafeRawPointer, _ length: Int) {
+    reserve(length)
+    memcpy(start + count, source, length)
+    count += length
+  }
+
+  @inline(__always)
+  func append(_ hash: UInt64) {
+    reserve(8)
+    (start + count).storeBytes(of: hash, as: UInt64.self)
+    count += 8
+  }
+
+  /// Appends a number as `readPacked` reads it.
+  @inline(__always)
+  func appendPacked(_ number: UInt64) {
+    reserve(10)
+    var rest = number
+    var position = count
+    while rest >= 0x80 {
+      start.storeBytes(of: UInt8(truncatingIfNeeded: rest) | 0x80, toByteOffset: position, as: UInt8.self)
+      position += 1
+      rest >>= 7
+    }
+    start.storeBytes(of: UInt8(truncatingIfNeeded: rest), toByteOffset: position, as: UInt8.self)
+    count = position + 1
+  }
+}

@@ -1,0 +1,87 @@
+#if canImport(Glibc)
+  import Glibc
+#elseif canImport(Musl)
+  import Musl
+#else
+  import Darwin
+#endif
+
+extension UnsafeRawBufferPointer {
+  @inline(__always)
+  func hasSameBytes(as other: UnsafeRawBufferPointer) -> Bool {
+    count == other.count && (count == 0 || memcmp(baseAddress!, other.baseAddress!, count) == 0)
+  }
+}
+
+/// Loads of SQLite's file formats, which are big-endian. The caller guarantees the bytes.
+extension UnsafeRawPointer {
+  @inline(__always)
+  func bigEndian32(_ offset: Int) -> UInt32 {
+    UInt32(bigEndian: loadUnaligned(fromByteOffset: offset, as: UInt32.self))
+  }
+
+  @inline(__always)
+  func bigEndian16(_ offset: Int) -> Int {
+    Int(UInt16(bigEndian: loadUnaligned(fromByteOffset: offset, as: UInt16.self)))
+  }
+
+  @inline(__always)
+  func byte(_ offset: Int) -> UInt8 { load(fromByteOffset: offset, as: UInt8.self) }
+}
+
+/// Reads one of SQLite's variable-length integers: big-endian, seven bits a byte, nine bytes at most.
+///
+/// - Returns: the bytes that it takes; 0 when it does not end before `end`.
+@inline(__always)
+func readVarint(_ start: UnsafeRawPointer, _ end: UnsafeRawPointer, _ value: inout UInt64) -> Int {
+  if start < end {
+    let first = start.byte(0)
+    if first < 0x80 {
+      value = UInt64(first)
+      return 1
+    }
+  }
+  return readLongVarint(start, end, &value)
+}
+
+private func readLongVarint(_ start: UnsafeRawPointer, _ end: UnsafeRawPointer, _ value: inout UInt64) -> Int {
+  var result: UInt64 = 0
+  for index in 0..<9 {
+    if start + index >= end { return 0 }
+    let byte = start.byte(index)
+    if index == 8 {
+      value = result << 8 | UInt64(byte)
+      return 9
+    }
+    result = result << 7 | UInt64(byte & 0x7F)
+    if byte < 0x80 {
+      value = result
+      return index + 1
+    }
+  }
+  return 0
+}
+
+/// Reads a little-endian base-128 number of our own packing, which is known to be whole.
+@inline(__always)
+func readPacked(_ cursor: inout UnsafeRawPointer) -> UInt64 {
+  var byte = cursor.byte(0)
+  cursor += 1
+  if byte < 0x80 { return UInt64(byte) }
+  var result = UInt64(byte & 0x7F)
+  var shift: UInt64 = 7
+  repeat {
+    byte = cursor.byte(0)
+    cursor += 1
+    result |= UInt64(byte & 0x7F) << shift
+    shift += 7
+  } while byte >= 0x80
+  return result
+}
+
+/// Signed numbers near 0 become small unsigned ones.
+@inline(__always)
+func zigzag(_ value: Int64) -> UInt64 { UInt64(bitPattern: value << 1) ^ UInt64(bitPattern: value >> 63) }
+
+@inline(__always)
+func unzigzag(_ value: UInt64) -> Int64 { Int64(bitPattern: value >> 1) ^ -Int64(bitPattern: value & 1) }

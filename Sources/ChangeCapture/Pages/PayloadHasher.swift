@@ -1,0 +1,75 @@
+/// Hashes what rows hold: 64 bits, in the manner of wyhash.
+///
+/// The seed is random in every process: nobody can make two rows that agree, and so hide a change.
+package struct PayloadHasher: Sendable {
+  private let seed: (UInt64, UInt64, UInt64, UInt64)
+
+  package init(using generator: inout some RandomNumberGenerator) {
+    // Odd, so that no multiplication loses bits.
+    seed = (generator.next() | 1, generator.next() | 1, generator.next() | 1, generator.next() | 1)
+  }
+
+  package init() {
+    var generator = SystemRandomNumberGenerator()
+    self.init(using: &generator)
+  }
+
+  @inline(__always)
+  private func mixed(_ first: UInt64, _ second: UInt64) -> UInt64 {
+    let (high, low) = first.multipliedFullWidth(by: second)
+    return high ^ low
+  }
+
+  @inline(__always)
+  private func load64(_ bytes: UnsafeRawPointer, _ offset: Int) -> UInt64 {
+    bytes.loadUnaligned(fromByteOffset: offset, as: UInt64.self)
+  }
+
+  @inline(__always)
+  private func load32(_ bytes: UnsafeRawPointer, _ offset: Int) -> UInt64 {
+    UInt64(bytes.loadUnaligned(fromByteOffset: offset, as: UInt32.self))
+  }
+
+  /// - Parameter start: what came before: the hash of a chain, or anything that the bytes are to be told apart by.
+  func hash(_ bytes: UnsafeRawPointer, _ count: Int, start: UInt64) -> UInt64 {
+    var state = start ^ mixed(start ^ seed.0, seed.1)
+    let first: UInt64
+    let second: UInt64
+    if count > 16 {
+      var cursor = bytes
+      var left = count
+      if left > 48 { state = folded(&cursor, &left, state) }
+      while left > 16 {
+        state = mixed(load64(cursor, 0) ^ seed.1, load64(cursor, 8) ^ state)
+        cursor += 16
+        left -= 16
+      }
+      first = load64(cursor, left - 16)
+      second = load64(cursor, left - 8)
+    } else if count >= 4 {
+      let middle = (count >> 3) << 2
+      first = load32(bytes, 0) << 32 | load32(bytes, middle)
+      second = load32(bytes, count - 4) << 32 | load32(bytes, count - 4 - middle)
+    } else if count > 0 {
+      first = UInt64(bytes.byte(0)) << 16 | UInt64(bytes.byte(count >> 1)) << 8 | UInt64(bytes.byte(count - 1))
+      second = 0
+    } else {
+      first = 0
+      second = 0
+    }
+    return mixed(seed.1 ^ UInt64(truncatingIfNeeded: count), mixed(first ^ seed.1, second ^ state))
+  }
+
+  /// Takes in 48 bytes at a time, in three independent products.
+  private func folded(_ cursor: inout UnsafeRawPointer, _ left: inout Int, _ start: UInt64) -> UInt64 {
+    var (first, second, third) = (start, start, start)
+    repeat {
+      first = mixed(load64(cursor, 0) ^ seed.1, load64(cursor, 8) ^ first)
+      second = mixed(load64(cursor, 16) ^ seed.2, load64(cursor, 24) ^ second)
+      third = mixed(load64(cursor, 32) ^ seed.3, load64(cursor, 40) ^ third)
+      cursor += 48
+      left -= 48
+    } while left > 48
+    return first ^ second ^ third
+  }
+}

@@ -1,0 +1,49 @@
+/// What capture needs to know of a table's records.
+package struct RecordLayout: Equatable, Sendable {
+  /// Whether rows are their own keys: `WITHOUT ROWID`.
+  package var isWithoutRowid: Bool
+  /// Fields of the primary key, with which records of `WITHOUT ROWID` tables begin; 0 otherwise.
+  package var keyFieldCount: Int
+  /// Fields whose values are remembered beside the hash, so that they can be told after the row is gone; ascending.
+  package var remembered: [Int]
+  /// By field, the bits that stand for it in a mask of changed columns.
+  package var columnBits: [Int64]
+  /// The bits of columns that are computed from others and not stored: they may change whenever anything does.
+  package var computedBits: Int64
+
+  package init(
+    isWithoutRowid: Bool = false, keyFieldCount: Int = 0, remembered: [Int] = [], columnBits: [Int64] = [],
+    computedBits: Int64 = 0
+  ) {
+    self.isWithoutRowid = isWithoutRowid
+    self.keyFieldCount = keyFieldCount
+    self.remembered = remembered
+    self.columnBits = columnBits
+    self.computedBits = computedBits
+  }
+
+  var tree: BTreePage.Tree { isWithoutRowid ? .index : .table }
+
+  /// Fields behind the last one that is kept.
+  var keptEnd: Int { max(keyFieldCount, remembered.last.map { $0 + 1 } ?? 0) }
+}
+
+/// Values of a row as they are kept: each as its serial type and its body.
+package struct StoredFields: Sequence, IteratorProtocol {
+  private var cursor: UnsafeRawPointer
+  private let end: UnsafeRawPointer
+
+  /// - Parameter bytes: as `RowPacker` packed them; they must outlive the iteration.
+  package init(_ bytes: UnsafeRawBufferPointer) {
+    // Empty buffers may have no address.
+    cursor = bytes.baseAddress ?? UnsafeRawPointer(bitPattern: 1)!
+    end = cursor + bytes.count
+  }
+
+  package mutating func next() -> StoredValue? {
+    if cursor >= end { return nil }
+    let type = readPacked(&cursor)
+    defer { cursor += RecordFields.size(of: type) }
+    return StoredValue(type: type, body: cursor)
+  }
+}

@@ -1,0 +1,122 @@
+#if canImport(Glibc)
+  import Glibc
+#elseif canImport(Musl)
+  import Musl
+#else
+  import Darwin
+#endif
+
+/// A row as a node has it. Valid for as long as the node is held.
+struct RememberedRow {
+  var rowid: Int64 = 0
+  var hash: UInt64 = 0
+  var key: UnsafeRawPointer?
+  var keyCount = 0
+  var fields: UnsafeRawPointer?
+  var fieldsCount = 0
+  /// Which cell of its page it is.
+  var ordinal: Int32 = 0
+  /// Index of its node among those that are compared.
+  var node: Int32 = 0
+
+  /// Below 0 when the row comes before the other: in the order of rowids, or of the keys' bytes.
+  @inline(__always)
+  func compare(_ other: RememberedRow) -> Int {
+    guard let key, let otherKey = other.key else {
+      return rowid < other.rowid ? -1 : (rowid == other.rowid ? 0 : 1)
+    }
+    let result = memcmp(key, otherKey, min(keyCount, other.keyCount))
+    return result != 0 ? Int(result) : keyCount - other.keyCount
+  }
+}
+
+/// Compares the rows of pages before and after, as sets: a row that merely moved to another page is in both.
+struct RowDifference {
+  private(set) var before: [RememberedRow] = []
+  private(set) var after: [RememberedRow] = []
+  let layout: RecordLayout
+
+  init(_ layout: RecordLayout) { self.layout = layout }
+
+  mutating func addBefore(_ node: SummaryNode, _ index: Int) { Self.add(node, index, layout, to: &before) }
+  mutating func addAfter(_ node: SummaryNode, _ index: Int) { Self.add(node, index, layout, to: &after) }
+
+  private static func add(_ node: SummaryNode, _ index: Int, _ layout: RecordLayout, to rows: inout [RememberedRow]) {
+    let bytes = node.bytes
+    guard var cursor = bytes.baseAddress else { return }
+    let end = cursor + bytes.count
+    rows.reserveCapacity(rows.count + Int(node.header.rowCount))
+    var row = RememberedRow(node: Int32(index))
+    var previous: Int64 = 0
+    while cursor < end {
+      let first = readPacked(&cursor)
+      if layout.isWithoutRowid {
+        row.key = cursor
+        row.keyCount = Int(first)
+        cursor += row.keyCount
+      } else {
+        previous &+= unzigzag(first)
+        row.rowid = previous
+      }
+      row.hash = cursor.loadUnaligned(as: UInt64.self)
+      cursor += 8
+      if !layout.remembered.isEmpty {
+        row.fieldsCount = Int(readPacked(&cursor))
+        row.fields = cursor
+        cursor += row.fieldsCount
+      }
+      rows.append(row)
+      row.ordinal += 1
+    }
+  }
+
+  /// Adds what differs to `delta`.
+  ///
+  /// - Parameter columns: the bits of columns in which two rows of one key and different hashes may differ.
+  /// - Returns: how many rows more there are after than before.
+  mutating func finish(
+    into delta: inout TableDelta, columns: (RememberedRow, RememberedRow) -> Int64 = { _, _ in -1 }
+  ) -> Int {
+    Self.sort(&before)
+    Self.sort(&after)
+    var (old, new) = (0, 0)
+    while old < before.count || new < after.count {
+      let order =
+        old == before.count ? 1 : new == after.count ? -1 : before[old].compare(after[new])
+      if order < 0 {
+        Self.add(.delete, before[old], before[old], nil, -1, to: &delta)
+        old += 1
+      } else if order > 0 {
+        Self.add(.insert, after[new], nil, after[new], -1, to: &delta)
+        new += 1
+      } else {
+        if before[old].hash != after[new].hash {
+          Self.add(.update, after[new], before[old], after[new], columns(before[old], after[new]), to: &delta)
+        }
+        old += 1
+        new += 1
+      }
+    }
+    return after.count - before.count
+  }
+
+  /// Rows of one page are in order already; so are those of neighbouring ones.
+  private static func sort(_ rows: inout [RememberedRow]) {
+    for index in rows.indices.dropFirst() where rows[index - 1].compare(rows[index]) > 0 {
+      rows.sort { $0.compare($1) < 0 }
+      return
+    }
+  }
+
+  private static func add(
+    _ kind: TableDelta.Kind, _ row: RememberedRow, _ old: RememberedRow?, _ new: RememberedRow?, _ columns: Int64,
+    to delta: inout TableDelta
+  ) {
+    let key = delta.keep(row.key, row.keyCount)
+    let oldFields = delta.keep(old?.fields, old?.fieldsCount ?? 0)
+    let newFields = delta.keep(new?.fields, new?.fieldsCount ?? 0)
+    delta.rows.append(
+      TableDelta.Row(
+        kind: kind, rowid: row.rowid, key: key, old: oldFields, new: newFields, columns: columns))
+  }
+}

@@ -1,0 +1,74 @@
+/// What is remembered of one b-tree page: its links, and its rows packed one behind the other.
+///
+/// A row is `rowid or key | hash | remembered fields`: the rowid as the difference from the row before, the key and the
+/// fields with their lengths in front, the last only where the layout has any. One allocation for a page, because a
+/// table has thousands of them and bytes per row are what bounds the size of tables that can be followed.
+final class SummaryNode: ManagedBuffer<SummaryNode.Header, UInt8> {
+  enum Kind: UInt8 {
+    /// Known to belong to the tree, not read yet.
+    case unread
+    case leaf
+    case interior
+  }
+
+  /// What only some pages have.
+  final class Links {
+    var children: [UInt32] = []
+    /// First pages of overflow chains.
+    var chains: [UInt32] = []
+  }
+
+  struct Header {
+    var parent: UInt32
+    var rowCount: UInt32 = 0
+    /// Bytes of packed rows, or of the page's hash.
+    var length: UInt32 = 0
+    var kind: Kind
+    var links: Links?
+  }
+
+  static func make(
+    _ kind: Kind, parent: UInt32, rowCount: Int = 0, links: Links? = nil, _ bytes: UnsafeRawBufferPointer
+  )
+    -> SummaryNode
+  {
+    let node = SummaryNode.create(minimumCapacity: bytes.count) { _ in
+      Header(
+        parent: parent, rowCount: UInt32(rowCount), length: UInt32(bytes.count), kind: kind, links: links)
+    }
+    if let source = bytes.baseAddress {
+      node.withUnsafeMutablePointerToElements {
+        UnsafeMutableRawPointer($0).copyMemory(from: source, byteCount: bytes.count)
+      }
+    }
+    return unsafeDowncast(node, to: SummaryNode.self)
+  }
+
+  static func unread(parent: UInt32) -> SummaryNode {
+    make(.unread, parent: parent, UnsafeRawBufferPointer(start: nil, count: 0))
+  }
+
+  var parent: UInt32 {
+    get { header.parent }
+    set { header.parent = newValue }
+  }
+  var kind: Kind { header.kind }
+  var children: [UInt32] { header.links?.children ?? [] }
+  var chains: [UInt32] { header.links?.chains ?? [] }
+
+  /// The packed rows; valid for as long as the node is held.
+  var bytes: UnsafeRawBufferPointer {
+    let count = Int(header.length)
+    return withUnsafeMutablePointerToElements { UnsafeRawBufferPointer(start: $0, count: count) }
+  }
+
+  func hasSameRows(as other: SummaryNode) -> Bool {
+    header.rowCount == other.header.rowCount && bytes.hasSameBytes(as: other.bytes)
+  }
+
+  /// About what the node takes, its entry in the table of pages included.
+  var byteCount: Int {
+    let links = header.links.map { 96 + 4 * ($0.children.count + $0.chains.count) } ?? 0
+    return (16 + MemoryLayout<Header>.size + Int(header.length) + 23) & ~15 + 26 + links
+  }
+}

@@ -1,0 +1,45 @@
+/// Which rows of a table differ between two states.
+package struct TableDelta {
+  package enum Kind: Sendable { case insert, delete, update }
+
+  package struct Row {
+    package let kind: Kind
+    /// 0 in tables without rowid.
+    package let rowid: Int64
+    /// The fields of the key, in `fields`; empty where there is a rowid.
+    package let key: Range<Int>
+    /// What the remembered fields were: empty for an insert.
+    package let old: Range<Int>
+    /// What they are: empty for a delete.
+    package let new: Range<Int>
+    /// The bits of columns that may differ (`RecordLayout.columnBits`); -1 for all.
+    package var columns: Int64
+  }
+
+  package internal(set) var rows: [Row] = []
+  /// Packed fields of all rows; see `fields(_:_:)`.
+  package internal(set) var bytes: [UInt8] = []
+  /// Something changed that is not told row by row: because the table is not read whole yet, or what it was is gone.
+  package internal(set) var isUnknown = false
+
+  package init() {}
+
+  package var isEmpty: Bool { rows.isEmpty && !isUnknown }
+
+  /// Calls `body` with the values of a range of a row's.
+  package func withFields<Result>(_ range: Range<Int>, _ body: (StoredFields) throws -> Result) rethrows -> Result {
+    try bytes.withUnsafeBytes { try body(StoredFields(UnsafeRawBufferPointer(rebasing: $0[range]))) }
+  }
+
+  mutating func removeAll() {
+    rows.removeAll(keepingCapacity: true)
+    bytes.removeAll(keepingCapacity: true)
+    isUnknown = false
+  }
+
+  mutating func keep(_ source: UnsafeRawPointer?, _ count: Int) -> Range<Int> {
+    let start = bytes.count
+    if let source, count > 0 { bytes.append(contentsOf: UnsafeRawBufferPointer(start: source, count: count)) }
+    return start..<bytes.count
+  }
+}

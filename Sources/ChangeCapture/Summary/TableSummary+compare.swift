@@ -1,0 +1,48 @@
+// The whole of a tree: the answer to every doubt.
+extension TableSummary {
+  /// Reads the whole table anew and tells which rows differ from what is remembered.
+  ///
+  /// - Parameter root: where the tree begins now; nil: the table is gone, and with it all rows.
+  /// - Throws: a doubt when the tree itself is not in order; then nothing has changed here.
+  /// - Complexity: O(bytes of the table).
+  func compare<Source: PageSource>(
+    root: UInt32?, _ source: Source, into delta: inout TableDelta
+  ) throws(Doubt) {
+    if !isComplete {
+      delta.isUnknown = true
+      startOver(root: root)
+      return
+    }
+    let fresh = TableSummary(root: root ?? 0, layout, keepsRows: keepsRows, packer)
+    if root != nil { _ = try fresh.readOn(source, limit: .max) } else { fresh.becomeEmpty() }
+    if keepsRows {
+      difference(to: fresh, source, into: &delta)
+    } else if nodes.count != fresh.nodes.count
+      || nodes.contains(where: { page, node in fresh.nodes[page].map { !node.hasSameRows(as: $0) } ?? true })
+    {
+      delta.isUnknown = true
+    }
+    take(fresh)
+  }
+
+  /// Pages that are as they were are passed over.
+  private func difference<Source: PageSource>(to fresh: TableSummary, _ source: Source, into delta: inout TableDelta) {
+    var difference = RowDifference(layout)
+    var pages: [UInt32] = []
+    for (page, node) in nodes {
+      let now = fresh.nodes[page]
+      if let now, now.hasSameRows(as: node) { continue }
+      difference.addBefore(node, pages.count)
+      if let now { difference.addAfter(now, pages.count) }
+      pages.append(page)
+    }
+    for (page, node) in fresh.nodes where nodes[page] == nil {
+      difference.addAfter(node, pages.count)
+      pages.append(page)
+    }
+    var columns = ChangedColumns(layout, packer.hasher, chains)
+    _ = difference.finish(into: &delta) { before, after in
+      before.node == after.node ? columns.changed(before, after, pages[Int(after.node)], source) : -1
+    }
+  }
+}

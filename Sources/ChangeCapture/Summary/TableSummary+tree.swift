@@ -1,0 +1,139 @@
+// Changes of a tree's shape: pages split, merged, balanced, freed.
+extension TableSummary {
+  /// What a walk down the changed part of a tree finds. The walk changes nothing that is remembered.
+  private struct Walk {
+    let dirty: [UInt32]
+    /// Changed pages and all pages above them, as they were.
+    var path: Set<UInt32> = []
+    var childrenOnPath: [UInt32: [UInt32]] = [:]
+    /// Pages that a page of the tree as it is now has for a child.
+    var claimed: Set<UInt32> = []
+    var visited: Set<UInt32> = []
+    var fresh: [(page: UInt32, node: SummaryNode)] = []
+    var parents: [UInt32: UInt32] = [:]
+    /// Pages that came, in a tree that is not read whole.
+    var unread: [UInt32] = []
+    var removed: Set<UInt32> = []
+  }
+
+  /// More levels than any tree has.
+  private static let maximumDepth = 64
+
+  func applyToTree<Source: PageSource>(
+    _ dirty: [UInt32], _ changed: [UInt32], _ source: Source, into delta: inout TableDelta
+  ) throws(Doubt) {
+    var reading = reading(changed)
+    var walk = Walk(dirty: dirty.filter { nodes[$0]?.kind != .unread })
+    try findPaths(&walk)
+    try descend(&walk, source, &reading)
+    try findRemoved(&walk)
+    try check(walk)
+    if isComplete { try compare(walk, changed, source, into: &delta) }
+    commit(walk, reading.chains)
+  }
+
+  /// The way from the root to each changed page.
+  private func findPaths(_ walk: inout Walk) throws(Doubt) {
+    for page in walk.dirty {
+      var current = page
+      while walk.path.insert(current).inserted, current != root {
+        guard let parent = nodes[current]?.parent, nodes[parent] != nil else { throw Doubt(.tree) }
+        walk.childrenOnPath[parent, default: []].append(current)
+        current = parent
+      }
+    }
+  }
+
+  /// From the root down, wherever something changed.
+  private func descend<Source: PageSource>(
+    _ walk: inout Walk, _ source: Source, _ reading: inout RowPacker.Reading
+  ) throws(Doubt) {
+    walk.claimed.insert(root)
+    guard walk.path.contains(root) else { return }
+    var stack: [(page: UInt32, depth: Int)] = [(root, 0)]
+    while let (page, depth) = stack.popLast() {
+      if depth > Self.maximumDepth || !walk.visited.insert(page).inserted { throw Doubt(.tree) }
+      let known = nodes[page]
+      if let known, !walk.dirty.containsSorted(page) {
+        if known.kind == .unread { continue }
+        for child in walk.childrenOnPath[page] ?? [] { stack.append((child, depth + 1)) }
+        continue
+      }
+      // Unless a changed page claims it, its parent is the one that it had.
+      let node = try packer.node(page, parent: known?.parent ?? 0, source, &reading)
+      walk.fresh.append((page, node))
+      for child in node.children {
+        if !walk.claimed.insert(child).inserted { throw Doubt(.tree) }
+        walk.parents[child] = page
+        if nodes[child] == nil, !isComplete {
+          walk.unread.append(child)
+        } else if nodes[child] == nil || walk.path.contains(child) {
+          stack.append((child, depth + 1))
+        }
+      }
+    }
+  }
+
+  /// Children of changed pages that no page claims any more, with all that is below them.
+  private func findRemoved(_ walk: inout Walk) throws(Doubt) {
+    var left: [UInt32] = []
+    for page in walk.dirty {
+      for child in nodes[page]?.children ?? [] where !walk.claimed.contains(child) { left.append(child) }
+    }
+    while let page = left.popLast() {
+      if !walk.removed.insert(page).inserted { continue }
+      guard let node = nodes[page] else { throw Doubt(.tree) }
+      for child in node.children where !walk.claimed.contains(child) { left.append(child) }
+    }
+  }
+
+  /// What has been found is a tree, or there is a doubt.
+  private func check(_ walk: Walk) throws(Doubt) {
+    let dirty = Set(walk.dirty)
+    for page in walk.dirty where !walk.visited.contains(page) && !walk.removed.contains(page) { throw Doubt(.tree) }
+    for page in walk.removed where walk.visited.contains(page) { throw Doubt(.tree) }
+    for page in walk.claimed where page != root {
+      guard let parent = nodes[page]?.parent else { continue }
+      if !dirty.contains(parent), !walk.removed.contains(parent) { throw Doubt(.tree) }
+    }
+    for child in walk.parents.keys where !walk.visited.contains(child) {
+      if nodes[child] == nil, walk.unread.contains(child) { continue }
+      if nodes[child] == nil || walk.removed.contains(child) { throw Doubt(.tree) }
+      if dirty.contains(child) { throw Doubt(.tree) }
+    }
+  }
+
+  /// Rows of all pages that changed, came or went. What merely moved is on both sides.
+  private func compare<Source: PageSource>(
+    _ walk: Walk, _ changed: [UInt32], _ source: Source, into delta: inout TableDelta
+  ) throws(Doubt) {
+    var difference = RowDifference(layout)
+    var held: [SummaryNode] = []
+    let gone = walk.removed.subtracting(walk.dirty)
+    for page in walk.dirty + gone {
+      guard let node = nodes[page], let before = former(page, node, changed, source) else {
+        delta.isUnknown = true
+        return
+      }
+      held.append(before)
+      difference.addBefore(before, 0)
+    }
+    for (page, node) in walk.fresh {
+      let after = try current(page, node, changed, source)
+      held.append(after)
+      difference.addAfter(after, 0)
+    }
+    withExtendedLifetime(held) { _ = difference.finish(into: &delta) }
+  }
+
+  /// Nothing from here on can fail.
+  private func commit(_ walk: Walk, _ added: [UInt32: OverflowChain]) {
+    for page in walk.removed.union(walk.dirty) {
+      if let node = remove(page) { chains.remove(node.chains) }
+    }
+    chains.add(added)
+    for (page, node) in walk.fresh { set(node, page) }
+    for page in walk.unread { addUnread(page, parent: walk.parents[page] ?? root) }
+    for (child, parent) in walk.parents { nodes[child]?.parent = parent }
+  }
+}

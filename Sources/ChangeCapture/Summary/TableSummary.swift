@@ -1,0 +1,165 @@
+/// What is remembered of one table: enough to tell which rows a changed page changed.
+///
+/// Mutable state: `nodes` by page number, `chains`, and `unread`, the pages that are known to belong to the tree and were
+/// not read yet. A summary is *complete* when there are none: until then it follows the tree's shape, and cannot tell rows.
+/// After an error it is as it was, or was emptied by `startOver`.
+///
+/// Owner: the thread that follows the file.
+final class TableSummary {
+  let layout: RecordLayout
+  /// Whether rows are remembered, or, of tables that are too large, one hash for a page: then the rows that a page had are
+  /// read from its former image, which is nearly always still there, and which the hash proves.
+  let keepsRows: Bool
+  private(set) var root: UInt32
+  private(set) var nodes: [UInt32: SummaryNode] = [:]
+  private(set) var chains = ChainTable()
+  private var unread: [UInt32] = []
+  let packer: RowPacker
+  private(set) var rowCount = 0
+  private var nodeBytes = 0
+  private let formerBuffer = ByteBuffer()
+
+  init(root: UInt32, _ layout: RecordLayout, keepsRows: Bool = true, _ packer: RowPacker) {
+    self.root = root
+    self.layout = layout
+    self.keepsRows = keepsRows
+    self.packer = packer
+    startOver()
+  }
+
+  var isComplete: Bool { unread.isEmpty }
+  /// About what it takes.
+  var byteCount: Int { nodeBytes + chains.byteCount }
+
+  /// Forgets everything but where the tree begins.
+  func startOver(root: UInt32? = nil) {
+    self.root = root ?? self.root
+    nodes = [self.root: .unread(parent: 0)]
+    chains = ChainTable()
+    unread = [self.root]
+    rowCount = 0
+    nodeBytes = 0
+  }
+
+  // MARK: - Reading
+
+  /// Reads pages that were not read yet, all in the state that the source shows.
+  ///
+  /// - Parameter limit: how many pages at most.
+  /// - Returns: how many were read.
+  func readOn<Source: PageSource>(_ source: Source, limit: Int) throws(Doubt) -> Int {
+    var count = 0
+    var reading = RowPacker.Reading(layout: layout, keepsRows: keepsRows, known: chains, changed: nil)
+    while count < limit, let page = unread.popLast() {
+      // It may have left the tree meanwhile.
+      guard let known = nodes[page], known.kind == .unread else { continue }
+      count += 1
+      reading.chains = [:]
+      let node = try packer.node(page, parent: known.parent, source, &reading)
+      for first in node.chains where chains[first] != nil { throw Doubt(.overflow) }
+      for child in node.children {
+        if nodes.updateValue(.unread(parent: page), forKey: child) != nil { throw Doubt(.tree) }
+        unread.append(child)
+      }
+      chains.add(reading.chains)
+      set(node, page)
+    }
+    return count
+  }
+
+  // MARK: - Following
+
+  /// The pages of the tree that changed, or whose rows have changed overflow pages; ascending.
+  func dirtyPages(_ changed: [UInt32]) -> [UInt32] {
+    var dirty: [UInt32] = []
+    for page in changed where nodes[page] != nil { dirty.append(page) }
+    if chains.isEmpty { return dirty }
+    let count = dirty.count
+    for page in changed {
+      if let owner = chains.owner(ofPage: page) { dirty.append(owner) }
+    }
+    if dirty.count == count { return dirty }
+    dirty.sort()
+    return dirty.withoutRepetitions
+  }
+
+  func reading(_ changed: [UInt32]?) -> RowPacker.Reading {
+    RowPacker.Reading(layout: layout, keepsRows: keepsRows, known: chains, changed: changed)
+  }
+
+  /// The rows that a page had, as a node that has them. Nil when that cannot be told any more.
+  func former<Source: PageSource>(
+    _ page: UInt32, _ node: SummaryNode, _ changed: [UInt32], _ source: Source
+  ) -> SummaryNode? {
+    if keepsRows { return node }
+    guard let image = source.formerPage(page, formerBuffer) else { return nil }
+    let hash = packer.hasher.hash(image, source.usableSize, start: UInt64(page))
+    guard node.bytes.count == 8, node.bytes.loadUnaligned(as: UInt64.self) == hash else { return nil }
+    var reading = RowPacker.Reading(layout: layout, keepsRows: true, known: chains, changed: changed, isFormer: true)
+    return try? packer.node(page, parent: node.parent, at: image, source, &reading)
+  }
+
+  /// The rows that a page has, as a node that has them.
+  func current<Source: PageSource>(
+    _ page: UInt32, _ node: SummaryNode, _ changed: [UInt32], _ source: Source
+  ) throws(Doubt) -> SummaryNode {
+    if keepsRows { return node }
+    var reading = RowPacker.Reading(layout: layout, keepsRows: true, known: chains, changed: changed)
+    return try packer.node(page, parent: node.parent, source, &reading)
+  }
+
+  // MARK: - Changing what is remembered
+
+  /// Puts a page in the place of what was known of it.
+  func set(_ node: SummaryNode, _ page: UInt32) {
+    nodeBytes += node.byteCount
+    rowCount += Int(node.header.rowCount)
+    if let before = nodes.updateValue(node, forKey: page) { forget(before) }
+  }
+
+  /// A page is not part of the tree any more.
+  func remove(_ page: UInt32) -> SummaryNode? {
+    guard let node = nodes.removeValue(forKey: page) else { return nil }
+    forget(node)
+    return node
+  }
+
+  /// A page has come to the tree, to be read later.
+  func addUnread(_ page: UInt32, parent: UInt32) {
+    nodes[page] = .unread(parent: parent)
+    unread.append(page)
+  }
+
+  private func forget(_ node: SummaryNode) {
+    if node.kind == .unread { return }
+    nodeBytes -= node.byteCount
+    rowCount -= Int(node.header.rowCount)
+  }
+
+  /// Nothing is left of the table.
+  func becomeEmpty() {
+    startOver(root: 0)
+    nodes = [:]
+    unread = []
+  }
+
+  /// Takes over what another summary of the same table has.
+  func take(_ other: TableSummary) {
+    nodes = other.nodes
+    root = other.root
+    rowCount = other.rowCount
+    nodeBytes = other.nodeBytes
+    chains = other.chains
+    unread = []
+  }
+}
+
+extension Array where Element: Equatable {
+  /// Of a sorted array.
+  var withoutRepetitions: [Element] {
+    var result: [Element] = []
+    result.reserveCapacity(count)
+    for element in self where result.last != element { result.append(element) }
+    return result
+  }
+}

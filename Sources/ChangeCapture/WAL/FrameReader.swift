@@ -1,0 +1,216 @@
+/// The bytes of a file. Tests make their own.
+package protocol ByteSource: AnyObject {
+  /// Fills `count` bytes; beyond the file's end they are zero.
+  ///
+  /// - Returns: whether all of them are in the file.
+  /// - Throws: `unreadable`.
+  func read(into target: UnsafeMutableRawPointer, _ count: Int, at offset: Int) throws(Doubt) -> Bool
+
+  /// Bytes of the file.
+  func size() throws(Doubt) -> Int
+}
+
+/// Reads frames of a WAL: which pages commits wrote, and their new images.
+///
+/// Mutable state: `images` and `frames`, of the tick that is being read.
+///
+/// Owner: the thread that follows the file.
+package final class FrameReader {
+  /// A page as a commit wrote it.
+  struct Frame {
+    var page: UInt32
+    /// From 1 up, in its generation.
+    var number: UInt32
+    /// Where its image is in `images`; -1 when it was not kept.
+    var image: Int
+  }
+
+  /// What was found of a run of frames.
+  struct Run {
+    /// The last frame of the last commit.
+    var last: UInt32
+    var commits = 0
+    /// Of the last commit.
+    var checksum: WALChecksum
+    /// Behind the run is a frame of an older generation, or the file's end: so nothing behind it was overwritten or cut off.
+    var isEndSeen = false
+    /// Commit frames are repeated, so commits cannot be counted.
+    var isPadded = false
+  }
+
+  /// Which frames to read.
+  struct Request {
+    /// The frame before the first.
+    var from: UInt32
+    /// The last; nil: as many as there are.
+    var to: UInt32?
+    var salts: UInt64
+    var checksum: WALChecksum
+    var isBigEndian: Bool
+    /// The generation that is current: its frames do not show where an earlier one ends.
+    var current: UInt64
+    var keepsImages = true
+    var looksForPadding = false
+  }
+
+  static let headerSize = 32
+  static let frameHeaderSize = 24
+  /// A tick of more reads its pages from where they are, one by one.
+  private static let keptBytes = 16 << 20
+  private static let chunkBytes = 1 << 20
+
+  let images = ByteBuffer(capacity: 64 << 10)
+  private(set) var frames: [Frame] = []
+  private let scratch = ByteBuffer(capacity: 64 << 10)
+
+  func removeAll() {
+    images.trim(to: 1 << 20)
+    images.removeAll()
+    frames.removeAll(keepingCapacity: true)
+  }
+
+  /// Where a frame of a generation is in the file.
+  static func offset(of frame: UInt32, pageSize: Int) -> Int {
+    headerSize + (Int(frame) - 1) * (pageSize + frameHeaderSize)
+  }
+
+  /// Reads the header of the WAL and returns the checksum with which its chain begins.
+  ///
+  /// - Throws: `walHeader` when it is not the header of the generation that the WAL-index names.
+  func begin(_ wal: some ByteSource, _ index: WALIndexHeader, pageSize: Int) throws(Doubt) -> WALChecksum {
+    scratch.resize(to: Self.headerSize)
+    guard try wal.read(into: scratch.start, Self.headerSize, at: 0) else { throw Doubt(.walHeader) }
+    let start = UnsafeRawPointer(scratch.start)
+    let magic = start.bigEndian32(0)
+    guard magic & ~1 == 0x377F_0682, Int(start.bigEndian32(8)) == pageSize,
+      start.loadUnaligned(fromByteOffset: 16, as: UInt64.self) == index.salts
+    else { throw Doubt(.walHeader) }
+    var sum = WALChecksum(0, 0)
+    sum.add(start, 24, isNative: (magic & 1 == 1) == (1.bigEndian == 1))
+    guard sum == WALChecksum(start.bigEndian32(24), start.bigEndian32(28)) else { throw Doubt(.walHeader) }
+    return sum
+  }
+
+  /// Reads frames and adds those of whole commits to `frames`.
+  ///
+  /// A frame counts when it has the generation's salts and continues the checksum chain. The caller compares the checksum of
+  /// the last commit with what the WAL-index has.
+  func read(_ wal: some ByteSource, pageSize: Int, _ request: Request) throws(Doubt) -> Run {
+    var state = Reading(request, committed: frames.count)
+    let frameSize = pageSize + Self.frameHeaderSize
+    let total = request.to.map { Int($0 - request.from) * frameSize }
+    let isKept = request.keepsImages && (total ?? .max) <= Self.keptBytes - images.count
+    while request.to.map({ state.frame < $0 }) ?? true, !state.isOver {
+      let buffer = isKept ? images : scratch
+      if !isKept { buffer.removeAll() }
+      let count = frameCount(request, state, frameSize, isKept: isKept)
+      let base = buffer.count
+      let start = buffer.grow(by: count * frameSize)
+      let offset = Self.offset(of: state.frame + 1, pageSize: pageSize)
+      let isWhole = try wal.read(into: start, count * frameSize, at: offset)
+      if !isWhole, request.to != nil { break }
+      for index in 0..<count where !state.isOver {
+        let image = isKept ? base + index * frameSize + Self.frameHeaderSize : -1
+        take(start + index * frameSize, pageSize, image, isWhole: isWhole || index + 1 < count, &state)
+      }
+      if !isWhole { state.isOver = true }
+    }
+    frames.removeSubrange(state.committed...)
+    if request.to == nil, !state.run.isEndSeen {
+      state.run.isEndSeen = try endsFile(wal, pageSize, request.salts, state.run.last)
+    }
+    return state.run
+  }
+
+  /// Whether the file ends exactly behind a frame that still is its generation's. A file that was cut would be shorter, or have
+  /// frames of a later generation up to there. (`journal_size_limit` may cut to this very size, by chance alone.)
+  private func endsFile(
+    _ wal: some ByteSource, _ pageSize: Int, _ salts: UInt64, _ last: UInt32
+  ) throws(Doubt) -> Bool {
+    guard last > 0, try wal.size() == Self.offset(of: last + 1, pageSize: pageSize) else { return false }
+    scratch.resize(to: Self.frameHeaderSize)
+    guard try wal.read(into: scratch.start, Self.frameHeaderSize, at: Self.offset(of: last, pageSize: pageSize)) else {
+      return false
+    }
+    return scratch.start.loadUnaligned(fromByteOffset: 8, as: UInt64.self) == salts
+  }
+
+  private struct Reading {
+    let request: Request
+    var run: Run
+    var sum: WALChecksum
+    var frame: UInt32
+    var isOver = false
+    /// How many of `frames` are of whole commits.
+    var committed: Int
+    /// The frame before, when it was a commit's last.
+    var lastCommit: (page: UInt32, pages: UInt32, hash: UInt64)?
+
+    init(_ request: Request, committed: Int) {
+      self.request = request
+      self.committed = committed
+      sum = request.checksum
+      frame = request.from
+      run = Run(last: request.from, checksum: request.checksum)
+    }
+  }
+
+  private func frameCount(_ request: Request, _ state: Reading, _ frameSize: Int, isKept: Bool) -> Int {
+    guard let to = request.to else {
+      // Most often there is nothing.
+      return state.frame == request.from ? 1 : max(1, (64 << 10) / frameSize)
+    }
+    let left = Int(to - state.frame)
+    return isKept ? left : min(left, max(1, Self.chunkBytes / frameSize))
+  }
+
+  private func take(
+    _ start: UnsafeRawPointer, _ pageSize: Int, _ image: Int, isWhole: Bool, _ state: inout Reading
+  ) {
+    let request = state.request
+    let page = start.bigEndian32(0)
+    let salts = start.loadUnaligned(fromByteOffset: 8, as: UInt64.self)
+    if page == 0 || salts != request.salts {
+      state.isOver = true
+      // A frame of an older generation. (SQLite 3.40 may write salts of zero, which say nothing.)
+      state.run.isEndSeen = isWhole && page != 0 && salts != 0 && salts != request.current
+      return
+    }
+    let isNative = request.isBigEndian == (1.bigEndian == 1)
+    state.sum.add(start, 8, isNative: isNative)
+    state.sum.add(start + Self.frameHeaderSize, pageSize, isNative: isNative)
+    guard state.sum == WALChecksum(start.bigEndian32(16), start.bigEndian32(20)) else {
+      state.isOver = true
+      return
+    }
+    state.frame += 1
+    frames.append(Frame(page: page, number: state.frame, image: image))
+    let pages = start.bigEndian32(4)
+    if request.to == nil || request.looksForPadding { notePadding(start, pageSize, page, pages, &state) }
+    if pages == 0 { return }
+    state.run.last = state.frame
+    state.run.commits += 1
+    state.run.checksum = state.sum
+    state.committed = frames.count
+  }
+
+  /// `PRAGMA synchronous=FULL` without powersafe overwrite repeats the commit frame up to the end of a sector.
+  private func notePadding(
+    _ start: UnsafeRawPointer, _ pageSize: Int, _ page: UInt32, _ pages: UInt32, _ state: inout Reading
+  ) {
+    guard pages != 0 else {
+      state.lastCommit = nil
+      return
+    }
+    var hash: UInt64 = 0
+    var cursor = start + Self.frameHeaderSize
+    let end = cursor + pageSize
+    while cursor < end {
+      hash = (hash ^ cursor.loadUnaligned(as: UInt64.self)) &* 0x9E37_79B9_7F4A_7C15
+      hash ^= hash >> 32
+      cursor += 8
+    }
+    if let last = state.lastCommit, last == (page, pages, hash) { state.run.isPadded = true }
+    state.lastCommit = (page, pages, hash)
+  }
+}

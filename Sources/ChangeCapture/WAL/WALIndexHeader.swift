@@ -1,0 +1,96 @@
+import Synchronization
+
+/// The header of the WAL-index: which state of a database in WAL mode is the newest.
+///
+/// All users of the database share it as memory; every commit writes it anew, twice, after everything else
+/// (https://sqlite.org/walformat.html#the_wal_index_header). Its numbers are in the machine's own byte order.
+package struct WALIndexHeader: Equatable, Sendable {
+  /// Bytes of one copy.
+  static let size = 48
+  /// The only format there is; forks (WAL2) have others.
+  static let knownVersion: UInt32 = 3_007_000
+
+  let version: UInt32
+  /// Counts commits; a recovery sets it to 0.
+  let changes: UInt32
+  let isInitialized: Bool
+  /// Whether checksums are computed of big-endian words.
+  let isBigEndian: Bool
+  let pageSize: Int
+  /// Frames that are committed.
+  let frameCount: UInt32
+  /// Of the last committed frame: the checksum chain goes on from here.
+  let checksum: WALChecksum
+  /// Which generation of the WAL it is: as bytes, as they are in the frames.
+  let salts: UInt64
+  private let padding: UInt64
+  private let ownChecksum: WALChecksum
+
+  /// Reads one copy.
+  init(_ start: UnsafeRawPointer) {
+    func word(_ offset: Int) -> UInt32 { start.loadUnaligned(fromByteOffset: offset, as: UInt32.self) }
+    version = word(0)
+    changes = word(8)
+    isInitialized = start.byte(12) != 0
+    isBigEndian = start.byte(13) != 0
+    let size = Int(start.loadUnaligned(fromByteOffset: 14, as: UInt16.self))
+    pageSize = (size & 0xFE00) + ((size & 1) << 16)
+    frameCount = word(16)
+    checksum = WALChecksum(word(24), word(28))
+    salts = start.loadUnaligned(fromByteOffset: 32, as: UInt64.self)
+    padding = UInt64(word(4)) << 32 | UInt64(word(20))
+    ownChecksum = WALChecksum(word(40), word(44))
+  }
+
+  /// The part of the salts that grows by one with every generation.
+  var generation: UInt32 {
+    withUnsafeBytes(of: salts) { $0.baseAddress!.bigEndian32(0) }
+  }
+
+  /// Reads both copies as SQLite does: nil while a commit is writing them.
+  static func read(_ start: UnsafeRawPointer) -> WALIndexHeader? {
+    withUnsafeTemporaryAllocation(byteCount: size, alignment: 8) { copy in
+      copy.copyMemory(from: UnsafeRawBufferPointer(start: start, count: size))
+      atomicMemoryFence(ordering: .sequentiallyConsistent)
+      let first = UnsafeRawPointer(copy.baseAddress!)
+      guard UnsafeRawBufferPointer(copy).hasSameBytes(as: UnsafeRawBufferPointer(start: start + size, count: size))
+      else { return nil }
+      let header = WALIndexHeader(first)
+      var sum = WALChecksum(0, 0)
+      sum.add(first, 40, isNative: true)
+      return header.isInitialized && sum == header.ownChecksum ? header : nil
+    }
+  }
+}
+
+/// SQLite's checksum of the WAL: each frame's goes on from the one before.
+struct WALChecksum: Equatable, Sendable {
+  var first: UInt32
+  var second: UInt32
+
+  init(_ first: UInt32, _ second: UInt32) {
+    self.first = first
+    self.second = second
+  }
+
+  /// - Parameter count: a multiple of 8.
+  mutating func add(_ start: UnsafeRawPointer, _ count: Int, isNative: Bool) {
+    var (one, two) = (first, second)
+    var cursor = start
+    let end = start + count
+    if isNative {
+      while cursor < end {
+        one &+= cursor.loadUnaligned(as: UInt32.self) &+ two
+        two &+= cursor.loadUnaligned(fromByteOffset: 4, as: UInt32.self) &+ one
+        cursor += 8
+      }
+    } else {
+      while cursor < end {
+        one &+= cursor.loadUnaligned(as: UInt32.self).byteSwapped &+ two
+        two &+= cursor.loadUnaligned(fromByteOffset: 4, as: UInt32.self).byteSwapped &+ one
+        cursor += 8
+      }
+    }
+    (first, second) = (one, two)
+  }
+}

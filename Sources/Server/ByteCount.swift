@@ -1,0 +1,12 @@
+/// Amounts of memory as operators write them.
+package enum ByteCount {
+  /// Bytes, or with a unit of 1,024: `268435456`, `256 MiB`, `1GiB`. Nil when it is none.
+  package static func parse(_ text: String) -> Int? {
+    let digits = text.prefix { $0.isASCII && $0.isNumber }
+    let unit = text.dropFirst(digits.count).drop { $0 == " " }
+    guard let number = Int(digits), let shift = ["": 0, "KiB": 10, "MiB": 20, "GiB": 30][String(unit)],
+      number <= Int.max >> shift
+    else { return nil }
+    return number << shift
+  }
+}

@@ -1,0 +1,54 @@
+import GRDB
+import LiveQuery
+
+/// What the main database's schema lists under which name.
+struct SchemaCatalog {
+  struct Table {
+    let name: String
+    /// `table`, `view`, `virtual` or `shadow`.
+    let kind: String
+    let isWithoutRowid: Bool
+    /// The statement that made it.
+    let definition: String
+    /// 0 for views and virtual tables.
+    let rootPage: UInt32
+  }
+
+  /// In the order of names; without SQLite's own tables and Freshet's.
+  let tables: [Table]
+
+  static func read(_ db: Database) throws -> SchemaCatalog {
+    let sql = """
+      SELECT list.name, list.type, list.wr, master.sql, master.rootpage
+      FROM pragma_table_list AS list
+      JOIN main.sqlite_master AS master ON master.name = list.name AND master.type IN ('table', 'view')
+      WHERE list.schema = 'main' ORDER BY list.name
+      """
+    let tables = try Row.fetchAll(db, sql: sql).map { row in
+      Table(
+        name: row["name"], kind: row["type"], isWithoutRowid: row["wr"], definition: row["sql"] ?? "",
+        rootPage: UInt32(clamping: row["rootpage"] as Int64? ?? 0))
+    }
+    return SchemaCatalog(tables: tables.filter { !ReservedNames.contains($0.name) })
+  }
+
+  func table(_ name: String) -> Table? {
+    tables.first { isSameName($0.name, name) }
+  }
+
+  /// The ordinary table of this name, in any case.
+  func ordinary(_ name: String) throws(StoreError) -> Table {
+    guard let table = table(name) else { throw StoreError(code: .noSuchTable, message: "no such table: \(name)") }
+    if table.kind == "table" { return table }
+    let what = ["view": "a view", "virtual": "a virtual table"][table.kind] ?? "part of a virtual table"
+    throw StoreError(code: .notAllowed, message: "\(table.name) is \(what)")
+  }
+}
+
+/// Names of tables that nobody else may give.
+package enum ReservedNames {
+  /// Of Freshet's own tables: temporary ones, and those that a change log of version 0.1 has left in a file.
+  static let prefix = "_freshet_"
+
+  package static func contains(_ name: String) -> Bool { hasNamePrefix(name, "sqlite_") || hasNamePrefix(name, prefix) }
+}

@@ -1,0 +1,63 @@
+package import GRDB
+import LiveQuery
+
+/// What identifies a row of a table.
+package enum TableKey: Sendable, Equatable {
+  /// The rowid. `alias` reaches it: the INTEGER PRIMARY KEY column's name when there is one, else whichever of
+  /// `rowid`, `_rowid_` and `oid` no column shadows. Without an INTEGER PRIMARY KEY, VACUUM may renumber the rows.
+  case rowid(alias: String)
+  /// The columns of the primary key, in its order. Unless the table is WITHOUT ROWID they may hold NULL, and rows
+  /// with a NULL in their key need not be unique.
+  case columns([String])
+
+  /// How many values a key has.
+  package var count: Int { names.count }
+
+  /// The names by which SQL reads the key of a row; at least one.
+  package var names: [String] {
+    switch self {
+    case .rowid(let alias): [alias]
+    case .columns(let columns): columns
+    }
+  }
+
+  package static let rowidNames = ["rowid", "_rowid_", "oid"]
+
+  static func isRowidName(_ name: String) -> Bool { rowidNames.contains { isSameName($0, name) } }
+}
+
+extension TableKey {
+  /// The key of any ordinary table of the main database.
+  ///
+  /// - Throws: `no_such_table`; `not_allowed` when the table is a view or virtual, or when it has no primary key and
+  ///   its columns shadow all names of the rowid.
+  package static func derive(_ db: Database, table name: String) throws(StoreError) -> TableKey {
+    try withStoreErrors {
+      let table = try SchemaCatalog.read(db).ordinary(name)
+      guard let key = try read(db, table) else {
+        throw StoreError(
+          code: .notAllowed,
+          message: "table \(table.name) has no primary key, and its columns hide the rowid")
+      }
+      return key
+    }
+  }
+
+  /// Nil when the rows have nothing to be told apart by.
+  static func read(_ db: Database, _ table: SchemaCatalog.Table) throws -> TableKey? {
+    // INTEGER PRIMARY KEY is the one primary key without an index. (Its type does not tell: INTEGER PRIMARY KEY DESC
+    // is an ordinary column with an index.)
+    let indexed = """
+      SELECT info.name FROM pragma_index_list(?1, 'main') AS list, pragma_index_xinfo(list.name, 'main') AS info
+      WHERE list.origin = 'pk' AND info.key ORDER BY info.seqno
+      """
+    let columns = try String.fetchAll(db, sql: indexed, arguments: [table.name])
+    if !columns.isEmpty {
+      return .columns(columns.reduce(into: []) { names, name in if !names.contains(name) { names.append(name) } })
+    }
+    let all = try Row.fetchAll(db, sql: "SELECT name, pk FROM pragma_table_xinfo(?1, 'main')", arguments: [table.name])
+    if let column = all.first(where: { $0["pk"] as Int > 0 }) { return .rowid(alias: column["name"]) }
+    let names = all.map { $0["name"] as String }
+    return rowidNames.first { name in !names.contains { isSameName($0, name) } }.map { .rowid(alias: $0) }
+  }
+}

@@ -1,0 +1,96 @@
+package import ChangeCapture
+import GRDB
+import LiveQuery
+
+/// How a table's rows are stored: what it takes to tell keys and old values from records.
+package struct TableStorage: Sendable, Equatable {
+  /// What capture needs to know.
+  package let table: CapturedTable
+  /// By column, the field of the record that has its value; nil for columns that are computed when they are read.
+  let fields: [Int?]
+  /// The column that stands for the rowid, whose field is always NULL.
+  let rowidColumn: Int?
+  /// Columns whose integers are stored as such and read as reals.
+  private let reals: Set<Int>
+  /// Columns whose value is not known in records that are too short to have them: those with a default other than NULL.
+  private let defaulted: Set<Int>
+  /// The fields that a row's key is made of, in its order; nil when the rowid is the key.
+  let keyFields: [Int]?
+
+  /// The fields that are to be remembered of every row: a key that is not the b-tree's own.
+  package var keptFields: [Int] { table.layout.isWithoutRowid ? [] : (keyFields ?? []) }
+
+  static func read(_ db: Database, _ catalog: SchemaCatalog.Table, _ key: TableKey?) throws -> TableStorage? {
+    guard catalog.rootPage > 0 else { return nil }
+    let sql = "SELECT name, type, dflt_value, pk, hidden FROM pragma_table_xinfo(?, 'main') ORDER BY cid"
+    let columns = try Row.fetchAll(db, sql: sql, arguments: [catalog.name])
+    var fields = [Int?](repeating: nil, count: columns.count)
+    var keyCount = 0
+    if catalog.isWithoutRowid {
+      let order = try recordOrder(db, catalog.name)
+      for (field, column) in order.columns.enumerated() where columns.indices.contains(column) {
+        fields[column] = field
+      }
+      keyCount = order.keyCount
+    } else {
+      // Columns that are computed when they are read are not stored.
+      let stored = columns.indices.filter { columns[$0]["hidden"] as Int != 2 }
+      for (field, column) in stored.enumerated() { fields[column] = field }
+    }
+    return TableStorage(catalog, columns, fields, keyCount, key)
+  }
+
+  private init(
+    _ catalog: SchemaCatalog.Table, _ columns: [Row], _ fields: [Int?], _ keyCount: Int, _ key: TableKey?
+  ) {
+    var layout = RecordLayout(isWithoutRowid: catalog.isWithoutRowid, keyFieldCount: keyCount)
+    layout.columnBits = [Int64](repeating: -1, count: fields.count { $0 != nil })
+    var computed: Int64 = 0
+    for (column, field) in fields.enumerated() {
+      if let field { layout.columnBits[field] = ColumnMask.bit(column) } else { computed |= ColumnMask.bit(column) }
+    }
+    layout.computedBits = computed
+    table = CapturedTable(
+      name: catalog.name, rootPage: catalog.rootPage, definition: catalog.definition, layout: layout)
+    self.fields = fields
+    let names = columns.map { $0["name"] as String }
+    switch key {
+    case .rowid(let alias):
+      rowidColumn = names.firstIndex { isSameName($0, alias) }
+      keyFields = nil
+    case .columns(let key):
+      rowidColumn = nil
+      keyFields = key.compactMap { name in names.firstIndex { isSameName($0, name) }.flatMap { fields[$0] } }
+    case nil:
+      rowidColumn = nil
+      keyFields = nil
+    }
+    reals = Set(columns.indices.filter { Affinity(declaredType: columns[$0]["type"] ?? "") == .real })
+    defaulted = Set(columns.indices.filter { columns[$0]["dflt_value"] as String? != nil })
+  }
+
+  /// The primary key's index of a `WITHOUT ROWID` table is the table: its columns are those of the records, in order.
+  private static func recordOrder(_ db: Database, _ table: String) throws -> (columns: [Int], keyCount: Int) {
+    let sql = """
+      SELECT info.cid, info."key" FROM pragma_index_list(?1, 'main') AS list, pragma_index_xinfo(list.name, 'main') AS info
+      WHERE list.origin = 'pk' ORDER BY info.seqno
+      """
+    let rows = try Row.fetchAll(db, sql: sql, arguments: [table])
+    return (rows.map { $0["cid"] }, rows.count { $0["key"] as Bool })
+  }
+
+  /// The column of a field.
+  func column(ofField field: Int) -> Int? { fields.firstIndex { $0 == field } }
+
+  /// A stored value as SQLite gives it to a reader; nil where that cannot be told.
+  func value(_ stored: StoredValue, column: Int) -> PackedValue? {
+    switch stored {
+    case .null: .null
+    case .integer(let value): reals.contains(column) ? .real(Double(value)) : .integer(value)
+    case .real(let value): .real(value)
+    case .text(let bytes): .text(bytes)
+    case .blob(let bytes): .blob(bytes)
+    case .missing: defaulted.contains(column) ? nil : .null
+    }
+  }
+}

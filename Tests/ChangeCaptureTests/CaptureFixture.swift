@@ -1,0 +1,155 @@
+import Foundation
+import GRDB
+import TestSupport
+
+@testable import ChangeCapture
+@testable import Store
+
+/// A database file that other processes write, followed by a capture; and what SQLite itself says of each of its states.
+final class CaptureFixture {
+  let path: String
+  let queue: DatabaseQueue
+  let capture: ChangeCapture
+  private let raw: OpaquePointer
+  private let encoding: String
+  private var schema = DatabaseSchema.empty
+  /// By number, what each followed table held at the last tick.
+  private var before: [Int: Contents] = [:]
+  private(set) var followed: [Int: String] = [:]
+  /// Reported to be unknown: only where a table is not read whole.
+  private(set) var unknown = 0
+
+  /// Rows by rowid or key, as literals.
+  typealias Contents = [String: String]
+
+  init(path: String, _ settings: ChangeCapture.Settings = .init()) throws {
+    self.path = path
+    var configuration = Configuration()
+    configuration.readonly = true
+    configuration.allowsUnsafeTransactions = true
+    configuration.busyMode = .timeout(20)
+    queue = try DatabaseQueue(path: path, configuration: configuration)
+    (raw, encoding) = try queue.inDatabase { db in
+      (db.sqliteConnection!, try String.fetchOne(db, sql: "PRAGMA encoding") ?? "")
+    }
+    capture = ChangeCapture(raw, settings)
+  }
+
+  deinit { try? queue.close() }
+
+  /// One read transaction.
+  func snapshot<Result>(_ body: (Database) throws -> Result) throws -> Result {
+    while true {
+      capture.prepare()
+      try PreparedStatement.run(raw, "BEGIN")
+      defer { try? PreparedStatement.run(raw, "COMMIT") }
+      try PreparedStatement.run(raw, "SELECT 1 FROM sqlite_schema LIMIT 1")
+      if capture.identify() { return try queue.inDatabase(body) }
+    }
+  }
+
+  /// Follows all ordinary tables.
+  func followAll(remembering: (DatabaseSchema.Table) -> [Int] = { _ in [] }) throws {
+    try snapshot { db in
+      _ = advance(db)
+      for table in schema.tables {
+        guard let storage = table.storage else { continue }
+        let number = capture.follow(storage.table, remembering: remembering(table))
+        followed[number] = table.name
+        before[number] = try contents(db, table)
+      }
+      while capture.readOn() {}
+    }
+  }
+
+  private func advance(_ db: Database) -> CapturedTick {
+    capture.advance { names in
+      schema = try DatabaseSchema.read(db)
+      return names.map { schema.table($0)?.storage?.table }
+    }
+  }
+
+  /// Follows what others have committed.
+  ///
+  /// - Returns: what the capture reported wrongly, and the tick.
+  func tick() throws -> (wrong: [String], tick: CapturedTick) {
+    try snapshot { db in
+      let tick = advance(db)
+      var wrong: [String] = []
+      for (number, name) in followed {
+        let now = try schema.table(name).map { try contents(db, $0) } ?? [:]
+        let delta = tick.deltas.first { $0.table == number }?.delta ?? TableDelta()
+        if delta.isUnknown {
+          unknown += 1
+        } else {
+          wrong += compare(delta, before[number] ?? [:], now, name)
+        }
+        before[number] = now
+      }
+      while capture.readOn() {}
+      return (wrong, tick)
+    }
+  }
+
+  private func contents(_ db: Database, _ table: DatabaseSchema.Table) throws -> Contents {
+    let columns = table.columnNames.filter { _ in true }.map { "quote(\(quotedIdentifier($0)))" }
+    var key = "rowid"
+    if let storage = table.storage, storage.table.layout.isWithoutRowid {
+      key = (table.key?.names ?? []).map { "typeof(\(quotedIdentifier($0))) || quote(\(quotedIdentifier($0)))" }
+        .joined(separator: " || ',' || ")
+    } else if case .rowid(let alias) = table.key {
+      key = quotedIdentifier(alias)
+    }
+    let rows = try Row.fetchAll(
+      db,
+      sql:
+        "SELECT '' || (\(key)), \(columns.joined(separator: " || char(31) || ")) FROM \(quotedIdentifier(table.name))")
+    return Dictionary(rows.map { ($0[0] as String? ?? "NULL", $0[1] as String? ?? "NULL") }) { $0 + "|" + $1 }
+  }
+
+  private func compare(_ delta: TableDelta, _ before: Contents, _ after: Contents, _ name: String) -> [String] {
+    var reported: [String: TableDelta.Kind] = [:]
+    var wrong: [String] = []
+    for row in delta.rows {
+      let key = row.key.isEmpty ? String(row.rowid) : self.key(row, delta)
+      if reported.updateValue(row.kind, forKey: key) != nil { wrong.append("\(name) \(key): told twice") }
+    }
+    for key in Set(before.keys).union(after.keys).union(reported.keys) {
+      let expected: TableDelta.Kind? =
+        before[key] == nil
+        ? (after[key] == nil ? nil : .insert) : after[key] == nil ? .delete : before[key] == after[key] ? nil : .update
+      if reported[key] != expected {
+        wrong.append(
+          "\(name) \(key): \(before[key] ?? "-") became \(after[key] ?? "-"), reported \(reported[key].map { "\($0)" } ?? "nothing")"
+        )
+      }
+    }
+    return wrong
+  }
+
+  private func key(_ row: TableDelta.Row, _ delta: TableDelta) -> String {
+    delta.withFields(row.key) { fields in
+      fields.map { value -> String in
+        switch value {
+        case .null, .missing: "nullNULL"
+        case .integer(let value): "integer\(value)"
+        case .real(let value): "real" + literal(value)
+        case .text(let bytes): "text'" + text(bytes).replacingOccurrences(of: "'", with: "''") + "'"
+        case .blob(let bytes): "blobX'" + bytes.map { String(format: "%02X", $0) }.joined() + "'"
+        }
+      }.joined(separator: ",")
+    }
+  }
+
+  private func text(_ bytes: UnsafeRawBufferPointer) -> String {
+    switch encoding {
+    case "UTF-16le": return String(data: Data(bytes), encoding: .utf16LittleEndian) ?? ""
+    case "UTF-16be": return String(data: Data(bytes), encoding: .utf16BigEndian) ?? ""
+    default: return String(decoding: bytes, as: UTF8.self)
+    }
+  }
+
+  private func literal(_ value: Double) -> String {
+    value == value.rounded() && abs(value) < 1e15 ? String(format: "%.1f", value) : "\(value)"
+  }
+}

@@ -1,0 +1,43 @@
+import Foundation
+import TestSupport
+import Testing
+
+@testable import ChangeCapture
+
+/// Random commits of another process; the difference of two SELECTs is the oracle, in both directions: no row is missed, and
+/// none is told that did not change.
+///
+/// `FRESHET_SEED=n swift test --filter CapturePropertyTests` repeats a failure.
+@Suite struct CapturePropertyTests {
+  private static let commits = 300
+  private static let seed =
+    ProcessInfo.processInfo.environment["FRESHET_SEED"].flatMap(UInt64.init) ?? .random(in: 0 ... .max)
+
+  @Test(arguments: RandomSchema.all)
+  func everyDifferenceIsTold(_ schema: RandomSchema) throws {
+    let folder = try TemporaryFolder()
+    let path = folder.path("t.sqlite")
+    var random = SeededGenerator(seed: Self.seed)
+    let pageSize = [512, 1_024, 4_096, 65_536].randomElement(using: &random)!
+    try SQLiteShell(path: path).run(
+      "PRAGMA page_size = \(pageSize); PRAGMA auto_vacuum = \(Int.random(in: 0...2, using: &random)); \(schema.sql) PRAGMA journal_mode = WAL;"
+    )
+    let session = try SQLiteSession(path: path)
+    var generator = StatementGenerator(schema: schema, seed: Self.seed)
+    try session.run(generator.pragmas() + "PRAGMA wal_autocheckpoint = \(Int.random(in: 1...40, using: &random));")
+    let fixture = try CaptureFixture(path: path)
+    try fixture.followAll()
+    for index in 0..<Self.commits {
+      let commit = generator.commit()
+      try session.run(commit)
+      if index % 7 == 3 { continue }
+      let (wrong, tick) = try fixture.tick()
+      #expect(
+        wrong == [],
+        "FRESHET_SEED=\(Self.seed), \(schema), after:\n\(commit), compared: \(String(describing: tick.comparison))")
+      if !wrong.isEmpty { return }
+    }
+    #expect(fixture.unknown == 0)
+    print(schema, pageSize, fixture.capture.statistics)
+  }
+}
