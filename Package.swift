@@ -87,6 +87,8 @@ let package = Package(
     // A client as the protocol describes it, against which everything that makes patches is tested.
     .target(
       name: "TestSupport", dependencies: ["LiveQuery", "Wire"], path: "Tests/TestSupport", swiftSettings: swiftSettings),
+    // SQLite's file system with reads that fail on demand.
+    .target(name: "CFaultyFiles", dependencies: [sqlite], path: "Tests/CFaultyFiles", cSettings: cSettings),
     tests(of: "RankedCollections", ["TestSupport"]),
     tests(of: "LiveQuery", ["RankedCollections", "TestSupport", "Wire"]),
     tests(of: "Wire", ["LiveQuery"]),
@@ -97,7 +99,8 @@ let package = Package(
     tests(of: "FileMaking"),
     tests(of: "Import", ["FileMaking", "RankedCollections", "TestSupport", grdb]),
     tests(of: "Demo", ["FileMaking", "TestSupport", grdb]),
-    tests(of: "Server", ["Demo", "LiveQuery", "Store", "TestSupport", "Wire", grdb, logging]),
+    tests(
+      of: "Server", ["CFaultyFiles", "Controllers", "Demo", "LiveQuery", "Store", "TestSupport", "Wire", grdb, logging]),
   ],
   swiftLanguageModes: [.v6]
 )

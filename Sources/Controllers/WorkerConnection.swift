@@ -82,6 +82,16 @@ final class WorkerConnection {
     return version != lastDataVersion
   }
 
+  /// What `takeChange` told could not be followed: it will tell it again.
+  func forgetChange() { lastDataVersion = nil }
+
+  /// Inside a snapshot whose transaction an error may have ended, as SQLite does after some: goes on in another one, if that
+  /// shows the same state. If not, nothing more can be read in this snapshot (`ResultReader.checkSnapshot`).
+  func restoreSnapshot() {
+    guard sqlite3_get_autocommit(raw) != 0, (try? run(begin)) != nil else { return }
+    if (try? schemaVersion()) == nil || seenDataVersion != lastDataVersion { try? run(commit) }
+  }
+
   /// Of the state that was read last.
   private var seenDataVersion: UInt32 {
     var version: UInt32 = 0

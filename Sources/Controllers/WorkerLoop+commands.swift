@@ -5,6 +5,8 @@ import Store
 // What clients ask. Every command is answered at the state of the database that the turn sees.
 extension WorkerLoop {
   func perform(_ command: WorkerCommand) {
+    // What fails is that command's alone.
+    defer { database?.connection.restoreSnapshot() }
     switch command {
     case .subscribe(let command): subscribe(command)
     case .request(let key, let request): perform(request, key)

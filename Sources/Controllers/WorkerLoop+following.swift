@@ -12,13 +12,20 @@ extension WorkerLoop {
     let before = commit
     let schemaVersion = try connection.schemaVersion()
     let hasMoved = connection.takeChange()
-    if schemaVersion != database?.schemaVersion {
-      try readSchema()
-    } else if let changes = try readLog() {
-      if hasMoved || !changes.isEmpty { tick(changes, hasMoved, before) }
-    } else {
-      // What happened is not known. The list of tables may be another one too, which the schema does not tell.
-      try readSchema()
+    do {
+      if schemaVersion != database?.schemaVersion {
+        try readSchema()
+      } else if let changes = try readLog() {
+        if hasMoved || !changes.isEmpty { tick(changes, hasMoved, before) }
+      } else {
+        // What happened is not known. The list of tables may be another one too, which the schema does not tell.
+        database?.schemaVersion = -1
+        try readSchema()
+      }
+    } catch {
+      // The next turn looks for the same changes.
+      connection.forgetChange()
+      throw error
     }
     refetchDue()
   }
@@ -175,11 +182,13 @@ extension WorkerLoop {
 
   /// A query could not be followed. Some things no later try mends; others are told once, and tried again.
   func fail(_ query: FollowedQuery, _ error: FreshetError, _ before: Int64) {
+    database?.connection.restoreSnapshot()
     if error.isFinal { return end(query, error) }
     logger.error("a query cannot be run", metadata: ["error": "\(error.message)", "from": "\(query.query.from)"])
-    query.pending = .init(commit: query.pending?.commit ?? before, due: monotonicNanoseconds() + Self.retryInterval)
+    let due = monotonicNanoseconds() + retryInterval
+    query.pending = .init(commit: query.pending?.commit ?? before, due: due)
     timed[ObjectIdentifier(query)] = query
-    nextDue = min(nextDue, monotonicNanoseconds() + Self.retryInterval)
+    nextDue = min(nextDue, due)
     if query.hasFailed { return }
     query.hasFailed = true
     for subscription in query.subscriptions.values {
@@ -187,7 +196,7 @@ extension WorkerLoop {
     }
   }
 
-  private static let retryInterval: UInt64 = 1_000_000_000
+  var retryInterval: UInt64 { UInt64(configuration.retryInterval) * 1_000_000 }
 
   /// Ends all subscriptions of a query with an error.
   func end(_ query: FollowedQuery, _ error: FreshetError) {

@@ -63,6 +63,11 @@ extension WorkerLoop {
       // The file's schema may have changed in ways that this query never sees.
       if isSame || query.pending != nil { return }
       for subscription in query.subscriptions.values { startOver(subscription) }
+    } catch  where !error.isFinal {
+      // It is compiled when the database can be read again.
+      fail(query, error, commit)
+      database?.schemaVersion = -1
+      mustTurn = true
     } catch {
       end(query, FreshetError(.schemaChanged, "the schema has changed: \(error.message)"))
     }
