@@ -50,6 +50,7 @@ let package = Package(
     .target(name: "CLiveClient", dependencies: ["CLibWebSockets"], cSettings: cSettings),
 
     .target(name: "CSystem", cSettings: cSettings),
+    .target(name: "CSQLite", dependencies: [sqlite], cSettings: cSettings),
 
     // Pure: no I/O, no clock, no Foundation.
     module("RankedCollections"),
@@ -58,7 +59,7 @@ let package = Package(
     module("LiveClient", ["LiveQuery", "Wire"]),
 
     // Effects.
-    module("Store", ["LiveQuery", "RankedCollections", grdb, sqlite]),
+    module("Store", ["CSQLite", "LiveQuery", "RankedCollections", grdb, sqlite]),
     module("Controllers", ["CSystem", "LiveQuery", "RankedCollections", "Store", logging]),
     module("Gateway", ["CGateway"]),
     module("FileMaking", [grdb]),

@@ -32,6 +32,13 @@ final class QueryShape {
       .union(statements.compiled.alongside.flatMap(\.tables.keys))
   }
 
+  /// The connection is about to be closed.
+  func close() {
+    isUnroutable = true
+    router = nil
+    statements.close()
+  }
+
   deinit {
     if router == nil { return }
     router = nil

@@ -17,6 +17,8 @@ final class WorkerConnection {
   private var lastDataVersion: UInt32?
   /// Nil while the database is not in WAL mode, as far as is known.
   private var walIndex: WALIndex?
+  /// Noted with `walIndex`.
+  private(set) var files: WALFiles
   /// Of queries.
   let deadline: Deadline
   /// The file that was opened: another one may come to have its name.
@@ -51,6 +53,7 @@ final class WorkerConnection {
     sqlite3_limit(raw, SQLITE_LIMIT_LENGTH, 64 << 20)
     // A pattern is tried at every place of a text, and cannot be interrupted.
     sqlite3_limit(raw, SQLITE_LIMIT_LIKE_PATTERN_LENGTH, FragmentChecker.longestPattern)
+    files = WALFiles(of: raw)
     deadline = Deadline(of: raw)
     _ = Self.memoryLimit
   }
@@ -77,10 +80,18 @@ final class WorkerConnection {
   /// between).
   func takeChange() -> Bool {
     let version = seenDataVersion
-    if walIndex == nil, version != lastDataVersion { walIndex = WALIndex(of: raw) }
+    if walIndex == nil, version != lastDataVersion {
+      walIndex = WALIndex(of: raw)
+      if walIndex != nil { files.note(of: raw) }
+    }
     defer { lastDataVersion = version }
     return version != lastDataVersion
   }
+
+  /// To be called before the database is looked at, after others may have shortened its -shm.
+  ///
+  /// - Returns: false when that would end the process.
+  func restoreSharedMemory() -> Bool { files.restoreSharedMemory() }
 
   /// What `takeChange` told could not be followed: it will tell it again.
   func forgetChange() { lastDataVersion = nil }

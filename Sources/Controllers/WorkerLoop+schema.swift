@@ -8,7 +8,13 @@ extension WorkerLoop {
   /// Takes up a file that has appeared, or has taken the place of the one that is open.
   func openIfReplaced() {
     let path = configuration.path
-    guard let file = FileIdentity(path: path), file != database?.connection.file else { return }
+    guard let file = FileIdentity(path: path) else { return }
+    if let connection = database?.connection, file == connection.file {
+      if connection.files.state == .same { return }
+      close(connection.files)
+    }
+    if let lostFiles, !lostFiles.mayOpen, !lostFiles.isOverdue { return }
+    lostFiles = nil
     do {
       let isFirst = database == nil && queries.isEmpty
       let opened = try OpenDatabase(path: path)
@@ -24,6 +30,38 @@ extension WorkerLoop {
     } catch {
       logger.error("the database cannot be opened", metadata: ["path": "\(path)", "error": "\(error)"])
     }
+  }
+
+  /// The -wal or -shm was deleted: the connection goes on in files without a name. SQLite takes up others only when nothing of
+  /// this process has the database open any more.
+  private func close(_ files: WALFiles) {
+    logger.warning(
+      "the -wal or -shm was deleted while the database was open", metadata: ["path": "\(configuration.path)"])
+    for shape in Array(shapes.values) + queries.values.map(\.shape) { shape.close() }
+    shapes = [:]
+    shapesByTable = [:]
+    database = nil
+    lostFiles = LostFiles(files, isSaved: false)
+    output.filesReleased()
+  }
+
+  /// What keeps lists from being read, in a turn that could be begun; nil: nothing.
+  var readingFailure: FreshetError? {
+    // What is open can be read without its name, and what SQLite has in memory without the file.
+    if FileIdentity(path: configuration.path) == nil { return FreshetError(.overloaded, "the database is not there") }
+    if queries.isEmpty || queries.values.contains(where: { !$0.hasFailed }) { return nil }
+    return FreshetError(.overloaded, "no list can be read at the moment")
+  }
+
+  /// Before shared memory is touched after a wait.
+  func restoreSharedMemory() {
+    guard let connection = database?.connection, !connection.restoreSharedMemory(), !hasWarnedOfSharedMemory else {
+      return
+    }
+    hasWarnedOfSharedMemory = true
+    logger.error(
+      "somebody shortened the -shm, and it cannot be made longer again: the server will end with SIGBUS",
+      metadata: ["path": "\(configuration.path)"])
   }
 
   /// The schema is another one: statements are compiled anew, and whatever may have changed with it is read again.

@@ -31,7 +31,7 @@ package struct WALIndex {
   }
 
   /// Asked first, because mapping the WAL-index would make one.
-  private static func isInWALMode(_ connection: OpaquePointer) throws(SQLiteFailure) -> Bool {
+  static func isInWALMode(_ connection: OpaquePointer) throws(SQLiteFailure) -> Bool {
     let mode = try PreparedStatement(connection, "PRAGMA main.journal_mode", isPersistent: false)
     return try mode.step() && mode.text(0) == "wal"
   }
