@@ -18,6 +18,7 @@ extension WorkerLoop {
     case .explain(let query, let reply): explain(query, reply)
     case .schema(let reply): reply(.success(database?.schema.listing ?? []))
     case .statistics(let reply): reply(currentStatistics)
+    case .readiness(let reply): reply(readingFailure)
     case .sessionClosed(let session):
       for subscription in sessions[session, default: [:]].values { remove(subscription) }
     case .stop: requestStop()
@@ -34,6 +35,7 @@ extension WorkerLoop {
     case .request(let key, _): output.send(.error(error, isFatal: false), shape: .arrays, to: key)
     case .explain(_, let reply): reply(.failure(error))
     case .schema(let reply): reply(.failure(error))
+    case .readiness(let reply): reply(error)
     default: perform(command)
     }
   }
