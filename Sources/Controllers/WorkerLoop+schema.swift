@@ -41,7 +41,7 @@ extension WorkerLoop {
     shapes = [:]
     shapesByTable = [:]
     database = nil
-    lostFiles = LostFiles(files, isSaved: false)
+    lostFiles = LostFiles(files, isEmptied: false)
     output.filesReleased()
   }
 

@@ -52,6 +52,7 @@ final class TransactionQueue: @unchecked Sendable {
   /// A connection to the file that has the name now, opened anew when the last one was of no use.
   private func currentWriter() throws(FreshetError) -> Writer {
     let file = FileIdentity(path: configuration.database)
+    if let writer, writer.files.state != .same { giveUp(writer) }
     if let writer, file == self.file, !writer.isDoubtful { return writer }
     writer = nil
     try waitForFiles()
@@ -63,8 +64,8 @@ final class TransactionQueue: @unchecked Sendable {
 
   /// The -wal or -shm was deleted: what was committed is saved, and the files are let go.
   private func giveUp(_ writer: Writer) {
-    let isSaved = writer.rescue()
-    lost = LostFiles(writer.files, isSaved: isSaved)
+    writer.rescue()
+    lost = LostFiles(writer.files, isEmptied: writer.isEmptied)
     self.writer = nil
   }
 

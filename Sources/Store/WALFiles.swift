@@ -57,7 +57,6 @@ package struct WALFiles: Sendable {
     let isAnother = walNow.map { $0.identity != wal && $0.size > 0 } ?? false
     return isAnother || (sharedMemoryNow != nil && sharedMemoryNow != sharedMemory) ? .replaced : .deleted
   }
-
 }
 
 /// Files of which one was deleted, and which have to be given up before the database is opened again.
@@ -66,13 +65,13 @@ package struct WALFiles: Sendable {
 /// has a deleted one gets that, and is not kept apart from writers that have another.
 package struct LostFiles: Sendable {
   private let files: WALFiles
-  private let isSaved: Bool
+  private let isEmptied: Bool
   private let deadline = monotonicNanoseconds() + 1_000_000_000
 
-  /// - Parameter isSaved: whether the WAL-index is empty, and goes with any -wal.
-  package init(_ files: WALFiles, isSaved: Bool) {
+  /// - Parameter isEmptied: whether the WAL-index is empty, and goes with any -wal.
+  package init(_ files: WALFiles, isEmptied: Bool) {
     self.files = files
-    self.isSaved = isSaved
+    self.isEmptied = isEmptied
   }
 
   /// Whether all connections have had the time to be closed.
@@ -85,6 +84,6 @@ package struct LostFiles: Sendable {
     if FileIdentity(path: files.path) != files.database { return true }
     if files.sharedMemory?.isMappedAsSharedMemory != true { return true }
     // Others may have opened the database anew by now.
-    return FileIdentity(path: files.sharedMemoryPath) == files.sharedMemory && (isSaved || isOverdue)
+    return FileIdentity(path: files.sharedMemoryPath) == files.sharedMemory && (isEmptied || isOverdue)
   }
 }

@@ -20,6 +20,9 @@ package final class Writer {
   /// Whether another connection may fare better: what was opened may have been opened wrongly, such as only for reading.
   package private(set) var isDoubtful = false
 
+  /// Whether `rescue` has emptied the WAL-index, so that it goes with any -wal.
+  package private(set) var isEmptied = false
+
   /// A statement and its parameters.
   package typealias Statement = (sql: String, parameters: Query.Parameters)
 
@@ -107,6 +110,7 @@ package final class Writer {
   /// database while nobody has begun new ones. The connection is then to be closed: it goes on in files without a name.
   ///
   /// - Returns: whether everything committed is in the database file.
+  @discardableResult
   package func rescue() -> Bool {
     isDoubtful = true
     // Closing would copy once more, when others may have begun files of their own, and delete those.
@@ -115,6 +119,7 @@ package final class Writer {
     var frames: Int32 = -1
     var copied: Int32 = -1
     let code = sqlite3_wal_checkpoint_v2(connection, "main", SQLITE_CHECKPOINT_TRUNCATE, &frames, &copied)
+    isEmptied = code == SQLITE_OK
     // Busy: somebody still reads the old frames. They are in the database as well.
     return [SQLITE_OK, SQLITE_BUSY].contains(code & 0xFF) && frames >= 0 && frames == copied
   }
