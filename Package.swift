@@ -50,6 +50,7 @@ let package = Package(
     .target(name: "CLiveClient", dependencies: ["CLibWebSockets"], cSettings: cSettings),
 
     .target(name: "CSystem", cSettings: cSettings),
+    .target(name: "CSQLite", dependencies: [sqlite], cSettings: cSettings),
 
     // Pure: no I/O, no clock, no Foundation.
     module("RankedCollections"),
@@ -59,7 +60,7 @@ let package = Package(
 
     // Effects.
     module("ChangeCapture", [sqlite]),
-    module("Store", ["ChangeCapture", "LiveQuery", "RankedCollections", grdb, sqlite]),
+    module("Store", ["ChangeCapture", "CSQLite", "LiveQuery", "RankedCollections", grdb, sqlite]),
     module("Controllers", ["ChangeCapture", "CSystem", "LiveQuery", "RankedCollections", "Store", logging]),
     module("Gateway", ["CGateway"]),
     module("FileMaking", [grdb]),
@@ -89,6 +90,8 @@ let package = Package(
     // A client as the protocol describes it, against which everything that makes patches is tested.
     .target(
       name: "TestSupport", dependencies: ["LiveQuery", "Wire"], path: "Tests/TestSupport", swiftSettings: swiftSettings),
+    // SQLite's file system with reads that fail on demand.
+    .target(name: "CFaultyFiles", dependencies: [sqlite], path: "Tests/CFaultyFiles", cSettings: cSettings),
     tests(of: "RankedCollections", ["TestSupport"]),
     tests(of: "LiveQuery", ["RankedCollections", "TestSupport", "Wire"]),
     tests(of: "Wire", ["LiveQuery"]),
@@ -100,7 +103,8 @@ let package = Package(
     tests(of: "FileMaking"),
     tests(of: "Import", ["FileMaking", "RankedCollections", "TestSupport", grdb]),
     tests(of: "Demo", ["FileMaking", "TestSupport", grdb]),
-    tests(of: "Server", ["Demo", "LiveQuery", "Store", "TestSupport", "Wire", grdb, logging]),
+    tests(
+      of: "Server", ["CFaultyFiles", "Controllers", "Demo", "LiveQuery", "Store", "TestSupport", "Wire", grdb, logging]),
   ],
   swiftLanguageModes: [.v6]
 )

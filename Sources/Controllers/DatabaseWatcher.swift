@@ -30,7 +30,7 @@ struct FileEvents: OptionSet {
     private var directoryWatch: Int32 = -1
 
     init(path: String) {
-      paths = [path + "-wal", path, path + "-journal"]
+      paths = [path + "-wal", path, path + "-journal", path + "-shm"]
       names = paths.map { $0.split(separator: "/").last.map(String.init) ?? $0 }
       descriptor = inotify_init1(Int32(IN_NONBLOCK) | Int32(IN_CLOEXEC))
       guard descriptor >= 0 else { return }

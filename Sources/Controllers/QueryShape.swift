@@ -30,6 +30,13 @@ final class QueryShape {
     self.connection = connection
   }
 
+  /// The connection is about to be closed.
+  func close() {
+    isUnroutable = true
+    router = nil
+    statements.close()
+  }
+
   deinit {
     if router == nil { return }
     router = nil

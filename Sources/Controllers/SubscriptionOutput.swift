@@ -106,6 +106,10 @@ package protocol SubscriptionOutput: AnyObject, Sendable {
 
   /// The database is another one now than it was: a file in the place of the old one, or a copy restored into it.
   func epochChanged()
+
+  /// A worker has closed the database, whose -wal or -shm was deleted. Everything of this process has to let go of the files
+  /// before they can be used again.
+  func filesReleased()
 }
 
 extension SubscriptionOutput {
@@ -119,4 +123,5 @@ extension SubscriptionOutput {
 
   package func flush() {}
   package func epochChanged() {}
+  package func filesReleased() {}
 }

@@ -29,6 +29,8 @@ package struct WorkerConfiguration: Sendable {
   package var deferredRequests = 32
   /// The least time between two runs of a query that has to be run again whenever something changed, in milliseconds.
   package var refetchInterval = 100
+  /// How long a query waits that could not be read, before it is tried again, in milliseconds.
+  package var retryInterval = 1_000
   /// How long a version that a client was sent is held at least, for `since`, in milliseconds.
   package var historyAge = 60_000
   /// How many such versions of a query are held at least.

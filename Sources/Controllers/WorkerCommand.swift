@@ -17,6 +17,8 @@ package enum WorkerCommand: Sendable {
   case commit(reply: @Sendable (Int64) -> Void)
   case explain(Query, reply: @Sendable (Result<Explanation, FreshetError>) -> Void)
   case schema(reply: @Sendable (Result<[DatabaseTable], FreshetError>) -> Void)
+  /// Asks what keeps the worker from reading the database; nil: nothing.
+  case readiness(reply: @Sendable (FreshetError?) -> Void)
   case statistics(reply: @Sendable (WorkerStatistics) -> Void)
   /// Whoever asked for a snapshot does not wait for it any more.
   case abandon(request: UInt64)

@@ -17,6 +17,8 @@ final class WorkerConnection {
   private let firstRead: PreparedStatement
   /// Tells which rows changed between two snapshots.
   let capture: ChangeCapture
+  /// Noted when the database is found to be in WAL mode.
+  private(set) var files: WALFiles
   /// Of queries.
   let deadline: Deadline
   /// The file that was opened: another one may come to have its name.
@@ -51,6 +53,7 @@ final class WorkerConnection {
     sqlite3_limit(raw, SQLITE_LIMIT_LENGTH, 64 << 20)
     // A pattern is tried at every place of a text, and cannot be interrupted.
     sqlite3_limit(raw, SQLITE_LIMIT_LIKE_PATTERN_LENGTH, FragmentChecker.longestPattern)
+    files = WALFiles(of: raw)
     deadline = Deadline(of: raw)
     _ = Self.memoryLimit
   }
@@ -61,6 +64,20 @@ final class WorkerConnection {
 
   /// Statements of queries may outlive this, and the connection with them; the deadline does not.
   deinit { sqlite3_progress_handler(raw, 0, nil, nil) }
+
+  /// To be called before the database is looked at, after others may have shortened its -shm.
+  ///
+  /// - Returns: false when that would end the process.
+  func restoreSharedMemory() -> Bool { files.restoreSharedMemory() }
+
+  /// Inside a snapshot whose transaction an error may have ended, as SQLite does after some: goes on in another one, if that
+  /// shows the same state. If not, nothing more can be read in this snapshot (`ResultReader.checkSnapshot`).
+  func restoreSnapshot() {
+    if sqlite3_get_autocommit(raw) == 0 { return }
+    capture.prepare()
+    guard (try? run(begin)) != nil else { return }
+    if (try? run(firstRead)) == nil || !capture.identify() || !capture.isAtSeenState { try? run(commit) }
+  }
 
   /// Frees the pages that SQLite keeps of the file. Outside transactions only.
   func releasePages() { sqlite3_db_release_memory(raw) }
@@ -83,7 +100,10 @@ final class WorkerConnection {
         try? run(commit)
         throw error
       }
-      if capture.identify() { return }
+      if capture.identify() {
+        if capture.canAskOften { files.note(of: raw) }
+        return
+      }
       try run(commit)
     }
     throw FreshetError(.overloaded, "no state of the database lasts long enough to be read")

@@ -6,6 +6,8 @@ import Store
 // What clients ask. Every command is answered at the state of the database that the turn sees.
 extension WorkerLoop {
   func perform(_ command: WorkerCommand) {
+    // What fails is that command's alone.
+    defer { database?.connection.restoreSnapshot() }
     switch command {
     case .subscribe(let command): subscribe(command)
     case .request(let key, let request): perform(request, key)
@@ -17,6 +19,7 @@ extension WorkerLoop {
     case .explain(let query, let reply): explain(query, reply)
     case .schema(let reply): reply(.success(database?.schema.listing ?? []))
     case .statistics(let reply): reply(currentStatistics)
+    case .readiness(let reply): reply(readingFailure)
     case .sessionClosed(let session):
       for subscription in sessions[session, default: [:]].values { remove(subscription) }
     case .stop: requestStop()
@@ -33,6 +36,7 @@ extension WorkerLoop {
     case .request(let key, _): output.send(.error(error, isFatal: false), shape: .arrays, to: key)
     case .explain(_, let reply): reply(.failure(error))
     case .schema(let reply): reply(.failure(error))
+    case .readiness(let reply): reply(error)
     default: perform(command)
     }
   }

@@ -175,6 +175,7 @@ extension WorkerLoop {
   /// - Returns: false when no later try can mend it: the subscriptions have ended.
   @discardableResult
   private func postpone(_ group: SubscriberGroup, of query: FollowedQuery, _ error: FreshetError) -> Bool {
+    database?.connection.restoreSnapshot()
     if error.isFinal {
       for subscription in group.subscriptions { end(subscription, error) }
       return false
@@ -182,7 +183,7 @@ extension WorkerLoop {
     if group.state.retryAt == 0 {
       output.send(.error(error, isFatal: false), shape: group.shape, to: [group.recipients])
     }
-    group.state.retryAt = monotonicNanoseconds() + 1_000_000_000
+    group.state.retryAt = monotonicNanoseconds() + retryInterval
     dirty[ObjectIdentifier(query)] = query
     nextDue = min(nextDue, group.state.retryAt)
     return true

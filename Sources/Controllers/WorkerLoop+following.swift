@@ -143,11 +143,13 @@ extension WorkerLoop {
 
   /// A query could not be followed. Some things no later try mends; others are told once, and tried again.
   func fail(_ query: FollowedQuery, _ error: FreshetError, _ before: Int64) {
+    database?.connection.restoreSnapshot()
     if error.isFinal { return end(query, error) }
     logger.error("a query cannot be run", metadata: ["error": "\(error.message)", "from": "\(query.query.from)"])
-    query.pending = .init(commit: query.pending?.commit ?? before, due: monotonicNanoseconds() + Self.retryInterval)
+    let due = monotonicNanoseconds() + retryInterval
+    query.pending = .init(commit: query.pending?.commit ?? before, due: due)
     timed[ObjectIdentifier(query)] = query
-    nextDue = min(nextDue, monotonicNanoseconds() + Self.retryInterval)
+    nextDue = min(nextDue, due)
     if query.hasFailed { return }
     query.hasFailed = true
     for subscription in query.subscriptions.values {
@@ -155,7 +157,7 @@ extension WorkerLoop {
     }
   }
 
-  private static let retryInterval: UInt64 = 1_000_000_000
+  var retryInterval: UInt64 { UInt64(configuration.retryInterval) * 1_000_000 }
 
   /// Ends all subscriptions of a query with an error.
   func end(_ query: FollowedQuery, _ error: FreshetError) {

@@ -8,7 +8,13 @@ extension WorkerLoop {
   /// Takes up a file that has appeared, or has taken the place of the one that is open.
   func openIfReplaced() {
     let path = configuration.path
-    guard let file = FileIdentity(path: path), file != database?.connection.file else { return }
+    guard let file = FileIdentity(path: path) else { return }
+    if let connection = database?.connection, file == connection.file {
+      if connection.files.state == .same { return }
+      close(connection.files)
+    }
+    if let lostFiles, !lostFiles.mayOpen, !lostFiles.isOverdue { return }
+    lostFiles = nil
     do {
       let isFirst = database == nil && queries.isEmpty
       let opened = try open()
@@ -30,6 +36,39 @@ extension WorkerLoop {
     var settings = ChangeCapture.Settings()
     settings.memoryLimit = configuration.captureBytes
     return try OpenDatabase(path: configuration.path, settings)
+  }
+
+  /// The -wal or -shm was deleted: the connection goes on in files without a name. SQLite takes up others only when nothing of
+  /// this process has the database open any more.
+  private func close(_ files: WALFiles) {
+    logger.warning(
+      "the -wal or -shm was deleted while the database was open", metadata: ["path": "\(configuration.path)"])
+    for shape in Array(shapes.values) + queries.values.map(\.shape) { shape.close() }
+    shapes = [:]
+    shapesByTable = [:]
+    shapesOfEveryCommit = [:]
+    database = nil
+    lostFiles = LostFiles(files, isEmptied: false)
+    output.filesReleased()
+  }
+
+  /// What keeps lists from being read, in a turn that could be begun; nil: nothing.
+  var readingFailure: FreshetError? {
+    // What is open can be read without its name, and what SQLite has in memory without the file.
+    if FileIdentity(path: configuration.path) == nil { return FreshetError(.overloaded, "the database is not there") }
+    if queries.isEmpty || queries.values.contains(where: { !$0.hasFailed }) { return nil }
+    return FreshetError(.overloaded, "no list can be read at the moment")
+  }
+
+  /// Before shared memory is touched after a wait.
+  func restoreSharedMemory() {
+    guard let connection = database?.connection, !connection.restoreSharedMemory(), !hasWarnedOfSharedMemory else {
+      return
+    }
+    hasWarnedOfSharedMemory = true
+    logger.error(
+      "somebody shortened the -shm, and it cannot be made longer again: the server will end with SIGBUS",
+      metadata: ["path": "\(configuration.path)"])
   }
 
   /// The schema is another one: statements are compiled anew, and what may have changed with it is read again.
@@ -56,6 +95,11 @@ extension WorkerLoop {
       // The file's schema may have changed in ways that this query never sees.
       if outcome == .sameColumns || query.pending != nil { return }
       for subscription in query.subscriptions.values { startOver(subscription) }
+    } catch  where !error.isFinal {
+      // It is compiled when the database can be read again.
+      fail(query, error, commit)
+      database?.connection.capture.forgetSchema()
+      mustTurn = true
     } catch {
       end(query, FreshetError(.schemaChanged, "the schema has changed: \(error.message)"))
     }

@@ -67,6 +67,9 @@ final class WorkerLoop {
   /// Whether this loop has a thread, which may rest.
   private var isPaced = false
   private var isStopping = false
+  /// Files that were deleted while they were open, until they are out of use.
+  var lostFiles: LostFiles?
+  var hasWarnedOfSharedMemory = false
   /// The last turn could not read the database.
   private var hasFailed = false
   /// There is something to do that no event will tell of.
@@ -119,10 +122,11 @@ final class WorkerLoop {
   /// What there is to do now, without waiting for more.
   func step() {
     let commands = worker.takeCommands()
+    restoreSharedMemory()
     let now = monotonicNanoseconds()
     let isResting = commands.isEmpty && rest(now) > 0
     let hasChanged = !isResting && hasDatabaseChanged()
-    if !hasChanged, mayBeReplaced(now) { openIfReplaced() }
+    if !hasChanged || identityRead == 0, mayBeReplaced(now) { openIfReplaced() }
     if hasChanged || mustTurn || !commands.isEmpty || monotonicNanoseconds() >= nextDue { turn(commands) }
     output.flush()
     dropIdleQueries()
@@ -210,6 +214,7 @@ final class WorkerLoop {
     if database?.connection.capture.canAskOften != true { timeout = max(timeout, 1_000_000) }
     if nextDue != .max { timeout = min(timeout, nextDue > now ? nextDue - now : 0) }
     if mustTurn { timeout = hasFailed ? min(timeout, 50_000_000) : 0 }
+    if lostFiles != nil { timeout = min(timeout, 5_000_000) }
     if rest > 0 { timeout = rest } else { look = min(look + 1, Self.looks.count) }
 
     var descriptors = [pollfd(fd: worker.wake.readEnd, events: Int16(POLLIN), revents: 0)]

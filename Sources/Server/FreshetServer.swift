@@ -53,7 +53,7 @@ package final class FreshetServer: Sendable {
       pool.stop()
       throw ServerError(error.message)
     }
-    output.start(gateway)
+    output.start(gateway, transactions)
     front.start(self)
     checkPublishedQueries()
   }
@@ -102,8 +102,9 @@ package final class FreshetServer: Sendable {
     streams.stop()
     gateway.stop(code: 1001, reason: "the server is stopping", grace: configuration.grace)
     pool.stop()
-    // Front, server and gateway keep one another.
+    // Front, server and gateway keep one another, and so do output and transactions.
     front.stop()
+    output.stop()
   }
 }
 

@@ -1,6 +1,7 @@
 import Controllers
 import Gateway
 import LiveQuery
+import Synchronization
 import Wire
 
 // What the server tells of queries, of the database and of itself.
@@ -38,5 +39,16 @@ extension FreshetServer {
         let headers = [("Content-Type", "text/plain; version=0.0.4; charset=utf-8"), ("Cache-Control", "no-store")]
         exchange.answer(HTTPAnswer(status: 200, headers: headers, body: Array(metrics(statistics).utf8)))
       })
+  }
+
+  /// Whether what clients ask can be answered: the workers are asked, for only they know.
+  func getReadiness(_ exchange: HTTPExchange) {
+    guard isReady.load(ordering: .relaxed) else {
+      return exchange.answer(.problem(.shuttingDown, "the server is stopping"))
+    }
+    let check = ReadinessCheck(parts: max(1, configuration.workers)) { error in
+      exchange.answer(error.map { .problem($0) } ?? .json(Array("{\"status\":\"ready\"}".utf8)))
+    }
+    pool.post(.readiness { check.add($0) })
   }
 }

@@ -48,14 +48,6 @@ extension FreshetServer {
     }
   }
 
-  func getReadiness(_ exchange: HTTPExchange) {
-    if isReady.load(ordering: .relaxed) {
-      exchange.answer(.json(Array("{\"status\":\"ready\"}".utf8)))
-    } else {
-      exchange.answer(.problem(.shuttingDown, "the server is stopping"))
-    }
-  }
-
   func postTransaction(_ exchange: HTTPExchange) throws(FreshetError) {
     guard let transactions else { throw FreshetError(.notAllowed, "writing is not allowed on this server") }
     let statements = try SQLStatement.list(json: try JSONValue(body: exchange.request.body)["statements"])

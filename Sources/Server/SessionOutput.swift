@@ -11,6 +11,8 @@ final class SessionOutput: SubscriptionOutput {
   private let greeting: Greeting
   /// Set once, before the first session can exist.
   private let gateway = Mutex<Gateway?>(nil)
+  /// Set once, if at all, before the first session can exist.
+  private let transactions = Mutex<TransactionQueue?>(nil)
 
   init(sessions: SessionTable, streams: EventStreams, greeting: Greeting) {
     self.sessions = sessions
@@ -18,7 +20,15 @@ final class SessionOutput: SubscriptionOutput {
     self.greeting = greeting
   }
 
-  func start(_ gateway: Gateway) { self.gateway.withLock { $0 = gateway } }
+  func start(_ gateway: Gateway, _ transactions: TransactionQueue?) {
+    self.gateway.withLock { $0 = gateway }
+    self.transactions.withLock { $0 = transactions }
+  }
+
+  /// The workers' and the writer's owner is gone: they keep one another.
+  func stop() { transactions.withLock { $0 = nil } }
+
+  func filesReleased() { transactions.withLock { $0 }?.releaseFiles() }
 
   func isDrained(_ session: UInt64) -> Bool { sessions.isDrained(session) }
 

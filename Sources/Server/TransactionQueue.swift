@@ -5,11 +5,19 @@ import Store
 import Synchronization
 import Wire
 
+#if canImport(Glibc)
+  import Glibc
+#elseif canImport(Musl)
+  import Musl
+#else
+  import Darwin
+#endif
+
 /// The third domain: one connection that writes for clients, one transaction after the other.
 ///
 /// A transaction is answered once a worker has seen it, with the number that the worker gives the state it leads to: what
 /// subscriptions are told carries the same numbers.
-// @unchecked: `writer` and `file` are used on `queue` alone, after init.
+// @unchecked: `writer`, `file` and `lost` are used on `queue` alone, after init.
 final class TransactionQueue: @unchecked Sendable {
   private let queue = DispatchQueue(label: "freshet.writer")
   private let configuration: ServerConfiguration
@@ -17,6 +25,8 @@ final class TransactionQueue: @unchecked Sendable {
   private var writer: Writer?
   /// The file that is open: another one may come to have its name.
   private var file: FileIdentity?
+  /// Files that were deleted under the writer, until they are out of use.
+  private var lost: LostFiles?
   /// Transactions asked for and not answered yet.
   private let open = DispatchGroup()
   let committed = Atomic<Int>(0)
@@ -29,14 +39,52 @@ final class TransactionQueue: @unchecked Sendable {
     if FileIdentity(path: configuration.database) != nil { _ = try currentWriter() }
   }
 
-  /// A connection to the file that has the name now.
+  /// A connection to the files that have the names now, in which a transaction has begun.
+  private func begin() throws(FreshetError) -> Writer {
+    for _ in 0..<2 {
+      let writer = try currentWriter()
+      if try writer.begin() { return writer }
+      giveUp(writer)
+    }
+    throw FreshetError(.overloaded, "the database's -wal or -shm was deleted: try again")
+  }
+
+  /// A connection to the file that has the name now, opened anew when the last one was of no use.
   private func currentWriter() throws(FreshetError) -> Writer {
     let file = FileIdentity(path: configuration.database)
-    if let writer, file == self.file { return writer }
+    if let writer, writer.files.state != .same { giveUp(writer) }
+    if let writer, file == self.file, !writer.isDoubtful { return writer }
+    writer = nil
+    try waitForFiles()
     let opened = try Writer(path: configuration.database, timeout: configuration.queryTimeout.milliseconds)
     writer = opened
     self.file = file
     return opened
+  }
+
+  /// The -wal or -shm was deleted: what was committed is saved, and the files are let go.
+  private func giveUp(_ writer: Writer) {
+    writer.rescue()
+    lost = LostFiles(writer.files, isEmptied: writer.isEmptied)
+    self.writer = nil
+  }
+
+  /// All connections of a process share one -shm: one that was deleted has to be given up by all of them before another can be
+  /// opened. Workers do so as soon as they notice.
+  private func waitForFiles() throws(FreshetError) {
+    guard let lost else { return }
+    while !lost.mayOpen {
+      if lost.isOverdue {
+        throw FreshetError(.overloaded, "the database's -wal or -shm was deleted, and is still in use")
+      }
+      usleep(2_000)
+    }
+    self.lost = nil
+  }
+
+  /// A worker has given up files that were deleted. Any thread.
+  func releaseFiles() {
+    queue.async { [self] in if let writer, writer.files.state != .same { giveUp(writer) } }
   }
 
   /// Runs a transaction after those asked for before it.
@@ -50,7 +98,7 @@ final class TransactionQueue: @unchecked Sendable {
     queue.async { [self] in
       let writes = statements.map { (sql: $0.sql, parameters: $0.parameters) }
       do throws(FreshetError) {
-        let changes = try currentWriter().transact(writes)
+        let changes = try begin().transact(writes)
         committed.add(1, ordering: .relaxed)
         pool.post(.databaseChanged)
         pool.first.post(

@@ -17,7 +17,16 @@ package final class PreparedStatement {
     self.handle = handle
   }
 
-  deinit { sqlite3_finalize(handle) }
+  private var isClosed = false
+
+  deinit { close() }
+
+  /// Ends the statement before it is released, so that its connection can be closed. It is not to be used any more.
+  func close() {
+    if isClosed { return }
+    isClosed = true
+    sqlite3_finalize(handle)
+  }
 
   /// Runs statements that give no rows.
   package static func run(_ connection: OpaquePointer, _ sql: String) throws(SQLiteFailure) {

@@ -26,6 +26,7 @@ extension ResultReader {
       for place in rows { contents.append(tree.offset(section: place.section, item: place.item), to: &packed) }
       return packed
     }
+    try checkSnapshot()
     do {
       if rows.count < Self.many || !recent.isEmpty { return try look(up: rows) }
       var wanted = WantedRows(rows)

@@ -65,6 +65,9 @@ package final class ResultReader {
   /// - Throws: `duplicate_key`, `timeout`, `too_large`, and what else SQLite reports. The reader is then as it was.
   /// - Complexity: O(rows × log rows).
   package func fetch(into editor: SectionedTreeEditor? = nil) throws(FreshetError) -> SectionedTreeEditor {
+    try checkSnapshot()
+    // What a `refresh` has read that failed is of an older state.
+    forgetContents()
     bind()
     let scan = statements.scan
     defer { scan.reset() }
@@ -101,6 +104,13 @@ package final class ResultReader {
       self.contents = contents
       return result
     } catch { throw failure(error) }
+  }
+
+  /// An I/O error or a lack of memory makes SQLite end the transaction: what is read afterwards is another state, which must
+  /// not be mixed with the one that the other lists show.
+  func checkSnapshot() throws(FreshetError) {
+    if !statements.isClosed, sqlite3_get_autocommit(sqlite3_db_handle(statements.scan.handle)) == 0 { return }
+    throw FreshetError(.overloaded, "the database cannot be read at the moment: its read transaction has ended")
   }
 
   private func check(rows: Int, bytes: Int) throws(FreshetError) {
@@ -144,6 +154,7 @@ package final class ResultReader {
     _ units: some Collection<[UInt8]>, in editor: inout SectionedTreeEditor
   ) throws(FreshetError) {
     guard let single = statements.single, let unit = query.unit else { return }
+    try checkSnapshot()
     forgetContents()
     bind()
     do {
@@ -213,6 +224,7 @@ package final class ResultReader {
 
   /// The values of `alongside`, in the order of their names.
   package func alongside() throws(FreshetError) -> [NamedValue] {
+    try checkSnapshot()
     bind()
     var values: [NamedValue] = []
     do throws(SQLiteFailure) {

@@ -1,3 +1,4 @@
+import CSQLite
 import GRDBSQLite
 package import LiveQuery
 
@@ -13,21 +14,31 @@ package final class Writer {
   private let deadline: Deadline
   /// The longest that a transaction's statements may take, in milliseconds.
   private let timeout: Int
+  /// Of the database, for messages.
+  private let fileName: String
+  package private(set) var files: WALFiles
+  /// Whether another connection may fare better: what was opened may have been opened wrongly, such as only for reading.
+  package private(set) var isDoubtful = false
+
+  /// Whether `rescue` has emptied the WAL-index, so that it goes with any -wal.
+  package private(set) var isEmptied = false
 
   /// A statement and its parameters.
   package typealias Statement = (sql: String, parameters: Query.Parameters)
 
   /// Opens the database at `path` for writing; it must exist.
   package init(path: String, timeout: Int = 30_000) throws(FreshetError) {
+    fileName = path.split(separator: "/").last.map(String.init) ?? path
     var connection: OpaquePointer?
     let code = sqlite3_open_v2(path, &connection, SQLITE_OPEN_READWRITE | SQLITE_OPEN_NOMUTEX, nil)
     guard code == SQLITE_OK, let connection else {
-      let message = connection.map { String(cString: sqlite3_errmsg($0)) } ?? "out of memory"
+      let failure = SQLiteFailure(of: connection, code)
       sqlite3_close(connection)
-      throw FreshetError(.readOnly, "cannot open the database for writing: \(message)")
+      throw FreshetError(writeFailure: failure, place: "cannot open \(fileName) for writing")
     }
     self.connection = connection
     self.timeout = timeout
+    files = WALFiles(of: connection)
     deadline = Deadline(of: connection)
     sqlite3_busy_timeout(connection, 5_000)
     do throws(SQLiteFailure) { try run("PRAGMA foreign_keys = ON") } catch {
@@ -38,27 +49,79 @@ package final class Writer {
 
   deinit { sqlite3_close(connection) }
 
-  /// Runs all statements in one transaction: all of them, or none.
+  /// Begins a transaction, to be followed by `transact`.
   ///
-  /// - Returns: how many rows they changed (triggers not counted).
-  /// - Throws: `constraint`, `not_allowed`, `bad_query` and its like, `timeout`, `read_only`, `overloaded`.
+  /// - Returns: false, having begun nothing, when the -wal or -shm was deleted: see `rescue`.
+  /// - Throws: `read_only`, `overloaded`.
+  package func begin() throws(FreshetError) -> Bool {
+    // What cannot be mended shows in the transaction.
+    _ = files.restoreSharedMemory()
+    try control("BEGIN IMMEDIATE")
+    withoutAuthorizer { files.note(of: connection) }
+    if files.state == .same { return true }
+    try? run("ROLLBACK")
+    return false
+  }
+
+  /// Runs all statements in the transaction that was begun, and commits it: all of them, or none.
+  ///
+  /// - Returns: how many rows they changed, triggers not counted. They are in the file that others see.
+  /// - Throws: `constraint`, `not_allowed`, `bad_query` and its like, `timeout`, `read_only`, `overloaded`; `internal` when it
+  ///   is not known whether they are in the file.
   package func transact(_ statements: [Statement]) throws(FreshetError) -> Int {
-    do throws(SQLiteFailure) { try run("BEGIN IMMEDIATE") } catch { throw FreshetError(writeFailure: error) }
+    let changes: Int
     do throws(FreshetError) {
-      let changes = try deadline.limited(milliseconds: timeout) { () throws(FreshetError) in
+      changes = try deadline.limited(milliseconds: timeout) { () throws(FreshetError) in
         var changes = 0
         for (index, statement) in statements.enumerated() {
           changes += try run(statement, place: "statements[\(index)]")
         }
         return changes
       }
-      do throws(SQLiteFailure) { try run("COMMIT") } catch { throw FreshetError(writeFailure: error) }
-      return changes
+      try control("COMMIT")
     } catch {
       // A failed statement may have ended the transaction itself.
       if sqlite3_get_autocommit(connection) == 0 { try? run("ROLLBACK") }
       throw error
     }
+    guard files.state == .same || rescue() else {
+      throw FreshetError(
+        .internal,
+        "somebody deleted \(fileName)-wal or -shm while the transaction was written: it may be lost; look before you repeat it"
+      )
+    }
+    return changes
+  }
+
+  /// Runs BEGIN or COMMIT.
+  private func control(_ sql: String) throws(FreshetError) {
+    do throws(SQLiteFailure) { try run(sql) } catch { throw failure(error) }
+  }
+
+  /// What SQLite says, with the file's name when the file is what is wrong.
+  private func failure(_ error: SQLiteFailure, place: String? = nil) -> FreshetError {
+    let ofFile = [SQLITE_READONLY, SQLITE_CANTOPEN, SQLITE_PERM, SQLITE_IOERR, SQLITE_NOTADB, SQLITE_CORRUPT]
+    guard ofFile.contains(error.primaryCode) else { return FreshetError(writeFailure: error, place: place) }
+    isDoubtful = true
+    return FreshetError(writeFailure: error, place: place.map { "\(fileName): \($0)" } ?? fileName)
+  }
+
+  /// The -wal or -shm was deleted. What was committed is in the files that this connection still has open: it is copied into the
+  /// database while nobody has begun new ones. The connection is then to be closed: it goes on in files without a name.
+  ///
+  /// - Returns: whether everything committed is in the database file.
+  @discardableResult
+  package func rescue() -> Bool {
+    isDoubtful = true
+    // Closing would copy once more, when others may have begun files of their own, and delete those.
+    sqlite_leave_wal_on_close(connection)
+    guard files.state == .deleted else { return false }
+    var frames: Int32 = -1
+    var copied: Int32 = -1
+    let code = sqlite3_wal_checkpoint_v2(connection, "main", SQLITE_CHECKPOINT_TRUNCATE, &frames, &copied)
+    isEmptied = code == SQLITE_OK
+    // Busy: somebody still reads the old frames. They are in the database as well.
+    return [SQLITE_OK, SQLITE_BUSY].contains(code & 0xFF) && frames >= 0 && frames == copied
   }
 
   private func withoutAuthorizer<Result>(_ body: () -> Result) -> Result {
@@ -78,10 +141,10 @@ package final class Writer {
     let prepared: PreparedStatement
     do throws(SQLiteFailure) {
       prepared = try PreparedStatement(connection, statement.sql, isPersistent: false)
-    } catch { throw FreshetError(writeFailure: error, place: place) }
+    } catch { throw failure(error, place: place) }
     try bind(statement.parameters, to: prepared, place: place)
     do throws(SQLiteFailure) { while try prepared.step() {} } catch {
-      throw FreshetError(writeFailure: error, place: place)
+      throw failure(error, place: place)
     }
     return sqlite3_stmt_readonly(prepared.handle) != 0 ? 0 : Int(sqlite3_changes64(connection))
   }
@@ -159,9 +222,11 @@ extension FreshetError {
     case _ where isDenied:
       self.init(.notAllowed, "\(message): a transaction may insert, update, delete and select")
     case SQLITE_CONSTRAINT: self.init(.constraint, message)
-    case SQLITE_READONLY, SQLITE_CANTOPEN, SQLITE_PERM: self.init(.readOnly, message)
+    // Another file has the name: it is opened for the next transaction.
+    case SQLITE_READONLY where error.code == SQLITE_READONLY | (4 << 8): self.init(.overloaded, message)
+    case SQLITE_READONLY, SQLITE_PERM: self.init(.readOnly, message)
     case SQLITE_RANGE, SQLITE_MISMATCH: self.init(.badQuery, message)
-    case SQLITE_FULL, SQLITE_IOERR: self.init(.overloaded, message)
+    case SQLITE_FULL, SQLITE_IOERR, SQLITE_CANTOPEN: self.init(.overloaded, message)
     default: self.init(queryFailure: error, place: place)
     }
   }

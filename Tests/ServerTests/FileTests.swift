@@ -74,6 +74,27 @@ import Wire
     #expect(try FileManager.default.contentsOfDirectory(atPath: folder.path) == ["a b%41.sqlite"])
   }
 
+  @Test func `A file that may be written again is`() throws {
+    let folder = try ProgramFolder()
+    func setPermissions(_ permissions: Int, _ path: String) throws {
+      try FileManager.default.setAttributes([.posixPermissions: permissions], ofItemAtPath: path)
+    }
+    try setPermissions(0o777, folder.path)
+    try setPermissions(0o444, folder.database)
+    let program = try Program(["serve", folder.database, "--port", "0", "--allow-writes"], asNobody: getuid() == 0)
+    defer { program.stop() }
+    let port = try program.port()
+    func insert() throws -> RawResponse {
+      try RawSocket(port: port).request(
+        "POST", "/v1/transactions", headers: ["Content-Type: application/json"],
+        body: #"{"statements":[{"sql":"INSERT INTO t(a) VALUES ('y')"}]}"#)
+    }
+    let refusal = try insert()
+    #expect(refusal.status == 403 && refusal.text.contains("read_only") && refusal.text.contains("a b.sqlite"))
+    try setPermissions(0o666, folder.database)
+    #expect(try insert().status == 200)
+  }
+
   // MARK: - Another file
 
   @Test(arguments: [true, false])

@@ -30,6 +30,8 @@ package final class ChangeCapture {
   private var index: SharedIndex?
   /// The header before the transaction began, as it was and as it was read.
   private var noted: SharedIndex.NotedHeader?
+  /// That of the state seen last.
+  private var seenHeader: SharedIndex.NotedHeader?
   private var candidate: WALIndexHeader?
   /// The state that the transaction sees.
   private var current = FileState.unknown
@@ -56,7 +58,7 @@ package final class ChangeCapture {
   /// Whether the file may be in another state than the one seen last. Outside of transactions, without a lock; in WAL mode
   /// without a system call.
   package var hasMoved: Bool {
-    if let index, let noted { return index.differs(from: noted) }
+    if let index, let seenHeader { return index.differs(from: seenHeader) }
     if case .journal(let state) = seen { return JournalState(pages.database) != state }
     return true
   }
@@ -90,6 +92,9 @@ package final class ChangeCapture {
     return true
   }
 
+  /// After `identify`: whether the transaction sees the state that `advance` went to last.
+  package var isAtSeenState: Bool { current.isSame(as: seen) }
+
   private func giveUp() -> Bool {
     statistics.retries += 1
     return false
@@ -116,6 +121,9 @@ package final class ChangeCapture {
   }
 
   // MARK: - Following
+
+  /// The schema is to be read again, although it has not changed.
+  package func forgetSchema() { schemaCookie = nil }
 
   /// Follows a table from the present state on, or remembers more of one that is followed already.
   ///
@@ -166,6 +174,7 @@ package final class ChangeCapture {
     var tick = CapturedTick()
     defer {
       seen = current
+      seenHeader = noted
       pages.end()
     }
     if current.isSame(as: seen) {
@@ -188,6 +197,7 @@ package final class ChangeCapture {
       return .format
     }
     guard case .wal(let before, _) = seen else { return .first }
+    if schemaCookie == nil { return .schema }
     let pageSize = header.pageSize == 0 ? pages.pageSize : header.pageSize
     do throws(Doubt) {
       let step = try WALFollower(pageSize: pageSize, reader: reader).step(from: before, to: header, pages.wal)

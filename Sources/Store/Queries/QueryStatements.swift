@@ -2,7 +2,7 @@ package import LiveQuery
 
 /// A compiled query's statements on a worker's connection, shared by all queries of its shape.
 ///
-/// Owner: the worker's thread. Mutable state: `owner`, the query whose parameters are bound.
+/// Owner: the worker's thread. Mutable state: `owner`, the query whose parameters are bound, and `isClosed`.
 package final class QueryStatements {
   package let compiled: CompiledQuery
   let encoding: TextEncoding
@@ -12,6 +12,8 @@ package final class QueryStatements {
   let mappings: [[Mapping]]
   let alongside: [PreparedStatement]
   private var owner: ObjectIdentifier?
+  /// Whether the connection is closed, and with it the statements.
+  private(set) var isClosed = false
 
   /// What finds the units of a changed row.
   struct Mapping {
@@ -52,13 +54,22 @@ package final class QueryStatements {
   func bind(_ parameters: [SQLValue], of owner: AnyObject) {
     if self.owner == ObjectIdentifier(owner) { return }
     self.owner = ObjectIdentifier(owner)
-    var statements = [scan] + alongside
-    if let single { statements.append(single) }
-    for mapping in mappings.joined() { statements += [mapping.new, mapping.old].compactMap { $0 } }
-    for statement in statements {
+    for statement in all {
       let count = statement.parameterCount
       for (index, value) in parameters.enumerated() where index < count { statement.bind(value, at: Int32(index + 1)) }
     }
+  }
+
+  private var all: [PreparedStatement] {
+    [scan] + alongside + [single].compactMap(\.self)
+      + mappings.joined().flatMap { [$0.new, $0.old].compactMap(\.self) }
+  }
+
+  /// Ends all statements, so that the connection can be closed while queries still refer to them: those can be read again
+  /// once they have others.
+  package func close() {
+    isClosed = true
+    for statement in all { statement.close() }
   }
 
   /// To be called when a query that may have bound its parameters goes: another may get its address.

@@ -1,0 +1,7 @@
+#include "CSQLite.h"
+
+#include <stddef.h>
+
+void sqlite_leave_wal_on_close(sqlite3 *connection) {
+  sqlite3_db_config(connection, SQLITE_DBCONFIG_NO_CKPT_ON_CLOSE, 1, NULL);
+}

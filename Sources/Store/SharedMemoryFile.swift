@@ -1,0 +1,57 @@
+#if canImport(Glibc)
+  import Glibc
+#elseif canImport(Musl)
+  import Musl
+#else
+  import Darwin
+#endif
+
+// The -shm is memory that all users of a database in WAL mode share. SQLite maps it in pieces of 32 KiB and never asks again
+// how long the file is: when somebody shortens it (`truncate`, `cp` onto it, a restore), touching what is mapped behind its
+// new end is SIGBUS, the end of the process.
+extension WALFiles {
+  /// Makes a -shm that was shortened as long as it was. The zeros have no valid header, so that the next transaction,
+  /// whoever's it is, builds the WAL-index anew from the -wal, under SQLite's own locks: as it does when it finds
+  /// a short -shm on opening.
+  ///
+  /// To be called before shared memory is touched after a wait. Who shortens the file within a transaction still ends the
+  /// process: that nothing can prevent. One system call.
+  ///
+  /// - Returns: false when it is too short and cannot be made longer.
+  package mutating func restoreSharedMemory() -> Bool {
+    guard let sharedMemory, let status = FileStatus(path: sharedMemoryPath), status.identity == sharedMemory else {
+      return true
+    }
+    if status.size >= sharedMemorySize {
+      sharedMemorySize = status.size
+      return true
+    }
+    return truncate(sharedMemoryPath, off_t(sharedMemorySize)) == 0
+  }
+}
+
+extension FileIdentity {
+  /// Whether this process maps the file as a -shm, also when it has no name any more. By inode: some file systems show
+  /// another device here. True where the system does not tell.
+  var isMappedAsSharedMemory: Bool { hasMapping { $0 == "\(inode)" && $1.contains("-shm") } ?? true }
+}
+
+extension WALFiles {
+  /// Whether this process maps a -shm that had the name and was deleted.
+  var isDeletedMapped: Bool { hasMapping { $1 == "\(sharedMemoryPath) (deleted)\n" } ?? false }
+}
+
+/// Whether this process maps such a file, given its inode and what it was called; nil where the system does not tell.
+private func hasMapping(_ isWanted: (_ inode: Substring, _ name: Substring) -> Bool) -> Bool? {
+  guard let file = fopen("/proc/self/maps", "r") else { return nil }
+  defer { fclose(file) }
+  var line: UnsafeMutablePointer<CChar>?
+  var capacity = 0
+  defer { free(line) }
+  while getline(&line, &capacity, file) > 0, let text = line {
+    // Address, rights, offset, device, inode, path.
+    let fields = String(cString: text).split(separator: " ", maxSplits: 5, omittingEmptySubsequences: true)
+    if fields.count == 6, isWanted(fields[4], fields[5].drop { $0 == " " }) { return true }
+  }
+  return false
+}

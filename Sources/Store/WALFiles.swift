@@ -1,0 +1,94 @@
+import GRDBSQLite
+
+/// The -wal and -shm of a database in WAL mode, as a connection has them open.
+///
+/// SQLite deletes neither while somebody has the database open, but people and scripts do. A connection then goes on with
+/// files that have no name: what it writes is gone when the last process closes them, and what others write it does not see.
+///
+/// Owner: the thread that uses the connection.
+package struct WALFiles: Sendable {
+  package enum State: Sendable {
+    case same
+    /// One was deleted, and nobody has put anything in its place.
+    case deleted
+    /// Somebody else's has its name.
+    case replaced
+  }
+
+  let path: String
+  let walPath: String
+  let sharedMemoryPath: String
+  private(set) var database: FileIdentity?
+  private var wal: FileIdentity?
+  /// Whether the -shm in use is not the one that has the name, and never was.
+  fileprivate var isUnnamed = false
+  /// Nil while the database is not in WAL mode, as far as is known.
+  package private(set) var sharedMemory: FileIdentity?
+  /// The most that the -shm was seen to have: as much may be mapped.
+  var sharedMemorySize = 0
+
+  /// - Parameter connection: it knows where links lead to.
+  package init(of connection: OpaquePointer) {
+    path = sqlite3_db_filename(connection, "main").map { String(cString: $0) } ?? ""
+    walPath = path + "-wal"
+    sharedMemoryPath = path + "-shm"
+  }
+
+  /// To be called while the connection uses the files, if it does. What was noted first stays: that is what it has open.
+  package mutating func note(of connection: OpaquePointer) {
+    if wal != nil || (try? isInWALMode(connection)) != true { return }
+    database = FileIdentity(path: path)
+    wal = FileIdentity(path: walPath)
+    guard let status = FileStatus(path: sharedMemoryPath) else { return isUnnamed = true }
+    sharedMemory = status.identity
+    sharedMemorySize = status.size
+    // Another connection of this process may have one that was deleted, which is this connection's, too.
+    isUnnamed = !status.identity.isMappedAsSharedMemory
+  }
+
+  /// What has become of the files. Two system calls.
+  package var state: State {
+    guard let wal else { return .same }
+    if isUnnamed { return .replaced }
+    let walNow = FileStatus(path: walPath)
+    let sharedMemoryNow = FileIdentity(path: sharedMemoryPath)
+    if walNow?.identity == wal, sharedMemoryNow == sharedMemory { return .same }
+    // Whoever reads makes an empty one.
+    let isAnother = walNow.map { $0.identity != wal && $0.size > 0 } ?? false
+    return isAnother || (sharedMemoryNow != nil && sharedMemoryNow != sharedMemory) ? .replaced : .deleted
+  }
+}
+
+/// Files of which one was deleted, and which have to be given up before the database is opened again.
+///
+/// All connections of a process to one database share one mapping of the -shm: who opens the database while another connection
+/// has a deleted one gets that, and is not kept apart from writers that have another.
+package struct LostFiles: Sendable {
+  private let files: WALFiles
+  private let isEmptied: Bool
+  private let deadline = monotonicNanoseconds() + 1_000_000_000
+
+  /// - Parameter isEmptied: whether the WAL-index is empty, and goes with any -wal.
+  package init(_ files: WALFiles, isEmptied: Bool) {
+    self.files = files
+    self.isEmptied = isEmptied
+  }
+
+  /// Whether all connections have had the time to be closed.
+  package var isOverdue: Bool { monotonicNanoseconds() >= deadline }
+
+  /// Whether a connection that is opened now gets the files that everybody has.
+  package var mayOpen: Bool {
+    if files.isUnnamed { return !files.isDeletedMapped }
+    // SQLite tells them apart by the database's own file.
+    if FileIdentity(path: files.path) != files.database { return true }
+    if files.sharedMemory?.isMappedAsSharedMemory != true { return true }
+    // Others may have opened the database anew by now.
+    return FileIdentity(path: files.sharedMemoryPath) == files.sharedMemory && (isEmptied || isOverdue)
+  }
+}
+
+private func isInWALMode(_ connection: OpaquePointer) throws(SQLiteFailure) -> Bool {
+  let mode = try PreparedStatement(connection, "PRAGMA main.journal_mode", isPersistent: false)
+  return try mode.step() && mode.text(0) == "wal"
+}

@@ -1,0 +1,19 @@
+/* SQLite's default file system with reads that fail when a test says so: what cannot be tested with a good disk. */
+#ifndef FRESHET_FAULTY_FILES_H
+#define FRESHET_FAULTY_FILES_H
+
+#include <stdbool.h>
+
+/* From the `number`-th read (or lock, or mapping of the WAL-index) of a file whose path begins with `path` on, each fails;
+ * or only that one. Counts what this process's connections do that were opened after the first call. Any thread, one
+ * test at a time. */
+void faulty_files_arm(const char *_Nonnull path, int number, bool only_once);
+
+/* All is well again.
+ * Returns whether anything has failed since the files were armed. */
+bool faulty_files_heal(void);
+
+/* To be called before the connections are opened whose files are to fail. */
+void faulty_files_install(void);
+
+#endif

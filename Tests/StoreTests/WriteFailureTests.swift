@@ -1,0 +1,18 @@
+import GRDBSQLite
+import LiveQuery
+import Testing
+
+@testable import Store
+
+/// Which of SQLite's errors are a client's, which may pass, and which stay.
+@Suite struct WriteFailureTests {
+  @Test(
+    arguments: [
+      (SQLITE_READONLY, ErrorCode.readOnly), (SQLITE_PERM, .readOnly), (SQLITE_CANTOPEN, .overloaded),
+      (SQLITE_BUSY, .overloaded), (SQLITE_LOCKED, .overloaded), (SQLITE_IOERR, .overloaded), (SQLITE_FULL, .overloaded),
+      (SQLITE_READONLY | (4 << 8), .overloaded), (SQLITE_CONSTRAINT, .constraint), (SQLITE_AUTH, .notAllowed),
+    ])
+  func codesSayWhetherToTryAgain(code: Int32, expected: ErrorCode) {
+    #expect(FreshetError(writeFailure: SQLiteFailure(of: nil, code)).code == expected)
+  }
+}
