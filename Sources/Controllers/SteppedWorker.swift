@@ -18,4 +18,7 @@ package final class SteppedWorker {
 
   /// Takes in what was posted and committed, and hands over what that causes, as a worker's thread does between two waits.
   package func step() { loop.step() }
+
+  /// There is something left to do that needs no event.
+  package var isBusy: Bool { loop.mustTurn }
 }

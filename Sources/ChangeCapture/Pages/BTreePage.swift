@@ -9,8 +9,13 @@ struct BTreePage {
   let cellCount: Int
   private let start: UnsafeRawPointer
   private let header: UnsafeRawPointer
+  private let end: UnsafeRawPointer
+  /// The array of cell offsets.
+  private let offsets: UnsafeRawPointer
   private let usable: Int
   private let tree: Tree
+  /// The most of a payload that stays on the page.
+  private let longest: Int
 
   init(_ start: UnsafeRawPointer, number: UInt32, usable: Int, _ tree: Tree) throws(Doubt) {
     self.start = start
@@ -23,7 +28,10 @@ struct BTreePage {
     default: throw Doubt(.page)
     }
     cellCount = header.bigEndian16(3)
-    if header + (isLeaf ? 8 : 12) + 2 * cellCount > start + usable { throw Doubt(.page) }
+    offsets = header + (isLeaf ? 8 : 12)
+    end = start + usable
+    longest = tree == .table ? usable - 35 : (usable - 12) * 64 / 255 - 23
+    if offsets + 2 * cellCount > end { throw Doubt(.page) }
   }
 
   /// The last child of an interior page.
@@ -47,10 +55,9 @@ struct BTreePage {
 
   @inline(__always)
   func cell(_ index: Int) throws(Doubt) -> Cell {
-    let end = start + usable
-    var cursor = start + header.bigEndian16((isLeaf ? 8 : 12) + 2 * index)
+    var cursor = start + offsets.bigEndian16(2 &* index)
     var cell = Cell(payload: cursor)
-    if cursor + 4 > end || cursor < header { throw Doubt(.page) }
+    if cursor + 4 > end || cursor < offsets { throw Doubt(.page) }
     if !isLeaf {
       cell.child = cursor.bigEndian32(0)
       cursor += 4
@@ -69,8 +76,8 @@ struct BTreePage {
       cell.rowid = Int64(bitPattern: rowid)
     }
     cell.payload = cursor
-    cell.total = Int(total)
-    cell.local = localBytes(of: cell.total)
+    cell.total = Int(truncatingIfNeeded: total)
+    cell.local = cell.total <= longest ? cell.total : localBytes(of: cell.total)
     if cursor + cell.local > end { throw Doubt(.page) }
     if cell.local < cell.total {
       if cursor + cell.local + 4 > end { throw Doubt(.page) }
@@ -80,13 +87,10 @@ struct BTreePage {
     return cell
   }
 
-  /// How much of a payload stays on the page.
-  @inline(__always)
+  /// How much of a payload that is too long stays on the page.
   private func localBytes(of total: Int) -> Int {
-    let most = tree == .table ? usable - 35 : (usable - 12) * 64 / 255 - 23
-    if total <= most { return total }
     let least = (usable - 12) * 32 / 255 - 23
     let local = least + (total - least) % (usable - 4)
-    return local <= most ? local : least
+    return local <= longest ? local : least
   }
 }

@@ -74,15 +74,25 @@ package final class ByteBuffer {
   /// Appends a number as `readPacked` reads it.
   @inline(__always)
   func appendPacked(_ number: UInt64) {
-    reserve(10)
-    var rest = number
-    var position = count
-    while rest >= 0x80 {
-      start.storeBytes(of: UInt8(truncatingIfNeeded: rest) | 0x80, toByteOffset: position, as: UInt8.self)
-      position += 1
-      rest >>= 7
-    }
-    start.storeBytes(of: UInt8(truncatingIfNeeded: rest), toByteOffset: position, as: UInt8.self)
-    count = position + 1
+    reserve(longestPacked)
+    var end = start + count
+    writePacked(number, to: &end)
+    count = end - start
   }
+}
+
+/// Bytes that a packed number takes at most.
+let longestPacked = 10
+
+/// Writes a number as `readPacked` reads it, where there is room for the longest.
+@inline(__always)
+func writePacked(_ number: UInt64, to end: inout UnsafeMutableRawPointer) {
+  var rest = number
+  while rest >= 0x80 {
+    end.storeBytes(of: UInt8(truncatingIfNeeded: rest) | 0x80, as: UInt8.self)
+    end += 1
+    rest &>>= 7
+  }
+  end.storeBytes(of: UInt8(truncatingIfNeeded: rest), as: UInt8.self)
+  end += 1
 }

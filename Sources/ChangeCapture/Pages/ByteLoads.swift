@@ -40,6 +40,19 @@ func readVarint(_ start: UnsafeRawPointer, _ end: UnsafeRawPointer, _ value: ino
       value = UInt64(first)
       return 1
     }
+    // Rowids below two million.
+    if start + 3 <= end {
+      let second = start.byte(1)
+      if second < 0x80 {
+        value = UInt64(first & 0x7F) &<< 7 | UInt64(second)
+        return 2
+      }
+      let third = start.byte(2)
+      if third < 0x80 {
+        value = UInt64(first & 0x7F) &<< 14 | UInt64(second & 0x7F) &<< 7 | UInt64(third)
+        return 3
+      }
+    }
   }
   return readLongVarint(start, end, &value)
 }

@@ -31,6 +31,7 @@ package struct PayloadHasher: Sendable {
   }
 
   /// - Parameter start: what came before: the hash of a chain, or anything that the bytes are to be told apart by.
+  @inline(__always)
   func hash(_ bytes: UnsafeRawPointer, _ count: Int, start: UInt64) -> UInt64 {
     var state = start ^ mixed(start ^ seed.0, seed.1)
     let first: UInt64
@@ -38,38 +39,36 @@ package struct PayloadHasher: Sendable {
     if count > 16 {
       var cursor = bytes
       var left = count
-      if left > 48 { state = folded(&cursor, &left, state) }
+      if left > 48 {
+        // Three products that do not wait for one another.
+        var (other, third) = (state, state)
+        repeat {
+          state = mixed(load64(cursor, 0) ^ seed.1, load64(cursor, 8) ^ state)
+          other = mixed(load64(cursor, 16) ^ seed.2, load64(cursor, 24) ^ other)
+          third = mixed(load64(cursor, 32) ^ seed.3, load64(cursor, 40) ^ third)
+          cursor += 48
+          left &-= 48
+        } while left > 48
+        state ^= other ^ third
+      }
       while left > 16 {
         state = mixed(load64(cursor, 0) ^ seed.1, load64(cursor, 8) ^ state)
         cursor += 16
-        left -= 16
+        left &-= 16
       }
-      first = load64(cursor, left - 16)
-      second = load64(cursor, left - 8)
+      first = load64(cursor, left &- 16)
+      second = load64(cursor, left &- 8)
     } else if count >= 4 {
-      let middle = (count >> 3) << 2
-      first = load32(bytes, 0) << 32 | load32(bytes, middle)
-      second = load32(bytes, count - 4) << 32 | load32(bytes, count - 4 - middle)
+      let middle = (count &>> 3) &<< 2
+      first = load32(bytes, 0) &<< 32 | load32(bytes, middle)
+      second = load32(bytes, count &- 4) &<< 32 | load32(bytes, count &- 4 &- middle)
     } else if count > 0 {
-      first = UInt64(bytes.byte(0)) << 16 | UInt64(bytes.byte(count >> 1)) << 8 | UInt64(bytes.byte(count - 1))
+      first = UInt64(bytes.byte(0)) &<< 16 | UInt64(bytes.byte(count &>> 1)) &<< 8 | UInt64(bytes.byte(count &- 1))
       second = 0
     } else {
       first = 0
       second = 0
     }
     return mixed(seed.1 ^ UInt64(truncatingIfNeeded: count), mixed(first ^ seed.1, second ^ state))
-  }
-
-  /// Takes in 48 bytes at a time, in three independent products.
-  private func folded(_ cursor: inout UnsafeRawPointer, _ left: inout Int, _ start: UInt64) -> UInt64 {
-    var (first, second, third) = (start, start, start)
-    repeat {
-      first = mixed(load64(cursor, 0) ^ seed.1, load64(cursor, 8) ^ first)
-      second = mixed(load64(cursor, 16) ^ seed.2, load64(cursor, 24) ^ second)
-      third = mixed(load64(cursor, 32) ^ seed.3, load64(cursor, 40) ^ third)
-      cursor += 48
-      left -= 48
-    } while left > 48
-    return first ^ second ^ third
   }
 }

@@ -30,6 +30,49 @@ struct RememberedRow {
   }
 }
 
+/// Goes through the rows of a node.
+struct RowCursor {
+  /// The row that it stands on.
+  private(set) var row: RememberedRow
+  private var cursor: UnsafeRawPointer
+  private let end: UnsafeRawPointer
+  private let hasKeys: Bool
+  private let hasFields: Bool
+
+  /// Stands before the first row. The node has to be held meanwhile.
+  init(_ node: SummaryNode, _ index: Int, _ layout: RecordLayout) {
+    let bytes = node.bytes
+    cursor = bytes.baseAddress ?? UnsafeRawPointer(bitPattern: 1)!
+    end = cursor + bytes.count
+    row = RememberedRow(ordinal: -1, node: Int32(truncatingIfNeeded: index))
+    hasKeys = layout.isWithoutRowid
+    hasFields = !layout.remembered.isEmpty
+  }
+
+  /// - Returns: false at the end.
+  @inline(__always)
+  mutating func next() -> Bool {
+    if cursor >= end { return false }
+    let first = readPacked(&cursor)
+    if hasKeys {
+      row.key = cursor
+      row.keyCount = Int(truncatingIfNeeded: first)
+      cursor += row.keyCount
+    } else {
+      row.rowid &+= unzigzag(first)
+    }
+    row.hash = cursor.loadUnaligned(as: UInt64.self)
+    cursor += 8
+    if hasFields {
+      row.fieldsCount = Int(truncatingIfNeeded: readPacked(&cursor))
+      row.fields = cursor
+      cursor += row.fieldsCount
+    }
+    row.ordinal &+= 1
+    return true
+  }
+}
+
 /// Compares the rows of pages before and after, as sets: a row that merely moved to another page is in both.
 struct RowDifference {
   private(set) var before: [RememberedRow] = []
@@ -42,31 +85,34 @@ struct RowDifference {
   mutating func addAfter(_ node: SummaryNode, _ index: Int) { Self.add(node, index, layout, to: &after) }
 
   private static func add(_ node: SummaryNode, _ index: Int, _ layout: RecordLayout, to rows: inout [RememberedRow]) {
-    let bytes = node.bytes
-    guard var cursor = bytes.baseAddress else { return }
-    let end = cursor + bytes.count
     rows.reserveCapacity(rows.count + Int(node.header.rowCount))
-    var row = RememberedRow(node: Int32(index))
-    var previous: Int64 = 0
-    while cursor < end {
-      let first = readPacked(&cursor)
-      if layout.isWithoutRowid {
-        row.key = cursor
-        row.keyCount = Int(first)
-        cursor += row.keyCount
+    var cursor = RowCursor(node, index, layout)
+    while cursor.next() { rows.append(cursor.row) }
+  }
+
+  /// Compares one leaf of rows by rowid before and after, which are in order: a rowid belongs to one leaf alone for as long as
+  /// the tree's interior pages are as they were.
+  static func compareLeaf(
+    _ before: SummaryNode, _ after: SummaryNode, _ index: Int, _ layout: RecordLayout, into delta: inout TableDelta,
+    columns: (RememberedRow, RememberedRow) -> Int64
+  ) {
+    var old = RowCursor(before, index, layout)
+    var new = RowCursor(after, index, layout)
+    var (hasOld, hasNew) = (old.next(), new.next())
+    while hasOld || hasNew {
+      if hasOld, hasNew, old.row.rowid == new.row.rowid {
+        if old.row.hash != new.row.hash {
+          add(.update, new.row, old.row, new.row, columns(old.row, new.row), to: &delta)
+        }
+        hasOld = old.next()
+        hasNew = new.next()
+      } else if hasOld, !hasNew || old.row.rowid < new.row.rowid {
+        add(.delete, old.row, old.row, nil, -1, to: &delta)
+        hasOld = old.next()
       } else {
-        previous &+= unzigzag(first)
-        row.rowid = previous
+        add(.insert, new.row, nil, new.row, -1, to: &delta)
+        hasNew = new.next()
       }
-      row.hash = cursor.loadUnaligned(as: UInt64.self)
-      cursor += 8
-      if !layout.remembered.isEmpty {
-        row.fieldsCount = Int(readPacked(&cursor))
-        row.fields = cursor
-        cursor += row.fieldsCount
-      }
-      rows.append(row)
-      row.ordinal += 1
     }
   }
 

@@ -51,6 +51,11 @@ final class RowPacker {
     _ number: UInt32, parent: UInt32, at start: UnsafeRawPointer, _ source: Source, _ reading: inout Reading
   ) throws(Doubt) -> SummaryNode {
     let page = try BTreePage(start, number: number, usable: source.usableSize, reading.layout.tree)
+    if page.isLeaf, reading.keepsRows, !reading.layout.isWithoutRowid, reading.layout.remembered.isEmpty,
+      let node = try plainLeaf(page, parent: parent)
+    {
+      return node
+    }
     var links: SummaryNode.Links?
     if !page.isLeaf {
       links = SummaryNode.Links()
@@ -80,6 +85,27 @@ final class RowPacker {
       packed.append(hasher.hash(start, source.usableSize, start: UInt64(number)))
     }
     return .make(page.isLeaf ? .leaf : .interior, parent: parent, rowCount: rowCount, links: links, packed.bytes)
+  }
+
+  /// The common case: rows by rowid, of which nothing is kept but their hashes. It is what every commit is read with.
+  ///
+  /// - Returns: nil when a row does not fit on the page.
+  private func plainLeaf(_ page: BTreePage, parent: UInt32) throws(Doubt) -> SummaryNode? {
+    packed.removeAll()
+    packed.reserve(page.cellCount * (longestPacked + 8))
+    let (hasher, first) = (hasher, packed.start)
+    var end = first
+    var previous: Int64 = 0
+    for index in 0..<page.cellCount {
+      let cell = try page.cell(index)
+      if cell.overflow != 0 { return nil }
+      writePacked(zigzag(cell.rowid &- previous), to: &end)
+      previous = cell.rowid
+      end.storeBytes(of: hasher.hash(cell.payload, cell.local, start: 0), as: UInt64.self)
+      end += 8
+    }
+    let bytes = UnsafeRawBufferPointer(start: first, count: end - first)
+    return .make(.leaf, parent: parent, rowCount: page.cellCount, bytes)
   }
 
   /// The hash of a row: of what is on its page, and of its chain.

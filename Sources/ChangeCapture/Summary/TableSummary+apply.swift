@@ -47,6 +47,15 @@ extension TableSummary {
     _ pages: [UInt32], _ stale: [SummaryNode], _ fresh: [SummaryNode], _ changed: [UInt32], _ source: Source,
     into delta: inout TableDelta
   ) throws(Doubt) {
+    var columns = ChangedColumns(layout, packer.hasher, chains)
+    if keepsRows, !layout.isWithoutRowid {
+      for (index, page) in pages.enumerated() {
+        RowDifference.compareLeaf(stale[index], fresh[index], index, layout, into: &delta) { before, after in
+          columns.changed(before, after, page, source)
+        }
+      }
+      return
+    }
     var difference = RowDifference(layout)
     var held: [SummaryNode] = []
     for (index, page) in pages.enumerated() {
@@ -59,7 +68,6 @@ extension TableSummary {
       difference.addBefore(before, index)
       difference.addAfter(after, index)
     }
-    var columns = ChangedColumns(layout, packer.hasher, chains)
     withExtendedLifetime(held) {
       _ = difference.finish(into: &delta) { before, after in
         // A row that is on another page now is rare: all of its columns count.
