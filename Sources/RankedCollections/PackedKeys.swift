@@ -106,7 +106,12 @@ struct PackedKeys {
             let left = start == 0 ? 0 : ends[start - 1]
             let right = otherStart == 0 ? 0 : otherEnds[otherStart - 1]
             var run = 0
-            while run < most, ends[start + run] - left == otherEnds[otherStart + run] - right { run += 1 }
+            if left == right, ends.baseAddress != nil, otherEnds.baseAddress != nil,
+              memcmp(ends.baseAddress! + start, otherEnds.baseAddress! + otherStart, most * 4) == 0
+            {
+              run = most
+            }
+            while run < most, ends[start + run] &- left == otherEnds[otherStart + run] &- right { run += 1 }
             // Keys as long as one another, of which a number at the start are equal: all of them, or found by halving.
             let isEqual = { (count: Int) in
               count == 0
