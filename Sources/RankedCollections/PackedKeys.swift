@@ -141,7 +141,7 @@ struct PackedKeys {
     let position = start(index)
     bytes.insert(contentsOf: key, at: position)
     ends.insert(UInt32(position), at: index)
-    for later in index..<ends.count { ends[later] += UInt32(key.count) }
+    shiftEnds(from: index, by: UInt32(key.count))
   }
 
   mutating func remove(at index: Int) {
@@ -149,7 +149,14 @@ struct PackedKeys {
     let length = Int(ends[index]) - position
     bytes.removeSubrange(position..<position + length)
     ends.remove(at: index)
-    for later in index..<ends.count { ends[later] -= UInt32(length) }
+    shiftEnds(from: index, by: 0 &- UInt32(length))
+  }
+
+  /// Without checks, so that several are shifted at a time.
+  private mutating func shiftEnds(from start: Int, by shift: UInt32) {
+    ends.withUnsafeMutableBufferPointer { ends in
+      for index in start..<ends.count { ends[index] &+= shift }
+    }
   }
 
   mutating func append(contentsOf other: PackedKeys) {
