@@ -29,7 +29,7 @@ struct Matching {
     var staying: [Staying] = []
     for (index, common) in difference.common.enumerated() {
       for (position, row) in common.inserted.enumerated() {
-        guard let place = row.withIdentity({ removed.take($0) }) else {
+        guard let place = removed.take(row) else {
           inserted.append(row)
           continue
         }
@@ -83,14 +83,14 @@ private struct RemovedRows {
     places.reserveCapacity(count)
     for (index, common) in difference.common.enumerated() {
       for (position, row) in common.removed.enumerated() {
-        row.withIdentity { _ = numbers.insert($0) }
+        _ = numbers.insert(row)
         places.append((index, position, false))
       }
     }
   }
 
-  mutating func take(_ identity: Bytes) -> (common: Int, position: Int)? {
-    guard let number = numbers.number(of: identity) else { return nil }
+  mutating func take(_ row: SectionedTree.Row) -> (common: Int, position: Int)? {
+    guard let number = numbers.number(of: row) else { return nil }
     places[number].isTaken = true
     return (places[number].common, places[number].position)
   }

@@ -2,7 +2,7 @@ package import LiveQuery
 
 /// A compiled query's statements on a worker's connection, shared by all queries of its shape.
 ///
-/// Owner: the worker's thread. Mutable state: `owner`, the query whose parameters are bound.
+/// Owner: the worker's thread. Mutable state: `owner`, the query whose parameters are bound; `batch`, prepared when it is needed.
 package final class QueryStatements {
   package let compiled: CompiledQuery
   let encoding: TextEncoding
@@ -12,6 +12,10 @@ package final class QueryStatements {
   let mappings: [[Mapping]]
   let alongside: [PreparedStatement]
   private var owner: ObjectIdentifier?
+  private let connection: OpaquePointer
+  /// Looks up `batchSize` units at once.
+  private(set) var batch: PreparedStatement?
+  private var mayBatch = true
 
   /// What finds the units of a changed row.
   struct Mapping {
@@ -24,6 +28,7 @@ package final class QueryStatements {
     _ compiled: CompiledQuery, connection: OpaquePointer, encoding: TextEncoding
   ) throws(FreshetError) {
     self.compiled = compiled
+    self.connection = connection
     self.encoding = encoding
     do throws(SQLiteFailure) {
       let prepare = { (sql: String) throws(SQLiteFailure) in try PreparedStatement(connection, sql) }
@@ -48,12 +53,25 @@ package final class QueryStatements {
     } catch { throw FreshetError(queryFailure: error, place: nil) }
   }
 
+  /// To be called before parameters are bound.
+  ///
+  /// - Returns: whether there is `batch`.
+  func prepareBatch() -> Bool {
+    guard batch == nil, mayBatch else { return batch != nil }
+    // What does not compile in this company, as a plain `rowid` does not, is looked up one by one.
+    batch = compiled.unit?.batchSQL.flatMap { try? PreparedStatement(connection, $0) }
+    mayBatch = batch != nil
+    owner = nil
+    return mayBatch
+  }
+
   /// Binds a query's parameters, unless they are bound already.
   func bind(_ parameters: [SQLValue], of owner: AnyObject) {
     if self.owner == ObjectIdentifier(owner) { return }
     self.owner = ObjectIdentifier(owner)
     var statements = [scan] + alongside
     if let single { statements.append(single) }
+    if let batch { statements.append(batch) }
     for mapping in mappings.joined() { statements += [mapping.new, mapping.old].compactMap { $0 } }
     for statement in statements {
       let count = statement.parameterCount
