@@ -39,7 +39,7 @@ final class FollowedQuery {
   /// About what the newest version takes beside the one before, in bytes.
   private var newestBytes: Int
   /// For the newest versions, which columns of which units a version changed; nil: any.
-  private var changes: [(version: Int, units: [[UInt8]: ColumnSet]?)] = []
+  private var changes: [(version: Int, units: ConcernedUnits?)] = []
   /// Units in `changes`, and how many there may be: a client further behind is told all columns of a row that changed.
   private var notedUnits = 0
   private static let notedUnitsLimit = 20_000
@@ -97,10 +97,10 @@ final class FollowedQuery {
   ///
   /// - Returns: whether there is a new version.
   /// - Throws: what keeps it from being followed so: it has to be run again, or is over.
-  func follow(_ units: [[UInt8]: ColumnSet], alongside: Bool) throws(FreshetError) -> Bool {
+  func follow(_ units: ConcernedUnits, alongside: Bool) throws(FreshetError) -> Bool {
     do {
       let values = alongside ? try reader.alongside() : nil
-      let isNew = try controller.update(alongside: values) { editor in try reader.refresh(units.keys, in: &editor) }
+      let isNew = try controller.update(alongside: values) { editor in try reader.refresh(units, in: &editor) }
       if isNew { note(units, bytes: units.count * Self.bytesPerChange) } else { reader.forgetContents() }
       return isNew
     } catch let error as FreshetError { throw error } catch { throw FreshetError(.internal, "\(error)") }
@@ -168,13 +168,13 @@ final class FollowedQuery {
     return isSame ? .sameColumns : .otherColumns
   }
 
-  func hasRows(ofUnit unit: [UInt8]) -> Bool {
-    compiled.unit?.isKey == true ? controller.contains(unit) : reader.hasRows(ofUnit: unit)
+  func hasRows(ofUnit unit: Bytes) -> Bool {
+    compiled.unit?.isKey == true ? controller.contains(unit) : reader.hasRows(ofUnit: Array(unit))
   }
 
   // MARK: - Changed columns
 
-  private func note(_ units: [[UInt8]: ColumnSet]?, bytes: Int) {
+  private func note(_ units: ConcernedUnits?, bytes: Int) {
     newestBytes = bytes
     changes.append((controller.newest.number, units))
     // A version counts as a unit, so that empty ones do not pile up.
@@ -185,23 +185,28 @@ final class FollowedQuery {
     }
   }
 
-  /// The columns in which a row of the newest version may differ from `held`, a version of this query.
-  func changedColumns(of row: SectionedTree.Row, since held: ResultVersion) -> ColumnSet {
-    guard let oldest = changes.first?.version, oldest <= held.number + 1,
-      let unit = reader.unit(of: row.withIdentity { Array($0) })
-    else { return .all }
-    var bits: UInt64 = 0
-    for change in changes.reversed() {
-      if change.version <= held.number { break }
-      guard let units = change.units else { return .all }
-      bits |= units[unit]?.bits ?? 0
+  /// By row of the newest version, the columns in which it may differ from `held`, a version of this query.
+  func changedColumns(of rows: [SectionedTree.Row], since held: ResultVersion) -> [ColumnSet] {
+    guard let oldest = changes.first?.version, oldest <= held.number + 1 else {
+      return Array(repeating: .all, count: rows.count)
     }
-    let columns = ColumnSet(bits: bits)
-    // Another unit may give the row of this key now.
-    let mayBeAnother =
-      !compiled.isRefetched && compiled.unit?.isKey == false
-      && compiled.keyColumns.indices.contains { columns.contains($0) }
-    return columns.isEmpty || mayBeAnother ? .all : columns
+    let since = changes.suffix(changes.count - (changes.lastIndex { $0.version <= held.number } ?? -1) - 1)
+    let identityIsUnit = reader.identityIsUnit
+    return rows.map { row in
+      var columns = ColumnSet()
+      for change in since {
+        guard let units = change.units else { return .all }
+        let known =
+          identityIsUnit
+          ? units.columns(of: row)
+          : reader.unit(of: row.withIdentity { Array($0) })?.withUnsafeBytes { units.columns(of: $0) }
+        if let known { columns.formUnion(known) }
+      }
+      // Another unit may give the row of this key now.
+      let mayBeAnother =
+        !identityIsUnit && compiled.keyColumns.indices.contains { columns.contains($0) }
+      return columns.isEmpty || mayBeAnother ? .all : columns
+    }
   }
 }
 

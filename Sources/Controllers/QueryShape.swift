@@ -79,8 +79,8 @@ final class QueryShape {
   ///   - tables: which of the shape's tables have changes, by index.
   func concerned(
     by changes: [(index: Int, changes: TableChanges)]
-  ) throws(FreshetError) -> [(query: FollowedQuery, units: [[UInt8]: ColumnSet]?)] {
-    var units: [[UInt8]: ColumnSet] = [:]
+  ) throws(FreshetError) -> [(query: FollowedQuery, units: ConcernedUnits?)] {
+    var units = ConcernedUnits()
     guard compiled.unit != nil, !mapsByParameters else {
       return try eachByItself(changes)
     }
@@ -101,13 +101,13 @@ final class QueryShape {
 
   private func eachByItself(
     _ changes: [(index: Int, changes: TableChanges)]
-  ) throws(FreshetError) -> [(query: FollowedQuery, units: [[UInt8]: ColumnSet]?)] {
-    var result: [(query: FollowedQuery, units: [[UInt8]: ColumnSet]?)] = []
+  ) throws(FreshetError) -> [(query: FollowedQuery, units: ConcernedUnits?)] {
+    var result: [(query: FollowedQuery, units: ConcernedUnits?)] = []
     for query in queries.values {
-      var units: [[UInt8]: ColumnSet]? = [:]
+      var units: ConcernedUnits? = ConcernedUnits()
       query.reader.bind()
       for (index, changes) in changes {
-        var known = units ?? [:]
+        var known = units ?? ConcernedUnits()
         // An error is told when it is run again, and of that query alone.
         let isKnown = (try? statements.addUnits(of: changes, table: index, to: &known)) ?? false
         units = isKnown ? known : nil
@@ -119,26 +119,28 @@ final class QueryShape {
   }
 
   private func routed(
-    _ units: [[UInt8]: ColumnSet], _ changes: [(index: Int, changes: TableChanges)], _ router: QueryRouter
-  ) throws(FreshetError) -> [(query: FollowedQuery, units: [[UInt8]: ColumnSet]?)] {
-    var unitsOfQuery: [Int: [[UInt8]: ColumnSet]] = [:]
-    for (unit, columns) in units {
-      var numbers: Set<Int> = []
-      try router.addQueries(ofUnit: unit, to: &numbers)
-      for number in numbers { unitsOfQuery[number, default: [:]][unit] = columns }
-    }
+    _ units: ConcernedUnits, _ changes: [(index: Int, changes: TableChanges)], _ router: QueryRouter
+  ) throws(FreshetError) -> [(query: FollowedQuery, units: ConcernedUnits?)] {
+    var unitsOfQuery: [Int: ConcernedUnits] = [:]
+    do {
+      try units.forEach { unit, columns in
+        var numbers: Set<Int> = []
+        try router.addQueries(ofUnit: unit, to: &numbers)
+        for number in numbers { unitsOfQuery[number, default: ConcernedUnits()].add(unit, columns) }
+      }
+    } catch let error as FreshetError { throw error } catch { throw FreshetError(.internal, "\(error)") }
     var before: Set<Int> = []
     var isKnown = router.isExact
     for (index, changes) in changes where isKnown && compiled.isFirstTable(index) {
       isKnown = try router.addQueries(before: changes, to: &before)
     }
     if isKnown {
-      for number in before { unitsOfQuery[number, default: [:]].merge(units) { first, _ in first } }
+      for number in before { unitsOfQuery[number, default: ConcernedUnits()].add(units) }
     } else {
       // Whoever has rows of a unit may have to give them up.
       for (number, query) in queries {
-        for (unit, columns) in units where query.hasRows(ofUnit: unit) {
-          unitsOfQuery[number, default: [:]][unit] = columns
+        units.forEach { unit, columns in
+          if query.hasRows(ofUnit: unit) { unitsOfQuery[number, default: ConcernedUnits()].add(unit, columns) }
         }
       }
     }

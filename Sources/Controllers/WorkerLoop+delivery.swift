@@ -160,7 +160,8 @@ extension WorkerLoop {
         alongside: state.held.alongside == newest.alongside ? nil : newest.alongside,
         columns: query.compiled.columns, patch: patch,
         rows: try query.reader.contents(of: patch.contents, in: newest.tree),
-        changed: patch.contents.map { row in held.map { query.changedColumns(of: row, since: $0) } ?? .all })
+        changed: held.map { query.changedColumns(of: patch.contents, since: $0) }
+          ?? Array(repeating: .all, count: patch.contents.count))
       output.send(.patch(delivery), shape: groups[0].shape, to: groups.map(\.recipients))
       statistics.patches += 1
       query.newestWasSent(now)

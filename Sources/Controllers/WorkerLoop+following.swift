@@ -71,7 +71,7 @@ extension WorkerLoop {
       if isBeside {
         let known = Set(concerned.map { ObjectIdentifier($0.query) })
         for query in shape.queries.values where !known.contains(ObjectIdentifier(query)) {
-          concerned.append((query, [:]))
+          concerned.append((query, ConcernedUnits()))
         }
       }
       for (query, units) in concerned {

@@ -9,4 +9,5 @@ package struct ColumnSet: Hashable, Sendable {
   package var isEmpty: Bool { bits == 0 }
   package func contains(_ column: Int) -> Bool { bits & (1 << UInt64(min(column, 63))) != 0 }
   package mutating func insert(_ column: Int) { bits |= 1 << UInt64(min(column, 63)) }
+  package mutating func formUnion(_ other: ColumnSet) { bits |= other.bits }
 }

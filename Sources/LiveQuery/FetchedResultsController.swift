@@ -53,7 +53,7 @@ package final class FetchedResultsController {
   }
 
   /// Whether the result, `limit` aside, has a row of this identity. O(1) expected.
-  package func contains(_ identity: [UInt8]) -> Bool { identity.withUnsafeBytes { editor.contains($0) } }
+  package func contains(_ identity: Bytes) -> Bool { editor.contains(identity) }
 
   /// Where the row with this identity is in the newest version. O(log n).
   package func place(of identity: [UInt8]) -> (path: IndexPath, offset: Int)? {

@@ -5,81 +5,101 @@ import RankedCollections
 /// Only sections that both versions have take part: what leaves a deleted section, or enters an inserted one, is a
 /// deletion or an insertion (UIKit forbids such moves).
 struct Matching {
-  /// One row on both sides.
-  struct Pair {
-    var old: SectionedTree.Row
-    var new: SectionedTree.Row
-    var isContentChanged: Bool { old.stamp != new.stamp }
-  }
+  typealias Pair = SectionedDifference.Pair
 
-  var deleted: [SectionedTree.Row] = []
-  var inserted: [SectionedTree.Row] = []
+  /// By old place, ascending.
+  private(set) var deleted: [SectionedTree.Row] = []
+  /// By new place, ascending.
+  private(set) var inserted: [SectionedTree.Row] = []
   /// Pairs that have to change their place.
-  var moved: [Pair] = []
+  private(set) var moved: [Pair] = []
   /// Pairs that stand between the same rows as before: nothing, or an update.
-  var kept: [Pair] = []
+  private(set) var kept: [Pair] = []
 
-  /// A removed or inserted row in its place: which section's difference, which position in that list.
-  private struct Slot {
-    var common: Int
-    var position: Int
-  }
+  /// Rows of one section that are on both sides: positions among the section's removed and inserted rows.
+  private typealias Staying = (gap: Int, removed: Int, inserted: Int)
 
   init(_ difference: SectionedDifference) {
-    var removedByIdentity = Matching.removedRows(difference)
-    var staying: [Int: [(removed: Int, inserted: Int)]] = [:]
+    var removed = RemovedRows(difference)
+    // Without removals nothing can have moved.
+    if removed.isEmpty {
+      for common in difference.common { inserted += common.inserted }
+      return
+    }
+    var staying: [Staying] = []
     for (index, common) in difference.common.enumerated() {
       for (position, row) in common.inserted.enumerated() {
-        guard let slot = removedByIdentity.removeValue(forKey: row.withIdentity { Array($0) }) else {
+        guard let place = removed.take(row) else {
           inserted.append(row)
           continue
         }
-        if slot.common == index {
-          staying[index, default: []].append((slot.position, position))
+        let old = difference.common[place.common].removed[place.position]
+        // Fixed rows before: all rows before, less the changed ones among them.
+        let gap = old.item - place.position
+        if place.common == index, gap == row.item - position {
+          staying.append((gap, place.position, position))
         } else {
-          moved.append(Pair(old: difference.common[slot.common].removed[slot.position], new: row))
+          moved.append(Pair(old: old, new: row))
         }
       }
+      settle(&staying, in: common)
+      staying.removeAll(keepingCapacity: true)
     }
-    deleted = removedByIdentity.values.map { difference.common[$0.common].removed[$0.position] }
-    for (index, pairs) in staying { settle(pairs, in: difference.common[index]) }
-  }
-
-  private static func removedRows(_ difference: SectionedDifference) -> [[UInt8]: Slot] {
-    var result: [[UInt8]: Slot] = [:]
-    // Without insertions nothing can have moved, but every removed row is still to be listed.
-    for (index, common) in difference.common.enumerated() {
-      for (position, row) in common.removed.enumerated() {
-        result[row.withIdentity { Array($0) }] = Slot(common: index, position: position)
-      }
-    }
-    return result
+    deleted = removed.rest(of: difference)
   }
 
   /// Divides the pairs of one section into kept and moved ones, keeping as many as possible.
   ///
   /// Rows that did not change are fixed points, in the same order on both sides. A pair may stay when it stands in the
   /// same gap between fixed points as before; of those in one gap, a longest run in unchanged order stays.
-  private mutating func settle(_ pairs: [(removed: Int, inserted: Int)], in common: SectionedDifference.Common) {
-    var gaps: [Int: [(removed: Int, inserted: Int)]] = [:]
-    for pair in pairs {
-      // Fixed rows before: all rows before, less the changed ones among them.
-      let oldGap = common.removed[pair.removed].item - pair.removed
-      let newGap = common.inserted[pair.inserted].item - pair.inserted
-      if oldGap == newGap {
-        gaps[oldGap, default: []].append(pair)
-      } else {
-        moved.append(Pair(old: common.removed[pair.removed], new: common.inserted[pair.inserted]))
+  private mutating func settle(_ pairs: inout [Staying], in common: SectionedDifference.Common) {
+    if pairs.count > 1 { pairs.sort { ($0.gap, $0.removed) < ($1.gap, $1.removed) } }
+    var start = 0
+    while start < pairs.count {
+      var end = start + 1
+      while end < pairs.count, pairs[end].gap == pairs[start].gap { end += 1 }
+      let isAlone = end == start + 1
+      let stays = isAlone ? [] : longestIncreasingRun(pairs[start..<end].map(\.inserted))
+      for index in start..<end {
+        let pair = Pair(old: common.removed[pairs[index].removed], new: common.inserted[pairs[index].inserted])
+        if isAlone || stays.contains(index - start) { kept.append(pair) } else { moved.append(pair) }
+      }
+      start = end
+    }
+  }
+}
+
+/// The rows that a difference removes from sections that both versions have, by identity.
+private struct RemovedRows {
+  private var numbers: IdentityNumbers
+  /// By number: which section's difference, which position in that list.
+  private var places: [(common: Int, position: Int, isTaken: Bool)] = []
+
+  var isEmpty: Bool { places.isEmpty }
+
+  init(_ difference: SectionedDifference) {
+    let count = difference.common.reduce(0) { $0 + $1.removed.count }
+    numbers = IdentityNumbers(reserving: count)
+    places.reserveCapacity(count)
+    for (index, common) in difference.common.enumerated() {
+      for (position, row) in common.removed.enumerated() {
+        _ = numbers.insert(row)
+        places.append((index, position, false))
       }
     }
-    for var gap in gaps.values {
-      gap.sort { $0.removed < $1.removed }
-      let stays = longestIncreasingRun(gap.map(\.inserted))
-      for (position, pair) in gap.enumerated() {
-        let pair = Pair(old: common.removed[pair.removed], new: common.inserted[pair.inserted])
-        if stays.contains(position) { kept.append(pair) } else { moved.append(pair) }
-      }
-    }
+  }
+
+  mutating func take(_ row: SectionedTree.Row) -> (common: Int, position: Int)? {
+    guard let number = numbers.number(of: row) else { return nil }
+    places[number].isTaken = true
+    return (places[number].common, places[number].position)
+  }
+
+  /// Those that nobody took, in their order.
+  func rest(of difference: SectionedDifference) -> [SectionedTree.Row] {
+    var rows: [SectionedTree.Row] = []
+    for place in places where !place.isTaken { rows.append(difference.common[place.common].removed[place.position]) }
+    return rows
   }
 }
 

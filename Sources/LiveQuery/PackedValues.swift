@@ -211,10 +211,10 @@ package struct PackedRows: Sendable {
   }
 
   /// Calls `body` with a reader that stands before a row's first value.
-  package func withRow<Result>(_ index: Int, _ body: (inout PackedValueReader) throws -> Result) rethrows -> Result {
+  package func withRow(_ index: Int, _ body: (inout PackedValueReader) throws -> Void) rethrows {
     try values.bytes.withUnsafeBytes { bytes in
       var reader = PackedValueReader(bytes, at: ranges[index].lowerBound)
-      return try body(&reader)
+      try body(&reader)
     }
   }
 

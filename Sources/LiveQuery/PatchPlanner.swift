@@ -1,12 +1,16 @@
 package import RankedCollections
 
 /// What differs between two versions, matched row by row: made once for all subscriptions that go from one to the other.
-package struct VersionDifference {
+///
+/// Owner: the worker's thread. Mutable state: `offsets`, made for the first window.
+package final class VersionDifference {
   let old: SectionedTree
   let new: SectionedTree
   let sections: SectionedDifference
   let matching: Matching
-  let offsets: OffsetMap
+  private(set) lazy var offsets = OffsetMap(
+    gone: .init(rows: matching.deleted + matching.moved.map(\.old), sections: sections.sectionsRemoved, of: old),
+    come: .init(rows: matching.inserted + matching.moved.map(\.new), sections: sections.sectionsInserted, of: new))
 
   /// - Parameter limit: when more rows than this differ, nil: starting over is cheaper.
   /// - Complexity: O(changes × log n) between versions that grew from each other.
@@ -15,13 +19,7 @@ package struct VersionDifference {
     self.old = old
     self.new = new
     self.sections = sections
-    let matching = Matching(sections)
-    self.matching = matching
-    offsets = OffsetMap(
-      gone: .init(
-        rows: matching.deleted + matching.moved.map(\.old), sections: sections.sectionsRemoved, of: old),
-      come: .init(
-        rows: matching.inserted + matching.moved.map(\.new), sections: sections.sectionsInserted, of: new))
+    matching = Matching(sections)
   }
 
   /// The patch for a client that holds `window` of the old version; nil: everything.
@@ -69,8 +67,9 @@ struct PatchPlanner {
 
   /// Where the window goes: it stays at 0, or else on the first of its rows that keeps its place.
   private static func shift(_ window: Window, _ difference: VersionDifference) -> Window {
+    if window.offset == 0 { return window }
     let isStructureSame = difference.offsets.gone.ranges.isEmpty && difference.offsets.come.ranges.isEmpty
-    if window.offset == 0 || isStructureSame { return window }
+    if isStructureSame { return window }
     let kept = difference.offsets.kept(old: window.range(total: difference.old.count))
     let offset =
       kept.isEmpty
@@ -95,22 +94,31 @@ struct PatchPlanner {
   }
 
   private mutating func planRows() {
-    patch.deleted = matching.deleted.map(\.path).sorted(by: >)
-    for row in matching.inserted.sorted(by: { $0.path < $1.path }) {
-      let isVisible = newRange.contains(new.offset(of: row))
-      patch.inserted.append(
-        Patch.Insertion(path: row.path, content: isVisible ? patch.content(of: row) : nil))
+    patch.deleted = matching.deleted.reversed().map(\.path)
+    patch.inserted.reserveCapacity(matching.inserted.count)
+    for row in matching.inserted {
+      patch.inserted.append(Patch.Insertion(path: row.path, content: isVisible(row) ? patch.content(of: row) : nil))
     }
-    for pair in matching.moved.sorted(by: { $0.new.path < $1.new.path }) {
+    for pair in PatchPlanner.ordered(matching.moved) {
       let content = pair.isContentChanged && isHeld(pair.old, pair.new) ? patch.content(of: pair.new) : nil
       patch.moved.append(Patch.Change(from: pair.old.path, to: pair.new.path, content: content))
     }
-    let restamped = sections.common.flatMap(\.restamped).map { Matching.Pair(old: $0.old, new: $0.new) }
-    for pair in (matching.kept + restamped).sorted(by: { $0.new.path < $1.new.path }) {
+    var updated = matching.kept
+    for common in sections.common { updated += common.restamped }
+    for pair in PatchPlanner.ordered(updated) {
       guard pair.isContentChanged, isHeld(pair.old, pair.new) else { continue }
       patch.updated.append(
         Patch.Change(from: pair.old.path, to: pair.new.path, content: patch.content(of: pair.new)))
     }
+  }
+
+  /// By new place, ascending.
+  private static func ordered(_ pairs: [SectionedDifference.Pair]) -> [SectionedDifference.Pair] {
+    pairs.count < 2 ? pairs : pairs.sorted { $0.new.path < $1.new.path }
+  }
+
+  private func isVisible(_ row: SectionedTree.Row) -> Bool {
+    patch.window == nil || newRange.contains(new.offset(of: row))
   }
 
   /// Whether the client has the row's contents, and goes on having them.

@@ -19,7 +19,8 @@ struct IdentityIndex {
 
   /// For about `count` rows.
   init(reserving count: Int) {
-    slots = Array(repeating: 0, count: max(8, count * 5 / 4))
+    // A thirty-second more rows may come before it grows, which takes as long as the changes of a large commit.
+    slots = Array(repeating: 0, count: max(8, (count + count / 32) * 5 / 4))
   }
 
   static func hash(_ identity: Bytes) -> UInt32 { UInt32(truncatingIfNeeded: identity.hash(seed: 0) >> 32) }

@@ -42,7 +42,7 @@ extension Node {
   }
 
   /// Long keys split a leaf earlier, because every change to a leaf copies it.
-  private var isOverfullLeaf: Bool {
+  var isOverfullLeaf: Bool {
     payloads.count > Payload.leafLimit || (keys.byteCount > NodeLimits.leafBytes && payloads.count >= 4)
   }
 

@@ -28,7 +28,7 @@ extension Node {
   }
 
   /// Child `index` has lost an element: drop it when empty, join it with a neighbour when both fit into one node.
-  private func mendChild<Observer: LeafObserver>(
+  func mendChild<Observer: LeafObserver>(
     at index: Int, observer: inout Observer
   ) where Observer.Payload == Payload {
     let child = children[index]

@@ -106,7 +106,12 @@ struct PackedKeys {
             let left = start == 0 ? 0 : ends[start - 1]
             let right = otherStart == 0 ? 0 : otherEnds[otherStart - 1]
             var run = 0
-            while run < most, ends[start + run] - left == otherEnds[otherStart + run] - right { run += 1 }
+            if left == right, ends.baseAddress != nil, otherEnds.baseAddress != nil,
+              memcmp(ends.baseAddress! + start, otherEnds.baseAddress! + otherStart, most * 4) == 0
+            {
+              run = most
+            }
+            while run < most, ends[start + run] &- left == otherEnds[otherStart + run] &- right { run += 1 }
             // Keys as long as one another, of which a number at the start are equal: all of them, or found by halving.
             let isEqual = { (count: Int) in
               count == 0
@@ -136,7 +141,7 @@ struct PackedKeys {
     let position = start(index)
     bytes.insert(contentsOf: key, at: position)
     ends.insert(UInt32(position), at: index)
-    for later in index..<ends.count { ends[later] += UInt32(key.count) }
+    shiftEnds(from: index, by: UInt32(key.count))
   }
 
   mutating func remove(at index: Int) {
@@ -144,7 +149,14 @@ struct PackedKeys {
     let length = Int(ends[index]) - position
     bytes.removeSubrange(position..<position + length)
     ends.remove(at: index)
-    for later in index..<ends.count { ends[later] -= UInt32(length) }
+    shiftEnds(from: index, by: 0 &- UInt32(length))
+  }
+
+  /// Without checks, so that several are shifted at a time.
+  private mutating func shiftEnds(from start: Int, by shift: UInt32) {
+    ends.withUnsafeMutableBufferPointer { ends in
+      for index in start..<ends.count { ends[index] &+= shift }
+    }
   }
 
   mutating func append(contentsOf other: PackedKeys) {

@@ -46,15 +46,18 @@ struct RankedTree<Payload: RankedPayload> {
     _ key: Bytes, observer: inout Observer
   ) -> Bool where Observer.Payload == Payload {
     let wasFirst = Node.remove(key, from: &root!, observer: &observer)
-    if root!.slots == 0 {
-      if root!.isLeaf { observer.leafWasRemoved(root!.leafID) }
-      root = nil
-    }
+    dropEmptyRoot(observer: &observer)
     dropIdleRoots()
     return wasFirst
   }
 
-  private mutating func dropIdleRoots() {
+  mutating func dropEmptyRoot<Observer: LeafObserver>(observer: inout Observer) where Observer.Payload == Payload {
+    guard let top = root, top.slots == 0 else { return }
+    if top.isLeaf { observer.leafWasRemoved(top.leafID) }
+    root = nil
+  }
+
+  mutating func dropIdleRoots() {
     while let top = root, !top.isLeaf, top.children.count == 1 { root = top.children[0] }
   }
 
@@ -68,6 +71,12 @@ struct RankedTree<Payload: RankedPayload> {
     guard var node = root else { return nil }
     while !node.isLeaf { node = node.children[node.childIndex(for: key)] }
     return node.slot(of: key).map { (node, $0) }
+  }
+
+  /// Whether the first element, which there must be, has this key. O(log n).
+  func isFirst(_ key: Bytes) -> Bool {
+    let first = element(atRank: 0)
+    return first.leaf.keys.withKey(first.slot) { $0.equals(key) }
   }
 
   func payload(of key: Bytes) -> Payload? { find(key).map { $0.leaf.payloads[$0.slot] } }

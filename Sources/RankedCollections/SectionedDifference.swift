@@ -1,5 +1,18 @@
 /// What differs between two versions of a sectioned result, before anything is called a move.
 package struct SectionedDifference {
+  /// One row on both sides.
+  package struct Pair {
+    package var old: SectionedTree.Row
+    package var new: SectionedTree.Row
+
+    package init(old: SectionedTree.Row, new: SectionedTree.Row) {
+      self.old = old
+      self.new = new
+    }
+
+    package var isContentChanged: Bool { old.stamp != new.stamp }
+  }
+
   /// The differences within a section that both versions have, by old and new coordinates.
   package struct Common {
     package var oldSection: Int
@@ -9,7 +22,7 @@ package struct SectionedDifference {
     /// Entries that only the new version has, ascending.
     package var inserted: [SectionedTree.Row] = []
     /// Rows at the same entry with another stamp, ascending.
-    package var restamped: [(old: SectionedTree.Row, new: SectionedTree.Row)] = []
+    package var restamped: [Pair] = []
 
     package var isEmpty: Bool { removed.isEmpty && inserted.isEmpty && restamped.isEmpty }
   }
@@ -58,7 +71,8 @@ extension SectionedDifference.Common {
       case .removed(let row): removed.append(.init(row, section: old.rank))
       case .inserted(let row): inserted.append(.init(row, section: new.rank))
       case .changed(let before, let after):
-        restamped.append((.init(before, section: old.rank), .init(after, section: new.rank)))
+        restamped.append(
+          .init(old: .init(before, section: old.rank), new: .init(after, section: new.rank)))
       }
       rest -= 1
       return rest >= 0

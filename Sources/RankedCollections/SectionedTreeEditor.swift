@@ -3,10 +3,10 @@
 /// Owner: one worker thread. Versions taken out (`tree`) are values and go anywhere.
 package struct SectionedTreeEditor {
   /// The newest version.
-  package private(set) var tree: SectionedTree
-  private var index: IdentityIndex
+  package internal(set) var tree: SectionedTree
+  var index: IdentityIndex
   /// Sections whose first row has left: their labels belong to a row that is not there any more.
-  private var staleSections: Set<[UInt8]> = []
+  var staleSections: Set<[UInt8]> = []
 
   /// Stands at an empty result.
   package init(onlySection: [UInt8]? = nil) {
@@ -132,8 +132,7 @@ package struct SectionedTreeEditor {
   private func labels(_ place: Place, _ section: Bytes, otherThan label: Bytes) -> Bool {
     guard let (leaf, slot) = tree.sections.find(section) else { return false }
     if leaf.payloads[slot].label.withUnsafeBytes({ $0.equals(label) }) { return false }
-    let first = leaf.payloads[slot].rows.element(atRank: 0)
-    return first.leaf.keys.withKey(first.slot) { first in place.entry.withUnsafeBytes { $0.equals(first) } }
+    return place.entry.withUnsafeBytes { leaf.payloads[slot].rows.isFirst($0) }
   }
 
   /// Asks for the labels of sections whose first row has changed since the last call.

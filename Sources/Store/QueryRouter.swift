@@ -1,5 +1,6 @@
 import GRDBSQLite
 package import LiveQuery
+package import RankedCollections
 
 /// Tells which of many queries of one shape a unit concerns.
 ///
@@ -83,8 +84,8 @@ package final class QueryRouter {
   }
 
   /// Adds the queries whose `where` may hold for the unit as it is now. O(log queries + those), or O(queries).
-  package func addQueries(ofUnit unit: [UInt8], to queries: inout Set<Int>) throws(FreshetError) {
-    unit.withUnsafeBytes { ofUnit.bind(key: $0, from: 1, encoding: encoding) }
+  package func addQueries(ofUnit unit: Bytes, to queries: inout Set<Int>) throws(FreshetError) {
+    ofUnit.bind(key: unit, from: 1, encoding: encoding)
     try addRows(of: ofUnit, to: &queries)
   }
 

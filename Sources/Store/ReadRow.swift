@@ -24,6 +24,7 @@ struct ReadRow {
   /// The unit, when the query's key is another.
   private(set) var unit: [UInt8] = []
   private(set) var stamp = RowStamp(0)
+  private var label = PackedValues()
 
   /// The label of the one section of a query without sections.
   static let onlySection: PackedValues = {
@@ -55,12 +56,26 @@ struct ReadRow {
 
   var identity: [UInt8] { entry.bytes.withUnsafeBytes { Array(RankedEntry.identity(of: $0)) } }
 
-  /// Calls `body` with what an editor needs.
+  /// How many columns the result has.
+  var columnCount: Int { contents.count }
+
+  /// Appends the result's columns of the row that was read last; the statement must stand on it still.
+  func appendContents(to packed: inout PackedValues) { for column in contents { packed.append(values[column]) } }
+
+  /// Reads what an editor needs.
+  mutating func readWhole(_ statement: PreparedStatement) {
+    read(statement)
+    guard section != nil else { return }
+    label.removeAll()
+    appendLabel(to: &label, statement)
+  }
+
+  /// Calls `body` with what `readWhole` has read.
   func withParts<Result>(
-    _ statement: PreparedStatement, _ body: (_ section: Bytes, _ label: Bytes, _ entry: Bytes) throws -> Result
+    _ body: (_ section: Bytes, _ label: Bytes, _ entry: Bytes) throws -> Result
   ) rethrows -> Result {
     try sectionKey.withUnsafeBytes { section in
-      try label(statement).withUnsafeBytes { label in
+      try (self.section == nil ? ReadRow.onlySection : label).bytes.withUnsafeBytes { label in
         try entry.bytes.withUnsafeBytes { try body(section, label, $0) }
       }
     }
@@ -110,8 +125,14 @@ struct ReadRow {
 
   /// The label of the row's section: name and index title, as this row has them.
   func label(_ statement: PreparedStatement) -> [UInt8] {
-    guard let section else { return ReadRow.onlySection.bytes }
+    if section == nil { return ReadRow.onlySection.bytes }
     var label = PackedValues()
+    appendLabel(to: &label, statement)
+    return label.bytes
+  }
+
+  private func appendLabel(to label: inout PackedValues, _ statement: PreparedStatement) {
+    guard let section else { return }
     let name = statement.value(section.column)
     label.append(name)
     if let indexTitle {
@@ -119,7 +140,6 @@ struct ReadRow {
     } else {
       label.appendIndexTitle(of: name)
     }
-    return label.bytes
   }
 
   @inline(__always)

@@ -5,33 +5,39 @@ import RankedCollections
 ///
 /// They hold for the state of the database in which they were read, and for later ones as long as the rows do not change.
 struct RecentContents {
+  /// By number, as long as there is room.
   private var rows = PackedRows(columnCount: 0)
-  /// By identity.
-  private var places: [[UInt8]: Int] = [:]
+  private var numbers = IdentityNumbers()
 
   /// A tick of more than this looks some rows up twice.
   private static let byteLimit = 1 << 20
 
-  var isEmpty: Bool { places.isEmpty }
+  var isEmpty: Bool { numbers.isEmpty }
 
   mutating func removeAll() {
     if !isEmpty { self = RecentContents() }
   }
 
-  /// Keeps the result's columns of the row that a statement stands on.
-  mutating func keep(_ identity: [UInt8], _ statement: PreparedStatement, columns: Range<Int>) {
-    if places.isEmpty { rows = PackedRows(columnCount: columns.count) }
-    if rows.byteCount > RecentContents.byteLimit { return }
-    places[identity] = rows.count
-    rows.appendRow { values in
-      for column in columns { values.append(statement.value(column)) }
+  /// For about `count` rows.
+  mutating func reserve(_ count: Int) { numbers = IdentityNumbers(reserving: count) }
+
+  /// Keeps the result's columns of a row.
+  ///
+  /// - Returns: false when there was one of this identity: that is kept.
+  @discardableResult
+  mutating func keep(_ identity: Bytes, _ row: ReadRow) -> Bool {
+    if isEmpty { rows = PackedRows(columnCount: row.columnCount) }
+    let (number, isNew) = numbers.insert(identity)
+    if isNew, number == rows.count, rows.byteCount <= RecentContents.byteLimit {
+      rows.appendRow { row.appendContents(to: &$0) }
     }
+    return isNew
   }
 
   /// - Returns: whether the row was kept, and is in `packed` now.
-  func append(_ identity: Bytes, to packed: inout PackedRows) -> Bool {
-    guard !isEmpty, let place = places[Array(identity)] else { return false }
-    packed.appendRow(copying: place, of: rows)
+  func append(_ row: SectionedTree.Row, to packed: inout PackedRows) -> Bool {
+    guard let number = numbers.number(of: row), number < rows.count else { return false }
+    packed.appendRow(copying: number, of: rows)
     return true
   }
 }

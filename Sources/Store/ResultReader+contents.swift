@@ -37,9 +37,8 @@ extension ResultReader {
   private func look(up rows: some Collection<SectionedTree.Row>) throws -> PackedRows {
     var packed = PackedRows(columnCount: query.columns.count)
     let columns = contentColumns
-    for place in rows {
+    for place in rows where !recent.append(place, to: &packed) {
       try place.withIdentity { identity in
-        if recent.append(identity, to: &packed) { return }
         try withRow(identity: identity) { statement in
           packed.appendRow { values in for column in columns { values.append(statement.value(column)) } }
         }
@@ -97,7 +96,7 @@ extension ResultReader {
     if unit.isKey {
       bind(identity, to: single)
     } else {
-      bind(keys.unit(of: Array(identity)) ?? [], to: single)
+      (keys.unit(of: Array(identity)) ?? []).withUnsafeBytes { bind($0, to: single) }
     }
     while try single.step() {
       if unit.isKey || row.withIdentity(of: single, { $0.equals(identity) }) { return try body(single) }
@@ -108,9 +107,9 @@ extension ResultReader {
   private static let missing = FreshetError(
     .internal, "a row of the result is not in the database state it was read from")
 
-  func bind(_ unit: [UInt8], to single: PreparedStatement) { unit.withUnsafeBytes { bind($0, to: single) } }
-
-  private func bind(_ unit: Bytes, to single: PreparedStatement) {
-    single.bind(key: unit, from: query.unit?.firstParameter ?? 0, encoding: statements.encoding)
+  /// - Parameter place: of the unit, in a statement that looks up several.
+  func bind(_ unit: Bytes, to statement: PreparedStatement, place: Int = 0) {
+    guard let first = query.unit?.firstParameter, let fields = query.unit?.orders.count else { return }
+    statement.bind(key: unit, from: first + Int32(place * fields), encoding: statements.encoding)
   }
 }

@@ -14,14 +14,14 @@ package final class ResultReader {
   private let parameters: [SQLValue]
   private let seed: UInt64
   var row: ReadRow
-  private(set) var recent = RecentContents()
-  private(set) var keys = UnitKeys()
+  var recent = RecentContents()
+  var keys = UnitKeys()
   private(set) var contents = FetchedContents()
   /// What the last `fetch` cost, in steps of SQLite's machine.
   private(set) var scanSteps = 0
   /// In which columns the last `fetch` found rows changed, by identity; nil: it made a tree of its own, sharing nothing with
   /// the one before, or did not compare.
-  package private(set) var changes: [[UInt8]: ColumnSet]?
+  package private(set) var changes: ConcernedUnits?
 
   /// How large a result may be.
   package struct Limits: Sendable {
@@ -113,7 +113,7 @@ package final class ResultReader {
     throw FreshetError(.overloaded, "the database cannot be read at the moment: its read transaction has ended")
   }
 
-  private func check(rows: Int, bytes: Int) throws(FreshetError) {
+  func check(rows: Int, bytes: Int) throws(FreshetError) {
     if rows > limits.rows {
       throw FreshetError(.tooLarge, "the result has more than \(limits.rows) rows: narrow it with a where")
     }
@@ -134,92 +134,15 @@ package final class ResultReader {
   /// Compares the contents of rows before and after, by identity.
   private func changedColumns(
     _ identities: [[UInt8]], from before: SectionedTreeEditor, to after: SectionedTreeEditor, _ fetched: FetchedContents
-  ) -> [[UInt8]: ColumnSet] {
-    var changes: [[UInt8]: ColumnSet] = [:]
+  ) -> ConcernedUnits {
+    var changes = ConcernedUnits()
     for identity in identities {
       identity.withUnsafeBytes { bytes in
         guard let old = before.position(of: bytes), let new = after.position(of: bytes) else { return }
-        changes[identity] = contents.changedColumns(at: old.offset, to: new.offset, of: fetched)
+        changes.add(bytes, contents.changedColumns(at: old.offset, to: new.offset, of: fetched))
       }
     }
     return changes
-  }
-
-  /// Looks up units that may have changed, and makes the editor agree with what is there now.
-  ///
-  /// Idempotent: a unit that has not changed costs the look-up only. O(units × log n).
-  ///
-  /// - Throws: `duplicate_key`; the editor is of no use then.
-  package func refresh(
-    _ units: some Collection<[UInt8]>, in editor: inout SectionedTreeEditor
-  ) throws(FreshetError) {
-    guard let single = statements.single, let unit = query.unit else { return }
-    try checkSnapshot()
-    forgetContents()
-    bind()
-    do {
-      if unit.isKey {
-        for unit in units { try refresh(unit, single, in: &editor) }
-      } else {
-        // Keys may have passed from unit to unit: all old ones have to be out before the first new one comes in.
-        for unit in units {
-          for key in keys.forget(unit) { _ = key.withUnsafeBytes { editor.remove($0) } }
-        }
-        for unit in units { try insert(unit, single, in: &editor) }
-      }
-      try editor.refreshLabels { try self.label(identity: $0) }
-    } catch { throw failure(error) }
-  }
-
-  /// What the last `refresh` has read is not needed any more.
-  package func forgetContents() { recent.removeAll() }
-
-  /// The unit is the key: a row or none.
-  private func refresh(
-    _ unit: [UInt8], _ single: PreparedStatement, in editor: inout SectionedTreeEditor
-  ) throws {
-    defer { single.reset() }
-    bind(unit, to: single)
-    var isFirst = true
-    while try single.step() {
-      row.read(single)
-      try row.withParts(single) { section, label, entry in
-        let identity = RankedEntry.identity(of: entry)
-        if isFirst {
-          // Under NOCASE a key finds its row also when that is spelled otherwise now, and has been read already.
-          let isSpelledSo = unit.withUnsafeBytes { $0.equals(identity) }
-          if !isSpelledSo { _ = unit.withUnsafeBytes { editor.remove($0) } }
-          recent.keep(isSpelledSo ? unit : Array(identity), single, columns: contentColumns)
-          editor.put(section: section, label: label, entry: entry, stamp: row.stamp)
-          try check(rows: editor.tree.count, bytes: 0)
-        } else {
-          try insert(section, label, entry, in: &editor)
-        }
-      }
-      isFirst = false
-    }
-    if isFirst { _ = unit.withUnsafeBytes { editor.remove($0) } }
-  }
-
-  private func insert(
-    _ unit: [UInt8], _ single: PreparedStatement, in editor: inout SectionedTreeEditor
-  ) throws {
-    defer { single.reset() }
-    bind(unit, to: single)
-    while try single.step() {
-      row.read(single)
-      try row.withParts(single) { section, label, entry in try insert(section, label, entry, in: &editor) }
-      keys.remember(row.identity, of: row.unit)
-    }
-  }
-
-  private func insert(
-    _ section: Bytes, _ label: Bytes, _ entry: Bytes, in editor: inout SectionedTreeEditor
-  ) throws {
-    guard editor.insert(section: section, label: label, entry: entry, stamp: row.stamp) else {
-      throw SectionedTreeBuilder.DuplicateIdentity(identity: Array(RankedEntry.identity(of: entry)))
-    }
-    try check(rows: editor.tree.count, bytes: 0)
   }
 
   /// The values of `alongside`, in the order of their names.
@@ -240,10 +163,11 @@ package final class ResultReader {
   /// for when it is the unit.
   package func hasRows(ofUnit unit: [UInt8]) -> Bool { keys.hasRows(of: unit) }
 
-  /// What changes of a row of the newest version are known by, given its identity: its unit, or the identity itself.
-  package func unit(of identity: [UInt8]) -> [UInt8]? {
-    query.isRefetched || query.unit?.isKey == true ? identity : keys.unit(of: identity)
-  }
+  /// Whether changes of rows are known by their identities; else by their units.
+  package var identityIsUnit: Bool { query.isRefetched || query.unit?.isKey == true }
+
+  /// The unit of a row of the newest version, when that is not its identity.
+  package func unit(of identity: [UInt8]) -> [UInt8]? { keys.unit(of: identity) }
 
   /// The identity of the row with a key as clients write it; nil when no row can have it.
   package func identity(of key: [SQLValue]) -> [UInt8]? {
@@ -251,10 +175,6 @@ package final class ResultReader {
     var identity: [UInt8] = []
     for value in key { KeyEncoder.append(value, encoding: statements.encoding, to: &identity) }
     return identity
-  }
-
-  private func label(identity: Bytes) throws -> [UInt8] {
-    try withRow(identity: identity) { row.label($0) }
   }
 
   func failure(_ error: any Error) -> FreshetError {

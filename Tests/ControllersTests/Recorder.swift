@@ -184,9 +184,9 @@ final class WorkerFixture {
     case .success(.unchanged(let version)): return "unchanged \(version)"
     case .success(.snapshot(let snapshot)):
       return (0..<snapshot.rows.count).map { index in
-        snapshot.rows.withRow(index) { reader in
-          snapshot.columns.map { _ in text(reader.next()) }.joined(separator: ",")
-        }
+        var values: [String] = []
+        snapshot.rows.withRow(index) { reader in values = snapshot.columns.map { _ in text(reader.next()) } }
+        return values.joined(separator: ",")
       }.joined(separator: " ")
     }
   }

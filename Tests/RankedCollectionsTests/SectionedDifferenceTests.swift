@@ -25,7 +25,7 @@ import Testing
     for index in difference.sectionsInserted { sections.insert(rows(new)[index], at: index) }
     for common in difference.common {
       for row in common.inserted { sections[common.newSection].insert(content(row), at: row.item) }
-      for (_, row) in common.restamped { sections[common.newSection][row.item] = content(row) }
+      for pair in common.restamped { sections[common.newSection][pair.new.item] = content(pair.new) }
     }
     #expect(sections == rows(new))
     return sections

@@ -74,4 +74,26 @@ extension QueryCompiler {
     if case .baseKey = unit, case .rowid? = baseTable?.key { return "=" }
     return "IS"
   }
+
+  /// The rows of many units at once.
+  ///
+  /// The units are the outer loop, whatever SQLite thinks of `where` (CROSS JOIN), and a co-routine: nothing is stored.
+  func batchSQL(
+    _ units: [(sql: String, order: FieldOrder)], first: Int, _ select: String, filter: String?
+  ) -> String? {
+    guard case .baseKey = unit else { return nil }
+    // Names that no table of a client's query has a column of.
+    let batch = "_freshet_batch"
+    let names = units.indices.map { "_freshet_unit_\($0)" }
+    let values = (0..<CompiledQuery.Unit.batchSize).map { place in
+      let parameters = units.indices.map { "?\(first + place * units.count + $0)" }
+      return "(\(place), \(parameters.joined(separator: ", ")))"
+    }
+    let conditions = zip(units, names).map { "(\($0.sql)) \(operatorOfUnit) \(batch).\($1)" }
+    return """
+      WITH \(batch)(_freshet_place, \(names.joined(separator: ", "))) AS (VALUES \(values.joined(separator: ", "))) \
+      \(select), \(batch)._freshet_place FROM \(batch) CROSS JOIN \(fromSQL) \
+      WHERE \(filter.map { "(\($0)) AND " } ?? "")\(conditions.joined(separator: " AND "))
+      """
+  }
 }

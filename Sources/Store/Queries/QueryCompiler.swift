@@ -82,7 +82,8 @@ package struct QueryCompiler {
     list += zip(sorts, sortColumns).filter { $1.column == nil }.map(\.0.sql)
     if !key.isUnit { list += units.map(\.sql) }
     list += columns.map { "\($0.sql) AS \(quotedIdentifier($0.name))" }
-    let select = "SELECT \(list.joined(separator: ", ")) FROM \(fromSQL)"
+    let selected = "SELECT \(list.joined(separator: ", "))"
+    let select = "\(selected) FROM \(fromSQL)"
     let end = grouping + (having.map { " HAVING (\($0))" } ?? "")
     let scan = "\(select)\(filter.map { " WHERE (\($0))" } ?? "")\(end)"
     var result = CompiledQuery.Rows(
@@ -95,7 +96,9 @@ package struct QueryCompiler {
       let isUnit = unitCondition(units, first: first)
       let rows = "\(select) WHERE \(filter.map { "(\($0)) AND " } ?? "")\(isUnit)\(end)"
       result.unit = CompiledQuery.Unit(
-        rowSQL: rows, firstParameter: Int32(first), orders: units.map(\.order), isKey: key.isUnit)
+        rowSQL: rows, firstParameter: Int32(first),
+        batchSQL: key.isUnit && groups.isEmpty ? batchSQL(units, first: first, selected, filter: filter) : nil,
+        orders: units.map(\.order), isKey: key.isUnit)
       try compile(rows, place: nil)
     }
     return CompiledQuery(

@@ -1,4 +1,5 @@
 package import LiveQuery
+import RankedCollections
 
 // From changed rows to the units of the result that they can concern.
 extension QueryStatements {
@@ -7,7 +8,7 @@ extension QueryStatements {
   /// - Returns: false when they cannot be found out: the query has to run again.
   /// - Complexity: O(changed rows × joined rows).
   package func addUnits(
-    of changes: TableChanges, table index: Int, to units: inout [[UInt8]: ColumnSet]
+    of changes: TableChanges, table index: Int, to units: inout ConcernedUnits
   ) throws(FreshetError) -> Bool {
     let table = compiled.tables[index]
     let isConcerned = { (change: TableChanges.RowChange) in
@@ -16,13 +17,18 @@ extension QueryStatements {
     if !changes.isKnown { return false }
     guard changes.rows.values.contains(where: isConcerned) else { return true }
     if mappings[index].isEmpty { return false }
+    if units.isEmpty { units = ConcernedUnits(reserving: changes.count) }
     do throws(SQLiteFailure) {
       for mapping in mappings[index] {
+        // Most changes of a commit are of the same columns.
+        var (mask, columns) = (ColumnMask(rawValue: 0), ColumnSet())
         for (key, change) in changes.rows where isConcerned(change) {
           if mapping.isOldMissing(change) { return false }
-          let columns = compiled.changedColumns(change.columns, ofTable: index)
+          if change.columns != mask {
+            (mask, columns) = (change.columns, compiled.changedColumns(change.columns, ofTable: index))
+          }
           if mapping.mapping.isUnit {
-            add(key, columns, to: &units)
+            key.withUnsafeBytes { units.add($0, columns) }
           } else if let new = mapping.new {
             bind(key, to: new, from: mapping.mapping.firstParameter)
             try addRows(of: new, columns, to: &units)
@@ -40,21 +46,18 @@ extension QueryStatements {
     return true
   }
 
-  private func add(_ unit: [UInt8], _ columns: ColumnSet, to units: inout [[UInt8]: ColumnSet]) {
-    units[unit] = ColumnSet(bits: (units[unit]?.bits ?? 0) | columns.bits)
-  }
-
   private func addRows(
-    of statement: PreparedStatement, _ columns: ColumnSet, to units: inout [[UInt8]: ColumnSet]
+    of statement: PreparedStatement, _ columns: ColumnSet, to units: inout ConcernedUnits
   ) throws(SQLiteFailure) {
     defer { statement.reset() }
     let orders = compiled.unit?.orders ?? []
+    var unit: [UInt8] = []
     while try statement.step() {
-      var unit: [UInt8] = []
+      unit.removeAll(keepingCapacity: true)
       for (column, order) in orders.enumerated() {
         PreparedStatement.appendKey(statement.handle, Int32(column), order, encoding, to: &unit)
       }
-      add(unit, columns, to: &units)
+      unit.withUnsafeBytes { units.add($0, columns) }
     }
   }
 

@@ -2,7 +2,8 @@ package import LiveQuery
 
 /// A compiled query's statements on a worker's connection, shared by all queries of its shape.
 ///
-/// Owner: the worker's thread. Mutable state: `owner`, the query whose parameters are bound, and `isClosed`.
+/// Owner: the worker's thread. Mutable state: `owner`, the query whose parameters are bound; `batch`, prepared when it is needed;
+/// and `isClosed`.
 package final class QueryStatements {
   package let compiled: CompiledQuery
   let encoding: TextEncoding
@@ -14,6 +15,10 @@ package final class QueryStatements {
   private var owner: ObjectIdentifier?
   /// Whether the connection is closed, and with it the statements.
   private(set) var isClosed = false
+  private let connection: OpaquePointer
+  /// Looks up `batchSize` units at once.
+  private(set) var batch: PreparedStatement?
+  private var mayBatch = true
 
   /// What finds the units of a changed row.
   struct Mapping {
@@ -26,6 +31,7 @@ package final class QueryStatements {
     _ compiled: CompiledQuery, connection: OpaquePointer, encoding: TextEncoding
   ) throws(FreshetError) {
     self.compiled = compiled
+    self.connection = connection
     self.encoding = encoding
     do throws(SQLiteFailure) {
       let prepare = { (sql: String) throws(SQLiteFailure) in try PreparedStatement(connection, sql) }
@@ -50,6 +56,18 @@ package final class QueryStatements {
     } catch { throw FreshetError(queryFailure: error, place: nil) }
   }
 
+  /// To be called before parameters are bound.
+  ///
+  /// - Returns: whether there is `batch`.
+  func prepareBatch() -> Bool {
+    guard batch == nil, mayBatch else { return batch != nil }
+    // What does not compile in this company, as a plain `rowid` does not, is looked up one by one.
+    batch = compiled.unit?.batchSQL.flatMap { try? PreparedStatement(connection, $0) }
+    mayBatch = batch != nil
+    owner = nil
+    return mayBatch
+  }
+
   /// Binds a query's parameters, unless they are bound already.
   func bind(_ parameters: [SQLValue], of owner: AnyObject) {
     if self.owner == ObjectIdentifier(owner) { return }
@@ -61,7 +79,7 @@ package final class QueryStatements {
   }
 
   private var all: [PreparedStatement] {
-    [scan] + alongside + [single].compactMap(\.self)
+    [scan] + alongside + [single, batch].compactMap(\.self)
       + mappings.joined().flatMap { [$0.new, $0.old].compactMap(\.self) }
   }
 

@@ -1,0 +1,111 @@
+/// Changes of many rows, collected while the tree stays as it is and then made at once: the nodes that several of them meet are
+/// copied, split and joined once.
+///
+/// It belongs to one state of one editor: from the first change that it is told to `SectionedTreeEditor.apply`.
+package struct RowBatch {
+  /// A change of one row's place in one section: it goes, comes, or has another stamp.
+  struct Edit {
+    var entry: Bytes
+    /// Of the identity; nil when the row only has another stamp.
+    var hash: UInt32?
+    /// Nil: the row goes.
+    var stamp: RowStamp?
+    /// The section's label as the row has it; nil: as the section has it.
+    var label: Bytes?
+  }
+
+  /// How an edit sorts: by section, then by entry, the first eight bytes of which settle most comparisons.
+  private struct Place {
+    var section: Int32
+    var edit: Int32
+    var word: UInt64
+  }
+
+  /// Keys, entries and labels of edits.
+  private let arena = EntryArena()
+  private var sections = IdentityNumbers()
+  /// By the section's number.
+  private var sectionKeys: [Bytes] = []
+  private var labels: [Bytes?] = []
+  private var edits: [Edit] = []
+  private var places: [Place] = []
+
+  /// For about `count` rows.
+  package init(reserving count: Int) {
+    edits.reserveCapacity(count * 2)
+    places.reserveCapacity(count * 2)
+  }
+
+  /// The row with this identity goes, if there is one.
+  package mutating func remove(_ identity: Bytes, from editor: borrowing SectionedTreeEditor) {
+    let hash = IdentityIndex.hash(identity)
+    guard let (leaf, slot, section) = editor.index.find(identity, hash: hash) else { return }
+    let number = section.bytes.withUnsafeBytes { self.section($0, editor) }
+    leaf.keys.withKey(slot) { add(Edit(entry: arena.copy($0), hash: hash), to: number) }
+  }
+
+  /// The row of the entry's identity is so now, whether or not it was there: to be told once for each identity.
+  ///
+  /// Parameters as for `SectionedTreeEditor.insert`.
+  package mutating func put(
+    section: Bytes, label: Bytes, entry: Bytes, stamp: RowStamp, in editor: borrowing SectionedTreeEditor
+  ) {
+    let identity = RankedEntry.identity(of: entry)
+    let hash = IdentityIndex.hash(identity)
+    let number = self.section(section, editor)
+    let isRelabelled = labels[number].map { !$0.equals(label) } ?? true
+    var edit = Edit(entry: entry, hash: hash, stamp: stamp)
+    if let (leaf, slot, old) = editor.index.find(identity, hash: hash) {
+      let isSameSection = old.bytes.withUnsafeBytes { $0.equals(section) }
+      if isSameSection, leaf.keys.withKey(slot, { $0.equals(entry) }) {
+        if leaf.payloads[slot] == stamp {
+          // Nobody asks for its label unless it is the first; when it becomes so by other edits, that is noticed.
+          guard isRelabelled, editor.tree.sections.payload(of: section)?.rows.isFirst(entry) == true else { return }
+        }
+        edit.hash = nil
+      } else {
+        let oldNumber = isSameSection ? number : old.bytes.withUnsafeBytes { self.section($0, editor) }
+        leaf.keys.withKey(slot) { add(Edit(entry: arena.copy($0), hash: hash), to: oldNumber) }
+      }
+    }
+    edit.entry = arena.copy(entry)
+    if isRelabelled { edit.label = arena.copy(label) }
+    add(edit, to: number)
+  }
+
+  private mutating func add(_ edit: Edit, to section: Int) {
+    places.append(Place(section: Int32(section), edit: Int32(edits.count), word: edit.entry.word(at: 0)))
+    edits.append(edit)
+  }
+
+  /// The number of a section, which may be one that there is not yet.
+  private mutating func section(_ key: Bytes, _ editor: borrowing SectionedTreeEditor) -> Int {
+    let (number, isNew) = sections.insert(key)
+    if isNew {
+      sectionKeys.append(arena.copy(key))
+      labels.append(editor.tree.sections.payload(of: key).map { $0.label.withUnsafeBytes { arena.copy($0) } })
+    }
+    return number
+  }
+
+  /// Calls `body` with each section that has edits, and these in the order of their entries.
+  func forEachSection(_ body: (_ key: Bytes, _ edits: UnsafeBufferPointer<Edit>) -> Void) {
+    var places = places
+    places.sort { left, right in
+      if left.section != right.section { return left.section < right.section }
+      if left.word != right.word { return left.word < right.word }
+      return edits[Int(left.edit)].entry.compare(edits[Int(right.edit)].entry) < 0
+    }
+    let sorted = places.map { edits[Int($0.edit)] }
+    sorted.withUnsafeBufferPointer { sorted in
+      var start = 0
+      while start < places.count {
+        var end = start + 1
+        while end < places.count, places[end].section == places[start].section { end += 1 }
+        body(sectionKeys[Int(places[start].section)], UnsafeBufferPointer(rebasing: sorted[start..<end]))
+        start = end
+      }
+    }
+    withExtendedLifetime(arena) {}
+  }
+}

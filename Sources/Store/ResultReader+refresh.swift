@@ -1,0 +1,132 @@
+package import LiveQuery
+package import RankedCollections
+
+// Looking up what has changed.
+extension ResultReader {
+  /// Looks up units that may have changed, and makes the editor agree with what is there now.
+  ///
+  /// Idempotent: a unit that has not changed costs the look-up only. O(units × log n).
+  ///
+  /// - Throws: `duplicate_key`; the editor is of no use then.
+  package func refresh(_ units: ConcernedUnits, in editor: inout SectionedTreeEditor) throws(FreshetError) {
+    guard let single = statements.single, let unit = query.unit else { return }
+    try checkSnapshot()
+    forgetContents()
+    let isBatch = unit.isKey && units.count >= CompiledQuery.Unit.batchSize && statements.prepareBatch()
+    bind()
+    do {
+      if !unit.isKey {
+        try refreshAll(units, single, in: &editor)
+      } else if try !isBatch || !refreshTogether(units, single, in: &editor) {
+        forgetContents()
+        try units.forEach { unit, _ in try refresh(unit, single, in: &editor) }
+      }
+      try editor.refreshLabels { identity in try withRow(identity: identity) { row.label($0) } }
+    } catch { throw failure(error) }
+  }
+
+  /// What the last `refresh` has read is not needed any more.
+  package func forgetContents() { recent.removeAll() }
+
+  /// The unit is the key: a row or none.
+  private func refresh(_ unit: Bytes, _ single: PreparedStatement, in editor: inout SectionedTreeEditor) throws {
+    defer { single.reset() }
+    bind(unit, to: single)
+    var isFirst = true
+    while try single.step() {
+      row.readWhole(single)
+      try row.withParts { section, label, entry in
+        if isFirst {
+          let identity = RankedEntry.identity(of: entry)
+          // Under NOCASE a key finds its row also when that is spelled otherwise now, and has been read already.
+          if !unit.equals(identity) { editor.remove(unit) }
+          recent.keep(identity, row)
+          editor.put(section: section, label: label, entry: entry, stamp: row.stamp)
+          try check(rows: editor.tree.count, bytes: 0)
+        } else {
+          try insert(section, label, entry, in: &editor)
+        }
+      }
+      isFirst = false
+    }
+    if isFirst { editor.remove(unit) }
+  }
+
+  /// The units are keys. They are looked up many at a time, and the tree is changed once for all of them.
+  ///
+  /// - Returns: false, having changed nothing, when a row of some key is not the only one: the order matters then.
+  private func refreshTogether(
+    _ units: ConcernedUnits, _ single: PreparedStatement, in editor: inout SectionedTreeEditor
+  ) throws -> Bool {
+    guard let batch = statements.batch else { return false }
+    recent.reserve(units.count)
+    var changes = RowBatch(reserving: units.count)
+    var next = 0
+    while next < units.count {
+      let isWhole = next + CompiledQuery.Unit.batchSize <= units.count
+      let places = next..<next + (isWhole ? CompiledQuery.Unit.batchSize : 1)
+      guard try note(places, of: units, isWhole ? batch : single, &changes, editor) else { return false }
+      next = places.upperBound
+    }
+    editor.apply(changes)
+    try check(rows: editor.tree.count, bytes: 0)
+    return true
+  }
+
+  /// Looks up as many units as a statement has places for.
+  private func note(
+    _ places: Range<Int>, of units: ConcernedUnits, _ statement: PreparedStatement, _ changes: inout RowBatch,
+    _ editor: borrowing SectionedTreeEditor
+  ) throws -> Bool {
+    defer { statement.reset() }
+    for place in places { units.withUnit(place) { bind($0, to: statement, place: place - places.lowerBound) } }
+    // A bit for each place.
+    var found: UInt64 = 0
+    while try statement.step() {
+      let place = places.count == 1 ? 0 : Int(statement.integer(contentColumns.upperBound))
+      if found & 1 << UInt64(place) != 0 { return false }
+      found |= 1 << UInt64(place)
+      row.readWhole(statement)
+      let isNew = row.withParts { section, label, entry in
+        let identity = RankedEntry.identity(of: entry)
+        units.withUnit(places.lowerBound + place) { unit in
+          if !unit.equals(identity) { changes.remove(unit, from: editor) }
+        }
+        changes.put(section: section, label: label, entry: entry, stamp: row.stamp, in: editor)
+        return recent.keep(identity, row)
+      }
+      if !isNew { return false }
+    }
+    for place in places where found & 1 << UInt64(place - places.lowerBound) == 0 {
+      units.withUnit(place) { changes.remove($0, from: editor) }
+    }
+    return true
+  }
+
+  /// Keys may have passed from unit to unit: all old ones have to be out before the first new one comes in.
+  private func refreshAll(
+    _ units: ConcernedUnits, _ single: PreparedStatement, in editor: inout SectionedTreeEditor
+  ) throws {
+    units.forEach { unit, _ in
+      for key in keys.forget(Array(unit)) { _ = key.withUnsafeBytes { editor.remove($0) } }
+    }
+    try units.forEach { unit, _ in
+      defer { single.reset() }
+      bind(unit, to: single)
+      while try single.step() {
+        row.readWhole(single)
+        try row.withParts { section, label, entry in try insert(section, label, entry, in: &editor) }
+        keys.remember(row.identity, of: row.unit)
+      }
+    }
+  }
+
+  private func insert(
+    _ section: Bytes, _ label: Bytes, _ entry: Bytes, in editor: inout SectionedTreeEditor
+  ) throws {
+    guard editor.insert(section: section, label: label, entry: entry, stamp: row.stamp) else {
+      throw SectionedTreeBuilder.DuplicateIdentity(identity: Array(RankedEntry.identity(of: entry)))
+    }
+    try check(rows: editor.tree.count, bytes: 0)
+  }
+}
