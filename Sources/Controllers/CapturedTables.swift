@@ -2,6 +2,14 @@ import ChangeCapture
 import LiveQuery
 import Store
 
+/// What a tick has found to have changed in a table.
+struct CapturedChanges {
+  /// The one that capture gave to the table.
+  let number: Int
+  /// Nil when nothing tells which rows.
+  let changes: TableChanges?
+}
+
 /// The tables that queries of one shape read, by the numbers under which capture follows them.
 struct CapturedTables {
   /// By index into the query's tables: the tables that hold its rows. Nil where any commit may have changed it.
@@ -9,14 +17,21 @@ struct CapturedTables {
   /// By index into `alongside`: the tables, with the columns that are read; nil where any commit may concern it.
   private var alongside: [[(number: Int, columns: ColumnMask)]?] = []
 
+  /// How the rows of all these tables are stored, by number.
+  private(set) var storages: [Int: TableStorage] = [:]
+
   static let none = CapturedTables()
   private init() {}
 
   /// Has them followed from now on.
   init(_ query: CompiledQuery, _ schema: DatabaseSchema, _ capture: ChangeCapture) {
-    sources = query.tables.map { table in
-      table.sources?.map { capture.follow($0.table, remembering: table.rememberedFields(of: $0)) }
+    var storages: [Int: TableStorage] = [:]
+    let follow = { (source: TableStorage, fields: [Int]) in
+      let number = capture.follow(source.table, remembering: fields)
+      storages[number] = source
+      return number
     }
+    sources = query.tables.map { table in table.sources?.map { follow($0, table.rememberedFields(of: $0)) } }
     alongside = query.alongside.map { value in
       var tables: [(number: Int, columns: ColumnMask)] = []
       for (name, columns) in value.tables {
@@ -25,43 +40,39 @@ struct CapturedTables {
         guard let sources = schema.sources(of: name) else { return nil }
         let isOwn = sources.count == 1 && isSameName(sources[0].table.name, name)
         for source in sources {
-          tables.append((capture.follow(source.table, remembering: source.keptFields), isOwn ? columns : .all))
+          tables.append((follow(source, source.keptFields), isOwn ? columns : .all))
         }
       }
       return tables
     }
+    self.storages = storages
   }
 
   var isOfEveryCommit: Bool { sources.contains { $0 == nil } || alongside.contains { $0 == nil } }
 
-  var numbers: Set<Int> {
-    Set(sources.flatMap { $0 ?? [] }).union(alongside.flatMap { ($0 ?? []).map(\.number) })
-  }
-
   /// What changed in each of the query's tables, by index; nil when it cannot be told row by row.
   ///
-  /// - Parameter changes: by number; nil for a table in which something changed that is not told.
   func changes(
-    of tables: [FollowedTable], among changes: [Int: TableChanges?]
+    of tables: [FollowedTable], among changes: [CapturedChanges]
   ) -> [(index: Int, changes: TableChanges)]? {
     var result: [(index: Int, changes: TableChanges)] = []
-    for (index, numbers) in sources.enumerated() {
-      for number in numbers ?? [] {
-        guard let change = changes[number] else { continue }
+    for index in sources.indices {
+      guard let numbers = sources[index] else { continue }
+      for change in changes where numbers.contains(change.number) {
         // What a virtual table keeps in tables of its own is not its rows.
-        guard let change, tables[index].storage != nil else { return nil }
-        result.append((index, change))
+        guard let known = change.changes, tables[index].hasStorage else { return nil }
+        result.append((index, known))
       }
     }
     return result
   }
 
   /// Whether changes concern what is read alongside.
-  func concernsAlongside(_ values: [CompiledAlongside], _ changes: [Int: TableChanges?]) -> Bool {
-    alongside.contains { tables in
+  func concernsAlongside(_ changes: [CapturedChanges]) -> Bool {
+    if alongside.isEmpty { return false }
+    return alongside.contains { tables in
       (tables ?? []).contains { table in
-        guard let change = changes[table.number] else { return false }
-        return change?.meets(table.columns) ?? true
+        changes.contains { $0.number == table.number && $0.changes?.meets(table.columns) != false }
       }
     }
   }

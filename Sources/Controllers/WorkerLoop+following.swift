@@ -33,37 +33,40 @@ extension WorkerLoop {
   }
 
   private func follow(_ tick: CapturedTick, _ before: Int64) {
-    guard let database else { return }
-    var changes: [Int: TableChanges?] = [:]
-    var touched: [ObjectIdentifier: QueryShape] = [:]
+    guard let capture = database?.connection.capture else { return }
+    var changes: [CapturedChanges] = []
+    changes.reserveCapacity(tick.deltas.count)
     for (number, delta) in tick.deltas {
-      let storage = database.connection.capture.name(of: number).flatMap { database.schema.table($0)?.storage }
-      if let storage, !delta.isUnknown {
-        let remembered = database.connection.capture.rememberedFields(of: number)
-        changes[number] = .some(TableChanges(delta, of: storage, remembered: remembered))
-      } else {
-        changes[number] = .some(nil)
+      var known: TableChanges?
+      if !delta.isUnknown, let storage = storages[number] {
+        known = TableChanges(delta, of: storage, remembered: capture.rememberedFields(of: number))
       }
-      touched.merge(shapesByTable[number] ?? [:]) { shape, _ in shape }
+      changes.append(CapturedChanges(number: number, changes: known))
     }
     if tick.commits > 0 {
-      for (id, shape) in shapesOfEveryCommit {
-        touched[id] = nil
+      for shape in shapesOfEveryCommit.values {
         for query in shape.queries.values { mustRefetch(query, before) }
       }
     }
-    for shape in touched.values { follow(shape, changes, before) }
+    // A shape that reads several of the tables is followed once.
+    let isOnlyTable = tick.deltas.count == 1
+    var followed: Set<ObjectIdentifier> = []
+    for (number, _) in tick.deltas {
+      for (id, shape) in shapesByTable[number] ?? [:]
+      where shapesOfEveryCommit[id] == nil && (isOnlyTable || followed.insert(id).inserted) {
+        follow(shape, changes, before)
+      }
+    }
   }
 
-  /// - Parameter changes: by the table's number; nil when something changed and nothing tells what.
-  private func follow(_ shape: QueryShape, _ changes: [Int: TableChanges?], _ before: Int64) {
+  private func follow(_ shape: QueryShape, _ changes: [CapturedChanges], _ before: Int64) {
     guard let database else { return }
     let compiled = shape.compiled
     guard let tables = shape.captured.changes(of: compiled.tables, among: changes) else {
       for query in shape.queries.values { mustRefetch(query, before) }
       return
     }
-    let isBeside = shape.captured.concernsAlongside(compiled.alongside, changes)
+    let isBeside = shape.captured.concernsAlongside(changes)
     do throws(FreshetError) {
       var concerned = try database.connection.deadline.limited(milliseconds: configuration.queryTimeout) {
         () throws(FreshetError) in try shape.concerned(by: tables)

@@ -78,6 +78,7 @@ extension WorkerLoop {
     database?.checker.schema = schema
     shapes = [:]
     shapesByTable = [:]
+    storages = [:]
     shapesOfEveryCommit = [:]
     let hasSameViews = isSameFile && before?.viewDefinitions == schema.viewDefinitions
     for query in queries.values { recompile(query, mayBeUnaffected: hasSameViews) }
@@ -117,14 +118,17 @@ extension WorkerLoop {
     let shape = QueryShape(statements, number: shapeCount, connection: database.connection.raw)
     shapes[key] = shape
     shape.captured = CapturedTables(compiled, database.schema, database.connection.capture)
-    for number in shape.captured.numbers { shapesByTable[number, default: [:]][ObjectIdentifier(shape)] = shape }
+    for (number, storage) in shape.captured.storages {
+      shapesByTable[number, default: [:]][ObjectIdentifier(shape)] = shape
+      storages[number] = storage
+    }
     if shape.captured.isOfEveryCommit { shapesOfEveryCommit[ObjectIdentifier(shape)] = shape }
     return shape
   }
 
   func forget(_ shape: QueryShape, _ key: Query) {
     if shapes[key] === shape { shapes[key] = nil }
-    for number in shape.captured.numbers { shapesByTable[number]?[ObjectIdentifier(shape)] = nil }
+    for number in shape.captured.storages.keys { shapesByTable[number]?[ObjectIdentifier(shape)] = nil }
     shapesOfEveryCommit[ObjectIdentifier(shape)] = nil
     forgetUnusedTables()
   }
@@ -134,6 +138,7 @@ extension WorkerLoop {
     guard let capture = database?.connection.capture else { return }
     for number in capture.numbers where shapesByTable[number]?.isEmpty != false {
       shapesByTable[number] = nil
+      storages[number] = nil
       capture.unfollow(number)
     }
   }

@@ -38,6 +38,8 @@ final class WorkerLoop {
   var shapeCount = 0
   /// By the number that capture gave to a table, the shapes that read it.
   var shapesByTable: [Int: [ObjectIdentifier: QueryShape]] = [:]
+  /// By the number that capture gave to a table, how its rows are stored.
+  var storages: [Int: TableStorage] = [:]
   /// Shapes that any commit may concern.
   var shapesOfEveryCommit: [ObjectIdentifier: QueryShape] = [:]
   var queries: [Query: FollowedQuery] = [:]

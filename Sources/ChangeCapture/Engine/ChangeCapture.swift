@@ -205,8 +205,8 @@ package final class ChangeCapture {
       pages.take(reader, rest: step.rest, isNewGeneration: step.isNewGeneration)
       statistics.frames += reader.frames.count + step.rest.count
       tick.commits = Int64(step.commits)
-      let isMoved = try readFirstPage(&tick, define)
-      for table in tables.values { follow(table, isMoved: isMoved.contains(table.number)) }
+      let moved = try readFirstPage(&tick, define)
+      for table in tables.values { follow(table, isMoved: !moved.isEmpty && moved.contains(table.number)) }
       return nil
     } catch { return error.reason }
   }
@@ -296,7 +296,7 @@ package final class ChangeCapture {
     for table in tables.values where !table.delta.isEmpty {
       statistics.rows += table.delta.rows.count
       tick.deltas.append((table.number, table.delta))
-      table.delta.removeAll()
+      table.delta = TableDelta()
     }
   }
 

@@ -7,14 +7,18 @@ struct ChangedColumns {
   private let layout: RecordLayout
   private let hasher: PayloadHasher
   private let chains: ChainTable
-  private let nowBuffer = ByteBuffer()
-  private let formerBuffer = ByteBuffer()
+  private let buffers: (former: ByteBuffer, now: ByteBuffer)
   /// The page that both images are of, as changed rows come page by page.
   private var page: UInt32 = 0
   private var former: BTreePage?
   private var now: BTreePage?
 
-  init(_ layout: RecordLayout, _ hasher: PayloadHasher, _ chains: ChainTable) {
+  /// - Parameter buffers: for both images.
+  init(
+    _ layout: RecordLayout, _ hasher: PayloadHasher, _ chains: ChainTable,
+    _ buffers: (former: ByteBuffer, now: ByteBuffer)
+  ) {
+    self.buffers = buffers
     self.layout = layout
     self.hasher = hasher
     self.chains = chains
@@ -35,7 +39,8 @@ struct ChangedColumns {
     page = number
     former = nil
     now = nil
-    guard let before = source.formerPage(number, formerBuffer), let after = try? source.page(number, nowBuffer) else {
+    guard let before = source.formerPage(number, buffers.former), let after = try? source.page(number, buffers.now)
+    else {
       return
     }
     former = try? BTreePage(before, number: number, usable: source.usableSize, layout.tree)

@@ -49,6 +49,29 @@ struct RowCursor {
     hasFields = !layout.remembered.isEmpty
   }
 
+  /// Passes over the rows that both have alike from here on, which stand on rows of one rowid or before the first.
+  @inline(__always)
+  static func skipEqual(_ left: inout RowCursor, _ right: inout RowCursor) {
+    if left.hasKeys || left.hasFields { return }
+    var (one, other) = (left.cursor, right.cursor)
+    var rowid = left.row.rowid
+    var count: Int32 = 0
+    // Most rows are 1 to 63 behind the one before: nine bytes.
+    while one + 9 <= left.end, other + 9 <= right.end, one.byte(0) < 0x80, one.byte(0) == other.byte(0),
+      one.loadUnaligned(fromByteOffset: 1, as: UInt64.self) == other.loadUnaligned(fromByteOffset: 1, as: UInt64.self)
+    {
+      rowid &+= unzigzag(UInt64(one.byte(0)))
+      count &+= 1
+      one += 9
+      other += 9
+    }
+    (left.cursor, right.cursor) = (one, other)
+    left.row.rowid = rowid
+    right.row.rowid = rowid
+    left.row.ordinal &+= count
+    right.row.ordinal &+= count
+  }
+
   /// - Returns: false at the end.
   @inline(__always)
   mutating func next() -> Bool {
@@ -98,12 +121,14 @@ struct RowDifference {
   ) {
     var old = RowCursor(before, index, layout)
     var new = RowCursor(after, index, layout)
+    RowCursor.skipEqual(&old, &new)
     var (hasOld, hasNew) = (old.next(), new.next())
     while hasOld || hasNew {
       if hasOld, hasNew, old.row.rowid == new.row.rowid {
         if old.row.hash != new.row.hash {
           add(.update, new.row, old.row, new.row, columns(old.row, new.row), to: &delta)
         }
+        RowCursor.skipEqual(&old, &new)
         hasOld = old.next()
         hasNew = new.next()
       } else if hasOld, !hasNew || old.row.rowid < new.row.rowid {

@@ -13,6 +13,8 @@ final class RowPacker {
   private let payload = ByteBuffer()
   private let packed = ByteBuffer(capacity: 16 << 10)
   private let fields = ByteBuffer()
+  /// For those who look at a page as it was and as it is.
+  let imageBuffers = (former: ByteBuffer(), now: ByteBuffer())
 
   init(hasher: PayloadHasher) { self.hasher = hasher }
 

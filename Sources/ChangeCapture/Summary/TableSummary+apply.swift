@@ -47,7 +47,7 @@ extension TableSummary {
     _ pages: [UInt32], _ stale: [SummaryNode], _ fresh: [SummaryNode], _ changed: [UInt32], _ source: Source,
     into delta: inout TableDelta
   ) throws(Doubt) {
-    var columns = ChangedColumns(layout, packer.hasher, chains)
+    var columns = ChangedColumns(layout, packer.hasher, chains, packer.imageBuffers)
     if keepsRows, !layout.isWithoutRowid {
       for (index, page) in pages.enumerated() {
         RowDifference.compareLeaf(stale[index], fresh[index], index, layout, into: &delta) { before, after in

@@ -40,7 +40,7 @@ extension TableSummary {
       difference.addAfter(node, pages.count)
       pages.append(page)
     }
-    var columns = ChangedColumns(layout, packer.hasher, chains)
+    var columns = ChangedColumns(layout, packer.hasher, chains, packer.imageBuffers)
     _ = difference.finish(into: &delta) { before, after in
       before.node == after.node ? columns.changed(before, after, pages[Int(after.node)], source) : -1
     }

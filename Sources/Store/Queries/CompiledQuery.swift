@@ -121,27 +121,44 @@ package final class CompiledQuery: Sendable {
 }
 
 /// A table that a query reads.
-package struct FollowedTable: Sendable {
-  package var table: DatabaseSchema.Table
-  /// What `from` calls it, as written.
-  package var aliases: [String]
-  /// The tables that hold its rows: itself, unless it is virtual. Nil when that is not known, so that any commit may have
-  /// changed it.
-  package var sources: [TableStorage]?
-  /// Columns that the query reads.
-  package var columns: [String]
-  /// All of them as a mask: changes of others are passed over.
-  package var usedColumns: ColumnMask
-  /// For each place that the table has in `from`, how a changed row leads to units; empty: any change means running the
-  /// query again.
-  package var mappings: [UnitMapping]
-  /// Columns whose values have to be told of rows that are gone.
-  package var rememberedColumns: [Int]
-
+///
+/// A class, for it is asked for every change: a structure of so many parts would be copied each time.
+package final class FollowedTable: Sendable {
+  package let table: DatabaseSchema.Table
   /// As the schema spells it.
   package var name: String { table.name }
   /// How its rows are stored, when they are its own.
   package var storage: TableStorage? { table.storage }
+  package let hasStorage: Bool
+  /// What `from` calls it, as written.
+  package let aliases: [String]
+  /// The tables that hold its rows: itself, unless it is virtual. Nil when that is not known, so that any commit may have
+  /// changed it.
+  package let sources: [TableStorage]?
+  /// Columns that the query reads.
+  package let columns: [String]
+  /// All of them as a mask: changes of others are passed over.
+  package let usedColumns: ColumnMask
+  /// For each place that the table has in `from`, how a changed row leads to units; empty: any change means running the
+  /// query again.
+  package let mappings: [UnitMapping]
+  /// Columns whose values have to be told of rows that are gone.
+  package let rememberedColumns: [Int]
+
+  init(
+    table: DatabaseSchema.Table, aliases: [String], sources: [TableStorage]?, columns: [String],
+    usedColumns: ColumnMask,
+    mappings: [UnitMapping], rememberedColumns: [Int]
+  ) {
+    self.table = table
+    hasStorage = table.storage != nil
+    self.aliases = aliases
+    self.sources = sources
+    self.columns = columns
+    self.usedColumns = usedColumns
+    self.mappings = mappings
+    self.rememberedColumns = rememberedColumns
+  }
 
   /// The record fields to be remembered of rows of one of its sources.
   package func rememberedFields(of source: TableStorage) -> [Int] {
