@@ -104,11 +104,40 @@ struct RowDifference {
 
   init(_ layout: RecordLayout) { self.layout = layout }
 
+  /// Adds what differs between two states of one page: what is on both sides need not be looked for elsewhere.
+  mutating func addPage(_ old: SummaryNode, _ new: SummaryNode, _ index: Int) {
+    if layout.isWithoutRowid {
+      addBefore(old, index)
+      addAfter(new, index)
+      return
+    }
+    var left = RowCursor(old, index, layout)
+    var right = RowCursor(new, index, layout)
+    RowCursor.skipEqual(&left, &right)
+    var (hasLeft, hasRight) = (left.next(), right.next())
+    while hasLeft || hasRight {
+      if hasLeft, hasRight, left.row.rowid == right.row.rowid {
+        if left.row.hash != right.row.hash {
+          before.append(left.row)
+          after.append(right.row)
+        }
+        RowCursor.skipEqual(&left, &right)
+        hasLeft = left.next()
+        hasRight = right.next()
+      } else if hasLeft, !hasRight || left.row.rowid < right.row.rowid {
+        before.append(left.row)
+        hasLeft = left.next()
+      } else {
+        after.append(right.row)
+        hasRight = right.next()
+      }
+    }
+  }
+
   mutating func addBefore(_ node: SummaryNode, _ index: Int) { Self.add(node, index, layout, to: &before) }
   mutating func addAfter(_ node: SummaryNode, _ index: Int) { Self.add(node, index, layout, to: &after) }
 
   private static func add(_ node: SummaryNode, _ index: Int, _ layout: RecordLayout, to rows: inout [RememberedRow]) {
-    rows.reserveCapacity(rows.count + Int(node.header.rowCount))
     var cursor = RowCursor(node, index, layout)
     while cursor.next() { rows.append(cursor.row) }
   }

@@ -32,8 +32,7 @@ extension TableSummary {
     for (page, node) in nodes {
       let now = fresh.nodes[page]
       if let now, now.hasSameRows(as: node) { continue }
-      difference.addBefore(node, pages.count)
-      if let now { difference.addAfter(now, pages.count) }
+      if let now { difference.addPage(node, now, pages.count) } else { difference.addBefore(node, pages.count) }
       pages.append(page)
     }
     for (page, node) in fresh.nodes where nodes[page] == nil {

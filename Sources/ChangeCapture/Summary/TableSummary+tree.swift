@@ -110,20 +110,31 @@ extension TableSummary {
     var difference = RowDifference(layout)
     var held: [SummaryNode] = []
     let gone = walk.removed.subtracting(walk.dirty)
+    var stale: [UInt32: SummaryNode] = [:]
     for page in walk.dirty + gone {
       guard let node = nodes[page], let before = former(page, node, changed, source) else {
         delta.isUnknown = true
         return
       }
       held.append(before)
-      difference.addBefore(before, 0)
+      stale[page] = before
     }
-    for (page, node) in walk.fresh {
+    for (index, (page, node)) in walk.fresh.enumerated() {
       let after = try current(page, node, changed, source)
       held.append(after)
-      difference.addAfter(after, 0)
+      if let before = stale.removeValue(forKey: page) {
+        difference.addPage(before, after, index)
+      } else {
+        difference.addAfter(after, index)
+      }
     }
-    withExtendedLifetime(held) { _ = difference.finish(into: &delta) }
+    for before in stale.values { difference.addBefore(before, -1) }
+    var columns = ChangedColumns(layout, packer.hasher, chains, packer.imageBuffers)
+    withExtendedLifetime(held) {
+      _ = difference.finish(into: &delta) { before, after in
+        before.node == after.node ? columns.changed(before, after, walk.fresh[Int(after.node)].page, source) : -1
+      }
+    }
   }
 
   /// Nothing from here on can fail.
