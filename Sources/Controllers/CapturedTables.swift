@@ -60,8 +60,9 @@ struct CapturedTables {
       guard let numbers = sources[index] else { continue }
       for change in changes where numbers.contains(change.number) {
         // What a virtual table keeps in tables of its own is not its rows.
-        guard let known = change.changes, tables[index].hasStorage else { return nil }
-        result.append((index, known))
+        guard let known = change.changes, tables[index].tellsRows else { return nil }
+        // The columns of a full-text table are not those of the table that holds them.
+        result.append((index, tables[index].storage == nil ? known.ofAllColumns : known))
       }
     }
     return result

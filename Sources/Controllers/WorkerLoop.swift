@@ -82,6 +82,7 @@ final class WorkerLoop {
   private var look: Int
   /// The last writes were gazed at in vain: they may be the first of many.
   private var hasGazed = false
+  private var writeGap = WriteGap()
   /// When the file's identity was last looked at; 0: it is to be looked at again.
   private var identityRead: UInt64 = 0
 
@@ -149,7 +150,10 @@ final class WorkerLoop {
     guard let capture = database?.connection.capture else { return false }
     // A rollback journal is there while somebody's transaction is: looking would take a lock that is in its way, and the
     // journal's end wakes this thread. One that is kept for the next transaction is looked past after a while.
-    if !capture.canAskOften, look < Self.looks.count - 1, FileIdentity.size(path: journal) > 0 { return false }
+    if !capture.canAskOften {
+      if isPaced, !writeGap.mayRead(monotonicNanoseconds()) { return false }
+      if look < Self.looks.count - 1, FileIdentity.size(path: journal) > 0 { return false }
+    }
     let wasWritten = look == 0
     let end = wasWritten && !hasGazed && capture.canAskOften ? monotonicNanoseconds() + Self.gaze : 0
     repeat {
@@ -157,6 +161,7 @@ final class WorkerLoop {
         // What was written and is not to be read yet belongs to another commit: rare, but it must not be missed.
         if wasWritten { look = Self.looks.count - 1 }
         hasGazed = false
+        writeGap.noteRead()
         return true
       }
       if end > 0 { sched_yield() }
@@ -228,7 +233,10 @@ final class WorkerLoop {
     if descriptors[0].revents != 0 { worker.wake.clear() }
     if descriptors.count > 1, descriptors[1].revents != 0 {
       let events = watcher.drain()
-      if events.contains(.written) { look = 0 }
+      if events.contains(.written) {
+        look = 0
+        writeGap.noteWrite(monotonicNanoseconds())
+      }
       if events.contains(.replaced) { identityRead = 0 }
     }
   }

@@ -95,6 +95,13 @@ package struct TableChanges {
 
   package var count: Int { rows.count }
 
+  /// The same, as if all columns had changed.
+  package var ofAllColumns: TableChanges {
+    var changes = self
+    changes.rows = rows.mapValues { RowChange(columns: .all, oldColumns: $0.oldColumns == .none ? .none : .all) }
+    return changes
+  }
+
   /// Whether any row changed in these columns, came or went.
   package func meets(_ columns: ColumnMask) -> Bool {
     rows.values.contains { $0.columns == .all || $0.columns.intersects(columns) }

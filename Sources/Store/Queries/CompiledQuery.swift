@@ -129,7 +129,8 @@ package final class FollowedTable: Sendable {
   package var name: String { table.name }
   /// How its rows are stored, when they are its own.
   package var storage: TableStorage? { table.storage }
-  package let hasStorage: Bool
+  /// Whether changed rows of its source are rows of its own.
+  package let tellsRows: Bool
   /// What `from` calls it, as written.
   package let aliases: [String]
   /// The tables that hold its rows: itself, unless it is virtual. Nil when that is not known, so that any commit may have
@@ -151,7 +152,7 @@ package final class FollowedTable: Sendable {
     mappings: [UnitMapping], rememberedColumns: [Int]
   ) {
     self.table = table
-    hasStorage = table.storage != nil
+    tellsRows = table.storage != nil || table.isSearch
     self.aliases = aliases
     self.sources = sources
     self.columns = columns

@@ -113,7 +113,7 @@ extension QueryCompiler {
     for source in from.sources {
       switch source.kind {
       case .table(let name):
-        guard let table = schema.table(name), table.kind != .table else { break }
+        guard let table = schema.table(name), table.kind != .table, !table.isSearch else { break }
         if let view = viewUnit() { noteNested(view) } else { note(tablesOf: table) }
       case .function: break
       case .parenthesis: note(tablesNamedIn: from.fragment, tokens: source.body)

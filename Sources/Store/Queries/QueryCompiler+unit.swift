@@ -32,7 +32,10 @@ extension QueryCompiler {
     }
     guard let table = base.table.flatMap(schema.table) else { return .none("its from begins with a subquery") }
     if groups.isEmpty, let view = viewUnit() { return .view(view) }
-    guard table.kind == .table else {
+    if table.isSearch, usesRank {
+      return .none("the rank of a row depends on all others")
+    }
+    guard table.kind == .table || table.isSearch else {
       return .none(
         "\(table.name) is a \(table.kind.rawValue == "view" ? "view" : "virtual table"), whose rows have no key to look up"
       )
@@ -44,6 +47,15 @@ extension QueryCompiler {
     if groups.isEmpty || isGroupedByBaseKey { return .baseKey(key.names) }
     if groups.allSatisfy({ isOfBase($0.sql) }) { return .groups }
     return .none("its groups are not made of the first table's columns alone: put their table first")
+  }
+
+  /// Whether a full-text search asks how well rows match, as far as its words tell.
+  private var usesRank: Bool {
+    let parts =
+      query.select + query.orderBy + query.groupBy + [query.filter, query.having, query.sectionBy?.expression]
+    return parts.contains { part in
+      ["rank", "bm25"].contains { part?.lowercased().contains($0) == true }
+    }
   }
 
   /// Whether an expression reads the first table's columns alone.

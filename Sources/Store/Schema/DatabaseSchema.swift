@@ -14,6 +14,9 @@ package struct DatabaseSchema: Sendable {
     package let storage: TableStorage?
     /// Of a virtual table: the tables that hold what it shows; empty where that is not known.
     package let storedIn: [String]
+    /// Whether it is a full-text table whose rows are those of the one table in `storedIn`, by rowid: whether a search finds a
+    /// row depends on that row alone.
+    package let isSearch: Bool
     /// The CREATE VIEW statement of a view.
     let definition: String?
 
@@ -76,9 +79,10 @@ extension DatabaseSchema {
       let key = kind == .table || kind == .shadow ? try TableKey.read(db, table) : nil
       tables.append(
         Table(
-          name: table.name, kind: kind, columns: try columns(db, table.name), key: kind == .table ? key : nil,
+          name: table.name, kind: kind, columns: try columns(db, table.name),
+          key: kind == .table ? key : table.isSearch ? .rowid(alias: "rowid") : nil,
           storage: try TableStorage.read(db, table, key), storedIn: kind == .virtual ? catalog.storage(of: table) : [],
-          definition: kind == .view ? table.definition : nil))
+          isSearch: table.isSearch, definition: kind == .view ? table.definition : nil))
     }
     return DatabaseSchema(tables: tables)
   }
@@ -98,6 +102,7 @@ extension SchemaCatalog {
   /// The tables that hold what a virtual table shows: its shadow tables, and for full-text search the table whose rows it
   /// searches, when that is another one.
   fileprivate func storage(of virtual: Table) -> [String] {
+    if virtual.isSearch { return [virtual.name + "_content"] }
     let shadows = tables.filter { $0.kind == "shadow" && hasNamePrefix($0.name, virtual.name + "_") }.map(\.name)
     if shadows.isEmpty { return [] }
     guard let content = virtual.contentTable else { return shadows }
@@ -107,15 +112,24 @@ extension SchemaCatalog {
 }
 
 extension SchemaCatalog.Table {
-  /// `content = name` among the arguments of a full-text table; nil without, or when it is empty.
-  fileprivate var contentTable: String? {
+  /// A full-text table of the newest kind that keeps its rows itself.
+  fileprivate var isSearch: Bool {
+    let tokenizer = SQLTokenizer(definition)
+    let words = tokenizer.filter { $0.kind != .comment }.map { tokenizer.unquotedText(of: $0).lowercased() }
+    return kind == "virtual" && zip(words, words.dropFirst()).contains { $0 == "using" && $1 == "fts5" }
+      && contentOption == nil
+  }
+
+  /// What stands behind `content =` among the arguments of a full-text table; nil without.
+  private var contentOption: String? {
     let tokenizer = SQLTokenizer(definition)
     let tokens = tokenizer.filter { $0.kind != .comment }
     for index in tokens.indices.dropLast(2) where isSameName(tokenizer.unquotedText(of: tokens[index]), "content") {
-      guard tokenizer.text(of: tokens[index + 1]) == "=" else { continue }
-      let name = tokenizer.unquotedText(of: tokens[index + 2])
-      return name.isEmpty ? nil : name
+      if tokenizer.text(of: tokens[index + 1]) == "=" { return tokenizer.unquotedText(of: tokens[index + 2]) }
     }
     return nil
   }
+
+  /// The table that a full-text table searches, when it is another one.
+  fileprivate var contentTable: String? { contentOption.flatMap { $0.isEmpty ? nil : $0 } }
 }
