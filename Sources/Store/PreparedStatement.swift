@@ -214,6 +214,11 @@ package struct SQLiteFailure: Error, CustomStringConvertible {
   package let code: Int32
   package let message: String
 
+  init(code: Int32, message: String) {
+    self.code = code
+    self.message = message
+  }
+
   init(of connection: OpaquePointer?, _ code: Int32) {
     self.code = connection.map { sqlite3_extended_errcode($0) } ?? code
     message = connection.map { String(cString: sqlite3_errmsg($0)) } ?? "out of memory"

@@ -5,7 +5,8 @@ package enum ReadOnlyFile {
   /// The path, or a URI that has SQLite read the file as it is.
   ///
   /// A file in WAL mode without its -shm cannot be opened in a directory that cannot be written to. Nobody but the owner of
-  /// other rights can be writing there: `immutable` reads the file without locks and without the WAL.
+  /// other rights can be writing there: `immutable` reads the file without locks and without the WAL. When the WAL has
+  /// something, that would be an old state, so the file is refused.
   ///
   /// - Throws: what SQLite reports of a file that cannot be read at all.
   package static func location(_ path: String) throws(SQLiteFailure) -> String {
@@ -14,6 +15,13 @@ package enum ReadOnlyFile {
       return path
     } catch {
       guard [SQLITE_CANTOPEN, SQLITE_READONLY].contains(error.primaryCode) else { throw error }
+      if FileIdentity.size(path: path + "-wal") > 0 {
+        throw SQLiteFailure(
+          code: error.code,
+          message:
+            "\(error.message): its -wal holds commits, and reading them takes a -shm in a directory that may not be "
+            + "written to (open the database once with the right to write, and close it)")
+      }
       let uri = "file:\(escaped(path))?immutable=1"
       try probe(uri)
       return uri

@@ -95,6 +95,26 @@ import Wire
     #expect(try insert().status == 200)
   }
 
+  @Test func `A -wal that cannot be read is not passed over`() throws {
+    let live = try LiveServer(Self.schema)
+    try live.writer.run("UPDATE t SET a = 'only in the WAL' WHERE id = 1")
+    let folder = FileManager.default.temporaryDirectory.appending(path: "freshet-\(UUID().uuidString)")
+    try FileManager.default.createDirectory(at: folder, withIntermediateDirectories: true)
+    let path = folder.appending(path: "t.sqlite").path
+    for suffix in ["", "-wal"] {
+      try FileManager.default.copyItem(atPath: live.path + suffix, toPath: path + suffix)
+      try FileManager.default.setAttributes([.posixPermissions: 0o444], ofItemAtPath: path + suffix)
+    }
+    try FileManager.default.setAttributes([.posixPermissions: 0o555], ofItemAtPath: folder.path)
+    defer {
+      try? FileManager.default.setAttributes([.posixPermissions: 0o755], ofItemAtPath: folder.path)
+      try? FileManager.default.removeItem(at: folder)
+    }
+    let result = try Program.run(["serve", path, "--port", "0"], asNobody: getuid() == 0)
+    #expect(result.status == 1 && result.errors.contains("its -wal holds commits"), "\(result)")
+    live.stop()
+  }
+
   // MARK: - Another file
 
   @Test(arguments: [true, false])

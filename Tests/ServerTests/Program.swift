@@ -32,8 +32,10 @@ final class Program {
     try run(arguments)
   }
 
-  static func run(_ arguments: [String]) throws -> (status: Int32, output: String, errors: String) {
-    let program = try Program(arguments)
+  static func run(_ arguments: [String], asNobody: Bool = false) throws -> (
+    status: Int32, output: String, errors: String
+  ) {
+    let program = try Program(arguments, asNobody: asNobody)
     let errors = Mutex(Data())
     let isRead = DispatchSemaphore(value: 0)
     let handle = program.errors.fileHandleForReading
