@@ -135,8 +135,6 @@ extension WorkerLoop {
 
   private func refetch(_ query: FollowedQuery) {
     statistics.refetches += 1
-    // Time and chance give another result of the same state: it is another state to clients.
-    if query.pending == nil { commit += 1 }
     follow(query, query.pending?.commit ?? commit) { () throws(FreshetError) in try query.refetch() }
     nextDue = min(nextDue, query.refreshDue)
   }
