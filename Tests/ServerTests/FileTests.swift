@@ -133,6 +133,24 @@ import Wire
     live.stop()
   }
 
+  @Test func `A file that replaces another one before its -wal is deleted is left to its writers`() throws {
+    let live = try LiveServer(Self.schema)
+    let client = try live.connect()
+    try client.subscribe("q", #"{"from":"t"}"#)
+    try live.writer.run("UPDATE t SET a = 'z' WHERE id = 1")
+    try wait(client, for: "''/: 1,'z' 2,'y'")
+    let other = live.path + ".new"
+    try SQLiteShell(path: other).run("CREATE TABLE t(id INTEGER PRIMARY KEY, a TEXT); INSERT INTO t VALUES (7, 'other');")
+    #expect(rename(other, live.path) == 0)
+    // The server may open it now, and finds the other one's -wal.
+    usleep(200_000)
+    for suffix in ["-wal", "-shm"] { try? FileManager.default.removeItem(atPath: live.path + suffix) }
+    try wait(client, for: "''/: 7,'other'")
+    #expect(try SQLiteShell(path: live.path).run("INSERT INTO t VALUES (8, 'more')") == "")
+    try wait(client, for: "''/: 7,'other' 8,'more'")
+    live.stop()
+  }
+
   @Test func `A backup restored into the file is a new epoch`() throws {
     let live = try LiveServer(Self.schema)
     let backup = live.path + ".backup"

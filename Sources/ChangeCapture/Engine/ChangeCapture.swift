@@ -102,7 +102,8 @@ package final class ChangeCapture {
 
   private func identifyWithoutIndex() -> Bool {
     let state = JournalState(pages.database)
-    if !state.isWAL {
+    // A -wal beside a file that is not in WAL mode, left by another file of its name, makes SQLite use it all the same.
+    if !state.isWAL, DatabaseFile.pointer(connection, SQLITE_FCNTL_JOURNAL_POINTER) == nil {
       current = .journal(state)
       return true
     }
