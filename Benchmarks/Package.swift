@@ -22,6 +22,7 @@ let package = Package(
     .target(name: "CCrowd"),
     // Baselines: what the machine does without Freshet.
     .executableTarget(name: "bare-fan-out"),
+    .executableTarget(name: "bare-lookup", linkerSettings: [.linkedLibrary("sqlite3")]),
     .executableTarget(name: "bare-server", dependencies: ["CLibWebSockets"]),
     .systemLibrary(name: "CLibWebSockets", pkgConfig: "libwebsockets", providers: [.apt(["libwebsockets-dev"])]),
   ],

@@ -9,6 +9,12 @@ const words = /** @type {Record<string, string>} */ ({
   incremental: "Followed change by change", refetch: "Run again and differed",
 });
 
+/** How changed rows of a table are found: its `capture`. */
+const captures = /** @type {Record<string, string>} */ ({
+  rows: "row by row", pages: "by its pages, as it is large", reading: "not yet: it is being read",
+  comparison: "by comparing the whole table: there is no WAL", everyCommit: "not at all: every commit counts",
+});
+
 /** @param {Query} query @param {HTMLElement} into */
 export async function explain(query, into) {
   try {
@@ -27,9 +33,9 @@ function described({ maintenance, reason, tables, advice, sql, plan }) {
     element("p", {}, reason ?? ""),
     ...(advice ?? []).map((/** @type {string} */ sentence) => element("p", { className: "advice" }, sentence)),
     element("table", {},
-      element("thead", {}, row("th", ["Table", "Columns", "Followed by", "Tracked"])),
-      element("tbody", {}, ...tables.map((/** @type {any} */ { name, columns, following, tracked }) =>
-        row("td", [name, columns.join(", "), following, tracked ? "yes" : "no"])))),
+      element("thead", {}, row("th", ["Table", "Columns", "Followed by", "Changes found"])),
+      element("tbody", {}, ...tables.map((/** @type {any} */ { name, columns, following, capture }) =>
+        row("td", [name, columns.join(", "), following, captures[capture] ?? capture])))),
     element("h3", {}, "SQL"), element("pre", {}, element("code", {}, sql)),
   ];
   if (plan?.length) result.push(element("h3", {}, "SQLite’s plan"), element("pre", {}, element("code", {}, [plan].flat().join("\n"))));

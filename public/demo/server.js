@@ -21,7 +21,7 @@ const charts = [
   { title: "Commit to frame", help: "From noticing a commit to having handed over what it caused, the mean of a second", format: milliseconds,
     value: (before, now) => meanOf(before, now, "freshet_tick_duration_seconds") },
   { title: "Ticks per second", help: "Turns that found a change of the database", format: tenth, value: rate("freshet_ticks_total") },
-  { title: "Row changes per second", help: "As the change log tells them", format: tenth, value: rate("freshet_changes_total") },
+  { title: "Row changes per second", help: "In all followed tables", format: tenth, value: rate("freshet_changes_total") },
   { title: "Patches per second", help: "Sent, to all clients together", format: tenth, value: rate("freshet_patches_total") },
   { title: "Controllers", help: "Queries that are followed", format: whole, value: gauge("freshet_controllers") },
   { title: "Subscribers", help: "Subscriptions of all clients", format: whole, value: gauge("freshet_subscriptions") },

@@ -4,9 +4,10 @@ import Foundation
 if let status = Helpers.run(Array(CommandLine.arguments.dropFirst())) { exit(status) }
 
 let benchmarks: [any Benchmark.Type] = [
-  ChangeBenchmark.self, ThousandBenchmark.self, LatencyBenchmark.self, MemoryBenchmark.self, OpenBenchmark.self,
-  FanOutBenchmark.self, CoalescingBenchmark.self, QueriesBenchmark.self, WindowsBenchmark.self, CaptureBenchmark.self,
-  OverloadBenchmark.self, SustainedBenchmark.self, IdleBenchmark.self, RefetchBenchmark.self, JoinBenchmark.self,
+  ChangeBenchmark.self, LookupBenchmark.self, ThousandBenchmark.self, LatencyBenchmark.self, MemoryBenchmark.self,
+  OpenBenchmark.self, FanOutBenchmark.self, CoalescingBenchmark.self, QueriesBenchmark.self, WindowsBenchmark.self,
+  CaptureBenchmark.self, ComparisonsBenchmark.self, OverloadBenchmark.self, SustainedBenchmark.self, IdleBenchmark.self,
+  RefetchBenchmark.self, JoinBenchmark.self,
 ]
 
 let settings = Settings(environment: ProcessInfo.processInfo.environment)

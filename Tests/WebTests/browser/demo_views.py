@@ -84,6 +84,7 @@ def the_console_shows_frames_as_they_come_and_what_explains_them(page, demo):
     page.page.get_by_text("Explanation", exact=True).click()
     expect(page.page.locator("#explanation .badge")).to_have_text("Followed change by change")
     expect(page.page.locator("#explanation table")).to_contain_text("county")
+    expect(page.page.locator("#explanation table")).to_contain_text("row by row")
     fill(page, **{"from": "county", "select": "name, count(*) OVER () AS n"})
     expect(page.page.locator("#explanation .badge")).to_have_text("Run again and differed")
     page.page.get_by_text("Frames", exact=True).click()

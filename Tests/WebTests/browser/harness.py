@@ -100,7 +100,7 @@ class Server:
 
     def __enter__(self):
         self.process = subprocess.Popen(
-            [program(), "serve", self.database, "--track", "--port", "0", "--public", str(self.public)],
+            [program(), "serve", self.database, "--port", "0", "--public", str(self.public)],
             stdout=subprocess.DEVNULL, stderr=subprocess.PIPE, text=True)
         for line in self.process.stderr:
             found = re.search(r" at (http://\S+)", line)

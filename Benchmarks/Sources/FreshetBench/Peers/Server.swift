@@ -5,12 +5,9 @@ final class Server {
   let child: Child
   let port: Int
 
-  /// - Parameters:
-  ///   - path: the database.
-  ///   - isTracked: whether the change capture is installed first.
-  init(_ path: String, isTracked: Bool = true) throws {
-    let arguments = ["serve", path, "--port", "0"] + (isTracked ? ["--track"] : [])
-    child = try Child(Programs.built("freshet"), arguments)
+  /// - Parameter path: the database.
+  init(_ path: String) throws {
+    child = try Child(Programs.built("freshet"), ["serve", path, "--port", "0"])
     let deadline = now() + 60_000_000_000
     while true {
       if let match = child.logText.firstMatch(of: /:(\d+)\/\n/), let port = Int(match.1) {

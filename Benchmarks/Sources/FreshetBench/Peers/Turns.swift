@@ -1,13 +1,14 @@
 import Foundation
 
-/// `freshet-turns` on a file: the engine without threads or sockets.
+/// `freshet-turns` on a file: the engine without threads or sockets. Or `bare-lookup`, its baseline in C, which takes the same
+/// command for one-row changes.
 final class Turns {
   private let child: Child
 
-  init(_ path: String) throws {
-    child = try Child(Programs.built("freshet-turns"), [path])
+  init(_ path: String, program: String = Programs.built("freshet-turns")) throws {
+    child = try Child(program, [path])
     let greeting = try child.hear()
-    if !greeting.hasPrefix("ready") { throw Failure("freshet-turns says \(greeting)") }
+    if !greeting.hasPrefix("ready") { throw Failure("\(program) says \(greeting)") }
   }
 
   /// Takes in what others have committed, so that it is not the next change's.
