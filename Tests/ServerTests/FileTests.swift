@@ -140,7 +140,8 @@ import Wire
     try live.writer.run("UPDATE t SET a = 'z' WHERE id = 1")
     try wait(client, for: "''/: 1,'z' 2,'y'")
     let other = live.path + ".new"
-    try SQLiteShell(path: other).run("CREATE TABLE t(id INTEGER PRIMARY KEY, a TEXT); INSERT INTO t VALUES (7, 'other');")
+    try SQLiteShell(path: other).run(
+      "CREATE TABLE t(id INTEGER PRIMARY KEY, a TEXT); INSERT INTO t VALUES (7, 'other');")
     #expect(rename(other, live.path) == 0)
     // The server may open it now, and finds the other one's -wal.
     usleep(200_000)
