@@ -13,9 +13,11 @@ RELEASE := swift build -c release -j $(JOBS)
 # `make demo PORT=9000 ROWS=10000`
 PORT ?=
 ROWS ?=
+# `make hostile MINUTES=10`
+MINUTES ?= 10
 DEMO_ARGUMENTS := $(if $(PORT),--port $(PORT)) $(if $(ROWS),--rows $(ROWS))
 
-.PHONY: help demo build test lint format unit web client browser readme bench instructions docker docker-test \
+.PHONY: help demo build test lint format unit hostile web client browser readme bench instructions docker docker-test \
 	clean packages
 
 help: ## print this list
@@ -39,6 +41,11 @@ format: ## bring all Swift sources into the project's format
 unit: packages ## run the Swift tests (debug, warnings are errors)
 	@$(DEBUG) build --build-tests -j $(JOBS)
 	@$(DEBUG) test --skip-build
+
+hostile: packages ## follow hostile writers for MINUTES=10, each row that is reported compared with SELECT
+	@$(DEBUG) build --build-tests -j $(JOBS)
+	@end=$$((SECONDS + 60 * $(MINUTES))); while ((SECONDS < end)); do \
+	  FRESHET_TICKS=20000 $(DEBUG) test --skip-build --filter HostileTests; done
 
 web: ## check the types of public/ and run the JavaScript tests in Node
 	@scripts/packages.sh web

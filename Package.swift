@@ -96,7 +96,11 @@ let package = Package(
     tests(of: "LiveQuery", ["RankedCollections", "TestSupport", "Wire"]),
     tests(of: "Wire", ["LiveQuery"]),
     tests(of: "LiveClient", ["LiveQuery", "TestSupport", "Wire"]),
-    tests(of: "ChangeCapture", ["LiveQuery", "Store", "TestSupport", grdb, sqlite]),
+    // A foreign program that writes files in every way that SQLite has; it dies in the middle of commits when it is told to.
+    .executableTarget(
+      name: "hostile-writer", dependencies: [sqlite], path: "Tests/CHostileWriter", cSettings: cSettings,
+      linkerSettings: [.linkedLibrary("sqlite3")]),
+    tests(of: "ChangeCapture", ["hostile-writer", "LiveQuery", "Store", "TestSupport", grdb, sqlite]),
     tests(of: "Store", ["LiveQuery", "RankedCollections", "TestSupport", grdb, sqlite]),
     tests(of: "Controllers", ["LiveQuery", "RankedCollections", "Store", "TestSupport", grdb, logging]),
     tests(of: "Gateway", ["TestSupport"]),

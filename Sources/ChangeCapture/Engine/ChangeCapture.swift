@@ -229,10 +229,8 @@ package final class ChangeCapture {
     _ tick: inout CapturedTick, _ define: ([String]) throws -> [CapturedTable?]
   ) throws(Doubt) -> Set<Int> {
     guard pages.changed.first == 1 else { return [] }
-    let first = try pages.page(1, ByteBuffer(capacity: pages.pageSize))
-    pages.setUsableSize(pages.pageSize - Int(first.byte(20)))
-    if first.bigEndian32(40) == schemaCookie { return [] }
-    return readSchema(first.bigEndian32(40), &tick, define)
+    let cookie = try pages.readFirstPage()
+    return cookie == schemaCookie ? [] : readSchema(cookie, &tick, define)
   }
 
   private func readSchema(
@@ -268,9 +266,7 @@ package final class ChangeCapture {
       guard let pageSize = current.pageSize(pages.database) else { throw Doubt(.format) }
       pages.begin(pageSize: pageSize, isBackfilled: current.isBackfilled)
       try pages.readFrameNumbers(upTo: current.frameCount)
-      let first = try pages.page(1, ByteBuffer(capacity: pageSize))
-      pages.setUsableSize(pageSize - Int(first.byte(20)))
-      let cookie = first.bigEndian32(40)
+      let cookie = try pages.readFirstPage()
       if cookie != schemaCookie { _ = readSchema(cookie, &tick, define) }
       for table in tables.values { table.compare(pages) }
     } catch {

@@ -20,6 +20,8 @@ final class SnapshotPages<Database: ByteSource, WAL: ByteSource>: PageSource {
   /// The frame that a page was in before; 0: it was in the database file.
   private var formerFrames: [UInt32] = []
   private var frames: FrameReader?
+  private let firstPage = ByteBuffer()
+  private let frameHeader = ByteBuffer(capacity: FrameReader.frameHeaderSize)
 
   init(database: Database, wal: WAL) {
     self.database = database
@@ -36,7 +38,14 @@ final class SnapshotPages<Database: ByteSource, WAL: ByteSource>: PageSource {
     frames = nil
   }
 
-  func setUsableSize(_ size: Int) { usableSize = size }
+  /// Learns from page 1 how many bytes of a page are used.
+  ///
+  /// - Returns: the number that counts changes of the schema.
+  func readFirstPage() throws(Doubt) -> UInt32 {
+    let first = try page(1, firstPage)
+    usableSize = pageSize - Int(first.byte(20))
+    return first.bigEndian32(40)
+  }
 
   /// Takes in the frames between the two states.
   ///
@@ -71,12 +80,13 @@ final class SnapshotPages<Database: ByteSource, WAL: ByteSource>: PageSource {
   func readFrameNumbers(upTo count: UInt32) throws(Doubt) {
     newestFrame.removeAll(keepingCapacity: true)
     if isBackfilled { return }
-    let header = ByteBuffer(capacity: FrameReader.frameHeaderSize)
-    header.resize(to: FrameReader.frameHeaderSize)
+    frameHeader.resize(to: FrameReader.frameHeaderSize)
     for frame in 1...max(count, 1) where count > 0 {
       let offset = FrameReader.offset(of: frame, pageSize: pageSize)
-      guard try wal.read(into: header.start, FrameReader.frameHeaderSize, at: offset) else { throw Doubt(.unreadable) }
-      newestFrame[UnsafeRawPointer(header.start).bigEndian32(0)] = frame
+      guard try wal.read(into: frameHeader.start, FrameReader.frameHeaderSize, at: offset) else {
+        throw Doubt(.unreadable)
+      }
+      newestFrame[UnsafeRawPointer(frameHeader.start).bigEndian32(0)] = frame
     }
   }
 

@@ -18,6 +18,10 @@ final class ChainTable {
 
   subscript(first: UInt32) -> OverflowChain? { chains[first] }
 
+  func hasSameHashes(as other: ChainTable) -> Bool {
+    chains.count == other.chains.count && chains.allSatisfy { first, chain in other[first]?.hash == chain.hash }
+  }
+
   /// The b-tree page with the row that an overflow page belongs to.
   func owner(ofPage page: UInt32) -> UInt32? { firstOfPage[page].flatMap { chains[$0]?.owner } }
 

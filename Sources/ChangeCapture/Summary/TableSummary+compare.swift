@@ -17,12 +17,16 @@ extension TableSummary {
     if root != nil { _ = try fresh.readOn(source, limit: .max) } else { fresh.becomeEmpty() }
     if keepsRows {
       difference(to: fresh, source, into: &delta)
-    } else if nodes.count != fresh.nodes.count
-      || nodes.contains(where: { page, node in fresh.nodes[page].map { !node.hasSameRows(as: $0) } ?? true })
-    {
+    } else if !hasSamePages(as: fresh) {
       delta.isUnknown = true
     }
     take(fresh)
+  }
+
+  /// A page's hash says nothing of its rows' overflow, so chains are compared as well.
+  private func hasSamePages(as other: TableSummary) -> Bool {
+    nodes.count == other.nodes.count && chains.hasSameHashes(as: other.chains)
+      && nodes.allSatisfy { page, node in other.nodes[page].map(node.hasSameRows) ?? false }
   }
 
   /// Pages that are as they were are passed over.

@@ -1,0 +1,214 @@
+import Foundation
+import GRDB
+import GRDBSQLite
+import LiveQuery
+import TestSupport
+
+@testable import ChangeCapture
+@testable import Store
+
+/// Follows all tables of a file that others write, and compares each tick with the difference of two SELECTs in the same snapshots:
+/// rows, columns, and old values.
+final class HostileFollower {
+  struct Options {
+    var memoryLimit = 256 << 20
+    /// Reads a few pages of new tables in each tick, so that commits come in between.
+    var readsSlowly = false
+    /// Remembers some fields of every table.
+    var remembers = false
+  }
+
+  /// What happened.
+  struct Count {
+    var ticks = 0
+    var rows = 0
+    /// Deltas that could not be told, where the schema was the same.
+    var unknown = 0
+    /// Updates whose changed columns were told.
+    var masks = 0
+  }
+
+  private let queue: DatabaseQueue
+  private let raw: OpaquePointer
+  private let encoding: String
+  private let options: Options
+  let capture: ChangeCapture
+  private var schema = DatabaseSchema.empty
+  private var followed: [Int: String] = [:]
+  private var before: [Int: TableContents] = [:]
+  private(set) var count = Count()
+
+  init(path: String, _ options: Options) throws {
+    self.options = options
+    var configuration = Configuration()
+    configuration.allowsUnsafeTransactions = true
+    configuration.busyMode = .timeout(20)
+    queue = try DatabaseQueue(path: path, configuration: configuration)
+    (raw, encoding) = try queue.inDatabase { db in
+      (db.sqliteConnection!, try String.fetchOne(db, sql: "PRAGMA encoding") ?? "")
+    }
+    var settings = ChangeCapture.Settings()
+    settings.memoryLimit = options.memoryLimit
+    if options.readsSlowly { settings.pagesAtOnce = 2 }
+    capture = ChangeCapture(raw, settings)
+    try followAll()
+  }
+
+  deinit { try? queue.close() }
+
+  private func snapshot<Result>(_ body: (Database) throws -> Result) throws -> Result {
+    while true {
+      capture.prepare()
+      try PreparedStatement.run(raw, "BEGIN")
+      defer { try? PreparedStatement.run(raw, "COMMIT") }
+      try PreparedStatement.run(raw, "SELECT 1 FROM sqlite_schema LIMIT 1")
+      if capture.identify() { return try queue.inDatabase(body) }
+    }
+  }
+
+  private func advance(_ db: Database) -> CapturedTick {
+    capture.advance { names in
+      schema = try DatabaseSchema.read(db)
+      return names.map { schema.table($0)?.storage?.table }
+    }
+  }
+
+  private func followAll() throws {
+    try snapshot { db in
+      _ = advance(db)
+      for table in schema.tables {
+        guard let storage = table.storage else { continue }
+        let number = capture.follow(storage.table, remembering: remembered(storage))
+        followed[number] = table.name
+        before[number] = try TableContents(raw, table, encoding: encoding)
+      }
+      readOn()
+    }
+  }
+
+  /// Every second field.
+  private func remembered(_ storage: TableStorage) -> [Int] {
+    options.remembers
+      ? storage.table.layout.columnBits.indices.filter { $0 % 2 == storage.table.name.utf8.count % 2 } : []
+  }
+
+  private func readOn() {
+    if options.readsSlowly { _ = capture.readOn() } else { while capture.readOn() {} }
+  }
+
+  /// - Returns: what the capture reported wrongly.
+  func tick() throws -> [String] {
+    try snapshot { db in
+      let forms = followed.mapValues { capture.form(ofTable: $0) }
+      let former = schema
+      let tick = advance(db)
+      count.ticks += 1
+      var wrong: [String] = []
+      for (number, name) in followed {
+        let table = schema.table(name)
+        let now = try table.map { try TableContents(raw, $0, encoding: encoding) } ?? TableContents()
+        let delta = tick.deltas.first { $0.table == number }?.delta ?? TableDelta()
+        if !delta.isUnknown {
+          let errors = compare(delta, number, before[number] ?? TableContents(), now, table ?? former.table(name))
+          wrong += errors.prefix(3).map { "\(name): \($0), compared: \(tick.comparison?.rawValue ?? "no")" }
+        } else if !tick.hasSchemaChanged {
+          count.unknown += 1
+          if forms[number] != .reading, options.memoryLimit > 0 {
+            wrong.append(
+              "\(name): unknown without a reason, was \(forms[number]!), compared: \(tick.comparison?.rawValue ?? "no") \(capture.statistics.comparisons)"
+            )
+          }
+        }
+        before[number] = now
+        if tick.hasSchemaChanged, options.remembers, let storage = table?.storage {
+          _ = capture.follow(storage.table, remembering: remembered(storage))
+        }
+      }
+      readOn()
+      return wrong
+    }
+  }
+
+  private func compare(
+    _ delta: TableDelta, _ number: Int, _ before: TableContents, _ now: TableContents, _ table: DatabaseSchema.Table?
+  ) -> [String] {
+    var wrong: [String] = []
+    var reported: [TableContents.Bytes: TableDelta.Row] = [:]
+    for row in delta.rows {
+      var key = TableContents.Bytes()
+      if row.key.isEmpty {
+        key.append(tag: 1, UInt64(bitPattern: row.rowid))
+      } else {
+        delta.withFields(row.key) { for value in $0 { key.append(value, encoding: encoding) } }
+      }
+      if reported.updateValue(row, forKey: key) != nil { wrong.append("\(key.storage) was told twice") }
+    }
+    count.rows += delta.rows.count
+    for (key, row) in before.rows {
+      let expected: TableDelta.Kind? = now.rows[key].map { $0 == row ? nil : .update } ?? .delete
+      if reported[key]?.kind != expected {
+        // A record that has too few fields, as a column was added since, may be written anew with the same values.
+        let hasMoreColumns = table?.columnNames.contains { $0.hasPrefix("z") } == true
+        if hasMoreColumns, expected == nil, reported[key]?.kind == .update { continue }
+        wrong.append("\(key.storage) is \(name(expected)), told \(name(reported[key]?.kind))")
+      }
+    }
+    for (key, row) in reported {
+      if before.rows[key] == nil, now.rows[key] == nil || row.kind != .insert {
+        wrong.append("\(key.storage) was not there, told \(row.kind)")
+      }
+      wrong += compareColumns(delta, row, number, before.rows[key], now.rows[key], table)
+    }
+    for key in now.rows.keys where before.rows[key] == nil && reported[key] == nil {
+      wrong.append("\(key.storage) is new, and was not told")
+    }
+    return wrong
+  }
+
+  private func name(_ kind: TableDelta.Kind?) -> String { kind.map { "\($0)" } ?? "as it was" }
+
+  /// The mask has every column that differs, and old and new values are those that the row had and has.
+  private func compareColumns(
+    _ delta: TableDelta, _ row: TableDelta.Row, _ number: Int, _ before: TableContents.Row?, _ now: TableContents.Row?,
+    _ table: DatabaseSchema.Table?
+  ) -> [String] {
+    var wrong: [String] = []
+    if row.kind == .update, let before, let now, before.columns.count == now.columns.count {
+      if row.columns != -1 { count.masks += 1 }
+      for index in now.columns.indices where before.columns[index] != now.columns[index] {
+        if row.columns & ColumnMask.bit(index) == 0 { wrong.append("column \(index) changed, and is not told") }
+      }
+    }
+    guard let storage = table?.storage else { return wrong }
+    let fields = capture.rememberedFields(of: number)
+    for (range, values, what) in [(row.old, before, "old"), (row.new, now, "new")] where values != nil {
+      let told = delta.withFields(range) { fields in fields.map { self.bytes($0) } }
+      if told.count != fields.count { wrong.append("\(what) values: \(told.count) instead of \(fields.count)") }
+      for (field, value) in zip(fields, told) {
+        guard let column = storage.column(ofField: field), column != storage.rowidColumn, let value,
+          values!.columns.indices.contains(column)
+        else { continue }
+        if !isSame(value, values!.columns[column]) { wrong.append("\(what) value of column \(column) is another one") }
+      }
+    }
+    return wrong
+  }
+
+  /// Nil for a value that is not stored: the column's default.
+  private func bytes(_ value: StoredValue) -> TableContents.Bytes? {
+    if case .missing = value { return nil }
+    var bytes = TableContents.Bytes()
+    bytes.append(value, encoding: encoding)
+    return bytes
+  }
+
+  /// Whole reals may be stored as integers.
+  private func isSame(_ stored: TableContents.Bytes, _ selected: TableContents.Bytes) -> Bool {
+    if stored == selected { return true }
+    guard stored.storage.first == 1, selected.storage.first == 2 else { return false }
+    func number(_ bytes: TableContents.Bytes) -> UInt64 {
+      bytes.storage.withUnsafeBytes { $0.loadUnaligned(fromByteOffset: 1, as: UInt64.self) }
+    }
+    return Double(Int64(bitPattern: number(stored))) == Double(bitPattern: number(selected))
+  }
+}

@@ -1,0 +1,164 @@
+import Foundation
+import TestSupport
+import Testing
+
+@testable import ChangeCapture
+
+/// Hostile writers against SELECT: after every tick, the rows that are reported are exactly the difference of two SELECTs in the
+/// same snapshots, whatever was done to the file in between.
+///
+/// `FRESHET_SEED=n swift test --filter HostileTests` repeats a failure, `FRESHET_TICKS=n` runs so many ticks (`make hostile`). Seeds
+/// that failed once are in `Fixtures/hostile.json`, and run first.
+@Suite struct HostileTests {
+  /// How the file is written.
+  enum Way: String, CaseIterable {
+    /// One transaction in a tick.
+    case paced
+    /// Many in a tick, so that the WAL starts over in between.
+    case bursts
+    /// Several writers at full speed, that are killed at random moments.
+    case crowd
+    /// Writers that end in the middle of their commits.
+    case deaths
+    /// Without a WAL, and with one now and then.
+    case journal
+    /// Thousands of rows in pages of 512 bytes: trees of several levels.
+    case big
+
+    /// Of a hundred ticks.
+    var share: Int {
+      switch self {
+      case .paced: 40
+      case .bursts: 15
+      case .crowd: 15
+      case .deaths: 15
+      case .journal: 13
+      case .big: 2
+      }
+    }
+
+    var ticksOfSeed: Int { self == .big ? 40 : 250 }
+
+    var writerOptions: [String] {
+      switch self {
+      case .journal: ["journal"]
+      case .big: ["big"]
+      default: []
+      }
+    }
+  }
+
+  private static let ticks =
+    ProcessInfo.processInfo.environment["FRESHET_TICKS"].flatMap(Int.init) ?? 20_000
+
+  struct Run: CustomStringConvertible, Sendable {
+    let way: Way
+    let seed: UInt64
+
+    var description: String { "\(way), seed \(seed)" }
+  }
+
+  /// Those that failed once, and as many more as it takes; or the one that is to be repeated.
+  private static let runs: [Run] = {
+    if let seed = ProcessInfo.processInfo.environment["FRESHET_SEED"].flatMap(UInt64.init) {
+      return Way.allCases.map { Run(way: $0, seed: seed) }
+    }
+    let file = URL(filePath: #filePath).deletingLastPathComponent().appending(path: "../Fixtures/hostile.json")
+    let kept = (try? JSONDecoder().decode([String: [UInt64]].self, from: Data(contentsOf: file))) ?? [:]
+    return Way.allCases.flatMap { way in
+      let count = max(1, ticks * way.share / 100 / way.ticksOfSeed)
+      let fresh = (0..<count).map { _ in UInt64.random(in: 0 ... .max) }
+      return ((kept[way.rawValue] ?? []) + fresh).map { Run(way: way, seed: $0) }
+    }
+  }()
+
+  @Test(arguments: runs)
+  func everyDifferenceIsTold(_ run: Run) throws {
+    let scenario = try Scenario(run)
+    let start = ContinuousClock.now
+    defer { print(run, ContinuousClock.now - start) }
+    for index in 0..<run.way.ticksOfSeed {
+      try scenario.write()
+      let wrong = try scenario.follower.tick()
+      let context = "FRESHET_SEED=\(run.seed), \(run.way), tick \(index), \(scenario.options)"
+      #expect(wrong == [], "\(context)")
+      if !wrong.isEmpty { return }
+    }
+    let count = scenario.follower.count
+    let comparisons = scenario.follower.capture.statistics.comparisons
+    // After single commits the image that a page had is nearly always still there, unless everything had to be compared.
+    if run.way == .paced, !scenario.options.readsSlowly {
+      let limit = count.ticks / 5 + comparisons.values.reduce(0, +) * 4
+      #expect(count.unknown <= limit, "FRESHET_SEED=\(run.seed): \(count), compared: \(comparisons)")
+    }
+    print(run, count, comparisons.map { "\($0.key) \($0.value)" })
+  }
+
+  /// One file, its writers and its follower.
+  private final class Scenario {
+    let run: Run
+    let folder: TemporaryFolder
+    let path: String
+    let options: HostileFollower.Options
+    let follower: HostileFollower
+    private var random: SeededGenerator
+    private var writers: [HostileWriter] = []
+
+    init(_ run: Run) throws {
+      self.run = run
+      random = SeededGenerator(seed: run.seed)
+      folder = try TemporaryFolder()
+      path = folder.path("t.sqlite")
+      let plain = Bool.random(using: &random) ? ["plain"] : []
+      let maker = try HostileWriter(path, seed: run.seed, ["create"] + run.way.writerOptions + plain)
+      _ = maker.run(run.way == .big ? 100 : 30)
+      var options = HostileFollower.Options()
+      if Int.random(in: 0..<3, using: &random) == 0 { options.memoryLimit = 0 }
+      options.readsSlowly = Int.random(in: 0..<6, using: &random) == 0
+      options.remembers = Bool.random(using: &random)
+      self.options = options
+      follower = try HostileFollower(path: path, options)
+      writers = [maker]
+      if run.way == .crowd { for _ in 0..<3 { try startWriter() } }
+    }
+
+    private func startWriter() throws {
+      var options = run.way.writerOptions
+      if run.way == .deaths { options.append("die=\(Int.random(in: 1...300, using: &random))") }
+      let writer = try HostileWriter(path, seed: .random(in: 0 ... .max, using: &random), options)
+      if run.way == .crowd { writer.runForEver() }
+      writers.append(writer)
+    }
+
+    /// What comes between two ticks.
+    func write() throws {
+      switch run.way {
+      case .paced, .big: try write(1)
+      case .bursts: try write(Int.random(in: 1...40, using: &random))
+      case .journal: try write(Int.random(in: 1...3, using: &random))
+      case .deaths: try write(Int.random(in: 1...6, using: &random))
+      case .crowd:
+        // As long as the SELECTs of the tick take, they write anyway.
+        guard Int.random(in: 0..<12, using: &random) == 0 else { return }
+        writers.removeFirst().kill()
+        try startWriter()
+      }
+    }
+
+    private func write(_ transactions: Int) throws {
+      while !writers[0].run(transactions) {
+        writers.removeFirst()
+        // A journal that was left is rolled back by the next one.
+        if writers.isEmpty { try startWriter() }
+      }
+      if run.way != .big, Int.random(in: 0..<40, using: &random) == 0 {
+        writers[0].kill()
+        writers.removeFirst()
+        try startWriter()
+      } else if writers.count < 3, Int.random(in: 0..<30, using: &random) == 0 {
+        try startWriter()
+      }
+      writers.shuffle(using: &random)
+    }
+  }
+}
