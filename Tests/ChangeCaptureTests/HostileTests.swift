@@ -91,6 +91,7 @@ import Testing
       let limit = count.ticks / 5 + comparisons.values.reduce(0, +) * 4
       #expect(count.unknown <= limit, "FRESHET_SEED=\(run.seed): \(count), compared: \(comparisons)")
     }
+    #expect(count.rewritten * 10 <= count.rows + 100, "FRESHET_SEED=\(run.seed): \(count)")
     print(run, count, comparisons.map { "\($0.key) \($0.value)" })
   }
 

@@ -270,11 +270,7 @@ package final class ChangeCapture {
       if cookie != schemaCookie { _ = readSchema(cookie, &tick, define) }
       for table in tables.values { table.compare(pages) }
     } catch {
-      for table in tables.values {
-        table.delta.removeAll()
-        table.delta.isUnknown = true
-        table.summary.startOver()
-      }
+      for table in tables.values { table.startOver() }
     }
   }
 

@@ -36,8 +36,7 @@ final class FollowedTable {
   func becomeLarge() { startOver(summary.layout, keepsRows: false) }
 
   private func startOver(_ layout: RecordLayout, keepsRows: Bool) {
-    summary = TableSummary(root: table?.rootPage ?? 0, layout, keepsRows: keepsRows, packer)
-    if table == nil { summary.becomeEmpty() }
+    summary = TableSummary(root: table?.rootPage, layout, keepsRows: keepsRows, packer)
     isBroken = false
   }
 
@@ -79,10 +78,15 @@ final class FollowedTable {
     do throws(Doubt) {
       try summary.compare(root: table?.rootPage, source, into: &delta)
     } catch {
-      delta.removeAll()
-      delta.isUnknown = true
-      summary.startOver(root: table?.rootPage)
+      startOver()
     }
+  }
+
+  /// Nothing is known of it any more.
+  func startOver() {
+    delta.removeAll()
+    delta.isUnknown = true
+    summary.startOver(root: table?.rootPage)
   }
 
   /// Reads pages that were not read yet.
@@ -93,7 +97,7 @@ final class FollowedTable {
     do throws(Doubt) { return try summary.readOn(source, limit: limit) } catch {
       // SQLite itself tells its readers what is wrong. It is tried again when the file has changed.
       isBroken = true
-      summary.startOver()
+      summary.startOver(root: table?.rootPage)
       return 0
     }
   }

@@ -13,8 +13,8 @@ extension TableSummary {
       startOver(root: root)
       return
     }
-    let fresh = TableSummary(root: root ?? 0, layout, keepsRows: keepsRows, packer)
-    if root != nil { _ = try fresh.readOn(source, limit: .max) } else { fresh.becomeEmpty() }
+    let fresh = TableSummary(root: root, layout, keepsRows: keepsRows, packer)
+    _ = try fresh.readOn(source, limit: .max)
     if keepsRows {
       difference(to: fresh, source, into: &delta)
     } else if !hasSamePages(as: fresh) {

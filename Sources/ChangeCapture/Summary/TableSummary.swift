@@ -19,24 +19,24 @@ final class TableSummary {
   private var nodeBytes = 0
   private let formerBuffer = ByteBuffer()
 
-  init(root: UInt32, _ layout: RecordLayout, keepsRows: Bool = true, _ packer: RowPacker) {
-    self.root = root
+  init(root: UInt32?, _ layout: RecordLayout, keepsRows: Bool = true, _ packer: RowPacker) {
+    self.root = root ?? 0
     self.layout = layout
     self.keepsRows = keepsRows
     self.packer = packer
-    startOver()
+    startOver(root: root)
   }
 
   var isComplete: Bool { unread.isEmpty }
   /// About what it takes.
   var byteCount: Int { nodeBytes + chains.byteCount }
 
-  /// Forgets everything but where the tree begins.
-  func startOver(root: UInt32? = nil) {
-    self.root = root ?? self.root
-    nodes = [self.root: .unread(parent: 0)]
+  /// Forgets everything but where the tree begins; nil: there is none.
+  func startOver(root: UInt32?) {
+    self.root = root ?? 0
+    nodes = root.map { [$0: .unread(parent: 0)] } ?? [:]
     chains = ChainTable()
-    unread = [self.root]
+    unread = root.map { [$0] } ?? []
     rowCount = 0
     nodeBytes = 0
   }
@@ -134,13 +134,6 @@ final class TableSummary {
     if node.kind == .unread { return }
     nodeBytes -= node.byteCount
     rowCount -= Int(node.header.rowCount)
-  }
-
-  /// Nothing is left of the table.
-  func becomeEmpty() {
-    startOver(root: 0)
-    nodes = [:]
-    unread = []
   }
 
   /// Takes over what another summary of the same table has.
