@@ -5,8 +5,8 @@ package import LiveQuery
 /// Writes for clients: one connection, one transaction at a time.
 ///
 /// What clients may do is the authorizer's to say: insert, update, delete and select, in the tables of the schema. No
-/// transaction control, no PRAGMA, no ATTACH, no change of the schema, and nothing of Freshet's own tables (but their triggers
-/// write there).
+/// transaction control, no PRAGMA, no ATTACH, no change of the schema, and nothing in tables named `_freshet_…` (but
+/// triggers that version 0.1 left may write there).
 ///
 /// Owner: one thread at a time.
 package final class Writer {

@@ -116,7 +116,6 @@ package struct StatementGenerator {
     elements.randomElement(using: &generator)!
   }
 
-  /// No -1: as an explicit rowid it is the one value that the log cannot tell from none (see `DisplaceTriggers`).
   private mutating func value() -> String {
     // In UTF-16 these sort otherwise than by code point.
     if schema.description == "UTF-16", pick([true, false, false]) { return pick(["'é'", "'\u{FF01}'", "'😀'", "'Ā'"]) }
