@@ -259,11 +259,9 @@ package final class ChangeCapture {
       if cookie != schemaCookie { _ = readSchema(cookie, &tick, define) }
       for table in tables.values { table.compare(pages) }
     } catch {
-      for table in tables.values {
-        table.delta.removeAll()
-        table.delta.isUnknown = true
-        table.summary.startOver()
-      }
+      // Neither is the schema known then: the next tick asks again.
+      if current.canBeRead { schemaCookie = nil }
+      for table in tables.values { table.giveUp() }
     }
   }
 

@@ -79,10 +79,15 @@ final class FollowedTable {
     do throws(Doubt) {
       try summary.compare(root: table?.rootPage, source, into: &delta)
     } catch {
-      delta.removeAll()
-      delta.isUnknown = true
-      summary.startOver(root: table?.rootPage)
+      giveUp()
     }
+  }
+
+  /// Any row may have changed, and the table is to be read anew.
+  func giveUp() {
+    delta.removeAll()
+    delta.isUnknown = true
+    summary.startOver(whereThereIs: table?.rootPage)
   }
 
   /// Reads pages that were not read yet.

@@ -10,7 +10,7 @@ extension TableSummary {
   ) throws(Doubt) {
     if !isComplete {
       delta.isUnknown = true
-      startOver(root: root)
+      startOver(whereThereIs: root)
       return
     }
     let fresh = TableSummary(root: root ?? 0, layout, keepsRows: keepsRows, packer)

@@ -41,6 +41,11 @@ final class TableSummary {
     nodeBytes = 0
   }
 
+  /// The same of a table that may be gone: nothing is to be read of that, as its pages may be another table's by now.
+  func startOver(whereThereIs root: UInt32?) {
+    if let root { startOver(root: root) } else { becomeEmpty() }
+  }
+
   // MARK: - Reading
 
   /// Reads pages that were not read yet, all in the state that the source shows.
