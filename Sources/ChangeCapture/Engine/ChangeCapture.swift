@@ -270,7 +270,9 @@ package final class ChangeCapture {
       if cookie != schemaCookie { _ = readSchema(cookie, &tick, define) }
       for table in tables.values { table.compare(pages) }
     } catch {
-      for table in tables.values { table.startOver() }
+      // Neither is the schema known then: the next tick asks again.
+      if current.canBeRead { schemaCookie = nil }
+      for table in tables.values { table.giveUp() }
     }
   }
 

@@ -78,12 +78,12 @@ final class FollowedTable {
     do throws(Doubt) {
       try summary.compare(root: table?.rootPage, source, into: &delta)
     } catch {
-      startOver()
+      giveUp()
     }
   }
 
-  /// Nothing is known of it any more.
-  func startOver() {
+  /// Any row may have changed, and the table is to be read anew.
+  func giveUp() {
     delta.removeAll()
     delta.isUnknown = true
     summary.startOver(root: table?.rootPage)
