@@ -101,7 +101,7 @@ final class WorkerConnection {
         throw error
       }
       if capture.identify() {
-        if capture.canAskOften { files.note(of: raw) }
+        if capture.usesWAL { files.note(of: raw) }
         return
       }
       try run(commit)

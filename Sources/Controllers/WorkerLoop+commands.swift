@@ -287,6 +287,8 @@ extension WorkerLoop {
   /// How changes of tables are found at the moment, by lower-case name.
   private func forms(_ database: OpenDatabase) -> [String: CaptureForm] {
     let capture = database.connection.capture
+    // Who has just subscribed asks: small tables are read by then.
+    if capture.readOn() { mustTurn = true }
     var forms: [String: CaptureForm] = [:]
     for table in database.schema.tables {
       guard let storage = table.storage else { continue }

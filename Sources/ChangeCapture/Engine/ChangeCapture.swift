@@ -66,6 +66,14 @@ package final class ChangeCapture {
   /// Whether asking `hasMoved` costs next to nothing.
   package var canAskOften: Bool { index != nil }
 
+  /// Whether the state that was identified last is one of a WAL.
+  package var usesWAL: Bool {
+    switch current {
+    case .wal, .hidden: true
+    case .journal, .unknown: false
+    }
+  }
+
   /// Whether whole tables are compared, as there is no WAL.
   package var comparesTables: Bool { if case .wal = seen { false } else { true } }
 
