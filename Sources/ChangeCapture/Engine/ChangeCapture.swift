@@ -100,8 +100,8 @@ package final class ChangeCapture {
     return true
   }
 
-  /// After `identify`: whether the transaction sees the state that `advance` went to last.
-  package var isAtSeenState: Bool { current.isSame(as: seen) }
+  /// After `identify`: whether the transaction sees the state that `advance` went to last, with pages in the same places.
+  package var isAtSeenState: Bool { current.isSame(as: seen) && current.isBackfilled == seen.isBackfilled }
 
   private func giveUp() -> Bool {
     statistics.retries += 1
@@ -171,8 +171,6 @@ package final class ChangeCapture {
 
   /// The tables that are followed.
   package var numbers: [Int] { Array(tables.keys) }
-
-  package func name(of number: Int) -> String? { tables[number]?.name }
 
   /// Brings everything that is remembered to the state that the transaction sees. Never fails: what cannot be told is
   /// reported as unknown.
@@ -307,7 +305,8 @@ package final class ChangeCapture {
   ///
   /// - Returns: whether there are more.
   package func readOn() -> Bool {
-    guard seen.canBeRead else { return false }
+    // An error may have ended the transaction: what is read then would be of another state.
+    guard seen.canBeRead, sqlite3_get_autocommit(connection) == 0 else { return false }
     var left = settings.pagesAtOnce
     for table in tables.values where left > 0 { left -= table.readOn(pages, limit: left) }
     keepWithinMemory()
