@@ -34,7 +34,7 @@ part() { # name, then the command
 
 # The lines of the last part's output that say what failed, or else its end.
 why() {
-  grep -E '✘|recorded an issue|error:|^not ok|^(FAIL|ERROR):|Error:|FAILED|MISSED' "$log" | cut -c 1-600 | head -n 40 ||
+  grep -E '✘|recorded an issue|error:|^(not ok|failed) |^(FAIL|ERROR):|Error:|FAILED|MISSED' "$log" | cut -c 1-600 | head -n 40 ||
     tail -n 20 "$log"
 }
 

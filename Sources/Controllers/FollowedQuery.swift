@@ -4,6 +4,8 @@ import Store
 
 /// One query being followed by a worker: its statements, its controller, and who subscribes.
 ///
+/// What it shows is told by its `phase`.
+///
 /// Owner: the worker's thread.
 final class FollowedQuery {
   let query: Query
@@ -23,18 +25,28 @@ final class FollowedQuery {
   var waiters: [WaitingRequest] = []
   /// When the last subscription left; nil while there is one.
   var idleSince: UInt64?
-  var isIdle: Bool { subscriptions.isEmpty && waiters.isEmpty }
+  var isIdle: Bool { subscriptions.isEmpty && waiters.isEmpty && blocked.isEmpty && reads.isEmpty }
 
-  /// It has to be run again: from then on it shows the state of the database that `commit` names, an older one.
-  var pending: PendingRefetch?
+  var phase = Phase.following
+  /// False after it could not be compiled for the newest schema: changes of its tables are not noticed, and it must not be run.
+  var isCompiled = true
+  /// What clients asked, to be answered at a state that is not older than the one at which they asked.
+  var blocked: [(command: WorkerCommand, commit: Int64)] = []
+  /// Subscriptions whose clients did.
+  var blockedSubscriptions: [(subscription: Subscription, commit: Int64)] = []
+  /// Contents that readers are reading, or have read for those who wait.
+  var reads: [PendingRead] = []
+  /// How often in a row a run could not be joined, as too much had changed meanwhile.
+  var failedJoins = 0
   /// When it has to be run again whatever happens; `.max` for never.
   var refreshDue: UInt64 = .max
   /// Whether subscribers have been told that it cannot be read at the moment.
   var hasFailed = false
-  private(set) var lastRefetch: (end: UInt64, duration: UInt64) = (0, 0)
+  private(set) var lastRun: (end: UInt64, duration: UInt64) = (0, 0)
 
   /// Part of the version names, so that those of two controllers never agree.
   private var nonce = String(UInt64.random(in: 0...UInt64.max), radix: 36)
+  private var sideVersions = 0
   private var history: VersionHistory
   /// About what the newest version takes beside the one before, in bytes.
   private var newestBytes: Int
@@ -48,24 +60,22 @@ final class FollowedQuery {
   private static let bytesPerChange = 4 << 10
   private static let bytesPerRow = 64
 
-  struct PendingRefetch {
-    var commit: Int64
-    var due: UInt64
-  }
-
-  /// - Throws: what the query's first run does.
-  init(_ query: Query, _ shape: QueryShape, _ settings: ReaderSettings, history: VersionHistory.Budget)
-    throws(FreshetError)
-  {
+  /// - Parameter fetched: what its first run gave.
+  init(
+    _ query: Query, _ shape: QueryShape, _ settings: ReaderSettings, history: VersionHistory.Budget,
+    fetched: FetchedResult, duration: UInt64
+  ) {
     self.query = query
     self.shape = shape
     parameters = shape.compiled.values(of: query.parameters)
     reader = settings.reader(shape.statements, parameters)
-    let editor = try reader.fetch()
-    controller = FetchedResultsController(editor, limit: shape.compiled.limit, alongside: try reader.alongside())
-    newestBytes = editor.tree.count * Self.bytesPerRow
+    reader.memory = fetched.memory
+    controller = FetchedResultsController(fetched.editor, limit: shape.compiled.limit, alongside: fetched.alongside)
+    newestBytes = fetched.editor.tree.count * Self.bytesPerRow
     self.history = VersionHistory(history)
     number = shape.add(self)
+    // Long ago: after the first change it is run again at once.
+    lastRun = (0, duration)
     scheduleRefresh(monotonicNanoseconds())
   }
 
@@ -78,6 +88,12 @@ final class FollowedQuery {
   // MARK: - Versions
 
   func name(of version: ResultVersion) -> String { "\(nonce).\(version.number)" }
+
+  /// The name of a version that nobody can come back to: it was made beside the newest ones.
+  func newSideName(of version: ResultVersion) -> String {
+    sideVersions += 1
+    return "\(nonce).\(version.number).\(sideVersions)"
+  }
 
   var versionCount: Int { history.count }
 
@@ -106,28 +122,40 @@ final class FollowedQuery {
     } catch let error as FreshetError { throw error } catch { throw FreshetError(.internal, "\(error)") }
   }
 
-  /// Runs the query again from scratch.
+  /// Runs the query again, on this thread.
   ///
   /// - Returns: whether there is a new version.
-  func refetch() throws(FreshetError) -> Bool {
+  func runHere() throws(FreshetError) -> Bool {
     let start = monotonicNanoseconds()
-    defer {
-      let end = monotonicNanoseconds()
-      lastRefetch = (end, end - start)
-      scheduleRefresh(end)
+    defer { noteRun(monotonicNanoseconds() - start) }
+    return install(try reader.run(into: controller.editor))
+  }
+
+  /// Takes a reader's result for the newest version.
+  ///
+  /// - Parameter duration: of the run, in nanoseconds.
+  /// - Returns: whether there is a new version.
+  func install(_ fetched: FetchedResult, duration: UInt64) -> Bool {
+    defer { noteRun(duration) }
+    return install(fetched)
+  }
+
+  private func install(_ fetched: FetchedResult) -> Bool {
+    reader.memory = fetched.memory
+    reader.forgetContents()
+    let isNew = controller.replace(fetched.editor, alongside: fetched.alongside)
+    if isNew {
+      let rows = controller.newest.tree.count
+      let bytes = fetched.changes.map { min(rows * Self.bytesPerRow, ($0.count + 1) * Self.bytesPerChange) }
+      note(fetched.changes, bytes: bytes ?? rows * Self.bytesPerRow)
     }
-    do {
-      let values = try reader.alongside()
-      let isNew = try controller.replace(alongside: values) { try reader.fetch(into: $0) }
-      pending = nil
-      if isNew {
-        let rows = controller.newest.tree.count
-        let changes = reader.changes
-        let bytes = changes.map { min(rows * Self.bytesPerRow, ($0.count + 1) * Self.bytesPerChange) }
-        note(changes, bytes: bytes ?? rows * Self.bytesPerRow)
-      }
-      return isNew
-    } catch let error as FreshetError { throw error } catch { throw FreshetError(.internal, "\(error)") }
+    return isNew
+  }
+
+  private func noteRun(_ duration: UInt64) {
+    let now = monotonicNanoseconds()
+    lastRun = (now, duration)
+    scheduleRefresh(now)
   }
 
   private func scheduleRefresh(_ now: UInt64) {
@@ -156,7 +184,7 @@ final class FollowedQuery {
     reader = settings.reader(shape.statements, parameters)
     number = shape.add(self)
     if mayBeUnaffected, compiled.readsSame(as: before.query) {
-      reader.takeOver(before)
+      reader.memory = before.memory
       return .unaffected
     }
     let isSame = compiled.columns == before.query.columns && compiled.keyColumns == before.query.keyColumns

@@ -9,11 +9,11 @@ struct OpenDatabase {
   // In this order they are given up: the checker before the connection.
   let checker: FragmentChecker
   var schema = DatabaseSchema.empty
-  let connection: WorkerConnection
+  let connection: DatabaseConnection
 
   init(path: String, _ settings: ChangeCapture.Settings) throws {
     let location = try ReadOnlyFile.location(path)
-    connection = try WorkerConnection(path: path, location: location, settings)
+    connection = try DatabaseConnection(path: path, location: location, settings)
     checker = try FragmentChecker(path: location)
   }
 }

@@ -24,6 +24,13 @@ final class Subscription {
   var loading: RowsDelivery?
   /// What the client asked while loading.
   var deferred: [SubscriptionRequest] = []
+  /// Rows that a reader reads for it; nothing else is sent before them.
+  var read: (read: PendingRead, isWindow: Bool)?
+  /// How often in a row such rows were of a newer version than its own.
+  var movedReads = 0
+
+  /// Whether nothing is on its way that has to come first.
+  var mayBeAnswered: Bool { !isOver && loading == nil && read == nil && !startsOver }
 
   /// In a group of its own, which gets no patches until `WorkerLoop.joinGroups`.
   init(

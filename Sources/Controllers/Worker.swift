@@ -56,8 +56,12 @@ package final class Worker: @unchecked Sendable {
   /// Opens the connection and starts the thread.
   ///
   /// - Throws: what keeps the database from being opened.
-  package init(_ configuration: WorkerConfiguration, output: any SubscriptionOutput, logger: Logger) throws {
-    let loop = try WorkerLoop(configuration, output: output, logger: logger, worker: self)
+  package init(
+    _ configuration: WorkerConfiguration, output: any SubscriptionOutput, readers: ReaderPool, numbers: CommitNumbers,
+    logger: Logger
+  ) throws {
+    let loop = try WorkerLoop(
+      configuration, output: output, readers: readers, numbers: numbers, logger: logger, worker: self)
     let context = Unmanaged.passRetained(Start(loop)).toOpaque()
     var attributes = pthread_attr_t()
     pthread_attr_init(&attributes)

@@ -20,6 +20,10 @@ package enum WorkerCommand: Sendable {
   /// Asks what keeps the worker from reading the database; nil: nothing.
   case readiness(reply: @Sendable (FreshetError?) -> Void)
   case statistics(reply: @Sendable (WorkerStatistics) -> Void)
+  /// A reader has done what it was asked.
+  case report(ReaderReport)
+  /// What a subscription's client asked can go on.
+  case resume(SubscriptionKey)
   /// Whoever asked for a snapshot does not wait for it any more.
   case abandon(request: UInt64)
   case stop

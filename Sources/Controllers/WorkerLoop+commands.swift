@@ -22,17 +22,25 @@ extension WorkerLoop {
     case .readiness(let reply): reply(readingFailure)
     case .sessionClosed(let session):
       for subscription in sessions[session, default: [:]].values { remove(subscription) }
+      for early in (early.removeValue(forKey: session) ?? [:]).values { cancelIfUnwanted(early.query) }
+    case .report(let report): perform(report)
+    case .resume(let key): if let subscription = sessions[key.session]?[key.number] { performDeferred(subscription) }
     case .stop: requestStop()
     }
   }
 
   /// The database could not be read: whoever waits for an answer gets one.
-  func reject(_ command: WorkerCommand, _ error: FreshetError) {
+  ///
+  /// - Parameter hasWaited: it is performed a second time; what its client ended meanwhile needs no answer.
+  func reject(_ command: WorkerCommand, _ error: FreshetError, hasWaited: Bool = false) {
     switch command {
     case .subscribe(let command):
+      if takeEarly(command.key) == nil, hasWaited { return }
       output.subscriptionEnded(command.key)
       output.send(.error(error, isFatal: true), shape: command.shape, to: command.key)
     case .snapshot(let request): request.reply(.failure(error))
+    case .report(let report): reject(report, error)
+    case .resume(let key): refuseNext(of: key, error)
     case .request(let key, _): output.send(.error(error, isFatal: false), shape: .arrays, to: key)
     case .explain(_, let reply): reply(.failure(error))
     case .schema(let reply): reply(.failure(error))
@@ -42,52 +50,35 @@ extension WorkerLoop {
   }
 
   private func subscribe(_ command: WorkerCommand.Subscribe) {
-    do throws(FreshetError) {
-      let query = try followed(command.query)
-      let seat = sessions[command.key.session]?.values.first?.seat ?? readiness.takeSeat()
-      let subscription = Subscription(
-        key: command.key, seat: seat, shape: command.shape, minInterval: command.minInterval, window: command.window,
-        query: query)
-      query.subscriptions[command.key] = subscription
-      query.idleSince = nil
-      sessions[command.key.session, default: [:]][command.key.number] = subscription
-      if let since = command.since, let held = query.version(named: since) {
-        subscription.group.state.held = held
-        subscription.group.state.sentVersion = since
-        sendAnswer(subscription)
-      } else {
-        startOver(subscription)
-      }
-    } catch {
-      output.subscriptionEnded(command.key)
-      output.send(.error(error, isFatal: true), shape: command.shape, to: command.key)
+    let key = command.key
+    let wasEarly = early[key.session]?[key.number] != nil
+    if resumed != nil, !wasEarly { return }
+    guard let query = ready(command.query, for: .subscribe(command), WantedContents(window: command.window)) else {
+      if !wasEarly { early[key.session, default: [:]][key.number] = EarlySubscription(query: command.query) }
+      return
     }
+    let seat = sessions[key.session]?.values.first?.seat ?? readiness.takeSeat()
+    let subscription = Subscription(
+      key: key, seat: seat, shape: command.shape, minInterval: command.minInterval, window: command.window, query: query
+    )
+    query.subscriptions[key] = subscription
+    query.idleSince = nil
+    sessions[key.session, default: [:]][key.number] = subscription
+    let requests = takeEarly(key)?.requests ?? []
+    if let since = command.since, query.canReadContents, let held = query.version(named: since) {
+      subscription.group.state.held = held
+      subscription.group.state.sentVersion = since
+      sendAnswer(subscription)
+    } else {
+      startOver(subscription)
+    }
+    for request in requests { perform(request, key) }
   }
 
-  /// The controller of a query: the one that follows it already, or a new one. It shows the state that the turn sees.
-  private func followed(_ query: Query) throws(FreshetError) -> FollowedQuery {
-    if let known = queries[query] {
-      bringToNow(known)
-      // It may have ended just now: then it is tried anew, and the error told.
-      if known.pending == nil, queries[query] === known { return known }
-      if queries[query] === known { throw FreshetError(.internal, "the query cannot be run at the moment") }
-    }
-    guard let database else { throw FreshetError(.overloaded, "the database is not there") }
-    let shape = try shape(of: query)
-    defer { if shape.queries.isEmpty { forget(shape, query.withoutValues) } }
-    let (settings, budget) = (readerSettings, historyBudget)
-    let followed = try database.connection.deadline.limited(milliseconds: configuration.queryTimeout) {
-      () throws(FreshetError) in
-      try FollowedQuery(query, shape, settings, history: budget)
-    }
-    queries[query] = followed
-    hasFreedMuch = hasFreedMuch || followed.isLarge
-    noteIdle(followed)
-    if followed.refreshDue != .max {
-      timed[ObjectIdentifier(followed)] = followed
-      nextDue = min(nextDue, followed.refreshDue)
-    }
-    return followed
+  private func takeEarly(_ key: SubscriptionKey) -> EarlySubscription? {
+    let taken = early[key.session]?.removeValue(forKey: key.number)
+    if early[key.session]?.isEmpty == true { early[key.session] = nil }
+    return taken
   }
 
   /// Nobody may be interested in a query any more: from now on its time runs.
@@ -98,6 +89,10 @@ extension WorkerLoop {
   }
 
   private func unsubscribe(_ key: SubscriptionKey) {
+    if let early = takeEarly(key) {
+      cancelIfUnwanted(early.query)
+      return output.send(.unsubscribed, shape: .arrays, to: key)
+    }
     guard let subscription = sessions[key.session]?[key.number] else { return }
     remove(subscription)
     output.send(.unsubscribed, to: subscription)
@@ -121,30 +116,59 @@ extension WorkerLoop {
   }
 
   private func perform(_ request: SubscriptionRequest, _ key: SubscriptionKey) {
+    if let waiting = early[key.session]?[key.number]?.requests.count {
+      guard waiting < configuration.deferredRequests else {
+        return output.send(.error(Self.tooManyRequests, isFatal: false), shape: .arrays, to: key)
+      }
+      early[key.session]![key.number]!.requests.append(request)
+      return
+    }
     // Ended meanwhile, with an error that the client has or will get.
     guard let subscription = sessions[key.session]?[key.number] else { return }
     if case .resync = request { return startOver(subscription) }
     guard subscription.deferred.count < configuration.deferredRequests else {
-      let error = FreshetError(.limitExceeded, "too many requests while a snapshot is on its way")
-      return output.send(.error(error, isFatal: false), to: subscription)
+      return output.send(.error(Self.tooManyRequests, isFatal: false), to: subscription)
     }
     subscription.deferred.append(request)
     performDeferred(subscription)
   }
 
+  private static let tooManyRequests = FreshetError(
+    .limitExceeded, "too many requests while a snapshot is on its way")
+
   /// Answers what waits, in the order asked; each answer comes after what leads to the newest version.
   func performDeferred(_ subscription: Subscription) {
-    while subscription.loading == nil, !subscription.startsOver, !subscription.deferred.isEmpty {
-      bringToNow(subscription.query)
-      if subscription.isOver { return }
+    while subscription.mayBeAnswered, let request = subscription.deferred.first {
+      let query = subscription.query
+      guard query.isCurrent || (query === resumed && query.canReadContents) else {
+        query.blockedSubscriptions.append((subscription, commit))
+        return hurry(query)
+      }
       if subscription.isBehind {
         // May send a snapshot, at whose end this is called again.
         bringUpToDate(subscription)
         if subscription.isBehind { return }
       } else {
-        answer(subscription.deferred.removeFirst(), subscription)
+        if case .requery(let wanted, let window) = request {
+          guard let other = ready(wanted, for: .resume(subscription.key), WantedContents(window: window)) else {
+            return
+          }
+          subscription.deferred.removeFirst()
+          requery(other, wanted, window, subscription)
+        } else {
+          subscription.deferred.removeFirst()
+          answer(request, subscription)
+        }
       }
     }
+  }
+
+  /// What the first request waits for has failed.
+  func refuseNext(of key: SubscriptionKey, _ error: FreshetError) {
+    guard let subscription = sessions[key.session]?[key.number], !subscription.deferred.isEmpty else { return }
+    subscription.deferred.removeFirst()
+    output.send(.error(error, isFatal: false), to: subscription)
+    performDeferred(subscription)
   }
 
   /// Answers a client that has the newest version.
@@ -153,8 +177,7 @@ extension WorkerLoop {
     case .window(let window): sendRows(window, isWindow: true, subscription)
     case .fetch(let window): sendRows(window, isWindow: false, subscription)
     case .locate(let key): locate(key, subscription)
-    case .requery(let query, let window): requery(query, window, subscription)
-    case .resync: startOver(subscription)
+    case .requery, .resync: startOver(subscription)
     }
   }
 
@@ -170,139 +193,70 @@ extension WorkerLoop {
   }
 
   /// Puts another query in the place of the subscription's: a patch leads there when rows are the same rows in both.
-  private func requery(_ wanted: Query, _ window: Window?, _ subscription: Subscription) {
+  private func requery(_ query: FollowedQuery, _ wanted: Query, _ window: Window?, _ subscription: Subscription) {
     let before = subscription.query
-    do throws(FreshetError) {
-      let query = try followed(wanted)
-      before.subscriptions[subscription.key] = nil
-      before.groups.setApart(subscription)
-      noteIdle(before)
-      query.subscriptions[subscription.key] = subscription
-      query.idleSince = nil
-      subscription.query = query
-      let isSameKind =
-        before.query.from == wanted.from && before.compiled.columns == query.compiled.columns
-        && before.compiled.keyColumns == query.compiled.keyColumns && before.query.select == wanted.select
-      if isSameKind, sendRequeried(subscription, window) { return joinGroups(subscription) }
-      if let window { subscription.group.state.window = window }
-      startOver(subscription)
-    } catch {
-      output.send(.error(error, isFatal: false), to: subscription)
-    }
+    before.subscriptions[subscription.key] = nil
+    before.groups.setApart(subscription)
+    noteIdle(before)
+    query.subscriptions[subscription.key] = subscription
+    query.idleSince = nil
+    subscription.query = query
+    let isSameKind =
+      before.query.from == wanted.from && before.compiled.columns == query.compiled.columns
+      && before.compiled.keyColumns == query.compiled.keyColumns && before.query.select == wanted.select
+    if isSameKind, query.canReadContents, sendRequeried(subscription, window) { return joinGroups(subscription) }
+    if let window { subscription.group.state.window = window }
+    startOver(subscription)
   }
 
   /// Answers `window` and `fetch` with rows of the newest version, which the client has.
   private func sendRows(_ wanted: Window, isWindow: Bool, _ subscription: Subscription) {
-    do throws(FreshetError) {
-      let query = subscription.query
-      let range = wanted.range(total: query.controller.newest.tree.count)
-      let rows = try contents(query, range)
-      var answer = RowsDelivery(
-        version: subscription.group.state.sentVersion, columns: query.compiled.columns, window: nil,
-        offset: range.lowerBound,
-        rows: rows, range: 0..<0)
-      query.groups.setApart(subscription)
-      if isWindow {
-        subscription.group.state.window = wanted
-        answer.window = wanted
-      }
-      subscription.loading = answer
-      loading[subscription.key] = subscription
-      sendNextPart(subscription)
-    } catch {
-      output.send(.error(error, isFatal: false), to: subscription)
+    let query = subscription.query
+    let range = wanted.range(total: query.controller.newest.tree.count)
+    query.groups.setApart(subscription)
+    if range.count > Self.rowsReadHere, subscription.movedReads < Self.joinAttempts {
+      let wanted = WantedContents(window: wanted)
+      guard let read = read(wanted, of: query, session: subscription.key.session) else { return }
+      read.subscriptions.append(subscription)
+      subscription.read = (read, isWindow)
+      return
     }
-  }
-}
-
-// What is asked without a subscription.
-extension WorkerLoop {
-  private func answer(_ request: WorkerCommand.SnapshotRequest) {
     do throws(FreshetError) {
-      let query = try followed(request.query)
-      let version = query.name(of: query.controller.newest)
-      if request.unless == version {
-        if request.wait > 0 { return wait(request, query) }
-        noteIdle(query)
-        return request.reply(.success(.unchanged(version: version)))
-      }
-      noteIdle(query)
-      reply(request, query)
-    } catch { request.reply(.failure(error)) }
+      sendRows(try contents(query, range), wanted, isWindow, subscription)
+    } catch { refuse(subscription, error) }
   }
 
-  private func reply(_ request: WorkerCommand.SnapshotRequest, _ query: FollowedQuery) {
-    do throws(FreshetError) {
-      let snapshot = try snapshot(query, window: request.window)
-      statistics.snapshots += 1
-      query.newestWasSent(monotonicNanoseconds())
-      request.reply(.success(.snapshot(snapshot)))
-    } catch { request.reply(.failure(error)) }
-  }
-
-  private func wait(_ request: WorkerCommand.SnapshotRequest, _ query: FollowedQuery) {
-    let deadline = monotonicNanoseconds() + UInt64(request.wait) * 1_000_000
-    query.waiters.append(WaitingRequest(request: request, deadline: deadline))
-    query.idleSince = nil
-    waiting[ObjectIdentifier(query)] = query
-    nextDue = min(nextDue, deadline)
-  }
-
-  /// Answers those who wait for another version, or have waited long enough.
-  func answerWaiters() {
-    let now = monotonicNanoseconds()
-    for query in waiting.values {
-      let version = query.name(of: query.controller.newest)
-      let waiters = query.waiters
-      query.waiters = []
-      for waiter in waiters {
-        if waiter.request.unless != version {
-          reply(waiter.request, query)
-        } else if waiter.deadline <= now {
-          waiter.request.reply(.success(.unchanged(version: version)))
-        } else {
-          query.waiters.append(waiter)
-          nextDue = min(nextDue, waiter.deadline)
-        }
-      }
-      if query.waiters.isEmpty {
-        waiting[ObjectIdentifier(query)] = nil
-        noteIdle(query)
-      }
+  /// A reader has read what `window` or `fetch` asked for.
+  ///
+  /// - Parameter hasMoved: of a newer version than the client has: it is asked for anew.
+  func answer(_ subscription: Subscription, _ read: PendingRead, isWindow: Bool, hasMoved: Bool) {
+    guard let wanted = read.wanted.window, let contents = read.contents else { return }
+    subscription.movedReads = hasMoved ? subscription.movedReads + 1 : 0
+    switch contents {
+    case .success(let rows) where !hasMoved: sendRows(rows, wanted, isWindow, subscription)
+    case .success:
+      subscription.deferred.insert(isWindow ? .window(wanted) : .fetch(wanted), at: 0)
+      performDeferred(subscription)
+    case .failure(let error): refuse(subscription, error)
     }
   }
 
-  private func abandon(_ request: UInt64) {
-    for query in waiting.values { query.waiters.removeAll { $0.request.id == request } }
+  private func refuse(_ subscription: Subscription, _ error: FreshetError) {
+    output.send(.error(error, isFatal: false), to: subscription)
+    joinGroups(subscription)
+    performDeferred(subscription)
   }
 
-  private func explain(_ query: Query, _ reply: (Result<Explanation, FreshetError>) -> Void) {
-    do throws(FreshetError) {
-      guard let database else { throw FreshetError(.overloaded, "the database is not there") }
-      let compiled = try QueryCompiler.compile(query, schema: database.schema, checker: database.checker)
-      reply(.success(try compiled.explanation(checker: database.checker, forms: forms(database))))
-    } catch { reply(.failure(error)) }
-  }
-
-  /// How changes of tables are found at the moment, by lower-case name.
-  private func forms(_ database: OpenDatabase) -> [String: CaptureForm] {
-    let capture = database.connection.capture
-    // Who has just subscribed asks: small tables are read by then.
-    if capture.readOn() { mustTurn = true }
-    var forms: [String: CaptureForm] = [:]
-    for table in database.schema.tables {
-      guard let storage = table.storage else { continue }
-      forms[table.name.lowercased()] = capture.form(ofTable: storage.table.name)
+  private func sendRows(_ rows: PackedRows, _ wanted: Window, _ isWindow: Bool, _ subscription: Subscription) {
+    var answer = RowsDelivery(
+      version: subscription.group.state.sentVersion, columns: subscription.query.compiled.columns, window: nil,
+      offset: wanted.range(total: subscription.group.state.held.tree.count).lowerBound, rows: rows, range: 0..<0)
+    if isWindow {
+      subscription.group.state.window = wanted
+      answer.window = wanted
     }
-    return forms
-  }
-
-  private var currentStatistics: WorkerStatistics {
-    var result = statistics
-    if let capture = database?.connection.capture { result.capture = capture.statistics }
-    result.controllers = queries.count
-    result.subscriptions = sessions.values.reduce(0) { $0 + $1.count }
-    result.versions = queries.values.reduce(0) { $0 + $1.versionCount }
-    return result
+    subscription.loading = answer
+    loading[subscription.key] = subscription
+    sendNextPart(subscription)
   }
 }

@@ -24,6 +24,8 @@ extension WorkerLoop {
     for subscription in loading.values where isDrained(subscription) { sendNextPart(subscription) }
     sendPatches()
     answerWaiters()
+    for query in queriesWithContents.values { dropContents(of: query) }
+    queriesWithContents = [:]
     // Asked again, because what this turn has sent is on its way now: only who waits is told when it is gone.
     for subscription in loading.values where output.isDrained(subscription.key.session) { mustTurn = true }
     // Before the transaction is ended: that can wait.
@@ -37,7 +39,7 @@ extension WorkerLoop {
   /// From now on the subscription gets patches; there is nothing that it has to get first.
   func joinGroups(_ subscription: Subscription) {
     let isApart = subscription.group.place == nil
-    guard isApart, !subscription.isOver, !subscription.startsOver, subscription.loading == nil else { return }
+    guard isApart, subscription.mayBeAnswered else { return }
     subscription.query.groups.insert(subscription.group)
     if subscription.isBehind { dirty[ObjectIdentifier(subscription.query)] = subscription.query }
   }
@@ -46,7 +48,7 @@ extension WorkerLoop {
     let now = monotonicNanoseconds()
     for query in dirty.values {
       // Contents are read in the state that the transaction sees, which has to be the version's.
-      if query.pending != nil { continue }
+      if !query.canReadContents { continue }
       var due = PatchGroups()
       for group in query.groups.all where isDue(group, of: query, now) && drain(group, of: query) { due.add(group) }
       sendPatches(query, due.members.map { query.groups.merge($0) }, now)
@@ -99,7 +101,7 @@ extension WorkerLoop {
 
   /// Sends one subscription what it is behind by, whether or not its time has come: an answer follows.
   func bringUpToDate(_ subscription: Subscription) {
-    guard subscription.isBehind, subscription.query.pending == nil else { return }
+    guard subscription.isBehind, subscription.query.canReadContents else { return }
     subscription.query.groups.setApart(subscription)
     sendPatches(subscription.query, [[subscription.group]], monotonicNanoseconds())
     sendSnapshots()
@@ -175,7 +177,7 @@ extension WorkerLoop {
   ///
   /// - Returns: false when no later try can mend it: the subscriptions have ended.
   @discardableResult
-  private func postpone(_ group: SubscriberGroup, of query: FollowedQuery, _ error: FreshetError) -> Bool {
+  func postpone(_ group: SubscriberGroup, of query: FollowedQuery, _ error: FreshetError) -> Bool {
     database?.connection.restoreSnapshot()
     if error.isFinal {
       for subscription in group.subscriptions { end(subscription, error) }
@@ -203,98 +205,5 @@ extension WorkerLoop {
     if bytes <= configuration.patchBytes { return true }
     let visible = patch.window?.range(total: tree.count).count ?? tree.count
     return bytes <= tree.sectionCount * 48 + visible * rowBytes
-  }
-}
-
-// Snapshots.
-extension WorkerLoop {
-  /// The subscription gets a snapshot, at the end of this turn.
-  func startOver(_ subscription: Subscription) {
-    subscription.loading = nil
-    loading[subscription.key] = nil
-    if subscription.startsOver { return }
-    subscription.startsOver = true
-    subscription.query.groups.setApart(subscription)
-    snapshots[SnapshotGroup(subscription), default: []].append(subscription)
-  }
-
-  private func sendSnapshots() {
-    let groups = snapshots
-    snapshots = [:]
-    let now = monotonicNanoseconds()
-    for (group, subscriptions) in groups where !subscriptions.isEmpty {
-      if subscriptions.contains(where: { $0.group.state.retryAt > now }) {
-        snapshots[group, default: []] += subscriptions
-        nextDue = min(nextDue, subscriptions.map(\.group.state.retryAt).max() ?? .max)
-      } else {
-        sendSnapshot(subscriptions)
-      }
-    }
-  }
-
-  private func sendSnapshot(_ subscriptions: [Subscription]) {
-    let first = subscriptions[0]
-    let query = first.query
-    for subscription in subscriptions { subscription.startsOver = false }
-    bringToNow(query)
-    if first.isOver { return }
-    do throws(FreshetError) {
-      if query.pending != nil { throw FreshetError(.internal, "the query cannot be run at the moment") }
-      var delivery = try snapshot(query, window: first.group.state.window)
-      delivery.range = 0..<delivery.rows.end(from: 0, byteLimit: configuration.chunkBytes)
-      output.send(.snapshot(delivery), shape: first.shape, to: Recipients.all(of: subscriptions))
-      let rest = RowsDelivery(
-        version: delivery.version, columns: delivery.columns, window: nil, offset: delivery.offset,
-        rows: delivery.rows, range: delivery.range)
-      statistics.snapshots += 1
-      query.newestWasSent(monotonicNanoseconds())
-      for subscription in subscriptions {
-        subscription.group.state = ClientState(
-          held: query.controller.newest, sentVersion: delivery.version, window: first.group.state.window,
-          lastSent: monotonicNanoseconds())
-        if delivery.isComplete {
-          joinGroups(subscription)
-          performDeferred(subscription)
-        } else {
-          subscription.loading = rest
-          loading[subscription.key] = subscription
-        }
-      }
-    } catch {
-      // They get it later.
-      let group = SnapshotGroup(first)
-      for subscription in subscriptions where postpone(subscription.group, of: query, error) {
-        subscription.startsOver = true
-        snapshots[group, default: []].append(subscription)
-      }
-    }
-  }
-
-  /// The contents of the newest version's rows at `offsets`.
-  func contents(_ query: FollowedQuery, _ offsets: Range<Int>) throws(FreshetError) -> PackedRows {
-    var rows: [SectionedTree.Row] = []
-    rows.reserveCapacity(offsets.count)
-    query.controller.newest.tree.forEachRow(in: offsets) { rows.append($0) }
-    return try query.reader.contents(of: rows, in: query.controller.newest.tree)
-  }
-
-  /// Sends the next part of what is on its way to a subscription.
-  func sendNextPart(_ subscription: Subscription) {
-    guard var part = subscription.loading else { return }
-    let start = part.range.upperBound
-    part.range = start..<part.rows.end(from: start, byteLimit: configuration.chunkBytes)
-    var message = part
-    message.offset = part.offset + start
-    output.send(.rows(message), to: subscription)
-    // The window is told once.
-    part.window = nil
-    if part.isComplete {
-      subscription.loading = nil
-      loading[subscription.key] = nil
-      joinGroups(subscription)
-      performDeferred(subscription)
-    } else {
-      subscription.loading = part
-    }
   }
 }

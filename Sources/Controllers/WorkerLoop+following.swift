@@ -20,16 +20,18 @@ extension WorkerLoop {
       }
       return names.map { schema?.table($0)?.storage?.table }
     }
-    commit += tick.commits
+    if !tick.isQuiet {
+      commit = numbers.number(of: connection.capture.state, before: commit, commits: tick.commits)
+    }
     if !tick.isQuiet { statistics.ticks += 1 }
     if let failure {
       // What changed is not told a second time.
-      for query in queries.values { mustRefetch(query, before) }
+      for query in queries.values { mustRunAgain(query, before) }
       throw failure
     }
     if tick.hasSchemaChanged, let schema { recompile(for: schema, isSameFile: !tick.isFirst) }
     if !tick.isQuiet { follow(tick, before) }
-    refetchDue()
+    runDue()
   }
 
   private func follow(_ tick: CapturedTick, _ before: Int64) {
@@ -45,7 +47,7 @@ extension WorkerLoop {
     }
     if tick.commits > 0 {
       for shape in shapesOfEveryCommit.values {
-        for query in shape.queries.values { mustRefetch(query, before) }
+        for query in shape.queries.values { mustRunAgain(query, before) }
       }
     }
     // A shape that reads several of the tables is followed once.
@@ -63,29 +65,54 @@ extension WorkerLoop {
     guard let database else { return }
     let compiled = shape.compiled
     guard let tables = shape.captured.changes(of: compiled.tables, among: changes) else {
-      for query in shape.queries.values { mustRefetch(query, before) }
+      for query in shape.queries.values { mustRunAgain(query, before) }
       return
     }
     let isBeside = shape.captured.concernsAlongside(changes)
+    let rows = tables.reduce(0) { $0 + $1.changes.count }
     do throws(FreshetError) {
-      var concerned = try database.connection.deadline.limited(milliseconds: configuration.queryTimeout) {
-        () throws(FreshetError) in try shape.concerned(by: tables)
-      }
+      var concerned = try database.connection.deadline.limited(
+        milliseconds: Self.followTime, steps: Self.steps(rows)
+      ) { () throws(FreshetError) in try shape.concerned(by: tables) }
       if isBeside {
         let known = Set(concerned.map { ObjectIdentifier($0.query) })
         for query in shape.queries.values where !known.contains(ObjectIdentifier(query)) {
           concerned.append((query, ConcernedUnits()))
         }
       }
-      for (query, units) in concerned {
-        if let units, query.pending == nil, !compiled.isRefetched, !isTooMany(units.count, query) {
-          follow(query, before) { () throws(FreshetError) in try query.follow(units, alongside: isBeside) }
-        } else {
-          mustRefetch(query, before)
-        }
-      }
+      for (query, units) in concerned { follow(query, units, isBeside, before) }
     } catch {
+      if error.code == .timeout { return followSlowly(shape, before) }
       for query in shape.queries.values { fail(query, error, before) }
+    }
+  }
+
+  /// - Parameter units: nil: not known.
+  private func follow(_ query: FollowedQuery, _ units: ConcernedUnits?, _ isBeside: Bool, _ before: Int64) {
+    if case .running(var run) = query.phase {
+      query.phase = .following
+      run.missed.add(units, limit: Self.missedLimit)
+      run.missed.concernsAlongside = run.missed.concernsAlongside || isBeside
+      query.phase = .running(run)
+      return
+    }
+    guard let units, query.isCurrent, !query.compiled.isRefetched, !isTooMany(units.count, query) else {
+      return mustRunAgain(query, before)
+    }
+    do throws(FreshetError) {
+      guard let database else { return }
+      let isNew = try database.connection.deadline.limited(
+        milliseconds: Self.followTime, steps: Self.steps(units.count) + (isBeside ? Self.stepsBeside : 0)
+      ) { () throws(FreshetError) in try query.follow(units, alongside: isBeside) }
+      query.hasFailed = false
+      if isNew { dirty[ObjectIdentifier(query)] = query }
+    } catch {
+      if error.code == .timeout {
+        mustRunAgain(query, before)
+        followSlowly(query.shape, before)
+      } else {
+        fail(query, error, before)
+      }
     }
   }
 
@@ -94,63 +121,90 @@ extension WorkerLoop {
     units > max(1_024, query.controller.newest.tree.count / 8)
   }
 
-  /// Changes a query's version, in the time that a query may take.
-  private func follow(_ query: FollowedQuery, _ before: Int64, _ change: () throws(FreshetError) -> Bool) {
+  /// What a turn may take for one query's look-ups, in steps of SQLite's machine: some twenty a look-up is usual.
+  static func steps(_ lookUps: Int) -> Int { 100_000 + 5_000 * lookUps }
+  /// For what is alongside: some milliseconds.
+  private static let stepsBeside = 2_000_000
+  /// Milliseconds for the same, for functions that are slow in one step.
+  static let followTime = 250
+
+  /// Looking rows up takes too long for a turn: from now on readers run the shape's queries again.
+  func followSlowly(_ shape: QueryShape, _ before: Int64) {
+    let queries = Array(shape.queries.values)
+    guard shape.compiled.slowness == nil, let first = queries.first?.query else { return }
+    logger.notice("looking rows up is slow: the query is run again instead", metadata: ["from": "\(first.from)"])
     do throws(FreshetError) {
-      guard let database else { return }
-      let isNew = try database.connection.deadline.limited(milliseconds: configuration.queryTimeout, change)
-      query.hasFailed = false
-      if isNew { dirty[ObjectIdentifier(query)] = query }
-    } catch { fail(query, error, before) }
+      forget(shape, first.withoutValues)
+      let slow = try self.shape(of: first, shape.compiled.runAgain(because: Self.slowness))
+      for query in queries {
+        _ = try query.recompile(slow, readerSettings, mayBeUnaffected: false)
+        mustRunAgain(query, before)
+      }
+    } catch { for query in queries { fail(query, error, before) } }
   }
+
+  private static let slowness = "looking up the rows that a change concerns takes too long"
 }
 
 // Running queries again.
 extension WorkerLoop {
-  /// A query has to be run again: now, or when some time has passed since the last.
+  /// A reader has to run a query: now, or when some time has passed since the last run.
   ///
   /// - Parameter before: the commit whose state it shows until then.
-  func mustRefetch(_ query: FollowedQuery, _ before: Int64) {
-    let (end, duration) = query.lastRefetch
-    let due = end == 0 ? 0 : end + max(UInt64(configuration.refetchInterval) * 1_000_000, duration)
-    query.pending = .init(commit: query.pending?.commit ?? before, due: due)
-    timed[ObjectIdentifier(query)] = query
+  func mustRunAgain(_ query: FollowedQuery, _ before: Int64) {
+    switch query.phase {
+    case .following: query.phase = .stale(commit: before, due: nextRun(of: query))
+    case .stale(let commit, let due): query.phase = .stale(commit: commit, due: min(due, nextRun(of: query)))
+    case .running(var run):
+      run.missed.units = nil
+      query.phase = .running(run)
+    }
+    noteTimed(query)
   }
 
-  func refetchDue() {
-    let now = monotonicNanoseconds()
-    for query in timed.values {
-      let due = min(query.pending?.due ?? .max, query.refreshDue)
-      if due <= now {
-        refetch(query)
-      } else {
-        nextDue = min(nextDue, due)
-      }
-      if query.pending == nil, query.refreshDue == .max { timed[ObjectIdentifier(query)] = nil }
+  /// When a query may be run again: half of the time at most, and not too often.
+  func nextRun(of query: FollowedQuery) -> UInt64 {
+    let (end, duration) = query.lastRun
+    return end + max(UInt64(configuration.refetchInterval) * 1_000_000, duration)
+  }
+
+  /// Something of the query is due at some time.
+  func noteTimed(_ query: FollowedQuery) {
+    guard let due = due(query) else { return }
+    timed[ObjectIdentifier(query)] = query
+    nextDue = min(nextDue, due)
+  }
+
+  private func due(_ query: FollowedQuery) -> UInt64? {
+    switch query.phase {
+    case .following: query.refreshDue == .max ? nil : query.refreshDue
+    case .stale(_, let due): min(due, query.refreshDue)
+    case .running: nil
     }
   }
 
-  /// Brings a query to the state that the transaction sees, if it is not there.
-  func bringToNow(_ query: FollowedQuery) { if query.pending != nil { refetch(query) } }
-
-  private func refetch(_ query: FollowedQuery) {
-    statistics.refetches += 1
-    follow(query, query.pending?.commit ?? commit) { () throws(FreshetError) in try query.refetch() }
-    nextDue = min(nextDue, query.refreshDue)
+  func runDue() {
+    let now = monotonicNanoseconds()
+    for query in timed.values {
+      guard let due = due(query) else {
+        timed[ObjectIdentifier(query)] = nil
+        continue
+      }
+      if due <= now { run(query) } else { nextDue = min(nextDue, due) }
+    }
   }
 
   /// The state of the database that a query shows.
-  func commit(of query: FollowedQuery) -> Int64 { query.pending?.commit ?? commit }
+  func commit(of query: FollowedQuery) -> Int64 { query.shownCommit ?? commit }
 
   /// A query could not be followed. Some things no later try mends; others are told once, and tried again.
   func fail(_ query: FollowedQuery, _ error: FreshetError, _ before: Int64) {
     database?.connection.restoreSnapshot()
     if error.isFinal { return end(query, error) }
     logger.error("a query cannot be run", metadata: ["error": "\(error.message)", "from": "\(query.query.from)"])
-    let due = monotonicNanoseconds() + retryInterval
-    query.pending = .init(commit: query.pending?.commit ?? before, due: due)
-    timed[ObjectIdentifier(query)] = query
-    nextDue = min(nextDue, due)
+    if case .running = query.phase { cancelRun(of: query) }
+    query.phase = .stale(commit: query.shownCommit ?? before, due: monotonicNanoseconds() + retryInterval)
+    noteTimed(query)
     if query.hasFailed { return }
     query.hasFailed = true
     for subscription in query.subscriptions.values {
@@ -165,6 +219,8 @@ extension WorkerLoop {
     for subscription in query.subscriptions.values { end(subscription, error) }
     for waiter in query.waiters { waiter.request.reply(.failure(error)) }
     query.waiters = []
+    rejectBlocked(query, error)
+    for request in query.reads.flatMap(\.requests) { request.reply(.failure(error)) }
     forget(query)
   }
 
@@ -175,6 +231,13 @@ extension WorkerLoop {
     output.send(.error(error, isFatal: true), to: subscription)
   }
 
+  func cancelRun(of query: FollowedQuery) {
+    guard case .running(let run) = query.phase else { return }
+    readers.cancel(run.id)
+    runs[run.id] = nil
+    query.phase = .stale(commit: run.commit, due: .max)
+  }
+
   /// Nobody follows the query any more.
   func forget(_ query: FollowedQuery) {
     let id = ObjectIdentifier(query)
@@ -183,6 +246,11 @@ extension WorkerLoop {
     timed[id] = nil
     waiting[id] = nil
     idle[id] = nil
+    cancelRun(of: query)
+    for read in query.reads where read.contents == nil {
+      readers.cancel(read.id)
+      queriesByRead[read.id] = nil
+    }
     hasFreedMuch = hasFreedMuch || query.isLarge
     query.close()
     if query.shape.queries.isEmpty { forget(query.shape, query.query.withoutValues) }

@@ -49,6 +49,7 @@ extension WorkerLoop {
     shapesOfEveryCommit = [:]
     database = nil
     lostFiles = LostFiles(files, isEmptied: false)
+    readers.releaseFiles()
     output.filesReleased()
   }
 
@@ -88,17 +89,20 @@ extension WorkerLoop {
   private func recompile(_ query: FollowedQuery, mayBeUnaffected: Bool) {
     do throws(FreshetError) {
       let outcome = try query.recompile(
-        try shape(of: query.query), readerSettings, mayBeUnaffected: mayBeUnaffected)
+        try shape(of: query.query), readerSettings, mayBeUnaffected: mayBeUnaffected && query.isCompiled)
+      query.isCompiled = true
       // The tick tells what changed in its tables.
       if outcome == .unaffected { return }
-      query.pending = .init(commit: commit, due: 0)
-      bringToNow(query)
+      cancelRun(of: query)
+      query.phase = .stale(commit: query.shownCommit ?? commit, due: 0)
+      noteTimed(query)
       // The file's schema may have changed in ways that this query never sees.
-      if outcome == .sameColumns || query.pending != nil { return }
+      if outcome == .sameColumns { return }
       for subscription in query.subscriptions.values { startOver(subscription) }
     } catch  where !error.isFinal {
       // It is compiled when the database can be read again.
       fail(query, error, commit)
+      query.isCompiled = false
       database?.connection.capture.forgetSchema()
       mustTurn = true
     } catch {
@@ -108,10 +112,17 @@ extension WorkerLoop {
 
   /// What queries of this one's shape share: what is there already, or compiled now.
   func shape(of query: Query) throws(FreshetError) -> QueryShape {
+    if let known = shapes[query.withoutValues] { return known }
+    guard let database else { throw FreshetError(.overloaded, "the database is not there") }
+    return try shape(
+      of: query, try QueryCompiler.compile(query, schema: database.schema, checker: database.checker))
+  }
+
+  /// - Parameter compiled: what a reader made of the query.
+  func shape(of query: Query, _ compiled: CompiledQuery) throws(FreshetError) -> QueryShape {
     let key = query.withoutValues
     if let known = shapes[key] { return known }
     guard let database else { throw FreshetError(.overloaded, "the database is not there") }
-    let compiled = try QueryCompiler.compile(query, schema: database.schema, checker: database.checker)
     let statements = try QueryStatements(
       compiled, connection: database.connection.raw, encoding: database.connection.encoding)
     shapeCount += 1

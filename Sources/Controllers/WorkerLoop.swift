@@ -23,7 +23,8 @@ final class WorkerLoop {
   let output: any SubscriptionOutput
   let logger: Logger
   /// Owns the thread that runs this, and outlives it.
-  private unowned let worker: Worker
+  unowned let worker: Worker
+  let readers: ReaderPool
   private let watcher: DatabaseWatcher
   let readerSettings: ReaderSettings
   let historyBudget: VersionHistory.Budget
@@ -45,6 +46,22 @@ final class WorkerLoop {
   var queries: [Query: FollowedQuery] = [:]
   /// By session, then by the number in the subscription's key.
   var sessions: [UInt64: [UInt64: Subscription]] = [:]
+  /// Subscriptions to queries that are not followed yet, likewise.
+  var early: [UInt64: [UInt64: EarlySubscription]] = [:]
+  /// Queries that readers run for the first time.
+  var openings: [Query: Opening] = [:]
+  var openingsByJob: [UInt64: Opening] = [:]
+  /// By reader's job, the followed queries that readers run, and those of which they read contents.
+  var runs: [UInt64: FollowedQuery] = [:]
+  var queriesByRead: [UInt64: FollowedQuery] = [:]
+  /// Queries with contents that readers have read, which are kept until this turn ends.
+  var queriesWithContents: [ObjectIdentifier: FollowedQuery] = [:]
+  /// The query whose waiting commands are performed at present.
+  var resumed: FollowedQuery?
+  let numbers: CommitNumbers
+  private var inbox = Inbox()
+  /// How long commands are performed in one turn, in nanoseconds: the others wait for the next one.
+  private static let commandTime: UInt64 = 2_000_000
   var readiness = SessionReadiness()
   /// Queries that have subscriptions behind the newest version, or somebody who waits for one.
   var dirty: [ObjectIdentifier: FollowedQuery] = [:]
@@ -97,13 +114,16 @@ final class WorkerLoop {
   private var pollInterval: UInt64 { watcher.descriptor < 0 ? 20_000_000 : 1_000_000_000 }
 
   init(
-    _ configuration: WorkerConfiguration, output: any SubscriptionOutput, logger: Logger, worker: Worker
+    _ configuration: WorkerConfiguration, output: any SubscriptionOutput, readers: ReaderPool, numbers: CommitNumbers,
+    logger: Logger, worker: Worker
   ) throws {
     self.configuration = configuration
     journal = configuration.path + "-journal"
     self.output = output
     self.logger = logger
     self.worker = worker
+    self.readers = readers
+    self.numbers = numbers
     readerSettings = ReaderSettings(limits: .init(rows: configuration.rowLimit, bytes: configuration.resultBytes))
     historyBudget = VersionHistory.Budget(
       bytes: configuration.historyBytes, age: UInt64(configuration.historyAge) * 1_000_000,
@@ -124,13 +144,13 @@ final class WorkerLoop {
 
   /// What there is to do now, without waiting for more.
   func step() {
-    let commands = worker.takeCommands()
+    inbox.add(worker.takeCommands())
     restoreSharedMemory()
     let now = monotonicNanoseconds()
-    let isResting = commands.isEmpty && rest(now) > 0
-    let hasChanged = !isResting && hasDatabaseChanged()
+    let isResting = inbox.isEmpty && rest(now) > 0
+    let hasChanged = !isResting && !isUnused && hasDatabaseChanged()
     if !hasChanged || identityRead == 0, mayBeReplaced(now) { openIfReplaced() }
-    if hasChanged || mustTurn || !commands.isEmpty || monotonicNanoseconds() >= nextDue { turn(commands) }
+    if hasChanged || mustTurn || !inbox.isEmpty || monotonicNanoseconds() >= nextDue { turn() }
     output.flush()
     dropIdleQueries()
     // After the turn: who waited for the result has it by now.
@@ -141,6 +161,9 @@ final class WorkerLoop {
   func close() {
     for subscription in sessions.values.flatMap(\.values) { remove(subscription) }
     for query in queries.values { forget(query) }
+    for opening in openings.values { readers.cancel(opening.id) }
+    openings = [:]
+    openingsByJob = [:]
     snapshots = [:]
   }
 
@@ -170,6 +193,11 @@ final class WorkerLoop {
     return false
   }
 
+  /// Nothing is followed here, so commits need not wake this thread.
+  private var isUnused: Bool { isPaced && queries.isEmpty && openings.isEmpty }
+  /// How often an unused worker looks whether the file is still the same one.
+  private static let unusedInterval: UInt64 = 100_000_000
+
   /// Whether the file may be another one than when it was opened. Of directories above that are renamed nothing tells.
   private func mayBeReplaced(_ now: UInt64) -> Bool {
     let isDue = database == nil || watcher.descriptor < 0 || now - identityRead >= pollInterval
@@ -180,7 +208,7 @@ final class WorkerLoop {
   /// Nanoseconds for which commits are left alone; see `Pace`.
   private func rest(_ now: UInt64) -> UInt64 { isPaced && !mustTurn ? pace.rest(now) : 0 }
 
-  private func turn(_ commands: [WorkerCommand]) {
+  private func turn() {
     let start = monotonicNanoseconds()
     mustTurn = false
     nextDue = .max
@@ -189,7 +217,7 @@ final class WorkerLoop {
       let ticks = statistics.ticks
       try connection.snapshot {
         try follow()
-        for command in commands { perform(command) }
+        performCommands()
         flush()
         // Tables that were followed just now, or are large.
         if connection.capture.readOn() { mustTurn = true }
@@ -206,8 +234,20 @@ final class WorkerLoop {
       mustTurn = database != nil
       hasFailed = true
       let error = FreshetError(.overloaded, "the database cannot be read at the moment")
-      for command in commands { reject(command, error) }
+      for command in inbox.takeAll() { reject(command, error) }
     }
+  }
+
+  /// As many as there is time for: who asks much waits for others to be served.
+  private func performCommands() {
+    for command in inbox.takeControl() { perform(command) }
+    if inbox.isEmpty { return }
+    let end = monotonicNanoseconds() + Self.commandTime
+    repeat {
+      guard let command = inbox.next() else { return }
+      perform(command)
+    } while monotonicNanoseconds() < end
+    if !inbox.isEmpty { mustTurn = true }
   }
 
   func requestStop() { isStopping = true }
@@ -223,15 +263,17 @@ final class WorkerLoop {
     if mustTurn { timeout = hasFailed ? min(timeout, 50_000_000) : 0 }
     if lostFiles != nil { timeout = min(timeout, 5_000_000) }
     if rest > 0 { timeout = rest } else { look = min(look + 1, Self.looks.count) }
+    let isUnused = isUnused
+    if isUnused { timeout = min(timeout, Self.unusedInterval) }
 
     var descriptors = [pollfd(fd: worker.wake.readEnd, events: Int16(POLLIN), revents: 0)]
     // Who rests spares the writer waking this thread.
-    if watcher.descriptor >= 0, rest == 0 {
+    if watcher.descriptor >= 0, rest == 0, !isUnused {
       descriptors.append(pollfd(fd: watcher.descriptor, events: Int16(POLLIN), revents: 0))
     }
     _ = system_poll(&descriptors, UInt32(descriptors.count), timeout)
     if descriptors[0].revents != 0 { worker.wake.clear() }
-    if descriptors.count > 1, descriptors[1].revents != 0 {
+    if isUnused || (descriptors.count > 1 && descriptors[1].revents != 0) {
       let events = watcher.drain()
       if events.contains(.written) {
         look = 0

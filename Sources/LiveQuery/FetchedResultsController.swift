@@ -6,7 +6,7 @@ package import RankedCollections
 ///
 /// Mutable state: `editor`, which stands at the newest version's whole tree; `published`; `newest`. All belong to the worker's thread.
 package final class FetchedResultsController {
-  private var editor: SectionedTreeEditor
+  package private(set) var editor: SectionedTreeEditor
   /// The whole tree of the newest version.
   private var published: SectionedTree
   /// The query's `limit`.
@@ -34,12 +34,10 @@ package final class FetchedResultsController {
     return publish(alongside)
   }
 
-  /// Puts another result in the place of the newest version's: one that `fetched` makes of it.
+  /// Puts another result in the place of the newest version's.
   @discardableResult
-  package func replace(
-    alongside: [NamedValue]? = nil, _ fetched: (SectionedTreeEditor) throws -> SectionedTreeEditor
-  ) rethrows -> Bool {
-    editor = try fetched(editor)
+  package func replace(_ fetched: SectionedTreeEditor, alongside: [NamedValue]? = nil) -> Bool {
+    editor = fetched
     return publish(alongside)
   }
 

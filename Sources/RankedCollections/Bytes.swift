@@ -41,6 +41,10 @@ extension Bytes {
     return result
   }
 
+  /// Of the hash tables: another one in every process, so that nobody can make keys that share a slot. With
+  /// SWIFT_DETERMINISTIC_HASHING it is always the same.
+  static let tableSeed = UInt64(bitPattern: Int64(Hasher().finalize()))
+
   /// A 64-bit hash, the same for the same bytes and seed on every machine.
   ///
   /// Eight bytes a step, each folded in by a full 64×64→128-bit multiplication (the mixing step of wyhash); good enough

@@ -23,7 +23,9 @@ struct IdentityIndex {
     slots = Array(repeating: 0, count: max(8, (count + count / 32) * 5 / 4))
   }
 
-  static func hash(_ identity: Bytes) -> UInt32 { UInt32(truncatingIfNeeded: identity.hash(seed: 0) >> 32) }
+  static func hash(_ identity: Bytes) -> UInt32 {
+    UInt32(truncatingIfNeeded: identity.hash(seed: Bytes.tableSeed) >> 32)
+  }
 
   private func home(_ hash: UInt32) -> Int { Int((UInt64(hash) &* UInt64(slots.count)) >> 32) }
   private func next(_ position: Int) -> Int { position + 1 == slots.count ? 0 : position + 1 }

@@ -31,7 +31,9 @@ package struct IdentityNumbers {
   package var count: Int { entries.count }
   package var isEmpty: Bool { entries.isEmpty }
 
-  private static func hash(_ identity: Bytes) -> UInt32 { UInt32(truncatingIfNeeded: identity.hash(seed: 0) >> 32) }
+  static func hash(_ identity: Bytes) -> UInt32 {
+    UInt32(truncatingIfNeeded: identity.hash(seed: Bytes.tableSeed) >> 32)
+  }
 
   /// Gives a number to an identity that has none. O(its bytes) on average.
   ///

@@ -100,7 +100,7 @@ package struct SectionedTreeBuilder {
 
   /// Where the section's draft is in the table, or would be.
   private func slot(of section: Bytes) -> Int {
-    var position = Int(truncatingIfNeeded: section.hash(seed: 0)) & (draftTable.count - 1)
+    var position = Int(truncatingIfNeeded: section.hash(seed: Bytes.tableSeed)) & (draftTable.count - 1)
     while draftTable[position] != 0 {
       if drafts[Int(draftTable[position]) - 1].key.equals(section) { return position }
       position = (position + 1) & (draftTable.count - 1)

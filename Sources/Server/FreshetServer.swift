@@ -36,7 +36,8 @@ package final class FreshetServer: Sendable {
     output = SessionOutput(sessions: sessions, streams: streams, greeting: greeting)
     do {
       pool = try ControllerPool(
-        WorkerConfiguration(configuration), workers: configuration.workers, output: output, logger: logger)
+        WorkerConfiguration(configuration), workers: configuration.workers, readers: configuration.readers,
+        output: output, logger: logger)
     } catch {
       throw ServerError("cannot open \(configuration.database): \(ServerError.sentence(of: error))")
     }

@@ -22,6 +22,8 @@ package struct ServerConfiguration: Sendable {
   package var allowedHosts: Set<String> = []
   /// Threads that follow queries.
   package var workers = 1
+  /// Threads that run queries and read contents; see `ReaderPool`.
+  package var readers = 4
   /// Subscriptions that one connection may have.
   package var subscriptionLimit = 1_000
   /// The longest message and HTTP body, in bytes.

@@ -1,4 +1,5 @@
 import GRDBSQLite
+import Synchronization
 
 #if canImport(Glibc)
   import Glibc
@@ -8,33 +9,91 @@ import GRDBSQLite
   import Darwin
 #endif
 
-/// Gives up what runs too long on a connection: its statement fails with `SQLITE_INTERRUPT`.
+/// Bounds what statements on a connection may take: one that goes beyond fails with `SQLITE_INTERRUPT`.
 ///
-/// Owner: the thread that uses the connection, until which is closed this has to live.
+/// Owner: the thread that uses the connection, until which is closed this has to live. Mutable state: the bounds of what runs at
+/// present.
 package final class Deadline {
-  /// When the statement that runs is to be given up; `.max` for never.
+  /// When the statement that runs is given up; `.max` for never.
   private var nanoseconds: UInt64 = .max
+  /// How many more looks at the bounds it may take.
+  private var looks = Int.max
+  private var interruption: Interruption?
+  /// Whether the last statement that was given up had taken too many steps, and not too long.
+  package private(set) var isOutOfSteps = false
 
-  /// How many of the virtual machine's operations pass between two looks at the clock: at 64 MB a value, one of them can
-  /// take milliseconds.
+  /// How many of the virtual machine's steps pass between two looks at the bounds: with values of 64 MB, one step can take
+  /// milliseconds.
   private static let interval: Int32 = 200
 
   package init(of connection: OpaquePointer) {
     sqlite3_progress_handler(
       connection, Self.interval,
-      { context in
-        let deadline = Unmanaged<Deadline>.fromOpaque(context!).takeUnretainedValue()
-        return monotonicNanoseconds() > deadline.nanoseconds ? 1 : 0
-      }, Unmanaged.passUnretained(self).toOpaque())
+      { context in Unmanaged<Deadline>.fromOpaque(context!).takeUnretainedValue().hasPassed() ? 1 : 0 },
+      Unmanaged.passUnretained(self).toOpaque())
+  }
+
+  private func hasPassed() -> Bool {
+    looks -= 1
+    if looks < 0 {
+      isOutOfSteps = true
+      return true
+    }
+    let now = monotonicNanoseconds()
+    return now > nanoseconds || interruption?.isDue(now) == true
   }
 
   /// Runs `body`, whose statements have so long altogether.
+  ///
+  /// - Parameters:
+  ///   - steps: of SQLite's virtual machine, which do not depend on how busy the machine is.
+  ///   - interruption: another reason for giving up.
   package func limited<Result, Failure: Error>(
-    milliseconds: Int, _ body: () throws(Failure) -> Result
+    milliseconds: Int, steps: Int = .max, interruption: Interruption? = nil, _ body: () throws(Failure) -> Result
   ) throws(Failure) -> Result {
     nanoseconds = monotonicNanoseconds() &+ UInt64(milliseconds) &* 1_000_000
-    defer { nanoseconds = .max }
+    looks = steps == .max ? .max : steps / Int(Self.interval)
+    self.interruption = interruption
+    isOutOfSteps = false
+    defer {
+      nanoseconds = .max
+      looks = .max
+      self.interruption = nil
+    }
     return try body()
+  }
+}
+
+/// How another thread stops a statement.
+package final class Interruption: Sendable {
+  private let stops = Atomic<Bool>(false)
+  /// From when on it gives way to others.
+  private let givesWayAt: UInt64
+  /// How many others wait.
+  private let others: (@Sendable () -> Int)?
+  private let gaveWay = Atomic<Bool>(false)
+
+  /// - Parameters:
+  ///   - givesWayAt: in nanoseconds of the monotonic clock.
+  ///   - others: how many wait for this thread at present.
+  package init(givesWayAt: UInt64 = .max, others: (@Sendable () -> Int)? = nil) {
+    self.givesWayAt = givesWayAt
+    self.others = others
+  }
+
+  /// Any thread.
+  package func stop() { stops.store(true, ordering: .relaxed) }
+
+  package var isStopped: Bool { stops.load(ordering: .relaxed) }
+
+  /// Whether the statement ended because others waited.
+  package var hasGivenWay: Bool { gaveWay.load(ordering: .relaxed) }
+
+  fileprivate func isDue(_ now: UInt64) -> Bool {
+    if isStopped { return true }
+    guard now > givesWayAt, let others, others() > 0 else { return false }
+    gaveWay.store(true, ordering: .relaxed)
+    return true
   }
 }
 

@@ -23,14 +23,14 @@ extension ResultReader {
   ) throws(FreshetError) -> PackedRows {
     if query.isRefetched {
       var packed = PackedRows(columnCount: query.columns.count)
-      for place in rows { contents.append(tree.offset(section: place.section, item: place.item), to: &packed) }
+      for place in rows { memory.contents.append(tree.offset(section: place.section, item: place.item), to: &packed) }
       return packed
     }
     try checkSnapshot()
     do {
       if rows.count < Self.many || !recent.isEmpty { return try look(up: rows) }
       var wanted = WantedRows(rows)
-      return try scanSteps < rows.count * Self.stepsOfLookup ? scan(for: &wanted) : look(up: wanted)
+      return try memory.scanSteps < rows.count * Self.stepsOfLookup ? scan(for: &wanted) : look(up: wanted)
     } catch { throw failure(error) }
   }
 
@@ -96,7 +96,7 @@ extension ResultReader {
     if unit.isKey {
       bind(identity, to: single)
     } else {
-      (keys.unit(of: Array(identity)) ?? []).withUnsafeBytes { bind($0, to: single) }
+      (memory.keys.unit(of: Array(identity)) ?? []).withUnsafeBytes { bind($0, to: single) }
     }
     while try single.step() {
       if unit.isKey || row.withIdentity(of: single, { $0.equals(identity) }) { return try body(single) }

@@ -108,7 +108,7 @@ extension ResultReader {
     _ units: ConcernedUnits, _ single: PreparedStatement, in editor: inout SectionedTreeEditor
   ) throws {
     units.forEach { unit, _ in
-      for key in keys.forget(Array(unit)) { _ = key.withUnsafeBytes { editor.remove($0) } }
+      for key in memory.keys.forget(Array(unit)) { _ = key.withUnsafeBytes { editor.remove($0) } }
     }
     try units.forEach { unit, _ in
       defer { single.reset() }
@@ -116,7 +116,7 @@ extension ResultReader {
       while try single.step() {
         row.readWhole(single)
         try row.withParts { section, label, entry in try insert(section, label, entry, in: &editor) }
-        keys.remember(row.identity, of: row.unit)
+        memory.keys.remember(row.identity, of: row.unit)
       }
     }
   }

@@ -7,7 +7,7 @@ package import RankedCollections
 /// Owner: the worker's thread; to be used inside its read transaction.
 ///
 /// Mutable state: the row being read (`row`), overwritten by every row; `recent`, what the last `refresh` read, for queries whose
-/// key is their unit; `keys`, for those where it is not; `contents`, for those that have no unit to look contents up by.
+/// key is their unit; `memory`, what it knows of the newest result.
 package final class ResultReader {
   package let statements: QueryStatements
   package var query: CompiledQuery { statements.compiled }
@@ -15,10 +15,8 @@ package final class ResultReader {
   private let seed: UInt64
   var row: ReadRow
   var recent = RecentContents()
-  var keys = UnitKeys()
-  private(set) var contents = FetchedContents()
-  /// What the last `fetch` cost, in steps of SQLite's machine.
-  private(set) var scanSteps = 0
+  /// Of the last whole result: another thread's reader may have made it.
+  package var memory = ReaderMemory()
   /// In which columns the last `fetch` found rows changed, by identity; nil: it made a tree of its own, sharing nothing with
   /// the one before, or did not compare.
   package private(set) var changes: ConcernedUnits?
@@ -48,13 +46,6 @@ package final class ResultReader {
 
   deinit { statements.forget(self) }
 
-  /// Takes over what another reader of the same query knows of the newest result.
-  package func takeOver(_ other: ResultReader) {
-    keys = other.keys
-    contents = other.contents
-    scanSteps = other.scanSteps
-  }
-
   /// Binds the query's parameters to the statements that it shares with others.
   package func bind() { statements.bind(parameters, of: self) }
 
@@ -71,6 +62,7 @@ package final class ResultReader {
     bind()
     let scan = statements.scan
     defer { scan.reset() }
+    var fetched = ReaderMemory()
     var keys = UnitKeys()
     var contents = FetchedContents(columnCount: query.columns.count)
     // Not the reader's own, and the query once for all rows: what this loop touches is touched for every row.
@@ -91,17 +83,18 @@ package final class ResultReader {
         }
         try check(rows: builder.count, bytes: builder.byteCount + (isRefetched ? contents.byteCount : 0))
       }
-      scanSteps = scan.takeSteps()
+      fetched.scanSteps = scan.takeSteps()
       try builder.sort()
       if isRefetched { contents.order = builder.order }
       let (result, touched) = try finish(builder, editor)
       changes = nil
       // Of a reader that is new the contents before are not known.
-      if isRefetched, let editor, let touched, self.contents.order.count == editor.tree.count {
+      if isRefetched, let editor, let touched, memory.contents.order.count == editor.tree.count {
         changes = changedColumns(touched, from: editor, to: result, contents)
       }
-      self.keys = keys
-      self.contents = contents
+      fetched.keys = keys
+      fetched.contents = contents
+      memory = fetched
       return result
     } catch { throw failure(error) }
   }
@@ -139,7 +132,7 @@ package final class ResultReader {
     for identity in identities {
       identity.withUnsafeBytes { bytes in
         guard let old = before.position(of: bytes), let new = after.position(of: bytes) else { return }
-        changes.add(bytes, contents.changedColumns(at: old.offset, to: new.offset, of: fetched))
+        changes.add(bytes, memory.contents.changedColumns(at: old.offset, to: new.offset, of: fetched))
       }
     }
     return changes
@@ -161,13 +154,13 @@ package final class ResultReader {
 
   /// Whether the newest whole result has rows of a unit whose key is another; see `FetchedResultsController.contains`
   /// for when it is the unit.
-  package func hasRows(ofUnit unit: [UInt8]) -> Bool { keys.hasRows(of: unit) }
+  package func hasRows(ofUnit unit: [UInt8]) -> Bool { memory.keys.hasRows(of: unit) }
 
   /// Whether changes of rows are known by their identities; else by their units.
   package var identityIsUnit: Bool { query.isRefetched || query.unit?.isKey == true }
 
   /// The unit of a row of the newest version, when that is not its identity.
-  package func unit(of identity: [UInt8]) -> [UInt8]? { keys.unit(of: identity) }
+  package func unit(of identity: [UInt8]) -> [UInt8]? { memory.keys.unit(of: identity) }
 
   /// The identity of the row with a key as clients write it; nil when no row can have it.
   package func identity(of key: [SQLValue]) -> [UInt8]? {

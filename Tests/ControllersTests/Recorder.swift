@@ -1,4 +1,3 @@
-import Controllers
 import Foundation
 import GRDB
 import LiveQuery
@@ -7,6 +6,8 @@ import Store
 import Synchronization
 import TestSupport
 import Testing
+
+@testable import Controllers
 
 /// Keeps what a worker sends; sessions read as fast as the test says.
 final class Recorder: SubscriptionOutput {
@@ -87,6 +88,7 @@ final class WorkerFixture {
   let path: String
   let recorder = Recorder()
   let worker: Worker
+  let readers: ReaderPool
   let writer: SQLiteSession
   let queue: DatabaseQueue
 
@@ -100,11 +102,13 @@ final class WorkerFixture {
     configure(&configuration)
     var logger = Logger(label: "test")
     logger.logLevel = .critical
-    worker = try Worker(configuration, output: recorder, logger: logger)
+    readers = ReaderPool(path: path, count: 2, logger: logger)
+    worker = try Worker(configuration, output: recorder, readers: readers, numbers: CommitNumbers(), logger: logger)
     writer = try SQLiteSession(path: path)
   }
 
   deinit {
+    readers.stop()
     worker.stop()
     try? queue.close()
     for suffix in ["", "-wal", "-shm", "-journal"] { try? FileManager.default.removeItem(atPath: path + suffix) }

@@ -7,7 +7,7 @@ let benchmarks: [any Benchmark.Type] = [
   ChangeBenchmark.self, LookupBenchmark.self, ThousandBenchmark.self, LatencyBenchmark.self, MemoryBenchmark.self,
   OpenBenchmark.self, FanOutBenchmark.self, CoalescingBenchmark.self, QueriesBenchmark.self, WindowsBenchmark.self,
   CaptureBenchmark.self, ComparisonsBenchmark.self, OverloadBenchmark.self, SustainedBenchmark.self, IdleBenchmark.self,
-  RefetchBenchmark.self, JoinBenchmark.self,
+  RefetchBenchmark.self, JoinBenchmark.self, IsolationBenchmark.self,
 ]
 
 let settings = Settings(environment: ProcessInfo.processInfo.environment)

@@ -103,6 +103,9 @@ package final class ChangeCapture {
   /// After `identify`: whether the transaction sees the state that `advance` went to last, with pages in the same places.
   package var isAtSeenState: Bool { current.isSame(as: seen) && current.isBackfilled == seen.isBackfilled }
 
+  /// The state that the transaction sees, as another connection to the file would name it.
+  package var state: StateName { StateName(state: current) }
+
   private func giveUp() -> Bool {
     statistics.retries += 1
     return false

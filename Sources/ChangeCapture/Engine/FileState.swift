@@ -1,5 +1,5 @@
 /// A state of the file, as far as it can be told from another one.
-enum FileState {
+enum FileState: Sendable {
   /// Nothing was read yet.
   case unknown
   case wal(WALIndexHeader, isBackfilled: Bool)
@@ -48,8 +48,30 @@ enum FileState {
   }
 }
 
+/// A state of the file that transactions on several connections may see.
+package struct StateName: Sendable {
+  let state: FileState
+
+  /// Whether both are one state. False where that cannot be told, as without a WAL-index.
+  package func isSame(as other: StateName) -> Bool {
+    // Each connection counts what it saw of a hidden state by itself.
+    if case .hidden = state { return false }
+    return state.isSame(as: other.state)
+  }
+
+  /// Whether this one came later; false where that cannot be told.
+  package func isKnownAfter(_ other: StateName) -> Bool {
+    switch (state, other.state) {
+    case (.wal(let now, _), .wal(let before, _)):
+      now.salts == before.salts && now.frameCount > before.frameCount
+    case (.journal(let now), .journal(let before)): now.changeCounter > before.changeCounter
+    default: false
+    }
+  }
+}
+
 /// What the header of a database file says: https://sqlite.org/fileformat2.html#the_database_header.
-struct JournalState: Equatable {
+struct JournalState: Equatable, Sendable {
   /// Nil for an empty file.
   private(set) var pageSize: Int?
   private(set) var isWAL = false

@@ -14,7 +14,7 @@ extension CompiledQuery {
         name: table.name, aliases: table.aliases, columns: table.columns, following: table.following,
         capture: capture(of: table, forms))
     }
-    let isIncremental = unit != nil && unknown.isEmpty && tables.contains { $0.following != .refetch }
+    let isIncremental = !isRefetched && tables.contains { $0.following != .refetch }
     let hasNoWAL = explained.contains { $0.capture == .comparison }
     let advice =
       hasNoWAL ? [Self.walAdvice] + (try advice(checker: checker)) : try advice(checker: checker)
@@ -38,6 +38,7 @@ extension CompiledQuery {
 
   private func sentence(_ unknown: [FollowedTable]) -> String {
     if unit == nil { return "The query is run again after a change: \(reason)." }
+    if let slowness { return "The query is run again after a change: \(slowness)." }
     if let table = unknown.first {
       return "The query is run again after every commit: nothing tells when \(table.name) changes."
     }

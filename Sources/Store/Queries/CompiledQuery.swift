@@ -66,6 +66,11 @@ package final class CompiledQuery: Sendable {
   /// Whether the query is always run again, and the contents of its rows kept: because they cannot be looked up one by one,
   /// or because nothing tells which of them changed.
   package let isRefetched: Bool
+  /// Why it is run again although its rows could be looked up: that takes too long. Nil: it is not so.
+  package let slowness: String?
+  private let rows: Rows
+  private let following: Following
+  private let query: Query
 
   struct Sort: Sendable {
     var order: FieldOrder
@@ -94,8 +99,14 @@ package final class CompiledQuery: Sendable {
     #endif
   }
 
-  init(_ query: Query, _ rows: Rows, _ following: Following, parameterNames: [String]?, alongside: [CompiledAlongside])
-  {
+  init(
+    _ query: Query, _ rows: Rows, _ following: Following, parameterNames: [String]?, alongside: [CompiledAlongside],
+    slowness: String? = nil
+  ) {
+    self.query = query
+    self.rows = rows
+    self.following = following
+    self.slowness = slowness
     limit = query.limit
     refreshEvery = query.refreshEvery
     self.parameterNames = parameterNames
@@ -116,7 +127,15 @@ package final class CompiledQuery: Sendable {
     firstColumn =
       (section == nil ? 0 : 1) + (hasIndexTitle ? 1 : 0) + sorts.count { $0.column == nil }
       + (unit.map { $0.isKey ? 0 : $0.orders.count } ?? 0)
-    isRefetched = unit == nil || tables.contains { $0.sources == nil }
+    isRefetched = unit == nil || slowness != nil || tables.contains { $0.sources == nil }
+  }
+
+  /// The same query, to be run again after every change.
+  ///
+  /// - Parameter slowness: why, as a part of a sentence.
+  package func runAgain(because slowness: String) -> CompiledQuery {
+    CompiledQuery(
+      query, rows, following, parameterNames: parameterNames, alongside: alongside, slowness: slowness)
   }
 }
 

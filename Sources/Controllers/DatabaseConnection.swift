@@ -4,17 +4,20 @@ import GRDBSQLite
 import LiveQuery
 import Store
 
-/// A worker's own read-only connection.
+/// A read-only connection: a follower's or a reader's own.
 ///
-/// Owner: the worker's thread.
-final class WorkerConnection {
+/// Owner: that thread.
+final class DatabaseConnection {
   /// The `sqlite3 *` of `queue`, for the loops that go around GRDB.
   let raw: OpaquePointer
   let encoding: TextEncoding
+  private var isInSnapshot = false
   private let begin: PreparedStatement
   private let commit: PreparedStatement
-  /// Reads something, from which on the transaction sees one state.
+  /// Reads something, from which on the transaction sees one state: the number of its schema.
   private let firstRead: PreparedStatement
+  /// The number of the schema that the last snapshot saw.
+  private(set) var schemaVersion: Int64 = 0
   /// Tells which rows changed between two snapshots.
   let capture: ChangeCapture
   /// Noted when the database is found to be in WAL mode.
@@ -23,6 +26,8 @@ final class WorkerConnection {
   let deadline: Deadline
   /// The file that was opened: another one may come to have its name.
   let file: FileIdentity
+  /// The state that the last snapshot saw.
+  var place: StatePlace { StatePlace(file: file, state: capture.state, schemaVersion: schemaVersion) }
   /// Declared last, so that it is closed after the statements above are gone.
   private let queue: DatabaseQueue
 
@@ -37,7 +42,7 @@ final class WorkerConnection {
     // Snapshots go around GRDB.
     configuration.allowsUnsafeTransactions = true
     configuration.busyMode = .timeout(5)
-    configuration.label = "freshet worker"
+    configuration.label = "freshet reader"
     queue = try DatabaseQueue(path: location, configuration: configuration)
     (raw, encoding) = try queue.inDatabase { db in
       let name = try String.fetchOne(db, sql: "PRAGMA encoding") ?? ""
@@ -73,10 +78,10 @@ final class WorkerConnection {
   /// Inside a snapshot whose transaction an error may have ended, as SQLite does after some: goes on in another one, if that
   /// shows the same state. If not, nothing more can be read in this snapshot (`ResultReader.checkSnapshot`).
   func restoreSnapshot() {
-    if sqlite3_get_autocommit(raw) == 0 { return }
+    if !isInSnapshot || sqlite3_get_autocommit(raw) == 0 { return }
     capture.prepare()
     guard (try? run(begin)) != nil else { return }
-    if (try? run(firstRead)) == nil || !capture.identify() || !capture.isAtSeenState { try? run(commit) }
+    if (try? readSchemaVersion()) == nil || !capture.identify() || !capture.isAtSeenState { try? run(commit) }
   }
 
   /// Frees the pages that SQLite keeps of the file. Outside transactions only.
@@ -85,7 +90,11 @@ final class WorkerConnection {
   /// Runs `body` in one read transaction: all that it reads is one state of the database, which `capture` has identified.
   func snapshot(_ body: () throws -> Void) throws {
     try beginSnapshot()
-    defer { if sqlite3_get_autocommit(raw) == 0 { try? run(commit) } }
+    isInSnapshot = true
+    defer {
+      isInSnapshot = false
+      if sqlite3_get_autocommit(raw) == 0 { try? run(commit) }
+    }
     try body()
   }
 
@@ -96,7 +105,7 @@ final class WorkerConnection {
     for _ in 0..<Self.tries {
       capture.prepare()
       try run(begin)
-      do { try run(firstRead) } catch {
+      do { try readSchemaVersion() } catch {
         try? run(commit)
         throw error
       }
@@ -111,6 +120,11 @@ final class WorkerConnection {
 
   /// Inside a snapshot.
   func readSchema() throws -> DatabaseSchema { try queue.inDatabase { try DatabaseSchema.read($0) } }
+
+  private func readSchemaVersion() throws {
+    defer { firstRead.reset() }
+    if try firstRead.step() { schemaVersion = firstRead.integer(0) }
+  }
 
   private func run(_ statement: PreparedStatement) throws {
     defer { statement.reset() }

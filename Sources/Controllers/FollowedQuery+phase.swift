@@ -1,0 +1,57 @@
+import LiveQuery
+import RankedCollections
+import Store
+
+extension FollowedQuery {
+  /// How its newest version relates to the state that the last tick saw.
+  enum Phase {
+    /// It shows that state.
+    case following
+    /// It shows the state that `commit` names, an older one, until it is run again at `due`.
+    case stale(commit: Int64, due: UInt64)
+    /// A reader runs it.
+    case running(Run)
+  }
+
+  /// A run on a reader's thread, at a state not older than the one at which it was asked for.
+  struct Run {
+    let id: UInt64
+    /// The state that is shown until then.
+    let commit: Int64
+    /// That of the last tick when it was asked for.
+    let asked: Int64
+    /// What changed since then.
+    var missed = Missed()
+  }
+
+  /// What changed while a reader ran the query: looked up afterwards, it brings the run's result to the newest state.
+  struct Missed {
+    /// Nil: not known, or too many.
+    var units: ConcernedUnits? = ConcernedUnits()
+    var concernsAlongside = false
+
+    var isNothing: Bool { units?.isEmpty == true && !concernsAlongside }
+
+    mutating func add(_ more: ConcernedUnits?, limit: Int) {
+      guard let more, units != nil else {
+        units = nil
+        return
+      }
+      units!.add(more)
+      if units!.count > limit { units = nil }
+    }
+  }
+
+  /// Whether it shows the state that the last tick saw.
+  var isCurrent: Bool { if case .following = phase { true } else { false } }
+  /// The state that it shows, when that is an older one.
+  var shownCommit: Int64? {
+    switch phase {
+    case .following: nil
+    case .stale(let commit, _): commit
+    case .running(let run): run.commit
+    }
+  }
+  /// Whether contents of its newest version's rows can be read: they are kept, or the file is in the state that it shows.
+  var canReadContents: Bool { isCurrent || reader.keepsContents(ofRows: controller.editor.tree.count) }
+}

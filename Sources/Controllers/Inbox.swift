@@ -1,0 +1,84 @@
+/// Commands that wait to be performed, in the order of each session and fairly between sessions.
+///
+/// Owner: the worker's thread.
+struct Inbox {
+  /// What no session asked, in the order posted.
+  private var control: [WorkerCommand] = []
+  private var lanes: [UInt64: Lane] = [:]
+  /// Sessions with commands, the one served longest ago first; `first` is where it begins.
+  private var order: [UInt64] = []
+  private var first = 0
+
+  /// Commands of one session.
+  private struct Lane {
+    var commands: [WorkerCommand] = []
+    var next = 0
+  }
+
+  var isEmpty: Bool { control.isEmpty && lanes.isEmpty }
+
+  mutating func add(_ commands: [WorkerCommand]) {
+    for command in commands {
+      guard let session = command.lane else {
+        // Nothing that a closed session asked is wanted any more.
+        if case .sessionClosed(let session) = command { lanes[session] = nil }
+        control.append(command)
+        continue
+      }
+      if lanes[session] == nil { order.append(session) }
+      lanes[session, default: Lane()].commands.append(command)
+    }
+  }
+
+  /// What is to be done first.
+  mutating func takeControl() -> [WorkerCommand] {
+    let taken = control
+    control = []
+    return taken
+  }
+
+  /// The next command of the session that was served longest ago.
+  mutating func next() -> WorkerCommand? {
+    while first < order.count {
+      let session = order[first]
+      first += 1
+      if first > 1_024, first * 2 > order.count {
+        order.removeFirst(first)
+        first = 0
+      }
+      guard var lane = lanes.removeValue(forKey: session) else { continue }
+      let command = lane.commands[lane.next]
+      lane.next += 1
+      if lane.next < lane.commands.count {
+        lanes[session] = lane
+        order.append(session)
+      }
+      return command
+    }
+    order = []
+    first = 0
+    return nil
+  }
+
+  /// Everything.
+  mutating func takeAll() -> [WorkerCommand] {
+    var all = takeControl()
+    while let command = next() { all.append(command) }
+    return all
+  }
+}
+
+extension WorkerCommand {
+  /// The session that asked, whose commands keep their order; nil: it is done before all those.
+  fileprivate var lane: UInt64? {
+    switch self {
+    case .subscribe(let command): command.key.session
+    case .request(let key, _), .unsubscribe(let key): key.session
+    case .snapshot, .explain: Self.laneOfRequests
+    default: nil
+    }
+  }
+
+  /// Of what is asked without a session; no session has this number.
+  private static let laneOfRequests = UInt64.max
+}

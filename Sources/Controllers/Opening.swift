@@ -1,0 +1,73 @@
+import LiveQuery
+import RankedCollections
+import Store
+
+/// A query that a reader runs for the first time, and who waits for it.
+///
+/// Owner: the worker's thread.
+final class Opening {
+  let query: Query
+  /// Of the reader's job.
+  var id: UInt64 = 0
+  /// The number of the state at which the job was posted: its result is of that state or of a newer one.
+  var asked: Int64 = 0
+  /// To be performed when the query is followed, with the states at which they were given.
+  var waiting: [(command: WorkerCommand, commit: Int64)] = []
+
+  init(_ query: Query) { self.query = query }
+}
+
+/// A subscription whose query is not followed yet.
+struct EarlySubscription {
+  let query: Query
+  /// What its client has asked of it meanwhile.
+  var requests: [SubscriptionRequest] = []
+}
+
+/// Contents of a version that a reader reads, or has read for those who wait.
+///
+/// Owner: the worker's thread.
+final class PendingRead {
+  /// Of the reader's job; 0: the contents came with a run.
+  let id: UInt64
+  let wanted: WantedContents
+  private(set) var version: ResultVersion
+  private(set) var name: String
+  private(set) var commit: Int64
+  /// Nil: not yet.
+  private(set) var contents: Result<PackedRows, FreshetError>?
+  /// Who waits, besides subscriptions that start over.
+  var requests: [WorkerCommand.SnapshotRequest] = []
+  var subscriptions: [Subscription] = []
+
+  init(
+    id: UInt64, _ wanted: WantedContents, of version: ResultVersion, name: String, commit: Int64,
+    contents: Result<PackedRows, FreshetError>? = nil
+  ) {
+    self.id = id
+    self.wanted = wanted
+    self.version = version
+    self.name = name
+    self.commit = commit
+    self.contents = contents
+  }
+
+  func end(_ contents: Result<PackedRows, FreshetError>) { self.contents = contents }
+
+  /// The contents are of another version than the one asked for.
+  func end(at version: ResultVersion, name: String, commit: Int64, _ rows: PackedRows) {
+    self.version = version
+    self.name = name
+    self.commit = commit
+    contents = .success(rows)
+  }
+
+  /// What it says of the version.
+  func snapshot(of query: FollowedQuery, _ rows: PackedRows) -> Snapshot {
+    Snapshot(
+      version: name, commit: commit, columns: query.compiled.columns, key: query.compiled.keyColumns,
+      total: version.tree.count, sections: version.sections, window: wanted.window,
+      offset: wanted.range(total: version.tree.count).lowerBound, rows: rows, range: 0..<rows.count,
+      alongside: version.alongside)
+  }
+}

@@ -1,0 +1,115 @@
+import LiveQuery
+import Logging
+import Store
+import Synchronization
+
+#if canImport(Glibc)
+  import Glibc
+#elseif canImport(Musl)
+  import Musl
+#else
+  import Darwin
+#endif
+
+/// Does jobs on a connection of its own, one after the other.
+///
+/// Owner: one thread, but for `wake` and `releaseFiles`.
+// @unchecked: `database` and `lost` belong to the thread.
+final class Reader: @unchecked Sendable {
+  private let number: Int
+  private let path: String
+  private let queue: ReaderQueue
+  private let logger: Logger
+  let wake = WakeSignal()
+  private let mustRelease = Atomic<Bool>(false)
+  /// Nil until it is needed, and while the file is not there.
+  private var database: ReaderDatabase?
+  /// Files that were deleted while they were open, until they are out of use.
+  private var lost: LostFiles?
+
+  init(_ number: Int, path: String, _ queue: ReaderQueue, _ logger: Logger) {
+    self.number = number
+    self.path = path
+    self.queue = queue
+    self.logger = logger
+  }
+
+  /// Until the queue is stopped.
+  func run(waking: (Int) -> Void) {
+    lowerPriority()
+    while !queue.isStopping {
+      doJobs(waking: waking)
+      if mustRelease.exchange(false, ordering: .acquiringAndReleasing) { releaseLostFiles() }
+      var descriptors = [pollfd(fd: wake.readEnd, events: Int16(POLLIN), revents: 0)]
+      _ = poll(&descriptors, 1, -1)
+      wake.clear()
+    }
+    database = nil
+  }
+
+  /// What there is to do now.
+  func doJobs(waking: (Int) -> Void) {
+    while let (job, interruption) = queue.next(for: number) {
+      let again = perform(job, interruption)
+      if let reader = queue.end(number) { waking(reader) }
+      if let again, let reader = queue.add(again) { waking(reader) }
+      if mustRelease.load(ordering: .relaxed) { return }
+    }
+  }
+
+  /// - Returns: the job, when it has to be done again.
+  private func perform(_ job: ReaderJob, _ interruption: Interruption) -> ReaderJob? {
+    do {
+      let database = try open()
+      do {
+        try database.snapshot { try job.body(database, interruption) }
+      } catch {
+        if interruption.isStopped { return nil }
+        guard interruption.hasGivenWay else { throw error }
+        var again = job
+        again.isLong = true
+        return again
+      }
+    } catch let error as FreshetError { job.failed(error) } catch {
+      logger.error("the database cannot be read", metadata: ["error": "\(error)"])
+      job.failed(FreshetError(.overloaded, "the database cannot be read at the moment"))
+    }
+    return nil
+  }
+
+  /// The file that has the name now.
+  private func open() throws -> ReaderDatabase {
+    if let database {
+      let isSame = FileIdentity(path: path) == database.connection.file
+      if isSame, database.connection.files.state == .same { return database }
+      releaseLostFiles()
+      self.database = nil
+    }
+    while let lost, !lost.mayOpen, !lost.isOverdue { usleep(2_000) }
+    lost = nil
+    guard FileIdentity(path: path) != nil else { throw FreshetError(.overloaded, "the database is not there") }
+    let opened = try ReaderDatabase(path: path)
+    database = opened
+    return opened
+  }
+
+  /// A -wal or -shm was deleted: all connections of the process have to be closed before others are of use. Any thread.
+  func releaseFiles() {
+    mustRelease.store(true, ordering: .releasing)
+    wake.signal()
+  }
+
+  private func releaseLostFiles() {
+    guard let files = database?.connection.files, files.state != .same else { return }
+    database = nil
+    lost = LostFiles(files, isEmptied: false)
+  }
+
+  /// Followers and the sockets come first.
+  private func lowerPriority() {
+    #if os(Linux)
+      // Of this thread alone, in Linux.
+      _ = setpriority(__priority_which_t(PRIO_PROCESS.rawValue), 0, 10)
+    #endif
+  }
+}

@@ -1,0 +1,114 @@
+import ChangeCapture
+import GRDBSQLite
+import LiveQuery
+import RankedCollections
+import Store
+
+/// A reader's database: its own connection, and what it has compiled there.
+///
+/// Owner: the reader's thread. Used within a read transaction (`snapshot`).
+final class ReaderDatabase {
+  private var database: OpenDatabase
+  var connection: DatabaseConnection { database.connection }
+  /// Statements of the queries that were run last, the newest last.
+  private var statements: [(compiled: CompiledQuery, statements: QueryStatements)] = []
+  private static let mostStatements = 32
+  /// The number of the schema that was read; nil: none was.
+  private var schemaVersion: Int64?
+
+  init(path: String) throws { database = try OpenDatabase(path: path, ChangeCapture.Settings()) }
+
+  /// Runs `body` in one read transaction, knowing the schema that it sees.
+  func snapshot(_ body: () throws -> Void) throws {
+    _ = connection.restoreSharedMemory()
+    try connection.snapshot {
+      if connection.schemaVersion != schemaVersion {
+        statements = []
+        database.schema = try connection.readSchema()
+        database.checker.schema = database.schema
+        schemaVersion = connection.schemaVersion
+      }
+      try body()
+    }
+  }
+
+  /// Compiles a query, if that is not done yet, runs it, and reads the contents that are wanted.
+  func run(_ request: RunRequest, _ interruption: Interruption) throws(FreshetError) -> RunResult {
+    try connection.deadline.limited(milliseconds: request.timeout, interruption: interruption) {
+      () throws(FreshetError) in try run(request)
+    }
+  }
+
+  private func run(_ request: RunRequest) throws(FreshetError) -> RunResult {
+    let start = monotonicNanoseconds()
+    var compiled: CompiledQuery
+    if let known = request.compiled { compiled = known } else { compiled = try compile(request.query) }
+    if let slowness = request.slowness, compiled.slowness == nil { compiled = compiled.runAgain(because: slowness) }
+    let reader = try reader(compiled, request)
+    if let memory = request.before?.memory { reader.memory = memory }
+    let fetched = try reader.run(into: request.before?.editor)
+    var contents: (WantedContents, PackedRows)?
+    if let wanted = request.wanted {
+      let tree = fetched.editor.tree.prefix(compiled.limit ?? .max)
+      contents = (wanted, try reader.contents(of: wanted, in: tree))
+    }
+    return RunResult(
+      compiled: compiled, fetched: fetched, contents: contents, place: connection.place,
+      duration: monotonicNanoseconds() - start)
+  }
+
+  /// Reads contents of a version, or runs its query when the file is in another state by now.
+  func read(_ request: ReadRequest, _ interruption: Interruption) throws(FreshetError) -> ReadResult {
+    guard let compiled = request.run.compiled else { throw FreshetError(.internal, "a query that was not compiled") }
+    // Those are kept: the file is not asked.
+    if !compiled.isRefetched, !connection.place.isSame(as: request.place) {
+      return .moved(try run(request.run, interruption))
+    }
+    return try connection.deadline.limited(milliseconds: request.run.timeout, interruption: interruption) {
+      () throws(FreshetError) in
+      let reader = try reader(compiled, request.run)
+      if let memory = request.run.before?.memory { reader.memory = memory }
+      return .contents(try reader.contents(of: request.wanted, in: request.tree))
+    }
+  }
+
+  private func compile(_ query: Query) throws(FreshetError) -> CompiledQuery {
+    try QueryCompiler.compile(query, schema: database.schema, checker: database.checker)
+  }
+
+  func explain(
+    _ query: Query, slowness: String?, forms: [String: CaptureForm], timeout: Int, _ interruption: Interruption
+  ) throws(FreshetError) -> Explanation {
+    try connection.deadline.limited(milliseconds: timeout, interruption: interruption) { () throws(FreshetError) in
+      var compiled = try compile(query)
+      if let slowness { compiled = compiled.runAgain(because: slowness) }
+      return try compiled.explanation(checker: database.checker, forms: forms)
+    }
+  }
+
+  private func reader(_ compiled: CompiledQuery, _ request: RunRequest) throws(FreshetError) -> ResultReader {
+    request.settings.reader(try statements(of: compiled), compiled.values(of: request.query.parameters))
+  }
+
+  private func statements(of compiled: CompiledQuery) throws(FreshetError) -> QueryStatements {
+    if let place = statements.firstIndex(where: { $0.compiled === compiled }) {
+      let known = statements.remove(at: place)
+      statements.append(known)
+      return known.statements
+    }
+    let made = try QueryStatements(compiled, connection: connection.raw, encoding: connection.encoding)
+    if statements.count == Self.mostStatements { statements.removeFirst() }
+    statements.append((compiled, made))
+    return made
+  }
+}
+
+extension ResultReader {
+  func contents(of wanted: WantedContents, in tree: SectionedTree) throws(FreshetError) -> PackedRows {
+    let range = wanted.range(total: tree.count)
+    var rows: [SectionedTree.Row] = []
+    rows.reserveCapacity(range.count)
+    tree.forEachRow(in: range) { rows.append($0) }
+    return try contents(of: rows, in: tree)
+  }
+}

@@ -1,0 +1,100 @@
+import ChangeCapture
+import LiveQuery
+import RankedCollections
+import Store
+
+/// What a reader is asked to do.
+///
+/// Exactly one of `body` and `failed` is called, on the reader's thread, unless the job is cancelled first; then possibly neither.
+struct ReaderJob: Sendable {
+  /// Never used twice in a process.
+  let id: UInt64
+  /// Who asked: readers are shared fairly between sessions.
+  let session: UInt64
+  /// Runs in a read transaction.
+  let body: @Sendable (ReaderDatabase, Interruption) throws(FreshetError) -> Void
+  /// Told why it could not be done.
+  let failed: @Sendable (FreshetError) -> Void
+  /// It has run long already, and gave way to others then.
+  var isLong = false
+}
+
+/// A run of a query on a reader's thread.
+// @unchecked: a value that is handed from one thread to another; trees share nodes that are changed in place only by a single
+// owner.
+struct RunRequest: @unchecked Sendable {
+  let query: Query
+  /// Nil: it is to be compiled.
+  var compiled: CompiledQuery?
+  /// Its look-ups are slow: it is to be followed by running it again.
+  var slowness: String?
+  /// What is to be turned into the new result.
+  var before: (editor: SectionedTreeEditor, memory: ReaderMemory)?
+  /// The contents that somebody waits for, as a window of the result; nil: nobody does.
+  var wanted: WantedContents?
+  let settings: ReaderSettings
+  /// Milliseconds, from compiling to the last content.
+  let timeout: Int
+}
+
+/// Rows whose contents are wanted.
+struct WantedContents: Hashable, Sendable {
+  /// Nil: all.
+  var window: Window?
+
+  func range(total: Int) -> Range<Int> { window?.range(total: total) ?? 0..<total }
+}
+
+/// What a run gave, and of which state of the file.
+struct RunResult: Sendable {
+  let compiled: CompiledQuery
+  let fetched: FetchedResult
+  /// What was wanted.
+  let contents: (wanted: WantedContents, rows: PackedRows)?
+  let place: StatePlace
+  /// Nanoseconds.
+  let duration: UInt64
+}
+
+/// A state of a file, as two connections can compare it.
+struct StatePlace: Sendable {
+  let file: FileIdentity
+  let state: StateName
+  let schemaVersion: Int64
+
+  func isSame(as other: StatePlace) -> Bool {
+    file == other.file && schemaVersion == other.schemaVersion && state.isSame(as: other.state)
+  }
+}
+
+/// Contents of a version, read on a reader's thread.
+// @unchecked: as `RunRequest`.
+struct ReadRequest: @unchecked Sendable {
+  let run: RunRequest
+  let wanted: WantedContents
+  let tree: SectionedTree
+  /// The state that the version shows.
+  let place: StatePlace
+}
+
+/// What a reader tells a worker about a job.
+package struct ReaderReport: Sendable {
+  let id: UInt64
+  let outcome: Outcome
+
+  enum Outcome: Sendable {
+    /// Of a query that was not followed yet.
+    case opened(Result<RunResult, FreshetError>)
+    /// Of a followed query.
+    case ran(Result<RunResult, FreshetError>)
+    case read(Result<ReadResult, FreshetError>)
+  }
+}
+
+/// The answer to a `ReadRequest`.
+enum ReadResult: Sendable {
+  /// Of the version that was asked for.
+  case contents(PackedRows)
+  /// The file is in another state by now: the result there, with its contents.
+  case moved(RunResult)
+}

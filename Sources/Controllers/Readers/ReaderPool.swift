@@ -1,0 +1,104 @@
+import LiveQuery
+package import Logging
+import Synchronization
+
+#if canImport(Glibc)
+  import Glibc
+#elseif canImport(Musl)
+  import Musl
+#else
+  import Darwin
+#endif
+
+/// The threads on which everything runs that may take long: first runs of queries, runs again, contents of many rows, and
+/// compiling what clients wrote. What they make joins the followed lists afterwards; see `docs/architecture.md`.
+package final class ReaderPool: Sendable {
+  private let queue: ReaderQueue
+  private let readers: [Reader]
+  private let threads = Mutex<[pthread_t]>([])
+  private let lastID = Atomic<UInt64>(0)
+  /// Without threads: `runAll` does the jobs.
+  private let isStepped: Bool
+
+  /// - Parameter count: how many threads; 0: none, jobs are done when `runAll` is called.
+  package init(path: String, count: Int, logger: Logger) {
+    let queue = ReaderQueue(readers: count)
+    self.queue = queue
+    isStepped = count == 0
+    readers = (0..<max(1, count)).map { Reader($0, path: path, queue, logger) }
+    if isStepped { return }
+    threads.withLock { threads in
+      for number in readers.indices { threads.append(start(number)) }
+    }
+  }
+
+  private func start(_ number: Int) -> pthread_t {
+    let context = Unmanaged.passRetained(Start(self, number)).toOpaque()
+    var attributes = pthread_attr_t()
+    pthread_attr_init(&attributes)
+    defer { pthread_attr_destroy(&attributes) }
+    #if os(Linux)
+      var thread = pthread_t()
+      let code = pthread_create(&thread, &attributes, { runReader($0!) }, context)
+    #else
+      var created: pthread_t?
+      let code = pthread_create(&created, &attributes, { runReader($0) }, context)
+      let thread = created!
+    #endif
+    precondition(code == 0, "no thread for a reader")
+    return thread
+  }
+
+  fileprivate func run(_ number: Int) { readers[number].run { readers[$0].wake.signal() } }
+
+  /// Another number at each call.
+  func newID() -> UInt64 { lastID.add(1, ordering: .relaxed).newValue }
+
+  /// Any thread.
+  func post(_ job: ReaderJob) {
+    if let reader = queue.add(job) { readers[reader].wake.signal() }
+  }
+
+  /// What the job would lead to is not wanted any more. Any thread.
+  func cancel(_ id: UInt64) { queue.cancel(id) }
+
+  /// A -wal or -shm was deleted: readers let go of the files. Any thread.
+  func releaseFiles() { for reader in readers { reader.releaseFiles() } }
+
+  /// Jobs that wait, and that run. Any thread.
+  package var counts: (waiting: Int, running: Int) { queue.counts }
+
+  /// Does all jobs on the caller's thread.
+  ///
+  /// - Returns: whether there were any.
+  func runAll() -> Bool {
+    let hasJobs = queue.counts.waiting > 0
+    readers[0].doJobs { _ in }
+    return hasJobs
+  }
+
+  /// Gives up what runs, ends the threads and waits for them. To be called once.
+  package func stop() {
+    queue.stop()
+    for reader in readers { reader.wake.signal() }
+    let threads = threads.withLock { $0 }
+    for thread in threads { pthread_join(thread, nil) }
+  }
+}
+
+/// Carries the pool to a thread.
+private final class Start {
+  let pool: ReaderPool
+  let number: Int
+
+  init(_ pool: ReaderPool, _ number: Int) {
+    self.pool = pool
+    self.number = number
+  }
+}
+
+private func runReader(_ context: UnsafeMutableRawPointer) -> UnsafeMutableRawPointer? {
+  let start = Unmanaged<Start>.fromOpaque(context).takeRetainedValue()
+  start.pool.run(start.number)
+  return nil
+}

@@ -1,0 +1,129 @@
+import Store
+import Synchronization
+
+/// The jobs that readers are to do, shared fairly.
+///
+/// The next job is of the session that has the fewest running, and of those the one served longest ago; one session never has
+/// more than half of the readers while others wait. A job that runs for longer than `quantum` while others wait is given up once,
+/// and done again as a long one: of those there is always one fewer than readers, so a short job waits for a quantum at most.
+final class ReaderQueue: Sendable {
+  private struct State {
+    /// By session, in the order asked.
+    var waiting: [UInt64: [ReaderJob]] = [:]
+    /// Sessions with waiting jobs, the one served longest ago first.
+    var order: [UInt64] = []
+    /// By reader.
+    var running: [Int: Running] = [:]
+    var idle: [Int] = []
+    var isStopping = false
+  }
+
+  private struct Running {
+    let job: ReaderJob
+    let interruption: Interruption
+  }
+
+  /// Nanoseconds.
+  private static let quantum: UInt64 = 500_000_000
+
+  private let state = Mutex(State())
+  private let waitingCount = Atomic<Int>(0)
+  private let readers: Int
+
+  init(readers: Int) { self.readers = max(1, readers) }
+
+  /// - Returns: a reader that waits for jobs, and is to be woken.
+  func add(_ job: ReaderJob) -> Int? {
+    state.withLock { state in
+      if state.waiting[job.session] == nil { state.order.append(job.session) }
+      state.waiting[job.session, default: []].append(job)
+      waitingCount.add(1, ordering: .relaxed)
+      return state.idle.popLast()
+    }
+  }
+
+  /// The next job for a reader; nil: there is none, and the reader will be woken.
+  func next(for reader: Int) -> (job: ReaderJob, interruption: Interruption)? {
+    state.withLock { state in
+      guard !state.isStopping, let job = take(&state) else {
+        if !state.idle.contains(reader) { state.idle.append(reader) }
+        return nil
+      }
+      state.idle.removeAll { $0 == reader }
+      waitingCount.subtract(1, ordering: .relaxed)
+      let interruption =
+        job.isLong
+        ? Interruption()
+        : Interruption(givesWayAt: monotonicNanoseconds() + Self.quantum) { [self] in
+          waitingCount.load(ordering: .relaxed)
+        }
+      state.running[reader] = Running(job: job, interruption: interruption)
+      return (job, interruption)
+    }
+  }
+
+  private func take(_ state: inout State) -> ReaderJob? {
+    var ofSession: [UInt64: Int] = [:]
+    for running in state.running.values { ofSession[running.job.session, default: 0] += 1 }
+    let isAlone = state.order.count == 1
+    let mayRunLong = readers == 1 || state.running.values.count { $0.job.isLong } < readers - 1
+    var best: (session: UInt64, place: Int, count: Int)?
+    for session in state.order {
+      let count = ofSession[session, default: 0]
+      if !isAlone, count >= max(1, readers / 2) { continue }
+      guard let place = state.waiting[session]?.firstIndex(where: { mayRunLong || !$0.isLong }) else { continue }
+      if best.map({ count < $0.count }) ?? true { best = (session, place, count) }
+    }
+    guard let best else { return nil }
+    let job = state.waiting[best.session]!.remove(at: best.place)
+    state.order.removeAll { $0 == best.session }
+    if state.waiting[best.session]!.isEmpty {
+      state.waiting[best.session] = nil
+    } else {
+      state.order.append(best.session)
+    }
+    return job
+  }
+
+  /// A reader has ended its job.
+  ///
+  /// - Returns: a reader that is to be woken: the job that ended may have kept another one waiting.
+  func end(_ reader: Int) -> Int? {
+    state.withLock { state in
+      state.running[reader] = nil
+      return state.order.isEmpty ? nil : state.idle.popLast()
+    }
+  }
+
+  /// The job is not wanted any more: it is forgotten, or given up if it runs.
+  func cancel(_ id: UInt64) {
+    state.withLock { state in
+      for running in state.running.values where running.job.id == id { running.interruption.stop() }
+      for (session, jobs) in state.waiting {
+        guard let place = jobs.firstIndex(where: { $0.id == id }) else { continue }
+        state.waiting[session]!.remove(at: place)
+        waitingCount.subtract(1, ordering: .relaxed)
+        if state.waiting[session]!.isEmpty {
+          state.waiting[session] = nil
+          state.order.removeAll { $0 == session }
+        }
+        return
+      }
+    }
+  }
+
+  /// No job is begun any more, and those that run are given up.
+  func stop() {
+    state.withLock { state in
+      state.isStopping = true
+      for running in state.running.values { running.interruption.stop() }
+    }
+  }
+
+  var isStopping: Bool { state.withLock { $0.isStopping } }
+
+  /// Jobs that wait, and that run.
+  var counts: (waiting: Int, running: Int) {
+    state.withLock { state in (state.waiting.values.reduce(0) { $0 + $1.count }, state.running.count) }
+  }
+}

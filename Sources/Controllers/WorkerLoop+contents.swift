@@ -1,0 +1,72 @@
+import ChangeCapture
+import LiveQuery
+import RankedCollections
+import Store
+
+// Contents of many rows.
+extension WorkerLoop {
+  #if DEBUG
+    /// Contents of more rows are read by readers. Few in debug builds, so that every test has some.
+    static let rowsReadHere = 12
+  #else
+    /// Contents of more rows are read by readers.
+    static let rowsReadHere = 1_000
+  #endif
+
+  /// Has a reader read contents of a query's newest version, unless one does so already.
+  func read(_ wanted: WantedContents, of query: FollowedQuery, session: UInt64) -> PendingRead? {
+    let newest = query.controller.newest
+    if let pending = query.reads.first(where: { $0.wanted == wanted && $0.version === newest && $0.contents == nil }) {
+      return pending
+    }
+    guard let place else { return nil }
+    let run = RunRequest(
+      query: query.query, compiled: query.compiled, before: (query.controller.editor, query.reader.memory),
+      wanted: wanted, settings: readerSettings, timeout: configuration.queryTimeout)
+    let request = ReadRequest(run: run, wanted: wanted, tree: newest.tree, place: place)
+    let id = post(session, { .read($0) }) { database, interruption throws(FreshetError) in
+      try database.read(request, interruption)
+    }
+    let read = PendingRead(
+      id: id, wanted, of: newest, name: query.name(of: newest), commit: commit(of: query))
+    query.reads.append(read)
+    query.idleSince = nil
+    queriesByRead[id] = query
+    return read
+  }
+
+  func ended(_ read: PendingRead, of query: FollowedQuery, _ result: Result<ReadResult, FreshetError>) {
+    var hasMoved = false
+    switch result {
+    case .failure(let error): read.end(.failure(error))
+    case .success(.contents(let rows)): read.end(.success(rows))
+    case .success(.moved(let run)):
+      hasMoved = true
+      let version = ResultVersion(
+        number: read.version.number, tree: run.fetched.editor.tree.prefix(query.compiled.limit ?? .max),
+        alongside: run.fetched.alongside)
+      read.end(
+        at: version, name: query.newSideName(of: version), commit: commit(of: run.place, asked: read.commit),
+        run.contents?.rows ?? PackedRows(columnCount: query.compiled.columns.count))
+    }
+    queriesWithContents[ObjectIdentifier(query)] = query
+    for request in read.requests {
+      request.reply(contents(of: read).map { .snapshot(read.snapshot(of: query, $0)) })
+    }
+    for subscription in read.subscriptions where !subscription.isOver {
+      guard let isWindow = subscription.read?.isWindow, subscription.read?.read === read else { continue }
+      subscription.read = nil
+      answer(subscription, read, isWindow: isWindow, hasMoved: hasMoved)
+    }
+  }
+
+  private func contents(of read: PendingRead) -> Result<PackedRows, FreshetError> {
+    read.contents ?? .failure(FreshetError(.internal, "contents that were not read"))
+  }
+
+  /// Contents that nobody waits for any more are let go.
+  func dropContents(of query: FollowedQuery) {
+    query.reads.removeAll { $0.contents != nil }
+    noteIdle(query)
+  }
+}

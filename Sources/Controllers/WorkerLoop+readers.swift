@@ -1,0 +1,201 @@
+import ChangeCapture
+import LiveQuery
+import RankedCollections
+import Store
+
+// What readers do for this worker, and how it joins the followed lists. A reader sees a state of the file of its own. By the
+// time its result arrives, the turn that takes it sees the same state or a newer one: what changed since the job was posted is
+// looked up then, which brings the result to the turn's state. Looking up too much is harmless.
+extension WorkerLoop {
+  /// A followed query that a command can be performed on now; nil: the command was put by, and is performed later.
+  ///
+  /// - Parameter wanted: the contents that the command is about to send; nil: none.
+  func ready(_ query: Query, for command: WorkerCommand, _ wanted: WantedContents? = nil) -> FollowedQuery? {
+    guard let known = queries[query] else {
+      open(query, command, wanted)
+      return nil
+    }
+    if known.isCurrent || isFresh(known, wanted) { return known }
+    known.blocked.append((command, commit))
+    known.idleSince = nil
+    hurry(known)
+    return nil
+  }
+
+  /// Whether what a query shows, older than the turn's state, was read after the command was given that is performed now.
+  func isFresh(_ query: FollowedQuery, _ wanted: WantedContents?) -> Bool {
+    guard query === resumed else { return false }
+    return query.canReadContents || query.reads.contains { $0.wanted == wanted && $0.contents != nil }
+  }
+
+  func open(_ query: Query, _ command: WorkerCommand, _ wanted: WantedContents?) {
+    if let opening = openings[query] {
+      opening.waiting.append((command, commit))
+      return
+    }
+    let opening = Opening(query)
+    opening.waiting.append((command, commit))
+    openings[query] = opening
+    post(opening, session: command.session, wanted)
+  }
+
+  func post(_ opening: Opening, session: UInt64, _ wanted: WantedContents?) {
+    let shape = shapes[opening.query.withoutValues]
+    let request = RunRequest(
+      query: opening.query, compiled: shape?.compiled, slowness: shape?.compiled.slowness, wanted: wanted,
+      settings: readerSettings, timeout: configuration.queryTimeout)
+    let id = post(session, { .opened($0) }) { database, interruption throws(FreshetError) in
+      try database.run(request, interruption)
+    }
+    opening.id = id
+    opening.asked = commit
+    openingsByJob[id] = opening
+  }
+
+  /// Has a reader do something.
+  ///
+  /// - Returns: the job's number.
+  func post<Value: Sendable>(
+    _ session: UInt64, _ outcome: @escaping @Sendable (Result<Value, FreshetError>) -> ReaderReport.Outcome,
+    _ body: @escaping @Sendable (ReaderDatabase, Interruption) throws(FreshetError) -> Value
+  ) -> UInt64 {
+    let id = readers.newID()
+    let mailbox = worker
+    let report = { @Sendable (result: Result<Value, FreshetError>) in
+      mailbox.post(.report(ReaderReport(id: id, outcome: outcome(result))))
+    }
+    readers.post(
+      ReaderJob(id: id, session: session) { database, interruption throws(FreshetError) in
+        report(.success(try body(database, interruption)))
+      } failed: {
+        report(.failure($0))
+      })
+    return id
+  }
+
+  func perform(_ report: ReaderReport) {
+    switch report.outcome {
+    case .opened(let result):
+      if let opening = openingsByJob.removeValue(forKey: report.id) { opened(opening, result) }
+    case .ran(let result):
+      guard let query = runs.removeValue(forKey: report.id), case .running(let run) = query.phase, run.id == report.id
+      else { return }
+      ran(query, run, result)
+    case .read(let result):
+      guard let query = queriesByRead.removeValue(forKey: report.id),
+        let read = query.reads.first(where: { $0.id == report.id })
+      else { return }
+      ended(read, of: query, result)
+    }
+  }
+
+  /// The database cannot be read: what a reader has made cannot be joined.
+  func reject(_ report: ReaderReport, _ error: FreshetError) {
+    switch report.outcome {
+    case .opened: perform(ReaderReport(id: report.id, outcome: .opened(.failure(error))))
+    case .ran: perform(ReaderReport(id: report.id, outcome: .ran(.failure(error))))
+    case .read: perform(ReaderReport(id: report.id, outcome: .read(.failure(error))))
+    }
+  }
+
+  /// The state that the turn sees.
+  var place: StatePlace? { database?.connection.place }
+
+  /// The number of the state that a reader saw; one not above it where that is not known.
+  ///
+  /// - Parameter asked: that of the last tick when the reader was asked.
+  func commit(of place: StatePlace, asked: Int64) -> Int64 {
+    numbers.number(of: place.state, notBefore: asked)
+  }
+}
+
+// Queries that nobody followed.
+extension WorkerLoop {
+  func opened(_ opening: Opening, _ result: Result<RunResult, FreshetError>) {
+    do throws(FreshetError) {
+      let run = try result.get()
+      guard let place, run.place.file == place.file, run.place.schemaVersion == place.schemaVersion else {
+        // Compiled for another schema than the one that is followed.
+        return post(opening, session: opening.waiting.first?.command.session ?? 0, run.contents?.wanted)
+      }
+      openings[opening.query] = nil
+      let query = try follow(opening.query, run)
+      if !run.place.isSame(as: place) {
+        query.phase = .stale(commit: commit(of: run.place, asked: commit), due: 0)
+        noteTimed(query)
+      }
+      keep(run, of: query)
+      query.blocked = opening.waiting
+      resumeBlocked(query, asked: opening.asked)
+      noteIdle(query)
+    } catch {
+      openings[opening.query] = nil
+      for (command, _) in opening.waiting { reject(command, error, hasWaited: true) }
+    }
+  }
+
+  func follow(_ query: Query, _ run: RunResult) throws(FreshetError) -> FollowedQuery {
+    let shape = try shape(of: query, run.compiled)
+    defer { if shape.queries.isEmpty { forget(shape, query.withoutValues) } }
+    if shape.compiled.slowness != run.compiled.slowness {
+      throw FreshetError(.overloaded, "how the query is followed has just changed: try again")
+    }
+    let followed = FollowedQuery(
+      query, shape, readerSettings, history: historyBudget, fetched: run.fetched, duration: run.duration)
+    queries[query] = followed
+    hasFreedMuch = hasFreedMuch || followed.isLarge
+    noteTimed(followed)
+    return followed
+  }
+
+  /// Keeps the contents that came with a run until the end of the turn.
+  func keep(_ run: RunResult, of query: FollowedQuery) {
+    guard let contents = run.contents else { return }
+    let newest = query.controller.newest
+    queriesWithContents[ObjectIdentifier(query)] = query
+    query.reads.append(
+      PendingRead(
+        id: 0, contents.wanted, of: newest, name: query.name(of: newest),
+        commit: query.shownCommit ?? commit, contents: .success(contents.rows)))
+  }
+
+  /// Performs what waited for a query.
+  func resume(_ query: FollowedQuery, _ body: () -> Void) {
+    let before = resumed
+    resumed = query
+    defer { resumed = before }
+    body()
+  }
+
+  /// Nobody may wait for an opening any more.
+  func cancelIfUnwanted(_ query: Query) {
+    guard let opening = openings[query], !opening.waiting.contains(where: { isWanted($0.command) }) else { return }
+    readers.cancel(opening.id)
+    openingsByJob[opening.id] = nil
+    openings[query] = nil
+  }
+
+  func isWanted(_ command: WorkerCommand) -> Bool {
+    switch command {
+    case .subscribe(let command): early[command.key.session]?[command.key.number] != nil
+    case .resume(let key): sessions[key.session]?[key.number] != nil
+    default: true
+    }
+  }
+}
+
+extension FollowedQuery {
+  /// Somebody who subscribes to it: whose share of the readers it takes.
+  var session: UInt64 { subscriptions.first?.key.session ?? 0 }
+}
+
+extension WorkerCommand {
+  var session: UInt64 {
+    switch self {
+    case .subscribe(let command): command.key.session
+    case .request(let key, _), .unsubscribe(let key), .resume(let key): key.session
+    case .snapshot(let request): request.id
+    default: 0
+    }
+  }
+}

@@ -1,0 +1,121 @@
+import ChangeCapture
+import LiveQuery
+import RankedCollections
+import Store
+
+// What is asked without a subscription.
+extension WorkerLoop {
+  func answer(_ request: WorkerCommand.SnapshotRequest) {
+    guard let query = ready(request.query, for: .snapshot(request), WantedContents(window: request.window)) else {
+      return
+    }
+    defer { noteIdle(query) }
+    let version = query.name(of: query.controller.newest)
+    if request.unless != version { return reply(request, query) }
+    if request.wait > 0 { return wait(request, query) }
+    request.reply(.success(.unchanged(version: version)))
+  }
+
+  private func reply(_ request: WorkerCommand.SnapshotRequest, _ query: FollowedQuery) {
+    let wanted = WantedContents(window: request.window)
+    statistics.snapshots += 1
+    if let read = query.reads.first(where: { $0.wanted == wanted }), let contents = read.contents {
+      if read.version === query.controller.newest { query.newestWasSent(monotonicNanoseconds()) }
+      return request.reply(contents.map { .snapshot(read.snapshot(of: query, $0)) })
+    }
+    if wanted.range(total: query.controller.newest.tree.count).count > Self.rowsReadHere,
+      let read = read(wanted, of: query, session: request.id)
+    {
+      read.requests.append(request)
+      query.newestWasSent(monotonicNanoseconds())
+      return
+    }
+    do throws(FreshetError) {
+      let snapshot = try snapshot(query, window: request.window)
+      query.newestWasSent(monotonicNanoseconds())
+      request.reply(.success(.snapshot(snapshot)))
+    } catch { request.reply(.failure(error)) }
+  }
+
+  private func wait(_ request: WorkerCommand.SnapshotRequest, _ query: FollowedQuery) {
+    let deadline = monotonicNanoseconds() + UInt64(request.wait) * 1_000_000
+    query.waiters.append(WaitingRequest(request: request, deadline: deadline))
+    query.idleSince = nil
+    waiting[ObjectIdentifier(query)] = query
+    nextDue = min(nextDue, deadline)
+  }
+
+  /// Answers those who wait for another version, or have waited long enough.
+  func answerWaiters() {
+    let now = monotonicNanoseconds()
+    for query in waiting.values where query.canReadContents {
+      let version = query.name(of: query.controller.newest)
+      let waiters = query.waiters
+      query.waiters = []
+      for waiter in waiters {
+        if waiter.request.unless != version {
+          reply(waiter.request, query)
+        } else if waiter.deadline <= now {
+          waiter.request.reply(.success(.unchanged(version: version)))
+        } else {
+          query.waiters.append(waiter)
+          nextDue = min(nextDue, waiter.deadline)
+        }
+      }
+      if query.waiters.isEmpty {
+        waiting[ObjectIdentifier(query)] = nil
+        noteIdle(query)
+      }
+    }
+  }
+
+  func abandon(_ request: UInt64) {
+    let isAbandoned = { (waiting: (command: WorkerCommand, commit: Int64)) in
+      if case .snapshot(let other) = waiting.command { other.id == request } else { false }
+    }
+    for query in waiting.values { query.waiters.removeAll { $0.request.id == request } }
+    for opening in openings.values where opening.waiting.contains(where: isAbandoned) {
+      opening.waiting.removeAll(where: isAbandoned)
+      cancelIfUnwanted(opening.query)
+    }
+  }
+
+  func explain(
+    _ query: Query, _ reply: @escaping @Sendable (Result<Explanation, FreshetError>) -> Void
+  ) {
+    guard let database else { return reply(.failure(FreshetError(.overloaded, "the database is not there"))) }
+    let forms = forms(database)
+    let slowness = shapes[query.withoutValues]?.compiled.slowness
+    let timeout = configuration.queryTimeout
+    readers.post(
+      ReaderJob(id: readers.newID(), session: 0) { database, interruption throws(FreshetError) in
+        reply(
+          .success(
+            try database.explain(query, slowness: slowness, forms: forms, timeout: timeout, interruption)))
+      } failed: {
+        reply(.failure($0))
+      })
+  }
+
+  /// How changes of tables are found at the moment, by lower-case name.
+  private func forms(_ database: OpenDatabase) -> [String: CaptureForm] {
+    let capture = database.connection.capture
+    // Who has just subscribed asks: small tables are read by then.
+    if capture.readOn() { mustTurn = true }
+    var forms: [String: CaptureForm] = [:]
+    for table in database.schema.tables {
+      guard let storage = table.storage else { continue }
+      forms[table.name.lowercased()] = capture.form(ofTable: storage.table.name)
+    }
+    return forms
+  }
+
+  var currentStatistics: WorkerStatistics {
+    var result = statistics
+    if let capture = database?.connection.capture { result.capture = capture.statistics }
+    result.controllers = queries.count
+    result.subscriptions = sessions.values.reduce(0) { $0 + $1.count }
+    result.versions = queries.values.reduce(0) { $0 + $1.versionCount }
+    return result
+  }
+}

@@ -1,0 +1,120 @@
+import ChangeCapture
+import LiveQuery
+import RankedCollections
+import Store
+
+// Queries that are run again.
+extension WorkerLoop {
+  /// What a reader may miss while it runs a query; beyond it the query is run once more.
+  static let missedLimit = 20_000
+  /// After so many runs that could not be joined in a row, the next is made in a turn: it sees the turn's state.
+  static let joinAttempts = 3
+
+  /// Has a reader run the query.
+  func run(_ query: FollowedQuery) {
+    if case .running = query.phase { return }
+    if !query.isCompiled { return }
+    let wanted = snapshots.keys.first { $0.query == ObjectIdentifier(query) }.map { WantedContents(window: $0.window) }
+    let request = RunRequest(
+      query: query.query, compiled: query.compiled,
+      before: (query.controller.editor, query.reader.memory), wanted: wanted, settings: readerSettings,
+      timeout: configuration.queryTimeout)
+    let id = post(query.session, { .ran($0) }) { database, interruption throws(FreshetError) in
+      try database.run(request, interruption)
+    }
+    query.phase = .running(.init(id: id, commit: query.shownCommit ?? commit, asked: commit))
+    runs[id] = query
+    statistics.refetches += 1
+  }
+
+  /// Somebody waits for what the query gives now.
+  func hurry(_ query: FollowedQuery) { if case .stale = query.phase { run(query) } }
+
+  func ran(_ query: FollowedQuery, _ run: FollowedQuery.Run, _ result: Result<RunResult, FreshetError>) {
+    switch result {
+    case .failure(let error):
+      query.phase = .stale(commit: run.commit, due: .max)
+      fail(query, error, run.commit)
+      rejectBlocked(query, error)
+    case .success(let result):
+      guard let place, result.place.file == place.file, result.place.schemaVersion == place.schemaVersion,
+        result.compiled === query.compiled
+      else {
+        query.phase = .stale(commit: run.commit, due: 0)
+        return noteTimed(query)
+      }
+      join(query, run, result, place)
+    }
+  }
+
+  /// What clients asked of a query cannot be answered.
+  func rejectBlocked(_ query: FollowedQuery, _ error: FreshetError) {
+    let (commands, subscriptions) = (query.blocked, query.blockedSubscriptions)
+    query.blocked = []
+    query.blockedSubscriptions = []
+    for (command, _) in commands { reject(command, error, hasWaited: true) }
+    for (subscription, _) in subscriptions { refuseNext(of: subscription.key, error) }
+  }
+
+  private func join(_ query: FollowedQuery, _ run: FollowedQuery.Run, _ result: RunResult, _ place: StatePlace) {
+    let shown = commit(of: result.place, asked: run.asked)
+    var isNew = query.install(result.fetched, duration: result.duration)
+    hasFreedMuch = hasFreedMuch || query.isLarge
+    query.phase = .stale(commit: shown, due: 0)
+    keep(result, of: query)
+    if run.missed.isNothing || result.place.isSame(as: place) {
+      query.phase = .following
+    } else if query.compiled.isRefetched {
+      query.phase = .stale(commit: shown, due: nextRun(of: query))
+    } else {
+      isNew = lookUp(run.missed, query) || isNew
+    }
+    if query.isCurrent { query.failedJoins = 0 }
+    query.hasFailed = false
+    if isNew { dirty[ObjectIdentifier(query)] = query }
+    noteTimed(query)
+    resumeBlocked(query, asked: run.asked)
+  }
+
+  /// Brings the result of a run to the turn's state.
+  ///
+  /// - Returns: whether there is a new version.
+  private func lookUp(_ missed: FollowedQuery.Missed, _ query: FollowedQuery) -> Bool {
+    do throws(FreshetError) {
+      guard let database else { return false }
+      let isNew: Bool
+      if let units = missed.units {
+        isNew = try database.connection.deadline.limited(milliseconds: configuration.queryTimeout) {
+          () throws(FreshetError) in try query.follow(units, alongside: missed.concernsAlongside)
+        }
+      } else {
+        query.failedJoins += 1
+        if query.failedJoins < Self.joinAttempts { return false }
+        isNew = try database.connection.deadline.limited(milliseconds: configuration.queryTimeout) {
+          () throws(FreshetError) in try query.runHere()
+        }
+      }
+      query.phase = .following
+      return isNew
+    } catch {
+      fail(query, error, query.shownCommit ?? commit)
+      return false
+    }
+  }
+
+  /// Performs what waited, as far as it was asked before the run was.
+  func resumeBlocked(_ query: FollowedQuery, asked: Int64) {
+    let (commands, subscriptions) = (query.blocked, query.blockedSubscriptions)
+    let mayResume = { (commit: Int64) in query.isCurrent || commit <= asked }
+    query.blocked = commands.filter { !mayResume($0.commit) }
+    query.blockedSubscriptions = subscriptions.filter { !mayResume($0.commit) }
+    resume(query) {
+      for (command, commit) in commands where mayResume(commit) { perform(command) }
+      for (subscription, commit) in subscriptions where mayResume(commit) && !subscription.isOver {
+        performDeferred(subscription)
+      }
+    }
+    if !query.blocked.isEmpty || !query.blockedSubscriptions.isEmpty { hurry(query) }
+    noteIdle(query)
+  }
+}

@@ -1,0 +1,126 @@
+import LiveQuery
+import RankedCollections
+import Store
+
+// Snapshots.
+extension WorkerLoop {
+  /// The subscription gets a snapshot, at the end of this turn.
+  func startOver(_ subscription: Subscription) {
+    subscription.loading = nil
+    subscription.read = nil
+    loading[subscription.key] = nil
+    if subscription.startsOver { return }
+    subscription.startsOver = true
+    subscription.query.groups.setApart(subscription)
+    snapshots[SnapshotGroup(subscription), default: []].append(subscription)
+  }
+
+  func sendSnapshots() {
+    if snapshots.isEmpty { return }
+    let groups = snapshots
+    snapshots = [:]
+    let now = monotonicNanoseconds()
+    for (group, subscriptions) in groups where !subscriptions.isEmpty {
+      if subscriptions.contains(where: { $0.group.state.retryAt > now }) {
+        snapshots[group, default: []] += subscriptions
+        nextDue = min(nextDue, subscriptions.map(\.group.state.retryAt).max() ?? .max)
+      } else if let source = snapshotSource(of: subscriptions[0]) {
+        sendSnapshot(subscriptions, source)
+      } else {
+        snapshots[group, default: []] += subscriptions
+      }
+    }
+  }
+
+  /// Where the rows of a snapshot come from.
+  private enum SnapshotSource {
+    case read(PendingRead)
+    case here
+  }
+
+  /// Nil: a reader reads them, and they are sent later.
+  private func snapshotSource(of subscription: Subscription) -> SnapshotSource? {
+    let query = subscription.query
+    let wanted = WantedContents(window: subscription.group.state.window)
+    let reads = query.reads.filter { $0.wanted == wanted }
+    if let read = reads.first(where: { $0.contents != nil }) { return .read(read) }
+    if !reads.isEmpty { return nil }
+    guard query.canReadContents else {
+      hurry(query)
+      return nil
+    }
+    if wanted.range(total: query.controller.newest.tree.count).count <= Self.rowsReadHere { return .here }
+    return read(wanted, of: query, session: subscription.key.session) == nil ? .here : nil
+  }
+
+  private func sendSnapshot(_ subscriptions: [Subscription], _ source: SnapshotSource) {
+    let first = subscriptions[0]
+    let query = first.query
+    for subscription in subscriptions { subscription.startsOver = false }
+    do throws(FreshetError) {
+      var version = query.controller.newest
+      var delivery: Snapshot
+      switch source {
+      case .read(let read):
+        delivery = read.snapshot(of: query, try (read.contents ?? .success(PackedRows(columnCount: 0))).get())
+        version = read.version
+      case .here: delivery = try snapshot(query, window: first.group.state.window)
+      }
+      delivery.range = 0..<delivery.rows.end(from: 0, byteLimit: configuration.chunkBytes)
+      output.send(.snapshot(delivery), shape: first.shape, to: Recipients.all(of: subscriptions))
+      let rest = RowsDelivery(
+        version: delivery.version, columns: delivery.columns, window: nil, offset: delivery.offset,
+        rows: delivery.rows, range: delivery.range)
+      statistics.snapshots += 1
+      if version === query.controller.newest { query.newestWasSent(monotonicNanoseconds()) }
+      for subscription in subscriptions {
+        subscription.group.state = ClientState(
+          held: version, sentVersion: delivery.version, window: first.group.state.window,
+          lastSent: monotonicNanoseconds())
+        if delivery.isComplete {
+          joinGroups(subscription)
+          performDeferred(subscription)
+        } else {
+          subscription.loading = rest
+          loading[subscription.key] = subscription
+        }
+      }
+    } catch {
+      if case .read = source { dropContents(of: query) }
+      // They get it later.
+      let group = SnapshotGroup(first)
+      for subscription in subscriptions where postpone(subscription.group, of: query, error) {
+        subscription.startsOver = true
+        snapshots[group, default: []].append(subscription)
+      }
+    }
+  }
+
+  /// The contents of the newest version's rows at `offsets`.
+  func contents(_ query: FollowedQuery, _ offsets: Range<Int>) throws(FreshetError) -> PackedRows {
+    var rows: [SectionedTree.Row] = []
+    rows.reserveCapacity(offsets.count)
+    query.controller.newest.tree.forEachRow(in: offsets) { rows.append($0) }
+    return try query.reader.contents(of: rows, in: query.controller.newest.tree)
+  }
+
+  /// Sends the next part of what is on its way to a subscription.
+  func sendNextPart(_ subscription: Subscription) {
+    guard var part = subscription.loading else { return }
+    let start = part.range.upperBound
+    part.range = start..<part.rows.end(from: start, byteLimit: configuration.chunkBytes)
+    var message = part
+    message.offset = part.offset + start
+    output.send(.rows(message), to: subscription)
+    // The window is told once.
+    part.window = nil
+    if part.isComplete {
+      subscription.loading = nil
+      loading[subscription.key] = nil
+      joinGroups(subscription)
+      performDeferred(subscription)
+    } else {
+      subscription.loading = part
+    }
+  }
+}

@@ -1,0 +1,36 @@
+package import LiveQuery
+package import RankedCollections
+
+/// What a whole run of a query gave.
+// @unchecked: it is made by one thread and handed to another. What it shares with other results are nodes of trees, which are
+// changed in place only when a single owner is left.
+package struct FetchedResult: @unchecked Sendable {
+  package var editor: SectionedTreeEditor
+  package var memory: ReaderMemory
+  /// In which columns rows changed, by identity; nil: that was not compared.
+  package var changes: ConcernedUnits?
+  package var alongside: [NamedValue]
+}
+
+/// What a reader remembers of the newest whole result of its query, beside the tree.
+// @unchecked: as `FetchedResult`.
+package struct ReaderMemory: @unchecked Sendable {
+  /// The keys of each unit's rows, for queries whose key is not their unit.
+  var keys = UnitKeys()
+  /// Of queries whose rows cannot be looked up.
+  var contents = FetchedContents()
+  /// What the run cost, in steps of SQLite's machine.
+  var scanSteps = 0
+}
+
+extension ResultReader {
+  /// Whether the contents of all rows of the newest result are kept.
+  package func keepsContents(ofRows count: Int) -> Bool { query.isRefetched && memory.contents.order.count == count }
+
+  /// Runs the query and what is `alongside`. Parameter and errors as for `fetch`.
+  package func run(into editor: SectionedTreeEditor?) throws(FreshetError) -> FetchedResult {
+    let values = try alongside()
+    let fetched = try fetch(into: editor)
+    return FetchedResult(editor: fetched, memory: memory, changes: changes, alongside: values)
+  }
+}
