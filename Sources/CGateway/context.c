@@ -116,20 +116,6 @@ static int called_back(struct lws *wsi, enum lws_callback_reasons reason, void *
   }
 }
 
-/* permessage-deflate as libwebsockets does it, but noting which sessions have it: nothing else tells. */
-static int deflate(struct lws_context *context, const struct lws_extension *extension, struct lws *wsi,
-                   enum lws_extension_callback_reasons reason, void *user, void *in, size_t length) {
-  struct connection *connection = wsi ? lws_get_opaque_user_data(wsi) : NULL;
-  int result = lws_extension_callback_pm_deflate(context, extension, wsi, reason, user, in, length);
-  if (reason == LWS_EXT_CB_CONSTRUCT && result == 0 && connection) connection->compressed = true;
-  return result;
-}
-
-static const struct lws_extension compression[] = {
-    {"permessage-deflate", deflate, "permessage-deflate; client_no_context_takeover; client_max_window_bits"},
-    {NULL, NULL, NULL},
-};
-
 /* All zero: libwebsockets' own keep-alive stays off; see keepalive.c. */
 static const lws_retry_bo_t no_keepalive = {0};
 
@@ -137,7 +123,6 @@ static bool make_context(gateway *gateway, struct lws_protocols protocols[2]) {
   struct lws_context_creation_info info = {
       .port = CONTEXT_PORT_NO_LISTEN_SERVER,
       .protocols = protocols,
-      .extensions = gateway->configuration.compression ? compression : NULL,
       .options = LWS_SERVER_OPTION_EXPLICIT_VHOSTS,
       .retry_and_idle_policy = &no_keepalive,
       .max_http_header_data = 32 * 1024,

@@ -153,7 +153,6 @@ struct connection {
   struct request *handshake; /* of an upgrade under way */
   struct session *session;
   struct exchange *exchange;
-  bool compressed; /* permessage-deflate was negotiated */
 };
 
 /* What a request's head said, copied out of libwebsockets' header table. `storage` holds all the text. */
@@ -230,7 +229,6 @@ struct session {
   gateway_frame *few[4]; /* the ring of a session that never had more queued */
   size_t queued;
   size_t in_flight;      /* bytes given to lws_write that libwebsockets has not passed on entirely */
-  gateway_frame *lent;   /* what permessage-deflate may still be reading */
   lws_dll2_t due;        /* in the gateway's list */
   bool waits;            /* libwebsockets will call back when the socket has room */
   bool owes_drained;     /* frames were queued since `drained` was last told */

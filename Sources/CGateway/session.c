@@ -1,8 +1,7 @@
 /*
  * WebSocket sessions.
  *
- * Out: frames lie in a ring until the socket is writable. Without permessage-deflate they are ready bytes and leave
- * with LWS_WRITE_RAW, which in libwebsockets 4.1 and 4.3 touches neither the buffer nor the LWS_PRE bytes in front of
+ * Out: frames lie in a ring until the socket is writable. They are ready bytes and leave with LWS_WRITE_RAW, which in libwebsockets 4.1 and 4.3 touches neither the buffer nor the LWS_PRE bytes in front of
  * it. A write always ends at a frame's end, because libwebsockets answers pings between writes: a pong in the middle
  * of a frame would be payload. What the kernel does not take at once libwebsockets keeps and writes first; until that
  * is done nothing more is written.
@@ -121,7 +120,6 @@ void session_gone(struct session *session) {
   for (uint32_t i = 0; i < session->count; i++) {
     gateway_frame_release(session->frames[(session->first + i) % session->capacity]);
   }
-  if (session->lent) gateway_frame_release(session->lent);
   if (session->frames != session->few) free(session->frames);
   free(session->message);
   free(session->close_reason);
@@ -264,15 +262,7 @@ static int write_gathered(struct session *session) {
   return lws_write(session->wsi, start, length, LWS_WRITE_RAW);
 }
 
-/* permessage-deflate may read the payload after lws_write has returned: the frame is kept until the next callback. */
-static int write_deflated(struct session *session) {
-  session->lent = take_frame(session);
-  return lws_write(session->wsi, gateway_frame_payload(session->lent),
-                   frame_payload_length(session->lent), LWS_WRITE_TEXT);
-}
-
 static int write_next(struct session *session) {
-  if (session->connection->compressed) return write_deflated(session);
   size_t first = gateway_frame_size(first_frame(session));
   bool alone = session->count == 1 || first > GATHER_BYTES ||
                first + gateway_frame_size(session->frames[(session->first + 1) % session->capacity]) > GATHER_BYTES;
@@ -281,8 +271,6 @@ static int write_next(struct session *session) {
 
 /* What was in flight has left: libwebsockets calls back only then. */
 static void settle(struct session *session) {
-  if (session->lent) gateway_frame_release(session->lent);
-  session->lent = NULL;
   if (!session->in_flight) return;
   session->queued -= session->in_flight;
   session->in_flight = 0;
@@ -302,7 +290,6 @@ static int write_what_is_due(struct session *session) {
   while (session->count) {
     if (lws_partial_buffered(wsi)) return 0;
     if (write_next(session) < 0) return -1;
-    if (session->connection->compressed) return 0;
     if (lws_partial_buffered(wsi)) return 0;
     session->queued -= session->in_flight;
     session->in_flight = 0;
@@ -379,7 +366,7 @@ int session_receive(struct session *session, const uint8_t *bytes, size_t length
     return 0;
   }
   size_t limit = session->gateway->configuration.message_limit, so_far = session->message_length;
-  size_t announced = session->connection->compressed ? 0 : lws_remaining_packet_payload(wsi);
+  size_t announced = lws_remaining_packet_payload(wsi);
   if (length > limit - so_far || announced > limit - so_far - length) {
     session_close(session, 1009, "message too large");
     return 0;

@@ -39,7 +39,7 @@ extension GatewayConfiguration {
       host: strings[0].baseAddress!, port: Int32(clamping: port), public_directory: directory?.baseAddress,
       live_path: strings[1].baseAddress!, subprotocol: strings[2].baseAddress!, routes: routes.baseAddress!,
       static_headers: strings[3].baseAddress!, message_limit: messageLimit, body_limit: bodyLimit,
-      outbox_limit: outboxLimit, compression: compression, ping_after: pingAfter.milliseconds,
+      outbox_limit: outboxLimit, ping_after: pingAfter.milliseconds,
       hang_up_after: hangUpAfter.milliseconds, heartbeat: strings[4].baseAddress!,
       heartbeat_after: heartbeatAfter.milliseconds, callbacks: callbacks)
     return try body(configuration, error)

@@ -23,8 +23,6 @@ package struct GatewayConfiguration: Hashable, Sendable {
   package var bodyLimit = 1 << 20
   /// Bytes queued for a session above which reading from it pauses.
   package var outboxLimit = 1 << 20
-  /// Whether permessage-deflate is offered (about 97 kB a connection).
-  package var compression = false
   /// Time without a sign of life after which a session is pinged.
   package var pingAfter = Duration.seconds(30)
   /// Time without a sign of life after which a session is closed.

@@ -95,7 +95,6 @@ typedef struct gateway_configuration {
   size_t message_limit;                  /* longest WebSocket message, bytes; a longer one closes with 1009 */
   size_t body_limit;                     /* longest HTTP body; a longer one is answered 413 */
   size_t outbox_limit;                   /* bytes queued for a session above which reading from it pauses */
-  bool compression;                      /* offer permessage-deflate (about 97 kB a connection) */
   int ping_after;                        /* milliseconds without a sign of life after which a session is pinged */
   int hang_up_after;                     /* milliseconds without a sign of life after which a session is closed */
   const char *heartbeat;                 /* what is sent to a stream when nothing else is; "" for nothing */
