@@ -19,6 +19,7 @@ static void discard(const struct command *command) {
     case COMMAND_STREAM_BEGIN: answer_free(command->answer); break;
     case COMMAND_CLOSE:
     case COMMAND_STOP: free(command->reason); break;
+    case COMMAND_RESUME:
     case COMMAND_STREAM_END:
     case COMMAND_STOP_LISTENING: break;
   }
@@ -77,6 +78,10 @@ static void run(gateway *gateway, struct command *command) {
     case COMMAND_CLOSE:
       session = registry_find(&gateway->sessions, command->id);
       if (session) session_close(session, command->code, command->reason ? command->reason : "");
+      break;
+    case COMMAND_RESUME:
+      session = registry_find(&gateway->sessions, command->id);
+      if (session) session_resume(session, PAUSED_BY_CALLBACK);
       break;
     case COMMAND_ANSWER:
       exchange = registry_find(&gateway->exchanges, command->id);
@@ -142,6 +147,10 @@ void gateway_queue(gateway *gateway, gateway_frame *frame, const gateway_session
 void gateway_close(gateway *gateway, gateway_session_id session, uint16_t code, const char *reason) {
   commands_push(gateway,
                 (struct command){.kind = COMMAND_CLOSE, .id = session, .code = code, .reason = strdup(reason)});
+}
+
+void gateway_resume(gateway *gateway, gateway_session_id session) {
+  commands_push(gateway, (struct command){.kind = COMMAND_RESUME, .id = session});
 }
 
 void gateway_stop_listening(gateway *gateway) {

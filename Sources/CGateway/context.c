@@ -26,6 +26,11 @@ static pthread_mutex_t context_lock = PTHREAD_MUTEX_INITIALIZER;
 
 bool on_service_thread(const gateway *gateway) { return current_gateway == gateway; }
 
+lws_usec_t gateway_now(const gateway *gateway) {
+  const gateway_callbacks *callbacks = &gateway->configuration.callbacks;
+  return callbacks->now ? callbacks->now(gateway->context) : lws_now_usecs();
+}
+
 void gateway_log(gateway *gateway, int level, const char *format, ...) {
   char line[512];
   va_list arguments;
@@ -152,7 +157,7 @@ static void fire_stop(lws_sorted_usec_list_t *timer) { (void)timer; /* waking up
 
 static void fire_watch(lws_sorted_usec_list_t *timer) {
   gateway *self = lws_container_of(timer, gateway, watch_timer);
-  lws_usec_t now = lws_now_usecs();
+  lws_usec_t now = gateway_now(self);
   for (uint32_t i = 0; i < self->sessions.count; i++) {
     struct session *session = self->sessions.entries[i].object;
     if (session) session_watch(session, now);
@@ -198,6 +203,7 @@ static void destroy_context(gateway *gateway) {
   lws_sul_cancel(&gateway->pump_timer);
   lws_sul_cancel(&gateway->watch_timer);
   lws_sul_cancel(&gateway->stop_timer);
+  lws_sul_cancel(&gateway->throttle_timer);
   pthread_mutex_lock(&context_lock);
   if (gateway->lws) lws_context_destroy(gateway->lws);
   loop_destroy(gateway);
@@ -232,6 +238,7 @@ static void *serve(void *argument) {
       commands_run(gateway);
       sessions_write_due(gateway);
       sessions_tell_drained(gateway);
+      flow_keep_time(gateway);
     } while (!is_finished(gateway) && loop_run_once(gateway, !has_work(gateway)));
   }
   commands_end(gateway);

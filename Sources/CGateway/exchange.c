@@ -66,7 +66,7 @@ void exchange_finish(struct exchange *exchange) {
     /* Closing with unread input (a refused body, say) would reset the connection and the answer be lost. */
     shutdown(lws_get_socket_fd(wsi), SHUT_WR);
     exchange->state = LINGERING;
-    exchange->give_up_at = lws_now_usecs() + CLOSE_PATIENCE_US;
+    exchange->give_up_at = gateway_now(exchange->gateway) + CLOSE_PATIENCE_US;
     leave_to_pump(exchange);
     return;
   }
@@ -95,7 +95,7 @@ static int write_some(struct exchange *exchange, int descriptor) {
     if (written < 0) return errno == EAGAIN || errno == EWOULDBLOCK ? 0 : -1;
     exchange->sent += (size_t)written;
     turn += (size_t)written;
-    exchange->give_up_at = lws_now_usecs() + ANSWER_PATIENCE_US;
+    exchange->give_up_at = gateway_now(exchange->gateway) + ANSWER_PATIENCE_US;
   }
   return 0;
 }
@@ -108,7 +108,7 @@ static void advance(struct exchange *exchange) {
     /* Room first, because libwebsockets waits for it before it parses on, and spins if there is input meanwhile. */
     lws_dll2_remove(&exchange->unfinished);
     exchange_finish(exchange);
-  } else if (lws_now_usecs() >= exchange->give_up_at) {
+  } else if (gateway_now(exchange->gateway) >= exchange->give_up_at) {
     exchange_give_up(exchange);
   } else {
     leave_to_pump(exchange);
@@ -122,7 +122,7 @@ static void linger(struct exchange *exchange) {
     count = recv(lws_get_socket_fd(exchange->connection->wsi), discarded, sizeof discarded, MSG_DONTWAIT);
   } while (count == sizeof discarded);
   bool closed = count == 0 || (count < 0 && errno != EAGAIN && errno != EINTR);
-  if (closed || lws_now_usecs() >= exchange->give_up_at) exchange_give_up(exchange);
+  if (closed || gateway_now(exchange->gateway) >= exchange->give_up_at) exchange_give_up(exchange);
 }
 
 void exchange_pump(gateway *gateway) {
@@ -149,7 +149,7 @@ void exchange_answer(struct exchange *exchange, struct answer *answer) {
   }
   bool bodyless = exchange->request->is_head || answer->status == 204 || answer->status == 304;
   exchange->total = exchange->head_length + (bodyless ? 0 : answer->length);
-  exchange->give_up_at = lws_now_usecs() + ANSWER_PATIENCE_US;
+  exchange->give_up_at = gateway_now(exchange->gateway) + ANSWER_PATIENCE_US;
   advance(exchange);
 }
 

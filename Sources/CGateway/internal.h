@@ -6,7 +6,10 @@
  *   loop.c        what that thread waits with
  *   listener.c    the listening socket
  *   registry.c    ids
- *   session.c     WebSocket sessions: frames out, messages in, closing
+ *   handshake.c   which sessions there may be
+ *   session.c     WebSocket sessions: frames out, closing
+ *   messages.c    messages in
+ *   flow.c        when a session is read
  *   keepalive.c   who is still there
  *   request.c     reading a request's head
  *   exchange.c    one HTTP request and its answer
@@ -67,6 +70,7 @@ void answer_free(struct answer *answer);
 enum command_kind {
   COMMAND_QUEUE,
   COMMAND_CLOSE,
+  COMMAND_RESUME,
   COMMAND_ANSWER,
   COMMAND_STREAM_BEGIN,
   COMMAND_STREAM_SEND,
@@ -139,7 +143,9 @@ struct gateway {
   struct lws *alarm;         /* a timer as an event; NULL without libev */
   lws_usec_t alarm_at;       /* when it goes off; 0: it does not */
   uint8_t *gather;           /* LWS_PRE + GATHER_BYTES */
-  lws_sorted_usec_list_t pump_timer, watch_timer, stop_timer;
+  lws_sorted_usec_list_t pump_timer, watch_timer, stop_timer, throttle_timer;
+  lws_dll2_owner_t throttled; /* sessions that are not read until they have a token */
+  lws_usec_t throttle_at;
   lws_dll2_owner_t unfinished; /* exchanges that the pump looks after */
   bool stopping;
   uint16_t stop_code;
@@ -232,7 +238,11 @@ struct session {
   lws_dll2_t due;        /* in the gateway's list */
   bool waits;            /* libwebsockets will call back when the socket has room */
   bool owes_drained;     /* frames were queued since `drained` was last told */
-  bool paused;           /* reading is paused: too much is queued */
+
+  /* Reading: see flow.c. */
+  unsigned pauses; /* why it is paused: PAUSED_BY_... */
+  lws_usec_t paid_until;
+  lws_dll2_t throttled; /* in the gateway's list while it has no token */
 
   /* The message being put together. */
   uint8_t *message;
@@ -250,6 +260,15 @@ struct session {
 
 int session_confirm_upgrade(struct connection *connection, const char *protocol);
 int session_open(struct connection *connection);
+/* Why a session is not read. */
+enum { PAUSED_BY_OUTBOX = 1, PAUSED_BY_RATE = 2, PAUSED_BY_CALLBACK = 4 };
+void session_pause(struct session *session, unsigned reason);
+void session_resume(struct session *session, unsigned reason);
+void session_watch_outbox(struct session *session);
+void session_take_token(struct session *session); /* a frame was received */
+void flow_schedule(gateway *gateway);
+void flow_keep_time(gateway *gateway);
+
 int session_receive(struct session *session, const uint8_t *bytes, size_t length);
 int session_writable(struct session *session);
 void session_send(struct session *session, gateway_frame *frame); /* takes the reference */
@@ -284,6 +303,9 @@ void loop_destroy(gateway *gateway);
 void doom(gateway *gateway, struct lws *wsi);
 /* Reads from a connection again, and what was read before reading was paused. */
 void resume_reading(gateway *gateway, struct lws *wsi);
+
+/* Microseconds of a clock that never goes back: what deadlines and rates are measured by. */
+lws_usec_t gateway_now(const gateway *gateway);
 
 /* Any thread. */
 bool on_service_thread(const gateway *gateway);

@@ -9,14 +9,16 @@
 #include "internal.h"
 
 void session_heard(struct session *session) {
-  session->heard_at = lws_now_usecs();
+  session->heard_at = gateway_now(session->gateway);
   session->pinged = false;
 }
 
 void session_watch(struct session *session, lws_usec_t now) {
   const gateway_configuration *c = &session->gateway->configuration;
   struct lws *wsi = session->wsi;
-  lws_usec_t silent = now - session->heard_at;
+  /* Whoever is not read cannot be heard. */
+  bool is_muted = session->pauses & (PAUSED_BY_RATE | PAUSED_BY_CALLBACK);
+  lws_usec_t silent = is_muted ? 0 : now - session->heard_at;
   if (session->closing && now >= session->close_by) {
     doom(session->gateway, wsi);
   } else if (c->hang_up_after > 0 && silent >= (lws_usec_t)c->hang_up_after * LWS_US_PER_MS) {

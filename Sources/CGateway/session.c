@@ -1,91 +1,18 @@
 /*
- * WebSocket sessions.
+ * WebSocket sessions: from opening to closing, and frames out.
  *
- * Out: frames lie in a ring until the socket is writable. They are ready bytes and leave with LWS_WRITE_RAW, which in libwebsockets 4.1 and 4.3 touches neither the buffer nor the LWS_PRE bytes in front of
- * it. A write always ends at a frame's end, because libwebsockets answers pings between writes: a pong in the middle
- * of a frame would be payload. What the kernel does not take at once libwebsockets keeps and writes first; until that
- * is done nothing more is written.
- *
- * In: fragments are put together up to message_limit. Too much queued for a session pauses reading from it, so that a
- * client that does not read cannot ask for more.
+ * Frames lie in a ring until the socket is writable. They are ready bytes and leave with LWS_WRITE_RAW, which in
+ * libwebsockets 4.1 and 4.3 touches neither the buffer nor the LWS_PRE bytes in front of it. A write always ends at a
+ * frame's end, because libwebsockets answers pings between writes: a pong in the middle of a frame would be payload. What
+ * the kernel does not take at once libwebsockets keeps and writes first; until that is done nothing more is written.
  */
-#include <stdio.h>
 #include <stdlib.h>
 #include <string.h>
-#include <sys/socket.h>
 
 #include "internal.h"
 
 /* What a Close frame takes of a reason, and its end. */
 enum { REASON_BYTES = 124 };
-
-/* Refuses an upgrade with a plain HTTP answer. libwebsockets hangs up when this is returned. */
-static int refuse(struct connection *connection, int status, const char *title, const char *code, const char *detail,
-                  const char *headers) {
-  int descriptor = lws_get_socket_fd(connection->wsi);
-  struct answer *answer = answer_problem(status, title, code, detail, headers);
-  size_t length = 0;
-  char *head = answer ? answer_head(answer, false, &length) : NULL;
-  if (head) {
-    /* A few hundred bytes into an empty send buffer: the kernel takes them whole. */
-    send(descriptor, head, length, MSG_NOSIGNAL | MSG_DONTWAIT | MSG_MORE);
-    send(descriptor, answer->body, answer->length, MSG_NOSIGNAL | MSG_DONTWAIT);
-  }
-  free(head);
-  answer_free(answer);
-  return -1;
-}
-
-static int refuse_with_verdict(struct connection *connection, gateway_verdict status) {
-  const char *title = status == 401 ? "Unauthorized" : status == 403 ? "Forbidden" : "Refused";
-  const char *code = status == 401   ? "unauthenticated"
-                     : status == 403 ? "not_allowed"
-                     : status == 429 ? "limit_exceeded"
-                     : status == 503 ? "overloaded"
-                                     : "bad_message";
-  return refuse(connection, status, title, code, "the handshake was refused", NULL);
-}
-
-/* What RFC 6455 wants of a handshake, and libwebsockets would answer by hanging up. NULL when all is there. */
-static const char *handshake_fault(struct connection *connection) {
-  const gateway_configuration *c = &connection->gateway->configuration;
-  struct lws *wsi = connection->wsi;
-  char text[128];
-  /* libwebsockets reads at most 127 bytes of either list. */
-  int length = lws_hdr_copy(wsi, text, sizeof text - 1, WSI_TOKEN_CONNECTION);
-  gateway_span list = {(const uint8_t *)text, length > 0 ? (size_t)length : 0};
-  if (!list_contains(list, "upgrade", true)) return "Connection must say Upgrade";
-  if (lws_hdr_total_length(wsi, WSI_TOKEN_KEY) <= 0) return "Sec-WebSocket-Key is missing";
-  list = connection->handshake->head.protocols;
-  if (list.length >= sizeof text - 1) return "Sec-WebSocket-Protocol is too long";
-  return list_contains(list, c->subprotocol, false) ? NULL : "Sec-WebSocket-Protocol must offer this server's protocol";
-}
-
-/* LWS_CALLBACK_HTTP_CONFIRM_UPGRADE: the last stage at which a plain HTTP answer can be given. 0 lets it go on. */
-int session_confirm_upgrade(struct connection *connection, const char *protocol) {
-  gateway *gateway = connection->gateway;
-  struct lws *wsi = connection->wsi;
-  char version[8] = "";
-  request_free(connection->handshake);
-  connection->handshake = request_read(wsi);
-  if (!connection->handshake) return -1;
-  const gateway_request *head = &connection->handshake->head;
-  if (strcasecmp(protocol, "websocket") != 0 || !span_equals(head->method, "GET")) {
-    return refuse(connection, 400, "Bad Request", "bad_message", "no other upgrade than WebSocket is offered", NULL);
-  }
-  if (!span_equals(head->path, gateway->configuration.live_path)) {
-    return refuse(connection, 404, "Not Found", "not_found", NULL, NULL);
-  }
-  lws_hdr_copy(wsi, version, sizeof version, WSI_TOKEN_VERSION);
-  if (strcmp(version, "13") != 0) {
-    return refuse(connection, 426, "Upgrade Required", "bad_message", "WebSocket version 13 is spoken here",
-                  "Sec-WebSocket-Version: 13\n");
-  }
-  gateway_verdict verdict = gateway->configuration.callbacks.handshake(gateway->context, head);
-  if (verdict) return refuse_with_verdict(connection, verdict);
-  const char *fault = handshake_fault(connection);
-  return fault ? refuse(connection, 400, "Bad Request", "bad_message", fault, NULL) : 0;
-}
 
 int session_open(struct connection *connection) {
   gateway *gateway = connection->gateway;
@@ -117,6 +44,7 @@ void session_gone(struct session *session) {
   registry_remove(&gateway->sessions, id);
   session->connection->session = NULL;
   lws_dll2_remove(&session->due);
+  lws_dll2_remove(&session->throttled);
   for (uint32_t i = 0; i < session->count; i++) {
     gateway_frame_release(session->frames[(session->first + i) % session->capacity]);
   }
@@ -125,20 +53,6 @@ void session_gone(struct session *session) {
   free(session->close_reason);
   free(session);
   gateway->configuration.callbacks.closed(gateway->context, id);
-}
-
-/* Reading is paused while more than outbox_limit is queued, until less than half of it is. */
-static void apply_back_pressure(struct session *session) {
-  size_t limit = session->gateway->configuration.outbox_limit;
-  bool pause = session->paused ? session->queued >= limit / 2 && session->queued > 0 : session->queued > limit;
-  if (session->closing) pause = false; /* the peer's Close frame must be read */
-  if (pause == session->paused) return;
-  session->paused = pause;
-  if (pause) {
-    lws_rx_flow_control(session->wsi, 0);
-  } else {
-    resume_reading(session->gateway, session->wsi);
-  }
 }
 
 static bool make_room(struct session *session) {
@@ -170,7 +84,7 @@ void session_send(struct session *session, gateway_frame *frame) {
   session->queued += gateway_frame_size(frame);
   session->owes_drained = true;
   session_wants_to_write(session);
-  if (session->waits) apply_back_pressure(session);
+  if (session->waits) session_watch_outbox(session);
 }
 
 /* Has the session written to after this turn, or when its socket has room. */
@@ -305,7 +219,7 @@ int session_writable(struct session *session) {
   if (session->ended) return 0;
   settle(session);
   if (write_what_is_due(session) < 0) return -1;
-  apply_back_pressure(session);
+  session_watch_outbox(session);
   if (session->count || session->in_flight || lws_partial_buffered(wsi)) {
     wait_for_room(session);
     return 0;
@@ -327,60 +241,7 @@ void session_close(struct session *session, uint16_t code, const char *reason) {
   /* A reason cut in the middle of a character would be no text. */
   while (length && !utf8_is_valid((const uint8_t *)reason, length)) length--;
   session->close_reason = strndup(reason, length);
-  session->close_by = lws_now_usecs() + CLOSE_PATIENCE_US;
-  apply_back_pressure(session);
+  session->close_by = gateway_now(session->gateway) + CLOSE_PATIENCE_US;
+  session_watch_outbox(session);
   session_wants_to_write(session);
-}
-
-static bool append(struct session *session, const uint8_t *bytes, size_t length) {
-  size_t needed = session->message_length + length;
-  if (needed > session->message_capacity) {
-    size_t capacity = session->message_capacity ? session->message_capacity : 4096;
-    while (capacity < needed) capacity *= 2;
-    uint8_t *message = realloc(session->message, capacity);
-    if (!message) return false;
-    session->message = message;
-    session->message_capacity = capacity;
-  }
-  if (length) memcpy(session->message + session->message_length, bytes, length);
-  session->message_length = needed;
-  return true;
-}
-
-static void deliver(struct session *session, const uint8_t *bytes, size_t length) {
-  gateway *gateway = session->gateway;
-  if (!utf8_is_valid(bytes, length)) {
-    session_close(session, 1007, "not UTF-8");
-    return;
-  }
-  gateway->configuration.callbacks.received(gateway->context, session->id, bytes, length);
-}
-
-/* LWS_CALLBACK_RECEIVE: a piece of a message, perhaps an empty one. */
-int session_receive(struct session *session, const uint8_t *bytes, size_t length) {
-  struct lws *wsi = session->wsi;
-  session_heard(session);
-  if (session->closing || session->ended) return 0;
-  if (lws_frame_is_binary(wsi)) {
-    session_close(session, 1003, "text only");
-    return 0;
-  }
-  size_t limit = session->gateway->configuration.message_limit, so_far = session->message_length;
-  size_t announced = lws_remaining_packet_payload(wsi);
-  if (length > limit - so_far || announced > limit - so_far - length) {
-    session_close(session, 1009, "message too large");
-    return 0;
-  }
-  bool whole = lws_is_final_fragment(wsi) && !lws_remaining_packet_payload(wsi);
-  if (whole && !so_far) {
-    deliver(session, bytes, length);
-    return 0;
-  }
-  if (!append(session, bytes, length)) return -1;
-  if (!whole) return 0;
-  deliver(session, session->message, session->message_length);
-  free(session->message);
-  session->message = NULL;
-  session->message_length = session->message_capacity = 0;
-  return 0;
 }

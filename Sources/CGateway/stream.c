@@ -76,7 +76,7 @@ static void enqueue(struct stream *stream, gateway_frame *frame) {
     return;
   }
   /* From an empty queue the time that the client has to read begins anew. */
-  if (!stream->count) stream->wrote_at = lws_now_usecs();
+  if (!stream->count) stream->wrote_at = gateway_now(stream->exchange->gateway);
   struct chunk *chunk = chunk_at(stream, stream->count++);
   *chunk = (struct chunk){.frame = frame};
   if (!frame) {
@@ -158,7 +158,7 @@ void stream_begin(struct exchange *exchange, struct answer *answer) {
   struct stream *stream = calloc(1, sizeof *stream);
   if (stream) {
     *stream = (struct stream){.exchange = exchange, .chunked = exchange->request->is_modern};
-    stream->wrote_at = lws_now_usecs();
+    stream->wrote_at = gateway_now(gateway);
     exchange->state = STREAMING;
     exchange->stream = stream;
     exchange->streamed = true;
@@ -215,7 +215,7 @@ static int gather(struct stream *stream, struct iovec *parts) {
 }
 
 static void account(struct stream *stream, size_t written) {
-  stream->wrote_at = lws_now_usecs();
+  stream->wrote_at = gateway_now(stream->exchange->gateway);
   stream->sent += written;
   while (stream->count && stream->sent >= chunk_length(chunk_at(stream, 0))) {
     stream->sent -= chunk_length(chunk_at(stream, 0));
@@ -282,7 +282,7 @@ void stream_called_back(struct stream *stream, enum lws_callback_reasons reason)
 /* Twice a second: says something where nothing was said for long, and gives up on whoever does not read. */
 void stream_watch(struct stream *stream) {
   gateway *gateway = stream->exchange->gateway;
-  lws_usec_t silent = lws_now_usecs() - stream->wrote_at;
+  lws_usec_t silent = gateway_now(gateway) - stream->wrote_at;
   lws_usec_t limit = (lws_usec_t)gateway->configuration.heartbeat_after * LWS_US_PER_MS;
   if (stream->count) {
     if (silent >= ANSWER_PATIENCE_US) exchange_give_up(stream->exchange);

@@ -23,7 +23,7 @@ final class Subscription {
   /// The rest of a snapshot that did not fit into one message; nothing else is sent before it.
   var loading: RowsDelivery?
   /// What the client asked while loading.
-  var deferred: [SubscriptionRequest] = []
+  var deferred: [(request: SubscriptionRequest, ticket: RequestTicket?)] = []
 
   /// In a group of its own, which gets no patches until `WorkerLoop.joinGroups`.
   init(

@@ -10,7 +10,7 @@ extension WorkerLoop {
     defer { database?.connection.restoreSnapshot() }
     switch command {
     case .subscribe(let command): subscribe(command)
-    case .request(let key, let request): perform(request, key)
+    case .request(let key, let request, let ticket): perform(request, key, ticket)
     case .unsubscribe(let key): unsubscribe(key)
     case .snapshot(let request): answer(request)
     case .sessionDrained, .databaseChanged: break
@@ -33,7 +33,7 @@ extension WorkerLoop {
       output.subscriptionEnded(command.key)
       output.send(.error(error, isFatal: true), shape: command.shape, to: command.key)
     case .snapshot(let request): request.reply(.failure(error))
-    case .request(let key, _): output.send(.error(error, isFatal: false), shape: .arrays, to: key)
+    case .request(let key, _, _): output.send(.error(error, isFatal: false), shape: .arrays, to: key)
     case .explain(_, let reply): reply(.failure(error))
     case .schema(let reply): reply(.failure(error))
     case .readiness(let reply): reply(error)
@@ -120,7 +120,7 @@ extension WorkerLoop {
     noteIdle(query)
   }
 
-  private func perform(_ request: SubscriptionRequest, _ key: SubscriptionKey) {
+  private func perform(_ request: SubscriptionRequest, _ key: SubscriptionKey, _ ticket: RequestTicket?) {
     // Ended meanwhile, with an error that the client has or will get.
     guard let subscription = sessions[key.session]?[key.number] else { return }
     if case .resync = request { return startOver(subscription) }
@@ -128,7 +128,7 @@ extension WorkerLoop {
       let error = FreshetError(.limitExceeded, "too many requests while a snapshot is on its way")
       return output.send(.error(error, isFatal: false), to: subscription)
     }
-    subscription.deferred.append(request)
+    subscription.deferred.append((request, ticket))
     performDeferred(subscription)
   }
 
@@ -142,7 +142,7 @@ extension WorkerLoop {
         bringUpToDate(subscription)
         if subscription.isBehind { return }
       } else {
-        answer(subscription.deferred.removeFirst(), subscription)
+        answer(subscription.deferred.removeFirst().request, subscription)
       }
     }
   }

@@ -14,7 +14,7 @@ let callbacks = gateway_callbacks(
   received: { context, session, bytes, length in
     let gateway = Gateway.from(context)
     let message = UnsafeRawBufferPointer(start: bytes, count: length)
-    gateway.delegate.gateway(gateway, received: message, from: SessionID(rawValue: session))
+    return gateway.delegate.gateway(gateway, received: message, from: SessionID(rawValue: session))
   },
   drained: { context, sessions, count in
     let gateway = Gateway.from(context)
@@ -44,7 +44,8 @@ let callbacks = gateway_callbacks(
     let gateway = Gateway.from(context)
     let level = GatewayLogLevel(rawValue: level) ?? .error
     gateway.delegate.gateway(gateway, logged: String(cString: line), level: level)
-  }
+  },
+  now: { context in Gateway.from(context).clock?() ?? 0 }
 )
 
 extension Gateway {

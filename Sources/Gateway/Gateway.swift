@@ -10,6 +10,7 @@ internal import Synchronization
 // @unchecked: the C gateway behind `pointer` takes calls from any thread.
 package final class Gateway: @unchecked Sendable {
   let delegate: any GatewayDelegate
+  let clock: (@Sendable () -> Int64)?
   private let pointer: OpaquePointer
   private let stopped = Atomic<Bool>(false)
 
@@ -18,6 +19,7 @@ package final class Gateway: @unchecked Sendable {
   /// The delegate may be called before this returns, and is kept as long as the gateway.
   package init(configuration: GatewayConfiguration, delegate: any GatewayDelegate) throws(GatewayError) {
     self.delegate = delegate
+    clock = configuration.clock
     pointer = try configuration.withCConfiguration { (configuration, error) throws(GatewayError) in
       var configuration = configuration
       guard let pointer = gateway_create(&configuration, error.baseAddress!, error.count) else {
@@ -60,6 +62,9 @@ package final class Gateway: @unchecked Sendable {
 
   /// Has what is queued written. Not needed by the delegate.
   package func flush() { gateway_flush(pointer) }
+
+  /// Reads from a session again whose message the delegate answered with false.
+  package func resume(_ session: SessionID) { gateway_resume(pointer, session.rawValue) }
 
   /// Writes what is queued for the session, then closes it. At most 123 bytes of the reason are sent.
   package func close(_ session: SessionID, code: UInt16, reason: String = "") {

@@ -1,5 +1,5 @@
 /// What a gateway listens on, serves and allows.
-package struct GatewayConfiguration: Hashable, Sendable {
+package struct GatewayConfiguration: Sendable {
   /// The address to listen on, such as "127.0.0.1" or "::1".
   package var host = "127.0.0.1"
   /// 0 takes a free port: see `Gateway.port`.
@@ -23,6 +23,11 @@ package struct GatewayConfiguration: Hashable, Sendable {
   package var bodyLimit = 1 << 20
   /// Bytes queued for a session above which reading from it pauses.
   package var outboxLimit = 1 << 20
+  /// Messages that a session may send a second for as long as it likes, its fragments counted; 0 for any number. One that
+  /// sends more is read no faster.
+  package var messageRate = 0
+  /// Messages that a session may send at once, after a pause.
+  package var messageBurst = 1_000
   /// Time without a sign of life after which a session is pinged.
   package var pingAfter = Duration.seconds(30)
   /// Time without a sign of life after which a session is closed.
@@ -32,6 +37,8 @@ package struct GatewayConfiguration: Hashable, Sendable {
   package var heartbeat = ":\n\n"
   /// Silence after which it is sent, give or take half a second.
   package var heartbeatAfter = Duration.seconds(15)
+  /// Microseconds of a clock that never goes back, for deadlines and rates; nil for the system's. Called on the service thread.
+  package var clock: (@Sendable () -> Int64)?
 
   private struct HeaderField: Hashable, Sendable {
     var name: String

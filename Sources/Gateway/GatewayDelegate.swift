@@ -10,7 +10,9 @@ package protocol GatewayDelegate: AnyObject, Sendable {
   func gateway(_ gateway: Gateway, opened session: SessionID, with handshake: HTTPRequest)
 
   /// One whole text message: valid UTF-8, no longer than `messageLimit`.
-  func gateway(_ gateway: Gateway, received message: UnsafeRawBufferPointer, from session: SessionID)
+  ///
+  /// - Returns: whether the next one may be read; if not, `Gateway.resume` has it read.
+  func gateway(_ gateway: Gateway, received message: UnsafeRawBufferPointer, from session: SessionID) -> Bool
 
   /// All frames sent to these sessions, given by their raw values, are with the kernel. Told once after each time that frames
   /// were queued.

@@ -23,7 +23,7 @@ package final class FreshetServer: Sendable {
   let isReady = Atomic<Bool>(true)
   /// Seconds since 1970.
   let startTime = Date().timeIntervalSince1970
-  private let gateway: Gateway
+  let gateway: Gateway
   private let front: SessionFront
 
   /// Opens the database, starts the workers and listens.
@@ -79,6 +79,8 @@ package final class FreshetServer: Sendable {
     result.heartbeatAfter = configuration.heartbeat
     result.messageLimit = configuration.messageLimit
     result.bodyLimit = configuration.messageLimit
+    result.messageRate = configuration.messagesPerSecond
+    result.messageBurst = 5 * configuration.messagesPerSecond
     result.staticHeaders = [
       (
         "Content-Security-Policy",

@@ -24,6 +24,11 @@ package struct ServerConfiguration: Sendable {
   package var workers = 1
   /// Subscriptions that one connection may have.
   package var subscriptionLimit = 1_000
+  /// Messages that a connection may send a second, and five times as many at once after a pause; 0 for any number. More are
+  /// read no faster than that.
+  package var messagesPerSecond = 200
+  /// Requests of a connection that may wait for their answers; while as many do, no more are read.
+  package var waitingRequests = 32
   /// The longest message and HTTP body, in bytes.
   package var messageLimit = 1 << 20
   /// The longest that a query may run when it is first asked, and that a client's transaction may take.

@@ -27,8 +27,8 @@ final class SessionFront: GatewayDelegate {
     server.output.send(message: server.greeting.hello, to: session.rawValue)
   }
 
-  func gateway(_ gateway: Gateway, received message: UnsafeRawBufferPointer, from session: SessionID) {
-    guard let server = current else { return }
+  func gateway(_ gateway: Gateway, received message: UnsafeRawBufferPointer, from session: SessionID) -> Bool {
+    guard let server = current else { return true }
     do throws(ClientMessageError) {
       let (id, message) = try ClientMessage.parse(message)
       server.perform(message, SubscriptionKey(session: session.rawValue, id: id))
@@ -41,6 +41,7 @@ final class SessionFront: GatewayDelegate {
         server.output.send(message: MessageBody.anonymous(error.error), to: session.rawValue)
       }
     }
+    return server.sessions.mayBeRead(session.rawValue, limit: server.configuration.waitingRequests)
   }
 
   func gateway(_ gateway: Gateway, drained sessions: UnsafeBufferPointer<UInt64>) {
@@ -115,6 +116,15 @@ extension FreshetServer {
     }
   }
 
+  /// For a request that somebody else answers: while many of a session wait, no more are read from it.
+  private func ticket(_ session: UInt64) -> RequestTicket {
+    sessions.requestRead(session)
+    return RequestTicket { [weak self] in
+      guard let self, sessions.requestEnded(session, limit: configuration.waitingRequests) else { return }
+      gateway.resume(SessionID(rawValue: session))
+    }
+  }
+
   private func refuse(_ key: SubscriptionKey) {
     let error = FreshetError(.unknownSubscription, "there is no subscription with the id \"\(key.id)\"")
     output.send(.error(error, isFatal: false), to: key)
@@ -122,7 +132,7 @@ extension FreshetServer {
 
   private func request(_ request: SubscriptionRequest, _ key: SubscriptionKey) {
     guard let (key, worker) = sessions.find(key.id, of: key.session) else { return refuse(key) }
-    worker.post(.request(key, request))
+    worker.post(.request(key, request, ticket: ticket(key.session)))
   }
 
   private func perform(_ subscribe: ClientMessage.Subscribe, _ key: SubscriptionKey) {
@@ -138,8 +148,7 @@ extension FreshetServer {
         .subscribe(
           .init(
             key: key, query: query, window: subscribe.window, since: subscribe.since,
-            minInterval: subscribe.minInterval,
-            shape: subscribe.shape)))
+            minInterval: subscribe.minInterval, shape: subscribe.shape, ticket: ticket(key.session))))
     case .duplicate:
       let error = FreshetError(.duplicateSubscription, "the id \"\(key.id)\" is taken: unsubscribe it first")
       output.send(.error(error, isFatal: false), to: key)
@@ -155,7 +164,9 @@ extension FreshetServer {
       let error = FreshetError(.notAllowed, "writing is not allowed on this server")
       return output.send(.error(error, isFatal: false), to: key)
     }
+    let ticket = ticket(key.session)
     transactions.transact(statements) { [output] result in
+      defer { withExtendedLifetime(ticket) {} }
       switch result {
       case .success(let (changes, commit)): output.send(.committed(changes: changes, commit: commit), to: key)
       case .failure(let error): output.send(.error(error, isFatal: false), to: key)

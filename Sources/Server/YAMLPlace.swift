@@ -55,6 +55,14 @@ struct YAMLPlace {
     return Int(value)
   }
 
+  /// A number up to a million; 0 stands for no limit.
+  func count() throws(ServerError) -> Int {
+    guard case .integer(let value)? = JSONValue(node), Count.range.contains(Int(value)) else {
+      throw error("must be \(Count.description)")
+    }
+    return Int(value)
+  }
+
   func bytes() throws(ServerError) -> Int {
     guard let bytes = ByteCount.parse(try text()) else { throw error("must be an amount of memory, such as 256 MiB") }
     return bytes

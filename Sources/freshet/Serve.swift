@@ -80,6 +80,13 @@ struct Settings {
     return bytes
   }
 
+  /// A number that is limited by a setting.
+  func count(_ variable: String, _ inFile: KeyPath<ConfigurationFile, Int?>) throws -> Int? {
+    guard let text = text(variable) else { return file[keyPath: inFile] }
+    guard let count = Count.parse(text) else { throw CommandFailure("\(variable) must be \(Count.description)") }
+    return count
+  }
+
   /// Comma-separated.
   func list(_ variable: String) -> [String]? {
     text(variable)?.split(separator: ",").map { $0.trimmingCharacters(in: .whitespaces) }
@@ -173,6 +180,8 @@ struct ServeOptions: ParsableArguments {
     let hosts = allowHost.isEmpty ? settings.list("FRESHET_ALLOWED_HOSTS") ?? file.allowedHosts : allowHost
     configuration.allowedHosts = Set((hosts ?? []).map { $0.lowercased() })
     configuration.captureMemory = try settings.captureMemory() ?? configuration.captureMemory
+    configuration.messagesPerSecond =
+      try settings.count("FRESHET_MESSAGES_PER_SECOND", \.messagesPerSecond) ?? configuration.messagesPerSecond
     configuration.queries = PublishedQueries(file.queries)
     return configuration
   }

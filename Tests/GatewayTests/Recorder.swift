@@ -22,15 +22,18 @@ final class Recorder: GatewayDelegate {
   private let refuse: @Sendable (HTTPRequest) -> Int?
   private let answer: @Sendable (Gateway, HTTPRequest, RequestID) -> Void
   private let react: @Sendable (Gateway, SessionID, [UInt8]) -> Void
+  private let goesOn: @Sendable () -> Bool
 
   init(
     refuse: @escaping @Sendable (HTTPRequest) -> Int? = { _ in nil },
     answer: @escaping @Sendable (Gateway, HTTPRequest, RequestID) -> Void = { _, _, _ in },
-    react: @escaping @Sendable (Gateway, SessionID, [UInt8]) -> Void = { _, _, _ in }
+    react: @escaping @Sendable (Gateway, SessionID, [UInt8]) -> Void = { _, _, _ in },
+    goesOn: @escaping @Sendable () -> Bool = { true }
   ) {
     self.refuse = refuse
     self.answer = answer
     self.react = react
+    self.goesOn = goesOn
   }
 
   private func record(_ event: Event) {
@@ -101,9 +104,10 @@ final class Recorder: GatewayDelegate {
     record(.opened(session, handshake))
   }
 
-  func gateway(_ gateway: Gateway, received message: UnsafeRawBufferPointer, from session: SessionID) {
+  func gateway(_ gateway: Gateway, received message: UnsafeRawBufferPointer, from session: SessionID) -> Bool {
     record(.received(session, Array(message)))
     react(gateway, session, Array(message))
+    return goesOn()
   }
 
   func gateway(_ gateway: Gateway, drained sessions: UnsafeBufferPointer<UInt64>) {

@@ -17,6 +17,7 @@ import Testing
         allowedOrigins: [https://a.example, "https://b.example"]
         allowedHosts:
           - a.example
+        messagesPerSecond: 50
         queries:
           failedBanks:
             description: Failed banks of one state
@@ -35,6 +36,7 @@ import Testing
     #expect(file.database == "app.sqlite" && file.host == "0.0.0.0" && file.port == 9_090)
     #expect(file.allowWrites == true && file.allowQueries == false)
     #expect(file.allowedOrigins == ["https://a.example", "https://b.example"] && file.allowedHosts == ["a.example"])
+    #expect(file.messagesPerSecond == 50)
     let query = try #require(file.queries.first)
     #expect(query.name == "failedBanks" && query.description == "Failed banks of one state")
     #expect(query.query.from == "bank" && query.query.filter == "state = :state" && query.query.limit == 5)
@@ -57,6 +59,7 @@ import Testing
   @Test(arguments: [
     ("nosuch: 1", "x.yaml, line 1: nosuch is not a setting"),
     ("\nport: x", "x.yaml, line 2: port must be a number from 0 to 65535"),
+    ("messagesPerSecond: -1", "x.yaml, line 1: messagesPerSecond must be a number from 0 to 1000000"),
     ("port: 70000", "x.yaml, line 1: port must be a number from 0 to 65535"),
     ("allowWrites: yes", "x.yaml, line 1: allowWrites must be true or false"),
     ("allowWrites: \"true\"", "x.yaml, line 1: allowWrites must be true or false"),

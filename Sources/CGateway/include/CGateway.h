@@ -62,8 +62,11 @@ typedef struct gateway_callbacks {
   /* A WebSocket handshake on `live_path`: accept or refuse it, before the upgrade. */
   gateway_verdict (*handshake)(void *_Nullable context, const gateway_request *request);
   void (*opened)(void *_Nullable context, gateway_session_id session, const gateway_request *request);
-  /* One whole text message: valid UTF-8, no longer than `message_limit`. */
-  void (*received)(void *_Nullable context, gateway_session_id session, const uint8_t *_Nullable bytes, size_t length);
+  /*
+   * One whole text message: valid UTF-8, no longer than `message_limit`. False: no further one is read until
+   * gateway_resume.
+   */
+  bool (*received)(void *_Nullable context, gateway_session_id session, const uint8_t *_Nullable bytes, size_t length);
   /* All frames sent to these sessions so far are with the kernel. Told once after each time that frames were queued. */
   void (*drained)(void *_Nullable context, const gateway_session_id *sessions, size_t count);
   /* The session is over, by whichever side. Nothing follows for it. */
@@ -81,6 +84,8 @@ typedef struct gateway_callbacks {
   void (*abandoned)(void *_Nullable context, gateway_request_id request);
   /* A line that libwebsockets or the gateway logs; level: 0 error, 1 warning, 2 notice, 3 info. */
   void (*logged)(void *_Nullable context, int level, const char *line);
+  /* Microseconds of a clock that never goes back, for deadlines and rates; NULL for the system's. */
+  int64_t (*_Nullable now)(void *_Nullable context);
 } gateway_callbacks;
 
 typedef struct gateway_configuration {
@@ -95,6 +100,8 @@ typedef struct gateway_configuration {
   size_t message_limit;                  /* longest WebSocket message, bytes; a longer one closes with 1009 */
   size_t body_limit;                     /* longest HTTP body; a longer one is answered 413 */
   size_t outbox_limit;                   /* bytes queued for a session above which reading from it pauses */
+  int message_rate;                      /* messages that a session may send a second, as long as it likes; 0: any number */
+  int message_burst;                     /* messages that it may send at once after a pause; above both it is read slowly */
   int ping_after;                        /* milliseconds without a sign of life after which a session is pinged */
   int hang_up_after;                     /* milliseconds without a sign of life after which a session is closed */
   const char *heartbeat;                 /* what is sent to a stream when nothing else is; "" for nothing */
@@ -149,6 +156,9 @@ void gateway_frame_release(gateway_frame *frame);
 void gateway_queue(gateway *gateway, gateway_frame *frame, const gateway_session_id *sessions, size_t count);
 /* Has what is queued written. Any thread; in a callback it is not needed. */
 void gateway_flush(gateway *gateway);
+
+/* Reads from a session again after `received` returned false. Any thread. */
+void gateway_resume(gateway *gateway, gateway_session_id session);
 
 /* Writes what is queued for the session, then closes it. Any thread. */
 void gateway_close(gateway *gateway, gateway_session_id session, uint16_t code, const char *reason);
