@@ -45,26 +45,6 @@ static void log_line(int level, const char *line) {
   if (current_gateway) gateway_log(current_gateway, level == LLL_ERR ? 0 : 1, "libwebsockets: %.*s", length, line);
 }
 
-/* A socket, until it is gone: LWS_CALLBACK_WSI_DESTROY. */
-static int connection_open(gateway *gateway, struct lws *wsi) {
-  struct connection *connection = calloc(1, sizeof *connection);
-  if (!connection) return -1;
-  connection->gateway = gateway;
-  connection->wsi = wsi;
-  lws_set_opaque_user_data(wsi, connection);
-  return 0;
-}
-
-static void connection_free(struct lws *wsi) {
-  struct connection *connection = lws_get_opaque_user_data(wsi);
-  if (!connection) return;
-  lws_set_opaque_user_data(wsi, NULL);
-  if (connection->session) session_gone(connection->session);
-  exchange_gone(connection);
-  request_free(connection->handshake);
-  free(connection);
-}
-
 static int call_session(struct connection *connection, enum lws_callback_reasons reason, void *bytes, size_t length) {
   struct session *session = connection->session;
   if (reason == LWS_CALLBACK_ESTABLISHED) return session_open(connection);
@@ -121,6 +101,9 @@ static int called_back(struct lws *wsi, enum lws_callback_reasons reason, void *
   }
 }
 
+/* libwebsockets' limit for what has a deadline in connection.c, which answers. */
+static int seconds_after(int milliseconds) { return milliseconds > 0 ? milliseconds / 1000 + 20 : 3600; }
+
 /* All zero: libwebsockets' own keep-alive stays off; see keepalive.c. */
 static const lws_retry_bo_t no_keepalive = {0};
 
@@ -131,7 +114,8 @@ static bool make_context(gateway *gateway, struct lws_protocols protocols[2]) {
       .options = LWS_SERVER_OPTION_EXPLICIT_VHOSTS,
       .retry_and_idle_policy = &no_keepalive,
       .max_http_header_data = 32 * 1024,
-      .timeout_secs = 20,
+      .timeout_secs = (unsigned int)seconds_after(gateway->configuration.body_timeout),
+      .timeout_secs_ah_idle = (unsigned int)seconds_after(gateway->configuration.head_timeout),
       .keepalive_timeout = 60,
       .gid = -1,
       .uid = -1,
@@ -164,8 +148,9 @@ static void fire_watch(lws_sorted_usec_list_t *timer) {
   }
   for (uint32_t i = 0; i < self->exchanges.count; i++) {
     struct exchange *exchange = self->exchanges.entries[i].object;
-    if (exchange) exchange_watch(exchange);
+    if (exchange) exchange_watch(exchange, now);
   }
+  connections_watch(self, now);
   lws_sul_schedule(self->lws, 0, &self->watch_timer, fire_watch, WATCH_INTERVAL_US);
 }
 
@@ -313,6 +298,7 @@ gateway *gateway_create(const gateway_configuration *configuration, char *error,
   pthread_mutex_init(&gateway->lock, NULL);
   pthread_cond_init(&gateway->started_changed, NULL);
   gateway->listening_socket = gateway->spare_descriptor = -1;
+  gateway->address_seed = (uint64_t)lws_now_usecs() ^ (uint64_t)(uintptr_t)gateway;
   copy_configuration(&gateway->configuration, configuration);
   gateway->heartbeat = heartbeat_frame(configuration->heartbeat);
   if (!find_root(gateway, error, capacity) || listener_open(gateway, error, capacity)) {
@@ -341,6 +327,10 @@ bool gateway_start(gateway *gateway, void *context, char *error, size_t capacity
 }
 
 int gateway_port(const gateway *gateway) { return gateway->port; }
+
+gateway_counters gateway_count(const gateway *gateway) {
+  return (gateway_counters){.address = gateway->counters.address, .late = gateway->counters.late};
+}
 
 void gateway_stop(gateway *gateway, uint16_t code, const char *reason, int milliseconds) {
   commands_push(gateway, (struct command){.kind = COMMAND_STOP,

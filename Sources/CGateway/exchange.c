@@ -71,7 +71,9 @@ void exchange_finish(struct exchange *exchange) {
     return;
   }
   gateway *gateway = exchange->gateway;
+  struct connection *connection = exchange->connection;
   exchange_free(exchange);
+  connection_awaits_head(connection, false);
   if (lws_http_transaction_completed(wsi)) {
     doom(gateway, wsi);
   } else {
@@ -186,16 +188,26 @@ static int refuse(struct exchange *exchange, int status, const char *title, cons
   lws_rx_flow_control(wsi, 0);
   lws_set_timeout(wsi, NO_PENDING_TIMEOUT, 0);
   exchange->keep_alive = false;
-  exchange_answer(exchange, answer_problem(status, title, code, detail, NULL));
+  const char *headers = status == 429 || status == 503 ? "Retry-After: 1\n" : NULL;
+  exchange_answer(exchange, answer_problem(status, title, code, detail, headers));
   return 0;
 }
 
-static struct exchange *exchange_create(struct connection *connection) {
+static int refuse_late(struct exchange *exchange) {
+  exchange->gateway->counters.late += 1;
+  return refuse(exchange, 408, "Request Timeout", "timeout", "the request did not arrive in time");
+}
+
+/* Takes the request. */
+static struct exchange *exchange_create(struct connection *connection, struct request *request) {
   struct exchange *exchange = calloc(1, sizeof *exchange);
-  if (!exchange) return NULL;
+  if (!exchange) {
+    request_free(request);
+    return NULL;
+  }
   exchange->gateway = connection->gateway;
   exchange->connection = connection;
-  exchange->request = request_read(connection->wsi);
+  exchange->request = request;
   exchange->id = registry_add(&connection->gateway->exchanges, exchange);
   connection->exchange = exchange;
   if (!exchange->request || !exchange->id) {
@@ -206,11 +218,23 @@ static struct exchange *exchange_create(struct connection *connection) {
   return exchange;
 }
 
+/* The head has not come in time. What there is of it is not read: libwebsockets' table is whole only at its end. */
+bool exchange_refuse_late(struct connection *connection) {
+  struct exchange *exchange = exchange_create(connection, calloc(1, sizeof(struct request)));
+  if (exchange) refuse_late(exchange);
+  return exchange != NULL;
+}
+
 /* LWS_CALLBACK_HTTP: the head is there. */
 int exchange_begin(struct connection *connection) {
-  struct exchange *exchange = exchange_create(connection);
+  connection_has_head(connection);
+  struct exchange *exchange = exchange_create(connection, request_read(connection->wsi));
   if (!exchange) return -1;
   const struct request *request = exchange->request;
+  if (connection->is_refused) {
+    connection->gateway->counters.address += 1;
+    return refuse(exchange, 429, "Too Many Requests", "limit_exceeded", TOO_MANY_CONNECTIONS);
+  }
   if (request->chunked) {
     return refuse(exchange, 411, "Length Required", "bad_message", "a body needs a Content-Length");
   }
@@ -223,6 +247,7 @@ int exchange_begin(struct connection *connection) {
     static const char go_on[] = "HTTP/1.1 100 Continue\r\n\r\n";
     exchange->body = malloc((size_t)request->content_length + 1);
     if (!exchange->body) return -1;
+    exchange->body_since = gateway_now(connection->gateway);
     if (request->expects_continue) send(lws_get_socket_fd(connection->wsi), go_on, sizeof go_on - 1, MSG_NOSIGNAL);
     return 0;
   }
@@ -258,10 +283,15 @@ void exchange_gone(struct connection *connection) {
   if (unanswered) gateway->configuration.callbacks.abandoned(gateway->context, id);
 }
 
-/* Has the client of an unanswered request left? Nobody else would notice while reading is paused. */
-void exchange_watch(struct exchange *exchange) {
+/* Is the body too slow? Has the client of an unanswered request left? Nobody else would notice while reading is paused. */
+void exchange_watch(struct exchange *exchange, lws_usec_t now) {
   char peeked;
   if (exchange->state == STREAMING) stream_watch(exchange->stream);
+  if (exchange->state == READING &&
+      body_is_late(&exchange->gateway->configuration, exchange->body_since, exchange->body_length, now)) {
+    refuse_late(exchange);
+    return;
+  }
   if (exchange->state != WAITING) return;
   ssize_t count = recv(lws_get_socket_fd(exchange->connection->wsi), &peeked, 1, MSG_PEEK | MSG_DONTWAIT);
   if (count == 0 || (count < 0 && errno != EAGAIN && errno != EINTR)) exchange_give_up(exchange);

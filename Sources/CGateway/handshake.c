@@ -56,6 +56,10 @@ int session_confirm_upgrade(struct connection *connection, const char *protocol)
   request_free(connection->handshake);
   connection->handshake = request_read(wsi);
   if (!connection->handshake) return -1;
+  if (connection->is_refused) {
+    gateway->counters.address += 1;
+    return refuse(connection, 429, "Too Many Requests", "limit_exceeded", TOO_MANY_CONNECTIONS, "Retry-After: 1\n");
+  }
   const gateway_request *head = &connection->handshake->head;
   if (strcasecmp(protocol, "websocket") != 0 || !span_equals(head->method, "GET")) {
     return refuse(connection, 400, "Bad Request", "bad_message", "no other upgrade than WebSocket is offered", NULL);

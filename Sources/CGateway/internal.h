@@ -5,6 +5,8 @@
  *   context.c     life and death of a gateway, its thread, the command queue, what libwebsockets calls back
  *   loop.c        what that thread waits with
  *   listener.c    the listening socket
+ *   connection.c  accepted sockets, and how long a request may take to come
+ *   address.c     how many connections an address has
  *   registry.c    ids
  *   handshake.c   which sessions there may be
  *   session.c     WebSocket sessions: frames out, closing
@@ -109,6 +111,9 @@ struct id_list {
   size_t count, capacity;
 };
 
+struct address; /* see address.c */
+enum { ADDRESS_LISTS = 4096 };
+
 struct gateway {
   /* Constant after gateway_create. */
   gateway_configuration configuration; /* its strings are owned */
@@ -137,6 +142,10 @@ struct gateway {
   lws_dll2_owner_t due;      /* sessions that have something to write and no reason to wait for room */
   struct id_list drained;    /* sessions that have nothing left to write, to be told of after this turn */
   uint32_t streams;          /* exchanges that have one */
+  lws_dll2_owner_t awaiting; /* connections whose request's head is not there yet */
+  struct address *addresses[ADDRESS_LISTS];
+  uint64_t address_seed;
+  const struct sockaddr_storage *accepting; /* who is being taken on */
   int listening_socket;      /* -1 once given to libwebsockets or closed */
   int spare_descriptor;      /* given up for a moment to turn a connection away when descriptors run out */
   struct lws *listener;
@@ -147,6 +156,9 @@ struct gateway {
   lws_dll2_owner_t throttled; /* sessions that are not read until they have a token */
   lws_usec_t throttle_at;
   lws_dll2_owner_t unfinished; /* exchanges that the pump looks after */
+  struct {
+    atomic_uint_fast64_t address, late;
+  } counters; /* read by any thread */
   bool stopping;
   uint16_t stop_code;
   lws_usec_t stop_at;
@@ -159,7 +171,24 @@ struct connection {
   struct request *handshake; /* of an upgrade under way */
   struct session *session;
   struct exchange *exchange;
+  struct address *address; /* NULL for one that is not limited */
+  bool is_refused;         /* its address has too many */
+  lws_usec_t head_since;   /* when the head was first expected; 0: not yet */
+  lws_dll2_t awaiting;     /* in the gateway's list while it has no head */
 };
+
+int connection_open(gateway *gateway, struct lws *wsi);
+void connection_free(struct lws *wsi);
+void connection_awaits_head(struct connection *connection, bool is_new);
+void connection_has_head(struct connection *connection);
+void connections_watch(gateway *gateway, lws_usec_t now);
+bool body_is_late(const gateway_configuration *c, lws_usec_t since, size_t received, lws_usec_t now);
+
+/* Whether an address has all connections that it may have, and `most` that are being refused. */
+bool address_is_refusing(gateway *gateway, const struct sockaddr_storage *from, int most);
+/* NULL for one that is not limited. */
+struct address *address_enter(gateway *gateway, const struct sockaddr_storage *from, bool *is_refused);
+void address_leave(gateway *gateway, struct address *address, bool was_refused);
 
 /* What a request's head said, copied out of libwebsockets' header table. `storage` holds all the text. */
 struct request {
@@ -190,6 +219,7 @@ struct exchange {
   struct request *request;
   uint8_t *body;
   size_t body_length;
+  lws_usec_t body_since;
   bool keep_alive;
   char *head;
   size_t head_length;
@@ -201,13 +231,16 @@ struct exchange {
   lws_dll2_t unfinished;
 };
 
+#define TOO_MANY_CONNECTIONS "this address has too many connections"
+
 int exchange_begin(struct connection *connection);
 int exchange_body(struct connection *connection, const uint8_t *bytes, size_t length);
 int exchange_body_complete(struct connection *connection);
 void exchange_answer(struct exchange *exchange, struct answer *answer); /* takes the answer */
 void exchange_gone(struct connection *connection);
 void exchange_pump(gateway *gateway);
-void exchange_watch(struct exchange *exchange);
+void exchange_watch(struct exchange *exchange, lws_usec_t now);
+bool exchange_refuse_late(struct connection *connection); /* false when out of memory */
 void exchange_finish(struct exchange *exchange);
 void exchange_give_up(struct exchange *exchange);
 

@@ -30,6 +30,7 @@ int session_open(struct connection *connection) {
     return -1;
   }
   connection->session = session;
+  connection_has_head(connection);
   session_heard(session);
   gateway->configuration.callbacks.opened(gateway->context, session->id, &connection->handshake->head);
   request_free(connection->handshake);

@@ -44,6 +44,9 @@ package final class Gateway: @unchecked Sendable {
   /// The port that is listened on.
   package var port: Int { Int(gateway_port(pointer)) }
 
+  /// What was refused since the start.
+  package var counters: GatewayCounters { GatewayCounters(gateway_count(pointer)) }
+
   /// Sends a frame to a session.
   package func send(_ frame: Frame, to session: SessionID) {
     queue(frame, to: CollectionOfOne(session.rawValue))

@@ -28,6 +28,17 @@ package struct GatewayConfiguration: Sendable {
   package var messageRate = 0
   /// Messages that a session may send at once, after a pause.
   package var messageBurst = 1_000
+  /// Connections that one IPv4 address or IPv6 /64 may have; more are answered 429. 0 for any number.
+  package var addressLimit = 0
+  /// Whether clients on this machine count as well.
+  package var limitsLoopback = false
+  /// The time in which a request's head must have come, from the connection's opening or from its first byte; otherwise it is
+  /// answered 408. Zero for no limit, as for bodies.
+  package var headTimeout = Duration.seconds(10)
+  /// The time in which a request's body must have come.
+  package var bodyTimeout = Duration.seconds(60)
+  /// Bytes a second that a body must keep up after its first five seconds; 0 for no limit.
+  package var bodyRate = 1_024
   /// Time without a sign of life after which a session is pinged.
   package var pingAfter = Duration.seconds(30)
   /// Time without a sign of life after which a session is closed.

@@ -81,6 +81,11 @@ package final class FreshetServer: Sendable {
     result.bodyLimit = configuration.messageLimit
     result.messageRate = configuration.messagesPerSecond
     result.messageBurst = 5 * configuration.messagesPerSecond
+    result.addressLimit = configuration.connectionsPerAddress ?? 1_000
+    result.limitsLoopback = configuration.connectionsPerAddress != nil
+    result.headTimeout = configuration.headTimeout
+    result.bodyTimeout = configuration.bodyTimeout
+    result.bodyRate = configuration.bodyRate
     result.staticHeaders = [
       (
         "Content-Security-Policy",

@@ -15,7 +15,7 @@ package struct ConfigurationFile: Sendable {
   package var allowedHosts: [String]?
   /// Bytes.
   package var captureMemory: Int?
-  package var messagesPerSecond: Int?
+  package var limits: [LimitSetting: Int] = [:]
   package var queries: [PublishedQuery] = []
 
   package init() {}
@@ -49,10 +49,11 @@ package struct ConfigurationFile: Sendable {
       case "allowedOrigins": allowedOrigins = try value.texts()
       case "allowedHosts": allowedHosts = try value.texts()
       case "captureMemory": captureMemory = try value.bytes()
-      case "messagesPerSecond": messagesPerSecond = try value.count()
       case "queries":
         for (name, query) in try value.members() { queries.append(try PublishedQuery(name, query)) }
-      default: throw value.error("is not a setting")
+      default:
+        guard let limit = LimitSetting(rawValue: name) else { throw value.error("is not a setting") }
+        limits[limit] = try value.limit(limit)
       }
     }
   }

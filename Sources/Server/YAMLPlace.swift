@@ -55,12 +55,9 @@ struct YAMLPlace {
     return Int(value)
   }
 
-  /// A number up to a million; 0 stands for no limit.
-  func count() throws(ServerError) -> Int {
-    guard case .integer(let value)? = JSONValue(node), Count.range.contains(Int(value)) else {
-      throw error("must be \(Count.description)")
-    }
-    return Int(value)
+  func limit(_ limit: LimitSetting) throws(ServerError) -> Int {
+    guard let value = limit.parse(try text()) else { throw error("must be \(limit.expectation)") }
+    return value
   }
 
   func bytes() throws(ServerError) -> Int {

@@ -80,11 +80,10 @@ struct Settings {
     return bytes
   }
 
-  /// A number that is limited by a setting.
-  func count(_ variable: String, _ inFile: KeyPath<ConfigurationFile, Int?>) throws -> Int? {
-    guard let text = text(variable) else { return file[keyPath: inFile] }
-    guard let count = Count.parse(text) else { throw CommandFailure("\(variable) must be \(Count.description)") }
-    return count
+  func limit(_ limit: LimitSetting) throws -> Int? {
+    guard let text = text(limit.variable) else { return file.limits[limit] }
+    guard let value = limit.parse(text) else { throw CommandFailure("\(limit.variable) must be \(limit.expectation)") }
+    return value
   }
 
   /// Comma-separated.
@@ -180,8 +179,9 @@ struct ServeOptions: ParsableArguments {
     let hosts = allowHost.isEmpty ? settings.list("FRESHET_ALLOWED_HOSTS") ?? file.allowedHosts : allowHost
     configuration.allowedHosts = Set((hosts ?? []).map { $0.lowercased() })
     configuration.captureMemory = try settings.captureMemory() ?? configuration.captureMemory
-    configuration.messagesPerSecond =
-      try settings.count("FRESHET_MESSAGES_PER_SECOND", \.messagesPerSecond) ?? configuration.messagesPerSecond
+    for limit in LimitSetting.allCases {
+      if let value = try settings.limit(limit) { configuration.set(limit, to: value) }
+    }
     configuration.queries = PublishedQueries(file.queries)
     return configuration
   }

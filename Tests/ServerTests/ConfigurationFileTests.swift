@@ -18,6 +18,10 @@ import Testing
         allowedHosts:
           - a.example
         messagesPerSecond: 50
+        connectionsPerAddress: 60
+        headTimeout: 5
+        bodyTimeout: 15
+        bodyRate: 0
         queries:
           failedBanks:
             description: Failed banks of one state
@@ -36,7 +40,11 @@ import Testing
     #expect(file.database == "app.sqlite" && file.host == "0.0.0.0" && file.port == 9_090)
     #expect(file.allowWrites == true && file.allowQueries == false)
     #expect(file.allowedOrigins == ["https://a.example", "https://b.example"] && file.allowedHosts == ["a.example"])
-    #expect(file.messagesPerSecond == 50)
+    #expect(
+      file.limits == [
+        .messagesPerSecond: 50, .connectionsPerAddress: 60, .headTimeout: 5, .bodyTimeout: 15, .bodyRate: 0,
+      ])
+    #expect(LimitSetting.connectionsPerAddress.variable == "FRESHET_CONNECTIONS_PER_ADDRESS")
     let query = try #require(file.queries.first)
     #expect(query.name == "failedBanks" && query.description == "Failed banks of one state")
     #expect(query.query.from == "bank" && query.query.filter == "state = :state" && query.query.limit == 5)

@@ -102,6 +102,11 @@ typedef struct gateway_configuration {
   size_t outbox_limit;                   /* bytes queued for a session above which reading from it pauses */
   int message_rate;                      /* messages that a session may send a second, as long as it likes; 0: any number */
   int message_burst;                     /* messages that it may send at once after a pause; above both it is read slowly */
+  int address_limit;                     /* connections of one IPv4 address or IPv6 /64, more are answered 429; 0: any number */
+  bool limits_loopback;                  /* whether that is also for clients on this machine */
+  int head_timeout;                      /* milliseconds in which a request's head must have come; 408; 0: no limit */
+  int body_timeout;                      /* milliseconds in which a request's body must have come; 408; 0: no limit */
+  int body_rate;                         /* bytes a second that a body must keep up after its first five seconds; 408 */
   int ping_after;                        /* milliseconds without a sign of life after which a session is pinged */
   int hang_up_after;                     /* milliseconds without a sign of life after which a session is closed */
   const char *heartbeat;                 /* what is sent to a stream when nothing else is; "" for nothing */
@@ -119,6 +124,14 @@ gateway *_Nullable gateway_create(const gateway_configuration *configuration, ch
 
 /* Starts the service thread, whose callbacks get `context`. False on failure, with a sentence in `error`. Once. */
 bool gateway_start(gateway *gateway, void *_Nullable context, char *error, size_t capacity);
+
+/* What was refused since the start. */
+typedef struct gateway_counters {
+  uint64_t address; /* connections: their address had too many */
+  uint64_t late;    /* requests that did not come in time */
+} gateway_counters;
+/* Any thread. */
+gateway_counters gateway_count(const gateway *gateway);
 
 /* The port that is listened on. Any thread. */
 int gateway_port(const gateway *gateway);
