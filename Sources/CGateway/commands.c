@@ -8,13 +8,13 @@
 #include "commands.h"
 
 /* Lets go of what a command owns. */
-static void discard(const struct command *command) {
+static void discard(gateway *gateway, const struct command *command) {
   switch (command->kind) {
     case COMMAND_QUEUE:
-      gateway_frame_release(command->dispatch->frame);
+      frame_let_go(gateway, command->dispatch->frame);
       free(command->dispatch);
       break;
-    case COMMAND_STREAM_SEND: gateway_frame_release(command->frame); break;
+    case COMMAND_STREAM_SEND: frame_let_go(gateway, command->frame); break;
     case COMMAND_ANSWER:
     case COMMAND_STREAM_BEGIN: answer_free(command->answer); break;
     case COMMAND_CLOSE:
@@ -50,7 +50,7 @@ static void push(gateway *gateway, struct command command, bool is_urgent) {
   bool queued = gateway->state != ENDED && append(&gateway->inbox, &command);
   if (is_urgent) wake(gateway);
   pthread_mutex_unlock(&gateway->lock);
-  if (!queued) discard(&command);
+  if (!queued) discard(gateway, &command);
 }
 
 void commands_push(gateway *gateway, struct command command) { push(gateway, command, true); }
@@ -65,7 +65,7 @@ static void send_to_all(gateway *gateway, const struct dispatch *dispatch) {
   for (size_t i = 0; i < dispatch->count; i++) {
     struct session *session = registry_find(&gateway->sessions, dispatch->sessions[i]);
     if (!session) continue;
-    gateway_frame_retain(dispatch->frame);
+    frame_hold(gateway, dispatch->frame);
     session_send(session, dispatch->frame);
   }
 }
@@ -107,7 +107,7 @@ static void run(gateway *gateway, struct command *command) {
       gateway_begin_stop(gateway, command->code, command->reason ? command->reason : "", command->milliseconds);
       break;
   }
-  discard(command);
+  discard(gateway, command);
 }
 
 void commands_run(gateway *gateway) {
@@ -129,7 +129,7 @@ void commands_end(gateway *gateway) {
 }
 
 void commands_free(gateway *gateway) {
-  for (size_t i = 0; i < gateway->inbox.count; i++) discard(&gateway->inbox.items[i]);
+  for (size_t i = 0; i < gateway->inbox.count; i++) discard(gateway, &gateway->inbox.items[i]);
   free(gateway->inbox.items);
   free(gateway->taken.items);
 }
@@ -137,7 +137,7 @@ void commands_free(gateway *gateway) {
 void gateway_queue(gateway *gateway, gateway_frame *frame, const gateway_session_id *sessions, size_t count) {
   struct dispatch *dispatch = malloc(sizeof *dispatch + count * sizeof *sessions);
   if (!dispatch) return;
-  gateway_frame_retain(frame);
+  frame_hold(gateway, frame);
   dispatch->frame = frame;
   dispatch->count = count;
   memcpy(dispatch->sessions, sessions, count * sizeof *sessions);
@@ -159,7 +159,9 @@ void gateway_stop_listening(gateway *gateway) {
 
 void gateway_respond(gateway *gateway, gateway_request_id request, int status, const char *headers,
                      const uint8_t *body, size_t length) {
-  struct answer *answer = answer_create(status, headers, body, length);
+  struct answer *answer = gateway_has_room(gateway, length) ? answer_create(status, headers, body, length)
+                                                            : outgoing_refusal(gateway);
+  outgoing_charge(gateway, answer);
   commands_push(gateway, (struct command){.kind = COMMAND_ANSWER, .id = request, .answer = answer});
 }
 
@@ -170,7 +172,7 @@ void gateway_stream_begin(gateway *gateway, gateway_request_id request, int stat
 }
 
 void gateway_stream_send(gateway *gateway, gateway_request_id request, gateway_frame *frame) {
-  gateway_frame_retain(frame);
+  frame_hold(gateway, frame);
   commands_push(gateway, (struct command){.kind = COMMAND_STREAM_SEND, .id = request, .frame = frame});
 }
 

@@ -9,7 +9,6 @@
  * the size of the answer, and a client that leaves while it waits is noticed by peeking at the socket.
  */
 #include <errno.h>
-#include <poll.h>
 #include <stdlib.h>
 #include <string.h>
 #include <sys/socket.h>
@@ -54,9 +53,10 @@ void exchange_give_up(struct exchange *exchange) {
   doom(exchange->gateway, exchange->connection->wsi);
 }
 
-static bool socket_has_room(int descriptor) {
-  struct pollfd watched = {.fd = descriptor, .events = POLLOUT};
-  return poll(&watched, 1, 0) == 1 && (watched.revents & POLLOUT);
+/* The client does not take what it is sent. */
+void exchange_hang_up(struct exchange *exchange) {
+  exchange->gateway->counters.stalled += 1;
+  exchange_give_up(exchange);
 }
 
 /* The answer is with the kernel: on to the next request, or close once the client has seen all of it. */
@@ -97,7 +97,7 @@ static int write_some(struct exchange *exchange, int descriptor) {
     if (written < 0) return errno == EAGAIN || errno == EWOULDBLOCK ? 0 : -1;
     exchange->sent += (size_t)written;
     turn += (size_t)written;
-    exchange->give_up_at = gateway_now(exchange->gateway) + ANSWER_PATIENCE_US;
+    exchange->give_up_at = gateway_now(exchange->gateway) + read_patience(exchange->gateway);
   }
   return 0;
 }
@@ -111,7 +111,7 @@ static void advance(struct exchange *exchange) {
     lws_dll2_remove(&exchange->unfinished);
     exchange_finish(exchange);
   } else if (gateway_now(exchange->gateway) >= exchange->give_up_at) {
-    exchange_give_up(exchange);
+    exchange_hang_up(exchange);
   } else {
     leave_to_pump(exchange);
   }
@@ -144,6 +144,7 @@ void exchange_pump(gateway *gateway) {
 void exchange_answer(struct exchange *exchange, struct answer *answer) {
   exchange->state = WRITING;
   exchange->answer = answer;
+  outgoing_charge(exchange->gateway, answer);
   exchange->head = answer ? answer_head(answer, exchange->keep_alive, &exchange->head_length) : NULL;
   if (!exchange->head) {
     exchange_give_up(exchange);
@@ -151,7 +152,7 @@ void exchange_answer(struct exchange *exchange, struct answer *answer) {
   }
   bool bodyless = exchange->request->is_head || answer->status == 204 || answer->status == 304;
   exchange->total = exchange->head_length + (bodyless ? 0 : answer->length);
-  exchange->give_up_at = gateway_now(exchange->gateway) + ANSWER_PATIENCE_US;
+  exchange->give_up_at = gateway_now(exchange->gateway) + read_patience(exchange->gateway);
   advance(exchange);
 }
 
@@ -163,13 +164,16 @@ static bool is_dynamic(const gateway *gateway, gateway_span path) {
   return false;
 }
 
+static void stop_reading(struct exchange *exchange) {
+  lws_rx_flow_control(exchange->connection->wsi, 0);
+  lws_set_timeout(exchange->connection->wsi, NO_PENDING_TIMEOUT, 0);
+}
+
 /* The request is whole: no more is read until it is answered. */
 static void dispatch(struct exchange *exchange) {
   gateway *gateway = exchange->gateway;
   struct request *request = exchange->request;
-  struct lws *wsi = exchange->connection->wsi;
-  lws_rx_flow_control(wsi, 0);
-  lws_set_timeout(wsi, NO_PENDING_TIMEOUT, 0);
+  stop_reading(exchange);
   exchange->state = WAITING;
   request->head.body = (gateway_span){exchange->body, exchange->body_length};
   if (span_equals(request->head.path, gateway->configuration.live_path)) {
@@ -184,9 +188,7 @@ static void dispatch(struct exchange *exchange) {
 
 /* Answers and closes: the rest of the request is not read. */
 static int refuse(struct exchange *exchange, int status, const char *title, const char *code, const char *detail) {
-  struct lws *wsi = exchange->connection->wsi;
-  lws_rx_flow_control(wsi, 0);
-  lws_set_timeout(wsi, NO_PENDING_TIMEOUT, 0);
+  stop_reading(exchange);
   exchange->keep_alive = false;
   const char *headers = status == 429 || status == 503 ? "Retry-After: 1\n" : NULL;
   exchange_answer(exchange, answer_problem(status, title, code, detail, headers));
@@ -285,7 +287,6 @@ void exchange_gone(struct connection *connection) {
 
 /* Is the body too slow? Has the client of an unanswered request left? Nobody else would notice while reading is paused. */
 void exchange_watch(struct exchange *exchange, lws_usec_t now) {
-  char peeked;
   if (exchange->state == STREAMING) stream_watch(exchange->stream);
   if (exchange->state == READING &&
       body_is_late(&exchange->gateway->configuration, exchange->body_since, exchange->body_length, now)) {
@@ -293,6 +294,5 @@ void exchange_watch(struct exchange *exchange, lws_usec_t now) {
     return;
   }
   if (exchange->state != WAITING) return;
-  ssize_t count = recv(lws_get_socket_fd(exchange->connection->wsi), &peeked, 1, MSG_PEEK | MSG_DONTWAIT);
-  if (count == 0 || (count < 0 && errno != EAGAIN && errno != EINTR)) exchange_give_up(exchange);
+  if (socket_has_ended(lws_get_socket_fd(exchange->connection->wsi))) exchange_give_up(exchange);
 }

@@ -7,6 +7,8 @@
  *   listener.c    the listening socket
  *   connection.c  accepted sockets, and how long a request may take to come
  *   address.c     how many connections an address has
+ *   outgoing.c    the memory of what is on its way out
+ *   socket.c      what only the kernel knows of a socket
  *   registry.c    ids
  *   handshake.c   which sessions there may be
  *   session.c     WebSocket sessions: frames out, closing
@@ -34,8 +36,6 @@
 #define GATHER_BYTES ((size_t)64 * 1024)
 /* How long a peer may take to read what is left and to answer a Close frame. */
 #define CLOSE_PATIENCE_US (5 * (lws_usec_t)LWS_US_PER_SEC)
-/* How long the reader of an HTTP answer may stand still. */
-#define ANSWER_PATIENCE_US (60 * (lws_usec_t)LWS_US_PER_SEC)
 /* How often answers that the kernel had no room for are tried again. */
 #define PUMP_INTERVAL_US ((lws_usec_t)5000)
 /* How often sessions and waiting requests are looked at for signs of life. */
@@ -64,6 +64,7 @@ struct answer {
   uint8_t *body;
   size_t length;
   bool is_stream, is_chunked; /* a head without Content-Length */
+  gateway *charged;           /* in whose budget its length counts; NULL: in none yet */
 };
 
 struct answer *answer_create(int status, const char *headers, const uint8_t *body, size_t length);
@@ -135,6 +136,8 @@ struct gateway {
   struct command_list inbox;
   bool wake_pending; /* the service thread has been woken and has not taken the inbox yet */
 
+  atomic_size_t outgoing; /* bytes on their way out; any thread */
+
   /* Service thread. */
   struct command_list taken;
   struct registry sessions;  /* struct session */
@@ -157,7 +160,7 @@ struct gateway {
   lws_usec_t throttle_at;
   lws_dll2_owner_t unfinished; /* exchanges that the pump looks after */
   struct {
-    atomic_uint_fast64_t address, late;
+    atomic_uint_fast64_t address, late, memory, stalled;
   } counters; /* read by any thread */
   bool stopping;
   uint16_t stop_code;
@@ -243,6 +246,7 @@ void exchange_watch(struct exchange *exchange, lws_usec_t now);
 bool exchange_refuse_late(struct connection *connection); /* false when out of memory */
 void exchange_finish(struct exchange *exchange);
 void exchange_give_up(struct exchange *exchange);
+void exchange_hang_up(struct exchange *exchange);
 
 void stream_begin(struct exchange *exchange, struct answer *answer); /* takes the answer */
 void stream_send(struct stream *stream, gateway_frame *frame);       /* takes the reference */
@@ -268,6 +272,7 @@ struct session {
   gateway_frame *few[4]; /* the ring of a session that never had more queued */
   size_t queued;
   size_t in_flight;      /* bytes given to lws_write that libwebsockets has not passed on entirely */
+  size_t copied;         /* of those, what counts in the budget: libwebsockets has a copy */
   lws_dll2_t due;        /* in the gateway's list */
   bool waits;            /* libwebsockets will call back when the socket has room */
   bool owes_drained;     /* frames were queued since `drained` was last told */
@@ -288,6 +293,8 @@ struct session {
   lws_usec_t close_by;
 
   lws_usec_t heard_at; /* the last sign of life */
+  lws_usec_t taken_at; /* when the peer last took something, or there was nothing to take */
+  uint64_t progress;   /* see socket_progress */
   bool pinged, ping_due;
 };
 
@@ -317,6 +324,21 @@ int listener_open(gateway *gateway, char *error, size_t capacity);
 bool listener_adopt(gateway *gateway);
 int listener_accept(gateway *gateway);
 void listener_close(gateway *gateway);
+
+/* A reference that counts in the gateway's budget. Any thread. */
+void frame_hold(gateway *gateway, gateway_frame *frame);
+void frame_let_go(gateway *gateway, gateway_frame *frame);
+void outgoing_add(gateway *gateway, size_t bytes);
+void outgoing_remove(gateway *gateway, size_t bytes);
+void outgoing_charge(gateway *gateway, struct answer *answer);
+struct answer *outgoing_refusal(gateway *gateway);
+
+/* A number that changes when the peer takes something; always 0 where the system does not say. */
+uint64_t socket_progress(int descriptor);
+bool socket_has_room(int descriptor);
+bool socket_has_ended(int descriptor); /* the peer has left */
+/* How long a peer may take nothing of what is on its way to it. */
+lws_usec_t read_patience(const gateway *gateway);
 
 /* The bytes of a finished frame on the wire, header first. */
 const uint8_t *frame_wire_bytes(const gateway_frame *frame);

@@ -47,8 +47,9 @@ void session_gone(struct session *session) {
   lws_dll2_remove(&session->due);
   lws_dll2_remove(&session->throttled);
   for (uint32_t i = 0; i < session->count; i++) {
-    gateway_frame_release(session->frames[(session->first + i) % session->capacity]);
+    frame_let_go(gateway, session->frames[(session->first + i) % session->capacity]);
   }
+  outgoing_remove(gateway, session->copied);
   if (session->frames != session->few) free(session->frames);
   free(session->message);
   free(session->close_reason);
@@ -73,17 +74,18 @@ static bool make_room(struct session *session) {
 
 void session_send(struct session *session, gateway_frame *frame) {
   if (session->closing || session->ended) {
-    gateway_frame_release(frame);
+    frame_let_go(session->gateway, frame);
     return;
   }
   if (!make_room(session)) {
-    gateway_frame_release(frame);
+    frame_let_go(session->gateway, frame);
     session_close(session, 1011, "out of memory");
     return;
   }
   session->frames[(session->first + session->count++) % session->capacity] = frame;
   session->queued += gateway_frame_size(frame);
   session->owes_drained = true;
+  if (session->queued == gateway_frame_size(frame)) session->taken_at = gateway_now(session->gateway);
   session_wants_to_write(session);
   if (session->waits) session_watch_outbox(session);
 }
@@ -161,7 +163,7 @@ static int write_one(struct session *session) {
   gateway_frame *frame = take_frame(session);
   uint8_t *bytes = (uint8_t *)(uintptr_t)frame_wire_bytes(frame);
   int written = lws_write(session->wsi, bytes, gateway_frame_size(frame), LWS_WRITE_RAW);
-  gateway_frame_release(frame);
+  frame_let_go(session->gateway, frame);
   return written;
 }
 
@@ -172,7 +174,7 @@ static int write_gathered(struct session *session) {
     gateway_frame *frame = take_frame(session);
     memcpy(start + length, frame_wire_bytes(frame), gateway_frame_size(frame));
     length += gateway_frame_size(frame);
-    gateway_frame_release(frame);
+    frame_let_go(session->gateway, frame);
   }
   return lws_write(session->wsi, start, length, LWS_WRITE_RAW);
 }
@@ -187,6 +189,8 @@ static int write_next(struct session *session) {
 /* What was in flight has left: libwebsockets calls back only then. */
 static void settle(struct session *session) {
   if (!session->in_flight) return;
+  outgoing_remove(session->gateway, session->copied);
+  session->copied = 0;
   session->queued -= session->in_flight;
   session->in_flight = 0;
   session_heard(session); /* the peer has made room, so it is there */
@@ -205,7 +209,12 @@ static int write_what_is_due(struct session *session) {
   while (session->count) {
     if (lws_partial_buffered(wsi)) return 0;
     if (write_next(session) < 0) return -1;
-    if (lws_partial_buffered(wsi)) return 0;
+    if (lws_partial_buffered(wsi)) {
+      /* libwebsockets has copied what is left: all of it is counted, for it does not say how much that is. */
+      session->copied = session->in_flight;
+      outgoing_add(session->gateway, session->copied);
+      return 0;
+    }
     session->queued -= session->in_flight;
     session->in_flight = 0;
     if (session->count && lws_send_pipe_choked(wsi)) return 0;

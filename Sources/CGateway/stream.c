@@ -71,7 +71,7 @@ static bool make_room(struct stream *stream) {
 /* Queues a frame, or with NULL the end of the chunked coding. Takes the reference. */
 static void enqueue(struct stream *stream, gateway_frame *frame) {
   if (!make_room(stream)) {
-    if (frame) gateway_frame_release(frame);
+    if (frame) frame_let_go(stream->exchange->gateway, frame);
     exchange_give_up(stream->exchange);
     return;
   }
@@ -91,7 +91,7 @@ static void enqueue(struct stream *stream, gateway_frame *frame) {
 
 static void drop_first(struct stream *stream) {
   struct chunk *chunk = chunk_at(stream, 0);
-  if (chunk->frame) gateway_frame_release(chunk->frame);
+  if (chunk->frame) frame_let_go(stream->exchange->gateway, chunk->frame);
   stream->first = (stream->first + 1) % stream->capacity;
   stream->count -= 1;
 }
@@ -127,12 +127,12 @@ static bool watch_socket(struct stream *stream) {
 }
 
 /* A client that is gone without a word is noticed by what it does not acknowledge. */
-static void limit_patience(int descriptor) {
+static void limit_patience(const gateway *gateway, int descriptor) {
 #ifdef TCP_USER_TIMEOUT
-  unsigned int milliseconds = (unsigned int)(ANSWER_PATIENCE_US / LWS_US_PER_MS);
+  unsigned int milliseconds = (unsigned int)(read_patience(gateway) / LWS_US_PER_MS);
   setsockopt(descriptor, IPPROTO_TCP, TCP_USER_TIMEOUT, &milliseconds, sizeof milliseconds);
 #else
-  (void)descriptor;
+  (void)gateway, (void)descriptor;
 #endif
 }
 
@@ -167,7 +167,7 @@ void stream_begin(struct exchange *exchange, struct answer *answer) {
   if (!stream || !answer || !send_head(exchange, answer) || !watch_socket(stream)) {
     exchange_give_up(exchange);
   } else {
-    limit_patience(lws_get_socket_fd(exchange->connection->wsi));
+    limit_patience(gateway, lws_get_socket_fd(exchange->connection->wsi));
     if (gateway->stopping) stream_end(stream);
   }
   answer_free(answer);
@@ -176,7 +176,7 @@ void stream_begin(struct exchange *exchange, struct answer *answer) {
 void stream_send(struct stream *stream, gateway_frame *frame) {
   /* An empty chunk would be the end. */
   if (stream->ending || !frame_payload_length(frame)) {
-    gateway_frame_release(frame);
+    frame_let_go(stream->exchange->gateway, frame);
     return;
   }
   stream->owes_drained = true;
@@ -285,9 +285,9 @@ void stream_watch(struct stream *stream) {
   lws_usec_t silent = gateway_now(gateway) - stream->wrote_at;
   lws_usec_t limit = (lws_usec_t)gateway->configuration.heartbeat_after * LWS_US_PER_MS;
   if (stream->count) {
-    if (silent >= ANSWER_PATIENCE_US) exchange_give_up(stream->exchange);
+    if (silent >= read_patience(gateway)) exchange_hang_up(stream->exchange);
   } else if (gateway->heartbeat && limit > 0 && silent >= limit && !stream->ending) {
-    gateway_frame_retain(gateway->heartbeat);
+    frame_hold(gateway, gateway->heartbeat);
     enqueue(stream, gateway->heartbeat);
   }
 }

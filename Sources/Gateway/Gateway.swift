@@ -44,8 +44,14 @@ package final class Gateway: @unchecked Sendable {
   /// The port that is listened on.
   package var port: Int { Int(gateway_port(pointer)) }
 
-  /// What was refused since the start.
+  /// What was refused since the start, and what is on its way.
   package var counters: GatewayCounters { GatewayCounters(gateway_count(pointer)) }
+
+  /// Whether that many more bytes may be on their way out; a few always may.
+  package func hasRoom(for bytes: Int) -> Bool { gateway_has_room(pointer, bytes) }
+
+  /// Counts what the caller has refused because there was no room.
+  package func noteOverload() { gateway_note_overload(pointer) }
 
   /// Sends a frame to a session.
   package func send(_ frame: Frame, to session: SessionID) {
@@ -75,7 +81,7 @@ package final class Gateway: @unchecked Sendable {
   }
 
   /// Answers an HTTP request. Content-Length, Connection and Date are the gateway's; a HEAD request gets the headers
-  /// alone.
+  /// alone. Where there is no room for the body, the answer is 503.
   package func respond(
     to request: RequestID, status: Int, headers: [(name: String, value: String)] = [],
     body: some Collection<UInt8> = EmptyCollection()

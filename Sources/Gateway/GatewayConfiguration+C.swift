@@ -43,7 +43,8 @@ extension GatewayConfiguration {
       static_headers: strings[3].baseAddress!, message_limit: messageLimit, body_limit: bodyLimit,
       outbox_limit: outboxLimit, message_rate: Int32(clamping: messageRate),
       message_burst: Int32(clamping: messageBurst), address_limit: Int32(clamping: addressLimit),
-      limits_loopback: limitsLoopback, head_timeout: headTimeout.milliseconds, body_timeout: bodyTimeout.milliseconds,
+      limits_loopback: limitsLoopback, outgoing_limit: outgoingLimit, read_timeout: readTimeout.milliseconds,
+      head_timeout: headTimeout.milliseconds, body_timeout: bodyTimeout.milliseconds,
       body_rate: Int32(clamping: bodyRate), ping_after: pingAfter.milliseconds,
       hang_up_after: hangUpAfter.milliseconds, heartbeat: strings[4].baseAddress!,
       heartbeat_after: heartbeatAfter.milliseconds, callbacks: callbacks)

@@ -32,6 +32,10 @@ package struct GatewayConfiguration: Sendable {
   package var addressLimit = 0
   /// Whether clients on this machine count as well.
   package var limitsLoopback = false
+  /// Bytes that may be on their way out, in frames, answers and streams; more answers get 503. 0 for any number.
+  package var outgoingLimit = 0
+  /// The time in which a client must take something of what was sent to it; otherwise it is closed. Zero for a day.
+  package var readTimeout = Duration.seconds(60)
   /// The time in which a request's head must have come, from the connection's opening or from its first byte; otherwise it is
   /// answered 408. Zero for no limit, as for bodies.
   package var headTimeout = Duration.seconds(10)

@@ -53,7 +53,7 @@ package final class FreshetServer: Sendable {
       pool.stop()
       throw ServerError(error.message)
     }
-    output.start(gateway, transactions)
+    output.start(gateway, transactions) { [pool] session in pool.post(.sessionClosed(session)) }
     front.start(self)
     checkPublishedQueries()
   }
@@ -86,6 +86,8 @@ package final class FreshetServer: Sendable {
     result.headTimeout = configuration.headTimeout
     result.bodyTimeout = configuration.bodyTimeout
     result.bodyRate = configuration.bodyRate
+    result.readTimeout = configuration.readTimeout
+    result.outgoingLimit = configuration.outgoingMemory
     result.staticHeaders = [
       (
         "Content-Security-Policy",

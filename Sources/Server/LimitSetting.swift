@@ -8,6 +8,10 @@ package enum LimitSetting: String, CaseIterable, Sendable {
   case bodyTimeout
   /// Bytes a second.
   case bodyRate
+  /// Seconds.
+  case readTimeout
+  /// Bytes.
+  case outgoingMemory
 
   /// The environment variable: `bodyRate` is FRESHET_BODY_RATE.
   package var variable: String {
@@ -15,9 +19,11 @@ package enum LimitSetting: String, CaseIterable, Sendable {
   }
 
   /// What a variable says. Nil when it is no value for this setting: then `expectation` says what would be.
-  package func parse(_ text: String) -> Int? { Count.parse(text) }
+  package func parse(_ text: String) -> Int? { isMemory ? ByteCount.parse(text) : Count.parse(text) }
 
-  package var expectation: String { Count.description }
+  package var expectation: String { isMemory ? "an amount of memory, such as 256 MiB" : Count.description }
+
+  private var isMemory: Bool { self == .outgoingMemory }
 }
 
 extension ServerConfiguration {
@@ -28,6 +34,8 @@ extension ServerConfiguration {
     case .headTimeout: headTimeout = .seconds(value)
     case .bodyTimeout: bodyTimeout = .seconds(value)
     case .bodyRate: bodyRate = value
+    case .readTimeout: readTimeout = .seconds(value)
+    case .outgoingMemory: outgoingMemory = value
     }
   }
 }

@@ -63,7 +63,10 @@ extension FreshetServer {
     let refused = gateway.counters
     text.counters(
       "freshet_refused_total", "What was refused at the sockets, by why.", label: "reason",
-      [("address", refused.address), ("late", refused.late)])
+      [
+        ("address", refused.address), ("late", refused.late), ("memory", refused.memory), ("stalled", refused.stalled),
+      ])
+    text.gauge("freshet_outgoing_bytes", "What is on its way to clients.", refused.outgoing)
     text.gauge("process_start_time_seconds", "When the server was started, in seconds since 1970.", startTime)
     return text.text
   }

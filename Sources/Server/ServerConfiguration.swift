@@ -38,6 +38,10 @@ package struct ServerConfiguration: Sendable {
   package var bodyTimeout = Duration.seconds(60)
   /// Bytes a second that a body must keep up after its first five seconds; 0 for no limit.
   package var bodyRate = 1_024
+  /// The time in which a client must take something of what was sent to it.
+  package var readTimeout = Duration.seconds(30)
+  /// Bytes that may be on their way to clients; then results are refused until there is room. 0 for any number.
+  package var outgoingMemory = 256 << 20
   /// The longest message and HTTP body, in bytes.
   package var messageLimit = 1 << 20
   /// The longest that a query may run when it is first asked, and that a client's transaction may take.

@@ -130,14 +130,28 @@ extension FreshetServer {
     output.send(.error(error, isFatal: false), to: key)
   }
 
+  /// What leads to rows is refused before anybody works for it.
+  ///
+  /// - Throws: `overloaded` while as much is on its way to clients as may be.
+  func checkRoom() throws(FreshetError) {
+    // Rows come in parts: one of them has to fit.
+    if gateway.hasRoom(for: 64 << 10) { return }
+    gateway.noteOverload()
+    throw FreshetError.noRoom
+  }
+
   private func request(_ request: SubscriptionRequest, _ key: SubscriptionKey) {
+    do throws(FreshetError) { try checkRoom() } catch { return output.send(.error(error, isFatal: false), to: key) }
     guard let (key, worker) = sessions.find(key.id, of: key.session) else { return refuse(key) }
     worker.post(.request(key, request, ticket: ticket(key.session)))
   }
 
   private func perform(_ subscribe: ClientMessage.Subscribe, _ key: SubscriptionKey) {
     let query: Query
-    do throws(FreshetError) { query = try self.query(.init(subscribe.query)) } catch {
+    do throws(FreshetError) {
+      try checkRoom()
+      query = try self.query(.init(subscribe.query))
+    } catch {
       return output.send(.error(error, isFatal: true), to: key)
     }
     let worker = pool.worker(for: query)

@@ -22,6 +22,8 @@ import Testing
         headTimeout: 5
         bodyTimeout: 15
         bodyRate: 0
+        readTimeout: 20
+        outgoingMemory: 1 GiB
         queries:
           failedBanks:
             description: Failed banks of one state
@@ -43,6 +45,7 @@ import Testing
     #expect(
       file.limits == [
         .messagesPerSecond: 50, .connectionsPerAddress: 60, .headTimeout: 5, .bodyTimeout: 15, .bodyRate: 0,
+        .readTimeout: 20, .outgoingMemory: 1 << 30,
       ])
     #expect(LimitSetting.connectionsPerAddress.variable == "FRESHET_CONNECTIONS_PER_ADDRESS")
     let query = try #require(file.queries.first)

@@ -104,6 +104,8 @@ typedef struct gateway_configuration {
   int message_burst;                     /* messages that it may send at once after a pause; above both it is read slowly */
   int address_limit;                     /* connections of one IPv4 address or IPv6 /64, more are answered 429; 0: any number */
   bool limits_loopback;                  /* whether that is also for clients on this machine */
+  size_t outgoing_limit;                 /* bytes that may be on their way out; more answers get 503; 0: any number */
+  int read_timeout;                      /* milliseconds in which a client must take something of what was sent to it */
   int head_timeout;                      /* milliseconds in which a request's head must have come; 408; 0: no limit */
   int body_timeout;                      /* milliseconds in which a request's body must have come; 408; 0: no limit */
   int body_rate;                         /* bytes a second that a body must keep up after its first five seconds; 408 */
@@ -125,13 +127,21 @@ gateway *_Nullable gateway_create(const gateway_configuration *configuration, ch
 /* Starts the service thread, whose callbacks get `context`. False on failure, with a sentence in `error`. Once. */
 bool gateway_start(gateway *gateway, void *_Nullable context, char *error, size_t capacity);
 
-/* What was refused since the start. */
+/* What was refused since the start, and what is on its way. */
 typedef struct gateway_counters {
   uint64_t address; /* connections: their address had too many */
   uint64_t late;    /* requests that did not come in time */
+  uint64_t memory;  /* answers that there was no room for */
+  uint64_t stalled; /* connections that took nothing of what was sent to them */
+  uint64_t outgoing; /* bytes on their way out now */
 } gateway_counters;
 /* Any thread. */
 gateway_counters gateway_count(const gateway *gateway);
+
+/* Whether that many more bytes may be on their way out; a few always may. Any thread. */
+bool gateway_has_room(const gateway *gateway, size_t bytes);
+/* Counts what the caller has refused because there was no room. Any thread. */
+void gateway_note_overload(gateway *gateway);
 
 /* The port that is listened on. Any thread. */
 int gateway_port(const gateway *gateway);
@@ -187,7 +197,7 @@ void gateway_respond(gateway *gateway, gateway_request_id request, int status, c
  * Streams: answers without a known end, such as server-sent events.
  *
  * Begins to answer a request with status and headers; frames follow until gateway_stream_end, or until the client leaves
- * (also one that reads nothing for a minute). To a HEAD request this is the whole answer, and no callback comes. The
+ * (also one that reads nothing for read_timeout). To a HEAD request this is the whole answer, and no callback comes. The
  * connection is closed after the stream. Any thread.
  */
 void gateway_stream_begin(gateway *gateway, gateway_request_id request, int status, const char *headers);
