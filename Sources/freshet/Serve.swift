@@ -158,6 +158,7 @@ struct ServeOptions: ParsableArguments {
     logger.info("serving \(path) at http://\(name):\(server.port)/")
     try whenListening(server)
     let signal = signals.wait()
+    ForcedEnd.schedule(signal, logger)
     logger.info("stopping", metadata: ["signal": "\(signal)"])
     server.stop()
     logger.info("stopped")
