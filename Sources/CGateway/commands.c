@@ -14,13 +14,11 @@ static void discard(gateway *gateway, const struct command *command) {
       frame_let_go(gateway, command->dispatch->frame);
       free(command->dispatch);
       break;
-    case COMMAND_STREAM_SEND: frame_let_go(gateway, command->frame); break;
     case COMMAND_ANSWER:
     case COMMAND_STREAM_BEGIN: answer_free(command->answer); break;
     case COMMAND_CLOSE:
     case COMMAND_STOP: free(command->reason); break;
     case COMMAND_RESUME:
-    case COMMAND_STREAM_END:
     case COMMAND_STOP_LISTENING: break;
   }
 }
@@ -62,12 +60,7 @@ void gateway_flush(gateway *gateway) {
 }
 
 static void send_to_all(gateway *gateway, const struct dispatch *dispatch) {
-  for (size_t i = 0; i < dispatch->count; i++) {
-    struct session *session = registry_find(&gateway->sessions, dispatch->sessions[i]);
-    if (!session) continue;
-    frame_hold(gateway, dispatch->frame);
-    session_send(session, dispatch->frame);
-  }
+  for (size_t i = 0; i < dispatch->count; i++) channel_send(gateway, dispatch->channels[i], dispatch->frame);
 }
 
 static void run(gateway *gateway, struct command *command) {
@@ -76,8 +69,7 @@ static void run(gateway *gateway, struct command *command) {
   switch (command->kind) {
     case COMMAND_QUEUE: send_to_all(gateway, command->dispatch); break;
     case COMMAND_CLOSE:
-      session = registry_find(&gateway->sessions, command->id);
-      if (session) session_close(session, command->code, command->reason ? command->reason : "");
+      channel_close(gateway, command->id, command->code, command->reason ? command->reason : "");
       break;
     case COMMAND_RESUME:
       session = registry_find(&gateway->sessions, command->id);
@@ -93,15 +85,6 @@ static void run(gateway *gateway, struct command *command) {
       if (!exchange || exchange->state != WAITING) break;
       stream_begin(exchange, command->answer);
       return;
-    case COMMAND_STREAM_SEND:
-      exchange = registry_find(&gateway->exchanges, command->id);
-      if (!exchange || exchange->state != STREAMING) break;
-      stream_send(exchange->stream, command->frame);
-      return;
-    case COMMAND_STREAM_END:
-      exchange = registry_find(&gateway->exchanges, command->id);
-      if (exchange && exchange->state == STREAMING) stream_end(exchange->stream);
-      break;
     case COMMAND_STOP_LISTENING: listener_close(gateway); break;
     case COMMAND_STOP:
       gateway_begin_stop(gateway, command->code, command->reason ? command->reason : "", command->milliseconds);
@@ -134,19 +117,19 @@ void commands_free(gateway *gateway) {
   free(gateway->taken.items);
 }
 
-void gateway_queue(gateway *gateway, gateway_frame *frame, const gateway_session_id *sessions, size_t count) {
-  struct dispatch *dispatch = malloc(sizeof *dispatch + count * sizeof *sessions);
+void gateway_queue(gateway *gateway, gateway_frame *frame, const gateway_channel_id *channels, size_t count) {
+  struct dispatch *dispatch = malloc(sizeof *dispatch + count * sizeof *channels);
   if (!dispatch) return;
   frame_hold(gateway, frame);
   dispatch->frame = frame;
   dispatch->count = count;
-  memcpy(dispatch->sessions, sessions, count * sizeof *sessions);
+  memcpy(dispatch->channels, channels, count * sizeof *channels);
   push(gateway, (struct command){.kind = COMMAND_QUEUE, .dispatch = dispatch}, false);
 }
 
-void gateway_close(gateway *gateway, gateway_session_id session, uint16_t code, const char *reason) {
+void gateway_close(gateway *gateway, gateway_channel_id channel, uint16_t code, const char *reason) {
   commands_push(gateway,
-                (struct command){.kind = COMMAND_CLOSE, .id = session, .code = code, .reason = strdup(reason)});
+                (struct command){.kind = COMMAND_CLOSE, .id = channel, .code = code, .reason = strdup(reason)});
 }
 
 void gateway_resume(gateway *gateway, gateway_session_id session) {
@@ -169,13 +152,4 @@ void gateway_stream_begin(gateway *gateway, gateway_request_id request, int stat
   struct answer *answer = answer_create(status, headers, NULL, 0);
   if (answer) answer->is_stream = true;
   commands_push(gateway, (struct command){.kind = COMMAND_STREAM_BEGIN, .id = request, .answer = answer});
-}
-
-void gateway_stream_send(gateway *gateway, gateway_request_id request, gateway_frame *frame) {
-  frame_hold(gateway, frame);
-  commands_push(gateway, (struct command){.kind = COMMAND_STREAM_SEND, .id = request, .frame = frame});
-}
-
-void gateway_stream_end(gateway *gateway, gateway_request_id request) {
-  commands_push(gateway, (struct command){.kind = COMMAND_STREAM_END, .id = request});
 }

@@ -222,7 +222,7 @@ static void *serve(void *argument) {
     do {
       commands_run(gateway);
       sessions_write_due(gateway);
-      sessions_tell_drained(gateway);
+      channels_tell_drained(gateway);
       flow_keep_time(gateway);
     } while (!is_finished(gateway) && loop_run_once(gateway, !has_work(gateway)));
   }

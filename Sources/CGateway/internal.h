@@ -10,6 +10,7 @@
  *   outgoing.c    the memory of what is on its way out
  *   socket.c      what only the kernel knows of a socket
  *   registry.c    ids
+ *   channel.c     sessions and streams alike
  *   handshake.c   which sessions there may be
  *   session.c     WebSocket sessions: frames out, closing
  *   messages.c    messages in
@@ -76,17 +77,15 @@ enum command_kind {
   COMMAND_RESUME,
   COMMAND_ANSWER,
   COMMAND_STREAM_BEGIN,
-  COMMAND_STREAM_SEND,
-  COMMAND_STREAM_END,
   COMMAND_STOP_LISTENING,
   COMMAND_STOP
 };
 
-/* One frame and the sessions that get it; allocated in one piece. */
+/* One frame and the channels that get it; allocated in one piece. */
 struct dispatch {
   gateway_frame *frame;
   size_t count;
-  gateway_session_id sessions[];
+  gateway_channel_id channels[];
 };
 
 struct command {
@@ -96,7 +95,6 @@ struct command {
   uint64_t id;
   union {
     struct dispatch *dispatch;
-    gateway_frame *frame;
     struct answer *answer;
     char *reason; /* owned */
   };
@@ -143,7 +141,7 @@ struct gateway {
   struct registry sessions;  /* struct session */
   struct registry exchanges; /* struct exchange */
   lws_dll2_owner_t due;      /* sessions that have something to write and no reason to wait for room */
-  struct id_list drained;    /* sessions that have nothing left to write, to be told of after this turn */
+  struct id_list drained;    /* channels that have nothing left to write, to be told of after this turn */
   uint32_t streams;          /* exchanges that have one */
   lws_dll2_owner_t awaiting; /* connections whose request's head is not there yet */
   struct address *addresses[ADDRESS_LISTS];
@@ -248,6 +246,14 @@ void exchange_finish(struct exchange *exchange);
 void exchange_give_up(struct exchange *exchange);
 void exchange_hang_up(struct exchange *exchange);
 
+/* Channels: sessions and streams, as those see them who send frames. */
+struct session *channel_session(const gateway *gateway, gateway_channel_id id); /* NULL for a stream, or one that is gone */
+struct stream *channel_stream(const gateway *gateway, gateway_channel_id id);   /* NULL for a session, or one that is gone */
+void channel_send(gateway *gateway, gateway_channel_id id, gateway_frame *frame);
+void channel_close(gateway *gateway, gateway_channel_id id, uint16_t code, const char *reason);
+bool channel_note_drained(gateway *gateway, gateway_channel_id id); /* false: to be tried again */
+void channels_tell_drained(gateway *gateway);
+
 void stream_begin(struct exchange *exchange, struct answer *answer); /* takes the answer */
 void stream_send(struct stream *stream, gateway_frame *frame);       /* takes the reference */
 void stream_end(struct stream *stream);
@@ -314,7 +320,6 @@ int session_writable(struct session *session);
 void session_send(struct session *session, gateway_frame *frame); /* takes the reference */
 void session_wants_to_write(struct session *session);
 void sessions_write_due(gateway *gateway);
-void sessions_tell_drained(gateway *gateway);
 void session_close(struct session *session, uint16_t code, const char *reason);
 void session_gone(struct session *session);
 void session_heard(struct session *session);

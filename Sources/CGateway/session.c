@@ -124,30 +124,6 @@ void sessions_write_due(gateway *gateway) {
   }
 }
 
-static void note_drained(struct session *session) {
-  struct id_list *drained = &session->gateway->drained;
-  if (drained->count == drained->capacity) {
-    size_t capacity = drained->capacity ? drained->capacity * 2 : 64;
-    uint64_t *ids = realloc(drained->ids, capacity * sizeof *ids);
-    if (!ids) return; /* told with the next frames */
-    drained->ids = ids;
-    drained->capacity = capacity;
-  }
-  drained->ids[drained->count++] = session->id;
-  session->owes_drained = false;
-}
-
-void sessions_tell_drained(gateway *gateway) {
-  struct id_list *drained = &gateway->drained;
-  size_t count = 0;
-  /* Nothing is told of who was closed meanwhile. */
-  for (size_t i = 0; i < drained->count; i++) {
-    if (registry_find(&gateway->sessions, drained->ids[i])) drained->ids[count++] = drained->ids[i];
-  }
-  drained->count = 0;
-  if (count) gateway->configuration.callbacks.drained(gateway->context, drained->ids, count);
-}
-
 static gateway_frame *first_frame(const struct session *session) { return session->frames[session->first]; }
 
 static gateway_frame *take_frame(struct session *session) {
@@ -234,7 +210,7 @@ int session_writable(struct session *session) {
     wait_for_room(session);
     return 0;
   }
-  if (session->owes_drained) note_drained(session);
+  if (session->owes_drained) session->owes_drained = !channel_note_drained(session->gateway, session->id);
   if (!session->closing) return 0;
   /* Only now: with bytes on their way libwebsockets would skip the Close frame. */
   session->ended = true;

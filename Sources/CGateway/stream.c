@@ -40,7 +40,7 @@ struct stream {
   struct chunk *chunks;
   uint32_t first, count, capacity;
   size_t sent;
-  bool owes_drained; /* frames were queued since `stream_drained` was last called */
+  bool owes_drained; /* frames were queued since `drained` was last called */
   bool ending;       /* nothing follows what is queued */
 
   lws_usec_t wrote_at; /* when the kernel last took something */
@@ -111,7 +111,7 @@ void stream_free(struct exchange *exchange) {
   while (stream->count) drop_first(stream);
   free(stream->chunks);
   free(stream);
-  gateway->configuration.callbacks.stream_closed(gateway->context, exchange->id);
+  gateway->configuration.callbacks.closed(gateway->context, gateway_stream_of(exchange->id));
 }
 
 static bool watch_socket(struct stream *stream) {
@@ -255,8 +255,7 @@ static void writable(struct stream *stream) {
     stream_free(exchange);
     exchange_finish(exchange);
   } else if (stream->owes_drained) {
-    stream->owes_drained = false;
-    gateway->configuration.callbacks.stream_drained(gateway->context, exchange->id);
+    stream->owes_drained = !channel_note_drained(gateway, gateway_stream_of(exchange->id));
   }
 }
 

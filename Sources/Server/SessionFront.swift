@@ -21,13 +21,13 @@ final class SessionFront: GatewayDelegate {
     return server.originPolicy.permits(handshake) ? nil : 403
   }
 
-  func gateway(_ gateway: Gateway, opened session: SessionID, with handshake: HTTPRequest) {
+  func gateway(_ gateway: Gateway, opened session: ChannelID, with handshake: HTTPRequest) {
     guard let server = current else { return }
     server.sessions.open(session.rawValue)
     server.output.send(message: server.greeting.hello, to: session.rawValue)
   }
 
-  func gateway(_ gateway: Gateway, received message: UnsafeRawBufferPointer, from session: SessionID) -> Bool {
+  func gateway(_ gateway: Gateway, received message: UnsafeRawBufferPointer, from session: ChannelID) -> Bool {
     guard let server = current else { return true }
     do throws(ClientMessageError) {
       let (id, message) = try ClientMessage.parse(message)
@@ -44,15 +44,16 @@ final class SessionFront: GatewayDelegate {
     return server.sessions.mayBeRead(session.rawValue, limit: server.configuration.waitingRequests)
   }
 
-  func gateway(_ gateway: Gateway, drained sessions: UnsafeBufferPointer<UInt64>) {
+  func gateway(_ gateway: Gateway, drained channels: UnsafeBufferPointer<UInt64>) {
     guard let server = current else { return }
-    for session in server.sessions.drained(sessions) { server.pool.post(.sessionDrained(session)) }
+    for session in server.sessions.drained(channels) { server.pool.post(.sessionDrained(session)) }
   }
 
-  func gateway(_ gateway: Gateway, closed session: SessionID) {
+  func gateway(_ gateway: Gateway, closed channel: ChannelID) {
     guard let server = current else { return }
-    server.sessions.close(session.rawValue)
-    server.pool.post(.sessionClosed(session.rawValue))
+    if channel.isStream, !server.streams.close(channel.rawValue) { return }
+    server.sessions.close(channel.rawValue)
+    server.pool.post(.sessionClosed(channel.rawValue))
   }
 
   func gateway(_ gateway: Gateway, requested request: HTTPRequest, as id: RequestID) {
@@ -63,23 +64,10 @@ final class SessionFront: GatewayDelegate {
     server.answer(exchange)
   }
 
-  func gateway(_ gateway: Gateway, drained stream: RequestID) {
-    let session = EventStreams.session(of: stream)
-    guard let server = current, !server.sessions.drained(CollectionOfOne(session)).isEmpty else { return }
-    server.pool.post(.sessionDrained(session))
-  }
-
-  func gateway(_ gateway: Gateway, closed stream: RequestID) {
-    let session = EventStreams.session(of: stream)
-    guard let server = current, server.streams.close(session) else { return }
-    server.sessions.close(session)
-    server.pool.post(.sessionClosed(session))
-  }
-
   func gateway(_ gateway: Gateway, abandoned request: RequestID) {
     guard let server = current else { return }
     if server.waiting.remove(request) { server.pool.post(.abandon(request: request.rawValue)) }
-    self.gateway(gateway, closed: request)
+    self.gateway(gateway, closed: ChannelID.stream(request))
   }
 
   func gateway(_ gateway: Gateway, logged line: String, level: GatewayLogLevel) {
@@ -121,7 +109,7 @@ extension FreshetServer {
     sessions.requestRead(session)
     return RequestTicket { [weak self] in
       guard let self, sessions.requestEnded(session, limit: configuration.waitingRequests) else { return }
-      gateway.resume(SessionID(rawValue: session))
+      gateway.resume(ChannelID(rawValue: session))
     }
   }
 

@@ -62,9 +62,7 @@ final class SessionOutput: SubscriptionOutput {
       }
       if streams.isEmpty { continue }
       let event = Frame(delivery, message)
-      for stream in streams {
-        if hasRoom(for: event, delivery) { send(event, delivery, to: stream) } else { giveUp(stream: stream) }
-      }
+      if hasRoom(for: event, delivery) { send(event, delivery, to: streams) } else { streams.forEach(giveUp(stream:)) }
     }
   }
 
@@ -83,7 +81,7 @@ final class SessionOutput: SubscriptionOutput {
     guard let gateway = gateway.withLock({ $0 }) else { return }
     for session in sessions {
       gateway.noteOverload()
-      gateway.close(SessionID(rawValue: session), code: 1013, reason: FreshetError.noRoom.message)
+      gateway.close(ChannelID(rawValue: session), code: 1013, reason: FreshetError.noRoom.message)
     }
   }
 
@@ -101,10 +99,13 @@ final class SessionOutput: SubscriptionOutput {
   /// What was sent to subscriptions leaves at the end of a worker's turn, so that everything due to a session is one write.
   func flush() { gateway.withLock { $0 }?.flush() }
 
-  private func send(_ event: Frame, _ delivery: Delivery, to stream: UInt64) {
-    sessions.markBusy(CollectionOfOne(stream))
-    guard case .error(let error, isFatal: true) = delivery else { return streams.send(event, to: stream) }
-    if streams.end(stream, error, event) { sessions.close(stream) }
+  private func send(_ event: Frame, _ delivery: Delivery, to streams: [UInt64]) {
+    guard case .error(let error, isFatal: true) = delivery else {
+      self.streams.begin(streams)
+      return queue(event, to: streams)
+    }
+    sessions.markBusy(streams)
+    for stream in streams where self.streams.end(stream, error, event) { sessions.close(stream) }
   }
 
   /// Sends a message that is not shared.

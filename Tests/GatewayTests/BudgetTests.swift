@@ -86,13 +86,13 @@ import Testing
       let socket = try ask(gateway, 0)
       let (stream, _) = try recorder.nextRequest()
       let frame = Frame(payload: [UInt8](repeating: 97, count: Self.large))
-      for _ in 0..<2 { gateway.send(frame, to: stream) }
+      for _ in 0..<2 { gateway.send(frame, to: .stream(stream)) }
       #expect(eventually { gateway.counters.outgoing == frame.size })
       socket.reset()
       #expect(try recorder.nextStreamClosed() == stream)
       #expect(gateway.counters.outgoing == 0)
       // To one that is gone.
-      gateway.send(frame, to: stream)
+      gateway.send(frame, to: .stream(stream))
       #expect(eventually { gateway.counters.outgoing == 0 })
     }
   }
@@ -117,7 +117,7 @@ import Testing
       let head = try slow.socket.read(10)
       #expect(head.count == 10)
       // Every round is a sweep: one that takes a little now and then stays, and one that only talks does not.
-      var closed: [SessionID] = []
+      var closed: [ChannelID] = []
       for _ in 0..<200 where closed.isEmpty || gateway.counters.stalled < 2 {
         clock.advance(milliseconds: 1_000)
         _ = try slow.socket.read(40_000)

@@ -196,7 +196,7 @@ import Testing
   @Test func `Session ids are not used twice`() throws {
     let recorder = Recorder()
     try withGateway(recorder) { gateway in
-      var seen: Set<SessionID> = []
+      var seen: Set<ChannelID> = []
       for _ in 0..<20 {
         let client = try RawWebSocket(port: gateway.port)
         let (session, _) = try recorder.nextOpened()

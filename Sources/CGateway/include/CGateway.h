@@ -29,6 +29,10 @@ typedef struct gateway_frame gateway_frame;
 typedef uint64_t gateway_session_id;
 typedef uint64_t gateway_request_id;
 
+/* Names what frames are sent to: a session by its id, or the stream that answers a request (gateway_stream_of). */
+typedef uint64_t gateway_channel_id;
+static inline gateway_channel_id gateway_stream_of(gateway_request_id request) { return request | (uint64_t)1 << 63; }
+
 typedef struct gateway_span {
   const uint8_t *_Nullable bytes;
   size_t length;
@@ -67,16 +71,12 @@ typedef struct gateway_callbacks {
    * gateway_resume.
    */
   bool (*received)(void *_Nullable context, gateway_session_id session, const uint8_t *_Nullable bytes, size_t length);
-  /* All frames sent to these sessions so far are with the kernel. Told once after each time that frames were queued. */
-  void (*drained)(void *_Nullable context, const gateway_session_id *sessions, size_t count);
-  /* The session is over, by whichever side. Nothing follows for it. */
-  void (*closed)(void *_Nullable context, gateway_session_id session);
+  /* All frames sent to these channels so far are with the kernel. Told once after each time that frames were queued. */
+  void (*drained)(void *_Nullable context, const gateway_channel_id *channels, size_t count);
+  /* The session, or the stream that gateway_stream_begin began, is over, by whichever side. Nothing follows for it. */
+  void (*closed)(void *_Nullable context, gateway_channel_id channel);
   /* A whole HTTP request for a dynamic route: answer it, now or later, with gateway_respond. */
   void (*requested)(void *_Nullable context, gateway_request_id request, const gateway_request *what);
-  /* All frames sent to the stream so far are with the kernel. Called once after each time that frames were queued. */
-  void (*stream_drained)(void *_Nullable context, gateway_request_id request);
-  /* A stream that gateway_stream_begin began is over, by whichever side. Nothing follows for it. */
-  void (*stream_closed)(void *_Nullable context, gateway_request_id request);
   /*
    * The client of a request left before gateway_respond answered it or gateway_stream_begin began to; noticed within about
    * half a second.
@@ -173,18 +173,18 @@ void gateway_frame_retain(gateway_frame *frame);
 void gateway_frame_release(gateway_frame *frame);
 
 /*
- * Queues a frame for sessions, each of which gets its frames in order. What is queued leaves after the next gateway_flush at
+ * Queues a frame for channels, each of which gets its frames in order; a stream gets the payload alone. What is queued leaves after the next gateway_flush at
  * the latest; frames that are due together leave in one write. Any thread.
  */
-void gateway_queue(gateway *gateway, gateway_frame *frame, const gateway_session_id *sessions, size_t count);
+void gateway_queue(gateway *gateway, gateway_frame *frame, const gateway_channel_id *channels, size_t count);
 /* Has what is queued written. Any thread; in a callback it is not needed. */
 void gateway_flush(gateway *gateway);
 
 /* Reads from a session again after `received` returned false. Any thread. */
 void gateway_resume(gateway *gateway, gateway_session_id session);
 
-/* Writes what is queued for the session, then closes it. Any thread. */
-void gateway_close(gateway *gateway, gateway_session_id session, uint16_t code, const char *reason);
+/* Writes what is queued for the channel, then closes it. A stream has no use for code and reason. Any thread. */
+void gateway_close(gateway *gateway, gateway_channel_id channel, uint16_t code, const char *reason);
 
 /*
  * Answers an HTTP request. `headers` is lines "Name: value\n", or empty; Content-Length and Connection are the
@@ -196,15 +196,11 @@ void gateway_respond(gateway *gateway, gateway_request_id request, int status, c
 /*
  * Streams: answers without a known end, such as server-sent events.
  *
- * Begins to answer a request with status and headers; frames follow until gateway_stream_end, or until the client leaves
+ * Begins to answer a request with status and headers; frames follow until gateway_close, or until the client leaves
  * (also one that reads nothing for read_timeout). To a HEAD request this is the whole answer, and no callback comes. The
  * connection is closed after the stream. Any thread.
  */
 void gateway_stream_begin(gateway *gateway, gateway_request_id request, int status, const char *headers);
-/* Queues a frame's payload for a stream, in order. Any thread. */
-void gateway_stream_send(gateway *gateway, gateway_request_id request, gateway_frame *frame);
-/* Writes what is queued for the stream, then ends it. Any thread. */
-void gateway_stream_end(gateway *gateway, gateway_request_id request);
 
 #if defined(__clang__)
 #pragma clang assume_nonnull end
