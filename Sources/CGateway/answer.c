@@ -23,6 +23,7 @@ struct answer *answer_create(int status, const char *headers, const uint8_t *bod
 
 void answer_free(struct answer *answer) {
   if (!answer) return;
+  if (answer->charged) outgoing_remove(answer->charged, answer->length);
   free(answer->headers);
   free(answer->body);
   free(answer);

@@ -8,18 +8,17 @@
 #include "commands.h"
 
 /* Lets go of what a command owns. */
-static void discard(const struct command *command) {
+static void discard(gateway *gateway, const struct command *command) {
   switch (command->kind) {
     case COMMAND_QUEUE:
-      gateway_frame_release(command->dispatch->frame);
+      frame_let_go(gateway, command->dispatch->frame);
       free(command->dispatch);
       break;
-    case COMMAND_STREAM_SEND: gateway_frame_release(command->frame); break;
     case COMMAND_ANSWER:
     case COMMAND_STREAM_BEGIN: answer_free(command->answer); break;
     case COMMAND_CLOSE:
     case COMMAND_STOP: free(command->reason); break;
-    case COMMAND_STREAM_END:
+    case COMMAND_RESUME:
     case COMMAND_STOP_LISTENING: break;
   }
 }
@@ -49,7 +48,7 @@ static void push(gateway *gateway, struct command command, bool is_urgent) {
   bool queued = gateway->state != ENDED && append(&gateway->inbox, &command);
   if (is_urgent) wake(gateway);
   pthread_mutex_unlock(&gateway->lock);
-  if (!queued) discard(&command);
+  if (!queued) discard(gateway, &command);
 }
 
 void commands_push(gateway *gateway, struct command command) { push(gateway, command, true); }
@@ -61,12 +60,7 @@ void gateway_flush(gateway *gateway) {
 }
 
 static void send_to_all(gateway *gateway, const struct dispatch *dispatch) {
-  for (size_t i = 0; i < dispatch->count; i++) {
-    struct session *session = registry_find(&gateway->sessions, dispatch->sessions[i]);
-    if (!session) continue;
-    gateway_frame_retain(dispatch->frame);
-    session_send(session, dispatch->frame);
-  }
+  for (size_t i = 0; i < dispatch->count; i++) channel_send(gateway, dispatch->channels[i], dispatch->frame);
 }
 
 static void run(gateway *gateway, struct command *command) {
@@ -75,8 +69,11 @@ static void run(gateway *gateway, struct command *command) {
   switch (command->kind) {
     case COMMAND_QUEUE: send_to_all(gateway, command->dispatch); break;
     case COMMAND_CLOSE:
+      channel_close(gateway, command->id, command->code, command->reason ? command->reason : "");
+      break;
+    case COMMAND_RESUME:
       session = registry_find(&gateway->sessions, command->id);
-      if (session) session_close(session, command->code, command->reason ? command->reason : "");
+      if (session) session_resume(session, PAUSED_BY_CALLBACK);
       break;
     case COMMAND_ANSWER:
       exchange = registry_find(&gateway->exchanges, command->id);
@@ -88,21 +85,12 @@ static void run(gateway *gateway, struct command *command) {
       if (!exchange || exchange->state != WAITING) break;
       stream_begin(exchange, command->answer);
       return;
-    case COMMAND_STREAM_SEND:
-      exchange = registry_find(&gateway->exchanges, command->id);
-      if (!exchange || exchange->state != STREAMING) break;
-      stream_send(exchange->stream, command->frame);
-      return;
-    case COMMAND_STREAM_END:
-      exchange = registry_find(&gateway->exchanges, command->id);
-      if (exchange && exchange->state == STREAMING) stream_end(exchange->stream);
-      break;
     case COMMAND_STOP_LISTENING: listener_close(gateway); break;
     case COMMAND_STOP:
       gateway_begin_stop(gateway, command->code, command->reason ? command->reason : "", command->milliseconds);
       break;
   }
-  discard(command);
+  discard(gateway, command);
 }
 
 void commands_run(gateway *gateway) {
@@ -124,24 +112,28 @@ void commands_end(gateway *gateway) {
 }
 
 void commands_free(gateway *gateway) {
-  for (size_t i = 0; i < gateway->inbox.count; i++) discard(&gateway->inbox.items[i]);
+  for (size_t i = 0; i < gateway->inbox.count; i++) discard(gateway, &gateway->inbox.items[i]);
   free(gateway->inbox.items);
   free(gateway->taken.items);
 }
 
-void gateway_queue(gateway *gateway, gateway_frame *frame, const gateway_session_id *sessions, size_t count) {
-  struct dispatch *dispatch = malloc(sizeof *dispatch + count * sizeof *sessions);
+void gateway_queue(gateway *gateway, gateway_frame *frame, const gateway_channel_id *channels, size_t count) {
+  struct dispatch *dispatch = malloc(sizeof *dispatch + count * sizeof *channels);
   if (!dispatch) return;
-  gateway_frame_retain(frame);
+  frame_hold(gateway, frame);
   dispatch->frame = frame;
   dispatch->count = count;
-  memcpy(dispatch->sessions, sessions, count * sizeof *sessions);
+  memcpy(dispatch->channels, channels, count * sizeof *channels);
   push(gateway, (struct command){.kind = COMMAND_QUEUE, .dispatch = dispatch}, false);
 }
 
-void gateway_close(gateway *gateway, gateway_session_id session, uint16_t code, const char *reason) {
+void gateway_close(gateway *gateway, gateway_channel_id channel, uint16_t code, const char *reason) {
   commands_push(gateway,
-                (struct command){.kind = COMMAND_CLOSE, .id = session, .code = code, .reason = strdup(reason)});
+                (struct command){.kind = COMMAND_CLOSE, .id = channel, .code = code, .reason = strdup(reason)});
+}
+
+void gateway_resume(gateway *gateway, gateway_session_id session) {
+  commands_push(gateway, (struct command){.kind = COMMAND_RESUME, .id = session});
 }
 
 void gateway_stop_listening(gateway *gateway) {
@@ -150,7 +142,9 @@ void gateway_stop_listening(gateway *gateway) {
 
 void gateway_respond(gateway *gateway, gateway_request_id request, int status, const char *headers,
                      const uint8_t *body, size_t length) {
-  struct answer *answer = answer_create(status, headers, body, length);
+  struct answer *answer = gateway_has_room(gateway, length) ? answer_create(status, headers, body, length)
+                                                            : outgoing_refusal(gateway);
+  outgoing_charge(gateway, answer);
   commands_push(gateway, (struct command){.kind = COMMAND_ANSWER, .id = request, .answer = answer});
 }
 
@@ -158,13 +152,4 @@ void gateway_stream_begin(gateway *gateway, gateway_request_id request, int stat
   struct answer *answer = answer_create(status, headers, NULL, 0);
   if (answer) answer->is_stream = true;
   commands_push(gateway, (struct command){.kind = COMMAND_STREAM_BEGIN, .id = request, .answer = answer});
-}
-
-void gateway_stream_send(gateway *gateway, gateway_request_id request, gateway_frame *frame) {
-  gateway_frame_retain(frame);
-  commands_push(gateway, (struct command){.kind = COMMAND_STREAM_SEND, .id = request, .frame = frame});
-}
-
-void gateway_stream_end(gateway *gateway, gateway_request_id request) {
-  commands_push(gateway, (struct command){.kind = COMMAND_STREAM_END, .id = request});
 }

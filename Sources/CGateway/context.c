@@ -26,6 +26,11 @@ static pthread_mutex_t context_lock = PTHREAD_MUTEX_INITIALIZER;
 
 bool on_service_thread(const gateway *gateway) { return current_gateway == gateway; }
 
+lws_usec_t gateway_now(const gateway *gateway) {
+  const gateway_callbacks *callbacks = &gateway->configuration.callbacks;
+  return callbacks->now ? callbacks->now(gateway->context) : lws_now_usecs();
+}
+
 void gateway_log(gateway *gateway, int level, const char *format, ...) {
   char line[512];
   va_list arguments;
@@ -38,26 +43,6 @@ void gateway_log(gateway *gateway, int level, const char *format, ...) {
 static void log_line(int level, const char *line) {
   int length = (int)strcspn(line, "\n");
   if (current_gateway) gateway_log(current_gateway, level == LLL_ERR ? 0 : 1, "libwebsockets: %.*s", length, line);
-}
-
-/* A socket, until it is gone: LWS_CALLBACK_WSI_DESTROY. */
-static int connection_open(gateway *gateway, struct lws *wsi) {
-  struct connection *connection = calloc(1, sizeof *connection);
-  if (!connection) return -1;
-  connection->gateway = gateway;
-  connection->wsi = wsi;
-  lws_set_opaque_user_data(wsi, connection);
-  return 0;
-}
-
-static void connection_free(struct lws *wsi) {
-  struct connection *connection = lws_get_opaque_user_data(wsi);
-  if (!connection) return;
-  lws_set_opaque_user_data(wsi, NULL);
-  if (connection->session) session_gone(connection->session);
-  exchange_gone(connection);
-  request_free(connection->handshake);
-  free(connection);
 }
 
 static int call_session(struct connection *connection, enum lws_callback_reasons reason, void *bytes, size_t length) {
@@ -116,19 +101,8 @@ static int called_back(struct lws *wsi, enum lws_callback_reasons reason, void *
   }
 }
 
-/* permessage-deflate as libwebsockets does it, but noting which sessions have it: nothing else tells. */
-static int deflate(struct lws_context *context, const struct lws_extension *extension, struct lws *wsi,
-                   enum lws_extension_callback_reasons reason, void *user, void *in, size_t length) {
-  struct connection *connection = wsi ? lws_get_opaque_user_data(wsi) : NULL;
-  int result = lws_extension_callback_pm_deflate(context, extension, wsi, reason, user, in, length);
-  if (reason == LWS_EXT_CB_CONSTRUCT && result == 0 && connection) connection->compressed = true;
-  return result;
-}
-
-static const struct lws_extension compression[] = {
-    {"permessage-deflate", deflate, "permessage-deflate; client_no_context_takeover; client_max_window_bits"},
-    {NULL, NULL, NULL},
-};
+/* libwebsockets' limit for what has a deadline in connection.c, which answers. */
+static int seconds_after(int milliseconds) { return milliseconds > 0 ? milliseconds / 1000 + 20 : 3600; }
 
 /* All zero: libwebsockets' own keep-alive stays off; see keepalive.c. */
 static const lws_retry_bo_t no_keepalive = {0};
@@ -137,11 +111,11 @@ static bool make_context(gateway *gateway, struct lws_protocols protocols[2]) {
   struct lws_context_creation_info info = {
       .port = CONTEXT_PORT_NO_LISTEN_SERVER,
       .protocols = protocols,
-      .extensions = gateway->configuration.compression ? compression : NULL,
       .options = LWS_SERVER_OPTION_EXPLICIT_VHOSTS,
       .retry_and_idle_policy = &no_keepalive,
       .max_http_header_data = 32 * 1024,
-      .timeout_secs = 20,
+      .timeout_secs = (unsigned int)seconds_after(gateway->configuration.body_timeout),
+      .timeout_secs_ah_idle = (unsigned int)seconds_after(gateway->configuration.head_timeout),
       .keepalive_timeout = 60,
       .gid = -1,
       .uid = -1,
@@ -167,15 +141,16 @@ static void fire_stop(lws_sorted_usec_list_t *timer) { (void)timer; /* waking up
 
 static void fire_watch(lws_sorted_usec_list_t *timer) {
   gateway *self = lws_container_of(timer, gateway, watch_timer);
-  lws_usec_t now = lws_now_usecs();
+  lws_usec_t now = gateway_now(self);
   for (uint32_t i = 0; i < self->sessions.count; i++) {
     struct session *session = self->sessions.entries[i].object;
     if (session) session_watch(session, now);
   }
   for (uint32_t i = 0; i < self->exchanges.count; i++) {
     struct exchange *exchange = self->exchanges.entries[i].object;
-    if (exchange) exchange_watch(exchange);
+    if (exchange) exchange_watch(exchange, now);
   }
+  connections_watch(self, now);
   lws_sul_schedule(self->lws, 0, &self->watch_timer, fire_watch, WATCH_INTERVAL_US);
 }
 
@@ -213,6 +188,7 @@ static void destroy_context(gateway *gateway) {
   lws_sul_cancel(&gateway->pump_timer);
   lws_sul_cancel(&gateway->watch_timer);
   lws_sul_cancel(&gateway->stop_timer);
+  lws_sul_cancel(&gateway->throttle_timer);
   pthread_mutex_lock(&context_lock);
   if (gateway->lws) lws_context_destroy(gateway->lws);
   loop_destroy(gateway);
@@ -246,7 +222,8 @@ static void *serve(void *argument) {
     do {
       commands_run(gateway);
       sessions_write_due(gateway);
-      sessions_tell_drained(gateway);
+      channels_tell_drained(gateway);
+      flow_keep_time(gateway);
     } while (!is_finished(gateway) && loop_run_once(gateway, !has_work(gateway)));
   }
   commands_end(gateway);
@@ -321,6 +298,7 @@ gateway *gateway_create(const gateway_configuration *configuration, char *error,
   pthread_mutex_init(&gateway->lock, NULL);
   pthread_cond_init(&gateway->started_changed, NULL);
   gateway->listening_socket = gateway->spare_descriptor = -1;
+  gateway->address_seed = (uint64_t)lws_now_usecs() ^ (uint64_t)(uintptr_t)gateway;
   copy_configuration(&gateway->configuration, configuration);
   gateway->heartbeat = heartbeat_frame(configuration->heartbeat);
   if (!find_root(gateway, error, capacity) || listener_open(gateway, error, capacity)) {
@@ -349,6 +327,13 @@ bool gateway_start(gateway *gateway, void *context, char *error, size_t capacity
 }
 
 int gateway_port(const gateway *gateway) { return gateway->port; }
+
+gateway_counters gateway_count(const gateway *gateway) {
+  return (gateway_counters){.address = gateway->counters.address, .late = gateway->counters.late,
+                            .memory = gateway->counters.memory,
+                            .stalled = gateway->counters.stalled,
+                            .outgoing = gateway->outgoing};
+}
 
 void gateway_stop(gateway *gateway, uint16_t code, const char *reason, int milliseconds) {
   commands_push(gateway, (struct command){.kind = COMMAND_STOP,

@@ -9,7 +9,6 @@
  * the size of the answer, and a client that leaves while it waits is noticed by peeking at the socket.
  */
 #include <errno.h>
-#include <poll.h>
 #include <stdlib.h>
 #include <string.h>
 #include <sys/socket.h>
@@ -54,9 +53,10 @@ void exchange_give_up(struct exchange *exchange) {
   doom(exchange->gateway, exchange->connection->wsi);
 }
 
-static bool socket_has_room(int descriptor) {
-  struct pollfd watched = {.fd = descriptor, .events = POLLOUT};
-  return poll(&watched, 1, 0) == 1 && (watched.revents & POLLOUT);
+/* The client does not take what it is sent. */
+void exchange_hang_up(struct exchange *exchange) {
+  exchange->gateway->counters.stalled += 1;
+  exchange_give_up(exchange);
 }
 
 /* The answer is with the kernel: on to the next request, or close once the client has seen all of it. */
@@ -66,12 +66,14 @@ void exchange_finish(struct exchange *exchange) {
     /* Closing with unread input (a refused body, say) would reset the connection and the answer be lost. */
     shutdown(lws_get_socket_fd(wsi), SHUT_WR);
     exchange->state = LINGERING;
-    exchange->give_up_at = lws_now_usecs() + CLOSE_PATIENCE_US;
+    exchange->give_up_at = gateway_now(exchange->gateway) + CLOSE_PATIENCE_US;
     leave_to_pump(exchange);
     return;
   }
   gateway *gateway = exchange->gateway;
+  struct connection *connection = exchange->connection;
   exchange_free(exchange);
+  connection_awaits_head(connection, false);
   if (lws_http_transaction_completed(wsi)) {
     doom(gateway, wsi);
   } else {
@@ -95,7 +97,7 @@ static int write_some(struct exchange *exchange, int descriptor) {
     if (written < 0) return errno == EAGAIN || errno == EWOULDBLOCK ? 0 : -1;
     exchange->sent += (size_t)written;
     turn += (size_t)written;
-    exchange->give_up_at = lws_now_usecs() + ANSWER_PATIENCE_US;
+    exchange->give_up_at = gateway_now(exchange->gateway) + read_patience(exchange->gateway);
   }
   return 0;
 }
@@ -108,8 +110,8 @@ static void advance(struct exchange *exchange) {
     /* Room first, because libwebsockets waits for it before it parses on, and spins if there is input meanwhile. */
     lws_dll2_remove(&exchange->unfinished);
     exchange_finish(exchange);
-  } else if (lws_now_usecs() >= exchange->give_up_at) {
-    exchange_give_up(exchange);
+  } else if (gateway_now(exchange->gateway) >= exchange->give_up_at) {
+    exchange_hang_up(exchange);
   } else {
     leave_to_pump(exchange);
   }
@@ -122,7 +124,7 @@ static void linger(struct exchange *exchange) {
     count = recv(lws_get_socket_fd(exchange->connection->wsi), discarded, sizeof discarded, MSG_DONTWAIT);
   } while (count == sizeof discarded);
   bool closed = count == 0 || (count < 0 && errno != EAGAIN && errno != EINTR);
-  if (closed || lws_now_usecs() >= exchange->give_up_at) exchange_give_up(exchange);
+  if (closed || gateway_now(exchange->gateway) >= exchange->give_up_at) exchange_give_up(exchange);
 }
 
 void exchange_pump(gateway *gateway) {
@@ -142,6 +144,7 @@ void exchange_pump(gateway *gateway) {
 void exchange_answer(struct exchange *exchange, struct answer *answer) {
   exchange->state = WRITING;
   exchange->answer = answer;
+  outgoing_charge(exchange->gateway, answer);
   exchange->head = answer ? answer_head(answer, exchange->keep_alive, &exchange->head_length) : NULL;
   if (!exchange->head) {
     exchange_give_up(exchange);
@@ -149,7 +152,7 @@ void exchange_answer(struct exchange *exchange, struct answer *answer) {
   }
   bool bodyless = exchange->request->is_head || answer->status == 204 || answer->status == 304;
   exchange->total = exchange->head_length + (bodyless ? 0 : answer->length);
-  exchange->give_up_at = lws_now_usecs() + ANSWER_PATIENCE_US;
+  exchange->give_up_at = gateway_now(exchange->gateway) + read_patience(exchange->gateway);
   advance(exchange);
 }
 
@@ -161,13 +164,16 @@ static bool is_dynamic(const gateway *gateway, gateway_span path) {
   return false;
 }
 
+static void stop_reading(struct exchange *exchange) {
+  lws_rx_flow_control(exchange->connection->wsi, 0);
+  lws_set_timeout(exchange->connection->wsi, NO_PENDING_TIMEOUT, 0);
+}
+
 /* The request is whole: no more is read until it is answered. */
 static void dispatch(struct exchange *exchange) {
   gateway *gateway = exchange->gateway;
   struct request *request = exchange->request;
-  struct lws *wsi = exchange->connection->wsi;
-  lws_rx_flow_control(wsi, 0);
-  lws_set_timeout(wsi, NO_PENDING_TIMEOUT, 0);
+  stop_reading(exchange);
   exchange->state = WAITING;
   request->head.body = (gateway_span){exchange->body, exchange->body_length};
   if (span_equals(request->head.path, gateway->configuration.live_path)) {
@@ -182,20 +188,28 @@ static void dispatch(struct exchange *exchange) {
 
 /* Answers and closes: the rest of the request is not read. */
 static int refuse(struct exchange *exchange, int status, const char *title, const char *code, const char *detail) {
-  struct lws *wsi = exchange->connection->wsi;
-  lws_rx_flow_control(wsi, 0);
-  lws_set_timeout(wsi, NO_PENDING_TIMEOUT, 0);
+  stop_reading(exchange);
   exchange->keep_alive = false;
-  exchange_answer(exchange, answer_problem(status, title, code, detail, NULL));
+  const char *headers = status == 429 || status == 503 ? "Retry-After: 1\n" : NULL;
+  exchange_answer(exchange, answer_problem(status, title, code, detail, headers));
   return 0;
 }
 
-static struct exchange *exchange_create(struct connection *connection) {
+static int refuse_late(struct exchange *exchange) {
+  exchange->gateway->counters.late += 1;
+  return refuse(exchange, 408, "Request Timeout", "timeout", "the request did not arrive in time");
+}
+
+/* Takes the request. */
+static struct exchange *exchange_create(struct connection *connection, struct request *request) {
   struct exchange *exchange = calloc(1, sizeof *exchange);
-  if (!exchange) return NULL;
+  if (!exchange) {
+    request_free(request);
+    return NULL;
+  }
   exchange->gateway = connection->gateway;
   exchange->connection = connection;
-  exchange->request = request_read(connection->wsi);
+  exchange->request = request;
   exchange->id = registry_add(&connection->gateway->exchanges, exchange);
   connection->exchange = exchange;
   if (!exchange->request || !exchange->id) {
@@ -206,11 +220,23 @@ static struct exchange *exchange_create(struct connection *connection) {
   return exchange;
 }
 
+/* The head has not come in time. What there is of it is not read: libwebsockets' table is whole only at its end. */
+bool exchange_refuse_late(struct connection *connection) {
+  struct exchange *exchange = exchange_create(connection, calloc(1, sizeof(struct request)));
+  if (exchange) refuse_late(exchange);
+  return exchange != NULL;
+}
+
 /* LWS_CALLBACK_HTTP: the head is there. */
 int exchange_begin(struct connection *connection) {
-  struct exchange *exchange = exchange_create(connection);
+  connection_has_head(connection);
+  struct exchange *exchange = exchange_create(connection, request_read(connection->wsi));
   if (!exchange) return -1;
   const struct request *request = exchange->request;
+  if (connection->is_refused) {
+    connection->gateway->counters.address += 1;
+    return refuse(exchange, 429, "Too Many Requests", "limit_exceeded", TOO_MANY_CONNECTIONS);
+  }
   if (request->chunked) {
     return refuse(exchange, 411, "Length Required", "bad_message", "a body needs a Content-Length");
   }
@@ -223,6 +249,7 @@ int exchange_begin(struct connection *connection) {
     static const char go_on[] = "HTTP/1.1 100 Continue\r\n\r\n";
     exchange->body = malloc((size_t)request->content_length + 1);
     if (!exchange->body) return -1;
+    exchange->body_since = gateway_now(connection->gateway);
     if (request->expects_continue) send(lws_get_socket_fd(connection->wsi), go_on, sizeof go_on - 1, MSG_NOSIGNAL);
     return 0;
   }
@@ -258,11 +285,14 @@ void exchange_gone(struct connection *connection) {
   if (unanswered) gateway->configuration.callbacks.abandoned(gateway->context, id);
 }
 
-/* Has the client of an unanswered request left? Nobody else would notice while reading is paused. */
-void exchange_watch(struct exchange *exchange) {
-  char peeked;
+/* Is the body too slow? Has the client of an unanswered request left? Nobody else would notice while reading is paused. */
+void exchange_watch(struct exchange *exchange, lws_usec_t now) {
   if (exchange->state == STREAMING) stream_watch(exchange->stream);
+  if (exchange->state == READING &&
+      body_is_late(&exchange->gateway->configuration, exchange->body_since, exchange->body_length, now)) {
+    refuse_late(exchange);
+    return;
+  }
   if (exchange->state != WAITING) return;
-  ssize_t count = recv(lws_get_socket_fd(exchange->connection->wsi), &peeked, 1, MSG_PEEK | MSG_DONTWAIT);
-  if (count == 0 || (count < 0 && errno != EAGAIN && errno != EINTR)) exchange_give_up(exchange);
+  if (socket_has_ended(lws_get_socket_fd(exchange->connection->wsi))) exchange_give_up(exchange);
 }

@@ -8,6 +8,7 @@
 
 struct gateway_frame {
   atomic_uint references;
+  atomic_uint places; /* of references, those that count in a gateway's budget */
   uint32_t header_length; /* 2, 4 or 10; 0 until finished */
   size_t capacity, length;
   uint8_t bytes[]; /* LWS_PRE bytes, at whose end the header stands, then the payload */
@@ -17,6 +18,7 @@ gateway_frame *gateway_frame_create(size_t capacity) {
   gateway_frame *frame = malloc(sizeof *frame + LWS_PRE + capacity);
   if (!frame) return NULL;
   atomic_init(&frame->references, 1);
+  atomic_init(&frame->places, 0);
   frame->header_length = 0;
   frame->capacity = capacity;
   frame->length = 0;
@@ -50,4 +52,18 @@ void gateway_frame_retain(gateway_frame *frame) {
 
 void gateway_frame_release(gateway_frame *frame) {
   if (atomic_fetch_sub_explicit(&frame->references, 1, memory_order_acq_rel) == 1) free(frame);
+}
+
+void frame_hold(gateway *gateway, gateway_frame *frame) {
+  gateway_frame_retain(frame);
+  if (atomic_fetch_add_explicit(&frame->places, 1, memory_order_relaxed) == 0) {
+    outgoing_add(gateway, gateway_frame_size(frame));
+  }
+}
+
+void frame_let_go(gateway *gateway, gateway_frame *frame) {
+  if (atomic_fetch_sub_explicit(&frame->places, 1, memory_order_relaxed) == 1) {
+    outgoing_remove(gateway, gateway_frame_size(frame));
+  }
+  gateway_frame_release(frame);
 }

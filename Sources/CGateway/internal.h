@@ -5,8 +5,16 @@
  *   context.c     life and death of a gateway, its thread, the command queue, what libwebsockets calls back
  *   loop.c        what that thread waits with
  *   listener.c    the listening socket
+ *   connection.c  accepted sockets, and how long a request may take to come
+ *   address.c     how many connections an address has
+ *   outgoing.c    the memory of what is on its way out
+ *   socket.c      what only the kernel knows of a socket
  *   registry.c    ids
- *   session.c     WebSocket sessions: frames out, messages in, closing
+ *   channel.c     sessions and streams alike
+ *   handshake.c   which sessions there may be
+ *   session.c     WebSocket sessions: frames out, closing
+ *   messages.c    messages in
+ *   flow.c        when a session is read
  *   keepalive.c   who is still there
  *   request.c     reading a request's head
  *   exchange.c    one HTTP request and its answer
@@ -29,8 +37,6 @@
 #define GATHER_BYTES ((size_t)64 * 1024)
 /* How long a peer may take to read what is left and to answer a Close frame. */
 #define CLOSE_PATIENCE_US (5 * (lws_usec_t)LWS_US_PER_SEC)
-/* How long the reader of an HTTP answer may stand still. */
-#define ANSWER_PATIENCE_US (60 * (lws_usec_t)LWS_US_PER_SEC)
 /* How often answers that the kernel had no room for are tried again. */
 #define PUMP_INTERVAL_US ((lws_usec_t)5000)
 /* How often sessions and waiting requests are looked at for signs of life. */
@@ -59,6 +65,7 @@ struct answer {
   uint8_t *body;
   size_t length;
   bool is_stream, is_chunked; /* a head without Content-Length */
+  gateway *charged;           /* in whose budget its length counts; NULL: in none yet */
 };
 
 struct answer *answer_create(int status, const char *headers, const uint8_t *body, size_t length);
@@ -67,19 +74,18 @@ void answer_free(struct answer *answer);
 enum command_kind {
   COMMAND_QUEUE,
   COMMAND_CLOSE,
+  COMMAND_RESUME,
   COMMAND_ANSWER,
   COMMAND_STREAM_BEGIN,
-  COMMAND_STREAM_SEND,
-  COMMAND_STREAM_END,
   COMMAND_STOP_LISTENING,
   COMMAND_STOP
 };
 
-/* One frame and the sessions that get it; allocated in one piece. */
+/* One frame and the channels that get it; allocated in one piece. */
 struct dispatch {
   gateway_frame *frame;
   size_t count;
-  gateway_session_id sessions[];
+  gateway_channel_id channels[];
 };
 
 struct command {
@@ -89,7 +95,6 @@ struct command {
   uint64_t id;
   union {
     struct dispatch *dispatch;
-    gateway_frame *frame;
     struct answer *answer;
     char *reason; /* owned */
   };
@@ -104,6 +109,9 @@ struct id_list {
   uint64_t *ids;
   size_t count, capacity;
 };
+
+struct address; /* see address.c */
+enum { ADDRESS_LISTS = 4096 };
 
 struct gateway {
   /* Constant after gateway_create. */
@@ -126,21 +134,32 @@ struct gateway {
   struct command_list inbox;
   bool wake_pending; /* the service thread has been woken and has not taken the inbox yet */
 
+  atomic_size_t outgoing; /* bytes on their way out; any thread */
+
   /* Service thread. */
   struct command_list taken;
   struct registry sessions;  /* struct session */
   struct registry exchanges; /* struct exchange */
   lws_dll2_owner_t due;      /* sessions that have something to write and no reason to wait for room */
-  struct id_list drained;    /* sessions that have nothing left to write, to be told of after this turn */
+  struct id_list drained;    /* channels that have nothing left to write, to be told of after this turn */
   uint32_t streams;          /* exchanges that have one */
+  lws_dll2_owner_t awaiting; /* connections whose request's head is not there yet */
+  struct address *addresses[ADDRESS_LISTS];
+  uint64_t address_seed;
+  const struct sockaddr_storage *accepting; /* who is being taken on */
   int listening_socket;      /* -1 once given to libwebsockets or closed */
   int spare_descriptor;      /* given up for a moment to turn a connection away when descriptors run out */
   struct lws *listener;
   struct lws *alarm;         /* a timer as an event; NULL without libev */
   lws_usec_t alarm_at;       /* when it goes off; 0: it does not */
   uint8_t *gather;           /* LWS_PRE + GATHER_BYTES */
-  lws_sorted_usec_list_t pump_timer, watch_timer, stop_timer;
+  lws_sorted_usec_list_t pump_timer, watch_timer, stop_timer, throttle_timer;
+  lws_dll2_owner_t throttled; /* sessions that are not read until they have a token */
+  lws_usec_t throttle_at;
   lws_dll2_owner_t unfinished; /* exchanges that the pump looks after */
+  struct {
+    atomic_uint_fast64_t address, late, memory, stalled;
+  } counters; /* read by any thread */
   bool stopping;
   uint16_t stop_code;
   lws_usec_t stop_at;
@@ -153,8 +172,24 @@ struct connection {
   struct request *handshake; /* of an upgrade under way */
   struct session *session;
   struct exchange *exchange;
-  bool compressed; /* permessage-deflate was negotiated */
+  struct address *address; /* NULL for one that is not limited */
+  bool is_refused;         /* its address has too many */
+  lws_usec_t head_since;   /* when the head was first expected; 0: not yet */
+  lws_dll2_t awaiting;     /* in the gateway's list while it has no head */
 };
+
+int connection_open(gateway *gateway, struct lws *wsi);
+void connection_free(struct lws *wsi);
+void connection_awaits_head(struct connection *connection, bool is_new);
+void connection_has_head(struct connection *connection);
+void connections_watch(gateway *gateway, lws_usec_t now);
+bool body_is_late(const gateway_configuration *c, lws_usec_t since, size_t received, lws_usec_t now);
+
+/* Whether an address has all connections that it may have, and `most` that are being refused. */
+bool address_is_refusing(gateway *gateway, const struct sockaddr_storage *from, int most);
+/* NULL for one that is not limited. */
+struct address *address_enter(gateway *gateway, const struct sockaddr_storage *from, bool *is_refused);
+void address_leave(gateway *gateway, struct address *address, bool was_refused);
 
 /* What a request's head said, copied out of libwebsockets' header table. `storage` holds all the text. */
 struct request {
@@ -185,6 +220,7 @@ struct exchange {
   struct request *request;
   uint8_t *body;
   size_t body_length;
+  lws_usec_t body_since;
   bool keep_alive;
   char *head;
   size_t head_length;
@@ -196,15 +232,27 @@ struct exchange {
   lws_dll2_t unfinished;
 };
 
+#define TOO_MANY_CONNECTIONS "this address has too many connections"
+
 int exchange_begin(struct connection *connection);
 int exchange_body(struct connection *connection, const uint8_t *bytes, size_t length);
 int exchange_body_complete(struct connection *connection);
 void exchange_answer(struct exchange *exchange, struct answer *answer); /* takes the answer */
 void exchange_gone(struct connection *connection);
 void exchange_pump(gateway *gateway);
-void exchange_watch(struct exchange *exchange);
+void exchange_watch(struct exchange *exchange, lws_usec_t now);
+bool exchange_refuse_late(struct connection *connection); /* false when out of memory */
 void exchange_finish(struct exchange *exchange);
 void exchange_give_up(struct exchange *exchange);
+void exchange_hang_up(struct exchange *exchange);
+
+/* Channels: sessions and streams, as those see them who send frames. */
+struct session *channel_session(const gateway *gateway, gateway_channel_id id); /* NULL for a stream, or one that is gone */
+struct stream *channel_stream(const gateway *gateway, gateway_channel_id id);   /* NULL for a session, or one that is gone */
+void channel_send(gateway *gateway, gateway_channel_id id, gateway_frame *frame);
+void channel_close(gateway *gateway, gateway_channel_id id, uint16_t code, const char *reason);
+bool channel_note_drained(gateway *gateway, gateway_channel_id id); /* false: to be tried again */
+void channels_tell_drained(gateway *gateway);
 
 void stream_begin(struct exchange *exchange, struct answer *answer); /* takes the answer */
 void stream_send(struct stream *stream, gateway_frame *frame);       /* takes the reference */
@@ -230,11 +278,15 @@ struct session {
   gateway_frame *few[4]; /* the ring of a session that never had more queued */
   size_t queued;
   size_t in_flight;      /* bytes given to lws_write that libwebsockets has not passed on entirely */
-  gateway_frame *lent;   /* what permessage-deflate may still be reading */
+  size_t copied;         /* of those, what counts in the budget: libwebsockets has a copy */
   lws_dll2_t due;        /* in the gateway's list */
   bool waits;            /* libwebsockets will call back when the socket has room */
   bool owes_drained;     /* frames were queued since `drained` was last told */
-  bool paused;           /* reading is paused: too much is queued */
+
+  /* Reading: see flow.c. */
+  unsigned pauses; /* why it is paused: PAUSED_BY_... */
+  lws_usec_t paid_until;
+  lws_dll2_t throttled; /* in the gateway's list while it has no token */
 
   /* The message being put together. */
   uint8_t *message;
@@ -247,17 +299,27 @@ struct session {
   lws_usec_t close_by;
 
   lws_usec_t heard_at; /* the last sign of life */
+  lws_usec_t taken_at; /* when the peer last took something, or there was nothing to take */
+  uint64_t progress;   /* see socket_progress */
   bool pinged, ping_due;
 };
 
 int session_confirm_upgrade(struct connection *connection, const char *protocol);
 int session_open(struct connection *connection);
+/* Why a session is not read. */
+enum { PAUSED_BY_OUTBOX = 1, PAUSED_BY_RATE = 2, PAUSED_BY_CALLBACK = 4 };
+void session_pause(struct session *session, unsigned reason);
+void session_resume(struct session *session, unsigned reason);
+void session_watch_outbox(struct session *session);
+void session_take_token(struct session *session); /* a frame was received */
+void flow_schedule(gateway *gateway);
+void flow_keep_time(gateway *gateway);
+
 int session_receive(struct session *session, const uint8_t *bytes, size_t length);
 int session_writable(struct session *session);
 void session_send(struct session *session, gateway_frame *frame); /* takes the reference */
 void session_wants_to_write(struct session *session);
 void sessions_write_due(gateway *gateway);
-void sessions_tell_drained(gateway *gateway);
 void session_close(struct session *session, uint16_t code, const char *reason);
 void session_gone(struct session *session);
 void session_heard(struct session *session);
@@ -267,6 +329,21 @@ int listener_open(gateway *gateway, char *error, size_t capacity);
 bool listener_adopt(gateway *gateway);
 int listener_accept(gateway *gateway);
 void listener_close(gateway *gateway);
+
+/* A reference that counts in the gateway's budget. Any thread. */
+void frame_hold(gateway *gateway, gateway_frame *frame);
+void frame_let_go(gateway *gateway, gateway_frame *frame);
+void outgoing_add(gateway *gateway, size_t bytes);
+void outgoing_remove(gateway *gateway, size_t bytes);
+void outgoing_charge(gateway *gateway, struct answer *answer);
+struct answer *outgoing_refusal(gateway *gateway);
+
+/* A number that changes when the peer takes something; always 0 where the system does not say. */
+uint64_t socket_progress(int descriptor);
+bool socket_has_room(int descriptor);
+bool socket_has_ended(int descriptor); /* the peer has left */
+/* How long a peer may take nothing of what is on its way to it. */
+lws_usec_t read_patience(const gateway *gateway);
 
 /* The bytes of a finished frame on the wire, header first. */
 const uint8_t *frame_wire_bytes(const gateway_frame *frame);
@@ -286,6 +363,9 @@ void loop_destroy(gateway *gateway);
 void doom(gateway *gateway, struct lws *wsi);
 /* Reads from a connection again, and what was read before reading was paused. */
 void resume_reading(gateway *gateway, struct lws *wsi);
+
+/* Microseconds of a clock that never goes back: what deadlines and rates are measured by. */
+lws_usec_t gateway_now(const gateway *gateway);
 
 /* Any thread. */
 bool on_service_thread(const gateway *gateway);

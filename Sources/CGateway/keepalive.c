@@ -9,17 +9,41 @@
 #include "internal.h"
 
 void session_heard(struct session *session) {
-  session->heard_at = lws_now_usecs();
+  session->heard_at = gateway_now(session->gateway);
   session->pinged = false;
+}
+
+lws_usec_t read_patience(const gateway *gateway) {
+  const lws_usec_t day = 86400 * (lws_usec_t)LWS_US_PER_SEC;
+  int milliseconds = gateway->configuration.read_timeout;
+  return milliseconds > 0 ? (lws_usec_t)milliseconds * LWS_US_PER_MS : day;
+}
+
+/* Whether it has taken nothing for too long of what waits for it. Taking something is a sign of life. */
+static bool has_stalled(struct session *session, lws_usec_t now) {
+  uint64_t progress = session->queued ? socket_progress(lws_get_socket_fd(session->wsi)) : session->progress;
+  if (progress != session->progress) session_heard(session);
+  if (!session->queued || progress != session->progress) session->taken_at = now;
+  session->progress = progress;
+  return now - session->taken_at >= read_patience(session->gateway);
 }
 
 void session_watch(struct session *session, lws_usec_t now) {
   const gateway_configuration *c = &session->gateway->configuration;
   struct lws *wsi = session->wsi;
-  lws_usec_t silent = now - session->heard_at;
+  /* Whoever is not read cannot be heard. */
+  bool is_muted = session->pauses & (PAUSED_BY_RATE | PAUSED_BY_CALLBACK);
   if (session->closing && now >= session->close_by) {
     doom(session->gateway, wsi);
-  } else if (c->hang_up_after > 0 && silent >= (lws_usec_t)c->hang_up_after * LWS_US_PER_MS) {
+    return;
+  }
+  if (has_stalled(session, now)) {
+    session->gateway->counters.stalled += 1;
+    doom(session->gateway, wsi);
+    return;
+  }
+  lws_usec_t silent = is_muted ? 0 : now - session->heard_at;
+  if (c->hang_up_after > 0 && silent >= (lws_usec_t)c->hang_up_after * LWS_US_PER_MS) {
     doom(session->gateway, wsi);
   } else if (c->ping_after > 0 && !session->pinged && silent >= (lws_usec_t)c->ping_after * LWS_US_PER_MS) {
     session->pinged = session->ping_due = true;

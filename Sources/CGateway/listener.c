@@ -18,6 +18,8 @@
 
 /* Connections taken in one go, so that a storm of them does not keep sessions waiting. */
 enum { ACCEPTED_AT_ONCE = 64 };
+/* Connections that an address has too many and is told so; others are closed at once. */
+enum { REFUSED_POLITELY = 64 };
 
 static void describe_failure(int problem, const gateway_configuration *c, char *error, size_t capacity) {
   if (problem == EADDRINUSE) {
@@ -101,17 +103,26 @@ static void turn_away(gateway *gateway, int listening) {
 int listener_accept(gateway *gateway) {
   int one = 1, listening = lws_get_socket_fd(gateway->listener);
   for (int i = 0; i < ACCEPTED_AT_ONCE; i++) {
-    int descriptor = accept(listening, NULL, NULL);
+    struct sockaddr_storage from = {0};
+    socklen_t length = sizeof from;
+    int descriptor = accept(listening, (struct sockaddr *)&from, &length);
     if (descriptor < 0) {
       if (errno == EMFILE || errno == ENFILE) turn_away(gateway, listening);
       return 0;
     }
+    if (address_is_refusing(gateway, &from, REFUSED_POLITELY)) {
+      gateway->counters.address += 1;
+      close(descriptor);
+      continue;
+    }
     fcntl(descriptor, F_SETFD, FD_CLOEXEC);
     setsockopt(descriptor, IPPROTO_TCP, TCP_NODELAY, &one, sizeof one);
+    gateway->accepting = &from;
     /* Closes the descriptor itself when it fails. */
     if (!lws_adopt_socket_vhost(gateway->vhost, descriptor)) {
       gateway_log(gateway, 1, "a connection could not be taken on");
     }
+    gateway->accepting = NULL;
   }
   return 0;
 }

@@ -101,8 +101,9 @@ struct answer *answer_static(gateway *gateway, const struct request *request) {
            (unsigned long)about.st_mtim.tv_nsec, (unsigned long long)about.st_size);
   snprintf(headers, sizeof headers, "Content-Type: %s\nETag: %s\nCache-Control: no-cache\n%s", content_type(resolved),
            tag, always);
-  struct answer *answer = is_unchanged(request, tag) ? answer_create(304, headers, NULL, 0)
-                                                     : answer_file(descriptor, &about, headers);
+  struct answer *answer = is_unchanged(request, tag)                           ? answer_create(304, headers, NULL, 0)
+                          : gateway_has_room(gateway, (size_t)about.st_size) ? answer_file(descriptor, &about, headers)
+                                                                             : outgoing_refusal(gateway);
   close(descriptor);
   return answer;
 }

@@ -40,7 +40,7 @@ struct stream {
   struct chunk *chunks;
   uint32_t first, count, capacity;
   size_t sent;
-  bool owes_drained; /* frames were queued since `stream_drained` was last called */
+  bool owes_drained; /* frames were queued since `drained` was last called */
   bool ending;       /* nothing follows what is queued */
 
   lws_usec_t wrote_at; /* when the kernel last took something */
@@ -71,12 +71,12 @@ static bool make_room(struct stream *stream) {
 /* Queues a frame, or with NULL the end of the chunked coding. Takes the reference. */
 static void enqueue(struct stream *stream, gateway_frame *frame) {
   if (!make_room(stream)) {
-    if (frame) gateway_frame_release(frame);
+    if (frame) frame_let_go(stream->exchange->gateway, frame);
     exchange_give_up(stream->exchange);
     return;
   }
   /* From an empty queue the time that the client has to read begins anew. */
-  if (!stream->count) stream->wrote_at = lws_now_usecs();
+  if (!stream->count) stream->wrote_at = gateway_now(stream->exchange->gateway);
   struct chunk *chunk = chunk_at(stream, stream->count++);
   *chunk = (struct chunk){.frame = frame};
   if (!frame) {
@@ -91,7 +91,7 @@ static void enqueue(struct stream *stream, gateway_frame *frame) {
 
 static void drop_first(struct stream *stream) {
   struct chunk *chunk = chunk_at(stream, 0);
-  if (chunk->frame) gateway_frame_release(chunk->frame);
+  if (chunk->frame) frame_let_go(stream->exchange->gateway, chunk->frame);
   stream->first = (stream->first + 1) % stream->capacity;
   stream->count -= 1;
 }
@@ -111,7 +111,7 @@ void stream_free(struct exchange *exchange) {
   while (stream->count) drop_first(stream);
   free(stream->chunks);
   free(stream);
-  gateway->configuration.callbacks.stream_closed(gateway->context, exchange->id);
+  gateway->configuration.callbacks.closed(gateway->context, gateway_stream_of(exchange->id));
 }
 
 static bool watch_socket(struct stream *stream) {
@@ -127,12 +127,12 @@ static bool watch_socket(struct stream *stream) {
 }
 
 /* A client that is gone without a word is noticed by what it does not acknowledge. */
-static void limit_patience(int descriptor) {
+static void limit_patience(const gateway *gateway, int descriptor) {
 #ifdef TCP_USER_TIMEOUT
-  unsigned int milliseconds = (unsigned int)(ANSWER_PATIENCE_US / LWS_US_PER_MS);
+  unsigned int milliseconds = (unsigned int)(read_patience(gateway) / LWS_US_PER_MS);
   setsockopt(descriptor, IPPROTO_TCP, TCP_USER_TIMEOUT, &milliseconds, sizeof milliseconds);
 #else
-  (void)descriptor;
+  (void)gateway, (void)descriptor;
 #endif
 }
 
@@ -158,7 +158,7 @@ void stream_begin(struct exchange *exchange, struct answer *answer) {
   struct stream *stream = calloc(1, sizeof *stream);
   if (stream) {
     *stream = (struct stream){.exchange = exchange, .chunked = exchange->request->is_modern};
-    stream->wrote_at = lws_now_usecs();
+    stream->wrote_at = gateway_now(gateway);
     exchange->state = STREAMING;
     exchange->stream = stream;
     exchange->streamed = true;
@@ -167,7 +167,7 @@ void stream_begin(struct exchange *exchange, struct answer *answer) {
   if (!stream || !answer || !send_head(exchange, answer) || !watch_socket(stream)) {
     exchange_give_up(exchange);
   } else {
-    limit_patience(lws_get_socket_fd(exchange->connection->wsi));
+    limit_patience(gateway, lws_get_socket_fd(exchange->connection->wsi));
     if (gateway->stopping) stream_end(stream);
   }
   answer_free(answer);
@@ -176,7 +176,7 @@ void stream_begin(struct exchange *exchange, struct answer *answer) {
 void stream_send(struct stream *stream, gateway_frame *frame) {
   /* An empty chunk would be the end. */
   if (stream->ending || !frame_payload_length(frame)) {
-    gateway_frame_release(frame);
+    frame_let_go(stream->exchange->gateway, frame);
     return;
   }
   stream->owes_drained = true;
@@ -215,7 +215,7 @@ static int gather(struct stream *stream, struct iovec *parts) {
 }
 
 static void account(struct stream *stream, size_t written) {
-  stream->wrote_at = lws_now_usecs();
+  stream->wrote_at = gateway_now(stream->exchange->gateway);
   stream->sent += written;
   while (stream->count && stream->sent >= chunk_length(chunk_at(stream, 0))) {
     stream->sent -= chunk_length(chunk_at(stream, 0));
@@ -255,8 +255,7 @@ static void writable(struct stream *stream) {
     stream_free(exchange);
     exchange_finish(exchange);
   } else if (stream->owes_drained) {
-    stream->owes_drained = false;
-    gateway->configuration.callbacks.stream_drained(gateway->context, exchange->id);
+    stream->owes_drained = !channel_note_drained(gateway, gateway_stream_of(exchange->id));
   }
 }
 
@@ -282,12 +281,12 @@ void stream_called_back(struct stream *stream, enum lws_callback_reasons reason)
 /* Twice a second: says something where nothing was said for long, and gives up on whoever does not read. */
 void stream_watch(struct stream *stream) {
   gateway *gateway = stream->exchange->gateway;
-  lws_usec_t silent = lws_now_usecs() - stream->wrote_at;
+  lws_usec_t silent = gateway_now(gateway) - stream->wrote_at;
   lws_usec_t limit = (lws_usec_t)gateway->configuration.heartbeat_after * LWS_US_PER_MS;
   if (stream->count) {
-    if (silent >= ANSWER_PATIENCE_US) exchange_give_up(stream->exchange);
+    if (silent >= read_patience(gateway)) exchange_hang_up(stream->exchange);
   } else if (gateway->heartbeat && limit > 0 && silent >= limit && !stream->ending) {
-    gateway_frame_retain(gateway->heartbeat);
+    frame_hold(gateway, gateway->heartbeat);
     enqueue(stream, gateway->heartbeat);
   }
 }

@@ -73,7 +73,7 @@ extension WorkerCommand {
   fileprivate var lane: UInt64? {
     switch self {
     case .subscribe(let command): command.key.session
-    case .request(let key, _), .unsubscribe(let key): key.session
+    case .request(let key, _, _), .unsubscribe(let key): key.session
     case .snapshot, .explain: Self.laneOfRequests
     default: nil
     }

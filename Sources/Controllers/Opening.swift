@@ -21,7 +21,7 @@ final class Opening {
 struct EarlySubscription {
   let query: Query
   /// What its client has asked of it meanwhile.
-  var requests: [SubscriptionRequest] = []
+  var requests: [(request: SubscriptionRequest, ticket: RequestTicket?)] = []
 }
 
 /// Contents of a version that a reader reads, or has read for those who wait.

@@ -23,9 +23,9 @@ final class Subscription {
   /// The rest of a snapshot that did not fit into one message; nothing else is sent before it.
   var loading: RowsDelivery?
   /// What the client asked while loading.
-  var deferred: [SubscriptionRequest] = []
+  var deferred: [(request: SubscriptionRequest, ticket: RequestTicket?)] = []
   /// Rows that a reader reads for it; nothing else is sent before them.
-  var read: (read: PendingRead, isWindow: Bool)?
+  var read: (read: PendingRead, isWindow: Bool, ticket: RequestTicket?)?
   /// How often in a row such rows were of a newer version than its own.
   var movedReads = 0
 

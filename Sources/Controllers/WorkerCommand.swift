@@ -4,7 +4,7 @@ package import LiveQuery
 /// What other threads ask of a worker.
 package enum WorkerCommand: Sendable {
   case subscribe(Subscribe)
-  case request(SubscriptionKey, SubscriptionRequest)
+  case request(SubscriptionKey, SubscriptionRequest, ticket: RequestTicket? = nil)
   case unsubscribe(SubscriptionKey)
   /// One snapshot for somebody who does not subscribe.
   case snapshot(SnapshotRequest)
@@ -37,9 +37,11 @@ package enum WorkerCommand: Sendable {
     /// Milliseconds.
     package var minInterval: Int
     package var shape: Shape
+    package var ticket: RequestTicket?
 
     package init(
-      key: SubscriptionKey, query: Query, window: Window?, since: String? = nil, minInterval: Int, shape: Shape
+      key: SubscriptionKey, query: Query, window: Window?, since: String? = nil, minInterval: Int, shape: Shape,
+      ticket: RequestTicket? = nil
     ) {
       self.key = key
       self.query = query
@@ -47,6 +49,7 @@ package enum WorkerCommand: Sendable {
       self.since = since
       self.minInterval = minInterval
       self.shape = shape
+      self.ticket = ticket
     }
   }
 

@@ -10,7 +10,7 @@ extension WorkerLoop {
     defer { database?.connection.restoreSnapshot() }
     switch command {
     case .subscribe(let command): subscribe(command)
-    case .request(let key, let request): perform(request, key)
+    case .request(let key, let request, let ticket): perform(request, key, ticket)
     case .unsubscribe(let key): unsubscribe(key)
     case .snapshot(let request): answer(request)
     case .sessionDrained, .databaseChanged: break
@@ -41,7 +41,7 @@ extension WorkerLoop {
     case .snapshot(let request): request.reply(.failure(error))
     case .report(let report): reject(report, error)
     case .resume(let key): refuseNext(of: key, error)
-    case .request(let key, _): output.send(.error(error, isFatal: false), shape: .arrays, to: key)
+    case .request(let key, _, _): output.send(.error(error, isFatal: false), shape: .arrays, to: key)
     case .explain(_, let reply): reply(.failure(error))
     case .schema(let reply): reply(.failure(error))
     case .readiness(let reply): reply(error)
@@ -72,7 +72,7 @@ extension WorkerLoop {
     } else {
       startOver(subscription)
     }
-    for request in requests { perform(request, key) }
+    for (request, ticket) in requests { perform(request, key, ticket) }
   }
 
   private func takeEarly(_ key: SubscriptionKey) -> EarlySubscription? {
@@ -115,12 +115,12 @@ extension WorkerLoop {
     noteIdle(query)
   }
 
-  private func perform(_ request: SubscriptionRequest, _ key: SubscriptionKey) {
+  private func perform(_ request: SubscriptionRequest, _ key: SubscriptionKey, _ ticket: RequestTicket?) {
     if let waiting = early[key.session]?[key.number]?.requests.count {
       guard waiting < configuration.deferredRequests else {
         return output.send(.error(Self.tooManyRequests, isFatal: false), shape: .arrays, to: key)
       }
-      early[key.session]![key.number]!.requests.append(request)
+      early[key.session]![key.number]!.requests.append((request, ticket))
       return
     }
     // Ended meanwhile, with an error that the client has or will get.
@@ -129,7 +129,7 @@ extension WorkerLoop {
     guard subscription.deferred.count < configuration.deferredRequests else {
       return output.send(.error(Self.tooManyRequests, isFatal: false), to: subscription)
     }
-    subscription.deferred.append(request)
+    subscription.deferred.append((request, ticket))
     performDeferred(subscription)
   }
 
@@ -138,7 +138,7 @@ extension WorkerLoop {
 
   /// Answers what waits, in the order asked; each answer comes after what leads to the newest version.
   func performDeferred(_ subscription: Subscription) {
-    while subscription.mayBeAnswered, let request = subscription.deferred.first {
+    while subscription.mayBeAnswered, let request = subscription.deferred.first?.request {
       let query = subscription.query
       guard query.isCurrent || (query === resumed && query.canReadContents) else {
         query.blockedSubscriptions.append((subscription, commit))
@@ -156,8 +156,8 @@ extension WorkerLoop {
           subscription.deferred.removeFirst()
           requery(other, wanted, window, subscription)
         } else {
-          subscription.deferred.removeFirst()
-          answer(request, subscription)
+          let ticket = subscription.deferred.removeFirst().ticket
+          answer(request, subscription, ticket)
         }
       }
     }
@@ -172,10 +172,10 @@ extension WorkerLoop {
   }
 
   /// Answers a client that has the newest version.
-  private func answer(_ request: SubscriptionRequest, _ subscription: Subscription) {
+  private func answer(_ request: SubscriptionRequest, _ subscription: Subscription, _ ticket: RequestTicket?) {
     switch request {
-    case .window(let window): sendRows(window, isWindow: true, subscription)
-    case .fetch(let window): sendRows(window, isWindow: false, subscription)
+    case .window(let window): sendRows(window, isWindow: true, subscription, ticket)
+    case .fetch(let window): sendRows(window, isWindow: false, subscription, ticket)
     case .locate(let key): locate(key, subscription)
     case .requery, .resync: startOver(subscription)
     }
@@ -210,7 +210,7 @@ extension WorkerLoop {
   }
 
   /// Answers `window` and `fetch` with rows of the newest version, which the client has.
-  private func sendRows(_ wanted: Window, isWindow: Bool, _ subscription: Subscription) {
+  private func sendRows(_ wanted: Window, isWindow: Bool, _ subscription: Subscription, _ ticket: RequestTicket?) {
     let query = subscription.query
     let range = wanted.range(total: query.controller.newest.tree.count)
     query.groups.setApart(subscription)
@@ -218,7 +218,7 @@ extension WorkerLoop {
       let wanted = WantedContents(window: wanted)
       guard let read = read(wanted, of: query, session: subscription.key.session) else { return }
       read.subscriptions.append(subscription)
-      subscription.read = (read, isWindow)
+      subscription.read = (read, isWindow, ticket)
       return
     }
     do throws(FreshetError) {
@@ -229,13 +229,15 @@ extension WorkerLoop {
   /// A reader has read what `window` or `fetch` asked for.
   ///
   /// - Parameter hasMoved: of a newer version than the client has: it is asked for anew.
-  func answer(_ subscription: Subscription, _ read: PendingRead, isWindow: Bool, hasMoved: Bool) {
+  func answer(
+    _ subscription: Subscription, _ read: PendingRead, isWindow: Bool, _ ticket: RequestTicket?, hasMoved: Bool
+  ) {
     guard let wanted = read.wanted.window, let contents = read.contents else { return }
     subscription.movedReads = hasMoved ? subscription.movedReads + 1 : 0
     switch contents {
     case .success(let rows) where !hasMoved: sendRows(rows, wanted, isWindow, subscription)
     case .success:
-      subscription.deferred.insert(isWindow ? .window(wanted) : .fetch(wanted), at: 0)
+      subscription.deferred.insert((isWindow ? .window(wanted) : .fetch(wanted), ticket), at: 0)
       performDeferred(subscription)
     case .failure(let error): refuse(subscription, error)
     }

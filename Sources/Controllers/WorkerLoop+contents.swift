@@ -54,9 +54,9 @@ extension WorkerLoop {
       request.reply(contents(of: read).map { .snapshot(read.snapshot(of: query, $0)) })
     }
     for subscription in read.subscriptions where !subscription.isOver {
-      guard let isWindow = subscription.read?.isWindow, subscription.read?.read === read else { continue }
+      guard let (waited, isWindow, ticket) = subscription.read, waited === read else { continue }
       subscription.read = nil
-      answer(subscription, read, isWindow: isWindow, hasMoved: hasMoved)
+      answer(subscription, read, isWindow: isWindow, ticket, hasMoved: hasMoved)
     }
   }
 

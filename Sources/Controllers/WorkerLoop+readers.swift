@@ -193,7 +193,7 @@ extension WorkerCommand {
   var session: UInt64 {
     switch self {
     case .subscribe(let command): command.key.session
-    case .request(let key, _), .unsubscribe(let key), .resume(let key): key.session
+    case .request(let key, _, _), .unsubscribe(let key), .resume(let key): key.session
     case .snapshot(let request): request.id
     default: 0
     }

@@ -9,32 +9,24 @@ let callbacks = gateway_callbacks(
   },
   opened: { context, session, request in
     let gateway = Gateway.from(context)
-    gateway.delegate.gateway(gateway, opened: SessionID(rawValue: session), with: HTTPRequest(request.pointee))
+    gateway.delegate.gateway(gateway, opened: ChannelID(rawValue: session), with: HTTPRequest(request.pointee))
   },
   received: { context, session, bytes, length in
     let gateway = Gateway.from(context)
     let message = UnsafeRawBufferPointer(start: bytes, count: length)
-    gateway.delegate.gateway(gateway, received: message, from: SessionID(rawValue: session))
+    return gateway.delegate.gateway(gateway, received: message, from: ChannelID(rawValue: session))
   },
-  drained: { context, sessions, count in
+  drained: { context, channels, count in
     let gateway = Gateway.from(context)
-    gateway.delegate.gateway(gateway, drained: UnsafeBufferPointer(start: sessions, count: count))
+    gateway.delegate.gateway(gateway, drained: UnsafeBufferPointer(start: channels, count: count))
   },
-  closed: { context, session in
+  closed: { context, channel in
     let gateway = Gateway.from(context)
-    gateway.delegate.gateway(gateway, closed: SessionID(rawValue: session))
+    gateway.delegate.gateway(gateway, closed: ChannelID(rawValue: channel))
   },
   requested: { context, id, request in
     let gateway = Gateway.from(context)
     gateway.delegate.gateway(gateway, requested: HTTPRequest(request.pointee), as: RequestID(rawValue: id))
-  },
-  stream_drained: { context, id in
-    let gateway = Gateway.from(context)
-    gateway.delegate.gateway(gateway, drained: RequestID(rawValue: id))
-  },
-  stream_closed: { context, id in
-    let gateway = Gateway.from(context)
-    gateway.delegate.gateway(gateway, closed: RequestID(rawValue: id))
   },
   abandoned: { context, id in
     let gateway = Gateway.from(context)
@@ -44,7 +36,8 @@ let callbacks = gateway_callbacks(
     let gateway = Gateway.from(context)
     let level = GatewayLogLevel(rawValue: level) ?? .error
     gateway.delegate.gateway(gateway, logged: String(cString: line), level: level)
-  }
+  },
+  now: { context in Gateway.from(context).clock?() ?? 0 }
 )
 
 extension Gateway {

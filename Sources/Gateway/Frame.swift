@@ -35,6 +35,6 @@ package final class Frame: @unchecked Sendable {
     gateway_frame_release(pointer)
   }
 
-  /// Bytes on the wire without compression, the WebSocket header included.
+  /// Bytes on the wire, the WebSocket header included.
   package var size: Int { gateway_frame_size(pointer) }
 }

@@ -10,6 +10,7 @@ internal import Synchronization
 // @unchecked: the C gateway behind `pointer` takes calls from any thread.
 package final class Gateway: @unchecked Sendable {
   let delegate: any GatewayDelegate
+  let clock: (@Sendable () -> Int64)?
   private let pointer: OpaquePointer
   private let stopped = Atomic<Bool>(false)
 
@@ -18,6 +19,7 @@ package final class Gateway: @unchecked Sendable {
   /// The delegate may be called before this returns, and is kept as long as the gateway.
   package init(configuration: GatewayConfiguration, delegate: any GatewayDelegate) throws(GatewayError) {
     self.delegate = delegate
+    clock = configuration.clock
     pointer = try configuration.withCConfiguration { (configuration, error) throws(GatewayError) in
       var configuration = configuration
       guard let pointer = gateway_create(&configuration, error.baseAddress!, error.count) else {
@@ -42,32 +44,44 @@ package final class Gateway: @unchecked Sendable {
   /// The port that is listened on.
   package var port: Int { Int(gateway_port(pointer)) }
 
-  /// Sends a frame to a session.
-  package func send(_ frame: Frame, to session: SessionID) {
-    queue(frame, to: CollectionOfOne(session.rawValue))
+  /// What was refused since the start, and what is on its way.
+  package var counters: GatewayCounters { GatewayCounters(gateway_count(pointer)) }
+
+  /// Whether that many more bytes may be on their way out; a few always may.
+  package func hasRoom(for bytes: Int) -> Bool { gateway_has_room(pointer, bytes) }
+
+  /// Counts what the caller has refused because there was no room.
+  package func noteOverload() { gateway_note_overload(pointer) }
+
+  /// Sends a frame to a channel.
+  package func send(_ frame: Frame, to channel: ChannelID) {
+    queue(frame, to: CollectionOfOne(channel.rawValue))
     flush()
   }
 
-  /// Queues a frame for sessions, given by their raw values; it leaves with the next `flush`, or sooner. Frames of a session
-  /// that are due together leave in one write.
-  package func queue(_ frame: Frame, to sessions: some Collection<UInt64>) {
-    if sessions.isEmpty { return }
-    let queue = { (sessions: UnsafeBufferPointer<UInt64>) in
-      gateway_queue(self.pointer, frame.pointer, sessions.baseAddress!, sessions.count)
+  /// Queues a frame for channels, given by their raw values; it leaves with the next `flush`, or sooner. Frames of a channel that
+  /// are due together leave in one write. A stream gets the payload alone.
+  package func queue(_ frame: Frame, to channels: some Collection<UInt64>) {
+    if channels.isEmpty { return }
+    let queue = { (channels: UnsafeBufferPointer<UInt64>) in
+      gateway_queue(self.pointer, frame.pointer, channels.baseAddress!, channels.count)
     }
-    if sessions.withContiguousStorageIfAvailable(queue) == nil { Array(sessions).withUnsafeBufferPointer(queue) }
+    if channels.withContiguousStorageIfAvailable(queue) == nil { Array(channels).withUnsafeBufferPointer(queue) }
   }
 
   /// Has what is queued written. Not needed by the delegate.
   package func flush() { gateway_flush(pointer) }
 
-  /// Writes what is queued for the session, then closes it. At most 123 bytes of the reason are sent.
-  package func close(_ session: SessionID, code: UInt16, reason: String = "") {
-    gateway_close(pointer, session.rawValue, code, reason)
+  /// Reads from a session again whose message the delegate answered with false.
+  package func resume(_ session: ChannelID) { gateway_resume(pointer, session.rawValue) }
+
+  /// Writes what is queued for the channel, then closes it. At most 123 bytes of the reason are sent; a stream sends neither.
+  package func close(_ channel: ChannelID, code: UInt16 = 1000, reason: String = "") {
+    gateway_close(pointer, channel.rawValue, code, reason)
   }
 
   /// Answers an HTTP request. Content-Length, Connection and Date are the gateway's; a HEAD request gets the headers
-  /// alone.
+  /// alone. Where there is no room for the body, the answer is 503.
   package func respond(
     to request: RequestID, status: Int, headers: [(name: String, value: String)] = [],
     body: some Collection<UInt8> = EmptyCollection()
@@ -82,20 +96,10 @@ package final class Gateway: @unchecked Sendable {
     }
   }
 
-  /// Begins to answer an HTTP request with a stream: frames follow, until `endStream` or until the client leaves. To a
+  /// Begins to answer an HTTP request with a stream: frames follow, until `close` or until the client leaves. To a
   /// HEAD request this is the whole answer.
   package func beginStream(to request: RequestID, status: Int = 200, headers: [(name: String, value: String)]) {
     gateway_stream_begin(pointer, request.rawValue, Int32(status), headerLines(headers))
-  }
-
-  /// Queues a frame's payload for a stream; frames due together leave in one write.
-  package func send(_ frame: Frame, to stream: RequestID) {
-    gateway_stream_send(pointer, stream.rawValue, frame.pointer)
-  }
-
-  /// Writes what is queued for the stream, then ends it.
-  package func endStream(_ stream: RequestID) {
-    gateway_stream_end(pointer, stream.rawValue)
   }
 
   /// Accepts no further connections; those that are open go on.

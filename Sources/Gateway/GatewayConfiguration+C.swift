@@ -35,11 +35,17 @@ extension GatewayConfiguration {
     defer { error.deallocate() }
     error.initialize(repeating: 0)
 
+    var callbacks = callbacks
+    if clock == nil { callbacks.now = nil }
     let configuration = gateway_configuration(
       host: strings[0].baseAddress!, port: Int32(clamping: port), public_directory: directory?.baseAddress,
       live_path: strings[1].baseAddress!, subprotocol: strings[2].baseAddress!, routes: routes.baseAddress!,
       static_headers: strings[3].baseAddress!, message_limit: messageLimit, body_limit: bodyLimit,
-      outbox_limit: outboxLimit, compression: compression, ping_after: pingAfter.milliseconds,
+      outbox_limit: outboxLimit, message_rate: Int32(clamping: messageRate),
+      message_burst: Int32(clamping: messageBurst), address_limit: Int32(clamping: addressLimit),
+      limits_loopback: limitsLoopback, outgoing_limit: outgoingLimit, read_timeout: readTimeout.milliseconds,
+      head_timeout: headTimeout.milliseconds, body_timeout: bodyTimeout.milliseconds,
+      body_rate: Int32(clamping: bodyRate), ping_after: pingAfter.milliseconds,
       hang_up_after: hangUpAfter.milliseconds, heartbeat: strings[4].baseAddress!,
       heartbeat_after: heartbeatAfter.milliseconds, callbacks: callbacks)
     return try body(configuration, error)

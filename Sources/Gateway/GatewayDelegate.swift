@@ -7,26 +7,22 @@ package protocol GatewayDelegate: AnyObject, Sendable {
   /// A WebSocket handshake: nil accepts it, an HTTP status (403 for a wrong Origin) refuses it before the upgrade.
   func gateway(_ gateway: Gateway, shouldRefuse handshake: HTTPRequest) -> Int?
 
-  func gateway(_ gateway: Gateway, opened session: SessionID, with handshake: HTTPRequest)
+  func gateway(_ gateway: Gateway, opened session: ChannelID, with handshake: HTTPRequest)
 
   /// One whole text message: valid UTF-8, no longer than `messageLimit`.
-  func gateway(_ gateway: Gateway, received message: UnsafeRawBufferPointer, from session: SessionID)
+  ///
+  /// - Returns: whether the next one may be read; if not, `Gateway.resume` has it read.
+  func gateway(_ gateway: Gateway, received message: UnsafeRawBufferPointer, from session: ChannelID) -> Bool
 
-  /// All frames sent to these sessions, given by their raw values, are with the kernel. Told once after each time that frames
+  /// All frames sent to these channels, given by their raw values, are with the kernel. Told once after each time that frames
   /// were queued.
-  func gateway(_ gateway: Gateway, drained sessions: UnsafeBufferPointer<UInt64>)
+  func gateway(_ gateway: Gateway, drained channels: UnsafeBufferPointer<UInt64>)
 
-  /// The session is over, by whichever side. Nothing follows for it.
-  func gateway(_ gateway: Gateway, closed session: SessionID)
+  /// The session, or the stream that was begun, is over, by whichever side. Nothing follows for it.
+  func gateway(_ gateway: Gateway, closed channel: ChannelID)
 
   /// A whole HTTP request for a dynamic route: answer it, now or later, with `respond` or `beginStream`.
   func gateway(_ gateway: Gateway, requested request: HTTPRequest, as id: RequestID)
-
-  /// All frames sent to the stream so far are with the kernel. Called once after each time that frames were queued.
-  func gateway(_ gateway: Gateway, drained stream: RequestID)
-
-  /// A stream that was begun is over, by whichever side. Nothing follows for it.
-  func gateway(_ gateway: Gateway, closed stream: RequestID)
 
   /// The client of a request left before its answer began. Nothing follows for it.
   func gateway(_ gateway: Gateway, abandoned request: RequestID)

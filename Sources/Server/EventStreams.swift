@@ -6,8 +6,7 @@ import Wire
 
 /// The streams of server-sent events: protocol 4, `/v1/subscriptions`.
 ///
-/// To workers a stream is a session like any other, with one subscription; its number is that of the HTTP request with the
-/// top bit set, which no WebSocket session has.
+/// To workers a stream is a session like any other, with one subscription, and to the gateway a channel like any other.
 ///
 /// State: for each stream, whether its answer has begun. It begins with the first thing to say, so that a query which
 /// turns out to be wrong is answered with a problem and its status, or after `patience` when nothing was to say.
@@ -18,7 +17,6 @@ final class EventStreams: Sendable {
   static let subscription = "sse"
   /// How long a client waits for the head of the answer, at most.
   private static let patience = DispatchTimeInterval.seconds(1)
-  private static let mark: UInt64 = 1 << 63
   /// The last one tells nginx to pass on what comes as it comes.
   static let headers = [
     (name: "Content-Type", value: "text/event-stream"), (name: "Cache-Control", value: "no-store"),
@@ -32,15 +30,11 @@ final class EventStreams: Sendable {
 
   private let states = Mutex<[UInt64: State]>([:])
 
-  static func isStream(_ session: UInt64) -> Bool { session & mark != 0 }
-
-  static func session(of request: RequestID) -> UInt64 { request.rawValue | mark }
-
-  private static func request(of session: UInt64) -> RequestID { RequestID(rawValue: session & ~mark) }
+  static func isStream(_ session: UInt64) -> Bool { ChannelID(rawValue: session).isStream }
 
   /// - Returns: the number of the session.
   func open(_ exchange: HTTPExchange) -> UInt64 {
-    let session = EventStreams.session(of: exchange.id)
+    let session = ChannelID.stream(exchange.id).rawValue
     states.withLock { $0[session] = State(exchange: exchange) }
     DispatchQueue.global().asyncAfter(deadline: .now() + EventStreams.patience) { [weak self] in
       self?.states.withLock { states in EventStreams.begin(session, &states) }
@@ -51,11 +45,9 @@ final class EventStreams: Sendable {
   /// - Returns: whether there was one.
   func close(_ session: UInt64) -> Bool { states.withLock { $0.removeValue(forKey: session) != nil } }
 
-  func send(_ frame: Frame, to session: UInt64) {
-    states.withLock { states in
-      EventStreams.begin(session, &states)
-      states[session]?.exchange.gateway.send(frame, to: EventStreams.request(of: session))
-    }
+  /// Begins those answers that have not begun: something is about to be sent.
+  func begin(_ sessions: [UInt64]) {
+    states.withLock { states in for session in sessions { EventStreams.begin(session, &states) } }
   }
 
   /// Says why the stream is over: with the answer, when none has begun.
@@ -68,8 +60,9 @@ final class EventStreams: Sendable {
         states[session] = nil
         return state.exchange
       }
-      state.exchange.gateway.send(frame, to: state.exchange.id)
-      state.exchange.gateway.endStream(state.exchange.id)
+      let channel = ChannelID(rawValue: session)
+      state.exchange.gateway.send(frame, to: channel)
+      state.exchange.gateway.close(channel)
       return nil
     }
     refused?.answer(.problem(error))

@@ -23,7 +23,7 @@ package final class FreshetServer: Sendable {
   let isReady = Atomic<Bool>(true)
   /// Seconds since 1970.
   let startTime = Date().timeIntervalSince1970
-  private let gateway: Gateway
+  let gateway: Gateway
   private let front: SessionFront
 
   /// Opens the database, starts the workers and listens.
@@ -54,7 +54,7 @@ package final class FreshetServer: Sendable {
       pool.stop()
       throw ServerError(error.message)
     }
-    output.start(gateway, transactions)
+    output.start(gateway, transactions) { [pool] session in pool.post(.sessionClosed(session)) }
     front.start(self)
     checkPublishedQueries()
   }
@@ -80,6 +80,15 @@ package final class FreshetServer: Sendable {
     result.heartbeatAfter = configuration.heartbeat
     result.messageLimit = configuration.messageLimit
     result.bodyLimit = configuration.messageLimit
+    result.messageRate = configuration.messagesPerSecond
+    result.messageBurst = 5 * configuration.messagesPerSecond
+    result.addressLimit = configuration.connectionsPerAddress ?? 1_000
+    result.limitsLoopback = configuration.connectionsPerAddress != nil
+    result.headTimeout = configuration.headTimeout
+    result.bodyTimeout = configuration.bodyTimeout
+    result.bodyRate = configuration.bodyRate
+    result.readTimeout = configuration.readTimeout
+    result.outgoingLimit = configuration.outgoingMemory
     result.staticHeaders = [
       (
         "Content-Security-Policy",

@@ -1,5 +1,6 @@
 import ChangeCapture
 import Controllers
+import Gateway
 import Synchronization
 
 /// Adds up what the workers tell, each on its own thread.
@@ -59,6 +60,13 @@ extension FreshetServer {
       text.counter("freshet_transactions_committed_total", "Transactions of clients that were committed.", committed)
       text.counter("freshet_transactions_failed_total", "Transactions of clients that were refused.", failed)
     }
+    let refused = gateway.counters
+    text.counters(
+      "freshet_refused_total", "What was refused at the sockets, by why.", label: "reason",
+      [
+        ("address", refused.address), ("late", refused.late), ("memory", refused.memory), ("stalled", refused.stalled),
+      ])
+    text.gauge("freshet_outgoing_bytes", "What is on its way to clients.", refused.outgoing)
     text.gauge("process_start_time_seconds", "When the server was started, in seconds since 1970.", startTime)
     return text.text
   }

@@ -35,6 +35,7 @@ extension FreshetServer {
   }
 
   private func snapshot(_ parameters: RequestParameters, _ exchange: HTTPExchange) throws(FreshetError) {
+    try checkRoom()
     let query = try query(parameters.source)
     let known = EntityTags(exchange.request.ifNoneMatch)
     var request = WorkerCommand.SnapshotRequest(query: query, window: parameters.window) { [waiting] result in
@@ -58,6 +59,7 @@ extension FreshetServer {
       parameters.since = exchange.request.lastEventID
     }
     if exchange.request.method == "HEAD" { return exchange.beginStream(headers: EventStreams.headers) }
+    try checkRoom()
     let session = streams.open(exchange)
     sessions.open(session)
     let worker = pool.worker(for: query)

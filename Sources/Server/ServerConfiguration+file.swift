@@ -15,6 +15,7 @@ package struct ConfigurationFile: Sendable {
   package var allowedHosts: [String]?
   /// Bytes.
   package var captureMemory: Int?
+  package var limits: [LimitSetting: Int] = [:]
   package var queries: [PublishedQuery] = []
 
   package init() {}
@@ -50,7 +51,9 @@ package struct ConfigurationFile: Sendable {
       case "captureMemory": captureMemory = try value.bytes()
       case "queries":
         for (name, query) in try value.members() { queries.append(try PublishedQuery(name, query)) }
-      default: throw value.error("is not a setting")
+      default:
+        guard let limit = LimitSetting(rawValue: name) else { throw value.error("is not a setting") }
+        limits[limit] = try value.limit(limit)
       }
     }
   }

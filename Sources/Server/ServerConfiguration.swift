@@ -26,6 +26,24 @@ package struct ServerConfiguration: Sendable {
   package var readers = 4
   /// Subscriptions that one connection may have.
   package var subscriptionLimit = 1_000
+  /// Messages that a connection may send a second, and five times as many at once after a pause; 0 for any number. More are
+  /// read no faster than that.
+  package var messagesPerSecond = 200
+  /// Requests of a connection that may wait for their answers; while as many do, no more are read.
+  package var waitingRequests = 32
+  /// Connections that one IPv4 address or IPv6 /64 may have; 0 for any number. Nil for 1,000, this machine's own not counted:
+  /// they may be a proxy's.
+  package var connectionsPerAddress: Int?
+  /// The time in which the head of a request must have come; zero for no limit.
+  package var headTimeout = Duration.seconds(10)
+  /// The time in which the body of a request must have come; zero for no limit.
+  package var bodyTimeout = Duration.seconds(60)
+  /// Bytes a second that a body must keep up after its first five seconds; 0 for no limit.
+  package var bodyRate = 1_024
+  /// The time in which a client must take something of what was sent to it.
+  package var readTimeout = Duration.seconds(30)
+  /// Bytes that may be on their way to clients; then results are refused until there is room. 0 for any number.
+  package var outgoingMemory = 256 << 20
   /// The longest message and HTTP body, in bytes.
   package var messageLimit = 1 << 20
   /// The longest that a query may run when it is first asked, and that a client's transaction may take.

@@ -21,14 +21,14 @@ final class SessionFront: GatewayDelegate {
     return server.originPolicy.permits(handshake) ? nil : 403
   }
 
-  func gateway(_ gateway: Gateway, opened session: SessionID, with handshake: HTTPRequest) {
+  func gateway(_ gateway: Gateway, opened session: ChannelID, with handshake: HTTPRequest) {
     guard let server = current else { return }
     server.sessions.open(session.rawValue)
     server.output.send(message: server.greeting.hello, to: session.rawValue)
   }
 
-  func gateway(_ gateway: Gateway, received message: UnsafeRawBufferPointer, from session: SessionID) {
-    guard let server = current else { return }
+  func gateway(_ gateway: Gateway, received message: UnsafeRawBufferPointer, from session: ChannelID) -> Bool {
+    guard let server = current else { return true }
     do throws(ClientMessageError) {
       let (id, message) = try ClientMessage.parse(message)
       server.perform(message, SubscriptionKey(session: session.rawValue, id: id))
@@ -41,17 +41,19 @@ final class SessionFront: GatewayDelegate {
         server.output.send(message: MessageBody.anonymous(error.error), to: session.rawValue)
       }
     }
+    return server.sessions.mayBeRead(session.rawValue, limit: server.configuration.waitingRequests)
   }
 
-  func gateway(_ gateway: Gateway, drained sessions: UnsafeBufferPointer<UInt64>) {
+  func gateway(_ gateway: Gateway, drained channels: UnsafeBufferPointer<UInt64>) {
     guard let server = current else { return }
-    for session in server.sessions.drained(sessions) { server.pool.post(.sessionDrained(session)) }
+    for session in server.sessions.drained(channels) { server.pool.post(.sessionDrained(session)) }
   }
 
-  func gateway(_ gateway: Gateway, closed session: SessionID) {
+  func gateway(_ gateway: Gateway, closed channel: ChannelID) {
     guard let server = current else { return }
-    server.sessions.close(session.rawValue)
-    server.pool.post(.sessionClosed(session.rawValue))
+    if channel.isStream, !server.streams.close(channel.rawValue) { return }
+    server.sessions.close(channel.rawValue)
+    server.pool.post(.sessionClosed(channel.rawValue))
   }
 
   func gateway(_ gateway: Gateway, requested request: HTTPRequest, as id: RequestID) {
@@ -62,23 +64,10 @@ final class SessionFront: GatewayDelegate {
     server.answer(exchange)
   }
 
-  func gateway(_ gateway: Gateway, drained stream: RequestID) {
-    let session = EventStreams.session(of: stream)
-    guard let server = current, !server.sessions.drained(CollectionOfOne(session)).isEmpty else { return }
-    server.pool.post(.sessionDrained(session))
-  }
-
-  func gateway(_ gateway: Gateway, closed stream: RequestID) {
-    let session = EventStreams.session(of: stream)
-    guard let server = current, server.streams.close(session) else { return }
-    server.sessions.close(session)
-    server.pool.post(.sessionClosed(session))
-  }
-
   func gateway(_ gateway: Gateway, abandoned request: RequestID) {
     guard let server = current else { return }
     if server.waiting.remove(request) { server.pool.post(.abandon(request: request.rawValue)) }
-    self.gateway(gateway, closed: request)
+    self.gateway(gateway, closed: ChannelID.stream(request))
   }
 
   func gateway(_ gateway: Gateway, logged line: String, level: GatewayLogLevel) {
@@ -115,19 +104,42 @@ extension FreshetServer {
     }
   }
 
+  /// For a request that somebody else answers: while many of a session wait, no more are read from it.
+  private func ticket(_ session: UInt64) -> RequestTicket {
+    sessions.requestRead(session)
+    return RequestTicket { [weak self] in
+      guard let self, sessions.requestEnded(session, limit: configuration.waitingRequests) else { return }
+      gateway.resume(ChannelID(rawValue: session))
+    }
+  }
+
   private func refuse(_ key: SubscriptionKey) {
     let error = FreshetError(.unknownSubscription, "there is no subscription with the id \"\(key.id)\"")
     output.send(.error(error, isFatal: false), to: key)
   }
 
+  /// What leads to rows is refused before anybody works for it.
+  ///
+  /// - Throws: `overloaded` while as much is on its way to clients as may be.
+  func checkRoom() throws(FreshetError) {
+    // Rows come in parts: one of them has to fit.
+    if gateway.hasRoom(for: 64 << 10) { return }
+    gateway.noteOverload()
+    throw FreshetError.noRoom
+  }
+
   private func request(_ request: SubscriptionRequest, _ key: SubscriptionKey) {
+    do throws(FreshetError) { try checkRoom() } catch { return output.send(.error(error, isFatal: false), to: key) }
     guard let (key, worker) = sessions.find(key.id, of: key.session) else { return refuse(key) }
-    worker.post(.request(key, request))
+    worker.post(.request(key, request, ticket: ticket(key.session)))
   }
 
   private func perform(_ subscribe: ClientMessage.Subscribe, _ key: SubscriptionKey) {
     let query: Query
-    do throws(FreshetError) { query = try self.query(.init(subscribe.query)) } catch {
+    do throws(FreshetError) {
+      try checkRoom()
+      query = try self.query(.init(subscribe.query))
+    } catch {
       return output.send(.error(error, isFatal: true), to: key)
     }
     let worker = pool.worker(for: query)
@@ -138,8 +150,7 @@ extension FreshetServer {
         .subscribe(
           .init(
             key: key, query: query, window: subscribe.window, since: subscribe.since,
-            minInterval: subscribe.minInterval,
-            shape: subscribe.shape)))
+            minInterval: subscribe.minInterval, shape: subscribe.shape, ticket: ticket(key.session))))
     case .duplicate:
       let error = FreshetError(.duplicateSubscription, "the id \"\(key.id)\" is taken: unsubscribe it first")
       output.send(.error(error, isFatal: false), to: key)
@@ -155,7 +166,9 @@ extension FreshetServer {
       let error = FreshetError(.notAllowed, "writing is not allowed on this server")
       return output.send(.error(error, isFatal: false), to: key)
     }
+    let ticket = ticket(key.session)
     transactions.transact(statements) { [output] result in
+      defer { withExtendedLifetime(ticket) {} }
       switch result {
       case .success(let (changes, commit)): output.send(.committed(changes: changes, commit: commit), to: key)
       case .failure(let error): output.send(.error(error, isFatal: false), to: key)

@@ -11,6 +11,8 @@ final class SessionOutput: SubscriptionOutput {
   private let greeting: Greeting
   /// Set once, before the first session can exist.
   private let gateway = Mutex<Gateway?>(nil)
+  /// What has the workers forget a session. Set once, before the first session can exist.
+  private let forget = Mutex<@Sendable (UInt64) -> Void>({ _ in })
   /// Set once, if at all, before the first session can exist.
   private let transactions = Mutex<TransactionQueue?>(nil)
 
@@ -20,13 +22,19 @@ final class SessionOutput: SubscriptionOutput {
     self.greeting = greeting
   }
 
-  func start(_ gateway: Gateway, _ transactions: TransactionQueue?) {
+  func start(
+    _ gateway: Gateway, _ transactions: TransactionQueue?, forget: @escaping @Sendable (UInt64) -> Void
+  ) {
     self.gateway.withLock { $0 = gateway }
+    self.forget.withLock { $0 = forget }
     self.transactions.withLock { $0 = transactions }
   }
 
   /// The workers' and the writer's owner is gone: they keep one another.
-  func stop() { transactions.withLock { $0 = nil } }
+  func stop() {
+    transactions.withLock { $0 = nil }
+    forget.withLock { $0 = { _ in } }
+  }
 
   func filesReleased() { transactions.withLock { $0 }?.releaseFiles() }
 
@@ -49,21 +57,55 @@ final class SessionOutput: SubscriptionOutput {
       let streams = recipients.id == EventStreams.subscription ? recipients.sessions.filter(EventStreams.isStream) : []
       if streams.count < recipients.sessions.count {
         let sessions = streams.isEmpty ? recipients.sessions : recipients.sessions.filter { !EventStreams.isStream($0) }
-        queue(Frame(payload: message), to: sessions)
+        let frame = Frame(payload: message)
+        if hasRoom(for: frame, delivery) { queue(frame, to: sessions) } else { giveUp(sessions) }
       }
       if streams.isEmpty { continue }
       let event = Frame(delivery, message)
-      for stream in streams { send(event, delivery, to: stream) }
+      if hasRoom(for: event, delivery) { send(event, delivery, to: streams) } else { streams.forEach(giveUp(stream:)) }
     }
+  }
+
+  /// Whether a delivery may be sent. Rows may not where they exceed the budget: their clients have asked for them, or start over.
+  /// Patches always may, because who follows a list shall not notice that others ask too much.
+  private func hasRoom(for frame: Frame, _ delivery: Delivery) -> Bool {
+    switch delivery {
+    case .snapshot, .rows: gateway.withLock { $0 }?.hasRoom(for: frame.size) ?? true
+    default: true
+    }
+  }
+
+  /// Ends sessions whose rows there is no room for: without them a list would not be the server's, and a client that comes back
+  /// later is served.
+  private func giveUp(_ sessions: [UInt64]) {
+    guard let gateway = gateway.withLock({ $0 }) else { return }
+    for session in sessions {
+      gateway.noteOverload()
+      gateway.close(ChannelID(rawValue: session), code: 1013, reason: FreshetError.noRoom.message)
+    }
+  }
+
+  private func giveUp(stream: UInt64) {
+    gateway.withLock { $0 }?.noteOverload()
+    let frame = Frame(
+      .error(.noRoom, isFatal: true),
+      MessageBody.error(.noRoom, isFatal: true).message(id: encoded(EventStreams.subscription)))
+    sessions.markBusy(CollectionOfOne(stream))
+    guard streams.end(stream, .noRoom, frame) else { return }
+    sessions.close(stream)
+    forget.withLock { $0 }(stream)
   }
 
   /// What was sent to subscriptions leaves at the end of a worker's turn, so that everything due to a session is one write.
   func flush() { gateway.withLock { $0 }?.flush() }
 
-  private func send(_ event: Frame, _ delivery: Delivery, to stream: UInt64) {
-    sessions.markBusy(CollectionOfOne(stream))
-    guard case .error(let error, isFatal: true) = delivery else { return streams.send(event, to: stream) }
-    if streams.end(stream, error, event) { sessions.close(stream) }
+  private func send(_ event: Frame, _ delivery: Delivery, to streams: [UInt64]) {
+    guard case .error(let error, isFatal: true) = delivery else {
+      self.streams.begin(streams)
+      return queue(event, to: streams)
+    }
+    sessions.markBusy(streams)
+    for stream in streams where self.streams.end(stream, error, event) { sessions.close(stream) }
   }
 
   /// Sends a message that is not shared.
@@ -125,4 +167,9 @@ extension MessageBody {
     case .error(let error, let isFatal): self = .error(error, isFatal: isFatal)
     }
   }
+}
+
+extension FreshetError {
+  /// Too much is on its way to clients.
+  static let noRoom = FreshetError(.overloaded, "too much is on its way to clients: try again")
 }

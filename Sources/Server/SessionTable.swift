@@ -16,6 +16,10 @@ final class SessionTable: Sendable {
     var subscriptions: [[UInt8]: (worker: Worker, number: UInt64)] = [:]
     /// Of the subscription admitted last.
     var number: UInt64 = 0
+    /// Requests that were read and are not answered yet.
+    var waiting = 0
+    /// No more is read from it until `waiting` has halved.
+    var isPaused = false
 
     /// - Returns: whether somebody waited for it.
     mutating func noteDrained() -> Bool {
@@ -62,6 +66,33 @@ final class SessionTable: Sendable {
     states.withLock { states in
       guard let found = states.update(session, { $0.subscriptions[Array(id.utf8)] }) ?? nil else { return nil }
       return (SubscriptionKey(session: session, id: id, number: found.number), found.worker)
+    }
+  }
+
+  /// A request was read.
+  func requestRead(_ session: UInt64) { states.withLock { _ = $0.update(session) { $0.waiting += 1 } } }
+
+  /// A request is answered, or needs no answer any more.
+  ///
+  /// - Returns: whether the session is to be read again.
+  func requestEnded(_ session: UInt64, limit: Int) -> Bool {
+    states.withLock { states in
+      states.update(session) { state in
+        state.waiting -= 1
+        guard state.isPaused, state.waiting <= limit / 2 else { return false }
+        state.isPaused = false
+        return true
+      } ?? false
+    }
+  }
+
+  /// Whether another request may be read from the session; if not, `requestEnded` says when.
+  func mayBeRead(_ session: UInt64, limit: Int) -> Bool {
+    states.withLock { states in
+      states.update(session) { state in
+        state.isPaused = state.waiting >= limit
+        return !state.isPaused
+      } ?? true
     }
   }
 

@@ -55,6 +55,11 @@ struct YAMLPlace {
     return Int(value)
   }
 
+  func limit(_ limit: LimitSetting) throws(ServerError) -> Int {
+    guard let value = limit.parse(try text()) else { throw error("must be \(limit.expectation)") }
+    return value
+  }
+
   func bytes() throws(ServerError) -> Int {
     guard let bytes = ByteCount.parse(try text()) else { throw error("must be an amount of memory, such as 256 MiB") }
     return bytes

@@ -80,6 +80,12 @@ struct Settings {
     return bytes
   }
 
+  func limit(_ limit: LimitSetting) throws -> Int? {
+    guard let text = text(limit.variable) else { return file.limits[limit] }
+    guard let value = limit.parse(text) else { throw CommandFailure("\(limit.variable) must be \(limit.expectation)") }
+    return value
+  }
+
   /// Comma-separated.
   func list(_ variable: String) -> [String]? {
     text(variable)?.split(separator: ",").map { $0.trimmingCharacters(in: .whitespaces) }
@@ -152,6 +158,7 @@ struct ServeOptions: ParsableArguments {
     logger.info("serving \(path) at http://\(name):\(server.port)/")
     try whenListening(server)
     let signal = signals.wait()
+    ForcedEnd.schedule(signal, logger)
     logger.info("stopping", metadata: ["signal": "\(signal)"])
     server.stop()
     logger.info("stopped")
@@ -173,6 +180,9 @@ struct ServeOptions: ParsableArguments {
     let hosts = allowHost.isEmpty ? settings.list("FRESHET_ALLOWED_HOSTS") ?? file.allowedHosts : allowHost
     configuration.allowedHosts = Set((hosts ?? []).map { $0.lowercased() })
     configuration.captureMemory = try settings.captureMemory() ?? configuration.captureMemory
+    for limit in LimitSetting.allCases {
+      if let value = try settings.limit(limit) { configuration.set(limit, to: value) }
+    }
     configuration.queries = PublishedQueries(file.queries)
     return configuration
   }

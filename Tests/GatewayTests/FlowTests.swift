@@ -50,7 +50,7 @@ import Testing
       gateway.queue(Frame(payload: bytes("nobody")), to: [])
       gateway.flush()
       for client in clients { for text in texts { #expect(try client.readFrame().text == text) } }
-      var drained: [SessionID] = []
+      var drained: [ChannelID] = []
       while Set(drained).count < sessions.count { drained.append(try recorder.nextDrained()) }
       #expect(Set(drained) == Set(sessions))
     }

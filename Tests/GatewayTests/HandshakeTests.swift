@@ -33,6 +33,20 @@ import Testing
     #expect(response.text.contains("Sec-WebSocket-Protocol"))
   }
 
+  @Test func `Compression is not negotiated, and a frame that claims to be compressed ends the session`() throws {
+    let recorder = Recorder()
+    try withGateway(recorder) { gateway in
+      let offer = ["Sec-WebSocket-Extensions: permessage-deflate; client_max_window_bits"]
+      let client = try RawWebSocket(port: gateway.port, headers: offer)
+      #expect(client.handshake.headers["sec-websocket-extensions"] == nil)
+      let (session, _) = try recorder.nextOpened()
+      var frame = RawWebSocket.encode(.text, bytes("deflated"))
+      frame[0] |= 0x40
+      try client.socket.write(frame)
+      #expect(try recorder.nextClosed() == session)
+    }
+  }
+
   @Test func `The subprotocol is found among others`() throws {
     try withGateway { gateway in
       let socket = try RawSocket(port: gateway.port)

@@ -81,7 +81,7 @@ import Testing
     }
     for _ in clients { _ = try recorder.nextClosed() }
     #expect(throws: RawSocket.Failure.self) { try RawSocket(port: gateway.port) }
-    gateway.send(Frame(payload: bytes("too late")), to: SessionID(rawValue: 1 << 32))
+    gateway.send(Frame(payload: bytes("too late")), to: ChannelID(rawValue: 1 << 32))
     gateway.stop()
   }
 

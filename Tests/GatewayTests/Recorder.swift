@@ -6,13 +6,11 @@ import TestSupport
 /// Writes down what the gateway tells it, answers as the test says, and lets the test wait for what comes.
 final class Recorder: GatewayDelegate {
   enum Event: Sendable {
-    case opened(SessionID, HTTPRequest)
-    case received(SessionID, [UInt8])
-    case drained(SessionID)
-    case closed(SessionID)
+    case opened(ChannelID, HTTPRequest)
+    case received(ChannelID, [UInt8])
+    case drained(ChannelID)
+    case closed(ChannelID)
     case requested(RequestID, HTTPRequest)
-    case streamDrained(RequestID)
-    case streamClosed(RequestID)
     case abandoned(RequestID)
     case logged(String, GatewayLogLevel)
   }
@@ -21,16 +19,19 @@ final class Recorder: GatewayDelegate {
   private let arrived = DispatchSemaphore(value: 0)
   private let refuse: @Sendable (HTTPRequest) -> Int?
   private let answer: @Sendable (Gateway, HTTPRequest, RequestID) -> Void
-  private let react: @Sendable (Gateway, SessionID, [UInt8]) -> Void
+  private let react: @Sendable (Gateway, ChannelID, [UInt8]) -> Void
+  private let goesOn: @Sendable () -> Bool
 
   init(
     refuse: @escaping @Sendable (HTTPRequest) -> Int? = { _ in nil },
     answer: @escaping @Sendable (Gateway, HTTPRequest, RequestID) -> Void = { _, _, _ in },
-    react: @escaping @Sendable (Gateway, SessionID, [UInt8]) -> Void = { _, _, _ in }
+    react: @escaping @Sendable (Gateway, ChannelID, [UInt8]) -> Void = { _, _, _ in },
+    goesOn: @escaping @Sendable () -> Bool = { true }
   ) {
     self.refuse = refuse
     self.answer = answer
     self.react = react
+    self.goesOn = goesOn
   }
 
   private func record(_ event: Event) {
@@ -57,7 +58,7 @@ final class Recorder: GatewayDelegate {
     return rest
   }
 
-  func nextOpened() throws -> (SessionID, HTTPRequest) {
+  func nextOpened() throws -> (ChannelID, HTTPRequest) {
     try next { if case .opened(let session, let request) = $0 { (session, request) } else { nil } }
   }
 
@@ -69,11 +70,11 @@ final class Recorder: GatewayDelegate {
     String(decoding: try nextMessage(), as: UTF8.self)
   }
 
-  func nextDrained() throws -> SessionID {
+  func nextDrained() throws -> ChannelID {
     try next { if case .drained(let session) = $0 { session } else { nil } }
   }
 
-  func nextClosed(within seconds: Double = 10) throws -> SessionID {
+  func nextClosed(within seconds: Double = 10) throws -> ChannelID {
     try next(within: seconds) { if case .closed(let session) = $0 { session } else { nil } }
   }
 
@@ -82,11 +83,11 @@ final class Recorder: GatewayDelegate {
   }
 
   func nextStreamDrained() throws -> RequestID {
-    try next { if case .streamDrained(let id) = $0 { id } else { nil } }
+    try next { if case .drained(let channel) = $0, channel.isStream { channel.request } else { nil } }
   }
 
   func nextStreamClosed(within seconds: Double = 10) throws -> RequestID {
-    try next(within: seconds) { if case .streamClosed(let id) = $0 { id } else { nil } }
+    try next(within: seconds) { if case .closed(let channel) = $0, channel.isStream { channel.request } else { nil } }
   }
 
   func nextAbandoned() throws -> RequestID {
@@ -97,34 +98,27 @@ final class Recorder: GatewayDelegate {
     refuse(handshake)
   }
 
-  func gateway(_ gateway: Gateway, opened session: SessionID, with handshake: HTTPRequest) {
+  func gateway(_ gateway: Gateway, opened session: ChannelID, with handshake: HTTPRequest) {
     record(.opened(session, handshake))
   }
 
-  func gateway(_ gateway: Gateway, received message: UnsafeRawBufferPointer, from session: SessionID) {
+  func gateway(_ gateway: Gateway, received message: UnsafeRawBufferPointer, from session: ChannelID) -> Bool {
     record(.received(session, Array(message)))
     react(gateway, session, Array(message))
+    return goesOn()
   }
 
   func gateway(_ gateway: Gateway, drained sessions: UnsafeBufferPointer<UInt64>) {
-    for session in sessions { record(.drained(SessionID(rawValue: session))) }
+    for session in sessions { record(.drained(ChannelID(rawValue: session))) }
   }
 
-  func gateway(_ gateway: Gateway, closed session: SessionID) {
+  func gateway(_ gateway: Gateway, closed session: ChannelID) {
     record(.closed(session))
   }
 
   func gateway(_ gateway: Gateway, requested request: HTTPRequest, as id: RequestID) {
     record(.requested(id, request))
     answer(gateway, request, id)
-  }
-
-  func gateway(_ gateway: Gateway, drained stream: RequestID) {
-    record(.streamDrained(stream))
-  }
-
-  func gateway(_ gateway: Gateway, closed stream: RequestID) {
-    record(.streamClosed(stream))
   }
 
   func gateway(_ gateway: Gateway, abandoned request: RequestID) {

@@ -24,14 +24,14 @@ import Testing
       #expect(head.status == 200 && head.headers["content-type"] == "text/event-stream")
       #expect(head.headers["transfer-encoding"] == "chunked" && head.headers["content-length"] == nil)
       for word in ["one", "two", "three"] {
-        gateway.send(text(word), to: id)
+        gateway.send(text(word), to: .stream(id))
         #expect(try socket.readChunk() == bytes(word))
         #expect(try recorder.nextStreamDrained() == id)
       }
-      for index in 0..<100 { gateway.send(text("\(index)"), to: id) }
+      for index in 0..<100 { gateway.send(text("\(index)"), to: .stream(id)) }
       for index in 0..<100 { #expect(try socket.readChunk() == bytes("\(index)")) }
-      gateway.endStream(id)
-      gateway.send(text("late"), to: id)
+      gateway.close(.stream(id))
+      gateway.send(text("late"), to: .stream(id))
       #expect(try socket.readToEnd() == bytes("0\r\n\r\n"))
       #expect(try recorder.nextStreamClosed() == id)
       socket.close()
@@ -44,9 +44,9 @@ import Testing
     try withGateway(recorder) { gateway in
       let (socket, id, head) = try begin(gateway, recorder, request: "GET /v1/x HTTP/1.0")
       #expect(head.headers["transfer-encoding"] == nil && head.headers["connection"] == "close")
-      gateway.send(text("one"), to: id)
-      gateway.send(text("two"), to: id)
-      gateway.endStream(id)
+      gateway.send(text("one"), to: .stream(id))
+      gateway.send(text("two"), to: .stream(id))
+      gateway.close(.stream(id))
       #expect(try socket.readToEnd() == bytes("onetwo"))
       #expect(try recorder.nextStreamClosed() == id)
     }
@@ -59,7 +59,7 @@ import Testing
       #expect(head.status == 200 && head.headers["content-type"] == "text/event-stream")
       #expect(try socket.readToEnd().isEmpty)
     }
-    #expect(!recorder.rest().contains { if case .streamClosed = $0 { true } else { false } })
+    #expect(!recorder.rest().contains { if case .closed = $0 { true } else { false } })
   }
 
   @Test(arguments: [true, false])
@@ -69,9 +69,33 @@ import Testing
       let (socket, id, _) = try begin(gateway, recorder)
       if orderly { socket.close() } else { socket.reset() }
       #expect(try recorder.nextStreamClosed(within: 5) == id)
-      gateway.send(text("x"), to: id)
-      gateway.endStream(id)
+      gateway.send(text("x"), to: .stream(id))
+      gateway.close(.stream(id))
       #expect(try RawSocket(port: gateway.port).request("GET", "/nosuch").status == 404)
+    }
+  }
+
+  @Test func `Sessions and streams get one frame by one call, and are told of alike`() throws {
+    let recorder = Recorder(answer: { gateway, _, id in gateway.beginStream(to: id, headers: []) })
+    try withGateway(recorder) { gateway in
+      let client = try RawWebSocket(port: gateway.port)
+      let (session, _) = try recorder.nextOpened()
+      let socket = try RawSocket(port: gateway.port)
+      try socket.write("GET /v1/x HTTP/1.1\r\nHost: x\r\n\r\n")
+      let stream = ChannelID.stream(try recorder.nextRequest().0)
+      #expect(try socket.readResponse().status == 200)
+      gateway.queue(text("shared"), to: [stream.rawValue, session.rawValue, 77, 77 | 1 << 63])
+      gateway.flush()
+      #expect(try client.readFrame().text == "shared")
+      #expect(try socket.readChunk() == bytes("shared"))
+      var drained: Set<ChannelID> = []
+      while drained.count < 2 {
+        drained.insert(try recorder.next { if case .drained(let channel) = $0 { channel } else { nil } })
+      }
+      #expect(drained == [stream, session])
+      for channel in [stream, session] { gateway.close(channel) }
+      #expect(try socket.readChunk() == [])
+      #expect(try client.readCloseCode() == 1000)
     }
   }
 
@@ -86,7 +110,7 @@ import Testing
       gateway.beginStream(to: id, headers: [])
       #expect(try RawSocket(port: gateway.port).request("GET", "/nosuch").status == 404)
     }
-    #expect(!recorder.rest().contains { if case .streamClosed = $0 { true } else { false } })
+    #expect(!recorder.rest().contains { if case .closed = $0 { true } else { false } })
   }
 
   @Test func `What a client does not read waits, is told of, and arrives whole`() throws {
@@ -95,13 +119,13 @@ import Testing
       let (socket, id, _) = try begin(gateway, recorder, receiveBuffer: 4_096)
       let large = [UInt8](repeating: UInt8(ascii: "x"), count: 400_000)
       let frame = Frame(payload: large)
-      for _ in 0..<40 { gateway.send(frame, to: id) }
+      for _ in 0..<40 { gateway.send(frame, to: .stream(id)) }
       for _ in 0..<20 { #expect(try RawSocket(port: gateway.port).request("GET", "/nosuch").status == 404) }
       // The first frames may have been told of: the kernel takes some megabytes.
       _ = recorder.rest()
       // Others are served meanwhile.
       for _ in 0..<20 { #expect(try RawSocket(port: gateway.port).request("GET", "/nosuch").status == 404) }
-      #expect(!recorder.rest().contains { if case .streamDrained = $0 { true } else { false } })
+      #expect(!recorder.rest().contains { if case .drained = $0 { true } else { false } })
       for _ in 0..<40 { #expect(try socket.readChunk() == large) }
       #expect(try recorder.nextStreamDrained() == id)
     }
@@ -113,7 +137,7 @@ import Testing
       let (socket, id, _) = try begin(gateway, recorder)
       try socket.write("GET /v1/y HTTP/1.1\r\nHost: localhost\r\n\r\n")
       for _ in 0..<10 {
-        gateway.send(text("x"), to: id)
+        gateway.send(text("x"), to: .stream(id))
         #expect(try socket.readChunk() == bytes("x"))
       }
       socket.reset()
@@ -130,7 +154,7 @@ import Testing
     try withGateway(recorder, configure: configure) { gateway in
       let (socket, id, _) = try begin(gateway, recorder)
       for _ in 0..<2 { #expect(try socket.readChunk() == bytes(":\n\n")) }
-      gateway.send(text("x"), to: id)
+      gateway.send(text("x"), to: .stream(id))
       while case let chunk = try socket.readChunk(), chunk != bytes("x") { #expect(chunk == bytes(":\n\n")) }
       #expect(try recorder.nextStreamDrained() == id, "of what was sent, not of heartbeats")
     }
@@ -142,7 +166,7 @@ import Testing
     try withGateway(recorder) { gateway in
       for _ in 0..<3 {
         let (socket, id, _) = try begin(gateway, recorder)
-        gateway.send(text("last"), to: id)
+        gateway.send(text("last"), to: .stream(id))
         streams.append(socket)
       }
     }
@@ -155,7 +179,7 @@ import Testing
     try withGateway(recorder) { gateway in
       let streams = try (0..<1_000).map { _ in try begin(gateway, recorder) }
       let frame = text("shared")
-      for stream in streams { gateway.send(frame, to: stream.id) }
+      for stream in streams { gateway.send(frame, to: .stream(stream.id)) }
       for stream in streams { #expect(try stream.socket.readChunk() == bytes("shared")) }
       for stream in streams { stream.socket.close() }
       for _ in streams { _ = try recorder.nextStreamClosed() }

@@ -17,6 +17,13 @@ import Testing
         allowedOrigins: [https://a.example, "https://b.example"]
         allowedHosts:
           - a.example
+        messagesPerSecond: 50
+        connectionsPerAddress: 60
+        headTimeout: 5
+        bodyTimeout: 15
+        bodyRate: 0
+        readTimeout: 20
+        outgoingMemory: 1 GiB
         queries:
           failedBanks:
             description: Failed banks of one state
@@ -35,6 +42,12 @@ import Testing
     #expect(file.database == "app.sqlite" && file.host == "0.0.0.0" && file.port == 9_090)
     #expect(file.allowWrites == true && file.allowQueries == false)
     #expect(file.allowedOrigins == ["https://a.example", "https://b.example"] && file.allowedHosts == ["a.example"])
+    #expect(
+      file.limits == [
+        .messagesPerSecond: 50, .connectionsPerAddress: 60, .headTimeout: 5, .bodyTimeout: 15, .bodyRate: 0,
+        .readTimeout: 20, .outgoingMemory: 1 << 30,
+      ])
+    #expect(LimitSetting.connectionsPerAddress.variable == "FRESHET_CONNECTIONS_PER_ADDRESS")
     let query = try #require(file.queries.first)
     #expect(query.name == "failedBanks" && query.description == "Failed banks of one state")
     #expect(query.query.from == "bank" && query.query.filter == "state = :state" && query.query.limit == 5)
@@ -57,6 +70,7 @@ import Testing
   @Test(arguments: [
     ("nosuch: 1", "x.yaml, line 1: nosuch is not a setting"),
     ("\nport: x", "x.yaml, line 2: port must be a number from 0 to 65535"),
+    ("messagesPerSecond: -1", "x.yaml, line 1: messagesPerSecond must be a number from 0 to 1000000"),
     ("port: 70000", "x.yaml, line 1: port must be a number from 0 to 65535"),
     ("allowWrites: yes", "x.yaml, line 1: allowWrites must be true or false"),
     ("allowWrites: \"true\"", "x.yaml, line 1: allowWrites must be true or false"),

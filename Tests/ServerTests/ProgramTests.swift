@@ -29,6 +29,27 @@ import Wire
     #expect(health.status == 1 && health.errors.contains("nobody listens"))
   }
 
+  /// A route, and a body that keeps it busy for 30 seconds.
+  @Test(arguments: [
+    ("/v1/transactions", #"{"statements":[{"sql":"INSERT INTO t(a) ROWS"}]}"#),
+    ("/v1/snapshot", #"{"query":{"from":"(ROWS)","key":["i"]}}"#),
+  ])
+  func `A server that hangs is ended by force`(route: String, body: String) throws {
+    let folder = try ProgramFolder()
+    let program = try Program(["serve", folder.database, "--allow-writes", "--port", "0"])
+    let port = try program.port()
+    let rows = "WITH RECURSIVE n(i) AS (SELECT 1 UNION ALL SELECT i + 1 FROM n) SELECT i FROM n WHERE i < 0"
+    let content = body.replacingOccurrences(of: "ROWS", with: rows)
+    let socket = try RawSocket(port: port)
+    try socket.write(
+      "POST \(route) HTTP/1.1\r\nHost: localhost\r\nContent-Length: \(content.utf8.count)\r\n\r\n\(content)")
+    // Read after it.
+    for _ in 0..<3 { #expect(try RawSocket(port: port).request("GET", "/healthz").status == 200) }
+    program.signal(SIGTERM)
+    #expect(program.endingSignal(within: 20) == SIGTERM)
+    #expect(try program.errorOutput().contains("ended by force"))
+  }
+
   @Test func `The bundled page is served, and the server names its file`() throws {
     let folder = try ProgramFolder()
     let program = try Program(["serve", folder.database, "--port", "0"])

@@ -1,4 +1,4 @@
-/// DEFLATE (RFC 1951) as a test needs it: short and slow. Keeps the window between messages, as permessage-deflate does.
+/// DEFLATE (RFC 1951) as a test needs it: short and slow.
 package struct Inflate {
   struct Malformed: Error {}
 
@@ -8,12 +8,11 @@ package struct Inflate {
 
   package init() {}
 
-  /// What the message is, whose last four bytes (00 00 ff ff) RFC 7692 took off; a stream that ends by itself is read to its
-  /// end.
+  /// What a compressed stream holds; nothing may follow it.
   package mutating func message(_ payload: [UInt8]) throws -> [UInt8] {
-    (input, position) = (payload + [0, 0, 0xff, 0xff], 0)
+    (input, position) = (payload, 0)
     let start = window.count
-    while position < input.count * 8 - 8 {
+    while true {
       let last = try bits(1)
       switch try bits(2) {
       case 0: try stored()
@@ -106,21 +105,5 @@ package struct Inflate {
     let extra = max(0, code / perStep - 1)
     let start = extra == 0 ? code : (perStep + code % perStep) << extra
     return base + start + (try bits(extra))
-  }
-}
-
-extension RawWebSocket {
-  /// One message, its frames put together and inflated.
-  package func readInflated() throws -> (text: String, wireBytes: Int) {
-    var payload: [UInt8] = []
-    var frame = try readFrame()
-    let compressed = frame.compressed
-    payload += frame.payload
-    while !frame.final {
-      frame = try readFrame()
-      payload += frame.payload
-    }
-    let message = compressed ? try inflate.message(payload) : payload
-    return (String(decoding: message, as: UTF8.self), payload.count)
   }
 }

@@ -11,7 +11,10 @@ package final class RawSocket {
   private var buffer: [UInt8] = []
 
   /// `receiveBuffer` makes the kernel take little that nobody reads.
-  package init(host: String = "127.0.0.1", port: Int, receiveBuffer: Int32? = nil, seconds: Int = 10) throws {
+  /// `source` is the IPv4 address to come from.
+  package init(
+    host: String = "127.0.0.1", port: Int, source: String? = nil, receiveBuffer: Int32? = nil, seconds: Int = 10
+  ) throws {
     var hints = addrinfo()
     hints.ai_socktype = Int32(SOCK_STREAM.rawValue)
     var found: UnsafeMutablePointer<addrinfo>?
@@ -26,6 +29,17 @@ package final class RawSocket {
     var one: Int32 = 1
     setsockopt(descriptor, Int32(IPPROTO_TCP), TCP_NODELAY, &one, 4)
     if var receiveBuffer { setsockopt(descriptor, SOL_SOCKET, SO_RCVBUF, &receiveBuffer, 4) }
+    if let source {
+      var address = sockaddr_in()
+      address.sin_family = sa_family_t(AF_INET)
+      address.sin_addr.s_addr = inet_addr(source)
+      let size = socklen_t(MemoryLayout<sockaddr_in>.size)
+      let descriptor = descriptor
+      let isBound = withUnsafePointer(to: &address) {
+        $0.withMemoryRebound(to: sockaddr.self, capacity: 1) { Glibc.bind(descriptor, $0, size) == 0 }
+      }
+      guard isBound else { throw Failure(description: "cannot come from \(source)") }
+    }
     guard Glibc.connect(descriptor, address.pointee.ai_addr, address.pointee.ai_addrlen) == 0 else {
       let problem = errno
       close()

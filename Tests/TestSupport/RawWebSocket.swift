@@ -12,8 +12,6 @@ package final class RawWebSocket {
   package struct Frame {
     package var opcode: Opcode
     package var final: Bool
-    /// RSV1: permessage-deflate.
-    package var compressed: Bool
     package var payload: [UInt8]
 
     package var text: String { String(decoding: payload, as: UTF8.self) }
@@ -23,8 +21,6 @@ package final class RawWebSocket {
 
   package let socket: RawSocket
   package let handshake: RawResponse
-  /// For sessions with permessage-deflate.
-  package var inflate = Inflate()
 
   /// Connects and upgrades; throws unless the server switched protocols.
   package init(
@@ -45,11 +41,9 @@ package final class RawWebSocket {
   ]
 
   /// A masked frame as bytes.
-  package static func encode(
-    _ opcode: Opcode, _ payload: [UInt8], final: Bool = true, compressed: Bool = false
-  ) -> [UInt8] {
+  package static func encode(_ opcode: Opcode, _ payload: [UInt8], final: Bool = true) -> [UInt8] {
     let mask: [UInt8] = [0x37, 0xfa, 0x21, 0x3d]
-    var bytes = [opcode.rawValue | (final ? 0x80 : 0) | (compressed ? 0x40 : 0)]
+    var bytes = [opcode.rawValue | (final ? 0x80 : 0)]
     let length = UInt64(payload.count)
     switch length {
     case ..<126: bytes.append(0x80 | UInt8(length))
@@ -61,8 +55,8 @@ package final class RawWebSocket {
     return bytes
   }
 
-  package func send(_ opcode: Opcode, _ payload: [UInt8] = [], final: Bool = true, compressed: Bool = false) throws {
-    try socket.write(RawWebSocket.encode(opcode, payload, final: final, compressed: compressed))
+  package func send(_ opcode: Opcode, _ payload: [UInt8] = [], final: Bool = true) throws {
+    try socket.write(RawWebSocket.encode(opcode, payload, final: final))
   }
 
   package func send(_ text: String) throws {
@@ -78,8 +72,8 @@ package final class RawWebSocket {
     guard let opcode = Opcode(rawValue: head[0] & 15) else {
       throw RawSocket.Failure(description: "the server sent an unknown opcode")
     }
-    return Frame(
-      opcode: opcode, final: head[0] & 0x80 != 0, compressed: head[0] & 0x40 != 0, payload: try socket.read(length))
+    guard head[0] & 0x70 == 0 else { throw RawSocket.Failure(description: "the server set a reserved bit") }
+    return Frame(opcode: opcode, final: head[0] & 0x80 != 0, payload: try socket.read(length))
   }
 
   /// Reads frames until the server's Close; its code.

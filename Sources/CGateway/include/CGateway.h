@@ -29,6 +29,10 @@ typedef struct gateway_frame gateway_frame;
 typedef uint64_t gateway_session_id;
 typedef uint64_t gateway_request_id;
 
+/* Names what frames are sent to: a session by its id, or the stream that answers a request (gateway_stream_of). */
+typedef uint64_t gateway_channel_id;
+static inline gateway_channel_id gateway_stream_of(gateway_request_id request) { return request | (uint64_t)1 << 63; }
+
 typedef struct gateway_span {
   const uint8_t *_Nullable bytes;
   size_t length;
@@ -62,18 +66,17 @@ typedef struct gateway_callbacks {
   /* A WebSocket handshake on `live_path`: accept or refuse it, before the upgrade. */
   gateway_verdict (*handshake)(void *_Nullable context, const gateway_request *request);
   void (*opened)(void *_Nullable context, gateway_session_id session, const gateway_request *request);
-  /* One whole text message: valid UTF-8, no longer than `message_limit`. */
-  void (*received)(void *_Nullable context, gateway_session_id session, const uint8_t *_Nullable bytes, size_t length);
-  /* All frames sent to these sessions so far are with the kernel. Told once after each time that frames were queued. */
-  void (*drained)(void *_Nullable context, const gateway_session_id *sessions, size_t count);
-  /* The session is over, by whichever side. Nothing follows for it. */
-  void (*closed)(void *_Nullable context, gateway_session_id session);
+  /*
+   * One whole text message: valid UTF-8, no longer than `message_limit`. False: no further one is read until
+   * gateway_resume.
+   */
+  bool (*received)(void *_Nullable context, gateway_session_id session, const uint8_t *_Nullable bytes, size_t length);
+  /* All frames sent to these channels so far are with the kernel. Told once after each time that frames were queued. */
+  void (*drained)(void *_Nullable context, const gateway_channel_id *channels, size_t count);
+  /* The session, or the stream that gateway_stream_begin began, is over, by whichever side. Nothing follows for it. */
+  void (*closed)(void *_Nullable context, gateway_channel_id channel);
   /* A whole HTTP request for a dynamic route: answer it, now or later, with gateway_respond. */
   void (*requested)(void *_Nullable context, gateway_request_id request, const gateway_request *what);
-  /* All frames sent to the stream so far are with the kernel. Called once after each time that frames were queued. */
-  void (*stream_drained)(void *_Nullable context, gateway_request_id request);
-  /* A stream that gateway_stream_begin began is over, by whichever side. Nothing follows for it. */
-  void (*stream_closed)(void *_Nullable context, gateway_request_id request);
   /*
    * The client of a request left before gateway_respond answered it or gateway_stream_begin began to; noticed within about
    * half a second.
@@ -81,6 +84,8 @@ typedef struct gateway_callbacks {
   void (*abandoned)(void *_Nullable context, gateway_request_id request);
   /* A line that libwebsockets or the gateway logs; level: 0 error, 1 warning, 2 notice, 3 info. */
   void (*logged)(void *_Nullable context, int level, const char *line);
+  /* Microseconds of a clock that never goes back, for deadlines and rates; NULL for the system's. */
+  int64_t (*_Nullable now)(void *_Nullable context);
 } gateway_callbacks;
 
 typedef struct gateway_configuration {
@@ -95,7 +100,15 @@ typedef struct gateway_configuration {
   size_t message_limit;                  /* longest WebSocket message, bytes; a longer one closes with 1009 */
   size_t body_limit;                     /* longest HTTP body; a longer one is answered 413 */
   size_t outbox_limit;                   /* bytes queued for a session above which reading from it pauses */
-  bool compression;                      /* offer permessage-deflate (about 97 kB a connection) */
+  int message_rate;                      /* messages that a session may send a second, as long as it likes; 0: any number */
+  int message_burst;                     /* messages that it may send at once after a pause; above both it is read slowly */
+  int address_limit;                     /* connections of one IPv4 address or IPv6 /64, more are answered 429; 0: any number */
+  bool limits_loopback;                  /* whether that is also for clients on this machine */
+  size_t outgoing_limit;                 /* bytes that may be on their way out; more answers get 503; 0: any number */
+  int read_timeout;                      /* milliseconds in which a client must take something of what was sent to it */
+  int head_timeout;                      /* milliseconds in which a request's head must have come; 408; 0: no limit */
+  int body_timeout;                      /* milliseconds in which a request's body must have come; 408; 0: no limit */
+  int body_rate;                         /* bytes a second that a body must keep up after its first five seconds; 408 */
   int ping_after;                        /* milliseconds without a sign of life after which a session is pinged */
   int hang_up_after;                     /* milliseconds without a sign of life after which a session is closed */
   const char *heartbeat;                 /* what is sent to a stream when nothing else is; "" for nothing */
@@ -113,6 +126,22 @@ gateway *_Nullable gateway_create(const gateway_configuration *configuration, ch
 
 /* Starts the service thread, whose callbacks get `context`. False on failure, with a sentence in `error`. Once. */
 bool gateway_start(gateway *gateway, void *_Nullable context, char *error, size_t capacity);
+
+/* What was refused since the start, and what is on its way. */
+typedef struct gateway_counters {
+  uint64_t address; /* connections: their address had too many */
+  uint64_t late;    /* requests that did not come in time */
+  uint64_t memory;  /* answers that there was no room for */
+  uint64_t stalled; /* connections that took nothing of what was sent to them */
+  uint64_t outgoing; /* bytes on their way out now */
+} gateway_counters;
+/* Any thread. */
+gateway_counters gateway_count(const gateway *gateway);
+
+/* Whether that many more bytes may be on their way out; a few always may. Any thread. */
+bool gateway_has_room(const gateway *gateway, size_t bytes);
+/* Counts what the caller has refused because there was no room. Any thread. */
+void gateway_note_overload(gateway *gateway);
 
 /* The port that is listened on. Any thread. */
 int gateway_port(const gateway *gateway);
@@ -144,15 +173,18 @@ void gateway_frame_retain(gateway_frame *frame);
 void gateway_frame_release(gateway_frame *frame);
 
 /*
- * Queues a frame for sessions, each of which gets its frames in order. What is queued leaves after the next gateway_flush at
+ * Queues a frame for channels, each of which gets its frames in order; a stream gets the payload alone. What is queued leaves after the next gateway_flush at
  * the latest; frames that are due together leave in one write. Any thread.
  */
-void gateway_queue(gateway *gateway, gateway_frame *frame, const gateway_session_id *sessions, size_t count);
+void gateway_queue(gateway *gateway, gateway_frame *frame, const gateway_channel_id *channels, size_t count);
 /* Has what is queued written. Any thread; in a callback it is not needed. */
 void gateway_flush(gateway *gateway);
 
-/* Writes what is queued for the session, then closes it. Any thread. */
-void gateway_close(gateway *gateway, gateway_session_id session, uint16_t code, const char *reason);
+/* Reads from a session again after `received` returned false. Any thread. */
+void gateway_resume(gateway *gateway, gateway_session_id session);
+
+/* Writes what is queued for the channel, then closes it. A stream has no use for code and reason. Any thread. */
+void gateway_close(gateway *gateway, gateway_channel_id channel, uint16_t code, const char *reason);
 
 /*
  * Answers an HTTP request. `headers` is lines "Name: value\n", or empty; Content-Length and Connection are the
@@ -164,15 +196,11 @@ void gateway_respond(gateway *gateway, gateway_request_id request, int status, c
 /*
  * Streams: answers without a known end, such as server-sent events.
  *
- * Begins to answer a request with status and headers; frames follow until gateway_stream_end, or until the client leaves
- * (also one that reads nothing for a minute). To a HEAD request this is the whole answer, and no callback comes. The
+ * Begins to answer a request with status and headers; frames follow until gateway_close, or until the client leaves
+ * (also one that reads nothing for read_timeout). To a HEAD request this is the whole answer, and no callback comes. The
  * connection is closed after the stream. Any thread.
  */
 void gateway_stream_begin(gateway *gateway, gateway_request_id request, int status, const char *headers);
-/* Queues a frame's payload for a stream, in order. Any thread. */
-void gateway_stream_send(gateway *gateway, gateway_request_id request, gateway_frame *frame);
-/* Writes what is queued for the stream, then ends it. Any thread. */
-void gateway_stream_end(gateway *gateway, gateway_request_id request);
 
 #if defined(__clang__)
 #pragma clang assume_nonnull end

@@ -1,0 +1,107 @@
+/*
+ * How many connections each address has. An IPv6 client has at least a /64 to choose from, so that is what counts as one address
+ * there; an IPv4 address counts as the same whether it arrives on an IPv4 or an IPv6 socket.
+ */
+#include <netinet/in.h>
+#include <stdlib.h>
+#include <string.h>
+
+#include "internal.h"
+
+struct address {
+  uint64_t high, low;
+  int connections, refused; /* that may be, and that are refused */
+  struct address *next;
+};
+
+static bool is_four(const struct sockaddr_storage *from, uint32_t *four) {
+  if (from->ss_family == AF_INET) {
+    *four = ntohl(((const struct sockaddr_in *)from)->sin_addr.s_addr);
+    return true;
+  }
+  const struct in6_addr *six = &((const struct sockaddr_in6 *)from)->sin6_addr;
+  if (from->ss_family != AF_INET6 || !IN6_IS_ADDR_V4MAPPED(six)) return false;
+  memcpy(four, &six->s6_addr[12], sizeof *four);
+  *four = ntohl(*four);
+  return true;
+}
+
+static bool is_loopback(const struct sockaddr_storage *from) {
+  uint32_t four;
+  if (is_four(from, &four)) return four >> 24 == 127;
+  return from->ss_family == AF_INET6 && IN6_IS_ADDR_LOOPBACK(&((const struct sockaddr_in6 *)from)->sin6_addr);
+}
+
+static void make_key(const struct sockaddr_storage *from, uint64_t *high, uint64_t *low) {
+  uint32_t four;
+  *high = *low = 0;
+  if (is_four(from, &four)) {
+    *low = (uint64_t)0xFFFF << 32 | four;
+  } else if (from->ss_family == AF_INET6) {
+    memcpy(high, ((const struct sockaddr_in6 *)from)->sin6_addr.s6_addr, sizeof *high);
+  }
+}
+
+/* With a seed of the process: nobody can choose addresses that share a list. */
+static struct address **list_of(gateway *gateway, uint64_t high, uint64_t low) {
+  uint64_t mixed = (high ^ gateway->address_seed) * 0x9E3779B97F4A7C15u + (low ^ gateway->address_seed);
+  mixed = (mixed ^ mixed >> 30) * 0xBF58476D1CE4E5B9u;
+  mixed = (mixed ^ mixed >> 27) * 0x94D049BB133111EBu;
+  return &gateway->addresses[(mixed >> 32) % ADDRESS_LISTS];
+}
+
+static bool is_counted(const gateway *gateway, const struct sockaddr_storage *from) {
+  const gateway_configuration *c = &gateway->configuration;
+  return c->address_limit > 0 && (c->limits_loopback || !is_loopback(from));
+}
+
+static struct address *find(gateway *gateway, const struct sockaddr_storage *from) {
+  uint64_t high, low;
+  make_key(from, &high, &low);
+  struct address *address = *list_of(gateway, high, low);
+  while (address && (address->high != high || address->low != low)) address = address->next;
+  return address;
+}
+
+static struct address *add(gateway *gateway, const struct sockaddr_storage *from) {
+  struct address *address = calloc(1, sizeof *address);
+  if (!address) return NULL;
+  make_key(from, &address->high, &address->low);
+  struct address **list = list_of(gateway, address->high, address->low);
+  address->next = *list;
+  *list = address;
+  return address;
+}
+
+bool address_is_refusing(gateway *gateway, const struct sockaddr_storage *from, int most) {
+  const struct address *address = is_counted(gateway, from) ? find(gateway, from) : NULL;
+  return address && address->connections >= gateway->configuration.address_limit && address->refused >= most;
+}
+
+struct address *address_enter(gateway *gateway, const struct sockaddr_storage *from, bool *is_refused) {
+  *is_refused = false;
+  if (!is_counted(gateway, from)) return NULL;
+  struct address *address = find(gateway, from);
+  if (!address && !(address = add(gateway, from))) return NULL;
+  *is_refused = address->connections >= gateway->configuration.address_limit;
+  if (*is_refused) {
+    address->refused += 1;
+  } else {
+    address->connections += 1;
+  }
+  return address;
+}
+
+void address_leave(gateway *gateway, struct address *address, bool was_refused) {
+  if (!address) return;
+  if (was_refused) {
+    address->refused -= 1;
+  } else {
+    address->connections -= 1;
+  }
+  if (address->connections || address->refused) return;
+  struct address **at = list_of(gateway, address->high, address->low);
+  while (*at != address) at = &(*at)->next;
+  *at = address->next;
+  free(address);
+}

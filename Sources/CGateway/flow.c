@@ -1,0 +1,90 @@
+/*
+ * When a session is read. Not reading is how a client is slowed that asks faster than it is served: TCP pushes back, nothing
+ * is lost or reordered, and nobody else notices.
+ *
+ * Reading pauses for any of these reasons, and goes on when there is none:
+ *
+ *   PAUSED_BY_OUTBOX    more than outbox_limit is queued for the session; until less than half of it is
+ *   PAUSED_BY_RATE      it sent more than message_burst at once, or message_rate a second; until it has a token again
+ *   PAUSED_BY_CALLBACK  `received` said so; until gateway_resume
+ *
+ * Tokens are not counted: a session has paid for its messages up to a time (`paid_until`), which each message moves on by
+ * the interval of the rate. It may run ahead of the clock by the burst.
+ */
+#include "internal.h"
+
+/* How often sessions without a token are looked at. */
+#define THROTTLE_INTERVAL_US ((lws_usec_t)20000)
+
+static void apply(struct session *session, unsigned pauses) {
+  if (session->closing) pauses = 0; /* the peer's Close frame must be read */
+  bool was_paused = session->pauses != 0;
+  session->pauses = pauses;
+  if (was_paused == (pauses != 0)) return;
+  if (pauses) {
+    lws_rx_flow_control(session->wsi, 0);
+  } else {
+    resume_reading(session->gateway, session->wsi);
+  }
+}
+
+void session_pause(struct session *session, unsigned reason) { apply(session, session->pauses | reason); }
+
+void session_resume(struct session *session, unsigned reason) {
+  if (!(session->pauses & reason)) return;
+  /* What it said meanwhile was not heard. */
+  session_heard(session);
+  apply(session, session->pauses & ~reason);
+}
+
+void session_watch_outbox(struct session *session) {
+  size_t limit = session->gateway->configuration.outbox_limit;
+  bool is_paused = session->pauses & PAUSED_BY_OUTBOX;
+  bool pause = is_paused ? session->queued >= limit / 2 && session->queued > 0 : session->queued > limit;
+  apply(session, pause ? session->pauses | PAUSED_BY_OUTBOX : session->pauses & ~(unsigned)PAUSED_BY_OUTBOX);
+}
+
+static bool has_token(const struct session *session, lws_usec_t now) {
+  const gateway_configuration *c = &session->gateway->configuration;
+  lws_usec_t burst = c->message_burst > 1 ? c->message_burst : 1;
+  return session->paid_until - now <= (burst - 1) * LWS_US_PER_SEC / c->message_rate;
+}
+
+static void fire_throttle(lws_sorted_usec_list_t *timer) {
+  gateway *self = lws_container_of(timer, gateway, throttle_timer);
+  lws_usec_t now = gateway_now(self);
+  lws_start_foreach_dll_safe(struct lws_dll2 *, at, next, lws_dll2_get_head(&self->throttled)) {
+    struct session *session = lws_container_of(at, struct session, throttled);
+    if (has_token(session, now)) {
+      lws_dll2_remove(at);
+      session_resume(session, PAUSED_BY_RATE);
+    }
+  }
+  lws_end_foreach_dll_safe(at, next);
+  if (self->throttled.count) flow_schedule(self);
+}
+
+void flow_schedule(gateway *gateway) {
+  gateway->throttle_at = lws_now_usecs() + THROTTLE_INTERVAL_US;
+  lws_sul_schedule(gateway->lws, 0, &gateway->throttle_timer, fire_throttle, THROTTLE_INTERVAL_US);
+}
+
+/* Every turn: the one alarm may have been set for something sooner, and have gone off. Not at once, for libev does what is due
+   only between events, and an alarm that always rings would leave no time between. */
+void flow_keep_time(gateway *gateway) {
+  if (!gateway->throttled.count) return;
+  lws_usec_t left = gateway->throttle_at - lws_now_usecs();
+  loop_wake_in(gateway, left > LWS_US_PER_MS ? left : LWS_US_PER_MS);
+}
+
+void session_take_token(struct session *session) {
+  gateway *gateway = session->gateway;
+  if (gateway->configuration.message_rate <= 0) return;
+  lws_usec_t now = gateway_now(gateway);
+  if (session->paid_until < now) session->paid_until = now;
+  session->paid_until += LWS_US_PER_SEC / gateway->configuration.message_rate;
+  if (has_token(session, now) || !lws_dll2_is_detached(&session->throttled)) return;
+  session_pause(session, PAUSED_BY_RATE);
+  if (!gateway->throttled.count) flow_schedule(gateway);
+  lws_dll2_add_tail(&session->throttled, &gateway->throttled);
+}

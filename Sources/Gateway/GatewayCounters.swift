@@ -1,0 +1,23 @@
+internal import CGateway
+
+/// What a gateway has refused since its start, and what is on its way.
+package struct GatewayCounters: Hashable, Sendable {
+  /// Connections whose address had too many.
+  package let address: Int
+  /// Requests that did not come in time.
+  package let late: Int
+  /// Answers that there was no room for.
+  package let memory: Int
+  /// Connections that took nothing of what was sent to them.
+  package let stalled: Int
+  /// Bytes of frames, answers and streams on their way out now. A frame that several wait for counts once.
+  package let outgoing: Int
+
+  init(_ counters: gateway_counters) {
+    address = Int(counters.address)
+    late = Int(counters.late)
+    memory = Int(counters.memory)
+    stalled = Int(counters.stalled)
+    outgoing = Int(counters.outgoing)
+  }
+}

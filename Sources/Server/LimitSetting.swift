@@ -1,0 +1,41 @@
+/// A bound that operators may set, by its name in the configuration file.
+package enum LimitSetting: String, CaseIterable, Sendable {
+  case messagesPerSecond
+  case connectionsPerAddress
+  /// Seconds.
+  case headTimeout
+  /// Seconds.
+  case bodyTimeout
+  /// Bytes a second.
+  case bodyRate
+  /// Seconds.
+  case readTimeout
+  /// Bytes.
+  case outgoingMemory
+
+  /// The environment variable: `bodyRate` is FRESHET_BODY_RATE.
+  package var variable: String {
+    rawValue.reduce("FRESHET_") { $0 + ($1.isUppercase ? "_" : "") + $1.uppercased() }
+  }
+
+  /// What a variable says. Nil when it is no value for this setting: then `expectation` says what would be.
+  package func parse(_ text: String) -> Int? { isMemory ? ByteCount.parse(text) : Count.parse(text) }
+
+  package var expectation: String { isMemory ? "an amount of memory, such as 256 MiB" : Count.description }
+
+  private var isMemory: Bool { self == .outgoingMemory }
+}
+
+extension ServerConfiguration {
+  package mutating func set(_ limit: LimitSetting, to value: Int) {
+    switch limit {
+    case .messagesPerSecond: messagesPerSecond = value
+    case .connectionsPerAddress: connectionsPerAddress = value
+    case .headTimeout: headTimeout = .seconds(value)
+    case .bodyTimeout: bodyTimeout = .seconds(value)
+    case .bodyRate: bodyRate = value
+    case .readTimeout: readTimeout = .seconds(value)
+    case .outgoingMemory: outgoingMemory = value
+    }
+  }
+}

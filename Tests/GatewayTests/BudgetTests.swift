@@ -1,0 +1,134 @@
+import Foundation
+import Gateway
+import TestSupport
+import Testing
+
+/// The memory of what is on its way to clients, and clients that take nothing of it.
+@Suite struct BudgetTests {
+  /// More than the kernel takes for a client that does not read.
+  private static let large = 16 << 20
+  private let clock = ManualClock()
+
+  /// Answers with as many bytes as the last part of the path says.
+  private func answering() -> Recorder {
+    Recorder(answer: { gateway, request, id in
+      let count = Int(request.path.split(separator: "/").last ?? "") ?? 0
+      gateway.respond(to: id, status: 200, body: [UInt8](repeating: 97, count: count))
+    })
+  }
+
+  private func ask(_ gateway: Gateway, _ bytes: Int) throws -> RawSocket {
+    let socket = try RawSocket(port: gateway.port, receiveBuffer: 4096)
+    try socket.write("GET /v1/\(bytes) HTTP/1.1\r\nHost: x\r\n\r\n")
+    return socket
+  }
+
+  /// Waits for what other threads bring about.
+  private func eventually(_ condition: () throws -> Bool) rethrows -> Bool {
+    for _ in 0..<2_000 {
+      if try condition() { return true }
+      usleep(5_000)
+    }
+    return false
+  }
+
+  @Test func `Answers beyond the budget are refused, and short ones never`() throws {
+    try withGateway(answering(), configure: { $0.outgoingLimit = 40 << 20 }) { gateway in
+      let unread = try (0..<2).map { _ in try ask(gateway, Self.large) }
+      #expect(eventually { gateway.counters.outgoing == 2 * Self.large })
+      let refused = try ask(gateway, Self.large).readResponse()
+      #expect(refused.status == 503 && refused.headers["retry-after"] == "1")
+      #expect(refused.text.contains(#""code":"overloaded""#))
+      #expect(gateway.counters.memory == 1)
+      #expect(try ask(gateway, 1_000).readResponse().body.count == 1_000)
+      // Those that are under way come whole, and make room.
+      for socket in unread { #expect(try socket.readResponse().body.count == Self.large) }
+      #expect(eventually { gateway.counters.outgoing == 0 })
+      #expect(try ask(gateway, Self.large).readResponse().body.count == Self.large)
+    }
+  }
+
+  @Test func `An answer whose client has left makes room`() throws {
+    try withGateway(answering(), configure: { $0.outgoingLimit = 20 << 20 }) { gateway in
+      let unread = try ask(gateway, Self.large)
+      #expect(eventually { gateway.counters.outgoing == Self.large })
+      unread.reset()
+      #expect(eventually { gateway.counters.outgoing == 0 })
+    }
+  }
+
+  @Test func `A frame counts once however many wait for it, and not at all in the end`() throws {
+    let recorder = Recorder()
+    try withGateway(recorder, configure: { $0.outboxLimit = 64 << 20 }) { gateway in
+      let clients = try (0..<3).map { _ in try RawWebSocket(port: gateway.port, receiveBuffer: 4096) }
+      let sessions = try clients.map { _ in try recorder.nextOpened().0.rawValue }
+      let blocking = Frame(payload: [UInt8](repeating: 97, count: Self.large))
+      gateway.queue(blocking, to: sessions)
+      gateway.flush()
+      // Each has a rest of its own that the kernel did not take.
+      #expect(eventually { gateway.counters.outgoing == 3 * blocking.size })
+      let shared = Frame(payload: [UInt8](repeating: 98, count: 5 << 20))
+      gateway.queue(shared, to: sessions)
+      gateway.flush()
+      #expect(eventually { gateway.counters.outgoing == 3 * blocking.size + shared.size })
+      for client in clients.dropLast() {
+        #expect(try client.readFrame().payload.count == Self.large)
+        #expect(try client.readFrame().payload.count == 5 << 20)
+      }
+      clients[2].socket.reset()
+      #expect(eventually { gateway.counters.outgoing == 0 })
+    }
+  }
+
+  @Test func `What waits for a stream counts until it is over`() throws {
+    let recorder = Recorder(answer: { gateway, _, id in gateway.beginStream(to: id, headers: []) })
+    try withGateway(recorder) { gateway in
+      let socket = try ask(gateway, 0)
+      let (stream, _) = try recorder.nextRequest()
+      let frame = Frame(payload: [UInt8](repeating: 97, count: Self.large))
+      for _ in 0..<2 { gateway.send(frame, to: .stream(stream)) }
+      #expect(eventually { gateway.counters.outgoing == frame.size })
+      socket.reset()
+      #expect(try recorder.nextStreamClosed() == stream)
+      #expect(gateway.counters.outgoing == 0)
+      // To one that is gone.
+      gateway.send(frame, to: .stream(stream))
+      #expect(eventually { gateway.counters.outgoing == 0 })
+    }
+  }
+
+  @Test func `A client that takes nothing of what waits for it is closed, whatever it says`() throws {
+    let recorder = answering()
+    let configure: (inout GatewayConfiguration) -> Void = {
+      $0.clock = clock.now
+      $0.readTimeout = .seconds(30)
+      $0.outboxLimit = 64 << 20
+    }
+    try withGateway(recorder, configure: configure) { gateway in
+      let sleeping = try RawWebSocket(port: gateway.port, receiveBuffer: 4096)
+      let asleep = try recorder.nextOpened().0
+      let slow = try RawWebSocket(port: gateway.port, receiveBuffer: 4096)
+      let awake = try recorder.nextOpened().0
+      let http = try ask(gateway, Self.large)
+      let frame = Frame(payload: [UInt8](repeating: 97, count: Self.large))
+      gateway.queue(frame, to: [asleep.rawValue, awake.rawValue])
+      gateway.flush()
+      #expect(eventually { gateway.counters.outgoing == 2 * frame.size + Self.large })
+      let head = try slow.socket.read(10)
+      #expect(head.count == 10)
+      // Every round is a sweep: one that takes a little now and then stays, and one that only talks does not.
+      var closed: [ChannelID] = []
+      for _ in 0..<200 where closed.isEmpty || gateway.counters.stalled < 2 {
+        clock.advance(milliseconds: 1_000)
+        _ = try slow.socket.read(40_000)
+        try? sleeping.send("still here")
+        usleep(20_000)
+        for case .closed(let session) in recorder.rest() { closed.append(session) }
+      }
+      #expect(closed == [asleep])
+      #expect(gateway.counters.stalled == 2)
+      #expect(gateway.counters.outgoing == frame.size)
+      withExtendedLifetime(http) {}
+    }
+  }
+}
