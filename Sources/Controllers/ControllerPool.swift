@@ -11,7 +11,7 @@ package final class ControllerPool: Sendable {
 
   /// - Throws: what keeps the database from being opened.
   package init(
-    _ configuration: WorkerConfiguration, workers count: Int, readers readerCount: Int,
+    _ configuration: WorkerConfiguration, followers count: Int, readers readerCount: Int,
     output: any SubscriptionOutput, logger: Logger
   ) throws {
     let readers = ReaderPool(path: configuration.path, count: max(1, readerCount), logger: logger)

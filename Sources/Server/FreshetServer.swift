@@ -36,7 +36,7 @@ package final class FreshetServer: Sendable {
     output = SessionOutput(sessions: sessions, streams: streams, greeting: greeting)
     do {
       pool = try ControllerPool(
-        WorkerConfiguration(configuration), workers: configuration.workers, readers: configuration.readers,
+        WorkerConfiguration(configuration), followers: configuration.followers, readers: configuration.readers,
         output: output, logger: logger)
     } catch {
       throw ServerError("cannot open \(configuration.database): \(ServerError.sentence(of: error))")

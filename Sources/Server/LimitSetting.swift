@@ -1,5 +1,9 @@
 /// A bound that operators may set, by its name in the configuration file.
 package enum LimitSetting: String, CaseIterable, Sendable {
+  /// Threads.
+  case followers
+  /// Threads.
+  case readers
   case messagesPerSecond
   case connectionsPerAddress
   /// Seconds.
@@ -29,6 +33,8 @@ package enum LimitSetting: String, CaseIterable, Sendable {
 extension ServerConfiguration {
   package mutating func set(_ limit: LimitSetting, to value: Int) {
     switch limit {
+    case .followers: followers = min(max(1, value), 64)
+    case .readers: readers = min(max(1, value), 64)
     case .messagesPerSecond: messagesPerSecond = value
     case .connectionsPerAddress: connectionsPerAddress = value
     case .headTimeout: headTimeout = .seconds(value)

@@ -32,7 +32,7 @@ extension FreshetServer {
 
   /// Answers once every worker has told its part.
   func getMetrics(_ exchange: HTTPExchange) {
-    let sum = StatisticsSum(parts: max(1, configuration.workers))
+    let sum = StatisticsSum(parts: max(1, configuration.followers))
     pool.post(
       .statistics { [self] part in
         guard let statistics = sum.add(part) else { return }
@@ -46,7 +46,7 @@ extension FreshetServer {
     guard isReady.load(ordering: .relaxed) else {
       return exchange.answer(.problem(.shuttingDown, "the server is stopping"))
     }
-    let check = ReadinessCheck(parts: max(1, configuration.workers)) { error in
+    let check = ReadinessCheck(parts: max(1, configuration.followers)) { error in
       exchange.answer(error.map { .problem($0) } ?? .json(Array("{\"status\":\"ready\"}".utf8)))
     }
     pool.post(.readiness { check.add($0) })

@@ -20,9 +20,9 @@ package struct ServerConfiguration: Sendable {
   /// Names under which the server is reached, in lower case and without ports; with a host other than loopback, none
   /// means any.
   package var allowedHosts: Set<String> = []
-  /// Threads that follow queries.
-  package var workers = 1
-  /// Threads that run queries and read contents; see `ReaderPool`.
+  /// Threads that follow lists.
+  package var followers = 2
+  /// Threads that run queries and read the contents of many rows.
   package var readers = 4
   /// Subscriptions that one connection may have.
   package var subscriptionLimit = 1_000
