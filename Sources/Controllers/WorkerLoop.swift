@@ -104,7 +104,9 @@ final class WorkerLoop {
     self.output = output
     self.logger = logger
     self.worker = worker
-    readerSettings = ReaderSettings(limits: .init(rows: configuration.rowLimit, bytes: configuration.resultBytes))
+    readerSettings = ReaderSettings(
+      limits: .init(
+        rows: configuration.rowLimit, bytes: configuration.resultBytes, milliseconds: configuration.queryTimeout))
     historyBudget = VersionHistory.Budget(
       bytes: configuration.historyBytes, age: UInt64(configuration.historyAge) * 1_000_000,
       count: configuration.historyCount)

@@ -1,3 +1,4 @@
+import CSQLite
 import GRDBSQLite
 
 #if canImport(Glibc)
@@ -8,32 +9,24 @@ import GRDBSQLite
   import Darwin
 #endif
 
-/// Gives up what runs too long on a connection: its statement fails with `SQLITE_INTERRUPT`.
+/// Gives up what runs too long or takes too much memory on a connection: its statement fails with `SQLITE_INTERRUPT`.
 ///
-/// Owner: the thread that uses the connection, until which is closed this has to live.
+/// Owner: the thread that uses the connection. The limits are the thread's (`Budget`).
 package final class Deadline {
-  /// When the statement that runs is to be given up; `.max` for never.
-  private var nanoseconds: UInt64 = .max
-
-  /// How many of the virtual machine's operations pass between two looks at the clock: at 64 MB a value, one of them can
-  /// take milliseconds.
+  /// How many of the virtual machine's operations pass between two looks at the clock. One of them can take some
+  /// milliseconds: what takes longer asks by itself.
   private static let interval: Int32 = 200
 
   package init(of connection: OpaquePointer) {
-    sqlite3_progress_handler(
-      connection, Self.interval,
-      { context in
-        let deadline = Unmanaged<Deadline>.fromOpaque(context!).takeUnretainedValue()
-        return monotonicNanoseconds() > deadline.nanoseconds ? 1 : 0
-      }, Unmanaged.passUnretained(self).toOpaque())
+    sqlite3_progress_handler(connection, Self.interval, { _ in sqlite_budget_is_spent() }, nil)
   }
 
-  /// Runs `body`, whose statements have so long altogether.
+  /// Runs `body`, whose statements have so long altogether, and as much memory as a query may take.
   package func limited<Result, Failure: Error>(
     milliseconds: Int, _ body: () throws(Failure) -> Result
   ) throws(Failure) -> Result {
-    nanoseconds = monotonicNanoseconds() &+ UInt64(milliseconds) &* 1_000_000
-    defer { nanoseconds = .max }
+    let budget = Budget.begin(nanoseconds: UInt64(milliseconds) &* 1_000_000)
+    defer { budget.end() }
     return try body()
   }
 }

@@ -40,6 +40,9 @@ package final class CompiledQuery: Sendable {
   package let keyColumns: [String]
   package let alongside: [CompiledAlongside]
 
+  /// In bytes, while its statements run.
+  let longestValue: Int32
+
   /// Every row of the result, in no particular order.
   let scanSQL: String
   /// What is looked up when something changed; nil when the whole query has to run again.
@@ -94,8 +97,11 @@ package final class CompiledQuery: Sendable {
     #endif
   }
 
-  init(_ query: Query, _ rows: Rows, _ following: Following, parameterNames: [String]?, alongside: [CompiledAlongside])
-  {
+  init(
+    _ query: Query, _ rows: Rows, _ following: Following, parameterNames: [String]?, alongside: [CompiledAlongside],
+    longestValue: Int32
+  ) {
+    self.longestValue = longestValue
     limit = query.limit
     refreshEvery = query.refreshEvery
     self.parameterNames = parameterNames
