@@ -101,7 +101,7 @@ let package = Package(
       name: "hostile-writer", dependencies: [sqlite], path: "Tests/CHostileWriter", cSettings: cSettings,
       linkerSettings: [.linkedLibrary("sqlite3")]),
     tests(of: "ChangeCapture", ["hostile-writer", "LiveQuery", "Store", "TestSupport", grdb, sqlite]),
-    tests(of: "Store", ["LiveQuery", "RankedCollections", "TestSupport", grdb, sqlite]),
+    tests(of: "Store", ["CSQLite", "LiveQuery", "RankedCollections", "TestSupport", grdb, sqlite]),
     tests(of: "Controllers", ["LiveQuery", "RankedCollections", "Store", "TestSupport", grdb, logging]),
     tests(of: "Gateway", ["TestSupport"]),
     tests(of: "FileMaking"),

@@ -43,21 +43,17 @@ final class DatabaseConnection {
     configuration.allowsUnsafeTransactions = true
     configuration.busyMode = .timeout(5)
     configuration.label = "freshet reader"
+    ConnectionLimits.prepare()
     queue = try DatabaseQueue(path: location, configuration: configuration)
     (raw, encoding) = try queue.inDatabase { db in
       let name = try String.fetchOne(db, sql: "PRAGMA encoding") ?? ""
       return (db.sqliteConnection!, TextEncoding(rawValue: name) ?? .utf8)
     }
-    // Tables of parameters are small and many.
-    try PreparedStatement.run(raw, "PRAGMA temp_store = MEMORY")
     begin = try PreparedStatement(raw, "BEGIN")
     commit = try PreparedStatement(raw, "COMMIT")
     firstRead = try PreparedStatement(raw, "PRAGMA main.schema_version")
     capture = ChangeCapture(raw, settings)
-    // A cap on what a single value may be made to hold by an expression.
-    sqlite3_limit(raw, SQLITE_LIMIT_LENGTH, 64 << 20)
-    // A pattern is tried at every place of a text, and cannot be interrupted.
-    sqlite3_limit(raw, SQLITE_LIMIT_LIKE_PATTERN_LENGTH, FragmentChecker.longestPattern)
+    try ConnectionLimits.apply(to: raw)
     files = WALFiles(of: raw)
     deadline = Deadline(of: raw)
     _ = Self.memoryLimit
@@ -119,7 +115,10 @@ final class DatabaseConnection {
   }
 
   /// Inside a snapshot.
-  func readSchema() throws -> DatabaseSchema { try queue.inDatabase { try DatabaseSchema.read($0) } }
+  func readSchema() throws -> DatabaseSchema {
+    ConnectionLimits.resetValue(of: raw)
+    return try queue.inDatabase { try DatabaseSchema.read($0) }
+  }
 
   private func readSchemaVersion() throws {
     defer { firstRead.reset() }

@@ -124,7 +124,9 @@ final class WorkerLoop {
     self.worker = worker
     self.readers = readers
     self.numbers = numbers
-    readerSettings = ReaderSettings(limits: .init(rows: configuration.rowLimit, bytes: configuration.resultBytes))
+    readerSettings = ReaderSettings(
+      limits: .init(
+        rows: configuration.rowLimit, bytes: configuration.resultBytes, milliseconds: configuration.queryTimeout))
     historyBudget = VersionHistory.Budget(
       bytes: configuration.historyBytes, age: UInt64(configuration.historyAge) * 1_000_000,
       count: configuration.historyCount)

@@ -103,7 +103,7 @@ package final class FreshetServer: Sendable {
   package var port: Int { gateway.port }
 
   /// Stops in order: not ready, no new connections, what was asked to be written is written, everybody is told 1001, and
-  /// the threads end. Blocks for `grace` at most, and a transaction that runs.
+  /// the threads end. Blocks for `grace` at most, and `transactionGrace` for transactions that run.
   package func stop() {
     isReady.store(false, ordering: .relaxed)
     gateway.stopListening()

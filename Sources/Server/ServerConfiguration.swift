@@ -55,6 +55,8 @@ package struct ServerConfiguration: Sendable {
   package var refetchInterval = Duration.milliseconds(100)
   /// What may be remembered of followed tables to find changed rows, in bytes.
   package var captureMemory = 256 << 20
+  /// How long a transaction that runs may go on when the server stops.
+  package var transactionGrace = Duration.seconds(5)
   /// How long clients get to read what is queued for them when the server stops.
   package var grace = Duration.seconds(2)
 

@@ -23,6 +23,8 @@ final class TransactionQueue: @unchecked Sendable {
   private let configuration: ServerConfiguration
   /// Nil while the file is not there.
   private var writer: Writer?
+  /// Of `writer`. Any thread.
+  private let interruption = Mutex<Writer.Interruption?>(nil)
   /// The file that is open: another one may come to have its name.
   private var file: FileIdentity?
   /// Files that were deleted under the writer, until they are out of use.
@@ -58,6 +60,7 @@ final class TransactionQueue: @unchecked Sendable {
     try waitForFiles()
     let opened = try Writer(path: configuration.database, timeout: configuration.queryTimeout.milliseconds)
     writer = opened
+    interruption.withLock { $0 = opened.interruption }
     self.file = file
     return opened
   }
@@ -114,9 +117,17 @@ final class TransactionQueue: @unchecked Sendable {
     }
   }
 
-  /// Waits until everything asked for so far is done, and for at most `grace` until it is answered.
+  /// Waits until everything asked for so far is done, and for at most `grace` until it is answered. What takes longer than
+  /// `transactionGrace` altogether is given up.
   func drain(grace: Duration) {
-    queue.sync {}
+    let done = DispatchSemaphore(value: 0)
+    queue.async { done.signal() }
+    var wait = configuration.transactionGrace.milliseconds
+    while done.wait(timeout: .now() + .milliseconds(wait)) == .timedOut {
+      interruption.withLock { $0?.interrupt() }
+      // The next one has to be interrupted by itself.
+      wait = 50
+    }
     _ = open.wait(timeout: .now() + .milliseconds(grace.milliseconds))
   }
 }

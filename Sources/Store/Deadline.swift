@@ -1,3 +1,4 @@
+import CSQLite
 import GRDBSQLite
 import Synchronization
 
@@ -9,21 +10,18 @@ import Synchronization
   import Darwin
 #endif
 
-/// Bounds what statements on a connection may take: one that goes beyond fails with `SQLITE_INTERRUPT`.
+/// Bounds what runs on a connection: a statement that takes too long, too much memory or too many steps, or that another thread
+/// stops, fails with `SQLITE_INTERRUPT`.
 ///
-/// Owner: the thread that uses the connection, until which is closed this has to live. Mutable state: the bounds of what runs at
-/// present.
+/// Owner: the thread that uses the connection, until which is closed this has to live. Time and memory are the thread's (`Budget`);
+/// mutable state here: the other bounds of what runs at present.
 package final class Deadline {
-  /// When the statement that runs is given up; `.max` for never.
-  private var nanoseconds: UInt64 = .max
-  /// How many more looks at the bounds it may take.
+  /// How many more looks at the bounds there may be.
   private var looks = Int.max
   private var interruption: Interruption?
-  /// Whether the last statement that was given up had taken too many steps, and not too long.
-  package private(set) var isOutOfSteps = false
 
-  /// How many of the virtual machine's steps pass between two looks at the bounds: with values of 64 MB, one step can take
-  /// milliseconds.
+  /// How many of the virtual machine's steps pass between two looks at the bounds. One of them can take some milliseconds: what
+  /// takes longer asks by itself.
   private static let interval: Int32 = 200
 
   package init(of connection: OpaquePointer) {
@@ -35,15 +33,12 @@ package final class Deadline {
 
   private func hasPassed() -> Bool {
     looks -= 1
-    if looks < 0 {
-      isOutOfSteps = true
-      return true
-    }
-    let now = monotonicNanoseconds()
-    return now > nanoseconds || interruption?.isDue(now) == true
+    if looks < 0 || sqlite_budget_is_spent() != 0 { return true }
+    guard let interruption else { return false }
+    return interruption.isDue(monotonicNanoseconds())
   }
 
-  /// Runs `body`, whose statements have so long altogether.
+  /// Runs `body`, whose statements have so long altogether, and as much memory as a query may take.
   ///
   /// - Parameters:
   ///   - steps: of SQLite's virtual machine, which do not depend on how busy the machine is.
@@ -51,14 +46,13 @@ package final class Deadline {
   package func limited<Result, Failure: Error>(
     milliseconds: Int, steps: Int = .max, interruption: Interruption? = nil, _ body: () throws(Failure) -> Result
   ) throws(Failure) -> Result {
-    nanoseconds = monotonicNanoseconds() &+ UInt64(milliseconds) &* 1_000_000
+    let budget = Budget.begin(nanoseconds: UInt64(milliseconds) &* 1_000_000)
     looks = steps == .max ? .max : steps / Int(Self.interval)
     self.interruption = interruption
-    isOutOfSteps = false
     defer {
-      nanoseconds = .max
       looks = .max
       self.interruption = nil
+      budget.end()
     }
     return try body()
   }

@@ -17,6 +17,13 @@ package final class PreparedStatement {
     self.handle = handle
   }
 
+  /// One that a client had a part in: compiling it takes no more than `Budget` says.
+  convenience init(bounded sql: String, _ connection: OpaquePointer) throws(SQLiteFailure) {
+    let budget = Budget.beginStatement(sql)
+    defer { budget.end() }
+    try self.init(connection, sql)
+  }
+
   private var isClosed = false
 
   deinit { close() }

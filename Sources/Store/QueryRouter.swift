@@ -10,7 +10,7 @@ package import RankedCollections
 ///
 /// Owner: the worker's thread. To be released before the connection is closed.
 package final class QueryRouter {
-  private let connection: OpaquePointer
+  private let statements: QueryStatements
   private let routing: QueryRouting
   private let encoding: TextEncoding
   private let table: String
@@ -28,7 +28,7 @@ package final class QueryRouter {
   package init(_ routing: QueryRouting, number: Int, statements: QueryStatements, connection: OpaquePointer)
     throws(FreshetError)
   {
-    self.connection = connection
+    self.statements = statements
     self.routing = routing
     encoding = statements.encoding
     table = "temp._freshet_route_\(number)"
@@ -39,8 +39,8 @@ package final class QueryRouter {
       delete = try PreparedStatement(connection, "DELETE FROM \(table) WHERE \(QueryRouting.query) = ?1")
       let route = "\(table) AS \(QueryRouting.table)"
       ofUnit = try PreparedStatement(
-        connection,
-        "SELECT DISTINCT \(QueryRouting.query) FROM \(route), \(routing.fromSQL) WHERE \(routing.whereSQL)")
+        bounded: "SELECT DISTINCT \(QueryRouting.query) FROM \(route), \(routing.fromSQL) WHERE \(routing.whereSQL)",
+        connection)
       if !routing.terms.isEmpty {
         let terms = routing.terms.indices.map { "\(QueryRouting.term($0)) = ?\($0 + 1)" }
         ofOldValues = try PreparedStatement(
@@ -111,6 +111,7 @@ package final class QueryRouter {
 
   private func addRows(of statement: PreparedStatement, to queries: inout Set<Int>) throws(FreshetError) {
     defer { statement.reset() }
+    statements.limitValues()
     do throws(SQLiteFailure) {
       while try statement.step() { queries.insert(Int(statement.integer(0))) }
     } catch { throw FreshetError(queryFailure: error, place: nil) }

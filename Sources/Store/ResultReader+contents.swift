@@ -27,6 +27,13 @@ extension ResultReader {
       return packed
     }
     try checkSnapshot()
+    let left = time.left(at: monotonicNanoseconds())
+    if left == 0 { throw FreshetError(.timeout, "reading the query's rows takes too long: ask for fewer, and later") }
+    let budget = Budget.begin(nanoseconds: left)
+    defer {
+      budget.end()
+      time.spend(until: monotonicNanoseconds())
+    }
     do {
       if rows.count < Self.many || !recent.isEmpty { return try look(up: rows) }
       var wanted = WantedRows(rows)

@@ -26,14 +26,19 @@ package final class ResultReader {
     package var rows: Int
     /// Bytes of keys, and of contents where those are kept.
     package var bytes: Int
+    /// How long a query may be run, and how long its rows' contents may be read. The latter comes back slowly.
+    package var milliseconds: Int
 
-    package init(rows: Int, bytes: Int) {
+    package init(rows: Int, bytes: Int, milliseconds: Int = 30_000) {
       self.rows = rows
       self.bytes = bytes
+      self.milliseconds = milliseconds
     }
   }
 
   let limits: Limits
+  /// For the contents of rows.
+  var time: TimeAccount
 
   /// - Parameter seed: of the stamps; another one in every process, so that nobody can make rows that agree.
   package init(_ statements: QueryStatements, parameters: [SQLValue], seed: UInt64, limits: Limits) {
@@ -41,6 +46,7 @@ package final class ResultReader {
     self.parameters = parameters
     self.seed = seed
     self.limits = limits
+    time = TimeAccount(limit: UInt64(limits.milliseconds) * 1_000_000)
     row = ReadRow(statements.compiled, seed: seed, encoding: statements.encoding)
   }
 

@@ -12,6 +12,8 @@ package import LiveQuery
 package final class Writer {
   private let connection: OpaquePointer
   private let deadline: Deadline
+  private let audit = WriteAudit()
+  package let interruption: Interruption
   /// The longest that a transaction's statements may take, in milliseconds.
   private let timeout: Int
   /// Of the database, for messages.
@@ -29,6 +31,7 @@ package final class Writer {
   /// Opens the database at `path` for writing; it must exist.
   package init(path: String, timeout: Int = 30_000) throws(FreshetError) {
     fileName = path.split(separator: "/").last.map(String.init) ?? path
+    ConnectionLimits.prepare()
     var connection: OpaquePointer?
     let code = sqlite3_open_v2(path, &connection, SQLITE_OPEN_READWRITE | SQLITE_OPEN_NOMUTEX, nil)
     guard code == SQLITE_OK, let connection else {
@@ -37,17 +40,24 @@ package final class Writer {
       throw FreshetError(writeFailure: failure, place: "cannot open \(fileName) for writing")
     }
     self.connection = connection
+    interruption = Interruption(of: connection)
     self.timeout = timeout
     files = WALFiles(of: connection)
     deadline = Deadline(of: connection)
     sqlite3_busy_timeout(connection, 5_000)
-    do throws(SQLiteFailure) { try run("PRAGMA foreign_keys = ON") } catch {
+    do throws(SQLiteFailure) {
+      try run("PRAGMA foreign_keys = ON")
+      try ConnectionLimits.apply(to: connection)
+    } catch {
       throw FreshetError(writeFailure: error)
     }
-    sqlite3_set_authorizer(connection, authorizeWrite, nil)
+    setAuthorizer()
   }
 
-  deinit { sqlite3_close(connection) }
+  deinit {
+    interruption.end()
+    sqlite3_close(connection)
+  }
 
   /// Begins a transaction, to be followed by `transact`.
   ///
@@ -58,9 +68,17 @@ package final class Writer {
     _ = files.restoreSharedMemory()
     try control("BEGIN IMMEDIATE")
     withoutAuthorizer { files.note(of: connection) }
-    if files.state == .same { return true }
-    try? run("ROLLBACK")
-    return false
+    guard files.state == .same else {
+      try? run("ROLLBACK")
+      return false
+    }
+    ConnectionLimits.resetValue(of: connection)
+    // Now, for a long schema takes more than the statement that would have it read.
+    do throws(FreshetError) { try control("SELECT 1 FROM main.sqlite_master LIMIT 1") } catch {
+      try? run("ROLLBACK")
+      throw error
+    }
+    return true
   }
 
   /// Runs all statements in the transaction that was begun, and commits it: all of them, or none.
@@ -126,8 +144,12 @@ package final class Writer {
 
   private func withoutAuthorizer<Result>(_ body: () -> Result) -> Result {
     sqlite3_set_authorizer(connection, nil, nil)
-    defer { sqlite3_set_authorizer(connection, authorizeWrite, nil) }
+    defer { setAuthorizer() }
     return body()
+  }
+
+  private func setAuthorizer() {
+    sqlite3_set_authorizer(connection, authorizeWrite, Unmanaged.passUnretained(audit).toOpaque())
   }
 
   private func run(_ sql: String) throws(SQLiteFailure) {
@@ -137,11 +159,7 @@ package final class Writer {
 
   /// - Returns: how many rows it changed.
   private func run(_ statement: Statement, place: String) throws(FreshetError) -> Int {
-    try checkSingle(statement.sql, place: place)
-    let prepared: PreparedStatement
-    do throws(SQLiteFailure) {
-      prepared = try PreparedStatement(connection, statement.sql, isPersistent: false)
-    } catch { throw failure(error, place: place) }
+    let prepared = try prepare(statement.sql, place: place)
     try bind(statement.parameters, to: prepared, place: place)
     do throws(SQLiteFailure) { while try prepared.step() {} } catch {
       throw failure(error, place: place)
@@ -149,14 +167,24 @@ package final class Writer {
     return sqlite3_stmt_readonly(prepared.handle) != 0 ? 0 : Int(sqlite3_changes64(connection))
   }
 
-  /// Exactly one statement; SQLite would pass over whatever follows the first.
-  private func checkSingle(_ sql: String, place: String) throws(FreshetError) {
-    let tokenizer = SQLTokenizer(sql)
-    let tokens = tokenizer.filter { $0.kind != .comment }
-    guard !tokens.isEmpty else { throw .badQuery("\(place) is empty") }
-    if sql.utf8.contains(0) { throw .badQuery("\(place) holds a NUL character") }
-    if tokens.dropLast().contains(where: { tokenizer.text(of: $0) == ";" }) {
-      throw .badQuery("\(place) holds more than one statement: write a list")
+  /// Checks and compiles a statement, and sets the limits that it runs with.
+  private func prepare(_ sql: String, place: String) throws(FreshetError) -> PreparedStatement {
+    let checked = try WriteStatement(sql, place: place)
+    audit.weight = StatementWeight()
+    audit.denial = nil
+    withoutAuthorizer {
+      // Declares them, which the authorizer takes for a change of the schema.
+      for name in checked.tableFunctions { _ = try? PreparedStatement(bounded: "SELECT 1 FROM \(name)", connection) }
+    }
+    ConnectionLimits.resetValue(of: connection)
+    do throws(SQLiteFailure) {
+      let prepared = try PreparedStatement(bounded: checked.sql, connection)
+      audit.weight.isCostly = checked.isCostly
+      ConnectionLimits.setValue(audit.weight.longestValue, of: connection)
+      return prepared
+    } catch {
+      if let denial = audit.denial { throw FreshetError(denial.code, "\(place): \(denial.message)") }
+      throw failure(error, place: place)
     }
   }
 
@@ -189,27 +217,6 @@ package final class Writer {
   }
 }
 
-/// SQLite's authorizer for what clients write.
-private func authorizeWrite(
-  _ context: UnsafeMutableRawPointer?, _ action: Int32, _ first: UnsafePointer<CChar>?,
-  _ second: UnsafePointer<CChar>?, _ database: UnsafePointer<CChar>?, _ inner: UnsafePointer<CChar>?
-) -> Int32 {
-  // What triggers and views do is their maker's doing.
-  let isInner = inner != nil
-  let isOwn = first.map { hasNamePrefix(String(cString: $0), ReservedNames.prefix) } ?? false
-  switch action {
-  case SQLITE_SELECT, SQLITE_RECURSIVE: return SQLITE_OK
-  case SQLITE_READ, SQLITE_INSERT, SQLITE_UPDATE, SQLITE_DELETE:
-    let isSchema = first.map { hasNamePrefix(String(cString: $0), "sqlite_") } ?? false
-    return isInner || (!isOwn && (action == SQLITE_READ || !isSchema)) ? SQLITE_OK : SQLITE_DENY
-  case SQLITE_FUNCTION:
-    let name = second.map { String(cString: $0).lowercased() } ?? ""
-    return ["load_extension", "readfile", "writefile", "edit", "fts3_tokenizer"].contains(name)
-      ? SQLITE_DENY : SQLITE_OK
-  default: return SQLITE_DENY
-  }
-}
-
 extension FreshetError {
   /// What SQLite says of a write.
   init(writeFailure error: SQLiteFailure, place: String? = nil) {
@@ -218,6 +225,10 @@ extension FreshetError {
     let isDenied =
       error.primaryCode == SQLITE_AUTH || error.message.hasPrefix("not authorized")
       || error.message.hasSuffix("may not be modified")
+    if let spent = Budget.failure(error) {
+      self = spent
+      return
+    }
     switch error.primaryCode {
     case _ where isDenied:
       self.init(.notAllowed, "\(message): a transaction may insert, update, delete and select")

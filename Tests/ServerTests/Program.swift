@@ -90,13 +90,6 @@ final class Program {
 
   func signal(_ signal: Int32) { kill(process.processIdentifier, signal) }
 
-  /// The signal that ended it, or nil when none has within `seconds`.
-  func endingSignal(within seconds: Double) -> Int32? {
-    let deadline = Date(timeIntervalSinceNow: seconds)
-    while process.isRunning, Date() < deadline { usleep(5_000) }
-    return process.isRunning || process.terminationReason != .uncaughtSignal ? nil : process.terminationStatus
-  }
-
   /// The exit status, or nil when it has not ended within `seconds`.
   func status(within seconds: Double) -> Int32? {
     let deadline = Date(timeIntervalSinceNow: seconds)

@@ -1,10 +1,62 @@
-/* What of SQLite Swift does not see: functions with variable arguments. */
+/* What Swift cannot do with SQLite: functions with variable arguments, its allocator, functions that SQL calls. */
 #ifndef FRESHET_CSQLITE_H
 #define FRESHET_CSQLITE_H
 
 #include <sqlite3.h>
+#include <stdint.h>
 
 /* Closing the connection neither checkpoints nor deletes the -wal. The connection's thread. */
 void sqlite_leave_wal_on_close(sqlite3 *_Nonnull connection);
+
+/* Budgets: how much memory and time SQLite may use on a thread, whatever the connection. Without one there is no limit.
+ *
+ * What is spent is noticed in two ways. `sqlite_budget_is_spent` tells who asks: progress handlers, authorizers and the
+ * functions below, which then end the statement in order. And SQLite's allocator refuses: at once while a statement is
+ * compiled (`stops_in_allocations`), and otherwise a little later, where nobody asked in time; the error is then SQLITE_NOMEM
+ * whatever was spent, and `sqlite_budget_reason` tells. All of a budget is the calling thread's.
+ */
+typedef struct {
+  /* In the thread's own count. */
+  int64_t bytes;
+  /* In nanoseconds of CLOCK_MONOTONIC. */
+  int64_t deadline;
+  /* In nanoseconds of CLOCK_THREAD_CPUTIME_ID. */
+  int64_t processor_deadline;
+  int stops_in_allocations;
+} sqlite_budget;
+
+typedef enum {
+  SQLITE_BUDGET_LEFT,
+  SQLITE_BUDGET_NO_TIME,
+  SQLITE_BUDGET_NO_MEMORY,
+  /* One call of a function would take too many steps. */
+  SQLITE_BUDGET_NO_STEPS,
+} sqlite_budget_end;
+
+/* Begins a budget within the one that there is, of which it cannot have more than is left. INT64_MAX: no limit of its own.
+ * Times are in nanoseconds from now. Returns the one before, for `sqlite_budget_restore`. */
+sqlite_budget sqlite_budget_begin(int64_t bytes, int64_t time, int64_t processor_time, int stops_in_allocations);
+void sqlite_budget_restore(sqlite_budget before);
+
+/* What was used up since the last budget was begun. */
+sqlite_budget_end sqlite_budget_reason(void);
+
+/* Whether the budget is used up. Looks at the clock. */
+int sqlite_budget_is_spent(void);
+
+/* The same, looking at the clock only when much work has been done since the last time. 1 is about a microsecond. */
+int sqlite_budget_work(int64_t work);
+
+/* Notes SQLITE_BUDGET_NO_STEPS. */
+void sqlite_budget_refuse(void);
+
+/* Registers functions on a connection in the place of SQLite's own that can take long in one call: instr, replace, trim, ltrim,
+ * rtrim, json_patch, randomblob; and as `regexp` what LIKE does. (LIKE itself stays SQLite's: it would use no index otherwise.)
+ * Results are the same. What would take too many steps fails with SQLITE_TOOBIG. Returns a result code. */
+int sqlite_install_functions(sqlite3 *_Nonnull connection);
+
+/* From now on connections keep their temporary files in memory that counts. To be called once, before they are opened. Returns
+ * a result code. */
+int sqlite_keep_temporary_files_in_memory(void);
 
 #endif

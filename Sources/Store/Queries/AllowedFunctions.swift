@@ -1,5 +1,7 @@
 /// The functions that a client's SQL may call: SQLite's own that read nothing but their arguments.
 ///
+/// `regexp` is LIKE, see `PatternRules`.
+///
 /// Not in it: what has effects or reads files (`load_extension`, `readfile`, `fts3_tokenizer`), what tells of the
 /// connection (`changes`, `last_insert_rowid`, `sqlite_…`), and what makes long values out of nothing (`zeroblob`,
 /// `randomblob`).
@@ -9,7 +11,7 @@ enum AllowedFunctions {
   private static let scalar = [
     "abs", "char", "coalesce", "concat", "concat_ws", "format", "glob", "hex", "ifnull", "iif", "if", "instr",
     "length", "like", "likelihood", "likely", "lower", "ltrim", "max", "min", "nullif", "octet_length", "printf",
-    "quote", "replace", "round", "rtrim", "sign", "soundex", "substr", "substring", "trim", "typeof", "unhex",
+    "quote", "regexp", "replace", "round", "rtrim", "sign", "soundex", "substr", "substring", "trim", "typeof", "unhex",
     "unicode", "unlikely", "upper",
   ]
 

@@ -40,6 +40,9 @@ package final class CompiledQuery: Sendable {
   package let keyColumns: [String]
   package let alongside: [CompiledAlongside]
 
+  /// In bytes, while its statements run.
+  let longestValue: Int32
+
   /// Every row of the result, in no particular order.
   let scanSQL: String
   /// What is looked up when something changed; nil when the whole query has to run again.
@@ -101,8 +104,9 @@ package final class CompiledQuery: Sendable {
 
   init(
     _ query: Query, _ rows: Rows, _ following: Following, parameterNames: [String]?, alongside: [CompiledAlongside],
-    slowness: String? = nil
+    longestValue: Int32, slowness: String? = nil
   ) {
+    self.longestValue = longestValue
     self.query = query
     self.rows = rows
     self.following = following
@@ -135,7 +139,8 @@ package final class CompiledQuery: Sendable {
   /// - Parameter slowness: why, as a part of a sentence.
   package func runAgain(because slowness: String) -> CompiledQuery {
     CompiledQuery(
-      query, rows, following, parameterNames: parameterNames, alongside: alongside, slowness: slowness)
+      query, rows, following, parameterNames: parameterNames, alongside: alongside,
+      longestValue: longestValue, slowness: slowness)
   }
 }
 

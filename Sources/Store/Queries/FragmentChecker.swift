@@ -1,3 +1,4 @@
+import CSQLite
 import GRDBSQLite
 package import LiveQuery
 
@@ -12,9 +13,13 @@ package final class FragmentChecker {
   /// The number of the schema whose virtual tables are connected.
   private var connectedSchema: Int64?
 
+  /// Of the query that is compiled: what its statements weigh together.
+  private(set) var weight = StatementWeight()
+
   /// What the authorizer saw of one statement.
   final class Audit {
     var reads: Set<ColumnRead> = []
+    var weight = StatementWeight()
     var denial: FreshetError?
     /// The statement is the checker's own.
     var isTrusted = false
@@ -29,6 +34,15 @@ package final class FragmentChecker {
       !modules.contains(name.lowercased())
         && !["sqlite_", "pragma_", ReservedNames.prefix].contains { hasNamePrefix(name, $0) }
     }
+
+    /// - Returns: what the authorizer answers.
+    func counts(_ count: (inout StatementWeight) throws(FreshetError) -> Void) -> Int32 {
+      do throws(FreshetError) { try count(&weight) } catch {
+        denial = error
+        return SQLITE_DENY
+      }
+      return sqlite_budget_work(1) == 0 ? SQLITE_OK : SQLITE_DENY
+    }
   }
 
   struct ColumnRead: Hashable {
@@ -42,10 +56,10 @@ package final class FragmentChecker {
     do throws(SQLiteFailure) { connection = try ReadOnlyFile.open(path) } catch {
       throw FreshetError(.internal, "cannot open the database: \(error.message)")
     }
-    for (limit, value) in Limits.all { sqlite3_limit(connection, limit, value) }
     // As on the connections that run queries: to them "name" is never a text.
     _disableDoubleQuotedStringLiterals(connection)
     do throws(SQLiteFailure) {
+      try ConnectionLimits.apply(to: connection, checks: true)
       let modules = try PreparedStatement(connection, "SELECT name FROM pragma_module_list", isPersistent: false)
       while try modules.step() { audit.modules.insert(modules.text(0)?.lowercased() ?? "") }
     } catch {
@@ -105,6 +119,14 @@ package final class FragmentChecker {
     }
   }
 
+  /// Compiles the statements of a query, which have so much time together.
+  func compilingQuery<Result>(_ body: () throws(FreshetError) -> Result) throws(FreshetError) -> Result {
+    weight = StatementWeight()
+    let budget = Budget.beginQuery()
+    defer { budget.end() }
+    return try body()
+  }
+
   /// Compiles a statement.
   ///
   /// - Parameter place: the fragment that is new in it, for messages; nil for the whole query.
@@ -113,11 +135,18 @@ package final class FragmentChecker {
   func compile(
     _ sql: String, place: String?, mayChange: Bool = false
   ) throws(FreshetError) -> (statement: PreparedStatement, reads: Set<ColumnRead>) {
+    if sql.utf8.count > ConnectionLimits.sql {
+      throw FreshetError(.tooLarge, "\(place ?? "the query") is longer than \(ConnectionLimits.sql) bytes")
+    }
     audit.reads = []
+    audit.weight = StatementWeight()
     audit.denial = nil
     audit.mayChange = mayChange
     do throws(SQLiteFailure) {
+      let budget = Budget.beginStatement(sql)
+      defer { budget.end() }
       let statement = try PreparedStatement(connection, sql, isPersistent: false)
+      weight.formUnion(audit.weight)
       return (statement, audit.reads)
     } catch {
       if let denial = audit.denial {
@@ -171,24 +200,6 @@ package final class FragmentChecker {
     } catch { throw FreshetError(queryFailure: error, place: nil) }
     return lines
   }
-
-  /// In bytes.
-  static let longestSQL = 256 << 10
-
-  /// Of LIKE and GLOB, in bytes.
-  package static let longestPattern: Int32 = 250
-
-  private enum Limits {
-    /// Far above what queries need, far below what hurts.
-    static let all: [(Int32, Int32)] = [
-      (SQLITE_LIMIT_LENGTH, 16 << 20),
-      (SQLITE_LIMIT_SQL_LENGTH, Int32(FragmentChecker.longestSQL)),
-      (SQLITE_LIMIT_EXPR_DEPTH, 200),
-      (SQLITE_LIMIT_COMPOUND_SELECT, 20),
-      (SQLITE_LIMIT_LIKE_PATTERN_LENGTH, FragmentChecker.longestPattern),
-      (SQLITE_LIMIT_ATTACHED, 0),
-    ]
-  }
 }
 
 /// SQLite's authorizer: a query selects, reads tables of the schema and calls functions of the list; nothing else.
@@ -210,12 +221,13 @@ private func authorize(
       return SQLITE_DENY
     }
     audit.reads.insert(.init(table: table, column: name(second)))
-    return SQLITE_OK
+    return audit.counts { (weight) throws(FreshetError) in try weight.addColumn(of: table) }
   case SQLITE_FUNCTION:
     let function = name(second).lowercased()
-    if AllowedFunctions.names.contains(function) { return SQLITE_OK }
     let isChanging = AllowedFunctions.changing.contains(function)
-    if isChanging, audit.mayChange { return SQLITE_OK }
+    if AllowedFunctions.names.contains(function) || (isChanging && audit.mayChange) {
+      return audit.counts { (weight) throws(FreshetError) in try weight.addCall(of: function) }
+    }
     let remedy = isChanging ? ": it gives another result every time; give the query a refreshEvery, in seconds" : ""
     audit.denial = FreshetError(.notAllowed, "the function \(function) is not allowed\(remedy)")
     return SQLITE_DENY
@@ -233,6 +245,8 @@ extension FreshetError {
       self.init(.noSuchTable, message)
     } else if error.message.hasPrefix("no such column") {
       self.init(.noSuchColumn, message)
+    } else if let spent = Budget.failure(error) {
+      self = spent
     } else if error.primaryCode == SQLITE_INTERRUPT {
       self.init(.timeout, "the query took longer than it may")
     } else if error.primaryCode == SQLITE_TOOBIG {

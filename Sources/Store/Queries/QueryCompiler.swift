@@ -32,8 +32,11 @@ package struct QueryCompiler {
   package static func compile(
     _ query: Query, schema: DatabaseSchema, checker: FragmentChecker
   ) throws(FreshetError) -> CompiledQuery {
-    var compiler = try QueryCompiler(query, schema: schema, checker: checker)
-    return try compiler.compile()
+    try checker.refreshSchema()
+    return try checker.compilingQuery { () throws(FreshetError) in
+      var compiler = try QueryCompiler(query, schema: schema, checker: checker)
+      return try compiler.compile()
+    }
   }
 
   private init(_ query: Query, schema: DatabaseSchema, checker: FragmentChecker) throws(FreshetError) {
@@ -41,7 +44,6 @@ package struct QueryCompiler {
     self.schema = schema
     self.checker = checker
     fragments = try QueryFragments(query)
-    try checker.refreshSchema()
     // An unknown table is SQLite's to report, in its own words.
     let statement = try compile("SELECT * FROM \(fromSQL)", place: "from").statement
     // `t WHERE 1` goes on behind the tables, which nothing in parentheses can.
@@ -101,9 +103,12 @@ package struct QueryCompiler {
         orders: units.map(\.order), isKey: key.isUnit)
       try compile(rows, place: nil)
     }
+    let following = try follow(result, columns, filter: filter)
+    var weight = checker.weight
+    weight.isCostly = fragments.isCostly
     return CompiledQuery(
-      query, result, try follow(result, columns, filter: filter), parameterNames: fragments.parameterNames,
-      alongside: alongside)
+      query, result, following, parameterNames: fragments.parameterNames, alongside: alongside,
+      longestValue: weight.longestValue)
   }
 
   /// `GROUP BY`, checked before everything that may use aggregates.

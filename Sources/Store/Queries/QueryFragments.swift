@@ -19,6 +19,8 @@ struct QueryFragments {
   /// Of the parameters `?1`, `?2`, …; nil when they were given by position.
   var parameterNames: [String]?
   var parameterCount: Int
+  /// Whether one of them holds what `PatternRules` calls costly.
+  var isCostly: Bool
 
   /// Every entry of a list is compiled by itself, which takes about 0.1 ms.
   private static let longestList = 1_000
@@ -49,12 +51,14 @@ struct QueryFragments {
     try reader.numbering.checkAllUsed()
     parameterNames = reader.numbering.names
     parameterCount = reader.numbering.values.count
+    isCostly = reader.isCostly
   }
 }
 
-/// Checks texts one after the other, and numbers their parameters.
+/// Checks texts one after the other, numbers their parameters and replaces patterns (`PatternRules`).
 private struct FragmentReader {
   var numbering: ParameterNumbering
+  private(set) var isCostly = false
   private let mayChange: Bool
 
   init(_ query: Query) {
@@ -78,12 +82,19 @@ private struct FragmentReader {
   ) throws(FreshetError) -> SQLFragment {
     let fragment = try SQLFragment(text, place: place, kind: kind)
     try FragmentRules.check(fragment, mayChange: mayChange)
-    guard fragment.tokens.contains(where: { $0.kind == .parameter }) else { return fragment }
+    isCostly = isCostly || fragment.isCostly
     var numbering = self.numbering
+    var isReplaced = false
     let sql = try fragment.replacing { index throws(FreshetError) in
       let token = fragment.tokens[index]
-      return token.kind == .parameter ? try numbering.replacement(for: fragment.text(of: token)) : nil
+      let new =
+        token.kind == .parameter
+        ? try numbering.replacement(for: fragment.text(of: token))
+        : PatternRules.replacement(at: index, of: fragment.tokens, in: fragment.tokenizer)
+      isReplaced = isReplaced || new != nil
+      return new
     }
+    guard isReplaced else { return fragment }
     self.numbering = numbering
     return try SQLFragment(sql, place: place, kind: kind)
   }

@@ -17,6 +17,7 @@ extension QueryStatements {
     if !changes.isKnown { return false }
     guard changes.rows.values.contains(where: isConcerned) else { return true }
     if mappings[index].isEmpty || compiled.slowness != nil { return false }
+    limitValues()
     if units.isEmpty { units = ConcernedUnits(reserving: changes.count) }
     do throws(SQLiteFailure) {
       for mapping in mappings[index] {

@@ -33,8 +33,10 @@ package final class QueryStatements {
     self.compiled = compiled
     self.connection = connection
     self.encoding = encoding
+    let outer = Budget.beginQuery()
+    defer { outer.end() }
     do throws(SQLiteFailure) {
-      let prepare = { (sql: String) throws(SQLiteFailure) in try PreparedStatement(connection, sql) }
+      let prepare = { (sql: String) throws(SQLiteFailure) in try PreparedStatement(bounded: sql, connection) }
       scan = try prepare(compiled.scanSQL)
       if let unit = compiled.unit { single = try prepare(unit.rowSQL) } else { single = nil }
       var alongside: [PreparedStatement] = []
@@ -62,7 +64,7 @@ package final class QueryStatements {
   func prepareBatch() -> Bool {
     guard batch == nil, mayBatch else { return batch != nil }
     // What does not compile in this company, as a plain `rowid` does not, is looked up one by one.
-    batch = compiled.unit?.batchSQL.flatMap { try? PreparedStatement(connection, $0) }
+    batch = compiled.unit?.batchSQL.flatMap { try? PreparedStatement(bounded: $0, connection) }
     mayBatch = batch != nil
     owner = nil
     return mayBatch
@@ -70,6 +72,7 @@ package final class QueryStatements {
 
   /// Binds a query's parameters, unless they are bound already.
   func bind(_ parameters: [SQLValue], of owner: AnyObject) {
+    limitValues()
     if self.owner == ObjectIdentifier(owner) { return }
     self.owner = ObjectIdentifier(owner)
     for statement in all {
@@ -77,6 +80,9 @@ package final class QueryStatements {
       for (index, value) in parameters.enumerated() where index < count { statement.bind(value, at: Int32(index + 1)) }
     }
   }
+
+  /// To be called before statements run.
+  func limitValues() { ConnectionLimits.setValue(compiled.longestValue, of: connection) }
 
   private var all: [PreparedStatement] {
     [scan] + alongside + [single, batch].compactMap(\.self)

@@ -8,7 +8,7 @@ struct SQLFragment {
   /// Where it stands in the query, for messages: "where", "orderBy[0]".
   let place: String
   let text: String
-  private let tokenizer: SQLTokenizer
+  let tokenizer: SQLTokenizer
   let tokens: [SQLToken]
 
   /// What a fragment has to be.
@@ -126,7 +126,7 @@ struct SQLFragment {
       result += bytes[position..<token.range.lowerBound]
       result += Array(new.utf8)
       position = token.range.upperBound
-      if result.count > FragmentChecker.longestSQL {
+      if result.count > ConnectionLimits.sql {
         throw FreshetError(.tooLarge, "\(place) is too long with the names of select replaced by what they mean")
       }
     }
@@ -134,13 +134,8 @@ struct SQLFragment {
     return String(decoding: result, as: UTF8.self)
   }
 
-  /// Whether the token at `index`, quoted or not, calls one of the functions.
-  func isCall(at index: Int, of functions: [String]) -> Bool {
-    guard let name = name(of: tokens[index]), index + 1 < tokens.count, text(of: tokens[index + 1]) == "(" else {
-      return false
-    }
-    return functions.contains { isSameName($0, name) }
-  }
+  /// Whether something in it costs more than the length of a value; see `PatternRules`.
+  var isCostly: Bool { tokens.indices.contains { PatternRules.isCostly(at: $0, of: tokens, in: tokenizer) } }
 
   /// Whether the identifier at `index` stands alone: not a part of `a.b`, not a function's name.
   func isLoneName(at index: Int) -> Bool {

@@ -1,0 +1,28 @@
+/* What functions that SQL calls have in common. */
+#ifndef FRESHET_CALLS_H
+#define FRESHET_CALLS_H
+
+#include "CSQLite.h"
+
+/* Steps of one call of a function that is not linear. About 150 ms. */
+static const int64_t most_steps = 30000000;
+
+/* Ends a call whose work would be too much, in one sentence. */
+void call_refuse(sqlite3_context *context, const char *message);
+
+/* Accounts for some bytes. Returns whether the call is over, because the budget is. */
+int call_is_over(sqlite3_context *context, int64_t bytes);
+
+/* LIKE, as SQLite's own function: the pattern comes first. */
+void call_like(sqlite3_context *context, int count, sqlite3_value **values);
+
+static inline int utf8_continues(unsigned char byte) { return (byte & 0xC0) == 0x80; }
+
+/* The length of the character that begins at `text`, as SQLite steps over it. */
+static inline int64_t utf8_skip(const unsigned char *text) {
+  int64_t length = 1;
+  if (text[0] >= 0xC0) while (utf8_continues(text[length])) length += 1;
+  return length;
+}
+
+#endif

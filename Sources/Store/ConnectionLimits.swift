@@ -1,0 +1,54 @@
+import CSQLite
+import GRDBSQLite
+
+/// What connections refuse that compile or run what clients wrote, so that SQLite does nothing for long without asking whether
+/// it may go on.
+package enum ConnectionLimits {
+  /// Of SQL, in bytes.
+  static let sql = 256 << 10
+
+  /// Of a value, in bytes: what the file holds and what expressions make are not told apart. Statements that could make more of
+  /// that than is good have less, see `StatementWeight`.
+  static let value: Int32 = 64 << 20
+
+  /// Of LIKE and GLOB, in bytes.
+  static let pattern: Int32 = 250
+
+  private static let ofRunning: [(Int32, Int32)] = [
+    (SQLITE_LIMIT_LENGTH, value),
+    (SQLITE_LIMIT_LIKE_PATTERN_LENGTH, pattern),
+    (SQLITE_LIMIT_VDBE_OP, 250_000),
+  ]
+
+  /// Only where nothing but clients' fragments is compiled. Far above what queries need, far below what hurts.
+  private static let ofChecking: [(Int32, Int32)] = [
+    (SQLITE_LIMIT_SQL_LENGTH, Int32(sql)),
+    (SQLITE_LIMIT_EXPR_DEPTH, 200),
+    (SQLITE_LIMIT_COMPOUND_SELECT, 20),
+    (SQLITE_LIMIT_FUNCTION_ARG, 100),
+    (SQLITE_LIMIT_ATTACHED, 0),
+  ]
+
+  /// Sets the limits, and puts functions in the place of those of SQLite that can take long in one call.
+  ///
+  /// - Parameter checks: whether the connection compiles fragments, and runs none.
+  package static func apply(to connection: OpaquePointer, checks: Bool = false) throws(SQLiteFailure) {
+    for (limit, value) in ofRunning + (checks ? ofChecking : []) { sqlite3_limit(connection, limit, value) }
+    let code = sqlite_install_functions(connection)
+    if code != SQLITE_OK { throw SQLiteFailure(of: connection, code) }
+  }
+
+  /// To be called before a connection is opened that runs what clients wrote: it keeps what it sorts in memory that counts, and
+  /// sorts it in pieces.
+  package static func prepare() { _ = areTemporaryFilesInMemory }
+
+  private static let areTemporaryFilesInMemory = sqlite_keep_temporary_files_in_memory() == SQLITE_OK
+
+  /// For statements that are no client's.
+  package static func resetValue(of connection: OpaquePointer) { setValue(value, of: connection) }
+
+  /// Lets the values of the statements that run next be so long.
+  static func setValue(_ length: Int32, of connection: OpaquePointer) {
+    sqlite3_limit(connection, SQLITE_LIMIT_LENGTH, length)
+  }
+}

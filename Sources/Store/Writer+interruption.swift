@@ -1,0 +1,20 @@
+import GRDBSQLite
+import Synchronization
+
+extension Writer {
+  /// Gives up what a writer runs at the moment, from any thread.
+  package final class Interruption: Sendable {
+    /// The address of the connection while it is open.
+    private let connection: Mutex<UInt?>
+
+    init(of connection: OpaquePointer) { self.connection = Mutex(UInt(bitPattern: connection)) }
+
+    /// The statement that runs fails; without one, nothing happens.
+    package func interrupt() {
+      connection.withLock { if let open = $0.flatMap({ OpaquePointer(bitPattern: $0) }) { sqlite3_interrupt(open) } }
+    }
+
+    /// To be called before the connection is closed.
+    func end() { connection.withLock { $0 = nil } }
+  }
+}
