@@ -7,7 +7,8 @@ package import Logging
 /// followed together. What is asked about it goes there.
 package final class ControllerPool: Sendable {
   private let workers: [Worker]
-  private let readers: ReaderPool
+  /// What they do may be asked of it.
+  package let readers: ReaderPool
 
   /// - Throws: what keeps the database from being opened.
   package init(

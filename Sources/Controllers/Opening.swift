@@ -36,30 +36,40 @@ final class PendingRead {
   private(set) var commit: Int64
   /// Nil: not yet.
   private(set) var contents: Result<PackedRows, FreshetError>?
+  /// The memory that they take.
+  private(set) var hold: ContentsBudget.Hold?
+  private let budget: ContentsBudget
   /// Who waits, besides subscriptions that start over.
   var requests: [WorkerCommand.SnapshotRequest] = []
   var subscriptions: [Subscription] = []
 
   init(
     id: UInt64, _ wanted: WantedContents, of version: ResultVersion, name: String, commit: Int64,
-    contents: Result<PackedRows, FreshetError>? = nil
+    contents: PackedRows? = nil, within budget: ContentsBudget
   ) {
     self.id = id
     self.wanted = wanted
     self.version = version
     self.name = name
     self.commit = commit
-    self.contents = contents
+    self.budget = budget
+    if let contents { end(.success(contents)) }
   }
 
-  func end(_ contents: Result<PackedRows, FreshetError>) { self.contents = contents }
+  func end(_ contents: Result<PackedRows, FreshetError>) {
+    do throws(FreshetError) {
+      let rows = try contents.get()
+      hold = try budget.hold(rows.byteCount)
+      self.contents = .success(rows)
+    } catch { self.contents = .failure(error) }
+  }
 
   /// The contents are of another version than the one asked for.
   func end(at version: ResultVersion, name: String, commit: Int64, _ rows: PackedRows) {
     self.version = version
     self.name = name
     self.commit = commit
-    contents = .success(rows)
+    end(.success(rows))
   }
 
   /// What it says of the version.

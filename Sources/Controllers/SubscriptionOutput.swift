@@ -70,6 +70,8 @@ package struct RowsDelivery {
   package var rows: PackedRows
   /// Which of `rows` this message has.
   package var range: Range<Int>
+  /// The memory that `rows` take, when they are many.
+  var hold: ContentsBudget.Hold?
   package var isComplete: Bool { range.upperBound == rows.count }
 }
 

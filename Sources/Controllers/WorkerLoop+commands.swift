@@ -222,7 +222,7 @@ extension WorkerLoop {
       return
     }
     do throws(FreshetError) {
-      sendRows(try contents(query, range), wanted, isWindow, subscription)
+      sendRows(try contents(query, range), nil, wanted, isWindow, subscription)
     } catch { refuse(subscription, error) }
   }
 
@@ -235,7 +235,7 @@ extension WorkerLoop {
     guard let wanted = read.wanted.window, let contents = read.contents else { return }
     subscription.movedReads = hasMoved ? subscription.movedReads + 1 : 0
     switch contents {
-    case .success(let rows) where !hasMoved: sendRows(rows, wanted, isWindow, subscription)
+    case .success(let rows) where !hasMoved: sendRows(rows, read.hold, wanted, isWindow, subscription)
     case .success:
       subscription.deferred.insert((isWindow ? .window(wanted) : .fetch(wanted), ticket), at: 0)
       performDeferred(subscription)
@@ -249,10 +249,12 @@ extension WorkerLoop {
     performDeferred(subscription)
   }
 
-  private func sendRows(_ rows: PackedRows, _ wanted: Window, _ isWindow: Bool, _ subscription: Subscription) {
+  private func sendRows(
+    _ rows: PackedRows, _ hold: ContentsBudget.Hold?, _ wanted: Window, _ isWindow: Bool, _ subscription: Subscription
+  ) {
     var answer = RowsDelivery(
       version: subscription.group.state.sentVersion, columns: subscription.query.compiled.columns, window: nil,
-      offset: wanted.range(total: subscription.group.state.held.tree.count).lowerBound, rows: rows, range: 0..<0)
+      offset: wanted.range(total: subscription.group.state.held.tree.count).lowerBound, rows: rows, range: 0..<0, hold: hold)
     if isWindow {
       subscription.group.state.window = wanted
       answer.window = wanted

@@ -28,7 +28,7 @@ extension WorkerLoop {
       try database.read(request, interruption)
     }
     let read = PendingRead(
-      id: id, wanted, of: newest, name: query.name(of: newest), commit: commit(of: query))
+      id: id, wanted, of: newest, name: query.name(of: newest), commit: commit(of: query), within: readers.contents)
     query.reads.append(read)
     query.idleSince = nil
     queriesByRead[id] = query

@@ -156,7 +156,7 @@ extension WorkerLoop {
     query.reads.append(
       PendingRead(
         id: 0, contents.wanted, of: newest, name: query.name(of: newest),
-        commit: query.shownCommit ?? commit, contents: .success(contents.rows)))
+        commit: query.shownCommit ?? commit, contents: contents.rows, within: readers.contents))
   }
 
   /// Performs what waited for a query.

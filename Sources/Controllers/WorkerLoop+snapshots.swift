@@ -60,8 +60,10 @@ extension WorkerLoop {
     do throws(FreshetError) {
       var version = query.controller.newest
       var delivery: Snapshot
+      var hold: ContentsBudget.Hold?
       switch source {
       case .read(let read):
+        hold = read.hold
         delivery = read.snapshot(of: query, try (read.contents ?? .success(PackedRows(columnCount: 0))).get())
         version = read.version
       case .here: delivery = try snapshot(query, window: first.group.state.window)
@@ -70,7 +72,7 @@ extension WorkerLoop {
       output.send(.snapshot(delivery), shape: first.shape, to: Recipients.all(of: subscriptions))
       let rest = RowsDelivery(
         version: delivery.version, columns: delivery.columns, window: nil, offset: delivery.offset,
-        rows: delivery.rows, range: delivery.range)
+        rows: delivery.rows, range: delivery.range, hold: hold)
       statistics.snapshots += 1
       if version === query.controller.newest { query.newestWasSent(monotonicNanoseconds()) }
       for subscription in subscriptions {

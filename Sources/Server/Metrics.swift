@@ -49,6 +49,10 @@ extension FreshetServer {
     text.gauge(
       "freshet_capture_bytes", "Memory of what is remembered of followed tables.", statistics.capture.bytes)
     text.counter("freshet_refetches_total", "Queries run from scratch.", statistics.refetches)
+    let jobs = pool.readers.counts
+    text.gauge("freshet_reader_jobs_waiting", "Queries and contents that wait for a reader.", jobs.waiting)
+    text.gauge("freshet_reader_jobs_running", "Readers that are busy.", jobs.running)
+    text.gauge("freshet_contents_bytes", "Large results that are on their way to clients.", pool.readers.contentsBytes)
     text.counter("freshet_snapshots_total", "Snapshots sent.", statistics.snapshots)
     text.counter("freshet_patches_total", "Patches sent.", statistics.patches)
     text.summary(

@@ -52,7 +52,7 @@ final class Reader: @unchecked Sendable {
     while let (job, interruption) = queue.next(for: number) {
       let again = perform(job, interruption)
       if let reader = queue.end(number) { waking(reader) }
-      if let again, let reader = queue.add(again) { waking(reader) }
+      if let again, case .wakes(let reader) = queue.add(again) { waking(reader) }
       if mustRelease.load(ordering: .relaxed) { return }
     }
   }

@@ -16,12 +16,17 @@ package final class ReaderPool: Sendable {
   private let queue: ReaderQueue
   private let readers: [Reader]
   private let threads = Mutex<[pthread_t]>([])
+  /// The memory of large results that are on their way to clients.
+  let contents: ContentsBudget
   private let lastID = Atomic<UInt64>(0)
   /// Without threads: `runAll` does the jobs.
   private let isStepped: Bool
 
-  /// - Parameter count: how many threads; 0: none, jobs are done when `runAll` is called.
-  package init(path: String, count: Int, logger: Logger) {
+  /// - Parameters:
+  ///   - count: how many threads; 0: none, jobs are done when `runAll` is called.
+  ///   - contentsBytes: what large results that are on their way to clients may take altogether.
+  package init(path: String, count: Int, contentsBytes: Int = 256 << 20, logger: Logger) {
+    contents = ContentsBudget(limit: contentsBytes)
     let queue = ReaderQueue(readers: count)
     self.queue = queue
     isStepped = count == 0
@@ -56,7 +61,11 @@ package final class ReaderPool: Sendable {
 
   /// Any thread.
   func post(_ job: ReaderJob) {
-    if let reader = queue.add(job) { readers[reader].wake.signal() }
+    switch queue.add(job) {
+    case .waits: break
+    case .wakes(let reader): readers[reader].wake.signal()
+    case .refused: job.failed(FreshetError(.overloaded, "too many queries wait to be run: try again later"))
+    }
   }
 
   /// What the job would lead to is not wanted any more. Any thread.
@@ -64,6 +73,9 @@ package final class ReaderPool: Sendable {
 
   /// A -wal or -shm was deleted: readers let go of the files. Any thread.
   func releaseFiles() { for reader in readers { reader.releaseFiles() } }
+
+  /// Bytes of large results that are on their way to clients. Any thread.
+  package var contentsBytes: Int { contents.bytes }
 
   /// Jobs that wait, and that run. Any thread.
   package var counts: (waiting: Int, running: Int) { queue.counts }

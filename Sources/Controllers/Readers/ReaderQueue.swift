@@ -32,13 +32,24 @@ final class ReaderQueue: Sendable {
 
   init(readers: Int) { self.readers = max(1, readers) }
 
-  /// - Returns: a reader that waits for jobs, and is to be woken.
-  func add(_ job: ReaderJob) -> Int? {
+  enum Addition {
+    case waits
+    /// A reader that waits for jobs is to be woken.
+    case wakes(Int)
+    /// Too many wait.
+    case refused
+  }
+
+  /// Jobs that may wait altogether.
+  private static let mostWaiting = 10_000
+
+  func add(_ job: ReaderJob) -> Addition {
     state.withLock { state in
+      if !job.isLong, waitingCount.load(ordering: .relaxed) >= Self.mostWaiting { return .refused }
       if state.waiting[job.session] == nil { state.order.append(job.session) }
       state.waiting[job.session, default: []].append(job)
       waitingCount.add(1, ordering: .relaxed)
-      return state.idle.popLast()
+      return state.idle.popLast().map { .wakes($0) } ?? .waits
     }
   }
 
