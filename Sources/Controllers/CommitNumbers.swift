@@ -1,11 +1,11 @@
 import ChangeCapture
 import Synchronization
 
-/// The numbers of the file's states, on which all workers agree: the protocol's `commit`.
+/// The numbers of the file's states, on which all followers agree: the protocol's `commit`.
 ///
-/// A worker that has counted the commits between two states proposes a number for the newer one. The first to see a state decides;
-/// the others take what was decided. Counts are exact, so workers that saw different states in between agree all the same. After a
-/// doubt the number of commits may not be known, and one of them counts fewer: order is kept then, and a worker's numbers never
+/// A follower that has counted the commits between two states proposes a number for the newer one. The first to see a state decides;
+/// the others take what was decided. Counts are exact, so followers that saw different states in between agree all the same. After a
+/// doubt the number of commits may not be known, and one of them counts fewer: order is kept then, and a follower's numbers never
 /// fall.
 ///
 /// Any thread.
@@ -21,7 +21,7 @@ package final class CommitNumbers: Sendable {
   package init() {}
 
   /// - Parameters:
-  ///   - before: the number of the state that the worker saw before.
+  ///   - before: the number of the state that the follower saw before.
   ///   - commits: how many it counted since then.
   func number(of name: StateName, before: Int64, commits: Int64) -> Int64 {
     state.withLock { state in

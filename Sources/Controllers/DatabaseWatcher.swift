@@ -18,9 +18,9 @@ struct FileEvents: OptionSet {
   ///
   /// The files themselves are watched for writes, their directory for files that appear, so that what else happens in the
   /// directory costs nothing. It tells early: WAL frames are written before the commit that they belong to can be read.
-  /// Whoever is woken looks again a few times (`WorkerLoop`).
+  /// Whoever is woken looks again a few times (`Follower`).
   ///
-  /// Owner: one worker's thread.
+  /// Owner: one follower's thread.
   final class DatabaseWatcher {
     /// To wait on together with other descriptors; -1 when there is nothing to wait on and the caller has to poll.
     let descriptor: Int32
@@ -78,7 +78,7 @@ struct FileEvents: OptionSet {
     }
   }
 #else
-  /// Without inotify, the worker polls `PRAGMA data_version`.
+  /// Without inotify, the follower polls `PRAGMA data_version`.
   final class DatabaseWatcher {
     let descriptor: Int32 = -1
     init(path: String) {}

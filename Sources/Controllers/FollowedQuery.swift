@@ -2,11 +2,11 @@ import LiveQuery
 import RankedCollections
 import Store
 
-/// One query being followed by a worker: its statements, its controller, and who subscribes.
+/// One query being followed by a follower: its statements, its controller, and who subscribes.
 ///
 /// What it shows is told by its `phase`.
 ///
-/// Owner: the worker's thread.
+/// Owner: the follower's thread.
 final class FollowedQuery {
   let query: Query
   private(set) var shape: QueryShape
@@ -31,7 +31,7 @@ final class FollowedQuery {
   /// False after it could not be compiled for the newest schema: changes of its tables are not noticed, and it must not be run.
   var isCompiled = true
   /// What clients asked, to be answered at a state that is not older than the one at which they asked.
-  var blocked: [(command: WorkerCommand, commit: Int64)] = []
+  var blocked: [(command: FollowerCommand, commit: Int64)] = []
   /// Subscriptions whose clients did.
   var blockedSubscriptions: [(subscription: Subscription, commit: Int64)] = []
   /// Contents that readers are reading, or have read for those who wait.
@@ -240,11 +240,11 @@ final class FollowedQuery {
 
 /// A request for a snapshot that waits for another version.
 struct WaitingRequest {
-  let request: WorkerCommand.SnapshotRequest
+  let request: FollowerCommand.SnapshotRequest
   let deadline: UInt64
 }
 
-/// What all readers of a worker have in common.
+/// What all readers of a follower have in common.
 struct ReaderSettings {
   /// Of the stamps of contents.
   let seed = UInt64.random(in: 0...UInt64.max)

@@ -2,7 +2,7 @@ import CSystem
 import LiveQuery
 import RankedCollections
 
-extension WorkerLoop {
+extension Follower {
   /// Gives memory back to the system after a large result was made or let go.
   ///
   /// What a result is made in takes as much again as the result itself, and the allocator keeps it: its thresholds for

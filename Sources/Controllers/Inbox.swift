@@ -1,9 +1,9 @@
 /// Commands that wait to be performed, in the order of each session and fairly between sessions.
 ///
-/// Owner: the worker's thread.
+/// Owner: the follower's thread.
 struct Inbox {
   /// What no session asked, in the order posted.
-  private var control: [WorkerCommand] = []
+  private var control: [FollowerCommand] = []
   private var lanes: [UInt64: Lane] = [:]
   /// Sessions with commands, the one served longest ago first; `first` is where it begins.
   private var order: [UInt64] = []
@@ -11,13 +11,13 @@ struct Inbox {
 
   /// Commands of one session.
   private struct Lane {
-    var commands: [WorkerCommand] = []
+    var commands: [FollowerCommand] = []
     var next = 0
   }
 
   var isEmpty: Bool { control.isEmpty && lanes.isEmpty }
 
-  mutating func add(_ commands: [WorkerCommand]) {
+  mutating func add(_ commands: [FollowerCommand]) {
     for command in commands {
       guard let session = command.lane else {
         // Nothing that a closed session asked is wanted any more.
@@ -31,14 +31,14 @@ struct Inbox {
   }
 
   /// What is to be done first.
-  mutating func takeControl() -> [WorkerCommand] {
+  mutating func takeControl() -> [FollowerCommand] {
     let taken = control
     control = []
     return taken
   }
 
   /// The next command of the session that was served longest ago.
-  mutating func next() -> WorkerCommand? {
+  mutating func next() -> FollowerCommand? {
     while first < order.count {
       let session = order[first]
       first += 1
@@ -61,14 +61,14 @@ struct Inbox {
   }
 
   /// Everything.
-  mutating func takeAll() -> [WorkerCommand] {
+  mutating func takeAll() -> [FollowerCommand] {
     var all = takeControl()
     while let command = next() { all.append(command) }
     return all
   }
 }
 
-extension WorkerCommand {
+extension FollowerCommand {
   /// The session that asked, whose commands keep their order; nil: it is done before all those.
   fileprivate var lane: UInt64? {
     switch self {

@@ -2,9 +2,9 @@ import ChangeCapture
 import LiveQuery
 import Store
 
-/// A worker's database file, opened, and what is known of it.
+/// A follower's database file, opened, and what is known of it.
 ///
-/// Owner: the worker's thread.
+/// Owner: the follower's thread.
 struct OpenDatabase {
   // In this order they are given up: the checker before the connection.
   let checker: FragmentChecker

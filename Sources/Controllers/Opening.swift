@@ -4,7 +4,7 @@ import Store
 
 /// A query that a reader runs for the first time, and who waits for it.
 ///
-/// Owner: the worker's thread.
+/// Owner: the follower's thread.
 final class Opening {
   let query: Query
   /// Of the reader's job.
@@ -12,7 +12,7 @@ final class Opening {
   /// The number of the state at which the job was posted: its result is of that state or of a newer one.
   var asked: Int64 = 0
   /// To be performed when the query is followed, with the states at which they were given.
-  var waiting: [(command: WorkerCommand, commit: Int64)] = []
+  var waiting: [(command: FollowerCommand, commit: Int64)] = []
 
   init(_ query: Query) { self.query = query }
 }
@@ -26,7 +26,7 @@ struct EarlySubscription {
 
 /// Contents of a version that a reader reads, or has read for those who wait.
 ///
-/// Owner: the worker's thread.
+/// Owner: the follower's thread.
 final class PendingRead {
   /// Of the reader's job; 0: the contents came with a run.
   let id: UInt64
@@ -40,7 +40,7 @@ final class PendingRead {
   private(set) var hold: ContentsBudget.Hold?
   private let budget: ContentsBudget
   /// Who waits, besides subscriptions that start over.
-  var requests: [WorkerCommand.SnapshotRequest] = []
+  var requests: [FollowerCommand.SnapshotRequest] = []
   var subscriptions: [Subscription] = []
 
   init(

@@ -1,7 +1,7 @@
-/// How long a worker rests between turns while commits come faster than it can follow one by one.
+/// How long a follower rests between turns while commits come faster than it can follow one by one.
 ///
 /// A turn takes in all commits since the last one, so rarer turns cost less for each; and what a server does not take of the
-/// processors is the writer's. A worker that works a fifth of its time or less never rests: nobody notices that it follows at
+/// processors is the writer's. A follower that works a fifth of its time or less never rests: nobody notices that it follows at
 /// once. Beyond that it rests after a turn for four times as long as the turn took.
 struct Pace {
   private static let restPerWork: UInt64 = 4

@@ -4,7 +4,7 @@ import Store
 /// What queries that differ only in the values of their parameters share: the compiled statements, and how a change finds
 /// those of them that it concerns.
 ///
-/// Owner: the worker's thread.
+/// Owner: the follower's thread.
 final class QueryShape {
   let statements: QueryStatements
   private(set) var queries: [Int: FollowedQuery] = [:]

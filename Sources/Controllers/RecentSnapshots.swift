@@ -5,7 +5,7 @@ import Store
 /// The small snapshots that were sent last: whoever opens a list after others gets what they got, read and written once;
 /// and whoever opens another window of it gets the same sections.
 ///
-/// Few, and for all queries of a worker together: what they take does not grow with lists or clients.
+/// Few, and for all queries of a follower together: what they take does not grow with lists or clients.
 struct RecentSnapshots {
   /// The newest last.
   private var snapshots: [Snapshot] = []
@@ -29,7 +29,7 @@ struct RecentSnapshots {
   }
 }
 
-extension WorkerLoop {
+extension Follower {
   /// The whole snapshot, all of its rows read.
   func snapshot(_ query: FollowedQuery, window: Window?) throws(FreshetError) -> Snapshot {
     let newest = query.controller.newest

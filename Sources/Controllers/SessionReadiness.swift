@@ -18,7 +18,7 @@ struct SessionReadiness {
 
   mutating func leave(_ seat: Int) { freeSeats.append(seat) }
 
-  /// - Parameter flush: the number of the turn's `WorkerLoop.flush`, from 1.
+  /// - Parameter flush: the number of the turn's `Follower.flush`, from 1.
   mutating func isDrained(_ seat: Int, in flush: UInt64, ask: () -> Bool) -> Bool {
     if answers[seat] >> 1 != flush { answers[seat] = flush << 1 | (ask() ? 1 : 0) }
     return answers[seat] & 1 == 1

@@ -19,7 +19,7 @@ struct ClientState {
 /// something happens to which does not happen to the others is set apart, in a group of its own; groups that nothing tells
 /// apart any more are made one when they are due the same patch.
 ///
-/// Owner: the worker's thread.
+/// Owner: the follower's thread.
 final class SubscriberGroup {
   let shape: Shape
   /// Least time between two patches, in nanoseconds.
@@ -31,7 +31,7 @@ final class SubscriberGroup {
   private(set) var subscriptions: [Subscription] = []
   /// In the order of `subscriptions`, as are `seats`.
   private(set) var recipients: Recipients
-  /// Of their sessions, in the worker's `SessionReadiness`.
+  /// Of their sessions, in the follower's `SessionReadiness`.
   private(set) var seats: [Int] = []
 
   init(id: String, shape: Shape, minInterval: UInt64, state: ClientState) {

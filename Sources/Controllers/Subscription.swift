@@ -4,10 +4,10 @@ package import LiveQuery
 ///
 /// No changes are queued for it: what it has, and so what it is to get next, is the state of its group.
 ///
-/// Owner: the worker's thread.
+/// Owner: the follower's thread.
 final class Subscription {
   let key: SubscriptionKey
-  /// Of its session, in the worker's `SessionReadiness`.
+  /// Of its session, in the follower's `SessionReadiness`.
   let seat: Int
   /// Another one after a `requery`.
   var query: FollowedQuery
@@ -32,7 +32,7 @@ final class Subscription {
   /// Whether nothing is on its way that has to come first.
   var mayBeAnswered: Bool { !isOver && loading == nil && read == nil && !startsOver }
 
-  /// In a group of its own, which gets no patches until `WorkerLoop.joinGroups`.
+  /// In a group of its own, which gets no patches until `Follower.joinGroups`.
   init(
     key: SubscriptionKey, seat: Int, shape: Shape, minInterval: Int, window: Window?, query: FollowedQuery
   ) {

@@ -49,7 +49,7 @@ package struct Recipients: Sendable {
   }
 }
 
-/// What a worker has to say to subscriptions: protocol 3.2 as values.
+/// What a follower has to say to subscriptions: protocol 3.2 as values.
 package enum Delivery {
   case snapshot(Snapshot)
   case rows(RowsDelivery)
@@ -90,10 +90,10 @@ package struct PatchDelivery {
   package var changed: [ColumnSet]
 }
 
-/// Where workers send what subscriptions get. Called on worker threads; must return soon.
+/// Where followers send what subscriptions get. Called on follower threads; must return soon.
 package protocol SubscriptionOutput: AnyObject, Sendable {
   /// Whether everything sent to the session is with the kernel. When not, the session's subscriptions wait, and are told
-  /// of by `Worker.sessionDrained` as soon as it is.
+  /// of by `FollowerThread.sessionDrained` as soon as it is.
   func isDrained(_ session: UInt64) -> Bool
 
   /// Sends, at the latest with the next `flush`, one message to several subscriptions that differ in nothing but session and id.
@@ -109,7 +109,7 @@ package protocol SubscriptionOutput: AnyObject, Sendable {
   /// The database is another one now than it was: a file in the place of the old one, or a copy restored into it.
   func epochChanged()
 
-  /// A worker has closed the database, whose -wal or -shm was deleted. Everything of this process has to let go of the files
+  /// A follower has closed the database, whose -wal or -shm was deleted. Everything of this process has to let go of the files
   /// before they can be used again.
   func filesReleased()
 }

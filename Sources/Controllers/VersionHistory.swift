@@ -3,10 +3,10 @@ import LiveQuery
 /// The versions of a result that clients may still name in `since`: those that were sent.
 ///
 /// A version is kept for as long as it is the newest, and then for at least `age` and until it is not among the newest
-/// `count`; sooner when all histories of the worker together have grown beyond the memory bound. Versions share what they
+/// `count`; sooner when all histories of the follower together have grown beyond the memory bound. Versions share what they
 /// have in common, so one costs what its changes cost.
 ///
-/// Owner: the worker's thread.
+/// Owner: the follower's thread.
 struct VersionHistory {
   private struct Entry {
     let version: ResultVersion
@@ -15,7 +15,7 @@ struct VersionHistory {
     var supersededAt: UInt64?
   }
 
-  /// What the histories of a worker may hold together.
+  /// What the histories of a follower may hold together.
   final class Budget {
     var used = 0
     let limit: Int

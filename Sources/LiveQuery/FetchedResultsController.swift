@@ -2,9 +2,9 @@ package import RankedCollections
 
 /// Follows one query: keeps its newest version, and makes the next one out of the changes it is told of.
 ///
-/// Pure: it reads no database. Its owner, a worker, looks changed rows up and tells it.
+/// Pure: it reads no database. Its owner, a follower, looks changed rows up and tells it.
 ///
-/// Mutable state: `editor`, which stands at the newest version's whole tree; `published`; `newest`. All belong to the worker's thread.
+/// Mutable state: `editor`, which stands at the newest version's whole tree; `published`; `newest`. All belong to the follower's thread.
 package final class FetchedResultsController {
   package private(set) var editor: SectionedTreeEditor
   /// The whole tree of the newest version.

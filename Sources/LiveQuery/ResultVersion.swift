@@ -2,7 +2,7 @@ package import RankedCollections
 
 /// One state of a result. Immutable; versions share what they have in common.
 ///
-/// Owner: the worker of its controller. A version does not cross threads, only frames made of it do.
+/// Owner: the follower of its controller. A version does not cross threads, only frames made of it do.
 package final class ResultVersion {
   /// Counts up within a controller.
   package let number: Int

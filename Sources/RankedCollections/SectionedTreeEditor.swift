@@ -1,6 +1,6 @@
 /// Makes the next version of a result: the newest `SectionedTree`, and the index that finds its rows by identity.
 ///
-/// Owner: one worker thread. Versions taken out (`tree`) are values and go anywhere.
+/// Owner: one follower thread. Versions taken out (`tree`) are values and go anywhere.
 package struct SectionedTreeEditor {
   /// The newest version.
   package internal(set) var tree: SectionedTree

@@ -6,7 +6,7 @@ import Wire
 
 /// The streams of server-sent events: protocol 4, `/v1/subscriptions`.
 ///
-/// To workers a stream is a session like any other, with one subscription, and to the gateway a channel like any other.
+/// To followers a stream is a session like any other, with one subscription, and to the gateway a channel like any other.
 ///
 /// State: for each stream, whether its answer has begun. It begins with the first thing to say, so that a query which
 /// turns out to be wrong is answered with a problem and its status, or after `patience` when nothing was to say.

@@ -26,7 +26,7 @@ package final class FreshetServer: Sendable {
   let gateway: Gateway
   private let front: SessionFront
 
-  /// Opens the database, starts the workers and listens.
+  /// Opens the database, starts the followers and listens.
   ///
   /// - Throws: `ServerError` with one sentence for the operator.
   package init(_ configuration: ServerConfiguration, logger: Logger) throws {
@@ -36,7 +36,7 @@ package final class FreshetServer: Sendable {
     output = SessionOutput(sessions: sessions, streams: streams, greeting: greeting)
     do {
       pool = try ControllerPool(
-        WorkerConfiguration(configuration), followers: configuration.followers, readers: configuration.readers,
+        FollowerConfiguration(configuration), followers: configuration.followers, readers: configuration.readers,
         output: output, logger: logger)
     } catch {
       throw ServerError("cannot open \(configuration.database): \(ServerError.sentence(of: error))")
@@ -63,7 +63,7 @@ package final class FreshetServer: Sendable {
   private func checkPublishedQueries() {
     for published in configuration.queries.list {
       let query = published.sample
-      pool.worker(for: query).post(
+      pool.follower(for: query).post(
         .explain(query) { [logger] result in
           guard case .failure(let error) = result else { return }
           logger.warning("the published query \(published.name) cannot be answered: \(error.message)")

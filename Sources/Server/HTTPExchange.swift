@@ -21,7 +21,7 @@ struct HTTPExchange: Sendable {
     guard answer.body.count >= HTTPExchange.compressedFrom else { return respond(answer, vary: vary) }
     vary.append("Accept-Encoding")
     guard GzipEncoding.isAccepted(request.acceptEncoding) else { return respond(answer, vary: vary) }
-    // Not here: a worker's thread has better things to do.
+    // Not here: a follower's thread has better things to do.
     HTTPExchange.compression.async { [answer, vary] in respond(answer.compressed(), vary: vary) }
   }
 

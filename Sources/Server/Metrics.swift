@@ -3,14 +3,14 @@ import Controllers
 import Gateway
 import Synchronization
 
-/// Adds up what the workers tell, each on its own thread.
+/// Adds up what the followers tell, each on its own thread.
 final class StatisticsSum: Sendable {
-  private let state: Mutex<(missing: Int, sum: WorkerStatistics)>
+  private let state: Mutex<(missing: Int, sum: FollowerStatistics)>
 
-  init(parts: Int) { state = Mutex((parts, WorkerStatistics())) }
+  init(parts: Int) { state = Mutex((parts, FollowerStatistics())) }
 
   /// - Returns: the sum, when this was the last part.
-  func add(_ part: WorkerStatistics) -> WorkerStatistics? {
+  func add(_ part: FollowerStatistics) -> FollowerStatistics? {
     state.withLock { state in
       state.missing -= 1
       state.sum.controllers += part.controllers
@@ -29,7 +29,7 @@ final class StatisticsSum: Sendable {
 
 extension FreshetServer {
   /// The text format of Prometheus, 0.0.4.
-  func metrics(_ statistics: WorkerStatistics) -> String {
+  func metrics(_ statistics: FollowerStatistics) -> String {
     let counts = sessions.counts
     var text = MetricsText()
     text.gauge("freshet_sessions", "WebSocket connections.", counts.sessions)

@@ -10,7 +10,7 @@ extension FreshetServer {
     // An explanation shows SQL and tables: it is for those who may ask their own.
     try checkAdHoc()
     let query = try query(try RequestParameters(QueryString(exchange.request.query), for: .explanation).source)
-    pool.worker(for: query).post(
+    pool.follower(for: query).post(
       .explain(query) { result in
         switch result {
         case .success(let explanation): exchange.answer(.json(explanation.json))
@@ -30,7 +30,7 @@ extension FreshetServer {
       })
   }
 
-  /// Answers once every worker has told its part.
+  /// Answers once every follower has told its part.
   func getMetrics(_ exchange: HTTPExchange) {
     let sum = StatisticsSum(parts: max(1, configuration.followers))
     pool.post(
@@ -41,7 +41,7 @@ extension FreshetServer {
       })
   }
 
-  /// Whether what clients ask can be answered: the workers are asked, for only they know.
+  /// Whether what clients ask can be answered: the followers are asked, for only they know.
   func getReadiness(_ exchange: HTTPExchange) {
     guard isReady.load(ordering: .relaxed) else {
       return exchange.answer(.problem(.shuttingDown, "the server is stopping"))

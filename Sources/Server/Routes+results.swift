@@ -38,7 +38,7 @@ extension FreshetServer {
     try checkRoom()
     let query = try query(parameters.source)
     let known = EntityTags(exchange.request.ifNoneMatch)
-    var request = WorkerCommand.SnapshotRequest(query: query, window: parameters.window) { [waiting] result in
+    var request = FollowerCommand.SnapshotRequest(query: query, window: parameters.window) { [waiting] result in
       waiting.remove(exchange.id)
       exchange.answer(HTTPAnswer(result, parameters.shape, known))
     }
@@ -48,7 +48,7 @@ extension FreshetServer {
       request.id = exchange.id.rawValue
       waiting.add(exchange)
     }
-    pool.worker(for: query).post(.snapshot(request))
+    pool.follower(for: query).post(.snapshot(request))
   }
 
   func getSubscription(_ exchange: HTTPExchange) throws(FreshetError) {
@@ -62,10 +62,10 @@ extension FreshetServer {
     try checkRoom()
     let session = streams.open(exchange)
     sessions.open(session)
-    let worker = pool.worker(for: query)
-    guard case .admitted(let key) = sessions.admit(EventStreams.subscription, of: session, worker: worker, limit: 1)
+    let follower = pool.follower(for: query)
+    guard case .admitted(let key) = sessions.admit(EventStreams.subscription, of: session, follower: follower, limit: 1)
     else { return }
-    worker.post(
+    follower.post(
       .subscribe(
         .init(
           key: key, query: query, window: parameters.window, since: parameters.since,

@@ -72,7 +72,7 @@ package struct ServerConfiguration: Sendable {
   package var isLoopback: Bool { host.hasPrefix("127.") || host == "::1" || host == "localhost" }
 }
 
-extension WorkerConfiguration {
+extension FollowerConfiguration {
   init(_ server: ServerConfiguration) {
     self.init(path: server.database)
     queryTimeout = server.queryTimeout.milliseconds

@@ -95,11 +95,11 @@ extension FreshetServer {
       }
     case .resync: request(.resync, key)
     case .unsubscribe:
-      guard let (key, worker) = sessions.find(key.id, of: key.session) else { return refuse(key) }
+      guard let (key, follower) = sessions.find(key.id, of: key.session) else { return refuse(key) }
       sessions.remove(key)
-      worker.post(.unsubscribe(key))
+      follower.post(.unsubscribe(key))
     case .transact(let statements): transact(statements, key)
-    // From the service thread itself: how long a worker's turn takes is not what is measured.
+    // From the service thread itself: how long a follower's turn takes is not what is measured.
     case .ping: output.send(.pong, to: key)
     }
   }
@@ -130,8 +130,8 @@ extension FreshetServer {
 
   private func request(_ request: SubscriptionRequest, _ key: SubscriptionKey) {
     do throws(FreshetError) { try checkRoom() } catch { return output.send(.error(error, isFatal: false), to: key) }
-    guard let (key, worker) = sessions.find(key.id, of: key.session) else { return refuse(key) }
-    worker.post(.request(key, request, ticket: ticket(key.session)))
+    guard let (key, follower) = sessions.find(key.id, of: key.session) else { return refuse(key) }
+    follower.post(.request(key, request, ticket: ticket(key.session)))
   }
 
   private func perform(_ subscribe: ClientMessage.Subscribe, _ key: SubscriptionKey) {
@@ -142,11 +142,11 @@ extension FreshetServer {
     } catch {
       return output.send(.error(error, isFatal: true), to: key)
     }
-    let worker = pool.worker(for: query)
-    switch sessions.admit(key.id, of: key.session, worker: worker, limit: configuration.subscriptionLimit) {
+    let follower = pool.follower(for: query)
+    switch sessions.admit(key.id, of: key.session, follower: follower, limit: configuration.subscriptionLimit) {
     case .sessionIsGone: return
     case .admitted(let key):
-      worker.post(
+      follower.post(
         .subscribe(
           .init(
             key: key, query: query, window: subscribe.window, since: subscribe.since,

@@ -4,14 +4,14 @@ import LiveQuery
 import Synchronization
 import Wire
 
-/// Writes what workers have to say as frames, each distinct one once, and hands them to the gateway.
+/// Writes what followers have to say as frames, each distinct one once, and hands them to the gateway.
 final class SessionOutput: SubscriptionOutput {
   private let sessions: SessionTable
   private let streams: EventStreams
   private let greeting: Greeting
   /// Set once, before the first session can exist.
   private let gateway = Mutex<Gateway?>(nil)
-  /// What has the workers forget a session. Set once, before the first session can exist.
+  /// What has the followers forget a session. Set once, before the first session can exist.
   private let forget = Mutex<@Sendable (UInt64) -> Void>({ _ in })
   /// Set once, if at all, before the first session can exist.
   private let transactions = Mutex<TransactionQueue?>(nil)
@@ -30,7 +30,7 @@ final class SessionOutput: SubscriptionOutput {
     self.transactions.withLock { $0 = transactions }
   }
 
-  /// The workers' and the writer's owner is gone: they keep one another.
+  /// The followers' and the writer's owner is gone: they keep one another.
   func stop() {
     transactions.withLock { $0 = nil }
     forget.withLock { $0 = { _ in } }
@@ -96,7 +96,7 @@ final class SessionOutput: SubscriptionOutput {
     forget.withLock { $0 }(stream)
   }
 
-  /// What was sent to subscriptions leaves at the end of a worker's turn, so that everything due to a session is one write.
+  /// What was sent to subscriptions leaves at the end of a follower's turn, so that everything due to a session is one write.
   func flush() { gateway.withLock { $0 }?.flush() }
 
   private func send(_ event: Frame, _ delivery: Delivery, to streams: [UInt64]) {

@@ -10,10 +10,10 @@ final class SessionTable: Sendable {
     let session: UInt64
     /// Frames have been handed over and the kernel does not have them all yet.
     var isBusy = false
-    /// A worker waits to be told that they are gone.
+    /// A follower waits to be told that they are gone.
     var isAwaited = false
-    /// By the bytes of the id, the worker that serves the subscription, and the subscription's number.
-    var subscriptions: [[UInt8]: (worker: Worker, number: UInt64)] = [:]
+    /// By the bytes of the id, the follower that serves the subscription, and the subscription's number.
+    var subscriptions: [[UInt8]: (follower: FollowerThread, number: UInt64)] = [:]
     /// Of the subscription admitted last.
     var number: UInt64 = 0
     /// Requests that were read and are not answered yet.
@@ -49,23 +49,23 @@ final class SessionTable: Sendable {
   }
 
   /// Takes the id of a subscription to come.
-  func admit(_ id: String, of session: UInt64, worker: Worker, limit: Int) -> Admission {
+  func admit(_ id: String, of session: UInt64, follower: FollowerThread, limit: Int) -> Admission {
     states.withLock { states in
       states.update(session) { state in
         if state.subscriptions[Array(id.utf8)] != nil { return .duplicate }
         if state.subscriptions.count >= limit { return .tooMany }
         state.number += 1
-        state.subscriptions[Array(id.utf8)] = (worker, state.number)
+        state.subscriptions[Array(id.utf8)] = (follower, state.number)
         return .admitted(SubscriptionKey(session: session, id: id, number: state.number))
       } ?? .sessionIsGone
     }
   }
 
-  /// The subscription that has an id, and its worker; nil when there is none.
-  func find(_ id: String, of session: UInt64) -> (key: SubscriptionKey, worker: Worker)? {
+  /// The subscription that has an id, and its follower; nil when there is none.
+  func find(_ id: String, of session: UInt64) -> (key: SubscriptionKey, follower: FollowerThread)? {
     states.withLock { states in
       guard let found = states.update(session, { $0.subscriptions[Array(id.utf8)] }) ?? nil else { return nil }
-      return (SubscriptionKey(session: session, id: id, number: found.number), found.worker)
+      return (SubscriptionKey(session: session, id: id, number: found.number), found.follower)
     }
   }
 

@@ -15,7 +15,7 @@ import Wire
 
 /// The third domain: one connection that writes for clients, one transaction after the other.
 ///
-/// A transaction is answered once a worker has seen it, with the number that the worker gives the state it leads to: what
+/// A transaction is answered once a follower has seen it, with the number that the follower gives the state it leads to: what
 /// subscriptions are told carries the same numbers.
 // @unchecked: `writer`, `file` and `lost` are used on `queue` alone, after init.
 final class TransactionQueue: @unchecked Sendable {
@@ -73,7 +73,7 @@ final class TransactionQueue: @unchecked Sendable {
   }
 
   /// All connections of a process share one -shm: one that was deleted has to be given up by all of them before another can be
-  /// opened. Workers do so as soon as they notice.
+  /// opened. Followers do so as soon as they notice.
   private func waitForFiles() throws(FreshetError) {
     guard let lost else { return }
     while !lost.mayOpen {
@@ -85,14 +85,14 @@ final class TransactionQueue: @unchecked Sendable {
     self.lost = nil
   }
 
-  /// A worker has given up files that were deleted. Any thread.
+  /// A follower has given up files that were deleted. Any thread.
   func releaseFiles() {
     queue.async { [self] in if let writer, writer.files.state != .same { giveUp(writer) } }
   }
 
   /// Runs a transaction after those asked for before it.
   ///
-  /// - Parameter reply: called once, on the queue's or a worker's thread.
+  /// - Parameter reply: called once, on the queue's or a follower's thread.
   func transact(
     _ statements: [SQLStatement],
     reply: @escaping @Sendable (Result<(changes: Int, commit: Int64), FreshetError>) -> Void
@@ -133,6 +133,6 @@ final class TransactionQueue: @unchecked Sendable {
 }
 
 extension ControllerPool {
-  /// The worker to ask what is of no query.
-  var first: Worker { worker(for: Query(from: "")) }
+  /// The follower to ask what is of no query.
+  var first: FollowerThread { follower(for: Query(from: "")) }
 }

@@ -8,7 +8,7 @@ package import RankedCollections
 /// of the first table with parameters for equality an index leads from a row's values to the queries; otherwise one
 /// statement evaluates `where` for all of them.
 ///
-/// Owner: the worker's thread. To be released before the connection is closed.
+/// Owner: the follower's thread. To be released before the connection is closed.
 package final class QueryRouter {
   private let statements: QueryStatements
   private let routing: QueryRouting

@@ -4,7 +4,7 @@ package import RankedCollections
 
 /// Runs one query's statements, and turns rows into tree entries and contents.
 ///
-/// Owner: the worker's thread; to be used inside its read transaction.
+/// Owner: the follower's thread; to be used inside its read transaction.
 ///
 /// Mutable state: the row being read (`row`), overwritten by every row; `recent`, what the last `refresh` read, for queries whose
 /// key is their unit; `memory`, what it knows of the newest result.

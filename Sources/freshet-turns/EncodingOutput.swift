@@ -3,7 +3,7 @@ import LiveQuery
 import Synchronization
 import Wire
 
-/// Encodes what a worker sends, as the server does, and keeps counts in the place of sockets.
+/// Encodes what a follower sends, as the server does, and keeps counts in the place of sockets.
 final class EncodingOutput: SubscriptionOutput {
   struct Counts {
     var patches = 0

@@ -19,7 +19,7 @@ final class FollowedList {
   let rows: Int
   var generator = SplitMix(state: 1)
   private let output = EncodingOutput()
-  private let worker: SteppedWorker
+  private let follower: SteppedFollower
 
   init(path: String) throws {
     var configuration = Configuration()
@@ -30,18 +30,18 @@ final class FollowedList {
     if rows < 1_000 { throw Failure("there are too few wells in \(path)") }
     var logger = Logger(label: "turns")
     logger.logLevel = .warning
-    worker = try SteppedWorker(WorkerConfiguration(path: path), output: output, logger: logger)
+    follower = try SteppedFollower(FollowerConfiguration(path: path), output: output, logger: logger)
     try subscribe()
   }
 
   private func subscribe() throws {
     let key = SubscriptionKey(session: 1, id: "a", number: 1)
-    worker.post(
+    follower.post(
       .subscribe(.init(key: key, query: Self.query, window: nil, minInterval: 0, shape: .arrays)))
     // A long snapshot comes in parts, one a turn, as do the pages of a large table.
     var isWhole = false
-    for _ in 0..<rows where !isWhole || worker.isBusy {
-      worker.step()
+    for _ in 0..<rows where !isWhole || follower.isBusy {
+      follower.step()
       let counts = output.take()
       if counts.errors > 0 { throw Failure("the list cannot be followed") }
       isWhole = isWhole || counts.isWhole
@@ -54,7 +54,7 @@ final class FollowedList {
 
   /// Takes in what others have committed.
   func follow() {
-    worker.step()
+    follower.step()
     _ = output.take()
   }
 
@@ -64,7 +64,7 @@ final class FollowedList {
   func time(_ kind: ChangeKind) throws -> Int {
     let id = kind == .insert ? rows + 1 : Int.random(in: 1...rows, using: &generator)
     let settle = try writer.inDatabase { try kind.commit($0, id, &generator) }
-    let nanoseconds = measuredTurn(worker)
+    let nanoseconds = measuredTurn(follower)
     let sent = output.take()
     guard sent.patches == 1, kind.isExpected(sent.operations) else {
       throw Failure("\(kind) of well \(id) sent \(sent)")
@@ -80,7 +80,7 @@ final class FollowedList {
   func timeThousand() throws -> (nanoseconds: Int, sent: Int, fewest: Int) {
     let before = try writer.read { try Placed.all($0) }
     let settle = try writer.write { try ChangeKind.thousand($0, rows: rows, &generator) }
-    let nanoseconds = measuredTurn(worker)
+    let nanoseconds = measuredTurn(follower)
     let sent = output.take()
     guard sent.patches == 1 else { throw Failure("1,000 changes sent \(sent)") }
     let after = try writer.read { try Placed.all($0) }
@@ -94,9 +94,9 @@ final class FollowedList {
 /// One turn, in nanoseconds. Callgrind collects what happens within: `--toggle-collect=freshet_measured_turn`, a name that
 /// does not change with the compiler.
 @_silgen_name("freshet_measured_turn") @inline(never)
-private func measuredTurn(_ worker: SteppedWorker) -> Int {
+private func measuredTurn(_ follower: SteppedFollower) -> Int {
   let start = DispatchTime.now().uptimeNanoseconds
-  worker.step()
+  follower.step()
   return Int(DispatchTime.now().uptimeNanoseconds - start)
 }
 

@@ -4,7 +4,7 @@
 
   @testable import Controllers
 
-  /// What a worker is woken for.
+  /// What a follower is woken for.
   @Suite struct DatabaseWatcherTests {
     private let directory = FileManager.default.temporaryDirectory.appending(path: "watched-\(UUID().uuidString)")
 

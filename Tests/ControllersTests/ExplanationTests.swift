@@ -60,7 +60,7 @@ import Testing
 
   @Test(arguments: cases)
   func explains(expected: Case) throws {
-    let fixture = try WorkerFixture(Self.schema)
+    let fixture = try FollowerFixture(Self.schema)
     var query = Query(from: expected.from)
     query.groupBy = expected.groupBy
     query.filter = expected.filter

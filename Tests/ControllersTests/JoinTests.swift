@@ -82,7 +82,7 @@ import Testing
       (.exists, "UPDATE book SET title = 'other'", "", 0),
     ] as [(Kind, String, String, Int)])
   func sendsWhatAChangeConcerns(kind: Kind, commit: String, delivery: String, refetches: Int) throws {
-    let fixture = try WorkerFixture(Self.schema)
+    let fixture = try FollowerFixture(Self.schema)
     let key = SubscriptionKey(session: 1, id: "a", number: 1)
     fixture.subscribe(key, kind.query)
     fixture.snapshot(kind.query)

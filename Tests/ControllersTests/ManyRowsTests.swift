@@ -61,7 +61,7 @@ import Testing
 
   @Test(arguments: cases, ["UTF-8", "UTF-16le"])
   func areThoseOfSQLite(_ test: Case, encoding: String) throws {
-    let fixture = try WorkerFixture("PRAGMA encoding = '\(encoding)';" + Self.schema)
+    let fixture = try FollowerFixture("PRAGMA encoding = '\(encoding)';" + Self.schema)
     for change in ["", "UPDATE t SET a = 'b' || a WHERE id % 3 = 0", "DELETE FROM t WHERE id % 5 = 0"] {
       try fixture.queue.writeWithoutTransaction { try $0.execute(sql: change) }
       let rows: [String] = try fixture.queue.read { db in
@@ -82,7 +82,7 @@ import Testing
   }
 
   @Test func aWindowThatWasSentIsNotSentAgainOnceItChanged() throws {
-    let fixture = try WorkerFixture(Self.schema)
+    let fixture = try FollowerFixture(Self.schema)
     var query = Query(from: "t")
     query.filter = "b = 3"
     var last = ""

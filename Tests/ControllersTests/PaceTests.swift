@@ -2,7 +2,7 @@ import Testing
 
 @testable import Controllers
 
-/// When a worker rests. Times are in microseconds.
+/// When a follower rests. Times are in microseconds.
 @Suite struct PaceTests {
   private var pace = Pace()
   private var now: UInt64 = 1_000_000_000

@@ -67,7 +67,7 @@ import Testing
   ]
 
   @Test(arguments: slow + large) func endsWhatIsTooMuch(attempt: Attempt) throws {
-    let fixture = try WorkerFixture(
+    let fixture = try FollowerFixture(
       """
       CREATE TABLE t(id INTEGER PRIMARY KEY, a); CREATE TABLE u(id INTEGER PRIMARY KEY); INSERT INTO u VALUES (1);
       WITH RECURSIVE n(i) AS (SELECT 1 UNION ALL SELECT i + 1 FROM n WHERE i < 30) INSERT INTO t SELECT i, 'value ' || i
@@ -101,7 +101,7 @@ import Testing
     ("t JOIN u AS v ON v.id > 0", "INSERT INTO t SELECT id, 'x' FROM u", "too_large"),
   ])
   func endsWhatBecomesTooMuch(from: String, commit: String, code: String) throws {
-    let fixture = try WorkerFixture(
+    let fixture = try FollowerFixture(
       """
       CREATE TABLE t(id INTEGER PRIMARY KEY, a); CREATE TABLE u(id INTEGER PRIMARY KEY);
       WITH RECURSIVE n(i) AS (SELECT 3 UNION ALL SELECT i + 1 FROM n WHERE i < 300) INSERT INTO u SELECT i FROM n;

@@ -140,7 +140,7 @@ import Testing
       description: isUTF16 ? "UTF-16" : "shapes",
       sql: (isUTF16 ? "PRAGMA encoding = 'UTF-16';\n" : "") + Self.schema.sql, tables: Self.schema.tables)
     var statements = StatementGenerator(schema: schema, seed: seed)
-    let fixture = try WorkerFixture(schema.sql)
+    let fixture = try FollowerFixture(schema.sql)
     for _ in 0..<8 { try fixture.writer.run(statements.commit()) }
     let queries = queries(shape)
     for (index, query) in queries.enumerated() {
@@ -162,7 +162,7 @@ import Testing
     }
   }
 
-  /// What SQLite answers, as `WorkerFixture` writes it.
+  /// What SQLite answers, as `FollowerFixture` writes it.
   private static func oracle(_ db: Database, _ query: Query) throws -> String {
     let defaults = query.from == "w" ? ["k", "i"] : []
     let keys = query.key.isEmpty ? defaults : query.key

@@ -28,7 +28,7 @@ import Testing
   }
 
   @Test func `Lists are followed while every reader is busy`() throws {
-    let fixture = try WorkerFixture(Self.schema)
+    let fixture = try FollowerFixture(Self.schema)
     let key = SubscriptionKey(session: 1, id: "list", number: 1)
     fixture.subscribe(key, list("id < 3"))
     fixture.snapshot(list("id < 3"))
@@ -42,7 +42,7 @@ import Testing
       #expect(fixture.snapshot(list("id < 3")) == "1,\(value),1 2,'x',2")
     }
     #expect(fixture.recorder.deliveries(key).first == "snapshot 2")
-    for number in 2..<7 { fixture.worker.post(.sessionClosed(UInt64(number))) }
+    for number in 2..<7 { fixture.follower.post(.sessionClosed(UInt64(number))) }
     // Those who asked have left: nothing runs on.
     let end = Date().addingTimeInterval(20)
     while fixture.readers.counts != (0, 0), Date() < end { usleep(1_000) }
@@ -50,17 +50,17 @@ import Testing
   }
 
   @Test func `A short query waits for long ones no longer than their first half second`() throws {
-    let fixture = try WorkerFixture(Self.schema)
+    let fixture = try FollowerFixture(Self.schema)
     for number in 2..<9 {
       fixture.subscribe(SubscriptionKey(session: UInt64(number), id: "e", number: 1), endless(number))
     }
     while fixture.readers.counts.running < 2 { usleep(1_000) }
     #expect(fixture.snapshot(list("id = 5")) == "5,'x',5")
-    for number in 2..<9 { fixture.worker.post(.sessionClosed(UInt64(number))) }
+    for number in 2..<9 { fixture.follower.post(.sessionClosed(UInt64(number))) }
   }
 
   @Test func `What changes while a query runs is looked up when it joins`() throws {
-    let fixture = try WorkerFixture(Self.schema)
+    let fixture = try FollowerFixture(Self.schema)
     let path = fixture.path
     // Another process commits without a pause while lists are opened one after the other.
     let commits = (1...4_000).map { "UPDATE t SET b = \($0), a = \($0 % 3) WHERE id % 5 = \($0 % 5);" }
@@ -87,7 +87,7 @@ import Testing
 
   @Test func `A query whose look-ups are slow is run again by readers`() throws {
     let rows = "WITH RECURSIVE n(i) AS (SELECT 1 UNION ALL SELECT i + 1 FROM n WHERE i < 1500) SELECT i FROM n"
-    let fixture = try WorkerFixture(Self.schema + "INSERT INTO u \(rows);")
+    let fixture = try FollowerFixture(Self.schema + "INSERT INTO u \(rows);")
     // No index leads from a row of t to what it sums up: each look-up reads a product of u with itself.
     var slow = Query(from: "t")
     slow.select = ["a", "(SELECT count(*) FROM u, u AS v WHERE u.id + v.id = t.b) AS n"]

@@ -9,7 +9,7 @@ import Testing
 
 @testable import Controllers
 
-/// Keeps what a worker sends; sessions read as fast as the test says.
+/// Keeps what a follower sends; sessions read as fast as the test says.
 final class Recorder: SubscriptionOutput {
   struct Sent: Sendable {
     var delivery: String
@@ -83,43 +83,44 @@ extension Recorder.Sent {
   }
 }
 
-/// A worker on a database file, another process that writes, and a recorder.
-final class WorkerFixture {
+/// A follower on a database file, another process that writes, and a recorder.
+final class FollowerFixture {
   let path: String
   let recorder = Recorder()
-  let worker: Worker
+  let follower: FollowerThread
   let readers: ReaderPool
   let writer: SQLiteSession
   let queue: DatabaseQueue
 
   init(
-    _ schema: String, isWAL: Bool = true, configure: (inout WorkerConfiguration) -> Void = { _ in }
+    _ schema: String, isWAL: Bool = true, configure: (inout FollowerConfiguration) -> Void = { _ in }
   ) throws {
     path = FileManager.default.temporaryDirectory.appending(path: "freshet-\(UUID().uuidString).sqlite").path
     try SQLiteShell(path: path).run((isWAL ? "PRAGMA journal_mode=WAL;\n" : "") + schema)
     queue = try DatabaseQueue(path: path)
-    var configuration = WorkerConfiguration(path: path)
+    var configuration = FollowerConfiguration(path: path)
     configure(&configuration)
     var logger = Logger(label: "test")
     logger.logLevel = .critical
     readers = ReaderPool(path: path, count: 2, logger: logger)
-    worker = try Worker(configuration, output: recorder, readers: readers, numbers: CommitNumbers(), logger: logger)
+    follower = try FollowerThread(
+      configuration, output: recorder, readers: readers, numbers: CommitNumbers(), logger: logger)
     writer = try SQLiteSession(path: path)
   }
 
   deinit {
     readers.stop()
-    worker.stop()
+    follower.stop()
     try? queue.close()
     for suffix in ["", "-wal", "-shm", "-journal"] { try? FileManager.default.removeItem(atPath: path + suffix) }
   }
 
   func subscribe(_ key: SubscriptionKey, _ query: Query, window: Window? = nil, minInterval: Int = 0) {
-    worker.post(
+    follower.post(
       .subscribe(.init(key: key, query: query, window: window, minInterval: minInterval, shape: .arrays)))
   }
 
-  /// Asks for a snapshot. When it returns the worker has followed, and sent, everything committed before the call.
+  /// Asks for a snapshot. When it returns the follower has followed, and sent, everything committed before the call.
   ///
   /// - Returns: the rows of the result as text, or the error's code.
   @discardableResult
@@ -151,17 +152,17 @@ final class WorkerFixture {
   /// Asks for a snapshot of another version than one.
   func wait(_ query: Query, unless version: String?, milliseconds: Int) -> Answer {
     let answer = Answer()
-    var request = WorkerCommand.SnapshotRequest(query: query, window: nil) { answer.set(Self.text($0)) }
+    var request = FollowerCommand.SnapshotRequest(query: query, window: nil) { answer.set(Self.text($0)) }
     request.unless = version
     request.wait = milliseconds
-    worker.post(.snapshot(request))
+    follower.post(.snapshot(request))
     return answer
   }
 
   func explain(_ query: Query) -> Result<Explanation, FreshetError> {
     let result = Mutex<Result<Explanation, FreshetError>>(.failure(FreshetError(.timeout, "no answer")))
     let done = DispatchSemaphore(value: 0)
-    worker.post(
+    follower.post(
       .explain(query) { explanation in
         result.withLock { $0 = explanation }
         done.signal()
@@ -170,10 +171,10 @@ final class WorkerFixture {
     return result.withLock { $0 }
   }
 
-  var statistics: WorkerStatistics {
-    let result = Mutex(WorkerStatistics())
+  var statistics: FollowerStatistics {
+    let result = Mutex(FollowerStatistics())
     let done = DispatchSemaphore(value: 0)
-    worker.post(
+    follower.post(
       .statistics { statistics in
         result.withLock { $0 = statistics }
         done.signal()

@@ -18,25 +18,25 @@ import Testing
   private let first = SubscriptionKey(session: 1, id: "a", number: 1)
   private let second = SubscriptionKey(session: 2, id: "b", number: 1)
 
-  private func lastVersion(_ fixture: WorkerFixture, _ key: SubscriptionKey) -> String {
+  private func lastVersion(_ fixture: FollowerFixture, _ key: SubscriptionKey) -> String {
     fixture.recorder.sent.last { $0.goes(to: key) }?.version ?? ""
   }
 
   private func subscribe(
-    _ fixture: WorkerFixture, _ key: SubscriptionKey, _ query: Query, window: Window? = nil, since: String
+    _ fixture: FollowerFixture, _ key: SubscriptionKey, _ query: Query, window: Window? = nil, since: String
   ) {
-    fixture.worker.post(
+    fixture.follower.post(
       .subscribe(.init(key: key, query: query, window: window, since: since, minInterval: 0, shape: .arrays)))
   }
 
   // MARK: - since
 
   @Test func `A client that comes back gets one patch from the version that it has`() throws {
-    let fixture = try WorkerFixture(Self.schema)
+    let fixture = try FollowerFixture(Self.schema)
     fixture.subscribe(first, query)
     fixture.snapshot(query)
     let version = lastVersion(fixture, first)
-    fixture.worker.post(.sessionClosed(1))
+    fixture.follower.post(.sessionClosed(1))
     try fixture.writer.run("UPDATE t SET a = 'w' WHERE id = 2")
     fixture.snapshot(query)
     try fixture.writer.run("DELETE FROM t WHERE id = 3")
@@ -47,7 +47,7 @@ import Testing
   }
 
   @Test func `A client that missed nothing gets a patch without changes`() throws {
-    let fixture = try WorkerFixture(Self.schema)
+    let fixture = try FollowerFixture(Self.schema)
     fixture.subscribe(first, query)
     fixture.snapshot(query)
     let version = lastVersion(fixture, first)
@@ -59,14 +59,14 @@ import Testing
 
   @Test(arguments: ["", "x.1", "1", "a.b.c"])
   func unknownVersionsGetASnapshot(since: String) throws {
-    let fixture = try WorkerFixture(Self.schema)
+    let fixture = try FollowerFixture(Self.schema)
     subscribe(fixture, first, query, since: since)
     fixture.snapshot(query)
     #expect(fixture.recorder.deliveries(first) == ["snapshot 3"])
   }
 
   @Test func `A version of another query's result gets a snapshot`() throws {
-    let fixture = try WorkerFixture(Self.schema)
+    let fixture = try FollowerFixture(Self.schema)
     fixture.subscribe(first, query)
     fixture.snapshot(query)
     var other = query
@@ -78,7 +78,7 @@ import Testing
 
   @Test(arguments: [(0, 3, 3), (60_000, 3, 20), (60_000, 1_000, 20)])
   func versionsAreHeldByAgeAndCount(age: Int, count: Int, held: Int) throws {
-    let fixture = try WorkerFixture(Self.schema) {
+    let fixture = try FollowerFixture(Self.schema) {
       $0.historyAge = age
       $0.historyCount = count
     }
@@ -92,7 +92,7 @@ import Testing
   }
 
   @Test func `Versions beyond the memory bound are let go`() throws {
-    let fixture = try WorkerFixture(Self.schema) { $0.historyBytes = 20_000 }
+    let fixture = try FollowerFixture(Self.schema) { $0.historyBytes = 20_000 }
     fixture.subscribe(first, query)
     fixture.snapshot(query)
     let version = lastVersion(fixture, first)
@@ -115,13 +115,13 @@ import Testing
       ("n", nil, "patch -0 +0 >0 *0"),
     ] as [(String, String?, String)])
   func requeryIsAPatch(order: String, filter: String?, delivery: String) throws {
-    let fixture = try WorkerFixture(Self.schema)
+    let fixture = try FollowerFixture(Self.schema)
     fixture.subscribe(first, query)
     fixture.snapshot(query)
     var other = query
     other.orderBy = [order]
     other.filter = filter
-    fixture.worker.post(.request(first, .requery(other, nil)))
+    fixture.follower.post(.request(first, .requery(other, nil)))
     fixture.snapshot(other)
     #expect(fixture.recorder.deliveries(first) == ["snapshot 3", delivery])
     // From now on it is the other query that is followed.
@@ -131,15 +131,15 @@ import Testing
   }
 
   @Test func `Another select is a snapshot, a query that is refused leaves the subscription as it is`() throws {
-    let fixture = try WorkerFixture(Self.schema)
+    let fixture = try FollowerFixture(Self.schema)
     fixture.subscribe(first, query)
     fixture.snapshot(query)
     var other = query
     other.select = ["a"]
-    fixture.worker.post(.request(first, .requery(other, Window(offset: 1, limit: 1))))
+    fixture.follower.post(.request(first, .requery(other, Window(offset: 1, limit: 1))))
     fixture.snapshot(other)
     #expect(fixture.recorder.deliveries(first) == ["snapshot 3", "snapshot 3"])
-    fixture.worker.post(.request(first, .requery(Query(from: "nosuch"), nil)))
+    fixture.follower.post(.request(first, .requery(Query(from: "nosuch"), nil)))
     fixture.snapshot(other)
     try fixture.writer.run("UPDATE t SET a = 'new' WHERE id = 2")
     fixture.snapshot(other)
@@ -154,20 +154,20 @@ import Testing
     ([.text("2")], "located null"), ([], "error bad_message"), ([.integer(1), .integer(2)], "error bad_message"),
   ])
   func locates(key: [SQLValue], answer: String) throws {
-    let fixture = try WorkerFixture(Self.schema)
+    let fixture = try FollowerFixture(Self.schema)
     fixture.subscribe(first, query, window: Window(offset: 0, limit: 0))
-    fixture.worker.post(.request(first, .locate(key)))
+    fixture.follower.post(.request(first, .locate(key)))
     fixture.snapshot(query)
     #expect(fixture.recorder.deliveries(first) == ["snapshot 3", answer])
   }
 
   @Test func `A row beyond the limit is not in the result`() throws {
-    let fixture = try WorkerFixture(Self.schema)
+    let fixture = try FollowerFixture(Self.schema)
     var limited = query
     limited.limit = 2
     fixture.subscribe(first, limited)
-    fixture.worker.post(.request(first, .locate([.integer(3)])))
-    fixture.worker.post(.request(first, .locate([.integer(2)])))
+    fixture.follower.post(.request(first, .locate([.integer(3)])))
+    fixture.follower.post(.request(first, .locate([.integer(2)])))
     fixture.snapshot(limited)
     #expect(fixture.recorder.deliveries(first) == ["snapshot 2", "located null", "located 0,1 1"])
   }
@@ -175,7 +175,7 @@ import Testing
   // MARK: - Waiting
 
   @Test func `A snapshot that waits is answered when there is another version, and when time is up`() throws {
-    let fixture = try WorkerFixture(Self.schema)
+    let fixture = try FollowerFixture(Self.schema)
     fixture.subscribe(first, query)
     fixture.snapshot(query)
     let version = lastVersion(fixture, first)

@@ -35,7 +35,7 @@ import Testing
     ("INSERT INTO note(note) VALUES ('optimize')", "1,'one','red fox' 3,'three','red hen'"),
   ])
   func searchesAreFollowedRowByRow(commit: String, answer: String) throws {
-    let fixture = try WorkerFixture(Self.schema)
+    let fixture = try FollowerFixture(Self.schema)
     fixture.subscribe(Self.key, Self.query("note"))
     fixture.snapshot(Self.query("note"))
     try fixture.writer.run(commit)
@@ -45,7 +45,7 @@ import Testing
   }
 
   @Test func `A search by rank is run again, and only when its own tables change`() throws {
-    let fixture = try WorkerFixture(Self.schema)
+    let fixture = try FollowerFixture(Self.schema)
     let query = Self.query("note", orderBy: ["rank"])
     fixture.subscribe(Self.key, query)
     fixture.snapshot(query)
@@ -58,7 +58,7 @@ import Testing
   }
 
   @Test func `A search of another table's rows is run again when either changes`() throws {
-    let fixture = try WorkerFixture(Self.schema)
+    let fixture = try FollowerFixture(Self.schema)
     let query = Self.query("found")
     fixture.subscribe(Self.key, query)
     #expect(fixture.snapshot(query) == "1,'red'")

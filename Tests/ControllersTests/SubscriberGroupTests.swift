@@ -26,7 +26,7 @@ import Testing
     seed: UInt64
   ) throws {
     var random = SeededGenerator(seed: seed)
-    let fixture = try WorkerFixture(Self.schema)
+    let fixture = try FollowerFixture(Self.schema)
     var live: Set<SubscriptionKey> = []
     for step in 1...150 {
       let key = Self.keys.randomElement(using: &random)!
@@ -37,14 +37,14 @@ import Testing
         try fixture.writer.run("UPDATE t SET a = \(100 + step) WHERE id = \(id)")
       case 6..<9:
         fixture.recorder.setDrained(Bool.random(using: &random), session: key.session)
-        fixture.worker.post(.sessionDrained(key.session))
+        fixture.follower.post(.sessionDrained(key.session))
       case 9:
-        if live.remove(key) != nil { fixture.worker.post(.unsubscribe(key)) }
-      case 10 where live.contains(key): fixture.worker.post(.request(key, .resync))
+        if live.remove(key) != nil { fixture.follower.post(.unsubscribe(key)) }
+      case 10 where live.contains(key): fixture.follower.post(.request(key, .resync))
       case 11 where live.contains(key):
         let offset = Int.random(in: 0...3, using: &random)
-        fixture.worker.post(.request(key, .window(Window(offset: offset, limit: 20))))
-      case 12 where live.contains(key): fixture.worker.post(.request(key, .requery(query, nil)))
+        fixture.follower.post(.request(key, .window(Window(offset: offset, limit: 20))))
+      case 12 where live.contains(key): fixture.follower.post(.request(key, .requery(query, nil)))
       default:
         if !live.insert(key).inserted { continue }
         let minInterval = [0, 0, 0, 5].randomElement(using: &random)!
@@ -54,7 +54,7 @@ import Testing
     }
     for session in Self.sessions {
       fixture.recorder.setDrained(true, session: UInt64(session))
-      fixture.worker.post(.sessionDrained(UInt64(session)))
+      fixture.follower.post(.sessionDrained(UInt64(session)))
     }
     // All change: what each query's subscribers are at last is one version.
     for value in 1...2 {
@@ -69,7 +69,7 @@ import Testing
   }
 
   /// Each patch leads on from what was sent before it.
-  private func check(_ key: SubscriptionKey, _ fixture: WorkerFixture) throws {
+  private func check(_ key: SubscriptionKey, _ fixture: FollowerFixture) throws {
     var version = ""
     for sent in fixture.recorder.sent where sent.goes(to: key) {
       #expect(sent.recipients.flatMap(\.sessions).count { $0 == key.session } <= 2)
@@ -81,7 +81,7 @@ import Testing
   }
 
   @Test func `Who was held up is sent the same message as the others again, once it has caught up`() throws {
-    let fixture = try WorkerFixture(Self.schema)
+    let fixture = try FollowerFixture(Self.schema)
     let query = Self.queries[0]
     for key in Self.keys { fixture.subscribe(key, query) }
     #expect(try change(fixture) == [["a": 8, "b": 8]])
@@ -92,15 +92,15 @@ import Testing
     #expect(try change(fixture) == [["a": 7, "b": 7]])
     fixture.recorder.setDrained(true, session: 2)
     #expect(try change(fixture) == [["a": 8, "b": 8]])
-    fixture.worker.post(.sessionClosed(3))
-    fixture.worker.post(.unsubscribe(SubscriptionKey(session: 4, id: "a", number: 1)))
+    fixture.follower.post(.sessionClosed(3))
+    fixture.follower.post(.unsubscribe(SubscriptionKey(session: 4, id: "a", number: 1)))
     #expect(try change(fixture) == [["a": 6, "b": 7]])
   }
 
   /// Lets those catch up who can, then changes everything.
   ///
   /// - Returns: of each patch that a commit has sent, how many sessions got it under which id.
-  private func change(_ fixture: WorkerFixture) throws -> [[String: Int]] {
+  private func change(_ fixture: FollowerFixture) throws -> [[String: Int]] {
     fixture.snapshot(Self.queries[0])
     let before = fixture.recorder.sent.count
     try fixture.writer.run("UPDATE t SET a = a + 1")

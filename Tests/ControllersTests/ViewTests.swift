@@ -23,14 +23,14 @@ import Testing
     ("byAuthor", "id", .refetch), ("byAuthor", "book", .incremental),
   ])
   func saysHowItIsFollowed(view: String, key: String, maintenance: Explanation.Maintenance) throws {
-    let fixture = try WorkerFixture(Self.schema)
+    let fixture = try FollowerFixture(Self.schema)
     var query = Query(from: view)
     query.key = [key]
     #expect(try fixture.explain(query).get().maintenance == maintenance)
   }
 
   @Test func `What is run again tells the changed columns alone`() throws {
-    let fixture = try WorkerFixture(Self.schema)
+    let fixture = try FollowerFixture(Self.schema)
     var query = Query(from: "book")
     query.filter = "id IN (SELECT id FROM book)"
     let key = SubscriptionKey(session: 1, id: "a", number: 1)
@@ -47,7 +47,7 @@ import Testing
   @Test func `A change that the view does not show is no tick of its list, and one that it does tells its columns`()
     throws
   {
-    let fixture = try WorkerFixture(Self.schema)
+    let fixture = try FollowerFixture(Self.schema)
     var query = Query(from: "shelf")
     query.key = ["id"]
     let key = SubscriptionKey(session: 1, id: "a", number: 1)

@@ -87,7 +87,7 @@ import Wire
   }
 
   @Test(arguments: losses)
-  func allWorkersLetGoOfTheFiles(suffixes: [String]) throws {
+  func allFollowersLetGoOfTheFiles(suffixes: [String]) throws {
     let live = try LiveServer(
       "CREATE TABLE t(id INTEGER PRIMARY KEY, a); INSERT INTO t VALUES (1, 'x');"
     ) {

@@ -148,7 +148,7 @@ import Wire
 
   // MARK: - Ping
 
-  @Test func `A ping is answered while a query keeps the worker busy`() throws {
+  @Test func `A ping is answered while a query keeps the follower busy`() throws {
     let live = try LiveServer(Self.schema)
     let client = try live.connect()
     try client.subscribe("q", #"{"from":"t"}"#)

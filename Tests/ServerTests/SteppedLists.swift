@@ -7,32 +7,32 @@ import Synchronization
 import TestSupport
 import Wire
 
-/// Lists that a worker without a thread follows, each held by a client's model: nothing happens between two steps.
+/// Lists that a follower without a thread follows, each held by a client's model: nothing happens between two steps.
 final class SteppedLists {
   let path: String
   let writer: SQLiteSession
   let output = ModelOutput()
-  private let worker: SteppedWorker
+  private let follower: SteppedFollower
 
-  init(path: String, _ queries: [OracleQuery], configure: (inout WorkerConfiguration) -> Void) throws {
+  init(path: String, _ queries: [OracleQuery], configure: (inout FollowerConfiguration) -> Void) throws {
     self.path = path
-    var configuration = WorkerConfiguration(path: path)
+    var configuration = FollowerConfiguration(path: path)
     configure(&configuration)
     var logger = Logger(label: "test")
     logger.logLevel = .critical
-    worker = try SteppedWorker(configuration, output: output, logger: logger)
+    follower = try SteppedFollower(configuration, output: output, logger: logger)
     writer = try SQLiteSession(path: path)
     for (index, query) in queries.enumerated() {
       let source = try QuerySource(json: try JSONParser.parse(Array(query.json.utf8)))
       guard case .adHoc(let asked) = source else { continue }
       let key = SubscriptionKey(session: 1, id: "\(index)", number: UInt64(index + 1))
       let window = query.window.map { Window(offset: $0.offset, limit: $0.limit) }
-      worker.post(
+      follower.post(
         .subscribe(.init(key: key, query: asked, window: window, minInterval: 0, shape: .objects)))
     }
   }
 
-  func step() { worker.step() }
+  func step() { follower.step() }
 }
 
 /// Keeps what a client would hold of each subscription.

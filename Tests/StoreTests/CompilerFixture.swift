@@ -6,7 +6,7 @@ import TestSupport
 
 @testable import Store
 
-/// Compiles clients' queries against one schema, as a worker does.
+/// Compiles clients' queries against one schema, as a follower does.
 struct CompilerFixture {
   static let schema = """
     CREATE TABLE t(id INTEGER PRIMARY KEY, a, b TEXT COLLATE NOCASE, c REAL, "desc" INT, "odd ""name" TEXT);

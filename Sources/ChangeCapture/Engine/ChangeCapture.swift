@@ -66,6 +66,9 @@ package final class ChangeCapture {
   /// Whether asking `hasMoved` costs next to nothing.
   package var canAskOften: Bool { index != nil }
 
+  /// Whether there has been a tick.
+  package var hasSeenState: Bool { !seen.isUnknown }
+
   /// Whether the state that was identified last is one of a WAL.
   package var usesWAL: Bool {
     switch current {

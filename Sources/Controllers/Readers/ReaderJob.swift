@@ -77,7 +77,7 @@ struct ReadRequest: @unchecked Sendable {
   let place: StatePlace
 }
 
-/// What a reader tells a worker about a job.
+/// What a reader tells a follower about a job.
 package struct ReaderReport: Sendable {
   let id: UInt64
   let outcome: Outcome

@@ -1,8 +1,8 @@
 package import LiveQuery
 
-/// A compiled query's statements on a worker's connection, shared by all queries of its shape.
+/// A compiled query's statements on a follower's connection, shared by all queries of its shape.
 ///
-/// Owner: the worker's thread. Mutable state: `owner`, the query whose parameters are bound; `batch`, prepared when it is needed;
+/// Owner: the follower's thread. Mutable state: `owner`, the query whose parameters are bound; `batch`, prepared when it is needed;
 /// and `isClosed`.
 package final class QueryStatements {
   package let compiled: CompiledQuery

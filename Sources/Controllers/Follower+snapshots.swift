@@ -3,7 +3,7 @@ import RankedCollections
 import Store
 
 // Snapshots.
-extension WorkerLoop {
+extension Follower {
   /// The subscription gets a snapshot, at the end of this turn.
   func startOver(_ subscription: Subscription) {
     subscription.loading = nil

@@ -3,14 +3,14 @@ import LiveQuery
 import RankedCollections
 import Store
 
-// What readers do for this worker, and how it joins the followed lists. A reader sees a state of the file of its own. By the
+// What readers do for this follower, and how it joins the followed lists. A reader sees a state of the file of its own. By the
 // time its result arrives, the turn that takes it sees the same state or a newer one: what changed since the job was posted is
 // looked up then, which brings the result to the turn's state. Looking up too much is harmless.
-extension WorkerLoop {
+extension Follower {
   /// A followed query that a command can be performed on now; nil: the command was put by, and is performed later.
   ///
   /// - Parameter wanted: the contents that the command is about to send; nil: none.
-  func ready(_ query: Query, for command: WorkerCommand, _ wanted: WantedContents? = nil) -> FollowedQuery? {
+  func ready(_ query: Query, for command: FollowerCommand, _ wanted: WantedContents? = nil) -> FollowedQuery? {
     guard let known = queries[query] else {
       open(query, command, wanted)
       return nil
@@ -28,7 +28,7 @@ extension WorkerLoop {
     return query.canReadContents || query.reads.contains { $0.wanted == wanted && $0.contents != nil }
   }
 
-  func open(_ query: Query, _ command: WorkerCommand, _ wanted: WantedContents?) {
+  func open(_ query: Query, _ command: FollowerCommand, _ wanted: WantedContents?) {
     if let opening = openings[query] {
       opening.waiting.append((command, commit))
       return
@@ -60,7 +60,7 @@ extension WorkerLoop {
     _ body: @escaping @Sendable (ReaderDatabase, Interruption) throws(FreshetError) -> Value
   ) -> UInt64 {
     let id = readers.newID()
-    let mailbox = worker
+    let mailbox = thread
     let report = { @Sendable (result: Result<Value, FreshetError>) in
       mailbox.post(.report(ReaderReport(id: id, outcome: outcome(result))))
     }
@@ -110,7 +110,7 @@ extension WorkerLoop {
 }
 
 // Queries that nobody followed.
-extension WorkerLoop {
+extension Follower {
   func opened(_ opening: Opening, _ result: Result<RunResult, FreshetError>) {
     do throws(FreshetError) {
       let run = try result.get()
@@ -175,7 +175,7 @@ extension WorkerLoop {
     openings[query] = nil
   }
 
-  func isWanted(_ command: WorkerCommand) -> Bool {
+  func isWanted(_ command: FollowerCommand) -> Bool {
     switch command {
     case .subscribe(let command): early[command.key.session]?[command.key.number] != nil
     case .resume(let key): sessions[key.session]?[key.number] != nil
@@ -189,7 +189,7 @@ extension FollowedQuery {
   var session: UInt64 { subscriptions.first?.key.session ?? 0 }
 }
 
-extension WorkerCommand {
+extension FollowerCommand {
   var session: UInt64 {
     switch self {
     case .subscribe(let command): command.key.session

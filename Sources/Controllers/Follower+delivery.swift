@@ -17,7 +17,7 @@ struct SnapshotGroup: Hashable {
 
 // The end of a turn: everybody who can take it is sent what leads from their version to the newest. Each distinct message
 // is made once.
-extension WorkerLoop {
+extension Follower {
   func flush() {
     flushes += 1
     sendSnapshots()

@@ -9,8 +9,8 @@ import Synchronization
   import Darwin
 #endif
 
-/// What a worker works on, and within which bounds.
-package struct WorkerConfiguration: Sendable {
+/// What a follower works on, and within which bounds.
+package struct FollowerConfiguration: Sendable {
   /// The database file.
   package var path: String
   /// How long a query without subscribers is still followed, in milliseconds.
@@ -48,8 +48,8 @@ package struct WorkerConfiguration: Sendable {
 /// Commands go in through a mailbox; what comes out goes to the `SubscriptionOutput`.
 // @unchecked: `mailbox` is guarded by its mutex, `wake` is atomic, `thread` is written once before anybody else can see it
 // and read by `stop` alone; all else belongs to the thread.
-package final class Worker: @unchecked Sendable {
-  private let mailbox = Mutex<[WorkerCommand]>([])
+package final class FollowerThread: @unchecked Sendable {
+  private let mailbox = Mutex<[FollowerCommand]>([])
   let wake = WakeSignal()
   private var thread = pthread_t()
 
@@ -57,11 +57,11 @@ package final class Worker: @unchecked Sendable {
   ///
   /// - Throws: what keeps the database from being opened.
   package init(
-    _ configuration: WorkerConfiguration, output: any SubscriptionOutput, readers: ReaderPool, numbers: CommitNumbers,
+    _ configuration: FollowerConfiguration, output: any SubscriptionOutput, readers: ReaderPool, numbers: CommitNumbers,
     logger: Logger
   ) throws {
-    let loop = try WorkerLoop(
-      configuration, output: output, readers: readers, numbers: numbers, logger: logger, worker: self)
+    let loop = try Follower(
+      configuration, output: output, readers: readers, numbers: numbers, logger: logger, thread: self)
     let context = Unmanaged.passRetained(Start(loop)).toOpaque()
     var attributes = pthread_attr_t()
     pthread_attr_init(&attributes)
@@ -73,14 +73,14 @@ package final class Worker: @unchecked Sendable {
       let code = pthread_create(&created, &attributes, { runLoop($0) }, context)
       thread = created!
     #endif
-    precondition(code == 0, "no thread for a worker")
+    precondition(code == 0, "no thread for a follower")
   }
 
-  /// Without a thread: `SteppedWorker` takes the turns.
+  /// Without a thread: `SteppedFollower` takes the turns.
   init() {}
 
   /// Any thread.
-  package func post(_ command: WorkerCommand) {
+  package func post(_ command: FollowerCommand) {
     mailbox.withLock { $0.append(command) }
     wake.signal()
   }
@@ -91,8 +91,8 @@ package final class Worker: @unchecked Sendable {
     pthread_join(thread, nil)
   }
 
-  /// The worker's thread.
-  func takeCommands() -> [WorkerCommand] {
+  /// The follower's thread.
+  func takeCommands() -> [FollowerCommand] {
     mailbox.withLock { commands in
       let taken = commands
       commands.removeAll(keepingCapacity: true)
@@ -103,8 +103,8 @@ package final class Worker: @unchecked Sendable {
 
 /// Carries the loop to its thread.
 private final class Start {
-  let loop: WorkerLoop
-  init(_ loop: WorkerLoop) { self.loop = loop }
+  let loop: Follower
+  init(_ loop: Follower) { self.loop = loop }
 }
 
 private func runLoop(_ context: UnsafeMutableRawPointer) -> UnsafeMutableRawPointer? {

@@ -5,14 +5,14 @@ import Store
 import TestSupport
 import Testing
 
-@Suite struct WorkerTests {
+@Suite struct FollowerTests {
   private static let schema = "CREATE TABLE t(id INTEGER PRIMARY KEY, a); INSERT INTO t VALUES (1, 'x');"
   private let query = Query(from: "t")
   private let first = SubscriptionKey(session: 1, id: "a", number: 1)
   private let second = SubscriptionKey(session: 2, id: "b", number: 1)
 
   @Test func `A session that does not read gets one patch for many commits once it does`() throws {
-    let fixture = try WorkerFixture(Self.schema)
+    let fixture = try FollowerFixture(Self.schema)
     fixture.subscribe(first, query)
     fixture.snapshot(query)
     fixture.recorder.setDrained(false, session: 1)
@@ -22,7 +22,7 @@ import Testing
     }
     #expect(fixture.recorder.deliveries(first) == ["snapshot 1"])
     fixture.recorder.setDrained(true, session: 1)
-    fixture.worker.post(.sessionDrained(1))
+    fixture.follower.post(.sessionDrained(1))
     fixture.snapshot(query)
     #expect(fixture.recorder.deliveries(first) == ["snapshot 1", "patch -0 +29 >0 *0"])
     let versions = fixture.recorder.sent
@@ -30,7 +30,7 @@ import Testing
   }
 
   @Test func `What all subscriptions get is made once`() throws {
-    let fixture = try WorkerFixture(Self.schema)
+    let fixture = try FollowerFixture(Self.schema)
     let keys = (1...50).map { SubscriptionKey(session: UInt64($0), id: "a", number: 1) }
     for key in keys { fixture.subscribe(key, query) }
     fixture.snapshot(query)
@@ -42,7 +42,7 @@ import Testing
   }
 
   @Test func `A session that falls behind does not hold up another`() throws {
-    let fixture = try WorkerFixture(Self.schema)
+    let fixture = try FollowerFixture(Self.schema)
     fixture.subscribe(first, query)
     fixture.subscribe(second, query)
     fixture.snapshot(query)
@@ -56,7 +56,7 @@ import Testing
   }
 
   @Test func `A log that was trimmed before it was read costs a query run again, and nothing else`() throws {
-    let fixture = try WorkerFixture(Self.schema)
+    let fixture = try FollowerFixture(Self.schema)
     fixture.subscribe(first, query)
     fixture.snapshot(query)
     let rows =
@@ -71,7 +71,7 @@ import Testing
 
   @Test(arguments: [1, 2])
   func `Nothing is lost while another process locks the file`(seconds: Int) throws {
-    let fixture = try WorkerFixture(Self.schema, isWAL: false)
+    let fixture = try FollowerFixture(Self.schema, isWAL: false)
     fixture.subscribe(first, query)
     fixture.snapshot(query)
     // The shell does not wait for readers unless it is told to.
@@ -98,7 +98,7 @@ import Testing
     ("CREATE INDEX i ON t(a); UPDATE t SET a = 'y'", "1,'y'", ["snapshot 1", "patch -0 +0 >0 *1"]),
   ])
   func followsSchema(change: String, answer: String, deliveries: [String]) throws {
-    let fixture = try WorkerFixture(Self.schema)
+    let fixture = try FollowerFixture(Self.schema)
     fixture.subscribe(first, query)
     fixture.snapshot(query)
     try fixture.writer.run(change)
@@ -115,14 +115,14 @@ import Testing
   }
 
   @Test func `A fetch is answered when another subscription of the query begins in the same turn`() throws {
-    let fixture = try WorkerFixture(Self.schema, isWAL: false)
+    let fixture = try FollowerFixture(Self.schema, isWAL: false)
     fixture.subscribe(first, query)
     fixture.snapshot(query)
-    // The lock makes the worker find both in its mailbox at once.
+    // The lock makes the follower find both in its mailbox at once.
     try fixture.writer.run("BEGIN EXCLUSIVE")
     fixture.snapshotLater(query)
     fixture.subscribe(second, query)
-    fixture.worker.post(.request(first, .fetch(Window(offset: 0, limit: 1))))
+    fixture.follower.post(.request(first, .fetch(Window(offset: 0, limit: 1))))
     try fixture.writer.run("COMMIT")
     fixture.snapshot(query)
     #expect(fixture.recorder.deliveries(first) == ["snapshot 1", "rows 1"])
@@ -132,21 +132,21 @@ import Testing
   @Test func `Requests made while a snapshot comes in parts are answered after it, in order`() throws {
     let rows =
       "WITH RECURSIVE n(i) AS (SELECT 2 UNION ALL SELECT i + 1 FROM n WHERE i < 1000) INSERT INTO t SELECT i, i FROM n;"
-    let fixture = try WorkerFixture(Self.schema + rows) { $0.chunkBytes = 4_096 }
+    let fixture = try FollowerFixture(Self.schema + rows) { $0.chunkBytes = 4_096 }
     fixture.recorder.setDrained(false, session: 1)
     fixture.subscribe(first, query)
-    fixture.worker.post(.request(first, .fetch(Window(offset: 0, limit: 3))))
-    fixture.worker.post(.request(first, .window(Window(offset: 0, limit: 2))))
+    fixture.follower.post(.request(first, .fetch(Window(offset: 0, limit: 3))))
+    fixture.follower.post(.request(first, .window(Window(offset: 0, limit: 2))))
     fixture.snapshot(query)
     try fixture.writer.run("INSERT INTO t VALUES (1001, 'late')")
     fixture.snapshot(query)
     #expect(fixture.recorder.deliveries(first) == ["snapshot 1000"])
-    fixture.worker.post(.request(first, .resync))
+    fixture.follower.post(.request(first, .resync))
     fixture.snapshot(query)
     #expect(fixture.recorder.deliveries(first) == ["snapshot 1000", "snapshot 1001"])
     fixture.recorder.setDrained(true, session: 1)
     while !fixture.recorder.deliveries(first).contains("rows 2") {
-      fixture.worker.post(.sessionDrained(1))
+      fixture.follower.post(.sessionDrained(1))
       fixture.snapshot(query)
     }
     let deliveries = fixture.recorder.deliveries(first)
@@ -157,21 +157,21 @@ import Testing
   @Test func `A snapshot in parts that an answer begins with is not lost`() throws {
     let rows =
       "WITH RECURSIVE n(i) AS (SELECT 2 UNION ALL SELECT i + 1 FROM n WHERE i < 1000) INSERT INTO t SELECT i, i FROM n;"
-    let fixture = try WorkerFixture(Self.schema + rows) {
+    let fixture = try FollowerFixture(Self.schema + rows) {
       $0.chunkBytes = 4_096
       // Every patch is larger than starting over.
       $0.patchBytes = 0
     }
     fixture.subscribe(first, query)
-    for _ in 0..<1_000 { fixture.worker.post(.sessionDrained(1)) }
+    for _ in 0..<1_000 { fixture.follower.post(.sessionDrained(1)) }
     fixture.snapshot(query)
     fixture.recorder.setDrained(false, session: 1)
     try fixture.writer.run("UPDATE t SET a = a || 'new'; DELETE FROM t WHERE id > 900")
-    fixture.worker.post(.request(first, .fetch(Window(offset: 0, limit: 1))))
+    fixture.follower.post(.request(first, .fetch(Window(offset: 0, limit: 1))))
     fixture.snapshot(query)
     fixture.recorder.setDrained(true, session: 1)
     while fixture.recorder.deliveries(first).last != "rows 1" {
-      fixture.worker.post(.sessionDrained(1))
+      fixture.follower.post(.sessionDrained(1))
       fixture.snapshot(query)
     }
     let deliveries = fixture.recorder.deliveries(first)
@@ -182,7 +182,7 @@ import Testing
   }
 
   @Test func `An interval is kept to, and its end brings what is due`() throws {
-    let fixture = try WorkerFixture(Self.schema)
+    let fixture = try FollowerFixture(Self.schema)
     fixture.subscribe(first, query, minInterval: 300)
     fixture.snapshot(query)
     let start = ContinuousClock.now
@@ -204,9 +204,9 @@ import Testing
   }
 }
 
-extension WorkerFixture {
+extension FollowerFixture {
   /// Asks, and does not wait.
   func snapshotLater(_ query: Query) {
-    worker.post(.snapshot(.init(query: query, window: nil) { _ in }))
+    follower.post(.snapshot(.init(query: query, window: nil) { _ in }))
   }
 }

@@ -1,31 +1,22 @@
-import CSystem
 import ChangeCapture
 import LiveQuery
 import Logging
 import Store
 
-#if canImport(Glibc)
-  import Glibc
-#elseif canImport(Musl)
-  import Musl
-#else
-  import Darwin
-#endif
-
-/// What a worker's thread does: wait, then one turn; again.
+/// What a follower's thread does: wait, then one turn; again.
 ///
 /// A turn reads one state of the database: it follows what changed, does what it was asked, and sends everybody who can
 /// take it what leads from the version they have to the newest.
 ///
-/// All state belongs to the worker's thread.
-final class WorkerLoop {
-  let configuration: WorkerConfiguration
+/// All state belongs to the follower's thread.
+final class Follower {
+  let configuration: FollowerConfiguration
   let output: any SubscriptionOutput
   let logger: Logger
   /// Owns the thread that runs this, and outlives it.
-  unowned let worker: Worker
+  unowned let thread: FollowerThread
   let readers: ReaderPool
-  private let watcher: DatabaseWatcher
+  private let detection: CommitDetection
   let readerSettings: ReaderSettings
   let historyBudget: VersionHistory.Budget
 
@@ -33,7 +24,7 @@ final class WorkerLoop {
   var database: OpenDatabase?
   /// What the state of the database that was last seen is called: the protocol's `commit`.
   var commit: Int64 = 0
-  var statistics = WorkerStatistics()
+  var statistics = FollowerStatistics()
 
   var shapes: [Query: QueryShape] = [:]
   var shapeCount = 0
@@ -82,7 +73,6 @@ final class WorkerLoop {
   var nextDue: UInt64 = .max
   private var nextIdleLook: UInt64 = 0
 
-  private var pace = Pace()
   /// Whether this loop has a thread, which may rest.
   private var isPaced = false
   private var isStopping = false
@@ -95,33 +85,15 @@ final class WorkerLoop {
   var mustTurn = false
   /// A large result was made, or let go.
   var hasFreedMuch = false
-  /// How many of `looks` have passed since somebody wrote to the files.
-  private var look: Int
-  /// The last writes were gazed at in vain: they may be the first of many.
-  private var hasGazed = false
-  private var writeGap = WriteGap()
-  /// When the file's identity was last looked at; 0: it is to be looked at again.
-  private var identityRead: UInt64 = 0
-
-  /// When to look again after a write was noticed whose commit cannot be read yet: it becomes visible later, and silently.
-  /// The last one is all that follows a commit that was found.
-  private static let looks: [UInt64] = [200_000, 500_000, 1_000_000, 4_000_000, 16_000_000, 64_000_000, 20_000_000]
-  /// How long to look again and again before that.
-  private static let gaze: UInt64 = 100_000
-  /// Looked for at every wake.
-  private let journal: String
-  /// How often to look when nothing tells of writes; and, to be safe, when something does.
-  private var pollInterval: UInt64 { watcher.descriptor < 0 ? 20_000_000 : 1_000_000_000 }
 
   init(
-    _ configuration: WorkerConfiguration, output: any SubscriptionOutput, readers: ReaderPool, numbers: CommitNumbers,
-    logger: Logger, worker: Worker
+    _ configuration: FollowerConfiguration, output: any SubscriptionOutput, readers: ReaderPool, numbers: CommitNumbers,
+    logger: Logger, thread: FollowerThread
   ) throws {
     self.configuration = configuration
-    journal = configuration.path + "-journal"
     self.output = output
     self.logger = logger
-    self.worker = worker
+    self.thread = thread
     self.readers = readers
     self.numbers = numbers
     readerSettings = ReaderSettings(
@@ -130,8 +102,7 @@ final class WorkerLoop {
     historyBudget = VersionHistory.Budget(
       bytes: configuration.historyBytes, age: UInt64(configuration.historyAge) * 1_000_000,
       count: configuration.historyCount)
-    watcher = DatabaseWatcher(path: configuration.path)
-    look = Self.looks.count
+    detection = CommitDetection(path: configuration.path, wake: thread.wake)
     if FileIdentity(path: configuration.path) != nil { database = try open() }
   }
 
@@ -146,12 +117,12 @@ final class WorkerLoop {
 
   /// What there is to do now, without waiting for more.
   func step() {
-    inbox.add(worker.takeCommands())
+    inbox.add(thread.takeCommands())
     restoreSharedMemory()
     let now = monotonicNanoseconds()
     let isResting = inbox.isEmpty && rest(now) > 0
-    let hasChanged = !isResting && !isUnused && hasDatabaseChanged()
-    if !hasChanged || identityRead == 0, mayBeReplaced(now) { openIfReplaced() }
+    let hasChanged = !isResting && !isUnused && hasCommit()
+    if detection.mayBeReplaced(isOpen: database != nil, hasChanged: hasChanged, now) { openIfReplaced() }
     if hasChanged || mustTurn || !inbox.isEmpty || monotonicNanoseconds() >= nextDue { turn() }
     output.flush()
     dropIdleQueries()
@@ -169,46 +140,18 @@ final class WorkerLoop {
     snapshots = [:]
   }
 
-  /// Most often the commit can be read by the time its writes have woken this thread. When not, it is so within
-  /// microseconds, unless the writer waits for its disk: then `wait` looks again after a while, and again.
-  private func hasDatabaseChanged() -> Bool {
+  private func hasCommit() -> Bool {
     guard let capture = database?.connection.capture else { return false }
-    // A rollback journal is there while somebody's transaction is: looking would take a lock that is in its way, and the
-    // journal's end wakes this thread. One that is kept for the next transaction is looked past after a while.
-    if !capture.canAskOften {
-      if isPaced, !writeGap.mayRead(monotonicNanoseconds()) { return false }
-      if look < Self.looks.count - 1, FileIdentity.size(path: journal) > 0 { return false }
-    }
-    let wasWritten = look == 0
-    let end = wasWritten && !hasGazed && capture.canAskOften ? monotonicNanoseconds() + Self.gaze : 0
-    repeat {
-      if capture.hasMoved {
-        // What was written and is not to be read yet belongs to another commit: rare, but it must not be missed.
-        if wasWritten { look = Self.looks.count - 1 }
-        hasGazed = false
-        writeGap.noteRead()
-        return true
-      }
-      if end > 0 { sched_yield() }
-    } while monotonicNanoseconds() < end
-    hasGazed = wasWritten
-    return false
+    return detection.hasCommit(capture, isPaced: isPaced)
   }
 
-  /// Nothing is followed here, so commits need not wake this thread.
-  private var isUnused: Bool { isPaced && queries.isEmpty && openings.isEmpty }
-  /// How often an unused worker looks whether the file is still the same one.
-  private static let unusedInterval: UInt64 = 100_000_000
-
-  /// Whether the file may be another one than when it was opened. Of directories above that are renamed nothing tells.
-  private func mayBeReplaced(_ now: UInt64) -> Bool {
-    let isDue = database == nil || watcher.descriptor < 0 || now - identityRead >= pollInterval
-    if isDue { identityRead = now }
-    return isDue
+  /// Nothing is followed here, so commits need not wake this thread. After a tick: before it the files in use are not known.
+  private var isUnused: Bool {
+    isPaced && queries.isEmpty && openings.isEmpty && database?.connection.capture.hasSeenState != false
   }
 
   /// Nanoseconds for which commits are left alone; see `Pace`.
-  private func rest(_ now: UInt64) -> UInt64 { isPaced && !mustTurn ? pace.rest(now) : 0 }
+  private func rest(_ now: UInt64) -> UInt64 { isPaced && !mustTurn ? detection.rest(now) : 0 }
 
   private func turn() {
     let start = monotonicNanoseconds()
@@ -228,7 +171,7 @@ final class WorkerLoop {
       if statistics.ticks > ticks {
         let end = monotonicNanoseconds()
         statistics.tickDurations.note(end - start)
-        pace.note(start: start, end: end, comparesTables: connection.capture.comparesTables)
+        detection.noteTick(start: start, end: end, comparesTables: connection.capture.comparesTables)
       }
     } catch {
       // What is followed stays where it was: the next turn follows the same changes, which is harmless.
@@ -254,35 +197,15 @@ final class WorkerLoop {
 
   func requestStop() { isStopping = true }
 
-  /// Until something happens, or it is time for something.
   private func wait() {
     let now = monotonicNanoseconds()
-    let rest = rest(now)
-    var timeout = look < Self.looks.count ? Self.looks[look] : pollInterval
-    // Every look at a rollback journal's database takes a lock.
-    if database?.connection.capture.canAskOften != true { timeout = max(timeout, 1_000_000) }
-    if nextDue != .max { timeout = min(timeout, nextDue > now ? nextDue - now : 0) }
-    if mustTurn { timeout = hasFailed ? min(timeout, 50_000_000) : 0 }
-    if lostFiles != nil { timeout = min(timeout, 5_000_000) }
-    if rest > 0 { timeout = rest } else { look = min(look + 1, Self.looks.count) }
-    let isUnused = isUnused
-    if isUnused { timeout = min(timeout, Self.unusedInterval) }
-
-    var descriptors = [pollfd(fd: worker.wake.readEnd, events: Int16(POLLIN), revents: 0)]
-    // Who rests spares the writer waking this thread.
-    if watcher.descriptor >= 0, rest == 0, !isUnused {
-      descriptors.append(pollfd(fd: watcher.descriptor, events: Int16(POLLIN), revents: 0))
-    }
-    _ = system_poll(&descriptors, UInt32(descriptors.count), timeout)
-    if descriptors[0].revents != 0 { worker.wake.clear() }
-    if isUnused || (descriptors.count > 1 && descriptors[1].revents != 0) {
-      let events = watcher.drain()
-      if events.contains(.written) {
-        look = 0
-        writeGap.noteWrite(monotonicNanoseconds())
-      }
-      if events.contains(.replaced) { identityRead = 0 }
-    }
+    var limit: UInt64 = nextDue == .max ? .max : nextDue > now ? nextDue - now : 0
+    if mustTurn { limit = hasFailed ? min(limit, 50_000_000) : 0 }
+    if lostFiles != nil { limit = min(limit, 5_000_000) }
+    detection.wait(
+      .init(
+        limit: limit, rest: rest(now), isUnused: isUnused,
+        canAskOften: database?.connection.capture.canAskOften == true))
   }
 
   private func dropIdleQueries() {

@@ -4,8 +4,8 @@ import RankedCollections
 import Store
 
 // What is asked without a subscription.
-extension WorkerLoop {
-  func answer(_ request: WorkerCommand.SnapshotRequest) {
+extension Follower {
+  func answer(_ request: FollowerCommand.SnapshotRequest) {
     guard let query = ready(request.query, for: .snapshot(request), WantedContents(window: request.window)) else {
       return
     }
@@ -16,7 +16,7 @@ extension WorkerLoop {
     request.reply(.success(.unchanged(version: version)))
   }
 
-  private func reply(_ request: WorkerCommand.SnapshotRequest, _ query: FollowedQuery) {
+  private func reply(_ request: FollowerCommand.SnapshotRequest, _ query: FollowedQuery) {
     let wanted = WantedContents(window: request.window)
     statistics.snapshots += 1
     if let read = query.reads.first(where: { $0.wanted == wanted }), let contents = read.contents {
@@ -37,7 +37,7 @@ extension WorkerLoop {
     } catch { request.reply(.failure(error)) }
   }
 
-  private func wait(_ request: WorkerCommand.SnapshotRequest, _ query: FollowedQuery) {
+  private func wait(_ request: FollowerCommand.SnapshotRequest, _ query: FollowedQuery) {
     let deadline = monotonicNanoseconds() + UInt64(request.wait) * 1_000_000
     query.waiters.append(WaitingRequest(request: request, deadline: deadline))
     query.idleSince = nil
@@ -70,7 +70,7 @@ extension WorkerLoop {
   }
 
   func abandon(_ request: UInt64) {
-    let isAbandoned = { (waiting: (command: WorkerCommand, commit: Int64)) in
+    let isAbandoned = { (waiting: (command: FollowerCommand, commit: Int64)) in
       if case .snapshot(let other) = waiting.command { other.id == request } else { false }
     }
     for query in waiting.values { query.waiters.removeAll { $0.request.id == request } }
@@ -110,7 +110,7 @@ extension WorkerLoop {
     return forms
   }
 
-  var currentStatistics: WorkerStatistics {
+  var currentStatistics: FollowerStatistics {
     var result = statistics
     if let capture = database?.connection.capture { result.capture = capture.statistics }
     result.controllers = queries.count

@@ -1,8 +1,8 @@
 package import ChangeCapture
 package import LiveQuery
 
-/// What other threads ask of a worker.
-package enum WorkerCommand: Sendable {
+/// What other threads ask of a follower.
+package enum FollowerCommand: Sendable {
   case subscribe(Subscribe)
   case request(SubscriptionKey, SubscriptionRequest, ticket: RequestTicket? = nil)
   case unsubscribe(SubscriptionKey)
@@ -17,9 +17,9 @@ package enum WorkerCommand: Sendable {
   case commit(reply: @Sendable (Int64) -> Void)
   case explain(Query, reply: @Sendable (Result<Explanation, FreshetError>) -> Void)
   case schema(reply: @Sendable (Result<[DatabaseTable], FreshetError>) -> Void)
-  /// Asks what keeps the worker from reading the database; nil: nothing.
+  /// Asks what keeps the follower from reading the database; nil: nothing.
   case readiness(reply: @Sendable (FreshetError?) -> Void)
-  case statistics(reply: @Sendable (WorkerStatistics) -> Void)
+  case statistics(reply: @Sendable (FollowerStatistics) -> Void)
   /// A reader has done what it was asked.
   case report(ReaderReport)
   /// What a subscription's client asked can go on.
@@ -62,7 +62,7 @@ package enum WorkerCommand: Sendable {
     package var wait = 0
     /// What `abandon` calls it; 0 for a request that nobody abandons.
     package var id: UInt64 = 0
-    /// Called once, on the worker's thread.
+    /// Called once, on the follower's thread.
     package var reply: @Sendable (Result<SnapshotAnswer, FreshetError>) -> Void
 
     package init(
@@ -82,8 +82,8 @@ package enum SnapshotAnswer: Sendable {
   case unchanged(version: String)
 }
 
-/// What a worker is doing, for `/metrics`: counts since its start, and amounts of now.
-package struct WorkerStatistics: Sendable {
+/// What a follower is doing, for `/metrics`: counts since its start, and amounts of now.
+package struct FollowerStatistics: Sendable {
   /// Queries followed.
   package var controllers = 0
   package var subscriptions = 0
@@ -121,7 +121,7 @@ package struct TickDurations: Sendable {
     newest.append(nanoseconds)
   }
 
-  /// Takes in those of another worker.
+  /// Takes in those of another follower.
   package mutating func add(_ other: TickDurations) {
     count += other.count
     sum += other.sum

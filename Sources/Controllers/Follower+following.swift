@@ -5,7 +5,7 @@ import RankedCollections
 import Store
 
 // Following the database.
-extension WorkerLoop {
+extension Follower {
   /// Brings every query to the state of the database that the transaction sees, but for those that are to be run again and
   /// were not long ago.
   func follow() throws {
@@ -147,7 +147,7 @@ extension WorkerLoop {
 }
 
 // Running queries again.
-extension WorkerLoop {
+extension Follower {
   /// A reader has to run a query: now, or when some time has passed since the last run.
   ///
   /// - Parameter before: the commit whose state it shows until then.

@@ -4,7 +4,7 @@ import RankedCollections
 import Store
 
 // Queries that are run again.
-extension WorkerLoop {
+extension Follower {
   /// What a reader may miss while it runs a query; beyond it the query is run once more.
   static let missedLimit = 20_000
   /// After so many runs that could not be joined in a row, the next is made in a turn: it sees the turn's state.

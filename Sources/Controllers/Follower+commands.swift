@@ -4,8 +4,8 @@ import RankedCollections
 import Store
 
 // What clients ask. Every command is answered at the state of the database that the turn sees.
-extension WorkerLoop {
-  func perform(_ command: WorkerCommand) {
+extension Follower {
+  func perform(_ command: FollowerCommand) {
     // What fails is that command's alone.
     defer { database?.connection.restoreSnapshot() }
     switch command {
@@ -32,7 +32,7 @@ extension WorkerLoop {
   /// The database could not be read: whoever waits for an answer gets one.
   ///
   /// - Parameter hasWaited: it is performed a second time; what its client ended meanwhile needs no answer.
-  func reject(_ command: WorkerCommand, _ error: FreshetError, hasWaited: Bool = false) {
+  func reject(_ command: FollowerCommand, _ error: FreshetError, hasWaited: Bool = false) {
     switch command {
     case .subscribe(let command):
       if takeEarly(command.key) == nil, hasWaited { return }
@@ -49,7 +49,7 @@ extension WorkerLoop {
     }
   }
 
-  private func subscribe(_ command: WorkerCommand.Subscribe) {
+  private func subscribe(_ command: FollowerCommand.Subscribe) {
     let key = command.key
     let wasEarly = early[key.session]?[key.number] != nil
     if resumed != nil, !wasEarly { return }
@@ -254,7 +254,8 @@ extension WorkerLoop {
   ) {
     var answer = RowsDelivery(
       version: subscription.group.state.sentVersion, columns: subscription.query.compiled.columns, window: nil,
-      offset: wanted.range(total: subscription.group.state.held.tree.count).lowerBound, rows: rows, range: 0..<0, hold: hold)
+      offset: wanted.range(total: subscription.group.state.held.tree.count).lowerBound, rows: rows, range: 0..<0,
+      hold: hold)
     if isWindow {
       subscription.group.state.window = wanted
       answer.window = wanted

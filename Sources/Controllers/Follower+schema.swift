@@ -4,7 +4,7 @@ import Logging
 import Store
 
 // The file and its schema, which others change.
-extension WorkerLoop {
+extension Follower {
   /// Takes up a file that has appeared, or has taken the place of the one that is open.
   func openIfReplaced() {
     let path = configuration.path

@@ -4,7 +4,7 @@ import RankedCollections
 import Store
 
 // Contents of many rows.
-extension WorkerLoop {
+extension Follower {
   #if DEBUG
     /// Contents of more rows are read by readers. Few in debug builds, so that every test has some.
     static let rowsReadHere = 12

@@ -1,0 +1,31 @@
+package import Logging
+
+/// A follower without a thread: it takes its turns when it is told to, on the caller's thread. What is measured that way has
+/// neither waking nor waiting in it, and comes out the same every time.
+package final class SteppedFollower {
+  /// The mailbox. Declared first: the follower does not own it.
+  private let thread = FollowerThread()
+  private let follower: Follower
+  private let readers: ReaderPool
+
+  /// - Throws: what keeps the database from being opened.
+  package init(_ configuration: FollowerConfiguration, output: any SubscriptionOutput, logger: Logger) throws {
+    readers = ReaderPool(path: configuration.path, count: 0, logger: logger)
+    follower = try Follower(
+      configuration, output: output, readers: readers, numbers: CommitNumbers(), logger: logger, thread: thread)
+  }
+
+  deinit { follower.close() }
+
+  package func post(_ command: FollowerCommand) { thread.post(command) }
+
+  /// Takes in what was posted and committed, and hands over what that causes, as a follower's thread does between two waits.
+  package func step() {
+    follower.step()
+    // What readers do on threads of their own comes before the step ends.
+    while readers.runAll() { follower.step() }
+  }
+
+  /// There is something left to do that needs no event.
+  package var isBusy: Bool { follower.mustTurn }
+}
