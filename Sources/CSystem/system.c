@@ -7,6 +7,12 @@
 #ifdef __GLIBC__
 #include <malloc.h>
 #endif
+#ifdef __linux__
+#include <sched.h>
+#include <sys/resource.h>
+#include <sys/syscall.h>
+#include <unistd.h>
+#endif
 
 void system_return_free_memory(void) {
 #ifdef __GLIBC__
@@ -20,5 +26,24 @@ int system_poll(struct pollfd *descriptors, unsigned count, uint64_t nanoseconds
   return ppoll(descriptors, count, &timeout, NULL);
 #else
   return poll(descriptors, count, (int)((nanoseconds + 999999) / 1000000));
+#endif
+}
+
+#ifdef __linux__
+/* `struct sched_attr` of linux/sched/types.h, in its first version. */
+struct scheduling {
+  uint32_t size, policy;
+  uint64_t flags;
+  int32_t nice;
+  uint32_t priority;
+  uint64_t runtime, deadline, period;
+};
+#endif
+
+void system_prefer_latency(void) {
+#if defined __linux__ && defined SYS_sched_setattr
+  struct scheduling attributes = {.size = sizeof attributes, .policy = SCHED_OTHER, .runtime = 100000};
+  attributes.nice = getpriority(PRIO_PROCESS, 0);
+  (void)syscall(SYS_sched_setattr, 0, &attributes, 0);
 #endif
 }

@@ -80,7 +80,7 @@ final class DatabaseConnection {
     if (try? readSchemaVersion()) == nil || !capture.identify() || !capture.isAtSeenState { try? run(commit) }
   }
 
-  /// Frees the pages that SQLite keeps of the file. Outside transactions only.
+  /// Frees the pages that SQLite keeps of the file and does not need.
   func releasePages() { sqlite3_db_release_memory(raw) }
 
   /// Runs `body` in one read transaction: all that it reads is one state of the database, which `capture` has identified.

@@ -262,6 +262,6 @@ extension Follower {
     }
     subscription.loading = answer
     loading[subscription.key] = subscription
-    sendNextPart(subscription)
+    sendNextPart([subscription])
   }
 }

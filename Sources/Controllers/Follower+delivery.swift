@@ -20,9 +20,10 @@ struct SnapshotGroup: Hashable {
 extension Follower {
   func flush() {
     flushes += 1
-    sendSnapshots()
-    for subscription in loading.values where isDrained(subscription) { sendNextPart(subscription) }
+    // What is small and expected soon comes first.
     sendPatches()
+    sendSnapshots()
+    sendParts()
     answerWaiters()
     for query in queriesWithContents.values { dropContents(of: query) }
     queriesWithContents = [:]
@@ -32,7 +33,7 @@ extension Follower {
     output.flush()
   }
 
-  private func isDrained(_ subscription: Subscription) -> Bool {
+  func isDrained(_ subscription: Subscription) -> Bool {
     readiness.isDrained(subscription.seat, in: flushes) { output.isDrained(subscription.key.session) }
   }
 

@@ -106,23 +106,62 @@ extension Follower {
     return try query.reader.contents(of: rows, in: query.controller.newest.tree)
   }
 
-  /// Sends the next part of what is on its way to a subscription.
-  func sendNextPart(_ subscription: Subscription) {
-    guard var part = subscription.loading else { return }
+  /// Nanoseconds of a tick in which parts of large results are sent: the others wait for the next one.
+  private static let partTime: UInt64 = 2_000_000
+
+  /// Sends the next part of what is on its way to those who have taken the one before; each distinct part is made once.
+  func sendParts() {
+    if loading.isEmpty { return }
+    var groups: [PartGroup: [Subscription]] = [:]
+    for subscription in loading.values where isDrained(subscription) {
+      if let group = PartGroup(subscription) { groups[group, default: []].append(subscription) }
+    }
+    let end = monotonicNanoseconds() + Self.partTime
+    for subscriptions in groups.values {
+      sendNextPart(subscriptions)
+      if monotonicNanoseconds() > end { break }
+    }
+  }
+
+  /// - Parameter subscriptions: which are due the same part.
+  func sendNextPart(_ subscriptions: [Subscription]) {
+    guard var part = subscriptions.first?.loading else { return }
     let start = part.range.upperBound
     part.range = start..<part.rows.end(from: start, byteLimit: configuration.chunkBytes)
     var message = part
     message.offset = part.offset + start
-    output.send(.rows(message), to: subscription)
+    output.send(.rows(message), shape: subscriptions[0].shape, to: Recipients.all(of: subscriptions))
     // The window is told once.
     part.window = nil
-    if part.isComplete {
-      subscription.loading = nil
-      loading[subscription.key] = nil
-      joinGroups(subscription)
-      performDeferred(subscription)
-    } else {
-      subscription.loading = part
+    for subscription in subscriptions {
+      if part.isComplete {
+        subscription.loading = nil
+        loading[subscription.key] = nil
+        joinGroups(subscription)
+        performDeferred(subscription)
+      } else {
+        subscription.loading = part
+      }
     }
+  }
+}
+
+/// Subscriptions that are due the same part of a large result.
+private struct PartGroup: Hashable {
+  let version: String
+  let window: Window?
+  let shape: Shape
+  let offset: Int
+  let start: Int
+  let count: Int
+
+  init?(_ subscription: Subscription) {
+    guard let part = subscription.loading else { return nil }
+    version = part.version
+    window = part.window
+    shape = subscription.shape
+    offset = part.offset
+    start = part.range.upperBound
+    count = part.rows.count
   }
 }

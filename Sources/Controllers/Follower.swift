@@ -1,3 +1,4 @@
+import CSystem
 import ChangeCapture
 import LiveQuery
 import Logging
@@ -108,6 +109,7 @@ final class Follower {
 
   func run() {
     isPaced = true
+    system_prefer_latency()
     while !isStopping {
       step()
       if !isStopping { wait() }

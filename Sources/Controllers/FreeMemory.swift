@@ -2,6 +2,18 @@ import CSystem
 import LiveQuery
 import RankedCollections
 
+extension ReaderPool {
+  /// Has a reader give free memory back to the system, which takes milliseconds.
+  func returnFreeMemory() {
+    post(
+      ReaderJob(id: newID(), session: 0) { _, _ in
+        system_return_free_memory()
+      } failed: { _ in
+        system_return_free_memory()
+      })
+  }
+}
+
 extension Follower {
   /// Gives memory back to the system after a large result was made or let go.
   ///
@@ -12,11 +24,12 @@ extension Follower {
     guard hasFreedMuch else { return }
     hasFreedMuch = false
     database?.connection.releasePages()
-    system_return_free_memory()
+    readers.returnFreeMemory()
   }
 }
 
 extension FollowedQuery {
   /// Whether making it, or letting it go, frees so much that it is worth returning.
-  var isLarge: Bool { controller.newest.tree.count >= 20_000 }
+  var isLarge: Bool { controller.newest.tree.count >= Self.largeFrom }
+  static let largeFrom = 20_000
 }

@@ -19,6 +19,10 @@ package final class Deadline {
   /// How many more looks at the bounds there may be.
   private var looks = Int.max
   private var interruption: Interruption?
+  /// When the thread last let others run.
+  private var yielded: UInt64 = 0
+  /// Nanoseconds.
+  private static let yieldInterval: UInt64 = 200_000
 
   /// How many of the virtual machine's steps pass between two looks at the bounds. One of them can take some milliseconds: what
   /// takes longer asks by itself.
@@ -35,7 +39,13 @@ package final class Deadline {
     looks -= 1
     if looks < 0 || sqlite_budget_is_spent() != 0 { return true }
     guard let interruption else { return false }
-    return interruption.isDue(monotonicNanoseconds())
+    let now = monotonicNanoseconds()
+    // A thread of lower priority still keeps a processor for some milliseconds from one that has just woken.
+    if now - yielded > Self.yieldInterval {
+      sched_yield()
+      yielded = now
+    }
+    return interruption.isDue(now)
   }
 
   /// Runs `body`, whose statements have so long altogether, and as much memory as a query may take.

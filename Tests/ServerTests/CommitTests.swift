@@ -35,4 +35,24 @@ import Wire
     }
     live.stop()
   }
+
+  @Test(arguments: [true, false]) func `Followers agree on the number of a state`(isWAL: Bool) throws {
+    let live = try LiveServer(Self.schema, isWAL: isWAL) { $0.followers = 3 }
+    let client = try live.connect()
+    // Texts that differ: other followers have them.
+    let ids = (0..<9).map { "q\($0)" }
+    for (number, id) in ids.enumerated() { try client.subscribe(id, #"{"from":"t","where":"id > -\#(number)"}"#) }
+    var before: Int64 = 0
+    for value in 1...20 {
+      // Another process, with several commits of which some are followed together.
+      for part in 0..<(value % 3 + 1) { try live.writer.run("UPDATE t SET a = \(value * 10 + part)") }
+      let last = "''/: 1,\(value * 10 + value % 3)"
+      while ids.contains(where: { client.line($0) != last }) { try client.receive() }
+      let commits = Set(ids.map { client.models[$0]!.commit })
+      #expect(commits.count == 1, "\(commits)")
+      #expect(commits.first! > before)
+      before = commits.first!
+    }
+    live.stop()
+  }
 }

@@ -46,8 +46,8 @@ import Testing
     #expect(file.allowedOrigins == ["https://a.example", "https://b.example"] && file.allowedHosts == ["a.example"])
     #expect(
       file.limits == [
-        .followers: 3, .readers: 5, .messagesPerSecond: 50, .connectionsPerAddress: 60, .headTimeout: 5, .bodyTimeout: 15, .bodyRate: 0,
-        .readTimeout: 20, .outgoingMemory: 1 << 30,
+        .followers: 3, .readers: 5, .messagesPerSecond: 50, .connectionsPerAddress: 60, .headTimeout: 5,
+        .bodyTimeout: 15, .bodyRate: 0, .readTimeout: 20, .outgoingMemory: 1 << 30,
       ])
     #expect(LimitSetting.connectionsPerAddress.variable == "FRESHET_CONNECTIONS_PER_ADDRESS")
     let query = try #require(file.queries.first)

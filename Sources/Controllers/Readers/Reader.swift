@@ -1,3 +1,4 @@
+import CSystem
 import LiveQuery
 import Logging
 import Store
