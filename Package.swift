@@ -10,9 +10,6 @@ let swiftSettings: [SwiftSetting] =
     .enableUpcomingFeature("ExistentialAny"),
     .enableUpcomingFeature("InternalImportsByDefault"),
     .enableUpcomingFeature("MemberImportVisibility"),
-    // What looks for overlapping accesses at run time takes a twelfth of a change's instructions; debug builds, which all tests
-    // run in, have it.
-    .unsafeFlags(["-enforce-exclusivity=unchecked"], .when(configuration: .release)),
   ] + (strict ? [.unsafeFlags(["-warnings-as-errors"])] : [])
 
 let cSettings: [CSetting] = strict ? [.unsafeFlags(["-Wall", "-Wextra", "-Werror"])] : []
@@ -46,7 +43,7 @@ let package = Package(
     // C: sockets, compression.
     .systemLibrary(name: "CLibWebSockets", pkgConfig: "libwebsockets", providers: [.apt(["libwebsockets-dev"])]),
     .systemLibrary(name: "CZlib", pkgConfig: "zlib", providers: [.apt(["zlib1g-dev"])]),
-    .target(name: "CGateway", dependencies: ["CLibWebSockets"], cSettings: cSettings),
+    .target(name: "CGateway", dependencies: ["CLibWebSockets", "CSystem"], cSettings: cSettings),
     .target(name: "CLiveClient", dependencies: ["CLibWebSockets"], cSettings: cSettings),
 
     .target(name: "CSystem", cSettings: cSettings),

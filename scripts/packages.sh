@@ -58,6 +58,7 @@ look_for_readme() { need curl command -v curl; }
 
 look_for_instructions() {
   need valgrind command -v valgrind
+  need binutils command -v strip
   need sqlite3 command -v sqlite3
 }
 

@@ -13,10 +13,17 @@ package final class CommitNumbers: Sendable {
   private struct State {
     /// The newest last.
     var known: [(state: StateName, commit: Int64)] = []
+    private static let most = 256
+
+    mutating func add(_ name: StateName, _ commit: Int64) -> Int64 {
+      if known.count == Self.most { known.removeFirst(Self.most / 2) }
+      let isNewest = known.last.map { $0.commit <= commit } ?? true
+      known.insert((name, commit), at: isNewest ? known.count : known.firstIndex { $0.commit > commit } ?? 0)
+      return commit
+    }
   }
 
   private let state = Mutex(State())
-  private static let most = 256
 
   package init() {}
 
@@ -25,17 +32,17 @@ package final class CommitNumbers: Sendable {
   ///   - commits: how many it counted since then.
   func number(of name: StateName, before: Int64, commits: Int64) -> Int64 {
     state.withLock { state in
+      // Nearly always it is newer than all that are known.
+      if let last = state.known.last, name.isKnownAfter(last.state) {
+        return state.add(name, max(before + commits, last.commit + 1))
+      }
       if let known = state.known.last(where: { $0.state.isSame(as: name) }) { return max(known.commit, before) }
       let older = state.known.last { name.isKnownAfter($0.state) }.map { $0.commit + 1 } ?? 0
       var commit = max(before + commits, older)
       if let newer = state.known.first(where: { $0.state.isKnownAfter(name) }) {
         commit = min(commit, newer.commit - 1)
       }
-      commit = max(commit, before)
-      if state.known.count == Self.most { state.known.removeFirst(Self.most / 2) }
-      let place = state.known.firstIndex { $0.commit > commit } ?? state.known.count
-      state.known.insert((name, commit), at: place)
-      return commit
+      return state.add(name, max(commit, before))
     }
   }
 

@@ -61,20 +61,23 @@ enum NodeLimits {
 /// keys ascend strictly; an inner node's key `i` is greater than everything in child `i - 1` and not greater than
 /// anything in child `i` (key 0 is never looked at: what is below all bounds belongs into child 0); `count` and
 /// `weight` are the sums below.
+///
+/// Its accesses are not looked at for overlaps at run time, which took a tenth of a change's instructions: no function here has
+/// another one change the node that it is changing.
 final class Node<Payload: RankedPayload> {
   let height: Int
   /// Leaf: the elements' keys. Inner: the children's lower bounds.
-  var keys: PackedKeys
+  @exclusivity(unchecked) var keys: PackedKeys
   /// Leaf only: what stands beside each key.
-  var payloads: [Payload]
+  @exclusivity(unchecked) var payloads: [Payload]
   /// Inner only.
-  var children: [Node]
+  @exclusivity(unchecked) var children: [Node]
   /// Elements below.
-  var count: Int
+  @exclusivity(unchecked) var count: Int
   /// The sum of their weights.
-  var weight: Int
+  @exclusivity(unchecked) var weight: Int
   /// Leaf only: stays the same while the leaf is copied; see `LeafObserver`.
-  var leafID: UInt32 = 0
+  @exclusivity(unchecked) var leafID: UInt32 = 0
 
   /// A leaf. Complexity: O(payloads).
   init(keys: PackedKeys, payloads: [Payload]) {

@@ -4,22 +4,22 @@
 /// frames 1 to `mxFrame` still; else in the database file. When the WAL is wholly backfilled the transaction holds read mark 0:
 /// then the database file alone is the state, and frames may be overwritten.
 ///
-/// Owner: the thread that uses the connection.
+/// Owner: the thread that uses the connection. As in `Node`, accesses are not looked at for overlaps at run time.
 final class SnapshotPages<Database: ByteSource, WAL: ByteSource>: PageSource {
-  private(set) var pageSize = 4_096
-  private(set) var usableSize = 4_096
+  @exclusivity(unchecked) private(set) var pageSize = 4_096
+  @exclusivity(unchecked) private(set) var usableSize = 4_096
   let database: Database
   let wal: WAL
   /// Whether the database file alone is the state.
-  private(set) var isBackfilled = true
+  @exclusivity(unchecked) private(set) var isBackfilled = true
   /// The newest frame of a page, of those that the database file may not have.
-  private var newestFrame: [UInt32: UInt32] = [:]
+  @exclusivity(unchecked) private var newestFrame: [UInt32: UInt32] = [:]
   /// Pages that changed since the state before, ascending, with the last frame of each.
-  private(set) var changed: [UInt32] = []
-  private var images: [Int] = []
+  @exclusivity(unchecked) private(set) var changed: [UInt32] = []
+  @exclusivity(unchecked) private var images: [Int] = []
   /// The frame that a page was in before; 0: it was in the database file.
-  private var formerFrames: [UInt32] = []
-  private var frames: FrameReader?
+  @exclusivity(unchecked) private var formerFrames: [UInt32] = []
+  @exclusivity(unchecked) private var frames: FrameReader?
   private let firstPage = ByteBuffer()
   private let frameHeader = ByteBuffer(capacity: FrameReader.frameHeaderSize)
 
