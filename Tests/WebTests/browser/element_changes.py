@@ -174,6 +174,8 @@ def writing(demo, per_second, stop, counts):
     database.execute("PRAGMA synchronous = OFF")
     keys = [key for (key,) in database.execute(f"SELECT id {IN_ORDER} LIMIT 150")]
     start = time.monotonic()
+    # Deleted by key: looking for the oldest by its name reads the whole table, for which there is no time.
+    added = []
     while not stop.is_set():
         number = counts[0]
         key = keys[number * 37 % len(keys)]
@@ -182,10 +184,11 @@ def writing(demo, per_second, stop, counts):
         elif number % 3 == 1:
             database.execute("UPDATE well SET depth = depth + 1 WHERE id = ?", (key,))
         elif number % 2:
-            database.execute("INSERT INTO well(name, county, operator, status, depth, county_id, operator_id)"
-                             " VALUES (char(65 + ? % 26) || ' busy', 'Adams', 'Nobody', 'Drilling', 1, 1, 1)", (number,))
-        else:
-            database.execute("DELETE FROM well WHERE id = (SELECT min(id) FROM well WHERE name LIKE '_ busy')")
+            added.append(database.execute(
+                "INSERT INTO well(name, county, operator, status, depth, county_id, operator_id)"
+                " VALUES (char(65 + ? % 26) || ' busy', 'Adams', 'Nobody', 'Drilling', 1, 1, 1)", (number,)).lastrowid)
+        elif added:
+            database.execute("DELETE FROM well WHERE id = ?", (added.pop(0),))
         counts[0] += 1
         time.sleep(max(0, start + counts[0] / per_second - time.monotonic()))
     database.close()
