@@ -43,7 +43,7 @@ let package = Package(
     // C: sockets, compression.
     .systemLibrary(name: "CLibWebSockets", pkgConfig: "libwebsockets", providers: [.apt(["libwebsockets-dev"])]),
     .systemLibrary(name: "CZlib", pkgConfig: "zlib", providers: [.apt(["zlib1g-dev"])]),
-    .target(name: "CGateway", dependencies: ["CLibWebSockets", "CSystem"], cSettings: cSettings),
+    .target(name: "CGateway", dependencies: ["CLibWebSockets"], cSettings: cSettings),
     .target(name: "CLiveClient", dependencies: ["CLibWebSockets"], cSettings: cSettings),
 
     .target(name: "CSystem", cSettings: cSettings),

@@ -14,7 +14,6 @@
 #include <sys/resource.h>
 #include <unistd.h>
 
-#include "CSystem.h"
 #include "commands.h"
 #include "internal.h"
 
@@ -206,7 +205,6 @@ static bool has_work(gateway *gateway) {
 }
 
 static void *serve(void *argument) {
-  system_prefer_latency();
   gateway *gateway = argument;
   struct lws_protocols protocols[2] = {
       {.name = gateway->configuration.subprotocol,

@@ -35,7 +35,10 @@ static int64_t nanoseconds(clockid_t clock) {
 
 static int64_t lesser(int64_t a, int64_t b) { return a < b ? a : b; }
 
-static int64_t after(int64_t start, int64_t length) { return length > INT64_MAX - start ? INT64_MAX : start + length; }
+/* `start` may be negative: a thread may have freed more than it has allocated. */
+static int64_t after(int64_t start, int64_t length) {
+  return start > 0 && length > INT64_MAX - start ? INT64_MAX : start + length;
+}
 
 sqlite_budget sqlite_budget_begin(int64_t bytes, int64_t time, int64_t processor_time, int stops_in_allocations) {
   sqlite_budget before = thread.limits;
@@ -95,7 +98,7 @@ static int refuses(int64_t size) {
     return 0;
   }
   int is_compiling = thread.limits.stops_in_allocations;
-  if (size > after(thread.limits.bytes, is_compiling ? 0 : grace_bytes) - thread.bytes) {
+  if (after(thread.bytes, size) > after(thread.limits.bytes, is_compiling ? 0 : grace_bytes)) {
     thread.end = SQLITE_BUDGET_NO_MEMORY;
     return 1;
   }

@@ -40,7 +40,7 @@ struct scheduling {
 };
 #endif
 
-void system_prefer_latency(void) {
+void system_take_short_slices(void) {
 #if defined __linux__ && defined SYS_sched_setattr
   struct scheduling attributes = {.size = sizeof attributes, .policy = SCHED_OTHER, .runtime = 100000};
   attributes.nice = getpriority(PRIO_PROCESS, 0);

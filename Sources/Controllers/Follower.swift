@@ -1,4 +1,3 @@
-import CSystem
 import ChangeCapture
 import LiveQuery
 import Logging
@@ -109,7 +108,6 @@ final class Follower {
 
   func run() {
     isPaced = true
-    system_prefer_latency()
     while !isStopping {
       step()
       if !isStopping { wait() }

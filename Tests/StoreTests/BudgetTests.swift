@@ -1,4 +1,5 @@
 import CSQLite
+import Foundation
 import GRDBSQLite
 import LiveQuery
 import Testing
@@ -43,6 +44,25 @@ import Testing
       #expect(code(connection, "\(Self.rows) SELECT max(i) FROM n") == .timeout)
       sqlite_budget_restore(before)
       #expect(code(connection, "SELECT 1") == nil)
+    }
+  }
+
+  /// As a thread does that closes connections which others have used.
+  @Test func aThreadThatFreesMoreThanItAllocatesIsNotRefused() async throws {
+    final class Memory: @unchecked Sendable { let start = sqlite3_malloc64(8 << 20) }
+    let memory = Memory()
+    try await withCheckedThrowingContinuation { (done: CheckedContinuation<Void, any Error>) in
+      Thread.detachNewThread {
+        done.resume(
+          with: Result {
+            sqlite3_free(memory.start)
+            try withConnection { connection in
+              let before = sqlite_budget_begin(.max, 1_000_000_000_000, .max, 1)
+              #expect(code(connection, "SELECT 1") == nil)
+              sqlite_budget_restore(before)
+            }
+          })
+      }
     }
   }
 

@@ -11,8 +11,8 @@ void system_return_free_memory(void);
 /* poll(2) with a timeout in nanoseconds; where there is no ppoll, in whole milliseconds, rounded up. */
 int system_poll(struct pollfd *descriptors, unsigned count, uint64_t nanoseconds);
 
-/* Has the calling thread run soon after it wakes, although threads of lower priority are running: Linux 6.12 and newer lets a
- * thread with short time slices interrupt those with longer ones. Elsewhere nothing happens. */
-void system_prefer_latency(void);
+/* Gives the calling thread short time slices: Linux, from 6.12 on, then has it give way within a tenth of a millisecond to one that
+ * has just woken, instead of within some milliseconds. Elsewhere nothing happens. */
+void system_take_short_slices(void);
 
 #endif

@@ -270,7 +270,7 @@ package final class ChangeCapture {
     tick.commits = tick.isFirst ? 0 : commits(from: seen, to: current)
     if !tick.isFirst {
       tick.comparison = reason
-      statistics.comparisons[reason, default: 0] += 1
+      if !tables.isEmpty { statistics.comparisons[reason, default: 0] += 1 }
     }
     reader.removeAll()
     do throws(Doubt) {

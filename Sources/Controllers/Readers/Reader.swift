@@ -112,5 +112,6 @@ final class Reader: @unchecked Sendable {
       // Of this thread alone, in Linux.
       _ = setpriority(__priority_which_t(PRIO_PROCESS.rawValue), 0, 10)
     #endif
+    system_take_short_slices()
   }
 }
