@@ -4,7 +4,7 @@ import Store
 
 /// One query being followed by a follower: its statements, its controller, and who subscribes.
 ///
-/// What it shows is told by its `phase`.
+/// Its `phase` says what it shows.
 ///
 /// Owner: the follower's thread.
 final class FollowedQuery {

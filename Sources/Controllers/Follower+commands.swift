@@ -29,7 +29,7 @@ extension Follower {
     }
   }
 
-  /// The database could not be read: whoever waits for an answer gets one.
+  /// Answers a command with an error, because the database could not be read.
   ///
   /// - Parameter hasWaited: it is performed a second time; what its client ended meanwhile needs no answer.
   func reject(_ command: FollowerCommand, _ error: FreshetError, hasWaited: Bool = false) {

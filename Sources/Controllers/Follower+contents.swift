@@ -20,10 +20,7 @@ extension Follower {
       return pending
     }
     guard let place else { return nil }
-    let run = RunRequest(
-      query: query.query, compiled: query.compiled, before: (query.controller.editor, query.reader.memory),
-      wanted: wanted, settings: readerSettings, timeout: configuration.queryTimeout)
-    let request = ReadRequest(run: run, wanted: wanted, tree: newest.tree, place: place)
+    let request = ReadRequest(run: runRequest(query, wanted), wanted: wanted, tree: newest.tree, place: place)
     let id = post(session, { .read($0) }) { database, interruption throws(FreshetError) in
       try database.read(request, interruption)
     }

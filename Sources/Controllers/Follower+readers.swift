@@ -42,8 +42,8 @@ extension Follower {
   func post(_ opening: Opening, session: UInt64, _ wanted: WantedContents?) {
     let shape = shapes[opening.query.withoutValues]
     let request = RunRequest(
-      query: opening.query, compiled: shape?.compiled, slowness: shape?.compiled.slowness, wanted: wanted,
-      settings: readerSettings, timeout: configuration.queryTimeout)
+      query: opening.query, compiled: shape?.compiled, wanted: wanted, settings: readerSettings,
+      timeout: configuration.queryTimeout)
     let id = post(session, { .opened($0) }) { database, interruption throws(FreshetError) in
       try database.run(request, interruption)
     }
@@ -114,7 +114,7 @@ extension Follower {
   func opened(_ opening: Opening, _ result: Result<RunResult, FreshetError>) {
     do throws(FreshetError) {
       let run = try result.get()
-      guard let place, run.place.file == place.file, run.place.schemaVersion == place.schemaVersion else {
+      guard let place, run.place.hasSameSchema(as: place) else {
         // Compiled for another schema than the one that is followed.
         return post(opening, session: opening.waiting.first?.command.session ?? 0, run.contents?.wanted)
       }

@@ -15,16 +15,20 @@ extension Follower {
     if case .running = query.phase { return }
     if !query.isCompiled { return }
     let wanted = snapshots.keys.first { $0.query == ObjectIdentifier(query) }.map { WantedContents(window: $0.window) }
-    let request = RunRequest(
-      query: query.query, compiled: query.compiled,
-      before: (query.controller.editor, query.reader.memory), wanted: wanted, settings: readerSettings,
-      timeout: configuration.queryTimeout)
+    let request = runRequest(query, wanted)
     let id = post(query.session, { .ran($0) }) { database, interruption throws(FreshetError) in
       try database.run(request, interruption)
     }
     query.phase = .running(.init(id: id, commit: query.shownCommit ?? commit, asked: commit))
     runs[id] = query
     statistics.refetches += 1
+  }
+
+  /// What a reader is told to run a followed query again.
+  func runRequest(_ query: FollowedQuery, _ wanted: WantedContents?) -> RunRequest {
+    RunRequest(
+      query: query.query, compiled: query.compiled, before: (query.controller.editor, query.reader.memory),
+      wanted: wanted, settings: readerSettings, timeout: configuration.queryTimeout)
   }
 
   /// Somebody waits for what the query gives now.
@@ -37,9 +41,7 @@ extension Follower {
       fail(query, error, run.commit)
       rejectBlocked(query, error)
     case .success(let result):
-      guard let place, result.place.file == place.file, result.place.schemaVersion == place.schemaVersion,
-        result.compiled === query.compiled
-      else {
+      guard let place, result.place.hasSameSchema(as: place), result.compiled === query.compiled else {
         query.phase = .stale(commit: run.commit, due: 0)
         return noteTimed(query)
       }

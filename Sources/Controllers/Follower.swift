@@ -42,7 +42,7 @@ final class Follower {
   /// Queries that readers run for the first time.
   var openings: [Query: Opening] = [:]
   var openingsByJob: [UInt64: Opening] = [:]
-  /// By reader's job, the followed queries that readers run, and those of which they read contents.
+  /// Followed queries that readers run or read contents of, by the number of the reader's job.
   var runs: [UInt64: FollowedQuery] = [:]
   var queriesByRead: [UInt64: FollowedQuery] = [:]
   /// Queries with contents that readers have read, which are kept until this turn ends.

@@ -60,20 +60,10 @@ package final class FollowerThread: @unchecked Sendable {
     _ configuration: FollowerConfiguration, output: any SubscriptionOutput, readers: ReaderPool, numbers: CommitNumbers,
     logger: Logger
   ) throws {
-    let loop = try Follower(
+    let follower = try Follower(
       configuration, output: output, readers: readers, numbers: numbers, logger: logger, thread: self)
-    let context = Unmanaged.passRetained(Start(loop)).toOpaque()
-    var attributes = pthread_attr_t()
-    pthread_attr_init(&attributes)
-    defer { pthread_attr_destroy(&attributes) }
-    #if os(Linux)
-      let code = pthread_create(&thread, &attributes, { runLoop($0!) }, context)
-    #else
-      var created: pthread_t?
-      let code = pthread_create(&created, &attributes, { runLoop($0) }, context)
-      thread = created!
-    #endif
-    precondition(code == 0, "no thread for a follower")
+    let start = Start(follower: follower)
+    thread = startThread { start.follower.run() }
   }
 
   /// Without a thread: `SteppedFollower` takes the turns.
@@ -101,14 +91,8 @@ package final class FollowerThread: @unchecked Sendable {
   }
 }
 
-/// Carries the loop to its thread.
-private final class Start {
-  let loop: Follower
-  init(_ loop: Follower) { self.loop = loop }
-}
-
-private func runLoop(_ context: UnsafeMutableRawPointer) -> UnsafeMutableRawPointer? {
-  let start = Unmanaged<Start>.fromOpaque(context).takeRetainedValue()
-  start.loop.run()
-  return nil
+/// Carries the follower to its thread.
+// @unchecked: nobody else touches it from then on.
+private struct Start: @unchecked Sendable {
+  let follower: Follower
 }

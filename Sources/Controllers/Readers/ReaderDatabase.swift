@@ -41,9 +41,8 @@ final class ReaderDatabase {
 
   private func run(_ request: RunRequest) throws(FreshetError) -> RunResult {
     let start = monotonicNanoseconds()
-    var compiled: CompiledQuery
+    let compiled: CompiledQuery
     if let known = request.compiled { compiled = known } else { compiled = try compile(request.query) }
-    if let slowness = request.slowness, compiled.slowness == nil { compiled = compiled.runAgain(because: slowness) }
     let reader = try reader(compiled, request)
     if let memory = request.before?.memory { reader.memory = memory }
     let fetched = try reader.run(into: request.before?.editor)

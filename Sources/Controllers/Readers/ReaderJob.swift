@@ -26,8 +26,6 @@ struct RunRequest: @unchecked Sendable {
   let query: Query
   /// Nil: it is to be compiled.
   var compiled: CompiledQuery?
-  /// Its look-ups are slow: it is to be followed by running it again.
-  var slowness: String?
   /// What is to be turned into the new result.
   var before: (editor: SectionedTreeEditor, memory: ReaderMemory)?
   /// The contents that somebody waits for, as a window of the result; nil: nobody does.
@@ -62,9 +60,9 @@ struct StatePlace: Sendable {
   let state: StateName
   let schemaVersion: Int64
 
-  func isSame(as other: StatePlace) -> Bool {
-    file == other.file && schemaVersion == other.schemaVersion && state.isSame(as: other.state)
-  }
+  func hasSameSchema(as other: StatePlace) -> Bool { file == other.file && schemaVersion == other.schemaVersion }
+
+  func isSame(as other: StatePlace) -> Bool { hasSameSchema(as: other) && state.isSame(as: other.state) }
 }
 
 /// Contents of a version, read on a reader's thread.

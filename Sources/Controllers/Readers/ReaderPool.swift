@@ -19,8 +19,6 @@ package final class ReaderPool: Sendable {
   /// The memory of large results that are on their way to clients.
   let contents: ContentsBudget
   private let lastID = Atomic<UInt64>(0)
-  /// Without threads: `runAll` does the jobs.
-  private let isStepped: Bool
 
   /// - Parameters:
   ///   - count: how many threads; 0: none, jobs are done when `runAll` is called.
@@ -29,32 +27,13 @@ package final class ReaderPool: Sendable {
     contents = ContentsBudget(limit: contentsBytes)
     let queue = ReaderQueue(readers: count)
     self.queue = queue
-    isStepped = count == 0
-    readers = (0..<max(1, count)).map { Reader($0, path: path, queue, logger) }
-    if isStepped { return }
+    let readers = (0..<max(1, count)).map { Reader($0, path: path, queue, logger) }
+    self.readers = readers
+    if count == 0 { return }
     threads.withLock { threads in
-      for number in readers.indices { threads.append(start(number)) }
+      threads = readers.map { reader in startThread { reader.run { readers[$0].wake.signal() } } }
     }
   }
-
-  private func start(_ number: Int) -> pthread_t {
-    let context = Unmanaged.passRetained(Start(self, number)).toOpaque()
-    var attributes = pthread_attr_t()
-    pthread_attr_init(&attributes)
-    defer { pthread_attr_destroy(&attributes) }
-    #if os(Linux)
-      var thread = pthread_t()
-      let code = pthread_create(&thread, &attributes, { runReader($0!) }, context)
-    #else
-      var created: pthread_t?
-      let code = pthread_create(&created, &attributes, { runReader($0) }, context)
-      let thread = created!
-    #endif
-    precondition(code == 0, "no thread for a reader")
-    return thread
-  }
-
-  fileprivate func run(_ number: Int) { readers[number].run { readers[$0].wake.signal() } }
 
   /// Another number at each call.
   func newID() -> UInt64 { lastID.add(1, ordering: .relaxed).newValue }
@@ -96,21 +75,4 @@ package final class ReaderPool: Sendable {
     let threads = threads.withLock { $0 }
     for thread in threads { pthread_join(thread, nil) }
   }
-}
-
-/// Carries the pool to a thread.
-private final class Start {
-  let pool: ReaderPool
-  let number: Int
-
-  init(_ pool: ReaderPool, _ number: Int) {
-    self.pool = pool
-    self.number = number
-  }
-}
-
-private func runReader(_ context: UnsafeMutableRawPointer) -> UnsafeMutableRawPointer? {
-  let start = Unmanaged<Start>.fromOpaque(context).takeRetainedValue()
-  start.pool.run(start.number)
-  return nil
 }
