@@ -58,7 +58,7 @@ let package = Package(
     // Effects.
     module("ChangeCapture", [sqlite]),
     module("Store", ["ChangeCapture", "CSQLite", "LiveQuery", "RankedCollections", grdb, sqlite]),
-    module("Controllers", ["ChangeCapture", "CSystem", "LiveQuery", "RankedCollections", "Store", logging]),
+    module("Controllers", ["ChangeCapture", "CSystem", "LiveQuery", "RankedCollections", "Store", "Wire", logging]),
     module("Gateway", ["CGateway"]),
     module("FileMaking", [grdb]),
     module("Import", ["FileMaking", "LiveQuery", "RankedCollections", "Store", grdb, sqlite]),
@@ -99,7 +99,7 @@ let package = Package(
       linkerSettings: [.linkedLibrary("sqlite3")]),
     tests(of: "ChangeCapture", ["hostile-writer", "LiveQuery", "Store", "TestSupport", grdb, sqlite]),
     tests(of: "Store", ["CSQLite", "LiveQuery", "RankedCollections", "TestSupport", grdb, sqlite]),
-    tests(of: "Controllers", ["LiveQuery", "RankedCollections", "Store", "TestSupport", grdb, logging]),
+    tests(of: "Controllers", ["LiveQuery", "RankedCollections", "Store", "TestSupport", "Wire", grdb, logging]),
     tests(of: "Gateway", ["TestSupport"]),
     tests(of: "FileMaking"),
     tests(of: "Import", ["FileMaking", "RankedCollections", "TestSupport", grdb]),

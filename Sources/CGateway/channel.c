@@ -1,61 +1,181 @@
 /*
- * Channels: what frames are sent to, be it a WebSocket session or a stream of events. Those who send need not know which: one
- * queue of commands, one list of those that have taken everything.
+ * Channels: what frames are sent to, be it a WebSocket session or a stream of events. A channel has a name, the frames that
+ * wait for its socket, and a load that other threads may read. How frames become bytes is the business of session.c and
+ * stream.c.
+ *
+ * Loads. A follower sends a client the newest state, not every state, so before it sends it asks whether the client has taken
+ * what was sent before (`gateway_is_drained`). If not, the follower is a waiter: once the last frame of the channel is with the
+ * kernel, `drained` is called with all waiters of that turn as one set. A frame counts from gateway_queue on, before the service
+ * thread has seen it. Loads lie in blocks that never move, so that other threads need no lock to read them.
  */
 #include <stdlib.h>
+#include <string.h>
 
 #include "internal.h"
 
-struct session *channel_session(const gateway *gateway, gateway_channel_id id) {
-  return id == gateway_stream_of(id) ? NULL : registry_find(&gateway->sessions, id);
+static const uint64_t stream_mark = (uint64_t)1 << 63;
+
+bool gateway_channel_is_stream(gateway_channel_id id) { return id & stream_mark; }
+
+static uint32_t slot_of(gateway_channel_id id) { return (uint32_t)id; }
+
+/* Any thread. NULL for a slot that no channel ever had. */
+static struct load *load_at(const gateway *gateway, gateway_channel_id id) {
+  uint32_t block = slot_of(id) / LOADS_IN_BLOCK;
+  if (block >= LOAD_BLOCKS) return NULL;
+  struct load *loads = atomic_load_explicit(&gateway->loads[block], memory_order_acquire);
+  return loads ? &loads[slot_of(id) % LOADS_IN_BLOCK] : NULL;
 }
 
-struct stream *channel_stream(const gateway *gateway, gateway_channel_id id) {
-  if (id != gateway_stream_of(id)) return NULL;
-  struct exchange *exchange = registry_find(&gateway->exchanges, id & ~gateway_stream_of(0));
-  return exchange && exchange->state == STREAMING ? exchange->stream : NULL;
-}
-
-void channel_send(gateway *gateway, gateway_channel_id id, gateway_frame *frame) {
-  struct session *session = channel_session(gateway, id);
-  struct stream *stream = session ? NULL : channel_stream(gateway, id);
-  if (!session && !stream) return;
-  frame_hold(gateway, frame);
-  if (session) {
-    session_send(session, frame);
-  } else {
-    stream_send(stream, frame);
+static struct load *make_load(gateway *gateway, gateway_channel_id id) {
+  uint32_t block = slot_of(id) / LOADS_IN_BLOCK;
+  if (block >= LOAD_BLOCKS) return NULL;
+  if (!atomic_load_explicit(&gateway->loads[block], memory_order_relaxed)) {
+    struct load *loads = calloc(LOADS_IN_BLOCK, sizeof *loads);
+    if (!loads) return NULL;
+    atomic_store_explicit(&gateway->loads[block], loads, memory_order_release);
   }
+  return load_at(gateway, id);
 }
 
-void channel_close(gateway *gateway, gateway_channel_id id, uint16_t code, const char *reason) {
-  struct session *session = channel_session(gateway, id);
-  struct stream *stream = session ? NULL : channel_stream(gateway, id);
-  if (session) session_close(session, code, reason);
-  if (stream) stream_end(stream);
+/* With the lock: gateway_queue must not count for a channel that is gone, nor for the next one in its slot. */
+static void name_load(gateway *gateway, struct load *load, gateway_channel_id id) {
+  pthread_mutex_lock(&gateway->lock);
+  atomic_store(&load->unsent, 0);
+  atomic_store(&load->waiters, 0);
+  atomic_store(&load->channel, id);
+  pthread_mutex_unlock(&gateway->lock);
 }
 
-bool channel_note_drained(gateway *gateway, gateway_channel_id id) {
-  struct id_list *drained = &gateway->drained;
-  if (drained->count == drained->capacity) {
-    size_t capacity = drained->capacity ? drained->capacity * 2 : 64;
-    uint64_t *ids = realloc(drained->ids, capacity * sizeof *ids);
-    if (!ids) return false;
-    drained->ids = ids;
-    drained->capacity = capacity;
+bool channel_open(struct channel *channel, gateway *gateway, const struct channel_kind *kind) {
+  uint64_t id = registry_add(&gateway->channels, channel);
+  channel->gateway = gateway;
+  channel->kind = kind;
+  channel->id = id | (kind->is_stream ? stream_mark : 0);
+  channel->load = id ? make_load(gateway, id) : NULL;
+  channel->frames = channel->few;
+  channel->capacity = sizeof channel->few / sizeof *channel->few;
+  channel->taken_at = gateway_now(gateway);
+  if (!channel->load) {
+    registry_remove(&gateway->channels, id);
+    return false;
   }
-  drained->ids[drained->count++] = id;
+  name_load(gateway, channel->load, channel->id);
+  atomic_fetch_add(kind->is_stream ? &gateway->streams : &gateway->sessions, 1);
   return true;
 }
 
-void channels_tell_drained(gateway *gateway) {
-  struct id_list *drained = &gateway->drained;
-  size_t count = 0;
-  /* Skip those that are closed. */
-  for (size_t i = 0; i < drained->count; i++) {
-    gateway_channel_id id = drained->ids[i];
-    if (channel_session(gateway, id) || channel_stream(gateway, id)) drained->ids[count++] = id;
+void channel_close(struct channel *channel) {
+  gateway *gateway = channel->gateway;
+  registry_remove(&gateway->channels, channel->id & ~stream_mark);
+  name_load(gateway, channel->load, 0);
+  while (channel->count) frame_let_go(gateway, channel_take(channel));
+  if (channel->frames != channel->few) free(channel->frames);
+  channel->frames = channel->few;
+  atomic_fetch_sub(channel->kind->is_stream ? &gateway->streams : &gateway->sessions, 1);
+}
+
+struct channel *channel_find(const gateway *gateway, gateway_channel_id id) {
+  struct channel *channel = registry_find(&gateway->channels, id & ~stream_mark);
+  return channel && channel->id == id ? channel : NULL;
+}
+
+static bool make_room(struct channel *channel) {
+  if (channel->count < channel->capacity) return true;
+  uint32_t capacity = channel->capacity * 2;
+  gateway_frame **frames = malloc(capacity * sizeof *frames);
+  if (!frames) return false;
+  for (uint32_t i = 0; i < channel->count; i++) frames[i] = channel_frame(channel, i);
+  if (channel->frames != channel->few) free(channel->frames);
+  channel->frames = frames;
+  channel->capacity = capacity;
+  channel->first = 0;
+  return true;
+}
+
+/* Frames that reached the kernel, or that the channel drops. */
+static void unload(struct channel *channel, unsigned count) {
+  if (!count || atomic_fetch_sub(&channel->load->unsent, count) != count) return;
+  channel->gateway->drained_waiters |= atomic_exchange(&channel->load->waiters, 0);
+}
+
+void channel_landed(struct channel *channel) {
+  unload(channel, channel->in_flight);
+  channel->in_flight = 0;
+}
+
+gateway_frame *channel_frame(const struct channel *channel, uint32_t index) {
+  return channel->frames[(channel->first + index) % channel->capacity];
+}
+
+gateway_frame *channel_take(struct channel *channel) {
+  gateway_frame *frame = channel_frame(channel, 0);
+  channel->first = (channel->first + 1) % channel->capacity;
+  channel->count -= 1;
+  channel->in_flight += 1;
+  return frame;
+}
+
+/* A frame whose load has been counted. */
+static void enqueue(struct channel *channel, gateway_frame *frame) {
+  if (!channel->kind->takes(channel, frame)) {
+    unload(channel, 1);
+    return;
   }
-  drained->count = 0;
-  if (count) gateway->configuration.callbacks.drained(gateway->context, drained->ids, count);
+  if (!make_room(channel)) {
+    unload(channel, 1);
+    channel->kind->fail(channel);
+    return;
+  }
+  frame_hold(channel->gateway, frame);
+  /* From an empty queue the time that the client has to read begins anew. */
+  if (!channel->count && !channel->in_flight) channel->taken_at = gateway_now(channel->gateway);
+  channel->frames[(channel->first + channel->count++) % channel->capacity] = frame;
+  channel->kind->queued(channel, frame);
+}
+
+void channel_send(struct channel *channel, gateway_frame *frame) {
+  atomic_fetch_add(&channel->load->unsent, 1);
+  enqueue(channel, frame);
+}
+
+void channels_dispatch(gateway *gateway, const struct dispatch *dispatch) {
+  for (size_t i = 0; i < dispatch->count; i++) {
+    struct channel *channel = channel_find(gateway, dispatch->channels[i]);
+    if (channel) enqueue(channel, dispatch->frame);
+  }
+}
+
+void channels_broadcast(gateway *gateway, gateway_frame *frame) {
+  for (uint32_t i = 0; i < gateway->channels.count; i++) {
+    struct channel *channel = gateway->channels.entries[i].object;
+    if (channel && !channel->kind->is_stream) channel_send(channel, frame);
+  }
+}
+
+void channels_tell_drained(gateway *gateway) {
+  uint64_t waiters = gateway->drained_waiters;
+  gateway->drained_waiters = 0;
+  if (waiters) gateway->configuration.callbacks.drained(gateway->context, waiters);
+}
+
+/* The caller holds the lock, and the service thread has not got the frame yet. */
+void channels_load(gateway *gateway, const gateway_channel_id *channels, size_t count) {
+  for (size_t i = 0; i < count; i++) {
+    struct load *load = load_at(gateway, channels[i]);
+    if (load && atomic_load(&load->channel) == channels[i]) atomic_fetch_add(&load->unsent, 1);
+  }
+}
+
+void channels_free(gateway *gateway) {
+  for (uint32_t i = 0; i < LOAD_BLOCKS; i++) free(atomic_load(&gateway->loads[i]));
+  free(gateway->channels.entries);
+}
+
+/* The waiter first, then another look: the last frame may have left in between, and whoever saw it leave saw no waiter. */
+bool gateway_is_drained(const gateway *gateway, gateway_channel_id channel, unsigned waiter) {
+  struct load *load = load_at(gateway, channel);
+  if (!load || atomic_load(&load->channel) != channel || !atomic_load(&load->unsent)) return true;
+  atomic_fetch_or(&load->waiters, (uint64_t)1 << waiter);
+  return !atomic_load(&load->unsent);
 }

@@ -9,15 +9,18 @@
 
 /* Lets go of what a command owns. */
 static void discard(gateway *gateway, const struct command *command) {
+  if (command->frame) frame_let_go(gateway, command->frame);
   switch (command->kind) {
     case COMMAND_QUEUE:
       frame_let_go(gateway, command->dispatch->frame);
       free(command->dispatch);
       break;
     case COMMAND_ANSWER:
-    case COMMAND_STREAM_BEGIN: answer_free(command->answer); break;
+    case COMMAND_END: answer_free(command->answer); break;
     case COMMAND_CLOSE:
     case COMMAND_STOP: free(command->reason); break;
+    case COMMAND_BROADCAST:
+    case COMMAND_NOTIFY:
     case COMMAND_RESUME:
     case COMMAND_STOP_LISTENING: break;
   }
@@ -46,6 +49,9 @@ static void wake(gateway *gateway) {
 static void push(gateway *gateway, struct command command, bool is_urgent) {
   pthread_mutex_lock(&gateway->lock);
   bool queued = gateway->state != ENDED && append(&gateway->inbox, &command);
+  if (queued && command.kind == COMMAND_QUEUE) {
+    channels_load(gateway, command.dispatch->channels, command.dispatch->count);
+  }
   if (is_urgent) wake(gateway);
   pthread_mutex_unlock(&gateway->lock);
   if (!queued) discard(gateway, &command);
@@ -59,32 +65,35 @@ void gateway_flush(gateway *gateway) {
   pthread_mutex_unlock(&gateway->lock);
 }
 
-static void send_to_all(gateway *gateway, const struct dispatch *dispatch) {
-  for (size_t i = 0; i < dispatch->count; i++) channel_send(gateway, dispatch->channels[i], dispatch->frame);
-}
-
 static void run(gateway *gateway, struct command *command) {
-  struct session *session;
+  struct channel *channel;
   struct exchange *exchange;
   switch (command->kind) {
-    case COMMAND_QUEUE: send_to_all(gateway, command->dispatch); break;
+    case COMMAND_QUEUE: channels_dispatch(gateway, command->dispatch); break;
+    case COMMAND_BROADCAST: channels_broadcast(gateway, command->frame); break;
+    case COMMAND_NOTIFY:
+      gateway->configuration.callbacks.notified(gateway->context, command->id, command->value);
+      break;
     case COMMAND_CLOSE:
-      channel_close(gateway, command->id, command->code, command->reason ? command->reason : "");
+      channel = channel_find(gateway, command->id);
+      if (channel) channel->kind->end(channel, command->code, command->reason ? command->reason : "");
+      break;
+    case COMMAND_END:
+      channel = channel_find(gateway, command->id);
+      if (!channel || !channel->kind->is_stream) break;
+      stream_end((struct stream *)channel, command->frame, command->answer);
+      command->answer = NULL;
       break;
     case COMMAND_RESUME:
-      session = registry_find(&gateway->sessions, command->id);
-      if (session) session_resume(session, PAUSED_BY_CALLBACK);
+      channel = channel_find(gateway, command->id);
+      if (channel && !channel->kind->is_stream) session_resume((struct session *)channel, PAUSED_BY_CALLBACK);
       break;
     case COMMAND_ANSWER:
       exchange = registry_find(&gateway->exchanges, command->id);
       if (!exchange || exchange->state != WAITING) break;
       exchange_answer(exchange, command->answer);
-      return;
-    case COMMAND_STREAM_BEGIN:
-      exchange = registry_find(&gateway->exchanges, command->id);
-      if (!exchange || exchange->state != WAITING) break;
-      stream_begin(exchange, command->answer);
-      return;
+      command->answer = NULL;
+      break;
     case COMMAND_STOP_LISTENING: listener_close(gateway); break;
     case COMMAND_STOP:
       gateway_begin_stop(gateway, command->code, command->reason ? command->reason : "", command->milliseconds);
@@ -127,12 +136,21 @@ void gateway_queue(gateway *gateway, gateway_frame *frame, const gateway_channel
   push(gateway, (struct command){.kind = COMMAND_QUEUE, .dispatch = dispatch}, false);
 }
 
+void gateway_broadcast(gateway *gateway, gateway_frame *frame) {
+  frame_hold(gateway, frame);
+  push(gateway, (struct command){.kind = COMMAND_BROADCAST, .frame = frame}, false);
+}
+
+void gateway_notify(gateway *gateway, gateway_channel_id channel, uint64_t value) {
+  push(gateway, (struct command){.kind = COMMAND_NOTIFY, .id = channel, .value = value}, false);
+}
+
 void gateway_close(gateway *gateway, gateway_channel_id channel, uint16_t code, const char *reason) {
   commands_push(gateway,
                 (struct command){.kind = COMMAND_CLOSE, .id = channel, .code = code, .reason = strdup(reason)});
 }
 
-void gateway_resume(gateway *gateway, gateway_session_id session) {
+void gateway_resume(gateway *gateway, gateway_channel_id session) {
   commands_push(gateway, (struct command){.kind = COMMAND_RESUME, .id = session});
 }
 
@@ -140,16 +158,29 @@ void gateway_stop_listening(gateway *gateway) {
   commands_push(gateway, (struct command){.kind = COMMAND_STOP_LISTENING});
 }
 
-void gateway_respond(gateway *gateway, gateway_request_id request, int status, const char *headers,
-                     const uint8_t *body, size_t length) {
+/* Out of memory, NULL: whoever gets it hangs up. */
+static struct answer *make_answer(gateway *gateway, int status, const char *headers, const uint8_t *body, size_t length) {
   struct answer *answer = gateway_has_room(gateway, length) ? answer_create(status, headers, body, length)
                                                             : outgoing_refusal(gateway);
   outgoing_charge(gateway, answer);
+  return answer;
+}
+
+void gateway_respond(gateway *gateway, gateway_request_id request, int status, const char *headers,
+                     const uint8_t *body, size_t length) {
+  struct answer *answer = make_answer(gateway, status, headers, body, length);
   commands_push(gateway, (struct command){.kind = COMMAND_ANSWER, .id = request, .answer = answer});
 }
 
-void gateway_stream_begin(gateway *gateway, gateway_request_id request, int status, const char *headers) {
-  struct answer *answer = answer_create(status, headers, NULL, 0);
-  if (answer) answer->is_stream = true;
-  commands_push(gateway, (struct command){.kind = COMMAND_STREAM_BEGIN, .id = request, .answer = answer});
+gateway_channel_id gateway_stream_open(gateway *gateway, gateway_request_id request, const char *headers) {
+  struct exchange *exchange = registry_find(&gateway->exchanges, request);
+  struct stream *stream = exchange ? stream_open(exchange, headers) : NULL;
+  return stream ? ((struct channel *)stream)->id : 0;
+}
+
+void gateway_stream_end(gateway *gateway, gateway_channel_id stream, gateway_frame *frame, int status,
+                        const char *headers, const uint8_t *body, size_t length) {
+  struct answer *answer = make_answer(gateway, status, headers, body, length);
+  frame_hold(gateway, frame);
+  commands_push(gateway, (struct command){.kind = COMMAND_END, .id = stream, .frame = frame, .answer = answer});
 }

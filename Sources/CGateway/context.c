@@ -142,9 +142,9 @@ static void fire_stop(lws_sorted_usec_list_t *timer) { (void)timer; /* waking up
 static void fire_watch(lws_sorted_usec_list_t *timer) {
   gateway *self = lws_container_of(timer, gateway, watch_timer);
   lws_usec_t now = gateway_now(self);
-  for (uint32_t i = 0; i < self->sessions.count; i++) {
-    struct session *session = self->sessions.entries[i].object;
-    if (session) session_watch(session, now);
+  for (uint32_t i = 0; i < self->channels.count; i++) {
+    struct channel *channel = self->channels.entries[i].object;
+    if (channel) channel->kind->watch(channel, now);
   }
   for (uint32_t i = 0; i < self->exchanges.count; i++) {
     struct exchange *exchange = self->exchanges.entries[i].object;
@@ -160,13 +160,9 @@ void gateway_begin_stop(gateway *gateway, uint16_t code, const char *reason, int
   gateway->stop_code = code;
   gateway->stop_at = lws_now_usecs() + (lws_usec_t)milliseconds * LWS_US_PER_MS;
   listener_close(gateway);
-  for (uint32_t i = 0; i < gateway->sessions.count; i++) {
-    struct session *session = gateway->sessions.entries[i].object;
-    if (session) session_close(session, code, reason);
-  }
-  for (uint32_t i = 0; i < gateway->exchanges.count; i++) {
-    struct exchange *exchange = gateway->exchanges.entries[i].object;
-    if (exchange && exchange->state == STREAMING) stream_end(exchange->stream);
+  for (uint32_t i = 0; i < gateway->channels.count; i++) {
+    struct channel *channel = gateway->channels.entries[i].object;
+    if (channel) channel->kind->end(channel, code, reason);
   }
   lws_sul_schedule(gateway->lws, 0, &gateway->stop_timer, fire_stop, (lws_usec_t)milliseconds * LWS_US_PER_MS);
   loop_wake_in(gateway, (lws_usec_t)milliseconds * LWS_US_PER_MS);
@@ -174,7 +170,7 @@ void gateway_begin_stop(gateway *gateway, uint16_t code, const char *reason, int
 
 static bool is_finished(const gateway *gateway) {
   if (!gateway->stopping) return false;
-  return (!gateway->sessions.live && !gateway->streams && !gateway->unfinished.count) || lws_now_usecs() >= gateway->stop_at;
+  return (!gateway->channels.live && !gateway->unfinished.count) || lws_now_usecs() >= gateway->stop_at;
 }
 
 static void set_state(gateway *gateway, int state) {
@@ -271,6 +267,7 @@ static void copy_configuration(gateway_configuration *copy, const gateway_config
   copy->live_path = strdup(from->live_path);
   copy->subprotocol = strdup(from->subprotocol);
   copy->static_headers = strdup(from->static_headers);
+  copy->stream_headers = strdup(from->stream_headers);
   copy->heartbeat = strdup(from->heartbeat);
   while (from->routes[count]) count++;
   const char **routes = calloc(count + 1, sizeof *routes);
@@ -280,10 +277,11 @@ static void copy_configuration(gateway_configuration *copy, const gateway_config
 
 static gateway_frame *heartbeat_frame(const char *text) {
   size_t length = strlen(text);
-  gateway_frame *frame = length ? gateway_frame_create(length) : NULL;
-  if (!frame) return NULL;
-  memcpy(gateway_frame_payload(frame), text, length);
-  gateway_frame_finish(frame, length);
+  uint8_t *block = length ? malloc(GATEWAY_FRAME_HEADROOM + length) : NULL;
+  if (!block) return NULL;
+  memcpy(block + GATEWAY_FRAME_HEADROOM, text, length);
+  gateway_frame *frame = gateway_frame_create(block, length, free);
+  if (!frame) free(block);
   return frame;
 }
 
@@ -332,15 +330,18 @@ gateway_counters gateway_count(const gateway *gateway) {
   return (gateway_counters){.address = gateway->counters.address, .late = gateway->counters.late,
                             .memory = gateway->counters.memory,
                             .stalled = gateway->counters.stalled,
+                            .sessions = gateway->sessions,
+                            .streams = gateway->streams,
                             .outgoing = gateway->outgoing};
 }
 
-void gateway_stop(gateway *gateway, uint16_t code, const char *reason, int milliseconds) {
+void *gateway_stop(gateway *gateway, uint16_t code, const char *reason, int milliseconds) {
   commands_push(gateway, (struct command){.kind = COMMAND_STOP,
                                           .code = code,
                                           .milliseconds = milliseconds,
                                           .reason = strdup(reason)});
   pthread_join(gateway->thread, NULL);
+  return gateway->context;
 }
 
 void gateway_free(gateway *gateway) {
@@ -352,14 +353,14 @@ void gateway_free(gateway *gateway) {
   free((char *)(uintptr_t)c->live_path);
   free((char *)(uintptr_t)c->subprotocol);
   free((char *)(uintptr_t)c->static_headers);
+  free((char *)(uintptr_t)c->stream_headers);
   free((char *)(uintptr_t)c->heartbeat);
   if (gateway->heartbeat) gateway_frame_release(gateway->heartbeat);
   if (gateway->listening_socket >= 0) close(gateway->listening_socket);
   if (gateway->spare_descriptor >= 0) close(gateway->spare_descriptor);
   commands_free(gateway);
-  free(gateway->sessions.entries);
+  channels_free(gateway);
   free(gateway->exchanges.entries);
-  free(gateway->drained.ids);
   free(gateway->root);
   free(gateway->gather);
   pthread_cond_destroy(&gateway->started_changed);

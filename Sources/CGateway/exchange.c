@@ -287,7 +287,6 @@ void exchange_gone(struct connection *connection) {
 
 /* Is the body too slow? Has the client of an unanswered request left? Nobody else would notice while reading is paused. */
 void exchange_watch(struct exchange *exchange, lws_usec_t now) {
-  if (exchange->state == STREAMING) stream_watch(exchange->stream);
   if (exchange->state == READING &&
       body_is_late(&exchange->gateway->configuration, exchange->body_since, exchange->body_length, now)) {
     refuse_late(exchange);

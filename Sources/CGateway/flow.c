@@ -24,7 +24,7 @@ static void apply(struct session *session, unsigned pauses) {
   if (pauses) {
     lws_rx_flow_control(session->wsi, 0);
   } else {
-    resume_reading(session->gateway, session->wsi);
+    resume_reading(session->channel.gateway, session->wsi);
   }
 }
 
@@ -38,14 +38,14 @@ void session_resume(struct session *session, unsigned reason) {
 }
 
 void session_watch_outbox(struct session *session) {
-  size_t limit = session->gateway->configuration.outbox_limit;
+  size_t limit = session->channel.gateway->configuration.outbox_limit;
   bool is_paused = session->pauses & PAUSED_BY_OUTBOX;
   bool pause = is_paused ? session->queued >= limit / 2 && session->queued > 0 : session->queued > limit;
   apply(session, pause ? session->pauses | PAUSED_BY_OUTBOX : session->pauses & ~(unsigned)PAUSED_BY_OUTBOX);
 }
 
 static bool has_token(const struct session *session, lws_usec_t now) {
-  const gateway_configuration *c = &session->gateway->configuration;
+  const gateway_configuration *c = &session->channel.gateway->configuration;
   lws_usec_t burst = c->message_burst > 1 ? c->message_burst : 1;
   return session->paid_until - now <= (burst - 1) * LWS_US_PER_SEC / c->message_rate;
 }
@@ -78,7 +78,7 @@ void flow_keep_time(gateway *gateway) {
 }
 
 void session_take_token(struct session *session) {
-  gateway *gateway = session->gateway;
+  gateway *gateway = session->channel.gateway;
   if (gateway->configuration.message_rate <= 0) return;
   lws_usec_t now = gateway_now(gateway);
   if (session->paid_until < now) session->paid_until = now;

@@ -10,7 +10,7 @@
  *   outgoing.c    the memory of what is on its way out
  *   socket.c      what only the kernel knows of a socket
  *   registry.c    ids
- *   channel.c     sessions and streams alike
+ *   channel.c     sessions and streams alike: frames that wait, and who waits for them to leave
  *   handshake.c   which sessions there may be
  *   session.c     WebSocket sessions: frames out, closing
  *   messages.c    messages in
@@ -73,10 +73,12 @@ void answer_free(struct answer *answer);
 
 enum command_kind {
   COMMAND_QUEUE,
+  COMMAND_BROADCAST,
+  COMMAND_NOTIFY,
   COMMAND_CLOSE,
+  COMMAND_END,
   COMMAND_RESUME,
   COMMAND_ANSWER,
-  COMMAND_STREAM_BEGIN,
   COMMAND_STOP_LISTENING,
   COMMAND_STOP
 };
@@ -93,6 +95,8 @@ struct command {
   uint16_t code;
   int milliseconds;
   uint64_t id;
+  uint64_t value;
+  gateway_frame *frame; /* held in the budget; NULL for none */
   union {
     struct dispatch *dispatch;
     struct answer *answer;
@@ -105,13 +109,16 @@ struct command_list {
   size_t count, capacity;
 };
 
-struct id_list {
-  uint64_t *ids;
-  size_t count, capacity;
-};
-
 struct address; /* see address.c */
 enum { ADDRESS_LISTS = 4096 };
+
+/* What other threads may know of a channel: see channel.c. */
+struct load {
+  atomic_uint_fast64_t channel; /* 0: none; changed with the gateway's lock */
+  atomic_uint_fast64_t waiters; /* a bit each */
+  atomic_uint unsent;           /* frames sent to it that the kernel does not have yet */
+};
+enum { LOADS_IN_BLOCK = 1024, LOAD_BLOCKS = 2048 };
 
 struct gateway {
   /* Constant after gateway_create. */
@@ -134,15 +141,17 @@ struct gateway {
   struct command_list inbox;
   bool wake_pending; /* the service thread has been woken and has not taken the inbox yet */
 
-  atomic_size_t outgoing; /* bytes on their way out; any thread */
+  /* Any thread. */
+  atomic_size_t outgoing;           /* bytes on their way out */
+  atomic_uint sessions, streams;    /* open now */
+  _Atomic(struct load *) loads[LOAD_BLOCKS];
 
   /* Service thread. */
   struct command_list taken;
-  struct registry sessions;  /* struct session */
+  struct registry channels;  /* struct channel */
   struct registry exchanges; /* struct exchange */
   lws_dll2_owner_t due;      /* sessions that have something to write and no reason to wait for room */
-  struct id_list drained;    /* channels that have nothing left to write, to be told of after this turn */
-  uint32_t streams;          /* exchanges that have one */
+  uint64_t drained_waiters;  /* to be told after this turn */
   lws_dll2_owner_t awaiting; /* connections whose request's head is not there yet */
   struct address *addresses[ADDRESS_LISTS];
   uint64_t address_seed;
@@ -246,19 +255,51 @@ void exchange_finish(struct exchange *exchange);
 void exchange_give_up(struct exchange *exchange);
 void exchange_hang_up(struct exchange *exchange);
 
-/* Channels: sessions and streams, as those see them who send frames. */
-struct session *channel_session(const gateway *gateway, gateway_channel_id id); /* NULL for a stream, or one that is gone */
-struct stream *channel_stream(const gateway *gateway, gateway_channel_id id);   /* NULL for a session, or one that is gone */
-void channel_send(gateway *gateway, gateway_channel_id id, gateway_frame *frame);
-void channel_close(gateway *gateway, gateway_channel_id id, uint16_t code, const char *reason);
-bool channel_note_drained(gateway *gateway, gateway_channel_id id); /* false: to be tried again */
-void channels_tell_drained(gateway *gateway);
+/* A channel: the first member of a session or a stream. */
+struct channel;
+struct channel_kind {
+  bool is_stream;
+  /* Whether a frame may still be queued; if so it is, and `queued` is called. */
+  bool (*takes)(struct channel *channel, const gateway_frame *frame);
+  void (*queued)(struct channel *channel, const gateway_frame *frame);
+  /* There is no memory for a frame. */
+  void (*fail)(struct channel *channel);
+  /* Closes after what is queued. */
+  void (*end)(struct channel *channel, uint16_t code, const char *reason);
+  /* Twice a second. */
+  void (*watch)(struct channel *channel, lws_usec_t now);
+};
 
-void stream_begin(struct exchange *exchange, struct answer *answer); /* takes the answer */
-void stream_send(struct stream *stream, gateway_frame *frame);       /* takes the reference */
-void stream_end(struct stream *stream);
+struct channel {
+  gateway *gateway;
+  const struct channel_kind *kind;
+  gateway_channel_id id;
+  struct load *load;
+
+  /* Frames to write: a ring. */
+  gateway_frame **frames;
+  uint32_t first, count, capacity;
+  uint32_t in_flight;     /* frames taken from the ring that the kernel does not have entirely */
+  gateway_frame *few[4];  /* the ring of a channel that never had more queued */
+  lws_usec_t taken_at;    /* when the peer last took something, or there was nothing to take */
+};
+
+bool channel_open(struct channel *channel, gateway *gateway, const struct channel_kind *kind);
+void channel_close(struct channel *channel);
+struct channel *channel_find(const gateway *gateway, gateway_channel_id id); /* NULL for one that is gone */
+void channel_send(struct channel *channel, gateway_frame *frame);
+gateway_frame *channel_frame(const struct channel *channel, uint32_t index);
+gateway_frame *channel_take(struct channel *channel); /* the first frame, with its reference */
+void channel_landed(struct channel *channel);         /* what was in flight is with the kernel */
+void channels_dispatch(gateway *gateway, const struct dispatch *dispatch);
+void channels_broadcast(gateway *gateway, gateway_frame *frame);
+void channels_tell_drained(gateway *gateway);
+void channels_load(gateway *gateway, const gateway_channel_id *channels, size_t count);
+void channels_free(gateway *gateway);
+
+struct stream *stream_open(struct exchange *exchange, const char *headers); /* NULL when out of memory */
+void stream_end(struct stream *stream, gateway_frame *frame, struct answer *answer);
 void stream_called_back(struct stream *stream, enum lws_callback_reasons reason);
-void stream_watch(struct stream *stream);
 void stream_free(struct exchange *exchange);
 
 char *answer_head(const struct answer *answer, bool keep_alive, size_t *length);
@@ -267,21 +308,15 @@ struct answer *answer_problem(int status, const char *title, const char *code, c
 struct answer *answer_static(gateway *gateway, const struct request *request);
 
 struct session {
-  gateway *gateway;
+  struct channel channel;
   struct connection *connection;
   struct lws *wsi;
-  gateway_session_id id;
 
-  /* Frames to write: a ring. `queued` counts their bytes and those in flight. */
-  gateway_frame **frames;
-  uint32_t first, count, capacity;
-  gateway_frame *few[4]; /* the ring of a session that never had more queued */
-  size_t queued;
-  size_t in_flight;      /* bytes given to lws_write that libwebsockets has not passed on entirely */
+  size_t queued;         /* bytes of frames in the ring and in flight */
+  size_t in_flight;      /* of those, what was given to lws_write and libwebsockets has not passed on entirely */
   size_t copied;         /* of those, what counts in the budget: libwebsockets has a copy */
   lws_dll2_t due;        /* in the gateway's list */
   bool waits;            /* libwebsockets will call back when the socket has room */
-  bool owes_drained;     /* frames were queued since `drained` was last told */
 
   /* Reading: see flow.c. */
   unsigned pauses; /* why it is paused: PAUSED_BY_... */
@@ -299,7 +334,6 @@ struct session {
   lws_usec_t close_by;
 
   lws_usec_t heard_at; /* the last sign of life */
-  lws_usec_t taken_at; /* when the peer last took something, or there was nothing to take */
   uint64_t progress;   /* see socket_progress */
   bool pinged, ping_due;
 };
@@ -317,13 +351,12 @@ void flow_keep_time(gateway *gateway);
 
 int session_receive(struct session *session, const uint8_t *bytes, size_t length);
 int session_writable(struct session *session);
-void session_send(struct session *session, gateway_frame *frame); /* takes the reference */
 void session_wants_to_write(struct session *session);
 void sessions_write_due(gateway *gateway);
 void session_close(struct session *session, uint16_t code, const char *reason);
 void session_gone(struct session *session);
 void session_heard(struct session *session);
-void session_watch(struct session *session, lws_usec_t now);
+void session_watch(struct channel *channel, lws_usec_t now);
 
 int listener_open(gateway *gateway, char *error, size_t capacity);
 bool listener_adopt(gateway *gateway);
@@ -347,6 +380,7 @@ lws_usec_t read_patience(const gateway *gateway);
 
 /* The bytes of a finished frame on the wire, header first. */
 const uint8_t *frame_wire_bytes(const gateway_frame *frame);
+const uint8_t *frame_payload(const gateway_frame *frame);
 size_t frame_payload_length(const gateway_frame *frame);
 bool utf8_is_valid(const uint8_t *bytes, size_t length);
 

@@ -9,7 +9,7 @@
 #include "internal.h"
 
 void session_heard(struct session *session) {
-  session->heard_at = gateway_now(session->gateway);
+  session->heard_at = gateway_now(session->channel.gateway);
   session->pinged = false;
 }
 
@@ -23,28 +23,29 @@ lws_usec_t read_patience(const gateway *gateway) {
 static bool has_stalled(struct session *session, lws_usec_t now) {
   uint64_t progress = session->queued ? socket_progress(lws_get_socket_fd(session->wsi)) : session->progress;
   if (progress != session->progress) session_heard(session);
-  if (!session->queued || progress != session->progress) session->taken_at = now;
+  if (!session->queued || progress != session->progress) session->channel.taken_at = now;
   session->progress = progress;
-  return now - session->taken_at >= read_patience(session->gateway);
+  return now - session->channel.taken_at >= read_patience(session->channel.gateway);
 }
 
-void session_watch(struct session *session, lws_usec_t now) {
-  const gateway_configuration *c = &session->gateway->configuration;
+void session_watch(struct channel *channel, lws_usec_t now) {
+  struct session *session = lws_container_of(channel, struct session, channel);
+  const gateway_configuration *c = &session->channel.gateway->configuration;
   struct lws *wsi = session->wsi;
   /* Whoever is not read cannot be heard. */
   bool is_muted = session->pauses & (PAUSED_BY_RATE | PAUSED_BY_CALLBACK);
   if (session->closing && now >= session->close_by) {
-    doom(session->gateway, wsi);
+    doom(session->channel.gateway, wsi);
     return;
   }
   if (has_stalled(session, now)) {
-    session->gateway->counters.stalled += 1;
-    doom(session->gateway, wsi);
+    session->channel.gateway->counters.stalled += 1;
+    doom(session->channel.gateway, wsi);
     return;
   }
   lws_usec_t silent = is_muted ? 0 : now - session->heard_at;
   if (c->hang_up_after > 0 && silent >= (lws_usec_t)c->hang_up_after * LWS_US_PER_MS) {
-    doom(session->gateway, wsi);
+    doom(session->channel.gateway, wsi);
   } else if (c->ping_after > 0 && !session->pinged && silent >= (lws_usec_t)c->ping_after * LWS_US_PER_MS) {
     session->pinged = session->ping_due = true;
     session_wants_to_write(session);

@@ -20,12 +20,12 @@ static bool append(struct session *session, const uint8_t *bytes, size_t length)
 }
 
 static void deliver(struct session *session, const uint8_t *bytes, size_t length) {
-  gateway *gateway = session->gateway;
+  gateway *gateway = session->channel.gateway;
   if (!utf8_is_valid(bytes, length)) {
     session_close(session, 1007, "not UTF-8");
     return;
   }
-  if (!gateway->configuration.callbacks.received(gateway->context, session->id, bytes, length)) {
+  if (!gateway->configuration.callbacks.received(gateway->context, session->channel.id, bytes, length)) {
     session_pause(session, PAUSED_BY_CALLBACK);
   }
 }
@@ -41,7 +41,7 @@ int session_receive(struct session *session, const uint8_t *bytes, size_t length
   }
   /* What a frame costs does not depend on its length: a message in pieces costs as many tokens as it has frames. */
   if (!lws_remaining_packet_payload(wsi)) session_take_token(session);
-  size_t limit = session->gateway->configuration.message_limit, so_far = session->message_length;
+  size_t limit = session->channel.gateway->configuration.message_limit, so_far = session->message_length;
   size_t announced = lws_remaining_packet_payload(wsi);
   if (length > limit - so_far || announced > limit - so_far - length) {
     session_close(session, 1009, "message too large");

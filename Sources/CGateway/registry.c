@@ -43,7 +43,7 @@ void registry_remove(struct registry *registry, uint64_t id) {
   entry->object = NULL;
   registry->live -= 1;
   /* A slot whose generations are used up is retired, for an id must never name two things. The top bit of ids stays
-     clear: whoever keeps ids of sessions and requests in one table tells them apart by it. */
+     clear: channel.c marks streams with it. */
   if (entry->generation == INT32_MAX) return;
   entry->next_free = registry->first_free;
   registry->first_free = (uint32_t)id + 1;

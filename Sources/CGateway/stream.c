@@ -1,10 +1,13 @@
 /*
  * Streams: HTTP answers that go on until one side ends them (server-sent events).
  *
+ * A stream exists from its request on, but its answer begins with the first frame, or after BEGIN_AFTER_US: so a request that
+ * turns out to be wrong is answered with a problem and its status.
+ *
  * An exchange does not read while it is answered, and libwebsockets' HTTP code calls back for writing only on what it also
  * reads from (see exchange.c). So a second descriptor of the socket is watched as libwebsockets watches files: that one
- * says when the kernel has room and when the client has left. Frames lie in a ring until then and leave with one sendmsg
- * for several of them, each a chunk of its own for clients of HTTP/1.1. Nothing is copied.
+ * says when the kernel has room and when the client has left. Frames leave with one sendmsg for several of them, each a chunk of
+ * its own for clients of HTTP/1.1. Nothing is copied.
  */
 #include <errno.h>
 #include <fcntl.h>
@@ -19,103 +22,52 @@
 #include "internal.h"
 
 /* Frames that one sendmsg takes: three parts each, well below the kernel's 1,024. */
-enum { GATHERED_FRAMES = 32 };
+enum { GATHERED_FRAMES = 32, CHUNK_HEAD_BYTES = 20 };
+/* Clients wait up to twice this for the head of an answer: streams are looked at twice a second. */
+#define BEGIN_AFTER_US ((lws_usec_t)500000)
 
 static const char chunk_end[] = "\r\n";
 static const char last_chunk[] = "0\r\n\r\n";
 
-/* One frame on its way, with the chunked coding around it; without a frame, the end of the chunked coding. */
-struct chunk {
-  gateway_frame *frame;
-  char head[20];
-  uint8_t head_length, tail_length;
-};
-
 struct stream {
+  struct channel channel;
   struct exchange *exchange;
-  struct lws *watcher; /* NULL once it is closed */
+  struct answer *head;  /* until it is sent */
+  char *headers;        /* lines for any answer to this request */
+  struct lws *watcher;  /* NULL before the head is sent, and once it is closed */
+  size_t sent;          /* bytes of the first frame, with its chunk's head and end, that are with the kernel */
   bool chunked;
-
-  /* Chunks to write: a ring. `sent` bytes of the first are with the kernel. */
-  struct chunk *chunks;
-  uint32_t first, count, capacity;
-  size_t sent;
-  bool owes_drained; /* frames were queued since `drained` was last called */
-  bool ending;       /* nothing follows what is queued */
-
-  lws_usec_t wrote_at; /* when the kernel last took something */
+  bool ending;          /* nothing follows what is queued */
+  bool owes_last_chunk; /* the end of the chunked coding follows what is queued */
+  lws_usec_t opened_at;
   lws_sorted_usec_list_t rearm_timer;
 };
 
-static size_t chunk_length(const struct chunk *chunk) {
-  return chunk->head_length + (chunk->frame ? frame_payload_length(chunk->frame) : 0) + chunk->tail_length;
-}
+static struct stream *stream_of(struct channel *channel) { return lws_container_of(channel, struct stream, channel); }
 
-static struct chunk *chunk_at(struct stream *stream, uint32_t index) {
-  return &stream->chunks[(stream->first + index) % stream->capacity];
-}
-
-static bool make_room(struct stream *stream) {
-  if (stream->count < stream->capacity) return true;
-  uint32_t capacity = stream->capacity ? stream->capacity * 2 : 8;
-  struct chunk *chunks = malloc(capacity * sizeof *chunks);
-  if (!chunks) return false;
-  for (uint32_t i = 0; i < stream->count; i++) chunks[i] = *chunk_at(stream, i);
-  free(stream->chunks);
-  stream->chunks = chunks;
-  stream->capacity = capacity;
-  stream->first = 0;
-  return true;
-}
-
-/* Queues a frame, or with NULL the end of the chunked coding. Takes the reference. */
-static void enqueue(struct stream *stream, gateway_frame *frame) {
-  if (!make_room(stream)) {
-    if (frame) frame_let_go(stream->exchange->gateway, frame);
-    exchange_give_up(stream->exchange);
-    return;
-  }
-  /* From an empty queue the time that the client has to read begins anew. */
-  if (!stream->count) stream->wrote_at = gateway_now(stream->exchange->gateway);
-  struct chunk *chunk = chunk_at(stream, stream->count++);
-  *chunk = (struct chunk){.frame = frame};
-  if (!frame) {
-    chunk->head_length = (uint8_t)snprintf(chunk->head, sizeof chunk->head, "%s", last_chunk);
-  } else if (stream->chunked) {
-    int length = snprintf(chunk->head, sizeof chunk->head, "%zx\r\n", frame_payload_length(frame));
-    chunk->head_length = (uint8_t)length;
-    chunk->tail_length = sizeof chunk_end - 1;
-  }
-  if (stream->watcher) lws_callback_on_writable(stream->watcher);
-}
-
-static void drop_first(struct stream *stream) {
-  struct chunk *chunk = chunk_at(stream, 0);
-  if (chunk->frame) frame_let_go(stream->exchange->gateway, chunk->frame);
-  stream->first = (stream->first + 1) % stream->capacity;
-  stream->count -= 1;
-}
+static bool has_begun(const struct stream *stream) { return !stream->head; }
 
 /* Ends what the exchange has of the stream. */
 void stream_free(struct exchange *exchange) {
   struct stream *stream = exchange->stream;
   gateway *gateway = exchange->gateway;
   if (!stream) return;
+  gateway_channel_id id = stream->channel.id;
   exchange->stream = NULL;
-  gateway->streams -= 1;
   lws_sul_cancel(&stream->rearm_timer);
   if (stream->watcher) {
     lws_set_wsi_user(stream->watcher, NULL);
     doom(gateway, stream->watcher);
   }
-  while (stream->count) drop_first(stream);
-  free(stream->chunks);
+  channel_close(&stream->channel);
+  answer_free(stream->head);
+  free(stream->headers);
   free(stream);
-  gateway->configuration.callbacks.closed(gateway->context, gateway_stream_of(exchange->id));
+  gateway->configuration.callbacks.closed(gateway->context, id);
 }
 
 static bool watch_socket(struct stream *stream) {
-  gateway *gateway = stream->exchange->gateway;
+  gateway *gateway = stream->channel.gateway;
   int descriptor = fcntl(lws_get_socket_fd(stream->exchange->connection->wsi), F_DUPFD_CLOEXEC, 0);
   if (descriptor < 0) return false;
   lws_sock_file_fd_type second = {.filefd = descriptor};
@@ -146,89 +98,201 @@ static bool send_head(struct exchange *exchange, struct answer *answer) {
   return sent;
 }
 
-/* Takes the answer, of which there is only the head; NULL stands for one that there was no memory for. */
-void stream_begin(struct exchange *exchange, struct answer *answer) {
-  gateway *gateway = exchange->gateway;
+static void begin(struct stream *stream) {
+  struct exchange *exchange = stream->exchange;
+  if (has_begun(stream)) return;
   exchange->keep_alive = false;
-  if (answer) answer->is_chunked = exchange->request->is_modern;
-  if (exchange->request->is_head) {
-    exchange_answer(exchange, answer);
-    return;
-  }
-  struct stream *stream = calloc(1, sizeof *stream);
-  if (stream) {
-    *stream = (struct stream){.exchange = exchange, .chunked = exchange->request->is_modern};
-    stream->wrote_at = gateway_now(gateway);
-    exchange->state = STREAMING;
-    exchange->stream = stream;
-    exchange->streamed = true;
-    gateway->streams += 1;
-  }
-  if (!stream || !answer || !send_head(exchange, answer) || !watch_socket(stream)) {
-    exchange_give_up(exchange);
+  bool begun = send_head(exchange, stream->head) && watch_socket(stream);
+  answer_free(stream->head);
+  stream->head = NULL;
+  if (begun) {
+    limit_patience(stream->channel.gateway, lws_get_socket_fd(exchange->connection->wsi));
   } else {
-    limit_patience(gateway, lws_get_socket_fd(exchange->connection->wsi));
-    if (gateway->stopping) stream_end(stream);
+    exchange_give_up(exchange);
   }
-  answer_free(answer);
 }
 
-void stream_send(struct stream *stream, gateway_frame *frame) {
-  /* An empty chunk would be the end. */
-  if (stream->ending || !frame_payload_length(frame)) {
-    frame_let_go(stream->exchange->gateway, frame);
+static void wants_to_write(struct stream *stream) {
+  if (stream->watcher) lws_callback_on_writable(stream->watcher);
+}
+
+/* An empty chunk would be the end. */
+static bool takes(struct channel *channel, const gateway_frame *frame) {
+  return !stream_of(channel)->ending && frame_payload_length(frame);
+}
+
+static void queued(struct channel *channel, const gateway_frame *frame) {
+  (void)frame;
+  begin(stream_of(channel));
+  wants_to_write(stream_of(channel));
+}
+
+static void fail(struct channel *channel) { exchange_give_up(stream_of(channel)->exchange); }
+
+static char *join_lines(const char *first, const char *second) {
+  size_t length = strlen(first) + strlen(second) + 1;
+  char *joined = malloc(length);
+  if (joined) snprintf(joined, length, "%s%s", first, second);
+  return joined;
+}
+
+/* The exchange goes on with an answer that ends. */
+static void answer_instead(struct stream *stream, struct answer *answer) {
+  struct exchange *exchange = stream->exchange;
+  char *headers = answer ? join_lines(answer->headers, stream->headers) : NULL;
+  if (headers) {
+    free(answer->headers);
+    answer->headers = headers;
+  }
+  stream_free(exchange);
+  exchange_answer(exchange, answer);
+}
+
+static void finish(struct stream *stream) {
+  if (stream->ending) return;
+  begin(stream);
+  stream->ending = true;
+  stream->owes_last_chunk = stream->chunked;
+  wants_to_write(stream);
+}
+
+static void end(struct channel *channel, uint16_t code, const char *reason) {
+  struct stream *stream = stream_of(channel);
+  (void)code, (void)reason;
+  if (!stream->channel.gateway->stopping || has_begun(stream)) {
+    finish(stream);
     return;
   }
-  stream->owes_drained = true;
-  enqueue(stream, frame);
+  answer_instead(stream, answer_problem(503, "Service Unavailable", "shutting_down", "the server is stopping",
+                                        "Retry-After: 1\n"));
 }
 
-void stream_end(struct stream *stream) {
-  if (stream->ending) return;
-  stream->ending = true;
-  if (stream->chunked) {
-    enqueue(stream, NULL);
-  } else if (stream->watcher) {
-    lws_callback_on_writable(stream->watcher);
-  }
-}
-
-static int gather(struct stream *stream, struct iovec *parts) {
-  int count = 0;
-  size_t skip = stream->sent;
-  for (uint32_t i = 0; i < stream->count && i < GATHERED_FRAMES; i++) {
-    struct chunk *chunk = chunk_at(stream, i);
-    struct iovec whole[3] = {
-        {chunk->head, chunk->head_length},
-        {chunk->frame ? gateway_frame_payload(chunk->frame) : NULL,
-         chunk->frame ? frame_payload_length(chunk->frame) : 0},
-        {(char *)(uintptr_t)chunk_end, chunk->tail_length},
-    };
-    for (int part = 0; part < 3; part++) {
-      size_t skipped = skip < whole[part].iov_len ? skip : whole[part].iov_len;
-      skip -= skipped;
-      if (skipped == whole[part].iov_len) continue;
-      parts[count++] = (struct iovec){(char *)whole[part].iov_base + skipped, whole[part].iov_len - skipped};
+/* Says something where nothing was said for long, and gives up on clients that have left or do not read. */
+static void watch(struct channel *channel, lws_usec_t now) {
+  struct stream *stream = stream_of(channel);
+  gateway *gateway = channel->gateway;
+  lws_usec_t silent = now - channel->taken_at;
+  lws_usec_t limit = (lws_usec_t)gateway->configuration.heartbeat_after * LWS_US_PER_MS;
+  if (!has_begun(stream)) {
+    if (socket_has_ended(lws_get_socket_fd(stream->exchange->connection->wsi))) {
+      exchange_give_up(stream->exchange);
+    } else if (now - stream->opened_at >= BEGIN_AFTER_US) {
+      begin(stream);
     }
+  } else if (channel->count) {
+    if (silent >= read_patience(gateway)) exchange_hang_up(stream->exchange);
+  } else if (gateway->heartbeat && limit > 0 && silent >= limit && !stream->ending) {
+    channel_send(channel, gateway->heartbeat);
   }
-  return count;
+}
+
+static const struct channel_kind stream_kind = {
+    .is_stream = true, .takes = takes, .queued = queued, .fail = fail, .end = end, .watch = watch};
+
+/* The answer to HEAD is whole at once; no stream follows. */
+struct stream *stream_open(struct exchange *exchange, const char *headers) {
+  gateway *gateway = exchange->gateway;
+  if (exchange->state != WAITING) return NULL;
+  char *lines = join_lines(gateway->configuration.stream_headers, headers);
+  struct answer *head = lines ? answer_create(200, lines, NULL, 0) : NULL;
+  free(lines);
+  if (head) head->is_stream = true;
+  if (head) head->is_chunked = exchange->request->is_modern;
+  struct stream *stream = head && !exchange->request->is_head ? calloc(1, sizeof *stream) : NULL;
+  char *copy = stream ? strdup(headers) : NULL;
+  if (!copy || !channel_open(&stream->channel, gateway, &stream_kind)) {
+    free(stream);
+    free(copy);
+    exchange->keep_alive = false;
+    exchange_answer(exchange, head);
+    return NULL;
+  }
+  stream->exchange = exchange;
+  stream->head = head;
+  stream->headers = copy;
+  stream->chunked = exchange->request->is_modern;
+  stream->opened_at = gateway_now(gateway);
+  exchange->state = STREAMING;
+  exchange->stream = stream;
+  exchange->streamed = true;
+  return stream;
+}
+
+/* Takes the answer, which is sent when the stream has not begun; otherwise the frame ends it. */
+void stream_end(struct stream *stream, gateway_frame *frame, struct answer *answer) {
+  if (has_begun(stream)) {
+    answer_free(answer);
+    channel_send(&stream->channel, frame);
+    finish(stream);
+  } else {
+    answer_instead(stream, answer);
+  }
+}
+
+struct parts {
+  struct iovec list[3 * GATHERED_FRAMES + 1];
+  char heads[GATHERED_FRAMES][CHUNK_HEAD_BYTES];
+  size_t count, skip;
+};
+
+static void add_part(struct parts *parts, const void *bytes, size_t length) {
+  size_t skipped = parts->skip < length ? parts->skip : length;
+  parts->skip -= skipped;
+  if (skipped == length) return;
+  parts->list[parts->count++] = (struct iovec){(char *)(uintptr_t)bytes + skipped, length - skipped};
+}
+
+static size_t chunk_head(const gateway_frame *frame, char head[CHUNK_HEAD_BYTES]) {
+  return (size_t)snprintf(head, CHUNK_HEAD_BYTES, "%zx\r\n", frame_payload_length(frame));
+}
+
+static void gather(struct stream *stream, struct parts *parts) {
+  parts->count = 0;
+  parts->skip = stream->sent;
+  uint32_t i = 0;
+  for (; i < stream->channel.count && i < GATHERED_FRAMES; i++) {
+    const gateway_frame *frame = channel_frame(&stream->channel, i);
+    if (stream->chunked) add_part(parts, parts->heads[i], chunk_head(frame, parts->heads[i]));
+    add_part(parts, frame_payload(frame), frame_payload_length(frame));
+    if (stream->chunked) add_part(parts, chunk_end, sizeof chunk_end - 1);
+  }
+  if (stream->owes_last_chunk && i == stream->channel.count) add_part(parts, last_chunk, sizeof last_chunk - 1);
+}
+
+/* Bytes on the wire of what comes first. */
+static size_t first_length(const struct stream *stream) {
+  char head[CHUNK_HEAD_BYTES];
+  if (!stream->channel.count) return sizeof last_chunk - 1;
+  const gateway_frame *frame = channel_frame(&stream->channel, 0);
+  size_t coding = stream->chunked ? chunk_head(frame, head) + sizeof chunk_end - 1 : 0;
+  return coding + frame_payload_length(frame);
+}
+
+static bool has_something_to_write(const struct stream *stream) {
+  return stream->channel.count || stream->owes_last_chunk;
 }
 
 static void account(struct stream *stream, size_t written) {
-  stream->wrote_at = gateway_now(stream->exchange->gateway);
+  stream->channel.taken_at = gateway_now(stream->channel.gateway);
   stream->sent += written;
-  while (stream->count && stream->sent >= chunk_length(chunk_at(stream, 0))) {
-    stream->sent -= chunk_length(chunk_at(stream, 0));
-    drop_first(stream);
+  while (has_something_to_write(stream) && stream->sent >= first_length(stream)) {
+    stream->sent -= first_length(stream);
+    if (stream->channel.count) {
+      frame_let_go(stream->channel.gateway, channel_take(&stream->channel));
+    } else {
+      stream->owes_last_chunk = false;
+    }
   }
+  channel_landed(&stream->channel);
 }
 
 /* As much as the kernel takes. False when the client is gone. */
 static bool write_some(struct stream *stream) {
   int descriptor = lws_get_socket_fd(stream->exchange->connection->wsi);
-  while (stream->count) {
-    struct iovec parts[3 * GATHERED_FRAMES];
-    struct msghdr message = {.msg_iov = parts, .msg_iovlen = (size_t)gather(stream, parts)};
+  while (has_something_to_write(stream)) {
+    struct parts parts;
+    gather(stream, &parts);
+    struct msghdr message = {.msg_iov = parts.list, .msg_iovlen = parts.count};
     ssize_t written = sendmsg(descriptor, &message, MSG_NOSIGNAL | MSG_DONTWAIT);
     if (written < 0 && errno == EINTR) continue;
     if (written < 0) return errno == EAGAIN || errno == EWOULDBLOCK;
@@ -238,24 +302,20 @@ static bool write_some(struct stream *stream) {
 }
 
 static void fire_rearm(lws_sorted_usec_list_t *timer) {
-  struct stream *stream = lws_container_of(timer, struct stream, rearm_timer);
-  if (stream->watcher) lws_callback_on_writable(stream->watcher);
+  wants_to_write(lws_container_of(timer, struct stream, rearm_timer));
 }
 
 /* LWS_CALLBACK_RAW_WRITEABLE_FILE. */
 static void writable(struct stream *stream) {
   struct exchange *exchange = stream->exchange;
-  gateway *gateway = exchange->gateway;
   if (!write_some(stream)) {
     exchange_give_up(exchange);
-  } else if (stream->count) {
+  } else if (has_something_to_write(stream)) {
     /* Not from within the callback: libwebsockets 4.1 forgets what it is asked there. */
-    lws_sul_schedule(gateway->lws, 0, &stream->rearm_timer, fire_rearm, 1);
+    lws_sul_schedule(exchange->gateway->lws, 0, &stream->rearm_timer, fire_rearm, 1);
   } else if (stream->ending) {
     stream_free(exchange);
     exchange_finish(exchange);
-  } else if (stream->owes_drained) {
-    stream->owes_drained = !channel_note_drained(gateway, gateway_stream_of(exchange->id));
   }
 }
 
@@ -276,17 +336,4 @@ void stream_called_back(struct stream *stream, enum lws_callback_reasons reason)
   if (reason == LWS_CALLBACK_RAW_WRITEABLE_FILE) writable(stream);
   if (reason == LWS_CALLBACK_RAW_RX_FILE) readable(stream);
   if (reason == LWS_CALLBACK_RAW_CLOSE_FILE) exchange_give_up(stream->exchange);
-}
-
-/* Twice a second: says something where nothing was said for long, and gives up on whoever does not read. */
-void stream_watch(struct stream *stream) {
-  gateway *gateway = stream->exchange->gateway;
-  lws_usec_t silent = gateway_now(gateway) - stream->wrote_at;
-  lws_usec_t limit = (lws_usec_t)gateway->configuration.heartbeat_after * LWS_US_PER_MS;
-  if (stream->count) {
-    if (silent >= read_patience(gateway)) exchange_hang_up(stream->exchange);
-  } else if (gateway->heartbeat && limit > 0 && silent >= limit && !stream->ending) {
-    frame_hold(gateway, gateway->heartbeat);
-    enqueue(stream, gateway->heartbeat);
-  }
 }

@@ -7,6 +7,8 @@ package import Logging
 /// followed together. What is asked about it goes there.
 package final class ControllerPool: Sendable {
   private let followers: [FollowerThread]
+  /// Each has a bit in the sets of those who wait for a session.
+  package static let mostFollowers = 64
   /// What they do may be asked of it.
   package let readers: ReaderPool
 
@@ -19,9 +21,10 @@ package final class ControllerPool: Sendable {
     self.readers = readers
     let numbers = CommitNumbers()
     var followers: [FollowerThread] = []
-    for _ in 0..<max(1, count) {
+    for number in 0..<min(max(1, count), Self.mostFollowers) {
       followers.append(
-        try FollowerThread(configuration, output: output, readers: readers, numbers: numbers, logger: logger))
+        try FollowerThread(
+          configuration, number: number, output: output, readers: readers, numbers: numbers, logger: logger))
     }
     self.followers = followers
   }
@@ -35,6 +38,11 @@ package final class ControllerPool: Sendable {
   /// To all followers. Any thread.
   package func post(_ command: FollowerCommand) {
     for follower in followers { follower.post(command) }
+  }
+
+  /// Sessions have drained for which `SubscriptionOutput.isDrained` gave these followers no: a bit each. Any thread.
+  package func sessionsDrained(for followers: UInt64) {
+    for (number, follower) in self.followers.enumerated() where followers >> number & 1 == 1 { follower.post(.drained) }
   }
 
   /// Ends all followers and waits for them.

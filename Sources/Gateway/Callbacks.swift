@@ -1,47 +1,61 @@
 internal import CGateway
 
-/// The C callbacks: each one's context is the gateway, alive until `stop` returns.
+/// What the C callbacks get: alive from `Gateway.start` until `stop` returns.
+final class CallbackContext {
+  let gateway: Gateway
+  let delegate: any GatewayDelegate
+
+  init(_ gateway: Gateway, _ delegate: any GatewayDelegate) {
+    self.gateway = gateway
+    self.delegate = delegate
+  }
+
+  static func from(_ pointer: UnsafeMutableRawPointer?) -> CallbackContext {
+    Unmanaged<CallbackContext>.fromOpaque(pointer!).takeUnretainedValue()
+  }
+}
+
 let callbacks = gateway_callbacks(
   handshake: { context, request in
-    let gateway = Gateway.from(context)
-    let refusal = gateway.delegate.gateway(gateway, shouldRefuse: HTTPRequest(request.pointee))
+    let context = CallbackContext.from(context)
+    let refusal = context.delegate.gateway(context.gateway, shouldRefuse: HTTPRequest(request.pointee))
     return Int32(refusal ?? 0)
   },
   opened: { context, session, request in
-    let gateway = Gateway.from(context)
-    gateway.delegate.gateway(gateway, opened: ChannelID(rawValue: session), with: HTTPRequest(request.pointee))
+    let context = CallbackContext.from(context)
+    let session = ChannelID(rawValue: session)
+    context.delegate.gateway(context.gateway, opened: session, with: HTTPRequest(request.pointee))
   },
   received: { context, session, bytes, length in
-    let gateway = Gateway.from(context)
+    let context = CallbackContext.from(context)
     let message = UnsafeRawBufferPointer(start: bytes, count: length)
-    return gateway.delegate.gateway(gateway, received: message, from: ChannelID(rawValue: session))
+    return context.delegate.gateway(context.gateway, received: message, from: ChannelID(rawValue: session))
   },
-  drained: { context, channels, count in
-    let gateway = Gateway.from(context)
-    gateway.delegate.gateway(gateway, drained: UnsafeBufferPointer(start: channels, count: count))
+  drained: { context, waiters in
+    let context = CallbackContext.from(context)
+    context.delegate.gateway(context.gateway, drainedFor: waiters)
+  },
+  notified: { context, channel, value in
+    let context = CallbackContext.from(context)
+    context.delegate.gateway(context.gateway, notified: value, of: ChannelID(rawValue: channel))
   },
   closed: { context, channel in
-    let gateway = Gateway.from(context)
-    gateway.delegate.gateway(gateway, closed: ChannelID(rawValue: channel))
+    let context = CallbackContext.from(context)
+    context.delegate.gateway(context.gateway, closed: ChannelID(rawValue: channel))
   },
   requested: { context, id, request in
-    let gateway = Gateway.from(context)
-    gateway.delegate.gateway(gateway, requested: HTTPRequest(request.pointee), as: RequestID(rawValue: id))
+    let context = CallbackContext.from(context)
+    context.delegate.gateway(
+      context.gateway, requested: HTTPRequest(request.pointee), as: RequestID(rawValue: id))
   },
   abandoned: { context, id in
-    let gateway = Gateway.from(context)
-    gateway.delegate.gateway(gateway, abandoned: RequestID(rawValue: id))
+    let context = CallbackContext.from(context)
+    context.delegate.gateway(context.gateway, abandoned: RequestID(rawValue: id))
   },
   logged: { context, level, line in
-    let gateway = Gateway.from(context)
+    let context = CallbackContext.from(context)
     let level = GatewayLogLevel(rawValue: level) ?? .error
-    gateway.delegate.gateway(gateway, logged: String(cString: line), level: level)
+    context.delegate.gateway(context.gateway, logged: String(cString: line), level: level)
   },
-  now: { context in Gateway.from(context).clock?() ?? 0 }
+  now: { context in CallbackContext.from(context).gateway.clock?() ?? 0 }
 )
-
-extension Gateway {
-  fileprivate static func from(_ context: UnsafeMutableRawPointer?) -> Gateway {
-    Unmanaged<Gateway>.fromOpaque(context!).takeUnretainedValue()
-  }
-}

@@ -6,29 +6,26 @@ internal import CGateway
 package final class Frame: @unchecked Sendable {
   let pointer: OpaquePointer
 
-  /// A message of at most `capacity` bytes: `fill` writes valid UTF-8 into the buffer and returns how many there are.
-  package init<E: Error>(
-    capacity: Int, fill: (_ buffer: UnsafeMutableRawBufferPointer) throws(E) -> Int
-  ) throws(E) {
-    guard let pointer = gateway_frame_create(capacity) else { fatalError("out of memory for a frame") }
-    let buffer = UnsafeMutableRawBufferPointer(start: gateway_frame_payload(pointer), count: capacity)
-    do {
-      let length = try fill(buffer)
-      precondition(0...capacity ~= length, "a frame was filled beyond its capacity")
-      gateway_frame_finish(pointer, length)
-    } catch {
-      gateway_frame_release(pointer)
-      throw error
+  /// Bytes in front of a message that `init(adopting:length:)` needs for its header.
+  package static let headroom = Int(GATEWAY_FRAME_HEADROOM)
+
+  /// Takes a message over without copying it.
+  ///
+  /// - Parameter block: allocated memory, the frame's from now on: `headroom` bytes, then the message, valid UTF-8.
+  /// - Parameter length: the message's, in bytes.
+  package init(adopting block: UnsafeMutableRawPointer, length: Int) {
+    guard let pointer = gateway_frame_create(block, length, { $0?.deallocate() }) else {
+      fatalError("out of memory for a frame")
     }
     self.pointer = pointer
   }
 
-  /// A message of these bytes, valid UTF-8.
+  /// A copy of these bytes, valid UTF-8.
   package convenience init(payload: some Collection<UInt8>) {
-    self.init(capacity: payload.count) { buffer in
-      buffer.copyBytes(from: payload)
-      return payload.count
-    }
+    let length = payload.count
+    let block = UnsafeMutableRawBufferPointer.allocate(byteCount: Self.headroom + length, alignment: 1)
+    UnsafeMutableRawBufferPointer(rebasing: block[Self.headroom...]).copyBytes(from: payload)
+    self.init(adopting: block.baseAddress!, length: length)
   }
 
   deinit {

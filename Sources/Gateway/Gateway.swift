@@ -3,22 +3,19 @@ internal import Synchronization
 
 /// WebSocket and HTTP sockets: the Swift face of CGateway.
 ///
-/// A gateway runs from `init` to `stop`, and stays alive that long. Its methods may be called from any thread; what
-/// they do to a session or request that is gone already is nothing.
+/// A gateway runs from `start` to `stop`, and stays alive that long. Its methods may be called from any thread; what
+/// they do to a channel or request that is gone already is nothing.
 ///
-/// State: `stopped` (atomic) says whether `stop` was called. Everything else is constant here and guarded in C.
+/// State: `life` (atomic) says whether it was started, and stopped. Everything else is constant here and guarded in C.
 // @unchecked: the C gateway behind `pointer` takes calls from any thread.
 package final class Gateway: @unchecked Sendable {
-  let delegate: any GatewayDelegate
   let clock: (@Sendable () -> Int64)?
   private let pointer: OpaquePointer
-  private let stopped = Atomic<Bool>(false)
+  private enum Life: UInt8, AtomicRepresentable { case new, running, over }
+  private let life = Atomic<Life>(.new)
 
-  /// Opens the listening socket and starts the service thread.
-  ///
-  /// The delegate may be called before this returns, and is kept as long as the gateway.
-  package init(configuration: GatewayConfiguration, delegate: any GatewayDelegate) throws(GatewayError) {
-    self.delegate = delegate
+  /// Opens the listening socket: clients can connect, and wait.
+  package init(configuration: GatewayConfiguration) throws(GatewayError) {
     clock = configuration.clock
     pointer = try configuration.withCConfiguration { (configuration, error) throws(GatewayError) in
       var configuration = configuration
@@ -27,14 +24,20 @@ package final class Gateway: @unchecked Sendable {
       }
       return pointer
     }
-    // Balanced by `stop`: the callbacks' context is this object.
-    let context = Unmanaged.passRetained(self)
+  }
+
+  /// Starts the service thread. To be called once.
+  ///
+  /// The delegate may be called before this returns, and is kept until the gateway has stopped.
+  package func start(_ delegate: any GatewayDelegate) throws(GatewayError) {
+    // Balanced by `stop`.
+    let context = Unmanaged.passRetained(CallbackContext(self, delegate))
     var message = [CChar](repeating: 0, count: errorCapacity)
     if !gateway_start(pointer, context.toOpaque(), &message, message.count) {
       context.release()
-      stopped.store(true, ordering: .relaxed)
       throw GatewayError(message: message.withUnsafeBufferPointer { String(cString: $0.baseAddress!) })
     }
+    life.store(.running, ordering: .releasing)
   }
 
   deinit {
@@ -69,8 +72,21 @@ package final class Gateway: @unchecked Sendable {
     if channels.withContiguousStorageIfAvailable(queue) == nil { Array(channels).withUnsafeBufferPointer(queue) }
   }
 
+  /// Queues a frame for every session.
+  package func broadcast(_ frame: Frame) { gateway_broadcast(pointer, frame.pointer) }
+
+  /// Has the delegate notified once everything queued before is on its way, at the latest after the next `flush`.
+  package func notify(_ value: UInt64, of channel: ChannelID) { gateway_notify(pointer, channel.rawValue, value) }
+
   /// Has what is queued written. Not needed by the delegate.
   package func flush() { gateway_flush(pointer) }
+
+  /// Whether everything sent to a channel is with the kernel. If not, the delegate is told as soon as it is.
+  ///
+  /// - Parameter waiter: who is to be told, 0 to 63.
+  package func isDrained(_ channel: UInt64, waiter: Int) -> Bool {
+    gateway_is_drained(pointer, channel, UInt32(waiter))
+  }
 
   /// Reads from a session again whose message the delegate answered with false.
   package func resume(_ session: ChannelID) { gateway_resume(pointer, session.rawValue) }
@@ -96,10 +112,21 @@ package final class Gateway: @unchecked Sendable {
     }
   }
 
-  /// Begins to answer an HTTP request with a stream: frames follow, until `close` or until the client leaves. To a
-  /// HEAD request this is the whole answer.
-  package func beginStream(to request: RequestID, status: Int = 200, headers: [(name: String, value: String)]) {
-    gateway_stream_begin(pointer, request.rawValue, Int32(status), headerLines(headers))
+  /// Answers an HTTP request with a stream: frames follow, until `close` or until the client leaves. The answer begins with the
+  /// first frame, at the latest after a second. To be called by the delegate, when it is told of the request.
+  ///
+  /// - Returns: nil when the answer is whole already: to a HEAD request it has no body.
+  package func openStream(to request: RequestID, headers: [(name: String, value: String)]) -> ChannelID? {
+    let id = gateway_stream_open(pointer, request.rawValue, headerLines(headers))
+    return id == 0 ? nil : ChannelID(rawValue: id)
+  }
+
+  /// Ends a stream with a last frame; when nothing was sent yet, the request gets this answer instead.
+  package func end(
+    _ stream: ChannelID, with frame: Frame, or status: Int, headers: [(name: String, value: String)], body: [UInt8]
+  ) {
+    gateway_stream_end(
+      pointer, stream.rawValue, frame.pointer, Int32(status), headerLines(headers), body, body.count)
   }
 
   /// Accepts no further connections; those that are open go on.
@@ -110,8 +137,8 @@ package final class Gateway: @unchecked Sendable {
   /// Closes every session with `code`, ends every stream, lets what is queued be written for at most `grace`, and returns when the
   /// delegate has been called for the last time. Blocks; not to be called by the delegate. Further calls do nothing.
   package func stop(code: UInt16 = 1001, reason: String = "", grace: Duration = .seconds(1)) {
-    guard !stopped.exchange(true, ordering: .acquiringAndReleasing) else { return }
-    gateway_stop(pointer, code, reason, grace.milliseconds)
-    Unmanaged.passUnretained(self).release()
+    guard life.exchange(.over, ordering: .acquiringAndReleasing) == .running else { return }
+    guard let context = gateway_stop(pointer, code, reason, grace.milliseconds) else { return }
+    Unmanaged<CallbackContext>.fromOpaque(context).release()
   }
 }

@@ -23,14 +23,16 @@ extension GatewayConfiguration {
   func withCConfiguration<Result, E: Error>(
     _ body: (gateway_configuration, UnsafeMutableBufferPointer<CChar>) throws(E) -> Result
   ) throws(E) -> Result {
-    let strings = ([host, livePath, subprotocol, headerLines(staticHeaders), heartbeat] + routes).map(copy)
+    let strings =
+      ([host, livePath, subprotocol, headerLines(staticHeaders), headerLines(streamHeaders), heartbeat] + routes).map(
+        copy)
     let directory = publicDirectory.map(copy)
     defer {
       for string in strings + [directory].compactMap({ $0 }) { string.deallocate() }
     }
     let routes = UnsafeMutableBufferPointer<UnsafePointer<CChar>?>.allocate(capacity: routes.count + 1)
     defer { routes.deallocate() }
-    _ = routes.initialize(from: strings[5...].map { UnsafePointer($0.baseAddress!) } + [nil])
+    _ = routes.initialize(from: strings[6...].map { UnsafePointer($0.baseAddress!) } + [nil])
     let error = UnsafeMutableBufferPointer<CChar>.allocate(capacity: errorCapacity)
     defer { error.deallocate() }
     error.initialize(repeating: 0)
@@ -46,7 +48,8 @@ extension GatewayConfiguration {
       limits_loopback: limitsLoopback, outgoing_limit: outgoingLimit, read_timeout: readTimeout.milliseconds,
       head_timeout: headTimeout.milliseconds, body_timeout: bodyTimeout.milliseconds,
       body_rate: Int32(clamping: bodyRate), ping_after: pingAfter.milliseconds,
-      hang_up_after: hangUpAfter.milliseconds, heartbeat: strings[4].baseAddress!,
+      hang_up_after: hangUpAfter.milliseconds, stream_headers: strings[4].baseAddress!,
+      heartbeat: strings[5].baseAddress!,
       heartbeat_after: heartbeatAfter.milliseconds, callbacks: callbacks)
     return try body(configuration, error)
   }

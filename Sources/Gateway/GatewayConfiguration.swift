@@ -48,6 +48,11 @@ package struct GatewayConfiguration: Sendable {
   /// Time without a sign of life after which a session is closed.
   package var hangUpAfter = Duration.seconds(45)
 
+  /// Headers of every stream.
+  package var streamHeaders: [(name: String, value: String)] {
+    get { streamHeaderFields.map { ($0.name, $0.value) } }
+    set { streamHeaderFields = newValue.map { HeaderField(name: $0.name, value: $0.value) } }
+  }
   /// What is sent to a stream when nothing else is; empty for nothing. The default is a comment of server-sent events.
   package var heartbeat = ":\n\n"
   /// Silence after which it is sent, give or take half a second.
@@ -61,6 +66,7 @@ package struct GatewayConfiguration: Sendable {
   }
 
   private var staticHeaderFields: [HeaderField] = []
+  private var streamHeaderFields: [HeaderField] = []
 
   package init() {}
 }

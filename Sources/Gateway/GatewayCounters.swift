@@ -12,6 +12,9 @@ package struct GatewayCounters: Hashable, Sendable {
   package let stalled: Int
   /// Bytes of frames, answers and streams on their way out now. A frame that several wait for counts once.
   package let outgoing: Int
+  /// WebSocket connections, and streams, that are open now.
+  package let sessions: Int
+  package let streams: Int
 
   init(_ counters: gateway_counters) {
     address = Int(counters.address)
@@ -19,5 +22,7 @@ package struct GatewayCounters: Hashable, Sendable {
     memory = Int(counters.memory)
     stalled = Int(counters.stalled)
     outgoing = Int(counters.outgoing)
+    sessions = Int(counters.sessions)
+    streams = Int(counters.streams)
   }
 }

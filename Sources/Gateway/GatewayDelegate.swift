@@ -14,14 +14,16 @@ package protocol GatewayDelegate: AnyObject, Sendable {
   /// - Returns: whether the next one may be read; if not, `Gateway.resume` has it read.
   func gateway(_ gateway: Gateway, received message: UnsafeRawBufferPointer, from session: ChannelID) -> Bool
 
-  /// All frames sent to these channels, given by their raw values, are with the kernel. Told once after each time that frames
-  /// were queued.
-  func gateway(_ gateway: Gateway, drained channels: UnsafeBufferPointer<UInt64>)
+  /// Channels have drained for which `Gateway.isDrained` gave these waiters no: a bit each.
+  func gateway(_ gateway: Gateway, drainedFor waiters: UInt64)
 
-  /// The session, or the stream that was begun, is over, by whichever side. Nothing follows for it.
+  /// What `Gateway.notify` was given. Everything queued before that is on its way.
+  func gateway(_ gateway: Gateway, notified value: UInt64, of channel: ChannelID)
+
+  /// The session or stream is over, by whichever side. Nothing follows for it.
   func gateway(_ gateway: Gateway, closed channel: ChannelID)
 
-  /// A whole HTTP request for a dynamic route: answer it, now or later, with `respond` or `beginStream`.
+  /// A whole HTTP request for a dynamic route: answer it, now or later, with `respond` or `openStream`.
   func gateway(_ gateway: Gateway, requested request: HTTPRequest, as id: RequestID)
 
   /// The client of a request left before its answer began. Nothing follows for it.

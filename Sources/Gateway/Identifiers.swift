@@ -1,21 +1,17 @@
+internal import CGateway
+
 /// Names what frames are sent to: a WebSocket connection of a gateway, or the stream that answers a request; never used twice.
+///
+/// The low half is a small number that no two channels have at a time.
 package struct ChannelID: Hashable, Sendable {
   package let rawValue: UInt64
 
-  private static let streamMark: UInt64 = 1 << 63
-
   package init(rawValue: UInt64) { self.rawValue = rawValue }
 
-  /// The stream that answers a request.
-  package static func stream(_ request: RequestID) -> ChannelID { ChannelID(rawValue: request.rawValue | streamMark) }
-
-  package var isStream: Bool { rawValue & ChannelID.streamMark != 0 }
-
-  /// Of a stream, the request that it answers.
-  package var request: RequestID { RequestID(rawValue: rawValue & ~ChannelID.streamMark) }
+  package var isStream: Bool { gateway_channel_is_stream(rawValue) }
 }
 
-/// Names one HTTP request to a gateway; never used twice. Below 2^63.
+/// Names one HTTP request to a gateway; never used twice.
 package struct RequestID: Hashable, Sendable {
   package let rawValue: UInt64
 

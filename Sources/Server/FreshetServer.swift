@@ -12,8 +12,7 @@ import Wire
 package final class FreshetServer: Sendable {
   let configuration: ServerConfiguration
   let logger: Logger
-  let sessions = SessionTable()
-  let streams = EventStreams()
+  let sessions = Sessions()
   let waiting = WaitingRequests()
   let output: SessionOutput
   let pool: ControllerPool
@@ -24,7 +23,6 @@ package final class FreshetServer: Sendable {
   /// Seconds since 1970.
   let startTime = Date().timeIntervalSince1970
   let gateway: Gateway
-  private let front: SessionFront
 
   /// Opens the database, starts the followers and listens.
   ///
@@ -33,29 +31,22 @@ package final class FreshetServer: Sendable {
     self.configuration = configuration
     self.logger = logger
     greeting = Greeting(configuration)
-    output = SessionOutput(sessions: sessions, streams: streams, greeting: greeting)
+    do throws(GatewayError) {
+      gateway = try Gateway(configuration: FreshetServer.gatewayConfiguration(configuration))
+    } catch { throw ServerError(error.message) }
     do {
+      transactions = configuration.allowsWrites ? try TransactionQueue(configuration) : nil
+      output = SessionOutput(gateway, transactions, greeting)
       pool = try ControllerPool(
         FollowerConfiguration(configuration), followers: configuration.followers, readers: configuration.readers,
         output: output, logger: logger)
     } catch {
       throw ServerError("cannot open \(configuration.database): \(ServerError.sentence(of: error))")
     }
-    do throws(FreshetError) {
-      transactions = configuration.allowsWrites ? try TransactionQueue(configuration, pool: pool) : nil
-    } catch {
-      pool.stop()
-      throw ServerError("cannot open \(configuration.database): \(error.message)")
-    }
-    front = SessionFront()
-    do throws(GatewayError) {
-      gateway = try Gateway(configuration: FreshetServer.gatewayConfiguration(configuration), delegate: front)
-    } catch {
+    do throws(GatewayError) { try gateway.start(SessionFront(self)) } catch {
       pool.stop()
       throw ServerError(error.message)
     }
-    output.start(gateway, transactions) { [pool] session in pool.post(.sessionClosed(session)) }
-    front.start(self)
     checkPublishedQueries()
   }
 
@@ -77,6 +68,10 @@ package final class FreshetServer: Sendable {
     result.port = configuration.port
     result.publicDirectory = configuration.publicDirectory
     result.routes = Route.prefixes
+    // The last one tells nginx to pass on what comes as it comes.
+    result.streamHeaders = [
+      ("Content-Type", "text/event-stream"), ("Cache-Control", "no-store"), ("X-Accel-Buffering", "no"),
+    ]
     result.heartbeatAfter = configuration.heartbeat
     result.messageLimit = configuration.messageLimit
     result.bodyLimit = configuration.messageLimit
@@ -109,12 +104,8 @@ package final class FreshetServer: Sendable {
     gateway.stopListening()
     transactions?.drain(grace: configuration.grace)
     for request in waiting.stop() { pool.post(.abandon(request: request.rawValue)) }
-    streams.stop()
     gateway.stop(code: 1001, reason: "the server is stopping", grace: configuration.grace)
     pool.stop()
-    // Front, server and gateway keep one another, and so do output and transactions.
-    front.stop()
-    output.stop()
   }
 }
 

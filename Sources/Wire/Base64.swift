@@ -7,7 +7,7 @@ package enum Base64 {
     return values
   }()
 
-  static func encode(_ bytes: UnsafeRawBufferPointer, into output: inout [UInt8]) {
+  static func encode(_ bytes: UnsafeRawBufferPointer, into output: inout JSONWriter) {
     var index = 0
     while index < bytes.count {
       let rest = min(3, bytes.count - index)

@@ -3,25 +3,84 @@ package import LiveQuery
 /// Writes JSON into a byte buffer: no tree of objects, no strings in between.
 ///
 /// Commas are the writer's business: it puts one in front of whatever follows something in the same list.
-package struct JSONWriter {
-  package private(set) var bytes: [UInt8] = []
+///
+/// The buffer is one block of memory with room in front of the text, which `take` hands over: so a message becomes a frame
+/// without being copied.
+package struct JSONWriter: ~Copyable {
+  private var block: UnsafeMutableRawPointer
+  /// Bytes of the block in front of the text.
+  private let headroom: Int
+  /// Of the text that is written, and that there is memory for.
+  package private(set) var count = 0
+  private var capacity: Int
   private var needsComma = false
 
-  package init(reserving count: Int = 0) { bytes.reserveCapacity(count) }
+  /// - Parameter count: bytes that are likely to be written.
+  /// - Parameter headroom: bytes to leave free in front of the text.
+  package init(reserving count: Int = 0, headroom: Int = 0) {
+    self.headroom = headroom
+    capacity = max(count, 256)
+    block = .allocate(byteCount: headroom + capacity, alignment: 1)
+  }
+
+  deinit { block.deallocate() }
+
+  /// What is written.
+  package var bytes: [UInt8] { withText { Array($0) } }
+
+  package func withText<Result>(_ body: (UnsafeRawBufferPointer) -> Result) -> Result {
+    body(UnsafeRawBufferPointer(start: block + headroom, count: count))
+  }
+
+  /// Hands the memory over: `headroom` bytes, then the text. Whoever takes it deallocates it.
+  package consuming func take() -> (block: UnsafeMutableRawPointer, length: Int) {
+    let taken = (block, count)
+    discard self
+    return taken
+  }
+
+  private mutating func grow(by more: Int) {
+    capacity = max(capacity * 2, count + more)
+    let larger = UnsafeMutableRawPointer.allocate(byteCount: headroom + capacity, alignment: 1)
+    (larger + headroom).copyMemory(from: block + headroom, byteCount: count)
+    block.deallocate()
+    block = larger
+  }
+
+  @inline(__always)
+  mutating func append(_ byte: UInt8) {
+    if count == capacity { grow(by: 1) }
+    block.storeBytes(of: byte, toByteOffset: headroom + count, as: UInt8.self)
+    count += 1
+  }
+
+  /// Writes bytes as they are.
+  package mutating func append(_ bytes: UnsafeRawBufferPointer) {
+    guard let start = bytes.baseAddress, !bytes.isEmpty else { return }
+    if capacity - count < bytes.count { grow(by: bytes.count) }
+    (block + headroom + count).copyMemory(from: start, byteCount: bytes.count)
+    count += bytes.count
+  }
+
+  package mutating func append(_ bytes: [UInt8]) { bytes.withUnsafeBytes { append($0) } }
+
+  package mutating func append(_ text: StaticString) {
+    append(UnsafeRawBufferPointer(start: text.utf8Start, count: text.utf8CodeUnitCount))
+  }
 
   private mutating func separate() {
-    if needsComma { bytes.append(UInt8(ascii: ",")) }
+    if needsComma { append(UInt8(ascii: ",")) }
     needsComma = true
   }
 
   private mutating func open(_ bracket: UInt8) {
     separate()
-    bytes.append(bracket)
+    append(bracket)
     needsComma = false
   }
 
   private mutating func close(_ bracket: UInt8) {
-    bytes.append(bracket)
+    append(bracket)
     needsComma = true
   }
 
@@ -40,21 +99,38 @@ package struct JSONWriter {
   /// A member's name; its value is written next.
   package mutating func name(_ name: String) {
     string(name)
-    bytes.append(UInt8(ascii: ":"))
+    append(UInt8(ascii: ":"))
     needsComma = false
   }
 
   /// A name that is laid out as JSON already, quotes and colon included.
   package mutating func name(encoded name: [UInt8]) {
     separate()
-    bytes.append(contentsOf: name)
+    append(name)
     needsComma = false
   }
 
   /// A value that is laid out as JSON already.
   mutating func value(encoded value: [UInt8]) {
     separate()
-    bytes.append(contentsOf: value)
+    append(value)
+  }
+
+  /// Members that are laid out as JSON already, commas between them included.
+  mutating func members(encoded members: [UInt8]) {
+    if members.isEmpty { return }
+    separate()
+    append(members)
+  }
+
+  /// A member that needs no escaping.
+  mutating func member(_ name: StaticString, _ value: StaticString) {
+    separate()
+    append("\"")
+    append(name)
+    append("\":\"")
+    append(value)
+    append("\"")
   }
 
   package mutating func member(_ name: String, _ value: Int) {
@@ -77,17 +153,17 @@ package struct JSONWriter {
 
   private mutating func literal(_ text: StaticString) {
     separate()
-    bytes.append(contentsOf: UnsafeBufferPointer(start: text.utf8Start, count: text.utf8CodeUnitCount))
+    append(text)
   }
 
   package mutating func integer(_ value: some BinaryInteger) {
     separate()
-    if value < 0 { bytes.append(UInt8(ascii: "-")) }
+    if value < 0 { append(UInt8(ascii: "-")) }
     digits(UInt64(value.magnitude))
   }
 
   private mutating func digits(_ value: UInt64) {
-    if value < 10 { return bytes.append(UInt8(ascii: "0") + UInt8(value)) }
+    if value < 10 { return append(UInt8(ascii: "0") + UInt8(value)) }
     withUnsafeTemporaryAllocation(of: UInt8.self, capacity: 20) { digits in
       var start = digits.count
       var rest = value
@@ -96,7 +172,7 @@ package struct JSONWriter {
         digits.initializeElement(at: start, to: UInt8(ascii: "0") + UInt8(truncatingIfNeeded: rest % 10))
         rest /= 10
       } while rest > 0
-      bytes.append(contentsOf: UnsafeBufferPointer(rebasing: digits[start...]))
+      append(UnsafeRawBufferPointer(rebasing: UnsafeRawBufferPointer(digits)[start...]))
     }
   }
 
@@ -108,16 +184,16 @@ package struct JSONWriter {
   /// Text as SQLite holds it; bytes that are not UTF-8 become U+FFFD.
   package mutating func text(_ text: UnsafeRawBufferPointer) {
     separate()
-    bytes.append(UInt8(ascii: "\""))
+    append(UInt8(ascii: "\""))
     if JSONWriter.isPlain(text) {
-      bytes.append(contentsOf: text)
+      append(text)
     } else if String(validating: text, as: UTF8.self) != nil {
       escaped(text)
     } else {
       var mended = String(decoding: text, as: UTF8.self)
       mended.withUTF8 { escaped(UnsafeRawBufferPointer($0)) }
     }
-    bytes.append(UInt8(ascii: "\""))
+    append(UInt8(ascii: "\""))
   }
 
   /// Whether the text is ASCII without anything that JSON escapes; eight bytes a step.
@@ -146,21 +222,21 @@ package struct JSONWriter {
     for index in text.indices {
       let byte = text[index]
       guard JSONWriter.needsEscape(byte) else { continue }
-      bytes.append(contentsOf: text[start..<index])
+      append(UnsafeRawBufferPointer(rebasing: text[start..<index]))
       start = index + 1
-      bytes.append(UInt8(ascii: "\\"))
+      append(UInt8(ascii: "\\"))
       switch byte {
-      case UInt8(ascii: "\""), UInt8(ascii: "\\"): bytes.append(byte)
-      case 0x0A: bytes.append(UInt8(ascii: "n"))
-      case 0x0D: bytes.append(UInt8(ascii: "r"))
-      case 0x09: bytes.append(UInt8(ascii: "t"))
+      case UInt8(ascii: "\""), UInt8(ascii: "\\"): append(byte)
+      case 0x0A: append(UInt8(ascii: "n"))
+      case 0x0D: append(UInt8(ascii: "r"))
+      case 0x09: append(UInt8(ascii: "t"))
       default:
-        bytes.append(contentsOf: Array("u00".utf8))
-        bytes.append(JSONWriter.hexadecimal[Int(byte >> 4)])
-        bytes.append(JSONWriter.hexadecimal[Int(byte & 15)])
+        append("u00")
+        append(JSONWriter.hexadecimal[Int(byte >> 4)])
+        append(JSONWriter.hexadecimal[Int(byte & 15)])
       }
     }
-    bytes.append(contentsOf: text[start...])
+    append(UnsafeRawBufferPointer(rebasing: text[start...]))
   }
 
   private static let hexadecimal = Array("0123456789abcdef".utf8)
@@ -182,9 +258,9 @@ extension JSONWriter {
       object {
         $0.name("$blob")
         $0.separate()
-        $0.bytes.append(UInt8(ascii: "\""))
-        Base64.encode(content, into: &$0.bytes)
-        $0.bytes.append(UInt8(ascii: "\""))
+        $0.append(UInt8(ascii: "\""))
+        Base64.encode(content, into: &$0)
+        $0.append(UInt8(ascii: "\""))
       }
     }
   }
@@ -203,9 +279,10 @@ extension JSONWriter {
   private mutating func real(_ value: Double) {
     separate()
     if value.isInfinite {
-      bytes.append(contentsOf: Array((value < 0 ? "-1e999" : "1e999").utf8))
+      append(value < 0 ? "-1e999" : "1e999")
     } else {
-      bytes.append(contentsOf: value.description.utf8)
+      var text = value.description
+      text.withUTF8 { append(UnsafeRawBufferPointer($0)) }
     }
   }
 }

@@ -1,60 +1,62 @@
 package import LiveQuery
-import RankedCollections
 
-/// What a patch message says beside the patch itself.
-package struct PatchHeader {
+/// A patch: protocol 3.2 and 3.3.
+package struct PatchMessage {
   package var from: String
   package var to: String
   package var commit: Int64
   package var total: Int
   /// Nil when they are as they were.
   package var alongside: [NamedValue]?
+  package var columns: [String]
+  package var patch: Patch
+  /// The contents that the patch's indexes mean: one row for each of `patch.contents`.
+  package var rows: PackedRows
+  /// For each of them, the columns that `updated` and `moved` list; at least those that differ.
+  package var changed: [ColumnSet]
 
-  package init(from: String, to: String, commit: Int64, total: Int, alongside: [NamedValue]? = nil) {
+  package init(
+    from: String, to: String, commit: Int64, total: Int, alongside: [NamedValue]? = nil, columns: [String],
+    patch: Patch, rows: PackedRows, changed: [ColumnSet]
+  ) {
     self.from = from
     self.to = to
     self.commit = commit
     self.total = total
     self.alongside = alongside
+    self.columns = columns
+    self.patch = patch
+    self.rows = rows
+    self.changed = changed
   }
-}
 
-extension MessageBody {
-  /// A patch: protocol 3.2 and 3.3.
-  ///
-  /// - Parameters:
-  ///   - rows: the contents that the patch's indexes mean, one row for each of `patch.contents`.
-  ///   - changed: for each of them, the columns that `updated` and `moved` list; at least those that differ.
-  package static func patch(
-    _ header: PatchHeader, _ patch: Patch, rows: PackedRows, changed: [ColumnSet], _ layout: RowLayout
-  ) -> MessageBody {
-    MessageBody("patch") { writer in
-      writer.member("from", header.from)
-      writer.member("to", header.to)
-      writer.name("commit")
-      writer.integer(header.commit)
-      writer.member("total", header.total)
-      writer.list("deleted", patch.deleted) { $0.path($1) }
-      writer.list("sectionsDeleted", patch.sectionsDeleted) { $0.integer($1) }
-      writer.list("sectionsInserted", patch.sectionsInserted) { $0.section($1, rows, layout) }
-      writer.list("inserted", patch.inserted) { writer, insertion in
-        writer.array {
-          $0.integer(insertion.path.section)
-          $0.integer(insertion.path.item)
-          if let content = insertion.content { $0.row(rows, content, layout) }
-        }
+  func write(to writer: inout JSONWriter, _ shape: Shape) {
+    let layout = RowLayout(columns: columns, shape: shape)
+    writer.member("from", from)
+    writer.member("to", to)
+    writer.name("commit")
+    writer.integer(commit)
+    writer.member("total", total)
+    writer.list("deleted", patch.deleted) { $0.path($1) }
+    writer.list("sectionsDeleted", patch.sectionsDeleted) { $0.integer($1) }
+    writer.list("sectionsInserted", patch.sectionsInserted) { $0.section($1, rows, layout) }
+    writer.list("inserted", patch.inserted) { writer, insertion in
+      writer.array {
+        $0.integer(insertion.path.section)
+        $0.integer(insertion.path.item)
+        if let content = insertion.content { $0.row(rows, content, layout) }
       }
-      writer.list("moved", patch.moved) { $0.change($1, rows, changed, layout) }
-      writer.list("updated", patch.updated) { $0.change($1, rows, changed, layout) }
-      if let window = patch.window { writer.member("window", window) }
-      writer.list("filled", patch.filled) { writer, fill in
-        writer.array {
-          $0.integer(fill.offset)
-          $0.row(rows, fill.content, layout)
-        }
-      }
-      if let alongside = header.alongside { writer.member("alongside", alongside) }
     }
+    writer.list("moved", patch.moved) { $0.change($1, rows, changed, layout) }
+    writer.list("updated", patch.updated) { $0.change($1, rows, changed, layout) }
+    if let window = patch.window { writer.member("window", window) }
+    writer.list("filled", patch.filled) { writer, fill in
+      writer.array {
+        $0.integer(fill.offset)
+        $0.row(rows, fill.content, layout)
+      }
+    }
+    if let alongside { writer.member("alongside", alongside) }
   }
 }
 

@@ -1,148 +1,173 @@
 package import LiveQuery
-import RankedCollections
 
-/// A message to a client without the subscription's `id`: `{"type":"…","id":` … `,` body `}`. The body is the same for all
-/// who share a result, so it is written once.
-package struct MessageBody: Sendable {
-  package var type: StaticString
-  /// Members, without braces.
-  package var members: [UInt8]
+/// What the server sends to a subscription: protocol 3.2.
+///
+/// As JSON it is `{"type":"…","id":` … `,` members `}`. The members are the same for all who share a result.
+package enum ServerMessage {
+  case snapshot(Snapshot)
+  case rows(RowsMessage)
+  case patch(PatchMessage)
+  case unsubscribed
+  /// Where the row with a key is; nil when the result has none.
+  case located(key: [SQLValue], place: (path: IndexPath, offset: Int)?)
+  case committed(changes: Int, commit: Int64)
+  /// The answer to `ping`.
+  case pong
+  case error(FreshetError, isFatal: Bool)
+}
 
-  /// The whole message for the subscription `id`, which is laid out as JSON already, quotes included.
-  package func message(id: [UInt8]) -> [UInt8] {
-    var bytes: [UInt8] = []
-    bytes.reserveCapacity(members.count + id.count + 32)
-    bytes.append(contentsOf: "{\"type\":\"".utf8)
-    type.withUTF8Buffer { bytes.append(contentsOf: $0) }
-    bytes.append(contentsOf: "\",\"id\":".utf8)
-    bytes += id
-    if !members.isEmpty { bytes.append(UInt8(ascii: ",")) }
-    bytes += members
-    bytes.append(UInt8(ascii: "}"))
-    return bytes
-  }
+/// Rows from an offset on: a part of a snapshot, or the answer to `window` or `fetch`.
+package struct RowsMessage {
+  package var version: String
+  package var columns: [String]
+  /// The new window, in the answer to `window`.
+  package var window: Window?
+  /// Offset in the result of the first of the rows sent.
+  package var offset: Int
+  package var rows: PackedRows
+  /// Which of `rows` this message has.
+  package var range: Range<Int>
+  package var isComplete: Bool { range.upperBound == rows.count }
 
-  /// The whole message for somebody without a subscription: over HTTP.
-  package var standalone: [UInt8] {
-    Array("{\"type\":\"\(type)\",".utf8) + members + [UInt8(ascii: "}")]
-  }
-
-  init(_ type: StaticString, _ body: (inout JSONWriter) -> Void) {
-    var writer = JSONWriter()
-    body(&writer)
-    self.init(type: type, members: writer.bytes)
-  }
-
-  private init(type: StaticString, members: [UInt8]) {
-    self.type = type
-    self.members = members
+  package init(
+    version: String, columns: [String], window: Window?, offset: Int, rows: PackedRows, range: Range<Int>
+  ) {
+    self.version = version
+    self.columns = columns
+    self.window = window
+    self.offset = offset
+    self.rows = rows
+    self.range = range
   }
 }
 
-extension MessageBody {
-  package static func snapshot(_ contents: Snapshot, _ layout: RowLayout) -> MessageBody {
-    MessageBody(type: "snapshot", members: contents.message(layout.shape) { members(of: contents, layout) })
-  }
-
-  private static func members(of contents: Snapshot, _ layout: RowLayout) -> [UInt8] {
-    let sections = contents.sections.json { MessageBody.sections($0) }
-    // Most often enough: growing copies what was written.
-    var writer = JSONWriter(reserving: sections.count + contents.range.count * 96 + 512)
-    writer.member("version", contents.version)
-    writer.name("commit")
-    writer.integer(contents.commit)
-    writer.strings("columns", contents.columns)
-    writer.strings("key", contents.key)
-    writer.member("total", contents.total)
-    writer.name("sections")
-    writer.value(encoded: sections)
-    if let window = contents.window { writer.member("window", window) }
-    writer.member("offset", contents.offset)
-    writer.member("rows", contents.rows, contents.range, layout)
-    writer.member("complete", contents.isComplete)
-    if !contents.alongside.isEmpty { writer.member("alongside", contents.alongside) }
-    return writer.bytes
-  }
-
-  private static func sections(_ infos: [SectionInfo]) -> [UInt8] {
-    var writer = JSONWriter(reserving: infos.count * 64 + 2)
-    writer.array { list in for info in infos { list.object { $0.members(of: info) } } }
-    return writer.bytes
-  }
-
-  /// Rows from `offset` on: a part of a snapshot, or the answer to `window` (with the new window) or `fetch`.
-  package static func rows(
-    version: String, window: Window?, offset: Int, rows: PackedRows, range: Range<Int>, isComplete: Bool,
-    _ layout: RowLayout
-  ) -> MessageBody {
-    MessageBody("rows") { writer in
-      writer.member("version", version)
-      if let window { writer.member("window", window) }
-      writer.member("offset", offset)
-      writer.member("rows", rows, range, layout)
-      writer.member("complete", isComplete)
+extension ServerMessage {
+  package var type: StaticString {
+    switch self {
+    case .snapshot: "snapshot"
+    case .rows: "rows"
+    case .patch: "patch"
+    case .unsubscribed: "unsubscribed"
+    case .located: "located"
+    case .committed: "committed"
+    case .pong: "pong"
+    case .error: "error"
     }
   }
 
-  /// - Parameter place: nil when no row of the result has the key.
-  package static func located(key: [SQLValue], place: (path: IndexPath, offset: Int)?) -> MessageBody {
-    MessageBody("located") { writer in
-      writer.name("key")
-      if key.count == 1 { writer.value(key[0]) } else { writer.array { for value in key { $0.value(value) } } }
-      writer.name("path")
-      guard let (path, offset) = place else {
-        writer.null()
-        writer.name("offset")
-        return writer.null()
-      }
-      writer.path(path)
-      writer.member("offset", offset)
+  /// The whole message for a subscription; without an id, for somebody who has none: over HTTP.
+  ///
+  /// - Parameter members: what `members` returned, when several get them.
+  package func write(to writer: inout JSONWriter, id: String?, _ shape: Shape, members: [UInt8]? = nil) {
+    writer.object {
+      $0.head(type, id)
+      if let members { $0.members(encoded: members) } else { writeMembers(to: &$0, shape) }
     }
   }
 
-  package static func committed(changes: Int, commit: Int64) -> MessageBody {
-    MessageBody("committed") { writer in
+  /// The members without braces.
+  package func members(_ shape: Shape) -> [UInt8] {
+    var writer = JSONWriter(reserving: likelyLength)
+    writeMembers(to: &writer, shape)
+    return writer.bytes
+  }
+
+  /// Most often enough: growing copies what was written.
+  package var likelyLength: Int {
+    switch self {
+    case .snapshot(let snapshot): snapshot.range.count * 96 + 1_024
+    case .rows(let rows): rows.range.count * 96 + 512
+    default: 512
+    }
+  }
+
+  private func writeMembers(to writer: inout JSONWriter, _ shape: Shape) {
+    switch self {
+    case .snapshot(let snapshot):
+      writer.members(encoded: snapshot.message(shape) { snapshot.members(shape, reserving: likelyLength) })
+    case .rows(let rows): rows.write(to: &writer, shape)
+    case .patch(let patch): patch.write(to: &writer, shape)
+    case .unsubscribed, .pong: break
+    case .located(let key, let place): writer.located(key, place)
+    case .committed(let changes, let commit):
       writer.member("changes", changes)
       writer.name("commit")
       writer.integer(commit)
+    case .error(let error, let isFatal): writer.members(of: error, isFatal: isFatal)
     }
   }
 
   /// The first message on a connection.
-  package static func hello(server: String, epoch: String, limits: [(name: String, value: Int)]) -> [UInt8] {
-    var writer = JSONWriter()
+  package static func writeHello(
+    to writer: inout JSONWriter, server: String, epoch: String, limits: [(name: String, value: Int)]
+  ) {
     writer.object { object in
-      object.member("type", "hello")
-      object.member("protocol", "freshet.v1")
+      object.member("type", "hello" as StaticString)
+      object.member("protocol", "freshet.v1" as StaticString)
       object.member("server", server)
       object.member("epoch", epoch)
       object.name("limits")
       object.object { for (name, value) in limits { $0.member(name, value) } }
     }
+  }
+}
+
+extension RowsMessage {
+  fileprivate func write(to writer: inout JSONWriter, _ shape: Shape) {
+    writer.member("version", version)
+    if let window { writer.member("window", window) }
+    writer.member("offset", offset)
+    writer.member("rows", rows, range, RowLayout(columns: columns, shape: shape))
+    writer.member("complete", isComplete)
+  }
+}
+
+extension Snapshot {
+  fileprivate func members(_ shape: Shape, reserving length: Int) -> [UInt8] {
+    let encodedSections = sections.json { Self.json($0) }
+    var writer = JSONWriter(reserving: encodedSections.count + length)
+    writer.member("version", version)
+    writer.name("commit")
+    writer.integer(commit)
+    writer.strings("columns", columns)
+    writer.strings("key", key)
+    writer.member("total", total)
+    writer.name("sections")
+    writer.value(encoded: encodedSections)
+    if let window { writer.member("window", window) }
+    writer.member("offset", offset)
+    writer.member("rows", rows, range, RowLayout(columns: columns, shape: shape))
+    writer.member("complete", isComplete)
+    if !alongside.isEmpty { writer.member("alongside", alongside) }
     return writer.bytes
   }
 
-  package static let unsubscribed = MessageBody("unsubscribed") { _ in }
-
-  /// The answer to `ping`.
-  package static let pong = MessageBody("pong") { _ in }
-
-  package static func error(_ error: FreshetError, isFatal: Bool) -> MessageBody {
-    MessageBody("error") { $0.members(of: error, isFatal: isFatal) }
-  }
-
-  /// An error that belongs to no subscription.
-  package static func anonymous(_ error: FreshetError) -> [UInt8] {
-    var writer = JSONWriter()
-    writer.object {
-      $0.member("type", "error")
-      $0.members(of: error, isFatal: false)
-    }
+  private static func json(_ infos: [SectionInfo]) -> [UInt8] {
+    var writer = JSONWriter(reserving: infos.count * 64 + 2)
+    writer.array { list in for info in infos { list.object { $0.members(of: info) } } }
     return writer.bytes
   }
 }
 
 extension JSONWriter {
+  fileprivate mutating func head(_ type: StaticString, _ id: String?) {
+    member("type", type)
+    if let id { member("id", id) }
+  }
+
+  fileprivate mutating func located(_ key: [SQLValue], _ place: (path: IndexPath, offset: Int)?) {
+    name("key")
+    if key.count == 1 { value(key[0]) } else { array { for value in key { $0.value(value) } } }
+    name("path")
+    guard let (path, offset) = place else {
+      null()
+      name("offset")
+      return null()
+    }
+    self.path(path)
+    member("offset", offset)
+  }
+
   mutating func strings(_ name: String, _ values: [String]) {
     self.name(name)
     array { for value in values { $0.string(value) } }
@@ -180,7 +205,7 @@ extension JSONWriter {
     member("count", section.count)
   }
 
-  mutating func members(of error: FreshetError, isFatal: Bool) {
+  package mutating func members(of error: FreshetError, isFatal: Bool) {
     member("code", error.code.rawValue)
     member("message", error.message)
     member("retryable", error.code.isRetryable)

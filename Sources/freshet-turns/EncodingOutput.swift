@@ -27,35 +27,26 @@ final class EncodingOutput: SubscriptionOutput {
 
   private let counts = Mutex(Counts())
 
-  func isDrained(_ session: UInt64) -> Bool { true }
+  func isDrained(_ session: UInt64, for follower: Int) -> Bool { true }
   func subscriptionEnded(_ key: SubscriptionKey) {}
 
-  func send(_ delivery: Delivery, shape: Shape, to recipients: [Recipients]) {
+  func send(_ message: ServerMessage, shape: Shape, to recipients: [Recipients]) {
     counts.withLock { counts in
-      switch delivery {
+      switch message {
       case .snapshot(let snapshot):
         counts.snapshots += 1
         counts.isWhole = snapshot.isComplete
       case .rows(let rows): counts.isWhole = rows.isComplete
-      case .patch(let message):
-        counts.bytes += encode(message, shape, recipients[0].id).count
+      case .patch(let patch):
+        var writer = JSONWriter(reserving: message.likelyLength)
+        message.write(to: &writer, id: recipients[0].id, shape)
+        counts.bytes += writer.count
         counts.patches += 1
-        counts.operations = Operations(message.patch)
-      case .unsubscribed, .located: break
+        counts.operations = Operations(patch.patch)
+      case .unsubscribed, .located, .committed, .pong: break
       case .error: counts.errors += 1
       }
     }
-  }
-
-  private func encode(_ message: PatchDelivery, _ shape: Shape, _ id: String) -> [UInt8] {
-    let header = PatchHeader(
-      from: message.from, to: message.to, commit: message.commit, total: message.total, alongside: message.alongside)
-    let body = MessageBody.patch(
-      header, message.patch, rows: message.rows, changed: message.changed,
-      RowLayout(columns: message.columns, shape: shape))
-    var writer = JSONWriter()
-    writer.string(id)
-    return body.message(id: writer.bytes)
   }
 
   /// What was sent since the last call.

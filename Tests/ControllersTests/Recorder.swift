@@ -6,6 +6,7 @@ import Store
 import Synchronization
 import TestSupport
 import Testing
+import Wire
 
 @testable import Controllers
 
@@ -38,10 +39,10 @@ final class Recorder: SubscriptionOutput {
     }
   }
 
-  func isDrained(_ session: UInt64) -> Bool { state.withLock { !$0.slow.contains(session) } }
+  func isDrained(_ session: UInt64, for follower: Int) -> Bool { state.withLock { !$0.slow.contains(session) } }
 
-  func send(_ delivery: Delivery, shape: Shape, to recipients: [Recipients]) {
-    let sent = Sent(delivery, recipients)
+  func send(_ message: ServerMessage, shape: Shape, to recipients: [Recipients]) {
+    let sent = Sent(message, recipients)
     state.withLock { $0.sent.append(sent) }
   }
 
@@ -57,9 +58,9 @@ final class Recorder: SubscriptionOutput {
 }
 
 extension Recorder.Sent {
-  init(_ delivery: Delivery, _ recipients: [Recipients]) {
+  init(_ message: ServerMessage, _ recipients: [Recipients]) {
     self.recipients = recipients
-    switch delivery {
+    switch message {
     case .snapshot(let snapshot):
       self.delivery = "snapshot \(snapshot.total)"
       version = snapshot.version
@@ -75,7 +76,7 @@ extension Recorder.Sent {
         message.columns.indices.filter { set.contains($0) }.map { "\($0)" }.joined(separator: ",")
       }
       version = message.to
-    case .unsubscribed: self.delivery = "unsubscribed"
+    case .unsubscribed, .committed, .pong: self.delivery = "\(message.type)"
     case .located(_, let place):
       self.delivery = "located \(place.map { "\($0.path.section),\($0.path.item) \($0.offset)" } ?? "null")"
     case .error(let error, let isFatal): self.delivery = "\(isFatal ? "fatal" : "error") \(error.code.rawValue)"
@@ -104,7 +105,7 @@ final class FollowerFixture {
     logger.logLevel = .critical
     readers = ReaderPool(path: path, count: 2, logger: logger)
     follower = try FollowerThread(
-      configuration, output: recorder, readers: readers, numbers: CommitNumbers(), logger: logger)
+      configuration, number: 0, output: recorder, readers: readers, numbers: CommitNumbers(), logger: logger)
     writer = try SQLiteSession(path: path)
   }
 
@@ -126,7 +127,7 @@ final class FollowerFixture {
   @discardableResult
   func snapshot(_ query: Query) -> String {
     let answer = ask(query)
-    // A turn answers before it sends what is new: when the next one answers, that is done.
+    // A tick answers before it sends what is new: when the next one answers, that is done.
     _ = ask(query)
     return answer
   }

@@ -81,18 +81,18 @@ import Testing
   }
 
   @Test func `What waits for a stream counts until it is over`() throws {
-    let recorder = Recorder(answer: { gateway, _, id in gateway.beginStream(to: id, headers: []) })
+    let recorder = Recorder.streaming()
     try withGateway(recorder) { gateway in
       let socket = try ask(gateway, 0)
-      let (stream, _) = try recorder.nextRequest()
+      let stream = try recorder.nextStream()
       let frame = Frame(payload: [UInt8](repeating: 97, count: Self.large))
-      for _ in 0..<2 { gateway.send(frame, to: .stream(stream)) }
+      for _ in 0..<2 { gateway.send(frame, to: stream) }
       #expect(eventually { gateway.counters.outgoing == frame.size })
       socket.reset()
-      #expect(try recorder.nextStreamClosed() == stream)
+      #expect(try recorder.nextClosed() == stream)
       #expect(gateway.counters.outgoing == 0)
       // To one that is gone.
-      gateway.send(frame, to: .stream(stream))
+      gateway.send(frame, to: stream)
       #expect(eventually { gateway.counters.outgoing == 0 })
     }
   }

@@ -66,7 +66,8 @@ import Testing
     let recorder = Recorder()
     var configuration = GatewayConfiguration()
     configuration.host = "127.0.0.1"
-    let gateway = try Gateway(configuration: configuration, delegate: recorder)
+    let gateway = try Gateway(configuration: configuration)
+    try gateway.start(recorder)
     let clients = try (0..<10).map { _ in try RawWebSocket(port: gateway.port) }
     for _ in clients {
       let (session, _) = try recorder.nextOpened()
@@ -87,7 +88,8 @@ import Testing
 
   @Test func `stop does not wait longer than its grace for clients that do not read`() throws {
     let recorder = Recorder()
-    let gateway = try Gateway(configuration: GatewayConfiguration(), delegate: recorder)
+    let gateway = try Gateway(configuration: GatewayConfiguration())
+    try gateway.start(recorder)
     let client = try RawWebSocket(port: gateway.port, receiveBuffer: 4096)
     let (session, _) = try recorder.nextOpened()
     gateway.send(Frame(payload: [UInt8](repeating: 97, count: 16 << 20)), to: session)

@@ -8,7 +8,8 @@ final class Recorder: GatewayDelegate {
   enum Event: Sendable {
     case opened(ChannelID, HTTPRequest)
     case received(ChannelID, [UInt8])
-    case drained(ChannelID)
+    case drained(waiters: UInt64)
+    case notified(ChannelID, UInt64)
     case closed(ChannelID)
     case requested(RequestID, HTTPRequest)
     case abandoned(RequestID)
@@ -21,13 +22,16 @@ final class Recorder: GatewayDelegate {
   private let answer: @Sendable (Gateway, HTTPRequest, RequestID) -> Void
   private let react: @Sendable (Gateway, ChannelID, [UInt8]) -> Void
   private let goesOn: @Sendable () -> Bool
+  /// Headers of the streams that answer requests; nil: `answer` does.
+  private let stream: [HeaderField]?
 
   init(
     refuse: @escaping @Sendable (HTTPRequest) -> Int? = { _ in nil },
     answer: @escaping @Sendable (Gateway, HTTPRequest, RequestID) -> Void = { _, _, _ in },
     react: @escaping @Sendable (Gateway, ChannelID, [UInt8]) -> Void = { _, _, _ in },
-    goesOn: @escaping @Sendable () -> Bool = { true }
+    goesOn: @escaping @Sendable () -> Bool = { true }, stream: [HeaderField]? = nil
   ) {
+    self.stream = stream
     self.refuse = refuse
     self.answer = answer
     self.react = react
@@ -70,8 +74,11 @@ final class Recorder: GatewayDelegate {
     String(decoding: try nextMessage(), as: UTF8.self)
   }
 
-  func nextDrained() throws -> ChannelID {
-    try next { if case .drained(let session) = $0 { session } else { nil } }
+  /// Waits until everything sent to a channel is with the kernel, as somebody would who has more to send.
+  func waitUntilDrained(_ gateway: Gateway, _ channel: ChannelID, waiter: Int = 0) throws {
+    if gateway.isDrained(channel.rawValue, waiter: waiter) { return }
+    let waiters = try next { if case .drained(let waiters) = $0 { waiters } else { nil } }
+    guard waiters >> waiter & 1 == 1 else { throw RawSocket.Failure(description: "another waiter was told") }
   }
 
   func nextClosed(within seconds: Double = 10) throws -> ChannelID {
@@ -82,12 +89,19 @@ final class Recorder: GatewayDelegate {
     try next { if case .requested(let id, let request) = $0 { (id, request) } else { nil } }
   }
 
-  func nextStreamDrained() throws -> RequestID {
-    try next { if case .drained(let channel) = $0, channel.isStream { channel.request } else { nil } }
+  /// Of a request that was answered with a stream: see `streaming`.
+  func nextStream() throws -> ChannelID {
+    try next { if case .opened(let channel, _) = $0, channel.isStream { channel } else { nil } }
   }
 
-  func nextStreamClosed(within seconds: Double = 10) throws -> RequestID {
-    try next(within: seconds) { if case .closed(let channel) = $0, channel.isStream { channel.request } else { nil } }
+  /// One that answers every request with a stream.
+  static func streaming(headers: [(name: String, value: String)] = []) -> Recorder {
+    Recorder(stream: headers.map { HeaderField(name: $0.name, value: $0.value) })
+  }
+
+  struct HeaderField {
+    var name: String
+    var value: String
   }
 
   func nextAbandoned() throws -> RequestID {
@@ -108,9 +122,9 @@ final class Recorder: GatewayDelegate {
     return goesOn()
   }
 
-  func gateway(_ gateway: Gateway, drained sessions: UnsafeBufferPointer<UInt64>) {
-    for session in sessions { record(.drained(ChannelID(rawValue: session))) }
-  }
+  func gateway(_ gateway: Gateway, drainedFor waiters: UInt64) { record(.drained(waiters: waiters)) }
+
+  func gateway(_ gateway: Gateway, notified value: UInt64, of channel: ChannelID) { record(.notified(channel, value)) }
 
   func gateway(_ gateway: Gateway, closed session: ChannelID) {
     record(.closed(session))
@@ -118,7 +132,10 @@ final class Recorder: GatewayDelegate {
 
   func gateway(_ gateway: Gateway, requested request: HTTPRequest, as id: RequestID) {
     record(.requested(id, request))
-    answer(gateway, request, id)
+    guard let stream else { return answer(gateway, request, id) }
+    if let channel = gateway.openStream(to: id, headers: stream.map { ($0.name, $0.value) }) {
+      record(.opened(channel, request))
+    }
   }
 
   func gateway(_ gateway: Gateway, abandoned request: RequestID) {
@@ -137,7 +154,8 @@ func withGateway<Result>(
 ) throws -> Result {
   var configuration = GatewayConfiguration()
   configure(&configuration)
-  let gateway = try Gateway(configuration: configuration, delegate: recorder)
+  let gateway = try Gateway(configuration: configuration)
+  try gateway.start(recorder)
   defer { gateway.stop(grace: .milliseconds(200)) }
   return try body(gateway)
 }

@@ -9,144 +9,180 @@ import Testing
   /// A request whose answer is a stream that has begun.
   private func begin(
     _ gateway: Gateway, _ recorder: Recorder, receiveBuffer: Int32? = nil, request: String = "GET /v1/x HTTP/1.1"
-  ) throws -> (socket: RawSocket, id: RequestID, head: RawResponse) {
+  ) throws -> (socket: RawSocket, id: ChannelID, head: RawResponse) {
     let socket = try RawSocket(port: gateway.port, receiveBuffer: receiveBuffer)
     try socket.write("\(request)\r\nHost: localhost\r\n\r\n")
-    let id = try recorder.nextRequest().0
-    gateway.beginStream(to: id, headers: [("Content-Type", "text/event-stream")])
-    return (socket, id, try socket.readResponse())
+    let stream = try recorder.nextStream()
+    gateway.send(text("first"), to: stream)
+    let head = try socket.readResponse()
+    let isChunked = head.headers["transfer-encoding"] != nil
+    #expect(try isChunked ? socket.readChunk() == bytes("first") : socket.read(5) == bytes("first"))
+    return (socket, stream, head)
   }
 
   @Test func `Frames arrive one by one as chunks, and the end is the end of the chunks`() throws {
-    let recorder = Recorder()
+    let recorder = Recorder.streaming(headers: [("Content-Type", "text/event-stream")])
     try withGateway(recorder) { gateway in
       let (socket, id, head) = try begin(gateway, recorder)
       #expect(head.status == 200 && head.headers["content-type"] == "text/event-stream")
       #expect(head.headers["transfer-encoding"] == "chunked" && head.headers["content-length"] == nil)
       for word in ["one", "two", "three"] {
-        gateway.send(text(word), to: .stream(id))
+        gateway.send(text(word), to: id)
         #expect(try socket.readChunk() == bytes(word))
-        #expect(try recorder.nextStreamDrained() == id)
+        try recorder.waitUntilDrained(gateway, id)
       }
-      for index in 0..<100 { gateway.send(text("\(index)"), to: .stream(id)) }
+      for index in 0..<100 { gateway.send(text("\(index)"), to: id) }
       for index in 0..<100 { #expect(try socket.readChunk() == bytes("\(index)")) }
-      gateway.close(.stream(id))
-      gateway.send(text("late"), to: .stream(id))
+      gateway.close(id)
+      gateway.send(text("late"), to: id)
       #expect(try socket.readToEnd() == bytes("0\r\n\r\n"))
-      #expect(try recorder.nextStreamClosed() == id)
+      #expect(try recorder.nextClosed() == id)
       socket.close()
       #expect(!recorder.rest().contains { if case .abandoned = $0 { true } else { false } })
     }
   }
 
   @Test func `A client of HTTP 1.0 gets the frames as they are`() throws {
-    let recorder = Recorder()
+    let recorder = Recorder.streaming(headers: [("Content-Type", "text/event-stream")])
     try withGateway(recorder) { gateway in
       let (socket, id, head) = try begin(gateway, recorder, request: "GET /v1/x HTTP/1.0")
       #expect(head.headers["transfer-encoding"] == nil && head.headers["connection"] == "close")
-      gateway.send(text("one"), to: .stream(id))
-      gateway.send(text("two"), to: .stream(id))
-      gateway.close(.stream(id))
+      gateway.send(text("one"), to: id)
+      gateway.send(text("two"), to: id)
+      gateway.close(id)
       #expect(try socket.readToEnd() == bytes("onetwo"))
-      #expect(try recorder.nextStreamClosed() == id)
+      #expect(try recorder.nextClosed() == id)
     }
   }
 
   @Test func `A HEAD request gets the head alone`() throws {
-    let recorder = Recorder()
+    let recorder = Recorder.streaming(headers: [("Content-Type", "text/event-stream")])
     try withGateway(recorder) { gateway in
-      let (socket, _, head) = try begin(gateway, recorder, request: "HEAD /v1/x HTTP/1.1")
+      let socket = try RawSocket(port: gateway.port)
+      try socket.write("HEAD /v1/x HTTP/1.1\r\nHost: localhost\r\n\r\n")
+      let head = try socket.readResponse(bodyless: true)
       #expect(head.status == 200 && head.headers["content-type"] == "text/event-stream")
       #expect(try socket.readToEnd().isEmpty)
     }
     #expect(!recorder.rest().contains { if case .closed = $0 { true } else { false } })
   }
 
+  @Test func `An answer begins with the first frame, or with an error in its place`() throws {
+    let recorder = Recorder.streaming(headers: [("X-Origin", "all")])
+    try withGateway(recorder, configure: { $0.streamHeaders = [("X-Stream", "yes")] }) { gateway in
+      let socket = try RawSocket(port: gateway.port)
+      for answersInstead in [true, false] {
+        try socket.write("GET /v1/x HTTP/1.1\r\nHost: localhost\r\n\r\n")
+        let stream = try recorder.nextStream()
+        if !answersInstead { gateway.send(text("one"), to: stream) }
+        gateway.end(stream, with: text("the end"), or: 400, headers: [("X-Answer", "no")], body: bytes("wrong"))
+        #expect(try recorder.nextClosed() == stream)
+        let answer = try socket.readResponse()
+        #expect(answer.headers["x-origin"] == "all")
+        #expect(answer.status == (answersInstead ? 400 : 200))
+        #expect(answer.headers["x-stream"] == (answersInstead ? nil : "yes"))
+        #expect(answer.headers["x-answer"] == (answersInstead ? "no" : nil))
+        #expect(!answersInstead || answer.text == "wrong")
+      }
+      for chunk in ["one", "the end"] { #expect(try socket.readChunk() == bytes(chunk)) }
+      #expect(try socket.readToEnd() == bytes("0\r\n\r\n"))
+      #expect(gateway.counters.outgoing == 0)
+    }
+  }
+
+  @Test func `A gateway that stops answers the requests whose streams have not begun`() throws {
+    let recorder = Recorder.streaming()
+    var socket: RawSocket?
+    try withGateway(recorder) { gateway in
+      socket = try RawSocket(port: gateway.port)
+      try socket?.write("GET /v1/x HTTP/1.1\r\nHost: localhost\r\n\r\n")
+      _ = try recorder.nextStream()
+    }
+    let answer = try socket?.readResponse()
+    #expect(answer?.status == 503 && answer?.text.contains("shutting_down") == true)
+  }
+
   @Test(arguments: [true, false])
   func `A client that leaves is noticed at once`(orderly: Bool) throws {
-    let recorder = Recorder()
+    let recorder = Recorder.streaming(headers: [("Content-Type", "text/event-stream")])
     try withGateway(recorder) { gateway in
       let (socket, id, _) = try begin(gateway, recorder)
       if orderly { socket.close() } else { socket.reset() }
-      #expect(try recorder.nextStreamClosed(within: 5) == id)
-      gateway.send(text("x"), to: .stream(id))
-      gateway.close(.stream(id))
+      #expect(try recorder.nextClosed(within: 5) == id)
+      gateway.send(text("x"), to: id)
+      gateway.close(id)
       #expect(try RawSocket(port: gateway.port).request("GET", "/nosuch").status == 404)
     }
   }
 
-  @Test func `Sessions and streams get one frame by one call, and are told of alike`() throws {
-    let recorder = Recorder(answer: { gateway, _, id in gateway.beginStream(to: id, headers: []) })
+  @Test func `Sessions and streams get one frame by one call, and drain alike`() throws {
+    let recorder = Recorder.streaming()
     try withGateway(recorder) { gateway in
       let client = try RawWebSocket(port: gateway.port)
       let (session, _) = try recorder.nextOpened()
       let socket = try RawSocket(port: gateway.port)
       try socket.write("GET /v1/x HTTP/1.1\r\nHost: x\r\n\r\n")
-      let stream = ChannelID.stream(try recorder.nextRequest().0)
-      #expect(try socket.readResponse().status == 200)
+      let stream = try recorder.nextStream()
       gateway.queue(text("shared"), to: [stream.rawValue, session.rawValue, 77, 77 | 1 << 63])
       gateway.flush()
+      #expect(try socket.readResponse().status == 200)
       #expect(try client.readFrame().text == "shared")
       #expect(try socket.readChunk() == bytes("shared"))
-      var drained: Set<ChannelID> = []
-      while drained.count < 2 {
-        drained.insert(try recorder.next { if case .drained(let channel) = $0 { channel } else { nil } })
-      }
-      #expect(drained == [stream, session])
+      for channel in [stream, session] { try recorder.waitUntilDrained(gateway, channel) }
+      #expect(gateway.counters.sessions == 1 && gateway.counters.streams == 1)
       for channel in [stream, session] { gateway.close(channel) }
       #expect(try socket.readChunk() == [])
       #expect(try client.readCloseCode() == 1000)
     }
   }
 
-  @Test func `A client that leaves before the stream begins has abandoned its request`() throws {
-    let recorder = Recorder()
+  @Test func `A client that leaves before the stream begins ends it`() throws {
+    let recorder = Recorder.streaming()
     try withGateway(recorder) { gateway in
       let socket = try RawSocket(port: gateway.port)
       try socket.write("GET /v1/x HTTP/1.1\r\nHost: localhost\r\n\r\n")
-      let id = try recorder.nextRequest().0
+      let stream = try recorder.nextStream()
       socket.close()
-      #expect(try recorder.nextAbandoned() == id)
-      gateway.beginStream(to: id, headers: [])
+      #expect(try recorder.nextClosed() == stream)
+      gateway.send(text("x"), to: stream)
       #expect(try RawSocket(port: gateway.port).request("GET", "/nosuch").status == 404)
     }
-    #expect(!recorder.rest().contains { if case .closed = $0 { true } else { false } })
+    #expect(!recorder.rest().contains { if case .abandoned = $0 { true } else { false } })
   }
 
   @Test func `What a client does not read waits, is told of, and arrives whole`() throws {
-    let recorder = Recorder()
+    let recorder = Recorder.streaming(headers: [("Content-Type", "text/event-stream")])
     try withGateway(recorder) { gateway in
       let (socket, id, _) = try begin(gateway, recorder, receiveBuffer: 4_096)
       let large = [UInt8](repeating: UInt8(ascii: "x"), count: 400_000)
       let frame = Frame(payload: large)
-      for _ in 0..<40 { gateway.send(frame, to: .stream(id)) }
+      for _ in 0..<40 { gateway.send(frame, to: id) }
       for _ in 0..<20 { #expect(try RawSocket(port: gateway.port).request("GET", "/nosuch").status == 404) }
-      // The first frames may have been told of: the kernel takes some megabytes.
-      _ = recorder.rest()
+      #expect(!gateway.isDrained(id.rawValue, waiter: 5))
       // Others are served meanwhile.
       for _ in 0..<20 { #expect(try RawSocket(port: gateway.port).request("GET", "/nosuch").status == 404) }
       #expect(!recorder.rest().contains { if case .drained = $0 { true } else { false } })
       for _ in 0..<40 { #expect(try socket.readChunk() == large) }
-      #expect(try recorder.nextStreamDrained() == id)
+      _ = try recorder.next { if case .drained(32) = $0 { true } else { nil } }
     }
   }
 
   @Test func `Input after the request neither disturbs the stream nor keeps its end from being noticed`() throws {
-    let recorder = Recorder()
+    let recorder = Recorder.streaming(headers: [("Content-Type", "text/event-stream")])
     try withGateway(recorder) { gateway in
       let (socket, id, _) = try begin(gateway, recorder)
       try socket.write("GET /v1/y HTTP/1.1\r\nHost: localhost\r\n\r\n")
       for _ in 0..<10 {
-        gateway.send(text("x"), to: .stream(id))
+        gateway.send(text("x"), to: id)
         #expect(try socket.readChunk() == bytes("x"))
       }
       socket.reset()
-      #expect(try recorder.nextStreamClosed(within: 5) == id)
+      #expect(try recorder.nextClosed(within: 5) == id)
     }
   }
 
   @Test func `Silence is filled with heartbeats`() throws {
-    let recorder = Recorder()
+    let recorder = Recorder.streaming(headers: [("Content-Type", "text/event-stream")])
     let configure = { (configuration: inout GatewayConfiguration) in
       configuration.heartbeat = ":\n\n"
       configuration.heartbeatAfter = .milliseconds(100)
@@ -154,35 +190,35 @@ import Testing
     try withGateway(recorder, configure: configure) { gateway in
       let (socket, id, _) = try begin(gateway, recorder)
       for _ in 0..<2 { #expect(try socket.readChunk() == bytes(":\n\n")) }
-      gateway.send(text("x"), to: .stream(id))
+      gateway.send(text("x"), to: id)
       while case let chunk = try socket.readChunk(), chunk != bytes("x") { #expect(chunk == bytes(":\n\n")) }
-      #expect(try recorder.nextStreamDrained() == id, "of what was sent, not of heartbeats")
+      try recorder.waitUntilDrained(gateway, id)
     }
   }
 
   @Test func `A gateway that stops ends its streams after what is queued`() throws {
-    let recorder = Recorder()
+    let recorder = Recorder.streaming(headers: [("Content-Type", "text/event-stream")])
     var streams: [RawSocket] = []
     try withGateway(recorder) { gateway in
       for _ in 0..<3 {
         let (socket, id, _) = try begin(gateway, recorder)
-        gateway.send(text("last"), to: .stream(id))
+        gateway.send(text("last"), to: id)
         streams.append(socket)
       }
     }
     for socket in streams { #expect(try socket.readToEnd() == bytes("4\r\nlast\r\n0\r\n\r\n")) }
-    for _ in streams { _ = try recorder.nextStreamClosed() }
+    for _ in streams { _ = try recorder.nextClosed() }
   }
 
   @Test func `A thousand streams get one frame each`() throws {
-    let recorder = Recorder()
+    let recorder = Recorder.streaming(headers: [("Content-Type", "text/event-stream")])
     try withGateway(recorder) { gateway in
       let streams = try (0..<1_000).map { _ in try begin(gateway, recorder) }
       let frame = text("shared")
-      for stream in streams { gateway.send(frame, to: .stream(stream.id)) }
+      for stream in streams { gateway.send(frame, to: stream.id) }
       for stream in streams { #expect(try stream.socket.readChunk() == bytes("shared")) }
       for stream in streams { stream.socket.close() }
-      for _ in streams { _ = try recorder.nextStreamClosed() }
+      for _ in streams { _ = try recorder.nextClosed() }
     }
   }
 }

@@ -16,7 +16,6 @@ struct WorldRow: Hashable {
 /// One state of a small world, as a tree and as what a client must have.
 struct World {
   static let columns = ["id", "name", "depth"]
-  static let layout = RowLayout(columns: columns, shape: .arrays)
 
   var rows: [WorldRow]
   var tree: SectionedTree
@@ -64,11 +63,11 @@ struct World {
     var wanted: [SectionedTree.Row] = []
     tree.forEachRow(in: range) { wanted.append($0) }
     let version = ResultVersion(number: 0, tree: tree, alongside: [])
-    let body = MessageBody.snapshot(
+    return try ServerMessage.snapshot(
       Snapshot(
         version: "v", commit: 0, columns: World.columns, key: ["id"], total: tree.count, sections: version.sections,
-        window: window, offset: range.lowerBound, rows: contents(of: wanted), range: 0..<wanted.count), World.layout)
-    return try JSONParser.parse(body.message(id: Array("\"a\"".utf8)))
+        window: window, offset: range.lowerBound, rows: contents(of: wanted), range: 0..<wanted.count)
+    ).parsed
   }
 
   /// The columns in which a row differs from what it was here.
@@ -84,10 +83,20 @@ struct World {
   /// The patch to another state as the message a client gets.
   func patch(to new: World, window: Window?) throws -> (patch: Patch, message: JSONValue) {
     let patch = VersionDifference(from: tree, to: new.tree)!.patch(window: window)
-    let body = MessageBody.patch(
-      PatchHeader(from: "v", to: "v", commit: 0, total: new.tree.count), patch,
-      rows: new.contents(of: patch.contents), changed: patch.contents.map { changedColumns(of: $0, in: new) },
-      World.layout)
-    return (patch, try JSONParser.parse(body.message(id: Array("\"a\"".utf8))))
+    let message = PatchMessage(
+      from: "v", to: "v", commit: 0, total: new.tree.count, columns: World.columns, patch: patch,
+      rows: new.contents(of: patch.contents), changed: patch.contents.map { changedColumns(of: $0, in: new) })
+    return (patch, try ServerMessage.patch(message).parsed)
+  }
+}
+
+extension ServerMessage {
+  /// As a client reads it.
+  fileprivate var parsed: JSONValue {
+    get throws {
+      var writer = JSONWriter()
+      write(to: &writer, id: "a", .arrays)
+      return try JSONParser.parse(writer.bytes)
+    }
   }
 }

@@ -47,13 +47,13 @@ final class ModelOutput: SubscriptionOutput {
   var models: [String: ClientModel] { state.withLock { $0.models } }
   var troubles: [String] { state.withLock { $0.troubles } }
 
-  func isDrained(_ session: UInt64) -> Bool { true }
+  func isDrained(_ session: UInt64, for follower: Int) -> Bool { true }
   func subscriptionEnded(_ key: SubscriptionKey) {}
 
-  func send(_ delivery: Delivery, shape: Shape, to recipients: [Recipients]) {
+  func send(_ message: ServerMessage, shape: Shape, to recipients: [Recipients]) {
     state.withLock { state in
       for recipient in recipients {
-        do { try state.take(delivery, shape, recipient.id) } catch {
+        do { try state.take(message, shape, recipient.id) } catch {
           state.troubles.append("\(recipient.id): \(error)")
         }
       }
@@ -62,26 +62,16 @@ final class ModelOutput: SubscriptionOutput {
 }
 
 extension ModelOutput.State {
-  fileprivate mutating func take(_ delivery: Delivery, _ shape: Shape, _ id: String) throws {
-    let body: MessageBody
-    switch delivery {
-    case .snapshot(let snapshot): body = .snapshot(snapshot, RowLayout(columns: snapshot.columns, shape: shape))
-    case .rows(let rows):
-      body = .rows(
-        version: rows.version, window: rows.window, offset: rows.offset, rows: rows.rows, range: rows.range,
-        isComplete: rows.isComplete, RowLayout(columns: rows.columns, shape: shape))
-    case .patch(let patch):
-      let header = PatchHeader(
-        from: patch.from, to: patch.to, commit: patch.commit, total: patch.total, alongside: patch.alongside)
-      body = .patch(
-        header, patch.patch, rows: patch.rows, changed: patch.changed,
-        RowLayout(columns: patch.columns, shape: shape))
+  fileprivate mutating func take(_ message: ServerMessage, _ shape: Shape, _ id: String) throws {
+    switch message {
     case .error(let error, let isFatal):
       if isFatal { troubles.append("\(id) ended: \(error.message)") }
       return
     case .located, .unsubscribed: return
+    default: break
     }
-    let message = try JSONParser.parse(body.message(id: Array("\"\(id)\"".utf8)))
-    try models[id, default: ClientModel()].apply(message)
+    var writer = JSONWriter()
+    message.write(to: &writer, id: id, shape)
+    try models[id, default: ClientModel()].apply(try JSONParser.parse(writer.bytes))
   }
 }

@@ -5,7 +5,8 @@
  *
  * Threads. One service thread, started by gateway_start, owns every socket. All callbacks run on it and must return
  * soon. The functions marked "any thread" put a command into a queue under a lock and wake the service thread (but for
- * gateway_queue, which leaves that to gateway_flush); what they do to a session or request that is gone already is nothing.
+ * gateway_queue, _broadcast and _notify, which leave that to gateway_flush); what they do to a channel or request that is gone
+ * already is nothing.
  *
  * Ownership. Bytes given to a callback are valid during the call only. A frame is counted by references; sending one
  * takes a reference of the gateway's own, so that one frame is written to many sessions without a copy.
@@ -24,14 +25,13 @@
 typedef struct gateway gateway;
 typedef struct gateway_frame gateway_frame;
 
-/* Names one WebSocket connection, or one HTTP request; never used twice, and below 2^63. The low half is the number of a slot,
-   of which there are as many as there ever were connections, or requests, at a time. */
-typedef uint64_t gateway_session_id;
+/* Names an HTTP request; never used twice. The low half is the number of a slot, of which there are as many as there ever were
+   requests at a time. Likewise channels. */
 typedef uint64_t gateway_request_id;
 
-/* Names what frames are sent to: a session by its id, or the stream that answers a request (gateway_stream_of). */
+/* Names what frames are sent to: a WebSocket session, or the stream that answers a request. */
 typedef uint64_t gateway_channel_id;
-static inline gateway_channel_id gateway_stream_of(gateway_request_id request) { return request | (uint64_t)1 << 63; }
+bool gateway_channel_is_stream(gateway_channel_id channel);
 
 typedef struct gateway_span {
   const uint8_t *_Nullable bytes;
@@ -65,21 +65,22 @@ typedef int gateway_verdict;
 typedef struct gateway_callbacks {
   /* A WebSocket handshake on `live_path`: accept or refuse it, before the upgrade. */
   gateway_verdict (*handshake)(void *_Nullable context, const gateway_request *request);
-  void (*opened)(void *_Nullable context, gateway_session_id session, const gateway_request *request);
+  void (*opened)(void *_Nullable context, gateway_channel_id session, const gateway_request *request);
   /*
    * One whole text message: valid UTF-8, no longer than `message_limit`. False: no further one is read until
    * gateway_resume.
    */
-  bool (*received)(void *_Nullable context, gateway_session_id session, const uint8_t *_Nullable bytes, size_t length);
-  /* All frames sent to these channels so far are with the kernel. Told once after each time that frames were queued. */
-  void (*drained)(void *_Nullable context, const gateway_channel_id *channels, size_t count);
-  /* The session, or the stream that gateway_stream_begin began, is over, by whichever side. Nothing follows for it. */
+  bool (*received)(void *_Nullable context, gateway_channel_id session, const uint8_t *_Nullable bytes, size_t length);
+  /* Channels have drained that these waiters were refused: see gateway_is_drained. Told once in a turn of the loop. */
+  void (*drained)(void *_Nullable context, uint64_t waiters);
+  /* What gateway_notify said; everything queued before it is on its way by now. */
+  void (*notified)(void *_Nullable context, gateway_channel_id channel, uint64_t value);
+  /* The session or the stream is over, by whichever side. Nothing follows for it. */
   void (*closed)(void *_Nullable context, gateway_channel_id channel);
   /* A whole HTTP request for a dynamic route: answer it, now or later, with gateway_respond. */
   void (*requested)(void *_Nullable context, gateway_request_id request, const gateway_request *what);
   /*
-   * The client of a request left before gateway_respond answered it or gateway_stream_begin began to; noticed within about
-   * half a second.
+   * The client of a request left before gateway_respond answered it; noticed within about half a second.
    */
   void (*abandoned)(void *_Nullable context, gateway_request_id request);
   /* A line that libwebsockets or the gateway logs; level: 0 error, 1 warning, 2 notice, 3 info. */
@@ -111,6 +112,7 @@ typedef struct gateway_configuration {
   int body_rate;                         /* bytes a second that a body must keep up after its first five seconds; 408 */
   int ping_after;                        /* milliseconds without a sign of life after which a session is pinged */
   int hang_up_after;                     /* milliseconds without a sign of life after which a session is closed */
+  const char *stream_headers;            /* lines "Name: value\n" at the head of every stream */
   const char *heartbeat;                 /* what is sent to a stream when nothing else is; "" for nothing */
   int heartbeat_after;                   /* milliseconds of silence after which it is sent, give or take half a second */
   gateway_callbacks callbacks;
@@ -134,6 +136,7 @@ typedef struct gateway_counters {
   uint64_t memory;  /* answers that there was no room for */
   uint64_t stalled; /* connections that took nothing of what was sent to them */
   uint64_t outgoing; /* bytes on their way out now */
+  uint64_t sessions, streams; /* open now */
 } gateway_counters;
 /* Any thread. */
 gateway_counters gateway_count(const gateway *gateway);
@@ -152,36 +155,45 @@ void gateway_stop_listening(gateway *gateway);
 /*
  * Closes every session with `code`, ends every stream, lets what is queued be written for at most `milliseconds`, joins the service
  * thread. Returns when the last callback has returned. Called once, after gateway_start, not from a callback.
- * From then on the "any thread" functions do nothing.
+ * From then on the "any thread" functions do nothing. Returns the context of the callbacks.
  */
-void gateway_stop(gateway *gateway, uint16_t code, const char *reason, int milliseconds);
+void *_Nullable gateway_stop(gateway *gateway, uint16_t code, const char *reason, int milliseconds);
 
 /* Frees a gateway that was never started, or is stopped. Nobody may use it any more. */
 void gateway_free(gateway *gateway);
 
 /* Frames: a WebSocket text message laid out ready to be written, its header in front. */
 
-/* A frame with room for `capacity` bytes of payload, one reference, owned by the caller; NULL when out of memory. */
-gateway_frame *_Nullable gateway_frame_create(size_t capacity);
-/* Where the payload is written, until the frame is first sent. */
-uint8_t *gateway_frame_payload(gateway_frame *frame);
-/* Fixes the payload's length (at most the capacity) and lays out the header. Before the first send, once. */
-void gateway_frame_finish(gateway_frame *frame, size_t length);
+enum { GATEWAY_FRAME_HEADROOM = 16 };
+/*
+ * A frame of the `length` bytes that stand GATEWAY_FRAME_HEADROOM bytes into `block`, which is the frame's from now on and let
+ * go with `release`. One reference, owned by the caller; NULL when out of memory, and the block is still the caller's.
+ */
+gateway_frame *_Nullable gateway_frame_create(void *block, size_t length, void (*release)(void *_Nullable block));
 /* Bytes on the wire, the header included. */
 size_t gateway_frame_size(const gateway_frame *frame);
 void gateway_frame_retain(gateway_frame *frame);
 void gateway_frame_release(gateway_frame *frame);
 
 /*
- * Queues a frame for channels, each of which gets its frames in order; a stream gets the payload alone. What is queued leaves after the next gateway_flush at
- * the latest; frames that are due together leave in one write. Any thread.
+ * Queues a frame for channels, each of which gets its frames in order; a stream gets the payload alone. What is queued leaves
+ * after the next gateway_flush at the latest; frames that are due together leave in one write. Any thread.
  */
 void gateway_queue(gateway *gateway, gateway_frame *frame, const gateway_channel_id *channels, size_t count);
+/* Queues a frame for every session. Any thread. */
+void gateway_broadcast(gateway *gateway, gateway_frame *frame);
+/* Has `notified` called once everything queued before is on its way. Any thread. */
+void gateway_notify(gateway *gateway, gateway_channel_id channel, uint64_t value);
+/*
+ * Whether everything sent to a channel is with the kernel. If not, `drained` is called with the bit `waiter` (0 to 63) set as
+ * soon as it is. True for a channel that is gone. Any thread.
+ */
+bool gateway_is_drained(const gateway *gateway, gateway_channel_id channel, unsigned waiter);
 /* Has what is queued written. Any thread; in a callback it is not needed. */
 void gateway_flush(gateway *gateway);
 
 /* Reads from a session again after `received` returned false. Any thread. */
-void gateway_resume(gateway *gateway, gateway_session_id session);
+void gateway_resume(gateway *gateway, gateway_channel_id session);
 
 /* Writes what is queued for the channel, then closes it. A stream has no use for code and reason. Any thread. */
 void gateway_close(gateway *gateway, gateway_channel_id channel, uint16_t code, const char *reason);
@@ -196,11 +208,17 @@ void gateway_respond(gateway *gateway, gateway_request_id request, int status, c
 /*
  * Streams: answers without a known end, such as server-sent events.
  *
- * Begins to answer a request with status and headers; frames follow until gateway_close, or until the client leaves
- * (also one that reads nothing for read_timeout). To a HEAD request this is the whole answer, and no callback comes. The
- * connection is closed after the stream. Any thread.
+ * Answers a request with a stream: status 200, `stream_headers` and `headers`, then frames, until gateway_close, or until the
+ * client leaves (also one that reads nothing for read_timeout). The answer begins with the first frame, at the latest after a
+ * second. The connection is closed after the stream. 0 when there is no stream: to a HEAD request the head is the whole answer.
+ * Only in the callback `requested`.
  */
-void gateway_stream_begin(gateway *gateway, gateway_request_id request, int status, const char *headers);
+gateway_channel_id gateway_stream_open(gateway *gateway, gateway_request_id request, const char *headers);
+/*
+ * Ends a stream with a last frame; or, when nothing was sent yet, answers the request as gateway_respond does instead. Any thread.
+ */
+void gateway_stream_end(gateway *gateway, gateway_channel_id stream, gateway_frame *frame, int status,
+                        const char *headers, const uint8_t *_Nullable body, size_t length);
 
 #if defined(__clang__)
 #pragma clang assume_nonnull end

@@ -15,9 +15,9 @@ struct ClientState {
 
 /// Subscriptions of one query, with one id, whose clients are at the same state: from then on they get the same messages.
 ///
-/// A group stays together from turn to turn, so that a turn sends to all of it without looking at each. A subscription that
-/// something happens to which does not happen to the others is set apart, in a group of its own; groups that nothing tells
-/// apart any more are made one when they are due the same patch.
+/// A group stays together from tick to tick, so that a tick sends to all of it without looking at each. A subscription that
+/// diverges from its group is set apart, in a group of its own; groups with equal states are merged when they are due the same
+/// patch.
 ///
 /// Owner: the follower's thread.
 final class SubscriberGroup {
@@ -29,10 +29,8 @@ final class SubscriberGroup {
   var place: Int?
 
   private(set) var subscriptions: [Subscription] = []
-  /// In the order of `subscriptions`, as are `seats`.
+  /// In the order of `subscriptions`.
   private(set) var recipients: Recipients
-  /// Of their sessions, in the follower's `SessionReadiness`.
-  private(set) var seats: [Int] = []
 
   init(id: String, shape: Shape, minInterval: UInt64, state: ClientState) {
     self.shape = shape
@@ -46,7 +44,6 @@ final class SubscriberGroup {
     subscription.place = subscriptions.count
     subscriptions.append(subscription)
     recipients.sessions.append(subscription.key.session)
-    seats.append(subscription.seat)
   }
 
   func remove(_ subscription: Subscription) {
@@ -57,8 +54,6 @@ final class SubscriberGroup {
     subscriptions.removeLast()
     recipients.sessions.swapAt(place, last)
     recipients.sessions.removeLast()
-    seats.swapAt(place, last)
-    seats.removeLast()
   }
 
   /// - Returns: a group at the same state that has these instead.

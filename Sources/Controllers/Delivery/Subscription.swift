@@ -1,4 +1,5 @@
 package import LiveQuery
+import Wire
 
 /// One client's interest in a result.
 ///
@@ -7,37 +8,19 @@ package import LiveQuery
 /// Owner: the follower's thread.
 final class Subscription {
   let key: SubscriptionKey
-  /// Of its session, in the follower's `SessionReadiness`.
-  let seat: Int
   /// Another one after a `requery`.
   var query: FollowedQuery
-  /// The client has ended it, or was told that it has ended.
-  var isOver = false
-
   /// Never without one. To be set by groups alone, as is `place`.
   var group: SubscriberGroup
   var place = 0
 
-  /// It gets a snapshot at the end of this turn, or when one can be made.
-  var startsOver = false
-  /// The rest of a snapshot that did not fit into one message; nothing else is sent before it.
-  var loading: RowsDelivery?
-  /// What the client asked while loading.
-  var deferred: [(request: SubscriptionRequest, ticket: RequestTicket?)] = []
-  /// Rows that a reader reads for it; nothing else is sent before them.
-  var read: (read: PendingRead, isWindow: Bool, ticket: RequestTicket?)?
-  /// How often in a row such rows were of a newer version than its own.
-  var movedReads = 0
-
-  /// Whether nothing is on its way that has to come first.
-  var mayBeAnswered: Bool { !isOver && loading == nil && read == nil && !startsOver }
+  var state = StateMachine()
 
   /// In a group of its own, which gets no patches until `Follower.joinGroups`.
   init(
-    key: SubscriptionKey, seat: Int, shape: Shape, minInterval: Int, window: Window?, query: FollowedQuery
+    key: SubscriptionKey, shape: Shape, minInterval: Int, window: Window?, query: FollowedQuery
   ) {
     self.key = key
-    self.seat = seat
     self.query = query
     let newest = query.controller.newest
     group = SubscriberGroup(
@@ -48,6 +31,14 @@ final class Subscription {
 
   var shape: Shape { group.shape }
   var isBehind: Bool { group.state.held !== query.controller.newest }
+}
+
+/// Rows that are sent in parts.
+struct LoadingRows {
+  /// The part sent last.
+  var message: RowsMessage
+  /// The memory that the rows take, when they are many.
+  var hold: ContentsBudget.Hold?
 }
 
 /// What a client asks of a subscription that it has.

@@ -1,103 +1,16 @@
 package import LiveQuery
-
-/// One subscription of one session.
-///
-/// A client may give an id again as soon as it has asked for the end of the subscription that had it: `number` tells the
-/// two apart, and alone identifies a subscription within its session.
-package struct SubscriptionKey: Hashable, Sendable {
-  package var session: UInt64
-  /// What the client calls it.
-  package var id: String
-  /// From 1 up; 0 for what is no subscription.
-  package var number: UInt64
-
-  package init(session: UInt64, id: String, number: UInt64 = 0) {
-    self.session = session
-    self.id = id
-    self.number = number
-  }
-
-  package static func == (left: SubscriptionKey, right: SubscriptionKey) -> Bool {
-    left.session == right.session && left.number == right.number
-  }
-
-  package func hash(into hasher: inout Hasher) {
-    hasher.combine(session)
-    hasher.combine(number)
-  }
-}
-
-/// Subscriptions that their clients gave the same id.
-package struct Recipients: Sendable {
-  package let id: String
-  package internal(set) var sessions: [UInt64] = []
-
-  /// By the bytes of the id: to Swift, texts that differ may be equal.
-  static func all(of subscriptions: [Subscription]) -> [Recipients] {
-    var all: [Recipients] = []
-    var places: [[UInt8]: Int] = [:]
-    for subscription in subscriptions {
-      let id = Array(subscription.key.id.utf8)
-      let place = places[id] ?? all.count
-      if place == all.count {
-        places[id] = place
-        all.append(Recipients(id: subscription.key.id))
-      }
-      all[place].sessions.append(subscription.key.session)
-    }
-    return all
-  }
-}
-
-/// What a follower has to say to subscriptions: protocol 3.2 as values.
-package enum Delivery {
-  case snapshot(Snapshot)
-  case rows(RowsDelivery)
-  case patch(PatchDelivery)
-  case unsubscribed
-  /// Where the row with a key is; nil when the result has none.
-  case located(key: [SQLValue], place: (path: IndexPath, offset: Int)?)
-  case error(FreshetError, isFatal: Bool)
-}
-
-package struct RowsDelivery {
-  package var version: String
-  package var columns: [String]
-  /// The new window, in the answer to `window`.
-  package var window: Window?
-  /// Offset in the result of the first of `rows`.
-  package var offset: Int
-  package var rows: PackedRows
-  /// Which of `rows` this message has.
-  package var range: Range<Int>
-  /// The memory that `rows` take, when they are many.
-  var hold: ContentsBudget.Hold?
-  package var isComplete: Bool { range.upperBound == rows.count }
-}
-
-package struct PatchDelivery {
-  package var from: String
-  package var to: String
-  package var commit: Int64
-  package var total: Int
-  /// Nil when they are as they were.
-  package var alongside: [NamedValue]?
-  package var columns: [String]
-  package var patch: Patch
-  /// One row for each of `patch.contents`.
-  package var rows: PackedRows
-  /// For each of them, the columns that may have changed.
-  package var changed: [ColumnSet]
-}
+package import Wire
 
 /// Where followers send what subscriptions get. Called on follower threads; must return soon.
 package protocol SubscriptionOutput: AnyObject, Sendable {
-  /// Whether everything sent to the session is with the kernel. When not, the session's subscriptions wait, and are told
-  /// of by `FollowerThread.sessionDrained` as soon as it is.
-  func isDrained(_ session: UInt64) -> Bool
+  /// Whether everything sent to the session is with the kernel. When not, the session's subscriptions wait, and `ControllerPool`
+  /// is told as soon as it is.
+  ///
+  /// - Parameter follower: who asks, by its number in the pool.
+  func isDrained(_ session: UInt64, for follower: Int) -> Bool
 
   /// Sends, at the latest with the next `flush`, one message to several subscriptions that differ in nothing but session and id.
-  func send(_ delivery: Delivery, shape: Shape, to recipients: [Recipients])
+  func send(_ message: ServerMessage, shape: Shape, to recipients: [Recipients])
 
   /// The subscription is over; the error that says so is sent next. By then its id is free: the client may use it again at
   /// once.
@@ -115,12 +28,12 @@ package protocol SubscriptionOutput: AnyObject, Sendable {
 }
 
 extension SubscriptionOutput {
-  func send(_ delivery: Delivery, to subscription: Subscription) {
-    send(delivery, shape: subscription.shape, to: subscription.key)
+  func send(_ message: ServerMessage, to subscription: Subscription) {
+    send(message, shape: subscription.shape, to: subscription.key)
   }
 
-  func send(_ delivery: Delivery, shape: Shape, to key: SubscriptionKey) {
-    send(delivery, shape: shape, to: [Recipients(id: key.id, sessions: [key.session])])
+  package func send(_ message: ServerMessage, shape: Shape, to key: SubscriptionKey) {
+    send(message, shape: shape, to: [Recipients(id: key.id, sessions: [key.session])])
   }
 
   package func flush() {}

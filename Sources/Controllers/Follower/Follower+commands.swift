@@ -2,6 +2,7 @@ import ChangeCapture
 import LiveQuery
 import RankedCollections
 import Store
+import Wire
 
 // What clients ask. Every command is answered at the state of the database that the turn sees.
 extension Follower {
@@ -13,7 +14,7 @@ extension Follower {
     case .request(let key, let request, let ticket): perform(request, key, ticket)
     case .unsubscribe(let key): unsubscribe(key)
     case .snapshot(let request): answer(request)
-    case .sessionDrained, .databaseChanged: break
+    case .drained, .databaseChanged: break
     case .abandon(let request): abandon(request)
     case .commit(let reply): reply(commit)
     case .explain(let query, let reply): explain(query, reply)
@@ -24,7 +25,7 @@ extension Follower {
       for subscription in sessions[session, default: [:]].values { remove(subscription) }
       for early in (early.removeValue(forKey: session) ?? [:]).values { cancelIfUnwanted(early.query) }
     case .report(let report): perform(report)
-    case .resume(let key): if let subscription = sessions[key.session]?[key.number] { performDeferred(subscription) }
+    case .resume(let key): if let subscription = sessions[key.session]?[key.number] { answerNext(subscription) }
     case .stop: requestStop()
     }
   }
@@ -57,9 +58,8 @@ extension Follower {
       if !wasEarly { early[key.session, default: [:]][key.number] = EarlySubscription(query: command.query) }
       return
     }
-    let seat = sessions[key.session]?.values.first?.seat ?? readiness.takeSeat()
     let subscription = Subscription(
-      key: key, seat: seat, shape: command.shape, minInterval: command.minInterval, window: command.window, query: query
+      key: key, shape: command.shape, minInterval: command.minInterval, window: command.window, query: query
     )
     query.subscriptions[key] = subscription
     query.idleSince = nil
@@ -84,8 +84,9 @@ extension Follower {
   /// Nobody may be interested in a query any more: from now on its time runs.
   func noteIdle(_ query: FollowedQuery) {
     guard query.isIdle else { return }
-    query.idleSince = monotonicNanoseconds()
-    idle[ObjectIdentifier(query)] = query
+    let now = monotonicNanoseconds()
+    query.idleSince = now
+    deadlines.wake(query, at: now + UInt64(configuration.linger) * 1_000_000)
   }
 
   private func unsubscribe(_ key: SubscriptionKey) {
@@ -99,16 +100,13 @@ extension Follower {
   }
 
   func remove(_ subscription: Subscription) {
-    if subscription.isOver { return }
     let key = subscription.key
-    subscription.isOver = true
+    let isStartingOver = subscription.state.isStartingOver
+    guard subscription.state.end() else { return }
     sessions[key.session]?[key.number] = nil
-    if sessions[key.session]?.isEmpty == true {
-      sessions[key.session] = nil
-      readiness.leave(subscription.seat)
-    }
+    if sessions[key.session]?.isEmpty == true { sessions[key.session] = nil }
     loading[key] = nil
-    if subscription.startsOver { snapshots[SnapshotGroup(subscription)]?.removeAll { $0 === subscription } }
+    if isStartingOver { snapshots[SnapshotGroup(subscription)]?.removeAll { $0 === subscription } }
     let query = subscription.query
     query.subscriptions[key] = nil
     query.groups.remove(subscription)
@@ -126,19 +124,18 @@ extension Follower {
     // Ended meanwhile, with an error that the client has or will get.
     guard let subscription = sessions[key.session]?[key.number] else { return }
     if case .resync = request { return startOver(subscription) }
-    guard subscription.deferred.count < configuration.deferredRequests else {
+    guard subscription.state.ask(.init(request: request, ticket: ticket), limit: configuration.deferredRequests) else {
       return output.send(.error(Self.tooManyRequests, isFatal: false), to: subscription)
     }
-    subscription.deferred.append((request, ticket))
-    performDeferred(subscription)
+    answerNext(subscription)
   }
 
   private static let tooManyRequests = FreshetError(
     .limitExceeded, "too many requests while a snapshot is on its way")
 
   /// Answers what waits, in the order asked; each answer comes after what leads to the newest version.
-  func performDeferred(_ subscription: Subscription) {
-    while subscription.mayBeAnswered, let request = subscription.deferred.first?.request {
+  func answerNext(_ subscription: Subscription) {
+    while let request = subscription.state.next {
       let query = subscription.query
       guard query.isCurrent || (query === resumed && query.canReadContents) else {
         query.blockedSubscriptions.append((subscription, commit))
@@ -153,11 +150,10 @@ extension Follower {
           guard let other = ready(wanted, for: .resume(subscription.key), WantedContents(window: window)) else {
             return
           }
-          subscription.deferred.removeFirst()
+          _ = subscription.state.takeNext()
           requery(other, wanted, window, subscription)
         } else {
-          let ticket = subscription.deferred.removeFirst().ticket
-          answer(request, subscription, ticket)
+          answer(subscription.state.takeNext(), subscription)
         }
       }
     }
@@ -165,17 +161,15 @@ extension Follower {
 
   /// What the first request waits for has failed.
   func refuseNext(of key: SubscriptionKey, _ error: FreshetError) {
-    guard let subscription = sessions[key.session]?[key.number], !subscription.deferred.isEmpty else { return }
-    subscription.deferred.removeFirst()
+    guard let subscription = sessions[key.session]?[key.number], subscription.state.dropNext() else { return }
     output.send(.error(error, isFatal: false), to: subscription)
-    performDeferred(subscription)
+    answerNext(subscription)
   }
 
   /// Answers a client that has the newest version.
-  private func answer(_ request: SubscriptionRequest, _ subscription: Subscription, _ ticket: RequestTicket?) {
-    switch request {
-    case .window(let window): sendRows(window, isWindow: true, subscription, ticket)
-    case .fetch(let window): sendRows(window, isWindow: false, subscription, ticket)
+  private func answer(_ asked: Subscription.StateMachine.Asked, _ subscription: Subscription) {
+    switch asked.request {
+    case .window(let window), .fetch(let window): sendRows(window, for: asked, subscription)
     case .locate(let key): locate(key, subscription)
     case .requery, .resync: startOver(subscription)
     }
@@ -210,58 +204,66 @@ extension Follower {
   }
 
   /// Answers `window` and `fetch` with rows of the newest version, which the client has.
-  private func sendRows(_ wanted: Window, isWindow: Bool, _ subscription: Subscription, _ ticket: RequestTicket?) {
+  private func sendRows(_ wanted: Window, for asked: Subscription.StateMachine.Asked, _ subscription: Subscription) {
     let query = subscription.query
     let range = wanted.range(total: query.controller.newest.tree.count)
     query.groups.setApart(subscription)
-    if range.count > Self.rowsReadHere, subscription.movedReads < Self.joinAttempts {
+    if range.count > Self.rowsReadHere, subscription.state.mayRead(attempts: Self.joinAttempts) {
       let wanted = WantedContents(window: wanted)
       guard let read = read(wanted, of: query, session: subscription.key.session) else { return }
       read.subscriptions.append(subscription)
-      subscription.read = (read, isWindow, ticket)
-      return
+      return subscription.state.read(read, for: asked)
     }
     do throws(FreshetError) {
-      sendRows(try contents(query, range), nil, wanted, isWindow, subscription)
+      sendRows(try contents(query, range), nil, answering: asked.request, subscription)
     } catch { refuse(subscription, error) }
   }
 
   /// A reader has read what `window` or `fetch` asked for.
   ///
   /// - Parameter hasMoved: of a newer version than the client has: it is asked for anew.
-  func answer(
-    _ subscription: Subscription, _ read: PendingRead, isWindow: Bool, _ ticket: RequestTicket?, hasMoved: Bool
-  ) {
-    guard let wanted = read.wanted.window, let contents = read.contents else { return }
-    subscription.movedReads = hasMoved ? subscription.movedReads + 1 : 0
-    switch contents {
-    case .success(let rows) where !hasMoved: sendRows(rows, read.hold, wanted, isWindow, subscription)
-    case .success:
-      subscription.deferred.insert((isWindow ? .window(wanted) : .fetch(wanted), ticket), at: 0)
-      performDeferred(subscription)
-    case .failure(let error): refuse(subscription, error)
+  func answer(_ subscription: Subscription, _ read: PendingRead, hasMoved: Bool) {
+    guard let contents = read.contents else { return }
+    switch subscription.state.readEnded(read, hasMoved: hasMoved) {
+    case .ignore: break
+    case .askAgain: answerNext(subscription)
+    case .answer(let request):
+      do throws(FreshetError) {
+        sendRows(try contents.get(), read.hold, answering: request, subscription)
+      } catch { refuse(subscription, error) }
     }
   }
 
   private func refuse(_ subscription: Subscription, _ error: FreshetError) {
     output.send(.error(error, isFatal: false), to: subscription)
     joinGroups(subscription)
-    performDeferred(subscription)
+    answerNext(subscription)
   }
 
   private func sendRows(
-    _ rows: PackedRows, _ hold: ContentsBudget.Hold?, _ wanted: Window, _ isWindow: Bool, _ subscription: Subscription
+    _ rows: PackedRows, _ hold: ContentsBudget.Hold?, answering request: SubscriptionRequest,
+    _ subscription: Subscription
   ) {
-    var answer = RowsDelivery(
+    guard let wanted = request.rows else { return }
+    var answer = RowsMessage(
       version: subscription.group.state.sentVersion, columns: subscription.query.compiled.columns, window: nil,
-      offset: wanted.range(total: subscription.group.state.held.tree.count).lowerBound, rows: rows, range: 0..<0,
-      hold: hold)
-    if isWindow {
+      offset: wanted.range(total: subscription.group.state.held.tree.count).lowerBound, rows: rows, range: 0..<0)
+    if case .window = request {
       subscription.group.state.window = wanted
       answer.window = wanted
     }
-    subscription.loading = answer
+    subscription.state.begin(LoadingRows(message: answer, hold: hold))
     loading[subscription.key] = subscription
     sendNextPart([subscription])
+  }
+}
+
+extension SubscriptionRequest {
+  /// The rows that it asks for.
+  fileprivate var rows: Window? {
+    switch self {
+    case .window(let window), .fetch(let window): window
+    case .locate, .requery, .resync: nil
+    }
   }
 }

@@ -50,11 +50,7 @@ extension Follower {
     for request in read.requests {
       request.reply(contents(of: read).map { .snapshot(read.snapshot(of: query, $0)) })
     }
-    for subscription in read.subscriptions where !subscription.isOver {
-      guard let (waited, isWindow, ticket) = subscription.read, waited === read else { continue }
-      subscription.read = nil
-      answer(subscription, read, isWindow: isWindow, ticket, hasMoved: hasMoved)
-    }
+    for subscription in read.subscriptions { answer(subscription, read, hasMoved: hasMoved) }
   }
 
   private func contents(of read: PendingRead) -> Result<PackedRows, FreshetError> {

@@ -1,6 +1,7 @@
 import LiveQuery
 import RankedCollections
 import Store
+import Wire
 
 /// Subscriptions that get the same snapshot.
 struct SnapshotGroup: Hashable {
@@ -24,23 +25,28 @@ extension Follower {
     sendPatches()
     sendSnapshots()
     sendParts()
-    answerWaiters()
+    for query in dirty.values where query.canReadContents {
+      answerWaiters(query)
+      if query.isSettled { dirty[ObjectIdentifier(query)] = nil }
+    }
     for query in queriesWithContents.values { dropContents(of: query) }
     queriesWithContents = [:]
     // Asked again, because what this turn has sent is on its way now: only who waits is told when it is gone.
-    for subscription in loading.values where output.isDrained(subscription.key.session) { mustTurn = true }
+    for subscription in loading.values where ask(subscription.key.session) { mustTurn = true }
     // Before the transaction is ended: that can wait.
     output.flush()
   }
 
   func isDrained(_ subscription: Subscription) -> Bool {
-    readiness.isDrained(subscription.seat, in: flushes) { output.isDrained(subscription.key.session) }
+    drained.contains(subscription.key.session, in: flushes, ask: ask)
   }
+
+  private func ask(_ session: UInt64) -> Bool { output.isDrained(session, for: thread.number) }
 
   /// From now on the subscription gets patches; there is nothing that it has to get first.
   func joinGroups(_ subscription: Subscription) {
     let isApart = subscription.group.place == nil
-    guard isApart, subscription.mayBeAnswered else { return }
+    guard isApart, subscription.state.isOpen else { return }
     subscription.query.groups.insert(subscription.group)
     if subscription.isBehind { dirty[ObjectIdentifier(subscription.query)] = subscription.query }
   }
@@ -54,8 +60,6 @@ extension Follower {
       for group in query.groups.all where isDue(group, of: query, now) && drain(group, of: query) { due.add(group) }
       sendPatches(query, due.members.map { query.groups.merge($0) }, now)
       query.reader.forgetContents()
-      let newest = query.controller.newest
-      if query.groups.all.allSatisfy({ $0.state.held === newest }) { dirty[ObjectIdentifier(query)] = nil }
     }
     // Those for whom a patch would have been larger than starting over.
     sendSnapshots()
@@ -67,7 +71,7 @@ extension Follower {
     if state.held === query.controller.newest { return false }
     let earliest = max(state.lastSent &+ group.minInterval, state.retryAt)
     if earliest <= now || (state.lastSent == 0 && state.retryAt == 0) { return true }
-    nextDue = min(nextDue, earliest)
+    deadlines.wake(query, at: earliest)
     return false
   }
 
@@ -75,7 +79,7 @@ extension Follower {
   ///
   /// - Returns: whether anybody is left in it.
   private func drain(_ group: SubscriberGroup, of query: FollowedQuery) -> Bool {
-    let waiting = readiness.waiting(of: group, in: flushes) { output.isDrained($0) }
+    let waiting = drained.waiting(of: group, in: flushes, ask: ask)
     if waiting.isEmpty { return true }
     if waiting.count == group.subscriptions.count { return false }
     query.groups.split(group, waiting)
@@ -128,7 +132,7 @@ extension Follower {
     guard isWorthSending(patch, newest.tree) else { return false }
     send(patch, subscription.query, [subscription.group], from: nil, monotonicNanoseconds())
     // When contents could not be read it still holds a version of the other query, from which nothing else may lead.
-    return subscription.isOver || !subscription.isBehind
+    return subscription.state.isOver || !subscription.isBehind
   }
 
   /// - Parameter groups: which get the same patch.
@@ -157,7 +161,7 @@ extension Follower {
     let state = groups[0].state
     let newest = query.controller.newest
     do throws(FreshetError) {
-      let delivery = PatchDelivery(
+      let message = PatchMessage(
         from: state.sentVersion, to: query.name(of: newest), commit: commit(of: query),
         total: newest.tree.count,
         alongside: state.held.alongside == newest.alongside ? nil : newest.alongside,
@@ -165,11 +169,11 @@ extension Follower {
         rows: try query.reader.contents(of: patch.contents, in: newest.tree),
         changed: held.map { query.changedColumns(of: patch.contents, since: $0) }
           ?? Array(repeating: .all, count: patch.contents.count))
-      output.send(.patch(delivery), shape: groups[0].shape, to: groups.map(\.recipients))
+      output.send(.patch(message), shape: groups[0].shape, to: groups.map(\.recipients))
       statistics.patches += 1
       query.newestWasSent(now)
       for group in groups {
-        group.state = ClientState(held: newest, sentVersion: delivery.to, window: patch.window, lastSent: now)
+        group.state = ClientState(held: newest, sentVersion: message.to, window: patch.window, lastSent: now)
       }
     } catch { for group in groups { postpone(group, of: query, error) } }
   }
@@ -189,7 +193,7 @@ extension Follower {
     }
     group.state.retryAt = monotonicNanoseconds() + retryInterval
     dirty[ObjectIdentifier(query)] = query
-    nextDue = min(nextDue, group.state.retryAt)
+    deadlines.wake(query, at: group.state.retryAt)
     return true
   }
 

@@ -3,6 +3,7 @@ import LiveQuery
 import Logging
 import RankedCollections
 import Store
+import Wire
 
 // Following the database.
 extension Follower {
@@ -31,7 +32,7 @@ extension Follower {
     }
     if tick.hasSchemaChanged, let schema { recompile(for: schema, isSameFile: !tick.isFirst) }
     if !tick.isQuiet { follow(tick, before) }
-    runDue()
+    attendToDue()
   }
 
   private func follow(_ tick: CapturedTick, _ before: Int64) {
@@ -159,7 +160,7 @@ extension Follower {
       run.missed.units = nil
       query.phase = .running(run)
     }
-    noteTimed(query)
+    scheduleRun(of: query)
   }
 
   /// When a query may be run again: half of the time at most, and not too often.
@@ -168,11 +169,9 @@ extension Follower {
     return end + max(UInt64(configuration.refetchInterval) * 1_000_000, duration)
   }
 
-  /// Something of the query is due at some time.
-  func noteTimed(_ query: FollowedQuery) {
-    guard let due = due(query) else { return }
-    timed[ObjectIdentifier(query)] = query
-    nextDue = min(nextDue, due)
+  /// Has a query looked at when it is to be run again.
+  func scheduleRun(of query: FollowedQuery) {
+    if let due = due(query) { deadlines.wake(query, at: due) }
   }
 
   private func due(_ query: FollowedQuery) -> UInt64? {
@@ -183,15 +182,29 @@ extension Follower {
     }
   }
 
-  func runDue() {
+  /// Looks at the queries whose time has come.
+  func attendToDue() {
     let now = monotonicNanoseconds()
-    for query in timed.values {
-      guard let due = due(query) else {
-        timed[ObjectIdentifier(query)] = nil
-        continue
+    for query in deadlines.takeDue(now) {
+      if let end = idleEnd(of: query) {
+        if end <= now {
+          forget(query)
+          continue
+        }
+        deadlines.wake(query, at: end)
       }
-      if due <= now { run(query) } else { nextDue = min(nextDue, due) }
+      if let due = due(query) {
+        if due <= now { run(query) } else { deadlines.wake(query, at: due) }
+      }
+      // Its subscriptions and waiting requests are looked at when the tick sends.
+      dirty[ObjectIdentifier(query)] = query
     }
+  }
+
+  /// When a query that nobody follows is let go.
+  private func idleEnd(of query: FollowedQuery) -> UInt64? {
+    guard query.isIdle, let since = query.idleSince else { return nil }
+    return since + UInt64(configuration.linger) * 1_000_000
   }
 
   /// The state of the database that a query shows.
@@ -204,7 +217,7 @@ extension Follower {
     logger.error("a query cannot be run", metadata: ["error": "\(error.message)", "from": "\(query.query.from)"])
     if case .running = query.phase { cancelRun(of: query) }
     query.phase = .stale(commit: query.shownCommit ?? before, due: monotonicNanoseconds() + retryInterval)
-    noteTimed(query)
+    scheduleRun(of: query)
     if query.hasFailed { return }
     query.hasFailed = true
     for subscription in query.subscriptions.values {
@@ -225,7 +238,6 @@ extension Follower {
   }
 
   func end(_ subscription: Subscription, _ error: FreshetError) {
-    subscription.deferred = []
     remove(subscription)
     output.subscriptionEnded(subscription.key)
     output.send(.error(error, isFatal: true), to: subscription)
@@ -243,9 +255,7 @@ extension Follower {
     let id = ObjectIdentifier(query)
     if queries[query.query] === query { queries[query.query] = nil }
     dirty[id] = nil
-    timed[id] = nil
-    waiting[id] = nil
-    idle[id] = nil
+    deadlines.remove(query)
     cancelRun(of: query)
     for read in query.reads where read.contents == nil {
       readers.cancel(read.id)

@@ -122,7 +122,7 @@ extension Follower {
       let query = try follow(opening.query, run)
       if !run.place.isSame(as: place) {
         query.phase = .stale(commit: commit(of: run.place, asked: commit), due: 0)
-        noteTimed(query)
+        scheduleRun(of: query)
       }
       keep(run, of: query)
       query.blocked = opening.waiting
@@ -144,7 +144,7 @@ extension Follower {
       query, shape, readerSettings, history: historyBudget, fetched: run.fetched, duration: run.duration)
     queries[query] = followed
     hasFreedMuch = hasFreedMuch || followed.isLarge
-    noteTimed(followed)
+    scheduleRun(of: followed)
     return followed
   }
 

@@ -41,39 +41,37 @@ extension Follower {
     let deadline = monotonicNanoseconds() + UInt64(request.wait) * 1_000_000
     query.waiters.append(WaitingRequest(request: request, deadline: deadline))
     query.idleSince = nil
-    waiting[ObjectIdentifier(query)] = query
-    nextDue = min(nextDue, deadline)
+    deadlines.wake(query, at: deadline)
   }
 
   /// Answers those who wait for another version, or have waited long enough.
-  func answerWaiters() {
+  func answerWaiters(_ query: FollowedQuery) {
+    if query.waiters.isEmpty { return }
     let now = monotonicNanoseconds()
-    for query in waiting.values where query.canReadContents {
-      let version = query.name(of: query.controller.newest)
-      let waiters = query.waiters
-      query.waiters = []
-      for waiter in waiters {
-        if waiter.request.unless != version {
-          reply(waiter.request, query)
-        } else if waiter.deadline <= now {
-          waiter.request.reply(.success(.unchanged(version: version)))
-        } else {
-          query.waiters.append(waiter)
-          nextDue = min(nextDue, waiter.deadline)
-        }
-      }
-      if query.waiters.isEmpty {
-        waiting[ObjectIdentifier(query)] = nil
-        noteIdle(query)
+    let version = query.name(of: query.controller.newest)
+    let waiters = query.waiters
+    query.waiters = []
+    for waiter in waiters {
+      if waiter.request.unless != version {
+        reply(waiter.request, query)
+      } else if waiter.deadline <= now {
+        waiter.request.reply(.success(.unchanged(version: version)))
+      } else {
+        query.waiters.append(waiter)
+        deadlines.wake(query, at: waiter.deadline)
       }
     }
+    noteIdle(query)
   }
 
   func abandon(_ request: UInt64) {
     let isAbandoned = { (waiting: (command: FollowerCommand, commit: Int64)) in
       if case .snapshot(let other) = waiting.command { other.id == request } else { false }
     }
-    for query in waiting.values { query.waiters.removeAll { $0.request.id == request } }
+    for query in queries.values where !query.waiters.isEmpty {
+      query.waiters.removeAll { $0.request.id == request }
+      noteIdle(query)
+    }
     for opening in openings.values where opening.waiting.contains(where: isAbandoned) {
       opening.waiting.removeAll(where: isAbandoned)
       cancelIfUnwanted(opening.query)

@@ -43,7 +43,7 @@ extension Follower {
     case .success(let result):
       guard let place, result.place.hasSameSchema(as: place), result.compiled === query.compiled else {
         query.phase = .stale(commit: run.commit, due: 0)
-        return noteTimed(query)
+        return scheduleRun(of: query)
       }
       join(query, run, result, place)
     }
@@ -74,7 +74,7 @@ extension Follower {
     if query.isCurrent { query.failedJoins = 0 }
     query.hasFailed = false
     if isNew { dirty[ObjectIdentifier(query)] = query }
-    noteTimed(query)
+    scheduleRun(of: query)
     resumeBlocked(query, asked: run.asked)
   }
 
@@ -112,8 +112,8 @@ extension Follower {
     query.blockedSubscriptions = subscriptions.filter { !mayResume($0.commit) }
     resume(query) {
       for (command, commit) in commands where mayResume(commit) { perform(command) }
-      for (subscription, commit) in subscriptions where mayResume(commit) && !subscription.isOver {
-        performDeferred(subscription)
+      for (subscription, commit) in subscriptions where mayResume(commit) && !subscription.state.isOver {
+        answerNext(subscription)
       }
     }
     if !query.blocked.isEmpty || !query.blockedSubscriptions.isEmpty { hurry(query) }

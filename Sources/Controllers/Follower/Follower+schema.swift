@@ -95,7 +95,7 @@ extension Follower {
       if outcome == .unaffected { return }
       cancelRun(of: query)
       query.phase = .stale(commit: query.shownCommit ?? commit, due: 0)
-      noteTimed(query)
+      scheduleRun(of: query)
       // The file's schema may have changed in ways that this query never sees.
       if outcome == .sameColumns { return }
       for subscription in query.subscriptions.values { startOver(subscription) }

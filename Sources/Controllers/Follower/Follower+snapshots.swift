@@ -1,16 +1,14 @@
 import LiveQuery
 import RankedCollections
 import Store
+import Wire
 
 // Snapshots.
 extension Follower {
   /// The subscription gets a snapshot, at the end of this turn.
   func startOver(_ subscription: Subscription) {
-    subscription.loading = nil
-    subscription.read = nil
     loading[subscription.key] = nil
-    if subscription.startsOver { return }
-    subscription.startsOver = true
+    guard subscription.state.startOver() else { return }
     subscription.query.groups.setApart(subscription)
     snapshots[SnapshotGroup(subscription), default: []].append(subscription)
   }
@@ -23,7 +21,7 @@ extension Follower {
     for (group, subscriptions) in groups where !subscriptions.isEmpty {
       if subscriptions.contains(where: { $0.group.state.retryAt > now }) {
         snapshots[group, default: []] += subscriptions
-        nextDue = min(nextDue, subscriptions.map(\.group.state.retryAt).max() ?? .max)
+        deadlines.wake(subscriptions[0].query, at: subscriptions.map(\.group.state.retryAt).max() ?? .max)
       } else if let source = snapshotSource(of: subscriptions[0]) {
         sendSnapshot(subscriptions, source)
       } else {
@@ -56,7 +54,6 @@ extension Follower {
   private func sendSnapshot(_ subscriptions: [Subscription], _ source: SnapshotSource) {
     let first = subscriptions[0]
     let query = first.query
-    for subscription in subscriptions { subscription.startsOver = false }
     do throws(FreshetError) {
       var version = query.controller.newest
       var delivery: Snapshot
@@ -70,29 +67,24 @@ extension Follower {
       }
       delivery.range = 0..<delivery.rows.end(from: 0, byteLimit: configuration.chunkBytes)
       output.send(.snapshot(delivery), shape: first.shape, to: Recipients.all(of: subscriptions))
-      let rest = RowsDelivery(
-        version: delivery.version, columns: delivery.columns, window: nil, offset: delivery.offset,
-        rows: delivery.rows, range: delivery.range, hold: hold)
+      let rest = LoadingRows(
+        message: RowsMessage(
+          version: delivery.version, columns: delivery.columns, window: nil, offset: delivery.offset,
+          rows: delivery.rows, range: delivery.range),
+        hold: hold)
       statistics.snapshots += 1
       if version === query.controller.newest { query.newestWasSent(monotonicNanoseconds()) }
       for subscription in subscriptions {
         subscription.group.state = ClientState(
           held: version, sentVersion: delivery.version, window: first.group.state.window,
           lastSent: monotonicNanoseconds())
-        if delivery.isComplete {
-          joinGroups(subscription)
-          performDeferred(subscription)
-        } else {
-          subscription.loading = rest
-          loading[subscription.key] = subscription
-        }
+        sent(rest, to: subscription)
       }
     } catch {
       if case .read = source { dropContents(of: query) }
       // They get it later.
       let group = SnapshotGroup(first)
       for subscription in subscriptions where postpone(subscription.group, of: query, error) {
-        subscription.startsOver = true
         snapshots[group, default: []].append(subscription)
       }
     }
@@ -125,23 +117,26 @@ extension Follower {
 
   /// - Parameter subscriptions: which are due the same part.
   func sendNextPart(_ subscriptions: [Subscription]) {
-    guard var part = subscriptions.first?.loading else { return }
-    let start = part.range.upperBound
-    part.range = start..<part.rows.end(from: start, byteLimit: configuration.chunkBytes)
-    var message = part
-    message.offset = part.offset + start
+    guard var part = subscriptions.first?.state.rows else { return }
+    let start = part.message.range.upperBound
+    part.message.range = start..<part.message.rows.end(from: start, byteLimit: configuration.chunkBytes)
+    var message = part.message
+    message.offset += start
     output.send(.rows(message), shape: subscriptions[0].shape, to: Recipients.all(of: subscriptions))
-    // The window is told once.
-    part.window = nil
-    for subscription in subscriptions {
-      if part.isComplete {
-        subscription.loading = nil
-        loading[subscription.key] = nil
-        joinGroups(subscription)
-        performDeferred(subscription)
-      } else {
-        subscription.loading = part
-      }
+    // Only the first part names the window.
+    part.message.window = nil
+    for subscription in subscriptions { sent(part, to: subscription) }
+  }
+
+  /// A part of rows was sent, which may be the last one.
+  private func sent(_ part: LoadingRows, to subscription: Subscription) {
+    subscription.state.load(part)
+    if part.message.isComplete {
+      loading[subscription.key] = nil
+      joinGroups(subscription)
+      answerNext(subscription)
+    } else {
+      loading[subscription.key] = subscription
     }
   }
 }
@@ -156,7 +151,7 @@ private struct PartGroup: Hashable {
   let count: Int
 
   init?(_ subscription: Subscription) {
-    guard let part = subscription.loading else { return nil }
+    guard let part = subscription.state.rows?.message else { return nil }
     version = part.version
     window = part.window
     shape = subscription.shape

@@ -53,15 +53,11 @@ final class Follower {
   private var inbox = Inbox()
   /// How long commands are performed in one turn, in nanoseconds: the others wait for the next one.
   private static let commandTime: UInt64 = 2_000_000
-  var readiness = SessionReadiness()
+  var drained = DrainedSessions()
   /// Queries that have subscriptions behind the newest version, or somebody who waits for one.
   var dirty: [ObjectIdentifier: FollowedQuery] = [:]
-  /// Queries that have to be run again, or will be when their time comes.
-  var timed: [ObjectIdentifier: FollowedQuery] = [:]
-  /// Queries of which somebody waits for another version.
-  var waiting: [ObjectIdentifier: FollowedQuery] = [:]
-  /// Queries without subscriptions.
-  var idle: [ObjectIdentifier: FollowedQuery] = [:]
+  /// When queries are to be looked at though no event tells of them.
+  var deadlines = Deadlines()
   /// Subscriptions whose snapshot is on its way in parts.
   var loading: [SubscriptionKey: Subscription] = [:]
   /// Subscriptions that get a snapshot at the end of this turn.
@@ -69,9 +65,6 @@ final class Follower {
   /// Counts the turns that sent something, or could have.
   var flushes: UInt64 = 0
   var recentSnapshots = RecentSnapshots()
-  /// When something is due that no event will tell of.
-  var nextDue: UInt64 = .max
-  private var nextIdleLook: UInt64 = 0
 
   /// Whether this loop has a thread, which may rest.
   private var isPaced = false
@@ -123,9 +116,8 @@ final class Follower {
     let isResting = inbox.isEmpty && rest(now) > 0
     let hasChanged = !isResting && !isUnused && hasCommit()
     if detection.mayBeReplaced(isOpen: database != nil, hasChanged: hasChanged, now) { openIfReplaced() }
-    if hasChanged || mustTurn || !inbox.isEmpty || monotonicNanoseconds() >= nextDue { turn() }
+    if hasChanged || mustTurn || !inbox.isEmpty || monotonicNanoseconds() >= deadlines.next { turn() }
     output.flush()
-    dropIdleQueries()
     // After the turn: who waited for the result has it by now.
     returnFreeMemory()
   }
@@ -156,7 +148,6 @@ final class Follower {
   private func turn() {
     let start = monotonicNanoseconds()
     mustTurn = false
-    nextDue = .max
     do {
       guard let connection = database?.connection else { throw FreshetError(.overloaded, "the database is not there") }
       let ticks = statistics.ticks
@@ -199,27 +190,12 @@ final class Follower {
 
   private func wait() {
     let now = monotonicNanoseconds()
-    var limit: UInt64 = nextDue == .max ? .max : nextDue > now ? nextDue - now : 0
+    var limit = deadlines.next == .max ? .max : deadlines.next - min(now, deadlines.next)
     if mustTurn { limit = hasFailed ? min(limit, 50_000_000) : 0 }
     if lostFiles != nil { limit = min(limit, 5_000_000) }
     detection.wait(
       .init(
         limit: limit, rest: rest(now), isUnused: isUnused,
         canAskOften: database?.connection.capture.canAskOften == true))
-  }
-
-  private func dropIdleQueries() {
-    let now = monotonicNanoseconds()
-    if idle.isEmpty || now < nextIdleLook { return }
-    let linger = UInt64(configuration.linger) * 1_000_000
-    // All are looked at, so not at every step: some linger a little longer.
-    nextIdleLook = now + linger / 64
-    for query in idle.values {
-      guard let idleSince = query.idleSince, query.isIdle else {
-        idle[ObjectIdentifier(query)] = nil
-        continue
-      }
-      if now - idleSince >= linger { forget(query) }
-    }
   }
 }

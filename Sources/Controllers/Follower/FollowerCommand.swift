@@ -8,8 +8,8 @@ package enum FollowerCommand: Sendable {
   case unsubscribe(SubscriptionKey)
   /// One snapshot for somebody who does not subscribe.
   case snapshot(SnapshotRequest)
-  /// Everything sent to the session is with the kernel.
-  case sessionDrained(UInt64)
+  /// Sessions have taken everything that kept this follower waiting.
+  case drained
   case sessionClosed(UInt64)
   /// Somebody in this process has committed.
   case databaseChanged

@@ -50,6 +50,8 @@ package struct FollowerConfiguration: Sendable {
 // and read by `stop` alone; all else belongs to the thread.
 package final class FollowerThread: @unchecked Sendable {
   private let mailbox = Mutex<[FollowerCommand]>([])
+  /// In the pool.
+  let number: Int
   let wake = WakeSignal()
   private var thread = pthread_t()
 
@@ -57,9 +59,10 @@ package final class FollowerThread: @unchecked Sendable {
   ///
   /// - Throws: what keeps the database from being opened.
   package init(
-    _ configuration: FollowerConfiguration, output: any SubscriptionOutput, readers: ReaderPool, numbers: CommitNumbers,
-    logger: Logger
+    _ configuration: FollowerConfiguration, number: Int, output: any SubscriptionOutput, readers: ReaderPool,
+    numbers: CommitNumbers, logger: Logger
   ) throws {
+    self.number = number
     let follower = try Follower(
       configuration, output: output, readers: readers, numbers: numbers, logger: logger, thread: self)
     let start = Start(follower: follower)
@@ -67,7 +70,7 @@ package final class FollowerThread: @unchecked Sendable {
   }
 
   /// Without a thread: `SteppedFollower` takes the turns.
-  init() {}
+  init() { number = 0 }
 
   /// Any thread.
   package func post(_ command: FollowerCommand) {

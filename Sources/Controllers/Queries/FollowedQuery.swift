@@ -23,8 +23,12 @@ final class FollowedQuery {
   var groups = SubscriberGroups()
   /// Who waits for another version than the one that they have: requests for snapshots.
   var waiters: [WaitingRequest] = []
+  /// When it is to be looked at next. To be set by `Deadlines` alone.
+  var deadline = Deadlines.Place()
   /// When the last subscription left; nil while there is one.
   var idleSince: UInt64?
+  /// Whether all who get patches have the newest version.
+  var isSettled: Bool { groups.all.allSatisfy { $0.state.held === controller.newest } }
   var isIdle: Bool { subscriptions.isEmpty && waiters.isEmpty && blocked.isEmpty && reads.isEmpty }
 
   var phase = Phase.following

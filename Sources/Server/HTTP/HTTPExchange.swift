@@ -25,9 +25,12 @@ struct HTTPExchange: Sendable {
     HTTPExchange.compression.async { [answer, vary] in respond(answer.compressed(), vary: vary) }
   }
 
-  func beginStream(headers: [(name: String, value: String)]) {
+  /// Answers with a stream. On the service thread.
+  ///
+  /// - Returns: nil when the answer is whole: to HEAD.
+  func openStream() -> ChannelID? {
     let vary = origins.vary.isEmpty ? [] : [("Vary", origins.vary.joined(separator: ", "))]
-    gateway.beginStream(to: id, headers: headers + origins.headers + vary)
+    return gateway.openStream(to: id, headers: origins.headers + vary)
   }
 
   private func respond(_ answer: HTTPAnswer, vary: [String]) {

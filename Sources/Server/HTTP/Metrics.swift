@@ -30,10 +30,10 @@ final class StatisticsSum: Sendable {
 extension FreshetServer {
   /// The text format of Prometheus, 0.0.4.
   func metrics(_ statistics: FollowerStatistics) -> String {
-    let counts = sessions.counts
+    let sockets = gateway.counters
     var text = MetricsText()
-    text.gauge("freshet_sessions", "WebSocket connections.", counts.sessions)
-    text.gauge("freshet_streams", "Streams of server-sent events.", counts.streams)
+    text.gauge("freshet_sessions", "WebSocket connections.", sockets.sessions)
+    text.gauge("freshet_streams", "Streams of server-sent events.", sockets.streams)
     text.gauge("freshet_subscriptions", "Subscriptions, of both.", statistics.subscriptions)
     text.gauge("freshet_controllers", "Queries that are followed.", statistics.controllers)
     text.gauge("freshet_versions", "Versions kept for clients that come back.", statistics.versions)
@@ -62,15 +62,14 @@ extension FreshetServer {
       let committed = transactions.committed.load(ordering: .relaxed)
       let failed = transactions.failed.load(ordering: .relaxed)
       text.counter("freshet_transactions_committed_total", "Transactions of clients that were committed.", committed)
-      text.counter("freshet_transactions_failed_total", "Transactions of clients that were refused.", failed)
+      text.counter("freshet_transactions_failed_total", "Transactions of clients that were sockets.", failed)
     }
-    let refused = gateway.counters
     text.counters(
       "freshet_refused_total", "What was refused at the sockets, by why.", label: "reason",
       [
-        ("address", refused.address), ("late", refused.late), ("memory", refused.memory), ("stalled", refused.stalled),
+        ("address", sockets.address), ("late", sockets.late), ("memory", sockets.memory), ("stalled", sockets.stalled),
       ])
-    text.gauge("freshet_outgoing_bytes", "What is on its way to clients.", refused.outgoing)
+    text.gauge("freshet_outgoing_bytes", "What is on its way to clients.", sockets.outgoing)
     text.gauge("process_start_time_seconds", "When the server was started, in seconds since 1970.", startTime)
     return text.text
   }

@@ -58,12 +58,13 @@ extension FreshetServer {
     if parameters.since == nil, parameters.window.offset == 0, exchange.request.lastEventID?.isEmpty == false {
       parameters.since = exchange.request.lastEventID
     }
-    if exchange.request.method == "HEAD" { return exchange.beginStream(headers: EventStreams.headers) }
     try checkRoom()
-    let session = streams.open(exchange)
-    sessions.open(session)
+    guard let channel = exchange.openStream() else { return }
+    sessions.open(channel)
     let follower = pool.follower(for: query)
-    guard case .admitted(let key) = sessions.admit(EventStreams.subscription, of: session, follower: follower, limit: 1)
+    guard
+      case .admitted(let key) = sessions.admit(
+        SessionOutput.streamSubscription, of: channel, follower: follower, limit: 1)
     else { return }
     follower.post(
       .subscribe(
@@ -80,8 +81,10 @@ extension HTTPAnswer {
     case .success(.unchanged(let version)): self = .unchanged(version)
     case .success(.snapshot(let snapshot)) where known.contains(snapshot.version): self = .unchanged(snapshot.version)
     case .success(.snapshot(let snapshot)):
-      let body = MessageBody.snapshot(snapshot, RowLayout(columns: snapshot.columns, shape: shape)).standalone
-      self = .json(body, headers: HTTPAnswer.versionHeaders(snapshot.version))
+      let message = ServerMessage.snapshot(snapshot)
+      var writer = JSONWriter(reserving: message.likelyLength)
+      message.write(to: &writer, id: nil, shape)
+      self = .json(writer.bytes, headers: HTTPAnswer.versionHeaders(snapshot.version))
     }
   }
 

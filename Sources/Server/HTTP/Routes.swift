@@ -51,7 +51,7 @@ extension FreshetServer {
   func postTransaction(_ exchange: HTTPExchange) throws(FreshetError) {
     guard let transactions else { throw FreshetError(.notAllowed, "writing is not allowed on this server") }
     let statements = try SQLStatement.list(json: try JSONValue(body: exchange.request.body)["statements"])
-    transactions.transact(statements) { result in
+    transactions.transact(statements, seenBy: pool) { result in
       switch result {
       case .success(let (changes, commit)):
         exchange.answer(.json(Array("{\"changes\":\(changes),\"commit\":\(commit)}".utf8)))

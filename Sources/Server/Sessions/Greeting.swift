@@ -1,3 +1,4 @@
+import Gateway
 import Synchronization
 import Wire
 
@@ -18,7 +19,10 @@ final class Greeting: Sendable {
   func renewEpoch() { epoch.withLock { $0 = Greeting.newEpoch } }
 
   /// The message.
-  var hello: [UInt8] {
-    MessageBody.hello(server: "freshet/\(freshetVersion)", epoch: epoch.withLock { $0 }, limits: limits)
+  var hello: Frame {
+    Frame(reserving: 256) {
+      ServerMessage.writeHello(
+        to: &$0, server: "freshet/\(freshetVersion)", epoch: epoch.withLock { $0 }, limits: limits)
+    }
   }
 }

@@ -7,72 +7,66 @@ import Wire
 
 /// The gateway's delegate: reads what clients send, on the service thread, and passes it on.
 final class SessionFront: GatewayDelegate {
-  /// Set once, right after the gateway has started; whoever comes before is turned away.
-  private let server = Mutex<FreshetServer?>(nil)
+  private let server: FreshetServer
 
-  func start(_ server: FreshetServer) { self.server.withLock { $0 = server } }
-
-  func stop() { server.withLock { $0 = nil } }
-
-  private var current: FreshetServer? { server.withLock { $0 } }
+  init(_ server: FreshetServer) { self.server = server }
 
   func gateway(_ gateway: Gateway, shouldRefuse handshake: HTTPRequest) -> Int? {
-    guard let server = current, server.isReady.load(ordering: .relaxed) else { return 503 }
+    guard server.isReady.load(ordering: .relaxed) else { return 503 }
     return server.originPolicy.permits(handshake) ? nil : 403
   }
 
   func gateway(_ gateway: Gateway, opened session: ChannelID, with handshake: HTTPRequest) {
-    guard let server = current else { return }
-    server.sessions.open(session.rawValue)
-    server.output.send(message: server.greeting.hello, to: session.rawValue)
+    server.sessions.open(session)
+    server.output.send(server.greeting.hello, to: session)
   }
 
   func gateway(_ gateway: Gateway, received message: UnsafeRawBufferPointer, from session: ChannelID) -> Bool {
-    guard let server = current else { return true }
     do throws(ClientMessageError) {
       let (id, message) = try ClientMessage.parse(message)
       server.perform(message, SubscriptionKey(session: session.rawValue, id: id))
     } catch {
-      if error.isNotAnObject {
-        gateway.close(session, code: 4400, reason: String(error.error.message.prefix(100)))
-      } else if let id = error.id {
-        server.output.send(.error(error.error, isFatal: false), to: SubscriptionKey(session: session.rawValue, id: id))
-      } else {
-        server.output.send(message: MessageBody.anonymous(error.error), to: session.rawValue)
-      }
+      refuse(error, session)
     }
-    return server.sessions.mayBeRead(session.rawValue, limit: server.configuration.waitingRequests)
+    let limit = server.configuration.waitingRequests
+    return server.sessions[session]?.requests.mayBeginAnother(limit: limit) ?? true
   }
 
-  func gateway(_ gateway: Gateway, drained channels: UnsafeBufferPointer<UInt64>) {
-    guard let server = current else { return }
-    for session in server.sessions.drained(channels) { server.pool.post(.sessionDrained(session)) }
+  private func refuse(_ error: ClientMessageError, _ session: ChannelID) {
+    if error.isNotAnObject {
+      server.gateway.close(session, code: 4400, reason: String(error.error.message.prefix(100)))
+    } else {
+      let frame = Frame(reserving: 256) {
+        ServerMessage.error(error.error, isFatal: false).write(to: &$0, id: error.id, .arrays)
+      }
+      server.output.send(frame, to: session)
+    }
+  }
+
+  func gateway(_ gateway: Gateway, drainedFor waiters: UInt64) { server.pool.sessionsDrained(for: waiters) }
+
+  /// A follower has ended a subscription.
+  func gateway(_ gateway: Gateway, notified number: UInt64, of channel: ChannelID) {
+    server.sessions.remove(number, of: channel)
   }
 
   func gateway(_ gateway: Gateway, closed channel: ChannelID) {
-    guard let server = current else { return }
-    if channel.isStream, !server.streams.close(channel.rawValue) { return }
-    server.sessions.close(channel.rawValue)
+    server.sessions.close(channel)
     server.pool.post(.sessionClosed(channel.rawValue))
   }
 
   func gateway(_ gateway: Gateway, requested request: HTTPRequest, as id: RequestID) {
-    let server = current
-    let origins = CrossOrigin(request, allowed: server?.configuration.allowedOrigins ?? [])
-    let exchange = HTTPExchange(request: request, id: id, gateway: gateway, origins: origins)
-    guard let server else { return exchange.answer(.problem(.overloaded, "the server is starting")) }
-    server.answer(exchange)
+    let origins = CrossOrigin(request, allowed: server.configuration.allowedOrigins)
+    server.answer(HTTPExchange(request: request, id: id, gateway: gateway, origins: origins))
   }
 
   func gateway(_ gateway: Gateway, abandoned request: RequestID) {
-    guard let server = current else { return }
     if server.waiting.remove(request) { server.pool.post(.abandon(request: request.rawValue)) }
-    self.gateway(gateway, closed: ChannelID.stream(request))
   }
 
   func gateway(_ gateway: Gateway, logged line: String, level: GatewayLogLevel) {
     let levels: [GatewayLogLevel: Logger.Level] = [.error: .error, .warning: .warning, .notice: .notice, .info: .debug]
-    current?.logger.log(level: levels[level] ?? .debug, "\(line)")
+    server.logger.log(level: levels[level] ?? .debug, "\(line)")
   }
 }
 
@@ -91,31 +85,30 @@ extension FreshetServer {
     case .locate(let value): request(.locate(value), key)
     case .requery(let source, let window):
       do throws(FreshetError) { request(.requery(try query(.init(source)), window), key) } catch {
-        output.send(.error(error, isFatal: false), to: key)
+        output.answer(.error(error, isFatal: false), to: key)
       }
     case .resync: request(.resync, key)
     case .unsubscribe:
-      guard let (key, follower) = sessions.find(key.id, of: key.session) else { return refuse(key) }
-      sessions.remove(key)
+      guard let (key, follower) = sessions.find(key.id, of: key.channel) else { return refuse(key) }
+      sessions.remove(key.number, of: key.channel)
       follower.post(.unsubscribe(key))
     case .transact(let statements): transact(statements, key)
-    // From the service thread itself: how long a follower's turn takes is not what is measured.
-    case .ping: output.send(.pong, to: key)
+    // From the service thread itself: how long a follower's tick takes is not what is measured.
+    case .ping: output.answer(.pong, to: key)
     }
   }
 
   /// For a request that somebody else answers: while many of a session wait, no more are read from it.
-  private func ticket(_ session: UInt64) -> RequestTicket {
-    sessions.requestRead(session)
-    return RequestTicket { [weak self] in
-      guard let self, sessions.requestEnded(session, limit: configuration.waitingRequests) else { return }
-      gateway.resume(ChannelID(rawValue: session))
-    }
+  private func ticket(_ key: SubscriptionKey) -> RequestTicket? {
+    guard let requests = sessions[key.channel]?.requests else { return nil }
+    requests.begin()
+    let limit = configuration.waitingRequests
+    return RequestTicket { [gateway] in if requests.end(limit: limit) { gateway.resume(key.channel) } }
   }
 
   private func refuse(_ key: SubscriptionKey) {
     let error = FreshetError(.unknownSubscription, "there is no subscription with the id \"\(key.id)\"")
-    output.send(.error(error, isFatal: false), to: key)
+    output.answer(.error(error, isFatal: false), to: key)
   }
 
   /// What leads to rows is refused before anybody works for it.
@@ -129,9 +122,9 @@ extension FreshetServer {
   }
 
   private func request(_ request: SubscriptionRequest, _ key: SubscriptionKey) {
-    do throws(FreshetError) { try checkRoom() } catch { return output.send(.error(error, isFatal: false), to: key) }
-    guard let (key, follower) = sessions.find(key.id, of: key.session) else { return refuse(key) }
-    follower.post(.request(key, request, ticket: ticket(key.session)))
+    do throws(FreshetError) { try checkRoom() } catch { return output.answer(.error(error, isFatal: false), to: key) }
+    guard let (key, follower) = sessions.find(key.id, of: key.channel) else { return refuse(key) }
+    follower.post(.request(key, request, ticket: ticket(key)))
   }
 
   private func perform(_ subscribe: ClientMessage.Subscribe, _ key: SubscriptionKey) {
@@ -140,39 +133,43 @@ extension FreshetServer {
       try checkRoom()
       query = try self.query(.init(subscribe.query))
     } catch {
-      return output.send(.error(error, isFatal: true), to: key)
+      return output.answer(.error(error, isFatal: true), to: key)
     }
     let follower = pool.follower(for: query)
-    switch sessions.admit(key.id, of: key.session, follower: follower, limit: configuration.subscriptionLimit) {
+    switch sessions.admit(key.id, of: key.channel, follower: follower, limit: configuration.subscriptionLimit) {
     case .sessionIsGone: return
     case .admitted(let key):
       follower.post(
         .subscribe(
           .init(
             key: key, query: query, window: subscribe.window, since: subscribe.since,
-            minInterval: subscribe.minInterval, shape: subscribe.shape, ticket: ticket(key.session))))
+            minInterval: subscribe.minInterval, shape: subscribe.shape, ticket: ticket(key))))
     case .duplicate:
       let error = FreshetError(.duplicateSubscription, "the id \"\(key.id)\" is taken: unsubscribe it first")
-      output.send(.error(error, isFatal: false), to: key)
+      output.answer(.error(error, isFatal: false), to: key)
     case .tooMany:
       let limit = configuration.subscriptionLimit
       let error = FreshetError(.limitExceeded, "a connection may have \(limit) subscriptions")
-      output.send(.error(error, isFatal: true), to: key)
+      output.answer(.error(error, isFatal: true), to: key)
     }
   }
 
   private func transact(_ statements: [SQLStatement], _ key: SubscriptionKey) {
     guard let transactions else {
       let error = FreshetError(.notAllowed, "writing is not allowed on this server")
-      return output.send(.error(error, isFatal: false), to: key)
+      return output.answer(.error(error, isFatal: false), to: key)
     }
-    let ticket = ticket(key.session)
-    transactions.transact(statements) { [output] result in
+    let ticket = ticket(key)
+    transactions.transact(statements, seenBy: pool) { [output] result in
       defer { withExtendedLifetime(ticket) {} }
       switch result {
-      case .success(let (changes, commit)): output.send(.committed(changes: changes, commit: commit), to: key)
-      case .failure(let error): output.send(.error(error, isFatal: false), to: key)
+      case .success(let (changes, commit)): output.answer(.committed(changes: changes, commit: commit), to: key)
+      case .failure(let error): output.answer(.error(error, isFatal: false), to: key)
       }
     }
   }
+}
+
+extension SubscriptionKey {
+  fileprivate var channel: ChannelID { ChannelID(rawValue: session) }
 }

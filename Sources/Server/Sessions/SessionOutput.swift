@@ -1,171 +1,117 @@
 import Controllers
 import Gateway
 import LiveQuery
-import Synchronization
 import Wire
 
-/// Writes what followers have to say as frames, each distinct one once, and hands them to the gateway.
+/// Writes what followers send as frames, each distinct one once, and hands them to the gateway.
 final class SessionOutput: SubscriptionOutput {
-  private let sessions: SessionTable
-  private let streams: EventStreams
+  private let gateway: Gateway
+  private let transactions: TransactionQueue?
   private let greeting: Greeting
-  /// Set once, before the first session can exist.
-  private let gateway = Mutex<Gateway?>(nil)
-  /// What has the followers forget a session. Set once, before the first session can exist.
-  private let forget = Mutex<@Sendable (UInt64) -> Void>({ _ in })
-  /// Set once, if at all, before the first session can exist.
-  private let transactions = Mutex<TransactionQueue?>(nil)
 
-  init(sessions: SessionTable, streams: EventStreams, greeting: Greeting) {
-    self.sessions = sessions
-    self.streams = streams
+  /// What the one subscription of every stream is called.
+  static let streamSubscription = "sse"
+
+  init(_ gateway: Gateway, _ transactions: TransactionQueue?, _ greeting: Greeting) {
+    self.gateway = gateway
+    self.transactions = transactions
     self.greeting = greeting
   }
 
-  func start(
-    _ gateway: Gateway, _ transactions: TransactionQueue?, forget: @escaping @Sendable (UInt64) -> Void
-  ) {
-    self.gateway.withLock { $0 = gateway }
-    self.forget.withLock { $0 = forget }
-    self.transactions.withLock { $0 = transactions }
-  }
+  func filesReleased() { transactions?.releaseFiles() }
 
-  /// The followers' and the writer's owner is gone: they keep one another.
-  func stop() {
-    transactions.withLock { $0 = nil }
-    forget.withLock { $0 = { _ in } }
-  }
+  func isDrained(_ session: UInt64, for follower: Int) -> Bool { gateway.isDrained(session, waiter: follower) }
 
-  func filesReleased() { transactions.withLock { $0 }?.releaseFiles() }
-
-  func isDrained(_ session: UInt64) -> Bool { sessions.isDrained(session) }
-
-  func subscriptionEnded(_ key: SubscriptionKey) { sessions.remove(key) }
+  /// In order with what is sent: by the time a client reads that its subscription has ended, the id is free.
+  func subscriptionEnded(_ key: SubscriptionKey) { gateway.notify(key.number, of: ChannelID(rawValue: key.session)) }
 
   /// Everybody is greeted again; snapshots or patches follow.
   func epochChanged() {
     greeting.renewEpoch()
-    let frame = Frame(payload: greeting.hello)
-    queue(frame, to: sessions.all.filter { !EventStreams.isStream($0) })
+    gateway.broadcast(greeting.hello)
   }
 
-  func send(_ delivery: Delivery, shape: Shape, to recipients: [Recipients]) {
-    let body = MessageBody(delivery, shape: shape)
+  /// What was sent to subscriptions leaves at the end of a follower's tick, so that everything due to a session is one write.
+  func flush() { gateway.flush() }
+
+  func send(_ message: ServerMessage, shape: Shape, to recipients: [Recipients]) {
+    // Encoded straight into the frame where one frame is all that is needed.
+    let members = recipients.count > 1 ? message.members(shape) : nil
     for recipients in recipients {
-      let message = body.message(id: encoded(recipients.id))
-      // A client may call its subscription what streams' are called.
-      let streams = recipients.id == EventStreams.subscription ? recipients.sessions.filter(EventStreams.isStream) : []
-      if streams.count < recipients.sessions.count {
-        let sessions = streams.isEmpty ? recipients.sessions : recipients.sessions.filter { !EventStreams.isStream($0) }
-        let frame = Frame(payload: message)
-        if hasRoom(for: frame, delivery) { queue(frame, to: sessions) } else { giveUp(sessions) }
+      // A client may give its subscription the id that those of streams have.
+      let mayBeStreams = recipients.id == Self.streamSubscription
+      let streams = mayBeStreams ? recipients.sessions.filter { ChannelID(rawValue: $0).isStream } : []
+      let sessions =
+        streams.isEmpty ? recipients.sessions : recipients.sessions.filter { !ChannelID(rawValue: $0).isStream }
+      if !sessions.isEmpty {
+        let frame = Frame(reserving: message.likelyLength) {
+          message.write(to: &$0, id: recipients.id, shape, members: members)
+        }
+        send(frame, message, to: sessions)
       }
-      if streams.isEmpty { continue }
-      let event = Frame(delivery, message)
-      if hasRoom(for: event, delivery) { send(event, delivery, to: streams) } else { streams.forEach(giveUp(stream:)) }
+      if !streams.isEmpty {
+        let event = Frame(reserving: message.likelyLength) {
+          message.writeEvent(to: &$0, id: recipients.id, shape, members: members)
+        }
+        send(event, message, toStreams: streams)
+      }
     }
   }
 
-  /// Whether a delivery may be sent. Rows may not where they exceed the budget: their clients have asked for them, or start over.
-  /// Patches always may, because who follows a list shall not notice that others ask too much.
-  private func hasRoom(for frame: Frame, _ delivery: Delivery) -> Bool {
-    switch delivery {
-    case .snapshot, .rows: gateway.withLock { $0 }?.hasRoom(for: frame.size) ?? true
-    default: true
-    }
+  /// Answers a client, not at the end of a tick but now.
+  func answer(_ message: ServerMessage, to key: SubscriptionKey) {
+    send(message, shape: .arrays, to: key)
+    flush()
   }
 
-  /// Ends sessions whose rows there is no room for: without them a list would not be the server's, and a client that comes back
-  /// later is served.
-  private func giveUp(_ sessions: [UInt64]) {
-    guard let gateway = gateway.withLock({ $0 }) else { return }
+  /// Sends a message that belongs to no subscription.
+  func send(_ frame: Frame, to session: ChannelID) { gateway.send(frame, to: session) }
+
+  private func send(_ frame: Frame, _ message: ServerMessage, to sessions: [UInt64]) {
+    if hasRoom(for: frame, message) { return gateway.queue(frame, to: sessions) }
     for session in sessions {
       gateway.noteOverload()
       gateway.close(ChannelID(rawValue: session), code: 1013, reason: FreshetError.noRoom.message)
     }
   }
 
-  private func giveUp(stream: UInt64) {
-    gateway.withLock { $0 }?.noteOverload()
-    let frame = Frame(
-      .error(.noRoom, isFatal: true),
-      MessageBody.error(.noRoom, isFatal: true).message(id: encoded(EventStreams.subscription)))
-    sessions.markBusy(CollectionOfOne(stream))
-    guard streams.end(stream, .noRoom, frame) else { return }
-    sessions.close(stream)
-    forget.withLock { $0 }(stream)
-  }
-
-  /// What was sent to subscriptions leaves at the end of a follower's turn, so that everything due to a session is one write.
-  func flush() { gateway.withLock { $0 }?.flush() }
-
-  private func send(_ event: Frame, _ delivery: Delivery, to streams: [UInt64]) {
-    guard case .error(let error, isFatal: true) = delivery else {
-      self.streams.begin(streams)
-      return queue(event, to: streams)
+  private func send(_ event: Frame, _ message: ServerMessage, toStreams streams: [UInt64]) {
+    if case .error(let error, isFatal: true) = message { return end(streams, error, event) }
+    if hasRoom(for: event, message) { return gateway.queue(event, to: streams) }
+    gateway.noteOverload()
+    let refusal = Frame(reserving: 256) {
+      ServerMessage.error(.noRoom, isFatal: true).writeEvent(to: &$0, id: Self.streamSubscription, .arrays)
     }
-    sessions.markBusy(streams)
-    for stream in streams where self.streams.end(stream, error, event) { sessions.close(stream) }
+    end(streams, .noRoom, refusal)
   }
 
-  /// Sends a message that is not shared.
-  func send(_ body: MessageBody, to key: SubscriptionKey) {
-    send(Frame(payload: body.message(id: encoded(key.id))), to: key.session)
+  /// Ends streams with an error: with the answer to the request, where none has begun.
+  private func end(_ streams: [UInt64], _ error: FreshetError, _ event: Frame) {
+    let answer = HTTPAnswer.problem(error)
+    for stream in streams {
+      gateway.end(
+        ChannelID(rawValue: stream), with: event, or: answer.status, headers: answer.headers, body: answer.body)
+    }
   }
 
-  func send(message: [UInt8], to session: UInt64) { send(Frame(payload: message), to: session) }
-
-  private func send(_ frame: Frame, to session: UInt64) {
-    queue(frame, to: CollectionOfOne(session))
-    flush()
-  }
-
-  private func queue(_ frame: Frame, to recipients: some Collection<UInt64>) {
-    sessions.markBusy(recipients)
-    gateway.withLock { $0 }?.queue(frame, to: recipients)
-  }
-
-  private func encoded(_ id: String) -> [UInt8] {
-    var writer = JSONWriter()
-    writer.string(id)
-    return writer.bytes
+  /// Whether a message may be sent. Rows may not where they exceed the budget: their clients asked for them, and without them a list
+  /// would not be the server's, so the session ends, and a client that comes back later is served. Patches always may, because
+  /// other clients must not notice that somebody asks too much.
+  private func hasRoom(for frame: Frame, _ message: ServerMessage) -> Bool {
+    switch message {
+    case .snapshot, .rows: gateway.hasRoom(for: frame.size)
+    default: true
+    }
   }
 }
 
 extension Frame {
-  /// A delivery as an event. A client that comes back names a version that it has whole, or none.
-  fileprivate convenience init(_ delivery: Delivery, _ message: [UInt8]) {
-    switch delivery {
-    case .snapshot(let snapshot):
-      self.init(event: "snapshot", id: snapshot.isComplete ? snapshot.version : "", data: message)
-    case .rows(let rows): self.init(event: "rows", id: rows.isComplete ? rows.version : "", data: message)
-    case .patch(let patch): self.init(event: "patch", id: patch.to, data: message)
-    case .error: self.init(event: "error", id: nil, data: message)
-    // Answers to what nobody can ask over a stream.
-    case .located, .unsubscribed: self.init(event: "message", id: nil, data: message)
-    }
-  }
-}
-
-extension MessageBody {
-  fileprivate init(_ delivery: Delivery, shape: Shape) {
-    switch delivery {
-    case .snapshot(let snapshot):
-      self = .snapshot(snapshot, RowLayout(columns: snapshot.columns, shape: shape))
-    case .rows(let rows):
-      self = .rows(
-        version: rows.version, window: rows.window, offset: rows.offset, rows: rows.rows, range: rows.range,
-        isComplete: rows.isComplete, RowLayout(columns: rows.columns, shape: shape))
-    case .patch(let patch):
-      let header = PatchHeader(
-        from: patch.from, to: patch.to, commit: patch.commit, total: patch.total, alongside: patch.alongside)
-      self = .patch(
-        header, patch.patch, rows: patch.rows, changed: patch.changed,
-        RowLayout(columns: patch.columns, shape: shape))
-    case .located(let key, let place): self = .located(key: key, place: place)
-    case .unsubscribed: self = .unsubscribed
-    case .error(let error, let isFatal): self = .error(error, isFatal: isFatal)
-    }
+  /// A message that is written straight into the frame.
+  convenience init(reserving count: Int, _ write: (inout JSONWriter) -> Void) {
+    var writer = JSONWriter(reserving: count, headroom: Frame.headroom)
+    write(&writer)
+    let (block, length) = writer.take()
+    self.init(adopting: block, length: length)
   }
 }
 

@@ -33,11 +33,9 @@ final class TransactionQueue: @unchecked Sendable {
   private let open = DispatchGroup()
   let committed = Atomic<Int>(0)
   let failed = Atomic<Int>(0)
-  private let pool: ControllerPool
 
-  init(_ configuration: ServerConfiguration, pool: ControllerPool) throws(FreshetError) {
+  init(_ configuration: ServerConfiguration) throws(FreshetError) {
     self.configuration = configuration
-    self.pool = pool
     if FileIdentity(path: configuration.database) != nil { _ = try currentWriter() }
   }
 
@@ -92,9 +90,10 @@ final class TransactionQueue: @unchecked Sendable {
 
   /// Runs a transaction after those asked for before it.
   ///
+  /// - Parameter pool: whose followers number the state that it leads to.
   /// - Parameter reply: called once, on the queue's or a follower's thread.
   func transact(
-    _ statements: [SQLStatement],
+    _ statements: [SQLStatement], seenBy pool: ControllerPool,
     reply: @escaping @Sendable (Result<(changes: Int, commit: Int64), FreshetError>) -> Void
   ) {
     open.enter()

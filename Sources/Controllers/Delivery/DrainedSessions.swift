@@ -1,0 +1,26 @@
+/// Which sessions had taken everything when a tick's messages were made. Each is asked once a tick: what is sent to one of its
+/// subscriptions must not keep the others waiting.
+struct DrainedSessions {
+  /// By the low half of the session's number, which is small: twice the number of the tick in which it was asked, and one more
+  /// if it had taken everything.
+  private var answers: [UInt64] = []
+
+  /// - Parameter flush: the number of the tick's `Follower.flush`, from 1.
+  mutating func contains(_ session: UInt64, in flush: UInt64, ask: (UInt64) -> Bool) -> Bool {
+    let slot = Int(UInt32(truncatingIfNeeded: session))
+    while answers.count <= slot { answers.append(0) }
+    if answers[slot] >> 1 != flush { answers[slot] = flush << 1 | (ask(session) ? 1 : 0) }
+    return answers[slot] & 1 == 1
+  }
+
+  /// The subscriptions of a group that have to wait.
+  mutating func waiting(
+    of group: SubscriberGroup, in flush: UInt64, ask: (_ session: UInt64) -> Bool
+  ) -> [Subscription] {
+    var waiting: [Subscription] = []
+    for (place, session) in group.recipients.sessions.enumerated() where !contains(session, in: flush, ask: ask) {
+      waiting.append(group.subscriptions[place])
+    }
+    return waiting
+  }
+}

@@ -1,0 +1,36 @@
+package import LiveQuery
+
+// Server-sent events: protocol 4, `/v1/subscriptions`.
+extension ServerMessage {
+  /// Writes the message as an event, whose data is JSON and so holds no line ends.
+  package func writeEvent(to writer: inout JSONWriter, id: String, _ shape: Shape, members: [UInt8]? = nil) {
+    writer.append("event: ")
+    writer.append(eventType)
+    if let resumeFrom {
+      var version = resumeFrom
+      writer.append("\nid: ")
+      version.withUTF8 { writer.append(UnsafeRawBufferPointer($0)) }
+    }
+    writer.append("\ndata: ")
+    write(to: &writer, id: id, shape, members: members)
+    writer.append("\n\n")
+  }
+
+  /// Answers to what nobody can ask over a stream have no event of their own.
+  private var eventType: StaticString {
+    switch self {
+    case .snapshot, .rows, .patch, .error: type
+    case .located, .unsubscribed, .committed, .pong: "message"
+    }
+  }
+
+  /// What a client names when it comes back: a version that it has whole, "" for none, nil for the one before.
+  private var resumeFrom: String? {
+    switch self {
+    case .snapshot(let snapshot): snapshot.isComplete ? snapshot.version : ""
+    case .rows(let rows): rows.isComplete ? rows.version : ""
+    case .patch(let patch): patch.to
+    default: nil
+    }
+  }
+}
