@@ -92,4 +92,44 @@ import Testing
     #expect(fixture.recorder.deliveries(key).dropFirst(before.count) == (delivery.isEmpty ? [] : [delivery]))
     #expect(fixture.statistics.refetches == refetches)
   }
+
+  /// A row of the result that is made of other rows than before has other values in columns that nobody wrote to.
+  @Test(
+    arguments: [
+      ("author JOIN book ON book.author_id = author.id", ["book.title", "book.year"], "book.year > 0", []),
+      ("author JOIN book ON book.author_id = author.id", ["book.title", "book.year"], "book.year > author.born", []),
+      ("book", ["max(title) AS t", "sum(year) AS y"], "year > 0", ["author_id"]),
+      ("shown", [], nil, []),
+    ] as [(String, [String], String?, [String])])
+  func sendsColumnsThatAFilterChoseAnew(
+    from: String, select: [String], filter: String?, groups: [String]
+  ) throws {
+    let fixture = try FollowerFixture(
+      """
+      CREATE TABLE author(id INTEGER PRIMARY KEY, born INT);
+      CREATE TABLE book(id INTEGER PRIMARY KEY, author_id INT, title TEXT, year INT);
+      CREATE VIEW shown AS SELECT author.id, book.title, book.year FROM author JOIN book ON book.author_id = author.id
+        WHERE book.year > 0;
+      INSERT INTO author VALUES (1, 0);
+      INSERT INTO book VALUES (10, 1, 'old', 1), (11, 1, 'new', -1);
+      """)
+    var query = Query(from: from)
+    query.select = select
+    query.filter = filter
+    query.groupBy = groups
+    if from == "shown" { query.key = ["id"] }
+    let key = SubscriptionKey(session: 1, id: "a", number: 1)
+    fixture.subscribe(key, query)
+    // After the first commit the pages' former images are known, and so the columns that change.
+    for change in ["UPDATE book SET year = 2 * year", "UPDATE book SET year = 2 * year"] {
+      fixture.snapshot(query)
+      try fixture.writer.run(change)
+    }
+    fixture.snapshot(query)
+    try fixture.writer.run("UPDATE book SET year = -year")
+    fixture.snapshot(query)
+    let sent = try #require(fixture.recorder.sent.last { $0.goes(to: key) })
+    #expect(sent.delivery == "patch -0 +0 >0 *1")
+    #expect(sent.changed == ["0,1,2"])
+  }
 }

@@ -28,6 +28,7 @@ package final class CompiledQuery: Sendable {
     var tables: [FollowedTable]
     var dependencies: [[Int: ColumnMask]]
     var joinColumns: [Int: ColumnMask]
+    var choosingColumns: [Int: ColumnMask]
     var routing: QueryRouting?
   }
 
@@ -62,8 +63,10 @@ package final class CompiledQuery: Sendable {
   let keyTies: [(column: Int, order: FieldOrder)]
   /// By result column, the columns that it is made of, by index into `tables`.
   let dependencies: [[Int: ColumnMask]]
-  /// By index into `tables`, the columns that conditions of joins read: with them, other rows may be joined.
+  /// By index into `tables`, the columns that conditions of joins read.
   let joinColumns: [Int: ColumnMask]
+  /// Likewise, the columns that decide which rows a row of the result is made of.
+  let choosingColumns: [Int: ColumnMask]
   /// Index of the first of the result's columns in a row of any statement.
   let firstColumn: Int
   /// Whether the query is always run again, and the contents of its rows kept: because they cannot be looked up one by one,
@@ -127,6 +130,7 @@ package final class CompiledQuery: Sendable {
     tables = following.tables
     dependencies = following.dependencies
     joinColumns = following.joinColumns
+    choosingColumns = following.choosingColumns
     routing = following.routing
     firstColumn =
       (section == nil ? 0 : 1) + (hasIndexTitle ? 1 : 0) + sorts.count { $0.column == nil }
@@ -267,7 +271,7 @@ extension CompiledQuery {
   /// The result's columns that a change of these columns of a table can have changed.
   package func changedColumns(_ mask: ColumnMask, ofTable index: Int) -> ColumnSet {
     if mask == .all { return .all }
-    if joinColumns[index]?.intersects(mask) == true { return .all }
+    if choosingColumns[index]?.intersects(mask) == true { return .all }
     var set = ColumnSet()
     for (column, dependency) in dependencies.enumerated() where dependency[index]?.intersects(mask) == true {
       set.insert(column)

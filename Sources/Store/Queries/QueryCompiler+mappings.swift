@@ -24,7 +24,13 @@ extension QueryCompiler {
           mappings: mappings, rememberedColumns: remembered(mappings, routing)))
     }
     var joinColumns: [Int: ColumnMask] = [:]
-    for (index, table) in tables.enumerated() { joinColumns[index] = joins[table.name.lowercased()] }
+    var choosingColumns: [Int: ColumnMask] = [:]
+    let choices = try choiceMasks(filter: filter)
+    for (index, table) in tables.enumerated() {
+      joinColumns[index] = joins[table.name.lowercased()]
+      // A group may be of other rows after any change, and its bare columns those of another one.
+      choosingColumns[index] = groups.isEmpty ? choices[table.name.lowercased()] : table.usedColumns
+    }
     let dependencies = columns.map { column in
       let masks = self.masks(of: resolved(column.reads))
       return Dictionary(
@@ -33,7 +39,8 @@ extension QueryCompiler {
         })
     }
     return CompiledQuery.Following(
-      tables: tables, dependencies: dependencies, joinColumns: joinColumns, routing: routing)
+      tables: tables, dependencies: dependencies, joinColumns: joinColumns,
+      choosingColumns: choosingColumns, routing: routing)
   }
 
   /// The columns whose former values tell what a row led to, or which queries had it.
@@ -81,6 +88,23 @@ extension QueryCompiler {
         mappingFrom.isNatural ? table.columnNames : table.columnNames.filter { usedNames.contains($0.lowercased()) }
       let mask = masks[table.name.lowercased()]?.rawValue ?? 0
       masks[table.name.lowercased()] = ColumnMask(rawValue: mask | table.mask(of: named).rawValue)
+    }
+    return masks
+  }
+
+  /// By lower-case table name, the columns that decide which of several joined rows a row of the result is made of: those that joins
+  /// compare, and those that conditions read. When one of them changes, any column of the result may.
+  private mutating func choiceMasks(filter: String?) throws(FreshetError) -> [String: ColumnMask] {
+    guard mappingFrom.sources.count > 1 else { return [:] }
+    var masks = joinMasks()
+    var reads: Set<FragmentChecker.ColumnRead> = []
+    if let filter { reads = resolved(try compile("SELECT 1 FROM \(fromSQL) WHERE (\(filter))", place: nil).reads) }
+    if case .view(let view) = unit, let filter = view.definition.filter {
+      let statement = "SELECT 1 FROM \(view.definition.from.fragment.text) WHERE \(filter.text)"
+      reads.formUnion(try compile(statement, place: nil).reads)
+    }
+    for (name, mask) in self.masks(of: reads) {
+      masks[name] = ColumnMask(rawValue: (masks[name]?.rawValue ?? 0) | mask.rawValue)
     }
     return masks
   }
