@@ -58,7 +58,10 @@ let package = Package(
     // Effects.
     module("ChangeCapture", [sqlite]),
     module("Store", ["ChangeCapture", "CSQLite", "LiveQuery", "RankedCollections", grdb, sqlite]),
-    module("Controllers", ["ChangeCapture", "CSystem", "LiveQuery", "RankedCollections", "Store", logging]),
+    module("QueryCompiler", ["ChangeCapture", "CSQLite", "LiveQuery", "RankedCollections", "Store", sqlite]),
+    module(
+      "Controllers",
+      ["ChangeCapture", "CSystem", "LiveQuery", "QueryCompiler", "RankedCollections", "Store", grdb, logging, sqlite]),
     module("Gateway", ["CGateway"]),
     module("FileMaking", [grdb]),
     module("Import", ["FileMaking", "LiveQuery", "RankedCollections", "Store", grdb, sqlite]),
@@ -71,9 +74,8 @@ let package = Package(
     .executableTarget(
       name: "freshet",
       dependencies: [
-        "ChangeCapture", "CLiveClient", "Demo", "FileMaking", "Import", "LiveClient", "LiveQuery", "Server", "Store",
-        "Wire", grdb,
-        logging,
+        "ChangeCapture", "CLiveClient", "Demo", "FileMaking", "Import", "LiveClient", "LiveQuery", "QueryCompiler",
+        "Server", "Store", "Wire", grdb, logging,
         .product(name: "ArgumentParser", package: "swift-argument-parser"),
       ],
       swiftSettings: swiftSettings),
@@ -99,6 +101,7 @@ let package = Package(
       linkerSettings: [.linkedLibrary("sqlite3")]),
     tests(of: "ChangeCapture", ["hostile-writer", "LiveQuery", "Store", "TestSupport", grdb, sqlite]),
     tests(of: "Store", ["CSQLite", "LiveQuery", "RankedCollections", "TestSupport", grdb, sqlite]),
+    tests(of: "QueryCompiler", ["LiveQuery", "Store", "TestSupport", grdb]),
     tests(of: "Controllers", ["LiveQuery", "RankedCollections", "Store", "TestSupport", grdb, logging]),
     tests(of: "Gateway", ["TestSupport"]),
     tests(of: "FileMaking"),

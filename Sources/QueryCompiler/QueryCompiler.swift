@@ -1,4 +1,5 @@
 package import LiveQuery
+package import Store
 
 /// Checks a client's query, fragment by fragment, and composes the statements that answer it.
 ///
@@ -78,7 +79,7 @@ package struct QueryCompiler {
     let sortColumns = sorts.map { sort in
       // Written alike as well: what a name means in a join may be another column than the same name of one of its tables.
       let column = columns.firstIndex { $0.sql == sort.sql && $0.reference == sort.reference }
-      return CompiledQuery.Sort(order: sort.order, column: sort.reference == nil ? nil : column)
+      return ResultPlan.Sort(order: sort.order, column: sort.reference == nil ? nil : column)
     }
     var list = [section?.sql, section?.title].compactMap { $0 }
     list += zip(sorts, sortColumns).filter { $1.column == nil }.map(\.0.sql)
@@ -88,16 +89,16 @@ package struct QueryCompiler {
     let select = "\(selected) FROM \(fromSQL)"
     let end = grouping + (having.map { " HAVING (\($0))" } ?? "")
     let scan = "\(select)\(filter.map { " WHERE (\($0))" } ?? "")\(end)"
-    var result = CompiledQuery.Rows(
+    var result = ResultPlan.Rows(
       columns: columns.map(\.name), keyColumns: columns.prefix(key.count).map(\.name), section: section?.order,
       hasIndexTitle: section?.title != nil, sorts: sortColumns, keyTies: try keyTies(columns.prefix(key.count)),
-      scanSQL: scan, reason: unit.reason)
+      scanSQL: scan)
     let alongside = try alongside()
     if !units.isEmpty {
       let first = fragments.parameterCount + 1
       let isUnit = unitCondition(units, first: first)
       let rows = "\(select) WHERE \(filter.map { "(\($0)) AND " } ?? "")\(isUnit)\(end)"
-      result.unit = CompiledQuery.Unit(
+      result.unit = ResultPlan.Unit(
         rowSQL: rows, firstParameter: Int32(first),
         batchSQL: key.isUnit && groups.isEmpty ? batchSQL(units, first: first, selected, filter: filter) : nil,
         orders: units.map(\.order), isKey: key.isUnit)
@@ -107,7 +108,7 @@ package struct QueryCompiler {
     var weight = checker.weight
     weight.isCostly = fragments.isCostly
     return CompiledQuery(
-      query, result, following, parameterNames: fragments.parameterNames, alongside: alongside,
+      query, result, following, reason: unit.reason, parameterNames: fragments.parameterNames, alongside: alongside,
       longestValue: weight.longestValue)
   }
 

@@ -1,4 +1,5 @@
 import LiveQuery
+import Store
 
 /// An `orderBy` term taken apart: the expression, and the words behind it.
 struct SortTerm {

@@ -1,4 +1,5 @@
 import LiveQuery
+import Store
 
 // Which of many queries of one shape a changed row concerns.
 extension QueryCompiler {
@@ -91,31 +92,5 @@ extension QueryCompiler {
         of: "\(qualifier).\(quotedIdentifier(column.name))", from: fromSQL, place: "where", mayChange: mayChange)
     else { return nil }
     return "\(affinity.rawValue) COLLATE \(collation.rawValue)"
-  }
-}
-
-/// SQLite's column affinities, each as a type that has it.
-package enum Affinity: String {
-  case integer = "INTEGER"
-  case text = "TEXT"
-  case blob = "BLOB"
-  case real = "REAL"
-  case numeric = "NUMERIC"
-
-  /// By the rules of SQLite's documentation (datatype3, 3.1); nil for ANY, which depends on the table.
-  package init?(declaredType: String) {
-    let type = declaredType.uppercased()
-    if type == "ANY" { return nil }
-    if type.contains("INT") {
-      self = .integer
-    } else if type.contains("CHAR") || type.contains("CLOB") || type.contains("TEXT") {
-      self = .text
-    } else if type.isEmpty || type.contains("BLOB") {
-      self = .blob
-    } else if type.contains("REAL") || type.contains("FLOA") || type.contains("DOUB") {
-      self = .real
-    } else {
-      self = .numeric
-    }
   }
 }

@@ -1,7 +1,7 @@
 import LiveQuery
 import Testing
 
-@testable import Store
+@testable import QueryCompiler
 
 /// What clients may not do: every fragment is one expression of SQLite's that reads served tables and nothing else.
 @Suite struct QuerySafetyTests {

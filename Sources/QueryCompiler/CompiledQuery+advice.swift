@@ -1,4 +1,5 @@
 import LiveQuery
+import Store
 
 // What would make following a query cheaper, in sentences that a person can act on.
 extension CompiledQuery {

@@ -1,4 +1,5 @@
 import LiveQuery
+import Store
 
 /// `from` taken apart into what is joined: just enough grammar to follow each table by itself.
 ///

@@ -1,6 +1,6 @@
-import GRDBSQLite
 package import LiveQuery
 package import RankedCollections
+package import Store
 
 /// Tells which of many queries of one shape a unit concerns.
 ///
@@ -111,7 +111,7 @@ package final class QueryRouter {
 
   private func addRows(of statement: PreparedStatement, to queries: inout Set<Int>) throws(FreshetError) {
     defer { statement.reset() }
-    statements.limitValues()
+    statements.result.limitValues()
     do throws(SQLiteFailure) {
       while try statement.step() { queries.insert(Int(statement.integer(0))) }
     } catch { throw FreshetError(queryFailure: error, place: nil) }

@@ -1,6 +1,7 @@
 import CSQLite
 import GRDBSQLite
 package import LiveQuery
+package import Store
 
 /// Compiles what clients wrote on a connection of its own, under SQLite's authorizer, before any other connection sees it.
 ///
@@ -234,31 +235,5 @@ private func authorize(
   default:
     audit.denial = FreshetError(.notAllowed, "a query may do nothing but read")
     return SQLITE_DENY
-  }
-}
-
-extension FreshetError {
-  /// What SQLite says of a client's SQL, under the code that fits.
-  init(queryFailure error: SQLiteFailure, place: String?) {
-    let message = (place.map { "\($0): " } ?? "") + error.message
-    if error.message.hasPrefix("no such table") {
-      self.init(.noSuchTable, message)
-    } else if error.message.hasPrefix("no such column") {
-      self.init(.noSuchColumn, message)
-    } else if let spent = Budget.failure(error) {
-      self = spent
-    } else if error.primaryCode == SQLITE_INTERRUPT {
-      self.init(.timeout, "the query took longer than it may")
-    } else if error.primaryCode == SQLITE_TOOBIG {
-      self.init(.tooLarge, message)
-    } else if error.primaryCode == SQLITE_NOMEM {
-      self.init(.tooLarge, "the query takes more memory than it may")
-    } else if error.primaryCode == SQLITE_BUSY || error.primaryCode == SQLITE_LOCKED {
-      self.init(.overloaded, message)
-    } else if error.primaryCode == SQLITE_ERROR || error.primaryCode == SQLITE_MISMATCH {
-      self.init(.badQuery, message)
-    } else {
-      self.init(.internal, message)
-    }
   }
 }

@@ -1,10 +1,11 @@
 import Foundation
 import GRDB
 import LiveQuery
+import Store
 import Synchronization
 import TestSupport
 
-@testable import Store
+@testable import QueryCompiler
 
 /// Compiles clients' queries against one schema, as a follower does.
 struct CompilerFixture {

@@ -1,10 +1,11 @@
 import LiveQuery
+import Store
 
 // How changes of each table reach the result.
 extension QueryCompiler {
   /// What the tables are and how they are followed.
   mutating func follow(
-    _ rows: CompiledQuery.Rows, _ columns: [OutputColumn], filter: String?
+    _ rows: ResultPlan.Rows, _ columns: [OutputColumn], filter: String?
   ) throws(FreshetError) -> CompiledQuery.Following {
     let reads = try compile(rows.scanSQL, place: nil).reads
     var masks = masks(of: reads)

@@ -1,4 +1,5 @@
 import LiveQuery
+import Store
 
 // What is looked up when something changed: the first table's rows, or groups, one by one, or the whole query.
 extension QueryCompiler {
@@ -97,7 +98,7 @@ extension QueryCompiler {
     // Names that no table of a client's query has a column of.
     let batch = "_freshet_batch"
     let names = units.indices.map { "_freshet_unit_\($0)" }
-    let values = (0..<CompiledQuery.Unit.batchSize).map { place in
+    let values = (0..<ResultPlan.Unit.batchSize).map { place in
       let parameters = units.indices.map { "?\(first + place * units.count + $0)" }
       return "(\(place), \(parameters.joined(separator: ", ")))"
     }

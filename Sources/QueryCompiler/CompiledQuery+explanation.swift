@@ -1,5 +1,6 @@
 package import ChangeCapture
 package import LiveQuery
+import Store
 
 // How the query is kept up to date, in words.
 extension CompiledQuery {

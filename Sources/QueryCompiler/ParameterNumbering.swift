@@ -1,4 +1,5 @@
 import LiveQuery
+import Store
 
 /// Gives every parameter of a query's fragments a number, and collects the values in that order.
 struct ParameterNumbering {

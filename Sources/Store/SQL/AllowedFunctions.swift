@@ -5,8 +5,8 @@
 /// Not in it: what has effects or reads files (`load_extension`, `readfile`, `fts3_tokenizer`), what tells of the
 /// connection (`changes`, `last_insert_rowid`, `sqlite_…`), and what makes long values out of nothing (`zeroblob`,
 /// `randomblob`).
-enum AllowedFunctions {
-  static let names: Set<String> = Set(scalar + json + mathematical + temporal + aggregate + window + search)
+package enum AllowedFunctions {
+  package static let names: Set<String> = Set(scalar + json + mathematical + temporal + aggregate + window + search)
 
   private static let scalar = [
     "abs", "char", "coalesce", "concat", "concat_ws", "format", "glob", "hex", "ifnull", "iif", "if", "instr",
@@ -26,11 +26,11 @@ enum AllowedFunctions {
     "tanh", "trunc",
   ]
 
-  /// Their formats are checked, see `FragmentRules`.
+  /// Their formats are checked, see `StatementRules`.
   static let formatting = ["format", "printf"]
 
-  /// Of `now` they are refused, see `FragmentRules`.
-  static let temporal = ["date", "time", "datetime", "julianday", "strftime", "timediff", "unixepoch"]
+  /// Of `now` queries are refused.
+  package static let temporal = ["date", "time", "datetime", "julianday", "strftime", "timediff", "unixepoch"]
 
   private static let aggregate = [
     "avg", "count", "group_concat", "json_group_array", "json_group_object", "string_agg", "sum", "total",
@@ -45,8 +45,8 @@ enum AllowedFunctions {
   private static let search = ["bm25", "highlight", "match", "matchinfo", "offsets", "snippet"]
 
   /// What gives another result every time: only for queries that say how often they are to be run again.
-  static let changing: Set<String> = ["current_date", "current_time", "current_timestamp", "random"]
+  package static let changing: Set<String> = ["current_date", "current_time", "current_timestamp", "random"]
 
   /// Table-valued functions; they read nothing but their arguments.
-  static let tables: Set<String> = ["json_each", "json_tree"]
+  package static let tables: Set<String> = ["json_each", "json_tree"]
 }

@@ -1,17 +1,17 @@
 package import LiveQuery
 
-/// A compiled query's statements on a follower's connection, shared by all queries of its shape.
+/// The statements of a `ResultPlan` on one connection, shared by all queries of its shape.
 ///
-/// Owner: the follower's thread. Mutable state: `owner`, the query whose parameters are bound; `batch`, prepared when it is needed;
-/// and `isClosed`.
-package final class QueryStatements {
-  package let compiled: CompiledQuery
-  let encoding: TextEncoding
+/// Owner: the thread of the connection. Mutable state: `owner`, the query whose parameters are bound; `batch`, prepared when it is
+/// needed; `others`; and `isClosed`.
+package final class ResultStatements {
+  let plan: ResultPlan
+  package let encoding: TextEncoding
   let scan: PreparedStatement
   let single: PreparedStatement?
-  /// By table, then by place in `from`.
-  let mappings: [[Mapping]]
   let alongside: [PreparedStatement]
+  /// Statements of the same parameters that somebody else runs.
+  private var others: [PreparedStatement] = []
   private var owner: ObjectIdentifier?
   /// Whether the connection is closed, and with it the statements.
   private(set) var isClosed = false
@@ -20,42 +20,26 @@ package final class QueryStatements {
   private(set) var batch: PreparedStatement?
   private var mayBatch = true
 
-  /// What finds the units of a changed row.
-  struct Mapping {
-    let mapping: UnitMapping
-    let new: PreparedStatement?
-    let old: PreparedStatement?
-  }
-
   package init(
-    _ compiled: CompiledQuery, connection: OpaquePointer, encoding: TextEncoding
+    _ plan: ResultPlan, connection: OpaquePointer, encoding: TextEncoding
   ) throws(FreshetError) {
-    self.compiled = compiled
+    self.plan = plan
     self.connection = connection
     self.encoding = encoding
-    let outer = Budget.beginQuery()
-    defer { outer.end() }
     do throws(SQLiteFailure) {
       let prepare = { (sql: String) throws(SQLiteFailure) in try PreparedStatement(bounded: sql, connection) }
-      scan = try prepare(compiled.scanSQL)
-      if let unit = compiled.unit { single = try prepare(unit.rowSQL) } else { single = nil }
+      scan = try prepare(plan.rows.scanSQL)
+      if let unit = plan.unit { single = try prepare(unit.rowSQL) } else { single = nil }
       var alongside: [PreparedStatement] = []
-      for value in compiled.alongside { alongside.append(try prepare(value.sql)) }
+      for value in plan.alongside { alongside.append(try prepare(value.sql)) }
       self.alongside = alongside
-      var all: [[Mapping]] = []
-      for table in compiled.tables {
-        var mappings: [Mapping] = []
-        for mapping in table.mappings {
-          var new: PreparedStatement?
-          var old: PreparedStatement?
-          if let sql = mapping.newSQL { new = try prepare(sql) }
-          if let sql = mapping.oldSQL { old = try prepare(sql) }
-          mappings.append(Mapping(mapping: mapping, new: new, old: old))
-        }
-        all.append(mappings)
-      }
-      mappings = all
     } catch { throw FreshetError(queryFailure: error, place: nil) }
+  }
+
+  /// Binds parameters to these statements too, and closes them with its own.
+  package func add(_ statements: [PreparedStatement]) {
+    others += statements
+    owner = nil
   }
 
   /// To be called before parameters are bound.
@@ -64,7 +48,7 @@ package final class QueryStatements {
   func prepareBatch() -> Bool {
     guard batch == nil, mayBatch else { return batch != nil }
     // What does not compile in this company, as a plain `rowid` does not, is looked up one by one.
-    batch = compiled.unit?.batchSQL.flatMap { try? PreparedStatement(bounded: $0, connection) }
+    batch = plan.unit?.batchSQL.flatMap { try? PreparedStatement(bounded: $0, connection) }
     mayBatch = batch != nil
     owner = nil
     return mayBatch
@@ -82,11 +66,10 @@ package final class QueryStatements {
   }
 
   /// To be called before statements run.
-  func limitValues() { ConnectionLimits.setValue(compiled.longestValue, of: connection) }
+  package func limitValues() { ConnectionLimits.setValue(plan.longestValue, of: connection) }
 
   private var all: [PreparedStatement] {
-    [scan] + alongside + [single, batch].compactMap(\.self)
-      + mappings.joined().flatMap { [$0.new, $0.old].compactMap(\.self) }
+    [scan] + alongside + [single, batch].compactMap(\.self) + others
   }
 
   /// Ends all statements, so that the connection can be closed while queries still refer to them: those can be read again

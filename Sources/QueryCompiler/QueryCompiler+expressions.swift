@@ -1,4 +1,5 @@
 import LiveQuery
+import Store
 
 // Expressions, each checked by itself.
 extension QueryCompiler {

@@ -1,28 +1,12 @@
 import ChangeCapture
 package import LiveQuery
+package import Store
 
-/// A query that SQLite has accepted, as the statements that answer it, and how changes reach it. It says nothing of the
-/// parameters' values: all queries of one shape share it.
+/// A query that SQLite has accepted: how its result is read, and how changes reach it. It says nothing of the parameters' values:
+/// all queries of one shape share it.
 ///
-/// Every statement that gives rows gives the same columns: section value and index title (when there are sections and an
-/// expression for titles), the sort values that are no columns of the result, the unit (when the query's key is another one),
-/// then the result's columns, key first.
-///
-/// A class, for it is asked for every row: a structure of so many parts would be copied each time.
+/// A class, for it is asked for every change: a structure of so many parts would be copied each time.
 package final class CompiledQuery: Sendable {
-  /// The rows of the result: what their statements give, and how they sort.
-  struct Rows: Sendable {
-    var columns: [String]
-    var keyColumns: [String]
-    var section: FieldOrder?
-    var hasIndexTitle: Bool
-    var sorts: [Sort]
-    var keyTies: [(column: Int, order: FieldOrder)]
-    var scanSQL: String
-    var unit: Unit?
-    var reason: String
-  }
-
   /// How changes of tables reach the rows.
   struct Following: Sendable {
     var tables: [FollowedTable]
@@ -31,6 +15,7 @@ package final class CompiledQuery: Sendable {
     var routing: QueryRouting?
   }
 
+  package let plan: ResultPlan
   package let limit: Int?
   package let refreshEvery: Int?
   /// Names of the parameters `?1`, `?2`, …; nil when they were given by position.
@@ -40,13 +25,10 @@ package final class CompiledQuery: Sendable {
   package let keyColumns: [String]
   package let alongside: [CompiledAlongside]
 
-  /// In bytes, while its statements run.
-  let longestValue: Int32
-
   /// Every row of the result, in no particular order.
-  let scanSQL: String
+  var scanSQL: String { plan.rows.scanSQL }
   /// What is looked up when something changed; nil when the whole query has to run again.
-  package let unit: Unit?
+  package let unit: ResultPlan.Unit?
   /// Why there is no unit, as a sentence; what the unit is when there is one.
   let reason: String
   /// Every table that the query reads, without those of `alongside`.
@@ -54,62 +36,24 @@ package final class CompiledQuery: Sendable {
   /// How to tell which of many queries of this shape a row concerns.
   package let routing: QueryRouting?
 
-  /// How the section value sorts; nil without sections.
-  let section: FieldOrder?
-  let hasIndexTitle: Bool
-  let sorts: [Sort]
-  /// How the key columns break ties: those that are not BINARY, by index into `columns`.
-  let keyTies: [(column: Int, order: FieldOrder)]
   /// By result column, the columns that it is made of, by index into `tables`.
   let dependencies: [[Int: ColumnMask]]
   /// By index into `tables`, the columns that conditions of joins read: with them, other rows may be joined.
   let joinColumns: [Int: ColumnMask]
-  /// Index of the first of the result's columns in a row of any statement.
-  let firstColumn: Int
-  /// Whether the query is always run again, and the contents of its rows kept: because they cannot be looked up one by one,
-  /// or because nothing tells which of them changed.
+  /// Whether the query is always run again; see `ResultPlan`.
   package let isRefetched: Bool
   /// Why it is run again although its rows could be looked up: that takes too long. Nil: it is not so.
   package let slowness: String?
-  private let rows: Rows
   private let following: Following
   private let query: Query
 
-  struct Sort: Sendable {
-    var order: FieldOrder
-    /// The result's column that has the value, by index into `columns`; nil: it is a column of the statements for itself.
-    var column: Int?
-  }
-
-  /// A part of the result that is evaluated by itself: the rows that one row of the first table, or one group, gives.
-  package struct Unit: Sendable {
-    /// The rows of one unit, whose values are the parameters from `firstParameter` on.
-    var rowSQL: String
-    var firstParameter: Int32
-    /// The rows of `batchSize` units, each with its unit's place as the last column; nil where units are looked up one by one.
-    var batchSQL: String?
-    /// How the unit's values are encoded; groups are equal under their collations.
-    var orders: [FieldOrder]
-    /// Whether the query's key is the unit.
-    package var isKey: Bool
-
-    #if DEBUG
-      /// Few in debug builds, so that every test has some.
-      static let batchSize = 3
-    #else
-      /// With more a look-up costs hardly less: a half of what it costs by itself.
-      static let batchSize = 32
-    #endif
-  }
-
   init(
-    _ query: Query, _ rows: Rows, _ following: Following, parameterNames: [String]?, alongside: [CompiledAlongside],
-    longestValue: Int32, slowness: String? = nil
+    _ query: Query, _ rows: ResultPlan.Rows, _ following: Following, reason: String, parameterNames: [String]?,
+    alongside: [CompiledAlongside], longestValue: Int32, slowness: String? = nil
   ) {
-    self.longestValue = longestValue
     self.query = query
-    self.rows = rows
     self.following = following
+    self.reason = reason
     self.slowness = slowness
     limit = query.limit
     refreshEvery = query.refreshEvery
@@ -117,21 +61,14 @@ package final class CompiledQuery: Sendable {
     self.alongside = alongside
     columns = rows.columns
     keyColumns = rows.keyColumns
-    section = rows.section
-    hasIndexTitle = rows.hasIndexTitle
-    sorts = rows.sorts
-    keyTies = rows.keyTies
-    scanSQL = rows.scanSQL
     unit = rows.unit
-    reason = rows.reason
     tables = following.tables
     dependencies = following.dependencies
     joinColumns = following.joinColumns
     routing = following.routing
-    firstColumn =
-      (section == nil ? 0 : 1) + (hasIndexTitle ? 1 : 0) + sorts.count { $0.column == nil }
-      + (unit.map { $0.isKey ? 0 : $0.orders.count } ?? 0)
     isRefetched = unit == nil || slowness != nil || tables.contains { $0.sources == nil }
+    plan = ResultPlan(
+      rows, alongside: alongside.map { ($0.name, $0.sql) }, longestValue: longestValue, isRefetched: isRefetched)
   }
 
   /// The same query, to be run again after every change.
@@ -139,8 +76,8 @@ package final class CompiledQuery: Sendable {
   /// - Parameter slowness: why, as a part of a sentence.
   package func runAgain(because slowness: String) -> CompiledQuery {
     CompiledQuery(
-      query, rows, following, parameterNames: parameterNames, alongside: alongside,
-      longestValue: longestValue, slowness: slowness)
+      query, plan.rows, following, reason: reason, parameterNames: parameterNames, alongside: alongside,
+      longestValue: plan.longestValue, slowness: slowness)
   }
 }
 

@@ -1,4 +1,5 @@
 import LiveQuery
+import Store
 
 // What `select` and `key` name.
 extension QueryCompiler {

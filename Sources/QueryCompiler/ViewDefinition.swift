@@ -1,4 +1,5 @@
 import LiveQuery
+import Store
 
 /// A view that is no more than columns of joined tables, taken apart: changes of those tables can then be mapped to its rows.
 ///

@@ -1,4 +1,5 @@
 import LiveQuery
+import Store
 
 /// A query's fragments, in one piece each and with their parameters numbered.
 ///

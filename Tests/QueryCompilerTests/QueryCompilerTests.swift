@@ -4,7 +4,7 @@ import LiveQuery
 import Synchronization
 import Testing
 
-@testable import Store
+@testable import QueryCompiler
 
 /// What clients may write into a query, and what they are told when they may not: code, fragment, SQLite's own words.
 @Suite struct QueryCompilerTests {

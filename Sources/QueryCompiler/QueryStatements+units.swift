@@ -1,5 +1,5 @@
 package import LiveQuery
-import RankedCollections
+package import Store
 
 // From changed rows to the units of the result that they can concern.
 extension QueryStatements {
@@ -17,7 +17,7 @@ extension QueryStatements {
     if !changes.isKnown { return false }
     guard changes.rows.values.contains(where: isConcerned) else { return true }
     if mappings[index].isEmpty || compiled.slowness != nil { return false }
-    limitValues()
+    result.limitValues()
     if units.isEmpty { units = ConcernedUnits(reserving: changes.count) }
     do throws(SQLiteFailure) {
       for mapping in mappings[index] {

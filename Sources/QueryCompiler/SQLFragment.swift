@@ -1,4 +1,5 @@
 import LiveQuery
+import Store
 
 /// One expression of a query as a client wrote it, cut into tokens and found to be in one piece.
 ///
@@ -144,8 +145,4 @@ struct SQLFragment {
     if index + 1 < tokens.count, [".", "("].contains(text(of: tokens[index + 1])) { return false }
     return true
   }
-}
-
-extension FreshetError {
-  static func badQuery(_ message: String) -> FreshetError { FreshetError(.badQuery, message) }
 }
