@@ -77,7 +77,8 @@ package final class ResultReader {
     var row = ReadRow(plan, seed: seed, encoding: statements.encoding)
     let isRefetched = plan.isRefetched
     let hasKeyUnit = plan.unit?.isKey ?? false
-    var builder = SectionedTreeBuilder(onlySection: plan.section == nil ? ReadRow.onlySection.bytes : nil)
+    var builder = SectionedTreeBuilder(
+      onlySection: plan.section == nil ? ReadRow.onlySection.bytes : nil, work: .threads)
     do {
       while try scan.step() {
         row.read(scan)
