@@ -64,7 +64,7 @@ let package = Package(
       ["ChangeCapture", "CSystem", "LiveQuery", "QueryCompiler", "RankedCollections", "Store", grdb, logging, sqlite]),
     module("Gateway", ["CGateway"]),
     module("FileMaking", [grdb]),
-    module("Import", ["FileMaking", "LiveQuery", "RankedCollections", "Store", grdb, sqlite]),
+    module("Import", ["FileMaking", "LiveQuery", "Store", grdb, sqlite]),
     module("Demo", ["FileMaking", grdb]),
     .target(
       name: "Server",
@@ -105,7 +105,7 @@ let package = Package(
     tests(of: "Controllers", ["LiveQuery", "RankedCollections", "Store", "TestSupport", grdb, logging]),
     tests(of: "Gateway", ["TestSupport"]),
     tests(of: "FileMaking"),
-    tests(of: "Import", ["FileMaking", "RankedCollections", "TestSupport", grdb]),
+    tests(of: "Import", ["FileMaking", "TestSupport", grdb]),
     tests(of: "Demo", ["FileMaking", "TestSupport", grdb]),
     tests(
       of: "Server", ["CFaultyFiles", "Controllers", "Demo", "LiveQuery", "Store", "TestSupport", "Wire", grdb, logging]),

@@ -1,5 +1,4 @@
 package import LiveQuery
-import RankedCollections
 
 /// What a patch message says beside the patch itself.
 package struct PatchHeader {

@@ -1,5 +1,4 @@
 package import LiveQuery
-import RankedCollections
 
 /// A message to a client without the subscription's `id`: `{"type":"…","id":` … `,` body `}`. The body is the same for all
 /// who share a result, so it is written once.
