@@ -14,9 +14,10 @@ let swiftSettings: [SwiftSetting] =
 
 let cSettings: [CSetting] = strict ? [.unsafeFlags(["-Wall", "-Wextra", "-Werror"])] : []
 
-/// One library module; `path` and name agree.
-func module(_ name: String, _ dependencies: [Target.Dependency] = []) -> Target {
-  .target(name: name, dependencies: dependencies, swiftSettings: swiftSettings)
+/// One library module; its folder has its name.
+func module(_ name: String, in folder: String? = nil, _ dependencies: [Target.Dependency] = []) -> Target {
+  .target(
+    name: name, dependencies: dependencies, path: folder.map { "Sources/\($0)/\(name)" }, swiftSettings: swiftSettings)
 }
 
 /// The tests of one module, with whatever else they drive.
@@ -44,8 +45,9 @@ let package = Package(
     .systemLibrary(name: "CLibWebSockets", pkgConfig: "libwebsockets", providers: [.apt(["libwebsockets-dev"])]),
     .systemLibrary(name: "CZlib", pkgConfig: "zlib", providers: [.apt(["zlib1g-dev"])]),
     .target(name: "CGateway", dependencies: ["CLibWebSockets"], cSettings: cSettings),
-    .target(name: "CLiveClient", dependencies: ["CLibWebSockets"], cSettings: cSettings),
-
+    .target(
+      name: "CLiveClient", dependencies: ["CLibWebSockets"], path: "Sources/TerminalClient/CLiveClient",
+      cSettings: cSettings),
     .target(name: "CSystem", cSettings: cSettings),
     .target(name: "CSQLite", dependencies: [sqlite], cSettings: cSettings),
 
@@ -53,7 +55,7 @@ let package = Package(
     module("RankedCollections"),
     module("LiveQuery", ["RankedCollections"]),
     module("Wire", ["LiveQuery"]),
-    module("LiveClient", ["LiveQuery", "Wire"]),
+    module("LiveClient", in: "TerminalClient", ["LiveQuery", "Wire"]),
 
     // Effects.
     module("ChangeCapture", [sqlite]),
@@ -64,6 +66,7 @@ let package = Package(
       ["ChangeCapture", "CSystem", "LiveQuery", "QueryCompiler", "RankedCollections", "Store", grdb, logging, sqlite]),
     module("Gateway", ["CGateway"]),
     module("FileMaking", [grdb]),
+    module("TerminalWatch", in: "TerminalClient", ["CLiveClient", "FileMaking", "LiveClient", "LiveQuery", "Wire"]),
     module("Import", ["FileMaking", "LiveQuery", "Store", grdb, sqlite]),
     module("Demo", ["FileMaking", grdb]),
     .target(
@@ -74,8 +77,8 @@ let package = Package(
     .executableTarget(
       name: "freshet",
       dependencies: [
-        "ChangeCapture", "CLiveClient", "Demo", "FileMaking", "Import", "LiveClient", "LiveQuery", "QueryCompiler",
-        "Server", "Store", "Wire", grdb, logging,
+        "ChangeCapture", "Demo", "FileMaking", "Import", "LiveClient", "LiveQuery", "QueryCompiler", "Server", "Store",
+        "TerminalWatch", "Wire", grdb, logging,
         .product(name: "ArgumentParser", package: "swift-argument-parser"),
       ],
       swiftSettings: swiftSettings),

@@ -1,10 +1,11 @@
 import Foundation
-import LiveClient
+package import LiveClient
 
 /// Runs a session over a socket until it ends: one thread, which does what the session says.
-final class WatchLoop {
+package final class WatchLoop {
   private let endpoint: Endpoint
   private let isOnce: Bool
+  private let readsKeys: Bool
   private let output: any WatchOutput
   private var session: WatchSession
   private let socket = LiveSocket()
@@ -20,16 +21,18 @@ final class WatchLoop {
     case failed(String)
   }
 
-  init(_ endpoint: Endpoint, _ session: WatchSession, isOnce: Bool, output: any WatchOutput) {
+  /// - Parameter isOnce: whether it ends when the result is there.
+  package init(_ endpoint: Endpoint, _ session: WatchSession, isOnce: Bool, display: WatchDisplay) {
     self.endpoint = endpoint
     self.session = session
     self.isOnce = isOnce
-    self.output = output
+    readsKeys = display == .screen
+    output = display.output
     events = OutsideEvents(socket.waker)
   }
 
-  /// - Throws: `CommandFailure` when the server or the connection makes going on useless.
-  func run(readsKeys: Bool) throws {
+  /// - Throws: when the server or the connection makes going on useless.
+  package func run() throws(LiveClientError) {
     events.watchSignals()
     if readsKeys { events.watchKeys() }
     output.refresh(session)
@@ -38,7 +41,7 @@ final class WatchLoop {
       while true { try turn() }
     } catch End.failed(let sentence) {
       output.finish()
-      throw CommandFailure(sentence)
+      throw LiveClientError(sentence)
     } catch {
       output.finish()
     }

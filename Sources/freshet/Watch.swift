@@ -1,6 +1,7 @@
 import ArgumentParser
 import LiveClient
 import LiveQuery
+import TerminalWatch
 
 struct Watch: ParsableCommand {
   static let configuration = CommandConfiguration(
@@ -52,16 +53,16 @@ struct Watch: ParsableCommand {
   }
 
   func run() throws {
-    let isScreen = Terminal.isOutput && !json && !once
+    let isScreen = WatchDisplay.hasScreen && !json && !once
     let window: Window?
     switch (offset, limit) {
     case (nil, nil) where !isScreen: window = nil
-    default: window = Window(offset: offset ?? 0, limit: limit ?? (isScreen ? ScreenOutput.bodyHeight : 100))
+    default: window = Window(offset: offset ?? 0, limit: limit ?? (isScreen ? WatchDisplay.screenRows : 100))
     }
     let session = WatchSession(address: url, query: try watchedQuery().json(), window: window)
-    let output: any WatchOutput
-    if json { output = JSONOutput() } else { output = isScreen ? ScreenOutput() as any WatchOutput : PlainOutput() }
-    try WatchLoop(endpoint(), session, isOnce: once, output: output).run(readsKeys: isScreen)
+    let display: WatchDisplay = json ? .messages : isScreen ? .screen : .lines
+    let loop = WatchLoop(try endpoint(), session, isOnce: once, display: display)
+    do { try loop.run() } catch { throw CommandFailure("\(error)") }
   }
 
   private func endpoint() throws -> Endpoint {
