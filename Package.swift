@@ -83,11 +83,11 @@ let package = Package(
       ],
       swiftSettings: swiftSettings),
 
-    // Takes a worker's turns without threads or sockets, for benchmarks and for counting instructions.
+    // Takes a follower's ticks without threads or sockets, for benchmarks and for counting instructions. It is not in the package
+    // of the benchmarks because it needs what only this one's modules see.
     .executableTarget(
-      name: "freshet-turns",
-      dependencies: ["Controllers", "LiveQuery", "RankedCollections", "Store", "Wire", grdb, logging],
-      swiftSettings: swiftSettings),
+      name: "freshet-turns", dependencies: ["Controllers", "LiveQuery", "Store", "Wire", grdb, logging],
+      path: "Benchmarks/Turns", swiftSettings: swiftSettings),
 
     // A client as the protocol describes it, against which everything that makes patches is tested.
     .target(
