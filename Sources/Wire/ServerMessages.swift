@@ -44,7 +44,7 @@ extension MessageBody {
   }
 
   private static func members(of contents: Snapshot, _ layout: RowLayout) -> [UInt8] {
-    let sections = contents.sections.json { MessageBody.sections($0) }
+    let sections = contents.sections.encoded { MessageBody.sections($0) }
     // Most often enough: growing copies what was written.
     var writer = JSONWriter(reserving: sections.count + contents.range.count * 96 + 512)
     writer.member("version", contents.version)
