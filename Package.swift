@@ -105,10 +105,10 @@ let package = Package(
     tests(of: "ChangeCapture", ["hostile-writer", "LiveQuery", "Store", "TestSupport", grdb, sqlite]),
     tests(of: "Store", ["CSQLite", "LiveQuery", "RankedCollections", "TestSupport", grdb, sqlite]),
     tests(of: "QueryCompiler", ["LiveQuery", "Store", "TestSupport", grdb]),
-    tests(of: "Controllers", ["LiveQuery", "RankedCollections", "Store", "TestSupport", grdb, logging]),
+    tests(of: "Controllers", ["LiveQuery", "Store", "TestSupport", grdb, logging]),
     tests(of: "Gateway", ["TestSupport"]),
     tests(of: "FileMaking"),
-    tests(of: "Import", ["FileMaking", "TestSupport", grdb]),
+    tests(of: "Import", ["TestSupport", grdb]),
     tests(of: "Demo", ["FileMaking", "TestSupport", grdb]),
     tests(
       of: "Server", ["CFaultyFiles", "Controllers", "Demo", "LiveQuery", "Store", "TestSupport", "Wire", grdb, logging]),
