@@ -14,9 +14,10 @@ let swiftSettings: [SwiftSetting] =
 
 let cSettings: [CSetting] = strict ? [.unsafeFlags(["-Wall", "-Wextra", "-Werror"])] : []
 
-/// One library module; `path` and name agree.
-func module(_ name: String, _ dependencies: [Target.Dependency] = []) -> Target {
-  .target(name: name, dependencies: dependencies, swiftSettings: swiftSettings)
+/// One library module; its folder has its name.
+func module(_ name: String, in folder: String? = nil, _ dependencies: [Target.Dependency] = []) -> Target {
+  .target(
+    name: name, dependencies: dependencies, path: folder.map { "Sources/\($0)/\(name)" }, swiftSettings: swiftSettings)
 }
 
 /// The tests of one module, with whatever else they drive.
@@ -44,8 +45,9 @@ let package = Package(
     .systemLibrary(name: "CLibWebSockets", pkgConfig: "libwebsockets", providers: [.apt(["libwebsockets-dev"])]),
     .systemLibrary(name: "CZlib", pkgConfig: "zlib", providers: [.apt(["zlib1g-dev"])]),
     .target(name: "CGateway", dependencies: ["CLibWebSockets"], cSettings: cSettings),
-    .target(name: "CLiveClient", dependencies: ["CLibWebSockets"], cSettings: cSettings),
-
+    .target(
+      name: "CLiveClient", dependencies: ["CLibWebSockets"], path: "Sources/TerminalClient/CLiveClient",
+      cSettings: cSettings),
     .target(name: "CSystem", cSettings: cSettings),
     .target(name: "CSQLite", dependencies: [sqlite], cSettings: cSettings),
 
@@ -53,15 +55,22 @@ let package = Package(
     module("RankedCollections"),
     module("LiveQuery", ["RankedCollections"]),
     module("Wire", ["LiveQuery"]),
-    module("LiveClient", ["LiveQuery", "Wire"]),
+    module("LiveClient", in: "TerminalClient", ["LiveQuery", "Wire"]),
 
     // Effects.
     module("ChangeCapture", [sqlite]),
     module("Store", ["ChangeCapture", "CSQLite", "LiveQuery", "RankedCollections", grdb, sqlite]),
-    module("Controllers", ["ChangeCapture", "CSystem", "LiveQuery", "RankedCollections", "Store", "Wire", logging]),
+    module("QueryCompiler", ["ChangeCapture", "CSQLite", "LiveQuery", "RankedCollections", "Store", sqlite]),
+    module(
+      "Controllers",
+      [
+        "ChangeCapture", "CSystem", "LiveQuery", "QueryCompiler", "RankedCollections", "Store", "Wire", grdb, logging,
+        sqlite,
+      ]),
     module("Gateway", ["CGateway"]),
     module("FileMaking", [grdb]),
-    module("Import", ["FileMaking", "LiveQuery", "RankedCollections", "Store", grdb, sqlite]),
+    module("TerminalWatch", in: "TerminalClient", ["CLiveClient", "FileMaking", "LiveClient", "LiveQuery", "Wire"]),
+    module("Import", ["FileMaking", "LiveQuery", "Store", grdb, sqlite]),
     module("Demo", ["FileMaking", grdb]),
     .target(
       name: "Server",
@@ -71,18 +80,17 @@ let package = Package(
     .executableTarget(
       name: "freshet",
       dependencies: [
-        "ChangeCapture", "CLiveClient", "Demo", "FileMaking", "Import", "LiveClient", "LiveQuery", "Server", "Store",
-        "Wire", grdb,
-        logging,
+        "ChangeCapture", "Demo", "FileMaking", "Import", "LiveClient", "LiveQuery", "QueryCompiler", "Server", "Store",
+        "TerminalWatch", "Wire", grdb, logging,
         .product(name: "ArgumentParser", package: "swift-argument-parser"),
       ],
       swiftSettings: swiftSettings),
 
-    // Takes a worker's turns without threads or sockets, for benchmarks and for counting instructions.
+    // Takes a follower's ticks without threads or sockets, for benchmarks and for counting instructions. It is not in the package
+    // of the benchmarks because it needs what only this one's modules see.
     .executableTarget(
-      name: "freshet-turns",
-      dependencies: ["Controllers", "LiveQuery", "RankedCollections", "Store", "Wire", grdb, logging],
-      swiftSettings: swiftSettings),
+      name: "freshet-turns", dependencies: ["Controllers", "LiveQuery", "Store", "Wire", grdb, logging],
+      path: "Benchmarks/Turns", swiftSettings: swiftSettings),
 
     // A client as the protocol describes it, against which everything that makes patches is tested.
     .target(
@@ -99,10 +107,11 @@ let package = Package(
       linkerSettings: [.linkedLibrary("sqlite3")]),
     tests(of: "ChangeCapture", ["hostile-writer", "LiveQuery", "Store", "TestSupport", grdb, sqlite]),
     tests(of: "Store", ["CSQLite", "LiveQuery", "RankedCollections", "TestSupport", grdb, sqlite]),
-    tests(of: "Controllers", ["LiveQuery", "RankedCollections", "Store", "TestSupport", "Wire", grdb, logging]),
+    tests(of: "QueryCompiler", ["LiveQuery", "Store", "TestSupport", grdb]),
+    tests(of: "Controllers", ["LiveQuery", "Store", "TestSupport", "Wire", grdb, logging]),
     tests(of: "Gateway", ["TestSupport"]),
     tests(of: "FileMaking"),
-    tests(of: "Import", ["FileMaking", "RankedCollections", "TestSupport", grdb]),
+    tests(of: "Import", ["TestSupport", grdb]),
     tests(of: "Demo", ["FileMaking", "TestSupport", grdb]),
     tests(
       of: "Server", ["CFaultyFiles", "Controllers", "Demo", "LiveQuery", "Store", "TestSupport", "Wire", grdb, logging]),

@@ -11,8 +11,10 @@ cd "$(dirname "$0")/.."
 root=$PWD
 copy=${MUTATE_FOLDER:-/tmp/freshet-mutations}
 mkdir -p "$copy"
-rm -rf "$copy/Sources" "$copy/Tests"
+rm -rf "$copy/Sources" "$copy/Tests" "$copy/Benchmarks"
 cp -r Package.swift Package.resolved Sources Tests "$copy/"
+mkdir -p "$copy/Benchmarks"
+cp -r Benchmarks/Turns "$copy/Benchmarks/"
 # Of the tests, only those of capture.
 sed -i '/^    tests(of: "ChangeCapture"/!{/^    tests(of: /d}' "$copy/Package.swift"
 python3 scripts/capture-mutations.py "$copy" "$root/scripts/capture-mutations.txt" >"$copy/names"

@@ -1,5 +1,3 @@
-import RankedCollections
-
 /// Reads the records of a CSV file, in as much memory as the longest of them needs.
 ///
 /// RFC 4180, with any ASCII character between the fields, and lines that end in CR LF or LF. A field that begins with a

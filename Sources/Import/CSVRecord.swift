@@ -1,5 +1,3 @@
-import RankedCollections
-
 /// One record of a CSV file: its fields, without the quotes around them.
 package struct CSVRecord {
   private struct Field {
@@ -34,8 +32,8 @@ package struct CSVRecord {
   func isQuoted(_ index: Int) -> Bool { fields[index].isQuoted }
 
   /// Lends the contents of a field.
-  func withField<Result>(_ index: Int, _ body: (Bytes) throws -> Result) rethrows -> Result {
-    try bytes.withUnsafeBytes { try body(Bytes(rebasing: $0[range(index)])) }
+  func withField<Result>(_ index: Int, _ body: (UnsafeRawBufferPointer) throws -> Result) rethrows -> Result {
+    try bytes.withUnsafeBytes { try body(UnsafeRawBufferPointer(rebasing: $0[range(index)])) }
   }
 
   package func text(_ index: Int) -> String { String(decoding: bytes[range(index)], as: UTF8.self) }

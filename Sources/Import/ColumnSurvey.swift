@@ -1,5 +1,3 @@
-import RankedCollections
-
 /// What the values of a column are stored as.
 enum ColumnKind: Hashable {
   case integer, real, text
@@ -44,7 +42,7 @@ struct ColumnSurvey {
   }
 
   /// Takes note of a value.
-  mutating func note(_ text: Bytes, line: Int) {
+  mutating func note(_ text: UnsafeRawBufferPointer, line: Int) {
     guard !text.isEmpty else {
       emptyLine = emptyLine ?? line
       return
@@ -70,7 +68,7 @@ struct ColumnSurvey {
 
 extension ColumnSurvey.Exception {
   /// No more of the value than a message can show.
-  fileprivate init(_ line: Int, _ text: Bytes) {
+  fileprivate init(_ line: Int, _ text: UnsafeRawBufferPointer) {
     self.init(line: line, text: String(decoding: text.prefix(40), as: UTF8.self) + (text.count > 40 ? "…" : ""))
   }
 }

@@ -1,5 +1,3 @@
-import RankedCollections
-
 /// A way to write a day of the calendar.
 enum DateFormat: CaseIterable {
   /// `2012-05-18`, which sorts as it is.
@@ -14,11 +12,13 @@ enum DateFormat: CaseIterable {
   /// The day as `2012-05-18`; nil when the text is not of this format, or there is no such day.
   ///
   /// Years of two digits are those of POSIX: 69 to 99 are 1969 to 1999, 00 to 68 are 2000 to 2068.
-  func iso(_ text: Bytes) -> [UInt8]? {
+  func iso(_ text: UnsafeRawBufferPointer) -> [UInt8]? {
     guard text.count <= 11 else { return nil }
     let isSlashed = self == .monthFirst || self == .dayFirst
     let separator = isSlashed ? UInt8(ascii: "/") : UInt8(ascii: "-")
-    let parts = text.split(separator: separator, omittingEmptySubsequences: false).map { Bytes(rebasing: $0) }
+    let parts = text.split(separator: separator, omittingEmptySubsequences: false).map {
+      UnsafeRawBufferPointer(rebasing: $0)
+    }
     guard parts.count == 3 else { return nil }
     return switch self {
     case .iso: Self.day(Self.number(parts[0], 4...4), Self.number(parts[1], 2...2), Self.number(parts[2], 2...2))
@@ -42,7 +42,7 @@ enum DateFormat: CaseIterable {
   }
 
   /// A number of so many digits.
-  private static func number(_ text: Bytes, _ length: ClosedRange<Int>) -> Int? {
+  private static func number(_ text: UnsafeRawBufferPointer, _ length: ClosedRange<Int>) -> Int? {
     guard length.contains(text.count) else { return nil }
     var value = 0
     for byte in text {
@@ -52,12 +52,12 @@ enum DateFormat: CaseIterable {
     return value
   }
 
-  private static func year(_ text: Bytes) -> Int? {
+  private static func year(_ text: UnsafeRawBufferPointer) -> Int? {
     if let year = number(text, 4...4) { return year }
     return number(text, 2...2).map { $0 < 69 ? 2000 + $0 : 1900 + $0 }
   }
 
-  private static func month(_ text: Bytes) -> Int? {
+  private static func month(_ text: UnsafeRawBufferPointer) -> Int? {
     months.firstIndex { $0.count == text.count && zip($0, text).allSatisfy { $0 == $1 | 0x20 } }.map { $0 + 1 }
   }
 

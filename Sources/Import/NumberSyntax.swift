@@ -1,11 +1,9 @@
-import RankedCollections
-
 /// Which texts are numbers: those that become one without losing a character that may have meant something.
 enum NumberSyntax {
   private static let zero = UInt8(ascii: "0")
 
   /// The value of `0`, or of an optional minus and digits without a leading zero that fit into 64 bits.
-  static func integer(_ text: Bytes) -> Int64? {
+  static func integer(_ text: UnsafeRawBufferPointer) -> Int64? {
     guard let digits = digits(text, from: isNegative(text) ? 1 : 0), digits.upperBound == text.count else { return nil }
     // -0 would lose its sign.
     if text[digits.lowerBound] == zero { return text.count == 1 ? 0 : nil }
@@ -24,7 +22,7 @@ enum NumberSyntax {
   /// Whether it is a decimal fraction, with an exponent if it likes, and finite; or an integer that a 64-bit float keeps.
   ///
   /// An exponent needs a point or a sign (`1.5e9`, `1e+09`): `12E4` is more often a code than a number.
-  static func isReal(_ text: Bytes) -> Bool {
+  static func isReal(_ text: UnsafeRawBufferPointer) -> Bool {
     if let integer = integer(text) { return integer.magnitude <= 1 << 53 }
     var position = isNegative(text) ? 1 : 0
     var hasMark = false
@@ -52,10 +50,10 @@ enum NumberSyntax {
     return Double(String(decoding: text, as: UTF8.self))?.isFinite ?? false
   }
 
-  private static func isNegative(_ text: Bytes) -> Bool { text.first == UInt8(ascii: "-") }
+  private static func isNegative(_ text: UnsafeRawBufferPointer) -> Bool { text.first == UInt8(ascii: "-") }
 
   /// The digits from `start` on; nil when there are none.
-  private static func digits(_ text: Bytes, from start: Int) -> Range<Int>? {
+  private static func digits(_ text: UnsafeRawBufferPointer, from start: Int) -> Range<Int>? {
     var end = start
     while end < text.count, text[end] >= zero, text[end] <= UInt8(ascii: "9") { end += 1 }
     return end > start ? start..<end : nil

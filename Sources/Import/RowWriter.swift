@@ -1,6 +1,5 @@
 import GRDBSQLite
 import LiveQuery
-import RankedCollections
 import Store
 
 /// Puts rows of a file into a table, each at the cost of one execution of one statement.

@@ -1,18 +1,19 @@
 import Synchronization
 
-/// All sections of a version in order, shared by its snapshots, and what they are as JSON, which is written once.
+/// All sections of a version in order, shared by its snapshots, and what they are encoded as, which is done once.
 ///
 /// Any thread.
 package final class SectionList: Sendable {
   package let infos: [SectionInfo]
-  private let json = Mutex<[UInt8]?>(nil)
+  private let encoded = Mutex<[UInt8]?>(nil)
 
   package init(_ infos: [SectionInfo]) { self.infos = infos }
 
-  package func json(_ write: ([SectionInfo]) -> [UInt8]) -> [UInt8] {
-    if let known = json.withLock({ $0 }) { return known }
-    let written = write(infos)
-    json.withLock { $0 = written }
-    return written
+  /// What `encode` makes of the sections: all callers give the same.
+  package func encoded(by encode: ([SectionInfo]) -> [UInt8]) -> [UInt8] {
+    if let known = encoded.withLock({ $0 }) { return known }
+    let made = encode(infos)
+    encoded.withLock { $0 = made }
+    return made
   }
 }

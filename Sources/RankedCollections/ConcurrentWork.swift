@@ -1,30 +1,34 @@
-#if canImport(Glibc)
-  import Glibc
-#elseif canImport(Musl)
-  import Musl
-#else
-  import Darwin
-#endif
-
-/// Work that several threads share, the calling one among them.
-enum ConcurrentWork {
+/// Work in parts that may be done at the same time. Nothing here starts a thread: whoever builds large results says how.
+package struct ConcurrentWork: Sendable {
   #if DEBUG
     /// Fewer rows are not worth a thread. Few in debug builds, so that every test has several.
     static let leastRows = 8
-    static let parts = 3
   #else
     /// Fewer rows are not worth a thread.
     static let leastRows = 20_000
-    /// How many threads there are at most: with each, the C library keeps memory apart.
-    static let parts = min(4, max(1, sysconf(Int32(_SC_NPROCESSORS_ONLN))))
   #endif
+
+  /// How many there are.
+  let parts: Int
+  private let perform: @Sendable (_ run: @escaping (Int) -> Void) -> Void
+
+  /// - Parameters:
+  ///   - parts: how many, one or more.
+  ///   - perform: calls `run` with the number of each part, from 0; returns when all calls have.
+  package init(parts: Int, perform: @escaping @Sendable (_ run: @escaping (Int) -> Void) -> Void) {
+    self.parts = parts
+    self.perform = perform
+  }
+
+  /// All of it on the calling thread.
+  package static let serial = ConcurrentWork(parts: 1) { run in run(0) }
 
   /// Calls `body` once for each element; returns when all calls have.
   ///
   /// Nobody but its own call sees an element meanwhile. What else `body` looks at must not change.
   ///
   /// - Throws: what one of the calls did; others may not have been made.
-  static func forEach<Element>(_ elements: inout [Element], _ body: (inout Element) throws -> Void) throws {
+  func forEach<Element>(_ elements: inout [Element], _ body: (inout Element) throws -> Void) throws {
     var errors = [(any Error)?](repeating: nil, count: parts)
     elements.withUnsafeMutableBufferPointer { elements in
       errors.withUnsafeMutableBufferPointer { errors in
@@ -41,37 +45,4 @@ enum ConcurrentWork {
     }
     for case let error? in errors { throw error }
   }
-
-  /// Calls `run` with each part's number, on a thread each.
-  private static func perform(_ run: @escaping (Int) -> Void) {
-    let threads = (1..<parts).map { part in start { run(part) } }
-    run(0)
-    for (index, thread) in threads.enumerated() {
-      if let thread { pthread_join(thread, nil) } else { run(index + 1) }
-    }
-  }
-
-  /// - Returns: nil: there is no thread to be had.
-  private static func start(_ work: @escaping () -> Void) -> pthread_t? {
-    let context = Unmanaged.passRetained(ThreadWork(work)).toOpaque()
-    #if os(Linux)
-      var thread = pthread_t()
-      let isStarted = pthread_create(&thread, nil, { runThread($0!) }, context) == 0
-    #else
-      var thread: pthread_t?
-      let isStarted = pthread_create(&thread, nil, { runThread($0) }, context) == 0
-    #endif
-    if !isStarted { Unmanaged<ThreadWork>.fromOpaque(context).release() }
-    return isStarted ? thread : nil
-  }
-}
-
-private final class ThreadWork {
-  let perform: () -> Void
-  init(_ perform: @escaping () -> Void) { self.perform = perform }
-}
-
-private func runThread(_ context: UnsafeMutableRawPointer) -> UnsafeMutableRawPointer? {
-  Unmanaged<ThreadWork>.fromOpaque(context).takeRetainedValue().perform()
-  return nil
 }

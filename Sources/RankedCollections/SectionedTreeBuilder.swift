@@ -45,9 +45,15 @@ package struct SectionedTreeBuilder {
   private var current = -1
 
   private let onlySection: [UInt8]?
+  private let work: ConcurrentWork
 
-  /// - Parameter onlySection: the label of the one section that a result without sections has.
-  package init(onlySection: [UInt8]? = nil) { self.onlySection = onlySection }
+  /// - Parameters:
+  ///   - onlySection: the label of the one section that a result without sections has.
+  ///   - work: how large results are sorted and made leaves of.
+  package init(onlySection: [UInt8]? = nil, work: ConcurrentWork = .serial) {
+    self.onlySection = onlySection
+    self.work = work
+  }
 
   package private(set) var count = 0
   /// Of all entries so far.
@@ -115,13 +121,13 @@ package struct SectionedTreeBuilder {
   }
 }
 
-// From rows as they came to a version. Large results are cut into pieces, which several threads sort and make leaves of.
+// From rows as they came to a version. Large results are cut into pieces, which several threads may sort and make leaves of.
 extension SectionedTreeBuilder {
   /// How many rows of one section one thread takes at most.
-  private var pieceLimit: Int { count < ConcurrentWork.leastRows ? .max : max(1, count / ConcurrentWork.parts) }
+  private var pieceLimit: Int { count < ConcurrentWork.leastRows ? .max : max(1, count / work.parts) }
 
   private func forEach<Piece>(_ pieces: inout [Piece], _ body: (inout Piece) throws -> Void) throws {
-    if count >= ConcurrentWork.leastRows { return try ConcurrentWork.forEach(&pieces, body) }
+    if count >= ConcurrentWork.leastRows { return try work.forEach(&pieces, body) }
     for index in pieces.indices { try body(&pieces[index]) }
   }
 
@@ -148,7 +154,7 @@ extension SectionedTreeBuilder {
   private mutating func takeRecords() -> [(draft: Int, records: [Record])] {
     let limit = pieceLimit
     var pieces: [(draft: Int, records: [Record])] = []
-    pieces.reserveCapacity(drafts.count + ConcurrentWork.parts)
+    pieces.reserveCapacity(drafts.count + work.parts)
     for draft in drafts.indices {
       var records: [Record] = []
       swap(&records, &drafts[draft].records)
@@ -211,7 +217,7 @@ extension SectionedTreeBuilder {
   /// By draft, the leaves of its rows.
   private func leaves() throws -> [[Node<RowStamp>]] {
     var pieces: [(draft: Int, range: Range<Int>, leaves: [Node<RowStamp>])] = []
-    pieces.reserveCapacity(drafts.count + ConcurrentWork.parts)
+    pieces.reserveCapacity(drafts.count + work.parts)
     let limit = pieceLimit
     for draft in drafts.indices {
       for range in Self.ranges(of: drafts[draft].records.count, limit) { pieces.append((draft, range, [])) }

@@ -1,10 +1,10 @@
 import CSQLite
 import GRDBSQLite
-import LiveQuery
+package import LiveQuery
 
 /// How much memory and time SQLite may use on the calling thread, for what clients wrote. docs/architecture.md, "Bounds", says
 /// what each limit is for.
-enum Budget {
+package enum Budget {
   /// Of what a query keeps while it runs, in bytes: values, sorted and grouped rows, temporary tables.
   static let memory: Int64 = 256 << 20
 
@@ -18,27 +18,27 @@ enum Budget {
   static let queryNanoseconds: Int64 = 3_000_000_000
 
   /// What the thread had before a budget was begun within it.
-  struct Outer {
+  package struct Outer {
     fileprivate let budget: sqlite_budget
 
-    func end() { sqlite_budget_restore(budget) }
+    package func end() { sqlite_budget_restore(budget) }
   }
 
   /// To compile one statement that a client had a part in.
-  static func beginStatement(_ sql: String) -> Outer {
+  package static func beginStatement(_ sql: String) -> Outer {
     Outer(budget: sqlite_budget_begin(compilingMemory(sql), .max, compilingNanoseconds, 1))
   }
 
   /// To compile many statements: they have so long altogether, and each no longer than `beginStatement` gives it.
-  static func beginQuery() -> Outer { Outer(budget: sqlite_budget_begin(.max, .max, queryNanoseconds, 1)) }
+  package static func beginQuery() -> Outer { Outer(budget: sqlite_budget_begin(.max, .max, queryNanoseconds, 1)) }
 
   /// To run what was compiled.
-  static func begin(nanoseconds: UInt64) -> Outer {
+  package static func begin(nanoseconds: UInt64) -> Outer {
     Outer(budget: sqlite_budget_begin(memory, Int64(clamping: nanoseconds), .max, 0))
   }
 
   /// Why SQLite gave a statement up, as what a client gets; nil when that was not for the budget.
-  static func failure(_ error: SQLiteFailure) -> FreshetError? {
+  package static func failure(_ error: SQLiteFailure) -> FreshetError? {
     guard [SQLITE_INTERRUPT, SQLITE_NOMEM, SQLITE_AUTH].contains(error.primaryCode) else { return nil }
     switch sqlite_budget_reason() {
     case SQLITE_BUDGET_NO_TIME: return FreshetError(.timeout, "the query took longer than it may")

@@ -9,7 +9,7 @@ package struct ConcernedUnits {
 
   package init() { numbers = IdentityNumbers() }
 
-  init(reserving count: Int) {
+  package init(reserving count: Int) {
     numbers = IdentityNumbers(reserving: count)
     columns.reserveCapacity(count)
   }

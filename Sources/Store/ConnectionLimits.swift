@@ -5,7 +5,7 @@ import GRDBSQLite
 /// it may go on.
 package enum ConnectionLimits {
   /// Of SQL, in bytes.
-  static let sql = 256 << 10
+  package static let sql = 256 << 10
 
   /// Of a value, in bytes: what the file holds and what expressions make are not told apart. Statements that could make more of
   /// that than is good have less, see `StatementWeight`.

@@ -25,7 +25,7 @@ package struct ReaderMemory: @unchecked Sendable {
 
 extension ResultReader {
   /// Whether the contents of all rows of the newest result are kept.
-  package func keepsContents(ofRows count: Int) -> Bool { query.isRefetched && memory.contents.order.count == count }
+  package func keepsContents(ofRows count: Int) -> Bool { plan.isRefetched && memory.contents.order.count == count }
 
   /// Runs the query and what is `alongside`. Parameter and errors as for `fetch`.
   package func run(into editor: SectionedTreeEditor?) throws(FreshetError) -> FetchedResult {

@@ -18,7 +18,7 @@ package final class PreparedStatement {
   }
 
   /// One that a client had a part in: compiling it takes no more than `Budget` says.
-  convenience init(bounded sql: String, _ connection: OpaquePointer) throws(SQLiteFailure) {
+  package convenience init(bounded sql: String, _ connection: OpaquePointer) throws(SQLiteFailure) {
     let budget = Budget.beginStatement(sql)
     defer { budget.end() }
     try self.init(connection, sql)

@@ -29,7 +29,7 @@ package enum ReadOnlyFile {
   }
 
   /// A connection for the loops that go around GRDB, whose owner closes it.
-  static func open(_ location: String) throws(SQLiteFailure) -> OpaquePointer {
+  package static func open(_ location: String) throws(SQLiteFailure) -> OpaquePointer {
     var connection: OpaquePointer?
     let flags = SQLITE_OPEN_READONLY | SQLITE_OPEN_NOMUTEX | SQLITE_OPEN_URI
     let code = sqlite3_open_v2(location, &connection, flags, nil)

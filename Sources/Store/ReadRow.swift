@@ -35,22 +35,22 @@ struct ReadRow {
   }()
 
   /// - Parameter seed: of the stamps.
-  init(_ query: CompiledQuery, seed: UInt64, encoding: TextEncoding) {
+  init(_ plan: ResultPlan, seed: UInt64, encoding: TextEncoding) {
     self.encoding = encoding
     self.seed = seed
-    let first = query.firstColumn
-    contents = first..<first + query.columns.count
-    section = query.section.map { (0, $0) }
-    indexTitle = query.hasIndexTitle ? 1 : nil
-    var next = (query.section == nil ? 0 : 1) + (query.hasIndexTitle ? 1 : 0)
+    let first = plan.firstColumn
+    contents = first..<first + plan.columns.count
+    section = plan.section.map { (0, $0) }
+    indexTitle = plan.hasIndexTitle ? 1 : nil
+    var next = (plan.section == nil ? 0 : 1) + (plan.hasIndexTitle ? 1 : 0)
     var order: [Field] = []
-    for sort in query.sorts {
+    for sort in plan.sorts {
       order.append((sort.column.map { first + $0 } ?? next, sort.order))
       if sort.column == nil { next += 1 }
     }
-    self.order = order + query.keyTies.map { (first + $0.column, $0.order) }
-    identityFields = query.keyColumns.indices.map { (first + $0, .identity) }
-    unitFields = zip(next..<first, query.unit?.orders ?? []).map { ($0, $1) }
+    self.order = order + plan.keyTies.map { (first + $0.column, $0.order) }
+    identityFields = plan.keyColumns.indices.map { (first + $0, .identity) }
+    unitFields = zip(next..<first, plan.unit?.orders ?? []).map { ($0, $1) }
     values = Array(repeating: .null, count: contents.upperBound)
   }
 

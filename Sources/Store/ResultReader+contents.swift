@@ -21,8 +21,8 @@ extension ResultReader {
   package func contents(
     of rows: some Collection<SectionedTree.Row>, in tree: SectionedTree
   ) throws(FreshetError) -> PackedRows {
-    if query.isRefetched {
-      var packed = PackedRows(columnCount: query.columns.count)
+    if plan.isRefetched {
+      var packed = PackedRows(columnCount: plan.columns.count)
       for place in rows { memory.contents.append(tree.offset(section: place.section, item: place.item), to: &packed) }
       return packed
     }
@@ -42,7 +42,7 @@ extension ResultReader {
   }
 
   private func look(up rows: some Collection<SectionedTree.Row>) throws -> PackedRows {
-    var packed = PackedRows(columnCount: query.columns.count)
+    var packed = PackedRows(columnCount: plan.columns.count)
     let columns = contentColumns
     for place in rows where !recent.append(place, to: &packed) {
       try place.withIdentity { identity in
@@ -57,7 +57,7 @@ extension ResultReader {
 
   /// In the order of their keys, which is that of pages: a page that has many of the rows is read once.
   private func look(up wanted: WantedRows) throws -> PackedRows {
-    var packed = PackedRows(columnCount: query.columns.count, count: wanted.count)
+    var packed = PackedRows(columnCount: plan.columns.count, count: wanted.count)
     let columns = contentColumns
     try wanted.forEach { place, identity in
       try withRow(identity: identity) { statement in
@@ -73,8 +73,8 @@ extension ResultReader {
     bind()
     let scan = statements.scan
     defer { scan.reset() }
-    var row = ReadRow(query, seed: 0, encoding: statements.encoding)
-    var packed = PackedRows(columnCount: query.columns.count, count: wanted.count)
+    var row = ReadRow(plan, seed: 0, encoding: statements.encoding)
+    var packed = PackedRows(columnCount: plan.columns.count, count: wanted.count)
     let columns = contentColumns
     var found = 0
     while found < wanted.count, try scan.step() {
@@ -88,7 +88,7 @@ extension ResultReader {
   }
 
   /// In a row of any statement.
-  var contentColumns: Range<Int> { query.firstColumn..<query.firstColumn + query.columns.count }
+  var contentColumns: Range<Int> { plan.firstColumn..<plan.firstColumn + plan.columns.count }
 
   private func check(_ packed: PackedRows) throws(FreshetError) {
     guard packed.byteCount > limits.bytes else { return }
@@ -97,7 +97,7 @@ extension ResultReader {
 
   /// Calls `body` with a statement that stands on the row with an identity. O(log n).
   func withRow<Result>(identity: Bytes, _ body: (PreparedStatement) throws -> Result) throws -> Result {
-    guard let single = statements.single, let unit = query.unit else { throw ResultReader.missing }
+    guard let single = statements.single, let unit = plan.unit else { throw ResultReader.missing }
     bind()
     defer { single.reset() }
     if unit.isKey {
@@ -116,7 +116,7 @@ extension ResultReader {
 
   /// - Parameter place: of the unit, in a statement that looks up several.
   func bind(_ unit: Bytes, to statement: PreparedStatement, place: Int = 0) {
-    guard let first = query.unit?.firstParameter, let fields = query.unit?.orders.count else { return }
+    guard let first = plan.unit?.firstParameter, let fields = plan.unit?.orders.count else { return }
     statement.bind(key: unit, from: first + Int32(place * fields), encoding: statements.encoding)
   }
 }

@@ -9,10 +9,10 @@ extension ResultReader {
   ///
   /// - Throws: `duplicate_key`; the editor is of no use then.
   package func refresh(_ units: ConcernedUnits, in editor: inout SectionedTreeEditor) throws(FreshetError) {
-    guard let single = statements.single, let unit = query.unit else { return }
+    guard let single = statements.single, let unit = plan.unit else { return }
     try checkSnapshot()
     forgetContents()
-    let isBatch = unit.isKey && units.count >= CompiledQuery.Unit.batchSize && statements.prepareBatch()
+    let isBatch = unit.isKey && units.count >= ResultPlan.Unit.batchSize && statements.prepareBatch()
     bind()
     do {
       if !unit.isKey {
@@ -63,8 +63,8 @@ extension ResultReader {
     var changes = RowBatch(reserving: units.count)
     var next = 0
     while next < units.count {
-      let isWhole = next + CompiledQuery.Unit.batchSize <= units.count
-      let places = next..<next + (isWhole ? CompiledQuery.Unit.batchSize : 1)
+      let isWhole = next + ResultPlan.Unit.batchSize <= units.count
+      let places = next..<next + (isWhole ? ResultPlan.Unit.batchSize : 1)
       guard try note(places, of: units, isWhole ? batch : single, &changes, editor) else { return false }
       next = places.upperBound
     }

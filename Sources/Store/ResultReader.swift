@@ -9,8 +9,8 @@ package import RankedCollections
 /// Mutable state: the row being read (`row`), overwritten by every row; `recent`, what the last `refresh` read, for queries whose
 /// key is their unit; `memory`, what it knows of the newest result.
 package final class ResultReader {
-  package let statements: QueryStatements
-  package var query: CompiledQuery { statements.compiled }
+  let statements: ResultStatements
+  var plan: ResultPlan { statements.plan }
   private let parameters: [SQLValue]
   private let seed: UInt64
   var row: ReadRow
@@ -41,13 +41,13 @@ package final class ResultReader {
   var time: TimeAccount
 
   /// - Parameter seed: of the stamps; another one in every process, so that nobody can make rows that agree.
-  package init(_ statements: QueryStatements, parameters: [SQLValue], seed: UInt64, limits: Limits) {
+  package init(_ statements: ResultStatements, parameters: [SQLValue], seed: UInt64, limits: Limits) {
     self.statements = statements
     self.parameters = parameters
     self.seed = seed
     self.limits = limits
     time = TimeAccount(limit: UInt64(limits.milliseconds) * 1_000_000)
-    row = ReadRow(statements.compiled, seed: seed, encoding: statements.encoding)
+    row = ReadRow(statements.plan, seed: seed, encoding: statements.encoding)
   }
 
   deinit { statements.forget(self) }
@@ -70,14 +70,15 @@ package final class ResultReader {
     defer { scan.reset() }
     var fetched = ReaderMemory()
     var keys = UnitKeys()
-    var contents = FetchedContents(columnCount: query.columns.count)
-    // Not the reader's own, and the query once for all rows: what this loop touches is touched for every row.
-    let query = query
-    let firstColumn = query.firstColumn
-    var row = ReadRow(query, seed: seed, encoding: statements.encoding)
-    let isRefetched = query.isRefetched
-    let hasKeyUnit = query.unit?.isKey ?? false
-    var builder = SectionedTreeBuilder(onlySection: query.section == nil ? ReadRow.onlySection.bytes : nil)
+    var contents = FetchedContents(columnCount: plan.columns.count)
+    // Not the reader's own, and the plan once for all rows: what this loop touches is touched for every row.
+    let plan = plan
+    let firstColumn = plan.firstColumn
+    var row = ReadRow(plan, seed: seed, encoding: statements.encoding)
+    let isRefetched = plan.isRefetched
+    let hasKeyUnit = plan.unit?.isKey ?? false
+    var builder = SectionedTreeBuilder(
+      onlySection: plan.section == nil ? ReadRow.onlySection.bytes : nil, work: .threads)
     do {
       while try scan.step() {
         row.read(scan)
@@ -150,7 +151,7 @@ package final class ResultReader {
     bind()
     var values: [NamedValue] = []
     do throws(SQLiteFailure) {
-      for (value, statement) in zip(query.alongside, statements.alongside) {
+      for (value, statement) in zip(plan.alongside, statements.alongside) {
         defer { statement.reset() }
         values.append(NamedValue(name: value.name, value: try statement.step() ? statement.value(0).value : .null))
       }
@@ -163,14 +164,14 @@ package final class ResultReader {
   package func hasRows(ofUnit unit: [UInt8]) -> Bool { memory.keys.hasRows(of: unit) }
 
   /// Whether changes of rows are known by their identities; else by their units.
-  package var identityIsUnit: Bool { query.isRefetched || query.unit?.isKey == true }
+  package var identityIsUnit: Bool { plan.isRefetched || plan.unit?.isKey == true }
 
   /// The unit of a row of the newest version, when that is not its identity.
   package func unit(of identity: [UInt8]) -> [UInt8]? { memory.keys.unit(of: identity) }
 
   /// The identity of the row with a key as clients write it; nil when no row can have it.
   package func identity(of key: [SQLValue]) -> [UInt8]? {
-    guard key.count == query.keyColumns.count else { return nil }
+    guard key.count == plan.keyColumns.count else { return nil }
     var identity: [UInt8] = []
     for value in key { KeyEncoder.append(value, encoding: statements.encoding, to: &identity) }
     return identity

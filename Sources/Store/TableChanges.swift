@@ -1,5 +1,5 @@
 package import ChangeCapture
-import LiveQuery
+package import LiveQuery
 
 /// What changed in one table since the last tick, row by row.
 package struct TableChanges {
@@ -20,17 +20,17 @@ package struct TableChanges {
   /// By encoded key.
   package private(set) var rows: [[UInt8]: RowChange] = [:]
   /// Rows as they were, of those that were there.
-  private(set) var old: [FormerRow] = []
+  package private(set) var old: [FormerRow] = []
   private let delta: TableDelta
   private let storage: TableStorage
   private let remembered: [Int]
 
   /// A row that is gone, or was another one.
-  struct FormerRow {
-    let key: [UInt8]
+  package struct FormerRow {
+    package let key: [UInt8]
     fileprivate let row: TableDelta.Row
     /// Columns in which it was another one; all when it is gone.
-    var columns: ColumnMask { ColumnMask(rawValue: row.columns) }
+    package var columns: ColumnMask { ColumnMask(rawValue: row.columns) }
   }
 
   /// False when a row's key cannot be told.
@@ -111,7 +111,7 @@ package struct TableChanges {
   /// encoding.
   ///
   /// - Returns: false when one of them cannot be told.
-  func forEachOldValue(of former: FormerRow, columns: [Int], _ body: (Int, PackedValue) -> Void) -> Bool {
+  package func forEachOldValue(of former: FormerRow, columns: [Int], _ body: (Int, PackedValue) -> Void) -> Bool {
     for (index, column) in columns.enumerated() {
       if column == storage.rowidColumn {
         body(index, .integer(former.row.rowid))

@@ -27,8 +27,7 @@ struct WriteStatement {
     if tokens.dropLast().contains(where: { tokenizer.text(of: $0) == ";" }) {
       throw .badQuery("\(place) holds more than one statement: write a list")
     }
-    try FragmentRules.checkFormats(of: tokens, in: tokenizer, place: place)
-    try FragmentRules.checkConditions(of: tokens, in: tokenizer, place: place)
+    try StatementRules.check(of: tokens, in: tokenizer, place: place)
     isCostly = tokens.indices.contains { PatternRules.isCostly(at: $0, of: tokens, in: tokenizer) }
     tableFunctions = AllowedFunctions.tables.intersection(tokens.map { tokenizer.unquotedText(of: $0).lowercased() })
     self.sql = Self.replaced(sql, tokens, tokenizer)

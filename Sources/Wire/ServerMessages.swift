@@ -124,7 +124,7 @@ extension RowsMessage {
 
 extension Snapshot {
   fileprivate func members(_ shape: Shape, reserving length: Int) -> [UInt8] {
-    let encodedSections = sections.json { Self.json($0) }
+    let encodedSections = sections.encoded { Self.json($0) }
     var writer = JSONWriter(reserving: encodedSections.count + length)
     writer.member("version", version)
     writer.name("commit")

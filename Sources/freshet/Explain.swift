@@ -3,6 +3,7 @@ import ChangeCapture
 import GRDB
 import LiveClient
 import LiveQuery
+import QueryCompiler
 import Store
 import Wire
 

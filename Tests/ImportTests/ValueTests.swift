@@ -1,11 +1,10 @@
-import RankedCollections
 import Testing
 
 @testable import Import
 
 /// What texts are taken for.
 @Suite struct ValueTests {
-  private func with<Result>(_ text: String, _ body: (Bytes) -> Result) -> Result {
+  private func with<Result>(_ text: String, _ body: (UnsafeRawBufferPointer) -> Result) -> Result {
     Array(text.utf8).withUnsafeBytes(body)
   }
 

@@ -1,3 +1,4 @@
+import Dispatch
 import RankedCollections
 import TestSupport
 import Testing
@@ -28,6 +29,15 @@ private func < (left: (UInt8, [UInt8]), right: (UInt8, [UInt8])) -> Bool {
   left.0 != right.0 ? left.0 < right.0 : left.1.lexicographicallyPrecedes(right.1)
 }
 
+extension ConcurrentWork {
+  /// Three parts at the same time.
+  static let threads = ConcurrentWork(parts: 3) { run in
+    // No two calls touch the same element.
+    nonisolated(unsafe) let run = run
+    DispatchQueue.concurrentPerform(iterations: 3) { run($0) }
+  }
+}
+
 extension SectionedTreeEditor {
   mutating func put(_ row: PlainRow) -> Bool {
     _ = [1, row.identity].withUnsafeBytes { remove($0) }
@@ -41,7 +51,7 @@ extension SectionedTreeEditor {
   mutating func take(_ identity: UInt8) -> Bool { [1, identity].withUnsafeBytes { remove($0) } }
 
   static func build(_ rows: [PlainRow]) throws -> SectionedTreeEditor {
-    var builder = SectionedTreeBuilder()
+    var builder = SectionedTreeBuilder(work: .threads)
     for row in rows {
       [row.section].withUnsafeBytes { section in
         row.entry.bytes.withUnsafeBytes { entry in

@@ -1,6 +1,6 @@
 import LiveQuery
+import QueryCompiler
 import RankedCollections
-import Store
 
 /// The small snapshots that were sent last: whoever opens a list after others gets what they got, read and written once;
 /// and whoever opens another window of it gets the same sections.

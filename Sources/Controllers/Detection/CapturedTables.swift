@@ -1,5 +1,6 @@
 import ChangeCapture
 import LiveQuery
+import QueryCompiler
 import Store
 
 /// What a tick has found to have changed in a table.

@@ -1,5 +1,6 @@
 import ChangeCapture
 import LiveQuery
+import QueryCompiler
 import Store
 
 /// A follower's database file, opened, and what is known of it.

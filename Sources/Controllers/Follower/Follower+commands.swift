@@ -1,5 +1,6 @@
 import ChangeCapture
 import LiveQuery
+import QueryCompiler
 import RankedCollections
 import Store
 import Wire

@@ -1,4 +1,5 @@
 import LiveQuery
+import QueryCompiler
 import RankedCollections
 import Store
 import Wire

@@ -1,6 +1,7 @@
 import ChangeCapture
 import LiveQuery
 import Logging
+import QueryCompiler
 import RankedCollections
 import Store
 import Wire

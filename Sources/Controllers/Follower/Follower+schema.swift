@@ -1,6 +1,7 @@
 import ChangeCapture
 import LiveQuery
 import Logging
+import QueryCompiler
 import Store
 
 // The file and its schema, which others change.

@@ -1,4 +1,5 @@
 import LiveQuery
+import QueryCompiler
 import RankedCollections
 import Store
 
@@ -182,16 +183,16 @@ final class FollowedQuery {
   func recompile(
     _ shape: QueryShape, _ settings: ReaderSettings, mayBeUnaffected: Bool
   ) throws(FreshetError) -> Recompilation {
-    let before = reader
+    let (before, compiledBefore) = (reader, compiled)
     self.shape = shape
     parameters = shape.compiled.values(of: query.parameters)
     reader = settings.reader(shape.statements, parameters)
     number = shape.add(self)
-    if mayBeUnaffected, compiled.readsSame(as: before.query) {
+    if mayBeUnaffected, compiled.readsSame(as: compiledBefore) {
       reader.memory = before.memory
       return .unaffected
     }
-    let isSame = compiled.columns == before.query.columns && compiled.keyColumns == before.query.keyColumns
+    let isSame = compiled.columns == compiledBefore.columns && compiled.keyColumns == compiledBefore.keyColumns
     if !isSame {
       // Rows of before cannot be told from those of now.
       nonce = String(UInt64.random(in: 0...UInt64.max), radix: 36)
@@ -255,6 +256,6 @@ struct ReaderSettings {
   let limits: ResultReader.Limits
 
   func reader(_ statements: QueryStatements, _ parameters: [SQLValue]) -> ResultReader {
-    ResultReader(statements, parameters: parameters, seed: seed, limits: limits)
+    ResultReader(statements.result, parameters: parameters, seed: seed, limits: limits)
   }
 }

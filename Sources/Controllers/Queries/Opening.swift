@@ -1,6 +1,6 @@
 import LiveQuery
+import QueryCompiler
 import RankedCollections
-import Store
 
 /// A query that a reader runs for the first time, and who waits for it.
 ///

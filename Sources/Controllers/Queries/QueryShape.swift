@@ -1,4 +1,5 @@
 import LiveQuery
+import QueryCompiler
 import Store
 
 /// What queries that differ only in the values of their parameters share: the compiled statements, and how a change finds

@@ -1,6 +1,7 @@
 import ChangeCapture
 import GRDBSQLite
 import LiveQuery
+import QueryCompiler
 import RankedCollections
 import Store
 

@@ -4,21 +4,21 @@
 /// become REGEXP, an operator of the same grammar that SQLite has no function for: on our connections it does what LIKE does,
 /// and counts its steps (functions.c). GLOB has no other operator: statements that use it with other patterns have a limit on
 /// the length of their values (`StatementWeight`).
-enum PatternRules {
+package enum PatternRules {
   /// What SQLite calls for REGEXP.
   static let function = "regexp"
 
   /// What to write for a token; nil: what stands there.
   ///
   /// - Parameter tokens: without comments.
-  static func replacement(at index: Int, of tokens: [SQLToken], in tokenizer: SQLTokenizer) -> String? {
+  package static func replacement(at index: Int, of tokens: [SQLToken], in tokenizer: SQLTokenizer) -> String? {
     let reader = Reader(tokens: tokens, tokenizer: tokenizer)
     return reader.isUse(of: "like", at: index) && !reader.isPrefixPattern(at: index, wildcard: "%", others: "_")
       ? "REGEXP" : nil
   }
 
   /// Whether the token at `index` begins something whose cost grows with more than the length of a value.
-  static func isCostly(at index: Int, of tokens: [SQLToken], in tokenizer: SQLTokenizer) -> Bool {
+  package static func isCostly(at index: Int, of tokens: [SQLToken], in tokenizer: SQLTokenizer) -> Bool {
     let reader = Reader(tokens: tokens, tokenizer: tokenizer)
     if reader.isUse(of: "glob", at: index) {
       return !reader.isPrefixPattern(at: index, wildcard: "*", others: "?[")

@@ -1,21 +1,23 @@
-import LiveQuery
+package import LiveQuery
 
 /// What is known of a statement before it runs that says how much it could do without asking whether it may go on: SQLite asks
 /// for nothing between two expressions of one row.
-struct StatementWeight {
+package struct StatementWeight {
+  package init() {}
+
   /// How often functions are called, and columns of tables named, views and common tables written out.
   private(set) var calls = 0
   private(set) var columns = 0
   private(set) var functions: Set<String> = []
   /// Whether a pattern or a format is none that can be read in the text (`PatternRules.isCostly`).
-  var isCostly = false
+  package var isCostly = false
 
   static let mostCalls = 2_000
   /// SQLite compares conditions on columns in pairs.
   static let mostColumns = 5_000
 
   /// - Parameter table: the column's; a table-valued function is one too.
-  mutating func addColumn(of table: String) throws(FreshetError) {
+  package mutating func addColumn(of table: String) throws(FreshetError) {
     columns += 1
     if AllowedFunctions.tables.contains(table.lowercased()) { functions.insert(table.lowercased()) }
     if columns > Self.mostColumns {
@@ -23,7 +25,7 @@ struct StatementWeight {
     }
   }
 
-  mutating func addCall(of function: String) throws(FreshetError) {
+  package mutating func addCall(of function: String) throws(FreshetError) {
     calls += 1
     functions.insert(function)
     if calls > Self.mostCalls {
@@ -32,7 +34,7 @@ struct StatementWeight {
   }
 
   /// Takes another statement of the same query into account.
-  mutating func formUnion(_ other: StatementWeight) {
+  package mutating func formUnion(_ other: StatementWeight) {
     calls = max(calls, other.calls)
     columns = max(columns, other.columns)
     functions.formUnion(other.functions)
@@ -41,7 +43,7 @@ struct StatementWeight {
 
   /// How long a value may be in the statement, in bytes. Simple statements, which are nearly all, read and make values of any
   /// length that `ConnectionLimits` allows.
-  var longestValue: Int32 {
+  package var longestValue: Int32 {
     var result = ConnectionLimits.value
     // At most this much is compared, or gone through by a function that allocates nothing, in one row: a second or two.
     if calls > 64 { result = min(result, ConnectionLimits.value / Int32(calls) * 64) }

@@ -16,7 +16,7 @@ package struct ColumnMask: Sendable, Equatable {
   package static let lastBit = 62
 
   /// The bit that stands for column `index`.
-  static func bit(_ index: Int) -> Int64 { 1 << Int64(min(index, lastBit)) }
+  package static func bit(_ index: Int) -> Int64 { 1 << Int64(min(index, lastBit)) }
 
   /// Whether column `index` may have changed: certain for the first 62 columns.
   package func contains(_ index: Int) -> Bool {

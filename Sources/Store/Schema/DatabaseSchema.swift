@@ -18,12 +18,12 @@ package struct DatabaseSchema: Sendable {
     /// row depends on that row alone.
     package let isSearch: Bool
     /// The CREATE VIEW statement of a view.
-    let definition: String?
+    package let definition: String?
 
     package var columnNames: [String] { columns.map(\.name) }
 
     /// The bits of columns given by name. The rowid has none: a change of it is a new row.
-    func mask(of names: some Sequence<String>) -> ColumnMask {
+    package func mask(of names: some Sequence<String>) -> ColumnMask {
       var mask: Int64 = 0
       for name in names {
         guard let index = columns.firstIndex(where: { isSameName($0.name, name) }) else { continue }

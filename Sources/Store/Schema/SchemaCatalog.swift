@@ -48,7 +48,7 @@ struct SchemaCatalog {
 /// Names of tables that nobody else may give.
 package enum ReservedNames {
   /// Of Freshet's own tables: temporary ones, and those that a change log of version 0.1 has left in a file.
-  static let prefix = "_freshet_"
+  package static let prefix = "_freshet_"
 
   package static func contains(_ name: String) -> Bool { hasNamePrefix(name, "sqlite_") || hasNamePrefix(name, prefix) }
 }

@@ -23,7 +23,7 @@ package enum TableKey: Sendable, Equatable {
 
   package static let rowidNames = ["rowid", "_rowid_", "oid"]
 
-  static func isRowidName(_ name: String) -> Bool { rowidNames.contains { isSameName($0, name) } }
+  package static func isRowidName(_ name: String) -> Bool { rowidNames.contains { isSameName($0, name) } }
 }
 
 extension TableKey {

@@ -7,7 +7,7 @@ package struct TableStorage: Sendable, Equatable {
   /// What capture needs to know.
   package let table: CapturedTable
   /// By column, the field of the record that has its value; nil for columns that are computed when they are read.
-  let fields: [Int?]
+  package let fields: [Int?]
   /// The column that stands for the rowid, whose field is always NULL.
   let rowidColumn: Int?
   /// Columns whose integers are stored as such and read as reals.

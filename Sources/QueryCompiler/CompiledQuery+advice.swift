@@ -1,0 +1,65 @@
+import LiveQuery
+import Store
+
+// What would make following a query cheaper, in sentences that a person can act on.
+extension CompiledQuery {
+  func advice(checker: FragmentChecker) throws(FreshetError) -> [String] {
+    guard let unit else { return [] }
+    var advice = try missingIndexes(unit.rowSQL, "Looking up a changed row", checker)
+    for table in tables {
+      for mapping in table.mappings {
+        if let sql = mapping.newSQL { advice += try missingIndexes(sql, "A change of \(table.name)", checker) }
+      }
+    }
+    var seen: Set<String> = []
+    return advice.filter { seen.insert($0).inserted }
+  }
+
+  /// Where SQLite reads a whole table, or builds an index of its own, each time that a statement runs.
+  private func missingIndexes(
+    _ sql: String, _ what: String, _ checker: FragmentChecker
+  ) throws(FreshetError) -> [String] {
+    var advice: [String] = []
+    for line in try checker.plan(of: sql, mayChange: refreshEvery != nil) {
+      let words = line.split(separator: " ")
+      guard words.count > 1, let table = table(called: words[1]) else { continue }
+      let columns: String
+      if line.contains(" AUTOMATIC ") {
+        // SEARCH genre USING AUTOMATIC COVERING INDEX (label=? AND code=?)
+        columns = line.drop { $0 != "(" }.dropFirst().dropLast().split(separator: " ").filter { $0 != "AND" }
+          .map { $0.prefix { !"=<>".contains($0) } }.joined(separator: ", ")
+      } else if words[0] == "SCAN" {
+        columns = searched(table)
+      } else {
+        continue
+      }
+      if columns.isEmpty { continue }
+      advice.append("\(what) reads all of \(table.name): \(createIndex(table.name, columns)).")
+    }
+    return advice
+  }
+
+  private func createIndex(_ table: String, _ columns: String) -> String {
+    let name = ([table] + columns.split(separator: ",").map { $0.filter { $0 != " " } }).joined(separator: "_")
+    return "CREATE INDEX \(identifierForPeople(name)) ON \(identifierForPeople(table))(\(columns))"
+  }
+
+  private func table(called alias: Substring) -> FollowedTable? {
+    tables.first { table in
+      isSameName(table.name, String(alias)) || table.aliases.contains { isSameName($0, String(alias)) }
+    }
+  }
+
+  /// The columns by which a table's rows are looked for.
+  private func searched(_ table: FollowedTable) -> String {
+    let mask =
+      table.mappings.reduce(0) { $0 | $1.joinColumns.rawValue }
+      | (tables.firstIndex { $0.name == table.name }.flatMap { joinColumns[$0]?.rawValue } ?? 0)
+    if mask == -1 { return "" }
+    let keyNames = table.table.key?.names ?? []
+    let columns = table.table.columnNames.enumerated().filter { index, name in
+      ColumnMask(rawValue: mask).contains(index) && !keyNames.contains { isSameName($0, name) }
+    }
+    return columns.map(\.element).joined(separator: ", ")
+  }
+}

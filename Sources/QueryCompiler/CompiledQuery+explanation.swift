@@ -1,0 +1,62 @@
+package import ChangeCapture
+package import LiveQuery
+import Store
+
+// How the query is kept up to date, in words.
+extension CompiledQuery {
+  /// - Parameter forms: how changes of each of the query's tables are found at the moment, by name; empty where nobody
+  ///   follows them.
+  package func explanation(
+    checker: FragmentChecker, forms: [String: CaptureForm] = [:]
+  ) throws(FreshetError) -> Explanation {
+    let unknown = tables.filter { $0.sources == nil }
+    let explained = tables.map { table in
+      Explanation.Table(
+        name: table.name, aliases: table.aliases, columns: table.columns, following: table.following,
+        capture: capture(of: table, forms))
+    }
+    let isIncremental = !isRefetched && tables.contains { $0.following != .refetch }
+    let hasNoWAL = explained.contains { $0.capture == .comparison }
+    let advice =
+      hasNoWAL ? [Self.walAdvice] + (try advice(checker: checker)) : try advice(checker: checker)
+    return Explanation(
+      maintenance: isIncremental ? .incremental : .refetch, reason: sentence(unknown), tables: explained, sql: scanSQL,
+      advice: advice, plan: try checker.plan(of: scanSQL, mayChange: refreshEvery != nil))
+  }
+
+  private static let walAdvice =
+    "The database is in a rollback-journal mode, so every commit has whole tables compared: PRAGMA journal_mode = WAL makes it "
+    + "cost what has changed."
+
+  private func capture(of table: FollowedTable, _ forms: [String: CaptureForm]) -> Explanation.Table.Capture {
+    guard let sources = table.sources else { return .everyCommit }
+    let all = sources.compactMap { forms[$0.table.name.lowercased()] }
+    if all.contains(.none) { return .everyCommit }
+    if all.contains(.reading) { return .reading }
+    if all.contains(.comparison) { return .comparison }
+    return all.contains(.pages) ? .pages : .rows
+  }
+
+  private func sentence(_ unknown: [FollowedTable]) -> String {
+    if unit == nil { return "The query is run again after a change: \(reason)." }
+    if let slowness { return "The query is run again after a change: \(slowness)." }
+    if let table = unknown.first {
+      return "The query is run again after every commit: nothing tells when \(table.name) changes."
+    }
+    let refetched = tables.filter { $0.following == .refetch }.map(\.name)
+    let exception =
+      refetched.isEmpty
+      ? ""
+      : "; a change of \(refetched.joined(separator: ", ")), which a subquery or a view reads, runs the query again"
+    let joined =
+      tables.contains { $0.following == .join } ? "; one of a joined table leads to the rows that it joins" : ""
+    return reason.prefix(1).uppercased() + reason.dropFirst() + joined + exception + "."
+  }
+}
+
+extension FollowedTable {
+  var following: Explanation.Table.Following {
+    if mappings.isEmpty { return .refetch }
+    return mappings.allSatisfy(\.isUnit) ? .key : .join
+  }
+}

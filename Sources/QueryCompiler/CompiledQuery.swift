@@ -1,0 +1,255 @@
+import ChangeCapture
+package import LiveQuery
+package import Store
+
+/// A query that SQLite has accepted: how its result is read, and how changes reach it. It says nothing of the parameters' values:
+/// all queries of one shape share it.
+///
+/// A class, for it is asked for every change: a structure of so many parts would be copied each time.
+package final class CompiledQuery: Sendable {
+  /// How changes of tables reach the rows.
+  struct Following: Sendable {
+    var tables: [FollowedTable]
+    var dependencies: [[Int: ColumnMask]]
+    var joinColumns: [Int: ColumnMask]
+    var choosingColumns: [Int: ColumnMask]
+    var routing: QueryRouting?
+  }
+
+  package let plan: ResultPlan
+  package let limit: Int?
+  package let refreshEvery: Int?
+  /// Names of the parameters `?1`, `?2`, …; nil when they were given by position.
+  package let parameterNames: [String]?
+  /// The result's columns as clients see them, key columns first.
+  package let columns: [String]
+  package let keyColumns: [String]
+  package let alongside: [CompiledAlongside]
+
+  /// Every row of the result, in no particular order.
+  var scanSQL: String { plan.rows.scanSQL }
+  /// What is looked up when something changed; nil when the whole query has to run again.
+  package let unit: ResultPlan.Unit?
+  /// Why there is no unit, as a sentence; what the unit is when there is one.
+  let reason: String
+  /// Every table that the query reads, without those of `alongside`.
+  package let tables: [FollowedTable]
+  /// How to tell which of many queries of this shape a row concerns.
+  package let routing: QueryRouting?
+
+  /// By result column, the columns that it is made of, by index into `tables`.
+  let dependencies: [[Int: ColumnMask]]
+  /// By index into `tables`, the columns that conditions of joins read.
+  let joinColumns: [Int: ColumnMask]
+  /// Likewise, the columns that decide which rows a row of the result is made of.
+  let choosingColumns: [Int: ColumnMask]
+  /// Whether the query is always run again; see `ResultPlan`.
+  package let isRefetched: Bool
+  /// Why it is run again although its rows could be looked up: that takes too long. Nil: it is not so.
+  package let slowness: String?
+  private let following: Following
+  private let query: Query
+
+  init(
+    _ query: Query, _ rows: ResultPlan.Rows, _ following: Following, reason: String, parameterNames: [String]?,
+    alongside: [CompiledAlongside], longestValue: Int32, slowness: String? = nil
+  ) {
+    self.query = query
+    self.following = following
+    self.reason = reason
+    self.slowness = slowness
+    limit = query.limit
+    refreshEvery = query.refreshEvery
+    self.parameterNames = parameterNames
+    self.alongside = alongside
+    columns = rows.columns
+    keyColumns = rows.keyColumns
+    unit = rows.unit
+    tables = following.tables
+    dependencies = following.dependencies
+    joinColumns = following.joinColumns
+    choosingColumns = following.choosingColumns
+    routing = following.routing
+    isRefetched = unit == nil || slowness != nil || tables.contains { $0.sources == nil }
+    plan = ResultPlan(
+      rows, alongside: alongside.map { ($0.name, $0.sql) }, longestValue: longestValue, isRefetched: isRefetched)
+  }
+
+  /// The same query, to be run again after every change.
+  ///
+  /// - Parameter slowness: why, as a part of a sentence.
+  package func runAgain(because slowness: String) -> CompiledQuery {
+    CompiledQuery(
+      query, plan.rows, following, reason: reason, parameterNames: parameterNames, alongside: alongside,
+      longestValue: plan.longestValue, slowness: slowness)
+  }
+}
+
+/// A table that a query reads.
+///
+/// A class, for it is asked for every change: a structure of so many parts would be copied each time.
+package final class FollowedTable: Sendable {
+  package let table: DatabaseSchema.Table
+  /// As the schema spells it.
+  package var name: String { table.name }
+  /// How its rows are stored, when they are its own.
+  package var storage: TableStorage? { table.storage }
+  /// Whether changed rows of its source are rows of its own.
+  package let tellsRows: Bool
+  /// What `from` calls it, as written.
+  package let aliases: [String]
+  /// The tables that hold its rows: itself, unless it is virtual. Nil when that is not known, so that any commit may have
+  /// changed it.
+  package let sources: [TableStorage]?
+  /// Columns that the query reads.
+  package let columns: [String]
+  /// All of them as a mask: changes of others are passed over.
+  package let usedColumns: ColumnMask
+  /// For each place that the table has in `from`, how a changed row leads to units; empty: any change means running the
+  /// query again.
+  package let mappings: [UnitMapping]
+  /// Columns whose values have to be told of rows that are gone.
+  package let rememberedColumns: [Int]
+
+  init(
+    table: DatabaseSchema.Table, aliases: [String], sources: [TableStorage]?, columns: [String],
+    usedColumns: ColumnMask,
+    mappings: [UnitMapping], rememberedColumns: [Int]
+  ) {
+    self.table = table
+    tellsRows = table.storage != nil || table.isSearch
+    self.aliases = aliases
+    self.sources = sources
+    self.columns = columns
+    self.usedColumns = usedColumns
+    self.mappings = mappings
+    self.rememberedColumns = rememberedColumns
+  }
+
+  /// The record fields to be remembered of rows of one of its sources.
+  package func rememberedFields(of source: TableStorage) -> [Int] {
+    if source != storage { return [] }
+    return source.keptFields + rememberedColumns.compactMap { source.fields[$0] }
+  }
+}
+
+/// How a changed row of a table leads to the units that it can concern.
+///
+/// The units are those of the rows that the table's row joins, looked up in the clause up to that table: with the row as
+/// it is now, and with the old values of the columns that it is joined by. More than that is harmless, because looking a
+/// unit up again changes nothing. It suffices, also when several rows changed at once: take, for a unit whose rows have
+/// changed, the first table in the clause at which they did. Up to that table everything is as it was, so the row that came
+/// or went there joins, in the present state, with what it joined with before.
+package struct UnitMapping: Sendable {
+  /// The row's own key is the unit.
+  var isUnit: Bool
+  /// Units that the row leads to now; the row's key is the parameters from `firstParameter` on.
+  var newSQL: String?
+  /// Units that it led to; the parameters from `firstParameter` on are `oldValues`. Nil: they cannot be found out.
+  var oldSQL: String?
+  var firstParameter: Int32
+  var oldValues: [OldValue]
+  /// The columns by which the row is joined: while they stay, what it leads to now is what it led to.
+  var joinColumns: ColumnMask
+
+  enum OldValue: Sendable {
+    case key(Int)
+    /// By index among the table's columns.
+    case column(Int)
+  }
+
+  /// The columns among `oldValues`, by index.
+  var oldColumns: [Int] { oldValues.compactMap { if case .column(let column) = $0 { column } else { nil } } }
+}
+
+/// A value beside the result.
+package struct CompiledAlongside: Sendable {
+  package var name: String
+  var sql: String
+  /// By lower-case name of each table that it reads, the columns.
+  package var tables: [String: ColumnMask]
+}
+
+/// How to find out which of many queries of one shape a unit concerns: by asking SQLite once, of a table of their
+/// parameters.
+package struct QueryRouting: Sendable {
+  /// A column of the first table that `where` compares with a parameter for equality.
+  struct Term: Sendable {
+    var column: String
+    /// The column's bit.
+    var mask: ColumnMask
+    /// Number of the parameter.
+    var parameter: Int
+    /// The column's type and collation as SQL, so that a stored parameter becomes what it is compared as. Each term has its
+    /// own copy of the parameter: two columns may compare it otherwise.
+    var declaration: String
+    /// The column's index in the table.
+    var index: Int
+  }
+
+  /// When there are any, an index leads from a row's values to the queries; else all are compared, in one statement.
+  var terms: [Term]
+  /// `from` and `where`, with columns of the table of parameters for the parameters; of the first table alone when there are
+  /// terms.
+  var fromSQL: String
+  var whereSQL: String
+  /// How many parameters the unit has: `?1`, `?2`, …
+  var unitCount: Int
+  var parameterCount: Int
+
+  // Names that no table of a client's query has a column of: USING, NATURAL and plain names find those of all tables.
+  static let table = "_freshet_route"
+  static let query = "_freshet_query"
+  static func term(_ index: Int) -> String { "\(table)._freshet_term_\(index)" }
+  static func parameter(_ number: some StringProtocol) -> String { "\(table)._freshet_parameter_\(number)" }
+}
+
+extension CompiledQuery {
+  /// The result's columns that a change of these columns of a table can have changed.
+  package func changedColumns(_ mask: ColumnMask, ofTable index: Int) -> ColumnSet {
+    if mask == .all { return .all }
+    if choosingColumns[index]?.intersects(mask) == true { return .all }
+    var set = ColumnSet()
+    for (column, dependency) in dependencies.enumerated() where dependency[index]?.intersects(mask) == true {
+      set.insert(column)
+    }
+    return set
+  }
+
+  /// Whether finding the units of a changed row needs the parameters' values.
+  /// O(length of the SQL): to be asked once.
+  package var mapsByParameters: Bool {
+    tables.contains { table in
+      table.mappings.contains { mapping in
+        [mapping.newSQL, mapping.oldSQL].compactMap { $0 }.contains { sql in
+          SQLTokenizer(sql).contains { token in
+            token.kind == .parameter
+              && (Int32(SQLTokenizer(sql).text(of: token).dropFirst()) ?? 0) < mapping.firstParameter
+          }
+        }
+      }
+    }
+  }
+
+  /// Whether another compilation of the same query reads the same tables in the same way, wherever in the file they are.
+  package func readsSame(as other: CompiledQuery) -> Bool {
+    func definitions(_ query: CompiledQuery) -> [String] {
+      query.tables.flatMap { table in (table.sources ?? []).map(\.table.definition) + [table.name] }
+    }
+    return scanSQL == other.scanSQL && unit?.rowSQL == other.unit?.rowSQL && definitions(self) == definitions(other)
+      && alongside.map(\.sql) == other.alongside.map(\.sql) && tables.allSatisfy { $0.sources != nil }
+      && alongside.allSatisfy { $0.tables.isEmpty }
+  }
+
+  /// Whether a table is the first of `from`, whose key is the unit.
+  package func isFirstTable(_ index: Int) -> Bool { tables[index].mappings.contains(where: \.isUnit) }
+
+  /// The values of the parameters `?1`, `?2`, … in a query of this shape.
+  package func values(of parameters: Query.Parameters) -> [SQLValue] {
+    switch parameters {
+    case .none: []
+    case .positional(let values): values
+    case .named(let named): (parameterNames ?? []).map { named[$0] ?? .null }
+    }
+  }
+}

@@ -1,0 +1,192 @@
+import LiveQuery
+import Store
+
+/// `from` taken apart into what is joined: just enough grammar to follow each table by itself.
+///
+/// What it does not understand is no error: SQLite is the judge, and a query over such a clause is refetched.
+struct FromClause {
+  /// One of the things joined, with the condition that joins it to those before.
+  struct Source {
+    enum Kind {
+      /// A table or view; its name without quotes.
+      case table(String)
+      /// A table-valued function, by name.
+      case function(String)
+      /// A subquery, or a join in parentheses.
+      case parenthesis
+    }
+
+    var kind: Kind
+    /// The tokens of the table's name, the function's call, or the parenthesis.
+    var body: Range<Int>
+    /// How expressions refer to it, as SQL; nil for a parenthesis without a name.
+    var qualifier: String?
+    /// Whether the qualifier is a name given here, and not the table's own.
+    var isNamed = false
+    /// The tokens between it and the next source: `ON …` or `USING (…)`, perhaps none.
+    var constraint = 0..<0
+    /// The token after all of it.
+    var end = 0
+    var join = Join.inner
+
+    /// The qualifier without quotes.
+    var name: String? { qualifier.flatMap { SQLFragment.name(of: $0) } }
+    var table: String? { if case .table(let name) = kind { name } else { nil } }
+  }
+
+  enum Join {
+    /// The first source, or one whose rows come and go with those of the sources before it.
+    case inner, left
+    /// RIGHT and FULL, which bring rows that the first source does not have.
+    case outer
+  }
+
+  let fragment: SQLFragment
+  let sources: [Source]
+  /// NATURAL joins by whatever columns share a name.
+  let isNatural: Bool
+
+  /// - Throws: `bad_query`, `not_allowed` for another schema than main.
+  init(_ text: String) throws(FreshetError) {
+    fragment = try SQLFragment(text, place: "from", kind: .tables)
+    var parser = FromParser(fragment)
+    sources = try parser.sources()
+    isNatural = parser.isNatural
+  }
+
+  /// The clause up to and with a source's condition, some of its tokens replaced.
+  ///
+  /// - Parameter replacement: what to write in place of the token at an index; "" leaves it out.
+  func prefix(
+    through source: Int, _ replacement: (Int) throws(FreshetError) -> String?
+  ) throws(FreshetError) -> String {
+    try fragment.replacing(first: sources[source].end, replacement)
+  }
+}
+
+/// Reads `from` token by token.
+private struct FromParser {
+  private let fragment: SQLFragment
+  private var position = 0
+  var isNatural = false
+
+  init(_ fragment: SQLFragment) { self.fragment = fragment }
+
+  private static let joinWords: Set<String> = ["JOIN", "LEFT", "RIGHT", "FULL", "INNER", "CROSS", "NATURAL", "OUTER"]
+
+  mutating func sources() throws(FreshetError) -> [FromClause.Source] {
+    var sources: [FromClause.Source] = []
+    var join = FromClause.Join.inner
+    while true {
+      guard var source = try source() else { return [] }
+      source.join = join
+      source.constraint = constraint()
+      source.end = position
+      sources.append(source)
+      guard position < fragment.tokens.count else { return sources }
+      guard let next = joinOperator() else { return [] }
+      join = next
+    }
+  }
+
+  private func text(_ index: Int) -> String {
+    index < fragment.tokens.count ? fragment.text(of: fragment.tokens[index]) : ""
+  }
+
+  private func name(_ index: Int) -> String? {
+    index < fragment.tokens.count ? fragment.name(of: fragment.tokens[index]) : nil
+  }
+
+  private mutating func source() throws(FreshetError) -> FromClause.Source? {
+    let start = position
+    if text(position) == "(" {
+      skipParenthesis()
+      let body = start..<position
+      return FromClause.Source(
+        kind: .parenthesis, body: body, qualifier: alias())
+    }
+    guard var table = name(position) else { return nil }
+    position += 1
+    if text(position) == ".", let second = name(position + 1) {
+      guard isSameName(table, "main") else { throw FreshetError(.notAllowed, "from: only the schema main is served") }
+      table = second
+      position += 2
+    }
+    let qualifier = text(position - 1)
+    if text(position) == "(" {
+      skipParenthesis()
+      return FromClause.Source(
+        kind: .function(table), body: start..<position, qualifier: alias() ?? qualifier)
+    }
+    let body = start..<position
+    let alias = alias()
+    skipIndexHint()
+    return FromClause.Source(
+      kind: .table(table), body: body, qualifier: alias ?? qualifier, isNamed: alias != nil)
+  }
+
+  private mutating func skipParenthesis() {
+    var depth = 0
+    repeat {
+      if text(position) == "(" { depth += 1 }
+      if text(position) == ")" { depth -= 1 }
+      position += 1
+    } while depth > 0 && position < fragment.tokens.count
+  }
+
+  private mutating func alias() -> String? {
+    if fragment.keyword(at: position) == "AS", name(position + 1) != nil {
+      position += 2
+      return text(position - 1)
+    }
+    guard name(position) != nil, !isKeyword(position) else { return nil }
+    position += 1
+    return text(position - 1)
+  }
+
+  private func isKeyword(_ index: Int) -> Bool {
+    guard index < fragment.tokens.count, let word = fragment.keyword(at: index) else { return false }
+    return Self.joinWords.contains(word) || ["ON", "USING", "INDEXED", "NOT", "AS"].contains(word)
+  }
+
+  private mutating func skipIndexHint() {
+    guard position < fragment.tokens.count, let word = fragment.keyword(at: position) else { return }
+    if word == "INDEXED" { position += 3 }
+    if word == "NOT" { position += 2 }
+  }
+
+  /// `ON …` or `USING (…)`, up to the next join.
+  private mutating func constraint() -> Range<Int> {
+    let start = position
+    guard position < fragment.tokens.count, let word = fragment.keyword(at: position), ["ON", "USING"].contains(word)
+    else { return start..<start }
+    position += 1
+    while position < fragment.tokens.count, text(position) != ",", !isJoin(position) {
+      if text(position) == "(" { skipParenthesis() } else { position += 1 }
+    }
+    return start..<position
+  }
+
+  private func isJoin(_ index: Int) -> Bool {
+    fragment.keyword(at: index).map { Self.joinWords.contains($0) } ?? false
+  }
+
+  private mutating func joinOperator() -> FromClause.Join? {
+    if text(position) == "," {
+      position += 1
+      return .inner
+    }
+    var join = FromClause.Join.inner
+    while position < fragment.tokens.count, let word = fragment.keyword(at: position), Self.joinWords.contains(word) {
+      position += 1
+      switch word {
+      case "JOIN": return join
+      case "LEFT": if join == .inner { join = .left }
+      case "RIGHT", "FULL": join = .outer
+      case "NATURAL": isNatural = true
+      default: break
+      }
+    }
+    return nil
+  }
+}

@@ -1,0 +1,235 @@
+import LiveQuery
+import Store
+
+// What `select` and `key` name.
+extension QueryCompiler {
+  struct OutputColumn {
+    var name: String
+    var sql: String
+    var reads: Set<FragmentChecker.ColumnRead>
+    /// The column of a table that it is, when it is nothing else.
+    var reference: ColumnReference?
+  }
+
+  /// A column of one of the tables in `from`; names in lower case, the rowid as the key's column where it is one.
+  struct ColumnReference: Equatable {
+    var source: Int
+    var column: String
+  }
+
+  mutating func selectedColumns() throws(FreshetError) -> [OutputColumn] {
+    if query.select.isEmpty { return try allColumns(ofSource: 0, place: "select") }
+    var columns: [OutputColumn] = []
+    for (written, numbered) in fragments.select {
+      if numbered.text(of: numbered.tokens[numbered.tokens.count - 1]) == "*", [1, 3].contains(numbered.tokens.count) {
+        columns += try starred(numbered)
+      } else {
+        columns.append(try selected(written, numbered))
+      }
+    }
+    return columns
+  }
+
+  /// `*` and `table.*`.
+  private mutating func starred(_ fragment: SQLFragment) throws(FreshetError) -> [OutputColumn] {
+    let names = try compile("SELECT \(fragment.text) FROM \(fromSQL)", place: fragment.place).statement.columnNames
+    if fragment.tokens.count == 1, from.sources.count != 1 || from.isNatural {
+      // Of several tables; SQLite itself finds a name that two of them have.
+      return try columns(names, qualifier: nil, place: fragment.place)
+    }
+    let qualifier = fragment.tokens.count == 3 ? fragment.text(of: fragment.tokens[0]) : from.sources[0].qualifier
+    return try columns(names, qualifier: qualifier, place: fragment.place)
+  }
+
+  private mutating func allColumns(ofSource index: Int, place: String) throws(FreshetError) -> [OutputColumn] {
+    guard let source = from.sources.first else {
+      return try columns(
+        try compile("SELECT * FROM \(fromSQL)", place: place).statement.columnNames, qualifier: nil, place: place)
+    }
+    let first = try from.prefix(through: index) { _ in nil }
+    let names = try compile("SELECT * FROM \(first)", place: place).statement.columnNames
+    return try columns(names, qualifier: source.qualifier, place: place)
+  }
+
+  private mutating func columns(
+    _ names: [String], qualifier: String?, place: String
+  ) throws(FreshetError) -> [OutputColumn] {
+    var columns: [OutputColumn] = []
+    for name in names {
+      let text = (qualifier.map { "\($0)." } ?? "") + quotedIdentifier(name)
+      let fragment = try SQLFragment(text, place: place)
+      let expression = try expression(fragment)
+      columns.append(
+        OutputColumn(name: name, sql: expression.sql, reads: expression.reads, reference: reference(fragment)))
+    }
+    return columns
+  }
+
+  /// `expression`, `expression AS name` or `expression name`: SQLite tells which, by what it accepts.
+  func body(of fragment: SQLFragment) throws(FreshetError) -> SQLFragment {
+    let count = fragment.tokens.count
+    if count > 2, fragment.keyword(at: count - 2) == "AS" { return try fragment.prefix(count - 2) }
+    return count > 1 && isAlias(fragment) ? try fragment.prefix(count - 1) : fragment
+  }
+
+  private mutating func selected(
+    _ written: SQLFragment, _ numbered: SQLFragment
+  ) throws(FreshetError) -> OutputColumn {
+    let body = try body(of: numbered)
+    let expression = try expression(body)
+    // The name is SQLite's, of the fragment as it was written.
+    let names = try compile("SELECT \(written.text) FROM \(fromSQL)", place: written.place).statement.columnNames
+    guard names.count == 1 else { throw .badQuery("\(written.place) must be one column") }
+    if body.tokens.count < numbered.tokens.count { aliases[names[0].lowercased()] = expression.sql }
+    return OutputColumn(
+      name: names[0], sql: expression.sql, reads: expression.reads, reference: reference(body))
+  }
+
+  /// Whether the last token is a name that the tokens before it are given.
+  private func isAlias(_ fragment: SQLFragment) -> Bool {
+    let last = fragment.tokens.count - 1
+    guard fragment.tokens[last].kind == .string || fragment.isLoneName(at: last) else { return false }
+    if (try? compile("SELECT 1, (\(fragment.text)) FROM \(fromSQL)", place: nil)) != nil { return false }
+    return (try? compile("SELECT \(fragment.text) FROM \(fromSQL)", place: nil)) != nil
+  }
+
+  /// The column that a fragment names and nothing else: `name`, `table.name` or `main.table.name`.
+  func reference(_ fragment: SQLFragment) -> ColumnReference? {
+    let tokens = fragment.tokens
+    let dots = stride(from: 1, to: tokens.count, by: 2).allSatisfy { fragment.text(of: tokens[$0]) == "." }
+    guard [1, 3, 5].contains(tokens.count), dots, let name = tokens.last.flatMap(fragment.name(of:)) else { return nil }
+    let qualifier = tokens.count > 1 ? fragment.name(of: tokens[tokens.count - 3]) : nil
+    for (index, source) in from.sources.enumerated() {
+      if let qualifier, !isSameName(qualifier, source.name ?? "") { continue }
+      // SQLite has found a name by itself in one table only.
+      guard let table = source.table.flatMap(schema.table), let column = table.referred(name) else { continue }
+      return ColumnReference(source: index, column: column)
+    }
+    return nil
+  }
+
+  /// Its columns as they are in `from`'s first table.
+  private func references(toKey names: [String]) -> [ColumnReference?] {
+    names.map { ColumnReference(source: 0, column: $0.lowercased()) }
+  }
+
+  /// Whether `groupBy` has every column of the first table's key, so that no group has rows of two of its rows.
+  var isGroupedByBaseKey: Bool {
+    guard let key = baseTable?.key, !groups.isEmpty else { return false }
+    let grouped = fragments.groupBy.map(reference)
+    return references(toKey: key.names).allSatisfy(grouped.contains)
+  }
+
+  /// The first table, when it is an ordinary one.
+  var baseTable: DatabaseSchema.Table? {
+    guard let table = from.sources.first?.table.flatMap(schema.table), table.kind == .table else { return nil }
+    return table
+  }
+
+  var basePrefix: String { (try? from.prefix(through: 0) { _ in nil }) ?? fromSQL }
+}
+
+// The key.
+extension QueryCompiler {
+  /// Moves the key's columns to the front, adding those that are not selected.
+  ///
+  /// - Returns: how many there are, and whether they are the unit.
+  mutating func putKeyFirst(
+    _ columns: inout [OutputColumn]
+  ) throws(FreshetError) -> (count: Int, isUnit: Bool) {
+    var key: [OutputColumn] = []
+    if fragments.key.isEmpty {
+      key = try defaultKey()
+    } else {
+      for (written, numbered) in fragments.key { key.append(try keyColumn(written, numbered, columns)) }
+    }
+    for index in key.indices {
+      let name = key[index]
+      let match = columns.firstIndex { column in
+        column.sql == name.sql || (column.reference != nil && column.reference == name.reference)
+      }
+      guard let match else { continue }
+      key[index] = columns.remove(at: match)
+    }
+    columns = key + columns
+    return (key.count, isUnit(key))
+  }
+
+  private func isUnit(_ key: [OutputColumn]) -> Bool {
+    switch unit {
+    case .none: false
+    case .baseKey(let names): key.map(\.reference) == references(toKey: names)
+    case .groups: key.map(\.sql) == groups.map(\.sql) && groups.allSatisfy { $0.order == .identity }
+    // The key is made of the view's columns in any case.
+    case .view(let view): key.count == view.columns.count && view.columns.allSatisfy { $0.order == .identity }
+    }
+  }
+
+  private mutating func defaultKey() throws(FreshetError) -> [OutputColumn] {
+    if !groups.isEmpty, !isGroupedByBaseKey {
+      var key: [OutputColumn] = []
+      for fragment in fragments.groupBy { key.append(try selected(fragment, fragment)) }
+      return key
+    }
+    if hasAggregate, groups.isEmpty { return [OutputColumn(name: "key", sql: "1", reads: [], reference: nil)] }
+    guard let base = from.sources.first, let qualifier = base.qualifier else {
+      throw .badQuery("key is needed: a subquery has no key of its own")
+    }
+    if let key = baseTable?.key {
+      var columns: [OutputColumn] = []
+      for name in key.names { columns.append(try keyColumn(named: name, qualifier)) }
+      return columns
+    }
+    if let table = base.table.flatMap(schema.table), table.kind == .virtual {
+      return [try keyColumn(named: "rowid", qualifier)]
+    }
+    throw .badQuery("key is needed: \(base.table ?? "what from begins with") has no key of its own")
+  }
+
+  private mutating func keyColumn(named name: String, _ qualifier: String) throws(FreshetError) -> OutputColumn {
+    let isRowid = TableKey.isRowidName(name) && baseTable?.hasColumn(name) != true
+    let text = "\(qualifier).\(isRowid ? name : quotedIdentifier(name))"
+    let fragment = try SQLFragment(text, place: "key")
+    let expression = try expression(fragment)
+    return OutputColumn(name: name, sql: expression.sql, reads: expression.reads, reference: reference(fragment))
+  }
+
+  /// A key is an expression, or the name that `select` gave to one.
+  private mutating func keyColumn(
+    _ written: SQLFragment, _ numbered: SQLFragment, _ columns: [OutputColumn]
+  ) throws(FreshetError) -> OutputColumn {
+    let name = numbered.tokens.count == 1 ? numbered.name(of: numbered.tokens[0]) : nil
+    if let name, let named = columns.first(where: { isSameName($0.name, name) && $0.reference == nil }) { return named }
+    return try selected(written, numbered)
+  }
+
+  func checkNames(_ columns: [OutputColumn]) throws(FreshetError) {
+    var names: Set<String> = []
+    for column in columns where !names.insert(column.name).inserted {
+      throw .badQuery("two columns are named \(column.name): use AS")
+    }
+  }
+
+  /// Keys that sort otherwise than by their bytes break ties by their collation first.
+  func keyTies(
+    _ key: ArraySlice<OutputColumn>
+  ) throws(FreshetError) -> [(column: Int, order: FieldOrder)] {
+    var ties: [(column: Int, order: FieldOrder)] = []
+    for (index, column) in key.enumerated() {
+      ties.append((index, FieldOrder(collation: try collation(of: column.sql, place: "key[\(index)]"))))
+    }
+    // The identity that follows has them all under BINARY already.
+    return ties.allSatisfy { $0.order == .identity } ? [] : ties
+  }
+}
+
+extension DatabaseSchema.Table {
+  /// The column of a name in lower case; all names of the rowid mean the key, unless a column has them.
+  fileprivate func referred(_ name: String) -> String? {
+    if hasColumn(name) { return name.lowercased() }
+    if case .rowid(let alias)? = key, TableKey.isRowidName(name) { return alias.lowercased() }
+    return nil
+  }
+
+  func hasColumn(_ name: String) -> Bool { columns.contains { isSameName($0.name, name) } }
+}

@@ -1,0 +1,145 @@
+import LiveQuery
+import Store
+
+// Expressions, each checked by itself.
+extension QueryCompiler {
+  struct Expression {
+    var sql: String
+    var reads: Set<FragmentChecker.ColumnRead>
+  }
+
+  /// `reference`: the column that it is, when it is nothing else.
+  typealias SortExpression = (sql: String, order: FieldOrder, reference: ColumnReference?)
+  typealias SectionExpression = (sql: String, order: FieldOrder, title: String?)
+
+  /// One expression, checked, with the names that `select` gave replaced by what they mean.
+  ///
+  /// - Parameter isRow: whether it has to be one of a single row, without aggregates.
+  mutating func expression(_ fragment: SQLFragment, isRow: Bool = false) throws(FreshetError) -> Expression {
+    let sql = try rewritten(fragment)
+    if fragment.hasSubquery { note(tablesNamedIn: fragment) }
+    let row = "SELECT 1 FROM \(fromSQL) WHERE (\(sql)) IS NULL"
+    do throws(FreshetError) {
+      return Expression(sql: sql, reads: try compile(row, place: fragment.place).reads)
+    } catch {
+      guard !isRow, error.code == .badQuery || error.code == .noSuchColumn,
+        let reads = try? compile("SELECT 1, (\(sql)) FROM \(fromSQL)\(grouping)", place: fragment.place).reads
+      else { throw error }
+      // SQLite refuses in a WHERE clause what more than one row makes.
+      if fragment.tokens.indices.contains(where: { fragment.keyword(at: $0) == "OVER" }) {
+        hasWindow = true
+      } else {
+        hasAggregate = true
+      }
+      return Expression(sql: sql, reads: reads)
+    }
+  }
+
+  /// As SQLite does it: a column of a table comes before a name of `select`.
+  private func rewritten(_ fragment: SQLFragment) throws(FreshetError) -> String {
+    if aliases.isEmpty { return fragment.text }
+    return try fragment.replacing { index throws(FreshetError) in
+      guard fragment.isLoneName(at: index), let name = fragment.name(of: fragment.tokens[index]), !isColumn(name),
+        let alias = aliases[name.lowercased()]
+      else { return nil }
+      return "(\(alias))"
+    }
+  }
+
+  func isColumn(_ name: String) -> Bool { columnNames.contains(name.lowercased()) }
+
+  func collation(
+    of sql: String, place: String, isRow: Bool = false
+  ) throws(FreshetError) -> FieldOrder.Collation {
+    if isRow || (groups.isEmpty && !hasAggregate && !hasWindow) {
+      return try checker.collation(of: sql, from: fromSQL, place: place, mayChange: mayChange)
+    }
+    let rows = "(SELECT (\(sql)) AS e FROM \(fromSQL)\(grouping))"
+    return try checker.collation(of: "e", from: rows, place: place, mayChange: mayChange)
+  }
+
+  mutating func section(
+    _ fragment: SQLFragment
+  ) throws(FreshetError) -> SectionExpression {
+    let sql = try expression(fragment).sql
+    let collation = try collation(of: sql, place: fragment.place)
+    var title: String?
+    if let indexTitle = fragments.indexTitle { title = try expression(indexTitle).sql }
+    let isDescending = query.sectionBy?.isDescending ?? false
+    return (sql, FieldOrder(collation: collation, isDescending: isDescending), title)
+  }
+
+  mutating func sort(_ term: SortTerm) throws(FreshetError) -> SortExpression {
+    var sql = try expression(term.expression).sql
+    var reference = self.reference(term.expression)
+    // A whole term that is a name of `select` means that, even when a table has a column of the name.
+    if term.expression.tokens.count == 1, let name = term.expression.name(of: term.expression.tokens[0]),
+      let alias = aliases[name.lowercased()]
+    {
+      sql = "(\(alias))"
+      reference = nil
+    }
+    let collation = try collation(of: sql, place: term.expression.place)
+    let order = FieldOrder(collation: collation, isDescending: term.isDescending, nullsFirst: term.nullsFirst)
+    return (sql, order, reference)
+  }
+}
+
+// Tables that subqueries read.
+extension QueryCompiler {
+  /// Every table and view whose name stands in the fragment: more than that it reads does not matter.
+  mutating func note(tablesNamedIn fragment: SQLFragment, tokens: Range<Int>? = nil) {
+    for index in tokens ?? fragment.tokens.indices {
+      // SQLite takes a text for a table's name where only a name can stand.
+      let text = fragment.tokens[index].kind == .string ? fragment.unquoted(fragment.tokens[index]) : nil
+      guard let name = text ?? fragment.name(of: fragment.tokens[index]), let table = schema.table(name) else {
+        continue
+      }
+      let next = index + 1 < fragment.tokens.count ? fragment.text(of: fragment.tokens[index + 1]) : ""
+      // `table.column`, where the table is one of `from`.
+      if next == "." || next == "(" { continue }
+      nested.insert(name.lowercased())
+      if table.kind != .table { note(tablesOf: table) }
+    }
+  }
+
+  /// Those that a view, or a virtual table, is made of.
+  mutating func note(tablesOf view: DatabaseSchema.Table) {
+    let reads = (try? compile("SELECT * FROM main.\(quotedIdentifier(view.name))", place: nil).reads) ?? []
+    nested.formUnion(reads.map { $0.table.lowercased() })
+  }
+
+  /// Those of `from` itself.
+  mutating func noteNestedTables() {
+    for source in from.sources {
+      switch source.kind {
+      case .table(let name):
+        guard let table = schema.table(name), table.kind != .table, !table.isSearch else { break }
+        if let view = viewUnit() { noteNested(view) } else { note(tablesOf: table) }
+      case .function: break
+      case .parenthesis: note(tablesNamedIn: from.fragment, tokens: source.body)
+      }
+      guard let constraint = try? SQLFragment(from.fragment.text(of: source.constraint), place: "from"),
+        constraint.hasSubquery
+      else { continue }
+      note(tablesNamedIn: from.fragment, tokens: source.constraint)
+    }
+    if from.sources.isEmpty { note(tablesNamedIn: from.fragment) }
+  }
+
+  /// A view's own tables are followed one by one, but for those of its subqueries.
+  private mutating func noteNested(_ view: ViewUnit) {
+    for fragment in view.definition.items + [view.definition.filter].compactMap({ $0 }) where fragment.hasSubquery {
+      note(tablesNamedIn: fragment)
+    }
+  }
+
+  /// By lower-case name of each table of the schema that was read, its columns.
+  func masks(of reads: Set<FragmentChecker.ColumnRead>) -> [String: ColumnMask] {
+    var columns: [String: [String]] = [:]
+    for read in reads { columns[read.table.lowercased(), default: []].append(read.column) }
+    var masks: [String: ColumnMask] = [:]
+    for (name, columns) in columns { masks[name] = schema.table(name)?.mask(of: columns) }
+    return masks
+  }
+}

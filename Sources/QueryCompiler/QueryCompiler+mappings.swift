@@ -1,0 +1,247 @@
+import LiveQuery
+import Store
+
+// How changes of each table reach the result.
+extension QueryCompiler {
+  /// What the tables are and how they are followed.
+  mutating func follow(
+    _ rows: ResultPlan.Rows, _ columns: [OutputColumn], filter: String?
+  ) throws(FreshetError) -> CompiledQuery.Following {
+    let reads = try compile(rows.scanSQL, place: nil).reads
+    var masks = masks(of: reads)
+    let joins = joinMasks()
+    for (name, mask) in joins {
+      masks[name] = ColumnMask(rawValue: (masks[name]?.rawValue ?? 0) | mask.rawValue)
+    }
+    let routing = routing(filter: filter)
+    var tables: [FollowedTable] = []
+    for name in masks.keys.sorted() {
+      guard let table = schema.table(name), table.kind != .view else { continue }
+      let mappings = rows.unit == nil || nested.contains(name) ? [] : try mappings(of: table)
+      tables.append(
+        FollowedTable(
+          table: table, aliases: aliases(of: table), sources: schema.sources(of: table.name),
+          columns: table.columnNames.filter { masks[name]!.meets(column: $0, of: table) }, usedColumns: masks[name]!,
+          mappings: mappings, rememberedColumns: remembered(mappings, routing)))
+    }
+    var joinColumns: [Int: ColumnMask] = [:]
+    var choosingColumns: [Int: ColumnMask] = [:]
+    let choices = try choiceMasks(filter: filter)
+    for (index, table) in tables.enumerated() {
+      joinColumns[index] = joins[table.name.lowercased()]
+      // A group may be of other rows after any change, and its bare columns those of another one.
+      choosingColumns[index] = groups.isEmpty ? choices[table.name.lowercased()] : table.usedColumns
+    }
+    let dependencies = columns.map { column in
+      let masks = self.masks(of: resolved(column.reads))
+      return Dictionary(
+        uniqueKeysWithValues: tables.enumerated().compactMap { index, table in
+          masks[table.name.lowercased()].map { (index, $0) }
+        })
+    }
+    return CompiledQuery.Following(
+      tables: tables, dependencies: dependencies, joinColumns: joinColumns,
+      choosingColumns: choosingColumns, routing: routing)
+  }
+
+  /// The columns whose former values tell what a row led to, or which queries had it.
+  private func remembered(_ mappings: [UnitMapping], _ routing: QueryRouting?) -> [Int] {
+    var columns = Set(mappings.flatMap(\.oldColumns))
+    if mappings.contains(where: \.isUnit), let routing { columns.formUnion(routing.terms.map(\.index)) }
+    return columns.sorted()
+  }
+
+  /// SQLite reports all that a view reads, whichever of its columns is asked for: for those, what they are made of.
+  private func resolved(_ reads: Set<FragmentChecker.ColumnRead>) -> Set<FragmentChecker.ColumnRead> {
+    guard case .view(let view) = unit, let name = from.sources[0].table else { return reads }
+    var result: Set<FragmentChecker.ColumnRead> = []
+    for read in reads where isSameName(read.table, name) {
+      guard let sql = view.definitions[read.column.lowercased()] else { return reads }
+      let statement = "SELECT 1 FROM \(view.definition.from.fragment.text) WHERE (\(sql)) IS NULL"
+      result.formUnion((try? compile(statement, place: nil).reads) ?? reads)
+    }
+    return result
+  }
+
+  /// The clause through which changed rows lead to units: that of the view, when there is one.
+  private var mappingFrom: FromClause {
+    if case .view(let view) = unit { return view.definition.from }
+    return from
+  }
+
+  /// The unit in terms of that clause.
+  private var mappingUnits: [String] {
+    if case .view(let view) = unit { return view.expressions }
+    return unitExpressions.map(\.sql)
+  }
+
+  private func aliases(of table: DatabaseSchema.Table) -> [String] {
+    mappingFrom.sources.filter { $0.table.map { isSameName($0, table.name) } == true }.compactMap(\.qualifier)
+  }
+
+  /// By lower-case table name, the columns that the conditions of joins read.
+  private func joinMasks() -> [String: ColumnMask] {
+    guard mappingFrom.sources.count > 1 else { return [:] }
+    var masks = masks(of: (try? compile("SELECT 1 FROM \(mappingFrom.fragment.text)", place: nil).reads) ?? [])
+    for table in mappingFrom.sources.compactMap({ $0.table.flatMap(schema.table) }) where table.kind != .view {
+      // SQLite does not report what NATURAL and USING compare.
+      let named =
+        mappingFrom.isNatural ? table.columnNames : table.columnNames.filter { usedNames.contains($0.lowercased()) }
+      let mask = masks[table.name.lowercased()]?.rawValue ?? 0
+      masks[table.name.lowercased()] = ColumnMask(rawValue: mask | table.mask(of: named).rawValue)
+    }
+    return masks
+  }
+
+  /// By lower-case table name, the columns that decide which of several joined rows a row of the result is made of: those that joins
+  /// compare, and those that conditions read. When one of them changes, any column of the result may.
+  private mutating func choiceMasks(filter: String?) throws(FreshetError) -> [String: ColumnMask] {
+    guard mappingFrom.sources.count > 1 else { return [:] }
+    var masks = joinMasks()
+    var reads: Set<FragmentChecker.ColumnRead> = []
+    if let filter { reads = resolved(try compile("SELECT 1 FROM \(fromSQL) WHERE (\(filter))", place: nil).reads) }
+    if case .view(let view) = unit, let filter = view.definition.filter {
+      let statement = "SELECT 1 FROM \(view.definition.from.fragment.text) WHERE \(filter.text)"
+      reads.formUnion(try compile(statement, place: nil).reads)
+    }
+    for (name, mask) in self.masks(of: reads) {
+      masks[name] = ColumnMask(rawValue: (masks[name]?.rawValue ?? 0) | mask.rawValue)
+    }
+    return masks
+  }
+
+  /// Lower-case names in all `USING (…)`.
+  private var usedNames: Set<String> {
+    var names: Set<String> = []
+    for source in mappingFrom.sources {
+      guard let first = source.constraint.first, mappingFrom.fragment.keyword(at: first) == "USING" else { continue }
+      for index in source.constraint.dropFirst() {
+        if let name = mappingFrom.fragment.name(of: mappingFrom.fragment.tokens[index]) {
+          names.insert(name.lowercased())
+        }
+      }
+    }
+    return names
+  }
+
+  private func mappings(of table: DatabaseSchema.Table) throws(FreshetError) -> [UnitMapping] {
+    guard let key = table.key else { return [] }
+    var mappings: [UnitMapping] = []
+    for (index, source) in mappingFrom.sources.enumerated()
+    where source.table.map({ isSameName($0, table.name) }) == true {
+      if index == 0, case .baseKey = unit {
+        mappings.append(
+          UnitMapping(
+            isUnit: true, firstParameter: 0, oldValues: [], joinColumns: ColumnMask(rawValue: 0)))
+      } else {
+        mappings.append(try mapping(index, source, table, key))
+      }
+    }
+    return mappings
+  }
+
+  private func mapping(
+    _ index: Int, _ source: FromClause.Source, _ table: DatabaseSchema.Table, _ key: TableKey
+  ) throws(FreshetError) -> UnitMapping {
+    let first = fragments.parameterCount + 1
+    let units = mappingUnits.joined(separator: ", ")
+    let qualifier = source.qualifier ?? quotedIdentifier(table.name)
+    let isRow = zip(key.names, first...).map { "\(qualifier).\(quotedIdentifier($0)) \(key.equality) ?\($1)" }
+    let sql = "SELECT DISTINCT \(units) FROM \(try mappingFrom.prefix(through: index) { _ in nil }) WHERE "
+    let new = sql + isRow.joined(separator: " AND ")
+    try compile(new, place: nil)
+    var mapping = UnitMapping(
+      isUnit: false, newSQL: new, firstParameter: Int32(first), oldValues: [],
+      joinColumns: .all)
+    let columns = try joinColumns(index, table)
+    if let columns { mapping.joinColumns = table.mask(of: columns) }
+    setOld(&mapping, index, source, table, key, columns ?? table.columnNames)
+    return mapping
+  }
+
+  /// Whether conditions read a rowid that is not the key: what it was is not told, and SQLite takes that of a subquery for
+  /// NULL.
+  private func isJoinedByHiddenRowid(_ index: Int, _ table: DatabaseSchema.Table, _ key: TableKey) -> Bool {
+    guard case .columns = key, let prefix = try? mappingFrom.prefix(through: index, { _ in nil }) else { return false }
+    var reads = (try? compile("SELECT 1 FROM \(prefix)", place: nil).reads) ?? []
+    for group in groups where index == 0 {
+      reads.formUnion((try? compile("SELECT (\(group.sql)) FROM \(prefix)", place: nil).reads) ?? [])
+    }
+    return reads.contains {
+      isSameName($0.table, table.name) && TableKey.isRowidName($0.column) && !table.hasColumn($0.column)
+    }
+  }
+
+  /// The columns of a table by which what it leads to is found; nil for all of them.
+  private func joinColumns(_ index: Int, _ table: DatabaseSchema.Table) throws(FreshetError) -> [String]? {
+    if mappingFrom.isNatural { return nil }
+    let prefix = try mappingFrom.prefix(through: index) { _ in nil }
+    var reads = try compile("SELECT 1 FROM \(prefix)", place: nil).reads
+    if index == 0 {
+      // Groups and views are found by what the first table's row makes of itself.
+      for unit in mappingUnits { reads.formUnion(try compile("SELECT (\(unit)) FROM \(prefix)", place: nil).reads) }
+    }
+    let names = reads.filter { isSameName($0.table, table.name) }.map(\.column)
+    let using = table.columnNames.filter { usedNames.contains($0.lowercased()) }
+    return table.columnNames.filter { column in (names + using).contains { isSameName($0, column) } }
+  }
+
+  /// The units that the row led to: the clause with the row's old values in the table's place. They have the columns'
+  /// affinities and collations from a SELECT of none of the table's rows, and the LIMIT keeps SQLite from taking the two
+  /// apart.
+  private func setOld(
+    _ mapping: inout UnitMapping, _ index: Int, _ source: FromClause.Source, _ table: DatabaseSchema.Table,
+    _ key: TableKey, _ columns: [String]
+  ) {
+    guard let storage = table.storage, !isJoinedByHiddenRowid(index, table, key) else { return }
+    var names = key.names
+    mapping.oldValues = key.names.indices.map { .key($0) }
+    for column in columns where !names.contains(where: { isSameName($0, column) }) {
+      guard let position = table.columnNames.firstIndex(of: column) else { continue }
+      // What is computed when it is read is not stored, and so not remembered.
+      if storage.fields[position] == nil { return }
+      names.append(column)
+      mapping.oldValues.append(.column(position))
+    }
+    // A subquery without a column that is named as a rowid has NULL for it, where any other name would be an error.
+    let isMistakable = TableKey.rowidNames.contains { name in
+      table.hasColumn(name) && !names.contains { isSameName($0, name) }
+    }
+    if isMistakable { return }
+    let aliases = key.otherNames(in: table)
+    let columns =
+      (names.map(quotedIdentifier) + aliases.map { "\(quotedIdentifier(names[0])) AS \($0)" }).joined(separator: ", ")
+    let values = (Array(names.indices) + aliases.map { _ in 0 }).map { "?\(Int(mapping.firstParameter) + $0)" }
+      .joined(separator: ", ")
+    let stored = "SELECT 1 AS _freshet_old, \(columns) FROM main.\(quotedIdentifier(table.name)) WHERE 0"
+    let row = "(\(stored) UNION ALL SELECT 1, \(values) LIMIT 2)"
+    let body = source.isNamed ? row : "\(row) AS \(source.qualifier ?? "")"
+    guard
+      let prefix = try? mappingFrom.prefix(
+        through: index, { token in source.body.contains(token) ? (token == source.body.lowerBound ? body : "") : nil })
+    else { return }
+    let units = mappingUnits.joined(separator: ", ")
+    let sql = "SELECT DISTINCT \(units) FROM \(prefix) WHERE \(source.qualifier ?? "")._freshet_old IS NOT NULL"
+    if (try? compile(sql, place: nil)) != nil { mapping.oldSQL = sql }
+  }
+}
+
+extension TableKey {
+  /// The other names that a rowid goes by where it is the key.
+  fileprivate func otherNames(in table: DatabaseSchema.Table) -> [String] {
+    guard case .rowid(let alias) = self else { return [] }
+    return TableKey.rowidNames.filter { !isSameName($0, alias) && !table.hasColumn($0) }
+  }
+
+  /// The operator that finds a row by its key.
+  fileprivate var equality: String {
+    if case .rowid = self { return "=" }
+    return "IS"
+  }
+}
+
+extension ColumnMask {
+  fileprivate func meets(column: String, of table: DatabaseSchema.Table) -> Bool {
+    intersects(table.mask(of: [column]))
+  }
+}

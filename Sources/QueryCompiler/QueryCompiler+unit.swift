@@ -1,0 +1,112 @@
+import LiveQuery
+import Store
+
+// What is looked up when something changed: the first table's rows, or groups, one by one, or the whole query.
+extension QueryCompiler {
+  enum UnitChoice {
+    /// The query has to run again, for a reason: a sentence.
+    case none(String)
+    /// The rows that one row of the first table gives; the names of its key's columns.
+    case baseKey([String])
+    /// One group.
+    case groups
+    /// The rows of a view that have one key.
+    case view(ViewUnit)
+
+    var reason: String {
+      switch self {
+      case .none(let reason): reason
+      case .baseKey: "a changed row is looked up by its key"
+      case .groups: "the group of a changed row is looked up by its values"
+      case .view: "a changed row of the view's tables leads to keys, which are looked up in the view"
+      }
+    }
+  }
+
+  func chooseUnit() -> UnitChoice {
+    if query.refreshEvery != nil { return .none("it has a refreshEvery, and is run again whatever happens") }
+    if hasWindow { return .none("a window function makes each row depend on others") }
+    if hasAggregate, groups.isEmpty { return .none("an aggregate over everything depends on every row") }
+    guard let base = from.sources.first else { return .none("its from is not understood in parts") }
+    if from.sources.contains(where: { $0.join == .outer }) {
+      return .none("a RIGHT or FULL JOIN gives rows that the first table does not have")
+    }
+    guard let table = base.table.flatMap(schema.table) else { return .none("its from begins with a subquery") }
+    if groups.isEmpty, let view = viewUnit() { return .view(view) }
+    if table.isSearch, usesRank {
+      return .none("the rank of a row depends on all others")
+    }
+    guard table.kind == .table || table.isSearch else {
+      return .none(
+        "\(table.name) is a \(table.kind.rawValue == "view" ? "view" : "virtual table"), whose rows have no key to look up"
+      )
+    }
+    guard let key = table.key else { return .none("\(table.name) has no primary key, and its columns hide the rowid") }
+    if nested.contains(table.name.lowercased()) {
+      return .none("a subquery reads \(table.name) as well, so any row can depend on a changed one")
+    }
+    if groups.isEmpty || isGroupedByBaseKey { return .baseKey(key.names) }
+    if groups.allSatisfy({ isOfBase($0.sql) }) { return .groups }
+    return .none("its groups are not made of the first table's columns alone: put their table first")
+  }
+
+  /// Whether a full-text search asks how well rows match, as far as its words tell.
+  private var usesRank: Bool {
+    let parts =
+      query.select + query.orderBy + query.groupBy + [query.filter, query.having, query.sectionBy?.expression]
+    return parts.contains { part in
+      ["rank", "bm25"].contains { part?.lowercased().contains($0) == true }
+    }
+  }
+
+  /// Whether an expression reads the first table's columns alone.
+  private func isOfBase(_ sql: String) -> Bool {
+    guard let first = try? from.prefix(through: 0, { _ in nil }) else { return false }
+    return (try? compile("SELECT 1 FROM \(first) WHERE (\(sql)) IS NULL", place: nil)) != nil
+  }
+
+  /// The unit's values as SQL, with how they are encoded.
+  var unitExpressions: [(sql: String, order: FieldOrder)] {
+    switch unit {
+    case .none: return []
+    case .groups: return groups
+    case .view(let view): return view.columns
+    case .baseKey(let names):
+      let qualifier = from.sources[0].qualifier ?? ""
+      return names.map { ("\(qualifier).\(quotedIdentifier($0))", .identity) }
+    }
+  }
+
+  /// SQL that is true for the unit whose values are the parameters from `first` on.
+  func unitCondition(_ units: [(sql: String, order: FieldOrder)], first: Int) -> String {
+    zip(units, first...).map { "(\($0.sql)) \(operatorOfUnit) ?\($1)" }.joined(separator: " AND ")
+  }
+
+  /// A rowid is never NULL; other keys and groups may be.
+  private var operatorOfUnit: String {
+    if case .baseKey = unit, case .rowid? = baseTable?.key { return "=" }
+    return "IS"
+  }
+
+  /// The rows of many units at once.
+  ///
+  /// The units are the outer loop, whatever SQLite thinks of `where` (CROSS JOIN), and a co-routine: nothing is stored.
+  func batchSQL(
+    _ units: [(sql: String, order: FieldOrder)], first: Int, _ select: String, filter: String?
+  ) -> String? {
+    guard case .baseKey = unit else { return nil }
+    // Names that no table of a client's query has a column of.
+    let batch = "_freshet_batch"
+    let names = units.indices.map { "_freshet_unit_\($0)" }
+    let values = (0..<ResultPlan.Unit.batchSize).map { place in
+      let parameters = units.indices.map { "?\(first + place * units.count + $0)" }
+      return "(\(place), \(parameters.joined(separator: ", ")))"
+    }
+    let conditions = zip(units, names).map { "(\($0.sql)) \(operatorOfUnit) \(batch).\($1)" }
+    return """
+      WITH \(batch)(_freshet_place, \(names.joined(separator: ", "))) AS (VALUES \(values.joined(separator: ", "))) \
+      \(select), \(batch)._freshet_place FROM \(batch) CROSS JOIN \(fromSQL) \
+      WHERE \(filter.map { "(\($0)) AND " } ?? "")\(conditions.joined(separator: " AND "))
+      """
+  }
+}

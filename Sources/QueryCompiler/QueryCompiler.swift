@@ -1,0 +1,134 @@
+package import LiveQuery
+package import Store
+
+/// Checks a client's query, fragment by fragment, and composes the statements that answer it.
+///
+/// SQLite is the only judge of SQL: every fragment is compiled on the checker's connection, alone, so that an error names
+/// the fragment, and in a WHERE clause, where SQLite itself refuses aggregates and window functions.
+package struct QueryCompiler {
+  let checker: FragmentChecker
+  let query: Query
+  let schema: DatabaseSchema
+  let fragments: QueryFragments
+  var from: FromClause { fragments.from }
+  /// `from` as SQL.
+  var fromSQL: String { from.fragment.text }
+  /// Lower-case names of all columns in `from`: they come before names that `select` gives.
+  private(set) var columnNames: Set<String> = []
+  /// Expressions that have a name of their own in `select`, by lower-case name.
+  var aliases: [String: String] = [:]
+  /// `GROUP BY …`, or nothing.
+  private(set) var grouping = ""
+  /// The terms of `groupBy` as SQL, with how they tell groups apart.
+  var groups: [(sql: String, order: FieldOrder)] = []
+  var hasAggregate = false
+  var hasWindow = false
+  /// Lower-case names of tables that are read other than by being joined: their changes can concern any row.
+  var nested: Set<String> = []
+  /// What is looked up when something changed.
+  var unit = UnitChoice.none("")
+  var mayChange: Bool { query.refreshEvery != nil }
+
+  /// - Throws: `FreshetError` with the code and the sentence for the client.
+  package static func compile(
+    _ query: Query, schema: DatabaseSchema, checker: FragmentChecker
+  ) throws(FreshetError) -> CompiledQuery {
+    try checker.refreshSchema()
+    return try checker.compilingQuery { () throws(FreshetError) in
+      var compiler = try QueryCompiler(query, schema: schema, checker: checker)
+      return try compiler.compile()
+    }
+  }
+
+  private init(_ query: Query, schema: DatabaseSchema, checker: FragmentChecker) throws(FreshetError) {
+    self.query = query
+    self.schema = schema
+    self.checker = checker
+    fragments = try QueryFragments(query)
+    // An unknown table is SQLite's to report, in its own words.
+    let statement = try compile("SELECT * FROM \(fromSQL)", place: "from").statement
+    // `t WHERE 1` goes on behind the tables, which nothing in parentheses can.
+    try compile("SELECT * FROM (\(fromSQL))", place: "from")
+    columnNames = Set(statement.columnNames.map { $0.lowercased() })
+    noteNestedTables()
+  }
+
+  @discardableResult
+  func compile(
+    _ sql: String, place: String?
+  ) throws(FreshetError) -> (statement: PreparedStatement, reads: Set<FragmentChecker.ColumnRead>) {
+    try checker.compile(sql, place: place, mayChange: mayChange)
+  }
+
+  private mutating func compile() throws(FreshetError) -> CompiledQuery {
+    try readGroups()
+    var columns = try selectedColumns()
+    var filter: String?
+    if let fragment = fragments.filter { filter = try expression(fragment, isRow: true).sql }
+    var having: String?
+    if let fragment = fragments.having { having = try expression(fragment).sql }
+    var section: SectionExpression?
+    if let fragment = fragments.section { section = try self.section(fragment) }
+    var sorts: [SortExpression] = []
+    for term in fragments.orderBy { sorts.append(try sort(term)) }
+    unit = chooseUnit()
+    let key = try putKeyFirst(&columns)
+    try checkNames(columns)
+
+    let units = unitExpressions
+    let sortColumns = sorts.map { sort in
+      // Written alike as well: what a name means in a join may be another column than the same name of one of its tables.
+      let column = columns.firstIndex { $0.sql == sort.sql && $0.reference == sort.reference }
+      return ResultPlan.Sort(order: sort.order, column: sort.reference == nil ? nil : column)
+    }
+    var list = [section?.sql, section?.title].compactMap { $0 }
+    list += zip(sorts, sortColumns).filter { $1.column == nil }.map(\.0.sql)
+    if !key.isUnit { list += units.map(\.sql) }
+    list += columns.map { "\($0.sql) AS \(quotedIdentifier($0.name))" }
+    let selected = "SELECT \(list.joined(separator: ", "))"
+    let select = "\(selected) FROM \(fromSQL)"
+    let end = grouping + (having.map { " HAVING (\($0))" } ?? "")
+    let scan = "\(select)\(filter.map { " WHERE (\($0))" } ?? "")\(end)"
+    var result = ResultPlan.Rows(
+      columns: columns.map(\.name), keyColumns: columns.prefix(key.count).map(\.name), section: section?.order,
+      hasIndexTitle: section?.title != nil, sorts: sortColumns, keyTies: try keyTies(columns.prefix(key.count)),
+      scanSQL: scan)
+    let alongside = try alongside()
+    if !units.isEmpty {
+      let first = fragments.parameterCount + 1
+      let isUnit = unitCondition(units, first: first)
+      let rows = "\(select) WHERE \(filter.map { "(\($0)) AND " } ?? "")\(isUnit)\(end)"
+      result.unit = ResultPlan.Unit(
+        rowSQL: rows, firstParameter: Int32(first),
+        batchSQL: key.isUnit && groups.isEmpty ? batchSQL(units, first: first, selected, filter: filter) : nil,
+        orders: units.map(\.order), isKey: key.isUnit)
+      try compile(rows, place: nil)
+    }
+    let following = try follow(result, columns, filter: filter)
+    var weight = checker.weight
+    weight.isCostly = fragments.isCostly
+    return CompiledQuery(
+      query, result, following, reason: unit.reason, parameterNames: fragments.parameterNames, alongside: alongside,
+      longestValue: weight.longestValue)
+  }
+
+  /// `GROUP BY`, checked before everything that may use aggregates.
+  private mutating func readGroups() throws(FreshetError) {
+    for fragment in fragments.groupBy {
+      let sql = try expression(fragment, isRow: true).sql
+      let collation = try self.collation(of: sql, place: fragment.place, isRow: true)
+      groups.append((sql, FieldOrder(collation: collation)))
+    }
+    if !groups.isEmpty { grouping = " GROUP BY \(groups.map { "(\($0.sql))" }.joined(separator: ", "))" }
+  }
+
+  private func alongside() throws(FreshetError) -> [CompiledAlongside] {
+    var result: [CompiledAlongside] = []
+    for (name, fragment) in fragments.alongside {
+      let sql = "SELECT (\(fragment.text))"
+      result.append(
+        CompiledAlongside(name: name, sql: sql, tables: masks(of: try compile(sql, place: fragment.place).reads)))
+    }
+    return result
+  }
+}

@@ -1,0 +1,102 @@
+import LiveQuery
+import Store
+
+/// A query's fragments, in one piece each and with their parameters numbered.
+///
+/// A fragment appears in several statements, in other company each time; numbered parameters (`?7`) mean the same
+/// everywhere. They are visited in the order of a SELECT's parts, which is what `?` counts by.
+struct QueryFragments {
+  /// As written, for SQLite to name the column by, and numbered.
+  var select: [(written: SQLFragment, numbered: SQLFragment)] = []
+  var from: FromClause
+  var filter: SQLFragment?
+  var groupBy: [SQLFragment] = []
+  var having: SQLFragment?
+  var section: SQLFragment?
+  var indexTitle: SQLFragment?
+  var orderBy: [SortTerm] = []
+  var key: [(written: SQLFragment, numbered: SQLFragment)] = []
+  var alongside: [(name: String, fragment: SQLFragment)] = []
+  /// Of the parameters `?1`, `?2`, …; nil when they were given by position.
+  var parameterNames: [String]?
+  var parameterCount: Int
+  /// Whether one of them holds what `PatternRules` calls costly.
+  var isCostly: Bool
+
+  /// Every entry of a list is compiled by itself, which takes about 0.1 ms.
+  private static let longestList = 1_000
+
+  init(_ query: Query) throws(FreshetError) {
+    let lists = [
+      ("select", query.select), ("orderBy", query.orderBy), ("key", query.key), ("groupBy", query.groupBy),
+      ("alongside", query.alongside.map(\.sql)),
+    ]
+    for (name, list) in lists where list.count > Self.longestList {
+      throw .badQuery("\(name) has \(list.count) entries, \(Self.longestList) at most are allowed")
+    }
+    var reader = FragmentReader(query)
+    for (index, text) in query.select.enumerated() { select.append(try reader.pair(text, "select[\(index)]")) }
+    from = try FromClause(try reader.numbered(query.from, "from", kind: .tables).text)
+    filter = try reader.numbered(optional: query.filter, "where")
+    for (index, text) in query.groupBy.enumerated() { groupBy.append(try reader.numbered(text, "groupBy[\(index)]")) }
+    having = try reader.numbered(optional: query.having, "having")
+    section = try reader.numbered(optional: query.sectionBy?.expression, "sectionBy")
+    indexTitle = try reader.numbered(optional: query.sectionBy?.indexTitle, "sectionBy.indexTitle")
+    for (index, text) in query.orderBy.enumerated() {
+      orderBy.append(try SortTerm(try reader.numbered(text, "orderBy[\(index)]")))
+    }
+    for (index, text) in query.key.enumerated() { key.append(try reader.pair(text, "key[\(index)]")) }
+    for entry in query.alongside {
+      alongside.append((entry.name, try reader.numbered(entry.sql, "alongside.\(entry.name)", kind: .statement)))
+    }
+    try reader.numbering.checkAllUsed()
+    parameterNames = reader.numbering.names
+    parameterCount = reader.numbering.values.count
+    isCostly = reader.isCostly
+  }
+}
+
+/// Checks texts one after the other, numbers their parameters and replaces patterns (`PatternRules`).
+private struct FragmentReader {
+  var numbering: ParameterNumbering
+  private(set) var isCostly = false
+  private let mayChange: Bool
+
+  init(_ query: Query) {
+    numbering = ParameterNumbering(query.parameters)
+    mayChange = query.refreshEvery != nil
+  }
+
+  mutating func pair(
+    _ text: String, _ place: String
+  ) throws(FreshetError) -> (written: SQLFragment, numbered: SQLFragment) {
+    (try SQLFragment(text, place: place), try numbered(text, place))
+  }
+
+  mutating func numbered(optional text: String?, _ place: String) throws(FreshetError) -> SQLFragment? {
+    guard let text else { return nil }
+    return try numbered(text, place)
+  }
+
+  mutating func numbered(
+    _ text: String, _ place: String, kind: SQLFragment.Kind = .expression
+  ) throws(FreshetError) -> SQLFragment {
+    let fragment = try SQLFragment(text, place: place, kind: kind)
+    try FragmentRules.check(fragment, mayChange: mayChange)
+    isCostly = isCostly || fragment.isCostly
+    var numbering = self.numbering
+    var isReplaced = false
+    let sql = try fragment.replacing { index throws(FreshetError) in
+      let token = fragment.tokens[index]
+      let new =
+        token.kind == .parameter
+        ? try numbering.replacement(for: fragment.text(of: token))
+        : PatternRules.replacement(at: index, of: fragment.tokens, in: fragment.tokenizer)
+      isReplaced = isReplaced || new != nil
+      return new
+    }
+    guard isReplaced else { return fragment }
+    self.numbering = numbering
+    return try SQLFragment(sql, place: place, kind: kind)
+  }
+}

@@ -1,0 +1,135 @@
+package import LiveQuery
+package import RankedCollections
+package import Store
+
+/// Tells which of many queries of one shape a unit concerns.
+///
+/// A temporary table, in memory and the connection's own, has the parameters of every query. Where `where` compares columns
+/// of the first table with parameters for equality an index leads from a row's values to the queries; otherwise one
+/// statement evaluates `where` for all of them.
+///
+/// Owner: the follower's thread. To be released before the connection is closed.
+package final class QueryRouter {
+  private let statements: QueryStatements
+  private let routing: QueryRouting
+  private let encoding: TextEncoding
+  private let table: String
+  private let insert: PreparedStatement
+  private let delete: PreparedStatement
+  /// The unit's values are the parameters.
+  private let ofUnit: PreparedStatement
+  /// The old values of the terms' columns are the parameters; nil without terms.
+  private let ofOldValues: PreparedStatement?
+
+  /// Whether what is not in `queries(ofUnit:)` has to be asked whether it has the unit's rows.
+  package var isExact: Bool { !routing.terms.isEmpty }
+
+  /// - Parameter number: another one for every router of the connection.
+  package init(_ routing: QueryRouting, number: Int, statements: QueryStatements, connection: OpaquePointer)
+    throws(FreshetError)
+  {
+    self.statements = statements
+    self.routing = routing
+    encoding = statements.encoding
+    table = "temp._freshet_route_\(number)"
+    do throws(SQLiteFailure) {
+      try QueryRouter.create(routing, table: table, number: number, connection)
+      let places = (0...routing.columns.count).map { "?\($0 + 1)" }
+      insert = try PreparedStatement(connection, "INSERT INTO \(table) VALUES (\(places.joined(separator: ", ")))")
+      delete = try PreparedStatement(connection, "DELETE FROM \(table) WHERE \(QueryRouting.query) = ?1")
+      let route = "\(table) AS \(QueryRouting.table)"
+      ofUnit = try PreparedStatement(
+        bounded: "SELECT DISTINCT \(QueryRouting.query) FROM \(route), \(routing.fromSQL) WHERE \(routing.whereSQL)",
+        connection)
+      if !routing.terms.isEmpty {
+        let terms = routing.terms.indices.map { "\(QueryRouting.term($0)) = ?\($0 + 1)" }
+        ofOldValues = try PreparedStatement(
+          connection, "SELECT \(QueryRouting.query) FROM \(route) WHERE \(terms.joined(separator: " AND "))")
+      } else {
+        ofOldValues = nil
+      }
+    } catch { throw FreshetError(queryFailure: error, place: nil) }
+  }
+
+  private static func create(
+    _ routing: QueryRouting, table: String, number: Int, _ connection: OpaquePointer
+  ) throws(SQLiteFailure) {
+    let columns = ["\(QueryRouting.query) INTEGER PRIMARY KEY"] + routing.columns.map { "\($0.name) \($0.declaration)" }
+    // Without rowid, which is a name too.
+    try PreparedStatement.run(
+      connection, "CREATE TEMP TABLE _freshet_route_\(number)(\(columns.joined(separator: ", "))) WITHOUT ROWID")
+    guard !routing.terms.isEmpty else { return }
+    let indexed = routing.columns.map(\.name).joined(separator: ", ")
+    try PreparedStatement.run(
+      connection, "CREATE INDEX temp._freshet_route_index_\(number) ON _freshet_route_\(number)(\(indexed))")
+  }
+
+  /// Takes a query in, under a number of its own.
+  package func add(_ query: Int, _ parameters: [SQLValue]) throws(FreshetError) {
+    insert.bind(.integer(Int64(query)), at: 1)
+    for (index, column) in routing.columns.enumerated() {
+      insert.bind(parameters[column.parameter - 1], at: Int32(index + 2))
+    }
+    try run(insert)
+  }
+
+  package func remove(_ query: Int) throws(FreshetError) {
+    delete.bind(.integer(Int64(query)), at: 1)
+    try run(delete)
+  }
+
+  private func run(_ statement: PreparedStatement) throws(FreshetError) {
+    defer { statement.reset() }
+    do throws(SQLiteFailure) { _ = try statement.step() } catch { throw FreshetError(queryFailure: error, place: nil) }
+  }
+
+  /// Adds the queries whose `where` may hold for the unit as it is now. O(log queries + those), or O(queries).
+  package func addQueries(ofUnit unit: Bytes, to queries: inout Set<Int>) throws(FreshetError) {
+    ofUnit.bind(key: unit, from: 1, encoding: encoding)
+    try addRows(of: ofUnit, to: &queries)
+  }
+
+  /// Adds the queries that rows of the first table concerned before their changes.
+  ///
+  /// - Returns: false when that cannot be told: any query may have had the rows.
+  package func addQueries(before changes: TableChanges, to queries: inout Set<Int>) throws(FreshetError) -> Bool {
+    let isSame = changes.rows.values.allSatisfy { change in
+      !routing.terms.contains { change.oldColumns == .all || change.oldColumns.intersects($0.mask) }
+    }
+    if isSame { return true }
+    guard changes.isKnown, let ofOldValues else { return false }
+    let columns = routing.terms.map(\.index)
+    for former in changes.old {
+      let isTold = changes.forEachOldValue(of: former, columns: columns) { index, value in
+        ofOldValues.bind(packed: value, encoding, at: Int32(index + 1))
+      }
+      if !isTold { return false }
+      try addRows(of: ofOldValues, to: &queries)
+    }
+    return true
+  }
+
+  private func addRows(of statement: PreparedStatement, to queries: inout Set<Int>) throws(FreshetError) {
+    defer { statement.reset() }
+    statements.result.limitValues()
+    do throws(SQLiteFailure) {
+      while try statement.step() { queries.insert(Int(statement.integer(0))) }
+    } catch { throw FreshetError(queryFailure: error, place: nil) }
+  }
+
+  /// Takes the temporary table away. Not in `deinit`: statements have to be gone first.
+  package static func drop(number: Int, connection: OpaquePointer) {
+    try? PreparedStatement.run(connection, "DROP TABLE IF EXISTS temp._freshet_route_\(number)")
+  }
+}
+
+extension QueryRouting {
+  /// Those of the table of parameters, behind the query's number: a copy for each term, or each parameter once.
+  fileprivate var columns: [(name: String, declaration: String, parameter: Int)] {
+    let unqualified = { (name: String) in String(name.dropFirst(Self.table.count + 1)) }
+    if terms.isEmpty {
+      return (0..<parameterCount).map { (unqualified(Self.parameter("\($0 + 1)")), "", $0 + 1) }
+    }
+    return terms.enumerated().map { (unqualified(Self.term($0)), $1.declaration, $1.parameter) }
+  }
+}

@@ -1,0 +1,89 @@
+package import LiveQuery
+package import Store
+
+// From changed rows to the units of the result that they can concern.
+extension QueryStatements {
+  /// Adds the units that changes of a table concern, with the columns that may have changed.
+  ///
+  /// - Returns: false when they cannot be found out: the query has to run again.
+  /// - Complexity: O(changed rows × joined rows).
+  package func addUnits(
+    of changes: TableChanges, table index: Int, to units: inout ConcernedUnits
+  ) throws(FreshetError) -> Bool {
+    let table = compiled.tables[index]
+    let isConcerned = { (change: TableChanges.RowChange) in
+      change.columns == .all || change.columns.intersects(table.usedColumns)
+    }
+    if !changes.isKnown { return false }
+    guard changes.rows.values.contains(where: isConcerned) else { return true }
+    if mappings[index].isEmpty || compiled.slowness != nil { return false }
+    result.limitValues()
+    if units.isEmpty { units = ConcernedUnits(reserving: changes.count) }
+    do throws(SQLiteFailure) {
+      for mapping in mappings[index] {
+        // Most changes of a commit are of the same columns.
+        var (mask, columns) = (ColumnMask(rawValue: 0), ColumnSet())
+        for (key, change) in changes.rows where isConcerned(change) {
+          if mapping.isOldMissing(change) { return false }
+          if change.columns != mask {
+            (mask, columns) = (change.columns, compiled.changedColumns(change.columns, ofTable: index))
+          }
+          if mapping.mapping.isUnit {
+            key.withUnsafeBytes { units.add($0, columns) }
+          } else if let new = mapping.new {
+            bind(key, to: new, from: mapping.mapping.firstParameter)
+            try addRows(of: new, columns, to: &units)
+          }
+        }
+        guard let old = mapping.old else { continue }
+        // A row that is still joined by what it was leads to the same units as now.
+        for former in changes.old where former.columns.intersects(mapping.mapping.joinColumns) || former.columns == .all
+        {
+          if !bind(former, of: changes, to: old, mapping.mapping) { return false }
+          try addRows(of: old, .all, to: &units)
+        }
+      }
+    } catch { throw FreshetError(queryFailure: error, place: nil) }
+    return true
+  }
+
+  private func addRows(
+    of statement: PreparedStatement, _ columns: ColumnSet, to units: inout ConcernedUnits
+  ) throws(SQLiteFailure) {
+    defer { statement.reset() }
+    let orders = compiled.unit?.orders ?? []
+    var unit: [UInt8] = []
+    while try statement.step() {
+      unit.removeAll(keepingCapacity: true)
+      for (column, order) in orders.enumerated() {
+        PreparedStatement.appendKey(statement.handle, Int32(column), order, encoding, to: &unit)
+      }
+      unit.withUnsafeBytes { units.add($0, columns) }
+    }
+  }
+
+  /// Binds the fields of an encoded key to the parameters from `first` on.
+  func bind(_ key: [UInt8], to statement: PreparedStatement, from first: Int32) {
+    key.withUnsafeBytes { statement.bind(key: $0, from: first, encoding: encoding) }
+  }
+
+  /// - Returns: false when the row's former values cannot be told.
+  private func bind(
+    _ former: TableChanges.FormerRow, of changes: TableChanges, to statement: PreparedStatement, _ mapping: UnitMapping
+  ) -> Bool {
+    bind(former.key, to: statement, from: mapping.firstParameter)
+    let columns = mapping.oldColumns
+    let first = mapping.firstParameter + Int32(mapping.oldValues.count - columns.count)
+    return changes.forEachOldValue(of: former, columns: columns) { index, value in
+      statement.bind(packed: value, encoding, at: first + Int32(index))
+    }
+  }
+}
+
+extension QueryStatements.Mapping {
+  /// Whether the row led to units that cannot be found out any more.
+  fileprivate func isOldMissing(_ change: TableChanges.RowChange) -> Bool {
+    if mapping.isUnit || old != nil { return false }
+    return change.oldColumns == .all || change.oldColumns.intersects(mapping.joinColumns)
+  }
+}

@@ -1,0 +1,137 @@
+import LiveQuery
+import Store
+
+/// A view that is no more than columns of joined tables, taken apart: changes of those tables can then be mapped to its rows.
+///
+/// Views with aggregates, DISTINCT, LIMIT, compounds or WITH are not taken apart: they are run again.
+struct ViewDefinition {
+  /// The expressions of its columns, in order; a `*` is one item.
+  let items: [SQLFragment]
+  /// What stands behind FROM.
+  let from: FromClause
+  /// Its WHERE, when it has one.
+  let filter: SQLFragment?
+
+  /// - Parameter sql: the CREATE VIEW statement.
+  init?(sql: String) {
+    guard let whole = try? SQLFragment(ViewDefinition.select(sql), place: "view", kind: .statement) else { return nil }
+    var bounds: [String: Int] = [:]
+    var commas: [Int] = []
+    var depth = 0
+    for index in whole.tokens.indices {
+      switch whole.text(of: whole.tokens[index]) {
+      case "(": depth += 1
+      case ")": depth -= 1
+      case "," where depth == 0 && bounds["FROM"] == nil: commas.append(index)
+      default: break
+      }
+      guard depth == 0, let word = whole.keyword(at: index) else { continue }
+      if Self.unsupported.contains(word) || (word == "SELECT" && index > 0) { return nil }
+      if ["FROM", "WHERE", "ORDER"].contains(word), bounds[word] == nil { bounds[word] = index }
+    }
+    guard whole.keyword(at: 0) == "SELECT", let start = bounds["FROM"] else { return nil }
+    let end = bounds["ORDER"] ?? whole.tokens.count
+    let edges = [0] + commas + [start]
+    var items: [SQLFragment] = []
+    for (left, right) in zip(edges, edges.dropFirst()) {
+      guard let item = try? SQLFragment(whole.text(of: left + 1..<right), place: "view") else { return nil }
+      items.append(item)
+    }
+    guard let from = try? FromClause(whole.text(of: start + 1..<(bounds["WHERE"] ?? end))) else { return nil }
+    self.items = items
+    self.from = from
+    filter = bounds["WHERE"].flatMap { try? SQLFragment(whole.text(of: $0 + 1..<end), place: "view") }
+    if bounds["WHERE"] != nil, filter == nil { return nil }
+  }
+
+  private static let unsupported: Set<String> = [
+    "DISTINCT", "ALL", "GROUP", "HAVING", "LIMIT", "UNION", "EXCEPT", "INTERSECT", "WINDOW", "OVER", "WITH", "VALUES",
+  ]
+
+  /// What follows `CREATE VIEW name(columns) AS`, without comments.
+  private static func select(_ sql: String) -> String {
+    let tokenizer = SQLTokenizer(sql)
+    let tokens = tokenizer.filter { $0.kind != .comment && tokenizer.text(of: $0) != ";" }
+    let start = tokens.firstIndex { $0.kind == .identifier && isSameName(tokenizer.text(of: $0), "AS") }
+    return tokens[(start.map { $0 + 1 } ?? tokens.endIndex)...].map { tokenizer.text(of: $0) }.joined(separator: " ")
+  }
+}
+
+// A query whose `from` is one such view, and whose key is made of the view's first table.
+extension QueryCompiler {
+  /// How a view's rows are found: its key columns in its own terms, and in those of the clause that it is made of.
+  struct ViewUnit {
+    var definition: ViewDefinition
+    /// As expressions of the query, with how they are encoded.
+    var columns: [(sql: String, order: FieldOrder)]
+    /// What they are in the view's first table.
+    var expressions: [String]
+    /// All of the view's columns, by lower-case name, as expressions of what it is made of.
+    var definitions: [String: String]
+  }
+
+  func viewUnit() -> ViewUnit? {
+    guard from.sources.count == 1, let view = from.sources[0].table.flatMap(schema.table), view.kind == .view,
+      let definition = view.definition.flatMap(ViewDefinition.init(sql:)), !fragments.key.isEmpty,
+      definition.from.sources.allSatisfy({ isPlain($0) }), !definition.from.isNatural,
+      let expressions = expressions(of: definition, count: view.columns.count),
+      let first = try? definition.from.prefix(through: 0, { _ in nil })
+    else { return nil }
+    let names = view.columnNames.map { $0.lowercased() }
+    var unit = ViewUnit(
+      definition: definition, columns: [], expressions: [],
+      definitions: Dictionary(zip(names, expressions)) { first, _ in first })
+    for fragment in fragments.key {
+      guard let name = fragment.numbered.tokens.last.flatMap(fragment.numbered.name(of:)),
+        let index = view.columns.firstIndex(where: { isSameName($0.name, name) }),
+        isPlainReference(fragment.numbered),
+        // Of the first table alone, so that up to any other table of the clause it is what it was.
+        (try? compile("SELECT 1 FROM \(first) WHERE (\(expressions[index])) IS NULL", place: nil)) != nil
+      else { return nil }
+      let column = "\(from.sources[0].qualifier ?? "").\(quotedIdentifier(view.columns[index].name))"
+      guard let collation = try? checker.collation(of: column, from: fromSQL, place: "key", mayChange: mayChange) else {
+        return nil
+      }
+      unit.columns.append((column, FieldOrder(collation: collation)))
+      unit.expressions.append(expressions[index])
+    }
+    return unit
+  }
+
+  private func isPlain(_ source: FromClause.Source) -> Bool {
+    source.join != .outer && source.table.flatMap(schema.table)?.kind == .table
+  }
+
+  private func isPlainReference(_ fragment: SQLFragment) -> Bool {
+    [1, 3, 5].contains(fragment.tokens.count)
+      && stride(from: 1, to: fragment.tokens.count, by: 2).allSatisfy { fragment.text(of: fragment.tokens[$0]) == "." }
+  }
+
+  /// The expressions of a view's columns, each of single rows; nil when there is one that is not.
+  private func expressions(of definition: ViewDefinition, count: Int) -> [String]? {
+    let sql = definition.from.fragment.text
+    var expressions: [String] = []
+    for item in definition.items {
+      if item.text(of: item.tokens[item.tokens.count - 1]) == "*" {
+        guard let names = try? compile("SELECT \(item.text) FROM \(sql)", place: nil).statement.columnNames else {
+          return nil
+        }
+        let qualifier = item.tokens.count == 3 ? item.text(of: item.tokens[0]) + "." : ""
+        expressions += names.map { qualifier + quotedIdentifier($0) }
+        continue
+      }
+      guard let body = try? viewItem(item, sql) else { return nil }
+      expressions.append(body)
+    }
+    return expressions.count == count ? expressions : nil
+  }
+
+  /// An item without the name that it is given.
+  private func viewItem(_ item: SQLFragment, _ from: String) throws(FreshetError) -> String? {
+    for length in [item.tokens.count, item.tokens.count - 1, item.tokens.count - 2] where length > 0 {
+      let text = item.text(of: 0..<length)
+      if (try? compile("SELECT 1 FROM \(from) WHERE (\(text)) IS NULL", place: nil)) != nil { return text }
+    }
+    return nil
+  }
+}

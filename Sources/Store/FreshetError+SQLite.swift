@@ -1,0 +1,30 @@
+import GRDBSQLite
+package import LiveQuery
+
+extension FreshetError {
+  /// What SQLite says of a client's SQL, under the code that fits.
+  package init(queryFailure error: SQLiteFailure, place: String?) {
+    let message = (place.map { "\($0): " } ?? "") + error.message
+    if error.message.hasPrefix("no such table") {
+      self.init(.noSuchTable, message)
+    } else if error.message.hasPrefix("no such column") {
+      self.init(.noSuchColumn, message)
+    } else if let spent = Budget.failure(error) {
+      self = spent
+    } else if error.primaryCode == SQLITE_INTERRUPT {
+      self.init(.timeout, "the query took longer than it may")
+    } else if error.primaryCode == SQLITE_TOOBIG {
+      self.init(.tooLarge, message)
+    } else if error.primaryCode == SQLITE_NOMEM {
+      self.init(.tooLarge, "the query takes more memory than it may")
+    } else if error.primaryCode == SQLITE_BUSY || error.primaryCode == SQLITE_LOCKED {
+      self.init(.overloaded, message)
+    } else if error.primaryCode == SQLITE_ERROR || error.primaryCode == SQLITE_MISMATCH {
+      self.init(.badQuery, message)
+    } else {
+      self.init(.internal, message)
+    }
+  }
+
+  package static func badQuery(_ message: String) -> FreshetError { FreshetError(.badQuery, message) }
+}

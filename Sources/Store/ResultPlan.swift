@@ -1,0 +1,118 @@
+/// How the result of a query is read: its statements as SQL, and what the columns of their rows are. It says nothing of the
+/// parameters' values: all queries of one shape share it.
+///
+/// Every statement that gives rows gives the same columns: section value and index title (when there are sections and an
+/// expression for titles), the sort values that are no columns of the result, the unit (when the query's key is another one),
+/// then the result's columns, key first.
+///
+/// A class, for it is asked for every row: a structure of so many parts would be copied each time.
+package final class ResultPlan: Sendable {
+  /// The rows of the result: what their statements give, and how they sort.
+  package struct Rows: Sendable {
+    /// The result's columns as clients see them, key columns first.
+    package var columns: [String]
+    package var keyColumns: [String]
+    /// How the section value sorts; nil without sections.
+    package var section: FieldOrder?
+    package var hasIndexTitle: Bool
+    package var sorts: [Sort]
+    /// How the key columns break ties: those that are not BINARY, by index into `columns`.
+    package var keyTies: [(column: Int, order: FieldOrder)]
+    /// Every row of the result, in no particular order.
+    package var scanSQL: String
+    /// What is looked up when something changed; nil when the whole query has to run again.
+    package var unit: Unit?
+
+    package init(
+      columns: [String], keyColumns: [String], section: FieldOrder?, hasIndexTitle: Bool, sorts: [Sort],
+      keyTies: [(column: Int, order: FieldOrder)], scanSQL: String
+    ) {
+      self.columns = columns
+      self.keyColumns = keyColumns
+      self.section = section
+      self.hasIndexTitle = hasIndexTitle
+      self.sorts = sorts
+      self.keyTies = keyTies
+      self.scanSQL = scanSQL
+    }
+  }
+
+  package struct Sort: Sendable {
+    package var order: FieldOrder
+    /// The result's column that has the value, by index into `columns`; nil: it is a column of the statements for itself.
+    package var column: Int?
+
+    package init(order: FieldOrder, column: Int?) {
+      self.order = order
+      self.column = column
+    }
+  }
+
+  /// A part of the result that is evaluated by itself: the rows that one row of the first table, or one group, gives.
+  package struct Unit: Sendable {
+    /// The rows of one unit, whose values are the parameters from `firstParameter` on.
+    package var rowSQL: String
+    package var firstParameter: Int32
+    /// The rows of `batchSize` units, each with its unit's place as the last column; nil where units are looked up one by one.
+    package var batchSQL: String?
+    /// How the unit's values are encoded; groups are equal under their collations.
+    package var orders: [FieldOrder]
+    /// Whether the query's key is the unit.
+    package var isKey: Bool
+
+    package init(rowSQL: String, firstParameter: Int32, batchSQL: String?, orders: [FieldOrder], isKey: Bool) {
+      self.rowSQL = rowSQL
+      self.firstParameter = firstParameter
+      self.batchSQL = batchSQL
+      self.orders = orders
+      self.isKey = isKey
+    }
+
+    #if DEBUG
+      /// Few in debug builds, so that every test has some.
+      package static let batchSize = 3
+    #else
+      /// With more a look-up costs hardly less: a half of what it costs by itself.
+      package static let batchSize = 32
+    #endif
+  }
+
+  /// A value beside the result.
+  package typealias Alongside = (name: String, sql: String)
+
+  package let rows: Rows
+  package let alongside: [Alongside]
+  /// In bytes, while its statements run.
+  package let longestValue: Int32
+  /// Whether the query is always run again, and the contents of its rows kept: because they cannot be looked up one by one,
+  /// or because nothing tells which of them changed.
+  package let isRefetched: Bool
+
+  // The parts of `rows`, each at hand for loops over rows.
+  let columns: [String]
+  let keyColumns: [String]
+  let section: FieldOrder?
+  let hasIndexTitle: Bool
+  let sorts: [Sort]
+  let keyTies: [(column: Int, order: FieldOrder)]
+  let unit: Unit?
+  /// Index of the first of the result's columns in a row of any statement.
+  let firstColumn: Int
+
+  package init(_ rows: Rows, alongside: [Alongside], longestValue: Int32, isRefetched: Bool) {
+    self.rows = rows
+    self.alongside = alongside
+    self.longestValue = longestValue
+    self.isRefetched = isRefetched
+    columns = rows.columns
+    keyColumns = rows.keyColumns
+    section = rows.section
+    hasIndexTitle = rows.hasIndexTitle
+    sorts = rows.sorts
+    keyTies = rows.keyTies
+    unit = rows.unit
+    firstColumn =
+      (section == nil ? 0 : 1) + (hasIndexTitle ? 1 : 0) + sorts.count { $0.column == nil }
+      + (unit.map { $0.isKey ? 0 : $0.orders.count } ?? 0)
+  }
+}

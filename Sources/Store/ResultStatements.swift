@@ -1,0 +1,86 @@
+package import LiveQuery
+
+/// The statements of a `ResultPlan` on one connection, shared by all queries of its shape.
+///
+/// Owner: the thread of the connection. Mutable state: `owner`, the query whose parameters are bound; `batch`, prepared when it is
+/// needed; `others`; and `isClosed`.
+package final class ResultStatements {
+  let plan: ResultPlan
+  package let encoding: TextEncoding
+  let scan: PreparedStatement
+  let single: PreparedStatement?
+  let alongside: [PreparedStatement]
+  /// Statements of the same parameters that somebody else runs.
+  private var others: [PreparedStatement] = []
+  private var owner: ObjectIdentifier?
+  /// Whether the connection is closed, and with it the statements.
+  private(set) var isClosed = false
+  private let connection: OpaquePointer
+  /// Looks up `batchSize` units at once.
+  private(set) var batch: PreparedStatement?
+  private var mayBatch = true
+
+  package init(
+    _ plan: ResultPlan, connection: OpaquePointer, encoding: TextEncoding
+  ) throws(FreshetError) {
+    self.plan = plan
+    self.connection = connection
+    self.encoding = encoding
+    do throws(SQLiteFailure) {
+      let prepare = { (sql: String) throws(SQLiteFailure) in try PreparedStatement(bounded: sql, connection) }
+      scan = try prepare(plan.rows.scanSQL)
+      if let unit = plan.unit { single = try prepare(unit.rowSQL) } else { single = nil }
+      var alongside: [PreparedStatement] = []
+      for value in plan.alongside { alongside.append(try prepare(value.sql)) }
+      self.alongside = alongside
+    } catch { throw FreshetError(queryFailure: error, place: nil) }
+  }
+
+  /// Binds parameters to these statements too, and closes them with its own.
+  package func add(_ statements: [PreparedStatement]) {
+    others += statements
+    owner = nil
+  }
+
+  /// To be called before parameters are bound.
+  ///
+  /// - Returns: whether there is `batch`.
+  func prepareBatch() -> Bool {
+    guard batch == nil, mayBatch else { return batch != nil }
+    // What does not compile in this company, as a plain `rowid` does not, is looked up one by one.
+    batch = plan.unit?.batchSQL.flatMap { try? PreparedStatement(bounded: $0, connection) }
+    mayBatch = batch != nil
+    owner = nil
+    return mayBatch
+  }
+
+  /// Binds a query's parameters, unless they are bound already.
+  func bind(_ parameters: [SQLValue], of owner: AnyObject) {
+    limitValues()
+    if self.owner == ObjectIdentifier(owner) { return }
+    self.owner = ObjectIdentifier(owner)
+    for statement in all {
+      let count = statement.parameterCount
+      for (index, value) in parameters.enumerated() where index < count { statement.bind(value, at: Int32(index + 1)) }
+    }
+  }
+
+  /// To be called before statements run.
+  package func limitValues() { ConnectionLimits.setValue(plan.longestValue, of: connection) }
+
+  private var all: [PreparedStatement] {
+    [scan] + alongside + [single, batch].compactMap(\.self) + others
+  }
+
+  /// Ends all statements, so that the connection can be closed while queries still refer to them: those can be read again
+  /// once they have others.
+  package func close() {
+    isClosed = true
+    for statement in all { statement.close() }
+  }
+
+  /// To be called when a query that may have bound its parameters goes: another may get its address.
+  package func forget(_ owner: AnyObject) {
+    if self.owner == ObjectIdentifier(owner) { self.owner = nil }
+  }
+}
