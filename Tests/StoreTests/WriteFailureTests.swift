@@ -13,6 +13,9 @@ import Testing
       (SQLITE_READONLY | (4 << 8), .overloaded), (SQLITE_CONSTRAINT, .constraint), (SQLITE_AUTH, .notAllowed),
     ])
   func codesSayWhetherToTryAgain(code: Int32, expected: ErrorCode) {
+    // Every transaction begins one; what another test's on this thread ran out of is forgotten.
+    let budget = Budget.beginQuery()
+    defer { budget.end() }
     #expect(FreshetError(writeFailure: SQLiteFailure(of: nil, code)).code == expected)
   }
 }
