@@ -172,7 +172,7 @@ void channels_free(gateway *gateway) {
   free(gateway->channels.entries);
 }
 
-/* The waiter first, then another look: the last frame may have left in between, and whoever saw it leave saw no waiter. */
+/* Register the waiter, then look again: the last frame may have left before the waiter was there to be seen. */
 bool gateway_is_drained(const gateway *gateway, gateway_channel_id channel, unsigned waiter) {
   struct load *load = load_at(gateway, channel);
   if (!load || atomic_load(&load->channel) != channel || !atomic_load(&load->unsent)) return true;

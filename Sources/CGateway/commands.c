@@ -158,7 +158,7 @@ void gateway_stop_listening(gateway *gateway) {
   commands_push(gateway, (struct command){.kind = COMMAND_STOP_LISTENING});
 }
 
-/* Out of memory, NULL: whoever gets it hangs up. */
+/* NULL when out of memory: the connection is then closed. */
 static struct answer *make_answer(gateway *gateway, int status, const char *headers, const uint8_t *body, size_t length) {
   struct answer *answer = gateway_has_room(gateway, length) ? answer_create(status, headers, body, length)
                                                             : outgoing_refusal(gateway);

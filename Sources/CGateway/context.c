@@ -192,7 +192,7 @@ static void destroy_context(gateway *gateway) {
   gateway->lws = NULL;
 }
 
-/* What was told after the inbox was taken may have filled it again. */
+/* Callbacks may have filled the inbox again since it was taken. */
 static bool has_work(gateway *gateway) {
   pthread_mutex_lock(&gateway->lock);
   bool is_empty = !gateway->inbox.count;

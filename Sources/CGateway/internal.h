@@ -151,7 +151,7 @@ struct gateway {
   struct registry channels;  /* struct channel */
   struct registry exchanges; /* struct exchange */
   lws_dll2_owner_t due;      /* sessions that have something to write and no reason to wait for room */
-  uint64_t drained_waiters;  /* to be told after this turn */
+  uint64_t drained_waiters;  /* whose channels have drained in this turn of the loop */
   lws_dll2_owner_t awaiting; /* connections whose request's head is not there yet */
   struct address *addresses[ADDRESS_LISTS];
   uint64_t address_seed;
@@ -218,7 +218,7 @@ bool list_contains(gateway_span list, const char *token, bool ignore_case);
 bool span_equals(gateway_span span, const char *text);
 
 /* An HTTP request under way. READING its body, WAITING for an answer, WRITING it or STREAMING one that goes on, or
-   LINGERING until the client has closed after the last byte. DOOMED: libwebsockets has been told to close. */
+   LINGERING until the client has closed after the last byte. DOOMED: libwebsockets will close it. */
 enum exchange_state { READING, WAITING, WRITING, STREAMING, LINGERING, DOOMED };
 
 struct exchange {

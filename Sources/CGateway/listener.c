@@ -18,7 +18,7 @@
 
 /* Connections taken in one go, so that a storm of them does not keep sessions waiting. */
 enum { ACCEPTED_AT_ONCE = 64 };
-/* Connections that an address has too many and is told so; others are closed at once. */
+/* Connections beyond an address's limit that are answered 429; further ones are closed at once. */
 enum { REFUSED_POLITELY = 64 };
 
 static void describe_failure(int problem, const gateway_configuration *c, char *error, size_t capacity) {

@@ -81,9 +81,9 @@ package final class Gateway: @unchecked Sendable {
   /// Has what is queued written. Not needed by the delegate.
   package func flush() { gateway_flush(pointer) }
 
-  /// Whether everything sent to a channel is with the kernel. If not, the delegate is told as soon as it is.
+  /// Whether everything sent to a channel is with the kernel. If not, the delegate is called as soon as it is.
   ///
-  /// - Parameter waiter: who is to be told, 0 to 63.
+  /// - Parameter waiter: whose bit the delegate then gets, 0 to 63.
   package func isDrained(_ channel: UInt64, waiter: Int) -> Bool {
     gateway_is_drained(pointer, channel, UInt32(waiter))
   }
@@ -113,7 +113,7 @@ package final class Gateway: @unchecked Sendable {
   }
 
   /// Answers an HTTP request with a stream: frames follow, until `close` or until the client leaves. The answer begins with the
-  /// first frame, at the latest after a second. To be called by the delegate, when it is told of the request.
+  /// first frame, at the latest after a second. To be called by the delegate's method for requests only.
   ///
   /// - Returns: nil when the answer is whole already: to a HEAD request it has no body.
   package func openStream(to request: RequestID, headers: [(name: String, value: String)]) -> ChannelID? {

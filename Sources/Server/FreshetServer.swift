@@ -68,7 +68,7 @@ package final class FreshetServer: Sendable {
     result.port = configuration.port
     result.publicDirectory = configuration.publicDirectory
     result.routes = Route.prefixes
-    // The last one tells nginx to pass on what comes as it comes.
+    // The last one has nginx pass on events as they come.
     result.streamHeaders = [
       ("Content-Type", "text/event-stream"), ("Cache-Control", "no-store"), ("X-Accel-Buffering", "no"),
     ]
@@ -97,7 +97,7 @@ package final class FreshetServer: Sendable {
 
   package var port: Int { gateway.port }
 
-  /// Stops in order: not ready, no new connections, what was asked to be written is written, everybody is told 1001, and
+  /// Stops in order: not ready, no new connections, what was asked to be written is written, every session is closed with 1001, and
   /// the threads end. Blocks for `grace` at most, and `transactionGrace` for transactions that run.
   package func stop() {
     isReady.store(false, ordering: .relaxed)

@@ -71,7 +71,7 @@ typedef struct gateway_callbacks {
    * gateway_resume.
    */
   bool (*received)(void *_Nullable context, gateway_channel_id session, const uint8_t *_Nullable bytes, size_t length);
-  /* Channels have drained that these waiters were refused: see gateway_is_drained. Told once in a turn of the loop. */
+  /* Channels have drained for which gateway_is_drained refused these waiters. Called once in a turn of the loop. */
   void (*drained)(void *_Nullable context, uint64_t waiters);
   /* What gateway_notify said; everything queued before it is on its way by now. */
   void (*notified)(void *_Nullable context, gateway_channel_id channel, uint64_t value);

@@ -9,7 +9,7 @@ import Gateway
 struct OriginPolicy: Sendable {
   /// Origins of other hosts.
   let allowed: Set<String>
-  /// Names of the server besides those of loopback, in lower case.
+  /// Names of the server other than those of loopback, in lower case.
   let hosts: Set<String>
   let isLoopback: Bool
 

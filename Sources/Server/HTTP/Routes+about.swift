@@ -4,7 +4,7 @@ import LiveQuery
 import Synchronization
 import Wire
 
-// What the server tells of queries, of the database and of itself.
+// Explanations, the schema, metrics and readiness.
 extension FreshetServer {
   func getExplanation(_ exchange: HTTPExchange) throws(FreshetError) {
     // An explanation shows SQL and tables: it is for those who may ask their own.
@@ -30,7 +30,7 @@ extension FreshetServer {
       })
   }
 
-  /// Answers once every follower has told its part.
+  /// Answers once every follower has sent its part.
   func getMetrics(_ exchange: HTTPExchange) {
     let sum = StatisticsSum(parts: max(1, configuration.followers))
     pool.post(

@@ -2,7 +2,7 @@ import Gateway
 import Synchronization
 import Wire
 
-/// What clients are told first: `hello`, with the epoch in which versions and commits mean something.
+/// The first message of a session: `hello`, with the epoch to which versions and commits belong.
 ///
 /// Any thread.
 final class Greeting: Sendable {

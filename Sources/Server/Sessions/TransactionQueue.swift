@@ -15,8 +15,8 @@ import Wire
 
 /// The third domain: one connection that writes for clients, one transaction after the other.
 ///
-/// A transaction is answered once a follower has seen it, with the number that the follower gives the state it leads to: what
-/// subscriptions are told carries the same numbers.
+/// A transaction is answered once a follower has seen it, with the follower's number of the new state: patches carry the same
+/// numbers.
 // @unchecked: `writer`, `file` and `lost` are used on `queue` alone, after init.
 final class TransactionQueue: @unchecked Sendable {
   private let queue = DispatchQueue(label: "freshet.writer")
