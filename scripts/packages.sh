@@ -68,6 +68,8 @@ look_for_test() {
   look_for_browser
   look_for_readme
   look_for_instructions
+  # Holds up a server that is to be ended by force.
+  need strace command -v strace
 }
 
 check_swift() {

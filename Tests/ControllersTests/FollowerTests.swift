@@ -181,6 +181,39 @@ import Testing
     #expect(parts.reduce(0, +) > 600, "\(deliveries)")
   }
 
+  @Test func `Clients that read at one pace share every part of a large result`() throws {
+    let rows =
+      "WITH RECURSIVE n(i) AS (SELECT 2 UNION ALL SELECT i + 1 FROM n WHERE i < 1000) INSERT INTO t SELECT i, i FROM n;"
+    let fixture = try FollowerFixture(Self.schema + rows) { $0.chunkBytes = 4_096 }
+    let keys = (1...5).map { SubscriptionKey(session: $0, id: "a", number: 1) }
+    for key in keys {
+      fixture.recorder.setDrained(false, session: key.session)
+      fixture.subscribe(key, query)
+    }
+    while keys.contains(where: { fixture.recorder.deliveries($0).isEmpty }) { fixture.snapshot(query) }
+    let before = fixture.recorder.sent.count
+    for key in keys { fixture.recorder.setDrained(true, session: key.session) }
+    for _ in 0..<20 {
+      fixture.follower.post(.drained)
+      fixture.snapshot(query)
+    }
+    // Nobody else is sent anything, so all of it is parts.
+    let parts = fixture.recorder.sent.dropFirst(before)
+    #expect(parts.count > 1)
+    #expect(parts.allSatisfy { $0.recipients.flatMap(\.sessions).count == keys.count })
+  }
+
+  @Test func `A follower that follows nothing does not look at commits`() throws {
+    let fixture = try FollowerFixture(Self.schema)
+    // Its first tick finds out which files are in use.
+    #expect(fixture.statistics.controllers == 0)
+    let before = fixture.statistics.ticks
+    for value in 0..<50 { try fixture.writer.run("UPDATE t SET a = \(value)") }
+    // The question itself is a tick, which takes in all of them.
+    #expect(fixture.statistics.ticks <= before + 1)
+    #expect(fixture.snapshot(query) == "1,49")
+  }
+
   @Test func `An interval is kept to, and its end brings what is due`() throws {
     let fixture = try FollowerFixture(Self.schema)
     fixture.subscribe(first, query, minInterval: 300)

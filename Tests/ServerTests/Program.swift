@@ -77,6 +77,34 @@ final class Program {
     return String(decoding: log, as: UTF8.self)
   }
 
+  /// Whether the log has a text, or gets it in time.
+  func waits(forLog text: String, seconds: Double) throws -> Bool {
+    let guardian = DispatchWorkItem { [process] in kill(process.processIdentifier, SIGKILL) }
+    DispatchQueue.global().asyncAfter(deadline: .now() + seconds, execute: guardian)
+    defer { guardian.cancel() }
+    while !String(decoding: log, as: UTF8.self).contains(text) {
+      let data = errors.fileHandleForReading.availableData
+      if data.isEmpty { return false }
+      log += data
+    }
+    return true
+  }
+
+  var processIdentifier: Int32 { process.processIdentifier }
+
+  /// Whether a debugger, or strace, is attached to the process.
+  var isTraced: Bool {
+    let status = try? String(contentsOfFile: "/proc/\(process.processIdentifier)/status", encoding: .utf8)
+    return status?.contains(/TracerPid:\t[1-9]/) == true
+  }
+
+  /// The signal that ended the process; nil when none has in time.
+  func endingSignal(within seconds: Double) -> Int32? {
+    let deadline = Date(timeIntervalSinceNow: seconds)
+    while process.isRunning, Date() < deadline { usleep(5_000) }
+    return !process.isRunning && process.terminationReason == .uncaughtSignal ? process.terminationStatus : nil
+  }
+
   /// Memory that the process holds.
   var residentBytes: Int {
     let fields = try? String(contentsOfFile: "/proc/\(process.processIdentifier)/statm", encoding: .utf8)

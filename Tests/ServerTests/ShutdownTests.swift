@@ -65,4 +65,28 @@ import Testing
     }
     live.stop()
   }
+
+  /// Whatever hangs: here every `close` of the process, held up by strace.
+  @Test(.enabled(if: FileManager.default.isExecutableFile(atPath: "/usr/bin/strace"), "strace is not installed"))
+  func `A server that cannot stop is ended by force`() throws {
+    let folder = try ProgramFolder()
+    let program = try Program(["serve", folder.database, "--port", "0"])
+    #expect(try RawSocket(port: try program.port()).request("GET", "/v1/snapshot?from=t").status == 200)
+    let strace = Process()
+    strace.executableURL = URL(fileURLWithPath: "/usr/bin/strace")
+    strace.arguments = [
+      "-f", "-p", "\(program.processIdentifier)", "-o", "/dev/null", "-e", "trace=close",
+      "-e", "inject=close:delay_enter=60000000",
+    ]
+    strace.standardError = FileHandle.nullDevice
+    try strace.run()
+    while !program.isTraced, strace.isRunning { usleep(10_000) }
+    // Where tracing is not allowed there is nothing to see.
+    guard strace.isRunning else { return program.stop() }
+    program.signal(SIGTERM)
+    #expect(try program.waits(forLog: "ended by force", seconds: 20))
+    kill(strace.processIdentifier, SIGKILL)
+    strace.waitUntilExit()
+    #expect(program.endingSignal(within: 10) == SIGTERM)
+  }
 }
