@@ -20,12 +20,12 @@ struct Matching {
   private typealias Staying = (gap: Int, removed: Int, inserted: Int)
 
   init(_ difference: SectionedDifference) {
-    var removed = RemovedRows(difference)
     // Without removals nothing can have moved.
-    if removed.isEmpty {
-      for common in difference.common { inserted += common.inserted }
+    if difference.common.allSatisfy({ $0.removed.isEmpty }) {
+      for common in difference.common where !common.inserted.isEmpty { inserted += common.inserted }
       return
     }
+    var removed = RemovedRows(difference)
     var staying: [Staying] = []
     for (index, common) in difference.common.enumerated() {
       for (position, row) in common.inserted.enumerated() {
@@ -74,8 +74,6 @@ private struct RemovedRows {
   private var numbers: IdentityNumbers
   /// By number: which section's difference, which position in that list.
   private var places: [(common: Int, position: Int, isTaken: Bool)] = []
-
-  var isEmpty: Bool { places.isEmpty }
 
   init(_ difference: SectionedDifference) {
     let count = difference.common.reduce(0) { $0 + $1.removed.count }
