@@ -28,7 +28,7 @@ extension MessageBody {
   package static func patch(
     _ header: PatchHeader, _ patch: Patch, rows: PackedRows, changed: [ColumnSet], _ layout: RowLayout
   ) -> MessageBody {
-    MessageBody("patch") { writer in
+    MessageBody("patch", size: 256 + rows.byteCount + 32 * patch.operationCount) { writer in
       writer.member("from", header.from)
       writer.member("to", header.to)
       writer.name("commit")
@@ -61,7 +61,7 @@ extension MessageBody {
 extension JSONWriter {
   /// A member that is absent when empty.
   fileprivate mutating func list<Element>(
-    _ name: String, _ elements: [Element], _ body: (inout JSONWriter, Element) -> Void
+    _ name: StaticString, _ elements: [Element], _ body: (inout JSONWriter, Element) -> Void
   ) {
     if elements.isEmpty { return }
     self.name(name)

@@ -11,7 +11,7 @@ package struct MessageBody: Sendable {
   /// The whole message for the subscription `id`, which is laid out as JSON already, quotes included.
   package func message(id: [UInt8]) -> [UInt8] {
     var bytes: [UInt8] = []
-    bytes.reserveCapacity(members.count + id.count + 32)
+    bytes.reserveCapacity(members.count + id.count + 40)
     bytes.append(contentsOf: "{\"type\":\"".utf8)
     type.withUTF8Buffer { bytes.append(contentsOf: $0) }
     bytes.append(contentsOf: "\",\"id\":".utf8)
@@ -27,8 +27,9 @@ package struct MessageBody: Sendable {
     Array("{\"type\":\"\(type)\",".utf8) + members + [UInt8(ascii: "}")]
   }
 
-  init(_ type: StaticString, _ body: (inout JSONWriter) -> Void) {
-    var writer = JSONWriter()
+  /// - Parameter size: about what the members take.
+  init(_ type: StaticString, size: Int = 64, _ body: (inout JSONWriter) -> Void) {
+    var writer = JSONWriter(reserving: size)
     body(&writer)
     self.init(type: type, members: writer.bytes)
   }
@@ -117,7 +118,12 @@ extension MessageBody {
       object.member("server", server)
       object.member("epoch", epoch)
       object.name("limits")
-      object.object { for (name, value) in limits { $0.member(name, value) } }
+      object.object {
+        for (name, value) in limits {
+          $0.name(escaping: name)
+          $0.integer(value)
+        }
+      }
     }
     return writer.bytes
   }
@@ -143,7 +149,7 @@ extension MessageBody {
 }
 
 extension JSONWriter {
-  mutating func strings(_ name: String, _ values: [String]) {
+  mutating func strings(_ name: StaticString, _ values: [String]) {
     self.name(name)
     array { for value in values { $0.string(value) } }
   }
@@ -155,17 +161,17 @@ extension JSONWriter {
     }
   }
 
-  mutating func member(_ name: String, _ values: [NamedValue]) {
+  mutating func member(_ name: StaticString, _ values: [NamedValue]) {
     self.name(name)
     object {
       for value in values {
-        $0.name(value.name)
+        $0.name(escaping: value.name)
         $0.value(value.value)
       }
     }
   }
 
-  mutating func member(_ name: String, _ window: Window) {
+  mutating func member(_ name: StaticString, _ window: Window) {
     self.name(name)
     object {
       $0.member("offset", window.offset)
@@ -187,7 +193,7 @@ extension JSONWriter {
     member("fatal", isFatal)
   }
 
-  mutating func member(_ name: String, _ rows: PackedRows, _ range: Range<Int>, _ layout: RowLayout) {
+  mutating func member(_ name: StaticString, _ rows: PackedRows, _ range: Range<Int>, _ layout: RowLayout) {
     self.name(name)
     array { list in rows.forEachRow(in: range) { list.row(&$0, layout) } }
   }
@@ -239,7 +245,7 @@ extension JSONWriter {
         for (column, name) in layout.columns.enumerated() {
           let value = reader.next()
           guard changed.contains(column) else { continue }
-          $0.name(name)
+          $0.name(escaping: name)
           $0.value(value)
         }
       }
