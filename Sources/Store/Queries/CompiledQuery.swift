@@ -60,8 +60,8 @@ package final class CompiledQuery: Sendable {
   let sorts: [Sort]
   /// How the key columns break ties: those that are not BINARY, by index into `columns`.
   let keyTies: [(column: Int, order: FieldOrder)]
-  /// By result column, the columns that it is made of, by index into `tables`.
-  let dependencies: [[Int: ColumnMask]]
+  /// By index into `tables`, the result columns that are made of the table's, and of which.
+  private let dependents: [[(column: Int, mask: ColumnMask)]]
   /// By index into `tables`, the columns that conditions of joins read: with them, other rows may be joined.
   let joinColumns: [Int: ColumnMask]
   /// Index of the first of the result's columns in a row of any statement.
@@ -125,7 +125,9 @@ package final class CompiledQuery: Sendable {
     unit = rows.unit
     reason = rows.reason
     tables = following.tables
-    dependencies = following.dependencies
+    dependents = following.tables.indices.map { index in
+      following.dependencies.enumerated().compactMap { column, masks in masks[index].map { (column, $0) } }
+    }
     joinColumns = following.joinColumns
     routing = following.routing
     firstColumn =
@@ -269,9 +271,7 @@ extension CompiledQuery {
     if mask == .all { return .all }
     if joinColumns[index]?.intersects(mask) == true { return .all }
     var set = ColumnSet()
-    for (column, dependency) in dependencies.enumerated() where dependency[index]?.intersects(mask) == true {
-      set.insert(column)
-    }
+    for (column, dependency) in dependents[index] where dependency.intersects(mask) { set.insert(column) }
     return set
   }
 

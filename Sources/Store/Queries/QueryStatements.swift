@@ -12,13 +12,13 @@ package final class QueryStatements {
   /// By table, then by place in `from`.
   let mappings: [[Mapping]]
   let alongside: [PreparedStatement]
-  private var owner: ObjectIdentifier?
+  @exclusivity(unchecked) private var owner: ObjectIdentifier?
   /// Whether the connection is closed, and with it the statements.
-  private(set) var isClosed = false
+  @exclusivity(unchecked) private(set) var isClosed = false
   private let connection: OpaquePointer
   /// Looks up `batchSize` units at once.
-  private(set) var batch: PreparedStatement?
-  private var mayBatch = true
+  @exclusivity(unchecked) private(set) var batch: PreparedStatement?
+  @exclusivity(unchecked) private var mayBatch = true
 
   /// What finds the units of a changed row.
   struct Mapping {
