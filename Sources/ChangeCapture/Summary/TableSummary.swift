@@ -113,7 +113,7 @@ final class TableSummary {
   /// Puts a page in the place of what was known of it.
   func set(_ node: SummaryNode, _ page: UInt32) {
     nodeBytes += node.byteCount
-    rowCount += Int(node.header.rowCount)
+    rowCount += node.rowCount
     if let before = nodes.updateValue(node, forKey: page) { forget(before) }
   }
 
@@ -133,7 +133,7 @@ final class TableSummary {
   private func forget(_ node: SummaryNode) {
     if node.kind == .unread { return }
     nodeBytes -= node.byteCount
-    rowCount -= Int(node.header.rowCount)
+    rowCount -= node.rowCount
   }
 
   /// Takes over what another summary of the same table has.
