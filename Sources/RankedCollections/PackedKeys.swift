@@ -188,11 +188,25 @@ struct PackedKeys {
       replaced.append(contentsOf: other)
       replaced.append(contentsOf: UnsafeBufferPointer(rebasing: old[range.upperBound...]))
     }
-    // Without checks, so that several are shifted at a time.
-    replaced.withUnsafeMutableBufferPointer { new in
-      for place in range.lowerBound + other.count..<count { new[place] &+= shift }
-    }
     ends = replaced
+    shiftEnds(from: range.lowerBound + other.count, by: shift)
+  }
+
+  /// Appends some keys of another array.
+  mutating func append(_ other: borrowing PackedKeys, _ range: Range<Int>) {
+    let (first, last) = (other.start(range.lowerBound), Int(other.ends[range.upperBound - 1]))
+    let shift = UInt32(truncatingIfNeeded: bytes.count - first)
+    other.bytes.withUnsafeBytes { bytes.append(contentsOf: Bytes(rebasing: $0[first..<last])) }
+    let count = ends.count
+    other.ends.withUnsafeBufferPointer { ends.append(contentsOf: UnsafeBufferPointer(rebasing: $0[range])) }
+    shiftEnds(from: count, by: shift)
+  }
+
+  /// Without checks, so that several are shifted at a time.
+  private mutating func shiftEnds(from start: Int, by shift: UInt32) {
+    ends.withUnsafeMutableBufferPointer { ends in
+      for index in start..<ends.count { ends[index] &+= shift }
+    }
   }
 
   mutating func append(contentsOf other: PackedKeys) {

@@ -6,14 +6,28 @@ enum TreeChange<Payload: RankedPayload> {
   case changed(old: ElementReference<Payload>, new: ElementReference<Payload>)
 }
 
-/// An element in one version of a tree.
+/// An element in one version of a tree. The version keeps its leaf alive, which is not counted for every element that is passed on.
 struct ElementReference<Payload: RankedPayload> {
-  var leaf: Node<Payload>
-  var slot: Int
-  var rank: Int
+  private let node: Unmanaged<Node<Payload>>
+  let slot: Int
+  let rank: Int
 
-  var payload: Payload { leaf.payloads[slot] }
-  func withKey<Result>(_ body: (Bytes) throws -> Result) rethrows -> Result { try leaf.keys.withKey(slot, body) }
+  @inline(__always)
+  init(leaf: Node<Payload>, slot: Int, rank: Int) {
+    node = .passUnretained(leaf)
+    (self.slot, self.rank) = (slot, rank)
+  }
+
+  var leaf: Node<Payload> { node.takeUnretainedValue() }
+  var payload: Payload { node._withUnsafeGuaranteedRef { $0.payloads[slot] } }
+}
+
+extension Node {
+  /// Calls `body` with the children, whose references are not counted meanwhile.
+  @inline(__always)
+  fileprivate func withChildren<Result>(_ body: (UnsafeBufferPointer<Unmanaged<Node>>) -> Result) -> Result {
+    children.withUnsafeBytes { body($0.assumingMemoryBound(to: Unmanaged<Node>.self)) }
+  }
 }
 
 extension RankedTree {
@@ -41,17 +55,27 @@ extension RankedTree {
       return walk(TreeCursor(old, rank: rank), TreeCursor(new, rank: otherRank), body)
     }
     // Neither has got or lost a child since they were one node: what belongs below a child does so in both.
-    return old.children.withUnsafeBufferPointer { left in
-      new.children.withUnsafeBufferPointer { right in
+    return old.withChildren { left in
+      new.withChildren { right in
         var (rank, otherRank, passed) = (rank, otherRank, 0)
-        for index in left.indices where left[index] !== right[index] {
+        for index in left.indices where left[index].toOpaque() != right[index].toOpaque() {
           // Those between are shared.
-          let shared = left[passed..<index].reduce(0) { $0 + $1.count }
-          (rank, otherRank, passed) = (rank + shared, otherRank + shared, index + 1)
-          let isWhole = forEachChange(from: left[index], rank, to: right[index], otherRank, body)
+          for child in left[passed..<index] {
+            let count = child._withUnsafeGuaranteedRef { $0.count }
+            rank += count
+            otherRank += count
+          }
+          passed = index + 1
+          let isWhole = left[index]._withUnsafeGuaranteedRef { before in
+            right[index]._withUnsafeGuaranteedRef { after in
+              defer {
+                rank += before.count
+                otherRank += after.count
+              }
+              return forEachChange(from: before, rank, to: after, otherRank, body)
+            }
+          }
           if !isWhole { return false }
-          rank += left[index].count
-          otherRank += right[index].count
         }
         return true
       }
@@ -88,11 +112,13 @@ extension RankedTree {
     var (slot, otherSlot) = (0, 0)
     let (end, otherEnd) = (old.payloads.count, new.payloads.count)
     while true {
-      let same = sameRun(old, slot, new, otherSlot)
+      let (same, isSameKey) = sameRun(old, slot, new, otherSlot)
       slot += same
       otherSlot += same
       let order: Int
-      if slot < end, otherSlot < otherEnd {
+      if isSameKey {
+        order = 0
+      } else if slot < end, otherSlot < otherEnd {
         order = old.keys.withKey(slot) { left in new.keys.withKey(otherSlot) { left.compare($0) } }
       } else if slot == end, otherSlot == otherEnd {
         return true
@@ -138,26 +164,26 @@ extension RankedTree {
   /// How many elements both sides have the same from here on, within their leaves: most of a leaf that was copied because one
   /// of its elements changed.
   private static func sameRun(_ before: TreeCursor<Payload>, _ after: TreeCursor<Payload>) -> Int {
-    before.withLeaf { old in after.withLeaf { new in sameRun(old, before.slot, new, after.slot) } }
+    before.withLeaf { old in after.withLeaf { new in sameRun(old, before.slot, new, after.slot).count } }
   }
 
+  /// - Returns: also whether both sides have the same key behind them, so that only their payloads differ.
   private static func sameRun(
     _ old: Node<Payload>, _ slot: Int, _ new: Node<Payload>, _ otherSlot: Int
-  ) -> Int {
+  ) -> (count: Int, isSameKey: Bool) {
     let equal = old.keys.equalRun(from: slot, new.keys, from: otherSlot)
-    if equal == 0 { return 0 }
-    return old.payloads.withUnsafeBufferPointer { left in
+    var run = 0
+    old.payloads.withUnsafeBufferPointer { left in
       new.payloads.withUnsafeBufferPointer { right in
-        var run = 0
-        repeat {
+        while run < equal {
           // What is bit by bit the same is the same, and needs no counting of references to be compared.
           run += sameBits(left, slot + run, right, otherSlot + run, equal - run)
-          if run == equal || !left[slot + run].isSame(as: right[otherSlot + run]) { return run }
+          if run == equal || !left[slot + run].isSame(as: right[otherSlot + run]) { return }
           run += 1
-        } while run < equal
-        return run
+        }
       }
     }
+    return (run, run < equal)
   }
 
   /// How many payloads from a slot on are bit by bit the same.
