@@ -53,7 +53,8 @@ package final class Patch {
 
   package let isEmpty: Bool
 
-  init(_ lists: Lists, window: Window?) {
+  init(_ lists: consuming Lists, window: Window?) {
+    isEmpty = lists.isEmpty
     deleted = lists.deleted
     sectionsDeleted = lists.sectionsDeleted
     sectionsInserted = lists.sectionsInserted
@@ -62,7 +63,6 @@ package final class Patch {
     updated = lists.updated
     filled = lists.filled
     contents = lists.contents
-    isEmpty = lists.isEmpty
     self.window = window
   }
 

@@ -43,16 +43,12 @@ struct PatchPlanner {
   private let shifted: Window?
   private var patch = Patch.Lists()
 
-  private let old: SectionedTree
-  private let new: SectionedTree
-  private let sections: SectionedDifference
-  private let matching: Matching
+  private var old: SectionedTree { difference.old }
+  private var new: SectionedTree { difference.new }
   private var offsets: OffsetMap { difference.offsets }
 
   init(_ difference: VersionDifference, window: Window?, becoming wanted: Window? = nil) {
     self.difference = difference
-    (old, new) = (difference.old, difference.new)
-    (sections, matching) = (difference.sections, difference.matching)
     self.window = wanted ?? window
     shifted = wanted ?? window.map { PatchPlanner.shift($0, difference) }
     oldRange = window?.range(total: difference.old.count) ?? 0..<difference.old.count
@@ -64,7 +60,10 @@ struct PatchPlanner {
     planRows()
     if shifted != nil { planFilled() }
     // A patch that is not sent leaves the client's window where it is.
-    return Patch(patch, window: patch.isEmpty ? window : shifted)
+    let after = patch.isEmpty ? window : shifted
+    var lists = Patch.Lists()
+    swap(&lists, &patch)
+    return Patch(lists, window: after)
   }
 
   /// Where the window goes: it stays at 0, or else on the first of its rows that keeps its place.
@@ -81,8 +80,10 @@ struct PatchPlanner {
   }
 
   private mutating func planSections() {
-    if !sections.sectionsRemoved.isEmpty { patch.sectionsDeleted = sections.sectionsRemoved.reversed() }
-    for index in sections.sectionsInserted {
+    if !difference.sections.sectionsRemoved.isEmpty {
+      patch.sectionsDeleted = difference.sections.sectionsRemoved.reversed()
+    }
+    for index in difference.sections.sectionsInserted {
       let (label, count, offset) = new.section(at: index)
       var contents: Range<Int>?
       if shifted == nil {
@@ -96,12 +97,12 @@ struct PatchPlanner {
   }
 
   private mutating func planRows() {
-    if !matching.deleted.isEmpty { patch.deleted = matching.deleted.reversed().map { $0.path } }
-    if !matching.inserted.isEmpty { patch.inserted.reserveCapacity(matching.inserted.count) }
-    for row in matching.inserted {
+    if !difference.matching.deleted.isEmpty { patch.deleted = difference.matching.deleted.reversed().map { $0.path } }
+    if !difference.matching.inserted.isEmpty { patch.inserted.reserveCapacity(difference.matching.inserted.count) }
+    for row in difference.matching.inserted {
       patch.inserted.append(Patch.Insertion(path: row.path, content: isVisible(row) ? patch.content(of: row) : nil))
     }
-    for pair in PatchPlanner.ordered(matching.moved) {
+    for pair in PatchPlanner.ordered(difference.matching.moved) {
       let content = pair.isContentChanged && isHeld(pair.old, pair.new) ? patch.content(of: pair.new) : nil
       patch.moved.append(Patch.Change(from: pair.old.path, to: pair.new.path, content: content))
     }
@@ -114,8 +115,10 @@ struct PatchPlanner {
 
   /// Rows that stay where they are and may have other contents; by new place, ascending.
   private var updated: [SectionedDifference.Pair] {
-    if matching.kept.isEmpty, sections.common.count == 1 { return sections.common[0].restamped }
-    return PatchPlanner.ordered(matching.kept + sections.common.flatMap { $0.restamped })
+    if difference.matching.kept.isEmpty, difference.sections.common.count == 1 {
+      return difference.sections.common[0].restamped
+    }
+    return PatchPlanner.ordered(difference.matching.kept + difference.sections.common.flatMap { $0.restamped })
   }
 
   /// By new place, ascending.
@@ -144,10 +147,10 @@ struct PatchPlanner {
     for rank in min(wanted.upperBound, max(wanted.lowerBound, held.upperBound))..<wanted.upperBound {
       missing.append(offsets.newOffset(ofKept: rank))
     }
-    for pair in matching.moved where !oldRange.contains(old.offset(of: pair.old)) {
+    for pair in difference.matching.moved where !oldRange.contains(old.offset(of: pair.old)) {
       missing.append(new.offset(of: pair.new))
     }
-    for index in sections.sectionsInserted {
+    for index in difference.sections.sectionsInserted {
       let section = new.section(at: index)
       missing += (section.offset..<section.offset + section.count).clamped(to: newRange)
     }
