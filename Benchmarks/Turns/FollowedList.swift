@@ -50,6 +50,9 @@ final class FollowedList {
     // The first commit of a WAL that has nothing in it has the table compared as a whole.
     try writer.inDatabase { try $0.execute(sql: "UPDATE well SET id = id WHERE id = 1") }
     follow()
+    // The first change has the runtime look up types, once for the process.
+    try writer.inDatabase { try $0.execute(sql: "UPDATE well SET depth = depth + 1 WHERE id = 1") }
+    follow()
   }
 
   /// Takes in what others have committed.

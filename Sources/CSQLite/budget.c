@@ -18,7 +18,7 @@ static sqlite3_mem_methods inner;
 static const int64_t patience = 128;
 
 /* The thread's own. */
-static _Thread_local struct {
+static _Thread_local __attribute__((tls_model("initial-exec"))) struct {
   sqlite_budget limits;
   /* Bytes that the thread has allocated and not freed. Negative when it freed what others had allocated. */
   int64_t bytes;

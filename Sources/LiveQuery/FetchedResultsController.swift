@@ -6,12 +6,12 @@ package import RankedCollections
 ///
 /// Mutable state: `editor`, which stands at the newest version's whole tree; `published`; `newest`. All belong to the follower's thread.
 package final class FetchedResultsController {
-  package private(set) var editor: SectionedTreeEditor
+  @exclusivity(unchecked) package private(set) var editor: SectionedTreeEditor
   /// The whole tree of the newest version.
-  private var published: SectionedTree
+  @exclusivity(unchecked) private var published: SectionedTree
   /// The query's `limit`.
   private let limit: Int?
-  package private(set) var newest: ResultVersion
+  @exclusivity(unchecked) package private(set) var newest: ResultVersion
 
   package init(_ editor: SectionedTreeEditor, limit: Int?, alongside: [NamedValue] = []) {
     self.editor = editor

@@ -20,12 +20,12 @@ struct Matching {
   private typealias Staying = (gap: Int, removed: Int, inserted: Int)
 
   init(_ difference: SectionedDifference) {
-    var removed = RemovedRows(difference)
     // Without removals nothing can have moved.
-    if removed.isEmpty {
-      for common in difference.common { inserted += common.inserted }
+    if difference.common.allSatisfy({ $0.removed.isEmpty }) {
+      for common in difference.common where !common.inserted.isEmpty { inserted += common.inserted }
       return
     }
+    var removed = RemovedRows(difference)
     var staying: [Staying] = []
     for (index, common) in difference.common.enumerated() {
       for (position, row) in common.inserted.enumerated() {
@@ -45,7 +45,7 @@ struct Matching {
       settle(&staying, in: common)
       staying.removeAll(keepingCapacity: true)
     }
-    deleted = removed.rest(of: difference)
+    deleted = removed.rest
   }
 
   /// Divides the pairs of one section into kept and moved ones, keeping as many as possible.
@@ -71,32 +71,44 @@ struct Matching {
 
 /// The rows that a difference removes from sections that both versions have, by identity.
 private struct RemovedRows {
-  private var numbers: IdentityNumbers
-  /// By number: which section's difference, which position in that list.
+  private let difference: SectionedDifference
+  /// Which section's difference, which position in that list.
   private var places: [(common: Int, position: Int, isTaken: Bool)] = []
+  /// By number, the places; nil while there are so few that they are looked through.
+  private var numbers: IdentityNumbers?
 
-  var isEmpty: Bool { places.isEmpty }
+  #if DEBUG
+    private static let few = 2
+  #else
+    private static let few = 4
+  #endif
 
   init(_ difference: SectionedDifference) {
+    self.difference = difference
     let count = difference.common.reduce(0) { $0 + $1.removed.count }
-    numbers = IdentityNumbers(reserving: count)
     places.reserveCapacity(count)
     for (index, common) in difference.common.enumerated() {
-      for (position, row) in common.removed.enumerated() {
-        _ = numbers.insert(row)
-        places.append((index, position, false))
-      }
+      for position in common.removed.indices { places.append((index, position, false)) }
     }
+    if count <= Self.few { return }
+    var numbers = IdentityNumbers(reserving: count)
+    for common in difference.common { for row in common.removed { _ = numbers.insert(row) } }
+    self.numbers = numbers
   }
 
   mutating func take(_ row: SectionedTree.Row) -> (common: Int, position: Int)? {
-    guard let number = numbers.number(of: row) else { return nil }
+    guard let number = number(of: row) else { return nil }
     places[number].isTaken = true
     return (places[number].common, places[number].position)
   }
 
+  private func number(of row: SectionedTree.Row) -> Int? {
+    if let numbers { return numbers.number(of: row) }
+    return places.firstIndex { difference.common[$0.common].removed[$0.position].hasSameIdentity(as: row) }
+  }
+
   /// Those that nobody took, in their order.
-  func rest(of difference: SectionedDifference) -> [SectionedTree.Row] {
+  var rest: [SectionedTree.Row] {
     var rows: [SectionedTree.Row] = []
     for place in places where !place.isTaken { rows.append(difference.common[place.common].removed[place.position]) }
     return rows

@@ -175,6 +175,12 @@ package struct PackedRows: Sendable {
     ranges = Array(repeating: 0..<0, count: count)
   }
 
+  /// Forgets all rows, and keeps the room that they took.
+  package mutating func removeAll() {
+    values.removeAll()
+    ranges.removeAll(keepingCapacity: true)
+  }
+
   package var count: Int { ranges.count }
   package var byteCount: Int { values.bytes.count }
 

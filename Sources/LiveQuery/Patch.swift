@@ -6,25 +6,27 @@ package import RankedCollections
 /// of the rows that changed within a section as many as possible stay, so the operations are the fewest possible.
 ///
 /// Contents are indexes into `contents`, which says what has to be read from the database before the patch can be sent.
-package struct Patch {
+///
+/// A class, for a structure of so many lists would be copied on its way. It does not change once it is planned.
+package final class Patch {
   /// Old coordinates, descending.
-  package var deleted: [IndexPath] = []
+  package let deleted: [IndexPath]
   /// Old indexes, descending.
-  package var sectionsDeleted: [Int] = []
+  package let sectionsDeleted: [Int]
   /// New indexes, ascending.
-  package var sectionsInserted: [InsertedSection] = []
+  package let sectionsInserted: [InsertedSection]
   /// New coordinates, ascending.
-  package var inserted: [Insertion] = []
+  package let inserted: [Insertion]
   /// By new place, ascending.
-  package var moved: [Change] = []
+  package let moved: [Change]
   /// By new place, ascending.
-  package var updated: [Change] = []
+  package let updated: [Change]
   /// The window after the patch; nil when the subscription wants everything.
-  package var window: Window?
+  package let window: Window?
   /// By offset, ascending.
-  package var filled: [(offset: Int, content: Int)] = []
+  package let filled: [(offset: Int, content: Int)]
   /// The rows of the new version whose contents the patch carries.
-  package var contents: [SectionedTree.Row] = []
+  package let contents: [SectionedTree.Row]
 
   package struct InsertedSection {
     package var index: Int
@@ -46,17 +48,43 @@ package struct Patch {
     package var content: Int?
   }
 
-  package var isEmpty: Bool {
-    deleted.isEmpty && sectionsDeleted.isEmpty && sectionsInserted.isEmpty && inserted.isEmpty && moved.isEmpty
-      && updated.isEmpty && filled.isEmpty
+  /// How many rows it lists.
+  package var operationCount: Int { deleted.count + inserted.count + moved.count + updated.count + filled.count }
+
+  package let isEmpty: Bool
+
+  init(_ lists: consuming Lists, window: Window?) {
+    isEmpty = lists.isEmpty
+    deleted = lists.deleted
+    sectionsDeleted = lists.sectionsDeleted
+    sectionsInserted = lists.sectionsInserted
+    inserted = lists.inserted
+    moved = lists.moved
+    updated = lists.updated
+    filled = lists.filled
+    contents = lists.contents
+    self.window = window
   }
 
-  init(window: Window?) { self.window = window }
-}
+  /// What a patch lists, while it is planned.
+  struct Lists {
+    var deleted: [IndexPath] = []
+    var sectionsDeleted: [Int] = []
+    var sectionsInserted: [InsertedSection] = []
+    var inserted: [Insertion] = []
+    var moved: [Change] = []
+    var updated: [Change] = []
+    var filled: [(offset: Int, content: Int)] = []
+    var contents: [SectionedTree.Row] = []
 
-extension Patch {
-  mutating func content(of row: SectionedTree.Row) -> Int {
-    contents.append(row)
-    return contents.count - 1
+    var isEmpty: Bool {
+      deleted.isEmpty && sectionsDeleted.isEmpty && sectionsInserted.isEmpty && inserted.isEmpty && moved.isEmpty
+        && updated.isEmpty && filled.isEmpty
+    }
+
+    mutating func content(of row: SectionedTree.Row) -> Int {
+      contents.append(row)
+      return contents.count - 1
+    }
   }
 }

@@ -39,30 +39,31 @@ struct PatchPlanner {
   /// Offsets whose contents the client holds, before and after.
   private let oldRange: Range<Int>
   private let newRange: Range<Int>
-  private var patch: Patch
+  /// The window after the patch.
+  private let shifted: Window?
+  private var patch = Patch.Lists()
 
   private var old: SectionedTree { difference.old }
   private var new: SectionedTree { difference.new }
-  private var sections: SectionedDifference { difference.sections }
-  private var matching: Matching { difference.matching }
   private var offsets: OffsetMap { difference.offsets }
 
   init(_ difference: VersionDifference, window: Window?, becoming wanted: Window? = nil) {
     self.difference = difference
     self.window = wanted ?? window
-    let shifted = wanted ?? window.map { PatchPlanner.shift($0, difference) }
+    shifted = wanted ?? window.map { PatchPlanner.shift($0, difference) }
     oldRange = window?.range(total: difference.old.count) ?? 0..<difference.old.count
     newRange = shifted?.range(total: difference.new.count) ?? 0..<difference.new.count
-    patch = Patch(window: shifted)
   }
 
   mutating func plan() -> Patch {
     planSections()
     planRows()
-    if patch.window != nil { planFilled() }
+    if shifted != nil { planFilled() }
     // A patch that is not sent leaves the client's window where it is.
-    if patch.isEmpty { patch.window = window }
-    return patch
+    let after = patch.isEmpty ? window : shifted
+    var lists = Patch.Lists()
+    swap(&lists, &patch)
+    return Patch(lists, window: after)
   }
 
   /// Where the window goes: it stays at 0, or else on the first of its rows that keeps its place.
@@ -79,11 +80,13 @@ struct PatchPlanner {
   }
 
   private mutating func planSections() {
-    patch.sectionsDeleted = sections.sectionsRemoved.reversed()
-    for index in sections.sectionsInserted {
+    if !difference.sections.sectionsRemoved.isEmpty {
+      patch.sectionsDeleted = difference.sections.sectionsRemoved.reversed()
+    }
+    for index in difference.sections.sectionsInserted {
       let (label, count, offset) = new.section(at: index)
       var contents: Range<Int>?
-      if patch.window == nil {
+      if shifted == nil {
         let start = patch.contents.count
         new.forEachRow(in: offset..<offset + count) { _ = patch.content(of: $0) }
         contents = start..<patch.contents.count
@@ -94,22 +97,28 @@ struct PatchPlanner {
   }
 
   private mutating func planRows() {
-    patch.deleted = matching.deleted.reversed().map(\.path)
-    patch.inserted.reserveCapacity(matching.inserted.count)
-    for row in matching.inserted {
+    if !difference.matching.deleted.isEmpty { patch.deleted = difference.matching.deleted.reversed().map { $0.path } }
+    if !difference.matching.inserted.isEmpty { patch.inserted.reserveCapacity(difference.matching.inserted.count) }
+    for row in difference.matching.inserted {
       patch.inserted.append(Patch.Insertion(path: row.path, content: isVisible(row) ? patch.content(of: row) : nil))
     }
-    for pair in PatchPlanner.ordered(matching.moved) {
+    for pair in PatchPlanner.ordered(difference.matching.moved) {
       let content = pair.isContentChanged && isHeld(pair.old, pair.new) ? patch.content(of: pair.new) : nil
       patch.moved.append(Patch.Change(from: pair.old.path, to: pair.new.path, content: content))
     }
-    var updated = matching.kept
-    for common in sections.common { updated += common.restamped }
-    for pair in PatchPlanner.ordered(updated) {
+    for pair in updated {
       guard pair.isContentChanged, isHeld(pair.old, pair.new) else { continue }
       patch.updated.append(
         Patch.Change(from: pair.old.path, to: pair.new.path, content: patch.content(of: pair.new)))
     }
+  }
+
+  /// Rows that stay where they are and may have other contents; by new place, ascending.
+  private var updated: [SectionedDifference.Pair] {
+    if difference.matching.kept.isEmpty, difference.sections.common.count == 1 {
+      return difference.sections.common[0].restamped
+    }
+    return PatchPlanner.ordered(difference.matching.kept + difference.sections.common.flatMap { $0.restamped })
   }
 
   /// By new place, ascending.
@@ -118,12 +127,12 @@ struct PatchPlanner {
   }
 
   private func isVisible(_ row: SectionedTree.Row) -> Bool {
-    patch.window == nil || newRange.contains(new.offset(of: row))
+    shifted == nil || newRange.contains(new.offset(of: row))
   }
 
   /// Whether the client has the row's contents, and goes on having them.
   private func isHeld(_ before: SectionedTree.Row, _ after: SectionedTree.Row) -> Bool {
-    patch.window == nil || (oldRange.contains(old.offset(of: before)) && newRange.contains(new.offset(of: after)))
+    shifted == nil || (oldRange.contains(old.offset(of: before)) && newRange.contains(new.offset(of: after)))
   }
 
   /// Rows of the new window whose contents the client has not been given.
@@ -138,10 +147,10 @@ struct PatchPlanner {
     for rank in min(wanted.upperBound, max(wanted.lowerBound, held.upperBound))..<wanted.upperBound {
       missing.append(offsets.newOffset(ofKept: rank))
     }
-    for pair in matching.moved where !oldRange.contains(old.offset(of: pair.old)) {
+    for pair in difference.matching.moved where !oldRange.contains(old.offset(of: pair.old)) {
       missing.append(new.offset(of: pair.new))
     }
-    for index in sections.sectionsInserted {
+    for index in difference.sections.sectionsInserted {
       let section = new.section(at: index)
       missing += (section.offset..<section.offset + section.count).clamped(to: newRange)
     }

@@ -37,8 +37,8 @@ package final class CompiledQuery: Sendable {
   /// How to tell which of many queries of this shape a row concerns.
   package let routing: QueryRouting?
 
-  /// By result column, the columns that it is made of, by index into `tables`.
-  let dependencies: [[Int: ColumnMask]]
+  /// By index into `tables`, the result columns that are made of the table's, and of which.
+  private let dependents: [[(column: Int, mask: ColumnMask)]]
   /// By index into `tables`, the columns that conditions of joins read.
   let joinColumns: [Int: ColumnMask]
   /// Likewise, the columns that decide which rows a row of the result is made of.
@@ -66,7 +66,9 @@ package final class CompiledQuery: Sendable {
     keyColumns = rows.keyColumns
     unit = rows.unit
     tables = following.tables
-    dependencies = following.dependencies
+    dependents = following.tables.indices.map { index in
+      following.dependencies.enumerated().compactMap { column, masks in masks[index].map { (column, $0) } }
+    }
     joinColumns = following.joinColumns
     choosingColumns = following.choosingColumns
     routing = following.routing
@@ -210,9 +212,7 @@ extension CompiledQuery {
     if mask == .all { return .all }
     if choosingColumns[index]?.intersects(mask) == true { return .all }
     var set = ColumnSet()
-    for (column, dependency) in dependencies.enumerated() where dependency[index]?.intersects(mask) == true {
-      set.insert(column)
-    }
+    for (column, dependency) in dependents[index] where dependency.intersects(mask) { set.insert(column) }
     return set
   }
 

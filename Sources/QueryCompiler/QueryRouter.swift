@@ -93,7 +93,7 @@ package final class QueryRouter {
   ///
   /// - Returns: false when that cannot be told: any query may have had the rows.
   package func addQueries(before changes: TableChanges, to queries: inout Set<Int>) throws(FreshetError) -> Bool {
-    let isSame = changes.rows.values.allSatisfy { change in
+    let isSame = changes.rows.allSatisfy { change in
       !routing.terms.contains { change.oldColumns == .all || change.oldColumns.intersects($0.mask) }
     }
     if isSame { return true }

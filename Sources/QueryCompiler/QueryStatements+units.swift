@@ -1,4 +1,5 @@
 package import LiveQuery
+import RankedCollections
 package import Store
 
 // From changed rows to the units of the result that they can concern.
@@ -15,23 +16,30 @@ extension QueryStatements {
       change.columns == .all || change.columns.intersects(table.usedColumns)
     }
     if !changes.isKnown { return false }
-    guard changes.rows.values.contains(where: isConcerned) else { return true }
+    guard changes.rows.contains(where: isConcerned) else { return true }
     if mappings[index].isEmpty || compiled.slowness != nil { return false }
     result.limitValues()
-    if units.isEmpty { units = ConcernedUnits(reserving: changes.count) }
+    let isFirst = units.isEmpty
+    if isFirst, mappings[index][0].mapping.isUnit, changes.rows.allSatisfy(isConcerned) {
+      // The keys of the rows are the units.
+      units = ConcernedUnits(changes.keys, changes.rows.map { compiled.changedColumns($0.columns, ofTable: index) })
+      if mappings[index].count == 1 { return true }
+    } else if isFirst {
+      units = ConcernedUnits(reserving: changes.count)
+    }
     do throws(SQLiteFailure) {
       for mapping in mappings[index] {
         // Most changes of a commit are of the same columns.
         var (mask, columns) = (ColumnMask(rawValue: 0), ColumnSet())
-        for (key, change) in changes.rows where isConcerned(change) {
+        for (number, change) in changes.rows.enumerated() where isConcerned(change) {
           if mapping.isOldMissing(change) { return false }
           if change.columns != mask {
             (mask, columns) = (change.columns, compiled.changedColumns(change.columns, ofTable: index))
           }
           if mapping.mapping.isUnit {
-            key.withUnsafeBytes { units.add($0, columns) }
+            changes.withKey(number) { units.add($0, columns) }
           } else if let new = mapping.new {
-            bind(key, to: new, from: mapping.mapping.firstParameter)
+            changes.withKey(number) { bind($0, to: new, from: mapping.mapping.firstParameter) }
             try addRows(of: new, columns, to: &units)
           }
         }
@@ -63,15 +71,15 @@ extension QueryStatements {
   }
 
   /// Binds the fields of an encoded key to the parameters from `first` on.
-  func bind(_ key: [UInt8], to statement: PreparedStatement, from first: Int32) {
-    key.withUnsafeBytes { statement.bind(key: $0, from: first, encoding: encoding) }
+  func bind(_ key: Bytes, to statement: PreparedStatement, from first: Int32) {
+    statement.bind(key: key, from: first, encoding: encoding)
   }
 
   /// - Returns: false when the row's former values cannot be told.
   private func bind(
     _ former: TableChanges.FormerRow, of changes: TableChanges, to statement: PreparedStatement, _ mapping: UnitMapping
   ) -> Bool {
-    bind(former.key, to: statement, from: mapping.firstParameter)
+    changes.withKey(of: former) { bind($0, to: statement, from: mapping.firstParameter) }
     let columns = mapping.oldColumns
     let first = mapping.firstParameter + Int32(mapping.oldValues.count - columns.count)
     return changes.forEachOldValue(of: former, columns: columns) { index, value in

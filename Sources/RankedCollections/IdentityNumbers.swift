@@ -28,6 +28,13 @@ package struct IdentityNumbers {
     if count > IdentityNumbers.few { resize(count) }
   }
 
+  /// Forgets all, and keeps the room that they took.
+  package mutating func removeAll() {
+    bytes.removeAll(keepingCapacity: true)
+    entries.removeAll(keepingCapacity: true)
+    slots = []
+  }
+
   package var count: Int { entries.count }
   package var isEmpty: Bool { entries.isEmpty }
 

@@ -51,44 +51,34 @@ extension Node<RowStamp> {
     return keys.withKey(index + 1) { bound in edits.prefix { $0.entry.compare(bound) < 0 } }
   }
 
-  /// Splits the leaf as soon as it is overfull, and goes on in the half that the next edit belongs into.
+  /// Makes all edits of the leaf in one pass over its rows, and then splits it while it is overfull.
   private func applyToLeaf(_ edits: Edits, observer: inout IdentityIndex) -> [Node] {
-    var parts: [Node] = []
-    var next = 0
-    var leaf = self
+    var edited = EditedRows(of: self, edits)
     for edit in edits {
-      while next < parts.count, parts[next].keys.withKey(0, { $0.compare(edit.entry) <= 0 }) {
-        leaf = parts[next]
-        next += 1
+      let slot = keys.lowerBound(edit.entry)
+      edited.takeOver(to: slot, of: self)
+      if let stamp = edit.stamp { edited.append(edit.entry, stamp) }
+      guard let hash = edit.hash, edit.stamp != nil else {
+        // The row that stands there goes, or has another stamp.
+        edited.skip(slot)
+        if let hash = edit.hash { observer.remove(hash: hash, leafID: leafID) }
+        continue
       }
-      leaf.applyToLeaf(edit, observer: &observer)
-      if leaf.isOverfullLeaf { parts.insert(leaf.splitLeaf(observer: &observer), at: next) }
-    }
-    for part in parts where part.slots == 0 { observer.leafWasRemoved(part.leafID) }
-    parts.removeAll { $0.slots == 0 }
-    return parts
-  }
-
-  private func applyToLeaf(_ edit: RowBatch.Edit, observer: inout IdentityIndex) {
-    let slot = keys.lowerBound(edit.entry)
-    guard let hash = edit.hash else {
-      if let stamp = edit.stamp { payloads[slot] = stamp }
-      return
-    }
-    if let stamp = edit.stamp {
-      keys.insert(edit.entry, at: slot)
-      payloads.insert(stamp, at: slot)
-      count += 1
-      weight += 1
       observer.pendingHash = hash
       observer.elementWasInserted(into: self)
-    } else {
-      observer.remove(hash: hash, leafID: leafID)
-      keys.remove(at: slot)
-      payloads.remove(at: slot)
-      count -= 1
-      weight -= 1
     }
+    edited.takeOver(to: slots, of: self)
+    (keys, payloads) = (edited.keys, edited.payloads)
+    (count, weight) = (slots, slots)
+    return splitLeafWhileOverfull(observer: &observer)
+  }
+
+  /// - Returns: what was split off, in order.
+  private func splitLeafWhileOverfull(observer: inout IdentityIndex) -> [Node] {
+    guard isOverfullLeaf else { return [] }
+    let right = splitLeaf(observer: &observer)
+    let parts = splitLeafWhileOverfull(observer: &observer)
+    return parts + [right] + right.splitLeafWhileOverfull(observer: &observer)
   }
 
   /// Splits an inner node.
@@ -100,4 +90,38 @@ extension Node<RowStamp> {
     let parts = splitWhileOverfull()
     return parts + [right] + right.splitWhileOverfull()
   }
+}
+
+/// What edits leave of a leaf's rows, made from the first to the last.
+private struct EditedRows {
+  private(set) var keys: PackedKeys
+  private(set) var payloads: [RowStamp] = []
+  /// The leaf's first row that was neither taken over nor skipped yet.
+  private var next = 0
+
+  /// None yet.
+  init(of leaf: Node<RowStamp>, _ edits: Node<RowStamp>.Edits) {
+    var (count, bytes) = (leaf.slots, leaf.keys.byteCount)
+    for edit in edits where edit.hash != nil && edit.stamp != nil {
+      count += 1
+      bytes += edit.entry.count
+    }
+    keys = PackedKeys(reserving: count, bytes: bytes)
+    payloads.reserveCapacity(count)
+  }
+
+  /// Takes over the rows before a slot as they are.
+  mutating func takeOver(to end: Int, of leaf: Node<RowStamp>) {
+    guard end > next else { return }
+    keys.append(leaf.keys, next..<end)
+    leaf.payloads.withUnsafeBufferPointer { payloads.append(contentsOf: UnsafeBufferPointer(rebasing: $0[next..<end])) }
+    next = end
+  }
+
+  mutating func append(_ entry: Bytes, _ stamp: RowStamp) {
+    keys.append(entry)
+    payloads.append(stamp)
+  }
+
+  mutating func skip(_ slot: Int) { next = slot + 1 }
 }

@@ -71,3 +71,25 @@ extension Node {
   /// A key that is not greater than anything below: the first element's own, or the bound a split left in front.
   func withLowerBound(_ body: (Bytes) -> Void) { keys.withKey(0, body) }
 }
+
+extension Node<RowStamp> {
+  /// Gives a row another stamp.
+  ///
+  /// - Parameters:
+  ///   - entry: the row's.
+  ///   - slot: where it stands in its leaf.
+  /// - Complexity: as for `insert`.
+  static func restamp(
+    _ entry: Bytes, _ slot: Int, _ stamp: RowStamp, in node: inout Node, observer: inout IdentityIndex
+  ) {
+    if !isKnownUniquelyReferenced(&node) {
+      node = node.copy()
+      if node.isLeaf { observer.leafWasReplaced(by: node) }
+    }
+    if node.isLeaf {
+      node.payloads[slot] = stamp
+    } else {
+      restamp(entry, slot, stamp, in: &node.children[node.childIndex(for: entry)], observer: &observer)
+    }
+  }
+}

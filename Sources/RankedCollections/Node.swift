@@ -102,8 +102,8 @@ final class Node<Payload: RankedPayload> {
   private init(copying other: Node) {
     height = other.height
     keys = other.keys
-    payloads = other.payloads
-    children = other.children
+    payloads = other.isLeaf ? other.payloads : []
+    children = other.isLeaf ? [] : other.children
     count = other.count
     weight = other.weight
     leafID = other.leafID

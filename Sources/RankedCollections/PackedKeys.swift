@@ -132,24 +132,74 @@ struct PackedKeys {
     }
   }
 
+  /// Whether both are in the same memory, and so the same. O(1).
+  func sharesBuffers(with other: PackedKeys) -> Bool {
+    bytes.withUnsafeBytes { left in
+      other.bytes.withUnsafeBytes { right in
+        ends.withUnsafeBufferPointer { ends in
+          other.ends.withUnsafeBufferPointer { otherEnds in
+            left.baseAddress == right.baseAddress && ends.baseAddress == otherEnds.baseAddress
+          }
+        }
+      }
+    }
+  }
+
   mutating func append(_ key: Bytes) {
     bytes.append(contentsOf: key)
     ends.append(UInt32(bytes.count))
   }
 
+  // Both make buffers that are exactly large enough: most nodes that keys come to, or go from, share theirs with another version,
+  // and an array that has to grow takes twice the room.
+
   mutating func insert(_ key: Bytes, at index: Int) {
     let position = start(index)
-    bytes.insert(contentsOf: key, at: position)
-    ends.insert(UInt32(position), at: index)
-    shiftEnds(from: index, by: UInt32(key.count))
+    replace(position..<position, with: key)
+    replaceEnds(index..<index, with: [UInt32(position + key.count)], shift: UInt32(key.count))
   }
 
   mutating func remove(at index: Int) {
     let position = start(index)
     let length = Int(ends[index]) - position
-    bytes.removeSubrange(position..<position + length)
-    ends.remove(at: index)
-    shiftEnds(from: index, by: 0 &- UInt32(length))
+    replace(position..<position + length, with: Bytes(start: nil, count: 0))
+    replaceEnds(index..<index + 1, with: EmptyCollection(), shift: 0 &- UInt32(length))
+  }
+
+  private mutating func replace(_ range: Range<Int>, with key: Bytes) {
+    var replaced: [UInt8] = []
+    replaced.reserveCapacity(bytes.count - range.count + key.count)
+    bytes.withUnsafeBytes { old in
+      replaced.append(contentsOf: Bytes(rebasing: old[..<range.lowerBound]))
+      replaced.append(contentsOf: key)
+      replaced.append(contentsOf: Bytes(rebasing: old[range.upperBound...]))
+    }
+    bytes = replaced
+  }
+
+  /// - Parameter shift: of the ends behind the range.
+  @inline(__always)
+  private mutating func replaceEnds(_ range: Range<Int>, with other: some Collection<UInt32>, shift: UInt32) {
+    let count = ends.count - range.count + other.count
+    var replaced: [UInt32] = []
+    replaced.reserveCapacity(count)
+    ends.withUnsafeBufferPointer { old in
+      replaced.append(contentsOf: UnsafeBufferPointer(rebasing: old[..<range.lowerBound]))
+      replaced.append(contentsOf: other)
+      replaced.append(contentsOf: UnsafeBufferPointer(rebasing: old[range.upperBound...]))
+    }
+    ends = replaced
+    shiftEnds(from: range.lowerBound + other.count, by: shift)
+  }
+
+  /// Appends some keys of another array.
+  mutating func append(_ other: borrowing PackedKeys, _ range: Range<Int>) {
+    let (first, last) = (other.start(range.lowerBound), Int(other.ends[range.upperBound - 1]))
+    let shift = UInt32(truncatingIfNeeded: bytes.count - first)
+    other.bytes.withUnsafeBytes { bytes.append(contentsOf: Bytes(rebasing: $0[first..<last])) }
+    let count = ends.count
+    other.ends.withUnsafeBufferPointer { ends.append(contentsOf: UnsafeBufferPointer(rebasing: $0[range])) }
+    shiftEnds(from: count, by: shift)
   }
 
   /// Without checks, so that several are shifted at a time.

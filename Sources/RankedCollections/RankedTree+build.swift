@@ -6,13 +6,13 @@ extension RankedTree {
     RankedTree(leaves: leaves(of: 0..<count, key: key, payload: payload))
   }
 
-  /// Leaves of elements in ascending order, every leaf full, and every buffer as large as its content: leaves make up
-  /// nearly all of a tree's memory. O(elements).
+  /// Leaves of elements in ascending order, every buffer as large as its content: leaves make up nearly all of a tree's memory.
+  /// They have room for a sixteenth more, so that the first rows that come do not split them. O(elements).
   static func leaves(
     of elements: Range<Int>, key: (Int) -> Bytes, payload: (Int) -> Payload
   ) -> [Node<Payload>] {
     var leaves: [Node<Payload>] = []
-    leaves.reserveCapacity(elements.count / Payload.leafLimit + 1)
+    leaves.reserveCapacity(elements.count / builtLeaf + 1)
     var start = elements.lowerBound
     while start < elements.upperBound {
       let end = leafEnd(from: start, to: elements.upperBound, key: key)
@@ -36,10 +36,13 @@ extension RankedTree {
     self.init(root: level.first)
   }
 
+  /// How many elements a leaf is built of.
+  private static var builtLeaf: Int { Payload.leafLimit - Payload.leafLimit / 16 }
+
   private static func leafEnd(from start: Int, to limit: Int, key: (Int) -> Bytes) -> Int {
     var end = start
     var bytes = 0
-    while end < limit, end - start < Payload.leafLimit {
+    while end < limit, end - start < builtLeaf {
       bytes += key(end).count
       if bytes > NodeLimits.leafBytes, end - start >= 2 { break }
       end += 1

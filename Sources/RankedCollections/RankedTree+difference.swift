@@ -6,14 +6,28 @@ enum TreeChange<Payload: RankedPayload> {
   case changed(old: ElementReference<Payload>, new: ElementReference<Payload>)
 }
 
-/// An element in one version of a tree.
+/// An element in one version of a tree. The version keeps its leaf alive, which is not counted for every element that is passed on.
 struct ElementReference<Payload: RankedPayload> {
-  var leaf: Node<Payload>
-  var slot: Int
-  var rank: Int
+  private let node: Unmanaged<Node<Payload>>
+  let slot: Int
+  let rank: Int
 
-  var payload: Payload { leaf.payloads[slot] }
-  func withKey<Result>(_ body: (Bytes) throws -> Result) rethrows -> Result { try leaf.keys.withKey(slot, body) }
+  @inline(__always)
+  init(leaf: Node<Payload>, slot: Int, rank: Int) {
+    node = .passUnretained(leaf)
+    (self.slot, self.rank) = (slot, rank)
+  }
+
+  var leaf: Node<Payload> { node.takeUnretainedValue() }
+  var payload: Payload { node._withUnsafeGuaranteedRef { $0.payloads[slot] } }
+}
+
+extension Node {
+  /// Calls `body` with the children, whose references are not counted meanwhile.
+  @inline(__always)
+  fileprivate func withChildren<Result>(_ body: (UnsafeBufferPointer<Unmanaged<Node>>) -> Result) -> Result {
+    children.withUnsafeBytes { body($0.assumingMemoryBound(to: Unmanaged<Node>.self)) }
+  }
 }
 
 extension RankedTree {
@@ -24,14 +38,54 @@ extension RankedTree {
   ///
   /// - Returns: whether the end was reached.
   @discardableResult
-  @inline(__always)
   static func forEachChange(
     from old: RankedTree, to new: RankedTree, _ body: (TreeChange<Payload>) -> Bool
   ) -> Bool {
-    if old.root === new.root { return true }
-    var (left, right, rank) = (old.root, new.root, 0)
-    if let before = old.root, let after = new.root { (left, right, rank) = narrowed(before, after) }
-    var (before, after) = (TreeCursor(left, rank: rank), TreeCursor(right, rank: rank))
+    if let before = old.root, let after = new.root { return forEachChange(from: before, 0, to: after, 0, body) }
+    return walk(TreeCursor(old), TreeCursor(new), body)
+  }
+
+  /// The same of two nodes that stand in the same place of their trees, with the ranks of their first elements.
+  private static func forEachChange(
+    from old: Node<Payload>, _ rank: Int, to new: Node<Payload>, _ otherRank: Int, _ body: (TreeChange<Payload>) -> Bool
+  ) -> Bool {
+    if old === new { return true }
+    if old.isLeaf, new.isLeaf { return forEachLeafChange(from: old, rank, to: new, otherRank, body) }
+    guard old.height == new.height, old.keys.sharesBuffers(with: new.keys) else {
+      return walk(TreeCursor(old, rank: rank), TreeCursor(new, rank: otherRank), body)
+    }
+    // Neither has got or lost a child since they were one node: what belongs below a child does so in both.
+    return old.withChildren { left in
+      new.withChildren { right in
+        var (rank, otherRank, passed) = (rank, otherRank, 0)
+        for index in left.indices where left[index].toOpaque() != right[index].toOpaque() {
+          // Those between are shared.
+          for child in left[passed..<index] {
+            let count = child._withUnsafeGuaranteedRef { $0.count }
+            rank += count
+            otherRank += count
+          }
+          passed = index + 1
+          let isWhole = left[index]._withUnsafeGuaranteedRef { before in
+            right[index]._withUnsafeGuaranteedRef { after in
+              defer {
+                rank += before.count
+                otherRank += after.count
+              }
+              return forEachChange(from: before, rank, to: after, otherRank, body)
+            }
+          }
+          if !isWhole { return false }
+        }
+        return true
+      }
+    }
+  }
+
+  private static func walk(
+    _ before: TreeCursor<Payload>, _ after: TreeCursor<Payload>, _ body: (TreeChange<Payload>) -> Bool
+  ) -> Bool {
+    var (before, after) = (before, after)
     while true {
       skipSame(&before, &after)
       if before.isAtEnd && after.isAtEnd { return true }
@@ -50,30 +104,34 @@ extension RankedTree {
     }
   }
 
-  /// The lowest two nodes that stand in the same place of two trees which share everything besides: for most changes two
-  /// leaves.
+  /// The same of two leaves, most of which is the same.
   ///
-  /// - Returns: the nodes, and the rank of their first elements.
-  private static func narrowed(
-    _ old: Node<Payload>, _ new: Node<Payload>
-  ) -> (old: Node<Payload>, new: Node<Payload>, rank: Int) {
-    var (old, new, rank) = (old, new, 0)
-    while old.height == new.height, !old.isLeaf, let index = onlyDifference(old.children, new.children) {
-      for child in old.children[..<index] { rank += child.count }
-      (old, new) = (old.children[index], new.children[index])
-    }
-    return (old, new, rank)
-  }
-
-  /// The index at which alone two lists of nodes differ, if there is one.
-  private static func onlyDifference(_ old: [Node<Payload>], _ new: [Node<Payload>]) -> Int? {
-    guard old.count == new.count else { return nil }
-    return old.withUnsafeBufferPointer { old in
-      new.withUnsafeBufferPointer { new in
-        guard let first = old.indices.first(where: { old[$0] !== new[$0] }) else { return nil }
-        for later in old.indices.dropFirst(first + 1) where old[later] !== new[later] { return nil }
-        return first
+  private static func forEachLeafChange(
+    from old: Node<Payload>, _ rank: Int, to new: Node<Payload>, _ otherRank: Int, _ body: (TreeChange<Payload>) -> Bool
+  ) -> Bool {
+    var (slot, otherSlot) = (0, 0)
+    let (end, otherEnd) = (old.payloads.count, new.payloads.count)
+    while true {
+      let (same, isSameKey) = sameRun(old, slot, new, otherSlot)
+      slot += same
+      otherSlot += same
+      let order: Int
+      if isSameKey {
+        order = 0
+      } else if slot < end, otherSlot < otherEnd {
+        order = old.keys.withKey(slot) { left in new.keys.withKey(otherSlot) { left.compare($0) } }
+      } else if slot == end, otherSlot == otherEnd {
+        return true
+      } else {
+        order = slot < end ? -1 : 1
       }
+      let before = ElementReference(leaf: old, slot: slot, rank: rank + slot)
+      let after = ElementReference(leaf: new, slot: otherSlot, rank: otherRank + otherSlot)
+      if !body(order < 0 ? .removed(before) : order > 0 ? .inserted(after) : .changed(old: before, new: after)) {
+        return false
+      }
+      if order <= 0 { slot += 1 }
+      if order >= 0 { otherSlot += 1 }
     }
   }
 
@@ -106,19 +164,44 @@ extension RankedTree {
   /// How many elements both sides have the same from here on, within their leaves: most of a leaf that was copied because one
   /// of its elements changed.
   private static func sameRun(_ before: TreeCursor<Payload>, _ after: TreeCursor<Payload>) -> Int {
-    let (slot, otherSlot) = (before.slot, after.slot)
-    return before.withLeaf { old in
-      after.withLeaf { new in
-        let equal = old.keys.equalRun(from: slot, new.keys, from: otherSlot)
-        return old.payloads.withUnsafeBufferPointer { left in
-          new.payloads.withUnsafeBufferPointer { right in
-            var run = 0
-            while run < equal, left[slot + run].isSame(as: right[otherSlot + run]) { run += 1 }
-            return run
-          }
+    before.withLeaf { old in after.withLeaf { new in sameRun(old, before.slot, new, after.slot).count } }
+  }
+
+  /// - Returns: also whether both sides have the same key behind them, so that only their payloads differ.
+  private static func sameRun(
+    _ old: Node<Payload>, _ slot: Int, _ new: Node<Payload>, _ otherSlot: Int
+  ) -> (count: Int, isSameKey: Bool) {
+    let equal = old.keys.equalRun(from: slot, new.keys, from: otherSlot)
+    var run = 0
+    old.payloads.withUnsafeBufferPointer { left in
+      new.payloads.withUnsafeBufferPointer { right in
+        while run < equal {
+          // What is bit by bit the same is the same, and needs no counting of references to be compared.
+          run += sameBits(left, slot + run, right, otherSlot + run, equal - run)
+          if run == equal || !left[slot + run].isSame(as: right[otherSlot + run]) { return }
+          run += 1
         }
       }
     }
+    return (run, run < equal)
+  }
+
+  /// How many payloads from a slot on are bit by bit the same.
+  private static func sameBits(
+    _ left: UnsafeBufferPointer<Payload>, _ slot: Int, _ right: UnsafeBufferPointer<Payload>, _ otherSlot: Int,
+    _ most: Int
+  ) -> Int {
+    let size = MemoryLayout<Payload>.stride
+    let old = UnsafeRawPointer(left.baseAddress! + slot)
+    let new = UnsafeRawPointer(right.baseAddress! + otherSlot)
+    var offset = 0
+    while offset < most * size,
+      old.loadUnaligned(fromByteOffset: offset, as: UInt64.self)
+        == new.loadUnaligned(fromByteOffset: offset, as: UInt64.self)
+    {
+      offset += 8
+    }
+    return offset / size
   }
 
   /// Negative when the old side's element comes first; an ended side comes last.

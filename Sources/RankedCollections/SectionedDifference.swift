@@ -48,13 +48,17 @@ package struct SectionedDifference {
       case .inserted(let section):
         sectionsInserted.append(section.rank)
         rest -= section.payload.rows.count
-      case .changed(let before, let after) where before.payload.label != after.payload.label:
-        sectionsRemoved.append(before.rank)
-        sectionsInserted.append(after.rank)
-        rest -= before.payload.rows.count + after.payload.rows.count
       case .changed(let before, let after):
-        guard let changes = Common(before, after, rest: &rest) else { return false }
-        if !changes.isEmpty { common.append(changes) }
+        let (left, right) = (before.payload, after.payload)
+        if left.label == right.label {
+          var changes = Common(oldSection: before.rank, newSection: after.rank)
+          if !changes.add(from: left.rows, to: right.rows, rest: &rest) { return false }
+          if !changes.isEmpty { common.append(changes) }
+        } else {
+          sectionsRemoved.append(before.rank)
+          sectionsInserted.append(after.rank)
+          rest -= left.rows.count + right.rows.count
+        }
       }
       return rest >= 0
     }
@@ -63,21 +67,21 @@ package struct SectionedDifference {
 }
 
 extension SectionedDifference.Common {
-  fileprivate init?(_ old: ElementReference<Section>, _ new: ElementReference<Section>, rest: inout Int) {
-    oldSection = old.rank
-    newSection = new.rank
-    let isWhole = RankedTree.forEachChange(from: old.payload.rows, to: new.payload.rows) { change in
+  /// - Parameter rest: how many rows may differ yet.
+  /// - Returns: false when more do.
+  fileprivate mutating func add(
+    from old: RankedTree<RowStamp>, to new: RankedTree<RowStamp>, rest: inout Int
+  ) -> Bool {
+    RankedTree.forEachChange(from: old, to: new) { change in
       switch change {
-      case .removed(let row): removed.append(.init(row, section: old.rank))
-      case .inserted(let row): inserted.append(.init(row, section: new.rank))
+      case .removed(let row): removed.append(.init(row, section: oldSection))
+      case .inserted(let row): inserted.append(.init(row, section: newSection))
       case .changed(let before, let after):
-        restamped.append(
-          .init(old: .init(before, section: old.rank), new: .init(after, section: new.rank)))
+        restamped.append(.init(old: .init(before, section: oldSection), new: .init(after, section: newSection)))
       }
       rest -= 1
       return rest >= 0
     }
-    if !isWhole { return nil }
   }
 }
 

@@ -37,6 +37,10 @@ package struct SectionedTree {
     package func withIdentity<Result>(_ body: (Bytes) throws -> Result) rethrows -> Result {
       try leaf.withIdentity(slot, body)
     }
+
+    package func hasSameIdentity(as other: Row) -> Bool {
+      leaf.withIdentity(slot) { left in other.leaf.withIdentity(other.slot) { left.equals($0) } }
+    }
   }
 
   /// A section's label, its number of rows, and the offset of its first. O(log n).

@@ -51,11 +51,25 @@ package struct SectionedTreeEditor {
   package mutating func put(section: Bytes, label: Bytes, entry: Bytes, stamp: RowStamp) {
     let identity = RankedEntry.identity(of: entry)
     let hash = IdentityIndex.hash(identity)
-    if let place = place(identity, hash) {
-      if place.isAt(entry, section) { return restamp(place, label, stamp) }
-      remove(place, hash)
+    if let slot = slot(of: entry, section, hash, otherThan: (stamp, label)) {
+      if let slot { restamp(entry, slot, section, label, stamp) }
+      return
     }
+    if let place = place(identity, hash) { remove(place, hash) }
     insertNew(section, label, entry, stamp, hash)
+  }
+
+  /// Where a row stands in its leaf, if it has the same entry in the same section already.
+  ///
+  /// - Returns: nil: it is elsewhere, or new. Nil within: it is there, and does not differ.
+  private func slot(
+    of entry: Bytes, _ section: Bytes, _ hash: UInt32, otherThan row: (stamp: RowStamp, label: Bytes)
+  ) -> Int?? {
+    guard let (leaf, slot, known) = index.find(RankedEntry.identity(of: entry), hash: hash),
+      known.bytes.withUnsafeBytes({ $0.equals(section) }), leaf.keys.withKey(slot, { $0.equals(entry) })
+    else { return nil }
+    let isSame = leaf.payloads[slot] == row.stamp && !labels(entry, section, otherThan: row.label)
+    return .some(isSame ? nil : slot)
   }
 
   /// Where a row stands. It has no reference to the leaf, which would make that look shared when it is changed.
@@ -63,17 +77,11 @@ package struct SectionedTreeEditor {
     let entry: [UInt8]
     let leafID: UInt32
     let section: SectionKey
-    let stamp: RowStamp
-
-    func isAt(_ entry: Bytes, _ section: Bytes) -> Bool {
-      self.entry.withUnsafeBytes { $0.equals(entry) } && self.section.bytes.withUnsafeBytes { $0.equals(section) }
-    }
   }
 
   private func place(_ identity: Bytes, _ hash: UInt32) -> Place? {
     guard let (leaf, slot, section) = index.find(identity, hash: hash) else { return nil }
-    return Place(
-      entry: leaf.keys.withKey(slot) { Array($0) }, leafID: leaf.leafID, section: section, stamp: leaf.payloads[slot])
+    return Place(entry: leaf.keys.withKey(slot) { Array($0) }, leafID: leaf.leafID, section: section)
   }
 
   private mutating func remove(_ place: Place, _ hash: UInt32) {
@@ -115,24 +123,21 @@ package struct SectionedTreeEditor {
     if isFirst, !staleSections.isEmpty { staleSections.remove(Array(section)) }
   }
 
-  private mutating func restamp(_ place: Place, _ label: Bytes, _ stamp: RowStamp) {
-    place.section.bytes.withUnsafeBytes { section in
-      let isRelabelled = labels(place, section, otherThan: label)
-      if place.stamp == stamp, !isRelabelled { return }
-      place.entry.withUnsafeBytes { entry in
-        tree.sections.update(section) { payload in
-          payload.rows.insert(entry, stamp, observer: &index)
-          if isRelabelled { payload.label = Array(label) }
-        }
+  /// - Parameter slot: of the row in its leaf.
+  private mutating func restamp(_ entry: Bytes, _ slot: Int, _ section: Bytes, _ label: Bytes, _ stamp: RowStamp) {
+    tree.sections.update(section) { payload in
+      Node.restamp(entry, slot, stamp, in: &payload.rows.root!, observer: &index)
+      if !payload.label.withUnsafeBytes({ $0.equals(label) }), payload.rows.isFirst(entry) {
+        payload.label = Array(label)
       }
     }
   }
 
   /// Whether a row is the first of its section, whose label is another than its own.
-  private func labels(_ place: Place, _ section: Bytes, otherThan label: Bytes) -> Bool {
+  private func labels(_ entry: Bytes, _ section: Bytes, otherThan label: Bytes) -> Bool {
     guard let (leaf, slot) = tree.sections.find(section) else { return false }
     if leaf.payloads[slot].label.withUnsafeBytes({ $0.equals(label) }) { return false }
-    return place.entry.withUnsafeBytes { leaf.payloads[slot].rows.isFirst($0) }
+    return leaf.payloads[slot].rows.isFirst(entry)
   }
 
   /// Asks for the labels of sections whose first row has changed since the last call.

@@ -14,6 +14,12 @@ package struct ConcernedUnits {
     columns.reserveCapacity(count)
   }
 
+  /// Those that have numbers already, with the columns by number.
+  package init(_ numbers: IdentityNumbers, _ columns: [ColumnSet]) {
+    self.numbers = numbers
+    self.columns = columns
+  }
+
   package var count: Int { columns.count }
   package var isEmpty: Bool { columns.isEmpty }
 

@@ -17,10 +17,10 @@ import Synchronization
 /// mutable state here: the other bounds of what runs at present.
 package final class Deadline {
   /// How many more looks at the bounds there may be.
-  private var looks = Int.max
-  private var interruption: Interruption?
+  @exclusivity(unchecked) private var looks = Int.max
+  @exclusivity(unchecked) private var interruption: Interruption?
   /// When the thread last let others run.
-  private var yielded: UInt64 = 0
+  @exclusivity(unchecked) private var yielded: UInt64 = 0
   /// Nanoseconds.
   private static let yieldInterval: UInt64 = 200_000
 

@@ -2,7 +2,12 @@ import LiveQuery
 import RankedCollections
 
 /// Takes apart the row that a statement stands on; its buffers are used again for every row.
-struct ReadRow {
+///
+/// A class, for a structure of so many parts would be copied for whoever is given it. As in `Node`, accesses are not looked at
+/// for overlaps at run time.
+///
+/// Owner: the thread that runs the statement.
+final class ReadRow {
   /// A column of the statement, and how its values sort.
   private typealias Field = (column: Int, order: FieldOrder)
 
@@ -17,14 +22,14 @@ struct ReadRow {
   /// The result's columns.
   private let contents: Range<Int>
   /// Those of the statement in the row that it stands on, each read once; borrowed from SQLite, and used within `read` alone.
-  private var values: [PackedValue]
+  @exclusivity(unchecked) private var values: [PackedValue]
 
-  private(set) var sectionKey: [UInt8] = []
-  private var entry = RankedEntry()
+  @exclusivity(unchecked) private(set) var sectionKey: [UInt8] = []
+  @exclusivity(unchecked) private var entry = RankedEntry()
   /// The unit, when the query's key is another.
-  private(set) var unit: [UInt8] = []
-  private(set) var stamp = RowStamp(0)
-  private var label = PackedValues()
+  @exclusivity(unchecked) private(set) var unit: [UInt8] = []
+  @exclusivity(unchecked) private(set) var stamp = RowStamp(0)
+  @exclusivity(unchecked) private var label = PackedValues()
 
   /// The label of the one section of a query without sections.
   static let onlySection: PackedValues = {
@@ -63,7 +68,7 @@ struct ReadRow {
   func appendContents(to packed: inout PackedValues) { for column in contents { packed.append(values[column]) } }
 
   /// Reads what an editor needs.
-  mutating func readWhole(_ statement: PreparedStatement) {
+  func readWhole(_ statement: PreparedStatement) {
     read(statement)
     guard section != nil else { return }
     label.removeAll()
@@ -89,7 +94,7 @@ struct ReadRow {
     }
   }
 
-  mutating func read(_ statement: PreparedStatement) {
+  func read(_ statement: PreparedStatement) {
     // Text in UTF-16 is read for keys first: reading it as UTF-8 converts it where SQLite keeps it.
     let isShared = encoding == .utf8
     if isShared { readValues(statement) }
@@ -109,12 +114,12 @@ struct ReadRow {
     stamp = RowStamp(hash)
   }
 
-  private mutating func readValues(_ statement: PreparedStatement) {
+  private func readValues(_ statement: PreparedStatement) {
     for column in values.indices { values[column] = statement.value(column) }
   }
 
   /// Calls `body` with the identity of the row that the statement stands on, and reads nothing else of it.
-  mutating func withIdentity<Result>(
+  func withIdentity<Result>(
     of statement: PreparedStatement, _ body: (Bytes) throws -> Result
   ) rethrows -> Result {
     let encoding = encoding

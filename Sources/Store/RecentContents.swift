@@ -11,11 +11,20 @@ struct RecentContents {
 
   /// A tick of more than this looks some rows up twice.
   private static let byteLimit = 1 << 20
+  /// What is kept room for: thousands of lists may each have some.
+  private static let (keptCount, keptBytes) = (8, 1 << 10)
 
   var isEmpty: Bool { numbers.isEmpty }
 
+  /// Keeps the room of a small tick for the next one.
   mutating func removeAll() {
-    if !isEmpty { self = RecentContents() }
+    if isEmpty { return }
+    guard rows.byteCount <= RecentContents.keptBytes, numbers.count <= RecentContents.keptCount else {
+      self = RecentContents()
+      return
+    }
+    rows.removeAll()
+    numbers.removeAll()
   }
 
   /// For about `count` rows.
@@ -26,12 +35,19 @@ struct RecentContents {
   /// - Returns: false when there was one of this identity: that is kept.
   @discardableResult
   mutating func keep(_ identity: Bytes, _ row: ReadRow) -> Bool {
-    if isEmpty { rows = PackedRows(columnCount: row.columnCount) }
+    if isEmpty, rows.columnCount != row.columnCount { rows = PackedRows(columnCount: row.columnCount) }
     let (number, isNew) = numbers.insert(identity)
     if isNew, number == rows.count, rows.byteCount <= RecentContents.byteLimit {
       rows.appendRow { row.appendContents(to: &$0) }
     }
     return isNew
+  }
+
+  /// The contents of rows, where they are just those that were kept, in the same order: as of a tick that changed one.
+  func all(_ wanted: [SectionedTree.Row]) -> PackedRows? {
+    guard !isEmpty, wanted.count == rows.count, rows.count == numbers.count else { return nil }
+    for (number, row) in wanted.enumerated() where numbers.number(of: row) != number { return nil }
+    return rows
   }
 
   /// - Returns: whether the row was kept, and is in `packed` now.

@@ -19,7 +19,7 @@ extension ResultReader {
   /// - Returns: as many rows, in the same order.
   /// - Complexity: O(rows × log n).
   package func contents(
-    of rows: some Collection<SectionedTree.Row>, in tree: SectionedTree
+    of rows: [SectionedTree.Row], in tree: SectionedTree
   ) throws(FreshetError) -> PackedRows {
     if plan.isRefetched {
       var packed = PackedRows(columnCount: plan.columns.count)
@@ -27,6 +27,7 @@ extension ResultReader {
       return packed
     }
     try checkSnapshot()
+    if let packed = recent.all(rows) { return packed }
     let left = time.left(at: monotonicNanoseconds())
     if left == 0 { throw FreshetError(.timeout, "reading the query's rows takes too long: ask for fewer, and later") }
     let budget = Budget.begin(nanoseconds: left)
@@ -41,7 +42,7 @@ extension ResultReader {
     } catch { throw failure(error) }
   }
 
-  private func look(up rows: some Collection<SectionedTree.Row>) throws -> PackedRows {
+  private func look(up rows: [SectionedTree.Row]) throws -> PackedRows {
     var packed = PackedRows(columnCount: plan.columns.count)
     let columns = contentColumns
     for place in rows where !recent.append(place, to: &packed) {
@@ -73,7 +74,7 @@ extension ResultReader {
     bind()
     let scan = statements.scan
     defer { scan.reset() }
-    var row = ReadRow(plan, seed: 0, encoding: statements.encoding)
+    let row = ReadRow(plan, seed: 0, encoding: statements.encoding)
     var packed = PackedRows(columnCount: plan.columns.count, count: wanted.count)
     let columns = contentColumns
     var found = 0

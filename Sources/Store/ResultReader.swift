@@ -6,17 +6,17 @@ package import RankedCollections
 ///
 /// Owner: the follower's thread; to be used inside its read transaction.
 ///
-/// Mutable state: the row being read (`row`), overwritten by every row; `recent`, what the last `refresh` read, for queries whose
+/// Mutable state: the row being read (in `row`), overwritten by every row; `recent`, what the last `refresh` read, for queries whose
 /// key is their unit; `memory`, what it knows of the newest result.
 package final class ResultReader {
   let statements: ResultStatements
   var plan: ResultPlan { statements.plan }
   private let parameters: [SQLValue]
   private let seed: UInt64
-  var row: ReadRow
-  var recent = RecentContents()
+  let row: ReadRow
+  @exclusivity(unchecked) var recent = RecentContents()
   /// Of the last whole result: another thread's reader may have made it.
-  package var memory = ReaderMemory()
+  @exclusivity(unchecked) package var memory = ReaderMemory()
   /// In which columns the last `fetch` found rows changed, by identity; nil: it made a tree of its own, sharing nothing with
   /// the one before, or did not compare.
   package private(set) var changes: ConcernedUnits?
@@ -38,7 +38,7 @@ package final class ResultReader {
 
   let limits: Limits
   /// For the contents of rows.
-  var time: TimeAccount
+  @exclusivity(unchecked) var time: TimeAccount
 
   /// - Parameter seed: of the stamps; another one in every process, so that nobody can make rows that agree.
   package init(_ statements: ResultStatements, parameters: [SQLValue], seed: UInt64, limits: Limits) {
@@ -74,7 +74,7 @@ package final class ResultReader {
     // Not the reader's own, and the plan once for all rows: what this loop touches is touched for every row.
     let plan = plan
     let firstColumn = plan.firstColumn
-    var row = ReadRow(plan, seed: seed, encoding: statements.encoding)
+    let row = ReadRow(plan, seed: seed, encoding: statements.encoding)
     let isRefetched = plan.isRefetched
     let hasKeyUnit = plan.unit?.isKey ?? false
     var builder = SectionedTreeBuilder(

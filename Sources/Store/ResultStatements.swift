@@ -12,13 +12,13 @@ package final class ResultStatements {
   let alongside: [PreparedStatement]
   /// Statements of the same parameters that somebody else runs.
   private var others: [PreparedStatement] = []
-  private var owner: ObjectIdentifier?
+  @exclusivity(unchecked) private var owner: ObjectIdentifier?
   /// Whether the connection is closed, and with it the statements.
-  private(set) var isClosed = false
+  @exclusivity(unchecked) private(set) var isClosed = false
   private let connection: OpaquePointer
   /// Looks up `batchSize` units at once.
-  private(set) var batch: PreparedStatement?
-  private var mayBatch = true
+  @exclusivity(unchecked) private(set) var batch: PreparedStatement?
+  @exclusivity(unchecked) private var mayBatch = true
 
   package init(
     _ plan: ResultPlan, connection: OpaquePointer, encoding: TextEncoding

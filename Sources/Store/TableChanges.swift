@@ -1,8 +1,11 @@
 package import ChangeCapture
 package import LiveQuery
+package import RankedCollections
 
 /// What changed in one table since the last tick, row by row.
-package struct TableChanges {
+///
+/// A class, for several ask for it at every tick. It does not change once it is made.
+package final class TableChanges {
   package struct RowChange {
     /// Columns that may have changed; all when the row came or went.
     package var columns: ColumnMask
@@ -17,17 +20,20 @@ package struct TableChanges {
     }
   }
 
-  /// By encoded key.
-  package private(set) var rows: [[UInt8]: RowChange] = [:]
+  /// The encoded keys of the rows that changed.
+  @exclusivity(unchecked) package private(set) var keys: IdentityNumbers
+  /// By the key's number.
+  @exclusivity(unchecked) package private(set) var rows: [RowChange] = []
   /// Rows as they were, of those that were there.
-  package private(set) var old: [FormerRow] = []
+  @exclusivity(unchecked) package private(set) var old: [FormerRow] = []
   private let delta: TableDelta
   private let storage: TableStorage
   private let remembered: [Int]
 
   /// A row that is gone, or was another one.
   package struct FormerRow {
-    package let key: [UInt8]
+    /// The number of its key.
+    fileprivate let key: Int
     fileprivate let row: TableDelta.Row
     /// Columns in which it was another one; all when it is gone.
     package var columns: ColumnMask { ColumnMask(rawValue: row.columns) }
@@ -41,19 +47,34 @@ package struct TableChanges {
     self.delta = delta
     self.storage = storage
     self.remembered = remembered
+    keys = IdentityNumbers(reserving: delta.rows.count)
     rows.reserveCapacity(delta.rows.count)
-    for row in delta.rows { note(row) }
+    guard storage.keyFields == nil else {
+      for row in delta.rows { note(row) }
+      return
+    }
+    var key: [UInt8] = []
+    for row in delta.rows {
+      key.removeAll(keepingCapacity: true)
+      KeyEncoder.append(PackedValue.integer(row.rowid), .identity, to: &key)
+      let columns = ColumnMask(rawValue: row.columns)
+      let wasThere = row.kind != .insert
+      note(key, columns, wasThere ? columns : .none, wasThere ? row : nil)
+    }
   }
 
-  private mutating func note(_ row: TableDelta.Row) {
+  private init(ofAllColumns changes: TableChanges) {
+    (keys, old, delta) = (changes.keys, changes.old, changes.delta)
+    (storage, remembered, isKnown) = (changes.storage, changes.remembered, changes.isKnown)
+    rows = changes.rows.map { RowChange(columns: .all, oldColumns: $0.oldColumns == .none ? .none : .all) }
+  }
+
+  /// A row whose key is not the rowid.
+  private func note(_ row: TableDelta.Row) {
     let wasThere = row.kind != .insert
     let columns = ColumnMask(rawValue: row.columns)
     let oldColumns = wasThere ? columns : .none
-    guard let keyFields = storage.keyFields else {
-      var key: [UInt8] = []
-      KeyEncoder.append(PackedValue.integer(row.rowid), .identity, to: &key)
-      return note(key, columns, oldColumns, wasThere ? row : nil)
-    }
+    guard let keyFields = storage.keyFields else { return }
     if storage.table.layout.isWithoutRowid {
       if let key = key(row.key, keyFields) { note(key, columns, oldColumns, wasThere ? row : nil) }
       return
@@ -68,15 +89,16 @@ package struct TableChanges {
     if let now { note(now, changed, .none, nil) }
   }
 
-  private mutating func note(_ key: [UInt8], _ columns: ColumnMask, _ oldColumns: ColumnMask, _ former: TableDelta.Row?)
-  {
-    if let former { old.append(FormerRow(key: key, row: former)) }
-    rows[key, default: .none].add(columns: columns, oldColumns: oldColumns)
+  private func note(_ key: [UInt8], _ columns: ColumnMask, _ oldColumns: ColumnMask, _ former: TableDelta.Row?) {
+    let (number, isNew) = key.withUnsafeBytes { keys.insert($0) }
+    if isNew { rows.append(.none) }
+    rows[number].add(columns: columns, oldColumns: oldColumns)
+    if let former { old.append(FormerRow(key: number, row: former)) }
   }
 
   /// The encoded key out of packed fields, each at a place among them; nil (and nothing is known any more) when a value is
   /// not told.
-  private mutating func key(_ range: Range<Int>, _ places: [Int?]) -> [UInt8]? {
+  private func key(_ range: Range<Int>, _ places: [Int?]) -> [UInt8]? {
     var key: [UInt8] = []
     let isWhole = delta.withFields(range) { fields in
       let values = Array(fields)
@@ -96,15 +118,17 @@ package struct TableChanges {
   package var count: Int { rows.count }
 
   /// The same, as if all columns had changed.
-  package var ofAllColumns: TableChanges {
-    var changes = self
-    changes.rows = rows.mapValues { RowChange(columns: .all, oldColumns: $0.oldColumns == .none ? .none : .all) }
-    return changes
-  }
+  package var ofAllColumns: TableChanges { TableChanges(ofAllColumns: self) }
+
+  /// Calls `body` with the encoded key of a row, by its number.
+  package func withKey(_ number: Int, _ body: (Bytes) -> Void) { keys.withIdentity(number, body) }
+
+  /// Calls `body` with the encoded key of a row as it was.
+  package func withKey(of former: FormerRow, _ body: (Bytes) -> Void) { withKey(former.key, body) }
 
   /// Whether any row changed in these columns, came or went.
   package func meets(_ columns: ColumnMask) -> Bool {
-    rows.values.contains { $0.columns == .all || $0.columns.intersects(columns) }
+    rows.contains { $0.columns == .all || $0.columns.intersects(columns) }
   }
 
   /// Calls `body` with the former values of columns and the places of these in `columns`; text is in the database's own

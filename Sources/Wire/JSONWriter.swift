@@ -96,8 +96,17 @@ package struct JSONWriter: ~Copyable {
     close(UInt8(ascii: "}"))
   }
 
-  /// A member's name; its value is written next.
-  package mutating func name(_ name: String) {
+  /// A member's name, in which there is nothing that JSON escapes; its value is written next.
+  package mutating func name(_ name: StaticString) {
+    separate()
+    append("\"")
+    append(name)
+    append("\":")
+    needsComma = false
+  }
+
+  /// A name that somebody else chose.
+  package mutating func name(escaping name: String) {
     string(name)
     append(UInt8(ascii: ":"))
     needsComma = false
@@ -125,25 +134,24 @@ package struct JSONWriter: ~Copyable {
 
   /// A member that needs no escaping.
   mutating func member(_ name: StaticString, _ value: StaticString) {
+    self.name(name)
     separate()
     append("\"")
-    append(name)
-    append("\":\"")
     append(value)
     append("\"")
   }
 
-  package mutating func member(_ name: String, _ value: Int) {
+  package mutating func member(_ name: StaticString, _ value: Int) {
     self.name(name)
     integer(value)
   }
 
-  package mutating func member(_ name: String, _ value: String) {
+  package mutating func member(_ name: StaticString, _ value: String) {
     self.name(name)
     string(value)
   }
 
-  package mutating func member(_ name: String, _ value: Bool) {
+  package mutating func member(_ name: StaticString, _ value: Bool) {
     self.name(name)
     bool(value)
   }

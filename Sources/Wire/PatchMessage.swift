@@ -63,7 +63,7 @@ package struct PatchMessage {
 extension JSONWriter {
   /// A member that is absent when empty.
   fileprivate mutating func list<Element>(
-    _ name: String, _ elements: [Element], _ body: (inout JSONWriter, Element) -> Void
+    _ name: StaticString, _ elements: [Element], _ body: (inout JSONWriter, Element) -> Void
   ) {
     if elements.isEmpty { return }
     self.name(name)

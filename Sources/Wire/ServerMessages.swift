@@ -107,7 +107,12 @@ extension ServerMessage {
       object.member("server", server)
       object.member("epoch", epoch)
       object.name("limits")
-      object.object { for (name, value) in limits { $0.member(name, value) } }
+      object.object {
+        for (name, value) in limits {
+          $0.name(escaping: name)
+          $0.integer(value)
+        }
+      }
     }
   }
 }
@@ -168,7 +173,7 @@ extension JSONWriter {
     member("offset", offset)
   }
 
-  mutating func strings(_ name: String, _ values: [String]) {
+  mutating func strings(_ name: StaticString, _ values: [String]) {
     self.name(name)
     array { for value in values { $0.string(value) } }
   }
@@ -180,17 +185,17 @@ extension JSONWriter {
     }
   }
 
-  mutating func member(_ name: String, _ values: [NamedValue]) {
+  mutating func member(_ name: StaticString, _ values: [NamedValue]) {
     self.name(name)
     object {
       for value in values {
-        $0.name(value.name)
+        $0.name(escaping: value.name)
         $0.value(value.value)
       }
     }
   }
 
-  mutating func member(_ name: String, _ window: Window) {
+  mutating func member(_ name: StaticString, _ window: Window) {
     self.name(name)
     object {
       $0.member("offset", window.offset)
@@ -212,7 +217,7 @@ extension JSONWriter {
     member("fatal", isFatal)
   }
 
-  mutating func member(_ name: String, _ rows: PackedRows, _ range: Range<Int>, _ layout: RowLayout) {
+  mutating func member(_ name: StaticString, _ rows: PackedRows, _ range: Range<Int>, _ layout: RowLayout) {
     self.name(name)
     array { list in rows.forEachRow(in: range) { list.row(&$0, layout) } }
   }
@@ -264,7 +269,7 @@ extension JSONWriter {
         for (column, name) in layout.columns.enumerated() {
           let value = reader.next()
           guard changed.contains(column) else { continue }
-          $0.name(name)
+          $0.name(escaping: name)
           $0.value(value)
         }
       }

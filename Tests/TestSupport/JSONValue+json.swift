@@ -20,7 +20,7 @@ extension JSONValue {
     case .object(let members):
       writer.object { object in
         for (name, value) in members.sorted(by: { $0.key < $1.key }) {
-          object.name(name)
+          object.name(escaping: name)
           value.write(to: &object)
         }
       }

@@ -27,21 +27,21 @@ package final class ChangeCapture {
   private let packer: RowPacker
   private let reader = FrameReader()
   private let pages: SnapshotPages<DatabaseFile, DatabaseFile>
-  private var index: SharedIndex?
+  @exclusivity(unchecked) private var index: SharedIndex?
   /// The header before the transaction began, as it was and as it was read.
-  private var noted: SharedIndex.NotedHeader?
+  @exclusivity(unchecked) private var noted: SharedIndex.NotedHeader?
   /// That of the state seen last.
-  private var seenHeader: SharedIndex.NotedHeader?
-  private var candidate: WALIndexHeader?
+  @exclusivity(unchecked) private var seenHeader: SharedIndex.NotedHeader?
+  @exclusivity(unchecked) private var candidate: WALIndexHeader?
   /// The state that the transaction sees.
-  private var current = FileState.unknown
-  private var seen = FileState.unknown
+  @exclusivity(unchecked) private var current = FileState.unknown
+  @exclusivity(unchecked) private var seen = FileState.unknown
   /// Of the schema that was read last; nil: it is to be read again.
-  private var schemaCookie: UInt32?
-  private var tables: [Int: FollowedTable] = [:]
-  private var numberOfName: [String: Int] = [:]
-  private var nextNumber = 0
-  package private(set) var statistics = CaptureStatistics()
+  @exclusivity(unchecked) private var schemaCookie: UInt32?
+  @exclusivity(unchecked) private var tables: [Int: FollowedTable] = [:]
+  @exclusivity(unchecked) private var numberOfName: [String: Int] = [:]
+  @exclusivity(unchecked) private var nextNumber = 0
+  @exclusivity(unchecked) package private(set) var statistics = CaptureStatistics()
 
   /// - Parameter connection: an `sqlite3 *` that stays open for as long as this is used.
   package init(_ connection: OpaquePointer, _ settings: Settings = Settings(), hasher: PayloadHasher = PayloadHasher())
@@ -302,8 +302,7 @@ package final class ChangeCapture {
   private func collect(_ tick: inout CapturedTick) {
     for table in tables.values where !table.delta.isEmpty {
       statistics.rows += table.delta.rows.count
-      tick.deltas.append((table.number, table.delta))
-      table.delta = TableDelta()
+      tick.deltas.append((table.number, table.takeDelta()))
     }
   }
 

@@ -5,12 +5,14 @@ final class FollowedTable {
   let number: Int
   let name: String
   /// Nil while there is no such table.
-  private(set) var table: CapturedTable?
-  private(set) var summary: TableSummary
+  @exclusivity(unchecked) private(set) var table: CapturedTable? { didSet { isThere = table != nil } }
+  /// Whether there is `table`, which is large to look at.
+  @exclusivity(unchecked) private var isThere = true
+  @exclusivity(unchecked) private(set) var summary: TableSummary
   /// What changed in the tick that is being taken.
-  var delta = TableDelta()
+  @exclusivity(unchecked) var delta = TableDelta()
   /// It cannot be read in the present state of the file.
-  private(set) var isBroken = false
+  @exclusivity(unchecked) private(set) var isBroken = false
   private let packer: RowPacker
 
   init(number: Int, _ table: CapturedTable, remembering fields: [Int], _ packer: RowPacker) {
@@ -64,9 +66,16 @@ final class FollowedTable {
   }
 
   func apply<Source: PageSource>(_ changed: [UInt32], _ source: Source) throws(Doubt) {
-    if table == nil { return }
+    if !isThere { return }
     isBroken = false
     try summary.apply(changed, source, into: &delta)
+  }
+
+  /// What changed in the tick that is being taken; from now on nothing has.
+  func takeDelta() -> TableDelta {
+    var taken = TableDelta()
+    swap(&taken, &delta)
+    return taken
   }
 
   /// The answer to every doubt; when even that fails the table is read anew, and any row may have changed.

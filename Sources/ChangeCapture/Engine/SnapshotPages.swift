@@ -55,6 +55,8 @@ final class SnapshotPages<Database: ByteSource, WAL: ByteSource>: PageSource {
   func take(_ reader: FrameReader, rest: [UInt32], isNewGeneration: Bool) {
     if isNewGeneration { newestFrame.removeAll(keepingCapacity: true) }
     frames = reader
+    // SQLite writes the pages of a commit in ascending order: one commit needs no sorting.
+    if rest.isEmpty, reader.pagesAscend { return takeAscending(reader) }
     // Frames are in order, so the last of a page comes last.
     var entries = reader.frames.map { (page: $0.page, number: $0.number, image: $0.image) }
     entries += rest.map { (page: $0, number: 0, image: -1) }
@@ -66,6 +68,14 @@ final class SnapshotPages<Database: ByteSource, WAL: ByteSource>: PageSource {
       formerFrames.append(newestFrame[entry.page] ?? 0)
     }
     for frame in reader.frames { newestFrame[frame.page] = frame.number }
+  }
+
+  private func takeAscending(_ reader: FrameReader) {
+    for frame in reader.frames {
+      changed.append(frame.page)
+      images.append(frame.image)
+      formerFrames.append(newestFrame.updateValue(frame.number, forKey: frame.page) ?? 0)
+    }
   }
 
   /// The state has been read. What is backfilled stays in the database file: later checkpoints of this generation start behind.

@@ -10,9 +10,9 @@
 ///
 /// Owner: the thread that follows the file.
 package final class ByteBuffer {
-  private(set) var start: UnsafeMutableRawPointer
-  private var capacity: Int
-  private(set) var count = 0
+  @exclusivity(unchecked) private(set) var start: UnsafeMutableRawPointer
+  @exclusivity(unchecked) private var capacity: Int
+  @exclusivity(unchecked) private(set) var count = 0
 
   package init(capacity: Int = 4_096) {
     self.capacity = capacity

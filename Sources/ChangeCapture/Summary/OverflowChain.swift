@@ -10,9 +10,9 @@ struct OverflowChain {
 
 /// The overflow chains of one table.
 final class ChainTable {
-  private var chains: [UInt32: OverflowChain] = [:]
+  @exclusivity(unchecked) private var chains: [UInt32: OverflowChain] = [:]
   /// From each page of a chain to the first one.
-  private var firstOfPage: [UInt32: UInt32] = [:]
+  @exclusivity(unchecked) private var firstOfPage: [UInt32: UInt32] = [:]
 
   var isEmpty: Bool { chains.isEmpty }
 

@@ -49,27 +49,47 @@ struct RowCursor {
     hasFields = !layout.remembered.isEmpty
   }
 
-  /// Passes over the rows that both have alike from here on, which stand on rows of one rowid or before the first.
+  /// Passes over the rows that both have alike from here on, which stand on rows of one rowid or before the first. Where that is
+  /// all rows, neither stands on one afterwards.
   @inline(__always)
   static func skipEqual(_ left: inout RowCursor, _ right: inout RowCursor) {
     if left.hasKeys || left.hasFields { return }
-    var (one, other) = (left.cursor, right.cursor)
-    var rowid = left.row.rowid
-    var count: Int32 = 0
-    // Most rows are 1 to 63 behind the one before: nine bytes.
-    while one + 9 <= left.end, other + 9 <= right.end, one.byte(0) < 0x80, one.byte(0) == other.byte(0),
-      one.loadUnaligned(fromByteOffset: 1, as: UInt64.self) == other.loadUnaligned(fromByteOffset: 1, as: UInt64.self)
-    {
-      rowid &+= unzigzag(UInt64(one.byte(0)))
-      count &+= 1
-      one += 9
-      other += 9
+    var one = left.cursor
+    let (count, otherCount) = (left.end - one, right.end - right.cursor)
+    let equal = equalBytes(one, right.cursor, min(count, otherCount))
+    if equal == count, equal == otherCount {
+      (left.cursor, right.cursor) = (left.end, right.end)
+      return
     }
-    (left.cursor, right.cursor) = (one, other)
+    let end = one + equal
+    var rowid = left.row.rowid
+    var passed: Int32 = 0
+    // Most rows are 1 to 63 behind the one before: nine bytes.
+    while one + 9 <= end, one.byte(0) < 0x80 {
+      rowid &+= unzigzag(UInt64(one.byte(0)))
+      passed &+= 1
+      one += 9
+    }
+    right.cursor += one - left.cursor
+    left.cursor = one
     left.row.rowid = rowid
     right.row.rowid = rowid
-    left.row.ordinal &+= count
-    right.row.ordinal &+= count
+    left.row.ordinal &+= passed
+    right.row.ordinal &+= passed
+  }
+
+  /// How many bytes two runs begin with alike.
+  @inline(__always)
+  private static func equalBytes(_ left: UnsafeRawPointer, _ right: UnsafeRawPointer, _ most: Int) -> Int {
+    var equal = 0
+    while equal &+ 8 <= most,
+      left.loadUnaligned(fromByteOffset: equal, as: UInt64.self)
+        == right.loadUnaligned(fromByteOffset: equal, as: UInt64.self)
+    {
+      equal &+= 8
+    }
+    while equal < most, left.byte(equal) == right.byte(equal) { equal &+= 1 }
+    return equal
   }
 
   /// - Returns: false at the end.

@@ -49,26 +49,35 @@ final class SummaryNode: ManagedBuffer<SummaryNode.Header, UInt8> {
   }
 
   var parent: UInt32 {
-    get { header.parent }
-    set { header.parent = newValue }
+    get { withHeader { $0.parent } }
+    set { withHeader { $0.parent = newValue } }
   }
-  var kind: Kind { header.kind }
-  var children: [UInt32] { header.links?.children ?? [] }
-  var chains: [UInt32] { header.links?.chains ?? [] }
+  var kind: Kind { withHeader { $0.kind } }
+  var rowCount: Int { withHeader { Int($0.rowCount) } }
+  var children: [UInt32] { withHeader { $0.links?.children } ?? [] }
+  var chains: [UInt32] { withHeader { $0.links?.chains } ?? [] }
+
+  /// Without the check for overlapping accesses that `header` has.
+  @inline(__always)
+  private func withHeader<Result>(_ body: (inout Header) -> Result) -> Result {
+    withUnsafeMutablePointerToHeader { body(&$0.pointee) }
+  }
 
   /// The packed rows; valid for as long as the node is held.
+  @inline(__always)
   var bytes: UnsafeRawBufferPointer {
-    let count = Int(header.length)
-    return withUnsafeMutablePointerToElements { UnsafeRawBufferPointer(start: $0, count: count) }
+    withUnsafeMutablePointers { header, elements in
+      UnsafeRawBufferPointer(start: elements, count: Int(header.pointee.length))
+    }
   }
 
   func hasSameRows(as other: SummaryNode) -> Bool {
-    header.rowCount == other.header.rowCount && bytes.hasSameBytes(as: other.bytes)
+    rowCount == other.rowCount && bytes.hasSameBytes(as: other.bytes)
   }
 
   /// About what the node takes, its entry in the table of pages included.
   var byteCount: Int {
-    let links = header.links.map { 96 + 4 * ($0.children.count + $0.chains.count) } ?? 0
-    return (16 + MemoryLayout<Header>.size + Int(header.length) + 23) & ~15 + 26 + links
+    let links = withHeader { $0.links.map { 96 + 4 * ($0.children.count + $0.chains.count) } } ?? 0
+    return (16 + MemoryLayout<Header>.size + bytes.count + 23) & ~15 + 26 + links
   }
 }

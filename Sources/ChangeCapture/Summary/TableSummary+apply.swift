@@ -28,42 +28,48 @@ extension TableSummary {
   ) throws(Doubt) -> Bool {
     for page in dirty where nodes[page]?.kind != .leaf { return false }
     var reading = reading(changed)
-    var fresh: [SummaryNode] = []
-    fresh.reserveCapacity(dirty.count)
+    var leaves: [ChangedLeaf] = []
+    leaves.reserveCapacity(dirty.count)
     for page in dirty {
-      let node = try packer.node(page, parent: nodes[page]!.parent, source, &reading)
-      if node.kind != .leaf { return false }
-      fresh.append(node)
+      guard let stale = nodes[page] else { return false }
+      let fresh = try packer.node(page, parent: stale.parent, source, &reading)
+      if fresh.kind != .leaf { return false }
+      leaves.append(ChangedLeaf(page: page, stale: stale, fresh: fresh))
     }
-    let stale = dirty.map { nodes[$0]! }
-    if isComplete { try compareLeaves(dirty, stale, fresh, changed, source, into: &delta) }
-    for node in stale { chains.remove(node.chains) }
-    chains.add(reading.chains)
-    for (index, page) in dirty.enumerated() { set(fresh[index], page) }
+    if isComplete { try compare(leaves, changed, source, into: &delta) }
+    if !chains.isEmpty { for leaf in leaves { chains.remove(leaf.stale.chains) } }
+    if !reading.chains.isEmpty { chains.add(reading.chains) }
+    for leaf in leaves { set(leaf.fresh, leaf.page) }
     return true
   }
 
-  private func compareLeaves<Source: PageSource>(
-    _ pages: [UInt32], _ stale: [SummaryNode], _ fresh: [SummaryNode], _ changed: [UInt32], _ source: Source,
-    into delta: inout TableDelta
+  /// A leaf as it was remembered, and as it is.
+  private struct ChangedLeaf {
+    let page: UInt32
+    let stale: SummaryNode
+    let fresh: SummaryNode
+  }
+
+  private func compare<Source: PageSource>(
+    _ leaves: [ChangedLeaf], _ changed: [UInt32], _ source: Source, into delta: inout TableDelta
   ) throws(Doubt) {
     var columns = ChangedColumns(layout, packer.hasher, chains, packer.imageBuffers)
     if keepsRows, !layout.isWithoutRowid {
-      for (index, page) in pages.enumerated() {
-        RowDifference.compareLeaf(stale[index], fresh[index], index, layout, into: &delta) { before, after in
-          columns.changed(before, after, page, source)
+      for (index, leaf) in leaves.enumerated() {
+        RowDifference.compareLeaf(leaf.stale, leaf.fresh, index, layout, into: &delta) { before, after in
+          columns.changed(before, after, leaf.page, source)
         }
       }
       return
     }
     var difference = RowDifference(layout)
     var held: [SummaryNode] = []
-    for (index, page) in pages.enumerated() {
-      guard let before = former(page, stale[index], changed, source) else {
+    for (index, leaf) in leaves.enumerated() {
+      guard let before = former(leaf.page, leaf.stale, changed, source) else {
         delta.isUnknown = true
         return
       }
-      let after = try current(page, fresh[index], changed, source)
+      let after = try current(leaf.page, leaf.fresh, changed, source)
       held += [before, after]
       difference.addBefore(before, index)
       difference.addAfter(after, index)
@@ -71,7 +77,7 @@ extension TableSummary {
     withExtendedLifetime(held) {
       _ = difference.finish(into: &delta) { before, after in
         // A row that is on another page now is rare: all of its columns count.
-        before.node == after.node ? columns.changed(before, after, pages[Int(after.node)], source) : -1
+        before.node == after.node ? columns.changed(before, after, leaves[Int(after.node)].page, source) : -1
       }
     }
   }

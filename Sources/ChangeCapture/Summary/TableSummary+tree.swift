@@ -56,12 +56,14 @@ extension TableSummary {
       let known = nodes[page]
       if let known, !walk.dirty.containsSorted(page) {
         if known.kind == .unread { continue }
-        for child in walk.childrenOnPath[page] ?? [] { stack.append((child, depth + 1)) }
+        // The first on top: pages are then read in the order of their rows, which need not be sorted to be compared.
+        for child in (walk.childrenOnPath[page] ?? []).reversed() { stack.append((child, depth + 1)) }
         continue
       }
       // Unless a changed page claims it, its parent is the one that it had.
       let node = try packer.node(page, parent: known?.parent ?? 0, source, &reading)
       walk.fresh.append((page, node))
+      let top = stack.count
       for child in node.children {
         if !walk.claimed.insert(child).inserted { throw Doubt(.tree) }
         walk.parents[child] = page
@@ -71,6 +73,7 @@ extension TableSummary {
           stack.append((child, depth + 1))
         }
       }
+      stack[top...].reverse()
     }
   }
 

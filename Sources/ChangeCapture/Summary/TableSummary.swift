@@ -10,13 +10,13 @@ final class TableSummary {
   /// Whether rows are remembered, or, of tables that are too large, one hash for a page: then the rows that a page had are
   /// read from its former image, which is nearly always still there, and which the hash proves.
   let keepsRows: Bool
-  private(set) var root: UInt32
-  private(set) var nodes: [UInt32: SummaryNode] = [:]
-  private(set) var chains = ChainTable()
-  private var unread: [UInt32] = []
+  @exclusivity(unchecked) private(set) var root: UInt32
+  @exclusivity(unchecked) private(set) var nodes: [UInt32: SummaryNode] = [:]
+  @exclusivity(unchecked) private(set) var chains = ChainTable()
+  @exclusivity(unchecked) private var unread: [UInt32] = []
   let packer: RowPacker
-  private(set) var rowCount = 0
-  private var nodeBytes = 0
+  @exclusivity(unchecked) private(set) var rowCount = 0
+  @exclusivity(unchecked) private var nodeBytes = 0
   private let formerBuffer = ByteBuffer()
 
   init(root: UInt32?, _ layout: RecordLayout, keepsRows: Bool = true, _ packer: RowPacker) {
@@ -113,7 +113,7 @@ final class TableSummary {
   /// Puts a page in the place of what was known of it.
   func set(_ node: SummaryNode, _ page: UInt32) {
     nodeBytes += node.byteCount
-    rowCount += Int(node.header.rowCount)
+    rowCount += node.rowCount
     if let before = nodes.updateValue(node, forKey: page) { forget(before) }
   }
 
@@ -133,7 +133,7 @@ final class TableSummary {
   private func forget(_ node: SummaryNode) {
     if node.kind == .unread { return }
     nodeBytes -= node.byteCount
-    rowCount -= Int(node.header.rowCount)
+    rowCount -= node.rowCount
   }
 
   /// Takes over what another summary of the same table has.

@@ -60,13 +60,19 @@ package final class FrameReader {
   private static let chunkBytes = 1 << 20
 
   let images = ByteBuffer(capacity: 64 << 10)
-  private(set) var frames: [Frame] = []
+  @exclusivity(unchecked) private(set) var frames: [Frame] = []
   private let scratch = ByteBuffer(capacity: 64 << 10)
 
   func removeAll() {
     images.trim(to: 1 << 20)
     images.removeAll()
     frames.removeAll(keepingCapacity: true)
+  }
+
+  /// Whether each frame is of a later page than the one before.
+  var pagesAscend: Bool {
+    for index in frames.indices.dropFirst() where frames[index].page <= frames[index - 1].page { return false }
+    return true
   }
 
   /// Where a frame of a generation is in the file.

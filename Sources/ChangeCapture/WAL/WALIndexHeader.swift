@@ -79,6 +79,14 @@ struct WALChecksum: Equatable, Sendable {
     var cursor = start
     let end = start + count
     if isNative {
+      // Four steps at a time: the loop itself would be a fifth of the work.
+      while cursor + 32 <= end {
+        for step in 0..<4 {
+          one &+= cursor.loadUnaligned(fromByteOffset: 8 &* step, as: UInt32.self) &+ two
+          two &+= cursor.loadUnaligned(fromByteOffset: 8 &* step &+ 4, as: UInt32.self) &+ one
+        }
+        cursor += 32
+      }
       while cursor < end {
         one &+= cursor.loadUnaligned(as: UInt32.self) &+ two
         two &+= cursor.loadUnaligned(fromByteOffset: 4, as: UInt32.self) &+ one

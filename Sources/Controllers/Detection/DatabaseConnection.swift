@@ -11,17 +11,17 @@ final class DatabaseConnection {
   /// The `sqlite3 *` of `queue`, for the loops that go around GRDB.
   let raw: OpaquePointer
   let encoding: TextEncoding
-  private var isInSnapshot = false
+  @exclusivity(unchecked) private var isInSnapshot = false
   private let begin: PreparedStatement
   private let commit: PreparedStatement
   /// Reads something, from which on the transaction sees one state: the number of its schema.
   private let firstRead: PreparedStatement
   /// The number of the schema that the last snapshot saw.
-  private(set) var schemaVersion: Int64 = 0
+  @exclusivity(unchecked) private(set) var schemaVersion: Int64 = 0
   /// Tells which rows changed between two snapshots.
   let capture: ChangeCapture
   /// Noted when the database is found to be in WAL mode.
-  private(set) var files: WALFiles
+  @exclusivity(unchecked) private(set) var files: WALFiles
   /// Of queries.
   let deadline: Deadline
   /// The file that was opened: another one may come to have its name.

@@ -64,7 +64,7 @@ extension Follower {
   }
 
   private func follow(_ shape: QueryShape, _ changes: [CapturedChanges], _ before: Int64) {
-    guard let database else { return }
+    guard let connection = database?.connection else { return }
     let compiled = shape.compiled
     guard let tables = shape.captured.changes(of: compiled.tables, among: changes) else {
       for query in shape.queries.values { mustRunAgain(query, before) }
@@ -73,7 +73,7 @@ extension Follower {
     let isBeside = shape.captured.concernsAlongside(changes)
     let rows = tables.reduce(0) { $0 + $1.changes.count }
     do throws(FreshetError) {
-      var concerned = try database.connection.deadline.limited(
+      var concerned = try connection.deadline.limited(
         milliseconds: Self.followTime, steps: Self.steps(rows)
       ) { () throws(FreshetError) in try shape.concerned(by: tables) }
       if isBeside {
@@ -102,8 +102,8 @@ extension Follower {
       return mustRunAgain(query, before)
     }
     do throws(FreshetError) {
-      guard let database else { return }
-      let isNew = try database.connection.deadline.limited(
+      guard let connection = database?.connection else { return }
+      let isNew = try connection.deadline.limited(
         milliseconds: Self.followTime, steps: Self.steps(units.count) + (isBeside ? Self.stepsBeside : 0)
       ) { () throws(FreshetError) in try query.follow(units, alongside: isBeside) }
       query.hasFailed = false

@@ -21,19 +21,19 @@ final class Follower {
   let historyBudget: VersionHistory.Budget
 
   /// The file as it was last opened; nil while it is not there, or cannot be read.
-  var database: OpenDatabase?
+  @exclusivity(unchecked) var database: OpenDatabase?
   /// What the state of the database that was last seen is called: the protocol's `commit`.
-  var commit: Int64 = 0
-  var statistics = FollowerStatistics()
+  @exclusivity(unchecked) var commit: Int64 = 0
+  @exclusivity(unchecked) var statistics = FollowerStatistics()
 
   var shapes: [Query: QueryShape] = [:]
   var shapeCount = 0
   /// By the number that capture gave to a table, the shapes that read it.
-  var shapesByTable: [Int: [ObjectIdentifier: QueryShape]] = [:]
+  @exclusivity(unchecked) var shapesByTable: [Int: [ObjectIdentifier: QueryShape]] = [:]
   /// By the number that capture gave to a table, how its rows are stored.
-  var storages: [Int: TableStorage] = [:]
+  @exclusivity(unchecked) var storages: [Int: TableStorage] = [:]
   /// Shapes that any commit may concern.
-  var shapesOfEveryCommit: [ObjectIdentifier: QueryShape] = [:]
+  @exclusivity(unchecked) var shapesOfEveryCommit: [ObjectIdentifier: QueryShape] = [:]
   var queries: [Query: FollowedQuery] = [:]
   /// By session, then by the number in the subscription's key.
   var sessions: [UInt64: [UInt64: Subscription]] = [:]
@@ -46,38 +46,38 @@ final class Follower {
   var runs: [UInt64: FollowedQuery] = [:]
   var queriesByRead: [UInt64: FollowedQuery] = [:]
   /// Queries with contents that readers have read, which are kept until this turn ends.
-  var queriesWithContents: [ObjectIdentifier: FollowedQuery] = [:]
+  @exclusivity(unchecked) var queriesWithContents: [ObjectIdentifier: FollowedQuery] = [:]
   /// The query whose waiting commands are performed at present.
   var resumed: FollowedQuery?
   let numbers: CommitNumbers
-  private var inbox = Inbox()
+  @exclusivity(unchecked) private var inbox = Inbox()
   /// How long commands are performed in one turn, in nanoseconds: the others wait for the next one.
   private static let commandTime: UInt64 = 2_000_000
-  var drained = DrainedSessions()
+  @exclusivity(unchecked) var drained = DrainedSessions()
   /// Queries that have subscriptions behind the newest version, or somebody who waits for one.
-  var dirty: [ObjectIdentifier: FollowedQuery] = [:]
+  @exclusivity(unchecked) var dirty: [ObjectIdentifier: FollowedQuery] = [:]
   /// When queries are to be looked at though no event tells of them.
-  var deadlines = Deadlines()
+  @exclusivity(unchecked) var deadlines = Deadlines()
   /// Subscriptions whose snapshot is on its way in parts.
-  var loading: [SubscriptionKey: Subscription] = [:]
+  @exclusivity(unchecked) var loading: [SubscriptionKey: Subscription] = [:]
   /// Subscriptions that get a snapshot at the end of this turn.
-  var snapshots: [SnapshotGroup: [Subscription]] = [:]
+  @exclusivity(unchecked) var snapshots: [SnapshotGroup: [Subscription]] = [:]
   /// Counts the turns that sent something, or could have.
-  var flushes: UInt64 = 0
+  @exclusivity(unchecked) var flushes: UInt64 = 0
   var recentSnapshots = RecentSnapshots()
 
   /// Whether this loop has a thread, which may rest.
-  private var isPaced = false
+  @exclusivity(unchecked) private var isPaced = false
   private var isStopping = false
   /// Files that were deleted while they were open, until they are out of use.
-  var lostFiles: LostFiles?
+  @exclusivity(unchecked) var lostFiles: LostFiles?
   var hasWarnedOfSharedMemory = false
   /// The last turn could not read the database.
-  private var hasFailed = false
+  @exclusivity(unchecked) private var hasFailed = false
   /// There is something to do that no event will tell of.
-  var mustTurn = false
+  @exclusivity(unchecked) var mustTurn = false
   /// A large result was made, or let go.
-  var hasFreedMuch = false
+  @exclusivity(unchecked) var hasFreedMuch = false
 
   init(
     _ configuration: FollowerConfiguration, output: any SubscriptionOutput, readers: ReaderPool, numbers: CommitNumbers,

@@ -10,18 +10,18 @@ import Store
 /// Owner: the follower's thread.
 final class FollowedQuery {
   let query: Query
-  private(set) var shape: QueryShape
+  @exclusivity(unchecked) private(set) var shape: QueryShape
   /// In its shape.
   private(set) var number = 0
   private(set) var parameters: [SQLValue]
-  private(set) var reader: ResultReader
-  private(set) var controller: FetchedResultsController
+  @exclusivity(unchecked) private(set) var reader: ResultReader
+  @exclusivity(unchecked) private(set) var controller: FetchedResultsController
   var compiled: CompiledQuery { shape.compiled }
 
   /// In no order.
   var subscriptions: [SubscriptionKey: Subscription] = [:]
   /// Of those that get patches: who waits for a snapshot, or the rest of one, is in none of them.
-  var groups = SubscriberGroups()
+  @exclusivity(unchecked) var groups = SubscriberGroups()
   /// Who waits for another version than the one that they have: requests for snapshots.
   var waiters: [WaitingRequest] = []
   /// When it is to be looked at next. To be set by `Deadlines` alone.
@@ -32,7 +32,7 @@ final class FollowedQuery {
   var isSettled: Bool { groups.all.allSatisfy { $0.state.held === controller.newest } }
   var isIdle: Bool { subscriptions.isEmpty && waiters.isEmpty && blocked.isEmpty && reads.isEmpty }
 
-  var phase = Phase.following
+  @exclusivity(unchecked) var phase = Phase.following
   /// False after it could not be compiled for the newest schema: changes of its tables are not noticed, and it must not be run.
   var isCompiled = true
   /// What clients asked, to be answered at a state that is not older than the one at which they asked.
@@ -46,19 +46,19 @@ final class FollowedQuery {
   /// When it has to be run again whatever happens; `.max` for never.
   var refreshDue: UInt64 = .max
   /// Whether subscribers have been told that it cannot be read at the moment.
-  var hasFailed = false
+  @exclusivity(unchecked) var hasFailed = false
   private(set) var lastRun: (end: UInt64, duration: UInt64) = (0, 0)
 
   /// Part of the version names, so that those of two controllers never agree.
-  private var nonce = String(UInt64.random(in: 0...UInt64.max), radix: 36)
+  @exclusivity(unchecked) private var nonce = String(UInt64.random(in: 0...UInt64.max), radix: 36)
   private var sideVersions = 0
-  private var history: VersionHistory
+  @exclusivity(unchecked) private var history: VersionHistory
   /// About what the newest version takes beside the one before, in bytes.
-  private var newestBytes: Int
+  @exclusivity(unchecked) private var newestBytes: Int
   /// For the newest versions, which columns of which units a version changed; nil: any.
-  private var changes: [(version: Int, units: ConcernedUnits?)] = []
+  @exclusivity(unchecked) private var changes: [(version: Int, units: ConcernedUnits?)] = []
   /// Units in `changes`, and how many there may be: a client further behind is told all columns of a row that changed.
-  private var notedUnits = 0
+  @exclusivity(unchecked) private var notedUnits = 0
   private static let notedUnitsLimit = 20_000
 
   /// A change of one row copies about so much of a tree.

@@ -8,14 +8,14 @@ import Store
 /// Owner: the follower's thread.
 final class QueryShape {
   let statements: QueryStatements
-  private(set) var queries: [Int: FollowedQuery] = [:]
+  @exclusivity(unchecked) private(set) var queries: [Int: FollowedQuery] = [:]
   private var nextNumber = 1
-  private var router: QueryRouter?
-  private var isUnroutable = false
+  @exclusivity(unchecked) private var router: QueryRouter?
+  @exclusivity(unchecked) private var isUnroutable = false
   private let routerNumber: Int
   private let connection: OpaquePointer
   /// How changes of its tables are called. Set once, before anything follows it.
-  var captured = CapturedTables.none
+  @exclusivity(unchecked) var captured = CapturedTables.none
   private let mapsByParameters: Bool
 
   var compiled: CompiledQuery { statements.compiled }

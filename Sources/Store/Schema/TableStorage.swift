@@ -3,7 +3,9 @@ import GRDB
 import LiveQuery
 
 /// How a table's rows are stored: what it takes to tell keys and old values from records.
-package struct TableStorage: Sendable, Equatable {
+///
+/// A class, for it is asked for every change: a structure of so many parts would be copied each time.
+package final class TableStorage: Sendable, Equatable {
   /// What capture needs to know.
   package let table: CapturedTable
   /// By column, the field of the record that has its value; nil for columns that are computed when they are read.
@@ -16,6 +18,12 @@ package struct TableStorage: Sendable, Equatable {
   private let defaulted: Set<Int>
   /// The fields that a row's key is made of, in its order; nil when the rowid is the key.
   let keyFields: [Int]?
+
+  package static func == (left: TableStorage, right: TableStorage) -> Bool {
+    left === right
+      || left.table == right.table && left.fields == right.fields && left.rowidColumn == right.rowidColumn
+        && left.reals == right.reals && left.defaulted == right.defaulted && left.keyFields == right.keyFields
+  }
 
   /// The fields that are to be remembered of every row: a key that is not the b-tree's own.
   package var keptFields: [Int] { table.layout.isWithoutRowid ? [] : (keyFields ?? []) }

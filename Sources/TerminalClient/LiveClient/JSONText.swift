@@ -22,7 +22,7 @@ extension JSONWriter {
     case .object(let members):
       object { writer in
         for (name, value) in members.sorted(by: { $0.key < $1.key }) {
-          writer.name(name)
+          writer.name(escaping: name)
           writer.write(value)
         }
       }
