@@ -17,7 +17,7 @@ ROWS ?=
 MINUTES ?= 10
 DEMO_ARGUMENTS := $(if $(PORT),--port $(PORT)) $(if $(ROWS),--rows $(ROWS))
 
-.PHONY: help demo build test lint format unit hostile web client browser readme bench instructions docker docker-test \
+.PHONY: help demo build test lint format unit hostile sanitize web client browser readme bench instructions docker docker-test \
 	clean packages
 
 help: ## print this list
@@ -46,6 +46,13 @@ hostile: packages ## follow hostile writers for MINUTES=10, each row that is rep
 	@$(DEBUG) build --build-tests -j $(JOBS)
 	@end=$$((SECONDS + 60 * $(MINUTES))); while ((SECONDS < end)); do \
 	  FRESHET_TICKS=20000 $(DEBUG) test --skip-build --filter HostileTests; done
+
+sanitize: packages ## run the suites of gateway, controllers and capture under the address and thread sanitizers
+	@for kind in address thread; do \
+	  $(DEBUG) build --build-tests -j $(JOBS) --sanitize=$$kind --scratch-path .build/$$kind; \
+	  TSAN_OPTIONS="suppressions=$(CURDIR)/Tests/thread-sanitizer.txt" ASAN_OPTIONS=detect_leaks=0 \
+	    $(DEBUG) test --skip-build --sanitize=$$kind --scratch-path .build/$$kind \
+	    --filter 'GatewayTests|ControllersTests|ChangeCaptureTests'; done
 
 web: ## check the types of public/ and run the JavaScript tests in Node
 	@scripts/packages.sh web
