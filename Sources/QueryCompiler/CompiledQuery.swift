@@ -18,7 +18,7 @@ package final class CompiledQuery: Sendable {
 
   package let plan: ResultPlan
   package let limit: Int?
-  package let refreshEvery: Int?
+  package let refreshEvery: Duration?
   /// Names of the parameters `?1`, `?2`, …; nil when they were given by position.
   package let parameterNames: [String]?
   /// The result's columns as clients see them, key columns first.

@@ -12,9 +12,9 @@ struct OpenDatabase {
   var schema = DatabaseSchema.empty
   let connection: DatabaseConnection
 
-  init(path: String, _ settings: ChangeCapture.Settings) throws {
+  init(path: String, _ settings: ChangeCapture.Settings, clock: MonotonicClock) throws {
     let location = try ReadOnlyFile.location(path)
-    connection = try DatabaseConnection(path: path, location: location, settings)
+    connection = try DatabaseConnection(path: path, location: location, settings, clock: clock)
     checker = try FragmentChecker(path: location)
   }
 }

@@ -85,9 +85,9 @@ extension Follower {
   /// Nobody may be interested in a query any more: from now on its time runs.
   func noteIdle(_ query: FollowedQuery) {
     guard query.isIdle else { return }
-    let now = monotonicNanoseconds()
+    let now = clock.now
     query.idleSince = now
-    deadlines.wake(query, at: now + UInt64(configuration.linger) * 1_000_000)
+    deadlines.wake(query, at: now + intervals.linger)
   }
 
   private func unsubscribe(_ key: SubscriptionKey) {

@@ -44,7 +44,7 @@ extension Follower {
     let shape = shapes[opening.query.withoutValues]
     let request = RunRequest(
       query: opening.query, compiled: shape?.compiled, wanted: wanted, settings: readerSettings,
-      timeout: configuration.queryTimeout)
+      timeout: intervals.queryTimeout)
     let id = post(session, { .opened($0) }) { database, interruption throws(FreshetError) in
       try database.run(request, interruption)
     }
@@ -122,7 +122,7 @@ extension Follower {
       openings[opening.query] = nil
       let query = try follow(opening.query, run)
       if !run.place.isSame(as: place) {
-        query.phase = .stale(commit: commit(of: run.place, asked: commit), due: 0)
+        query.phase = .stale(commit: commit(of: run.place, asked: commit), due: .distantPast)
         scheduleRun(of: query)
       }
       keep(run, of: query)

@@ -36,7 +36,7 @@ extension Follower {
   func open() throws -> OpenDatabase {
     var settings = ChangeCapture.Settings()
     settings.memoryLimit = configuration.captureBytes
-    return try OpenDatabase(path: configuration.path, settings)
+    return try OpenDatabase(path: configuration.path, settings, clock: clock)
   }
 
   /// The -wal or -shm was deleted: the connection goes on in files without a name. SQLite takes up others only when nothing of
@@ -49,7 +49,7 @@ extension Follower {
     shapesByTable = [:]
     shapesOfEveryCommit = [:]
     database = nil
-    lostFiles = LostFiles(files, isEmptied: false)
+    lostFiles = LostFiles(files, isEmptied: false, clock: clock)
     readers.releaseFiles()
     output.filesReleased()
   }
@@ -95,7 +95,7 @@ extension Follower {
       // The tick tells what changed in its tables.
       if outcome == .unaffected { return }
       cancelRun(of: query)
-      query.phase = .stale(commit: query.shownCommit ?? commit, due: 0)
+      query.phase = .stale(commit: query.shownCommit ?? commit, due: .distantPast)
       scheduleRun(of: query)
       // The file's schema may have changed in ways that this query never sees.
       if outcome == .sameColumns { return }

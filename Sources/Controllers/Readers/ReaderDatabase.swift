@@ -17,7 +17,12 @@ final class ReaderDatabase {
   /// The number of the schema that was read; nil: none was.
   private var schemaVersion: Int64?
 
-  init(path: String) throws { database = try OpenDatabase(path: path, ChangeCapture.Settings()) }
+  private let clock: MonotonicClock
+
+  init(path: String, clock: MonotonicClock) throws {
+    database = try OpenDatabase(path: path, ChangeCapture.Settings(), clock: clock)
+    self.clock = clock
+  }
 
   /// Runs `body` in one read transaction, knowing the schema that it sees.
   func snapshot(_ body: () throws -> Void) throws {
@@ -35,13 +40,13 @@ final class ReaderDatabase {
 
   /// Compiles a query, if that is not done yet, runs it, and reads the contents that are wanted.
   func run(_ request: RunRequest, _ interruption: Interruption) throws(FreshetError) -> RunResult {
-    try connection.deadline.limited(milliseconds: request.timeout, interruption: interruption) {
+    try connection.deadline.limited(to: request.timeout, interruption: interruption) {
       () throws(FreshetError) in try run(request)
     }
   }
 
   private func run(_ request: RunRequest) throws(FreshetError) -> RunResult {
-    let start = monotonicNanoseconds()
+    let start = clock.now
     let compiled: CompiledQuery
     if let known = request.compiled { compiled = known } else { compiled = try compile(request.query) }
     let reader = try reader(compiled, request)
@@ -55,7 +60,7 @@ final class ReaderDatabase {
     if fetched.editor.tree.count >= FollowedQuery.largeFrom { connection.releasePages() }
     return RunResult(
       compiled: compiled, fetched: fetched, contents: contents, place: connection.place,
-      duration: monotonicNanoseconds() - start)
+      duration: clock.now - start)
   }
 
   /// Reads contents of a version, or runs its query when the file is in another state by now.
@@ -65,7 +70,7 @@ final class ReaderDatabase {
     if !compiled.isRefetched, !connection.place.isSame(as: request.place) {
       return .moved(try run(request.run, interruption))
     }
-    return try connection.deadline.limited(milliseconds: request.run.timeout, interruption: interruption) {
+    return try connection.deadline.limited(to: request.run.timeout, interruption: interruption) {
       () throws(FreshetError) in
       let reader = try reader(compiled, request.run)
       if let memory = request.run.before?.memory { reader.memory = memory }
@@ -78,9 +83,9 @@ final class ReaderDatabase {
   }
 
   func explain(
-    _ query: Query, slowness: String?, forms: [String: CaptureForm], timeout: Int, _ interruption: Interruption
+    _ query: Query, slowness: String?, forms: [String: CaptureForm], timeout: Nanoseconds, _ interruption: Interruption
   ) throws(FreshetError) -> Explanation {
-    try connection.deadline.limited(milliseconds: timeout, interruption: interruption) { () throws(FreshetError) in
+    try connection.deadline.limited(to: timeout, interruption: interruption) { () throws(FreshetError) in
       var compiled = try compile(query)
       if let slowness { compiled = compiled.runAgain(because: slowness) }
       return try compiled.explanation(checker: database.checker, forms: forms)

@@ -32,8 +32,8 @@ struct RunRequest: @unchecked Sendable {
   /// The contents that somebody waits for, as a window of the result; nil: nobody does.
   var wanted: WantedContents?
   let settings: ReaderSettings
-  /// Milliseconds, from compiling to the last content.
-  let timeout: Int
+  /// From compiling to the last content.
+  let timeout: Nanoseconds
 }
 
 /// Rows whose contents are wanted.
@@ -51,8 +51,7 @@ struct RunResult: Sendable {
   /// What was wanted.
   let contents: (wanted: WantedContents, rows: PackedRows)?
   let place: StatePlace
-  /// Nanoseconds.
-  let duration: UInt64
+  let duration: Nanoseconds
 }
 
 /// A state of a file, as two connections can compare it.

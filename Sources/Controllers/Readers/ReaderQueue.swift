@@ -23,14 +23,17 @@ final class ReaderQueue: Sendable {
     let interruption: Interruption
   }
 
-  /// Nanoseconds.
-  private static let quantum: UInt64 = 500_000_000
+  private static let quantum = Nanoseconds.milliseconds(500)
 
   private let state = Mutex(State())
   private let waitingCount = Atomic<Int>(0)
   private let readers: Int
+  private let clock: MonotonicClock
 
-  init(readers: Int) { self.readers = max(1, readers) }
+  init(readers: Int, clock: MonotonicClock = .system) {
+    self.readers = max(1, readers)
+    self.clock = clock
+  }
 
   enum Addition {
     case waits
@@ -65,7 +68,7 @@ final class ReaderQueue: Sendable {
       let interruption =
         job.isLong
         ? Interruption()
-        : Interruption(givesWayAt: monotonicNanoseconds() + Self.quantum) { [self] in
+        : Interruption(givesWayAt: clock.now + Self.quantum) { [self] in
           waitingCount.load(ordering: .relaxed)
         }
       state.running[reader] = Running(job: job, interruption: interruption)

@@ -43,7 +43,7 @@ extension FreshetServer {
       exchange.answer(HTTPAnswer(result, parameters.shape, known))
     }
     request.unless = known.first
-    if known.first != nil, parameters.wait > 0 {
+    if known.first != nil, parameters.wait > .zero {
       request.wait = parameters.wait
       request.id = exchange.id.rawValue
       waiting.add(exchange)

@@ -1,0 +1,24 @@
+#if canImport(Glibc)
+  import Glibc
+#elseif canImport(Musl)
+  import Musl
+#else
+  import Darwin
+#endif
+
+/// Tells what time it is, for everything that waits or measures. Tests have clocks of their own.
+package struct MonotonicClock: Sendable {
+  private let read: @Sendable () -> Instant
+
+  /// - Parameter read: any thread; it never goes back.
+  package init(_ read: @escaping @Sendable () -> Instant) { self.read = read }
+
+  package var now: Instant { read() }
+
+  /// The machine's, which no change of its date moves.
+  package static let system = MonotonicClock {
+    var time = timespec()
+    clock_gettime(CLOCK_MONOTONIC, &time)
+    return Instant(nanoseconds: UInt64(time.tv_sec) * 1_000_000_000 + UInt64(time.tv_nsec))
+  }
+}
