@@ -179,9 +179,10 @@ final class FollowerFixture {
   }
 
   /// Asks for a snapshot of another version than one.
-  func wait(_ query: Query, unless version: String?, for duration: Duration) -> Answer {
+  func wait(_ query: Query, unless version: String?, for duration: Duration, id: UInt64? = nil) -> Answer {
     let answer = Answer()
     var request = FollowerCommand.SnapshotRequest(query: query, window: nil) { answer.set(Self.text($0)) }
+    request.id = id
     request.unless = version
     request.wait = duration
     follower.post(.snapshot(request))

@@ -25,7 +25,7 @@ extension Follower {
       return request.reply(contents.map { .snapshot(read.snapshot(of: query, $0)) })
     }
     if wanted.range(total: query.controller.newest.tree.count).count > Self.rowsReadHere,
-      let read = read(wanted, of: query, session: request.id)
+      let read = read(wanted, of: query, for: request.requester)
     {
       read.requests.append(request)
       query.newestWasSent(clock.now)
@@ -65,18 +65,24 @@ extension Follower {
     noteIdle(query)
   }
 
-  func abandon(_ request: UInt64) {
-    let isAbandoned = { (waiting: (command: FollowerCommand, commit: Int64)) in
-      if case .snapshot(let other) = waiting.command { other.id == request } else { false }
-    }
-    for query in queries.values where !query.waiters.isEmpty {
-      query.waiters.removeAll { $0.request.id == request }
-      noteIdle(query)
-    }
-    for opening in openings.values where opening.waiting.contains(where: isAbandoned) {
+  /// The client has left. Wherever its request is, it is forgotten, and readers give up what they do for it alone.
+  func abandon(_ request: UInt64, of query: Query) {
+    let isAbandoned = { (waiting: (command: FollowerCommand, commit: Int64)) in waiting.command.isSnapshot(request) }
+    if let opening = openings[query] {
       opening.waiting.removeAll(where: isAbandoned)
-      cancelIfUnwanted(opening.query)
+      cancelIfUnwanted(query)
     }
+    guard let query = queries[query], !query.isIdle else { return }
+    query.waiters.removeAll { $0.request.id == request }
+    query.blocked.removeAll(where: isAbandoned)
+    for read in query.reads { read.requests.removeAll { $0.id == request } }
+    cancelUnwantedReads(of: query)
+    if query.isIdle {
+      // Run again when somebody asks for it, or it changes.
+      cancelRun(of: query)
+      scheduleRun(of: query)
+    }
+    noteIdle(query)
   }
 
   func explain(
@@ -87,7 +93,7 @@ extension Follower {
     let slowness = shapes[query.withoutValues]?.compiled.slowness
     let timeout = intervals.queryTimeout
     readers.post(
-      ReaderJob(id: readers.newID(), session: 0) { database, interruption throws(FreshetError) in
+      ReaderJob(id: readers.newID(), requester: .server) { database, interruption throws(FreshetError) in
         reply(
           .success(
             try database.explain(query, slowness: slowness, forms: forms, timeout: timeout, interruption)))

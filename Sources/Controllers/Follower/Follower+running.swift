@@ -17,7 +17,7 @@ extension Follower {
     if !query.isCompiled { return }
     let wanted = snapshots.keys.first { $0.query == ObjectIdentifier(query) }.map { WantedContents(window: $0.window) }
     let request = runRequest(query, wanted)
-    let id = post(query.session, { .ran($0) }) { database, interruption throws(FreshetError) in
+    let id = post(query.requester, { .ran($0) }) { database, interruption throws(FreshetError) in
       try database.run(request, interruption)
     }
     query.phase = .running(.init(id: id, commit: query.shownCommit ?? commit, asked: commit))

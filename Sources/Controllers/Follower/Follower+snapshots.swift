@@ -48,7 +48,7 @@ extension Follower {
       return nil
     }
     if wanted.range(total: query.controller.newest.tree.count).count <= Self.rowsReadHere { return .here }
-    return read(wanted, of: query, session: subscription.key.session) == nil ? .here : nil
+    return read(wanted, of: query, for: .session(subscription.key.session)) == nil ? .here : nil
   }
 
   private func sendSnapshot(_ subscriptions: [Subscription], _ source: SnapshotSource) {

@@ -26,7 +26,7 @@ package enum FollowerCommand: Sendable {
   /// What a subscription's client asked can go on.
   case resume(SubscriptionKey)
   /// Whoever asked for a snapshot does not wait for it any more.
-  case abandon(request: UInt64)
+  case abandon(request: UInt64, of: Query)
   case stop
 
   package struct Subscribe: Sendable {
@@ -61,8 +61,8 @@ package enum FollowerCommand: Sendable {
     package var unless: String?
     /// How long to wait for another version than `unless`.
     package var wait = Duration.zero
-    /// What `abandon` calls it; 0 for a request that nobody abandons.
-    package var id: UInt64 = 0
+    /// What `abandon` calls it, and who has a share of the readers; nil for a request that nobody abandons.
+    package var id: UInt64?
     /// Called once, on the follower's thread.
     package var reply: @Sendable (Result<SnapshotAnswer, FreshetError>) -> Void
 

@@ -4,14 +4,23 @@ import QueryCompiler
 import RankedCollections
 import Store
 
+/// Who asks something of readers, which are shared fairly between all of them.
+enum Requester: Hashable, Sendable {
+  /// A session or stream.
+  case session(UInt64)
+  /// A request for a snapshot.
+  case request(UInt64)
+  /// The server itself, and requests without an id.
+  case server
+}
+
 /// What a reader is asked to do.
 ///
 /// Exactly one of `body` and `failed` is called, on the reader's thread, unless the job is cancelled first; then possibly neither.
 struct ReaderJob: Sendable {
   /// Never used twice in a process.
   let id: UInt64
-  /// Who asked: readers are shared fairly between sessions.
-  let session: UInt64
+  let requester: Requester
   /// Runs in a read transaction.
   let body: @Sendable (ReaderDatabase, Interruption) throws(FreshetError) -> Void
   /// Told why it could not be done.
