@@ -3,12 +3,12 @@
 /// Sums and products never overflow: they stay at the largest span.
 package struct Nanoseconds: Comparable, Hashable, Sendable {
   package let count: UInt64
-  package var seconds: Double { Double(count) / 1e9 }
+  @inlinable package var seconds: Double { Double(count) / 1e9 }
 
-  package init(_ count: UInt64) { self.count = count }
+  @inlinable package init(_ count: UInt64) { self.count = count }
 
   /// Nothing for a negative duration.
-  package init(_ duration: Duration) {
+  @inlinable package init(_ duration: Duration) {
     let (seconds, attoseconds) = duration.components
     let (whole, isTooLong) = UInt64(Swift.max(seconds, 0)).multipliedReportingOverflow(by: 1_000_000_000)
     let rest = UInt64(Swift.max(attoseconds, 0)) / 1_000_000_000
@@ -18,29 +18,31 @@ package struct Nanoseconds: Comparable, Hashable, Sendable {
   package static let zero = Nanoseconds(0)
   package static let max = Nanoseconds(.max)
 
-  package static func microseconds(_ count: UInt64) -> Nanoseconds { Nanoseconds(count * 1_000) }
-  package static func milliseconds(_ count: UInt64) -> Nanoseconds { Nanoseconds(count * 1_000_000) }
+  @inlinable package static func microseconds(_ count: UInt64) -> Nanoseconds { Nanoseconds(count * 1_000) }
+  @inlinable package static func milliseconds(_ count: UInt64) -> Nanoseconds { Nanoseconds(count * 1_000_000) }
 
-  package static func < (left: Nanoseconds, right: Nanoseconds) -> Bool { left.count < right.count }
+  @inlinable package static func < (left: Nanoseconds, right: Nanoseconds) -> Bool { left.count < right.count }
 
-  package static func + (left: Nanoseconds, right: Nanoseconds) -> Nanoseconds {
+  @inlinable package static func + (left: Nanoseconds, right: Nanoseconds) -> Nanoseconds {
     let (sum, isTooLarge) = left.count.addingReportingOverflow(right.count)
     return isTooLarge ? .max : Nanoseconds(sum)
   }
 
-  package static func += (left: inout Nanoseconds, right: Nanoseconds) { left = left + right }
+  @inlinable package static func += (left: inout Nanoseconds, right: Nanoseconds) { left = left + right }
 
   /// Nothing when `right` is the longer one.
-  package static func - (left: Nanoseconds, right: Nanoseconds) -> Nanoseconds {
+  @inlinable package static func - (left: Nanoseconds, right: Nanoseconds) -> Nanoseconds {
     Nanoseconds(left.count > right.count ? left.count - right.count : 0)
   }
 
-  package static func -= (left: inout Nanoseconds, right: Nanoseconds) { left = left - right }
+  @inlinable package static func -= (left: inout Nanoseconds, right: Nanoseconds) { left = left - right }
 
-  package static func * (span: Nanoseconds, factor: UInt64) -> Nanoseconds {
+  @inlinable package static func * (span: Nanoseconds, factor: UInt64) -> Nanoseconds {
     let (product, isTooLarge) = span.count.multipliedReportingOverflow(by: factor)
     return isTooLarge ? .max : Nanoseconds(product)
   }
 
-  package static func / (span: Nanoseconds, divisor: UInt64) -> Nanoseconds { Nanoseconds(span.count / divisor) }
+  @inlinable package static func / (span: Nanoseconds, divisor: UInt64) -> Nanoseconds {
+    Nanoseconds(span.count / divisor)
+  }
 }
