@@ -31,7 +31,7 @@ extension Follower {
       for query in queries.values { mustRunAgain(query, before) }
       throw failure
     }
-    if tick.hasSchemaChanged, let schema { recompile(for: schema, isSameFile: !tick.isFirst) }
+    if tick.hasSchemaChanged, let schema { schemaChanged(to: schema, isSameFile: !tick.isFirst, before) }
     if !tick.isQuiet { follow(tick, before) }
     attendToDue()
   }
@@ -57,7 +57,7 @@ extension Follower {
     var followed: Set<ObjectIdentifier> = []
     for (number, _) in tick.deltas {
       for (id, shape) in shapesByTable[number] ?? [:]
-      where shapesOfEveryCommit[id] == nil && (isOnlyTable || followed.insert(id).inserted) {
+      where !shape.isOutdated && shapesOfEveryCommit[id] == nil && (isOnlyTable || followed.insert(id).inserted) {
         follow(shape, changes, before)
       }
     }
@@ -139,7 +139,7 @@ extension Follower {
       forget(shape, first.withoutValues)
       let slow = try self.shape(of: first, shape.compiled.runAgain(because: Self.slowness))
       for query in queries {
-        _ = try query.recompile(slow, readerSettings, mayBeUnaffected: false)
+        _ = query.adopt(slow, readerSettings)
         mustRunAgain(query, before)
       }
     } catch { for query in queries { fail(query, error, before) } }

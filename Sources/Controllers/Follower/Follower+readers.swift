@@ -87,6 +87,8 @@ extension Follower {
         let read = query.reads.first(where: { $0.id == report.id })
       else { return }
       ended(read, of: query, result)
+    case .recompiled(let result):
+      if let shape = recompilations.removeValue(forKey: report.id) { recompiled.append((shape, result)) }
     }
   }
 
@@ -96,6 +98,7 @@ extension Follower {
     case .opened: perform(ReaderReport(id: report.id, outcome: .opened(.failure(error))))
     case .ran: perform(ReaderReport(id: report.id, outcome: .ran(.failure(error))))
     case .read: perform(ReaderReport(id: report.id, outcome: .read(.failure(error))))
+    case .recompiled: perform(ReaderReport(id: report.id, outcome: .recompiled(.failure(error))))
     }
   }
 

@@ -14,7 +14,7 @@ extension Follower {
   /// Has a reader run the query.
   func run(_ query: FollowedQuery) {
     if case .running = query.phase { return }
-    if !query.isCompiled { return }
+    if query.shape.isOutdated { return recompile(query.shape) }
     let wanted = snapshots.keys.first { $0.query == ObjectIdentifier(query) }.map { WantedContents(window: $0.window) }
     let request = runRequest(query, wanted)
     let id = post(query.requester, { .ran($0) }) { database, interruption throws(FreshetError) in

@@ -47,6 +47,10 @@ final class Follower {
   /// Followed queries that readers run or read contents of, by the number of the reader's job.
   var runs: [UInt64: FollowedQuery] = [:]
   var queriesByRead: [UInt64: FollowedQuery] = [:]
+  /// Shapes that readers compile anew, by the number of the job.
+  var recompilations: [UInt64: QueryShape] = [:]
+  /// What they have compiled, until it is taken up.
+  var recompiled: [(outdated: QueryShape, result: Result<Recompilation, FreshetError>)] = []
   /// Queries with contents that readers have read, which are kept until this turn ends.
   var queriesWithContents: [ObjectIdentifier: FollowedQuery] = [:]
   /// The query whose waiting commands are performed at present.
@@ -54,7 +58,7 @@ final class Follower {
   let numbers: CommitNumbers
   private var inbox = Inbox()
   /// How long commands are performed in one turn: the others wait for the next one.
-  private static let commandTime = Nanoseconds.milliseconds(2)
+  static let commandTime = Nanoseconds.milliseconds(2)
   var drained = DrainedSessions()
   /// Queries that have subscriptions behind the newest version, or somebody who waits for one.
   var dirty: [ObjectIdentifier: FollowedQuery] = [:]
@@ -182,6 +186,7 @@ final class Follower {
   /// As many as there is time for: who asks much waits for others to be served.
   private func performCommands() {
     for command in inbox.takeControl() { perform(command) }
+    takeUpRecompiled()
     if inbox.isEmpty { return }
     let end = clock.now + Self.commandTime
     repeat {

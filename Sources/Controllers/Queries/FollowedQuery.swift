@@ -33,8 +33,6 @@ final class FollowedQuery {
   var isIdle: Bool { subscriptions.isEmpty && waiters.isEmpty && blocked.isEmpty && reads.isEmpty }
 
   var phase = Phase.following
-  /// False after it could not be compiled for the newest schema: changes of its tables are not noticed, and it must not be run.
-  var isCompiled = true
   /// What clients asked, to be answered at a state that is not older than the one at which they asked.
   var blocked: [(command: FollowerCommand, commit: Int64)] = []
   /// Subscriptions whose clients did.
@@ -171,38 +169,23 @@ final class FollowedQuery {
     if let refreshInterval { refreshDue = now + refreshInterval }
   }
 
-  /// What a change of the schema means to a query.
-  enum Recompilation {
-    /// Nothing: its result is what it was, but for rows that changed.
-    case unaffected
-    /// Its result is to be fetched next; its columns are what they were.
-    case sameColumns
-    /// Its result is to be fetched next, and is another one.
-    case otherColumns
-  }
-
-  /// After a change of the schema: the same query, compiled anew.
+  /// The same query, compiled anew: its result is to be fetched next.
   ///
-  /// - Parameter mayBeUnaffected: whether nothing changed but what the compiled query itself tells.
-  func recompile(
-    _ shape: QueryShape, _ settings: ReaderSettings, mayBeUnaffected: Bool
-  ) throws(FreshetError) -> Recompilation {
-    let (before, compiledBefore) = (reader, compiled)
+  /// - Returns: whether its columns are what they were.
+  func adopt(_ shape: QueryShape, _ settings: ReaderSettings) -> Bool {
+    let before = compiled
+    self.shape.remove(number)
     self.shape = shape
     parameters = shape.compiled.values(of: query.parameters)
     reader = settings.reader(shape.statements, parameters)
     number = shape.add(self)
-    if mayBeUnaffected, compiled.readsSame(as: compiledBefore) {
-      reader.memory = before.memory
-      return .unaffected
-    }
-    let isSame = compiled.columns == compiledBefore.columns && compiled.keyColumns == compiledBefore.keyColumns
+    let isSame = compiled.columns == before.columns && compiled.keyColumns == before.keyColumns
     if !isSame {
       // Rows of before cannot be told from those of now.
       nonce = String(UInt64.random(in: 0...UInt64.max), radix: 36)
       history.removeAll()
     }
-    return isSame ? .sameColumns : .otherColumns
+    return isSame
   }
 
   func hasRows(ofUnit unit: Bytes) -> Bool {

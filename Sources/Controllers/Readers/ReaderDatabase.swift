@@ -9,6 +9,8 @@ import Store
 ///
 /// Owner: the reader's thread. Used within a read transaction (`snapshot`).
 final class ReaderDatabase {
+  // Declared first, so that it is given up before the connection.
+  private let checker: FragmentChecker
   private var database: OpenDatabase
   var connection: DatabaseConnection { database.connection }
   /// Statements of the queries that were run last, the newest last.
@@ -21,6 +23,7 @@ final class ReaderDatabase {
 
   init(path: String, clock: MonotonicClock) throws {
     database = try OpenDatabase(path: path, ChangeCapture.Settings(), clock: clock)
+    checker = try FragmentChecker(path: try ReadOnlyFile.location(path))
     self.clock = clock
   }
 
@@ -31,7 +34,7 @@ final class ReaderDatabase {
       if connection.schemaVersion != schemaVersion {
         statements = []
         database.schema = try connection.readSchema()
-        database.checker.schema = database.schema
+        checker.schema = database.schema
         schemaVersion = connection.schemaVersion
       }
       try body()
@@ -78,8 +81,18 @@ final class ReaderDatabase {
     }
   }
 
+  /// Compiles a query for the schema that the transaction sees.
+  func recompile(_ query: Query) throws(FreshetError) -> Recompilation {
+    do throws(FreshetError) {
+      return Recompilation(compiled: .success(try compile(query)), place: connection.place)
+    } catch {
+      if !error.isFinal { throw error }
+      return Recompilation(compiled: .failure(error), place: connection.place)
+    }
+  }
+
   private func compile(_ query: Query) throws(FreshetError) -> CompiledQuery {
-    try QueryCompiler.compile(query, schema: database.schema, checker: database.checker)
+    try QueryCompiler.compile(query, schema: database.schema, checker: checker)
   }
 
   func explain(
@@ -88,7 +101,7 @@ final class ReaderDatabase {
     try connection.deadline.limited(to: timeout, interruption: interruption) { () throws(FreshetError) in
       var compiled = try compile(query)
       if let slowness { compiled = compiled.runAgain(because: slowness) }
-      return try compiled.explanation(checker: database.checker, forms: forms)
+      return try compiled.explanation(checker: checker, forms: forms)
     }
   }
 

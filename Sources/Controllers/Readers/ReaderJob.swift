@@ -95,7 +95,15 @@ package struct ReaderReport: Sendable {
     /// Of a followed query.
     case ran(Result<RunResult, FreshetError>)
     case read(Result<ReadResult, FreshetError>)
+    /// What followed queries share, after a change of the schema.
+    case recompiled(Result<Recompilation, FreshetError>)
   }
+}
+
+/// A query compiled for another schema, or what is wrong with it there, and the state that has the schema.
+struct Recompilation: Sendable {
+  let compiled: Result<CompiledQuery, FreshetError>
+  let place: StatePlace
 }
 
 /// The answer to a `ReadRequest`.
