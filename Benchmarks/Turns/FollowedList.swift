@@ -37,7 +37,7 @@ final class FollowedList {
   private func subscribe() throws {
     let key = SubscriptionKey(session: 1, id: "a", number: 1)
     follower.post(
-      .subscribe(.init(key: key, query: Self.query, window: nil, minInterval: 0, shape: .arrays)))
+      .subscribe(.init(key: key, query: Self.query, window: nil, minInterval: .zero, shape: .arrays)))
     // A long snapshot comes in parts, one a turn, as do the pages of a large table.
     var isWhole = false
     for _ in 0..<rows where !isWhole || follower.isBusy {

@@ -17,7 +17,8 @@ package final class ControllerPool: Sendable {
     _ configuration: FollowerConfiguration, followers count: Int, readers readerCount: Int,
     output: any SubscriptionOutput, logger: Logger
   ) throws {
-    let readers = ReaderPool(path: configuration.path, count: max(1, readerCount), logger: logger)
+    let readers = ReaderPool(
+      path: configuration.path, count: max(1, readerCount), clock: configuration.clock, logger: logger)
     self.readers = readers
     let numbers = CommitNumbers()
     var followers: [FollowerThread] = []

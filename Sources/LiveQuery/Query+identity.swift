@@ -11,7 +11,8 @@ extension Query: Hashable {
     for text in [from, filter, having, sectionBy?.expression, sectionBy?.indexTitle] { values.append(optional: text) }
     values.append(Int64(sectionBy?.isDescending == true ? 1 : 0))
     values.append(Int64(limit ?? -1))
-    values.append(Int64(refreshEvery ?? -1))
+    values.append(refreshEvery?.components.seconds ?? -1)
+    values.append(refreshEvery?.components.attoseconds ?? 0)
     for list in [select, groupBy, orderBy, key, alongside.flatMap { [$0.name, $0.sql] }] { values.append(list: list) }
     switch parameters {
     case .none: values.appendNull()

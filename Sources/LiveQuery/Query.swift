@@ -16,8 +16,8 @@ package struct Query: Sendable {
   package var key: [String] = []
   /// Name and SQL of single-value queries, sorted by name.
   package var alongside: [Alongside] = []
-  /// Milliseconds after which the query is run again whatever happened; nil: only when something changed.
-  package var refreshEvery: Int?
+  /// After so long the query is run again whatever happened; nil: only when something changed.
+  package var refreshEvery: Duration?
 
   package init(from: String) { self.from = from }
 

@@ -18,7 +18,7 @@ package final class CompiledQuery: Sendable {
 
   package let plan: ResultPlan
   package let limit: Int?
-  package let refreshEvery: Int?
+  package let refreshEvery: Duration?
   /// Names of the parameters `?1`, `?2`, …; nil when they were given by position.
   package let parameterNames: [String]?
   /// The result's columns as clients see them, key columns first.
@@ -231,14 +231,23 @@ extension CompiledQuery {
     }
   }
 
-  /// Whether another compilation of the same query reads the same tables in the same way, wherever in the file they are.
-  package func readsSame(as other: CompiledQuery) -> Bool {
-    func definitions(_ query: CompiledQuery) -> [String] {
-      query.tables.flatMap { table in (table.sources ?? []).map(\.table.definition) + [table.name] }
-    }
-    return scanSQL == other.scanSQL && unit?.rowSQL == other.unit?.rowSQL && definitions(self) == definitions(other)
-      && alongside.map(\.sql) == other.alongside.map(\.sql) && tables.allSatisfy { $0.sources != nil }
-      && alongside.allSatisfy { $0.tables.isEmpty }
+  /// Whether it reads the same tables in the same way in another schema with the same views, wherever in the file they are.
+  package func readsSame(in schema: DatabaseSchema) -> Bool {
+    alongside.allSatisfy { $0.tables.isEmpty }
+      && tables.allSatisfy { table in
+        guard let before = table.sources, let now = schema.sources(of: table.name) else { return false }
+        return schema.table(table.name)?.name == table.name
+          && before.map(\.table.definition) == now.map(\.table.definition)
+          && schema.table(table.name)?.columnNames == table.table.columnNames
+      }
+  }
+
+  /// Whether one of these names, of tables that are new, may mean something in it, such as a table-valued function until now.
+  package func mayName(_ names: [String]) -> Bool {
+    if names.isEmpty { return false }
+    let names = Set(names.map { $0.lowercased() })
+    let tokenizer = SQLTokenizer(scanSQL)
+    return tokenizer.contains { names.contains(tokenizer.unquotedText(of: $0).lowercased()) }
   }
 
   /// Whether a table is the first of `from`, whose key is the unit.

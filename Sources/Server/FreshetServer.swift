@@ -13,7 +13,7 @@ package final class FreshetServer: Sendable {
   let configuration: ServerConfiguration
   let logger: Logger
   let sessions = Sessions()
-  let waiting = WaitingRequests()
+  let snapshotRequests = SnapshotRequests()
   let output: SessionOutput
   let pool: ControllerPool
   /// Nil when clients may not write.
@@ -103,7 +103,7 @@ package final class FreshetServer: Sendable {
     isReady.store(false, ordering: .relaxed)
     gateway.stopListening()
     transactions?.drain(grace: configuration.grace)
-    for request in waiting.stop() { pool.post(.abandon(request: request.rawValue)) }
+    snapshotRequests.stop()
     gateway.stop(code: 1001, reason: "the server is stopping", grace: configuration.grace)
     pool.stop()
   }

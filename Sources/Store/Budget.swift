@@ -33,8 +33,8 @@ package enum Budget {
   package static func beginQuery() -> Outer { Outer(budget: sqlite_budget_begin(.max, .max, queryNanoseconds, 1)) }
 
   /// To run what was compiled.
-  package static func begin(nanoseconds: UInt64) -> Outer {
-    Outer(budget: sqlite_budget_begin(memory, Int64(clamping: nanoseconds), .max, 0))
+  package static func begin(_ time: Nanoseconds) -> Outer {
+    Outer(budget: sqlite_budget_begin(memory, Int64(clamping: time.count), .max, 0))
   }
 
   /// Why SQLite gave a statement up, as what a client gets; nil when that was not for the budget.

@@ -20,15 +20,16 @@ package final class Deadline {
   @exclusivity(unchecked) private var looks = Int.max
   @exclusivity(unchecked) private var interruption: Interruption?
   /// When the thread last let others run.
-  @exclusivity(unchecked) private var yielded: UInt64 = 0
-  /// Nanoseconds.
-  private static let yieldInterval: UInt64 = 200_000
+  @exclusivity(unchecked) private var yielded = Instant.distantPast
+  private static let yieldInterval = Nanoseconds.microseconds(200)
+  private let clock: MonotonicClock
 
   /// How many of the virtual machine's steps pass between two looks at the bounds. One of them can take some milliseconds: what
   /// takes longer asks by itself.
   private static let interval: Int32 = 200
 
-  package init(of connection: OpaquePointer) {
+  package init(of connection: OpaquePointer, clock: MonotonicClock = .system) {
+    self.clock = clock
     sqlite3_progress_handler(
       connection, Self.interval,
       { context in Unmanaged<Deadline>.fromOpaque(context!).takeUnretainedValue().hasPassed() ? 1 : 0 },
@@ -39,7 +40,7 @@ package final class Deadline {
     looks -= 1
     if looks < 0 || sqlite_budget_is_spent() != 0 { return true }
     guard let interruption else { return false }
-    let now = monotonicNanoseconds()
+    let now = clock.now
     // A thread of lower priority still keeps a processor for some milliseconds from one that has just woken.
     if now - yielded > Self.yieldInterval {
       sched_yield()
@@ -54,9 +55,9 @@ package final class Deadline {
   ///   - steps: of SQLite's virtual machine, which do not depend on how busy the machine is.
   ///   - interruption: another reason for giving up.
   package func limited<Result, Failure: Error>(
-    milliseconds: Int, steps: Int = .max, interruption: Interruption? = nil, _ body: () throws(Failure) -> Result
+    to time: Nanoseconds, steps: Int = .max, interruption: Interruption? = nil, _ body: () throws(Failure) -> Result
   ) throws(Failure) -> Result {
-    let budget = Budget.begin(nanoseconds: UInt64(milliseconds) &* 1_000_000)
+    let budget = Budget.begin(time)
     looks = steps == .max ? .max : steps / Int(Self.interval)
     self.interruption = interruption
     defer {
@@ -72,15 +73,15 @@ package final class Deadline {
 package final class Interruption: Sendable {
   private let stops = Atomic<Bool>(false)
   /// From when on it gives way to others.
-  private let givesWayAt: UInt64
+  private let givesWayAt: Instant
   /// How many others wait.
   private let others: (@Sendable () -> Int)?
   private let gaveWay = Atomic<Bool>(false)
 
   /// - Parameters:
-  ///   - givesWayAt: in nanoseconds of the monotonic clock.
+  ///   - givesWayAt: of the clock of the connection that it stops.
   ///   - others: how many wait for this thread at present.
-  package init(givesWayAt: UInt64 = .max, others: (@Sendable () -> Int)? = nil) {
+  package init(givesWayAt: Instant = .distantFuture, others: (@Sendable () -> Int)? = nil) {
     self.givesWayAt = givesWayAt
     self.others = others
   }
@@ -93,17 +94,10 @@ package final class Interruption: Sendable {
   /// Whether the statement ended because others waited.
   package var hasGivenWay: Bool { gaveWay.load(ordering: .relaxed) }
 
-  fileprivate func isDue(_ now: UInt64) -> Bool {
+  fileprivate func isDue(_ now: Instant) -> Bool {
     if isStopped { return true }
     guard now > givesWayAt, let others, others() > 0 else { return false }
     gaveWay.store(true, ordering: .relaxed)
     return true
   }
-}
-
-/// Nanoseconds of a clock that never goes back.
-package func monotonicNanoseconds() -> UInt64 {
-  var time = timespec()
-  clock_gettime(CLOCK_MONOTONIC, &time)
-  return UInt64(time.tv_sec) * 1_000_000_000 + UInt64(time.tv_nsec)
 }

@@ -28,12 +28,14 @@ extension ResultReader {
     }
     try checkSnapshot()
     if let packed = recent.all(rows) { return packed }
-    let left = time.left(at: monotonicNanoseconds())
-    if left == 0 { throw FreshetError(.timeout, "reading the query's rows takes too long: ask for fewer, and later") }
-    let budget = Budget.begin(nanoseconds: left)
+    let left = time.left(at: clock.now)
+    if left == .zero {
+      throw FreshetError(.timeout, "reading the query's rows takes too long: ask for fewer, and later")
+    }
+    let budget = Budget.begin(left)
     defer {
       budget.end()
-      time.spend(until: monotonicNanoseconds())
+      time.spend(until: clock.now)
     }
     do {
       if rows.count < Self.many || !recent.isEmpty { return try look(up: rows) }

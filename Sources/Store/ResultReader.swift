@@ -27,26 +27,31 @@ package final class ResultReader {
     /// Bytes of keys, and of contents where those are kept.
     package var bytes: Int
     /// How long a query may be run, and how long its rows' contents may be read. The latter comes back slowly.
-    package var milliseconds: Int
+    package var time: Nanoseconds
 
-    package init(rows: Int, bytes: Int, milliseconds: Int = 30_000) {
+    package init(rows: Int, bytes: Int, time: Duration = .seconds(30)) {
       self.rows = rows
       self.bytes = bytes
-      self.milliseconds = milliseconds
+      self.time = Nanoseconds(time)
     }
   }
 
   let limits: Limits
   /// For the contents of rows.
   @exclusivity(unchecked) var time: TimeAccount
+  let clock: MonotonicClock
 
   /// - Parameter seed: of the stamps; another one in every process, so that nobody can make rows that agree.
-  package init(_ statements: ResultStatements, parameters: [SQLValue], seed: UInt64, limits: Limits) {
+  package init(
+    _ statements: ResultStatements, parameters: [SQLValue], seed: UInt64, limits: Limits,
+    clock: MonotonicClock = .system
+  ) {
     self.statements = statements
     self.parameters = parameters
     self.seed = seed
     self.limits = limits
-    time = TimeAccount(limit: UInt64(limits.milliseconds) * 1_000_000)
+    self.clock = clock
+    time = TimeAccount(limit: limits.time)
     row = ReadRow(statements.plan, seed: seed, encoding: statements.encoding)
   }
 

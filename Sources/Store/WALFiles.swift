@@ -66,16 +66,19 @@ package struct WALFiles: Sendable {
 package struct LostFiles: Sendable {
   private let files: WALFiles
   private let isEmptied: Bool
-  private let deadline = monotonicNanoseconds() + 1_000_000_000
+  private let clock: MonotonicClock
+  private let deadline: Instant
 
   /// - Parameter isEmptied: whether the WAL-index is empty, and goes with any -wal.
-  package init(_ files: WALFiles, isEmptied: Bool) {
+  package init(_ files: WALFiles, isEmptied: Bool, clock: MonotonicClock = .system) {
     self.files = files
     self.isEmptied = isEmptied
+    self.clock = clock
+    deadline = clock.now + .seconds(1)
   }
 
   /// Whether all connections have had the time to be closed.
-  package var isOverdue: Bool { monotonicNanoseconds() >= deadline }
+  package var isOverdue: Bool { clock.now >= deadline }
 
   /// Whether a connection that is opened now gets the files that everybody has.
   package var mayOpen: Bool {

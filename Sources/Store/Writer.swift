@@ -14,8 +14,8 @@ package final class Writer {
   private let deadline: Deadline
   private let audit = WriteAudit()
   package let interruption: Interruption
-  /// The longest that a transaction's statements may take, in milliseconds.
-  private let timeout: Int
+  /// The longest that a transaction's statements may take.
+  private let timeout: Nanoseconds
   /// Of the database, for messages.
   private let fileName: String
   package private(set) var files: WALFiles
@@ -29,7 +29,7 @@ package final class Writer {
   package typealias Statement = (sql: String, parameters: Query.Parameters)
 
   /// Opens the database at `path` for writing; it must exist.
-  package init(path: String, timeout: Int = 30_000) throws(FreshetError) {
+  package init(path: String, timeout: Duration = .seconds(30)) throws(FreshetError) {
     fileName = path.split(separator: "/").last.map(String.init) ?? path
     ConnectionLimits.prepare()
     var connection: OpaquePointer?
@@ -41,7 +41,7 @@ package final class Writer {
     }
     self.connection = connection
     interruption = Interruption(of: connection)
-    self.timeout = timeout
+    self.timeout = Nanoseconds(timeout)
     files = WALFiles(of: connection)
     deadline = Deadline(of: connection)
     sqlite3_busy_timeout(connection, 5_000)
@@ -89,7 +89,7 @@ package final class Writer {
   package func transact(_ statements: [Statement]) throws(FreshetError) -> Int {
     let changes: Int
     do throws(FreshetError) {
-      changes = try deadline.limited(milliseconds: timeout) { () throws(FreshetError) in
+      changes = try deadline.limited(to: timeout) { () throws(FreshetError) in
         var changes = 0
         for (index, statement) in statements.enumerated() {
           changes += try run(statement, place: "statements[\(index)]")

@@ -19,7 +19,8 @@ package enum ClientMessage: Sendable {
     package var window: Window?
     /// The version that the client still has.
     package var since: String?
-    package var minInterval: Int
+    /// The least time between two patches.
+    package var minInterval: Duration
     package var shape: Shape
   }
 }
@@ -96,7 +97,7 @@ extension ClientMessage.Subscribe {
     query = try reader.query()
     since = try reader.string("since")
     window = try Window(json: reader.members["window"])
-    minInterval = try reader.count("minInterval") ?? 0
+    minInterval = .milliseconds(try reader.count("minInterval") ?? 0)
     shape = try Shape(json: reader.members["shape"]) ?? .arrays
   }
 }

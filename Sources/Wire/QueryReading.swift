@@ -18,7 +18,7 @@ extension Query {
     sectionBy = try SectionBy(json: members["sectionBy"])
     orderBy = try reader.strings("orderBy").map(trimmed)
     limit = try reader.count("limit")
-    refreshEvery = try reader.milliseconds("refreshEvery")
+    refreshEvery = try reader.seconds("refreshEvery")
     key = try reader.strings("key").map(trimmed)
     for (name, sql) in try reader.object("alongside") ?? [:] {
       guard case .string(let text) = sql else {

@@ -78,12 +78,12 @@ struct MemberReader {
     }
   }
 
-  /// Seconds, as milliseconds; at least one second.
-  func milliseconds(_ name: String) throws(FreshetError) -> Int? {
+  /// Seconds; at least one.
+  func seconds(_ name: String) throws(FreshetError) -> Duration? {
     switch members[name] {
     case nil, .null: return nil
-    case .integer(let value) where (1...86_400 * 365).contains(value): return Int(value) * 1_000
-    case .real(let value) where value >= 1 && value <= 86_400 * 365: return Int(value * 1_000)
+    case .integer(let value) where (1...86_400 * 365).contains(value): return .seconds(value)
+    case .real(let value) where value >= 1 && value <= 86_400 * 365: return .milliseconds(Int(value * 1_000))
     case .some: throw .badQuery("\(prefix)\(name) must be a number of seconds from 1 up")
     }
   }

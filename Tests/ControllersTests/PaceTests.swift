@@ -1,3 +1,4 @@
+import Store
 import Testing
 
 @testable import Controllers
@@ -5,14 +6,14 @@ import Testing
 /// When a follower rests. Times are in microseconds.
 @Suite struct PaceTests {
   private var pace = Pace()
-  private var now: UInt64 = 1_000_000_000
+  private var now = Instant(nanoseconds: 1_000_000_000)
 
   /// A turn of so long, so long after the last; gives the rest that follows.
   private mutating func turn(_ duration: UInt64, after idle: UInt64) -> UInt64 {
-    let start = now + idle * 1_000
-    now = start + duration * 1_000
+    let start = now + .microseconds(idle)
+    now = start + .microseconds(duration)
     pace.note(start: start, end: now)
-    return pace.rest(now) / 1_000
+    return pace.rest(now).count / 1_000
   }
 
   @Test mutating func oneCommitAndABurstAreFollowedAtOnce() {
@@ -32,8 +33,8 @@ import Testing
 
   @Test mutating func restEnds() {
     for _ in 0..<200 { _ = turn(50, after: 0) }
-    #expect(pace.rest(now + 100_000) == 100_000)
-    #expect(pace.rest(now + 200_000) == 0)
+    #expect(pace.rest(now + .microseconds(100)) == .microseconds(100))
+    #expect(pace.rest(now + .microseconds(200)) == .zero)
   }
 
   @Test mutating func whatWasIsSoonForgotten() {

@@ -150,7 +150,7 @@ import Testing
       let commit = statements.commit()
       try fixture.writer.run(commit)
       for (index, query) in queries.enumerated() {
-        let answer = fixture.wait(query, unless: nil, milliseconds: 0).result()
+        let answer = fixture.wait(query, unless: nil, for: .zero).result()
         // Some values make an error of some queries, which must not concern the others.
         let expected = (try? fixture.queue.read { try Self.oracle($0, query) }) ?? "bad_query"
         #expect(answer == expected, "FRESHET_SEED=\(seed) step \(step) \(query) after:\n\(commit)")

@@ -33,7 +33,7 @@ import Testing
     let answers = Mutex<(done: Int, refused: [FreshetError])>((0, []))
     for number in 0..<10_005 {
       pool.post(
-        ReaderJob(id: pool.newID(), session: UInt64(number % 7)) { _, _ in
+        ReaderJob(id: pool.newID(), requester: .session(UInt64(number % 7))) { _, _ in
           answers.withLock { $0.done += 1 }
         } failed: { error in
           answers.withLock { if error.code == .overloaded { $0.refused.append(error) } else { $0.done += 1 } }

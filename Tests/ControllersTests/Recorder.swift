@@ -92,18 +92,24 @@ final class FollowerFixture {
   let readers: ReaderPool
   let writer: SQLiteSession
   let queue: DatabaseQueue
+  /// Nil: the machine's clock.
+  private let clock: ManualClock?
 
+  /// - Parameter readers: 0: what they are to do is done by `readers.runAll`.
   init(
-    _ schema: String, isWAL: Bool = true, configure: (inout FollowerConfiguration) -> Void = { _ in }
+    _ schema: String, isWAL: Bool = true, clock: ManualClock? = nil, readers readerCount: Int = 2,
+    configure: (inout FollowerConfiguration) -> Void = { _ in }
   ) throws {
+    self.clock = clock
     path = FileManager.default.temporaryDirectory.appending(path: "freshet-\(UUID().uuidString).sqlite").path
     try SQLiteShell(path: path).run((isWAL ? "PRAGMA journal_mode=WAL;\n" : "") + schema)
     queue = try DatabaseQueue(path: path)
     var configuration = FollowerConfiguration(path: path)
     configure(&configuration)
+    if let clock { configuration.clock = clock.clock }
     var logger = Logger(label: "test")
     logger.logLevel = .critical
-    readers = ReaderPool(path: path, count: 2, logger: logger)
+    readers = ReaderPool(path: path, count: readerCount, clock: configuration.clock, logger: logger)
     follower = try FollowerThread(
       configuration, number: 0, output: recorder, readers: readers, numbers: CommitNumbers(), logger: logger)
     writer = try SQLiteSession(path: path)
@@ -116,7 +122,7 @@ final class FollowerFixture {
     for suffix in ["", "-wal", "-shm", "-journal"] { try? FileManager.default.removeItem(atPath: path + suffix) }
   }
 
-  func subscribe(_ key: SubscriptionKey, _ query: Query, window: Window? = nil, minInterval: Int = 0) {
+  func subscribe(_ key: SubscriptionKey, _ query: Query, window: Window? = nil, minInterval: Duration = .zero) {
     follower.post(
       .subscribe(.init(key: key, query: query, window: window, minInterval: minInterval, shape: .arrays)))
   }
@@ -132,12 +138,34 @@ final class FollowerFixture {
     return answer
   }
 
-  private func ask(_ query: Query) -> String { wait(query, unless: nil, milliseconds: 0).result() }
+  private func ask(_ query: Query) -> String { wait(query, unless: nil, for: .zero).result() }
+
+  /// When it returns the follower has done, and sent, what there was to do.
+  func settle() {
+    // A tick answers this before it performs what sessions asked, and sends what is new: when the next one answers, that is done.
+    for _ in 0..<2 { _ = statistics }
+  }
+
+  /// Sets the clock on.
+  func advance(by duration: Duration) {
+    settle()
+    clock?.advance(by: duration)
+    settle()
+  }
+
+  /// Does what readers are to do, and what follows from it.
+  func runReaders() {
+    settle()
+    while readers.runAll() { settle() }
+  }
 
   /// What a request is answered, later.
   final class Answer: Sendable {
     private let text = Mutex("")
     private let done = DispatchSemaphore(value: 0)
+
+    /// Nil while there is none.
+    var resultSoFar: String? { text.withLock { $0.isEmpty ? nil : $0 } }
 
     fileprivate func set(_ text: String) {
       self.text.withLock { $0 = text }
@@ -151,11 +179,12 @@ final class FollowerFixture {
   }
 
   /// Asks for a snapshot of another version than one.
-  func wait(_ query: Query, unless version: String?, milliseconds: Int) -> Answer {
+  func wait(_ query: Query, unless version: String?, for duration: Duration, id: UInt64? = nil) -> Answer {
     let answer = Answer()
     var request = FollowerCommand.SnapshotRequest(query: query, window: nil) { answer.set(Self.text($0)) }
+    request.id = id
     request.unless = version
-    request.wait = milliseconds
+    request.wait = duration
     follower.post(.snapshot(request))
     return answer
   }

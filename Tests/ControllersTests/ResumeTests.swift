@@ -26,7 +26,7 @@ import Testing
     _ fixture: FollowerFixture, _ key: SubscriptionKey, _ query: Query, window: Window? = nil, since: String
   ) {
     fixture.follower.post(
-      .subscribe(.init(key: key, query: query, window: window, since: since, minInterval: 0, shape: .arrays)))
+      .subscribe(.init(key: key, query: query, window: window, since: since, minInterval: .zero, shape: .arrays)))
   }
 
   // MARK: - since
@@ -76,15 +76,16 @@ import Testing
     #expect(fixture.recorder.deliveries(second) == ["snapshot 2"])
   }
 
-  @Test(arguments: [(0, 3, 3), (60_000, 3, 20), (60_000, 1_000, 20)])
+  @Test(arguments: [(0, 3, 3), (9, 3, 10), (60, 3, 20), (60, 1_000, 20)])
   func versionsAreHeldByAgeAndCount(age: Int, count: Int, held: Int) throws {
-    let fixture = try FollowerFixture(Self.schema) {
-      $0.historyAge = age
+    let fixture = try FollowerFixture(Self.schema, clock: ManualClock()) {
+      $0.historyAge = .seconds(age)
       $0.historyCount = count
     }
     fixture.subscribe(first, query)
     fixture.snapshot(query)
     for number in 0..<19 {
+      fixture.advance(by: .seconds(1))
       try fixture.writer.run("UPDATE t SET a = 'v\(number)' WHERE id = 1")
       fixture.snapshot(query)
     }
@@ -175,13 +176,17 @@ import Testing
   // MARK: - Waiting
 
   @Test func `A snapshot that waits is answered when there is another version, and when time is up`() throws {
-    let fixture = try FollowerFixture(Self.schema)
+    let fixture = try FollowerFixture(Self.schema, clock: ManualClock())
     fixture.subscribe(first, query)
     fixture.snapshot(query)
     let version = lastVersion(fixture, first)
-    let changed = fixture.wait(query, unless: version, milliseconds: 10_000)
-    let timedOut = fixture.wait(query, unless: version, milliseconds: 20)
+    let changed = fixture.wait(query, unless: version, for: .seconds(60))
+    let timedOut = fixture.wait(query, unless: version, for: .seconds(20))
+    fixture.advance(by: .seconds(19))
+    #expect(timedOut.resultSoFar == nil)
+    fixture.advance(by: .seconds(1))
     #expect(timedOut.result() == "unchanged \(version)")
+    #expect(changed.resultSoFar == nil)
     try fixture.writer.run("DELETE FROM t WHERE id > 1")
     #expect(changed.result() == "1,'x',1")
   }

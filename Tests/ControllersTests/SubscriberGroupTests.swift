@@ -1,5 +1,4 @@
 import Controllers
-import Foundation
 import LiveQuery
 import TestSupport
 import Testing
@@ -26,7 +25,7 @@ import Testing
     seed: UInt64
   ) throws {
     var random = SeededGenerator(seed: seed)
-    let fixture = try FollowerFixture(Self.schema)
+    let fixture = try FollowerFixture(Self.schema, clock: ManualClock())
     var live: Set<SubscriptionKey> = []
     for step in 1...150 {
       let key = Self.keys.randomElement(using: &random)!
@@ -47,10 +46,11 @@ import Testing
       case 12 where live.contains(key): fixture.follower.post(.request(key, .requery(query, nil)))
       default:
         if !live.insert(key).inserted { continue }
-        let minInterval = [0, 0, 0, 5].randomElement(using: &random)!
+        let minInterval = [Duration.zero, .zero, .zero, .seconds(5)].randomElement(using: &random)!
         fixture.subscribe(key, query, window: Window(offset: 0, limit: 20), minInterval: minInterval)
       }
       if Bool.random(using: &random) { fixture.snapshot(query) }
+      if Int.random(in: 0..<4, using: &random) == 0 { fixture.advance(by: .seconds(2)) }
     }
     for session in Self.sessions {
       fixture.recorder.setDrained(true, session: UInt64(session))
@@ -60,7 +60,7 @@ import Testing
     for value in 1...2 {
       try fixture.writer.run("UPDATE t SET a = -id * \(value)")
       fixture.snapshot(Self.queries[0])
-      usleep(20_000)
+      fixture.advance(by: .seconds(5))
       fixture.snapshot(Self.queries[0])
     }
     for key in live { try check(key, fixture) }

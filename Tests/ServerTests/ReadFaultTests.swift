@@ -99,8 +99,8 @@ import Testing
     let path = folder.database
     let queue = try DatabaseQueue(path: path)
     let lists = try SteppedLists(path: path, Self.queries) { configuration in
-      configuration.refetchInterval = 0
-      configuration.retryInterval = 0
+      configuration.refetchInterval = .zero
+      configuration.retryInterval = .zero
       if !fault.byRows { configuration.captureBytes = 0 }
     }
     for _ in 0..<3 { lists.step() }

@@ -28,7 +28,7 @@ final class SteppedLists {
       let key = SubscriptionKey(session: 1, id: "\(index)", number: UInt64(index + 1))
       let window = query.window.map { Window(offset: $0.offset, limit: $0.limit) }
       follower.post(
-        .subscribe(.init(key: key, query: asked, window: window, minInterval: 0, shape: .objects)))
+        .subscribe(.init(key: key, query: asked, window: window, minInterval: .zero, shape: .objects)))
     }
   }
 

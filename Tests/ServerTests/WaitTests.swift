@@ -59,6 +59,26 @@ import Wire
     live.stop()
   }
 
+  @Test func `Readers give up what a client who has left asked for`() throws {
+    let live = try LiveServer(Self.schema)
+    let endless = "(WITH RECURSIVE n(i) AS (SELECT 1 UNION ALL SELECT i%2B1 FROM n) SELECT count(*) FROM n)"
+    let sockets = try (1...3).map { number in
+      let filter = "\(endless) = \(number)".replacing(" ", with: "%20").replacing("=", with: "%3D")
+      return try ask(live, "/v1/snapshot?from=t&where=\(filter)", tag: nil)
+    }
+    let running = {
+      try live.http("GET", "/metrics").text.split(separator: "\n").first {
+        $0.hasPrefix("freshet_reader_jobs_running ")
+      }
+    }
+    let deadline = ContinuousClock.now + .seconds(20)
+    while try running()?.hasSuffix(" 3") != true, ContinuousClock.now < deadline {}
+    sockets.forEach { $0.close() }
+    while try running()?.hasSuffix(" 0") != true, ContinuousClock.now < deadline {}
+    #expect(try running()?.hasSuffix(" 0") == true)
+    live.stop()
+  }
+
   @Test func `Those who wait neither keep others waiting nor a server from stopping`() throws {
     let live = try LiveServer(Self.schema)
     let tag = try #require(try live.http("GET", "/v1/snapshot?from=t").headers["etag"])

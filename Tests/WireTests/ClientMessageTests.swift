@@ -31,7 +31,7 @@ import Wire
     query.limit = 3
     query.key = ["id"]
     guard case .adHoc(let asked) = subscribe.query else { return #expect(Bool(false)) }
-    #expect(id == "a" && asked == query && subscribe.minInterval == 100 && subscribe.shape == .objects)
+    #expect(id == "a" && asked == query && subscribe.minInterval == .milliseconds(100) && subscribe.shape == .objects)
     #expect(subscribe.window == Window(offset: 0, limit: 50))
   }
 

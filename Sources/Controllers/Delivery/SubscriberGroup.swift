@@ -1,4 +1,5 @@
 import LiveQuery
+import Store
 
 /// What a client has of a result, and when it was sent something last.
 struct ClientState {
@@ -8,9 +9,10 @@ struct ClientState {
   var sentVersion: String
   /// What the client holds contents of; nil: everything.
   var window: Window?
-  var lastSent: UInt64 = 0
-  /// When to try again after contents could not be read; 0: they could.
-  var retryAt: UInt64 = 0
+  /// `distantPast`: nothing was.
+  var lastSent = Instant.distantPast
+  /// When to try again after contents could not be read; `distantPast`: they could.
+  var retryAt = Instant.distantPast
 }
 
 /// Subscriptions of one query, with one id, whose clients are at the same state: from then on they get the same messages.
@@ -22,8 +24,8 @@ struct ClientState {
 /// Owner: the follower's thread.
 final class SubscriberGroup {
   let shape: Shape
-  /// Least time between two patches, in nanoseconds.
-  let minInterval: UInt64
+  /// Least time between two patches.
+  let minInterval: Nanoseconds
   var state: ClientState
   /// Among its query's groups; nil: it gets no patches at present.
   var place: Int?
@@ -32,7 +34,7 @@ final class SubscriberGroup {
   /// In the order of `subscriptions`.
   private(set) var recipients: Recipients
 
-  init(id: String, shape: Shape, minInterval: UInt64, state: ClientState) {
+  init(id: String, shape: Shape, minInterval: Nanoseconds, state: ClientState) {
     self.shape = shape
     self.minInterval = minInterval
     self.state = state

@@ -1,3 +1,5 @@
+import Store
+
 /// The groups that a query sends patches to, in no order.
 struct SubscriberGroups {
   private(set) var all: [SubscriberGroup] = []
@@ -65,12 +67,12 @@ struct SubscriberGroups {
 private struct MergeKey: Hashable {
   /// By its bytes: to Swift, texts that differ may be equal.
   let id: [UInt8]
-  let minInterval: UInt64
+  let minInterval: Nanoseconds
   let hasFailed: Bool
 
   init(_ group: SubscriberGroup) {
     id = Array(group.recipients.id.utf8)
     minInterval = group.minInterval
-    hasFailed = group.state.retryAt > 0
+    hasFailed = group.state.retryAt > .distantPast
   }
 }

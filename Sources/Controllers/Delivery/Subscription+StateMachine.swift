@@ -81,6 +81,11 @@ extension Subscription {
 
     mutating func read(_ read: PendingRead, for request: Asked) { state = .reading(read, request) }
 
+    /// Whether it waits for these rows.
+    func isReading(_ read: PendingRead) -> Bool {
+      if case .reading(let waited, _) = state { waited === read } else { false }
+    }
+
     enum ReadEnded {
       /// It waits for something else by now.
       case ignore

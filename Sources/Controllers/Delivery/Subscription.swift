@@ -1,4 +1,5 @@
 package import LiveQuery
+import Store
 import Wire
 
 /// One client's interest in a result.
@@ -18,13 +19,13 @@ final class Subscription {
 
   /// In a group of its own, which gets no patches until `Follower.joinGroups`.
   init(
-    key: SubscriptionKey, shape: Shape, minInterval: Int, window: Window?, query: FollowedQuery
+    key: SubscriptionKey, shape: Shape, minInterval: Duration, window: Window?, query: FollowedQuery
   ) {
     self.key = key
     self.query = query
     let newest = query.controller.newest
     group = SubscriberGroup(
-      id: key.id, shape: shape, minInterval: UInt64(min(minInterval, 86_400_000)) * 1_000_000,
+      id: key.id, shape: shape, minInterval: Nanoseconds(minInterval),
       state: ClientState(held: newest, sentVersion: query.name(of: newest), window: window))
     group.add(self)
   }

@@ -21,45 +21,50 @@ final class CommitDetection {
   private let journal: String
   private let watcher: DatabaseWatcher
   private let wake: WakeSignal
+  private let clock: MonotonicClock
   private var pace = Pace()
   private var writeGap = WriteGap()
   /// How many of `looks` have passed since somebody wrote to the files.
   private var look = CommitDetection.looks.count
   /// The last spin timed out: the writes may be the first of many.
   private var hasSpun = false
-  /// When the file's identity was last looked at; 0: it is to be looked at again.
-  private var identityRead: UInt64 = 0
+  /// When the file's identity was last looked at; `distantPast`: it is to be looked at again.
+  private var identityRead = Instant.distantPast
 
   /// When to look again after a write was noticed whose commit cannot be read yet: nothing reports when it can be. The last one
   /// is all that follows a commit that was found.
-  private static let looks: [UInt64] = [200_000, 500_000, 1_000_000, 4_000_000, 16_000_000, 64_000_000, 20_000_000]
+  private static let looks: [Nanoseconds] = [
+    .microseconds(200), .microseconds(500), .milliseconds(1), .milliseconds(4), .milliseconds(16), .milliseconds(64),
+    .milliseconds(20),
+  ]
   /// How long to spin before that.
-  private static let spin: UInt64 = 100_000
+  private static let spin = Nanoseconds.microseconds(100)
   /// How often an unused follower looks whether the file is still the same one.
-  private static let unusedInterval: UInt64 = 100_000_000
+  private static let unusedInterval = Nanoseconds.milliseconds(100)
   /// How often to look when nothing reports writes; and, to be safe, when something does.
-  private var pollInterval: UInt64 { watcher.descriptor < 0 ? 20_000_000 : 1_000_000_000 }
+  private var pollInterval: Nanoseconds { .milliseconds(watcher.descriptor < 0 ? 20 : 1_000) }
 
-  init(path: String, wake: WakeSignal) {
+  init(path: String, wake: WakeSignal, clock: MonotonicClock) {
     self.path = path
     self.wake = wake
+    self.clock = clock
     journal = path + "-journal"
     watcher = DatabaseWatcher(path: path)
   }
 
   /// Whether the file may be another one than when it was opened. inotify does not report renamed parent directories.
-  func mayBeReplaced(isOpen: Bool, hasChanged: Bool, _ now: UInt64) -> Bool {
-    if hasChanged, identityRead != 0 { return false }
+  func mayBeReplaced(isOpen: Bool, hasChanged: Bool, _ now: Instant) -> Bool {
+    if hasChanged, identityRead != .distantPast { return false }
     let isDue = !isOpen || watcher.descriptor < 0 || now - identityRead >= pollInterval
     if isDue { identityRead = now }
     return isDue
   }
 
-  /// Nanoseconds for which commits are left alone; see `Pace`.
-  func rest(_ now: UInt64) -> UInt64 { pace.rest(now) }
+  /// For how long commits are left alone; see `Pace`.
+  func rest(_ now: Instant) -> Nanoseconds { pace.rest(now) }
 
   /// A tick has followed commits.
-  func noteTick(start: UInt64, end: UInt64, comparesTables: Bool) {
+  func noteTick(start: Instant, end: Instant, comparesTables: Bool) {
     pace.note(start: start, end: end, comparesTables: comparesTables)
   }
 
@@ -71,11 +76,12 @@ final class CommitDetection {
     // A rollback journal is there while somebody's transaction is: looking would take a lock that is in its way, and the
     // journal's end wakes this thread. One that is kept for the next transaction is looked past after a while.
     if !capture.canAskOften {
-      if isPaced, !writeGap.mayRead(monotonicNanoseconds()) { return false }
+      if isPaced, !writeGap.mayRead(clock.now) { return false }
       if look < Self.looks.count - 1, FileIdentity.size(path: journal) > 0 { return false }
     }
     let wasWritten = look == 0
-    let end = wasWritten && !hasSpun && capture.canAskOften ? monotonicNanoseconds() + Self.spin : 0
+    let spins = wasWritten && !hasSpun && capture.canAskOften
+    let end = spins ? clock.now + Self.spin : .distantPast
     repeat {
       if capture.hasMoved {
         // What was written and is not to be read yet belongs to another commit: rare, but it must not be missed.
@@ -84,18 +90,18 @@ final class CommitDetection {
         writeGap.noteRead()
         return true
       }
-      if end > 0 { sched_yield() }
-    } while monotonicNanoseconds() < end
+      if spins { sched_yield() }
+    } while spins && clock.now < end
     hasSpun = wasWritten
     return false
   }
 
   /// What a follower waits for, besides commits.
   struct Wait {
-    /// Nanoseconds, at most.
-    var limit: UInt64
+    /// At most.
+    var limit: Nanoseconds
     /// Commits are left alone for so long.
-    var rest: UInt64
+    var rest: Nanoseconds
     /// Nothing is followed, so commits need not wake the thread.
     var isUnused: Bool
     /// Looking for a commit takes no lock.
@@ -106,16 +112,16 @@ final class CommitDetection {
   func wait(_ wait: Wait) {
     var timeout = look < Self.looks.count ? Self.looks[look] : pollInterval
     // Every look at a rollback journal's database takes a lock.
-    if !wait.canAskOften { timeout = max(timeout, 1_000_000) }
+    if !wait.canAskOften { timeout = max(timeout, .milliseconds(1)) }
     timeout = min(timeout, wait.limit)
-    if wait.rest > 0 { timeout = wait.rest } else { look = min(look + 1, Self.looks.count) }
+    if wait.rest > .zero { timeout = wait.rest } else { look = min(look + 1, Self.looks.count) }
     if wait.isUnused { timeout = min(timeout, Self.unusedInterval) }
     var descriptors = [pollfd(fd: wake.readEnd, events: Int16(POLLIN), revents: 0)]
     // A follower that rests, or follows nothing, spares the writer waking this thread.
-    if watcher.descriptor >= 0, wait.rest == 0, !wait.isUnused {
+    if watcher.descriptor >= 0, wait.rest == .zero, !wait.isUnused {
       descriptors.append(pollfd(fd: watcher.descriptor, events: Int16(POLLIN), revents: 0))
     }
-    _ = system_poll(&descriptors, UInt32(descriptors.count), timeout)
+    _ = system_poll(&descriptors, UInt32(descriptors.count), timeout.count)
     if descriptors[0].revents != 0 { wake.clear() }
     if wait.isUnused || (descriptors.count > 1 && descriptors[1].revents != 0) { take(watcher.drain()) }
   }
@@ -123,8 +129,8 @@ final class CommitDetection {
   private func take(_ events: FileEvents) {
     if events.contains(.written) {
       look = 0
-      writeGap.noteWrite(monotonicNanoseconds())
+      writeGap.noteWrite(clock.now)
     }
-    if events.contains(.replaced) { identityRead = 0 }
+    if events.contains(.replaced) { identityRead = .distantPast }
   }
 }

@@ -32,7 +32,7 @@ final class DatabaseConnection {
   private let queue: DatabaseQueue
 
   /// - Parameter location: the path, or what `ReadOnlyFile` makes of it.
-  init(path: String, location: String, _ settings: ChangeCapture.Settings) throws {
+  init(path: String, location: String, _ settings: ChangeCapture.Settings, clock: MonotonicClock) throws {
     guard let file = FileIdentity(path: path) else {
       throw StoreError(code: .overloaded, message: "there is no file \(path)")
     }
@@ -55,7 +55,7 @@ final class DatabaseConnection {
     capture = ChangeCapture(raw, settings)
     try ConnectionLimits.apply(to: raw)
     files = WALFiles(of: raw)
-    deadline = Deadline(of: raw)
+    deadline = Deadline(of: raw, clock: clock)
     _ = Self.memoryLimit
   }
 

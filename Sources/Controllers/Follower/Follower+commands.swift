@@ -16,7 +16,7 @@ extension Follower {
     case .unsubscribe(let key): unsubscribe(key)
     case .snapshot(let request): answer(request)
     case .drained, .databaseChanged: break
-    case .abandon(let request): abandon(request)
+    case .abandon(let request, let query): abandon(request, of: query)
     case .commit(let reply): reply(commit)
     case .explain(let query, let reply): explain(query, reply)
     case .schema(let reply): reply(.success(database?.schema.listing ?? []))
@@ -85,9 +85,9 @@ extension Follower {
   /// Nobody may be interested in a query any more: from now on its time runs.
   func noteIdle(_ query: FollowedQuery) {
     guard query.isIdle else { return }
-    let now = monotonicNanoseconds()
+    let now = clock.now
     query.idleSince = now
-    deadlines.wake(query, at: now + UInt64(configuration.linger) * 1_000_000)
+    deadlines.wake(query, at: now + intervals.linger)
   }
 
   private func unsubscribe(_ key: SubscriptionKey) {
@@ -111,6 +111,7 @@ extension Follower {
     let query = subscription.query
     query.subscriptions[key] = nil
     query.groups.remove(subscription)
+    cancelUnwantedReads(of: query)
     noteIdle(query)
   }
 
@@ -211,7 +212,7 @@ extension Follower {
     query.groups.setApart(subscription)
     if range.count > Self.rowsReadHere, subscription.state.mayRead(attempts: Self.joinAttempts) {
       let wanted = WantedContents(window: wanted)
-      guard let read = read(wanted, of: query, session: subscription.key.session) else { return }
+      guard let read = read(wanted, of: query, for: .session(subscription.key.session)) else { return }
       read.subscriptions.append(subscription)
       return subscription.state.read(read, for: asked)
     }

@@ -15,14 +15,14 @@ extension Follower {
   #endif
 
   /// Has a reader read contents of a query's newest version, unless one does so already.
-  func read(_ wanted: WantedContents, of query: FollowedQuery, session: UInt64) -> PendingRead? {
+  func read(_ wanted: WantedContents, of query: FollowedQuery, for requester: Requester) -> PendingRead? {
     let newest = query.controller.newest
     if let pending = query.reads.first(where: { $0.wanted == wanted && $0.version === newest && $0.contents == nil }) {
       return pending
     }
     guard let place else { return nil }
     let request = ReadRequest(run: runRequest(query, wanted), wanted: wanted, tree: newest.tree, place: place)
-    let id = post(session, { .read($0) }) { database, interruption throws(FreshetError) in
+    let id = post(requester, { .read($0) }) { database, interruption throws(FreshetError) in
       try database.read(request, interruption)
     }
     let read = PendingRead(
@@ -56,6 +56,23 @@ extension Follower {
 
   private func contents(of read: PendingRead) -> Result<PackedRows, FreshetError> {
     read.contents ?? .failure(FreshetError(.internal, "contents that were not read"))
+  }
+
+  /// Gives up reading contents that nobody waits for any more.
+  func cancelUnwantedReads(of query: FollowedQuery) {
+    query.reads.removeAll { read in
+      guard read.contents == nil, !isWanted(read, of: query) else { return false }
+      readers.cancel(read.id)
+      queriesByRead[read.id] = nil
+      return true
+    }
+  }
+
+  private func isWanted(_ read: PendingRead, of query: FollowedQuery) -> Bool {
+    if !read.requests.isEmpty || read.subscriptions.contains(where: { $0.state.isReading(read) }) { return true }
+    return snapshots.contains { group, subscriptions in
+      group.query == ObjectIdentifier(query) && group.window == read.wanted.window && !subscriptions.isEmpty
+    }
   }
 
   /// Contents that nobody waits for any more are let go.

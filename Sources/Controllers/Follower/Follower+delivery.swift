@@ -53,7 +53,7 @@ extension Follower {
   }
 
   private func sendPatches() {
-    let now = monotonicNanoseconds()
+    let now = clock.now
     for query in dirty.values {
       // Contents are read in the state that the transaction sees, which has to be the version's.
       if !query.canReadContents { continue }
@@ -67,11 +67,11 @@ extension Follower {
   }
 
   /// Whether a group has something to get, and its time has come.
-  private func isDue(_ group: SubscriberGroup, of query: FollowedQuery, _ now: UInt64) -> Bool {
+  private func isDue(_ group: SubscriberGroup, of query: FollowedQuery, _ now: Instant) -> Bool {
     let state = group.state
     if state.held === query.controller.newest { return false }
-    let earliest = max(state.lastSent &+ group.minInterval, state.retryAt)
-    if earliest <= now || (state.lastSent == 0 && state.retryAt == 0) { return true }
+    let earliest = max(state.lastSent + group.minInterval, state.retryAt)
+    if earliest <= now || (state.lastSent == .distantPast && state.retryAt == .distantPast) { return true }
     deadlines.wake(query, at: earliest)
     return false
   }
@@ -88,7 +88,7 @@ extension Follower {
   }
 
   /// - Parameter groups: of one query; each array gets one patch.
-  private func sendPatches(_ query: FollowedQuery, _ groups: [[SubscriberGroup]], _ now: UInt64) {
+  private func sendPatches(_ query: FollowedQuery, _ groups: [[SubscriberGroup]], _ now: Instant) {
     // By the number of the version held.
     var differences: [Int: VersionDifference?] = [:]
     for group in groups {
@@ -109,7 +109,7 @@ extension Follower {
   func bringUpToDate(_ subscription: Subscription) {
     guard subscription.isBehind, subscription.query.canReadContents else { return }
     subscription.query.groups.setApart(subscription)
-    sendPatches(subscription.query, [[subscription.group]], monotonicNanoseconds())
+    sendPatches(subscription.query, [[subscription.group]], clock.now)
     sendSnapshots()
     joinGroups(subscription)
   }
@@ -117,7 +117,7 @@ extension Follower {
   /// Answers a client that comes back with a version: a patch, also when nothing has changed.
   func sendAnswer(_ subscription: Subscription) {
     let difference = difference(subscription.query, since: subscription.group.state.held)
-    sendPatch(subscription.query, [subscription.group], difference, monotonicNanoseconds(), isAnswer: true)
+    sendPatch(subscription.query, [subscription.group], difference, clock.now, isAnswer: true)
     joinGroups(subscription)
   }
 
@@ -131,7 +131,7 @@ extension Follower {
     }
     let patch = difference.patch(window: subscription.group.state.window, becoming: window)
     guard isWorthSending(patch, newest.tree) else { return false }
-    send(patch, subscription.query, [subscription.group], from: nil, monotonicNanoseconds())
+    send(patch, subscription.query, [subscription.group], from: nil, clock.now)
     // When contents could not be read it still holds a version of the other query, from which nothing else may lead.
     return subscription.state.isOver || !subscription.isBehind
   }
@@ -139,7 +139,7 @@ extension Follower {
   /// - Parameter groups: which get the same patch.
   /// - Parameter isAnswer: whether the clients wait for something to come.
   private func sendPatch(
-    _ query: FollowedQuery, _ groups: [SubscriberGroup], _ difference: VersionDifference?, _ now: UInt64,
+    _ query: FollowedQuery, _ groups: [SubscriberGroup], _ difference: VersionDifference?, _ now: Instant,
     isAnswer: Bool = false
   ) {
     let held = groups[0].state.held
@@ -157,7 +157,7 @@ extension Follower {
 
   /// - Parameter held: the version of the query that the clients have; nil: it is another query's.
   private func send(
-    _ patch: Patch, _ query: FollowedQuery, _ groups: [SubscriberGroup], from held: ResultVersion?, _ now: UInt64
+    _ patch: Patch, _ query: FollowedQuery, _ groups: [SubscriberGroup], from held: ResultVersion?, _ now: Instant
   ) {
     let state = groups[0].state
     let newest = query.controller.newest
@@ -189,10 +189,10 @@ extension Follower {
       for subscription in group.subscriptions { end(subscription, error) }
       return false
     }
-    if group.state.retryAt == 0 {
+    if group.state.retryAt == .distantPast {
       output.send(.error(error, isFatal: false), shape: group.shape, to: [group.recipients])
     }
-    group.state.retryAt = monotonicNanoseconds() + retryInterval
+    group.state.retryAt = clock.now + intervals.retry
     dirty[ObjectIdentifier(query)] = query
     deadlines.wake(query, at: group.state.retryAt)
     return true

@@ -31,7 +31,7 @@ extension Follower {
       for query in queries.values { mustRunAgain(query, before) }
       throw failure
     }
-    if tick.hasSchemaChanged, let schema { recompile(for: schema, isSameFile: !tick.isFirst) }
+    if tick.hasSchemaChanged, let schema { schemaChanged(to: schema, isSameFile: !tick.isFirst, before) }
     if !tick.isQuiet { follow(tick, before) }
     attendToDue()
   }
@@ -57,7 +57,7 @@ extension Follower {
     var followed: Set<ObjectIdentifier> = []
     for (number, _) in tick.deltas {
       for (id, shape) in shapesByTable[number] ?? [:]
-      where shapesOfEveryCommit[id] == nil && (isOnlyTable || followed.insert(id).inserted) {
+      where !shape.isOutdated && shapesOfEveryCommit[id] == nil && (isOnlyTable || followed.insert(id).inserted) {
         follow(shape, changes, before)
       }
     }
@@ -74,7 +74,7 @@ extension Follower {
     let rows = tables.reduce(0) { $0 + $1.changes.count }
     do throws(FreshetError) {
       var concerned = try connection.deadline.limited(
-        milliseconds: Self.followTime, steps: Self.steps(rows)
+        to: Self.followTime, steps: Self.steps(rows)
       ) { () throws(FreshetError) in try shape.concerned(by: tables) }
       if isBeside {
         let known = Set(concerned.map { ObjectIdentifier($0.query) })
@@ -104,7 +104,7 @@ extension Follower {
     do throws(FreshetError) {
       guard let connection = database?.connection else { return }
       let isNew = try connection.deadline.limited(
-        milliseconds: Self.followTime, steps: Self.steps(units.count) + (isBeside ? Self.stepsBeside : 0)
+        to: Self.followTime, steps: Self.steps(units.count) + (isBeside ? Self.stepsBeside : 0)
       ) { () throws(FreshetError) in try query.follow(units, alongside: isBeside) }
       query.hasFailed = false
       if isNew { dirty[ObjectIdentifier(query)] = query }
@@ -127,8 +127,8 @@ extension Follower {
   static func steps(_ lookUps: Int) -> Int { 100_000 + 5_000 * lookUps }
   /// For what is alongside: some milliseconds.
   private static let stepsBeside = 2_000_000
-  /// Milliseconds for the same, for functions that are slow in one step.
-  static let followTime = 250
+  /// The same in time, for functions that are slow in one step.
+  static let followTime = Nanoseconds.milliseconds(250)
 
   /// Looking rows up takes too long for a turn: from now on readers run the shape's queries again.
   func followSlowly(_ shape: QueryShape, _ before: Int64) {
@@ -139,7 +139,7 @@ extension Follower {
       forget(shape, first.withoutValues)
       let slow = try self.shape(of: first, shape.compiled.runAgain(because: Self.slowness))
       for query in queries {
-        _ = try query.recompile(slow, readerSettings, mayBeUnaffected: false)
+        _ = query.adopt(slow, readerSettings)
         mustRunAgain(query, before)
       }
     } catch { for query in queries { fail(query, error, before) } }
@@ -165,9 +165,9 @@ extension Follower {
   }
 
   /// When a query may be run again: half of the time at most, and not too often.
-  func nextRun(of query: FollowedQuery) -> UInt64 {
+  func nextRun(of query: FollowedQuery) -> Instant {
     let (end, duration) = query.lastRun
-    return end + max(UInt64(configuration.refetchInterval) * 1_000_000, duration)
+    return end + max(intervals.refetch, duration)
   }
 
   /// Has a query looked at when it is to be run again.
@@ -175,9 +175,9 @@ extension Follower {
     if let due = due(query) { deadlines.wake(query, at: due) }
   }
 
-  private func due(_ query: FollowedQuery) -> UInt64? {
+  private func due(_ query: FollowedQuery) -> Instant? {
     switch query.phase {
-    case .following: query.refreshDue == .max ? nil : query.refreshDue
+    case .following: query.refreshDue == .distantFuture ? nil : query.refreshDue
     case .stale(_, let due): min(due, query.refreshDue)
     case .running: nil
     }
@@ -185,7 +185,7 @@ extension Follower {
 
   /// Looks at the queries whose time has come.
   func attendToDue() {
-    let now = monotonicNanoseconds()
+    let now = clock.now
     for query in deadlines.takeDue(now) {
       if let end = idleEnd(of: query) {
         if end <= now {
@@ -203,9 +203,9 @@ extension Follower {
   }
 
   /// When a query that nobody follows is let go.
-  private func idleEnd(of query: FollowedQuery) -> UInt64? {
+  private func idleEnd(of query: FollowedQuery) -> Instant? {
     guard query.isIdle, let since = query.idleSince else { return nil }
-    return since + UInt64(configuration.linger) * 1_000_000
+    return since + intervals.linger
   }
 
   /// The state of the database that a query shows.
@@ -217,7 +217,7 @@ extension Follower {
     if error.isFinal { return end(query, error) }
     logger.error("a query cannot be run", metadata: ["error": "\(error.message)", "from": "\(query.query.from)"])
     if case .running = query.phase { cancelRun(of: query) }
-    query.phase = .stale(commit: query.shownCommit ?? before, due: monotonicNanoseconds() + retryInterval)
+    query.phase = .stale(commit: query.shownCommit ?? before, due: clock.now + intervals.retry)
     scheduleRun(of: query)
     if query.hasFailed { return }
     query.hasFailed = true
@@ -225,8 +225,6 @@ extension Follower {
       output.send(.error(error, isFatal: false), to: subscription)
     }
   }
-
-  var retryInterval: UInt64 { UInt64(configuration.retryInterval) * 1_000_000 }
 
   /// Ends all subscriptions of a query with an error.
   func end(_ query: FollowedQuery, _ error: FreshetError) {
@@ -248,7 +246,7 @@ extension Follower {
     guard case .running(let run) = query.phase else { return }
     readers.cancel(run.id)
     runs[run.id] = nil
-    query.phase = .stale(commit: run.commit, due: .max)
+    query.phase = .stale(commit: run.commit, due: .distantFuture)
   }
 
   /// Nobody follows the query any more.

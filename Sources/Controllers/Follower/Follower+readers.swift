@@ -37,15 +37,15 @@ extension Follower {
     let opening = Opening(query)
     opening.waiting.append((command, commit))
     openings[query] = opening
-    post(opening, session: command.session, wanted)
+    post(opening, for: command.requester, wanted)
   }
 
-  func post(_ opening: Opening, session: UInt64, _ wanted: WantedContents?) {
+  func post(_ opening: Opening, for requester: Requester, _ wanted: WantedContents?) {
     let shape = shapes[opening.query.withoutValues]
     let request = RunRequest(
       query: opening.query, compiled: shape?.compiled, wanted: wanted, settings: readerSettings,
-      timeout: configuration.queryTimeout)
-    let id = post(session, { .opened($0) }) { database, interruption throws(FreshetError) in
+      timeout: intervals.queryTimeout)
+    let id = post(requester, { .opened($0) }) { database, interruption throws(FreshetError) in
       try database.run(request, interruption)
     }
     opening.id = id
@@ -57,7 +57,7 @@ extension Follower {
   ///
   /// - Returns: the job's number.
   func post<Value: Sendable>(
-    _ session: UInt64, _ outcome: @escaping @Sendable (Result<Value, FreshetError>) -> ReaderReport.Outcome,
+    _ requester: Requester, _ outcome: @escaping @Sendable (Result<Value, FreshetError>) -> ReaderReport.Outcome,
     _ body: @escaping @Sendable (ReaderDatabase, Interruption) throws(FreshetError) -> Value
   ) -> UInt64 {
     let id = readers.newID()
@@ -66,7 +66,7 @@ extension Follower {
       mailbox.post(.report(ReaderReport(id: id, outcome: outcome(result))))
     }
     readers.post(
-      ReaderJob(id: id, session: session) { database, interruption throws(FreshetError) in
+      ReaderJob(id: id, requester: requester) { database, interruption throws(FreshetError) in
         report(.success(try body(database, interruption)))
       } failed: {
         report(.failure($0))
@@ -87,6 +87,8 @@ extension Follower {
         let read = query.reads.first(where: { $0.id == report.id })
       else { return }
       ended(read, of: query, result)
+    case .recompiled(let result):
+      if let shape = recompilations.removeValue(forKey: report.id) { recompiled.append((shape, result)) }
     }
   }
 
@@ -96,6 +98,7 @@ extension Follower {
     case .opened: perform(ReaderReport(id: report.id, outcome: .opened(.failure(error))))
     case .ran: perform(ReaderReport(id: report.id, outcome: .ran(.failure(error))))
     case .read: perform(ReaderReport(id: report.id, outcome: .read(.failure(error))))
+    case .recompiled: perform(ReaderReport(id: report.id, outcome: .recompiled(.failure(error))))
     }
   }
 
@@ -117,12 +120,12 @@ extension Follower {
       let run = try result.get()
       guard let place, run.place.hasSameSchema(as: place) else {
         // Compiled for another schema than the one that is followed.
-        return post(opening, session: opening.waiting.first?.command.session ?? 0, run.contents?.wanted)
+        return post(opening, for: opening.waiting.first?.command.requester ?? .server, run.contents?.wanted)
       }
       openings[opening.query] = nil
       let query = try follow(opening.query, run)
       if !run.place.isSame(as: place) {
-        query.phase = .stale(commit: commit(of: run.place, asked: commit), due: 0)
+        query.phase = .stale(commit: commit(of: run.place, asked: commit), due: .distantPast)
         scheduleRun(of: query)
       }
       keep(run, of: query)
@@ -186,17 +189,26 @@ extension Follower {
 }
 
 extension FollowedQuery {
-  /// Somebody who subscribes to it: whose share of the readers it takes.
-  var session: UInt64 { subscriptions.first?.key.session ?? 0 }
+  /// Somebody who waits for it: whose share of the readers it takes.
+  var requester: Requester {
+    subscriptions.first.map { .session($0.key.session) } ?? blocked.first?.command.requester ?? .server
+  }
 }
 
 extension FollowerCommand {
-  var session: UInt64 {
+  var requester: Requester {
     switch self {
-    case .subscribe(let command): command.key.session
-    case .request(let key, _, _), .unsubscribe(let key), .resume(let key): key.session
-    case .snapshot(let request): request.id
-    default: 0
+    case .subscribe(let command): .session(command.key.session)
+    case .request(let key, _, _), .unsubscribe(let key), .resume(let key): .session(key.session)
+    case .snapshot(let request): request.requester
+    default: .server
     }
   }
+
+  /// Whether it is the request for a snapshot with an id.
+  func isSnapshot(_ id: UInt64) -> Bool { if case .snapshot(let request) = self { request.id == id } else { false } }
+}
+
+extension FollowerCommand.SnapshotRequest {
+  var requester: Requester { id.map { .request($0) } ?? .server }
 }

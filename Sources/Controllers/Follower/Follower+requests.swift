@@ -13,7 +13,7 @@ extension Follower {
     defer { noteIdle(query) }
     let version = query.name(of: query.controller.newest)
     if request.unless != version { return reply(request, query) }
-    if request.wait > 0 { return wait(request, query) }
+    if request.wait > .zero { return wait(request, query) }
     request.reply(.success(.unchanged(version: version)))
   }
 
@@ -21,25 +21,25 @@ extension Follower {
     let wanted = WantedContents(window: request.window)
     statistics.snapshots += 1
     if let read = query.reads.first(where: { $0.wanted == wanted }), let contents = read.contents {
-      if read.version === query.controller.newest { query.newestWasSent(monotonicNanoseconds()) }
+      if read.version === query.controller.newest { query.newestWasSent(clock.now) }
       return request.reply(contents.map { .snapshot(read.snapshot(of: query, $0)) })
     }
     if wanted.range(total: query.controller.newest.tree.count).count > Self.rowsReadHere,
-      let read = read(wanted, of: query, session: request.id)
+      let read = read(wanted, of: query, for: request.requester)
     {
       read.requests.append(request)
-      query.newestWasSent(monotonicNanoseconds())
+      query.newestWasSent(clock.now)
       return
     }
     do throws(FreshetError) {
       let snapshot = try snapshot(query, window: request.window)
-      query.newestWasSent(monotonicNanoseconds())
+      query.newestWasSent(clock.now)
       request.reply(.success(.snapshot(snapshot)))
     } catch { request.reply(.failure(error)) }
   }
 
   private func wait(_ request: FollowerCommand.SnapshotRequest, _ query: FollowedQuery) {
-    let deadline = monotonicNanoseconds() + UInt64(request.wait) * 1_000_000
+    let deadline = clock.now + request.wait
     query.waiters.append(WaitingRequest(request: request, deadline: deadline))
     query.idleSince = nil
     deadlines.wake(query, at: deadline)
@@ -48,7 +48,7 @@ extension Follower {
   /// Answers those who wait for another version, or have waited long enough.
   func answerWaiters(_ query: FollowedQuery) {
     if query.waiters.isEmpty { return }
-    let now = monotonicNanoseconds()
+    let now = clock.now
     let version = query.name(of: query.controller.newest)
     let waiters = query.waiters
     query.waiters = []
@@ -65,18 +65,24 @@ extension Follower {
     noteIdle(query)
   }
 
-  func abandon(_ request: UInt64) {
-    let isAbandoned = { (waiting: (command: FollowerCommand, commit: Int64)) in
-      if case .snapshot(let other) = waiting.command { other.id == request } else { false }
-    }
-    for query in queries.values where !query.waiters.isEmpty {
-      query.waiters.removeAll { $0.request.id == request }
-      noteIdle(query)
-    }
-    for opening in openings.values where opening.waiting.contains(where: isAbandoned) {
+  /// The client has left. Wherever its request is, it is forgotten, and readers give up what they do for it alone.
+  func abandon(_ request: UInt64, of query: Query) {
+    let isAbandoned = { (waiting: (command: FollowerCommand, commit: Int64)) in waiting.command.isSnapshot(request) }
+    if let opening = openings[query] {
       opening.waiting.removeAll(where: isAbandoned)
-      cancelIfUnwanted(opening.query)
+      cancelIfUnwanted(query)
     }
+    guard let query = queries[query], !query.isIdle else { return }
+    query.waiters.removeAll { $0.request.id == request }
+    query.blocked.removeAll(where: isAbandoned)
+    for read in query.reads { read.requests.removeAll { $0.id == request } }
+    cancelUnwantedReads(of: query)
+    if query.isIdle {
+      // Run again when somebody asks for it, or it changes.
+      cancelRun(of: query)
+      scheduleRun(of: query)
+    }
+    noteIdle(query)
   }
 
   func explain(
@@ -85,9 +91,9 @@ extension Follower {
     guard let database else { return reply(.failure(FreshetError(.overloaded, "the database is not there"))) }
     let forms = forms(database)
     let slowness = shapes[query.withoutValues]?.compiled.slowness
-    let timeout = configuration.queryTimeout
+    let timeout = intervals.queryTimeout
     readers.post(
-      ReaderJob(id: readers.newID(), session: 0) { database, interruption throws(FreshetError) in
+      ReaderJob(id: readers.newID(), requester: .server) { database, interruption throws(FreshetError) in
         reply(
           .success(
             try database.explain(query, slowness: slowness, forms: forms, timeout: timeout, interruption)))

@@ -14,10 +14,10 @@ extension Follower {
   /// Has a reader run the query.
   func run(_ query: FollowedQuery) {
     if case .running = query.phase { return }
-    if !query.isCompiled { return }
+    if query.shape.isOutdated { return recompile(query.shape) }
     let wanted = snapshots.keys.first { $0.query == ObjectIdentifier(query) }.map { WantedContents(window: $0.window) }
     let request = runRequest(query, wanted)
-    let id = post(query.session, { .ran($0) }) { database, interruption throws(FreshetError) in
+    let id = post(query.requester, { .ran($0) }) { database, interruption throws(FreshetError) in
       try database.run(request, interruption)
     }
     query.phase = .running(.init(id: id, commit: query.shownCommit ?? commit, asked: commit))
@@ -29,7 +29,7 @@ extension Follower {
   func runRequest(_ query: FollowedQuery, _ wanted: WantedContents?) -> RunRequest {
     RunRequest(
       query: query.query, compiled: query.compiled, before: (query.controller.editor, query.reader.memory),
-      wanted: wanted, settings: readerSettings, timeout: configuration.queryTimeout)
+      wanted: wanted, settings: readerSettings, timeout: intervals.queryTimeout)
   }
 
   /// Somebody waits for what the query gives now.
@@ -38,12 +38,12 @@ extension Follower {
   func ran(_ query: FollowedQuery, _ run: FollowedQuery.Run, _ result: Result<RunResult, FreshetError>) {
     switch result {
     case .failure(let error):
-      query.phase = .stale(commit: run.commit, due: .max)
+      query.phase = .stale(commit: run.commit, due: .distantFuture)
       fail(query, error, run.commit)
       rejectBlocked(query, error)
     case .success(let result):
       guard let place, result.place.hasSameSchema(as: place), result.compiled === query.compiled else {
-        query.phase = .stale(commit: run.commit, due: 0)
+        query.phase = .stale(commit: run.commit, due: .distantPast)
         return scheduleRun(of: query)
       }
       join(query, run, result, place)
@@ -63,7 +63,7 @@ extension Follower {
     let shown = commit(of: result.place, asked: run.asked)
     var isNew = query.install(result.fetched, duration: result.duration)
     hasFreedMuch = hasFreedMuch || query.isLarge
-    query.phase = .stale(commit: shown, due: 0)
+    query.phase = .stale(commit: shown, due: .distantPast)
     keep(result, of: query)
     if run.missed.isNothing || result.place.isSame(as: place) {
       query.phase = .following
@@ -87,13 +87,13 @@ extension Follower {
       guard let database else { return false }
       let isNew: Bool
       if let units = missed.units {
-        isNew = try database.connection.deadline.limited(milliseconds: configuration.queryTimeout) {
+        isNew = try database.connection.deadline.limited(to: intervals.queryTimeout) {
           () throws(FreshetError) in try query.follow(units, alongside: missed.concernsAlongside)
         }
       } else {
         query.failedJoins += 1
         if query.failedJoins < Self.joinAttempts { return false }
-        isNew = try database.connection.deadline.limited(milliseconds: configuration.queryTimeout) {
+        isNew = try database.connection.deadline.limited(to: intervals.queryTimeout) {
           () throws(FreshetError) in try query.runHere()
         }
       }

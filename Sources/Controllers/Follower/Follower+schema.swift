@@ -19,10 +19,7 @@ extension Follower {
     do {
       let isFirst = database == nil && queries.isEmpty
       let opened = try open()
-      // What has statements on the old connection keeps it open, until it is compiled for the new one in the next turn.
-      shapes = [:]
-      shapesByTable = [:]
-      shapesOfEveryCommit = [:]
+      giveUpStatements()
       database = opened
       mustTurn = true
       if isFirst { return }
@@ -36,7 +33,7 @@ extension Follower {
   func open() throws -> OpenDatabase {
     var settings = ChangeCapture.Settings()
     settings.memoryLimit = configuration.captureBytes
-    return try OpenDatabase(path: configuration.path, settings)
+    return try OpenDatabase(path: configuration.path, settings, clock: clock)
   }
 
   /// The -wal or -shm was deleted: the connection goes on in files without a name. SQLite takes up others only when nothing of
@@ -44,14 +41,21 @@ extension Follower {
   private func close(_ files: WALFiles) {
     logger.warning(
       "the -wal or -shm was deleted while the database was open", metadata: ["path": "\(configuration.path)"])
-    for shape in Array(shapes.values) + queries.values.map(\.shape) { shape.close() }
-    shapes = [:]
-    shapesByTable = [:]
-    shapesOfEveryCommit = [:]
+    giveUpStatements()
     database = nil
-    lostFiles = LostFiles(files, isEmptied: false)
+    lostFiles = LostFiles(files, isEmptied: false, clock: clock)
     readers.releaseFiles()
     output.filesReleased()
+  }
+
+  /// The connection is about to be closed, or left to another file's: what was compiled on it is of no use any more.
+  private func giveUpStatements() {
+    for shape in shapes.values { outdate(shape, commit) }
+    for query in queries.values { query.shape.close() }
+    shapes = [:]
+    shapesByTable = [:]
+    storages = [:]
+    shapesOfEveryCommit = [:]
   }
 
   /// What keeps lists from being read, in a turn that could be begun; nil: nothing.
@@ -73,52 +77,8 @@ extension Follower {
       metadata: ["path": "\(configuration.path)"])
   }
 
-  /// The schema is another one: statements are compiled anew, and what may have changed with it is read again.
-  func recompile(for schema: DatabaseSchema, isSameFile: Bool) {
-    let before = database?.schema
-    database?.schema = schema
-    database?.checker.schema = schema
-    shapes = [:]
-    shapesByTable = [:]
-    storages = [:]
-    shapesOfEveryCommit = [:]
-    let hasSameViews = isSameFile && before?.viewDefinitions == schema.viewDefinitions
-    for query in queries.values { recompile(query, mayBeUnaffected: hasSameViews) }
-    forgetUnusedTables()
-  }
-
-  private func recompile(_ query: FollowedQuery, mayBeUnaffected: Bool) {
-    do throws(FreshetError) {
-      let outcome = try query.recompile(
-        try shape(of: query.query), readerSettings, mayBeUnaffected: mayBeUnaffected && query.isCompiled)
-      query.isCompiled = true
-      // The tick tells what changed in its tables.
-      if outcome == .unaffected { return }
-      cancelRun(of: query)
-      query.phase = .stale(commit: query.shownCommit ?? commit, due: 0)
-      scheduleRun(of: query)
-      // The file's schema may have changed in ways that this query never sees.
-      if outcome == .sameColumns { return }
-      for subscription in query.subscriptions.values { startOver(subscription) }
-    } catch  where !error.isFinal {
-      // It is compiled when the database can be read again.
-      fail(query, error, commit)
-      query.isCompiled = false
-      database?.connection.capture.forgetSchema()
-      mustTurn = true
-    } catch {
-      end(query, FreshetError(.schemaChanged, "the schema has changed: \(error.message)"))
-    }
-  }
-
-  /// What queries of this one's shape share: what is there already, or compiled now.
-  func shape(of query: Query) throws(FreshetError) -> QueryShape {
-    if let known = shapes[query.withoutValues] { return known }
-    guard let database else { throw FreshetError(.overloaded, "the database is not there") }
-    return try shape(
-      of: query, try QueryCompiler.compile(query, schema: database.schema, checker: database.checker))
-  }
-
+  /// What queries of this one's shape share.
+  ///
   /// - Parameter compiled: what a reader made of the query.
   func shape(of query: Query, _ compiled: CompiledQuery) throws(FreshetError) -> QueryShape {
     let key = query.withoutValues
@@ -142,11 +102,15 @@ extension Follower {
     if shapes[key] === shape { shapes[key] = nil }
     for number in shape.captured.storages.keys { shapesByTable[number]?[ObjectIdentifier(shape)] = nil }
     shapesOfEveryCommit[ObjectIdentifier(shape)] = nil
+    if let job = shape.recompilation {
+      readers.cancel(job)
+      recompilations[job] = nil
+    }
     forgetUnusedTables()
   }
 
   /// Tables that nobody reads any more are not followed.
-  private func forgetUnusedTables() {
+  func forgetUnusedTables() {
     guard let capture = database?.connection.capture else { return }
     for number in capture.numbers where shapesByTable[number]?.isEmpty != false {
       shapesByTable[number] = nil

@@ -17,11 +17,11 @@ extension Follower {
     if snapshots.isEmpty { return }
     let groups = snapshots
     snapshots = [:]
-    let now = monotonicNanoseconds()
+    let now = clock.now
     for (group, subscriptions) in groups where !subscriptions.isEmpty {
       if subscriptions.contains(where: { $0.group.state.retryAt > now }) {
         snapshots[group, default: []] += subscriptions
-        deadlines.wake(subscriptions[0].query, at: subscriptions.map(\.group.state.retryAt).max() ?? .max)
+        deadlines.wake(subscriptions[0].query, at: subscriptions.map(\.group.state.retryAt).max() ?? .distantFuture)
       } else if let source = snapshotSource(of: subscriptions[0]) {
         sendSnapshot(subscriptions, source)
       } else {
@@ -48,7 +48,7 @@ extension Follower {
       return nil
     }
     if wanted.range(total: query.controller.newest.tree.count).count <= Self.rowsReadHere { return .here }
-    return read(wanted, of: query, session: subscription.key.session) == nil ? .here : nil
+    return read(wanted, of: query, for: .session(subscription.key.session)) == nil ? .here : nil
   }
 
   private func sendSnapshot(_ subscriptions: [Subscription], _ source: SnapshotSource) {
@@ -73,11 +73,11 @@ extension Follower {
           rows: delivery.rows, range: delivery.range),
         hold: hold)
       statistics.snapshots += 1
-      if version === query.controller.newest { query.newestWasSent(monotonicNanoseconds()) }
+      if version === query.controller.newest { query.newestWasSent(clock.now) }
       for subscription in subscriptions {
         subscription.group.state = ClientState(
           held: version, sentVersion: delivery.version, window: first.group.state.window,
-          lastSent: monotonicNanoseconds())
+          lastSent: clock.now)
         sent(rest, to: subscription)
       }
     } catch {
@@ -98,8 +98,8 @@ extension Follower {
     return try query.reader.contents(of: rows, in: query.controller.newest.tree)
   }
 
-  /// Nanoseconds of a tick in which parts of large results are sent: the others wait for the next one.
-  private static let partTime: UInt64 = 2_000_000
+  /// How long parts of large results are sent in one tick: the others wait for the next one.
+  private static let partTime = Nanoseconds.milliseconds(2)
 
   /// Sends the next part of what is on its way to those who have taken the one before; each distinct part is made once.
   func sendParts() {
@@ -108,10 +108,10 @@ extension Follower {
     for subscription in loading.values where isDrained(subscription) {
       if let group = PartGroup(subscription) { groups[group, default: []].append(subscription) }
     }
-    let end = monotonicNanoseconds() + Self.partTime
+    let end = clock.now + Self.partTime
     for subscriptions in groups.values {
       sendNextPart(subscriptions)
-      if monotonicNanoseconds() > end { break }
+      if clock.now > end { break }
     }
   }
 

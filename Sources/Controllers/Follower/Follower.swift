@@ -11,6 +11,8 @@ import Store
 /// All state belongs to the follower's thread.
 final class Follower {
   let configuration: FollowerConfiguration
+  let clock: MonotonicClock
+  let intervals: Intervals
   let output: any SubscriptionOutput
   let logger: Logger
   /// Owns the thread that runs this, and outlives it.
@@ -45,14 +47,18 @@ final class Follower {
   /// Followed queries that readers run or read contents of, by the number of the reader's job.
   var runs: [UInt64: FollowedQuery] = [:]
   var queriesByRead: [UInt64: FollowedQuery] = [:]
+  /// Shapes that readers compile anew, by the number of the job.
+  var recompilations: [UInt64: QueryShape] = [:]
+  /// What they have compiled, until it is taken up.
+  var recompiled: [(outdated: QueryShape, result: Result<Recompilation, FreshetError>)] = []
   /// Queries with contents that readers have read, which are kept until this turn ends.
   @exclusivity(unchecked) var queriesWithContents: [ObjectIdentifier: FollowedQuery] = [:]
   /// The query whose waiting commands are performed at present.
   var resumed: FollowedQuery?
   let numbers: CommitNumbers
   @exclusivity(unchecked) private var inbox = Inbox()
-  /// How long commands are performed in one turn, in nanoseconds: the others wait for the next one.
-  private static let commandTime: UInt64 = 2_000_000
+  /// How long commands are performed in one tick: the others wait for the next one.
+  static let commandTime = Nanoseconds.milliseconds(2)
   @exclusivity(unchecked) var drained = DrainedSessions()
   /// Queries that have subscriptions behind the newest version, or somebody who waits for one.
   @exclusivity(unchecked) var dirty: [ObjectIdentifier: FollowedQuery] = [:]
@@ -84,6 +90,8 @@ final class Follower {
     logger: Logger, thread: FollowerThread
   ) throws {
     self.configuration = configuration
+    clock = configuration.clock
+    intervals = Intervals(configuration)
     self.output = output
     self.logger = logger
     self.thread = thread
@@ -91,11 +99,12 @@ final class Follower {
     self.numbers = numbers
     readerSettings = ReaderSettings(
       limits: .init(
-        rows: configuration.rowLimit, bytes: configuration.resultBytes, milliseconds: configuration.queryTimeout))
+        rows: configuration.rowLimit, bytes: configuration.resultBytes, time: configuration.queryTimeout),
+      clock: clock)
     historyBudget = VersionHistory.Budget(
-      bytes: configuration.historyBytes, age: UInt64(configuration.historyAge) * 1_000_000,
+      bytes: configuration.historyBytes, age: Nanoseconds(configuration.historyAge),
       count: configuration.historyCount)
-    detection = CommitDetection(path: configuration.path, wake: thread.wake)
+    detection = CommitDetection(path: configuration.path, wake: thread.wake, clock: clock)
     if FileIdentity(path: configuration.path) != nil { database = try open() }
   }
 
@@ -112,11 +121,11 @@ final class Follower {
   func step() {
     inbox.add(thread.takeCommands())
     restoreSharedMemory()
-    let now = monotonicNanoseconds()
-    let isResting = inbox.isEmpty && rest(now) > 0
+    let now = clock.now
+    let isResting = inbox.isEmpty && rest(now) > .zero
     let hasChanged = !isResting && !isUnused && hasCommit()
     if detection.mayBeReplaced(isOpen: database != nil, hasChanged: hasChanged, now) { openIfReplaced() }
-    if hasChanged || mustTurn || !inbox.isEmpty || monotonicNanoseconds() >= deadlines.next { turn() }
+    if hasChanged || mustTurn || !inbox.isEmpty || clock.now >= deadlines.next { turn() }
     output.flush()
     // After the turn: who waited for the result has it by now.
     returnFreeMemory()
@@ -142,11 +151,11 @@ final class Follower {
     isPaced && queries.isEmpty && openings.isEmpty && database?.connection.capture.hasSeenState != false
   }
 
-  /// Nanoseconds for which commits are left alone; see `Pace`.
-  private func rest(_ now: UInt64) -> UInt64 { isPaced && !mustTurn ? detection.rest(now) : 0 }
+  /// For how long commits are left alone; see `Pace`.
+  private func rest(_ now: Instant) -> Nanoseconds { isPaced && !mustTurn ? detection.rest(now) : .zero }
 
   private func turn() {
-    let start = monotonicNanoseconds()
+    let start = clock.now
     mustTurn = false
     do {
       guard let connection = database?.connection else { throw FreshetError(.overloaded, "the database is not there") }
@@ -160,7 +169,7 @@ final class Follower {
       }
       hasFailed = false
       if statistics.ticks > ticks {
-        let end = monotonicNanoseconds()
+        let end = clock.now
         statistics.tickDurations.note(end - start)
         detection.noteTick(start: start, end: end, comparesTables: connection.capture.comparesTables)
       }
@@ -177,25 +186,41 @@ final class Follower {
   /// As many as there is time for: who asks much waits for others to be served.
   private func performCommands() {
     for command in inbox.takeControl() { perform(command) }
+    takeUpRecompiled()
     if inbox.isEmpty { return }
-    let end = monotonicNanoseconds() + Self.commandTime
+    let end = clock.now + Self.commandTime
     repeat {
       guard let command = inbox.next() else { return }
       perform(command)
-    } while monotonicNanoseconds() < end
+    } while clock.now < end
     if !inbox.isEmpty { mustTurn = true }
   }
 
   func requestStop() { isStopping = true }
 
   private func wait() {
-    let now = monotonicNanoseconds()
-    var limit = deadlines.next == .max ? .max : deadlines.next - min(now, deadlines.next)
-    if mustTurn { limit = hasFailed ? min(limit, 50_000_000) : 0 }
-    if lostFiles != nil { limit = min(limit, 5_000_000) }
+    let now = clock.now
+    var limit = deadlines.next - now
+    if mustTurn { limit = hasFailed ? min(limit, .milliseconds(50)) : .zero }
+    if lostFiles != nil { limit = min(limit, .milliseconds(5)) }
     detection.wait(
       .init(
         limit: limit, rest: rest(now), isUnused: isUnused,
         canAskOften: database?.connection.capture.canAskOften == true))
+  }
+}
+
+/// The configuration's durations, converted once.
+struct Intervals {
+  let linger: Nanoseconds
+  let queryTimeout: Nanoseconds
+  let refetch: Nanoseconds
+  let retry: Nanoseconds
+
+  init(_ configuration: FollowerConfiguration) {
+    linger = Nanoseconds(configuration.linger)
+    queryTimeout = Nanoseconds(configuration.queryTimeout)
+    refetch = Nanoseconds(configuration.refetchInterval)
+    retry = Nanoseconds(configuration.retryInterval)
   }
 }

@@ -1,5 +1,6 @@
 package import ChangeCapture
 package import LiveQuery
+package import Store
 
 /// What other threads ask of a follower.
 package enum FollowerCommand: Sendable {
@@ -25,7 +26,7 @@ package enum FollowerCommand: Sendable {
   /// What a subscription's client asked can go on.
   case resume(SubscriptionKey)
   /// Whoever asked for a snapshot does not wait for it any more.
-  case abandon(request: UInt64)
+  case abandon(request: UInt64, of: Query)
   case stop
 
   package struct Subscribe: Sendable {
@@ -34,13 +35,13 @@ package enum FollowerCommand: Sendable {
     package var window: Window?
     /// The version that the client still has.
     package var since: String?
-    /// Milliseconds.
-    package var minInterval: Int
+    /// The least time between two patches.
+    package var minInterval: Duration
     package var shape: Shape
     package var ticket: RequestTicket?
 
     package init(
-      key: SubscriptionKey, query: Query, window: Window?, since: String? = nil, minInterval: Int, shape: Shape,
+      key: SubscriptionKey, query: Query, window: Window?, since: String? = nil, minInterval: Duration, shape: Shape,
       ticket: RequestTicket? = nil
     ) {
       self.key = key
@@ -58,10 +59,10 @@ package enum FollowerCommand: Sendable {
     package var window: Window?
     /// The version that the client has: it wants to hear of another one only.
     package var unless: String?
-    /// How long to wait for another version than `unless`, in milliseconds.
-    package var wait = 0
-    /// What `abandon` calls it; 0 for a request that nobody abandons.
-    package var id: UInt64 = 0
+    /// How long to wait for another version than `unless`.
+    package var wait = Duration.zero
+    /// What `abandon` calls it, and who has a share of the readers; nil for a request that nobody abandons.
+    package var id: UInt64?
     /// Called once, on the follower's thread.
     package var reply: @Sendable (Result<SnapshotAnswer, FreshetError>) -> Void
 
@@ -105,20 +106,19 @@ package struct FollowerStatistics: Sendable {
 package struct TickDurations: Sendable {
   /// Ticks that have ended: what `sum` is of. A tick that goes on is none of them.
   package private(set) var count = 0
-  /// Nanoseconds.
-  package private(set) var sum: UInt64 = 0
-  /// Nanoseconds of each of the newest ticks, in no order.
-  package private(set) var newest: [UInt64] = []
+  package private(set) var sum = Nanoseconds.zero
+  /// Of each of the newest ticks, in no order.
+  package private(set) var newest: [Nanoseconds] = []
 
   private static let kept = 1_024
 
   package init() {}
 
-  mutating func note(_ nanoseconds: UInt64) {
+  mutating func note(_ duration: Nanoseconds) {
     count += 1
-    sum += nanoseconds
+    sum += duration
     if newest.count >= Self.kept { newest.removeFirst(Self.kept / 2) }
-    newest.append(nanoseconds)
+    newest.append(duration)
   }
 
   /// Takes in those of another follower.

@@ -1,4 +1,5 @@
 package import Logging
+package import Store
 import Synchronization
 
 #if canImport(Glibc)
@@ -13,10 +14,10 @@ import Synchronization
 package struct FollowerConfiguration: Sendable {
   /// The database file.
   package var path: String
-  /// How long a query without subscribers is still followed, in milliseconds.
-  package var linger = 60_000
-  /// The longest that a query may run, in milliseconds.
-  package var queryTimeout = 30_000
+  /// How long a query without subscribers is still followed.
+  package var linger = Duration.seconds(60)
+  /// The longest that a query may run.
+  package var queryTimeout = Duration.seconds(30)
   /// The most rows that a result may have.
   package var rowLimit = 10_000_000
   /// The most bytes that a result's keys may take, and its contents where they are kept.
@@ -27,18 +28,19 @@ package struct FollowerConfiguration: Sendable {
   package var patchBytes = 64 << 10
   /// Requests that a subscription may have waiting while a snapshot is on its way to it.
   package var deferredRequests = 32
-  /// The least time between two runs of a query that has to be run again whenever something changed, in milliseconds.
-  package var refetchInterval = 100
-  /// How long a query waits that could not be read, before it is tried again, in milliseconds.
-  package var retryInterval = 1_000
-  /// How long a version that a client was sent is held at least, for `since`, in milliseconds.
-  package var historyAge = 60_000
+  /// The least time between two runs of a query that has to be run again whenever something changed.
+  package var refetchInterval = Duration.milliseconds(100)
+  /// How long a query waits that could not be read, before it is tried again.
+  package var retryInterval = Duration.seconds(1)
+  /// How long a version that a client was sent is held at least, for `since`.
+  package var historyAge = Duration.seconds(60)
   /// How many such versions of a query are held at least.
   package var historyCount = 1_000
   /// The memory that all of them may take together, in bytes: beyond it they are let go sooner.
   package var historyBytes = 128 << 20
   /// What may be remembered of all followed tables to find changed rows, in bytes.
   package var captureBytes = 256 << 20
+  package var clock = MonotonicClock.system
 
   package init(path: String) { self.path = path }
 }

@@ -6,7 +6,7 @@ extension ReaderPool {
   /// Has a reader give free memory back to the system, which takes milliseconds.
   func returnFreeMemory() {
     post(
-      ReaderJob(id: newID(), session: 0) { _, _ in
+      ReaderJob(id: newID(), requester: .server) { _, _ in
         system_return_free_memory()
       } failed: { _ in
         system_return_free_memory()

@@ -22,12 +22,24 @@ struct Inbox {
       guard let session = command.lane else {
         // Nothing that a closed session asked is wanted any more.
         if case .sessionClosed(let session) = command { lanes[session] = nil }
+        if case .abandon(let request, _) = command { forget(request) }
         control.append(command)
         continue
       }
       if lanes[session] == nil { order.append(session) }
       lanes[session, default: Lane()].commands.append(command)
     }
+  }
+
+  /// Takes out a request for a snapshot that its client does not wait for.
+  private mutating func forget(_ request: UInt64) {
+    let session = FollowerCommand.laneOfRequests
+    guard var lane = lanes[session] else { return }
+    lane.commands.removeFirst(lane.next)
+    lane.next = 0
+    lane.commands.removeAll { $0.isSnapshot(request) }
+    lanes[session] = lane.commands.isEmpty ? nil : lane
+    if lane.commands.isEmpty, let place = order[first...].firstIndex(of: session) { order.remove(at: place) }
   }
 
   /// What is to be done first.
@@ -80,5 +92,5 @@ extension FollowerCommand {
   }
 
   /// Of what is asked without a session; no session has this number.
-  private static let laneOfRequests = UInt64.max
+  fileprivate static let laneOfRequests = UInt64.max
 }

@@ -1,3 +1,5 @@
+import Store
+
 /// When each query is to be looked at next, whatever it is for: a run that is due, a patch that `minInterval` holds back, contents
 /// to be tried again, a waiting request that has waited long enough, the end of a query that nobody follows.
 ///
@@ -8,16 +10,16 @@ struct Deadlines {
   /// Where a query is in the heap.
   struct Place {
     fileprivate var index = -1
-    fileprivate var due: UInt64 = .max
+    fileprivate var due = Instant.distantFuture
   }
 
   private var heap: [FollowedQuery] = []
 
-  /// `.max` when nothing is due ever.
-  var next: UInt64 { heap.first?.deadline.due ?? .max }
+  /// `distantFuture` when nothing is due ever.
+  var next: Instant { heap.first?.deadline.due ?? .distantFuture }
 
   /// Looks at a query at a time, or sooner when it is to be looked at sooner.
-  mutating func wake(_ query: FollowedQuery, at due: UInt64) {
+  mutating func wake(_ query: FollowedQuery, at due: Instant) {
     if due >= query.deadline.due { return }
     query.deadline.due = due
     if query.deadline.index < 0 {
@@ -40,7 +42,7 @@ struct Deadlines {
   }
 
   /// Takes out those whose time has come.
-  mutating func takeDue(_ now: UInt64) -> [FollowedQuery] {
+  mutating func takeDue(_ now: Instant) -> [FollowedQuery] {
     var due: [FollowedQuery] = []
     while let first = heap.first, first.deadline.due <= now {
       remove(first)

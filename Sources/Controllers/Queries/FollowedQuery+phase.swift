@@ -8,7 +8,7 @@ extension FollowedQuery {
     /// It shows that state.
     case following
     /// It shows the state that `commit` names, an older one, until it is run again at `due`.
-    case stale(commit: Int64, due: UInt64)
+    case stale(commit: Int64, due: Instant)
     /// A reader runs it.
     case running(Run)
   }

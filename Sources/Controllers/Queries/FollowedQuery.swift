@@ -27,14 +27,12 @@ final class FollowedQuery {
   /// When it is to be looked at next. To be set by `Deadlines` alone.
   var deadline = Deadlines.Place()
   /// When the last subscription left; nil while there is one.
-  var idleSince: UInt64?
+  var idleSince: Instant?
   /// Whether all who get patches have the newest version.
   var isSettled: Bool { groups.all.allSatisfy { $0.state.held === controller.newest } }
   var isIdle: Bool { subscriptions.isEmpty && waiters.isEmpty && blocked.isEmpty && reads.isEmpty }
 
   @exclusivity(unchecked) var phase = Phase.following
-  /// False after it could not be compiled for the newest schema: changes of its tables are not noticed, and it must not be run.
-  var isCompiled = true
   /// What clients asked, to be answered at a state that is not older than the one at which they asked.
   var blocked: [(command: FollowerCommand, commit: Int64)] = []
   /// Subscriptions whose clients did.
@@ -43,11 +41,13 @@ final class FollowedQuery {
   var reads: [PendingRead] = []
   /// How often in a row a run could not be joined, as too much had changed meanwhile.
   var failedJoins = 0
-  /// When it has to be run again whatever happens; `.max` for never.
-  var refreshDue: UInt64 = .max
+  /// When it has to be run again whatever happens; `distantFuture` for never.
+  var refreshDue = Instant.distantFuture
   /// Whether subscribers have been told that it cannot be read at the moment.
   @exclusivity(unchecked) var hasFailed = false
-  private(set) var lastRun: (end: UInt64, duration: UInt64) = (0, 0)
+  private(set) var lastRun = (end: Instant.distantPast, duration: Nanoseconds.zero)
+  private let clock: MonotonicClock
+  private let refreshInterval: Nanoseconds?
 
   /// Part of the version names, so that those of two controllers never agree.
   @exclusivity(unchecked) private var nonce = String(UInt64.random(in: 0...UInt64.max), radix: 36)
@@ -68,10 +68,12 @@ final class FollowedQuery {
   /// - Parameter fetched: what its first run gave.
   init(
     _ query: Query, _ shape: QueryShape, _ settings: ReaderSettings, history: VersionHistory.Budget,
-    fetched: FetchedResult, duration: UInt64
+    fetched: FetchedResult, duration: Nanoseconds
   ) {
     self.query = query
     self.shape = shape
+    clock = settings.clock
+    refreshInterval = query.refreshEvery.map { Nanoseconds($0) }
     parameters = shape.compiled.values(of: query.parameters)
     reader = settings.reader(shape.statements, parameters)
     reader.memory = fetched.memory
@@ -80,8 +82,8 @@ final class FollowedQuery {
     self.history = VersionHistory(history)
     number = shape.add(self)
     // Long ago: after the first change it is run again at once.
-    lastRun = (0, duration)
-    scheduleRefresh(monotonicNanoseconds())
+    lastRun = (.distantPast, duration)
+    scheduleRefresh(clock.now)
   }
 
   /// To be called when nobody follows it any more.
@@ -110,7 +112,7 @@ final class FollowedQuery {
   }
 
   /// The newest version is sent to somebody, who may come back with its name.
-  func newestWasSent(_ now: UInt64) { history.add(controller.newest, bytes: newestBytes, now: now) }
+  func newestWasSent(_ now: Instant) { history.add(controller.newest, bytes: newestBytes, now: now) }
 
   // MARK: - Following
 
@@ -131,16 +133,16 @@ final class FollowedQuery {
   ///
   /// - Returns: whether there is a new version.
   func runHere() throws(FreshetError) -> Bool {
-    let start = monotonicNanoseconds()
-    defer { noteRun(monotonicNanoseconds() - start) }
+    let start = clock.now
+    defer { noteRun(clock.now - start) }
     return install(try reader.run(into: controller.editor))
   }
 
   /// Takes a reader's result for the newest version.
   ///
-  /// - Parameter duration: of the run, in nanoseconds.
+  /// - Parameter duration: of the run.
   /// - Returns: whether there is a new version.
-  func install(_ fetched: FetchedResult, duration: UInt64) -> Bool {
+  func install(_ fetched: FetchedResult, duration: Nanoseconds) -> Bool {
     defer { noteRun(duration) }
     return install(fetched)
   }
@@ -157,48 +159,33 @@ final class FollowedQuery {
     return isNew
   }
 
-  private func noteRun(_ duration: UInt64) {
-    let now = monotonicNanoseconds()
+  private func noteRun(_ duration: Nanoseconds) {
+    let now = clock.now
     lastRun = (now, duration)
     scheduleRefresh(now)
   }
 
-  private func scheduleRefresh(_ now: UInt64) {
-    if let milliseconds = query.refreshEvery { refreshDue = now + UInt64(milliseconds) * 1_000_000 }
+  private func scheduleRefresh(_ now: Instant) {
+    if let refreshInterval { refreshDue = now + refreshInterval }
   }
 
-  /// What a change of the schema means to a query.
-  enum Recompilation {
-    /// Nothing: its result is what it was, but for rows that changed.
-    case unaffected
-    /// Its result is to be fetched next; its columns are what they were.
-    case sameColumns
-    /// Its result is to be fetched next, and is another one.
-    case otherColumns
-  }
-
-  /// After a change of the schema: the same query, compiled anew.
+  /// The same query, compiled anew: its result is to be fetched next.
   ///
-  /// - Parameter mayBeUnaffected: whether nothing changed but what the compiled query itself tells.
-  func recompile(
-    _ shape: QueryShape, _ settings: ReaderSettings, mayBeUnaffected: Bool
-  ) throws(FreshetError) -> Recompilation {
-    let (before, compiledBefore) = (reader, compiled)
+  /// - Returns: whether its columns are what they were.
+  func adopt(_ shape: QueryShape, _ settings: ReaderSettings) -> Bool {
+    let before = compiled
+    self.shape.remove(number)
     self.shape = shape
     parameters = shape.compiled.values(of: query.parameters)
     reader = settings.reader(shape.statements, parameters)
     number = shape.add(self)
-    if mayBeUnaffected, compiled.readsSame(as: compiledBefore) {
-      reader.memory = before.memory
-      return .unaffected
-    }
-    let isSame = compiled.columns == compiledBefore.columns && compiled.keyColumns == compiledBefore.keyColumns
+    let isSame = compiled.columns == before.columns && compiled.keyColumns == before.keyColumns
     if !isSame {
       // Rows of before cannot be told from those of now.
       nonce = String(UInt64.random(in: 0...UInt64.max), radix: 36)
       history.removeAll()
     }
-    return isSame ? .sameColumns : .otherColumns
+    return isSame
   }
 
   func hasRows(ofUnit unit: Bytes) -> Bool {
@@ -246,7 +233,7 @@ final class FollowedQuery {
 /// A request for a snapshot that waits for another version.
 struct WaitingRequest {
   let request: FollowerCommand.SnapshotRequest
-  let deadline: UInt64
+  let deadline: Instant
 }
 
 /// What all readers of a follower have in common.
@@ -254,8 +241,9 @@ struct ReaderSettings {
   /// Of the stamps of contents.
   let seed = UInt64.random(in: 0...UInt64.max)
   let limits: ResultReader.Limits
+  let clock: MonotonicClock
 
   func reader(_ statements: QueryStatements, _ parameters: [SQLValue]) -> ResultReader {
-    ResultReader(statements.result, parameters: parameters, seed: seed, limits: limits)
+    ResultReader(statements.result, parameters: parameters, seed: seed, limits: limits, clock: clock)
   }
 }

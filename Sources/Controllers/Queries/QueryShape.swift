@@ -17,6 +17,11 @@ final class QueryShape {
   /// How changes of its tables are called. Set once, before anything follows it.
   @exclusivity(unchecked) var captured = CapturedTables.none
   private let mapsByParameters: Bool
+  /// Its tables are others, or made otherwise, than when it was compiled: until its queries have another shape they stay as they
+  /// are, and nothing of it is run.
+  var isOutdated = false
+  /// The reader's job that compiles it anew.
+  var recompilation: UInt64?
 
   var compiled: CompiledQuery { statements.compiled }
 

@@ -1,4 +1,5 @@
 import LiveQuery
+import Store
 
 /// The versions of a result that clients may still name in `since`: those that were sent.
 ///
@@ -12,18 +13,17 @@ struct VersionHistory {
     let version: ResultVersion
     let bytes: Int
     /// When another version came after it; nil for the newest.
-    var supersededAt: UInt64?
+    var supersededAt: Instant?
   }
 
   /// What the histories of a follower may hold together.
   final class Budget {
     var used = 0
     let limit: Int
-    /// Nanoseconds.
-    let age: UInt64
+    let age: Nanoseconds
     let count: Int
 
-    init(bytes: Int, age: UInt64, count: Int) {
+    init(bytes: Int, age: Nanoseconds, count: Int) {
       limit = bytes
       self.age = age
       self.count = count
@@ -42,7 +42,7 @@ struct VersionHistory {
   /// A version was sent to somebody.
   ///
   /// - Parameter bytes: about what it takes beside the one before.
-  mutating func add(_ version: ResultVersion, bytes: Int, now: UInt64) {
+  mutating func add(_ version: ResultVersion, bytes: Int, now: Instant) {
     if count > 0, let last = entries.last, last.version.number >= version.number { return }
     if count > 0 { entries[entries.count - 1].supersededAt = now }
     entries.append(Entry(version: version, bytes: bytes, supersededAt: nil))
@@ -51,7 +51,7 @@ struct VersionHistory {
   }
 
   /// Lets go of what need not be kept any more.
-  mutating func trim(_ now: UInt64) {
+  mutating func trim(_ now: Instant) {
     while count > 1, isDispensable(entries[start], now) { dropFirst() }
     if start > 64, start * 2 > entries.count {
       entries.removeFirst(start)
@@ -59,7 +59,7 @@ struct VersionHistory {
     }
   }
 
-  private func isDispensable(_ entry: Entry, _ now: UInt64) -> Bool {
+  private func isDispensable(_ entry: Entry, _ now: Instant) -> Bool {
     if budget.used > budget.limit { return true }
     guard let supersededAt = entry.supersededAt, count > budget.count else { return false }
     return now - supersededAt > budget.age
@@ -68,7 +68,7 @@ struct VersionHistory {
   private mutating func dropFirst() {
     budget.used -= entries[start].bytes
     // An empty version in its place, so that its nodes are free at once.
-    entries[start] = Entry(version: entries[entries.count - 1].version, bytes: 0, supersededAt: 0)
+    entries[start] = Entry(version: entries[entries.count - 1].version, bytes: 0, supersededAt: .distantPast)
     start += 1
   }
 

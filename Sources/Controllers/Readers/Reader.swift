@@ -20,6 +20,7 @@ final class Reader: @unchecked Sendable {
   private let number: Int
   private let path: String
   private let queue: ReaderQueue
+  private let clock: MonotonicClock
   private let logger: Logger
   let wake = WakeSignal()
   private let mustRelease = Atomic<Bool>(false)
@@ -28,10 +29,11 @@ final class Reader: @unchecked Sendable {
   /// Files that were deleted while they were open, until they are out of use.
   private var lost: LostFiles?
 
-  init(_ number: Int, path: String, _ queue: ReaderQueue, _ logger: Logger) {
+  init(_ number: Int, path: String, _ queue: ReaderQueue, _ clock: MonotonicClock, _ logger: Logger) {
     self.number = number
     self.path = path
     self.queue = queue
+    self.clock = clock
     self.logger = logger
   }
 
@@ -89,7 +91,7 @@ final class Reader: @unchecked Sendable {
     while let lost, !lost.mayOpen, !lost.isOverdue { usleep(2_000) }
     lost = nil
     guard FileIdentity(path: path) != nil else { throw FreshetError(.overloaded, "the database is not there") }
-    let opened = try ReaderDatabase(path: path)
+    let opened = try ReaderDatabase(path: path, clock: clock)
     database = opened
     return opened
   }
@@ -103,7 +105,7 @@ final class Reader: @unchecked Sendable {
   private func releaseLostFiles() {
     guard let files = database?.connection.files, files.state != .same else { return }
     database = nil
-    lost = LostFiles(files, isEmptied: false)
+    lost = LostFiles(files, isEmptied: false, clock: clock)
   }
 
   /// Followers and the sockets come first.

@@ -9,6 +9,8 @@ import Store
 ///
 /// Owner: the reader's thread. Used within a read transaction (`snapshot`).
 final class ReaderDatabase {
+  // Declared first, so that it is given up before the connection.
+  private let checker: FragmentChecker
   private var database: OpenDatabase
   var connection: DatabaseConnection { database.connection }
   /// Statements of the queries that were run last, the newest last.
@@ -17,7 +19,13 @@ final class ReaderDatabase {
   /// The number of the schema that was read; nil: none was.
   private var schemaVersion: Int64?
 
-  init(path: String) throws { database = try OpenDatabase(path: path, ChangeCapture.Settings()) }
+  private let clock: MonotonicClock
+
+  init(path: String, clock: MonotonicClock) throws {
+    database = try OpenDatabase(path: path, ChangeCapture.Settings(), clock: clock)
+    checker = try FragmentChecker(path: try ReadOnlyFile.location(path))
+    self.clock = clock
+  }
 
   /// Runs `body` in one read transaction, knowing the schema that it sees.
   func snapshot(_ body: () throws -> Void) throws {
@@ -26,7 +34,7 @@ final class ReaderDatabase {
       if connection.schemaVersion != schemaVersion {
         statements = []
         database.schema = try connection.readSchema()
-        database.checker.schema = database.schema
+        checker.schema = database.schema
         schemaVersion = connection.schemaVersion
       }
       try body()
@@ -35,13 +43,13 @@ final class ReaderDatabase {
 
   /// Compiles a query, if that is not done yet, runs it, and reads the contents that are wanted.
   func run(_ request: RunRequest, _ interruption: Interruption) throws(FreshetError) -> RunResult {
-    try connection.deadline.limited(milliseconds: request.timeout, interruption: interruption) {
+    try connection.deadline.limited(to: request.timeout, interruption: interruption) {
       () throws(FreshetError) in try run(request)
     }
   }
 
   private func run(_ request: RunRequest) throws(FreshetError) -> RunResult {
-    let start = monotonicNanoseconds()
+    let start = clock.now
     let compiled: CompiledQuery
     if let known = request.compiled { compiled = known } else { compiled = try compile(request.query) }
     let reader = try reader(compiled, request)
@@ -55,7 +63,7 @@ final class ReaderDatabase {
     if fetched.editor.tree.count >= FollowedQuery.largeFrom { connection.releasePages() }
     return RunResult(
       compiled: compiled, fetched: fetched, contents: contents, place: connection.place,
-      duration: monotonicNanoseconds() - start)
+      duration: clock.now - start)
   }
 
   /// Reads contents of a version, or runs its query when the file is in another state by now.
@@ -65,7 +73,7 @@ final class ReaderDatabase {
     if !compiled.isRefetched, !connection.place.isSame(as: request.place) {
       return .moved(try run(request.run, interruption))
     }
-    return try connection.deadline.limited(milliseconds: request.run.timeout, interruption: interruption) {
+    return try connection.deadline.limited(to: request.run.timeout, interruption: interruption) {
       () throws(FreshetError) in
       let reader = try reader(compiled, request.run)
       if let memory = request.run.before?.memory { reader.memory = memory }
@@ -73,17 +81,27 @@ final class ReaderDatabase {
     }
   }
 
+  /// Compiles a query for the schema that the transaction sees.
+  func recompile(_ query: Query) throws(FreshetError) -> Recompilation {
+    do throws(FreshetError) {
+      return Recompilation(compiled: .success(try compile(query)), place: connection.place)
+    } catch {
+      if !error.isFinal { throw error }
+      return Recompilation(compiled: .failure(error), place: connection.place)
+    }
+  }
+
   private func compile(_ query: Query) throws(FreshetError) -> CompiledQuery {
-    try QueryCompiler.compile(query, schema: database.schema, checker: database.checker)
+    try QueryCompiler.compile(query, schema: database.schema, checker: checker)
   }
 
   func explain(
-    _ query: Query, slowness: String?, forms: [String: CaptureForm], timeout: Int, _ interruption: Interruption
+    _ query: Query, slowness: String?, forms: [String: CaptureForm], timeout: Nanoseconds, _ interruption: Interruption
   ) throws(FreshetError) -> Explanation {
-    try connection.deadline.limited(milliseconds: timeout, interruption: interruption) { () throws(FreshetError) in
+    try connection.deadline.limited(to: timeout, interruption: interruption) { () throws(FreshetError) in
       var compiled = try compile(query)
       if let slowness { compiled = compiled.runAgain(because: slowness) }
-      return try compiled.explanation(checker: database.checker, forms: forms)
+      return try compiled.explanation(checker: checker, forms: forms)
     }
   }
 

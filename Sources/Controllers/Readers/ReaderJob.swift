@@ -4,14 +4,23 @@ import QueryCompiler
 import RankedCollections
 import Store
 
+/// Who asks something of readers, which are shared fairly between all of them.
+enum Requester: Hashable, Sendable {
+  /// A session or stream.
+  case session(UInt64)
+  /// A request for a snapshot.
+  case request(UInt64)
+  /// The server itself, and requests without an id.
+  case server
+}
+
 /// What a reader is asked to do.
 ///
 /// Exactly one of `body` and `failed` is called, on the reader's thread, unless the job is cancelled first; then possibly neither.
 struct ReaderJob: Sendable {
   /// Never used twice in a process.
   let id: UInt64
-  /// Who asked: readers are shared fairly between sessions.
-  let session: UInt64
+  let requester: Requester
   /// Runs in a read transaction.
   let body: @Sendable (ReaderDatabase, Interruption) throws(FreshetError) -> Void
   /// Told why it could not be done.
@@ -32,8 +41,8 @@ struct RunRequest: @unchecked Sendable {
   /// The contents that somebody waits for, as a window of the result; nil: nobody does.
   var wanted: WantedContents?
   let settings: ReaderSettings
-  /// Milliseconds, from compiling to the last content.
-  let timeout: Int
+  /// From compiling to the last content.
+  let timeout: Nanoseconds
 }
 
 /// Rows whose contents are wanted.
@@ -51,8 +60,7 @@ struct RunResult: Sendable {
   /// What was wanted.
   let contents: (wanted: WantedContents, rows: PackedRows)?
   let place: StatePlace
-  /// Nanoseconds.
-  let duration: UInt64
+  let duration: Nanoseconds
 }
 
 /// A state of a file, as two connections can compare it.
@@ -87,7 +95,15 @@ package struct ReaderReport: Sendable {
     /// Of a followed query.
     case ran(Result<RunResult, FreshetError>)
     case read(Result<ReadResult, FreshetError>)
+    /// What followed queries share, after a change of the schema.
+    case recompiled(Result<Recompilation, FreshetError>)
   }
+}
+
+/// A query compiled for another schema, or what is wrong with it there, and the state that has the schema.
+struct Recompilation: Sendable {
+  let compiled: Result<CompiledQuery, FreshetError>
+  let place: StatePlace
 }
 
 /// The answer to a `ReadRequest`.

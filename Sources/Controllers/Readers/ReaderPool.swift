@@ -1,5 +1,6 @@
 import LiveQuery
 package import Logging
+package import Store
 import Synchronization
 
 #if canImport(Glibc)
@@ -23,11 +24,14 @@ package final class ReaderPool: Sendable {
   /// - Parameters:
   ///   - count: how many threads; 0: none, jobs are done when `runAll` is called.
   ///   - contentsBytes: what large results that are on their way to clients may take altogether.
-  package init(path: String, count: Int, contentsBytes: Int = 256 << 20, logger: Logger) {
+  ///   - clock: that of the followers.
+  package init(
+    path: String, count: Int, contentsBytes: Int = 256 << 20, clock: MonotonicClock = .system, logger: Logger
+  ) {
     contents = ContentsBudget(limit: contentsBytes)
-    let queue = ReaderQueue(readers: count)
+    let queue = ReaderQueue(readers: count, clock: clock)
     self.queue = queue
-    let readers = (0..<max(1, count)).map { Reader($0, path: path, queue, logger) }
+    let readers = (0..<max(1, count)).map { Reader($0, path: path, queue, clock, logger) }
     self.readers = readers
     if count == 0 { return }
     threads.withLock { threads in

@@ -3,15 +3,15 @@ import Synchronization
 
 /// The jobs that readers are to do, shared fairly.
 ///
-/// The next job is of the session that has the fewest running, and of those the one served longest ago; one session never has
+/// The next job is of the requester that has the fewest running, and of those the one served longest ago; one requester never has
 /// more than half of the readers while others wait. A job that runs for longer than `quantum` while others wait is given up once,
 /// and done again as a long one: of those there is always one fewer than readers, so a short job waits for a quantum at most.
 final class ReaderQueue: Sendable {
   private struct State {
-    /// By session, in the order asked.
-    var waiting: [UInt64: [ReaderJob]] = [:]
-    /// Sessions with waiting jobs, the one served longest ago first.
-    var order: [UInt64] = []
+    /// By requester, in the order asked.
+    var waiting: [Requester: [ReaderJob]] = [:]
+    /// Requesters with waiting jobs, the one served longest ago first.
+    var order: [Requester] = []
     /// By reader.
     var running: [Int: Running] = [:]
     var idle: [Int] = []
@@ -23,14 +23,17 @@ final class ReaderQueue: Sendable {
     let interruption: Interruption
   }
 
-  /// Nanoseconds.
-  private static let quantum: UInt64 = 500_000_000
+  private static let quantum = Nanoseconds.milliseconds(500)
 
   private let state = Mutex(State())
   private let waitingCount = Atomic<Int>(0)
   private let readers: Int
+  private let clock: MonotonicClock
 
-  init(readers: Int) { self.readers = max(1, readers) }
+  init(readers: Int, clock: MonotonicClock = .system) {
+    self.readers = max(1, readers)
+    self.clock = clock
+  }
 
   enum Addition {
     case waits
@@ -46,8 +49,8 @@ final class ReaderQueue: Sendable {
   func add(_ job: ReaderJob) -> Addition {
     state.withLock { state in
       if !job.isLong, waitingCount.load(ordering: .relaxed) >= Self.mostWaiting { return .refused }
-      if state.waiting[job.session] == nil { state.order.append(job.session) }
-      state.waiting[job.session, default: []].append(job)
+      if state.waiting[job.requester] == nil { state.order.append(job.requester) }
+      state.waiting[job.requester, default: []].append(job)
       waitingCount.add(1, ordering: .relaxed)
       return state.idle.popLast().map { .wakes($0) } ?? .waits
     }
@@ -65,7 +68,7 @@ final class ReaderQueue: Sendable {
       let interruption =
         job.isLong
         ? Interruption()
-        : Interruption(givesWayAt: monotonicNanoseconds() + Self.quantum) { [self] in
+        : Interruption(givesWayAt: clock.now + Self.quantum) { [self] in
           waitingCount.load(ordering: .relaxed)
         }
       state.running[reader] = Running(job: job, interruption: interruption)
@@ -74,24 +77,25 @@ final class ReaderQueue: Sendable {
   }
 
   private func take(_ state: inout State) -> ReaderJob? {
-    var ofSession: [UInt64: Int] = [:]
-    for running in state.running.values { ofSession[running.job.session, default: 0] += 1 }
+    var running: [Requester: Int] = [:]
+    for job in state.running.values { running[job.job.requester, default: 0] += 1 }
     let isAlone = state.order.count == 1
     let mayRunLong = readers == 1 || state.running.values.count { $0.job.isLong } < readers - 1
-    var best: (session: UInt64, place: Int, count: Int)?
-    for session in state.order {
-      let count = ofSession[session, default: 0]
+    var best: (turn: Int, place: Int, count: Int)?
+    for (turn, requester) in state.order.enumerated() {
+      let count = running[requester, default: 0]
       if !isAlone, count >= max(1, readers / 2) { continue }
-      guard let place = state.waiting[session]?.firstIndex(where: { mayRunLong || !$0.isLong }) else { continue }
-      if best.map({ count < $0.count }) ?? true { best = (session, place, count) }
+      guard let place = state.waiting[requester]?.firstIndex(where: { mayRunLong || !$0.isLong }) else { continue }
+      if best.map({ count < $0.count }) ?? true { best = (turn, place, count) }
+      if count == 0 { break }
     }
     guard let best else { return nil }
-    let job = state.waiting[best.session]!.remove(at: best.place)
-    state.order.removeAll { $0 == best.session }
-    if state.waiting[best.session]!.isEmpty {
-      state.waiting[best.session] = nil
+    let requester = state.order.remove(at: best.turn)
+    let job = state.waiting[requester]!.remove(at: best.place)
+    if state.waiting[requester]!.isEmpty {
+      state.waiting[requester] = nil
     } else {
-      state.order.append(best.session)
+      state.order.append(requester)
     }
     return job
   }
@@ -110,13 +114,13 @@ final class ReaderQueue: Sendable {
   func cancel(_ id: UInt64) {
     state.withLock { state in
       for running in state.running.values where running.job.id == id { running.interruption.stop() }
-      for (session, jobs) in state.waiting {
+      for (requester, jobs) in state.waiting {
         guard let place = jobs.firstIndex(where: { $0.id == id }) else { continue }
-        state.waiting[session]!.remove(at: place)
+        state.waiting[requester]!.remove(at: place)
         waitingCount.subtract(1, ordering: .relaxed)
-        if state.waiting[session]!.isEmpty {
-          state.waiting[session] = nil
-          state.order.removeAll { $0 == session }
+        if state.waiting[requester]!.isEmpty {
+          state.waiting[requester] = nil
+          state.order.removeAll { $0 == requester }
         }
         return
       }

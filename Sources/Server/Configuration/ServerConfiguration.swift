@@ -75,17 +75,11 @@ package struct ServerConfiguration: Sendable {
 extension FollowerConfiguration {
   init(_ server: ServerConfiguration) {
     self.init(path: server.database)
-    queryTimeout = server.queryTimeout.milliseconds
-    linger = server.linger.milliseconds
-    historyAge = server.linger.milliseconds
-    refetchInterval = server.refetchInterval.milliseconds
+    queryTimeout = server.queryTimeout
+    linger = server.linger
+    historyAge = server.linger
+    refetchInterval = server.refetchInterval
     captureBytes = server.captureMemory
-  }
-}
-
-extension Duration {
-  var milliseconds: Int {
-    Int(components.seconds) * 1_000 + Int(components.attoseconds / 1_000_000_000_000_000)
   }
 }
 

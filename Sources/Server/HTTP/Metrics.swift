@@ -1,6 +1,7 @@
 import ChangeCapture
 import Controllers
 import Gateway
+import Store
 import Synchronization
 
 /// Adds up what the followers tell, each on its own thread.
@@ -104,8 +105,8 @@ struct MetricsText {
     let sorted = durations.newest.sorted()
     for quantile in [0.5, 0.9, 0.99] where !sorted.isEmpty {
       let rank = min(sorted.count - 1, Int((quantile * Double(sorted.count)).rounded(.up)) - 1)
-      text += "\(name){quantile=\"\(quantile)\"} \(Double(sorted[max(0, rank)]) / 1e9)\n"
+      text += "\(name){quantile=\"\(quantile)\"} \(sorted[max(0, rank)].seconds)\n"
     }
-    text += "\(name)_sum \(Double(durations.sum) / 1e9)\n\(name)_count \(durations.count)\n"
+    text += "\(name)_sum \(durations.sum.seconds)\n\(name)_count \(durations.count)\n"
   }
 }

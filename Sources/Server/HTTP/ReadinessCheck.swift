@@ -8,7 +8,7 @@ final class ReadinessCheck: Sendable {
   private let answer: @Sendable (FreshetError?) -> Void
 
   /// How long a follower may take: no longer than those wait who ask.
-  private static let patience = DispatchTimeInterval.milliseconds(1_500)
+  private static let patience = Duration.milliseconds(1_500)
 
   /// - Parameter answer: called on any thread with what keeps the server from serving, perhaps more than once: the first
   ///   time counts.

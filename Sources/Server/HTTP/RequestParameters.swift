@@ -18,10 +18,10 @@ struct RequestParameters {
   var source: Source
   var window = Window(offset: 0, limit: RequestParameters.defaultLimit)
   var shape = Shape.objects
-  /// Milliseconds to wait for another version than the client has.
-  var wait = 0
-  /// Least milliseconds between two patches.
-  var minInterval = 0
+  /// How long to wait for another version than the client has.
+  var wait = Duration.zero
+  /// The least time between two patches.
+  var minInterval = Duration.zero
   /// The version that the client has.
   var since: String?
 
@@ -41,7 +41,7 @@ struct RequestParameters {
       case ("limit", _): window.limit = try RequestParameters.count(value, name)
       case ("shape", _): shape = try Shape(json: .string(value)) ?? .objects
       case ("wait", .snapshot), ("wait", .published): wait = try RequestParameters.seconds(value, name)
-      case ("minInterval", .subscription): minInterval = try RequestParameters.count(value, name)
+      case ("minInterval", .subscription): minInterval = .milliseconds(try RequestParameters.count(value, name))
       case ("lastEventId", .subscription): since = value.isEmpty ? nil : value
       default:
         if try parts.take(name, value, purpose) { continue }
@@ -68,12 +68,11 @@ struct RequestParameters {
     return value
   }
 
-  /// - Returns: milliseconds.
-  private static func seconds(_ text: String, _ name: String) throws(FreshetError) -> Int {
+  private static func seconds(_ text: String, _ name: String) throws(FreshetError) -> Duration {
     guard let value = Double(text), value >= 0, value <= Double(longestWait) else {
       throw FreshetError(.badQuery, "\(name) must be a number of seconds from 0 to \(longestWait)")
     }
-    return Int(value * 1_000)
+    return .milliseconds(Int(value * 1_000))
   }
 }
 

@@ -38,17 +38,17 @@ extension FreshetServer {
     try checkRoom()
     let query = try query(parameters.source)
     let known = EntityTags(exchange.request.ifNoneMatch)
-    var request = FollowerCommand.SnapshotRequest(query: query, window: parameters.window) { [waiting] result in
-      waiting.remove(exchange.id)
+    var request = FollowerCommand.SnapshotRequest(query: query, window: parameters.window) {
+      [snapshotRequests] result in
+      snapshotRequests.remove(exchange.id)
       exchange.answer(HTTPAnswer(result, parameters.shape, known))
     }
+    request.id = exchange.id.rawValue
     request.unless = known.first
-    if known.first != nil, parameters.wait > 0 {
-      request.wait = parameters.wait
-      request.id = exchange.id.rawValue
-      waiting.add(exchange)
-    }
-    pool.follower(for: query).post(.snapshot(request))
+    if known.first != nil { request.wait = parameters.wait }
+    let follower = pool.follower(for: query)
+    snapshotRequests.add(.init(exchange: exchange, query: query, follower: follower, waits: request.wait > .zero))
+    follower.post(.snapshot(request))
   }
 
   func getSubscription(_ exchange: HTTPExchange) throws(FreshetError) {

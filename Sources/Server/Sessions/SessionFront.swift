@@ -61,7 +61,7 @@ final class SessionFront: GatewayDelegate {
   }
 
   func gateway(_ gateway: Gateway, abandoned request: RequestID) {
-    if server.waiting.remove(request) { server.pool.post(.abandon(request: request.rawValue)) }
+    server.snapshotRequests.remove(request)?.abandon()
   }
 
   func gateway(_ gateway: Gateway, logged line: String, level: GatewayLogLevel) {

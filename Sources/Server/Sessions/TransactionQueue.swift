@@ -56,7 +56,7 @@ final class TransactionQueue: @unchecked Sendable {
     if let writer, file == self.file, !writer.isDoubtful { return writer }
     writer = nil
     try waitForFiles()
-    let opened = try Writer(path: configuration.database, timeout: configuration.queryTimeout.milliseconds)
+    let opened = try Writer(path: configuration.database, timeout: configuration.queryTimeout)
     writer = opened
     interruption.withLock { $0 = opened.interruption }
     self.file = file
@@ -121,13 +121,19 @@ final class TransactionQueue: @unchecked Sendable {
   func drain(grace: Duration) {
     let done = DispatchSemaphore(value: 0)
     queue.async { done.signal() }
-    var wait = configuration.transactionGrace.milliseconds
-    while done.wait(timeout: .now() + .milliseconds(wait)) == .timedOut {
+    var wait = configuration.transactionGrace
+    while done.wait(timeout: .now() + wait) == .timedOut {
       interruption.withLock { $0?.interrupt() }
       // The next one has to be interrupted by itself.
-      wait = 50
+      wait = .milliseconds(50)
     }
-    _ = open.wait(timeout: .now() + .milliseconds(grace.milliseconds))
+    _ = open.wait(timeout: .now() + grace)
+  }
+}
+
+extension DispatchTime {
+  static func + (time: DispatchTime, duration: Duration) -> DispatchTime {
+    time + DispatchTimeInterval.nanoseconds(Int(clamping: Nanoseconds(duration).count))
   }
 }
 

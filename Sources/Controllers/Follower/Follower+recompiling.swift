@@ -1,0 +1,113 @@
+import ChangeCapture
+import LiveQuery
+import QueryCompiler
+import Store
+
+// Changes of the schema. Lists whose own tables stay as they were go on. The others are compiled anew by readers, once for each
+// shape, and then run again; until then they show what they have.
+extension Follower {
+  /// - Parameter before: the commit that was seen before.
+  func schemaChanged(to schema: DatabaseSchema, isSameFile: Bool, _ before: Int64) {
+    let former = database?.schema ?? .empty
+    database?.schema = schema
+    let hasSameViews = isSameFile && former.viewDefinitions == schema.viewDefinitions
+    let added = schema.tables.map(\.name).filter { former.table($0) == nil }
+    for shape in shapes.values {
+      if hasSameViews, shape.compiled.readsSame(in: schema), !shape.compiled.mayName(added) { continue }
+      outdate(shape, before)
+    }
+    // Changes of those cannot be told by what was known of them.
+    for (number, storage) in storages {
+      let now = schema.table(storage.table.name)?.storage
+      if now?.table.definition != storage.table.definition { storages[number] = nil }
+    }
+    forgetUnusedTables()
+    for query in queries.values where query.shape.isOutdated { recompile(query.shape) }
+  }
+
+  /// The shape's queries stay as they are until they have another.
+  ///
+  /// - Parameter before: the commit whose state they show.
+  func outdate(_ shape: QueryShape, _ before: Int64) {
+    shape.isOutdated = true
+    shapesOfEveryCommit[ObjectIdentifier(shape)] = nil
+    if let query = shape.queries.values.first?.query { shapes[query.withoutValues] = nil }
+    for query in shape.queries.values {
+      cancelRun(of: query)
+      query.phase = .stale(commit: query.shownCommit ?? before, due: .distantFuture)
+      askAgain(query)
+    }
+  }
+
+  /// Who waits for contents that are being read waits for a run instead: a reader may not be able to read them any more.
+  private func askAgain(_ query: FollowedQuery) {
+    let reads = query.reads.filter { $0.contents == nil }
+    query.reads.removeAll { $0.contents == nil }
+    for read in reads {
+      readers.cancel(read.id)
+      queriesByRead[read.id] = nil
+      query.blocked += read.requests.map { (.snapshot($0), commit) }
+      for subscription in read.subscriptions {
+        if case .askAgain = subscription.state.readEnded(read, hasMoved: true) { answerNext(subscription) }
+      }
+    }
+  }
+
+  /// Has a reader compile an outdated shape's queries, unless one does so already.
+  func recompile(_ shape: QueryShape) {
+    guard shape.recompilation == nil, let first = shape.queries.values.first else { return }
+    let query = first.query
+    let job = post(first.requester, { .recompiled($0) }) { database, _ throws(FreshetError) in
+      try database.recompile(query)
+    }
+    shape.recompilation = job
+    recompilations[job] = shape
+  }
+
+  /// Takes up what readers have compiled: as much as there is time for, because its statements are prepared here.
+  func takeUpRecompiled() {
+    if recompiled.isEmpty { return }
+    let end = clock.now + Self.commandTime
+    var done = 0
+    repeat {
+      takeUp(recompiled[done].outdated, recompiled[done].result)
+      done += 1
+    } while done < recompiled.count && clock.now < end
+    recompiled.removeFirst(done)
+    if !recompiled.isEmpty { mustTurn = true }
+  }
+
+  private func takeUp(_ outdated: QueryShape, _ result: Result<Recompilation, FreshetError>) {
+    outdated.recompilation = nil
+    let queries = Array(outdated.queries.values)
+    guard let first = queries.first else { return }
+    do throws(FreshetError) {
+      let result = try result.get()
+      // There may be yet another schema.
+      guard let place, result.place.hasSameSchema(as: place) else { return recompile(outdated) }
+      let shape = try shape(of: first.query, try result.compiled.get())
+      for query in queries { adopt(shape, query) }
+      forget(outdated, first.query.withoutValues)
+    } catch  where !error.isFinal {
+      for query in queries { fail(query, error, query.shownCommit ?? commit) }
+    } catch {
+      for query in queries { endWithSchema(query, error) }
+    }
+  }
+
+  private func adopt(_ shape: QueryShape, _ query: FollowedQuery) {
+    let hasSameColumns = query.adopt(shape, readerSettings)
+    query.phase = .stale(commit: query.shownCommit ?? commit, due: .distantPast)
+    if !hasSameColumns { for subscription in query.subscriptions.values { startOver(subscription) } }
+    run(query)
+  }
+
+  /// There is no such query in the new schema.
+  private func endWithSchema(_ query: FollowedQuery, _ error: FreshetError) {
+    let blocked = query.blocked
+    query.blocked = []
+    end(query, FreshetError(.schemaChanged, "the schema has changed: \(error.message)"))
+    // What was asked since then is of the new one.
+    for (command, _) in blocked { perform(command) }
+  }
+}

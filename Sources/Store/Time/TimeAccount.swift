@@ -1,0 +1,27 @@
+/// How long something may take whoever asks for it, and how often: time that is spent comes back slowly.
+///
+/// Instants are of one clock.
+struct TimeAccount {
+  private let limit: Nanoseconds
+  private var spent = Nanoseconds.zero
+  /// When `spent` was brought up to date.
+  private var updated = Instant.distantPast
+
+  /// So much slower than it was spent.
+  private static let slowness: UInt64 = 4
+
+  init(limit: Nanoseconds) { self.limit = limit }
+
+  /// What is left at a time.
+  mutating func left(at now: Instant) -> Nanoseconds {
+    spent -= (now - updated) / Self.slowness
+    updated = now
+    return limit - spent
+  }
+
+  /// Takes off what passed since `left` was called.
+  mutating func spend(until now: Instant) {
+    spent += now - updated
+    updated = now
+  }
+}

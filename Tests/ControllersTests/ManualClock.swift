@@ -1,0 +1,17 @@
+import Store
+import Synchronization
+
+/// A clock that a test sets on.
+///
+/// Each look at it takes a microsecond: what spins until a time has come ends.
+final class ManualClock: Sendable {
+  private let nanoseconds = Atomic<UInt64>(1 << 40)
+
+  var clock: MonotonicClock {
+    MonotonicClock { [self] in Instant(nanoseconds: nanoseconds.add(1_000, ordering: .relaxed).newValue) }
+  }
+
+  func advance(by duration: Duration) {
+    nanoseconds.add(Nanoseconds(duration).count, ordering: .relaxed)
+  }
+}

@@ -1,0 +1,115 @@
+import LiveQuery
+import TestSupport
+import Testing
+
+@testable import Controllers
+
+/// What an altered table costs the lists that do not read it: nothing is compiled on the follower's thread.
+@Suite struct SchemaChangeTests {
+  private static let schema = """
+    CREATE TABLE t(id INTEGER PRIMARY KEY, a); INSERT INTO t VALUES (1, 'x'), (2, 'y');
+    CREATE TABLE u(id INTEGER PRIMARY KEY); INSERT INTO u VALUES (1);
+    """
+  private let other = SubscriptionKey(session: 1, id: "u", number: 1)
+
+  /// Each is compiled by itself.
+  private let queries = (1...40).map { number in
+    var query = Query(from: "t")
+    query.filter = "id <> \(number + 10)"
+    return query
+  }
+  private func key(_ number: Int) -> SubscriptionKey {
+    SubscriptionKey(session: UInt64(number + 2), id: "t", number: 1)
+  }
+
+  private let fixture: FollowerFixture
+
+  /// Readers do nothing until they are told to: what is done before, the follower does.
+  init() throws {
+    fixture = try FollowerFixture(Self.schema, clock: ManualClock(), readers: 0)
+    fixture.subscribe(other, Query(from: "u"))
+    for (number, query) in queries.enumerated() { fixture.subscribe(key(number), query) }
+    fixture.runReaders()
+  }
+
+  @Test func `Lists over an altered table keep no other list waiting`() throws {
+    try fixture.writer.run("ALTER TABLE t ADD COLUMN b DEFAULT 7; INSERT INTO u VALUES (2)")
+    fixture.settle()
+    #expect(fixture.recorder.deliveries(other) == ["snapshot 1", "patch -0 +1 >0 *0"])
+    #expect(fixture.readers.counts.waiting == queries.count)
+    for number in queries.indices { #expect(fixture.recorder.deliveries(key(number)) == ["snapshot 2"]) }
+    // What comes meanwhile is followed as before, or shown when they have been run again.
+    try fixture.writer.run("INSERT INTO u VALUES (3); INSERT INTO t VALUES (3, 'z', 8)")
+    fixture.settle()
+    #expect(fixture.recorder.deliveries(other).count == 3)
+    fixture.runReaders()
+    for number in queries.indices {
+      #expect(fixture.recorder.deliveries(key(number)) == ["snapshot 2", "snapshot 3"])
+    }
+    try fixture.writer.run("UPDATE t SET b = 9 WHERE id = 1")
+    fixture.settle()
+    #expect(fixture.readers.counts.waiting == 0, "they are followed row by row again")
+    for number in queries.indices { #expect(fixture.recorder.deliveries(key(number)).last == "patch -0 +0 >0 *1") }
+  }
+
+  @Test func `Queries that differ in their parameters are compiled once`() throws {
+    let many = (1...20).map { number in
+      var query = Query(from: "t")
+      query.filter = "id < ?"
+      query.parameters = .positional([.integer(Int64(number))])
+      return query
+    }
+    for (number, query) in many.enumerated() { fixture.subscribe(key(100 + number), query) }
+    fixture.runReaders()
+    try fixture.writer.run("ALTER TABLE t ADD COLUMN b DEFAULT 7")
+    fixture.settle()
+    #expect(fixture.readers.counts.waiting == queries.count + 1)
+    fixture.runReaders()
+    for number in many.indices { #expect(fixture.recorder.deliveries(key(100 + number)).count == 2) }
+  }
+
+  @Test(arguments: ["CREATE TABLE v(a)", "CREATE INDEX i ON t(a)", "VACUUM", "DROP TABLE u"])
+  func leavesListsAlone(change: String) throws {
+    try fixture.writer.run(change)
+    fixture.settle()
+    #expect(fixture.readers.counts.waiting == (change == "DROP TABLE u" ? 1 : 0))
+    try fixture.writer.run("UPDATE t SET a = 'new' WHERE id = 1")
+    fixture.settle()
+    for number in queries.indices {
+      #expect(fixture.recorder.deliveries(key(number)) == ["snapshot 2", "patch -0 +0 >0 *1"])
+    }
+  }
+
+  @Test func `A table that takes the name of a function is read instead of it`() throws {
+    var query = Query(from: "json_each('[1,2,3]')")
+    query.key = ["value"]
+    query.select = ["value"]
+    let key = key(200)
+    fixture.subscribe(key, query)
+    fixture.runReaders()
+    #expect(fixture.recorder.deliveries(key) == ["snapshot 3"])
+    try fixture.writer.run("CREATE TABLE json_each(value)")
+    fixture.settle()
+    fixture.runReaders()
+    #expect(fixture.recorder.deliveries(key).count == 2)
+  }
+
+  @Test func `Several changes of the schema, and queries that end, while readers are busy`() throws {
+    try fixture.writer.run("ALTER TABLE t ADD COLUMN b DEFAULT 7")
+    fixture.settle()
+    fixture.follower.post(.sessionClosed(key(0).session))
+    let asked = fixture.wait(queries[1], unless: nil, for: .zero)
+    try fixture.writer.run("ALTER TABLE t DROP COLUMN b; ALTER TABLE t ADD COLUMN c DEFAULT 8")
+    fixture.settle()
+    fixture.runReaders()
+    #expect(asked.resultSoFar == "1,'x',8 2,'y',8")
+    #expect(fixture.recorder.deliveries(key(1)) == ["snapshot 2", "snapshot 2"])
+    try fixture.writer.run("DROP TABLE t")
+    fixture.settle()
+    let late = fixture.wait(queries[1], unless: nil, for: .zero)
+    fixture.runReaders()
+    #expect(fixture.recorder.deliveries(key(1)).last == "fatal schema_changed")
+    #expect(late.resultSoFar == "no_such_table")
+    #expect(fixture.statistics.controllers == 1)
+  }
+}
