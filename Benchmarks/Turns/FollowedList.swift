@@ -38,7 +38,7 @@ final class FollowedList {
     let key = SubscriptionKey(session: 1, id: "a", number: 1)
     follower.post(
       .subscribe(.init(key: key, query: Self.query, window: nil, minInterval: .zero, shape: .arrays)))
-    // A long snapshot comes in parts, one a turn, as do the pages of a large table.
+    // A long snapshot comes in parts, one a tick, as do the pages of a large table.
     var isWhole = false
     for _ in 0..<rows where !isWhole || follower.isBusy {
       follower.step()
@@ -61,9 +61,9 @@ final class FollowedList {
     _ = output.take()
   }
 
-  /// One row's commit, and the turn that follows it. Afterwards the table has as many rows as before.
+  /// One row's commit, and the tick that follows it. Afterwards the table has as many rows as before.
   ///
-  /// - Returns: nanoseconds of the turn.
+  /// - Returns: nanoseconds of the tick.
   func time(_ kind: ChangeKind) throws -> Int {
     let id = kind == .insert ? rows + 1 : Int.random(in: 1...rows, using: &generator)
     let settle = try writer.inDatabase { try kind.commit($0, id, &generator) }
@@ -79,7 +79,7 @@ final class FollowedList {
     return nanoseconds
   }
 
-  /// A commit of 1,000 changes of all kinds to as many rows, and the turn that follows it.
+  /// A commit of 1,000 changes of all kinds to as many rows, and the tick that follows it.
   func timeThousand() throws -> (nanoseconds: Int, sent: Int, fewest: Int) {
     let before = try writer.read { try Placed.all($0) }
     let settle = try writer.write { try ChangeKind.thousand($0, rows: rows, &generator) }
@@ -94,7 +94,7 @@ final class FollowedList {
 
 }
 
-/// One turn, in nanoseconds. Callgrind collects what happens within: `--toggle-collect=freshet_measured_turn`, a name that
+/// One tick, in nanoseconds. Callgrind collects what happens within: `--toggle-collect=freshet_measured_turn`, a name that
 /// does not change with the compiler.
 @_silgen_name("freshet_measured_turn") @inline(never)
 private func measuredTurn(_ follower: SteppedFollower) -> Int {

@@ -164,7 +164,7 @@ package final class ResultReader {
     return values
   }
 
-  /// Whether the newest whole result has rows of a unit whose key is another; see `FetchedResultsController.contains`
+  /// Whether the newest whole result has rows of a unit whose key is another; see `VersionedResult.contains`
   /// for when it is the unit.
   package func hasRows(ofUnit unit: [UInt8]) -> Bool { memory.keys.hasRows(of: unit) }
 

@@ -8,7 +8,7 @@ import Testing
   private var pace = Pace()
   private var now = Instant(nanoseconds: 1_000_000_000)
 
-  /// A turn of so long, so long after the last; gives the rest that follows.
+  /// A tick of so long, so long after the last; gives the rest that follows.
   private mutating func turn(_ duration: UInt64, after idle: UInt64) -> UInt64 {
     let start = now + .microseconds(idle)
     now = start + .microseconds(duration)

@@ -31,8 +31,8 @@ struct RecentSnapshots {
 
 extension Follower {
   /// The whole snapshot, all of its rows read.
-  func snapshot(_ query: FollowedQuery, window: Window?) throws(FreshetError) -> Snapshot {
-    let newest = query.controller.newest
+  func snapshot(_ query: FetchedResultsController, window: Window?) throws(FreshetError) -> Snapshot {
+    let newest = query.result.newest
     let (version, commit) = (query.name(of: newest), commit(of: query))
     if let recent = recentSnapshots.find(version: version, commit: commit, window: window) { return recent }
     let range = window?.range(total: newest.tree.count) ?? 0..<newest.tree.count

@@ -10,7 +10,7 @@ import Wire
 final class Subscription {
   let key: SubscriptionKey
   /// Another one after a `requery`.
-  var query: FollowedQuery
+  var query: FetchedResultsController
   /// Never without one. To be set by groups alone, as is `place`.
   var group: SubscriberGroup
   var place = 0
@@ -19,11 +19,11 @@ final class Subscription {
 
   /// In a group of its own, which gets no patches until `Follower.joinGroups`.
   init(
-    key: SubscriptionKey, shape: Shape, minInterval: Duration, window: Window?, query: FollowedQuery
+    key: SubscriptionKey, shape: Shape, minInterval: Duration, window: Window?, query: FetchedResultsController
   ) {
     self.key = key
     self.query = query
-    let newest = query.controller.newest
+    let newest = query.result.newest
     group = SubscriberGroup(
       id: key.id, shape: shape, minInterval: Nanoseconds(minInterval),
       state: ClientState(held: newest, sentVersion: query.name(of: newest), window: window))
@@ -31,7 +31,7 @@ final class Subscription {
   }
 
   var shape: Shape { group.shape }
-  var isBehind: Bool { group.state.held !== query.controller.newest }
+  var isBehind: Bool { group.state.held !== query.result.newest }
 }
 
 /// Rows that are sent in parts.

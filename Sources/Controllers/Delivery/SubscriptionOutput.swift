@@ -16,7 +16,7 @@ package protocol SubscriptionOutput: AnyObject, Sendable {
   /// once.
   func subscriptionEnded(_ key: SubscriptionKey)
 
-  /// The turn is over: nothing more is sent that could leave together with what was.
+  /// The tick is over: nothing more is sent that could leave together with what was.
   func flush()
 
   /// The database is another one now than it was: a file in the place of the old one, or a copy restored into it.

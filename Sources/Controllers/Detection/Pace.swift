@@ -1,10 +1,10 @@
 import Store
 
-/// How long a follower rests between turns while commits come faster than it can follow one by one.
+/// How long a follower rests between ticks while commits come faster than it can follow one by one.
 ///
-/// A turn takes in all commits since the last one, so rarer turns cost less for each; and what a server does not take of the
+/// A tick takes in all commits since the last one, so rarer ticks cost less for each; and what a server does not take of the
 /// processors is the writer's. A follower that works a fifth of its time or less never rests: nobody notices that it follows at
-/// once. Beyond that it rests after a turn for four times as long as the turn took.
+/// once. Beyond that it rests after a tick for four times as long as the tick took.
 struct Pace {
   private static let restPerWork: UInt64 = 4
   /// At most: 250 patches a second are more than anybody can see.
@@ -18,7 +18,7 @@ struct Pace {
   /// When the rest ends.
   private var end = Instant.distantPast
 
-  /// A turn followed commits.
+  /// A tick followed commits.
   ///
   /// - Parameter comparesTables: it has compared whole tables, which costs what they hold, under a lock that is in writers' way:
   ///   half of the time at most.

@@ -5,7 +5,7 @@ import RankedCollections
 import Store
 import Wire
 
-// What clients ask. Every command is answered at the state of the database that the turn sees.
+// What clients ask. Every command is answered at the state of the database that the tick sees.
 extension Follower {
   func perform(_ command: FollowerCommand) {
     // What fails is that command's alone.
@@ -83,7 +83,7 @@ extension Follower {
   }
 
   /// Nobody may be interested in a query any more: from now on its time runs.
-  func noteIdle(_ query: FollowedQuery) {
+  func noteIdle(_ query: FetchedResultsController) {
     guard query.isIdle else { return }
     let now = clock.now
     query.idleSince = now
@@ -184,12 +184,14 @@ extension Follower {
       let error = FreshetError(.badMessage, "key must have \(count) value\(count == 1 ? "" : "s")")
       return output.send(.error(error, isFatal: false), to: subscription)
     }
-    let place = query.controller.place(of: identity)
+    let place = query.result.place(of: identity)
     output.send(.located(key: key, place: place), to: subscription)
   }
 
   /// Puts another query in the place of the subscription's: a patch leads there when rows are the same rows in both.
-  private func requery(_ query: FollowedQuery, _ wanted: Query, _ window: Window?, _ subscription: Subscription) {
+  private func requery(
+    _ query: FetchedResultsController, _ wanted: Query, _ window: Window?, _ subscription: Subscription
+  ) {
     let before = subscription.query
     before.subscriptions[subscription.key] = nil
     before.groups.setApart(subscription)
@@ -208,7 +210,7 @@ extension Follower {
   /// Answers `window` and `fetch` with rows of the newest version, which the client has.
   private func sendRows(_ wanted: Window, for asked: Subscription.StateMachine.Asked, _ subscription: Subscription) {
     let query = subscription.query
-    let range = wanted.range(total: query.controller.newest.tree.count)
+    let range = wanted.range(total: query.result.newest.tree.count)
     query.groups.setApart(subscription)
     if range.count > Self.rowsReadHere, subscription.state.mayRead(attempts: Self.joinAttempts) {
       let wanted = WantedContents(window: wanted)

@@ -15,8 +15,8 @@ extension Follower {
   #endif
 
   /// Has a reader read contents of a query's newest version, unless one does so already.
-  func read(_ wanted: WantedContents, of query: FollowedQuery, for requester: Requester) -> PendingRead? {
-    let newest = query.controller.newest
+  func read(_ wanted: WantedContents, of query: FetchedResultsController, for requester: Requester) -> PendingRead? {
+    let newest = query.result.newest
     if let pending = query.reads.first(where: { $0.wanted == wanted && $0.version === newest && $0.contents == nil }) {
       return pending
     }
@@ -33,7 +33,7 @@ extension Follower {
     return read
   }
 
-  func ended(_ read: PendingRead, of query: FollowedQuery, _ result: Result<ReadResult, FreshetError>) {
+  func ended(_ read: PendingRead, of query: FetchedResultsController, _ result: Result<ReadResult, FreshetError>) {
     var hasMoved = false
     switch result {
     case .failure(let error): read.end(.failure(error))
@@ -59,7 +59,7 @@ extension Follower {
   }
 
   /// Gives up reading contents that nobody waits for any more.
-  func cancelUnwantedReads(of query: FollowedQuery) {
+  func cancelUnwantedReads(of query: FetchedResultsController) {
     query.reads.removeAll { read in
       guard read.contents == nil, !isWanted(read, of: query) else { return false }
       readers.cancel(read.id)
@@ -68,7 +68,7 @@ extension Follower {
     }
   }
 
-  private func isWanted(_ read: PendingRead, of query: FollowedQuery) -> Bool {
+  private func isWanted(_ read: PendingRead, of query: FetchedResultsController) -> Bool {
     if !read.requests.isEmpty || read.subscriptions.contains(where: { $0.state.isReading(read) }) { return true }
     return snapshots.contains { group, subscriptions in
       group.query == ObjectIdentifier(query) && group.window == read.wanted.window && !subscriptions.isEmpty
@@ -76,7 +76,7 @@ extension Follower {
   }
 
   /// Contents that nobody waits for any more are let go.
-  func dropContents(of query: FollowedQuery) {
+  func dropContents(of query: FetchedResultsController) {
     query.reads.removeAll { $0.contents != nil }
     noteIdle(query)
   }

@@ -17,7 +17,7 @@ struct SnapshotGroup: Hashable {
   }
 }
 
-// The end of a turn: everybody who can take it is sent what leads from their version to the newest. Each distinct message
+// The end of a tick: everybody who can take it is sent what leads from their version to the newest. Each distinct message
 // is made once.
 extension Follower {
   func flush() {
@@ -32,8 +32,8 @@ extension Follower {
     }
     for query in queriesWithContents.values { dropContents(of: query) }
     queriesWithContents = [:]
-    // Asked again, because what this turn has sent is on its way now: only who waits is told when it is gone.
-    for subscription in loading.values where ask(subscription.key.session) { mustTurn = true }
+    // Asked again, because what this tick has sent is on its way now: only who waits is told when it is gone.
+    for subscription in loading.values where ask(subscription.key.session) { mustTick = true }
     // Before the transaction is ended: that can wait.
     output.flush()
   }
@@ -67,9 +67,9 @@ extension Follower {
   }
 
   /// Whether a group has something to get, and its time has come.
-  private func isDue(_ group: SubscriberGroup, of query: FollowedQuery, _ now: Instant) -> Bool {
+  private func isDue(_ group: SubscriberGroup, of query: FetchedResultsController, _ now: Instant) -> Bool {
     let state = group.state
-    if state.held === query.controller.newest { return false }
+    if state.held === query.result.newest { return false }
     let earliest = max(state.lastSent + group.minInterval, state.retryAt)
     if earliest <= now || (state.lastSent == .distantPast && state.retryAt == .distantPast) { return true }
     deadlines.wake(query, at: earliest)
@@ -79,7 +79,7 @@ extension Follower {
   /// Parts with those of a group who have not taken everything yet.
   ///
   /// - Returns: whether anybody is left in it.
-  private func drain(_ group: SubscriberGroup, of query: FollowedQuery) -> Bool {
+  private func drain(_ group: SubscriberGroup, of query: FetchedResultsController) -> Bool {
     let waiting = drained.waiting(of: group, in: flushes, ask: ask)
     if waiting.isEmpty { return true }
     if waiting.count == group.subscriptions.count { return false }
@@ -88,7 +88,7 @@ extension Follower {
   }
 
   /// - Parameter groups: of one query; each array gets one patch.
-  private func sendPatches(_ query: FollowedQuery, _ groups: [[SubscriberGroup]], _ now: Instant) {
+  private func sendPatches(_ query: FetchedResultsController, _ groups: [[SubscriberGroup]], _ now: Instant) {
     // By the number of the version held.
     var differences: [Int: VersionDifference?] = [:]
     for group in groups {
@@ -100,8 +100,8 @@ extension Follower {
   }
 
   /// - Returns: nil when too much differs.
-  private func difference(_ query: FollowedQuery, since held: ResultVersion) -> VersionDifference? {
-    let newest = query.controller.newest.tree
+  private func difference(_ query: FetchedResultsController, since held: ResultVersion) -> VersionDifference? {
+    let newest = query.result.newest.tree
     return VersionDifference(from: held.tree, to: newest, limit: differenceLimit(newest))
   }
 
@@ -125,7 +125,7 @@ extension Follower {
   ///
   /// - Returns: false when a snapshot is better.
   func sendRequeried(_ subscription: Subscription, _ window: Window?) -> Bool {
-    let newest = subscription.query.controller.newest
+    let newest = subscription.query.result.newest
     guard let difference = difference(subscription.query, since: subscription.group.state.held) else {
       return false
     }
@@ -139,11 +139,11 @@ extension Follower {
   /// - Parameter groups: which get the same patch.
   /// - Parameter isAnswer: whether the clients wait for something to come.
   private func sendPatch(
-    _ query: FollowedQuery, _ groups: [SubscriberGroup], _ difference: VersionDifference?, _ now: Instant,
+    _ query: FetchedResultsController, _ groups: [SubscriberGroup], _ difference: VersionDifference?, _ now: Instant,
     isAnswer: Bool = false
   ) {
     let held = groups[0].state.held
-    let newest = query.controller.newest
+    let newest = query.result.newest
     guard let patch = difference?.patch(window: groups[0].state.window), isWorthSending(patch, newest.tree) else {
       for subscription in groups.flatMap(\.subscriptions) { startOver(subscription) }
       return
@@ -157,10 +157,11 @@ extension Follower {
 
   /// - Parameter held: the version of the query that the clients have; nil: it is another query's.
   private func send(
-    _ patch: Patch, _ query: FollowedQuery, _ groups: [SubscriberGroup], from held: ResultVersion?, _ now: Instant
+    _ patch: Patch, _ query: FetchedResultsController, _ groups: [SubscriberGroup], from held: ResultVersion?,
+    _ now: Instant
   ) {
     let state = groups[0].state
-    let newest = query.controller.newest
+    let newest = query.result.newest
     do throws(FreshetError) {
       let message = PatchMessage(
         from: state.sentVersion, to: query.name(of: newest), commit: commit(of: query),
@@ -183,7 +184,7 @@ extension Follower {
   ///
   /// - Returns: false when no later try can mend it: the subscriptions have ended.
   @discardableResult
-  func postpone(_ group: SubscriberGroup, of query: FollowedQuery, _ error: FreshetError) -> Bool {
+  func postpone(_ group: SubscriberGroup, of query: FetchedResultsController, _ error: FreshetError) -> Bool {
     database?.connection.restoreSnapshot()
     if error.isFinal {
       for subscription in group.subscriptions { end(subscription, error) }

@@ -90,7 +90,7 @@ extension Follower {
   }
 
   /// - Parameter units: nil: not known.
-  private func follow(_ query: FollowedQuery, _ units: ConcernedUnits?, _ isBeside: Bool, _ before: Int64) {
+  private func follow(_ query: FetchedResultsController, _ units: ConcernedUnits?, _ isBeside: Bool, _ before: Int64) {
     if case .running(var run) = query.phase {
       query.phase = .following
       run.missed.add(units, limit: Self.missedLimit)
@@ -119,18 +119,18 @@ extension Follower {
   }
 
   /// So many look-ups cost more than running the query again.
-  private func isTooMany(_ units: Int, _ query: FollowedQuery) -> Bool {
-    units > max(1_024, query.controller.newest.tree.count / 8)
+  private func isTooMany(_ units: Int, _ query: FetchedResultsController) -> Bool {
+    units > max(1_024, query.result.newest.tree.count / 8)
   }
 
-  /// What a turn may take for one query's look-ups, in steps of SQLite's machine: some twenty a look-up is usual.
+  /// What a tick may take for one query's look-ups, in steps of SQLite's machine: some twenty a look-up is usual.
   static func steps(_ lookUps: Int) -> Int { 100_000 + 5_000 * lookUps }
   /// For what is alongside: some milliseconds.
   private static let stepsBeside = 2_000_000
   /// The same in time, for functions that are slow in one step.
   static let followTime = Nanoseconds.milliseconds(250)
 
-  /// Looking rows up takes too long for a turn: from now on readers run the shape's queries again.
+  /// Looking rows up takes too long for a tick: from now on readers run the shape's queries again.
   func followSlowly(_ shape: QueryShape, _ before: Int64) {
     let queries = Array(shape.queries.values)
     guard shape.compiled.slowness == nil, let first = queries.first?.query else { return }
@@ -153,7 +153,7 @@ extension Follower {
   /// A reader has to run a query: now, or when some time has passed since the last run.
   ///
   /// - Parameter before: the commit whose state it shows until then.
-  func mustRunAgain(_ query: FollowedQuery, _ before: Int64) {
+  func mustRunAgain(_ query: FetchedResultsController, _ before: Int64) {
     switch query.phase {
     case .following: query.phase = .stale(commit: before, due: nextRun(of: query))
     case .stale(let commit, let due): query.phase = .stale(commit: commit, due: min(due, nextRun(of: query)))
@@ -165,17 +165,17 @@ extension Follower {
   }
 
   /// When a query may be run again: half of the time at most, and not too often.
-  func nextRun(of query: FollowedQuery) -> Instant {
+  func nextRun(of query: FetchedResultsController) -> Instant {
     let (end, duration) = query.lastRun
     return end + max(intervals.refetch, duration)
   }
 
   /// Has a query looked at when it is to be run again.
-  func scheduleRun(of query: FollowedQuery) {
+  func scheduleRun(of query: FetchedResultsController) {
     if let due = due(query) { deadlines.wake(query, at: due) }
   }
 
-  private func due(_ query: FollowedQuery) -> Instant? {
+  private func due(_ query: FetchedResultsController) -> Instant? {
     switch query.phase {
     case .following: query.refreshDue == .distantFuture ? nil : query.refreshDue
     case .stale(_, let due): min(due, query.refreshDue)
@@ -203,16 +203,16 @@ extension Follower {
   }
 
   /// When a query that nobody follows is let go.
-  private func idleEnd(of query: FollowedQuery) -> Instant? {
+  private func idleEnd(of query: FetchedResultsController) -> Instant? {
     guard query.isIdle, let since = query.idleSince else { return nil }
     return since + intervals.linger
   }
 
   /// The state of the database that a query shows.
-  func commit(of query: FollowedQuery) -> Int64 { query.shownCommit ?? commit }
+  func commit(of query: FetchedResultsController) -> Int64 { query.shownCommit ?? commit }
 
   /// A query could not be followed. Some things no later try mends; others are told once, and tried again.
-  func fail(_ query: FollowedQuery, _ error: FreshetError, _ before: Int64) {
+  func fail(_ query: FetchedResultsController, _ error: FreshetError, _ before: Int64) {
     database?.connection.restoreSnapshot()
     if error.isFinal { return end(query, error) }
     logger.error("a query cannot be run", metadata: ["error": "\(error.message)", "from": "\(query.query.from)"])
@@ -227,7 +227,7 @@ extension Follower {
   }
 
   /// Ends all subscriptions of a query with an error.
-  func end(_ query: FollowedQuery, _ error: FreshetError) {
+  func end(_ query: FetchedResultsController, _ error: FreshetError) {
     for subscription in query.subscriptions.values { end(subscription, error) }
     for waiter in query.waiters { waiter.request.reply(.failure(error)) }
     query.waiters = []
@@ -242,7 +242,7 @@ extension Follower {
     output.send(.error(error, isFatal: true), to: subscription)
   }
 
-  func cancelRun(of query: FollowedQuery) {
+  func cancelRun(of query: FetchedResultsController) {
     guard case .running(let run) = query.phase else { return }
     readers.cancel(run.id)
     runs[run.id] = nil
@@ -250,7 +250,7 @@ extension Follower {
   }
 
   /// Nobody follows the query any more.
-  func forget(_ query: FollowedQuery) {
+  func forget(_ query: FetchedResultsController) {
     let id = ObjectIdentifier(query)
     if queries[query.query] === query { queries[query.query] = nil }
     dirty[id] = nil

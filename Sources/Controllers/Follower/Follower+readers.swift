@@ -5,13 +5,14 @@ import RankedCollections
 import Store
 
 // What readers do for this follower, and how it joins the followed lists. A reader sees a state of the file of its own. By the
-// time its result arrives, the turn that takes it sees the same state or a newer one: what changed since the job was posted is
-// looked up then, which brings the result to the turn's state. Looking up too much is harmless.
+// time its result arrives, the tick that takes it sees the same state or a newer one: what changed since the job was posted is
+// looked up then, which brings the result to the tick's state. Looking up too much is harmless.
 extension Follower {
   /// A followed query that a command can be performed on now; nil: the command was put by, and is performed later.
   ///
   /// - Parameter wanted: the contents that the command is about to send; nil: none.
-  func ready(_ query: Query, for command: FollowerCommand, _ wanted: WantedContents? = nil) -> FollowedQuery? {
+  func ready(_ query: Query, for command: FollowerCommand, _ wanted: WantedContents? = nil) -> FetchedResultsController?
+  {
     guard let known = queries[query] else {
       open(query, command, wanted)
       return nil
@@ -23,8 +24,8 @@ extension Follower {
     return nil
   }
 
-  /// Whether what a query shows, older than the turn's state, was read after the command was given that is performed now.
-  func isFresh(_ query: FollowedQuery, _ wanted: WantedContents?) -> Bool {
+  /// Whether what a query shows, older than the tick's state, was read after the command was given that is performed now.
+  func isFresh(_ query: FetchedResultsController, _ wanted: WantedContents?) -> Bool {
     guard query === resumed else { return false }
     return query.canReadContents || query.reads.contains { $0.wanted == wanted && $0.contents != nil }
   }
@@ -102,7 +103,7 @@ extension Follower {
     }
   }
 
-  /// The state that the turn sees.
+  /// The state that the tick sees.
   var place: StatePlace? { database?.connection.place }
 
   /// The number of the state that a reader saw; one not above it where that is not known.
@@ -138,13 +139,13 @@ extension Follower {
     }
   }
 
-  func follow(_ query: Query, _ run: RunResult) throws(FreshetError) -> FollowedQuery {
+  func follow(_ query: Query, _ run: RunResult) throws(FreshetError) -> FetchedResultsController {
     let shape = try shape(of: query, run.compiled)
     defer { if shape.queries.isEmpty { forget(shape, query.withoutValues) } }
     if shape.compiled.slowness != run.compiled.slowness {
       throw FreshetError(.overloaded, "how the query is followed has just changed: try again")
     }
-    let followed = FollowedQuery(
+    let followed = FetchedResultsController(
       query, shape, readerSettings, history: historyBudget, fetched: run.fetched, duration: run.duration)
     queries[query] = followed
     hasFreedMuch = hasFreedMuch || followed.isLarge
@@ -152,10 +153,10 @@ extension Follower {
     return followed
   }
 
-  /// Keeps the contents that came with a run until the end of the turn.
-  func keep(_ run: RunResult, of query: FollowedQuery) {
+  /// Keeps the contents that came with a run until the end of the tick.
+  func keep(_ run: RunResult, of query: FetchedResultsController) {
     guard let contents = run.contents else { return }
-    let newest = query.controller.newest
+    let newest = query.result.newest
     queriesWithContents[ObjectIdentifier(query)] = query
     query.reads.append(
       PendingRead(
@@ -164,7 +165,7 @@ extension Follower {
   }
 
   /// Performs what waited for a query.
-  func resume(_ query: FollowedQuery, _ body: () -> Void) {
+  func resume(_ query: FetchedResultsController, _ body: () -> Void) {
     let before = resumed
     resumed = query
     defer { resumed = before }
@@ -188,7 +189,7 @@ extension Follower {
   }
 }
 
-extension FollowedQuery {
+extension FetchedResultsController {
   /// Somebody who waits for it: whose share of the readers it takes.
   var requester: Requester {
     subscriptions.first.map { .session($0.key.session) } ?? blocked.first?.command.requester ?? .server

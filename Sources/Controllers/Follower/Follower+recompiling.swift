@@ -40,7 +40,7 @@ extension Follower {
   }
 
   /// Who waits for contents that are being read waits for a run instead: a reader may not be able to read them any more.
-  private func askAgain(_ query: FollowedQuery) {
+  private func askAgain(_ query: FetchedResultsController) {
     let reads = query.reads.filter { $0.contents == nil }
     query.reads.removeAll { $0.contents == nil }
     for read in reads {
@@ -74,7 +74,7 @@ extension Follower {
       done += 1
     } while done < recompiled.count && clock.now < end
     recompiled.removeFirst(done)
-    if !recompiled.isEmpty { mustTurn = true }
+    if !recompiled.isEmpty { mustTick = true }
   }
 
   private func takeUp(_ outdated: QueryShape, _ result: Result<Recompilation, FreshetError>) {
@@ -95,7 +95,7 @@ extension Follower {
     }
   }
 
-  private func adopt(_ shape: QueryShape, _ query: FollowedQuery) {
+  private func adopt(_ shape: QueryShape, _ query: FetchedResultsController) {
     let hasSameColumns = query.adopt(shape, readerSettings)
     query.phase = .stale(commit: query.shownCommit ?? commit, due: .distantPast)
     if !hasSameColumns { for subscription in query.subscriptions.values { startOver(subscription) } }
@@ -103,7 +103,7 @@ extension Follower {
   }
 
   /// There is no such query in the new schema.
-  private func endWithSchema(_ query: FollowedQuery, _ error: FreshetError) {
+  private func endWithSchema(_ query: FetchedResultsController, _ error: FreshetError) {
     let blocked = query.blocked
     query.blocked = []
     end(query, FreshetError(.schemaChanged, "the schema has changed: \(error.message)"))

@@ -11,20 +11,20 @@ extension Follower {
       return
     }
     defer { noteIdle(query) }
-    let version = query.name(of: query.controller.newest)
+    let version = query.name(of: query.result.newest)
     if request.unless != version { return reply(request, query) }
     if request.wait > .zero { return wait(request, query) }
     request.reply(.success(.unchanged(version: version)))
   }
 
-  private func reply(_ request: FollowerCommand.SnapshotRequest, _ query: FollowedQuery) {
+  private func reply(_ request: FollowerCommand.SnapshotRequest, _ query: FetchedResultsController) {
     let wanted = WantedContents(window: request.window)
     statistics.snapshots += 1
     if let read = query.reads.first(where: { $0.wanted == wanted }), let contents = read.contents {
-      if read.version === query.controller.newest { query.newestWasSent(clock.now) }
+      if read.version === query.result.newest { query.newestWasSent(clock.now) }
       return request.reply(contents.map { .snapshot(read.snapshot(of: query, $0)) })
     }
-    if wanted.range(total: query.controller.newest.tree.count).count > Self.rowsReadHere,
+    if wanted.range(total: query.result.newest.tree.count).count > Self.rowsReadHere,
       let read = read(wanted, of: query, for: request.requester)
     {
       read.requests.append(request)
@@ -38,7 +38,7 @@ extension Follower {
     } catch { request.reply(.failure(error)) }
   }
 
-  private func wait(_ request: FollowerCommand.SnapshotRequest, _ query: FollowedQuery) {
+  private func wait(_ request: FollowerCommand.SnapshotRequest, _ query: FetchedResultsController) {
     let deadline = clock.now + request.wait
     query.waiters.append(WaitingRequest(request: request, deadline: deadline))
     query.idleSince = nil
@@ -46,10 +46,10 @@ extension Follower {
   }
 
   /// Answers those who wait for another version, or have waited long enough.
-  func answerWaiters(_ query: FollowedQuery) {
+  func answerWaiters(_ query: FetchedResultsController) {
     if query.waiters.isEmpty { return }
     let now = clock.now
-    let version = query.name(of: query.controller.newest)
+    let version = query.name(of: query.result.newest)
     let waiters = query.waiters
     query.waiters = []
     for waiter in waiters {
@@ -106,7 +106,7 @@ extension Follower {
   private func forms(_ database: OpenDatabase) -> [String: CaptureForm] {
     let capture = database.connection.capture
     // Who has just subscribed asks: small tables are read by then.
-    if capture.readOn() { mustTurn = true }
+    if capture.readOn() { mustTick = true }
     var forms: [String: CaptureForm] = [:]
     for table in database.schema.tables {
       guard let storage = table.storage else { continue }

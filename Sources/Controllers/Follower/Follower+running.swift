@@ -8,11 +8,11 @@ import Store
 extension Follower {
   /// What a reader may miss while it runs a query; beyond it the query is run once more.
   static let missedLimit = 20_000
-  /// After so many runs that could not be joined in a row, the next is made in a turn: it sees the turn's state.
+  /// After so many runs that could not be joined in a row, the next is made in a tick: it sees the tick's state.
   static let joinAttempts = 3
 
   /// Has a reader run the query.
-  func run(_ query: FollowedQuery) {
+  func run(_ query: FetchedResultsController) {
     if case .running = query.phase { return }
     if query.shape.isOutdated { return recompile(query.shape) }
     let wanted = snapshots.keys.first { $0.query == ObjectIdentifier(query) }.map { WantedContents(window: $0.window) }
@@ -26,16 +26,18 @@ extension Follower {
   }
 
   /// What a reader is told to run a followed query again.
-  func runRequest(_ query: FollowedQuery, _ wanted: WantedContents?) -> RunRequest {
+  func runRequest(_ query: FetchedResultsController, _ wanted: WantedContents?) -> RunRequest {
     RunRequest(
-      query: query.query, compiled: query.compiled, before: (query.controller.editor, query.reader.memory),
+      query: query.query, compiled: query.compiled, before: (query.result.editor, query.reader.memory),
       wanted: wanted, settings: readerSettings, timeout: intervals.queryTimeout)
   }
 
   /// Somebody waits for what the query gives now.
-  func hurry(_ query: FollowedQuery) { if case .stale = query.phase { run(query) } }
+  func hurry(_ query: FetchedResultsController) { if case .stale = query.phase { run(query) } }
 
-  func ran(_ query: FollowedQuery, _ run: FollowedQuery.Run, _ result: Result<RunResult, FreshetError>) {
+  func ran(
+    _ query: FetchedResultsController, _ run: FetchedResultsController.Run, _ result: Result<RunResult, FreshetError>
+  ) {
     switch result {
     case .failure(let error):
       query.phase = .stale(commit: run.commit, due: .distantFuture)
@@ -51,7 +53,7 @@ extension Follower {
   }
 
   /// What clients asked of a query cannot be answered.
-  func rejectBlocked(_ query: FollowedQuery, _ error: FreshetError) {
+  func rejectBlocked(_ query: FetchedResultsController, _ error: FreshetError) {
     let (commands, subscriptions) = (query.blocked, query.blockedSubscriptions)
     query.blocked = []
     query.blockedSubscriptions = []
@@ -59,7 +61,9 @@ extension Follower {
     for (subscription, _) in subscriptions { refuseNext(of: subscription.key, error) }
   }
 
-  private func join(_ query: FollowedQuery, _ run: FollowedQuery.Run, _ result: RunResult, _ place: StatePlace) {
+  private func join(
+    _ query: FetchedResultsController, _ run: FetchedResultsController.Run, _ result: RunResult, _ place: StatePlace
+  ) {
     let shown = commit(of: result.place, asked: run.asked)
     var isNew = query.install(result.fetched, duration: result.duration)
     hasFreedMuch = hasFreedMuch || query.isLarge
@@ -79,10 +83,10 @@ extension Follower {
     resumeBlocked(query, asked: run.asked)
   }
 
-  /// Brings the result of a run to the turn's state.
+  /// Brings the result of a run to the tick's state.
   ///
   /// - Returns: whether there is a new version.
-  private func lookUp(_ missed: FollowedQuery.Missed, _ query: FollowedQuery) -> Bool {
+  private func lookUp(_ missed: FetchedResultsController.Missed, _ query: FetchedResultsController) -> Bool {
     do throws(FreshetError) {
       guard let database else { return false }
       let isNew: Bool
@@ -106,7 +110,7 @@ extension Follower {
   }
 
   /// Performs what waited, as far as it was asked before the run was.
-  func resumeBlocked(_ query: FollowedQuery, asked: Int64) {
+  func resumeBlocked(_ query: FetchedResultsController, asked: Int64) {
     let (commands, subscriptions) = (query.blocked, query.blockedSubscriptions)
     let mayResume = { (commit: Int64) in query.isCurrent || commit <= asked }
     query.blocked = commands.filter { !mayResume($0.commit) }

@@ -21,7 +21,7 @@ extension Follower {
       let opened = try open()
       giveUpStatements()
       database = opened
-      mustTurn = true
+      mustTick = true
       if isFirst { return }
       logger.notice("the database file is another one now", metadata: ["path": "\(path)"])
       output.epochChanged()
@@ -58,7 +58,7 @@ extension Follower {
     shapesOfEveryCommit = [:]
   }
 
-  /// What keeps lists from being read, in a turn that could be begun; nil: nothing.
+  /// What keeps lists from being read, in a tick that could be begun; nil: nothing.
   var readingFailure: FreshetError? {
     // What is open can be read without its name, and what SQLite has in memory without the file.
     if FileIdentity(path: configuration.path) == nil { return FreshetError(.overloaded, "the database is not there") }

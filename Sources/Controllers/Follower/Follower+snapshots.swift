@@ -5,7 +5,7 @@ import Wire
 
 // Snapshots.
 extension Follower {
-  /// The subscription gets a snapshot, at the end of this turn.
+  /// The subscription gets a snapshot, at the end of this tick.
   func startOver(_ subscription: Subscription) {
     loading[subscription.key] = nil
     guard subscription.state.startOver() else { return }
@@ -47,7 +47,7 @@ extension Follower {
       hurry(query)
       return nil
     }
-    if wanted.range(total: query.controller.newest.tree.count).count <= Self.rowsReadHere { return .here }
+    if wanted.range(total: query.result.newest.tree.count).count <= Self.rowsReadHere { return .here }
     return read(wanted, of: query, for: .session(subscription.key.session)) == nil ? .here : nil
   }
 
@@ -55,7 +55,7 @@ extension Follower {
     let first = subscriptions[0]
     let query = first.query
     do throws(FreshetError) {
-      var version = query.controller.newest
+      var version = query.result.newest
       var delivery: Snapshot
       var hold: ContentsBudget.Hold?
       switch source {
@@ -73,7 +73,7 @@ extension Follower {
           rows: delivery.rows, range: delivery.range),
         hold: hold)
       statistics.snapshots += 1
-      if version === query.controller.newest { query.newestWasSent(clock.now) }
+      if version === query.result.newest { query.newestWasSent(clock.now) }
       for subscription in subscriptions {
         subscription.group.state = ClientState(
           held: version, sentVersion: delivery.version, window: first.group.state.window,
@@ -91,11 +91,11 @@ extension Follower {
   }
 
   /// The contents of the newest version's rows at `offsets`.
-  func contents(_ query: FollowedQuery, _ offsets: Range<Int>) throws(FreshetError) -> PackedRows {
+  func contents(_ query: FetchedResultsController, _ offsets: Range<Int>) throws(FreshetError) -> PackedRows {
     var rows: [SectionedTree.Row] = []
     rows.reserveCapacity(offsets.count)
-    query.controller.newest.tree.forEachRow(in: offsets) { rows.append($0) }
-    return try query.reader.contents(of: rows, in: query.controller.newest.tree)
+    query.result.newest.tree.forEachRow(in: offsets) { rows.append($0) }
+    return try query.reader.contents(of: rows, in: query.result.newest.tree)
   }
 
   /// How long parts of large results are sent in one tick: the others wait for the next one.

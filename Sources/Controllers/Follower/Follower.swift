@@ -3,9 +3,9 @@ import LiveQuery
 import Logging
 import Store
 
-/// What a follower's thread does: wait, then one turn; again.
+/// What a follower's thread does: wait, then one tick; again.
 ///
-/// A turn reads one state of the database: it follows what changed, does what it was asked, and sends everybody who can
+/// A tick reads one state of the database: it follows what changed, does what it was asked, and sends everybody who can
 /// take it what leads from the version they have to the newest.
 ///
 /// All state belongs to the follower's thread.
@@ -36,7 +36,7 @@ final class Follower {
   @exclusivity(unchecked) var storages: [Int: TableStorage] = [:]
   /// Shapes that any commit may concern.
   @exclusivity(unchecked) var shapesOfEveryCommit: [ObjectIdentifier: QueryShape] = [:]
-  var queries: [Query: FollowedQuery] = [:]
+  var queries: [Query: FetchedResultsController] = [:]
   /// By session, then by the number in the subscription's key.
   var sessions: [UInt64: [UInt64: Subscription]] = [:]
   /// Subscriptions to queries that are not followed yet, likewise.
@@ -45,30 +45,30 @@ final class Follower {
   var openings: [Query: Opening] = [:]
   var openingsByJob: [UInt64: Opening] = [:]
   /// Followed queries that readers run or read contents of, by the number of the reader's job.
-  var runs: [UInt64: FollowedQuery] = [:]
-  var queriesByRead: [UInt64: FollowedQuery] = [:]
+  var runs: [UInt64: FetchedResultsController] = [:]
+  var queriesByRead: [UInt64: FetchedResultsController] = [:]
   /// Shapes that readers compile anew, by the number of the job.
   var recompilations: [UInt64: QueryShape] = [:]
   /// What they have compiled, until it is taken up.
   var recompiled: [(outdated: QueryShape, result: Result<Recompilation, FreshetError>)] = []
-  /// Queries with contents that readers have read, which are kept until this turn ends.
-  @exclusivity(unchecked) var queriesWithContents: [ObjectIdentifier: FollowedQuery] = [:]
+  /// Queries with contents that readers have read, which are kept until this tick ends.
+  @exclusivity(unchecked) var queriesWithContents: [ObjectIdentifier: FetchedResultsController] = [:]
   /// The query whose waiting commands are performed at present.
-  var resumed: FollowedQuery?
+  var resumed: FetchedResultsController?
   let numbers: CommitNumbers
   @exclusivity(unchecked) private var inbox = Inbox()
   /// How long commands are performed in one tick: the others wait for the next one.
   static let commandTime = Nanoseconds.milliseconds(2)
   @exclusivity(unchecked) var drained = DrainedSessions()
   /// Queries that have subscriptions behind the newest version, or somebody who waits for one.
-  @exclusivity(unchecked) var dirty: [ObjectIdentifier: FollowedQuery] = [:]
+  @exclusivity(unchecked) var dirty: [ObjectIdentifier: FetchedResultsController] = [:]
   /// When queries are to be looked at though no event tells of them.
   @exclusivity(unchecked) var deadlines = Deadlines()
   /// Subscriptions whose snapshot is on its way in parts.
   @exclusivity(unchecked) var loading: [SubscriptionKey: Subscription] = [:]
-  /// Subscriptions that get a snapshot at the end of this turn.
+  /// Subscriptions that get a snapshot at the end of this tick.
   @exclusivity(unchecked) var snapshots: [SnapshotGroup: [Subscription]] = [:]
-  /// Counts the turns that sent something, or could have.
+  /// Counts the ticks that sent something, or could have.
   @exclusivity(unchecked) var flushes: UInt64 = 0
   var recentSnapshots = RecentSnapshots()
 
@@ -78,10 +78,10 @@ final class Follower {
   /// Files that were deleted while they were open, until they are out of use.
   @exclusivity(unchecked) var lostFiles: LostFiles?
   var hasWarnedOfSharedMemory = false
-  /// The last turn could not read the database.
+  /// The last tick could not read the database.
   @exclusivity(unchecked) private var hasFailed = false
   /// There is something to do that no event will tell of.
-  @exclusivity(unchecked) var mustTurn = false
+  @exclusivity(unchecked) var mustTick = false
   /// A large result was made, or let go.
   @exclusivity(unchecked) var hasFreedMuch = false
 
@@ -125,9 +125,9 @@ final class Follower {
     let isResting = inbox.isEmpty && rest(now) > .zero
     let hasChanged = !isResting && !isUnused && hasCommit()
     if detection.mayBeReplaced(isOpen: database != nil, hasChanged: hasChanged, now) { openIfReplaced() }
-    if hasChanged || mustTurn || !inbox.isEmpty || clock.now >= deadlines.next { turn() }
+    if hasChanged || mustTick || !inbox.isEmpty || clock.now >= deadlines.next { tick() }
     output.flush()
-    // After the turn: who waited for the result has it by now.
+    // After the tick: who waited for the result has it by now.
     returnFreeMemory()
   }
 
@@ -152,11 +152,11 @@ final class Follower {
   }
 
   /// For how long commits are left alone; see `Pace`.
-  private func rest(_ now: Instant) -> Nanoseconds { isPaced && !mustTurn ? detection.rest(now) : .zero }
+  private func rest(_ now: Instant) -> Nanoseconds { isPaced && !mustTick ? detection.rest(now) : .zero }
 
-  private func turn() {
+  private func tick() {
     let start = clock.now
-    mustTurn = false
+    mustTick = false
     do {
       guard let connection = database?.connection else { throw FreshetError(.overloaded, "the database is not there") }
       let ticks = statistics.ticks
@@ -165,7 +165,7 @@ final class Follower {
         performCommands()
         flush()
         // Tables that were followed just now, or are large.
-        if connection.capture.readOn() { mustTurn = true }
+        if connection.capture.readOn() { mustTick = true }
       }
       hasFailed = false
       if statistics.ticks > ticks {
@@ -174,9 +174,9 @@ final class Follower {
         detection.noteTick(start: start, end: end, comparesTables: connection.capture.comparesTables)
       }
     } catch {
-      // What is followed stays where it was: the next turn follows the same changes, which is harmless.
+      // What is followed stays where it was: the next tick follows the same changes, which is harmless.
       if !hasFailed { logger.error("the database cannot be read", metadata: ["error": "\(error)"]) }
-      mustTurn = database != nil
+      mustTick = database != nil
       hasFailed = true
       let error = FreshetError(.overloaded, "the database cannot be read at the moment")
       for command in inbox.takeAll() { reject(command, error) }
@@ -193,7 +193,7 @@ final class Follower {
       guard let command = inbox.next() else { return }
       perform(command)
     } while clock.now < end
-    if !inbox.isEmpty { mustTurn = true }
+    if !inbox.isEmpty { mustTick = true }
   }
 
   func requestStop() { isStopping = true }
@@ -201,7 +201,7 @@ final class Follower {
   private func wait() {
     let now = clock.now
     var limit = deadlines.next - now
-    if mustTurn { limit = hasFailed ? min(limit, .milliseconds(50)) : .zero }
+    if mustTick { limit = hasFailed ? min(limit, .milliseconds(50)) : .zero }
     if lostFiles != nil { limit = min(limit, .milliseconds(5)) }
     detection.wait(
       .init(

@@ -14,7 +14,7 @@ package enum FollowerCommand: Sendable {
   case sessionClosed(UInt64)
   /// Somebody in this process has committed.
   case databaseChanged
-  /// Asks for the number of the database state that the next turn sees: `commit` of the protocol.
+  /// Asks for the number of the database state that the next tick sees: `commit` of the protocol.
   case commit(reply: @Sendable (Int64) -> Void)
   case explain(Query, reply: @Sendable (Result<Explanation, FreshetError>) -> Void)
   case schema(reply: @Sendable (Result<[DatabaseTable], FreshetError>) -> Void)

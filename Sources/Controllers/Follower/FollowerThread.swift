@@ -71,7 +71,7 @@ package final class FollowerThread: @unchecked Sendable {
     thread = startThread { start.follower.run() }
   }
 
-  /// Without a thread: `SteppedFollower` takes the turns.
+  /// Without a thread: `SteppedFollower` has it tick.
   init() { number = 0 }
 
   /// Any thread.

@@ -28,8 +28,8 @@ extension Follower {
   }
 }
 
-extension FollowedQuery {
+extension FetchedResultsController {
   /// Whether making it, or letting it go, frees so much that it is worth returning.
-  var isLarge: Bool { controller.newest.tree.count >= Self.largeFrom }
+  var isLarge: Bool { result.newest.tree.count >= Self.largeFrom }
   static let largeFrom = 20_000
 }

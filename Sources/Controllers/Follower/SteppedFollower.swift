@@ -1,6 +1,6 @@
 package import Logging
 
-/// A follower without a thread: it takes its turns when it is told to, on the caller's thread. What is measured that way has
+/// A follower without a thread: it ticks on the caller's thread. What is measured that way has
 /// neither waking nor waiting in it, and comes out the same every time.
 package final class SteppedFollower {
   /// The mailbox. Declared first: the follower does not own it.
@@ -27,5 +27,5 @@ package final class SteppedFollower {
   }
 
   /// There is something left to do that needs no event.
-  package var isBusy: Bool { follower.mustTurn }
+  package var isBusy: Bool { follower.mustTick }
 }

@@ -13,13 +13,13 @@ struct Deadlines {
     fileprivate var due = Instant.distantFuture
   }
 
-  private var heap: [FollowedQuery] = []
+  private var heap: [FetchedResultsController] = []
 
   /// `distantFuture` when nothing is due ever.
   var next: Instant { heap.first?.deadline.due ?? .distantFuture }
 
   /// Looks at a query at a time, or sooner when it is to be looked at sooner.
-  mutating func wake(_ query: FollowedQuery, at due: Instant) {
+  mutating func wake(_ query: FetchedResultsController, at due: Instant) {
     if due >= query.deadline.due { return }
     query.deadline.due = due
     if query.deadline.index < 0 {
@@ -29,7 +29,7 @@ struct Deadlines {
     moveUp(query.deadline.index)
   }
 
-  mutating func remove(_ query: FollowedQuery) {
+  mutating func remove(_ query: FetchedResultsController) {
     let index = query.deadline.index
     if index < 0 { return }
     let last = heap.removeLast()
@@ -42,8 +42,8 @@ struct Deadlines {
   }
 
   /// Takes out those whose time has come.
-  mutating func takeDue(_ now: Instant) -> [FollowedQuery] {
-    var due: [FollowedQuery] = []
+  mutating func takeDue(_ now: Instant) -> [FetchedResultsController] {
+    var due: [FetchedResultsController] = []
     while let first = heap.first, first.deadline.due <= now {
       remove(first)
       due.append(first)
@@ -51,7 +51,7 @@ struct Deadlines {
     return due
   }
 
-  private mutating func put(_ query: FollowedQuery, at index: Int) {
+  private mutating func put(_ query: FetchedResultsController, at index: Int) {
     heap[index] = query
     query.deadline.index = index
   }

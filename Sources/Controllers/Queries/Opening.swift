@@ -73,7 +73,7 @@ final class PendingRead {
   }
 
   /// What it says of the version.
-  func snapshot(of query: FollowedQuery, _ rows: PackedRows) -> Snapshot {
+  func snapshot(of query: FetchedResultsController, _ rows: PackedRows) -> Snapshot {
     Snapshot(
       version: name, commit: commit, columns: query.compiled.columns, key: query.compiled.keyColumns,
       total: version.tree.count, sections: version.sections, window: wanted.window,

@@ -8,7 +8,7 @@ import Store
 /// Owner: the follower's thread.
 final class QueryShape {
   let statements: QueryStatements
-  @exclusivity(unchecked) private(set) var queries: [Int: FollowedQuery] = [:]
+  @exclusivity(unchecked) private(set) var queries: [Int: FetchedResultsController] = [:]
   private var nextNumber = 1
   @exclusivity(unchecked) private var router: QueryRouter?
   @exclusivity(unchecked) private var isUnroutable = false
@@ -50,7 +50,7 @@ final class QueryShape {
   }
 
   /// - Returns: the query's number in the shape.
-  func add(_ query: FollowedQuery) -> Int {
+  func add(_ query: FetchedResultsController) -> Int {
     let number = nextNumber
     nextNumber += 1
     queries[number] = query
@@ -85,7 +85,7 @@ final class QueryShape {
   ///   - tables: which of the shape's tables have changes, by index.
   func concerned(
     by changes: [(index: Int, changes: TableChanges)]
-  ) throws(FreshetError) -> [(query: FollowedQuery, units: ConcernedUnits?)] {
+  ) throws(FreshetError) -> [(query: FetchedResultsController, units: ConcernedUnits?)] {
     var units = ConcernedUnits()
     guard compiled.unit != nil, !mapsByParameters else {
       return try eachByItself(changes)
@@ -107,8 +107,8 @@ final class QueryShape {
 
   private func eachByItself(
     _ changes: [(index: Int, changes: TableChanges)]
-  ) throws(FreshetError) -> [(query: FollowedQuery, units: ConcernedUnits?)] {
-    var result: [(query: FollowedQuery, units: ConcernedUnits?)] = []
+  ) throws(FreshetError) -> [(query: FetchedResultsController, units: ConcernedUnits?)] {
+    var result: [(query: FetchedResultsController, units: ConcernedUnits?)] = []
     for query in queries.values {
       var units: ConcernedUnits? = ConcernedUnits()
       query.reader.bind()
@@ -126,7 +126,7 @@ final class QueryShape {
 
   private func routed(
     _ units: ConcernedUnits, _ changes: [(index: Int, changes: TableChanges)], _ router: QueryRouter
-  ) throws(FreshetError) -> [(query: FollowedQuery, units: ConcernedUnits?)] {
+  ) throws(FreshetError) -> [(query: FetchedResultsController, units: ConcernedUnits?)] {
     var unitsOfQuery: [Int: ConcernedUnits] = [:]
     do {
       try units.forEach { unit, columns in

@@ -60,7 +60,7 @@ final class ReaderDatabase {
       let tree = fetched.editor.tree.prefix(compiled.limit ?? .max)
       contents = (wanted, try reader.contents(of: wanted, in: tree))
     }
-    if fetched.editor.tree.count >= FollowedQuery.largeFrom { connection.releasePages() }
+    if fetched.editor.tree.count >= FetchedResultsController.largeFrom { connection.releasePages() }
     return RunResult(
       compiled: compiled, fetched: fetched, contents: contents, place: connection.place,
       duration: clock.now - start)

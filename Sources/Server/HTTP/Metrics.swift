@@ -38,7 +38,7 @@ extension FreshetServer {
     text.gauge("freshet_subscriptions", "Subscriptions, of both.", statistics.subscriptions)
     text.gauge("freshet_controllers", "Queries that are followed.", statistics.controllers)
     text.gauge("freshet_versions", "Versions kept for clients that come back.", statistics.versions)
-    text.counter("freshet_ticks_total", "Turns that found a change of the database.", statistics.ticks)
+    text.counter("freshet_ticks_total", "Ticks that found a change of the database.", statistics.ticks)
     text.counter("freshet_changes_total", "Rows that changed in followed tables.", statistics.capture.rows)
     text.counter("freshet_capture_frames_total", "Frames of the WAL that were read.", statistics.capture.frames)
     text.counter(

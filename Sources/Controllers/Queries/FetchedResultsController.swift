@@ -3,19 +3,19 @@ import QueryCompiler
 import RankedCollections
 import Store
 
-/// One query being followed by a follower: its statements, its controller, and who subscribes.
+/// One query being followed by a follower: its statements, its result, and who subscribes.
 ///
 /// Its `phase` says what it shows.
 ///
 /// Owner: the follower's thread.
-final class FollowedQuery {
+final class FetchedResultsController {
   let query: Query
   @exclusivity(unchecked) private(set) var shape: QueryShape
   /// In its shape.
   private(set) var number = 0
   private(set) var parameters: [SQLValue]
   @exclusivity(unchecked) private(set) var reader: ResultReader
-  @exclusivity(unchecked) private(set) var controller: FetchedResultsController
+  @exclusivity(unchecked) private(set) var result: VersionedResult
   var compiled: CompiledQuery { shape.compiled }
 
   /// In no order.
@@ -29,7 +29,7 @@ final class FollowedQuery {
   /// When the last subscription left; nil while there is one.
   var idleSince: Instant?
   /// Whether all who get patches have the newest version.
-  var isSettled: Bool { groups.all.allSatisfy { $0.state.held === controller.newest } }
+  var isSettled: Bool { groups.all.allSatisfy { $0.state.held === result.newest } }
   var isIdle: Bool { subscriptions.isEmpty && waiters.isEmpty && blocked.isEmpty && reads.isEmpty }
 
   @exclusivity(unchecked) var phase = Phase.following
@@ -77,7 +77,7 @@ final class FollowedQuery {
     parameters = shape.compiled.values(of: query.parameters)
     reader = settings.reader(shape.statements, parameters)
     reader.memory = fetched.memory
-    controller = FetchedResultsController(fetched.editor, limit: shape.compiled.limit, alongside: fetched.alongside)
+    result = VersionedResult(fetched.editor, limit: shape.compiled.limit, alongside: fetched.alongside)
     newestBytes = fetched.editor.tree.count * Self.bytesPerRow
     self.history = VersionHistory(history)
     number = shape.add(self)
@@ -108,11 +108,11 @@ final class FollowedQuery {
   func version(named name: String) -> ResultVersion? {
     let parts = name.split(separator: ".")
     guard parts.count == 2, parts[0] == nonce, let number = Int(parts[1]) else { return nil }
-    return number == controller.newest.number ? controller.newest : history.version(number)
+    return number == result.newest.number ? result.newest : history.version(number)
   }
 
   /// The newest version is sent to somebody, who may come back with its name.
-  func newestWasSent(_ now: Instant) { history.add(controller.newest, bytes: newestBytes, now: now) }
+  func newestWasSent(_ now: Instant) { history.add(result.newest, bytes: newestBytes, now: now) }
 
   // MARK: - Following
 
@@ -123,7 +123,7 @@ final class FollowedQuery {
   func follow(_ units: ConcernedUnits, alongside: Bool) throws(FreshetError) -> Bool {
     do {
       let values = alongside ? try reader.alongside() : nil
-      let isNew = try controller.update(alongside: values) { editor in try reader.refresh(units, in: &editor) }
+      let isNew = try result.update(alongside: values) { editor in try reader.refresh(units, in: &editor) }
       if isNew { note(units, bytes: units.count * Self.bytesPerChange) } else { reader.forgetContents() }
       return isNew
     } catch let error as FreshetError { throw error } catch { throw FreshetError(.internal, "\(error)") }
@@ -135,7 +135,7 @@ final class FollowedQuery {
   func runHere() throws(FreshetError) -> Bool {
     let start = clock.now
     defer { noteRun(clock.now - start) }
-    return install(try reader.run(into: controller.editor))
+    return install(try reader.run(into: result.editor))
   }
 
   /// Takes a reader's result for the newest version.
@@ -150,9 +150,9 @@ final class FollowedQuery {
   private func install(_ fetched: FetchedResult) -> Bool {
     reader.memory = fetched.memory
     reader.forgetContents()
-    let isNew = controller.replace(fetched.editor, alongside: fetched.alongside)
+    let isNew = result.replace(fetched.editor, alongside: fetched.alongside)
     if isNew {
-      let rows = controller.newest.tree.count
+      let rows = result.newest.tree.count
       let bytes = fetched.changes.map { min(rows * Self.bytesPerRow, ($0.count + 1) * Self.bytesPerChange) }
       note(fetched.changes, bytes: bytes ?? rows * Self.bytesPerRow)
     }
@@ -189,14 +189,14 @@ final class FollowedQuery {
   }
 
   func hasRows(ofUnit unit: Bytes) -> Bool {
-    compiled.unit?.isKey == true ? controller.contains(unit) : reader.hasRows(ofUnit: Array(unit))
+    compiled.unit?.isKey == true ? result.contains(unit) : reader.hasRows(ofUnit: Array(unit))
   }
 
   // MARK: - Changed columns
 
   private func note(_ units: ConcernedUnits?, bytes: Int) {
     newestBytes = bytes
-    changes.append((controller.newest.number, units))
+    changes.append((result.newest.number, units))
     // A version counts as a unit, so that empty ones do not pile up.
     notedUnits += 1 + (units?.count ?? 0)
     while notedUnits > Self.notedUnitsLimit, let oldest = changes.first {

@@ -1,11 +1,11 @@
 package import RankedCollections
 
-/// Follows one query: keeps its newest version, and makes the next one out of the changes it is told of.
+/// The result of one query: its newest version, and how the next one is made of changes.
 ///
-/// Pure: it reads no database. Its owner, a follower, looks changed rows up and tells it.
+/// Pure: it reads no database. Its owner, a controller, looks changed rows up.
 ///
 /// Mutable state: `editor`, which stands at the newest version's whole tree; `published`; `newest`. All belong to the follower's thread.
-package final class FetchedResultsController {
+package final class VersionedResult {
   @exclusivity(unchecked) package private(set) var editor: SectionedTreeEditor
   /// The whole tree of the newest version.
   @exclusivity(unchecked) private var published: SectionedTree
@@ -24,7 +24,7 @@ package final class FetchedResultsController {
   ///
   /// - Parameters:
   ///   - alongside: the values beside the result; nil: as they were.
-  ///   - edit: changes the tree; when it throws, the controller has to be given a whole result by `replace`.
+  ///   - edit: changes the tree; when it throws, `replace` has to give a whole result.
   /// - Returns: whether there is a new version: there is none when nothing differs.
   @discardableResult
   package func update(

@@ -2,7 +2,7 @@ import LiveQuery
 import RankedCollections
 import Store
 
-extension FollowedQuery {
+extension FetchedResultsController {
   /// How its newest version relates to the state that the last tick saw.
   enum Phase {
     /// It shows that state.
@@ -53,5 +53,5 @@ extension FollowedQuery {
     }
   }
   /// Whether contents of its newest version's rows can be read: they are kept, or the file is in the state that it shows.
-  var canReadContents: Bool { isCurrent || reader.keepsContents(ofRows: controller.editor.tree.count) }
+  var canReadContents: Bool { isCurrent || reader.keepsContents(ofRows: result.editor.tree.count) }
 }
