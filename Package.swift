@@ -49,7 +49,10 @@ let package = Package(
       name: "CLiveClient", dependencies: ["CLibWebSockets"], path: "Sources/TerminalClient/CLiveClient",
       cSettings: cSettings),
     .target(name: "CSystem", cSettings: cSettings),
-    .target(name: "CSQLite", dependencies: [sqlite], cSettings: cSettings),
+    .target(
+      name: "CSQLite", dependencies: [sqlite],
+      // Optimized for tests as well: its calls have bounds in time.
+      cSettings: cSettings + (strict ? [.unsafeFlags(["-O2"])] : [])),
 
     // Pure: no I/O, no clock, no Foundation.
     module("RankedCollections"),

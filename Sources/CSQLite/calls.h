@@ -4,8 +4,8 @@
 
 #include "CSQLite.h"
 
-/* Steps of one call of a function that is not linear. About 150 ms. */
-static const int64_t most_steps = 30000000;
+/* Steps of one call of a function that is not linear. About 100 ms. */
+static const int64_t most_steps = 20000000;
 
 /* Ends a call whose work would be too much, in one sentence. */
 void call_refuse(sqlite3_context *context, const char *message);

@@ -4,6 +4,7 @@
  */
 #include "CSQLite.h"
 #include "calls.h"
+#include "fulltext.h"
 #include "search.h"
 
 #include <stddef.h>
@@ -11,6 +12,9 @@
 
 /* Of replace, which goes through its text twice, and of what instr makes texts of. In bytes. */
 static const int longest_replaced = 24 << 20;
+
+/* Of what instr looks for: preparing the search takes longer than the search. In bytes. */
+static const int longest_needle = 8 << 20;
 
 /* How often replace may find its pattern. */
 static const int64_t most_occurrences = 8000000;
@@ -55,6 +59,9 @@ static void instr(sqlite3_context *context, int count, sqlite3_value **values) {
   int length = sqlite3_value_bytes(values[0]), needle_length = sqlite3_value_bytes(values[1]);
   if (call_is_over(context, (int64_t)length + needle_length)) return;
   if (needle_length == 0) return sqlite3_result_int(context, 1);
+  if (needle_length > longest_needle && needle_length <= length) {
+    return call_refuse(context, "instr has to find a value that is too long");
+  }
   if (type == SQLITE_BLOB && needle_type == SQLITE_BLOB) {
     const unsigned char *text = sqlite3_value_blob(values[0]), *bytes = sqlite3_value_blob(values[1]);
     if (bytes == NULL || (length > 0 && text == NULL)) return sqlite3_result_error_nomem(context);
@@ -218,8 +225,10 @@ int sqlite_install_functions(sqlite3 *connection) {
                                           functions[index].function, NULL, NULL, NULL);
     if (code != SQLITE_OK) return code;
   }
+  int code = fulltext_install(connection);
+  if (code != SQLITE_OK) return code;
   sqlite3 *other = NULL;
-  int code = sqlite3_open_v2(":memory:", &other, SQLITE_OPEN_READWRITE | SQLITE_OPEN_NOMUTEX, NULL);
+  code = sqlite3_open_v2(":memory:", &other, SQLITE_OPEN_READWRITE | SQLITE_OPEN_NOMUTEX, NULL);
   if (code != SQLITE_OK) {
     sqlite3_close(other);
     return code;

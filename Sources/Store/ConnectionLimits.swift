@@ -9,7 +9,7 @@ package enum ConnectionLimits {
 
   /// Of a value, in bytes: what the file holds and what expressions make are not told apart. Statements that could make more of
   /// that than is good have less, see `StatementWeight`.
-  static let value: Int32 = 64 << 20
+  static let value: Int32 = 24 << 20
 
   /// Of LIKE and GLOB, in bytes.
   static let pattern: Int32 = 250

@@ -121,8 +121,8 @@ import Testing
   }
 
   @Test(arguments: [
-    (0, 0, [], false, 64 << 20), (64, 256, ["instr"], false, 64 << 20), (128, 0, [], false, 32 << 20),
-    (0, 1_024, [], false, 16 << 20), (1, 1, ["json_extract"], false, 2 << 20), (1, 1, ["->>"], false, 2 << 20),
+    (0, 0, [], false, 24 << 20), (64, 256, ["instr"], false, 24 << 20), (128, 0, [], false, 12 << 20),
+    (0, 1_024, [], false, 6 << 20), (1, 1, ["json_extract"], false, 2 << 20), (1, 1, ["->>"], false, 2 << 20),
     (1, 1, ["json"], true, 256 << 10),
   ])
   func aStatementThatCouldDoMoreHasShorterValues(

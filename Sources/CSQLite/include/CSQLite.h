@@ -51,8 +51,8 @@ int sqlite_budget_work(int64_t work);
 void sqlite_budget_refuse(void);
 
 /* Registers functions on a connection in the place of SQLite's own that can take long in one call: instr, replace, trim, ltrim,
- * rtrim, json_patch, randomblob; and as `regexp` what LIKE does. (LIKE itself stays SQLite's: it would use no index otherwise.)
- * Results are the same. What would take too many steps fails with SQLITE_TOOBIG. Returns a result code. */
+ * rtrim, json_patch, randomblob, FTS5's snippet and highlight; and as `regexp` what LIKE does. (LIKE itself stays SQLite's: it would
+ * use no index otherwise.) Results are the same. What would take too many steps fails with SQLITE_TOOBIG. Returns a result code. */
 int sqlite_install_functions(sqlite3 *_Nonnull connection);
 
 /* From now on connections keep their temporary files in memory that counts. To be called once, before they are opened. Returns
