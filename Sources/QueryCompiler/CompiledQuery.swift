@@ -37,7 +37,7 @@ package final class CompiledQuery: Sendable {
   /// How to tell which of many queries of this shape a row concerns.
   package let routing: QueryRouting?
 
-  /// By index into `tables`, the result columns that are made of the table's, and of which.
+  /// By index into `tables`, the result columns that depend on the table, each with the table's columns that it depends on.
   private let dependents: [[(column: Int, mask: ColumnMask)]]
   /// By index into `tables`, the columns that conditions of joins read.
   let joinColumns: [Int: ColumnMask]

@@ -26,7 +26,7 @@ extension QueryCompiler {
     }
     var joinColumns: [Int: ColumnMask] = [:]
     var choosingColumns: [Int: ColumnMask] = [:]
-    let choices = try choiceMasks(filter: filter)
+    let choices = try choiceMasks(joins, filter: filter)
     for (index, table) in tables.enumerated() {
       joinColumns[index] = joins[table.name.lowercased()]
       // A group may be of other rows after any change, and its bare columns those of another one.
@@ -95,9 +95,13 @@ extension QueryCompiler {
 
   /// By lower-case table name, the columns that decide which of several joined rows a row of the result is made of: those that joins
   /// compare, and those that conditions read. When one of them changes, any column of the result may.
-  private mutating func choiceMasks(filter: String?) throws(FreshetError) -> [String: ColumnMask] {
+  ///
+  /// - Parameter joins: the former, from `joinMasks`.
+  private mutating func choiceMasks(
+    _ joins: [String: ColumnMask], filter: String?
+  ) throws(FreshetError) -> [String: ColumnMask] {
     guard mappingFrom.sources.count > 1 else { return [:] }
-    var masks = joinMasks()
+    var masks = joins
     var reads: Set<FragmentChecker.ColumnRead> = []
     if let filter { reads = resolved(try compile("SELECT 1 FROM \(fromSQL) WHERE (\(filter))", place: nil).reads) }
     if case .view(let view) = unit, let filter = view.definition.filter {

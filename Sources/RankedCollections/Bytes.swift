@@ -28,10 +28,6 @@ extension Bytes {
     return memcmp(left, right, count) == 0
   }
 
-  /// The bytes from `start` to the end.
-  @inline(__always)
-  package func dropping(_ start: Int) -> Bytes { Bytes(rebasing: self[start...]) }
-
   /// Eight bytes from `start` on as a number that compares as they do; zeros where there are none.
   @inline(__always)
   package func word(at start: Int) -> UInt64 {

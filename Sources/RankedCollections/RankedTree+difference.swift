@@ -104,7 +104,7 @@ extension RankedTree {
     }
   }
 
-  /// The same of two leaves, most of which is the same.
+  /// The same for two leaves that share most rows.
   ///
   private static func forEachLeafChange(
     from old: Node<Payload>, _ rank: Int, to new: Node<Payload>, _ otherRank: Int, _ body: (TreeChange<Payload>) -> Bool

@@ -176,7 +176,7 @@ void gateway_frame_retain(gateway_frame *frame);
 void gateway_frame_release(gateway_frame *frame);
 
 /*
- * Queues a frame for channels, each of which gets its frames in order; a stream gets the payload alone. What is queued leaves
+ * Queues a frame for channels, in order for each channel; a stream gets the payload alone. What is queued leaves
  * after the next gateway_flush at the latest; frames that are due together leave in one write. Any thread.
  */
 void gateway_queue(gateway *gateway, gateway_frame *frame, const gateway_channel_id *channels, size_t count);

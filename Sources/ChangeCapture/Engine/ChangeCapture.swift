@@ -137,9 +137,6 @@ package final class ChangeCapture {
 
   // MARK: - Following
 
-  /// The schema is to be read again, although it has not changed.
-  package func forgetSchema() { schemaCookie = nil }
-
   /// Follows a table from the present state on, or remembers more of one that is followed already.
   ///
   /// - Parameter fields: the fields of its records whose values are to be told of rows that are gone.

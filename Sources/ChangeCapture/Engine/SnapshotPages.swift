@@ -100,8 +100,6 @@ final class SnapshotPages<Database: ByteSource, WAL: ByteSource>: PageSource {
     }
   }
 
-  func forgetFrameNumbers() { newestFrame.removeAll() }
-
   // MARK: - PageSource
 
   func page(_ number: UInt32, _ buffer: ByteBuffer) throws(Doubt) -> UnsafeRawPointer {

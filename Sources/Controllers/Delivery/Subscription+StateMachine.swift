@@ -107,7 +107,7 @@ extension Subscription {
     /// The first part of rows was sent, or none yet.
     mutating func load(_ rows: LoadingRows) { state = rows.message.isComplete ? .open : .loading(rows) }
 
-    /// Rows of which nothing was sent yet.
+    /// Rows, before their first part is sent.
     mutating func begin(_ rows: LoadingRows) { state = .loading(rows) }
 
     /// - Returns: false when it was over.

@@ -4,7 +4,7 @@ package import Wire
 /// Where followers send what subscriptions get. Called on follower threads; must return soon.
 package protocol SubscriptionOutput: AnyObject, Sendable {
   /// Whether everything sent to the session is with the kernel. When not, the session's subscriptions wait, and `ControllerPool`
-  /// is told as soon as it is.
+  /// is called as soon as it is.
   ///
   /// - Parameter follower: who asks, by its number in the pool.
   func isDrained(_ session: UInt64, for follower: Int) -> Bool

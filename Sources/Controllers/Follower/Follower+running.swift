@@ -25,7 +25,7 @@ extension Follower {
     statistics.refetches += 1
   }
 
-  /// What a reader is told to run a followed query again.
+  /// The request that has a reader run a followed query again.
   func runRequest(_ query: FetchedResultsController, _ wanted: WantedContents?) -> RunRequest {
     RunRequest(
       query: query.query, compiled: query.compiled, before: (query.result.editor, query.reader.memory),

@@ -62,7 +62,7 @@ final class Follower {
   @exclusivity(unchecked) var drained = DrainedSessions()
   /// Queries that have subscriptions behind the newest version, or somebody who waits for one.
   @exclusivity(unchecked) var dirty: [ObjectIdentifier: FetchedResultsController] = [:]
-  /// When queries are to be looked at though no event tells of them.
+  /// When each query is due without an event.
   @exclusivity(unchecked) var deadlines = Deadlines()
   /// Subscriptions whose snapshot is on its way in parts.
   @exclusivity(unchecked) var loading: [SubscriptionKey: Subscription] = [:]

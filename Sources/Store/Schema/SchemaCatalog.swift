@@ -31,18 +31,6 @@ struct SchemaCatalog {
     }
     return SchemaCatalog(tables: tables.filter { !ReservedNames.contains($0.name) })
   }
-
-  func table(_ name: String) -> Table? {
-    tables.first { isSameName($0.name, name) }
-  }
-
-  /// The ordinary table of this name, in any case.
-  func ordinary(_ name: String) throws(StoreError) -> Table {
-    guard let table = table(name) else { throw StoreError(code: .noSuchTable, message: "no such table: \(name)") }
-    if table.kind == "table" { return table }
-    let what = ["view": "a view", "virtual": "a virtual table"][table.kind] ?? "part of a virtual table"
-    throw StoreError(code: .notAllowed, message: "\(table.name) is \(what)")
-  }
 }
 
 /// Names of tables that nobody else may give.

@@ -1,4 +1,4 @@
-package import GRDB
+import GRDB
 import LiveQuery
 
 /// What identifies a row of a table.
@@ -27,22 +27,6 @@ package enum TableKey: Sendable, Equatable {
 }
 
 extension TableKey {
-  /// The key of any ordinary table of the main database.
-  ///
-  /// - Throws: `no_such_table`; `not_allowed` when the table is a view or virtual, or when it has no primary key and
-  ///   its columns shadow all names of the rowid.
-  package static func derive(_ db: Database, table name: String) throws(StoreError) -> TableKey {
-    try withStoreErrors {
-      let table = try SchemaCatalog.read(db).ordinary(name)
-      guard let key = try read(db, table) else {
-        throw StoreError(
-          code: .notAllowed,
-          message: "table \(table.name) has no primary key, and its columns hide the rowid")
-      }
-      return key
-    }
-  }
-
   /// Nil when the rows have nothing to be told apart by.
   static func read(_ db: Database, _ table: SchemaCatalog.Table) throws -> TableKey? {
     // INTEGER PRIMARY KEY is the one primary key without an index. (Its type does not tell: INTEGER PRIMARY KEY DESC
