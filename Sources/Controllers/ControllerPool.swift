@@ -18,7 +18,7 @@ package final class ControllerPool: Sendable {
     output: any SubscriptionOutput, logger: Logger
   ) throws {
     let readers = ReaderPool(
-      path: configuration.path, count: max(1, readerCount), clock: configuration.clock, logger: logger)
+      path: configuration.path, access: configuration.access, count: max(1, readerCount), clock: configuration.clock, logger: logger)
     self.readers = readers
     let numbers = CommitNumbers()
     var followers: [FollowerThread] = []
@@ -33,7 +33,7 @@ package final class ControllerPool: Sendable {
   /// Which follower follows a query.
   package func follower(for query: Query) -> FollowerThread {
     if followers.count == 1 { return followers[0] }
-    return followers[Int(UInt(bitPattern: query.withoutValues.hashValue) % UInt(followers.count))]
+    return followers[Int(UInt(bitPattern: query.text.hashValue) % UInt(followers.count))]
   }
 
   /// To all followers. Any thread.

@@ -19,12 +19,13 @@ extension Query: Hashable {
     case .positional(let list):
       values.append(Int64(list.count))
       for value in list { values.append(value) }
-    case .named(let named):
-      values.append(Double(named.count))
-      for name in named.keys.sorted(by: { $0.utf8.lexicographicallyPrecedes($1.utf8) }) {
-        values.append(SQLValue.text(name))
-        values.append(named[name] ?? .null)
-      }
+    case .named(let named): values.append(named)
+    }
+    values.append(optional: access.role)
+    values.append(Int64(access.isPublished ? 1 : 0))
+    for name in access.read {
+      values.append(SQLValue.text(name))
+      values.append(access.claims[name] ?? .null)
     }
     return values.bytes
   }
@@ -33,6 +34,14 @@ extension Query: Hashable {
 extension PackedValues {
   fileprivate mutating func append(optional text: String?) {
     if let text { append(SQLValue.text(text)) } else { appendNull() }
+  }
+
+  fileprivate mutating func append(_ named: [String: SQLValue]) {
+    append(Double(named.count))
+    for name in named.keys.sorted(by: { $0.utf8.lexicographicallyPrecedes($1.utf8) }) {
+      append(SQLValue.text(name))
+      append(named[name] ?? .null)
+    }
   }
 
   fileprivate mutating func append(list: [String]) {

@@ -18,6 +18,8 @@ package struct Query: Sendable {
   package var alongside: [Alongside] = []
   /// After so long the query is run again whatever happened; nil: only when something changed.
   package var refreshEvery: Duration?
+  /// No part of what a client writes.
+  package var access = Access()
 
   package init(from: String) { self.from = from }
 

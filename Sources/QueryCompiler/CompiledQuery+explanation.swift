@@ -9,19 +9,21 @@ extension CompiledQuery {
   package func explanation(
     checker: FragmentChecker, forms: [String: CaptureForm] = [:]
   ) throws(FreshetError) -> Explanation {
-    let unknown = tables.filter { $0.sources == nil }
-    let explained = tables.map { table in
+    let visible = tables.filter(\.isVisible)
+    let unknown = visible.filter { $0.sources == nil }
+    let explained = visible.map { table in
       Explanation.Table(
         name: table.name, aliases: table.aliases, columns: table.columns, following: table.following,
         capture: capture(of: table, forms))
     }
     let isIncremental = !isRefetched && tables.contains { $0.following != .refetch }
     let hasNoWAL = explained.contains { $0.capture == .comparison }
-    let advice =
-      hasNoWAL ? [Self.walAdvice] + (try advice(checker: checker)) : try advice(checker: checker)
+    // Both tell of indexes, and so of columns; and how a statement runs is the operator's.
+    let advice = isOfRole ? [] : (hasNoWAL ? [Self.walAdvice] : []) + (try advice(checker: checker))
+    let plan = isOfRole ? [] : try checker.plan(of: askedSQL, mayChange: refreshEvery != nil)
     return Explanation(
-      maintenance: isIncremental ? .incremental : .refetch, reason: sentence(unknown), tables: explained, sql: scanSQL,
-      advice: advice, plan: try checker.plan(of: scanSQL, mayChange: refreshEvery != nil))
+      maintenance: isIncremental ? .incremental : .refetch, reason: sentence(unknown), tables: explained, sql: askedSQL,
+      advice: advice, plan: plan)
   }
 
   private static let walAdvice =
@@ -43,7 +45,7 @@ extension CompiledQuery {
     if let table = unknown.first {
       return "The query is run again after every commit: nothing tells when \(table.name) changes."
     }
-    let refetched = tables.filter { $0.following == .refetch }.map(\.name)
+    let refetched = tables.filter { $0.isVisible && $0.following == .refetch }.map(\.name)
     let exception =
       refetched.isEmpty
       ? ""

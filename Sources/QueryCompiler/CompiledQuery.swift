@@ -19,15 +19,15 @@ package final class CompiledQuery: Sendable {
   package let plan: ResultPlan
   package let limit: Int?
   package let refreshEvery: Duration?
-  /// Names of the parameters `?1`, `?2`, …; nil when they were given by position.
-  package let parameterNames: [String]?
+  /// Names of the parameters `?1`, `?2`, …; nil for those given by position.
+  let parameterNames: [String?]
   /// The result's columns as clients see them, key columns first.
   package let columns: [String]
   package let keyColumns: [String]
   package let alongside: [CompiledAlongside]
 
-  /// Every row of the result, in no particular order.
-  var scanSQL: String { plan.rows.scanSQL }
+  /// Every row of the result, in no particular order, in the terms of whoever asks.
+  let askedSQL: String
   /// What is looked up when something changed; nil when the whole query has to run again.
   package let unit: ResultPlan.Unit?
   /// Why there is no unit, as a sentence; what the unit is when there is one.
@@ -47,15 +47,19 @@ package final class CompiledQuery: Sendable {
   package let isRefetched: Bool
   /// Why it is run again although its rows could be looked up: that takes too long. Nil: it is not so.
   package let slowness: String?
+  /// Whether it is asked by a role that may not read everything.
+  var isOfRole: Bool { query.access.role != nil }
   private let following: Following
   private let query: Query
 
   init(
-    _ query: Query, _ rows: ResultPlan.Rows, _ following: Following, reason: String, parameterNames: [String]?,
+    _ query: Query, _ rows: ResultPlan.Rows, _ following: Following, askedSQL: String, reason: String,
+    parameterNames: [String?],
     alongside: [CompiledAlongside], longestValue: Int32, slowness: String? = nil
   ) {
     self.query = query
     self.following = following
+    self.askedSQL = askedSQL
     self.reason = reason
     self.slowness = slowness
     limit = query.limit
@@ -82,7 +86,8 @@ package final class CompiledQuery: Sendable {
   /// - Parameter slowness: why, as a part of a sentence.
   package func runAgain(because slowness: String) -> CompiledQuery {
     CompiledQuery(
-      query, plan.rows, following, reason: reason, parameterNames: parameterNames, alongside: alongside,
+      query, plan.rows, following, askedSQL: askedSQL, reason: reason, parameterNames: parameterNames,
+      alongside: alongside,
       longestValue: plan.longestValue, slowness: slowness)
   }
 }
@@ -103,7 +108,7 @@ package final class FollowedTable: Sendable {
   /// The tables that hold its rows: itself, unless it is virtual. Nil when that is not known, so that any commit may have
   /// changed it.
   package let sources: [TableStorage]?
-  /// Columns that the query reads.
+  /// Columns that the query reads and whoever asks may read.
   package let columns: [String]
   /// All of them as a mask: changes of others are passed over.
   package let usedColumns: ColumnMask
@@ -112,11 +117,13 @@ package final class FollowedTable: Sendable {
   package let mappings: [UnitMapping]
   /// Columns whose values have to be told of rows that are gone.
   package let rememberedColumns: [Int]
+  /// Whether it exists for whoever asks.
+  let isVisible: Bool
 
   init(
     table: DatabaseSchema.Table, aliases: [String], sources: [TableStorage]?, columns: [String],
     usedColumns: ColumnMask,
-    mappings: [UnitMapping], rememberedColumns: [Int]
+    mappings: [UnitMapping], rememberedColumns: [Int], isVisible: Bool
   ) {
     self.table = table
     tellsRows = table.storage != nil || table.isSearch
@@ -126,6 +133,7 @@ package final class FollowedTable: Sendable {
     self.usedColumns = usedColumns
     self.mappings = mappings
     self.rememberedColumns = rememberedColumns
+    self.isVisible = isVisible
   }
 
   /// The record fields to be remembered of rows of one of its sources.
@@ -246,7 +254,7 @@ extension CompiledQuery {
   package func mayName(_ names: [String]) -> Bool {
     if names.isEmpty { return false }
     let names = Set(names.map { $0.lowercased() })
-    let tokenizer = SQLTokenizer(scanSQL)
+    let tokenizer = SQLTokenizer(askedSQL)
     return tokenizer.contains { names.contains(tokenizer.unquotedText(of: $0).lowercased()) }
   }
 
@@ -254,11 +262,14 @@ extension CompiledQuery {
   package func isFirstTable(_ index: Int) -> Bool { tables[index].mappings.contains(where: \.isUnit) }
 
   /// The values of the parameters `?1`, `?2`, … in a query of this shape.
-  package func values(of parameters: Query.Parameters) -> [SQLValue] {
-    switch parameters {
-    case .none: []
-    case .positional(let values): values
-    case .named(let named): (parameterNames ?? []).map { named[$0] ?? .null }
+  package func values(of query: Query) -> [SQLValue] {
+    var positional: [SQLValue] = []
+    var named = query.access.claims
+    switch query.parameters {
+    case .none: break
+    case .positional(let values): positional = values
+    case .named(let values): named.merge(values) { claim, _ in claim }
     }
+    return parameterNames.enumerated().map { index, name in name.map { named[$0] ?? .null } ?? positional[index] }
   }
 }

@@ -1,14 +1,15 @@
-import CSQLite
 import GRDBSQLite
 package import LiveQuery
-package import Store
+import Store
 
 /// Compiles what clients wrote on a connection of its own, under SQLite's authorizer, before any other connection sees it.
 ///
 /// Owner: one thread at a time. Nothing is ever stepped here but EXPLAIN.
 package final class FragmentChecker {
   private let connection: OpaquePointer
-  private let audit = Audit()
+  private let audit: StatementAudit
+  /// What the tables are to whoever asks.
+  var role: RoleSchema { audit.role }
   /// What reads the schema's number, and whatever reads a table: see `refreshSchema`.
   private var schemaReaders: (number: PreparedStatement, table: PreparedStatement)?
   /// The number of the schema whose virtual tables are connected.
@@ -17,43 +18,17 @@ package final class FragmentChecker {
   /// Of the query that is compiled: what its statements weigh together.
   private(set) var weight = StatementWeight()
 
-  /// What the authorizer saw of one statement.
-  final class Audit {
-    var reads: Set<ColumnRead> = []
-    var weight = StatementWeight()
-    var denial: FreshetError?
-    /// The statement is the checker's own.
-    var isTrusted = false
-    /// The query may depend on time and chance.
-    var mayChange = false
-    var schema = DatabaseSchema.empty
-    /// Lower-case names of all kinds of virtual tables, some of which can be read without having been created.
-    var modules: Set<String> = []
-
-    /// Whether a table that is read for its number of rows alone is none of the file's: a WITH clause has made it.
-    func isCommonTable(_ name: String) -> Bool {
-      !modules.contains(name.lowercased())
-        && !["sqlite_", "pragma_", ReservedNames.prefix].contains { hasNamePrefix(name, $0) }
-    }
-
-    /// - Returns: what the authorizer answers.
-    func counts(_ count: (inout StatementWeight) throws(FreshetError) -> Void) -> Int32 {
-      do throws(FreshetError) { try count(&weight) } catch {
-        denial = error
-        return SQLITE_DENY
-      }
-      return sqlite_budget_work(1) == 0 ? SQLITE_OK : SQLITE_DENY
-    }
-  }
-
   struct ColumnRead: Hashable {
     var table: String
     /// Empty when only the table's rows are counted.
     var column: String
   }
 
-  /// - Parameter path: the database, or what `ReadOnlyFile` makes of its path.
-  package init(path: String) throws(FreshetError) {
+  /// - Parameters:
+  ///   - path: the database, or what `ReadOnlyFile` makes of its path.
+  ///   - role: what the tables are to whoever asks, in the schema that the file has.
+  package init(path: String, role: RoleSchema) throws(FreshetError) {
+    audit = StatementAudit(role)
     do throws(SQLiteFailure) { connection = try ReadOnlyFile.open(path) } catch {
       throw FreshetError(.internal, "cannot open the database: \(error.message)")
     }
@@ -63,27 +38,21 @@ package final class FragmentChecker {
       try ConnectionLimits.apply(to: connection, checks: true)
       let modules = try PreparedStatement(connection, "SELECT name FROM pragma_module_list", isPersistent: false)
       while try modules.step() { audit.modules.insert(modules.text(0)?.lowercased() ?? "") }
+      for shadow in role.shadows.values.sorted(by: { $0.name < $1.name }) {
+        try PreparedStatement.run(connection, shadow.viewSQL)
+      }
     } catch {
       sqlite3_close(connection)
       throw FreshetError(.internal, "cannot open the database: \(error.message)")
     }
-    sqlite3_set_authorizer(connection, authorize, Unmanaged.passUnretained(audit).toOpaque())
+    sqlite3_set_authorizer(connection, authorizeStatement, Unmanaged.passUnretained(audit).toOpaque())
+    // The first query need not wait for it. What keeps the schema from being read is told to whoever asks for something.
+    try? refreshSchema()
   }
 
   deinit {
     schemaReaders = nil
     sqlite3_close(connection)
-  }
-
-  /// The tables that there are: others are not served. To be set whenever the schema has changed.
-  package var schema: DatabaseSchema {
-    get { audit.schema }
-    set {
-      audit.schema = newValue
-      connectedSchema = nil
-      // The first query need not wait for it. What keeps the schema from being read is told to whoever asks for something.
-      try? refreshSchema()
-    }
   }
 
   /// Looks whether the schema has changed. To be called before a query is compiled: a statement that is prepared and never
@@ -113,7 +82,7 @@ package final class FragmentChecker {
 
   /// Virtual tables read and write tables of their own when they are first used, which is not the client's doing.
   private func connectVirtualTables() {
-    let names = schema.tables.filter { $0.kind == .virtual }.map { "main.\(quotedIdentifier($0.name))" }
+    let names = role.whole.tables.filter { $0.kind == .virtual }.map { "main.\(quotedIdentifier($0.name))" }
     for name in names + AllowedFunctions.tables {
       // One of an unknown module is an error to those who read it.
       _ = try? PreparedStatement(connection, "SELECT 1 FROM \(name)", isPersistent: false)
@@ -134,15 +103,12 @@ package final class FragmentChecker {
   /// - Returns: the statement, and what it reads.
   @discardableResult
   func compile(
-    _ sql: String, place: String?, mayChange: Bool = false
+    _ sql: String, place: String?, mayChange: Bool = false, for purpose: StatementAudit.Purpose = .asking
   ) throws(FreshetError) -> (statement: PreparedStatement, reads: Set<ColumnRead>) {
     if sql.utf8.count > ConnectionLimits.sql {
       throw FreshetError(.tooLarge, "\(place ?? "the query") is longer than \(ConnectionLimits.sql) bytes")
     }
-    audit.reads = []
-    audit.weight = StatementWeight()
-    audit.denial = nil
-    audit.mayChange = mayChange
+    audit.begin(purpose, mayChange: mayChange)
     do throws(SQLiteFailure) {
       let budget = Budget.beginStatement(sql)
       defer { budget.end() }
@@ -157,17 +123,41 @@ package final class FragmentChecker {
     }
   }
 
+  /// Compiles an operator's filter, in a statement that may read everything.
+  func compileFilter(_ sql: String) throws(FreshetError) -> Set<ColumnRead> {
+    let reads = try compile(sql, place: nil, for: .filtering).reads
+    audit.filterReaders.formUnion(audit.readers)
+    return reads
+  }
+
+  /// The tables that there are for whoever asks. Views of which columns are withheld have fewer than the schema says; those that
+  /// read what may not be read are not there.
+  package func listing() throws(FreshetError) -> [DatabaseTable] {
+    var tables = role.visible.listing
+    for (index, table) in tables.enumerated().reversed() where table.kind == DatabaseSchema.Kind.view.rawValue {
+      do throws(FreshetError) {
+        let names = try compile("SELECT * FROM \(quotedIdentifier(table.name))", place: nil).statement.columnNames
+        tables[index].columns.removeAll { column in !names.contains { isSameName($0, column.name) } }
+      } catch {
+        if error.code.isRetryable { throw error }
+        tables.remove(at: index)
+      }
+    }
+    return tables
+  }
+
   /// The collation under which SQLite sorts an expression.
   ///
   /// SQLite alone knows (a column's declaration counts, and which operand's does), and says so only in a program that
   /// compares: the key of the table that DISTINCT uses. Unary plus keeps the collation and keeps any index out. Two more
   /// such tables, under a known collation, mark the place in the program.
   func collation(
-    of expression: String, from: String, place: String, mayChange: Bool
+    of expression: String, from: String, place: String, mayChange: Bool,
+    for purpose: StatementAudit.Purpose = .asking
   ) throws(FreshetError) -> FieldOrder.Collation {
     let marks = ["count(DISTINCT 'a' COLLATE RTRIM)", "count(DISTINCT 'b' COLLATE RTRIM)"]
     let sql = "EXPLAIN SELECT \(marks[0]), count(DISTINCT +(\(expression))), \(marks[1]) FROM \(from)"
-    let (statement, _) = try compile(sql, place: place, mayChange: mayChange)
+    let (statement, _) = try compile(sql, place: place, mayChange: mayChange, for: purpose)
     var keys: [String?] = []
     do throws(SQLiteFailure) {
       while try statement.step() {
@@ -200,40 +190,5 @@ package final class FragmentChecker {
       }
     } catch { throw FreshetError(queryFailure: error, place: nil) }
     return lines
-  }
-}
-
-/// SQLite's authorizer: a query selects, reads tables of the schema and calls functions of the list; nothing else.
-private func authorize(
-  _ context: UnsafeMutableRawPointer?, _ action: Int32, _ first: UnsafePointer<CChar>?,
-  _ second: UnsafePointer<CChar>?, _ database: UnsafePointer<CChar>?, _ inner: UnsafePointer<CChar>?
-) -> Int32 {
-  guard let context else { return SQLITE_DENY }
-  let audit = Unmanaged<FragmentChecker.Audit>.fromOpaque(context).takeUnretainedValue()
-  if audit.isTrusted { return SQLITE_OK }
-  let name = { (text: UnsafePointer<CChar>?) in text.map { String(cString: $0) } ?? "" }
-  switch action {
-  case SQLITE_SELECT, SQLITE_RECURSIVE: return SQLITE_OK
-  case SQLITE_READ:
-    let table = name(first)
-    if audit.schema.table(table) == nil, !AllowedFunctions.tables.contains(table.lowercased()) {
-      if name(second).isEmpty, audit.isCommonTable(table) { return SQLITE_OK }
-      audit.denial = FreshetError(.notAllowed, "the table \(table) is not served")
-      return SQLITE_DENY
-    }
-    audit.reads.insert(.init(table: table, column: name(second)))
-    return audit.counts { (weight) throws(FreshetError) in try weight.addColumn(of: table) }
-  case SQLITE_FUNCTION:
-    let function = name(second).lowercased()
-    let isChanging = AllowedFunctions.changing.contains(function)
-    if AllowedFunctions.names.contains(function) || (isChanging && audit.mayChange) {
-      return audit.counts { (weight) throws(FreshetError) in try weight.addCall(of: function) }
-    }
-    let remedy = isChanging ? ": it gives another result every time; give the query a refreshEvery, in seconds" : ""
-    audit.denial = FreshetError(.notAllowed, "the function \(function) is not allowed\(remedy)")
-    return SQLITE_DENY
-  default:
-    audit.denial = FreshetError(.notAllowed, "a query may do nothing but read")
-    return SQLITE_DENY
   }
 }

@@ -9,6 +9,17 @@ enum FragmentRules {
     if !mayChange { try refuseNow(fragment) }
   }
 
+  /// `main.name` is the table itself, whatever a role may read of it.
+  static func refuseSchemaNames(_ fragment: SQLFragment) throws(FreshetError) {
+    for (index, token) in fragment.tokens.enumerated().dropLast()
+    where fragment.text(of: fragment.tokens[index + 1]) == "." {
+      let name = fragment.unquoted(token)
+      if isSameName(name, "main") || isSameName(name, "temp") {
+        throw FreshetError(.notAllowed, "\(fragment.place): write names without \(name).")
+      }
+    }
+  }
+
   /// What depends on the time cannot be followed by looking at changes.
   private static func refuseNow(_ fragment: SQLFragment) throws(FreshetError) {
     for (index, token) in fragment.tokens.enumerated() {

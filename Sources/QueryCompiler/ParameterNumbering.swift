@@ -1,22 +1,34 @@
 import LiveQuery
 import Store
 
-/// Gives every parameter of a query's fragments a number, and collects the values in that order.
+/// Gives every parameter of a query's fragments, and of the filters on its tables, a number.
 struct ParameterNumbering {
   private let parameters: Query.Parameters
-  private(set) var values: [SQLValue] = []
+  private let claims: [String]
   private var numbers: [String: Int] = [:]
   private var nextPosition = 0
+  /// How many values were given by position: they have the first numbers.
+  private let positionCount: Int
+  private(set) var count: Int
 
-  init(_ parameters: Query.Parameters) {
-    self.parameters = parameters
-    if case .positional(let values) = parameters { self.values = values }
+  init(_ query: Query) throws(FreshetError) {
+    parameters = query.parameters
+    claims = query.access.read
+    switch parameters {
+    case .none: positionCount = 0
+    case .positional(let values): positionCount = values.count
+    case .named(let named):
+      positionCount = 0
+      if let claim = named.keys.filter({ Query.Access.isClaim($0) }).min() {
+        throw .badQuery("params.\(claim): parameters of this name are claims of the token")
+      }
+    }
+    count = positionCount
   }
 
-  /// Of the parameters in order; nil when they were given by position.
-  var names: [String]? {
-    guard case .named = parameters else { return nil }
-    return numbers.sorted { $0.value < $1.value }.map(\.key)
+  /// The names of the parameters `?1`, `?2`, …; nil for those given by position.
+  var names: [String?] {
+    [String?](repeating: nil, count: positionCount) + numbers.sorted { $0.value < $1.value }.map(\.key)
   }
 
   /// What to write in place of a parameter token.
@@ -36,7 +48,7 @@ struct ParameterNumbering {
       number = Int(token.dropFirst()) ?? 0
       nextPosition = max(nextPosition, number)
     }
-    guard number > 0, number <= values.count else {
+    guard number > 0, number <= positionCount else {
       throw .badQuery("the parameter \(token == "?" ? "number \(number)" : token) has no value in params")
     }
     return "?\(number)"
@@ -44,21 +56,26 @@ struct ParameterNumbering {
 
   private mutating func named(_ token: String) throws(FreshetError) -> String {
     let name = String(token.dropFirst())
-    guard case .named(let named) = parameters, let value = named[name] else {
-      throw .badQuery("the parameter \(token) has no value in params")
-    }
     if let number = numbers[name] { return "?\(number)" }
-    values.append(value)
-    numbers[name] = values.count
-    return "?\(values.count)"
+    if Query.Access.isClaim(name) {
+      // Which claims a query reads is found out before it is compiled; a view may read others since then.
+      if !claims.contains(name) { throw FreshetError(.schemaChanged, "a view has changed: ask again") }
+    } else {
+      guard case .named(let named) = parameters, named[name] != nil else {
+        throw .badQuery("the parameter \(token) has no value in params")
+      }
+    }
+    count += 1
+    numbers[name] = count
+    return "?\(count)"
   }
 
   /// - Throws: `bad_query` when a value was given that no fragment uses: a misspelt name, most likely.
   func checkAllUsed() throws(FreshetError) {
     switch parameters {
     case .none: return
-    case .positional(let values) where values.count > nextPosition:
-      throw .badQuery("params has \(values.count) values, the query uses \(nextPosition)")
+    case .positional where positionCount > nextPosition:
+      throw .badQuery("params has \(positionCount) values, the query uses \(nextPosition)")
     case .positional: return
     case .named(let named):
       if let unused = named.keys.filter({ numbers[$0] == nil }).min() {

@@ -55,7 +55,8 @@ extension QueryCompiler {
     _ names: [String], qualifier: String?, place: String
   ) throws(FreshetError) -> [OutputColumn] {
     var columns: [OutputColumn] = []
-    for name in names {
+    let unlisted = unlistedNames
+    for name in names where !unlisted.contains(name.lowercased()) {
       let text = (qualifier.map { "\($0)." } ?? "") + quotedIdentifier(name)
       let fragment = try SQLFragment(text, place: place)
       let expression = try expression(fragment)
@@ -230,6 +231,4 @@ extension DatabaseSchema.Table {
     if case .rowid(let alias)? = key, TableKey.isRowidName(name) { return alias.lowercased() }
     return nil
   }
-
-  func hasColumn(_ name: String) -> Bool { columns.contains { isSameName($0.name, name) } }
 }

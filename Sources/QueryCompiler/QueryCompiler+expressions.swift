@@ -88,7 +88,10 @@ extension QueryCompiler {
 // Tables that subqueries read.
 extension QueryCompiler {
   /// Every table and view whose name stands in the fragment: more than that it reads does not matter.
-  mutating func note(tablesNamedIn fragment: SQLFragment, tokens: Range<Int>? = nil) {
+  mutating func note(
+    tablesNamedIn fragment: SQLFragment, tokens: Range<Int>? = nil, in schema: DatabaseSchema? = nil
+  ) {
+    let schema = schema ?? self.schema
     for index in tokens ?? fragment.tokens.indices {
       // SQLite takes a text for a table's name where only a name can stand.
       let text = fragment.tokens[index].kind == .string ? fragment.unquoted(fragment.tokens[index]) : nil
@@ -105,7 +108,7 @@ extension QueryCompiler {
 
   /// Those that a view, or a virtual table, is made of.
   mutating func note(tablesOf view: DatabaseSchema.Table) {
-    let reads = (try? compile("SELECT * FROM main.\(quotedIdentifier(view.name))", place: nil).reads) ?? []
+    let reads = (try? compile("SELECT * FROM \(reference(to: view))", place: nil).reads) ?? []
     nested.formUnion(reads.map { $0.table.lowercased() })
   }
 
@@ -139,7 +142,7 @@ extension QueryCompiler {
     var columns: [String: [String]] = [:]
     for read in reads { columns[read.table.lowercased(), default: []].append(read.column) }
     var masks: [String: ColumnMask] = [:]
-    for (name, columns) in columns { masks[name] = schema.table(name)?.mask(of: columns) }
+    for (name, columns) in columns { masks[name] = checker.role.whole.table(name)?.mask(of: columns) }
     return masks
   }
 }

@@ -5,24 +5,25 @@ import Store
 extension QueryCompiler {
   /// What the tables are and how they are followed.
   mutating func follow(
-    _ rows: ResultPlan.Rows, _ columns: [OutputColumn], filter: String?
+    _ rows: ResultPlan.Rows, _ reads: Set<FragmentChecker.ColumnRead>, _ columns: [OutputColumn], filter: String?
   ) throws(FreshetError) -> CompiledQuery.Following {
-    let reads = try compile(rows.scanSQL, place: nil).reads
     var masks = masks(of: reads)
     let joins = joinMasks()
-    for (name, mask) in joins {
-      masks[name] = ColumnMask(rawValue: (masks[name]?.rawValue ?? 0) | mask.rawValue)
-    }
+    masks.formUnion(joins)
+    masks.formUnion(filterReads.masks)
     let routing = routing(filter: filter)
     var tables: [FollowedTable] = []
     for name in masks.keys.sorted() {
-      guard let table = schema.table(name), table.kind != .view else { continue }
-      let mappings = rows.unit == nil || nested.contains(name) ? [] : try mappings(of: table)
+      let visible = schema.table(name)
+      guard let table = visible ?? checker.role.whole.table(name), table.kind != .view else { continue }
+      let isLookedUp = rows.unit != nil && visible != nil && !nested.contains(name)
+      let mappings = isLookedUp ? try mappings(of: table) : []
       tables.append(
         FollowedTable(
-          table: table, aliases: aliases(of: table), sources: schema.sources(of: table.name),
-          columns: table.columnNames.filter { masks[name]!.meets(column: $0, of: table) }, usedColumns: masks[name]!,
-          mappings: mappings, rememberedColumns: remembered(mappings, routing)))
+          table: table, aliases: aliases(of: table), sources: checker.role.whole.sources(of: table.name),
+          columns: (visible?.visibleNames ?? []).filter { masks[name]!.meets(column: $0, of: table) },
+          usedColumns: masks[name]!, mappings: mappings, rememberedColumns: remembered(mappings, routing),
+          isVisible: visible != nil))
     }
     var joinColumns: [Int: ColumnMask] = [:]
     var choosingColumns: [Int: ColumnMask] = [:]
@@ -102,15 +103,14 @@ extension QueryCompiler {
   ) throws(FreshetError) -> [String: ColumnMask] {
     guard mappingFrom.sources.count > 1 else { return [:] }
     var masks = joins
+    masks.formUnion(filterReads.masks)
     var reads: Set<FragmentChecker.ColumnRead> = []
     if let filter { reads = resolved(try compile("SELECT 1 FROM \(fromSQL) WHERE (\(filter))", place: nil).reads) }
     if case .view(let view) = unit, let filter = view.definition.filter {
       let statement = "SELECT 1 FROM \(view.definition.from.fragment.text) WHERE \(filter.text)"
       reads.formUnion(try compile(statement, place: nil).reads)
     }
-    for (name, mask) in self.masks(of: reads) {
-      masks[name] = ColumnMask(rawValue: (masks[name]?.rawValue ?? 0) | mask.rawValue)
-    }
+    masks.formUnion(self.masks(of: reads))
     return masks
   }
 
@@ -138,7 +138,7 @@ extension QueryCompiler {
           UnitMapping(
             isUnit: true, firstParameter: 0, oldValues: [], joinColumns: ColumnMask(rawValue: 0)))
       } else {
-        mappings.append(try mapping(index, source, table, key))
+        mappings.append(try executed(try mapping(index, source, table, key)))
       }
     }
     return mappings
@@ -217,7 +217,7 @@ extension QueryCompiler {
       (names.map(quotedIdentifier) + aliases.map { "\(quotedIdentifier(names[0])) AS \($0)" }).joined(separator: ", ")
     let values = (Array(names.indices) + aliases.map { _ in 0 }).map { "?\(Int(mapping.firstParameter) + $0)" }
       .joined(separator: ", ")
-    let stored = "SELECT 1 AS _freshet_old, \(columns) FROM main.\(quotedIdentifier(table.name)) WHERE 0"
+    let stored = "SELECT 1 AS _freshet_old, \(columns) FROM \(reference(to: table)) WHERE 0"
     let row = "(\(stored) UNION ALL SELECT 1, \(values) LIMIT 2)"
     let body = source.isNamed ? row : "\(row) AS \(source.qualifier ?? "")"
     guard

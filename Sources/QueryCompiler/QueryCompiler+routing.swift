@@ -3,24 +3,45 @@ import Store
 
 // Which of many queries of one shape a changed row concerns.
 extension QueryCompiler {
-  /// Nil when `where` has no parameter: a row concerns all queries, or none.
+  /// Nil when neither `where` nor the filter on the first table has a parameter: a row concerns all queries, or none.
   func routing(filter: String?) -> QueryRouting? {
-    guard let filter, SQLTokenizer(filter).contains(where: { $0.kind == .parameter }), !unitExpressions.isEmpty else {
-      return nil
-    }
+    let conditions = [filter, baseFilter?.text].compactMap(\.self)
+    let hasParameter = conditions.contains { SQLTokenizer($0).contains { $0.kind == .parameter } }
+    guard hasParameter, !unitExpressions.isEmpty else { return nil }
     let isUnit = unitCondition(unitExpressions, first: 1)
     let terms = equalities()
-    if let qualifier = from.sources.first?.qualifier, !terms.isEmpty {
+    if let source = from.sources.first, let qualifier = source.qualifier, !terms.isEmpty {
       let isRouted = terms.enumerated().map { index, term in
         "\(QueryRouting.term(index)) = \(qualifier).\(quotedIdentifier(term.column))"
       }
       return QueryRouting(
-        terms: terms, fromSQL: basePrefix, whereSQL: "\(isUnit) AND \(isRouted.joined(separator: " AND "))",
+        terms: terms, fromSQL: unshadowedBase ?? basePrefix,
+        whereSQL: "\(isUnit) AND \(isRouted.joined(separator: " AND "))",
         unitCount: unitExpressions.count, parameterCount: fragments.parameterCount)
     }
+    guard let from = routedFrom() else { return nil }
+    let isRouted = conditions.map { "(\(routed($0)))" }.joined(separator: " AND ")
     return QueryRouting(
-      terms: [], fromSQL: routed(fromSQL), whereSQL: "\(isUnit) AND (\(routed(filter)))",
-      unitCount: unitExpressions.count, parameterCount: fragments.parameterCount)
+      terms: [], fromSQL: from, whereSQL: "\(isUnit) AND \(isRouted)", unitCount: unitExpressions.count,
+      parameterCount: fragments.parameterCount)
+  }
+
+  /// Where conditions are evaluated for all queries at once. Nil where they read shadows, whose parameters are each query's own; but
+  /// for the first table alone, whose filter is then one of the conditions.
+  private func routedFrom() -> String? {
+    let shadows = checker.role.shadows(for: fragments.rowTexts)
+    if shadows.isEmpty { return routed(fromSQL) }
+    let hasSubquery = fragments.filter?.hasSubquery == true || baseFilter?.hasSubquery == true
+    return shadows.count == 1 && from.sources.count == 1 && !hasSubquery ? unshadowedBase : nil
+  }
+
+  /// The operator's filter on the first table.
+  private var baseFilter: SQLFragment? { baseTable.flatMap { filterReads.filters[$0.name.lowercased()] } }
+
+  /// The first table itself, with the columns that the filter on it reads.
+  private var unshadowedBase: String? {
+    guard let table = baseTable, isShadowed(table), let qualifier = from.sources[0].qualifier else { return nil }
+    return "main.\(quotedIdentifier(table.name)) AS \(qualifier)"
   }
 
   /// SQL with columns of the table of parameters for the parameters. A function keeps affinity and collation of those
@@ -35,12 +56,22 @@ extension QueryCompiler {
     return replaced ?? sql
   }
 
-  /// Terms of `where` of the form `column = :parameter`, the column one of the first table's.
+  /// Terms of `where`, and of the filter on the first table, of the form `column = :parameter`, the column one of the first
+  /// table's.
   private func equalities() -> [QueryRouting.Term] {
     guard case .baseKey = unit, let table = baseTable, let qualifier = from.sources.first?.qualifier,
-      let filter = fragments.filter, !SQLTokenizer(basePrefix).contains(where: { $0.kind == .parameter })
+      !SQLTokenizer(basePrefix).contains(where: { $0.kind == .parameter })
     else { return [] }
-    return conjuncts(of: filter).compactMap { term(filter, $0, table, qualifier) }
+    var terms: [QueryRouting.Term] = []
+    if let filter = fragments.filter {
+      terms = conjuncts(of: filter).compactMap {
+        term(filter, $0, table.hasColumn, from.sources[0].name ?? "", qualifier)
+      }
+    }
+    if let filter = baseFilter {
+      terms += conjuncts(of: filter).compactMap { term(filter, $0, { _ in true }, table.name, qualifier) }
+    }
+    return terms
   }
 
   /// The parts of a fragment between its outermost ANDs; none when it is not plainly a conjunction.
@@ -64,7 +95,7 @@ extension QueryCompiler {
   }
 
   private func term(
-    _ fragment: SQLFragment, _ range: Range<Int>, _ table: DatabaseSchema.Table, _ qualifier: String
+    _ fragment: SQLFragment, _ range: Range<Int>, _ isThere: (String) -> Bool, _ tableName: String, _ qualifier: String
   ) -> QueryRouting.Term? {
     let tokens = range.map { fragment.tokens[$0] }
     guard [3, 5].contains(tokens.count), ["=", "=="].contains(fragment.text(of: tokens[tokens.count - 2])),
@@ -73,11 +104,12 @@ extension QueryCompiler {
       let name = fragment.name(of: tokens[tokens.count - 3])
     else { return nil }
     if tokens.count == 5 {
-      let isBase = fragment.name(of: tokens[0]).map { isSameName($0, from.sources[0].name ?? "") }
+      let isBase = fragment.name(of: tokens[0]).map { isSameName($0, tableName) }
       guard fragment.text(of: tokens[1]) == ".", isBase == true else { return nil }
     }
     // SQLite has found the name in one table of the clause alone; it may be another than the first.
-    guard let index = table.columns.firstIndex(where: { isSameName($0.name, name) }),
+    guard let table = baseTable, isThere(name),
+      let index = table.columns.firstIndex(where: { isSameName($0.name, name) }),
       let declaration = declaration(of: table.columns[index], qualifier)
     else { return nil }
     return QueryRouting.Term(
@@ -89,7 +121,8 @@ extension QueryCompiler {
   private func declaration(of column: DatabaseTable.Column, _ qualifier: String) -> String? {
     guard let affinity = Affinity(declaredType: column.type),
       let collation = try? checker.collation(
-        of: "\(qualifier).\(quotedIdentifier(column.name))", from: fromSQL, place: "where", mayChange: mayChange)
+        of: "\(qualifier).\(quotedIdentifier(column.name))", from: unshadowedBase ?? fromSQL, place: "where",
+        mayChange: mayChange, for: unshadowedBase == nil ? .asking : .filtering)
     else { return nil }
     return "\(affinity.rawValue) COLLATE \(collation.rawValue)"
   }

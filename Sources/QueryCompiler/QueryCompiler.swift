@@ -1,5 +1,5 @@
 package import LiveQuery
-package import Store
+import Store
 
 /// Checks a client's query, fragment by fragment, and composes the statements that answer it.
 ///
@@ -8,7 +8,8 @@ package import Store
 package struct QueryCompiler {
   let checker: FragmentChecker
   let query: Query
-  let schema: DatabaseSchema
+  /// The tables that there are for whoever asks.
+  var schema: DatabaseSchema { checker.role.visible }
   let fragments: QueryFragments
   var from: FromClause { fragments.from }
   /// `from` as SQL.
@@ -25,24 +26,23 @@ package struct QueryCompiler {
   var hasWindow = false
   /// Lower-case names of tables that are read other than by being joined: their changes can concern any row.
   var nested: Set<String> = []
+  /// Of the tables that the rows are made of.
+  var filterReads = FilterReads()
   /// What is looked up when something changed.
   var unit = UnitChoice.none("")
   var mayChange: Bool { query.refreshEvery != nil }
 
   /// - Throws: `FreshetError` with the code and the sentence for the client.
-  package static func compile(
-    _ query: Query, schema: DatabaseSchema, checker: FragmentChecker
-  ) throws(FreshetError) -> CompiledQuery {
+  package static func compile(_ query: Query, checker: FragmentChecker) throws(FreshetError) -> CompiledQuery {
     try checker.refreshSchema()
     return try checker.compilingQuery { () throws(FreshetError) in
-      var compiler = try QueryCompiler(query, schema: schema, checker: checker)
+      var compiler = try QueryCompiler(query, checker: checker)
       return try compiler.compile()
     }
   }
 
-  private init(_ query: Query, schema: DatabaseSchema, checker: FragmentChecker) throws(FreshetError) {
+  private init(_ query: Query, checker: FragmentChecker) throws(FreshetError) {
     self.query = query
-    self.schema = schema
     self.checker = checker
     fragments = try QueryFragments(query)
     // An unknown table is SQLite's to report, in its own words.
@@ -51,6 +51,7 @@ package struct QueryCompiler {
     try compile("SELECT * FROM (\(fromSQL))", place: "from")
     columnNames = Set(statement.columnNames.map { $0.lowercased() })
     noteNestedTables()
+    filterReads = try readFilters(of: fragments.rowTexts)
   }
 
   @discardableResult
@@ -89,26 +90,29 @@ package struct QueryCompiler {
     let select = "\(selected) FROM \(fromSQL)"
     let end = grouping + (having.map { " HAVING (\($0))" } ?? "")
     let scan = "\(select)\(filter.map { " WHERE (\($0))" } ?? "")\(end)"
+    let reads = try compile(scan, place: nil).reads
     var result = ResultPlan.Rows(
       columns: columns.map(\.name), keyColumns: columns.prefix(key.count).map(\.name), section: section?.order,
       hasIndexTitle: section?.title != nil, sorts: sortColumns, keyTies: try keyTies(columns.prefix(key.count)),
-      scanSQL: scan)
+      scanSQL: try executed(scan))
     let alongside = try alongside()
     if !units.isEmpty {
       let first = fragments.parameterCount + 1
       let isUnit = unitCondition(units, first: first)
       let rows = "\(select) WHERE \(filter.map { "(\($0)) AND " } ?? "")\(isUnit)\(end)"
-      result.unit = ResultPlan.Unit(
-        rowSQL: rows, firstParameter: Int32(first),
-        batchSQL: key.isUnit && groups.isEmpty ? batchSQL(units, first: first, selected, filter: filter) : nil,
-        orders: units.map(\.order), isKey: key.isUnit)
       try compile(rows, place: nil)
+      let batch = key.isUnit && groups.isEmpty ? batchSQL(units, first: first, selected, filter: filter) : nil
+      result.unit = ResultPlan.Unit(
+        rowSQL: try executed(rows), firstParameter: Int32(first),
+        batchSQL: try batch.map { sql throws(FreshetError) in try executed(sql) },
+        orders: units.map(\.order), isKey: key.isUnit)
     }
-    let following = try follow(result, columns, filter: filter)
+    let following = try follow(result, reads, columns, filter: filter)
     var weight = checker.weight
     weight.isCostly = fragments.isCostly
     return CompiledQuery(
-      query, result, following, reason: unit.reason, parameterNames: fragments.parameterNames, alongside: alongside,
+      query, result, following, askedSQL: scan, reason: unit.reason, parameterNames: fragments.parameterNames,
+      alongside: alongside,
       longestValue: weight.longestValue)
   }
 
@@ -122,12 +126,13 @@ package struct QueryCompiler {
     if !groups.isEmpty { grouping = " GROUP BY \(groups.map { "(\($0.sql))" }.joined(separator: ", "))" }
   }
 
-  private func alongside() throws(FreshetError) -> [CompiledAlongside] {
+  private mutating func alongside() throws(FreshetError) -> [CompiledAlongside] {
     var result: [CompiledAlongside] = []
     for (name, fragment) in fragments.alongside {
       let sql = "SELECT (\(fragment.text))"
-      result.append(
-        CompiledAlongside(name: name, sql: sql, tables: masks(of: try compile(sql, place: fragment.place).reads)))
+      var tables = masks(of: try compile(sql, place: fragment.place).reads)
+      tables.formUnion(try readFilters(of: [sql]).masks)
+      result.append(CompiledAlongside(name: name, sql: try executed(sql), tables: tables))
     }
     return result
   }

@@ -17,11 +17,20 @@ struct QueryFragments {
   var orderBy: [SortTerm] = []
   var key: [(written: SQLFragment, numbered: SQLFragment)] = []
   var alongside: [(name: String, fragment: SQLFragment)] = []
-  /// Of the parameters `?1`, `?2`, …; nil when they were given by position.
-  var parameterNames: [String]?
-  var parameterCount: Int
+  /// Of the parameters `?1`, `?2`, …; nil for those given by position.
+  var parameterNames: [String?]
+  /// By name, the numbers of the claims.
+  var claims: [String: String] = [:]
+  var parameterCount: Int { parameterNames.count }
   /// Whether one of them holds what `PatternRules` calls costly.
   var isCostly: Bool
+
+  /// All SQL that the rows come from.
+  var rowTexts: [String] {
+    var fragments = [from.fragment] + [filter, having, section, indexTitle].compactMap(\.self) + groupBy
+    fragments += select.map(\.numbered) + key.map(\.numbered) + orderBy.map(\.expression)
+    return fragments.map(\.text)
+  }
 
   /// Every entry of a list is compiled by itself, which takes about 0.1 ms.
   private static let longestList = 1_000
@@ -34,7 +43,7 @@ struct QueryFragments {
     for (name, list) in lists where list.count > Self.longestList {
       throw .badQuery("\(name) has \(list.count) entries, \(Self.longestList) at most are allowed")
     }
-    var reader = FragmentReader(query)
+    var reader = try FragmentReader(query)
     for (index, text) in query.select.enumerated() { select.append(try reader.pair(text, "select[\(index)]")) }
     from = try FromClause(try reader.numbered(query.from, "from", kind: .tables).text)
     filter = try reader.numbered(optional: query.filter, "where")
@@ -50,8 +59,8 @@ struct QueryFragments {
       alongside.append((entry.name, try reader.numbered(entry.sql, "alongside.\(entry.name)", kind: .statement)))
     }
     try reader.numbering.checkAllUsed()
+    for claim in query.access.read { claims[claim] = try reader.numbering.replacement(for: ":\(claim)") }
     parameterNames = reader.numbering.names
-    parameterCount = reader.numbering.values.count
     isCostly = reader.isCostly
   }
 }
@@ -61,10 +70,12 @@ private struct FragmentReader {
   var numbering: ParameterNumbering
   private(set) var isCostly = false
   private let mayChange: Bool
+  private let isRestricted: Bool
 
-  init(_ query: Query) {
-    numbering = ParameterNumbering(query.parameters)
+  init(_ query: Query) throws(FreshetError) {
+    numbering = try ParameterNumbering(query)
     mayChange = query.refreshEvery != nil
+    isRestricted = query.access.role != nil
   }
 
   mutating func pair(
@@ -83,6 +94,7 @@ private struct FragmentReader {
   ) throws(FreshetError) -> SQLFragment {
     let fragment = try SQLFragment(text, place: place, kind: kind)
     try FragmentRules.check(fragment, mayChange: mayChange)
+    if isRestricted { try FragmentRules.refuseSchemaNames(fragment) }
     isCostly = isCostly || fragment.isCostly
     var numbering = self.numbering
     var isReplaced = false

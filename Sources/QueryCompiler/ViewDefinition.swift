@@ -73,22 +73,23 @@ extension QueryCompiler {
   func viewUnit() -> ViewUnit? {
     guard from.sources.count == 1, let view = from.sources[0].table.flatMap(schema.table), view.kind == .view,
       let definition = view.definition.flatMap(ViewDefinition.init(sql:)), !fragments.key.isEmpty,
+      checker.role.shadows[view.name.lowercased()]?.isRestricting != true, let columnNames = columnNames(of: view),
       definition.from.sources.allSatisfy({ isPlain($0) }), !definition.from.isNatural,
-      let expressions = expressions(of: definition, count: view.columns.count),
+      let expressions = expressions(of: definition, count: columnNames.count),
       let first = try? definition.from.prefix(through: 0, { _ in nil })
     else { return nil }
-    let names = view.columnNames.map { $0.lowercased() }
+    let names = columnNames.map { $0.lowercased() }
     var unit = ViewUnit(
       definition: definition, columns: [], expressions: [],
       definitions: Dictionary(zip(names, expressions)) { first, _ in first })
     for fragment in fragments.key {
       guard let name = fragment.numbered.tokens.last.flatMap(fragment.numbered.name(of:)),
-        let index = view.columns.firstIndex(where: { isSameName($0.name, name) }),
+        let index = columnNames.firstIndex(where: { isSameName($0, name) }),
         isPlainReference(fragment.numbered),
         // Of the first table alone, so that up to any other table of the clause it is what it was.
         (try? compile("SELECT 1 FROM \(first) WHERE (\(expressions[index])) IS NULL", place: nil)) != nil
       else { return nil }
-      let column = "\(from.sources[0].qualifier ?? "").\(quotedIdentifier(view.columns[index].name))"
+      let column = "\(from.sources[0].qualifier ?? "").\(quotedIdentifier(columnNames[index]))"
       guard let collation = try? checker.collation(of: column, from: fromSQL, place: "key", mayChange: mayChange) else {
         return nil
       }
@@ -96,6 +97,12 @@ extension QueryCompiler {
       unit.expressions.append(expressions[index])
     }
     return unit
+  }
+
+  /// A view of all columns of a table has fewer where some are withheld.
+  private func columnNames(of view: DatabaseSchema.Table) -> [String]? {
+    isShadowed(view)
+      ? try? compile("SELECT * FROM \(reference(to: view))", place: nil).statement.columnNames : view.columnNames
   }
 
   private func isPlain(_ source: FromClause.Source) -> Bool {

@@ -35,7 +35,7 @@ package final class FreshetServer: Sendable {
       gateway = try Gateway(configuration: FreshetServer.gatewayConfiguration(configuration))
     } catch { throw ServerError(error.message) }
     do {
-      transactions = configuration.allowsWrites ? try TransactionQueue(configuration) : nil
+      transactions = configuration.needsWriter ? try TransactionQueue(configuration) : nil
       output = SessionOutput(gateway, transactions, greeting)
       pool = try ControllerPool(
         FollowerConfiguration(configuration), followers: configuration.followers, readers: configuration.readers,

@@ -49,11 +49,11 @@ struct Explain: ParsableCommand {
     let (schema, isWAL) = try DatabaseQueue(path: path, configuration: configuration).read { db in
       (try DatabaseSchema.read(db), try String.fetchOne(db, sql: "PRAGMA journal_mode") == "wal")
     }
-    let checker = try FragmentChecker(path: path)
-    checker.schema = schema
+    let role = RoleSchema(unrestricted: schema)
+    let checker = try FragmentChecker(path: path, role: role)
     var forms: [String: CaptureForm] = [:]
     if !isWAL { for table in schema.tables { forms[table.name.lowercased()] = .comparison } }
-    return try QueryCompiler.compile(query, schema: schema, checker: checker).explanation(
+    return try QueryCompiler.compile(role.narrowed(query), checker: checker).explanation(
       checker: checker, forms: forms)
   }
 

@@ -19,18 +19,16 @@ struct CompilerFixture {
     CREATE VIRTUAL TABLE f USING fts5(x);
     """
 
-  private let schema: DatabaseSchema
   private let checker: FragmentChecker
 
   private init() throws {
     let folder = try TemporaryFolder()
     let path = folder.path("t.sqlite")
     try SQLiteShell(path: path).run(Self.schema + "\n;PRAGMA journal_mode=WAL;")
-    schema = try DatabaseQueue(path: path).read { try DatabaseSchema.read($0) }
-    checker = try FragmentChecker(path: path)
-    checker.schema = schema
+    let schema = try DatabaseQueue(path: path).read { try DatabaseSchema.read($0) }
+    checker = try FragmentChecker(path: path, role: RoleSchema(unrestricted: schema))
     // From here on the files are open, and the folder may go.
-    _ = try QueryCompiler.compile(Query(from: "t"), schema: schema, checker: checker)
+    _ = try QueryCompiler.compile(Query(from: "t"), checker: checker)
   }
 
   private static let shared = Mutex(Result { try CompilerFixture() })
@@ -40,7 +38,7 @@ struct CompilerFixture {
     try shared.withLock { fixture in
       let fixture = try fixture.get()
       do throws(FreshetError) {
-        return .success(try QueryCompiler.compile(query, schema: fixture.schema, checker: fixture.checker))
+        return .success(try QueryCompiler.compile(query, checker: fixture.checker))
       } catch { return .failure(error) }
     }
   }
@@ -48,7 +46,7 @@ struct CompilerFixture {
   /// `code: message`, or what the query was compiled to.
   static func refusal(_ query: Query) throws -> String {
     switch try compile(query) {
-    case .success(let compiled): return "accepted: \(compiled.scanSQL)"
+    case .success(let compiled): return "accepted: \(compiled.askedSQL)"
     case .failure(let error): return "\(error.code.rawValue): \(error.message)"
     }
   }

@@ -96,7 +96,7 @@ import Testing
     ),
     (
       "queries:\n  a:\n    query: {from: t}\n    x: 1",
-      "x.yaml, line 4: queries.a.x is unknown: a published query has description, query and parameters"
+      "x.yaml, line 4: queries.a.x is unknown: a published query has description, query, parameters and unfiltered"
     ),
     (
       "queries: {a: {query: {from: t}, parameters: {p: {type: number}}}}",
@@ -105,6 +105,24 @@ import Testing
     (
       "queries: {a: {query: {from: t}, parameters: {p: {type: integer, default: x}}}}",
       "x.yaml, line 1: queries.a.parameters.p.default must be of the type integer"
+    ),
+    ("roles: [a]", "x.yaml, line 1: roles must be a mapping (name: value)"),
+    (
+      "roles:\n  a:\n    table: {}",
+      "x.yaml, line 3: roles.a.table is unknown: a role has tables, queries, statements and write"
+    ),
+    ("roles: {a: {write: all}}", "x.yaml, line 1: roles.a.write must be any, or not be there"),
+    (
+      "roles: {a: {tables: {t: {row: x}}}}",
+      "x.yaml, line 1: roles.a.tables.t.row is unknown: a table has rows and columns"
+    ),
+    (
+      "roles: {a: {tables: {t: {columns: []}}}}",
+      "x.yaml, line 1: roles.a.tables.t.columns names no column: leave the table out"
+    ),
+    (
+      "roles: {a: {tables: {t: {}, T: {}}}}",
+      "x.yaml, line 1: roles.a.tables.T is there twice: names of tables are one in upper and lower case"
     ),
     ("a: 1\na: 2", "x.yaml: line 1: a is there twice"),
     ("a: [1", "x.yaml: line 2: did not find expected ',' or ']'"),

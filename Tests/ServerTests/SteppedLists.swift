@@ -14,7 +14,17 @@ final class SteppedLists {
   let output = ModelOutput()
   private let follower: SteppedFollower
 
-  init(path: String, _ queries: [OracleQuery], configure: (inout FollowerConfiguration) -> Void) throws {
+  convenience init(
+    path: String, _ queries: [OracleQuery], configure: (inout FollowerConfiguration) -> Void
+  ) throws {
+    try self.init(path: path, queries.map { ($0, Query.Access()) }, configure: configure)
+  }
+
+  /// - Parameter queries: with who asks.
+  init(
+    path: String, _ queries: [(query: OracleQuery, access: Query.Access)],
+    configure: (inout FollowerConfiguration) -> Void
+  ) throws {
     self.path = path
     var configuration = FollowerConfiguration(path: path)
     configure(&configuration)
@@ -22,9 +32,10 @@ final class SteppedLists {
     logger.logLevel = .critical
     follower = try SteppedFollower(configuration, output: output, logger: logger)
     writer = try SQLiteSession(path: path)
-    for (index, query) in queries.enumerated() {
+    for (index, (query, access)) in queries.enumerated() {
       let source = try QuerySource(json: try JSONParser.parse(Array(query.json.utf8)))
-      guard case .adHoc(let asked) = source else { continue }
+      guard case .adHoc(var asked) = source else { continue }
+      asked.access = access
       let key = SubscriptionKey(session: 1, id: "\(index)", number: UInt64(index + 1))
       let window = query.window.map { Window(offset: $0.offset, limit: $0.limit) }
       follower.post(
@@ -39,12 +50,18 @@ final class SteppedLists {
 final class ModelOutput: SubscriptionOutput {
   struct State {
     var models: [String: ClientModel] = [:]
+    /// How many messages came, by subscription.
+    var messages: [String: Int] = [:]
+    /// By subscription, the error that ended it.
+    var ended: [String: FreshetError] = [:]
     /// The last error that ended a subscription, and what does not fit the protocol.
     var troubles: [String] = []
   }
 
   private let state = Mutex(State())
   var models: [String: ClientModel] { state.withLock { $0.models } }
+  var messages: [String: Int] { state.withLock { $0.messages } }
+  var ended: [String: FreshetError] { state.withLock { $0.ended } }
   var troubles: [String] { state.withLock { $0.troubles } }
 
   func isDrained(_ session: UInt64, for follower: Int) -> Bool { true }
@@ -63,8 +80,13 @@ final class ModelOutput: SubscriptionOutput {
 
 extension ModelOutput.State {
   fileprivate mutating func take(_ message: ServerMessage, _ shape: Shape, _ id: String) throws {
+    messages[id, default: 0] += 1
     switch message {
     case .error(let error, let isFatal):
+      if isFatal {
+        ended[id] = error
+        models[id] = nil
+      }
       if isFatal { troubles.append("\(id) ended: \(error.message)") }
       return
     case .located, .unsubscribed: return

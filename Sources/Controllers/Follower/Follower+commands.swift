@@ -10,7 +10,7 @@ extension Follower {
   func perform(_ command: FollowerCommand) {
     // What fails is that command's alone.
     defer { database?.connection.restoreSnapshot() }
-    switch command {
+    switch narrowed(command) {
     case .subscribe(let command): subscribe(command)
     case .request(let key, let request, let ticket): perform(request, key, ticket)
     case .unsubscribe(let key): unsubscribe(key)
@@ -19,7 +19,7 @@ extension Follower {
     case .abandon(let request, let query): abandon(request, of: query)
     case .commit(let reply): reply(commit)
     case .explain(let query, let reply): explain(query, reply)
-    case .schema(let reply): reply(.success(database?.schema.listing ?? []))
+    case .schema(let access, let reply): list(access, reply)
     case .statistics(let reply): reply(currentStatistics)
     case .readiness(let reply): reply(readingFailure)
     case .sessionClosed(let session):
@@ -45,7 +45,7 @@ extension Follower {
     case .resume(let key): refuseNext(of: key, error)
     case .request(let key, _, _): output.send(.error(error, isFatal: false), shape: .arrays, to: key)
     case .explain(_, let reply): reply(.failure(error))
-    case .schema(let reply): reply(.failure(error))
+    case .schema(_, let reply): reply(.failure(error))
     case .readiness(let reply): reply(error)
     default: perform(command)
     }

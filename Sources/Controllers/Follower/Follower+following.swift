@@ -270,7 +270,6 @@ extension FreshetError {
   /// Whether trying again cannot help, or would cost the other lists what it takes.
   var isFinal: Bool {
     [ErrorCode.duplicateKey, .timeout, .noSuchTable, .noSuchColumn, .badQuery, .notAllowed, .schemaChanged, .tooLarge]
-      .contains(
-        code)
+      .contains(code)
   }
 }

@@ -10,6 +10,7 @@ extension Follower {
   func schemaChanged(to schema: DatabaseSchema, isSameFile: Bool, _ before: Int64) {
     let former = database?.schema ?? .empty
     database?.schema = schema
+    roles = RoleSchemas(configuration.access, schema)
     let hasSameViews = isSameFile && former.viewDefinitions == schema.viewDefinitions
     let added = schema.tables.map(\.name).filter { former.table($0) == nil }
     for shape in shapes.values {

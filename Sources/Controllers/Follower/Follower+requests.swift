@@ -102,6 +102,20 @@ extension Follower {
       })
   }
 
+  /// The tables that there are for somebody.
+  func list(
+    _ access: Query.Access, _ reply: @escaping @Sendable (Result<[DatabaseTable], FreshetError>) -> Void
+  ) {
+    if access.role == nil { return reply(.success(database?.schema.listing ?? [])) }
+    // Which columns a view has for a role is compiled.
+    readers.post(
+      ReaderJob(id: readers.newID(), requester: .server) { database, _ throws(FreshetError) in
+        reply(.success(try database.listing(for: access)))
+      } failed: {
+        reply(.failure($0))
+      })
+  }
+
   /// How changes of tables are found at the moment, by lower-case name.
   private func forms(_ database: OpenDatabase) -> [String: CaptureForm] {
     let capture = database.connection.capture

@@ -121,6 +121,13 @@ extension Follower {
 }
 
 extension Query {
+  /// What the query's shape is a part of, whatever the schema: the same for all who ask it.
+  var text: Query {
+    var query = withoutValues
+    query.access.read = []
+    return query
+  }
+
   /// The query with nothing in the place of its parameters' values: what its shape is known by.
   var withoutValues: Query {
     var query = self
@@ -129,6 +136,7 @@ extension Query {
     case .positional(let values): query.parameters = .positional(values.map { _ in .null })
     case .named(let values): query.parameters = .named(values.mapValues { _ in .null })
     }
+    query.access.claims = [:]
     return query
   }
 }

@@ -1,6 +1,7 @@
 import ChangeCapture
 import LiveQuery
 import Logging
+import QueryCompiler
 import Store
 
 /// What a follower's thread does: wait, then one tick; again.
@@ -24,6 +25,8 @@ final class Follower {
 
   /// The file as it was last opened; nil while it is not there, or cannot be read.
   @exclusivity(unchecked) var database: OpenDatabase?
+  /// What its tables are to each role.
+  var roles: RoleSchemas
   /// What the state of the database that was last seen is called: the protocol's `commit`.
   @exclusivity(unchecked) var commit: Int64 = 0
   @exclusivity(unchecked) var statistics = FollowerStatistics()
@@ -97,6 +100,7 @@ final class Follower {
     self.thread = thread
     self.readers = readers
     self.numbers = numbers
+    roles = RoleSchemas(configuration.access, .empty)
     readerSettings = ReaderSettings(
       limits: .init(
         rows: configuration.rowLimit, bytes: configuration.resultBytes, time: configuration.queryTimeout),

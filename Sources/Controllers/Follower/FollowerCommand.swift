@@ -17,7 +17,8 @@ package enum FollowerCommand: Sendable {
   /// Asks for the number of the database state that the next tick sees: `commit` of the protocol.
   case commit(reply: @Sendable (Int64) -> Void)
   case explain(Query, reply: @Sendable (Result<Explanation, FreshetError>) -> Void)
-  case schema(reply: @Sendable (Result<[DatabaseTable], FreshetError>) -> Void)
+  /// The tables that there are for somebody.
+  case schema(Query.Access, reply: @Sendable (Result<[DatabaseTable], FreshetError>) -> Void)
   /// Asks what keeps the follower from reading the database; nil: nothing.
   case readiness(reply: @Sendable (FreshetError?) -> Void)
   case statistics(reply: @Sendable (FollowerStatistics) -> Void)

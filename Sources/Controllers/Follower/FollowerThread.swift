@@ -1,3 +1,4 @@
+package import LiveQuery
 package import Logging
 package import Store
 import Synchronization
@@ -40,6 +41,8 @@ package struct FollowerConfiguration: Sendable {
   package var historyBytes = 128 << 20
   /// What may be remembered of all followed tables to find changed rows, in bytes.
   package var captureBytes = 256 << 20
+  /// What roles may read, where clients have any.
+  package var access = AccessRules()
   package var clock = MonotonicClock.system
 
   package init(path: String) { self.path = path }

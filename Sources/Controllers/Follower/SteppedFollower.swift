@@ -10,7 +10,8 @@ package final class SteppedFollower {
 
   /// - Throws: what keeps the database from being opened.
   package init(_ configuration: FollowerConfiguration, output: any SubscriptionOutput, logger: Logger) throws {
-    readers = ReaderPool(path: configuration.path, count: 0, clock: configuration.clock, logger: logger)
+    readers = ReaderPool(
+      path: configuration.path, access: configuration.access, count: 0, clock: configuration.clock, logger: logger)
     follower = try Follower(
       configuration, output: output, readers: readers, numbers: CommitNumbers(), logger: logger, thread: thread)
   }

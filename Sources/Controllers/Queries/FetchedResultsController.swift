@@ -74,7 +74,7 @@ final class FetchedResultsController {
     self.shape = shape
     clock = settings.clock
     refreshInterval = query.refreshEvery.map { Nanoseconds($0) }
-    parameters = shape.compiled.values(of: query.parameters)
+    parameters = shape.compiled.values(of: query)
     reader = settings.reader(shape.statements, parameters)
     reader.memory = fetched.memory
     result = VersionedResult(fetched.editor, limit: shape.compiled.limit, alongside: fetched.alongside)
@@ -176,7 +176,7 @@ final class FetchedResultsController {
     let before = compiled
     self.shape.remove(number)
     self.shape = shape
-    parameters = shape.compiled.values(of: query.parameters)
+    parameters = shape.compiled.values(of: query)
     reader = settings.reader(shape.statements, parameters)
     number = shape.add(self)
     let isSame = compiled.columns == before.columns && compiled.keyColumns == before.keyColumns

@@ -19,6 +19,7 @@ import Synchronization
 final class Reader: @unchecked Sendable {
   private let number: Int
   private let path: String
+  private let access: AccessRules
   private let queue: ReaderQueue
   private let clock: MonotonicClock
   private let logger: Logger
@@ -29,9 +30,12 @@ final class Reader: @unchecked Sendable {
   /// Files that were deleted while they were open, until they are out of use.
   private var lost: LostFiles?
 
-  init(_ number: Int, path: String, _ queue: ReaderQueue, _ clock: MonotonicClock, _ logger: Logger) {
+  init(
+    _ number: Int, path: String, _ access: AccessRules, _ queue: ReaderQueue, _ clock: MonotonicClock, _ logger: Logger
+  ) {
     self.number = number
     self.path = path
+    self.access = access
     self.queue = queue
     self.clock = clock
     self.logger = logger
@@ -91,7 +95,7 @@ final class Reader: @unchecked Sendable {
     while let lost, !lost.mayOpen, !lost.isOverdue { usleep(2_000) }
     lost = nil
     guard FileIdentity(path: path) != nil else { throw FreshetError(.overloaded, "the database is not there") }
-    let opened = try ReaderDatabase(path: path, clock: clock)
+    let opened = try ReaderDatabase(path: path, access, clock: clock)
     database = opened
     return opened
   }

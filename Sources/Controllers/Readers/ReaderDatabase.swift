@@ -9,8 +9,11 @@ import Store
 ///
 /// Owner: the reader's thread. Used within a read transaction (`snapshot`).
 final class ReaderDatabase {
-  // Declared first, so that it is given up before the connection.
-  private let checker: FragmentChecker
+  // Declared first, so that they are given up before the connection.
+  private var checkers: [RoleSchemas.Key?: FragmentChecker] = [:]
+  private let access: AccessRules
+  /// What the tables are to each role.
+  private var roles: RoleSchemas
   private var database: OpenDatabase
   var connection: DatabaseConnection { database.connection }
   /// Statements of the queries that were run last, the newest last.
@@ -19,11 +22,14 @@ final class ReaderDatabase {
   /// The number of the schema that was read; nil: none was.
   private var schemaVersion: Int64?
 
+  private let path: String
   private let clock: MonotonicClock
 
-  init(path: String, clock: MonotonicClock) throws {
+  init(path: String, _ access: AccessRules, clock: MonotonicClock) throws {
     database = try OpenDatabase(path: path, ChangeCapture.Settings(), clock: clock)
-    checker = try FragmentChecker(path: try ReadOnlyFile.location(path))
+    self.path = path
+    self.access = access
+    roles = RoleSchemas(access, .empty)
     self.clock = clock
   }
 
@@ -34,7 +40,8 @@ final class ReaderDatabase {
       if connection.schemaVersion != schemaVersion {
         statements = []
         database.schema = try connection.readSchema()
-        checker.schema = database.schema
+        checkers = [:]
+        roles = RoleSchemas(access, database.schema)
         schemaVersion = connection.schemaVersion
       }
       try body()
@@ -84,6 +91,9 @@ final class ReaderDatabase {
   /// Compiles a query for the schema that the transaction sees.
   func recompile(_ query: Query) throws(FreshetError) -> Recompilation {
     do throws(FreshetError) {
+      if try roles.schema(for: query.access).narrowed(query).access.read != query.access.read {
+        throw FreshetError(.schemaChanged, "what may be read of a table depends on other claims now: ask again")
+      }
       return Recompilation(compiled: .success(try compile(query)), place: connection.place)
     } catch {
       if !error.isFinal { throw error }
@@ -92,7 +102,26 @@ final class ReaderDatabase {
   }
 
   private func compile(_ query: Query) throws(FreshetError) -> CompiledQuery {
-    try QueryCompiler.compile(query, schema: database.schema, checker: checker)
+    try QueryCompiler.compile(query, checker: try checker(for: query.access))
+  }
+
+  /// What compiles for whoever asks: on a connection that each role has for itself, until the schema changes.
+  private func checker(for access: Query.Access) throws(FreshetError) -> FragmentChecker {
+    let key = RoleSchemas.Key(access)
+    if let known = checkers[key] { return known }
+    let role = try roles.schema(for: access)
+    let location: String
+    do throws(SQLiteFailure) { location = try ReadOnlyFile.location(path) } catch {
+      throw FreshetError(.overloaded, "the database cannot be read at the moment")
+    }
+    let checker = try FragmentChecker(path: location, role: role)
+    checkers[key] = checker
+    return checker
+  }
+
+  /// The tables that there are for somebody.
+  func listing(for access: Query.Access) throws(FreshetError) -> [DatabaseTable] {
+    try checker(for: access).listing()
   }
 
   func explain(
@@ -101,12 +130,12 @@ final class ReaderDatabase {
     try connection.deadline.limited(to: timeout, interruption: interruption) { () throws(FreshetError) in
       var compiled = try compile(query)
       if let slowness { compiled = compiled.runAgain(because: slowness) }
-      return try compiled.explanation(checker: checker, forms: forms)
+      return try compiled.explanation(checker: try checker(for: query.access), forms: forms)
     }
   }
 
   private func reader(_ compiled: CompiledQuery, _ request: RunRequest) throws(FreshetError) -> ResultReader {
-    request.settings.reader(try statements(of: compiled), compiled.values(of: request.query.parameters))
+    request.settings.reader(try statements(of: compiled), compiled.values(of: request.query))
   }
 
   private func statements(of compiled: CompiledQuery) throws(FreshetError) -> QueryStatements {

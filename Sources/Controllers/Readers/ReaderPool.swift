@@ -1,4 +1,4 @@
-import LiveQuery
+package import LiveQuery
 package import Logging
 package import Store
 import Synchronization
@@ -22,16 +22,18 @@ package final class ReaderPool: Sendable {
   private let lastID = Atomic<UInt64>(0)
 
   /// - Parameters:
+  ///   - access: what roles may read.
   ///   - count: how many threads; 0: none, jobs are done when `runAll` is called.
   ///   - contentsBytes: what large results that are on their way to clients may take altogether.
   ///   - clock: that of the followers.
   package init(
-    path: String, count: Int, contentsBytes: Int = 256 << 20, clock: MonotonicClock = .system, logger: Logger
+    path: String, access: AccessRules = .init(), count: Int, contentsBytes: Int = 256 << 20,
+    clock: MonotonicClock = .system, logger: Logger
   ) {
     contents = ContentsBudget(limit: contentsBytes)
     let queue = ReaderQueue(readers: count, clock: clock)
     self.queue = queue
-    let readers = (0..<max(1, count)).map { Reader($0, path: path, queue, clock, logger) }
+    let readers = (0..<max(1, count)).map { Reader($0, path: path, access, queue, clock, logger) }
     self.readers = readers
     if count == 0 { return }
     threads.withLock { threads in

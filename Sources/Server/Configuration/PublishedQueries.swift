@@ -19,12 +19,12 @@ package struct PublishedQueries: Sendable {
   }
 
   /// What `GET /v1/queries` answers: names and parameters, no SQL.
-  var listing: [UInt8] {
+  func listing(for permissions: Permissions) -> [UInt8] {
     var writer = JSONWriter()
     writer.object { object in
       object.name("queries")
       object.array { array in
-        for query in list { array.write(query) }
+        for query in list where permissions.mayAsk(query) { array.write(query) }
       }
     }
     return writer.bytes

@@ -17,6 +17,8 @@ package struct PublishedQuery: Sendable {
   package var query: Query
   /// Sorted by name.
   package var parameters: [Parameter]
+  /// Whether it reads all rows and columns, whatever the role may.
+  package var isUnfiltered = false
 }
 
 /// What a parameter of a published query takes.

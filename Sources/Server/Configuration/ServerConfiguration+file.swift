@@ -17,6 +17,7 @@ package struct ConfigurationFile: Sendable {
   package var captureMemory: Int?
   package var limits: [LimitSetting: Int] = [:]
   package var queries: [PublishedQuery] = []
+  package var roles: [String: Role] = [:]
 
   package init() {}
 
@@ -51,6 +52,8 @@ package struct ConfigurationFile: Sendable {
       case "captureMemory": captureMemory = try value.bytes()
       case "queries":
         for (name, query) in try value.members() { queries.append(try PublishedQuery(name, query)) }
+      case "roles":
+        for (name, role) in try value.members() { roles[name] = try Role(role) }
       default:
         guard let limit = LimitSetting(rawValue: name) else { throw value.error("is not a setting") }
         limits[limit] = try value.limit(limit)
@@ -85,7 +88,8 @@ extension PublishedQuery {
         query = try PublishedQuery.query(value)
         hasQuery = true
       case "parameters": parameterPlaces = try value.members()
-      default: throw value.error("is unknown: a published query has description, query and parameters")
+      case "unfiltered": isUnfiltered = try value.boolean()
+      default: throw value.error("is unknown: a published query has description, query, parameters and unfiltered")
       }
     }
     guard hasQuery else { throw place.error("has no query") }

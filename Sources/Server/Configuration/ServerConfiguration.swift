@@ -15,6 +15,8 @@ package struct ServerConfiguration: Sendable {
   package var allowsAdHocQueries: Bool?
   /// What clients may ask by name.
   package var queries = PublishedQueries()
+  /// What the clients of each role may do; none: all that the other settings let everybody.
+  package var roles: [String: Role] = [:]
   /// Origins of other hosts whose pages may connect, such as "https://example.org".
   package var allowedOrigins: Set<String> = []
   /// Names under which the server is reached, in lower case and without ports; with a host other than loopback, none
@@ -68,6 +70,9 @@ package struct ServerConfiguration: Sendable {
   /// Whether clients may ask queries of their own.
   package var allowsQueries: Bool { allowsAdHocQueries ?? isLoopback }
 
+  /// Whether somebody may write.
+  var needsWriter: Bool { roles.isEmpty ? allowsWrites : roles.values.contains(where: \.allowsOwnStatements) }
+
   /// Whether only this machine can reach it.
   package var isLoopback: Bool { host.hasPrefix("127.") || host == "::1" || host == "localhost" }
 }
@@ -80,6 +85,7 @@ extension FollowerConfiguration {
     historyAge = server.linger
     refetchInterval = server.refetchInterval
     captureBytes = server.captureMemory
+    access = server.roles.access
   }
 }
 

@@ -8,8 +8,9 @@ import Wire
 extension FreshetServer {
   func getExplanation(_ exchange: HTTPExchange) throws(FreshetError) {
     // An explanation shows SQL and tables: it is for those who may ask their own.
-    try checkAdHoc()
-    let query = try query(try RequestParameters(QueryString(exchange.request.query), for: .explanation).source)
+    _ = try permissions(of: exchange.identity).ownQueries()
+    let source = try RequestParameters(QueryString(exchange.request.query), for: .explanation).source
+    let query = try query(source, for: exchange.identity)
     pool.follower(for: query).post(
       .explain(query) { result in
         switch result {
@@ -20,9 +21,9 @@ extension FreshetServer {
   }
 
   func getSchema(_ exchange: HTTPExchange) throws(FreshetError) {
-    try checkAdHoc()
+    let access = try permissions(of: exchange.identity).ownQueries()
     pool.first.post(
-      .schema { result in
+      .schema(access) { result in
         switch result {
         case .success(let tables): exchange.answer(.json(DatabaseTable.json(tables)))
         case .failure(let error): exchange.answer(.problem(error))

@@ -7,20 +7,19 @@ import Wire
 extension FreshetServer {
   /// The query that a request means.
   ///
-  /// - Throws: `not_allowed` for one of the client's own where only published ones are; `bad_query`.
-  func query(_ source: RequestParameters.Source) throws(FreshetError) -> Query {
+  /// - Throws: `not_allowed` for what this one may not ask; `bad_query`.
+  func query(_ source: RequestParameters.Source, for identity: Identity) throws(FreshetError) -> Query {
+    let permissions = permissions(of: identity)
     switch source {
-    case .adHoc(let query):
-      try checkAdHoc()
+    case .adHoc(var query):
+      query.access = try permissions.ownQueries()
       return query
     case .published(let name, let arguments):
-      return try configuration.queries.find(name, orThrow: .badQuery).bound(to: arguments)
-    }
-  }
-
-  func checkAdHoc() throws(FreshetError) {
-    guard configuration.allowsQueries else {
-      throw FreshetError(.notAllowed, "this server answers published queries only: see /v1/queries")
+      let published = try configuration.queries.find(name, orThrow: .badQuery)
+      let access = try permissions.access(to: published)
+      var query = try published.bound(to: arguments)
+      query.access = access
+      return query
     }
   }
 
@@ -36,7 +35,7 @@ extension FreshetServer {
 
   private func snapshot(_ parameters: RequestParameters, _ exchange: HTTPExchange) throws(FreshetError) {
     try checkRoom()
-    let query = try query(parameters.source)
+    let query = try query(parameters.source, for: exchange.identity)
     let known = EntityTags(exchange.request.ifNoneMatch)
     var request = FollowerCommand.SnapshotRequest(query: query, window: parameters.window) {
       [snapshotRequests] result in
@@ -53,7 +52,7 @@ extension FreshetServer {
 
   func getSubscription(_ exchange: HTTPExchange) throws(FreshetError) {
     var parameters = try RequestParameters(QueryString(exchange.request.query), for: .subscription)
-    let query = try query(parameters.source)
+    let query = try query(parameters.source, for: exchange.identity)
     // A browser repeats the URL, whose window is the client's of now only where windows stay: at the start.
     if parameters.since == nil, parameters.window.offset == 0, exchange.request.lastEventID?.isEmpty == false {
       parameters.since = exchange.request.lastEventID

@@ -35,7 +35,7 @@ extension FreshetServer {
     case .getSnapshot: try getSnapshot(exchange, .snapshot)
     case .postSnapshot: try postSnapshot(exchange)
     case .getSubscription: try getSubscription(exchange)
-    case .getQueries: exchange.answer(.json(configuration.queries.listing))
+    case .getQueries: exchange.answer(.json(configuration.queries.listing(for: permissions(of: exchange.identity))))
     case .getPublishedQuery: try getSnapshot(exchange, .published(name))
     case .postTransaction: try postTransaction(exchange)
     case .getExplanation: try getExplanation(exchange)
@@ -49,6 +49,7 @@ extension FreshetServer {
   }
 
   func postTransaction(_ exchange: HTTPExchange) throws(FreshetError) {
+    try permissions(of: exchange.identity).checkOwnStatements()
     guard let transactions else { throw FreshetError(.notAllowed, "writing is not allowed on this server") }
     let statements = try SQLStatement.list(json: try JSONValue(body: exchange.request.body)["statements"])
     transactions.transact(statements, seenBy: pool) { result in

@@ -84,7 +84,8 @@ extension FreshetServer {
     case .fetch(let window): request(.fetch(window), key)
     case .locate(let value): request(.locate(value), key)
     case .requery(let source, let window):
-      do throws(FreshetError) { request(.requery(try query(.init(source)), window), key) } catch {
+      let identity = sessions.identity(of: key.channel)
+      do throws(FreshetError) { request(.requery(try query(.init(source), for: identity), window), key) } catch {
         output.answer(.error(error, isFatal: false), to: key)
       }
     case .resync: request(.resync, key)
@@ -131,7 +132,7 @@ extension FreshetServer {
     let query: Query
     do throws(FreshetError) {
       try checkRoom()
-      query = try self.query(.init(subscribe.query))
+      query = try self.query(.init(subscribe.query), for: sessions.identity(of: key.channel))
     } catch {
       return output.answer(.error(error, isFatal: true), to: key)
     }
@@ -155,10 +156,10 @@ extension FreshetServer {
   }
 
   private func transact(_ statements: [SQLStatement], _ key: SubscriptionKey) {
-    guard let transactions else {
-      let error = FreshetError(.notAllowed, "writing is not allowed on this server")
-      return output.answer(.error(error, isFatal: false), to: key)
-    }
+    do throws(FreshetError) {
+      try permissions(of: sessions.identity(of: key.channel)).checkOwnStatements()
+    } catch { return output.answer(.error(error, isFatal: false), to: key) }
+    guard let transactions else { return }
     let ticket = ticket(key)
     transactions.transact(statements, seenBy: pool) { [output] result in
       defer { withExtendedLifetime(ticket) {} }

@@ -8,8 +8,9 @@ package struct DatabaseSchema: Sendable {
     package let kind: Kind
     /// Those that `SELECT *` gives, in the order of the bits of a `ColumnMask`.
     package let columns: [DatabaseTable.Column]
-    /// What identifies a row; nil for views and virtual tables, and where all names of the rowid are hidden.
-    package let key: TableKey?
+    /// What identifies a row; nil for views and virtual tables, and where all names of the rowid are hidden, or a part of it is
+    /// withheld.
+    package private(set) var key: TableKey?
     /// How rows are stored; nil for views and virtual tables, which have none of their own.
     package let storage: TableStorage?
     /// Of a virtual table: the tables that hold what it shows; empty where that is not known.
@@ -19,8 +20,29 @@ package struct DatabaseSchema: Sendable {
     package let isSearch: Bool
     /// The CREATE VIEW statement of a view.
     package let definition: String?
+    /// Columns that are there and that no `*` gives.
+    package let hiddenColumns: [String]
+    /// Indices of columns that do not exist for whoever asks.
+    package private(set) var withheld: Set<Int> = []
 
     package var columnNames: [String] { columns.map(\.name) }
+    package var visibleColumns: [DatabaseTable.Column] {
+      withheld.isEmpty ? columns : columns.enumerated().filter { !withheld.contains($0.offset) }.map(\.element)
+    }
+    package var visibleNames: [String] { visibleColumns.map(\.name) }
+    package func hasColumn(_ name: String) -> Bool { visibleColumns.contains { isSameName($0.name, name) } }
+
+    /// The table of those who may not read some columns. All keep their bits.
+    package func withholding(_ isWithheld: (String) -> Bool) -> Table {
+      var table = self
+      table.withheld = Set(columns.indices.filter { isWithheld(columns[$0].name) })
+      if let key,
+        key.names.contains(where: { name in columns.contains { isSameName($0.name, name) } && isWithheld(name) })
+      {
+        table.key = nil
+      }
+      return table
+    }
 
     /// The bits of columns given by name. The rowid has none: a change of it is a new row.
     package func mask(of names: some Sequence<String>) -> ColumnMask {
@@ -42,7 +64,7 @@ package struct DatabaseSchema: Sendable {
 
   package static let empty = DatabaseSchema(tables: [])
 
-  init(tables: [Table]) {
+  package init(tables: [Table]) {
     self.tables = tables
     indexByName = Dictionary(tables.indices.map { (tables[$0].name.lowercased(), $0) }) { first, _ in first }
   }
@@ -65,7 +87,7 @@ package struct DatabaseSchema: Sendable {
   /// What `/v1/schema` lists.
   package var listing: [DatabaseTable] {
     tables.filter { $0.kind != .shadow }.map {
-      DatabaseTable(name: $0.name, kind: $0.kind.rawValue, columns: $0.columns)
+      DatabaseTable(name: $0.name, kind: $0.kind.rawValue, columns: $0.visibleColumns)
     }
   }
 }
@@ -77,24 +99,28 @@ extension DatabaseSchema {
     for table in catalog.tables {
       let kind = Kind(rawValue: table.kind) ?? .table
       let key = kind == .table || kind == .shadow ? try TableKey.read(db, table) : nil
+      let (columns, hidden) = columns(db, table.name)
       tables.append(
         Table(
-          name: table.name, kind: kind, columns: try columns(db, table.name),
+          name: table.name, kind: kind, columns: columns,
           key: kind == .table ? key : table.isSearch ? .rowid(alias: "rowid") : nil,
           storage: try TableStorage.read(db, table, key), storedIn: kind == .virtual ? catalog.storage(of: table) : [],
-          isSearch: table.isSearch, definition: kind == .view ? table.definition : nil))
+          isSearch: table.isSearch, definition: kind == .view ? table.definition : nil, hiddenColumns: hidden))
     }
     return DatabaseSchema(tables: tables)
   }
 
   /// A view that does not compile any more has none.
-  private static func columns(_ db: Database, _ table: String) throws -> [DatabaseTable.Column] {
+  private static func columns(
+    _ db: Database, _ table: String
+  ) -> (listed: [DatabaseTable.Column], hidden: [String]) {
     let sql = "SELECT name, type, \"notnull\", pk, hidden FROM pragma_table_xinfo(?, 'main') ORDER BY cid"
-    guard let rows = try? Row.fetchAll(db, sql: sql, arguments: [table]) else { return [] }
-    return rows.filter { $0["hidden"] as Int != 1 }.map {
+    guard let rows = try? Row.fetchAll(db, sql: sql, arguments: [table]) else { return ([], []) }
+    let listed = rows.filter { $0["hidden"] as Int != 1 }.map {
       DatabaseTable.Column(
         name: $0["name"], type: $0["type"] ?? "", isNotNull: $0["notnull"], keyPosition: $0["pk"])
     }
+    return (listed, rows.filter { $0["hidden"] as Int == 1 }.map { $0["name"] })
   }
 }
 

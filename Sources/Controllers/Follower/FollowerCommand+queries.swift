@@ -1,0 +1,27 @@
+import LiveQuery
+import QueryCompiler
+
+// Queries are told apart by the claims that they read, which the schema says.
+extension Follower {
+  /// The command with its query as this follower knows it.
+  func narrowed(_ command: FollowerCommand) -> FollowerCommand {
+    switch command {
+    case .subscribe(var subscribe):
+      subscribe.query = narrowed(subscribe.query)
+      return .subscribe(subscribe)
+    case .snapshot(var request):
+      request.query = narrowed(request.query)
+      return .snapshot(request)
+    case .request(let key, .requery(let query, let window), let ticket):
+      return .request(key, .requery(narrowed(query), window), ticket: ticket)
+    case .abandon(let request, let query): return .abandon(request: request, of: narrowed(query))
+    case .explain(let query, let reply): return .explain(narrowed(query), reply: reply)
+    default: return command
+    }
+  }
+
+  private func narrowed(_ query: Query) -> Query {
+    // What is wrong with a role's rules is told when the query is compiled.
+    return (try? roles.schema(for: query.access))?.narrowed(query) ?? query
+  }
+}

@@ -1,0 +1,102 @@
+import LiveQuery
+import Store
+
+// Tables of which whoever asks may read a part alone. What is asked is compiled with temporary views in their place, all of whose
+// rows it sees, so that SQLite reports what it reads by itself; what runs has their shadows in front, with the filters.
+extension QueryCompiler {
+  /// Of the filters on tables that the query reads.
+  struct FilterReads {
+    /// All that they read, by lower-case name of the table.
+    var masks: [String: ColumnMask] = [:]
+    /// By lower-case name of the filtered table, the filter with its parameters numbered.
+    var filters: [String: SQLFragment] = [:]
+  }
+
+  /// The filter of a shadow with the claims' numbers.
+  private func numbered(_ filter: SQLFragment) throws(FreshetError) -> SQLFragment {
+    let sql = try filter.replacing { index throws(FreshetError) in
+      let token = filter.tokens[index]
+      guard token.kind == .parameter else { return nil }
+      // What a query reads is found out before it is compiled; a view may read something else since then.
+      guard let number = fragments.claims[String(filter.text(of: token).dropFirst())] else {
+        throw FreshetError(.schemaChanged, "a view has changed: ask again")
+      }
+      return number
+    }
+    return try SQLFragment(sql, place: filter.place)
+  }
+
+  /// - Parameter texts: SQL that names the tables.
+  mutating func readFilters(of texts: [String]) throws(FreshetError) -> FilterReads {
+    var result = FilterReads()
+    for shadow in checker.role.shadows(for: texts) {
+      guard let filter = shadow.filter else { continue }
+      let numbered = try numbered(filter)
+      let reads: Set<FragmentChecker.ColumnRead>
+      do throws(FreshetError) {
+        reads = try checker.compileFilter(shadow.filterSQL(numbered.text))
+      } catch {
+        // Its words are the operator's, and may name what nobody else is to know.
+        throw FreshetError(.internal, "the rows of \(shadow.name) that may be read cannot be told")
+      }
+      let table = shadow.name.lowercased()
+      result.filters[table] = numbered
+      result.masks.formUnion(masks(of: reads))
+      nested.formUnion(reads.lazy.map { $0.table.lowercased() }.filter { $0 != table })
+      if numbered.hasSubquery { note(tablesNamedIn: numbered, in: checker.role.whole) }
+    }
+    return result
+  }
+
+  /// A statement as it runs.
+  ///
+  /// - Parameter isFiltered: whether rows are held back. What leads from changed rows to units sees all of them: a row that may not
+  ///   be read any more concerns those who have it.
+  func executed(_ sql: String, isFiltered: Bool = true) throws(FreshetError) -> String {
+    let shadows = checker.role.shadows(for: [sql])
+    if shadows.isEmpty { return sql }
+    var expressions: [String] = []
+    for shadow in shadows {
+      let filter = isFiltered ? try shadow.filter.map { filter throws(FreshetError) in try numbered(filter).text } : nil
+      expressions.append(shadow.expression(filter: filter))
+    }
+    let list = expressions.joined(separator: ", ")
+    let with = "WITH "
+    let result = sql.hasPrefix(with) ? "\(with)\(list), \(sql.dropFirst(with.count))" : "\(with)\(list) \(sql)"
+    try checker.compile(result, place: nil, mayChange: mayChange, for: .executing)
+    return result
+  }
+
+  func executed(_ mapping: UnitMapping) throws(FreshetError) -> UnitMapping {
+    var result = mapping
+    if let sql = mapping.newSQL { result.newSQL = try executed(sql, isFiltered: false) }
+    if let sql = mapping.oldSQL { result.oldSQL = try executed(sql, isFiltered: false) }
+    return result
+  }
+
+  /// How the table is named so that whoever asks sees what there is for him.
+  func reference(to table: DatabaseSchema.Table) -> String {
+    let isShadowed = checker.role.shadows[table.name.lowercased()] != nil
+    return isShadowed ? quotedIdentifier(table.name) : "main.\(quotedIdentifier(table.name))"
+  }
+
+  func isShadowed(_ table: DatabaseSchema.Table) -> Bool { checker.role.shadows[table.name.lowercased()] != nil }
+
+  /// Names that `*` gives of shadows, and would not of their tables.
+  var unlistedNames: Set<String> {
+    var names: Set<String> = []
+    for table in from.sources.compactMap({ $0.table.flatMap(schema.table) }) where isShadowed(table) {
+      for column in table.unlistedColumns { names.insert(SQLFragment.name(of: column)?.lowercased() ?? column) }
+    }
+    for table in from.sources.compactMap({ $0.table.flatMap(schema.table) }) {
+      names.subtract(table.visibleNames.map { $0.lowercased() })
+    }
+    return names
+  }
+}
+
+extension [String: ColumnMask] {
+  mutating func formUnion(_ other: [String: ColumnMask]) {
+    merge(other) { ColumnMask(rawValue: $0.rawValue | $1.rawValue) }
+  }
+}

@@ -1,0 +1,161 @@
+import LiveQuery
+import Store
+
+/// What stands for a table in the statements of a role that may not read all of it: a common table expression of the table's
+/// name, which hides the table wherever a statement names it.
+///
+/// A view would see past it, to the tables themselves. So one that reads such a table has a shadow as well: its text, in which names
+/// mean what they mean to the role.
+struct TableShadow: Sendable {
+  /// As the schema spells it.
+  let name: String
+  /// Of the operator; nil: all rows.
+  let filter: SQLFragment?
+  private let isView: Bool
+  /// Whether some of its rows or columns are held back: a view may have a shadow for what it reads alone.
+  let isRestricting: Bool
+  /// Parameters in `filter`, without the sign.
+  let claims: [String]
+  /// What a view's text may name, in lower case.
+  let names: Set<String>
+  /// The names of its columns, in parentheses, where they are not those of `select`.
+  private let columnList: String
+  private let select: String
+  /// Stands before `select` when `filter` does: in there, tables are the tables themselves.
+  private let exposing: String
+
+  /// - Parameters:
+  ///   - table: with the columns that the role may not read withheld.
+  ///   - shadowed: all that have a shadow.
+  /// - Throws: what is wrong with the rule.
+  init(
+    _ table: DatabaseSchema.Table, _ rule: AccessRules.Table?, shadowed: [DatabaseSchema.Table]
+  ) throws(FreshetError) {
+    name = table.name
+    isView = table.kind == .view
+    isRestricting = rule?.isRestricting == true
+    var filter: SQLFragment?
+    if let rows = rule?.rows {
+      filter = try SQLFragment(rows, place: "the rows of \(table.name)")
+      try FragmentRules.check(filter!, mayChange: false)
+    }
+    self.filter = filter
+    claims = try filter?.claims() ?? []
+    let quoted = quotedIdentifier(table.name)
+    if table.kind == .view {
+      let view = ViewText(table.definition ?? "")
+      names = view.names
+      exposing = ""
+      if rule?.isRestricting == true {
+        let list = rule?.columns == nil ? "*" : table.visibleNames.map(quotedIdentifier).joined(separator: ", ")
+        select = "WITH \(quoted)\(view.columnList) AS (\(view.select)) SELECT \(list) FROM \(quoted)"
+        columnList = ""
+      } else {
+        select = view.select
+        columnList = view.columnList
+      }
+    } else {
+      names = []
+      let columns = table.visibleNames.map(quotedIdentifier) + table.unlistedColumns
+      select = "SELECT \(columns.joined(separator: ", ")) FROM main.\(quoted)"
+      columnList = ""
+      exposing = filter.map { TableShadow.exposing($0, shadowed) } ?? ""
+    }
+  }
+
+  /// As one of the expressions behind WITH.
+  ///
+  /// - Parameter filter: nil: all rows.
+  func expression(filter: String?) -> String {
+    let body = filter.map { "\(exposing)\(select) WHERE (\($0))" } ?? select
+    return "\(quotedIdentifier(name))\(columnList) AS (\(body))"
+  }
+
+  /// A statement that reads what the filter reads, and perhaps more.
+  func filterSQL(_ filter: String) -> String {
+    "\(exposing)\(isView ? select : "SELECT 1 FROM main.\(quotedIdentifier(name))") WHERE (\(filter))"
+  }
+
+  /// What makes a view of all its rows on a connection that compiles for the role.
+  var viewSQL: String { "CREATE TEMP VIEW \(quotedIdentifier(name))\(columnList) AS \(select)" }
+
+  /// The operator's filter means the tables themselves, whatever the role may read of them.
+  private static func exposing(_ filter: SQLFragment, _ shadowed: [DatabaseSchema.Table]) -> String {
+    guard filter.hasSubquery else { return "" }
+    let names = Set(filter.tokens.map { filter.unquoted($0).lowercased() })
+    let hasRowid = names.contains(where: TableKey.isRowidName)
+    let tables = shadowed.filter { names.contains($0.name.lowercased()) }
+    let expressions = tables.map { table in
+      let rowid = hasRowid ? table.unlistedColumns.map { ", \($0)" }.joined() : ""
+      return "\(quotedIdentifier(table.name)) AS (SELECT *\(rowid) FROM main.\(quotedIdentifier(table.name)))"
+    }
+    return expressions.isEmpty ? "" : "WITH \(expressions.joined(separator: ", ")) "
+  }
+}
+
+/// The text of a view, with names of `main` that a shadow can stand for.
+private struct ViewText {
+  let columnList: String
+  let select: String
+  let names: Set<String>
+
+  init(_ definition: String) {
+    let tokenizer = SQLTokenizer(definition)
+    let tokens = tokenizer.filter { $0.kind != .comment && tokenizer.text(of: $0) != ";" }
+    let texts = tokens.map { tokenizer.text(of: $0) }
+    let start =
+      tokens.indices.first { tokens[$0].kind == .identifier && isSameName(texts[$0], "AS") } ?? tokens.endIndex
+    let list = tokens.indices.first { texts[$0] == "(" && $0 < start }
+    columnList = list.map { texts[$0..<start].joined(separator: " ") } ?? ""
+    var words: [String] = []
+    var names: Set<String> = []
+    var index = min(start + 1, tokens.endIndex)
+    while index < tokens.endIndex {
+      let name = tokenizer.unquotedText(of: tokens[index])
+      let isSchema = isSameName(name, "main") && index + 1 < tokens.endIndex && texts[index + 1] == "."
+      if isSchema {
+        index += 2
+        continue
+      }
+      names.insert(name.lowercased())
+      words.append(texts[index])
+      index += 1
+    }
+    select = words.joined(separator: " ")
+    self.names = names
+  }
+}
+
+extension SQLFragment {
+  /// The names of its parameters.
+  ///
+  /// - Throws: when there is one that is no claim.
+  fileprivate func claims() throws(FreshetError) -> [String] {
+    var claims: Set<String> = []
+    for token in tokens where token.kind == .parameter {
+      let name = String(text(of: token).dropFirst())
+      guard Query.Access.isClaim(name) else {
+        throw .badQuery("\(place): the parameter \(text(of: token)) is no claim: those are named :claims_…")
+      }
+      claims.insert(name)
+    }
+    return claims.sorted()
+  }
+}
+
+extension DatabaseSchema.Table {
+  /// What a shadow has beside the columns that `*` gives, as SQL: the rowid of a table without another key, and what full-text
+  /// search is asked by.
+  var unlistedColumns: [String] {
+    switch kind {
+    case .table:
+      guard case .rowid(let alias)? = key, !hasColumn(alias) else { return [] }
+      return [alias]
+    case .virtual:
+      // Full-text tables have a column of their own name. It searches in all columns, also those that are withheld.
+      guard hiddenColumns.contains(where: { isSameName($0, name) }) else { return [] }
+      return visibleColumns.count < columns.count ? ["rowid"] : ["rowid"] + hiddenColumns.map(quotedIdentifier)
+    case .view, .shadow: return []
+    }
+  }
+}

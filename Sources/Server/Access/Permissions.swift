@@ -1,0 +1,58 @@
+import LiveQuery
+
+/// What one client may do: what its role says, and without roles what the server lets everybody.
+struct Permissions {
+  /// Nil: there are no roles.
+  private let role: (name: String, settings: Role)?
+  private let claims: [String: SQLValue]
+  /// What is so without roles.
+  private let allowsOwnQueries: Bool
+  private let allowsOwnStatements: Bool
+
+  init(of identity: Identity, _ configuration: ServerConfiguration) {
+    let claims = identity.claims.map { (Query.Access.claimPrefix + $0.key, $0.value) }
+    self.claims = Dictionary(uniqueKeysWithValues: claims)
+    allowsOwnQueries = configuration.allowsQueries
+    allowsOwnStatements = configuration.allowsWrites
+    if configuration.roles.isEmpty {
+      role = nil
+    } else {
+      let name = configuration.roles[identity.role] == nil ? Role.anonymous : identity.role
+      role = (name, configuration.roles[name] ?? Role())
+    }
+  }
+
+  /// As who queries of the client's own are asked.
+  ///
+  /// - Throws: `not_allowed`.
+  func ownQueries() throws(FreshetError) -> Query.Access {
+    guard role?.settings.allowsOwnQueries ?? allowsOwnQueries else {
+      throw FreshetError(
+        .notAllowed,
+        (role.map { "the role \($0.name) may ask" } ?? "this server answers") + " published queries only: see /v1/queries")
+    }
+    return Query.Access(role: role?.name, claims: claims)
+  }
+
+  func mayAsk(_ query: PublishedQuery) -> Bool { role?.settings.queries.contains(query.name) ?? true }
+
+  /// - Throws: `not_allowed`.
+  func access(to query: PublishedQuery) throws(FreshetError) -> Query.Access {
+    guard mayAsk(query) else {
+      throw FreshetError(.notAllowed, "the role \(role?.name ?? "") may not ask the query \(query.name)")
+    }
+    return Query.Access(role: query.isUnfiltered ? nil : role?.name, isPublished: true, claims: claims)
+  }
+
+  /// - Throws: `not_allowed`.
+  func checkOwnStatements() throws(FreshetError) {
+    if role?.settings.allowsOwnStatements ?? allowsOwnStatements { return }
+    throw FreshetError(
+      .notAllowed,
+      role.map { "the role \($0.name) may not write statements of its own" } ?? "writing is not allowed on this server")
+  }
+}
+
+extension FreshetServer {
+  func permissions(of identity: Identity) -> Permissions { Permissions(of: identity, configuration) }
+}

@@ -1,0 +1,57 @@
+import LiveQuery
+import Yams
+
+// `roles` of a configuration file.
+extension Role {
+  init(_ place: YAMLPlace) throws(ServerError) {
+    self.init()
+    if place.isNull { return }
+    for (name, value) in try place.members() where !value.isNull {
+      switch name {
+      case "tables":
+        for (name, table) in try value.members() {
+          let rule = try AccessRules.Table(table)
+          guard tables.tables.updateValue(rule, forKey: name.lowercased()) == nil else {
+            throw table.error("is there twice: names of tables are one in upper and lower case")
+          }
+        }
+      case "queries":
+        var names = Set(try value.names())
+        allowsOwnQueries = names.remove(Self.any) != nil
+        queries = names
+      case "statements": statements = Set(try value.names())
+      case "write":
+        guard try value.text() == Self.any else { throw value.error("must be any, or not be there") }
+        allowsOwnStatements = true
+      default: throw value.error("is unknown: a role has tables, queries, statements and write")
+      }
+    }
+  }
+
+  private static let any = "any"
+}
+
+extension AccessRules.Table {
+  fileprivate init(_ place: YAMLPlace) throws(ServerError) {
+    self.init()
+    if place.isNull { return }
+    for (name, value) in try place.members() where !value.isNull {
+      switch name {
+      case "rows": rows = try value.text()
+      case "columns":
+        let names = try value.names()
+        if names.isEmpty { throw value.error("names no column: leave the table out") }
+        columns = names
+      default: throw value.error("is unknown: a table has rows and columns")
+      }
+    }
+  }
+}
+
+extension YAMLPlace {
+  /// One text, or a list of them.
+  fileprivate func names() throws(ServerError) -> [String] {
+    if case .sequence = node { return try texts() }
+    return [try text()]
+  }
+}

@@ -1,0 +1,25 @@
+package import LiveQuery
+
+/// What the clients of one role may do. What is not here they may not.
+package struct Role: Sendable {
+  /// What they may read.
+  package var tables = AccessRules.Role()
+  /// Published queries that they may ask.
+  package var queries: Set<String> = []
+  /// Whether they may ask queries of their own over these tables.
+  package var allowsOwnQueries = false
+  /// Published statements that they may run.
+  package var statements: Set<String> = []
+  /// Whether they may run statements of their own, which are bound to nothing that `tables` says.
+  package var allowsOwnStatements = false
+
+  package init() {}
+
+  /// Who has no token, or one that names no role that there is.
+  package static let anonymous = "anonymous"
+}
+
+extension [String: Role] {
+  /// What their queries may read.
+  var access: AccessRules { AccessRules(roles: mapValues(\.tables)) }
+}
