@@ -18,7 +18,8 @@ package final class ControllerPool: Sendable {
     output: any SubscriptionOutput, logger: Logger
   ) throws {
     let readers = ReaderPool(
-      path: configuration.path, access: configuration.access, count: max(1, readerCount), clock: configuration.clock, logger: logger)
+      path: configuration.path, access: configuration.access, count: max(1, readerCount), clock: configuration.clock,
+      logger: logger)
     self.readers = readers
     let numbers = CommitNumbers()
     var followers: [FollowerThread] = []

@@ -10,9 +10,9 @@ package import LiveQuery
 ///
 /// Owner: one thread at a time.
 package final class Writer {
-  private let connection: OpaquePointer
+  let connection: OpaquePointer
   private let deadline: Deadline
-  private let audit = WriteAudit()
+  let audit = WriteAudit()
   package let interruption: Interruption
   /// The longest that a transaction's statements may take.
   private let timeout: Nanoseconds
@@ -24,9 +24,6 @@ package final class Writer {
 
   /// Whether `rescue` has emptied the WAL-index, so that it goes with any -wal.
   package private(set) var isEmptied = false
-
-  /// A statement and its parameters.
-  package typealias Statement = (sql: String, parameters: Query.Parameters)
 
   /// Opens the database at `path` for writing; it must exist.
   package init(path: String, timeout: Duration = .seconds(30)) throws(FreshetError) {
@@ -83,19 +80,13 @@ package final class Writer {
 
   /// Runs all statements in the transaction that was begun, and commits it: all of them, or none.
   ///
-  /// - Returns: how many rows they changed, triggers not counted. They are in the file that others see.
-  /// - Throws: `constraint`, `not_allowed`, `bad_query` and its like, `timeout`, `read_only`, `overloaded`; `internal` when it
-  ///   is not known whether they are in the file.
-  package func transact(_ statements: [Statement]) throws(FreshetError) -> Int {
-    let changes: Int
+  /// - Returns: what each did. It is in the file that others see.
+  /// - Throws: `constraint`, `not_allowed`, `bad_query` and its like, `timeout`, `too_large`, `read_only`, `overloaded`;
+  ///   `internal` when it is not known whether they are in the file.
+  package func transact(_ transaction: Transaction) throws(FreshetError) -> [StatementResult] {
+    let results: [StatementResult]
     do throws(FreshetError) {
-      changes = try deadline.limited(to: timeout) { () throws(FreshetError) in
-        var changes = 0
-        for (index, statement) in statements.enumerated() {
-          changes += try run(statement, place: "statements[\(index)]")
-        }
-        return changes
-      }
+      results = try deadline.limited(to: timeout) { () throws(FreshetError) in try run(transaction) }
       try control("COMMIT")
     } catch {
       // A failed statement may have ended the transaction itself.
@@ -108,7 +99,7 @@ package final class Writer {
         "somebody deleted \(fileName)-wal or -shm while the transaction was written: it may be lost; look before you repeat it"
       )
     }
-    return changes
+    return results
   }
 
   /// Runs BEGIN or COMMIT.
@@ -117,7 +108,7 @@ package final class Writer {
   }
 
   /// What SQLite says, with the file's name when the file is what is wrong.
-  private func failure(_ error: SQLiteFailure, place: String? = nil) -> FreshetError {
+  func failure(_ error: SQLiteFailure, place: String? = nil) -> FreshetError {
     let ofFile = [SQLITE_READONLY, SQLITE_CANTOPEN, SQLITE_PERM, SQLITE_IOERR, SQLITE_NOTADB, SQLITE_CORRUPT]
     guard ofFile.contains(error.primaryCode) else { return FreshetError(writeFailure: error, place: place) }
     isDoubtful = true
@@ -142,7 +133,7 @@ package final class Writer {
     return [SQLITE_OK, SQLITE_BUSY].contains(code & 0xFF) && frames >= 0 && frames == copied
   }
 
-  private func withoutAuthorizer<Result>(_ body: () -> Result) -> Result {
+  func withoutAuthorizer<Result>(_ body: () -> Result) -> Result {
     sqlite3_set_authorizer(connection, nil, nil)
     defer { setAuthorizer() }
     return body()
@@ -155,65 +146,6 @@ package final class Writer {
   private func run(_ sql: String) throws(SQLiteFailure) {
     let code = withoutAuthorizer { sqlite3_exec(connection, sql, nil, nil, nil) }
     if code != SQLITE_OK { throw SQLiteFailure(of: connection, code) }
-  }
-
-  /// - Returns: how many rows it changed.
-  private func run(_ statement: Statement, place: String) throws(FreshetError) -> Int {
-    let prepared = try prepare(statement.sql, place: place)
-    try bind(statement.parameters, to: prepared, place: place)
-    do throws(SQLiteFailure) { while try prepared.step() {} } catch {
-      throw failure(error, place: place)
-    }
-    return sqlite3_stmt_readonly(prepared.handle) != 0 ? 0 : Int(sqlite3_changes64(connection))
-  }
-
-  /// Checks and compiles a statement, and sets the limits that it runs with.
-  private func prepare(_ sql: String, place: String) throws(FreshetError) -> PreparedStatement {
-    let checked = try WriteStatement(sql, place: place)
-    audit.weight = StatementWeight()
-    audit.denial = nil
-    withoutAuthorizer {
-      // Declares them, which the authorizer takes for a change of the schema.
-      for name in checked.tableFunctions { _ = try? PreparedStatement(bounded: "SELECT 1 FROM \(name)", connection) }
-    }
-    ConnectionLimits.resetValue(of: connection)
-    do throws(SQLiteFailure) {
-      let prepared = try PreparedStatement(bounded: checked.sql, connection)
-      audit.weight.isCostly = checked.isCostly
-      ConnectionLimits.setValue(audit.weight.longestValue, of: connection)
-      return prepared
-    } catch {
-      if let denial = audit.denial { throw FreshetError(denial.code, "\(place): \(denial.message)") }
-      throw failure(error, place: place)
-    }
-  }
-
-  private func bind(
-    _ parameters: Query.Parameters, to statement: PreparedStatement, place: String
-  ) throws(FreshetError) {
-    let count = sqlite3_bind_parameter_count(statement.handle)
-    if case .positional(let values) = parameters, values.count != Int(count) {
-      throw .badQuery("\(place) has \(count) parameters, params has \(values.count) values")
-    }
-    var used: Set<String> = []
-    for index in 0..<count {
-      let name = sqlite3_bind_parameter_name(statement.handle, index + 1).map {
-        String(String(cString: $0).dropFirst())
-      }
-      switch (parameters, name) {
-      case (.positional(let values), _): statement.bind(values[Int(index)], at: index + 1)
-      case (.named(let values), let name?):
-        guard let value = values[name] else {
-          throw .badQuery("\(place): the parameter \(name) has no value in params")
-        }
-        used.insert(name)
-        statement.bind(value, at: index + 1)
-      default: throw .badQuery("\(place) has parameters that params has no values for")
-      }
-    }
-    if case .named(let values) = parameters, let unused = Set(values.keys).subtracting(used).min() {
-      throw .badQuery("\(place): params.\(unused) is used nowhere")
-    }
   }
 }
 

@@ -10,7 +10,7 @@ package enum ClientMessage: Sendable {
   case requery(QuerySource, Window?)
   case resync
   case unsubscribe
-  case transact([SQLStatement])
+  case transact(TransactionSource)
   /// Concerns no subscription: its id is its own.
   case ping
 
@@ -22,17 +22,6 @@ package enum ClientMessage: Sendable {
     /// The least time between two patches.
     package var minInterval: Duration
     package var shape: Shape
-  }
-}
-
-/// One statement of a transaction that a client asks for.
-package struct SQLStatement: Sendable {
-  package var sql: String
-  package var parameters: Query.Parameters
-
-  package init(sql: String, parameters: Query.Parameters = .none) {
-    self.sql = sql
-    self.parameters = parameters
   }
 }
 
@@ -85,7 +74,7 @@ extension ClientMessage {
     case "requery": self = .requery(try reader.query(), try Window(json: reader.members["window"]))
     case "resync": self = .resync
     case "unsubscribe": self = .unsubscribe
-    case "transact": self = .transact(try SQLStatement.list(json: reader.members["statements"]))
+    case "transact": self = .transact(try TransactionSource(reader.members))
     case "ping": self = .ping
     default: throw FreshetError(.unknownType, "there is no message of the type \"\(type.prefix(64))\"")
     }
@@ -143,23 +132,5 @@ extension Window {
     case .object(let members): try self.init(MemberReader(members: members, prefix: "window."))
     case .some(let other): throw .badMessage("window must be an object, not \(other.kind)")
     }
-  }
-}
-
-extension SQLStatement {
-  /// The `statements` of a transaction.
-  package static func list(json: JSONValue?) throws(FreshetError) -> [SQLStatement] {
-    guard case .array(let values)? = json, !values.isEmpty else {
-      throw .badMessage("statements must be a list of {\"sql\", \"params\"}, not empty")
-    }
-    var list: [SQLStatement] = []
-    for (index, value) in values.enumerated() {
-      guard case .object(let members) = value else {
-        throw .badMessage("statements[\(index)] must be an object, not \(value.kind)")
-      }
-      let reader = MemberReader(members: members, prefix: "statements[\(index)].")
-      list.append(SQLStatement(sql: try reader.required("sql"), parameters: try .init(json: members["params"])))
-    }
-    return list
   }
 }

@@ -10,7 +10,7 @@ package enum ServerMessage {
   case unsubscribed
   /// Where the row with a key is; nil when the result has none.
   case located(key: [SQLValue], place: (path: IndexPath, offset: Int)?)
-  case committed(changes: Int, commit: Int64)
+  case committed([StatementResult], commit: Int64)
   /// The answer to `ping`.
   case pong
   case error(FreshetError, isFatal: Bool)
@@ -89,10 +89,7 @@ extension ServerMessage {
     case .patch(let patch): patch.write(to: &writer, shape)
     case .unsubscribed, .pong: break
     case .located(let key, let place): writer.located(key, place)
-    case .committed(let changes, let commit):
-      writer.member("changes", changes)
-      writer.name("commit")
-      writer.integer(commit)
+    case .committed(let results, let commit): writer.committed(results, commit)
     case .error(let error, let isFatal): writer.members(of: error, isFatal: isFatal)
     }
   }

@@ -184,6 +184,7 @@ struct ServeOptions: ParsableArguments {
       if let value = try settings.limit(limit) { configuration.set(limit, to: value) }
     }
     configuration.queries = PublishedQueries(file.queries)
+    configuration.statements = PublishedStatements(file.statements)
     configuration.roles = file.roles
     return configuration
   }

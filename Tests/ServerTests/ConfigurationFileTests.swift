@@ -106,6 +106,29 @@ import Testing
       "queries: {a: {query: {from: t}, parameters: {p: {type: integer, default: x}}}}",
       "x.yaml, line 1: queries.a.parameters.p.default must be of the type integer"
     ),
+    ("statements: {a: {}}", "x.yaml, line 1: statements.a has no sql"),
+    (
+      "statements: {a b: {sql: x}}",
+      "x.yaml, line 1: statements.a b must be named with 1 to 64 letters, digits, _, - and ."
+    ),
+    (
+      "statements: {a: {sql: x, y: 1}}",
+      "x.yaml, line 1: statements.a.y is unknown: a published statement has description, sql, parameters and expect"
+    ),
+    (
+      "statements: {a: {sql: x, expect: {rows: 1}}}",
+      "x.yaml, line 1: statements.a.expect.rows is unknown: what is expected is a number of changes"
+    ),
+    (
+      "statements: {a: {sql: x, expect: {changes: -1}}}",
+      "x.yaml, line 1: statements.a.expect.changes must be a number of rows"
+    ),
+    (
+      "statements: {a: {sql: x, parameters: {claims_sub: {}}}}",
+      "x.yaml, line 1: statements.a.parameters.claims_sub is named as a claim: those have their values from the token"
+    ),
+    ("roles: {a: {queries: [b]}}", "x.yaml: the role a names the query b, which is not published"),
+    ("roles: {a: {statements: b}}", "x.yaml: the role a names the statement b, which is not published"),
     ("roles: [a]", "x.yaml, line 1: roles must be a mapping (name: value)"),
     (
       "roles:\n  a:\n    table: {}",

@@ -56,6 +56,8 @@ import Wire
     (.getPublishedQuery, "/v1/queries/banks?param.state=GA", nil, 200),
     (.getPublishedQuery, "/v1/queries/nosuch", nil, 404),
     (.postTransaction, "/v1/transactions", #"{"statements":[{"sql":"DELETE FROM bank WHERE id = 9"}]}"#, 200),
+    (.postTransaction, "/v1/transactions", #"{"statements":[{"sql":"SELECT 1 AS one"}]}"#, 200),
+    (.getStatements, "/v1/statements", nil, 200),
     (.postTransaction, "/v1/transactions", #"{"statements":[{"sql":"DROP TABLE bank"}]}"#, 403),
     (.getExplanation, "/v1/explain?from=bank&where=state%3D'GA'", nil, 200),
     (.getExplanation, "/v1/explain?from=v&key=id", nil, 200), (.getExplanation, "/v1/explain", nil, 400),

@@ -110,7 +110,7 @@ import Wire
     (#"{"name":"banks","params":{"x":1}}"#, "'bad_query' 'the query banks has no parameter \"x\"'"),
     (
       #"{"name":"banks","params":["GA"]}"#,
-      "'bad_query' 'the parameters of a published query have names: give an object'"
+      "'bad_query' 'the parameters of what is published have names: give an object'"
     ),
     (#"{"name":"nosuch"}"#, "'bad_query' 'there is no published query \"nosuch\"'"),
     (#"{"from":"bank"}"#, "'not_allowed' 'this server answers published queries only: see /v1/queries'"),

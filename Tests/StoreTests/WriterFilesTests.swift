@@ -24,7 +24,8 @@ import Testing
     var writer: Writer? = try Writer(path: path)
     #expect(try writer?.begin() == true)
     for suffix in suffixes { try FileManager.default.removeItem(atPath: path + suffix) }
-    #expect(try writer?.transact([("INSERT INTO t VALUES (2), (3)", .none)]) == 2)
+    #expect(
+      try writer?.transact(.init([.init(sql: "INSERT INTO t VALUES (2), (3)", parameters: .none)])).first?.changes == 2)
     #expect(writer?.isDoubtful == true)
     #expect(try SQLiteShell(path: path).run("SELECT group_concat(a) FROM t") == "1,2,3")
     #expect(try writer?.begin() == false, "the connection is of no use any more")
@@ -41,7 +42,9 @@ import Testing
     let other = try SQLiteSession(path: path)
     // The transaction that is open keeps nobody out who has other files.
     try other.run("INSERT INTO t VALUES (9)")
-    let error = #expect(throws: FreshetError.self) { try writer.transact([("INSERT INTO t VALUES (2)", .none)]) }
+    let error = #expect(throws: FreshetError.self) {
+      try writer.transact(.init([.init(sql: "INSERT INTO t VALUES (2)", parameters: .none)]))
+    }
     #expect(error?.code == .internal && error?.message.contains("may be lost") == true)
     #expect(try SQLiteShell(path: path).run("SELECT group_concat(a) FROM t; PRAGMA integrity_check") == "1,9\nok")
   }

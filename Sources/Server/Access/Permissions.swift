@@ -1,4 +1,5 @@
 import LiveQuery
+import Wire
 
 /// What one client may do: what its role says, and without roles what the server lets everybody.
 struct Permissions {
@@ -29,7 +30,8 @@ struct Permissions {
     guard role?.settings.allowsOwnQueries ?? allowsOwnQueries else {
       throw FreshetError(
         .notAllowed,
-        (role.map { "the role \($0.name) may ask" } ?? "this server answers") + " published queries only: see /v1/queries")
+        (role.map { "the role \($0.name) may ask" } ?? "this server answers")
+          + " published queries only: see /v1/queries")
     }
     return Query.Access(role: role?.name, claims: claims)
   }
@@ -44,8 +46,34 @@ struct Permissions {
     return Query.Access(role: query.isUnfiltered ? nil : role?.name, isPublished: true, claims: claims)
   }
 
+  func mayRun(_ statement: PublishedStatement) -> Bool { role?.settings.statements.contains(statement.name) ?? true }
+
+  /// What the client asks to be written, as it may be.
+  ///
+  /// - Throws: `not_allowed`, `bad_query`.
+  func transaction(
+    _ published: PublishedStatements, _ source: () throws(FreshetError) -> TransactionSource
+  ) throws(FreshetError) -> Transaction {
+    // Who may not write anything is told so, whatever is sent.
+    if !published.list.contains(where: mayRun) { try checkOwnStatements() }
+    var transaction: Transaction
+    switch try source() {
+    case .own(let statements):
+      try checkOwnStatements()
+      transaction = Transaction(statements)
+    case .published(let name, let parameters):
+      let statement = try published.find(name)
+      guard mayRun(statement) else {
+        throw FreshetError(.notAllowed, "the role \(role?.name ?? "") may not run the statement \(name)")
+      }
+      transaction = try statement.bound(to: PublishedArguments(parameters))
+    }
+    transaction.claims = claims
+    return transaction
+  }
+
   /// - Throws: `not_allowed`.
-  func checkOwnStatements() throws(FreshetError) {
+  private func checkOwnStatements() throws(FreshetError) {
     if role?.settings.allowsOwnStatements ?? allowsOwnStatements { return }
     throw FreshetError(
       .notAllowed,

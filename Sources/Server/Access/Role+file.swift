@@ -1,5 +1,4 @@
 import LiveQuery
-import Yams
 
 // `roles` of a configuration file.
 extension Role {
@@ -16,10 +15,10 @@ extension Role {
           }
         }
       case "queries":
-        var names = Set(try value.names())
+        var names = Set(try value.textOrTexts())
         allowsOwnQueries = names.remove(Self.any) != nil
         queries = names
-      case "statements": statements = Set(try value.names())
+      case "statements": statements = Set(try value.textOrTexts())
       case "write":
         guard try value.text() == Self.any else { throw value.error("must be any, or not be there") }
         allowsOwnStatements = true
@@ -39,19 +38,11 @@ extension AccessRules.Table {
       switch name {
       case "rows": rows = try value.text()
       case "columns":
-        let names = try value.names()
+        let names = try value.textOrTexts()
         if names.isEmpty { throw value.error("names no column: leave the table out") }
         columns = names
       default: throw value.error("is unknown: a table has rows and columns")
       }
     }
-  }
-}
-
-extension YAMLPlace {
-  /// One text, or a list of them.
-  fileprivate func names() throws(ServerError) -> [String] {
-    if case .sequence = node { return try texts() }
-    return [try text()]
   }
 }

@@ -24,7 +24,9 @@ package struct PublishedQueries: Sendable {
     writer.object { object in
       object.name("queries")
       object.array { array in
-        for query in list where permissions.mayAsk(query) { array.write(query) }
+        for query in list where permissions.mayAsk(query) {
+          array.published(query.name, query.description, query.parameters)
+        }
       }
     }
     return writer.bytes
@@ -32,18 +34,19 @@ package struct PublishedQueries: Sendable {
 }
 
 extension JSONWriter {
-  fileprivate mutating func write(_ query: PublishedQuery) {
+  /// Name and parameters of what is published.
+  mutating func published(_ name: String, _ description: String?, _ parameters: [PublishedParameter]) {
     object { object in
-      object.member("name", query.name)
-      if let description = query.description { object.member("description", description) }
+      object.member("name", name)
+      if let description { object.member("description", description) }
       object.name("parameters")
       object.array { array in
-        for parameter in query.parameters { array.write(parameter) }
+        for parameter in parameters { array.write(parameter) }
       }
     }
   }
 
-  private mutating func write(_ parameter: PublishedQuery.Parameter) {
+  private mutating func write(_ parameter: PublishedParameter) {
     object { object in
       object.member("name", parameter.name)
       object.member("type", parameter.type.rawValue)

@@ -3,81 +3,22 @@ import Wire
 
 /// A query that the operator has published under a name, with the parameters that clients may give.
 package struct PublishedQuery: Sendable {
-  package struct Parameter: Sendable {
-    package var name: String
-    package var type: ParameterType
-    /// Nil when clients must give a value.
-    package var defaultValue: SQLValue?
-    package var description: String?
-  }
-
   package var name: String
   package var description: String?
   /// Without parameters.
   package var query: Query
   /// Sorted by name.
-  package var parameters: [Parameter]
+  package var parameters: [PublishedParameter]
   /// Whether it reads all rows and columns, whatever the role may.
   package var isUnfiltered = false
 }
 
-/// What a parameter of a published query takes.
-package enum ParameterType: String, CaseIterable, Sendable {
-  case integer, real, text, boolean, blob, any
-}
-
 extension PublishedQuery {
-  /// The values that a client gives.
-  enum Arguments {
-    case values([String: SQLValue])
-    /// Of a URL: texts that become what the parameters are declared to be.
-    case texts([(name: String, value: String)])
-
-    init(_ parameters: Query.Parameters) throws(FreshetError) {
-      switch parameters {
-      case .none: self = .values([:])
-      case .named(let values): self = .values(values)
-      case .positional: throw FreshetError(.badQuery, "the parameters of a published query have names: give an object")
-      }
-    }
-
-    fileprivate var names: [String] {
-      switch self {
-      case .values(let values): values.keys.sorted()
-      case .texts(let texts): texts.map(\.name)
-      }
-    }
-
-    fileprivate func value(of parameter: Parameter) throws(FreshetError) -> SQLValue? {
-      let wrong = FreshetError(.badQuery, "the parameter \(parameter.name) must be \(parameter.type.phrase)")
-      switch self {
-      case .values(let values):
-        guard let value = values[parameter.name] else { return nil }
-        if value == .null, parameter.defaultValue == .null { return value }
-        guard let converted = parameter.type.converted(value) else { throw wrong }
-        return converted
-      case .texts(let texts):
-        guard let text = texts.last(where: { $0.name == parameter.name })?.value else { return nil }
-        guard let value = parameter.type.value(text: text) else { throw wrong }
-        return value
-      }
-    }
-  }
-
   /// The query with its parameters bound.
   ///
   /// - Throws: `bad_query`, naming the parameter that is missing, unknown, or of another type.
-  func bound(to arguments: Arguments) throws(FreshetError) -> Query {
-    if let unknown = arguments.names.first(where: { name in !parameters.contains { $0.name == name } }) {
-      throw FreshetError(.badQuery, "the query \(name) has no parameter \"\(unknown.prefix(64))\"")
-    }
-    var values: [String: SQLValue] = [:]
-    for parameter in parameters {
-      guard let value = try arguments.value(of: parameter) ?? parameter.defaultValue else {
-        throw FreshetError(.badQuery, "the parameter \(parameter.name) is missing")
-      }
-      values[parameter.name] = value
-    }
+  func bound(to arguments: PublishedArguments) throws(FreshetError) -> Query {
+    let values = try arguments.values(for: parameters, of: "the query \(name)")
     var query = query
     query.parameters = values.isEmpty ? .none : .named(values)
     return query
@@ -89,44 +30,5 @@ extension PublishedQuery {
     let values = parameters.map { ($0.name, $0.defaultValue ?? .null) }
     query.parameters = values.isEmpty ? .none : .named(Dictionary(uniqueKeysWithValues: values))
     return query
-  }
-}
-
-extension ParameterType {
-  fileprivate var phrase: String {
-    switch self {
-    case .integer: "an integer"
-    case .real: "a number"
-    case .text: "text"
-    case .boolean: "true or false"
-    case .blob: "a BLOB: {\"$blob\": \"base64\"}, in a URL base64"
-    case .any: "a value"
-    }
-  }
-
-  /// A value as the type has it; nil when it is of another.
-  func converted(_ value: SQLValue) -> SQLValue? {
-    switch (self, value) {
-    case (.any, _), (.integer, .integer), (.real, .real), (.text, .text), (.blob, .blob): return value
-    case (.boolean, .integer(0...1)): return value
-    case (.real, .integer(let integer)): return .real(Double(integer))
-    // JavaScript has one kind of number.
-    case (.integer, .real(let real)): return Int64(exactly: real).map { .integer($0) }
-    default: return nil
-    }
-  }
-
-  /// A value as a URL has it; nil when it is of another type.
-  func value(text: String) -> SQLValue? {
-    switch self {
-    case .text: return .text(text)
-    case .integer: return Int64(text).map { .integer($0) }
-    case .real: return Double(text).flatMap { $0.isNaN ? nil : .real($0) }
-    case .boolean: return ["true": 1, "1": 1, "false": 0, "0": 0][text].map { .integer($0) }
-    case .blob: return Base64.decode(text).map { .blob($0) }
-    case .any:
-      if let integer = Int64(text) { return .integer(integer) }
-      return Double(text).flatMap { $0.isFinite ? .real($0) : nil } ?? .text(text)
-    }
   }
 }

@@ -17,6 +17,7 @@ package struct ConfigurationFile: Sendable {
   package var captureMemory: Int?
   package var limits: [LimitSetting: Int] = [:]
   package var queries: [PublishedQuery] = []
+  package var statements: [PublishedStatement] = []
   package var roles: [String: Role] = [:]
 
   package init() {}
@@ -40,6 +41,7 @@ package struct ConfigurationFile: Sendable {
       throw ServerError("\(name): \(ConfigurationFile.sentence(of: error))")
     }
     guard let root else { return }
+    let fileName = name
     for (name, value) in try YAMLPlace(node: root, path: "", file: name).members() where !value.isNull {
       switch name {
       case "database": database = try value.text()
@@ -52,12 +54,25 @@ package struct ConfigurationFile: Sendable {
       case "captureMemory": captureMemory = try value.bytes()
       case "queries":
         for (name, query) in try value.members() { queries.append(try PublishedQuery(name, query)) }
+      case "statements":
+        for (name, statement) in try value.members() { statements.append(try PublishedStatement(name, statement)) }
       case "roles":
         for (name, role) in try value.members() { roles[name] = try Role(role) }
       default:
         guard let limit = LimitSetting(rawValue: name) else { throw value.error("is not a setting") }
         limits[limit] = try value.limit(limit)
       }
+    }
+    for (name, role) in roles { try checkNames(of: role, "\(fileName): the role \(name)") }
+  }
+
+  /// A name that nothing published has is a mistake.
+  private func checkNames(of role: Role, _ place: String) throws(ServerError) {
+    if let name = role.queries.subtracting(queries.map(\.name)).min() {
+      throw ServerError("\(place) names the query \(name), which is not published")
+    }
+    if let name = role.statements.subtracting(statements.map(\.name)).min() {
+      throw ServerError("\(place) names the statement \(name), which is not published")
     }
   }
 
@@ -70,74 +85,5 @@ package struct ConfigurationFile: Sendable {
       "line \(context.mark.line): \(names.joined(separator: ", ")) is there twice"
     default: "is not YAML"
     }
-  }
-}
-
-extension PublishedQuery {
-  fileprivate init(_ name: String, _ place: YAMLPlace) throws(ServerError) {
-    guard PublishedQuery.isGoodName(name) else {
-      throw place.error("must be named with 1 to 64 letters, digits, _, - and .")
-    }
-    self.init(name: name, description: nil, query: Query(from: ""), parameters: [])
-    var parameterPlaces: [(name: String, value: YAMLPlace)] = []
-    var hasQuery = false
-    for (name, value) in try place.members() {
-      switch name {
-      case "description": description = try value.text()
-      case "query":
-        query = try PublishedQuery.query(value)
-        hasQuery = true
-      case "parameters": parameterPlaces = try value.members()
-      case "unfiltered": isUnfiltered = try value.boolean()
-      default: throw value.error("is unknown: a published query has description, query, parameters and unfiltered")
-      }
-    }
-    guard hasQuery else { throw place.error("has no query") }
-    for (name, value) in parameterPlaces { parameters.append(try Parameter(name, value)) }
-    parameters.sort { $0.name < $1.name }
-  }
-
-  private static func isGoodName(_ name: String) -> Bool {
-    (1...64).contains(name.utf8.count)
-      && name.utf8.allSatisfy { byte in
-        let character = Character(Unicode.Scalar(byte))
-        return character.isASCII && (character.isLetter || character.isNumber || "_-.".contains(character))
-      }
-  }
-
-  private static let members: Set<String> = [
-    "from", "select", "where", "groupBy", "having", "sectionBy", "orderBy", "limit", "key", "alongside", "refreshEvery",
-  ]
-
-  /// A member that a client's query may have in vain is a mistake in an operator's.
-  private static func query(_ place: YAMLPlace) throws(ServerError) -> Query {
-    for (name, value) in try place.members() where !members.contains(name) {
-      throw value.error(name == "params" ? "is not for published queries: declare parameters" : "is no part of a query")
-    }
-    let json = try place.json()
-    do throws(FreshetError) { return try Query(json: json) } catch {
-      throw place.error("is no query: \(error.message)")
-    }
-  }
-}
-
-extension PublishedQuery.Parameter {
-  fileprivate init(_ name: String, _ place: YAMLPlace) throws(ServerError) {
-    self.init(name: name, type: .any)
-    var defaultPlace: YAMLPlace?
-    for (name, value) in try place.members() {
-      switch name {
-      case "type":
-        guard let type = ParameterType(rawValue: try value.text()) else {
-          let types = ParameterType.allCases.map(\.rawValue).joined(separator: ", ")
-          throw value.error("must be one of \(types)")
-        }
-        self.type = type
-      case "default": defaultPlace = value
-      case "description": description = try value.text()
-      default: throw value.error("is unknown: a parameter has type, default and description")
-      }
-    }
-    defaultValue = try defaultPlace?.value(of: type)
   }
 }

@@ -15,6 +15,8 @@ package struct ServerConfiguration: Sendable {
   package var allowsAdHocQueries: Bool?
   /// What clients may ask by name.
   package var queries = PublishedQueries()
+  /// What clients may write by name.
+  package var statements = PublishedStatements()
   /// What the clients of each role may do; none: all that the other settings let everybody.
   package var roles: [String: Role] = [:]
   /// Origins of other hosts whose pages may connect, such as "https://example.org".
@@ -71,7 +73,10 @@ package struct ServerConfiguration: Sendable {
   package var allowsQueries: Bool { allowsAdHocQueries ?? isLoopback }
 
   /// Whether somebody may write.
-  var needsWriter: Bool { roles.isEmpty ? allowsWrites : roles.values.contains(where: \.allowsOwnStatements) }
+  var needsWriter: Bool {
+    let isPublished = !statements.list.isEmpty
+    return isPublished || (roles.isEmpty ? allowsWrites : roles.values.contains(where: \.allowsOwnStatements))
+  }
 
   /// Whether only this machine can reach it.
   package var isLoopback: Bool { host.hasPrefix("127.") || host == "::1" || host == "localhost" }

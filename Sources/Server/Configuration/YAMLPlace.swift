@@ -72,6 +72,12 @@ struct YAMLPlace {
     return texts
   }
 
+  /// One text, or a list of them.
+  func textOrTexts() throws(ServerError) -> [String] {
+    if case .sequence = node { return try texts() }
+    return [try text()]
+  }
+
   /// - Throws: what is no JSON.
   func json() throws(ServerError) -> JSONValue {
     guard let value = JSONValue(node) else { throw error("holds something that JSON has no word for") }

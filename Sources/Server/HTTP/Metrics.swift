@@ -63,7 +63,7 @@ extension FreshetServer {
       let committed = transactions.committed.load(ordering: .relaxed)
       let failed = transactions.failed.load(ordering: .relaxed)
       text.counter("freshet_transactions_committed_total", "Transactions of clients that were committed.", committed)
-      text.counter("freshet_transactions_failed_total", "Transactions of clients that were sockets.", failed)
+      text.counter("freshet_transactions_failed_total", "Transactions of clients that failed.", failed)
     }
     text.counters(
       "freshet_refused_total", "What was refused at the sockets, by why.", label: "reason",

@@ -12,7 +12,7 @@ struct RequestParameters {
 
   enum Source {
     case adHoc(Query)
-    case published(name: String, PublishedQuery.Arguments)
+    case published(name: String, PublishedArguments)
   }
 
   var source: Source

@@ -6,6 +6,7 @@ package enum Route: String, CaseIterable, Sendable {
   case getQueries = "GET /v1/queries"
   /// The braces stand for one part of a path.
   case getPublishedQuery = "GET /v1/queries/{name}"
+  case getStatements = "GET /v1/statements"
   case postTransaction = "POST /v1/transactions"
   case getExplanation = "GET /v1/explain"
   case getSchema = "GET /v1/schema"

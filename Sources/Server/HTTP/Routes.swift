@@ -36,6 +36,8 @@ extension FreshetServer {
     case .postSnapshot: try postSnapshot(exchange)
     case .getSubscription: try getSubscription(exchange)
     case .getQueries: exchange.answer(.json(configuration.queries.listing(for: permissions(of: exchange.identity))))
+    case .getStatements:
+      exchange.answer(.json(configuration.statements.listing(for: permissions(of: exchange.identity))))
     case .getPublishedQuery: try getSnapshot(exchange, .published(name))
     case .postTransaction: try postTransaction(exchange)
     case .getExplanation: try getExplanation(exchange)
@@ -49,13 +51,20 @@ extension FreshetServer {
   }
 
   func postTransaction(_ exchange: HTTPExchange) throws(FreshetError) {
-    try permissions(of: exchange.identity).checkOwnStatements()
-    guard let transactions else { throw FreshetError(.notAllowed, "writing is not allowed on this server") }
-    let statements = try SQLStatement.list(json: try JSONValue(body: exchange.request.body)["statements"])
-    transactions.transact(statements, seenBy: pool) { result in
+    let transaction = try permissions(of: exchange.identity).transaction(configuration.statements) {
+      () throws(FreshetError) in
+      guard case .object(let members) = try JSONValue(body: exchange.request.body) else {
+        throw FreshetError(.badMessage, "the body must be a JSON object")
+      }
+      return try TransactionSource(members)
+    }
+    guard let transactions else { return }
+    transactions.transact(transaction, seenBy: pool) { result in
       switch result {
-      case .success(let (changes, commit)):
-        exchange.answer(.json(Array("{\"changes\":\(changes),\"commit\":\(commit)}".utf8)))
+      case .success(let (results, commit)):
+        var writer = JSONWriter()
+        writer.object { $0.committed(results, commit) }
+        exchange.answer(.json(writer.bytes))
       case .failure(let error): exchange.answer(.problem(error))
       }
     }

@@ -93,7 +93,7 @@ extension FreshetServer {
       guard let (key, follower) = sessions.find(key.id, of: key.channel) else { return refuse(key) }
       sessions.remove(key.number, of: key.channel)
       follower.post(.unsubscribe(key))
-    case .transact(let statements): transact(statements, key)
+    case .transact(let source): transact(source, key)
     // From the service thread itself: how long a follower's tick takes is not what is measured.
     case .ping: output.answer(.pong, to: key)
     }
@@ -155,16 +155,19 @@ extension FreshetServer {
     }
   }
 
-  private func transact(_ statements: [SQLStatement], _ key: SubscriptionKey) {
+  private func transact(_ source: TransactionSource, _ key: SubscriptionKey) {
+    let transaction: Transaction
     do throws(FreshetError) {
-      try permissions(of: sessions.identity(of: key.channel)).checkOwnStatements()
+      transaction = try permissions(of: sessions.identity(of: key.channel)).transaction(configuration.statements) {
+        source
+      }
     } catch { return output.answer(.error(error, isFatal: false), to: key) }
     guard let transactions else { return }
     let ticket = ticket(key)
-    transactions.transact(statements, seenBy: pool) { [output] result in
+    transactions.transact(transaction, seenBy: pool) { [output] result in
       defer { withExtendedLifetime(ticket) {} }
       switch result {
-      case .success(let (changes, commit)): output.answer(.committed(changes: changes, commit: commit), to: key)
+      case .success(let (results, commit)): output.answer(.committed(results, commit: commit), to: key)
       case .failure(let error): output.answer(.error(error, isFatal: false), to: key)
       }
     }

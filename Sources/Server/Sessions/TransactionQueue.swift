@@ -93,19 +93,18 @@ final class TransactionQueue: @unchecked Sendable {
   /// - Parameter pool: whose followers number the state that it leads to.
   /// - Parameter reply: called once, on the queue's or a follower's thread.
   func transact(
-    _ statements: [SQLStatement], seenBy pool: ControllerPool,
-    reply: @escaping @Sendable (Result<(changes: Int, commit: Int64), FreshetError>) -> Void
+    _ transaction: Transaction, seenBy pool: ControllerPool,
+    reply: @escaping @Sendable (Result<(results: [StatementResult], commit: Int64), FreshetError>) -> Void
   ) {
     open.enter()
     queue.async { [self] in
-      let writes = statements.map { (sql: $0.sql, parameters: $0.parameters) }
       do throws(FreshetError) {
-        let changes = try begin().transact(writes)
+        let results = try begin().transact(transaction)
         committed.add(1, ordering: .relaxed)
         pool.post(.databaseChanged)
         pool.first.post(
           .commit { [open] commit in
-            reply(.success((changes, commit)))
+            reply(.success((results, commit)))
             open.leave()
           })
       } catch {

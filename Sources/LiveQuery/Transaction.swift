@@ -1,0 +1,41 @@
+/// What a client asks to be written: all of it, or nothing.
+package struct Transaction: Sendable {
+  package struct Statement: Sendable {
+    package var sql: String
+    package var parameters: Query.Parameters
+    /// How many rows it has to change; nil: any number.
+    package var expectedChanges: Int?
+
+    package init(sql: String, parameters: Query.Parameters, expectedChanges: Int? = nil) {
+      self.sql = sql
+      self.parameters = parameters
+      self.expectedChanges = expectedChanges
+    }
+  }
+
+  package var statements: [Statement]
+  /// Values of the parameters that stand for claims, by their names.
+  package var claims: [String: SQLValue]
+  /// Whether parameters need not be used: those of published statements are for all of them.
+  package var isPublished = false
+
+  package init(_ statements: [Statement], claims: [String: SQLValue] = [:]) {
+    self.statements = statements
+    self.claims = claims
+  }
+}
+
+/// What one statement did.
+package struct StatementResult: Sendable {
+  package var changes: Int
+  /// Of the row that it inserted last; nil when it inserted none.
+  package var lastInsertRowid: Int64?
+  /// Empty for a statement that gives no rows.
+  package var columns: [String] = []
+  package var rows: [[SQLValue]] = []
+
+  package init(changes: Int, lastInsertRowid: Int64?) {
+    self.changes = changes
+    self.lastInsertRowid = lastInsertRowid
+  }
+}

@@ -1,0 +1,116 @@
+import LiveQuery
+import Wire
+
+// What a configuration file publishes.
+extension PublishedQuery {
+  init(_ name: String, _ place: YAMLPlace) throws(ServerError) {
+    try place.checkPublishedName(name)
+    self.init(name: name, description: nil, query: Query(from: ""), parameters: [])
+    var parameterPlaces: [(name: String, value: YAMLPlace)] = []
+    var hasQuery = false
+    for (name, value) in try place.members() {
+      switch name {
+      case "description": description = try value.text()
+      case "query":
+        query = try PublishedQuery.query(value)
+        hasQuery = true
+      case "parameters": parameterPlaces = try value.members()
+      case "unfiltered": isUnfiltered = try value.boolean()
+      default: throw value.error("is unknown: a published query has description, query, parameters and unfiltered")
+      }
+    }
+    guard hasQuery else { throw place.error("has no query") }
+    parameters = try PublishedParameter.list(parameterPlaces)
+  }
+
+  private static let members: Set<String> = [
+    "from", "select", "where", "groupBy", "having", "sectionBy", "orderBy", "limit", "key", "alongside", "refreshEvery",
+  ]
+
+  /// A member that a client's query may have in vain is a mistake in an operator's.
+  private static func query(_ place: YAMLPlace) throws(ServerError) -> Query {
+    for (name, value) in try place.members() where !members.contains(name) {
+      throw value.error(name == "params" ? "is not for published queries: declare parameters" : "is no part of a query")
+    }
+    let json = try place.json()
+    do throws(FreshetError) { return try Query(json: json) } catch {
+      throw place.error("is no query: \(error.message)")
+    }
+  }
+}
+
+extension PublishedStatement {
+  init(_ name: String, _ place: YAMLPlace) throws(ServerError) {
+    try place.checkPublishedName(name)
+    self.init(name: name, description: nil, statements: [], parameters: [])
+    var expectedChanges: Int?
+    for (name, value) in try place.members() {
+      switch name {
+      case "description": description = try value.text()
+      case "sql":
+        for text in try value.textOrTexts() { statements.append(.init(sql: text, parameters: .none)) }
+      case "parameters": parameters = try PublishedParameter.list(try value.members())
+      case "expect": expectedChanges = try PublishedStatement.expectedChanges(value)
+      default: throw value.error("is unknown: a published statement has description, sql, parameters and expect")
+      }
+    }
+    if statements.isEmpty { throw place.error("has no sql") }
+    // Of several, the last is the one that what came before leads to.
+    statements[statements.count - 1].expectedChanges = expectedChanges
+  }
+
+  private static func expectedChanges(_ place: YAMLPlace) throws(ServerError) -> Int? {
+    var changes: Int?
+    for (name, value) in try place.members() {
+      guard name == "changes" else { throw value.error("is unknown: what is expected is a number of changes") }
+      guard let number = Int(try value.text()), number >= 0 else { throw value.error("must be a number of rows") }
+      changes = number
+    }
+    return changes
+  }
+}
+
+extension PublishedParameter {
+  fileprivate static func list(
+    _ places: [(name: String, value: YAMLPlace)]
+  ) throws(ServerError) -> [PublishedParameter] {
+    var list: [PublishedParameter] = []
+    for (name, value) in places {
+      if Query.Access.isClaim(name) { throw value.error("is named as a claim: those have their values from the token") }
+      list.append(try PublishedParameter(name, value))
+    }
+    return list.sorted { $0.name < $1.name }
+  }
+
+  private init(_ name: String, _ place: YAMLPlace) throws(ServerError) {
+    self.init(name: name, type: .any)
+    var defaultPlace: YAMLPlace?
+    for (name, value) in try place.members() {
+      switch name {
+      case "type":
+        guard let type = ParameterType(rawValue: try value.text()) else {
+          let types = ParameterType.allCases.map(\.rawValue).joined(separator: ", ")
+          throw value.error("must be one of \(types)")
+        }
+        self.type = type
+      case "default": defaultPlace = value
+      case "description": description = try value.text()
+      default: throw value.error("is unknown: a parameter has type, default and description")
+      }
+    }
+    defaultValue = try defaultPlace?.value(of: type)
+  }
+}
+
+extension YAMLPlace {
+  /// - Throws: when it is no name to ask for in a URL.
+  fileprivate func checkPublishedName(_ name: String) throws(ServerError) {
+    let isGood =
+      (1...64).contains(name.utf8.count)
+      && name.utf8.allSatisfy { byte in
+        let character = Character(Unicode.Scalar(byte))
+        return character.isASCII && (character.isLetter || character.isNumber || "_-.".contains(character))
+      }
+    if !isGood { throw error("must be named with 1 to 64 letters, digits, _, - and .") }
+  }
+}

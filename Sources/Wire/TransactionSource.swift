@@ -1,0 +1,34 @@
+package import LiveQuery
+
+/// What a client asks to be written: its own statements, or what the operator has published under a name.
+package enum TransactionSource: Sendable {
+  case own([Transaction.Statement])
+  case published(name: String, parameters: Query.Parameters)
+
+  /// - Parameter members: of the message, or of the body of a request.
+  /// - Throws: `bad_message`.
+  package init(_ members: [String: JSONValue]) throws(FreshetError) {
+    let reader = MemberReader(members: members, prefix: "")
+    if let name = try reader.string("name") {
+      if members["statements"] != nil { throw .badMessage("a transaction has statements or a name, not both") }
+      self = .published(name: name, parameters: try .init(json: members["params"]))
+    } else {
+      self = .own(try TransactionSource.statements(json: members["statements"]))
+    }
+  }
+
+  private static func statements(json: JSONValue?) throws(FreshetError) -> [Transaction.Statement] {
+    guard case .array(let values)? = json, !values.isEmpty else {
+      throw .badMessage("statements must be a list of {\"sql\", \"params\"}, not empty")
+    }
+    var list: [Transaction.Statement] = []
+    for (index, value) in values.enumerated() {
+      guard case .object(let members) = value else {
+        throw .badMessage("statements[\(index)] must be an object, not \(value.kind)")
+      }
+      let reader = MemberReader(members: members, prefix: "statements[\(index)].")
+      list.append(.init(sql: try reader.required("sql"), parameters: try .init(json: members["params"])))
+    }
+    return list
+  }
+}
