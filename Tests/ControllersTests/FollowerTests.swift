@@ -88,8 +88,8 @@ import Testing
   @Test(arguments: [
     ("ALTER TABLE t ADD COLUMN b DEFAULT 7", "1,'x',7", ["snapshot 1", "snapshot 1"]),
     ("ALTER TABLE t RENAME COLUMN a TO b", "1,'x'", ["snapshot 1", "snapshot 1"]),
-    ("ALTER TABLE t RENAME TO u", "no_such_table", ["snapshot 1", "fatal schema_changed"]),
-    ("DROP TABLE t", "no_such_table", ["snapshot 1", "fatal schema_changed"]),
+    ("ALTER TABLE t RENAME TO u", "no_such_table", ["snapshot 1", "error schema_changed"]),
+    ("DROP TABLE t", "no_such_table", ["snapshot 1", "error schema_changed"]),
     (
       "BEGIN; DROP TABLE t; CREATE TABLE t(id INTEGER PRIMARY KEY, a); INSERT INTO t VALUES (1, 'y'); COMMIT",
       "1,'y'", ["snapshot 1", "patch -0 +0 >0 *1"]

@@ -23,10 +23,11 @@ import Testing
   }
 
   private let fixture: FollowerFixture
+  private let clock = ManualClock()
 
   /// Readers do nothing until they are told to: what is done before, the follower does.
   init() throws {
-    fixture = try FollowerFixture(Self.schema, clock: ManualClock(), readers: 0)
+    fixture = try FollowerFixture(Self.schema, clock: clock, readers: 0)
     fixture.subscribe(other, Query(from: "u"))
     for (number, query) in queries.enumerated() { fixture.subscribe(key(number), query) }
     fixture.runReaders()
@@ -108,8 +109,43 @@ import Testing
     fixture.settle()
     let late = fixture.wait(queries[1], unless: nil, for: .zero)
     fixture.runReaders()
-    #expect(fixture.recorder.deliveries(key(1)).last == "fatal schema_changed")
+    #expect(fixture.recorder.deliveries(key(1)).last == "error schema_changed")
     #expect(late.resultSoFar == "no_such_table")
+  }
+
+  @Test func `A list waits for the end of a migration in several steps`() throws {
+    let waiting = key(1)
+    try fixture.writer.run("ALTER TABLE t RENAME TO old; CREATE TABLE unrelated(a)")
+    fixture.settle()
+    fixture.runReaders()
+    #expect(fixture.recorder.deliveries(waiting) == ["snapshot 2", "error schema_changed"])
+    // Not told again while it is as before; what is asked meanwhile is answered with what is wrong.
+    try fixture.writer.run("INSERT INTO old VALUES (3, 'z'); CREATE TABLE more(a)")
+    fixture.settle()
+    fixture.runReaders()
+    fixture.follower.post(.request(waiting, .fetch(Window(offset: 0, limit: 1))))
+    let late = fixture.wait(queries[1], unless: nil, for: .zero)
+    fixture.settle()
+    fixture.runReaders()
+    #expect(late.resultSoFar == "no_such_table")
+    #expect(fixture.recorder.deliveries(waiting) == ["snapshot 2", "error schema_changed", "error no_such_table"])
+    try fixture.writer.run("ALTER TABLE old RENAME TO t")
+    fixture.settle()
+    fixture.runReaders()
+    #expect(fixture.recorder.deliveries(waiting).last == "snapshot 3")
+    try fixture.writer.run("UPDATE t SET a = 'new' WHERE id = 1")
+    fixture.settle()
+    #expect(fixture.recorder.deliveries(waiting).last == "patch -0 +0 >0 *1")
+  }
+
+  @Test func `A list that waits for a schema is let go when nobody subscribes to it`() throws {
+    try fixture.writer.run("DROP TABLE t")
+    fixture.settle()
+    fixture.runReaders()
+    for number in queries.indices { fixture.follower.post(.sessionClosed(key(number).session)) }
+    fixture.settle()
+    clock.advance(by: .seconds(61))
+    fixture.settle()
     #expect(fixture.statistics.controllers == 1)
   }
 }

@@ -2,6 +2,7 @@ import ChangeCapture
 import LiveQuery
 import QueryCompiler
 import Store
+import Wire
 
 // Changes of the schema. Lists whose own tables stay as they were go on. The others are compiled anew by readers, once for each
 // shape, and then run again; until then they show what they have.
@@ -91,24 +92,32 @@ extension Follower {
       forget(outdated, first.query.withoutValues)
     } catch  where !error.isFinal {
       for query in queries { fail(query, error, query.shownCommit ?? commit) }
+    } catch  where error.code == .schemaChanged {
+      for query in queries { end(query, error) }
     } catch {
-      for query in queries { endWithSchema(query, error) }
+      for query in queries { awaitSchema(query, error) }
     }
   }
 
   private func adopt(_ shape: QueryShape, _ query: FetchedResultsController) {
-    let hasSameColumns = query.adopt(shape, readerSettings)
+    let hasSameColumns = query.adopt(shape, readerSettings) && !query.awaitsSchema
+    query.awaitsSchema = false
     query.phase = .stale(commit: query.shownCommit ?? commit, due: .distantPast)
     if !hasSameColumns { for subscription in query.subscriptions.values { startOver(subscription) } }
     run(query)
   }
 
-  /// There is no such query in the new schema.
-  private func endWithSchema(_ query: FetchedResultsController, _ error: FreshetError) {
-    let blocked = query.blocked
-    query.blocked = []
-    end(query, FreshetError(.schemaChanged, "the schema has changed: \(error.message)"))
-    // What was asked since then is of the new one.
-    for (command, _) in blocked { perform(command) }
+  /// There is no such query in the new schema: its lists stay what they are until it compiles again, as after the last of
+  /// several steps of a migration.
+  private func awaitSchema(_ query: FetchedResultsController, _ error: FreshetError) {
+    let changed = FreshetError(.schemaChanged, "the schema has changed: \(error.message)")
+    for waiter in query.waiters { waiter.request.reply(.failure(changed)) }
+    query.waiters = []
+    rejectBlocked(query, error)
+    if !query.awaitsSchema {
+      query.awaitsSchema = true
+      for subscription in query.subscriptions.values { output.send(.error(changed, isFatal: false), to: subscription) }
+    }
+    noteIdle(query)
   }
 }

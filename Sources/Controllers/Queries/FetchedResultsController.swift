@@ -43,6 +43,8 @@ final class FetchedResultsController {
   var failedJoins = 0
   /// When it has to be run again whatever happens; `distantFuture` for never.
   var refreshDue = Instant.distantFuture
+  /// Whether it does not compile at the moment, which subscribers have been told.
+  var awaitsSchema = false
   /// Whether subscribers have been told that it cannot be read at the moment.
   @exclusivity(unchecked) var hasFailed = false
   private(set) var lastRun = (end: Instant.distantPast, duration: Nanoseconds.zero)
