@@ -1,0 +1,26 @@
+import LiveQuery
+
+/// Who a client is: what its token says.
+struct Identity: Sendable, Hashable {
+  /// The claim `sub`.
+  var subject: String?
+  /// Whether there is a role of the name is decided elsewhere.
+  var role: String
+  /// Every claim of the token by its name, as a value for SQLite.
+  var claims: [String: SQLValue]
+  /// Seconds since 1970; nil for a token that never expires.
+  var expires: Int64?
+
+  /// Who has no token.
+  static let anonymous = Identity(subject: nil, role: anonymousRole, claims: [:], expires: nil)
+  static let anonymousRole = "anonymous"
+
+  /// What tells two tokens of one person apart, and says nothing about the person.
+  private static let claimsOfTheToken: Set<String> = ["iat", "exp", "nbf", "jti"]
+
+  /// Whether rows that were chosen for one may be shown to the other: all but the token's own dates and number is the same.
+  func sees(theSameAs other: Identity) -> Bool {
+    let lasting = { (identity: Identity) in identity.claims.filter { !Self.claimsOfTheToken.contains($0.key) } }
+    return subject == other.subject && role == other.role && lasting(self) == lasting(other)
+  }
+}
