@@ -28,6 +28,7 @@ func tests(of name: String, _ more: [Target.Dependency] = []) -> Target {
 let grdb: Target.Dependency = .product(name: "GRDB", package: "GRDB.swift")
 let sqlite: Target.Dependency = .product(name: "GRDBSQLite", package: "GRDB.swift")
 let yams: Target.Dependency = .product(name: "Yams", package: "Yams")
+let jwt: Target.Dependency = .product(name: "JWTKit", package: "jwt-kit")
 let logging: Target.Dependency = .product(name: "Logging", package: "swift-log")
 
 let package = Package(
@@ -39,6 +40,7 @@ let package = Package(
     .package(url: "https://github.com/apple/swift-argument-parser", from: "1.5.0"),
     .package(url: "https://github.com/apple/swift-log", from: "1.6.0"),
     .package(url: "https://github.com/jpsim/Yams", from: "6.0.0"),
+    .package(url: "https://github.com/vapor/jwt-kit", from: "5.7.0"),
   ],
   targets: [
     // C: sockets, compression.
@@ -77,7 +79,9 @@ let package = Package(
     module("Demo", ["FileMaking", grdb]),
     .target(
       name: "Server",
-      dependencies: ["ChangeCapture", "Controllers", "CZlib", "Gateway", "LiveQuery", "Store", "Wire", logging, yams],
+      dependencies: [
+        "ChangeCapture", "Controllers", "CZlib", "Gateway", "LiveQuery", "Store", "Wire", jwt, logging, yams,
+      ],
       resources: [.embedInCode("Resources")], swiftSettings: swiftSettings),
 
     .executableTarget(
@@ -97,7 +101,8 @@ let package = Package(
 
     // A client as the protocol describes it, against which everything that makes patches is tested.
     .target(
-      name: "TestSupport", dependencies: ["LiveQuery", "Wire"], path: "Tests/TestSupport", swiftSettings: swiftSettings),
+      name: "TestSupport", dependencies: ["LiveQuery", "Store", "Wire"], path: "Tests/TestSupport",
+      swiftSettings: swiftSettings),
     // SQLite's file system with reads that fail on demand.
     .target(name: "CFaultyFiles", dependencies: [sqlite], path: "Tests/CFaultyFiles", cSettings: cSettings),
     tests(of: "RankedCollections", ["TestSupport"]),
@@ -117,7 +122,8 @@ let package = Package(
     tests(of: "Import", ["TestSupport", grdb]),
     tests(of: "Demo", ["FileMaking", "TestSupport", grdb]),
     tests(
-      of: "Server", ["CFaultyFiles", "Controllers", "Demo", "LiveQuery", "Store", "TestSupport", "Wire", grdb, logging]),
+      of: "Server",
+      ["CFaultyFiles", "Controllers", "Demo", "LiveQuery", "Store", "TestSupport", "Wire", grdb, jwt, logging]),
   ],
   swiftLanguageModes: [.v6]
 )

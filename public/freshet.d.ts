@@ -46,8 +46,8 @@ export type Statement = Fragment | { sql: Fragment; params?: Record<string, any>
 
 export interface ClientOptions {
   /**
-   * Sent as the query parameter `access_token` (a browser's WebSocket sends no headers of one's own) for whatever checks
-   * it in front of the server. A function is asked before every attempt to connect.
+   * Says who the client is: sent in the message `authenticate`, first thing on every connection. A function is asked before every
+   * attempt to connect, and again before the token expires. One that is refused is an event `error` of the client.
    */
   token?: string | (() => string | Promise<string>);
   /** Instead of the global one: where there is none, and in tests. */

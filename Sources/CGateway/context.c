@@ -151,6 +151,7 @@ static void fire_watch(lws_sorted_usec_list_t *timer) {
     if (exchange) exchange_watch(exchange, now);
   }
   connections_watch(self, now);
+  self->configuration.callbacks.ticked(self->context);
   lws_sul_schedule(self->lws, 0, &self->watch_timer, fire_watch, WATCH_INTERVAL_US);
 }
 

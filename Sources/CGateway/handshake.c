@@ -30,7 +30,10 @@ static int refuse_with_verdict(struct connection *connection, gateway_verdict st
                      : status == 429 ? "limit_exceeded"
                      : status == 503 ? "overloaded"
                                      : "bad_message";
-  return refuse(connection, status, title, code, "the handshake was refused", NULL);
+  const char *headers = status == 401   ? "WWW-Authenticate: Bearer error=\"invalid_token\"\n"
+                        : status == 503 ? "Retry-After: 1\n"
+                                        : NULL;
+  return refuse(connection, status, title, code, "the handshake was refused", headers);
 }
 
 /* What RFC 6455 wants of a handshake, and libwebsockets would answer by hanging up. NULL when all is there. */

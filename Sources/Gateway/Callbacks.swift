@@ -52,6 +52,10 @@ let callbacks = gateway_callbacks(
     let context = CallbackContext.from(context)
     context.delegate.gateway(context.gateway, abandoned: RequestID(rawValue: id))
   },
+  ticked: { context in
+    let context = CallbackContext.from(context)
+    context.delegate.gatewayTicked(context.gateway)
+  },
   logged: { context, level, line in
     let context = CallbackContext.from(context)
     let level = GatewayLogLevel(rawValue: level) ?? .error

@@ -113,7 +113,7 @@ package final class Gateway: @unchecked Sendable {
   }
 
   /// Answers an HTTP request with a stream: frames follow, until `close` or until the client leaves. The answer begins with the
-  /// first frame, at the latest after a second. To be called by the delegate's method for requests only.
+  /// first frame, at the latest after a second. To be called by the delegate's methods only.
   ///
   /// - Returns: nil when the answer is whole already: to a HEAD request it has no body.
   package func openStream(to request: RequestID, headers: [(name: String, value: String)]) -> ChannelID? {

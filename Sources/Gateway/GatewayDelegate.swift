@@ -29,7 +29,14 @@ package protocol GatewayDelegate: AnyObject, Sendable {
   /// The client of a request left before its answer began. Nothing follows for it.
   func gateway(_ gateway: Gateway, abandoned request: RequestID)
 
+  /// Twice a second.
+  func gatewayTicked(_ gateway: Gateway)
+
   func gateway(_ gateway: Gateway, logged line: String, level: GatewayLogLevel)
+}
+
+extension GatewayDelegate {
+  package func gatewayTicked(_ gateway: Gateway) {}
 }
 
 /// How bad it is what a gateway logs.

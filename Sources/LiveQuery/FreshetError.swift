@@ -12,6 +12,7 @@ package struct ErrorCode: RawRepresentable, Hashable, Sendable {
   package static let noSuchColumn = ErrorCode(rawValue: "no_such_column")
   package static let duplicateKey = ErrorCode(rawValue: "duplicate_key")
   package static let notAllowed = ErrorCode(rawValue: "not_allowed")
+  package static let unauthenticated = ErrorCode(rawValue: "unauthenticated")
   package static let tooLarge = ErrorCode(rawValue: "too_large")
   package static let limitExceeded = ErrorCode(rawValue: "limit_exceeded")
   package static let timeout = ErrorCode(rawValue: "timeout")

@@ -19,6 +19,9 @@ package final class FreshetServer: Sendable {
   /// Nil when clients may not write.
   let transactions: TransactionQueue?
   let greeting: Greeting
+  /// Nil when everybody is anonymous.
+  let authenticator: Authenticator?
+  let serviceWork = ServiceWork()
   let isReady = Atomic<Bool>(true)
   /// Seconds since 1970.
   let startTime = Date().timeIntervalSince1970
@@ -31,6 +34,9 @@ package final class FreshetServer: Sendable {
     self.configuration = configuration
     self.logger = logger
     greeting = Greeting(configuration)
+    authenticator = configuration.authentication.map {
+      Authenticator($0, date: configuration.wallClock, clock: configuration.clock, logger: logger)
+    }
     do throws(GatewayError) {
       gateway = try Gateway(configuration: FreshetServer.gatewayConfiguration(configuration))
     } catch { throw ServerError(error.message) }

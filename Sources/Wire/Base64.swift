@@ -22,6 +22,22 @@ package enum Base64 {
     }
   }
 
+  /// RFC 4648's base64url as JSON Web Tokens have it, without padding. Nil when the text is none.
+  package static func decodeURL(_ text: Substring) -> [UInt8]? {
+    var digits: [UInt8] = []
+    for digit in text.utf8 {
+      switch digit {
+      case UInt8(ascii: "-"): digits.append(UInt8(ascii: "+"))
+      case UInt8(ascii: "_"): digits.append(UInt8(ascii: "/"))
+      case UInt8(ascii: "+"), UInt8(ascii: "/"), UInt8(ascii: "="): return nil
+      default: digits.append(digit)
+      }
+    }
+    if digits.count % 4 == 1 { return nil }
+    while digits.count % 4 != 0 { digits.append(UInt8(ascii: "=")) }
+    return decode(String(decoding: digits, as: UTF8.self))
+  }
+
   /// Nil when the text is no base64.
   package static func decode(_ text: String) -> [UInt8]? {
     var digits = Array(text.utf8)

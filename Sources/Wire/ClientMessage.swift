@@ -13,6 +13,8 @@ package enum ClientMessage: Sendable {
   case transact(TransactionSource)
   /// Concerns no subscription: its id is its own.
   case ping
+  /// Likewise.
+  case authenticate(AccessToken)
 
   package struct Subscribe: Sendable {
     package var query: QuerySource
@@ -76,6 +78,7 @@ extension ClientMessage {
     case "unsubscribe": self = .unsubscribe
     case "transact": self = .transact(try TransactionSource(reader.members))
     case "ping": self = .ping
+    case "authenticate": self = .authenticate(AccessToken(try reader.required("token")))
     default: throw FreshetError(.unknownType, "there is no message of the type \"\(type.prefix(64))\"")
     }
   }

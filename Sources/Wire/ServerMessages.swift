@@ -13,6 +13,10 @@ package enum ServerMessage {
   case committed([StatementResult], commit: Int64)
   /// The answer to `ping`.
   case pong
+  /// The answer to `authenticate`.
+  ///
+  /// - Parameter expires: in seconds since 1970; nil for never.
+  case authenticated(role: String, expires: Int64?)
   case error(FreshetError, isFatal: Bool)
 }
 
@@ -51,6 +55,7 @@ extension ServerMessage {
     case .located: "located"
     case .committed: "committed"
     case .pong: "pong"
+    case .authenticated: "authenticated"
     case .error: "error"
     }
   }
@@ -90,6 +95,10 @@ extension ServerMessage {
     case .unsubscribed, .pong: break
     case .located(let key, let place): writer.located(key, place)
     case .committed(let results, let commit): writer.committed(results, commit)
+    case .authenticated(let role, let expires):
+      writer.member("role", role)
+      writer.name("expires")
+      if let expires { writer.integer(expires) } else { writer.null() }
     case .error(let error, let isFatal): writer.members(of: error, isFatal: isFatal)
     }
   }

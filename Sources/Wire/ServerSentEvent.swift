@@ -3,7 +3,7 @@ package import LiveQuery
 // Server-sent events: protocol 4, `/v1/subscriptions`.
 extension ServerMessage {
   /// Writes the message as an event, whose data is JSON and so holds no line ends.
-  package func writeEvent(to writer: inout JSONWriter, id: String, _ shape: Shape, members: [UInt8]? = nil) {
+  package func writeEvent(to writer: inout JSONWriter, id: String?, _ shape: Shape, members: [UInt8]? = nil) {
     writer.append("event: ")
     writer.append(eventType)
     if let resumeFrom {
@@ -20,7 +20,7 @@ extension ServerMessage {
   private var eventType: StaticString {
     switch self {
     case .snapshot, .rows, .patch, .error: type
-    case .located, .unsubscribed, .committed, .pong: "message"
+    case .located, .unsubscribed, .committed, .pong, .authenticated: "message"
     }
   }
 

@@ -183,6 +183,7 @@ struct ServeOptions: ParsableArguments {
     for limit in LimitSetting.allCases {
       if let value = try settings.limit(limit) { configuration.set(limit, to: value) }
     }
+    configuration.authentication = file.authentication
     configuration.queries = PublishedQueries(file.queries)
     configuration.statements = PublishedStatements(file.statements)
     configuration.roles = file.roles

@@ -2,6 +2,7 @@ import ArgumentParser
 import LiveClient
 import LiveQuery
 import TerminalWatch
+import Wire
 
 struct Watch: ParsableCommand {
   static let configuration = CommandConfiguration(
@@ -33,6 +34,12 @@ struct Watch: ParsableCommand {
 
   @OptionGroup(title: "Query") var parts: QueryParts
 
+  @Option(
+    help: ArgumentHelp(
+      "A JSON Web Token that says who is watching; other users of the machine can see it here, but not in FRESHET_TOKEN.",
+      valueName: "token"))
+  var token: String?
+
   @Flag(help: "Print the server's messages as they come, one a line.")
   var json = false
 
@@ -59,11 +66,13 @@ struct Watch: ParsableCommand {
     case (nil, nil) where !isScreen: window = nil
     default: window = Window(offset: offset ?? 0, limit: limit ?? (isScreen ? WatchDisplay.screenRows : 100))
     }
-    let session = WatchSession(address: url, query: try watchedQuery().json(), window: window)
+    let session = WatchSession(address: url, query: try watchedQuery().json(), window: window, token: accessToken)
     let display: WatchDisplay = json ? .messages : isScreen ? .screen : .lines
     let loop = WatchLoop(try endpoint(), session, isOnce: once, display: display)
     do { try loop.run() } catch { throw CommandFailure("\(error)") }
   }
+
+  private var accessToken: AccessToken? { (token ?? Settings().text("FRESHET_TOKEN")).map { AccessToken($0) } }
 
   private func endpoint() throws -> Endpoint {
     do { return try Endpoint(url: url) } catch { throw ValidationError("\(error).") }

@@ -81,6 +81,22 @@ import Wire
     #expect(first <= 500, "from the beginning, once it went well")
   }
 
+  @Test mutating func `A token goes first, on every connection, and one that is refused is the end`() throws {
+    var session = WatchSession(
+      address: "here", query: .object(["from": .string("t")]), window: nil, token: AccessToken("abc"))
+    for _ in 0..<2 {
+      let messages = try sent(session.opened())
+      #expect(messages.map { $0["type"] } == [.string("authenticate"), .string("subscribe")])
+      #expect(messages[0]["token"] == .string("abc"))
+      let authenticated = #"{"type":"authenticated","id":"t","role":"clerk","expires":null}"#
+      #expect(session.received(bytes(authenticated)).isEmpty)
+      _ = session.closed(code: 1006, reason: "", using: &generator)
+      _ = session.retry()
+    }
+    let error = #"{"type":"error","id":"t","code":"unauthenticated","message":"no","retryable":false,"fatal":false}"#
+    #expect(session.received(bytes(error)) == [.fail("unauthenticated: no")])
+  }
+
   @Test mutating func `An unfinished snapshot is not resumed`() throws {
     var session = session()
     _ = session.opened()

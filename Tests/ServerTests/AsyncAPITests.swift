@@ -30,6 +30,7 @@ import Wire
     #expect(
       Set(types) == [
         "subscribe", "window", "fetch", "locate", "requery", "resync", "unsubscribe", "transact", "ping",
+        "authenticate",
       ])
     for type in types {
       let message = try document.required("components").required("messages").required(type)
@@ -82,6 +83,7 @@ import Wire
     try say(#"{"type":"subscribe","id":"e","query":{"from":"nosuch"}}"#, until: "error")
     try say(#"{"type":"nosuch"}"#, until: "error")
     try say(#"{"type":"ping","id":"é17"}"#, until: "pong")
+    try say(#"{"type":"authenticate","id":"t","token":""}"#, until: "authenticated")
     return messages
   }
 

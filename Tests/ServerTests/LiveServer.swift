@@ -64,8 +64,8 @@ final class LiveServer {
     guard rename(path, self.path) == 0 else { throw RawSocket.Failure(description: "cannot move \(path)") }
   }
 
-  func connect(receiveBuffer: Int32? = nil) throws -> LiveClient {
-    try LiveClient(port: server.port, receiveBuffer: receiveBuffer)
+  func connect(receiveBuffer: Int32? = nil, path: String = "/v1/live", headers: [String] = []) throws -> LiveClient {
+    try LiveClient(port: server.port, receiveBuffer: receiveBuffer, path: path, headers: headers)
   }
 
   /// One HTTP request on a connection of its own.
@@ -92,8 +92,8 @@ final class LiveClient {
   private(set) var ended: [String: String] = [:]
 
   /// - Parameter receiveBuffer: makes the kernel take little that the client does not read.
-  init(port: Int, receiveBuffer: Int32? = nil) throws {
-    socket = try RawWebSocket(port: port, receiveBuffer: receiveBuffer)
+  init(port: Int, receiveBuffer: Int32? = nil, path: String = "/v1/live", headers: [String] = []) throws {
+    socket = try RawWebSocket(port: port, path: path, headers: headers, receiveBuffer: receiveBuffer)
     let hello = try receive()
     guard hello["type"] == .string("hello") else { throw ClientModel.Violation(description: "no hello: \(hello)") }
   }

@@ -55,6 +55,24 @@ import Wire
     server.signal(SIGTERM)
   }
 
+  @Test func `A token comes as an option or in the environment`() async throws {
+    let folder = try ProgramFolder(Self.schema)
+    try TokenMaker.secret.write(toFile: folder.path + "/s", atomically: true, encoding: .utf8)
+    try "auth: {jwt: {algorithm: HS256, secretFile: s}}".write(
+      toFile: folder.path + "/f.yaml", atomically: true, encoding: .utf8)
+    let server = try Program(["serve", folder.database, "--port", "0", "--config", folder.path + "/f.yaml"])
+    let url = "http://127.0.0.1:\(try server.port())"
+    let token = try await TokenMaker.shared().token(#"{"role":"clerk"}"#)
+    let good = try Program.run("watch", url, "bank", "--once", "--json", "--token", token)
+    #expect(good.status == 0 && good.output.contains(#""role":"clerk""#))
+    let bad = try Program.run("watch", url, "bank", "--once", "--token", token + "A")
+    #expect(bad.status == 1 && bad.errors == "Error: unauthenticated: the token's signature is wrong\n")
+    setenv("FRESHET_TOKEN", token, 1)
+    defer { unsetenv("FRESHET_TOKEN") }
+    #expect(try Program.run("watch", url, "bank", "--once", "--json").output.contains(#""role":"clerk""#))
+    server.stop()
+  }
+
   @Test func `A server that comes back is followed on`() throws {
     let folder = try ProgramFolder(Self.schema)
     let (first, url) = try serve(folder)

@@ -5,6 +5,7 @@ import { Connection } from "./connection.js";
 import { FreshetError, FreshetErrorEvent } from "./errors.js";
 import { LiveList } from "./live-list.js";
 import { plainStatement } from "./sql.js";
+import { TokenKeeper } from "./token.js";
 
 /** @typedef {import("../freshet.js").Query} Query */
 /** @typedef {import("../freshet.js").ListOptions} ListOptions */
@@ -15,6 +16,8 @@ import { plainStatement } from "./sql.js";
 export class Client extends EventTarget {
   /** @type {Connection} */
   #connection;
+  /** @type {TokenKeeper | null} */
+  #keeper = null;
   /** @type {Map<string, Handlers>} */
   #lists = new Map();
   /** @type {Map<string, {resolve: (message: any) => void, reject: (error: FreshetError) => void}>} */
@@ -32,12 +35,15 @@ export class Client extends EventTarget {
     const address = liveAddress(url);
     this.url = address.href;
     if (!Socket) throw new TypeError("There is no WebSocket here: give one, connect(url, { WebSocket })");
+    if (token) this.#keeper = new TokenKeeper(token, (message) => this.#connection.send(message), (error) => this.#fail(error));
     this.#connection = new Connection(async () => {
-      const complete = new URL(address);
-      if (token) complete.searchParams.set("access_token", typeof token === "function" ? await token() : token);
-      return complete;
+      await this.#keeper?.prepare();
+      return address;
     }, {
-      opened: () => this.#lists.forEach((list) => list.opened()),
+      opened: () => {
+        this.#keeper?.opened();
+        this.#lists.forEach((list) => list.opened());
+      },
       received: (message) => this.#receive(message),
       changed: (retryIn) => this.#changed(retryIn),
     }, Socket);
@@ -101,6 +107,7 @@ export class Client extends EventTarget {
   #changed(retryIn) {
     this.retryAt = retryIn === undefined ? null : Date.now() + retryIn;
     if (this.status !== "live") {
+      this.#keeper?.lost();
       const message = "The connection broke before the answer came: it may have been done.";
       for (const { reject } of this.#requests.values()) reject(new FreshetError({ code: "disconnected", message }));
       this.#requests.clear();
@@ -113,6 +120,7 @@ export class Client extends EventTarget {
   #receive(message) {
     const list = this.#lists.get(message.id);
     if (list) return list.received(message);
+    if (this.#keeper?.received(message)) return undefined;
     if (message.type === "hello") {
       this.hello = message;
       return undefined;
@@ -122,8 +130,17 @@ export class Client extends EventTarget {
     if (message.type !== "error") return request?.resolve(message);
     const error = new FreshetError(/** @type {any} */ (message));
     if (request) request.reject(error);
-    else if (message.id === undefined) this.dispatchEvent(new FreshetErrorEvent(error));
+    else if (message.id === undefined) this.#fail(error);
     return undefined;
+  }
+
+  /**
+   * What went wrong for no list and no request.
+   *
+   * @param {FreshetError} error
+   */
+  #fail(error) {
+    this.dispatchEvent(new FreshetErrorEvent(error));
   }
 }
 

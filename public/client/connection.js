@@ -49,7 +49,7 @@ export class Connection {
   #stopListening = () => {};
 
   /**
-   * @param {() => Promise<URL>} address asked before every attempt: it may carry a token that expires
+   * @param {() => Promise<URL>} address asked before every attempt
    * @param {object} handlers
    * @param {() => void} handlers.opened
    * @param {(message: Record<string, any>) => void} handlers.received

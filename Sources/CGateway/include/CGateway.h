@@ -83,6 +83,8 @@ typedef struct gateway_callbacks {
    * The client of a request left before gateway_respond answered it; noticed within about half a second.
    */
   void (*abandoned)(void *_Nullable context, gateway_request_id request);
+  /* Twice a second, after everything was looked at: for what is due at some time and need not be exact. */
+  void (*ticked)(void *_Nullable context);
   /* A line that libwebsockets or the gateway logs; level: 0 error, 1 warning, 2 notice, 3 info. */
   void (*logged)(void *_Nullable context, int level, const char *line);
   /* Microseconds of a clock that never goes back, for deadlines and rates; NULL for the system's. */
@@ -211,7 +213,7 @@ void gateway_respond(gateway *gateway, gateway_request_id request, int status, c
  * Answers a request with a stream: status 200, `stream_headers` and `headers`, then frames, until gateway_close, or until the
  * client leaves (also one that reads nothing for read_timeout). The answer begins with the first frame, at the latest after a
  * second. The connection is closed after the stream. 0 when there is no stream: to a HEAD request the head is the whole answer.
- * Only in the callback `requested`.
+ * Only in a callback.
  */
 gateway_channel_id gateway_stream_open(gateway *gateway, gateway_request_id request, const char *headers);
 /*

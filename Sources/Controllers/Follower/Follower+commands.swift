@@ -14,6 +14,7 @@ extension Follower {
     case .subscribe(let command): subscribe(command)
     case .request(let key, let request, let ticket): perform(request, key, ticket)
     case .unsubscribe(let key): unsubscribe(key)
+    case .end(let key, let error): end(key, error)
     case .snapshot(let request): answer(request)
     case .drained, .databaseChanged: break
     case .abandon(let request, let query): abandon(request, of: query)
@@ -98,6 +99,15 @@ extension Follower {
     guard let subscription = sessions[key.session]?[key.number] else { return }
     remove(subscription)
     output.send(.unsubscribed, to: subscription)
+  }
+
+  private func end(_ key: SubscriptionKey, _ error: FreshetError) {
+    if let early = takeEarly(key) {
+      cancelIfUnwanted(early.query)
+      output.subscriptionEnded(key)
+      return output.send(.error(error, isFatal: true), shape: .arrays, to: key)
+    }
+    if let subscription = sessions[key.session]?[key.number] { end(subscription, error) }
   }
 
   func remove(_ subscription: Subscription) {

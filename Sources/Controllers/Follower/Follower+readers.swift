@@ -200,7 +200,7 @@ extension FollowerCommand {
   var requester: Requester {
     switch self {
     case .subscribe(let command): .session(command.key.session)
-    case .request(let key, _, _), .unsubscribe(let key), .resume(let key): .session(key.session)
+    case .request(let key, _, _), .unsubscribe(let key), .end(let key, _), .resume(let key): .session(key.session)
     case .snapshot(let request): request.requester
     default: .server
     }

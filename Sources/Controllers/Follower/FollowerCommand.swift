@@ -7,6 +7,8 @@ package enum FollowerCommand: Sendable {
   case subscribe(Subscribe)
   case request(SubscriptionKey, SubscriptionRequest, ticket: RequestTicket? = nil)
   case unsubscribe(SubscriptionKey)
+  /// Ends a subscription with an error: its client may not have it any more.
+  case end(SubscriptionKey, FreshetError)
   /// One snapshot for somebody who does not subscribe.
   case snapshot(SnapshotRequest)
   /// Sessions have taken everything that kept this follower waiting.

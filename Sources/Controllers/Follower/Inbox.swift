@@ -85,7 +85,7 @@ extension FollowerCommand {
   fileprivate var lane: UInt64? {
     switch self {
     case .subscribe(let command): command.key.session
-    case .request(let key, _, _), .unsubscribe(let key): key.session
+    case .request(let key, _, _), .unsubscribe(let key), .end(let key, _): key.session
     case .snapshot, .explain: Self.laneOfRequests
     default: nil
     }

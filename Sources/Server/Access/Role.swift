@@ -16,7 +16,7 @@ package struct Role: Sendable {
   package init() {}
 
   /// Who has no token, or one that names no role that there is.
-  package static let anonymous = "anonymous"
+  static let anonymous = Identity.anonymousRole
 }
 
 extension [String: Role] {

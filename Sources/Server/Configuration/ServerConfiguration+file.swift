@@ -19,6 +19,8 @@ package struct ConfigurationFile: Sendable {
   package var queries: [PublishedQuery] = []
   package var statements: [PublishedStatement] = []
   package var roles: [String: Role] = [:]
+  /// The setting `auth.jwt`.
+  package var authentication: JWTConfiguration?
 
   package init() {}
 
@@ -28,14 +30,18 @@ package struct ConfigurationFile: Sendable {
   package init(path: String) throws(ServerError) {
     guard let data = FileManager.default.contents(atPath: path) else { throw ServerError("cannot read \(path)") }
     guard let text = String(data: data, encoding: .utf8) else { throw ServerError("\(path) is not UTF-8") }
-    try self.init(yaml: text, name: path)
-    if let database, !database.hasPrefix("/") {
-      self.database = URL(fileURLWithPath: path).deletingLastPathComponent().appendingPathComponent(database).path
-    }
+    let folder = URL(fileURLWithPath: path).deletingLastPathComponent()
+    try self.init(yaml: text, name: path, folder: folder.path)
+    if let database, !database.hasPrefix("/") { self.database = folder.appendingPathComponent(database).path }
   }
 
   /// - Parameter name: what the text is called in sentences.
-  package init(yaml: String, name: String) throws(ServerError) {
+  /// - Parameter folder: where the paths of keys start.
+  /// - Parameter environment: where secrets may be.
+  package init(
+    yaml: String, name: String, folder: String = ".",
+    environment: [String: String] = ProcessInfo.processInfo.environment
+  ) throws(ServerError) {
     let root: Node?
     do { root = try compose(yaml: yaml) } catch {
       throw ServerError("\(name): \(ConfigurationFile.sentence(of: error))")
@@ -52,6 +58,7 @@ package struct ConfigurationFile: Sendable {
       case "allowedOrigins": allowedOrigins = try value.texts()
       case "allowedHosts": allowedHosts = try value.texts()
       case "captureMemory": captureMemory = try value.bytes()
+      case "auth": authentication = try JWTConfiguration(value, folder: folder, environment: environment)
       case "queries":
         for (name, query) in try value.members() { queries.append(try PublishedQuery(name, query)) }
       case "statements":

@@ -1,4 +1,5 @@
 import Controllers
+package import Store
 
 /// What a server serves, to whom, and within which limits.
 package struct ServerConfiguration: Sendable {
@@ -66,6 +67,13 @@ package struct ServerConfiguration: Sendable {
 
   /// Silence on a stream of events after which a comment is sent, give or take half a second.
   package var heartbeat = Duration.seconds(15)
+
+  /// Which tokens say who a client is; nil: everybody is anonymous, and tokens are ignored.
+  package var authentication: JWTConfiguration?
+  /// The date, for tokens.
+  package var wallClock = WallClock.system
+  /// For what the server waits for itself.
+  package var clock = MonotonicClock.system
 
   package init(database: String) { self.database = database }
 

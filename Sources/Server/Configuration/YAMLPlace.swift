@@ -30,6 +30,8 @@ struct YAMLPlace {
     return members
   }
 
+  var isList: Bool { node.sequence != nil }
+
   var isNull: Bool { (try? scalar())?.isNull ?? false }
 
   private func scalar() throws(ServerError) -> Node.Scalar {

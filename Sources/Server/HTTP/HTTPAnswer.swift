@@ -25,6 +25,7 @@ struct HTTPAnswer: Sendable {
       $0.member("detail", message)
     }
     var headers = [("Content-Type", "application/problem+json")] + headers
+    if status == 401 { headers.append(("WWW-Authenticate", "Bearer error=\"invalid_token\"")) }
     if status == 503 || status == 429 { headers.append(("Retry-After", "1")) }
     return HTTPAnswer(status: status, headers: headers, body: writer.bytes)
   }
@@ -41,6 +42,7 @@ struct HTTPAnswer: Sendable {
 extension ErrorCode {
   var httpStatus: Int {
     switch self {
+    case .unauthenticated: 401
     case .notAllowed, .readOnly: 403
     case .notFound: 404
     case .methodNotAllowed: 405

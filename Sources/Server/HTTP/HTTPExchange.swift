@@ -3,7 +3,10 @@ import Gateway
 
 /// A request that waits for its one answer, and what every answer to it carries.
 struct HTTPExchange: Sendable {
+  /// Without the token that came with it.
   let request: HTTPRequest
+  /// Who asks.
+  let identity: Identity
   let id: RequestID
   let gateway: Gateway
   /// For pages of other origins.

@@ -59,7 +59,7 @@ extension FreshetServer {
     }
     try checkRoom()
     guard let channel = exchange.openStream() else { return }
-    sessions.open(channel)
+    sessions.open(channel, as: exchange.identity)
     let follower = pool.follower(for: query)
     guard
       case .admitted(let key) = sessions.admit(

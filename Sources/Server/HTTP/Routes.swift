@@ -5,6 +5,12 @@ import Wire
 
 // Which route answers, and the routes that need nobody else: protocol 4.
 extension FreshetServer {
+  /// Answers a request whose token is refused; pages of other origins learn nothing of that.
+  func refuse(_ exchange: HTTPExchange, _ error: FreshetError) {
+    guard originPolicy.permits(exchange.request) else { return answer(exchange) }
+    exchange.answer(.problem(error))
+  }
+
   /// Answers a request, now or later, exactly once. Called on the service thread.
   func answer(_ exchange: HTTPExchange) {
     let request = exchange.request

@@ -1,23 +1,26 @@
-import Gateway
 import LiveQuery
 
-/// Who a session or request is.
+/// Who a client is: what its token says.
 struct Identity: Sendable, Hashable {
+  /// The claim `sub`.
   var subject: String?
-  /// As the token names it.
+  /// Whether there is a role of the name is decided elsewhere.
   var role: String
-  /// Of the token, by name.
+  /// Every claim of the token by its name, as a value for SQLite.
   var claims: [String: SQLValue]
-  /// Seconds since 1970.
+  /// Seconds since 1970; nil for a token that never expires.
   var expires: Int64?
 
-  static let anonymous = Identity(subject: nil, role: "anonymous", claims: [:], expires: nil)
-}
+  /// Who has no token.
+  static let anonymous = Identity(subject: nil, role: anonymousRole, claims: [:], expires: nil)
+  static let anonymousRole = "anonymous"
 
-extension HTTPExchange {
-  var identity: Identity { .anonymous }
-}
+  /// What tells two tokens of one person apart, and says nothing about the person.
+  private static let claimsOfTheToken: Set<String> = ["iat", "exp", "nbf", "jti"]
 
-extension Sessions {
-  func identity(of channel: ChannelID) -> Identity { .anonymous }
+  /// Whether rows that were chosen for one may be shown to the other: all but the token's own dates and number is the same.
+  func sees(theSameAs other: Identity) -> Bool {
+    let lasting = { (identity: Identity) in identity.claims.filter { !Self.claimsOfTheToken.contains($0.key) } }
+    return subject == other.subject && role == other.role && lasting(self) == lasting(other)
+  }
 }

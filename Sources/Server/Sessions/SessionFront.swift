@@ -13,42 +13,29 @@ final class SessionFront: GatewayDelegate {
 
   func gateway(_ gateway: Gateway, shouldRefuse handshake: HTTPRequest) -> Int? {
     guard server.isReady.load(ordering: .relaxed) else { return 503 }
-    return server.originPolicy.permits(handshake) ? nil : 403
+    return server.originPolicy.permits(handshake) ? server.refusal(of: handshake) : 403
   }
 
   func gateway(_ gateway: Gateway, opened session: ChannelID, with handshake: HTTPRequest) {
     server.sessions.open(session)
     server.output.send(server.greeting.hello, to: session)
+    server.identify(session, handshake)
   }
 
   func gateway(_ gateway: Gateway, received message: UnsafeRawBufferPointer, from session: ChannelID) -> Bool {
-    do throws(ClientMessageError) {
-      let (id, message) = try ClientMessage.parse(message)
-      server.perform(message, SubscriptionKey(session: session.rawValue, id: id))
-    } catch {
-      refuse(error, session)
-    }
-    let limit = server.configuration.waitingRequests
-    return server.sessions[session]?.requests.mayBeginAnother(limit: limit) ?? true
-  }
-
-  private func refuse(_ error: ClientMessageError, _ session: ChannelID) {
-    if error.isNotAnObject {
-      server.gateway.close(session, code: 4400, reason: String(error.error.message.prefix(100)))
-    } else {
-      let frame = Frame(reserving: 256) {
-        ServerMessage.error(error.error, isFatal: false).write(to: &$0, id: error.id, .arrays)
-      }
-      server.output.send(frame, to: session)
-    }
+    if server.sessions[session]?.who.hold(message) == true { return false }
+    return server.receive(message, from: session)
   }
 
   func gateway(_ gateway: Gateway, drainedFor waiters: UInt64) { server.pool.sessionsDrained(for: waiters) }
 
   /// A follower has ended a subscription.
   func gateway(_ gateway: Gateway, notified number: UInt64, of channel: ChannelID) {
+    if number == ServiceWork.number { return server.serviceWork.run() }
     server.sessions.remove(number, of: channel)
   }
+
+  func gatewayTicked(_ gateway: Gateway) { server.lookAtTokens() }
 
   func gateway(_ gateway: Gateway, closed channel: ChannelID) {
     server.sessions.close(channel)
@@ -57,7 +44,12 @@ final class SessionFront: GatewayDelegate {
 
   func gateway(_ gateway: Gateway, requested request: HTTPRequest, as id: RequestID) {
     let origins = CrossOrigin(request, allowed: server.configuration.allowedOrigins)
-    server.answer(HTTPExchange(request: request, id: id, gateway: gateway, origins: origins))
+    server.identify(request) { [server] identity in
+      let exchange = HTTPExchange(
+        request: request.withoutToken, identity: (try? identity.get()) ?? .anonymous, id: id, gateway: gateway,
+        origins: origins)
+      if case .failure(let error) = identity { server.refuse(exchange, error) } else { server.answer(exchange) }
+    }
   }
 
   func gateway(_ gateway: Gateway, abandoned request: RequestID) {
@@ -74,6 +66,30 @@ extension FreshetServer {
   var originPolicy: OriginPolicy {
     OriginPolicy(
       allowed: configuration.allowedOrigins, hosts: configuration.allowedHosts, isLoopback: configuration.isLoopback)
+  }
+
+  /// Takes in a message.
+  ///
+  /// - Returns: whether the next one may be read.
+  func receive(_ message: UnsafeRawBufferPointer, from session: ChannelID) -> Bool {
+    do throws(ClientMessageError) {
+      let (id, message) = try ClientMessage.parse(message)
+      perform(message, SubscriptionKey(session: session.rawValue, id: id))
+    } catch {
+      refuse(error, session)
+    }
+    return sessions[session]?.requests.mayBeginAnother(limit: configuration.waitingRequests) ?? true
+  }
+
+  private func refuse(_ error: ClientMessageError, _ session: ChannelID) {
+    if error.isNotAnObject {
+      gateway.close(session, code: 4400, reason: String(error.error.message.prefix(100)))
+    } else {
+      let frame = Frame(reserving: 256) {
+        ServerMessage.error(error.error, isFatal: false).write(to: &$0, id: error.id, .arrays)
+      }
+      output.send(frame, to: session)
+    }
   }
 
   /// Does what a client asks, or says why not.
@@ -96,6 +112,7 @@ extension FreshetServer {
     case .transact(let source): transact(source, key)
     // From the service thread itself: how long a follower's tick takes is not what is measured.
     case .ping: output.answer(.pong, to: key)
+    case .authenticate(let token): authenticate(token, key)
     }
   }
 

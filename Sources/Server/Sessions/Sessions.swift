@@ -9,19 +9,25 @@ import Synchronization
 final class Sessions: @unchecked Sendable {
   /// By the low half of the channel's number: found without hashing.
   private var sessions: [Session?] = []
+  /// When the first of their tokens calls for something, or sooner: in seconds since 1970.
+  private var dueAt = Int64.max
 
-  func open(_ channel: ChannelID) {
+  func open(_ channel: ChannelID, as identity: Identity = .anonymous) {
     while sessions.count <= channel.slot { sessions.append(nil) }
-    sessions[channel.slot] = Session(channel: channel)
+    sessions[channel.slot] = Session(channel: channel, identity)
+    noteDue(of: channel)
   }
 
   func close(_ channel: ChannelID) { if self[channel] != nil { sessions[channel.slot] = nil } }
 
   /// Nil for one that is closed.
-  private(set) subscript(_ channel: ChannelID) -> Session? {
+  subscript(_ channel: ChannelID) -> Session? {
     get { channel.slot < sessions.count && sessions[channel.slot]?.channel == channel ? sessions[channel.slot] : nil }
     set { sessions[channel.slot] = newValue }
   }
+
+  /// Who a session or stream is; nobody when it is closed.
+  func identity(of channel: ChannelID) -> Identity { self[channel]?.identity ?? .anonymous }
 
   enum Admission {
     case admitted(SubscriptionKey)
@@ -42,6 +48,29 @@ final class Sessions: @unchecked Sendable {
     return (SubscriptionKey(session: channel.rawValue, id: id, number: found.number), found.follower)
   }
 
+  func subscriptions(of channel: ChannelID) -> [(key: SubscriptionKey, follower: FollowerThread)] {
+    (self[channel]?.subscriptions ?? [:]).map { id, found in
+      let id = String(decoding: id, as: UTF8.self)
+      return (SubscriptionKey(session: channel.rawValue, id: id, number: found.number), found.follower)
+    }
+  }
+
+  /// A session has another token.
+  func noteDue(of channel: ChannelID) { dueAt = min(dueAt, self[channel]?.who.dueAt ?? .max) }
+
+  /// What the tokens of sessions call for at a time, in seconds since 1970.
+  func takeDue(at now: Int64) -> [(ChannelID, SessionIdentity.Due)] {
+    if now < dueAt { return [] }
+    dueAt = .max
+    var all: [(ChannelID, SessionIdentity.Due)] = []
+    for index in sessions.indices {
+      guard let channel = sessions[index]?.channel else { continue }
+      if let due = sessions[index]!.who.takeDue(at: now) { all.append((channel, due)) }
+      noteDue(of: channel)
+    }
+    return all
+  }
+
   /// Frees the id of the subscription of a number: another one may have it by now.
   func remove(_ number: UInt64, of channel: ChannelID) {
     guard let id = self[channel]?.subscriptions.first(where: { $0.value.number == number })?.key else { return }
@@ -57,8 +86,13 @@ struct Session {
   /// Of the subscription admitted last.
   private var lastNumber: UInt64 = 0
   let requests = UnansweredRequests()
+  var who: SessionIdentity
+  var identity: Identity { who.identity }
 
-  init(channel: ChannelID) { self.channel = channel }
+  init(channel: ChannelID, _ identity: Identity) {
+    self.channel = channel
+    who = SessionIdentity(identity)
+  }
 
   fileprivate mutating func admit(_ id: String, _ follower: FollowerThread) -> SubscriptionKey {
     lastNumber += 1

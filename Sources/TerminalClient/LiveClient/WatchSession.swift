@@ -30,6 +30,8 @@ package struct WatchSession {
   package private(set) var list = LiveList()
   package private(set) var status = Status.connecting
   private let query: JSONValue
+  /// What says who is watching; nil for nobody in particular.
+  private let token: AccessToken?
   /// The server's, for sentences.
   private let address: String
   /// What to subscribe with.
@@ -42,13 +44,15 @@ package struct WatchSession {
   private var backoff = Backoff()
 
   private static let id = "w"
+  private static let tokenID = "t"
   /// Closes after which trying again is of no use: not JSON, not UTF-8, too long, unauthenticated, a bad message.
   private static let finalCloses: Set<UInt16> = [1003, 1007, 1008, 1009, 4400, 4401, 4403]
 
-  package init(address: String, query: JSONValue, window: Window?) {
+  package init(address: String, query: JSONValue, window: Window?, token: AccessToken? = nil) {
     self.address = address
     self.query = query
     self.window = window
+    self.token = token
   }
 
   package func start() -> [Action] { [.connect] }
@@ -64,6 +68,15 @@ package struct WatchSession {
     let isResuming = list.isComplete
     if let window { members["window"] = window.json }
     if isResuming { members["since"] = .string(list.version) }
+    return authentication + [.send(JSONValue.object(members).jsonText)]
+  }
+
+  /// What comes first: the subscription behind it is already the token's.
+  private var authentication: [Action] {
+    guard let token else { return [] }
+    let members: [String: JSONValue] = [
+      "type": .string("authenticate"), "id": .string(Self.tokenID), "token": .string(token.text),
+    ]
     return [.send(JSONValue.object(members).jsonText)]
   }
 
@@ -95,9 +108,12 @@ package struct WatchSession {
   }
 
   private mutating func take(error message: JSONValue) -> [Action] {
-    guard message["id"] == nil || message["id"] == .string(Self.id) else { return [] }
+    guard message["id"] == nil || message["id"] == .string(Self.id) || message["id"] == .string(Self.tokenID) else {
+      return []
+    }
     let code = (try? message["code"]?.text()) ?? "internal"
     let sentence = "\(code): \((try? message["message"]?.text()) ?? "no message")"
+    if message["id"] == .string(Self.tokenID) { return [.fail(sentence)] }
     asked = nil
     // An error before anything was shown answers the subscription itself.
     let isFatal = message["fatal"] == .bool(true) || !list.isComplete

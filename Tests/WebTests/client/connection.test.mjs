@@ -135,14 +135,101 @@ test("an attempt that leads nowhere is given up", async () => {
   assert.equal(client.status, "reconnecting");
 });
 
-test("a token goes along, and is asked for anew at every attempt", async () => {
+test("a token is the first message, and is asked for anew at every attempt", async () => {
   let count = 0;
-  await opened({ token: async () => `t${(count += 1)}` });
-  assert.equal(FakeSocket.last.url.href, "ws://here/v1/live?access_token=t1");
-  assert.equal(FakeSocket.last.protocol, "freshet.v1");
+  const { client } = await opened({ token: async () => `t${(count += 1)}` });
+  client.subscribe({ from: "t" });
+  FakeSocket.last.open();
+  await turns();
+  assert.equal(FakeSocket.last.url.href, "ws://here/v1/live");
+  assert.deepEqual(FakeSocket.last.sent.map(({ type }) => type), ["authenticate", "subscribe"]);
+  assert.deepEqual(FakeSocket.last.sent[0], { type: "authenticate", id: "token", token: "t1" });
   FakeSocket.last.drop();
   await tick(250);
-  assert.equal(FakeSocket.last.url.searchParams.get("access_token"), "t2");
+  FakeSocket.last.open();
+  assert.equal(FakeSocket.last.sent[0].token, "t2");
+});
+
+/** A client with a token that expires after so many milliseconds. */
+async function authenticated(token, life) {
+  const { client } = await opened({ token });
+  const errors = [];
+  client.addEventListener("error", ({ error }) => errors.push(error.code));
+  FakeSocket.last.open();
+  const expires = life === null ? null : (Date.now() + life) / 1000;
+  FakeSocket.last.say({ type: "authenticated", id: "token", role: "clerk", expires });
+  const tokens = () => FakeSocket.last.sent.filter(({ type }) => type === "authenticate").map((message) => message.token);
+  /** As a server that is there. */
+  const wait = async (milliseconds) => {
+    for (let left = milliseconds; left > 0; left -= 5_000) {
+      FakeSocket.last.say({ type: "pong", id: "heartbeat" });
+      await tick(Math.min(left, 5_000));
+    }
+  };
+  return { client, errors, tokens, wait };
+}
+
+test("a token is renewed half a minute before it expires, one of a short life in the middle of it", async () => {
+  for (const [life, wait] of [[600_000, 570_000], [40_000, 20_000]]) {
+    let count = 0;
+    const client = await authenticated(() => `t${(count += 1)}`, life);
+    await client.wait(wait - 1_000);
+    assert.deepEqual(client.tokens(), ["t1"]);
+    await client.wait(1_000);
+    assert.deepEqual(client.tokens(), ["t1", "t2"]);
+    assert.deepEqual(client.errors, []);
+    client.client.close();
+  }
+});
+
+test("a token that cannot be renewed, or never expires, is sent once", async () => {
+  let count = 0;
+  for (const [token, life] of [["t1", 60_000], [() => `t${(count += 1)}`, null]]) {
+    const client = await authenticated(token, life);
+    await client.wait(120_000);
+    assert.deepEqual(client.tokens(), ["t1"]);
+    client.client.close();
+  }
+});
+
+test("when the server says that a token has expired, another one is sent", async () => {
+  let count = 0;
+  const { errors, tokens } = await authenticated(() => `t${(count += 1)}`, 600_000);
+  FakeSocket.last.say({ type: "error", code: "unauthenticated", message: "the token has expired", fatal: false });
+  await turns();
+  assert.deepEqual(tokens(), ["t1", "t2"]);
+  assert.deepEqual(errors, []);
+});
+
+test("a token that is refused, or expires and cannot be renewed, is an error of the client", async () => {
+  const { errors } = await authenticated("t1", 600_000);
+  FakeSocket.last.say({ type: "error", id: "token", code: "unauthenticated", message: "wrong", fatal: false });
+  FakeSocket.last.say({ type: "error", code: "unauthenticated", message: "the token has expired", fatal: false });
+  assert.deepEqual(errors, ["unauthenticated", "unauthenticated"]);
+});
+
+test("a token that cannot be had when it is to be renewed is an error, and is asked for again when it has expired", async () => {
+  const answers = ["t1", new Error("no"), "t2"];
+  const next = async () => {
+    const answer = answers.shift();
+    if (answer instanceof Error) throw answer;
+    return answer;
+  };
+  const { errors, tokens, wait } = await authenticated(next, 60_000);
+  await wait(30_000);
+  assert.deepEqual(errors, ["unauthenticated"]);
+  FakeSocket.last.say({ type: "error", code: "unauthenticated", message: "the token has expired", fatal: false });
+  await turns();
+  assert.deepEqual(tokens(), ["t1", "t2"]);
+});
+
+test("nothing is renewed without a connection", async () => {
+  let count = 0;
+  const { client, wait } = await authenticated(() => `t${(count += 1)}`, 60_000);
+  client.close();
+  await wait(60_000).catch(() => {});
+  await tick(60_000);
+  assert.equal(count, 1);
 });
 
 test("a token that cannot be had is as good as no connection", async () => {

@@ -100,9 +100,10 @@ test("closing ends the subscription, and the connection if it is its own", async
   globalThis.WebSocket = FakeSocket;
   source.open({ src: null, token: "secret" }, { from: "well" }, { first: 0, last: 20 });
   await turns();
-  assert.equal(FakeSocket.last.url.href, "wss://here.example/lists/v1/live?access_token=secret");
+  assert.equal(FakeSocket.last.url.href, "wss://here.example/lists/v1/live");
   FakeSocket.last.open();
   await turns();
+  assert.equal(FakeSocket.last.sent[0].token, "secret");
   assert.deepEqual(FakeSocket.last.lastSent.window, { offset: 0, limit: 120 });
   source.close();
   assert.equal(FakeSocket.last.readyState, 3);

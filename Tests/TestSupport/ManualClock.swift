@@ -1,17 +1,19 @@
-import Store
+package import Store
 import Synchronization
 
 /// A clock that a test sets on.
 ///
 /// Each look at it takes a microsecond: what spins until a time has come ends.
-final class ManualClock: Sendable {
+package final class ManualClock: Sendable {
   private let nanoseconds = Atomic<UInt64>(1 << 40)
 
-  var clock: MonotonicClock {
+  package init() {}
+
+  package var clock: MonotonicClock {
     MonotonicClock { [self] in Instant(nanoseconds: nanoseconds.add(1_000, ordering: .relaxed).newValue) }
   }
 
-  func advance(by duration: Duration) {
+  package func advance(by duration: Duration) {
     nanoseconds.add(Nanoseconds(duration).count, ordering: .relaxed)
   }
 }

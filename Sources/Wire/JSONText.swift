@@ -1,5 +1,4 @@
 import LiveQuery
-package import Wire
 
 extension JSONValue {
   /// As JSON text; members in order of their names.

@@ -1,0 +1,108 @@
+import Foundation
+
+extension JWTConfiguration {
+  /// Reads the setting `auth`.
+  ///
+  /// - Parameter folder: where paths that are not absolute start.
+  init(_ place: YAMLPlace, folder: String, environment: [String: String]) throws(ServerError) {
+    var settings: YAMLPlace?
+    for (name, value) in try place.members() {
+      guard name == "jwt" else { throw value.error("is unknown: auth has jwt") }
+      settings = value
+    }
+    guard let settings else { throw place.error("has no jwt") }
+    try self.init(jwt: settings, KeyLocation(folder: folder, environment: environment))
+  }
+
+  private init(jwt place: YAMLPlace, _ location: KeyLocation) throws(ServerError) {
+    var algorithms: [SignatureAlgorithm] = []
+    var source: (name: String, value: YAMLPlace)?
+    self.init(algorithms: [], keys: .fixed(TokenKeys()))
+    for (name, value) in try place.members() {
+      switch name {
+      case "algorithm": algorithms = try Self.algorithms(value)
+      case "issuer": issuer = try value.text()
+      case "audience": audience = try value.text()
+      case "role": roleClaim = try value.text()
+      case "secretFile", "secretVariable", "keys":
+        if let source { throw value.error("cannot be there together with \(source.name)") }
+        source = (name, value)
+      default:
+        throw value.error(
+          "is unknown: jwt has algorithm, secretFile, secretVariable, keys, issuer, audience and role")
+      }
+    }
+    if algorithms.isEmpty { throw place.error("has no algorithm") }
+    guard let (name, value) = source else { throw place.error("has no secretFile, secretVariable or keys") }
+    for algorithm in algorithms where algorithm.takesSecret != (name != "keys") {
+      let wanted = algorithm.takesSecret ? "a secret (secretFile or secretVariable)" : "public keys (keys)"
+      throw value.error("is not for \(algorithm.rawValue), which takes \(wanted)")
+    }
+    self.algorithms = algorithms
+    keys = try location.keys(name, value, algorithms)
+  }
+
+  /// One, or a list.
+  private static func algorithms(_ place: YAMLPlace) throws(ServerError) -> [SignatureAlgorithm] {
+    let names = place.isList ? try place.texts() : [try place.text()]
+    var algorithms: [SignatureAlgorithm] = []
+    for name in names {
+      guard let algorithm = SignatureAlgorithm(rawValue: name) else {
+        let known = SignatureAlgorithm.allCases.map(\.rawValue).joined(separator: ", ")
+        throw place.error("must be one or more of \(known)")
+      }
+      algorithms.append(algorithm)
+    }
+    return algorithms
+  }
+}
+
+/// Where a configuration file's secrets and keys are.
+private struct KeyLocation {
+  let folder: String
+  let environment: [String: String]
+
+  func keys(
+    _ setting: String, _ place: YAMLPlace, _ algorithms: [SignatureAlgorithm]
+  ) throws(ServerError) -> JWTConfiguration.Keys {
+    let text = try place.text()
+    do throws(ServerError) {
+      switch setting {
+      case "secretVariable":
+        guard let secret = environment[text], !secret.isEmpty else {
+          throw ServerError("names the environment variable \(text), which is not set")
+        }
+        return .fixed(try TokenKeys.secret(Array(secret.utf8), for: algorithms))
+      case "secretFile": return .fixed(try TokenKeys.secret(try secret(inFile: text), for: algorithms))
+      default:
+        if text.contains("://") { return .published(try Self.address(text)) }
+        guard let content = String(data: try contents(text), encoding: .utf8) else { throw ServerError("is not UTF-8") }
+        return .fixed(try TokenKeys.file(content, for: algorithms))
+      }
+    } catch {
+      throw place.error(error.description)
+    }
+  }
+
+  /// Editors end the last line of a file, and nobody means that: one line end is no part of the secret.
+  private func secret(inFile name: String) throws(ServerError) -> [UInt8] {
+    var bytes = Array(try contents(name))
+    if bytes.last == UInt8(ascii: "\n") { bytes.removeLast() }
+    if bytes.last == UInt8(ascii: "\r") { bytes.removeLast() }
+    return bytes
+  }
+
+  private func contents(_ name: String) throws(ServerError) -> Data {
+    let path = name.hasPrefix("/") ? name : URL(fileURLWithPath: folder).appendingPathComponent(name).path
+    guard let data = FileManager.default.contents(atPath: path) else { throw ServerError("cannot be read: \(path)") }
+    return data
+  }
+
+  /// Whoever can change keys on their way here can make tokens: hence https.
+  private static func address(_ text: String) throws(ServerError) -> String {
+    guard let url = URL(string: text), url.scheme?.lowercased() == "https", url.host?.isEmpty == false,
+      url.user == nil, url.password == nil
+    else { throw ServerError("must be a file or an https address") }
+    return text
+  }
+}

@@ -1,0 +1,103 @@
+import JWTKit
+import LiveQuery
+import Wire
+
+extension TokenKeys {
+  /// - Throws: a phrase that says what is wrong with the secret.
+  static func secret(_ bytes: [UInt8], for algorithms: [SignatureAlgorithm]) throws(ServerError) -> TokenKeys {
+    for algorithm in algorithms where bytes.count < algorithm.secretBytes {
+      let name = algorithm.rawValue
+      throw ServerError("has \(bytes.count) bytes: a secret for \(name) has \(algorithm.secretBytes) at least")
+    }
+    var keys = TokenKeys()
+    keys.add(.secret(HMACKey(from: bytes)), id: nil, for: algorithms)
+    return keys
+  }
+
+  /// - Parameter text: a public key as PEM, or a JSON Web Key Set.
+  /// - Throws: a phrase that says what is wrong with it.
+  static func file(_ text: String, for algorithms: [SignatureAlgorithm]) throws(ServerError) -> TokenKeys {
+    if text.drop(while: \.isWhitespace).hasPrefix("{") { return try set(json: text, for: algorithms) }
+    guard let key = VerificationKey(pem: text) else {
+      throw ServerError(
+        "holds neither a public key (PEM; RSA from 2048 bits, P-256, P-384, P-521, Ed25519) nor a JSON Web Key Set")
+    }
+    var keys = TokenKeys()
+    keys.add(key, id: nil, for: algorithms)
+    if keys.isEmpty { throw ServerError("holds a key of another kind than \(names(algorithms)) takes") }
+    return keys
+  }
+
+  /// Reads a JSON Web Key Set (RFC 7517). Keys for other purposes, and of kinds that are unknown here, are passed over.
+  ///
+  /// - Throws: a phrase that says what is wrong with it; also when it has no key for any of the algorithms.
+  static func set(json: String, for algorithms: [SignatureAlgorithm]) throws(ServerError) -> TokenKeys {
+    guard let set = try? JSONParser.parse(json), case .array(let list)? = set["keys"] else {
+      throw ServerError("is no JSON Web Key Set: {\"keys\": […]}")
+    }
+    if list.count > countLimit { throw ServerError("has more than \(countLimit) keys") }
+    var keys = TokenKeys()
+    for json in list {
+      guard let key = VerificationKey(json: json) else { continue }
+      // A key that names its algorithm is for that one alone (RFC 7517, 4.4).
+      let own = json["alg"].map { name in algorithms.filter { .string($0.rawValue) == name } } ?? algorithms
+      keys.add(key, id: json.text("kid"), for: own)
+    }
+    if keys.isEmpty { throw ServerError("has no key for \(names(algorithms))") }
+    return keys
+  }
+
+  private static func names(_ algorithms: [SignatureAlgorithm]) -> String {
+    algorithms.map(\.rawValue).joined(separator: ", ")
+  }
+}
+
+extension VerificationKey {
+  fileprivate init?(pem: String) {
+    if let key = try? Insecure.RSA.PublicKey(pem: pem) {
+      self = .rsa(key)
+    } else if let key = try? ES256PublicKey(pem: pem) {
+      self = .p256(key)
+    } else if let key = try? ES384PublicKey(pem: pem) {
+      self = .p384(key)
+    } else if let key = try? ES512PublicKey(pem: pem) {
+      self = .p521(key)
+    } else if let key = try? EdDSA.PublicKey(pem: pem) {
+      self = .ed25519(key)
+    } else {
+      return nil
+    }
+  }
+
+  /// The public part of a JSON Web Key for signatures. Symmetric ones are none: what is published is no secret.
+  fileprivate init?(json: JSONValue) {
+    if let use = json["use"], use != .string("sig") { return nil }
+    let x = json.text("x") ?? ""
+    let y = json.text("y") ?? ""
+    switch (json.text("kty"), json.text("crv")) {
+    case ("RSA", _):
+      guard let key = try? Insecure.RSA.PublicKey(modulus: json.text("n") ?? "", exponent: json.text("e") ?? "")
+      else { return nil }
+      self = .rsa(key)
+    case ("EC", "P-256"):
+      guard let key = try? ES256PublicKey(parameters: (x, y)) else { return nil }
+      self = .p256(key)
+    case ("EC", "P-384"):
+      guard let key = try? ES384PublicKey(parameters: (x, y)) else { return nil }
+      self = .p384(key)
+    case ("EC", "P-521"):
+      guard let key = try? ES512PublicKey(parameters: (x, y)) else { return nil }
+      self = .p521(key)
+    case ("OKP", "Ed25519"):
+      guard let key = try? EdDSA.PublicKey(x: x, curve: .ed25519) else { return nil }
+      self = .ed25519(key)
+    default: return nil
+    }
+  }
+}
+
+extension JSONValue {
+  fileprivate func text(_ member: String) -> String? {
+    if case .string(let text)? = self[member] { text } else { nil }
+  }
+}

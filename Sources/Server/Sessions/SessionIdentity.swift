@@ -1,0 +1,62 @@
+import Wire
+
+/// Who a session is, from token to token.
+///
+/// Pure: who owns the session does what the answers say.
+struct SessionIdentity {
+  private(set) var identity: Identity
+  /// Since when the client knows that its token has expired, in seconds since 1970; nil while it has not.
+  private var warnedAt: Int64?
+  /// Whether a token is being verified whose key has to be fetched. Until then no message is read.
+  private(set) var isWaiting = false
+  /// The message that came meanwhile: one, because no further one is read after it.
+  private var held: [UInt8]?
+
+  /// How long a client may go on with a token that has expired, in seconds.
+  static let grace: Int64 = 60
+
+  init(_ identity: Identity) { self.identity = identity }
+
+  enum Due: Equatable {
+    case warning, end
+  }
+
+  /// When `takeDue` has something to say: in seconds since 1970, `max` for never.
+  var dueAt: Int64 {
+    if let warnedAt { return warnedAt.addingClamped(Self.grace) }
+    return identity.expires ?? .max
+  }
+
+  /// What the time calls for; nil while nothing is due.
+  mutating func takeDue(at now: Int64) -> Due? {
+    if now < dueAt { return nil }
+    if warnedAt != nil { return .end }
+    warnedAt = now
+    return .warning
+  }
+
+  /// - Returns: whether the rows that the session is shown are somebody else's from now on.
+  mutating func become(_ identity: Identity) -> Bool {
+    let isAnother = !self.identity.sees(theSameAs: identity)
+    self.identity = identity
+    warnedAt = nil
+    return isAnother
+  }
+
+  mutating func beginWaiting() { isWaiting = true }
+
+  /// Keeps a message until it is known who sent it.
+  ///
+  /// - Returns: false when that is known.
+  mutating func hold(_ message: UnsafeRawBufferPointer) -> Bool {
+    if isWaiting { held = Array(message) }
+    return isWaiting
+  }
+
+  /// - Returns: the message that was held.
+  mutating func endWaiting() -> [UInt8]? {
+    defer { held = nil }
+    isWaiting = false
+    return held
+  }
+}

@@ -1,0 +1,143 @@
+import Foundation
+import JWTKit
+import LiveQuery
+import Synchronization
+import TestSupport
+import Wire
+
+@testable import Server
+
+/// Makes tokens as an issuer does, good ones and bad ones.
+struct TokenMaker: Sendable {
+  let name: String
+  var keyID: String?
+  fileprivate let algorithm: any JWTAlgorithm
+
+  /// - Parameter add: puts the private key into a collection.
+  init(_ name: String, keyID: String? = nil, _ add: (JWTKeyCollection) async throws -> Void) async throws {
+    let keys = JWTKeyCollection()
+    try await add(keys)
+    self.name = name
+    self.keyID = keyID
+    algorithm = try await keys.getKey()
+  }
+
+  /// - Parameter claims: JSON.
+  /// - Parameter header: in the place of the one that belongs there, JSON.
+  func token(_ claims: String, header: String? = nil) throws -> String {
+    let id = keyID.map { ",\"kid\":\"\($0)\"" } ?? ""
+    let header = header ?? "{\"typ\":\"JWT\",\"alg\":\"\(name)\"\(id)}"
+    let signed = "\(Self.encode(Array(header.utf8))).\(Self.encode(Array(claims.utf8)))"
+    return "\(signed).\(Self.encode(try algorithm.sign(Array(signed.utf8))))"
+  }
+
+  /// Base64url.
+  static func encode(_ bytes: [UInt8]) -> String {
+    Data(bytes).base64EncodedString().replacing("+", with: "-").replacing("/", with: "_").replacing("=", with: "")
+  }
+
+  static let secret = "0123456789abcdef0123456789abcdef"
+
+  /// HS256 with `secret`.
+  static func shared(_ secret: String = secret) async throws -> TokenMaker {
+    try await TokenMaker("HS256") { await $0.add(hmac: HMACKey(from: Array(secret.utf8)), digestAlgorithm: .sha256) }
+  }
+
+  static func rsa(_ name: String = "RS256", keyID: String? = nil) async throws -> TokenMaker {
+    let key = try Insecure.RSA.PrivateKey(pem: rsaPrivateKey)
+    let digests: [String: DigestAlgorithm] = ["256": .sha256, "384": .sha384, "512": .sha512]
+    let digest = digests[String(name.suffix(3))]!
+    return try await TokenMaker(name, keyID: keyID) {
+      if name.hasPrefix("PS") {
+        await $0.add(pss: key, digestAlgorithm: digest)
+      } else {
+        await $0.add(rsa: key, digestAlgorithm: digest)
+      }
+    }
+  }
+
+  /// The set of the RSA key, published under ids.
+  static func set(ids: [String], more: String = "") -> String {
+    let keys = ids.map { "{\"kty\":\"RSA\",\"kid\":\"\($0)\",\"n\":\"\(modulus)\",\"e\":\"AQAB\"\(more)}" }
+    return "{\"keys\":[\(keys.joined(separator: ","))]}"
+  }
+
+  static let modulus =
+    "3CUVA3TeesDGnxYIgX-03qKlXUe7OcAIyz-reG1x1VTPk5yS_3vKB0wAiAquHVLrxKA0TGiPcpLMmodAcbU4-E8ghI"
+    + "lEicnxhcqYtUbdL7aG8ndm0GJHl6q-qXSbpbpGEg7wKt_5s6nPEehuH15hO_J4d0tqtC_l7a37YSlSp7IadXev-dfL"
+    + "Ey0q48xsOYqQXVkZjuBOPmWnAeOPlFlaK9dtEKArueqTIW2VWuyq27tGA5bJvx0J_6DYfBQryuV83VVLr9DRXsw3OB"
+    + "mcRldCLtMoZpOSxoTOw6S364x1hqHxGRLUMA_bS1JuAUsskRLokEIJqNq2VYtMuQJfiOxQrQ"
+
+  /// For tests alone: made with `openssl genrsa 2048`.
+  static let rsaPrivateKey = """
+    -----BEGIN PRIVATE KEY-----
+    MIIEvgIBADANBgkqhkiG9w0BAQEFAASCBKgwggSkAgEAAoIBAQDcJRUDdN56wMaf
+    FgiBf7TeoqVdR7s5wAjLP6t4bXHVVM+TnJL/e8oHTACICq4dUuvEoDRMaI9yksya
+    h0BxtTj4TyCEiUSJyfGFypi1Rt0vtobyd2bQYkeXqr6pdJulukYSDvAq3/mzqc8R
+    6G4fXmE78nh3S2q0L+XtrfthKVKnshp1d6/518sTLSrjzGw5ipBdWRmO4E4+ZacB
+    44+UWVor120QoCu56pMhbZVa7Krbu0YDlsm/HQn/oNh8FCvK5XzdVUuv0NFezDc4
+    GZxGV0Iu0yhmk5LGhM7DpLfrjHWGofEZEtQwD9tLUm4BSyyREuiQQgmo2rZVi0y5
+    Al+I7FCtAgMBAAECggEAF5MwCCX6kk41JwGyyP1uVt43k8D0A5f1SSDJIdUkmNoj
+    fZUJp+rvhG8G6oqsQS8pWO3oE9upqvUeDJlZ1SN5VZwRqSfTC2dxIikDR/xuAOdM
+    1cfkHoI71Pnfv6FhbrK/QL1RSmIgaTVQ28PWkSzoAEWz0WCl7WRovNaCIlJMy/Dj
+    qtlo8QUR2A62999tknooIwu8jgajzY4emC9BJsrEFYzonmEUmXmByXaFVnBIORp4
+    +20cQLsgYoAHRhzbF0FZYL6d482rmq7/9CiELjtTpF3oEHKeHm05UWYd3oYxbbxI
+    Dn2AmeCOy7D+HA9NkLuJP7uttehEBHIU3zqi/H76wQKBgQDxOW1aHmtStaZ9IuHL
+    iUvMtObqHOI/G621wcsWZDtQBj6Dw4VL58PKQ5MF2JvCMG9YE1ZfQiNqLlVOntKD
+    SQ6qyOe1HcBWK9ZBlLNv/FPawqkPYbI2YfVef5iVBjLG08XLoXjjbdN3B10pmtaH
+    TQgBiJr9Iqa73KHwBLeX4C/SQQKBgQDpoR0L1xB7WgyxGzCqDE/sF/7J7mNJhJsH
+    iRJu9GPuy9tPcVGW7hj8rq26tSaLee2I4m7OrRwpxDQHVnQWpLZzv6OYeGICW7p4
+    gnP1M2glqGKVdqAHhRgD5jblIJE/KBr+WHUflvEbehsVCKadE1fN6k0Erb6HAgXB
+    qM+VFscLbQKBgQDhjT/Zdv4FDULKWTZlmVAd7bzIhQ9r0NahT740hq4LCnujustF
+    iUVCN+MeIUaq0Z0a7qHhWjdBDmfHpqvSBBrJyCcX6+Su7jhdg8wwVvCVaVSoxEHd
+    pcTHgmlKVsxdqyCUYbxmc4e6EVGkGFqlknp87J13OdJLcGaexdphEUfFwQKBgQCz
+    aV588TNfBtAoUdEVRU8651Jqj/7/Pi4vozvcqSD1COfqIgOd/EqEAUC42NQ41/Fp
+    5Tlizd2K1Xl/CQ0tNmBGkyx2sjvRw893K/cQneGkyaKrVOWf4L2IgQo2+sOP1KSm
+    HhgToj6V8zdI99O7XFdZckyjAyoFU7BH//Mpcsx4IQKBgFoF0oygEOpxuwJ/3jG+
+    Xj0kzezX3RxnGROgydsrw/kiSBJsI49SB+YrG+6Fwd2M8S3AUfQoF6/Rw4n44amF
+    tAqMkc+fj5yhO4DWEI4mIaRnHQB3cUc3SSzXQLsrDExZ7uCwQSVgzyPJLfw8WzI2
+    TVFOYL1tvHqtpzs5ZaciAPW7
+    -----END PRIVATE KEY-----
+    """
+
+  static let rsaPublicKey = """
+    -----BEGIN PUBLIC KEY-----
+    MIIBIjANBgkqhkiG9w0BAQEFAAOCAQ8AMIIBCgKCAQEA3CUVA3TeesDGnxYIgX+0
+    3qKlXUe7OcAIyz+reG1x1VTPk5yS/3vKB0wAiAquHVLrxKA0TGiPcpLMmodAcbU4
+    +E8ghIlEicnxhcqYtUbdL7aG8ndm0GJHl6q+qXSbpbpGEg7wKt/5s6nPEehuH15h
+    O/J4d0tqtC/l7a37YSlSp7IadXev+dfLEy0q48xsOYqQXVkZjuBOPmWnAeOPlFla
+    K9dtEKArueqTIW2VWuyq27tGA5bJvx0J/6DYfBQryuV83VVLr9DRXsw3OBmcRldC
+    LtMoZpOSxoTOw6S364x1hqHxGRLUMA/bS1JuAUsskRLokEIJqNq2VYtMuQJfiOxQ
+    rQIDAQAB
+    -----END PUBLIC KEY-----
+    """
+}
+
+/// A date that stands still until a test moves it.
+final class ManualDate: Sendable {
+  private let seconds: Atomic<Int64>
+
+  init(_ seconds: Int64 = 1_800_000_000) { self.seconds = Atomic(seconds) }
+
+  var now: Int64 { seconds.load(ordering: .relaxed) }
+  var clock: WallClock { WallClock { self.now } }
+  func advance(seconds: Int64) { self.seconds.add(seconds, ordering: .relaxed) }
+}
+
+extension JWTConfiguration {
+  /// What a file's `jwt` says.
+  ///
+  /// - Parameter files: name and content of the files in its folder.
+  static func reading(_ jwt: String, files: [String: String] = [:]) throws -> JWTConfiguration {
+    let folder = try TemporaryFolder()
+    for (name, content) in files {
+      try content.write(toFile: folder.path(name), atomically: true, encoding: .utf8)
+    }
+    let file = try ConfigurationFile(yaml: "auth: {jwt: {\(jwt)}}", name: "x.yaml", folder: folder.path(""))
+    return file.authentication!
+  }
+
+  static func shared(_ more: String = "") throws -> JWTConfiguration {
+    try reading("algorithm: HS256, secretFile: s\(more)", files: ["s": TokenMaker.secret + "\n"])
+  }
+}

@@ -1,0 +1,250 @@
+import Foundation
+import JWTKit
+import LiveQuery
+import TestSupport
+import Testing
+import Wire
+
+@testable import Server
+
+/// Which tokens are believed, and what they say.
+@Suite struct TokenVerifierTests {
+  private let date = ManualDate()
+
+  private func verdict(_ token: String, _ configuration: JWTConfiguration) -> Result<Identity, FreshetError> {
+    guard case .fixed(let keys) = configuration.keys else { return .failure(.noRoom) }
+    switch TokenVerifier(configuration, clock: date.clock).verify(token, keys) {
+    case .good(let identity): return .success(identity)
+    case .bad(let error): return .failure(error)
+    case .unknownKey: return .failure(.unauthenticated("unknown key"))
+    }
+  }
+
+  private func refusal(_ token: String, _ configuration: JWTConfiguration) -> String? {
+    guard case .failure(let error) = verdict(token, configuration) else { return nil }
+    #expect(error.code == .unauthenticated)
+    return error.message
+  }
+
+  // MARK: - Algorithms
+
+  @Test(arguments: ["HS256", "HS384", "HS512"])
+  func `A secret signs`(name: String) async throws {
+    let digests: [String: DigestAlgorithm] = ["HS256": .sha256, "HS384": .sha384, "HS512": .sha512]
+    let secret = String(repeating: "0123456789abcdef", count: 4)
+    let maker = try await TokenMaker(name) {
+      await $0.add(hmac: HMACKey(from: Array(secret.utf8)), digestAlgorithm: digests[name]!)
+    }
+    let configuration = try JWTConfiguration.reading("algorithm: \(name), secretFile: s", files: ["s": secret])
+    try check(maker, configuration)
+  }
+
+  @Test(arguments: ["RS256", "RS384", "RS512", "PS256", "PS384", "PS512"])
+  func `An RSA key signs, read from PEM or from a set`(name: String) async throws {
+    let maker = try await TokenMaker.rsa(name)
+    try check(maker, .reading("algorithm: \(name), keys: k", files: ["k": TokenMaker.rsaPublicKey]))
+    try check(maker, .reading("algorithm: \(name), keys: k", files: ["k": TokenMaker.set(ids: ["a"])]))
+  }
+
+  @Test func `Elliptic curves sign, read from PEM or from a set`() async throws {
+    let p256 = ES256PrivateKey()
+    try check(
+      try await TokenMaker("ES256") { await $0.add(ecdsa: p256) }, "ES256", pem: p256.publicKey.pemRepresentation,
+      set("EC", "P-256", p256.publicKey.parameters))
+    let p384 = ES384PrivateKey()
+    try check(
+      try await TokenMaker("ES384") { await $0.add(ecdsa: p384) }, "ES384", pem: p384.publicKey.pemRepresentation,
+      set("EC", "P-384", p384.publicKey.parameters))
+    let p521 = ES512PrivateKey()
+    try check(
+      try await TokenMaker("ES512") { await $0.add(ecdsa: p521) }, "ES512", pem: p521.publicKey.pemRepresentation,
+      set("EC", "P-521", p521.publicKey.parameters))
+    let ed25519 = try EdDSA.PrivateKey()
+    let x = ed25519.publicKey.rawRepresentation.base64EncodedString()
+    try check(
+      try await TokenMaker("EdDSA") { await $0.add(eddsa: ed25519) }, "EdDSA",
+      pem: ed25519.publicKey.pemRepresentation, set("OKP", "Ed25519", (x, "")))
+  }
+
+  private func set(_ type: String, _ curve: String, _ point: (x: String, y: String)?) -> String {
+    // JWTKit gives coordinates in plain base64.
+    let url = { (text: String) in TokenMaker.encode(Base64.decode(text) ?? []) }
+    let (x, y) = (url(point?.x ?? ""), url(point?.y ?? ""))
+    return #"{"keys":[{"kty":"\#(type)","crv":"\#(curve)","x":"\#(x)","y":"\#(y)"}]}"#
+  }
+
+  private func check(_ maker: TokenMaker, _ name: String, pem: String, _ set: String) throws {
+    try check(maker, .reading("algorithm: \(name), keys: k", files: ["k": pem]))
+    try check(maker, .reading("algorithm: [RS256, \(name)], keys: k", files: ["k": set]))
+  }
+
+  /// A good token is good; with any other character in its signature or its claims it is not.
+  private func check(_ maker: TokenMaker, _ configuration: JWTConfiguration) throws {
+    let token = try maker.token(#"{"sub":"u"}"#)
+    #expect(try verdict(token, configuration).get().subject == "u")
+    let parts = token.split(separator: ".").map(String.init)
+    let other = try maker.token(#"{"sub":"v"}"#).split(separator: ".").map(String.init)
+    #expect(refusal("\(parts[0]).\(other[1]).\(parts[2])", configuration) == "the token's signature is wrong")
+    #expect(refusal("\(parts[0]).\(parts[1]).", configuration) == "the token's signature is wrong")
+  }
+
+  /// RFC 7515, A.1 and A.3: tokens that somebody else has made.
+  @Test func `The examples of the RFC are good`() throws {
+    let date = ManualDate(1_300_819_000)
+    let claims = "eyJpc3MiOiJqb2UiLA0KICJleHAiOjEzMDA4MTkzODAsDQogImh0dHA6Ly9leGFtcGxlLmNvbS9pc19yb290Ijp0cnVlfQ"
+    let secret = "AyM1SysPpbyDfgZld3umj1qzKObwVMkoqQ-EstJQLr_T-1qS0gZH75aKtMN3Yj0iPS4hcgUuTwjAzZr1Z9CAow"
+    let shared = try TokenKeys.secret(Base64.decodeURL(secret[...])!, for: [.hs256])
+    let first = "eyJ0eXAiOiJKV1QiLA0KICJhbGciOiJIUzI1NiJ9.\(claims).dBjftJeZ4CVP-mB92K27uhbUJU1p1r_wW1gFWFOEjXk"
+    let curve = try TokenKeys.set(
+      json: set(
+        "EC", "P-256",
+        ("f83OJ3D2xF1Bg8vub9tLe1gHMzV76e8Tus9uPHvRVEU=", "x/FEzRu9m36HLN/tue659LNpXW6pCyStikYjKIWI5a0=")),
+      for: [.es256])
+    let signature = "DtEhU3ljbEg8L38VWAfUAqOyKAM6-Xx-F4GawxaepmXFCgfTjDxw5djxLa8ISlSApmWQxfKTUJqPP3-Kg6NU1Q"
+    for (token, keys) in [(first, shared), ("eyJhbGciOiJFUzI1NiJ9.\(claims).\(signature)", curve)] {
+      var configuration = JWTConfiguration(algorithms: [.hs256, .es256], keys: .fixed(keys))
+      configuration.issuer = "joe"
+      guard case .good(let identity) = TokenVerifier(configuration, clock: date.clock).verify(token, keys) else {
+        Issue.record("\(token) is refused")
+        continue
+      }
+      #expect(
+        identity.claims == [
+          "iss": .text("joe"), "exp": .integer(1_300_819_380), "http://example.com/is_root": .integer(1),
+        ])
+      #expect(identity.expires == 1_300_819_380 && identity.role == "anonymous" && identity.subject == nil)
+    }
+  }
+
+  // MARK: - Forgeries
+
+  @Test(arguments: ["none", "None", "NONE", "", "HS512", "RS256"])
+  func `Another algorithm than those configured is refused, none above all`(name: String) async throws {
+    let configuration = try JWTConfiguration.shared()
+    let header = "{\"alg\":\"\(name)\"}"
+    let token = try await TokenMaker.shared().token(#"{"sub":"u"}"#, header: header)
+    let sentence = "the token is not signed with an algorithm that this server takes"
+    #expect(refusal(token, configuration) == sentence)
+    let unsigned = token.split(separator: ".").prefix(2).joined(separator: ".") + "."
+    #expect(refusal(unsigned, configuration) == sentence)
+  }
+
+  /// The public key is no secret: whoever signs with its text as one has proved nothing.
+  @Test(arguments: ["", "\n"])
+  func `A token signed with the text of an RSA key as a secret is refused`(end: String) async throws {
+    let configuration = try JWTConfiguration.reading(
+      "algorithm: RS256, keys: k", files: ["k": TokenMaker.rsaPublicKey + "\n"])
+    let maker = try await TokenMaker.shared(TokenMaker.rsaPublicKey + end)
+    let sentence = "the token is not signed with an algorithm that this server takes"
+    #expect(refusal(try maker.token("{}"), configuration) == sentence)
+    #expect(
+      refusal(try maker.token("{}", header: #"{"alg":"RS256"}"#), configuration) == "the token's signature is wrong")
+  }
+
+  @Test func `A key is for its own algorithm where it names one`() async throws {
+    let set = TokenMaker.set(ids: ["a"], more: #","alg":"RS256""#)
+    let configuration = try JWTConfiguration.reading("algorithm: [RS256, PS256], keys: k", files: ["k": set])
+    #expect(refusal(try await TokenMaker.rsa("RS256", keyID: "a").token("{}"), configuration) == nil)
+    #expect(refusal(try await TokenMaker.rsa("PS256", keyID: "a").token("{}"), configuration) == "unknown key")
+  }
+
+  @Test(
+    arguments: [
+      "", ".", "..", "a.b.c", "e30.e30", "e30.e30.e30.e30.e30", "e30.W10.", "e30=.e30.", "e3+.e30.", " e30.e30.", "\0",
+    ])
+  func `What is no token is refused`(text: String) throws {
+    #expect(refusal(text, try .shared()) == "the token is no JSON Web Token" || text == "e30.W10.")
+    #expect(refusal(text, try .shared()) != nil)
+  }
+
+  @Test func `Extensions that have to be understood, and endless tokens, are refused`() async throws {
+    let maker = try await TokenMaker.shared()
+    let critical = try maker.token("{}", header: #"{"alg":"HS256","crit":["b64"],"b64":false}"#)
+    #expect(refusal(critical, try .shared()) == "the token has extensions that this server does not know")
+    let long = try maker.token("{\"a\":\"\(String(repeating: "x", count: 16 << 10))\"}")
+    #expect(refusal(long, try .shared()) == "the token is longer than 16384 bytes")
+  }
+
+  // MARK: - Claims
+
+  @Test func `Issuer and audience are checked where they are configured`() async throws {
+    let maker = try await TokenMaker.shared()
+    let strict = try JWTConfiguration.shared(", issuer: shop, audience: freshet")
+    let issuer = "the token is not of the issuer that this server trusts"
+    let audience = "the token is not for this server"
+    let cases: [(String, String?)] = [
+      (#"{"iss":"shop","aud":"freshet"}"#, nil), (#"{"iss":"shop","aud":["x","freshet"]}"#, nil),
+      (#"{"aud":"freshet"}"#, issuer), (#"{"iss":"Shop","aud":"freshet"}"#, issuer),
+      (#"{"iss":["shop"],"aud":"freshet"}"#, issuer), (#"{"iss":"shop"}"#, audience),
+      (#"{"iss":"shop","aud":"freshets"}"#, audience), (#"{"iss":"shop","aud":["x"]}"#, audience),
+      (#"{"iss":"shop","aud":{"freshet":1}}"#, audience),
+    ]
+    for (claims, expected) in cases {
+      #expect(refusal(try maker.token(claims), strict) == expected, "\(claims)")
+      #expect(refusal(try maker.token(claims), try .shared()) == nil, "\(claims)")
+    }
+  }
+
+  @Test func `A token is good from 30 seconds before its start to 30 seconds after its end`() async throws {
+    let maker = try await TokenMaker.shared()
+    let now = date.now
+    let cases: [(String, String?)] = [
+      ("{\"exp\":\(now - 29)}", nil), ("{\"exp\":\(now - 30)}", "the token has expired"),
+      ("{\"exp\":\(now - 31).5}", "the token has expired"), ("{\"exp\":0}", "the token has expired"),
+      ("{\"exp\":-1e300}", "the token's exp is no time"), ("{\"exp\":9223372036854775807}", nil), ("{}", nil),
+      ("{\"exp\":\"\(now + 60)\"}", "the token's exp is no time"), ("{\"exp\":null}", "the token's exp is no time"),
+      ("{\"nbf\":\(now + 30)}", nil), ("{\"nbf\":\(now + 31)}", "the token is not valid yet"),
+      ("{\"nbf\":-9223372036854775808}", nil), ("{\"nbf\":true}", "the token's nbf is no time"),
+    ]
+    for (claims, expected) in cases {
+      #expect(refusal(try maker.token(claims), try .shared()) == expected, "\(claims)")
+    }
+    let token = try maker.token("{\"exp\":\(now + 10)}")
+    date.advance(seconds: 39)
+    #expect(try verdict(token, .shared()).get().expires == now + 10)
+    date.advance(seconds: 1)
+    #expect(refusal(token, try .shared()) == "the token has expired")
+  }
+
+  @Test func `Every claim is a value for SQLite`() async throws {
+    let claims = #"""
+      {"sub":"u1","role":"clerk","n":-5,"big":9007199254740993,"r":1.5,"yes":true,"no":false,"nil":null,
+       "list":["a",{"b":2}],"object":{"z":1,"a":"é\"\n"},"Name":"Zoë","":"empty"}
+      """#
+    let identity = try verdict(try await TokenMaker.shared().token(claims), .shared()).get()
+    #expect(identity.subject == "u1" && identity.role == "clerk" && identity.expires == nil)
+    #expect(
+      identity.claims == [
+        "sub": .text("u1"), "role": .text("clerk"), "n": .integer(-5), "big": .integer(9_007_199_254_740_993),
+        "r": .real(1.5), "yes": .integer(1), "no": .integer(0), "nil": .null, "list": .text(#"["a",{"b":2}]"#),
+        "object": .text(#"{"a":"é\"\n","z":1}"#), "Name": .text("Zoë"), "": .text("empty"),
+      ])
+  }
+
+  @Test func `The role is the claim that the configuration names, and anonymous without it`() async throws {
+    let maker = try await TokenMaker.shared()
+    let configuration = try JWTConfiguration.shared(", role: https://shop.example/role")
+    let role = { (claims: String) in try verdict(try maker.token(claims), configuration).get().role }
+    #expect(try role(#"{"https://shop.example/role":"clerk","role":"boss"}"#) == "clerk")
+    #expect(try role(#"{"role":"boss"}"#) == "anonymous")
+    #expect(try role(#"{"https://shop.example/role":null}"#) == "anonymous")
+    for claims in [#"{"role":["boss"]}"#, #"{"role":1}"#] {
+      #expect(refusal(try maker.token(claims), try .shared()) == "the token's role is no text")
+    }
+    #expect(refusal(try maker.token(#"{"sub":1}"#), try .shared()) == "the token's sub is no text")
+  }
+
+  @Test func `Whoever has the same subject, role and claims sees the same, whatever the token's dates`() async throws {
+    let maker = try await TokenMaker.shared()
+    let identity = { (claims: String) in try verdict(try maker.token(claims), .shared()).get() }
+    let first = try identity(#"{"sub":"u","role":"r","shop":1,"iat":1,"nbf":1,"jti":"a"}"#)
+    let renewed = try identity(#"{"sub":"u","role":"r","shop":1,"iat":2,"nbf":2,"jti":"b","exp":1900000000}"#)
+    #expect(renewed.sees(theSameAs: first) && first != renewed)
+    for other in [
+      #"{"sub":"v","role":"r","shop":1}"#, #"{"sub":"u","role":"s","shop":1}"#, #"{"sub":"u","role":"r","shop":2}"#,
+      #"{"sub":"u","role":"r"}"#, #"{"sub":"u","role":"r","shop":1,"more":null}"#,
+    ] {
+      #expect(!(try identity(other)).sees(theSameAs: first), "\(other)")
+    }
+  }
+}

@@ -1,0 +1,95 @@
+// @ts-check
+/** Says to the server who its client is: first thing on every connection, and again before the token expires. */
+
+import { FreshetError } from "./errors.js";
+
+/** @typedef {import("../freshet.js").ClientOptions} ClientOptions */
+
+/** Id of the messages that carry a token. */
+const id = "token";
+/** How long before it expires a token is renewed; one of a short life in the middle of it. Milliseconds. */
+const lead = 30_000;
+/** Timers of browsers cannot wait for longer than 24 days. */
+const longestWait = 86_400_000;
+
+export class TokenKeeper {
+  /** The token for the connection to come. */
+  #token = "";
+  #isOpen = false;
+  /** @type {ReturnType<typeof setTimeout> | undefined} */
+  #timer;
+
+  /**
+   * @param {NonNullable<ClientOptions["token"]>} source
+   * @param {(message: Record<string, any>) => boolean} send
+   * @param {(error: FreshetError) => void} failed
+   */
+  constructor(source, send, failed) {
+    this.source = source;
+    this.send = send;
+    this.failed = failed;
+  }
+
+  /** Before an attempt to connect. A token that cannot be had is as good as no connection. */
+  async prepare() {
+    const { source } = this;
+    this.#token = typeof source === "function" ? await source() : source;
+  }
+
+  /** What is sent after it is already asked by whom the token names. */
+  opened() {
+    this.#isOpen = true;
+    this.#send();
+  }
+
+  lost() {
+    this.#isOpen = false;
+    clearTimeout(this.#timer);
+  }
+
+  /** @param {Record<string, any>} message @returns {boolean} whether nobody else needs it */
+  received({ type, id: given, code, message, expires, ...rest }) {
+    if (type === "authenticated" && given === id) {
+      this.#renewBefore(expires);
+      return true;
+    }
+    if (type !== "error") return false;
+    if (given === id) this.failed(new FreshetError({ code, message, ...rest }));
+    // Clocks differ: it may have expired before this one said so.
+    else if (given === undefined && code === "unauthenticated" && this.#isRenewable) this.#renew();
+    else return false;
+    return true;
+  }
+
+  get #isRenewable() {
+    return typeof this.source === "function";
+  }
+
+  #send() {
+    this.send({ type: "authenticate", id, token: this.#token });
+  }
+
+  /** @param {number | null} expires seconds since 1970 */
+  #renewBefore(expires) {
+    clearTimeout(this.#timer);
+    if (expires === null || !this.#isRenewable) return;
+    const left = expires * 1000 - Date.now();
+    const wait = Math.max(left / 2, left - lead, 1_000);
+    const isFar = wait > longestWait;
+    this.#timer = setTimeout(() => (isFar ? this.#renewBefore(expires) : this.#renew()), isFar ? longestWait : wait);
+    // Node's timers keep a process alive; the socket does that.
+    /** @type {any} */ (this.#timer).unref?.();
+  }
+
+  async #renew() {
+    clearTimeout(this.#timer);
+    try {
+      await this.prepare();
+      // Another connection has got it first thing.
+      if (this.#isOpen) this.#send();
+    } catch {
+      // The server says when it has expired: then it is asked for once more.
+      this.failed(new FreshetError({ code: "unauthenticated", message: "There is no new token.", retryable: true }));
+    }
+  }
+}
