@@ -43,8 +43,9 @@ let package = Package(
   targets: [
     // C: sockets, compression.
     .systemLibrary(name: "CLibWebSockets", pkgConfig: "libwebsockets", providers: [.apt(["libwebsockets-dev"])]),
+    .systemLibrary(name: "COpenSSL", pkgConfig: "openssl", providers: [.apt(["libssl-dev"])]),
     .systemLibrary(name: "CZlib", pkgConfig: "zlib", providers: [.apt(["zlib1g-dev"])]),
-    .target(name: "CGateway", dependencies: ["CLibWebSockets"], cSettings: cSettings),
+    .target(name: "CGateway", dependencies: ["CLibWebSockets", "COpenSSL"], cSettings: cSettings),
     .target(
       name: "CLiveClient", dependencies: ["CLibWebSockets"], path: "Sources/TerminalClient/CLiveClient",
       cSettings: cSettings),

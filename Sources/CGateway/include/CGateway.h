@@ -42,7 +42,7 @@ typedef struct gateway_span {
 typedef struct gateway_request {
   gateway_span method;        /* "GET", "HEAD", "POST", "OPTIONS", ... */
   gateway_span path;          /* decoded, without the query */
-  gateway_span query;         /* what follows "?", percent-encoded (anew, see request.c), parts joined by "&" */
+  gateway_span query;         /* what follows "?", as it came: percent-encoded */
   gateway_span origin;        /* Origin */
   gateway_span host;          /* Host */
   gateway_span authorization; /* Authorization */
@@ -54,7 +54,8 @@ typedef struct gateway_request {
   gateway_span request_headers; /* Access-Control-Request-Headers */
   gateway_span last_event_id; /* Last-Event-ID (server-sent events) */
   gateway_span protocols;     /* Sec-WebSocket-Protocol */
-  gateway_span peer;          /* the client's address as text */
+  gateway_span fetch_site;    /* Sec-Fetch-Site */
+  gateway_span peer;          /* the client's address as text: a proxy's word for it where the proxy is trusted */
   gateway_span body;          /* the whole body of a POST */
 } gateway_request;
 
@@ -92,6 +93,9 @@ typedef struct gateway_callbacks {
 typedef struct gateway_configuration {
   const char *host;                      /* address to listen on, such as "127.0.0.1" or "::" */
   int port;                              /* 0 takes a free one: see gateway_port */
+  /* Files in PEM format: the certificate with its chain, and its key. NULL: no TLS. With it no other connection is served. */
+  const char *_Nullable tls_certificate;
+  const char *_Nullable tls_key;
   const char *_Nullable public_directory; /* static files served at "/" and below; NULL for none */
   const char *live_path;                 /* the WebSocket route, "/v1/live" */
   const char *subprotocol;               /* "freshet.v1" */
@@ -104,6 +108,8 @@ typedef struct gateway_configuration {
   int message_rate;                      /* messages that a session may send a second, as long as it likes; 0: any number */
   int message_burst;                     /* messages that it may send at once after a pause; above both it is read slowly */
   int address_limit;                     /* connections of one IPv4 address or IPv6 /64, more are answered 429; 0: any number */
+  /* Addresses and ranges ("10.0.0.0/8") of proxies whose X-Forwarded-For and Forwarded are believed, NULL-terminated. */
+  const char *_Nullable const *_Nonnull trusted_proxies;
   bool limits_loopback;                  /* whether that is also for clients on this machine */
   size_t outgoing_limit;                 /* bytes that may be on their way out; more answers get 503; 0: any number */
   int read_timeout;                      /* milliseconds in which a client must take something of what was sent to it */
@@ -148,6 +154,12 @@ void gateway_note_overload(gateway *gateway);
 
 /* The port that is listened on. Any thread. */
 int gateway_port(const gateway *gateway);
+
+/*
+ * Reads the files of the certificate again: for connections from now on; those that are open go on. False when they cannot be
+ * used, with a sentence in `error`; then everything stays as it is. Only with TLS. Any thread.
+ */
+bool gateway_reload_certificate(gateway *gateway, char *error, size_t capacity);
 
 /* Accepts no further connections; those that are open go on. Any thread. */
 void gateway_stop_listening(gateway *gateway);
