@@ -98,7 +98,8 @@ let package = Package(
 
     // A client as the protocol describes it, against which everything that makes patches is tested.
     .target(
-      name: "TestSupport", dependencies: ["LiveQuery", "Wire"], path: "Tests/TestSupport", swiftSettings: swiftSettings),
+      name: "TestSupport", dependencies: ["COpenSSL", "LiveQuery", "Wire"], path: "Tests/TestSupport",
+      swiftSettings: swiftSettings),
     // SQLite's file system with reads that fail on demand.
     .target(name: "CFaultyFiles", dependencies: [sqlite], path: "Tests/CFaultyFiles", cSettings: cSettings),
     tests(of: "RankedCollections", ["TestSupport"]),

@@ -312,7 +312,8 @@ bool gateway_start(gateway *gateway, void *context, char *error, size_t capacity
 int gateway_port(const gateway *gateway) { return gateway->port; }
 
 gateway_counters gateway_count(const gateway *gateway) {
-  return (gateway_counters){.address = gateway->counters.address, .late = gateway->counters.late,
+  return (gateway_counters){.address = gateway->counters.address, .rate = gateway->counters.rate,
+                            .late = gateway->counters.late,
                             .memory = gateway->counters.memory,
                             .stalled = gateway->counters.stalled,
                             .sessions = gateway->sessions,

@@ -5,6 +5,7 @@
  * next request waits in the kernel. Answers are written from where they are, as much as there is room for at a time; nothing is
  * buffered twice, whatever their size. A client that leaves while it waits is noticed by looking at the socket.
  */
+#include <stdio.h>
 #include <stdlib.h>
 #include <string.h>
 #include <sys/socket.h>
@@ -188,6 +189,19 @@ static const struct head_fault *find_fault(const struct exchange *exchange) {
   return exchange->request->content_length > gateway->configuration.body_limit ? &too_large : NULL;
 }
 
+/* Whether the request's client has sent too many; then it is answered. */
+static bool refuse_hasty(struct exchange *exchange) {
+  static const struct head_fault hasty = {429, "Too Many Requests", "limit_exceeded", "this client sends too many requests"};
+  gateway *gateway = exchange->gateway;
+  char headers[32];
+  int seconds = gateway->configuration.callbacks.admitted(gateway->context, &exchange->request->head);
+  if (!seconds) return false;
+  gateway->counters.rate += 1;
+  snprintf(headers, sizeof headers, "Retry-After: %d\n", seconds);
+  refuse(exchange, &hasty, headers);
+  return true;
+}
+
 /* A request's head is there. Takes it. False when out of memory. */
 bool exchange_begin(struct connection *connection, struct request *request) {
   struct exchange *exchange = exchange_create(connection, request);
@@ -195,6 +209,7 @@ bool exchange_begin(struct connection *connection, struct request *request) {
   connection_name_client(connection, request);
   const struct head_fault *fault = find_fault(exchange);
   const char *headers = NULL;
+  if (!fault && refuse_hasty(exchange)) return true;
   if (!fault && request->wants_upgrade) {
     fault = handshake_fault(connection, request, &headers);
     if (!fault) {

@@ -183,7 +183,7 @@ struct gateway {
   lws_usec_t throttle_at;
   lws_dll2_owner_t unfinished; /* exchanges whose answer is being written, or waits to be read */
   struct {
-    atomic_uint_fast64_t address, late, memory, stalled;
+    atomic_uint_fast64_t address, rate, late, memory, stalled;
   } counters; /* read by any thread */
   bool stopping;
   uint16_t stop_code;
@@ -237,6 +237,7 @@ void tls_free(struct tls *tls);
 
 /* Whether an address has all connections that it may have, and `most` that are being refused. */
 bool address_is_refusing(gateway *gateway, const struct sockaddr_storage *from, int most);
+gateway_client address_client(const struct sockaddr_storage *from);
 /* NULL for one that is not limited. */
 struct address *address_enter(gateway *gateway, const struct sockaddr_storage *from, bool *is_refused);
 void address_leave(gateway *gateway, struct address *address, bool was_refused);

@@ -16,11 +16,13 @@
 
 struct range {
   uint8_t bytes[16]; /* IPv4 as IPv6 has it, ::ffff:a.b.c.d */
-  unsigned bits;
+  unsigned bits;     /* at least 96 for IPv4: ::/0 is IPv6 alone */
 };
 
+enum { MAPPED_BITS = 96 };
+static const uint8_t mapped[MAPPED_BITS / 8] = {[10] = 0xFF, [11] = 0xFF};
+
 static bool has_bytes(const struct sockaddr_storage *address, uint8_t bytes[16]) {
-  static const uint8_t mapped[12] = {[10] = 0xFF, [11] = 0xFF};
   if (address->ss_family == AF_INET6) {
     memcpy(bytes, ((const struct sockaddr_in6 *)address)->sin6_addr.s6_addr, 16);
     return true;
@@ -74,6 +76,7 @@ bool proxies_read(gateway *gateway, char *error, size_t capacity) {
 }
 
 static bool is_within(const uint8_t bytes[16], const struct range *range) {
+  if (range->bits < MAPPED_BITS && memcmp(bytes, mapped, sizeof mapped) == 0) return false;
   unsigned whole = range->bits / 8, rest = range->bits % 8;
   if (memcmp(bytes, range->bytes, whole) != 0) return false;
   return !rest || (bytes[whole] ^ range->bytes[whole]) >> (8 - rest) == 0;

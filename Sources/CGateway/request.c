@@ -43,6 +43,7 @@ void request_name_client(struct request *request, const struct sockaddr_storage 
   } else if (address->ss_family == AF_INET) {
     inet_ntop(AF_INET, &((const struct sockaddr_in *)address)->sin_addr, request->peer, sizeof request->peer);
   }
+  request->head.client = address_client(address);
   request->head.peer = (gateway_span){(const uint8_t *)request->peer, strlen(request->peer)};
 }
 

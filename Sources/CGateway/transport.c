@@ -5,6 +5,7 @@
  * for which there was no room must be repeated with the same bytes in front, for OpenSSL has encrypted some of them already.
  * `is_owed` says so; whoever would put something else in front has to wait.
  */
+#define _GNU_SOURCE /* POLLRDHUP */
 #include <errno.h>
 #include <poll.h>
 #include <string.h>

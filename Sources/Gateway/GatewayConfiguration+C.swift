@@ -23,7 +23,8 @@ extension GatewayConfiguration {
   func withCConfiguration<Result, E: Error>(
     _ body: (gateway_configuration, UnsafeMutableBufferPointer<CChar>) throws(E) -> Result
   ) throws(E) -> Result {
-    let strings = [host, livePath, subprotocol, headerLines(staticHeaders), headerLines(streamHeaders), heartbeat].map(copy)
+    let strings = [host, livePath, subprotocol, headerLines(staticHeaders), headerLines(streamHeaders), heartbeat].map(
+      copy)
     let directory = publicDirectory.map(copy)
     let (tlsCertificate, tlsKey) = (certificate.map { copy($0.certificate) }, certificate.map { copy($0.key) })
     let (routes, proxies) = (CStringList(routes), CStringList(trustedProxies))
@@ -45,7 +46,8 @@ extension GatewayConfiguration {
       static_headers: strings[3].baseAddress!, message_limit: messageLimit, body_limit: bodyLimit,
       outbox_limit: outboxLimit, message_rate: Int32(clamping: messageRate),
       message_burst: Int32(clamping: messageBurst), address_limit: Int32(clamping: addressLimit),
-      trusted_proxies: proxies.pointer, limits_loopback: limitsLoopback, outgoing_limit: outgoingLimit, read_timeout: readTimeout.milliseconds,
+      trusted_proxies: proxies.pointer, limits_loopback: limitsLoopback, outgoing_limit: outgoingLimit,
+      read_timeout: readTimeout.milliseconds,
       head_timeout: headTimeout.milliseconds, body_timeout: bodyTimeout.milliseconds,
       body_rate: Int32(clamping: bodyRate), ping_after: pingAfter.milliseconds,
       hang_up_after: hangUpAfter.milliseconds, stream_headers: strings[4].baseAddress!,

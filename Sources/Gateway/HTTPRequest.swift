@@ -25,6 +25,8 @@ package struct HTTPRequest: Hashable, Sendable {
   package var fetchSite: String?
   /// The client's address as text.
   package var peer: String
+  /// What that counts as.
+  package var client: ClientAddress
   package var body: [UInt8]
 }
 
@@ -47,6 +49,7 @@ extension HTTPRequest {
     protocols = String(presentIn: request.protocols)
     fetchSite = String(presentIn: request.fetch_site)
     peer = String(request.peer)
+    client = ClientAddress(request.client)
     body = Array(UnsafeBufferPointer(start: request.body.bytes, count: request.body.length))
   }
 }

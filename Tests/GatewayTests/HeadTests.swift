@@ -16,7 +16,7 @@ import Testing
       let socket = try RawSocket(port: gateway.port)
       try socket.write(bytes)
       let response = try socket.readResponse()
-      if response.status >= 400 {
+      if response.status != 200 && response.status != 404 {
         #expect(response.headers["connection"] == "close")
         #expect(response.headers["content-type"] == "application/problem+json")
         #expect(try socket.readToEnd() == [], "nothing follows a refusal")
@@ -91,7 +91,8 @@ import Testing
   @Test(arguments: [
     ("Content-Length: 3\r\nContent-Length: 3", 400), ("Content-Length: 3\r\nContent-Length: 4", 400),
     ("Content-Length: 3, 3", 400), ("Content-Length: +3", 400), ("Content-Length:", 400),
-    ("Content-Length: 3\r\nTransfer-Encoding: chunked", 400), ("Transfer-Encoding: chunked\r\nTransfer-Encoding: chunked", 400),
+    ("Content-Length: 3\r\nTransfer-Encoding: chunked", 400),
+    ("Transfer-Encoding: chunked\r\nTransfer-Encoding: chunked", 400),
     ("Transfer-Encoding: chunked", 411), ("Transfer-Encoding: Chunked", 411), ("Transfer-Encoding: gzip, chunked", 501),
     ("Transfer-Encoding: xchunked", 501), ("Content-Length: 9999999999999999999", 400),
   ])

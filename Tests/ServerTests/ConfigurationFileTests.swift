@@ -21,6 +21,13 @@ import Testing
         readers: 5
         messagesPerSecond: 50
         connectionsPerAddress: 60
+        requestsPerAddress: 61
+        messagesPerAddress: 62
+        subscriptionsPerAddress: 63
+        tls: { certificate: tls/server.crt, key: /etc/server.key }
+        trustedProxies: [10.0.0.0/8, "::1"]
+        metrics: 127.0.0.1:9091
+        contentSecurityPolicy: ""
         headTimeout: 5
         bodyTimeout: 15
         bodyRate: 0
@@ -41,12 +48,16 @@ import Testing
               number: { type: any, default: 5 }
               digits: { type: any, default: "5" }
         """, name: "x.yaml")
+    #expect(file.door.certificate == "tls/server.crt" && file.door.key == "/etc/server.key")
+    #expect(file.door.trustedProxies == ["10.0.0.0/8", "::1"] && file.door.contentSecurityPolicy == "")
+    #expect(file.door.metrics == SocketAddress(host: "127.0.0.1", port: 9_091))
     #expect(file.database == "app.sqlite" && file.host == "0.0.0.0" && file.port == 9_090)
     #expect(file.allowWrites == true && file.allowQueries == false)
     #expect(file.allowedOrigins == ["https://a.example", "https://b.example"] && file.allowedHosts == ["a.example"])
     #expect(
       file.limits == [
-        .followers: 3, .readers: 5, .messagesPerSecond: 50, .connectionsPerAddress: 60, .headTimeout: 5,
+        .followers: 3, .readers: 5, .messagesPerSecond: 50, .connectionsPerAddress: 60,
+        .requestsPerAddress: 61, .messagesPerAddress: 62, .subscriptionsPerAddress: 63, .headTimeout: 5,
         .bodyTimeout: 15, .bodyRate: 0, .readTimeout: 20, .outgoingMemory: 1 << 30,
       ])
     #expect(LimitSetting.connectionsPerAddress.variable == "FRESHET_CONNECTIONS_PER_ADDRESS")

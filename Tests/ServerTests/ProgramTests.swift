@@ -42,7 +42,8 @@ import Wire
     let content = body.replacingOccurrences(of: "ROWS", with: rows)
     let socket = try RawSocket(port: port)
     try socket.write(
-      "POST \(route) HTTP/1.1\r\nHost: localhost\r\nContent-Length: \(content.utf8.count)\r\n\r\n\(content)")
+      "POST \(route) HTTP/1.1\r\nHost: localhost\r\nContent-Type: application/json\r\nContent-Length: \(content.utf8.count)\r\n\r\n\(content)"
+    )
     // Read after it.
     for _ in 0..<3 { #expect(try RawSocket(port: port).request("GET", "/healthz").status == 200) }
     program.signal(SIGTERM)

@@ -38,6 +38,12 @@ typedef struct gateway_span {
   size_t length;
 } gateway_span;
 
+/* What counts as one client: an IPv4 address, or an IPv6 /64, of which a client has at least one to choose from. */
+typedef struct gateway_client {
+  uint64_t high, low;
+  bool is_loopback;
+} gateway_client;
+
 /* The HTTP request of a WebSocket handshake, or a plain one. Absent parts have length 0. */
 typedef struct gateway_request {
   gateway_span method;        /* "GET", "HEAD", "POST", "OPTIONS", ... */
@@ -56,6 +62,7 @@ typedef struct gateway_request {
   gateway_span protocols;     /* Sec-WebSocket-Protocol */
   gateway_span fetch_site;    /* Sec-Fetch-Site */
   gateway_span peer;          /* the client's address as text: a proxy's word for it where the proxy is trusted */
+  gateway_client client;      /* what that address counts as */
   gateway_span body;          /* the whole body of a POST */
 } gateway_request;
 
@@ -64,6 +71,8 @@ typedef int gateway_verdict;
 
 /* Every callback gets the `context` of gateway_start first. */
 typedef struct gateway_callbacks {
+  /* The head of any request, files and handshakes included: 0 lets it go on; it is answered 429, to be tried again after so many seconds. */
+  int (*admitted)(void *_Nullable context, const gateway_request *request);
   /* A WebSocket handshake on `live_path`: accept or refuse it, before the upgrade. */
   gateway_verdict (*handshake)(void *_Nullable context, const gateway_request *request);
   void (*opened)(void *_Nullable context, gateway_channel_id session, const gateway_request *request);
@@ -138,6 +147,7 @@ bool gateway_start(gateway *gateway, void *_Nullable context, char *error, size_
 /* What was refused since the start, and what is on its way. */
 typedef struct gateway_counters {
   uint64_t address; /* connections: their address had too many */
+  uint64_t rate;    /* requests: their client had sent too many */
   uint64_t late;    /* requests that did not come in time */
   uint64_t memory;  /* answers that there was no room for */
   uint64_t stalled; /* connections that took nothing of what was sent to them */

@@ -13,6 +13,7 @@ package struct ConfigurationFile: Sendable {
   package var allowQueries: Bool?
   package var allowedOrigins: [String]?
   package var allowedHosts: [String]?
+  package var door = DoorSettings()
   /// Bytes.
   package var captureMemory: Int?
   package var limits: [LimitSetting: Int] = [:]
@@ -30,6 +31,7 @@ package struct ConfigurationFile: Sendable {
     if let database, !database.hasPrefix("/") {
       self.database = URL(fileURLWithPath: path).deletingLastPathComponent().appendingPathComponent(database).path
     }
+    door.resolvePaths(from: path)
   }
 
   /// - Parameter name: what the text is called in sentences.
@@ -51,6 +53,7 @@ package struct ConfigurationFile: Sendable {
       case "captureMemory": captureMemory = try value.bytes()
       case "queries":
         for (name, query) in try value.members() { queries.append(try PublishedQuery(name, query)) }
+      case let name where DoorSettings.names.contains(name): try door.read(name, value)
       default:
         guard let limit = LimitSetting(rawValue: name) else { throw value.error("is not a setting") }
         limits[limit] = try value.limit(limit)
