@@ -75,6 +75,8 @@ package final class FreshetServer: Sendable {
   }
 
   package var port: Int { gateway.port }
+  /// What its address begins with.
+  package var scheme: String { configuration.certificate == nil ? "http" : "https" }
   /// Of the address of metrics; nil when they have none of their own.
   package var metricsPort: Int? { metricsGateway?.port }
 

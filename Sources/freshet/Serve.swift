@@ -157,8 +157,7 @@ struct ServeOptions: ParsableArguments {
       throw CommandFailure("\(error)")
     }
     let name = host.contains(":") ? "[\(host)]" : host
-    let scheme = configuration.certificate == nil ? "http" : "https"
-    logger.info("serving \(path) at \(scheme)://\(name):\(server.port)/")
+    logger.info("serving \(path) at \(server.scheme)://\(name):\(server.port)/")
     if let port = server.metricsPort { logger.info("serving metrics at port \(port)") }
     try whenListening(server)
     let signal = signals.wait { server.reloadCertificate() }
