@@ -45,8 +45,9 @@ let package = Package(
   targets: [
     // C: sockets, compression.
     .systemLibrary(name: "CLibWebSockets", pkgConfig: "libwebsockets", providers: [.apt(["libwebsockets-dev"])]),
+    .systemLibrary(name: "COpenSSL", pkgConfig: "openssl", providers: [.apt(["libssl-dev"])]),
     .systemLibrary(name: "CZlib", pkgConfig: "zlib", providers: [.apt(["zlib1g-dev"])]),
-    .target(name: "CGateway", dependencies: ["CLibWebSockets"], cSettings: cSettings),
+    .target(name: "CGateway", dependencies: ["CLibWebSockets", "COpenSSL"], cSettings: cSettings),
     .target(
       name: "CLiveClient", dependencies: ["CLibWebSockets"], path: "Sources/TerminalClient/CLiveClient",
       cSettings: cSettings),
@@ -101,7 +102,7 @@ let package = Package(
 
     // A client as the protocol describes it, against which everything that makes patches is tested.
     .target(
-      name: "TestSupport", dependencies: ["LiveQuery", "Store", "Wire"], path: "Tests/TestSupport",
+      name: "TestSupport", dependencies: ["COpenSSL", "LiveQuery", "Store", "Wire"], path: "Tests/TestSupport",
       swiftSettings: swiftSettings),
     // SQLite's file system with reads that fail on demand.
     .target(name: "CFaultyFiles", dependencies: [sqlite], path: "Tests/CFaultyFiles", cSettings: cSettings),

@@ -30,6 +30,7 @@ have_chromium() { scripts/chromium.sh; }
 look_for_build() {
   need pkg-config command -v pkg-config
   need libwebsockets-dev pkg-config --exists libwebsockets
+  need libssl-dev pkg-config --exists openssl
   # Not for building: the server waits with epoll when it is there.
   need libwebsockets-evlib-ev have_libev
   need libsqlite3-dev pkg-config --exists sqlite3

@@ -32,14 +32,15 @@ static bool is_loopback(const struct sockaddr_storage *from) {
   return from->ss_family == AF_INET6 && IN6_IS_ADDR_LOOPBACK(&((const struct sockaddr_in6 *)from)->sin6_addr);
 }
 
-static void make_key(const struct sockaddr_storage *from, uint64_t *high, uint64_t *low) {
+gateway_client address_client(const struct sockaddr_storage *from) {
   uint32_t four;
-  *high = *low = 0;
+  gateway_client client = {.is_loopback = is_loopback(from)};
   if (is_four(from, &four)) {
-    *low = (uint64_t)0xFFFF << 32 | four;
+    client.low = (uint64_t)0xFFFF << 32 | four;
   } else if (from->ss_family == AF_INET6) {
-    memcpy(high, ((const struct sockaddr_in6 *)from)->sin6_addr.s6_addr, sizeof *high);
+    memcpy(&client.high, ((const struct sockaddr_in6 *)from)->sin6_addr.s6_addr, sizeof client.high);
   }
+  return client;
 }
 
 /* With a seed of the process: nobody can choose addresses that share a list. */
@@ -56,17 +57,18 @@ static bool is_counted(const gateway *gateway, const struct sockaddr_storage *fr
 }
 
 static struct address *find(gateway *gateway, const struct sockaddr_storage *from) {
-  uint64_t high, low;
-  make_key(from, &high, &low);
-  struct address *address = *list_of(gateway, high, low);
-  while (address && (address->high != high || address->low != low)) address = address->next;
+  gateway_client client = address_client(from);
+  struct address *address = *list_of(gateway, client.high, client.low);
+  while (address && (address->high != client.high || address->low != client.low)) address = address->next;
   return address;
 }
 
 static struct address *add(gateway *gateway, const struct sockaddr_storage *from) {
   struct address *address = calloc(1, sizeof *address);
   if (!address) return NULL;
-  make_key(from, &address->high, &address->low);
+  gateway_client client = address_client(from);
+  address->high = client.high;
+  address->low = client.low;
   struct address **list = list_of(gateway, address->high, address->low);
   address->next = *list;
   *list = address;

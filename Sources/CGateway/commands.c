@@ -19,6 +19,7 @@ static void discard(gateway *gateway, const struct command *command) {
     case COMMAND_END: answer_free(command->answer); break;
     case COMMAND_CLOSE:
     case COMMAND_STOP: free(command->reason); break;
+    case COMMAND_CERTIFICATE: pair_free(command->pair); break;
     case COMMAND_BROADCAST:
     case COMMAND_NOTIFY:
     case COMMAND_RESUME:
@@ -93,6 +94,10 @@ static void run(gateway *gateway, struct command *command) {
       if (!exchange || exchange->state != WAITING) break;
       exchange_answer(exchange, command->answer);
       command->answer = NULL;
+      break;
+    case COMMAND_CERTIFICATE:
+      tls_renew(gateway->tls, command->pair);
+      command->pair = NULL;
       break;
     case COMMAND_STOP_LISTENING: listener_close(gateway); break;
     case COMMAND_STOP:

@@ -45,63 +45,30 @@ static void log_line(int level, const char *line) {
   if (current_gateway) gateway_log(current_gateway, level == LLL_ERR ? 0 : 1, "libwebsockets: %.*s", length, line);
 }
 
-static int call_session(struct connection *connection, enum lws_callback_reasons reason, void *bytes, size_t length) {
-  struct session *session = connection->session;
-  if (reason == LWS_CALLBACK_ESTABLISHED) return session_open(connection);
-  if (!session) return 0;
-  if (reason == LWS_CALLBACK_RECEIVE) return session_receive(session, bytes, length);
-  if (reason == LWS_CALLBACK_SERVER_WRITEABLE) return session_writable(session);
-  if (reason == LWS_CALLBACK_RECEIVE_PONG) session_heard(session);
-  /* The peer's Close frame is answered by libwebsockets, and nothing may follow that answer. */
-  if (reason == LWS_CALLBACK_WS_PEER_INITIATED_CLOSE) session->ended = true;
-  if (reason == LWS_CALLBACK_CLOSED) session_gone(session);
-  return 0;
-}
-
-static int call_connection(struct connection *connection, enum lws_callback_reasons reason, void *in, size_t length) {
-  if (!connection) return 0;
-  switch (reason) {
-    case LWS_CALLBACK_HTTP_CONFIRM_UPGRADE: return session_confirm_upgrade(connection, in);
-    case LWS_CALLBACK_HTTP: return exchange_begin(connection);
-    case LWS_CALLBACK_HTTP_BODY: return exchange_body(connection, in, length);
-    case LWS_CALLBACK_HTTP_BODY_COMPLETION: return exchange_body_complete(connection);
-    case LWS_CALLBACK_CLOSED_HTTP: exchange_gone(connection); return 0;
-    default: return call_session(connection, reason, in, length);
-  }
-}
-
-/* The one protocol: HTTP requests, sessions and the listening socket all arrive here. */
+/* The one protocol: connections, the listening socket and the alarm all arrive here. */
 static int called_back(struct lws *wsi, enum lws_callback_reasons reason, void *user, void *in, size_t length) {
   gateway *gateway = current_gateway;
+  struct connection *connection;
   switch (reason) {
-    case LWS_CALLBACK_SERVER_NEW_CLIENT_INSTANTIATED: return connection_open(gateway, wsi);
+    case LWS_CALLBACK_OPENSSL_LOAD_EXTRA_SERVER_VERIFY_CERTS: return tls_configure(gateway->tls, user) ? 0 : -1;
     case LWS_CALLBACK_RAW_RX_FILE:
-    case LWS_CALLBACK_RAW_WRITEABLE_FILE:
-    case LWS_CALLBACK_RAW_CLOSE_FILE:
-      /* What watches the socket of a stream has the stream as user data. */
-      if (user) stream_called_back(user, reason);
-      if (wsi == gateway->alarm && reason == LWS_CALLBACK_RAW_RX_FILE) loop_alarm_rang(gateway);
-      return wsi == gateway->listener && reason == LWS_CALLBACK_RAW_RX_FILE ? listener_accept(gateway) : 0;
+      if (wsi == gateway->alarm) loop_alarm_rang(gateway);
+      return wsi == gateway->listener ? listener_accept(gateway) : 0;
+    case LWS_CALLBACK_RAW_ADOPT: return connection_open(gateway, wsi);
+    case LWS_CALLBACK_RAW_RX:
+      connection = lws_get_opaque_user_data(wsi);
+      if (connection) connection_received(connection, in, length);
+      return 0;
+    case LWS_CALLBACK_RAW_WRITEABLE:
+      connection = lws_get_opaque_user_data(wsi);
+      if (connection) connection_writable(connection);
+      return 0;
     case LWS_CALLBACK_WSI_DESTROY: connection_free(wsi); return 0;
-    /* A CONNECT request turns into a raw socket, which nobody wants. */
-    case LWS_CALLBACK_RAW_ADOPT:
-    case LWS_CALLBACK_RAW_RX: return -1;
-    case LWS_CALLBACK_HTTP_CONFIRM_UPGRADE:
-    case LWS_CALLBACK_HTTP:
-    case LWS_CALLBACK_HTTP_BODY:
-    case LWS_CALLBACK_HTTP_BODY_COMPLETION:
-    case LWS_CALLBACK_CLOSED_HTTP:
-    case LWS_CALLBACK_ESTABLISHED:
-    case LWS_CALLBACK_RECEIVE:
-    case LWS_CALLBACK_RECEIVE_PONG:
-    case LWS_CALLBACK_SERVER_WRITEABLE:
-    case LWS_CALLBACK_WS_PEER_INITIATED_CLOSE:
-    case LWS_CALLBACK_CLOSED: return call_connection(lws_get_opaque_user_data(wsi), reason, in, length);
     default: return 0;
   }
 }
 
-/* libwebsockets' limit for what has a deadline in connection.c, which answers. */
+/* libwebsockets' limit for a TLS handshake, which has a deadline in connection.c as well. */
 static int seconds_after(int milliseconds) { return milliseconds > 0 ? milliseconds / 1000 + 20 : 3600; }
 
 /* All zero: libwebsockets' own keep-alive stays off; see keepalive.c. */
@@ -113,13 +80,17 @@ static bool make_context(gateway *gateway, struct lws_protocols protocols[2]) {
       .protocols = protocols,
       .options = LWS_SERVER_OPTION_EXPLICIT_VHOSTS,
       .retry_and_idle_policy = &no_keepalive,
-      .max_http_header_data = 32 * 1024,
-      .timeout_secs = (unsigned int)seconds_after(gateway->configuration.body_timeout),
-      .timeout_secs_ah_idle = (unsigned int)seconds_after(gateway->configuration.head_timeout),
-      .keepalive_timeout = 60,
+      .pt_serv_buf_size = RECEIVED_AT_ONCE + LWS_PRE,
+      .timeout_secs = (unsigned int)seconds_after(gateway->configuration.head_timeout),
       .gid = -1,
       .uid = -1,
   };
+  /* Who speaks plain HTTP to the port of TLS is told so, instead of being hung up on: see connection.c. */
+  if (gateway->tls) {
+    info.options |= LWS_SERVER_OPTION_DO_SSL_GLOBAL_INIT | LWS_SERVER_OPTION_CREATE_VHOST_SSL_CTX |
+                    LWS_SERVER_OPTION_ALLOW_NON_SSL_ON_SSL_PORT | LWS_SERVER_OPTION_ALLOW_HTTP_ON_HTTPS_LISTENER;
+    info.alpn = "http/1.1";
+  }
   lws_set_log_level(LLL_ERR | LLL_WARN, log_line);
   if (!loop_create_context(gateway, &info)) return false;
   lws_set_log_level(LLL_ERR | LLL_WARN, log_line);
@@ -182,7 +153,6 @@ static void set_state(gateway *gateway, int state) {
 }
 
 static void destroy_context(gateway *gateway) {
-  lws_sul_cancel(&gateway->pump_timer);
   lws_sul_cancel(&gateway->watch_timer);
   lws_sul_cancel(&gateway->stop_timer);
   lws_sul_cancel(&gateway->throttle_timer);
@@ -206,8 +176,7 @@ static void *serve(void *argument) {
   struct lws_protocols protocols[2] = {
       {.name = gateway->configuration.subprotocol,
        .callback = called_back,
-       .rx_buffer_size = RECEIVED_AT_ONCE,
-       .tx_packet_size = GATHER_BYTES + LWS_PRE},
+       .rx_buffer_size = RECEIVED_AT_ONCE},
   };
   current_gateway = gateway;
   pthread_mutex_lock(&context_lock);
@@ -260,20 +229,32 @@ static bool find_root(gateway *gateway, char *error, size_t capacity) {
   return false;
 }
 
-static void copy_configuration(gateway_configuration *copy, const gateway_configuration *from) {
+static const char *const *copy_list(const char *const *list) {
   size_t count = 0;
+  while (list[count]) count++;
+  const char **copy = calloc(count + 1, sizeof *copy);
+  for (size_t i = 0; copy && i < count; i++) copy[i] = strdup(list[i]);
+  return copy;
+}
+
+static void free_list(const char *const *list) {
+  for (const char *const *text = list; *text; text++) free((char *)(uintptr_t)*text);
+  free((void *)(uintptr_t)list);
+}
+
+static void copy_configuration(gateway_configuration *copy, const gateway_configuration *from) {
   *copy = *from;
   copy->host = strdup(from->host);
+  copy->tls_certificate = from->tls_certificate ? strdup(from->tls_certificate) : NULL;
+  copy->tls_key = from->tls_key ? strdup(from->tls_key) : NULL;
   copy->public_directory = from->public_directory ? strdup(from->public_directory) : NULL;
   copy->live_path = strdup(from->live_path);
   copy->subprotocol = strdup(from->subprotocol);
   copy->static_headers = strdup(from->static_headers);
   copy->stream_headers = strdup(from->stream_headers);
   copy->heartbeat = strdup(from->heartbeat);
-  while (from->routes[count]) count++;
-  const char **routes = calloc(count + 1, sizeof *routes);
-  for (size_t i = 0; routes && i < count; i++) routes[i] = strdup(from->routes[i]);
-  copy->routes = routes;
+  copy->routes = copy_list(from->routes);
+  copy->trusted_proxies = copy_list(from->trusted_proxies);
 }
 
 static gateway_frame *heartbeat_frame(const char *text) {
@@ -288,7 +269,7 @@ static gateway_frame *heartbeat_frame(const char *text) {
 
 gateway *gateway_create(const gateway_configuration *configuration, char *error, size_t capacity) {
   gateway *gateway = calloc(1, sizeof *gateway);
-  if (!gateway || !(gateway->gather = malloc(LWS_PRE + GATHER_BYTES))) {
+  if (!gateway || !(gateway->gather = malloc(GATHER_BYTES))) {
     free(gateway);
     snprintf(error, capacity, "out of memory");
     return NULL;
@@ -300,7 +281,11 @@ gateway *gateway_create(const gateway_configuration *configuration, char *error,
   gateway->address_seed = (uint64_t)lws_now_usecs() ^ (uint64_t)(uintptr_t)gateway;
   copy_configuration(&gateway->configuration, configuration);
   gateway->heartbeat = heartbeat_frame(configuration->heartbeat);
-  if (!find_root(gateway, error, capacity) || listener_open(gateway, error, capacity)) {
+  if (configuration->tls_certificate && !(gateway->tls = tls_load(&gateway->configuration, error, capacity))) {
+    gateway_free(gateway);
+    return NULL;
+  }
+  if (!proxies_read(gateway, error, capacity) || !find_root(gateway, error, capacity) || listener_open(gateway, error, capacity)) {
     gateway_free(gateway);
     return NULL;
   }
@@ -328,7 +313,8 @@ bool gateway_start(gateway *gateway, void *context, char *error, size_t capacity
 int gateway_port(const gateway *gateway) { return gateway->port; }
 
 gateway_counters gateway_count(const gateway *gateway) {
-  return (gateway_counters){.address = gateway->counters.address, .late = gateway->counters.late,
+  return (gateway_counters){.address = gateway->counters.address, .rate = gateway->counters.rate,
+                            .late = gateway->counters.late,
                             .memory = gateway->counters.memory,
                             .stalled = gateway->counters.stalled,
                             .sessions = gateway->sessions,
@@ -347,9 +333,12 @@ void *gateway_stop(gateway *gateway, uint16_t code, const char *reason, int mill
 
 void gateway_free(gateway *gateway) {
   gateway_configuration *c = &gateway->configuration;
-  for (const char *const *route = c->routes; *route; route++) free((char *)(uintptr_t)*route);
-  free((void *)(uintptr_t)c->routes);
+  free_list(c->routes);
+  free_list(c->trusted_proxies);
+  free(gateway->proxies);
   free((char *)(uintptr_t)c->host);
+  free((char *)(uintptr_t)c->tls_certificate);
+  free((char *)(uintptr_t)c->tls_key);
   free((char *)(uintptr_t)c->public_directory);
   free((char *)(uintptr_t)c->live_path);
   free((char *)(uintptr_t)c->subprotocol);
@@ -364,6 +353,7 @@ void gateway_free(gateway *gateway) {
   free(gateway->exchanges.entries);
   free(gateway->root);
   free(gateway->gather);
+  tls_free(gateway->tls);
   pthread_cond_destroy(&gateway->started_changed);
   pthread_mutex_destroy(&gateway->lock);
   free(gateway);

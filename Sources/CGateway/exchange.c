@@ -1,14 +1,11 @@
 /*
  * One HTTP request and its answer.
  *
- * From the moment a request is whole until its answer is written, reading from its connection is paused and the answer
- * is written here, not in libwebsockets' writable callback. Its HTTP/1 code (4.1 to 4.3) only serves POLLOUT on a
- * connection that it also reads from, and while it reads, a client that pipelines its next request makes it spin at
- * full speed until the answer is out, or repeats LWS_CALLBACK_HTTP_BODY_COMPLETION. So the kernel's send buffer is
- * filled directly; when it is full, the pump tries again a few milliseconds later. Nothing is buffered twice, whatever
- * the size of the answer, and a client that leaves while it waits is noticed by peeking at the socket.
+ * From the moment a request is whole until its answer is written, its connection is not read: a client that pipelines its
+ * next request waits in the kernel. Answers are written from where they are, as much as there is room for at a time; nothing is
+ * buffered twice, whatever their size. A client that leaves while it waits is noticed by looking at the socket.
  */
-#include <errno.h>
+#include <stdio.h>
 #include <stdlib.h>
 #include <string.h>
 #include <sys/socket.h>
@@ -31,26 +28,11 @@ static void exchange_free(struct exchange *exchange) {
   free(exchange);
 }
 
-static void fire_pump(lws_sorted_usec_list_t *timer) {
-  exchange_pump(lws_container_of(timer, gateway, pump_timer));
-}
-
-static void schedule_pump(gateway *gateway) {
-  lws_sul_schedule(gateway->lws, 0, &gateway->pump_timer, fire_pump, PUMP_INTERVAL_US);
-  loop_wake_in(gateway, PUMP_INTERVAL_US);
-}
-
-static void leave_to_pump(struct exchange *exchange) {
-  if (!lws_dll2_is_detached(&exchange->unfinished)) return;
-  if (!exchange->gateway->unfinished.count) schedule_pump(exchange->gateway);
-  lws_dll2_add_tail(&exchange->unfinished, &exchange->gateway->unfinished);
-}
-
 /* Hangs up. */
 void exchange_give_up(struct exchange *exchange) {
   exchange->state = DOOMED;
   lws_dll2_remove(&exchange->unfinished);
-  doom(exchange->gateway, exchange->connection->wsi);
+  connection_drop(exchange->connection);
 }
 
 /* The client does not take what it is sent. */
@@ -61,28 +43,25 @@ void exchange_hang_up(struct exchange *exchange) {
 
 /* The answer is with the kernel: on to the next request, or close once the client has seen all of it. */
 void exchange_finish(struct exchange *exchange) {
-  struct lws *wsi = exchange->connection->wsi;
-  if (!exchange->keep_alive) {
-    /* Closing with unread input (a refused body, say) would reset the connection and the answer be lost. */
-    shutdown(lws_get_socket_fd(wsi), SHUT_WR);
-    exchange->state = LINGERING;
-    exchange->give_up_at = gateway_now(exchange->gateway) + CLOSE_PATIENCE_US;
-    leave_to_pump(exchange);
-    return;
-  }
   gateway *gateway = exchange->gateway;
   struct connection *connection = exchange->connection;
-  exchange_free(exchange);
-  connection_awaits_head(connection, false);
-  if (lws_http_transaction_completed(wsi)) {
-    doom(gateway, wsi);
-  } else {
-    resume_reading(gateway, wsi);
+  if (!exchange->keep_alive) {
+    /* Closing with unread input (a refused body, say) would reset the connection and the answer be lost. */
+    transport_end(connection);
+    connection->is_deaf = true;
+    exchange->state = LINGERING;
+    exchange->give_up_at = gateway_now(gateway) + CLOSE_PATIENCE_US;
+    resume_reading(gateway, connection->wsi);
+    return;
   }
+  exchange_free(exchange);
+  connection_awaits_head(connection);
+  connection_continue(connection);
+  if (!connection->exchange) resume_reading(gateway, connection->wsi);
 }
 
-/* Writes what is left, as much as the kernel takes: the head first, then the body. -1 when the client is gone. */
-static int write_some(struct exchange *exchange, int descriptor) {
+/* Writes what is left, as much as there is room for: the head first, then the body. -1 when the client is gone. */
+static int write_some(struct exchange *exchange) {
   size_t turn = 0;
   while (exchange->sent < exchange->total && turn < TURN_BYTES) {
     struct iovec parts[2];
@@ -91,10 +70,8 @@ static int write_some(struct exchange *exchange, int descriptor) {
     size_t body_left = exchange->total - exchange->head_length - body_sent;
     if (in_head) parts[count++] = (struct iovec){exchange->head + exchange->sent, in_head};
     if (body_left) parts[count++] = (struct iovec){exchange->answer->body + body_sent, body_left};
-    struct msghdr message = {.msg_iov = parts, .msg_iovlen = count};
-    ssize_t written = sendmsg(descriptor, &message, MSG_NOSIGNAL | MSG_DONTWAIT);
-    if (written < 0 && errno == EINTR) continue;
-    if (written < 0) return errno == EAGAIN || errno == EWOULDBLOCK ? 0 : -1;
+    ssize_t written = transport_write(exchange->connection, parts, count);
+    if (written <= 0) return (int)written;
     exchange->sent += (size_t)written;
     turn += (size_t)written;
     exchange->give_up_at = gateway_now(exchange->gateway) + read_patience(exchange->gateway);
@@ -103,47 +80,25 @@ static int write_some(struct exchange *exchange, int descriptor) {
 }
 
 static void advance(struct exchange *exchange) {
-  int descriptor = lws_get_socket_fd(exchange->connection->wsi);
-  if (write_some(exchange, descriptor) < 0) {
+  if (write_some(exchange) < 0) {
     exchange_give_up(exchange);
-  } else if (exchange->sent == exchange->total && (!exchange->keep_alive || socket_has_room(descriptor))) {
-    /* Room first, because libwebsockets waits for it before it parses on, and spins if there is input meanwhile. */
-    lws_dll2_remove(&exchange->unfinished);
+  } else if (exchange->sent == exchange->total) {
     exchange_finish(exchange);
-  } else if (gateway_now(exchange->gateway) >= exchange->give_up_at) {
-    exchange_hang_up(exchange);
   } else {
-    leave_to_pump(exchange);
+    lws_callback_on_writable(exchange->connection->wsi);
   }
 }
 
-static void linger(struct exchange *exchange) {
-  char discarded[4096];
-  ssize_t count;
-  do {
-    count = recv(lws_get_socket_fd(exchange->connection->wsi), discarded, sizeof discarded, MSG_DONTWAIT);
-  } while (count == sizeof discarded);
-  bool closed = count == 0 || (count < 0 && errno != EAGAIN && errno != EINTR);
-  if (closed || gateway_now(exchange->gateway) >= exchange->give_up_at) exchange_give_up(exchange);
-}
-
-void exchange_pump(gateway *gateway) {
-  lws_start_foreach_dll_safe(struct lws_dll2 *, at, next, lws_dll2_get_head(&gateway->unfinished)) {
-    struct exchange *exchange = lws_container_of(at, struct exchange, unfinished);
-    if (exchange->state == WRITING) {
-      advance(exchange);
-    } else {
-      linger(exchange);
-    }
-  }
-  lws_end_foreach_dll_safe(at, next);
-  if (gateway->unfinished.count) schedule_pump(gateway);
+void exchange_writable(struct exchange *exchange) {
+  if (exchange->state == WRITING) advance(exchange);
+  if (exchange->state == STREAMING) stream_writable(exchange->stream);
 }
 
 /* Takes the answer; NULL stands for one that there was no memory for. */
 void exchange_answer(struct exchange *exchange, struct answer *answer) {
   exchange->state = WRITING;
   exchange->answer = answer;
+  lws_dll2_add_tail(&exchange->unfinished, &exchange->gateway->unfinished);
   outgoing_charge(exchange->gateway, answer);
   exchange->head = answer ? answer_head(answer, exchange->keep_alive, &exchange->head_length) : NULL;
   if (!exchange->head) {
@@ -164,16 +119,11 @@ static bool is_dynamic(const gateway *gateway, gateway_span path) {
   return false;
 }
 
-static void stop_reading(struct exchange *exchange) {
-  lws_rx_flow_control(exchange->connection->wsi, 0);
-  lws_set_timeout(exchange->connection->wsi, NO_PENDING_TIMEOUT, 0);
-}
-
 /* The request is whole: no more is read until it is answered. */
 static void dispatch(struct exchange *exchange) {
   gateway *gateway = exchange->gateway;
   struct request *request = exchange->request;
-  stop_reading(exchange);
+  lws_rx_flow_control(exchange->connection->wsi, 0);
   exchange->state = WAITING;
   request->head.body = (gateway_span){exchange->body, exchange->body_length};
   if (span_equals(request->head.path, gateway->configuration.live_path)) {
@@ -187,22 +137,15 @@ static void dispatch(struct exchange *exchange) {
 }
 
 /* Answers and closes: the rest of the request is not read. */
-static int refuse(struct exchange *exchange, int status, const char *title, const char *code, const char *detail) {
-  stop_reading(exchange);
+static void refuse(struct exchange *exchange, const struct head_fault *fault, const char *headers) {
+  const char *later = fault->status == 429 || fault->status == 503 ? "Retry-After: 1\n" : NULL;
   exchange->keep_alive = false;
-  const char *headers = status == 429 || status == 503 ? "Retry-After: 1\n" : NULL;
-  exchange_answer(exchange, answer_problem(status, title, code, detail, headers));
-  return 0;
+  exchange_answer(exchange, answer_problem(fault->status, fault->title, fault->code, fault->detail, headers ? headers : later));
 }
 
-static int refuse_late(struct exchange *exchange) {
-  exchange->gateway->counters.late += 1;
-  return refuse(exchange, 408, "Request Timeout", "timeout", "the request did not arrive in time");
-}
-
-/* Takes the request. */
+/* Takes the request; NULL when out of memory. */
 static struct exchange *exchange_create(struct connection *connection, struct request *request) {
-  struct exchange *exchange = calloc(1, sizeof *exchange);
+  struct exchange *exchange = request ? calloc(1, sizeof *exchange) : NULL;
   if (!exchange) {
     request_free(request);
     return NULL;
@@ -212,7 +155,7 @@ static struct exchange *exchange_create(struct connection *connection, struct re
   exchange->request = request;
   exchange->id = registry_add(&connection->gateway->exchanges, exchange);
   connection->exchange = exchange;
-  if (!exchange->request || !exchange->id) {
+  if (!exchange->id) {
     exchange_free(exchange);
     return NULL;
   }
@@ -220,58 +163,84 @@ static struct exchange *exchange_create(struct connection *connection, struct re
   return exchange;
 }
 
-/* The head has not come in time. What there is of it is not read: libwebsockets' table is whole only at its end. */
-bool exchange_refuse_late(struct connection *connection) {
-  struct exchange *exchange = exchange_create(connection, calloc(1, sizeof(struct request)));
-  if (exchange) refuse_late(exchange);
+/* Takes the request, which may be NULL where there is none to speak of. False when out of memory. */
+bool exchange_refuse(struct connection *connection, struct request *request, const struct head_fault *fault) {
+  struct exchange *exchange = exchange_create(connection, request ? request : request_create(0));
+  if (exchange) refuse(exchange, fault, NULL);
   return exchange != NULL;
 }
 
-/* LWS_CALLBACK_HTTP: the head is there. */
-int exchange_begin(struct connection *connection) {
-  connection_has_head(connection);
-  struct exchange *exchange = exchange_create(connection, request_read(connection->wsi));
-  if (!exchange) return -1;
-  const struct request *request = exchange->request;
-  if (connection->is_refused) {
-    connection->gateway->counters.address += 1;
-    return refuse(exchange, 429, "Too Many Requests", "limit_exceeded", TOO_MANY_CONNECTIONS);
+static const struct head_fault late = {408, "Request Timeout", "timeout", "the request did not arrive in time"};
+
+bool exchange_refuse_late(struct connection *connection) {
+  connection->gateway->counters.late += 1;
+  return exchange_refuse(connection, NULL, &late);
+}
+
+/* What a request is refused for before its body is read. */
+static const struct head_fault *find_fault(const struct exchange *exchange) {
+  static const struct head_fault crowded = {429, "Too Many Requests", "limit_exceeded", "this address has too many connections"};
+  static const struct head_fault too_large = {413, "Content Too Large", "too_large", "the body is longer than this server takes"};
+  gateway *gateway = exchange->gateway;
+  if (exchange->connection->is_refused) {
+    gateway->counters.address += 1;
+    return &crowded;
   }
-  if (request->chunked) {
-    return refuse(exchange, 411, "Length Required", "bad_message", "a body needs a Content-Length");
+  return exchange->request->content_length > gateway->configuration.body_limit ? &too_large : NULL;
+}
+
+/* Whether the request's client has sent too many; then it is answered. */
+static bool refuse_hasty(struct exchange *exchange) {
+  static const struct head_fault hasty = {429, "Too Many Requests", "limit_exceeded", "this client sends too many requests"};
+  gateway *gateway = exchange->gateway;
+  char headers[32];
+  int seconds = gateway->configuration.callbacks.admitted(gateway->context, &exchange->request->head);
+  if (!seconds) return false;
+  gateway->counters.rate += 1;
+  snprintf(headers, sizeof headers, "Retry-After: %d\n", seconds);
+  refuse(exchange, &hasty, headers);
+  return true;
+}
+
+/* A request's head is there. Takes it. False when out of memory. */
+bool exchange_begin(struct connection *connection, struct request *request) {
+  struct exchange *exchange = exchange_create(connection, request);
+  if (!exchange) return false;
+  connection_name_client(connection, request);
+  const struct head_fault *fault = find_fault(exchange);
+  const char *headers = NULL;
+  if (!fault && refuse_hasty(exchange)) return true;
+  if (!fault && request->wants_upgrade) {
+    fault = handshake_fault(connection, request, &headers);
+    if (!fault) {
+      exchange->request = NULL;
+      exchange_free(exchange);
+      return session_open(connection, request);
+    }
   }
-  if (request->content_length < 0) return refuse(exchange, 400, "Bad Request", "bad_message", "bad Content-Length");
-  if ((uint64_t)request->content_length > connection->gateway->configuration.body_limit) {
-    return refuse(exchange, 413, "Content Too Large", "too_large", "the body is longer than this server takes");
-  }
-  /* A POST with "Content-Length: 0" gets its LWS_CALLBACK_HTTP_BODY_COMPLETION as well. */
-  if (request->content_length > 0 || (request->is_post && request->has_length)) {
-    static const char go_on[] = "HTTP/1.1 100 Continue\r\n\r\n";
-    exchange->body = malloc((size_t)request->content_length + 1);
-    if (!exchange->body) return -1;
+  if (fault) {
+    refuse(exchange, fault, headers);
+  } else if (request->content_length) {
+    exchange->body = malloc((size_t)request->content_length);
+    if (!exchange->body) return false;
     exchange->body_since = gateway_now(connection->gateway);
-    if (request->expects_continue) send(lws_get_socket_fd(connection->wsi), go_on, sizeof go_on - 1, MSG_NOSIGNAL);
-    return 0;
+    struct iovec go_on = {(char *)(uintptr_t) "HTTP/1.1 100 Continue\r\n\r\n", 25};
+    if (request->expects_continue && transport_write(connection, &go_on, 1) != 25) return false;
+  } else {
+    dispatch(exchange);
   }
-  /* libwebsockets now believes in a body of 100 MiB; the connection is of no use for a second request. */
-  if (request->takes_body && !request->has_length) exchange->keep_alive = false;
-  dispatch(exchange);
-  return 0;
+  return true;
 }
 
-int exchange_body(struct connection *connection, const uint8_t *bytes, size_t length) {
-  struct exchange *exchange = connection->exchange;
-  if (!exchange || exchange->state != READING || !length) return 0;
-  if (exchange->body_length + length > (size_t)exchange->request->content_length) return -1;
-  memcpy(exchange->body + exchange->body_length, bytes, length);
-  exchange->body_length += length;
-  return 0;
-}
-
-int exchange_body_complete(struct connection *connection) {
-  struct exchange *exchange = connection->exchange;
-  if (exchange && exchange->state == READING) dispatch(exchange);
-  return 0;
+/* A part of the body, or all of it and what follows: how much was used. */
+size_t exchange_body(struct exchange *exchange, const uint8_t *bytes, size_t length) {
+  if (exchange->state != READING) return 0;
+  size_t left = (size_t)exchange->request->content_length - exchange->body_length;
+  size_t used = length < left ? length : left;
+  memcpy(exchange->body + exchange->body_length, bytes, used);
+  exchange->body_length += used;
+  if (used == left) dispatch(exchange);
+  return used;
 }
 
 /* The connection is closed. */
@@ -285,13 +254,18 @@ void exchange_gone(struct connection *connection) {
   if (unanswered) gateway->configuration.callbacks.abandoned(gateway->context, id);
 }
 
-/* Is the body too slow? Has the client of an unanswered request left? Nobody else would notice while reading is paused. */
+/* Is the body too slow? Has the client of an unanswered request left? Nobody else would notice while it is not read. */
 void exchange_watch(struct exchange *exchange, lws_usec_t now) {
+  bool is_over = now >= exchange->give_up_at;
   if (exchange->state == READING &&
       body_is_late(&exchange->gateway->configuration, exchange->body_since, exchange->body_length, now)) {
-    refuse_late(exchange);
-    return;
+    exchange->gateway->counters.late += 1;
+    refuse(exchange, &late, NULL);
+  } else if (exchange->state == WAITING && transport_has_ended(exchange->connection)) {
+    exchange_give_up(exchange);
+  } else if (exchange->state == WRITING && is_over) {
+    exchange_hang_up(exchange);
+  } else if (exchange->state == LINGERING && is_over) {
+    exchange_give_up(exchange);
   }
-  if (exchange->state != WAITING) return;
-  if (socket_has_ended(lws_get_socket_fd(exchange->connection->wsi))) exchange_give_up(exchange);
 }

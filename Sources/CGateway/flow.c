@@ -22,9 +22,10 @@ static void apply(struct session *session, unsigned pauses) {
   session->pauses = pauses;
   if (was_paused == (pauses != 0)) return;
   if (pauses) {
-    lws_rx_flow_control(session->wsi, 0);
+    lws_rx_flow_control(session->connection->wsi, 0);
   } else {
-    resume_reading(session->channel.gateway, session->wsi);
+    resume_reading(session->channel.gateway, session->connection->wsi);
+    connection_continue(session->connection);
   }
 }
 

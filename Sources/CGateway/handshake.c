@@ -1,82 +1,79 @@
-/* Which WebSocket handshakes are accepted, and the plain HTTP answers to all others. */
+/* Which WebSocket handshakes are accepted, and how. */
+#include <stdio.h>
 #include <stdlib.h>
 #include <string.h>
-#include <strings.h>
-#include <sys/socket.h>
 
 #include "internal.h"
 
-/* Refuses an upgrade with a plain HTTP answer. libwebsockets hangs up when this is returned. */
-static int refuse(struct connection *connection, int status, const char *title, const char *code, const char *detail,
-                  const char *headers) {
-  int descriptor = lws_get_socket_fd(connection->wsi);
-  struct answer *answer = answer_problem(status, title, code, detail, headers);
-  size_t length = 0;
-  char *head = answer ? answer_head(answer, false, &length) : NULL;
-  if (head) {
-    /* A few hundred bytes into an empty send buffer: the kernel takes them whole. */
-    send(descriptor, head, length, MSG_NOSIGNAL | MSG_DONTWAIT | MSG_MORE);
-    send(descriptor, answer->body, answer->length, MSG_NOSIGNAL | MSG_DONTWAIT);
+enum { KEY_BYTES = 24, DIGEST_BYTES = 20 };
+
+static const struct head_fault *verdict_fault(gateway_verdict status) {
+#define REFUSED "the handshake was refused"
+  static const struct head_fault faults[] = {
+      {401, "Unauthorized", "unauthenticated", REFUSED},       {403, "Forbidden", "not_allowed", REFUSED},
+      {429, "Too Many Requests", "limit_exceeded", REFUSED},   {503, "Service Unavailable", "overloaded", REFUSED},
+      {400, "Bad Request", "bad_message", REFUSED},
+  };
+  enum { COUNT = sizeof faults / sizeof *faults };
+  for (size_t i = 0; i < COUNT; i++) {
+    if (faults[i].status == status) return &faults[i];
   }
-  free(head);
-  answer_free(answer);
-  return -1;
+  return &faults[COUNT - 1];
 }
 
-static int refuse_with_verdict(struct connection *connection, gateway_verdict status) {
-  const char *title = status == 401 ? "Unauthorized" : status == 403 ? "Forbidden" : "Refused";
-  const char *code = status == 401   ? "unauthenticated"
-                     : status == 403 ? "not_allowed"
-                     : status == 429 ? "limit_exceeded"
-                     : status == 503 ? "overloaded"
-                                     : "bad_message";
-  const char *headers = status == 401   ? "WWW-Authenticate: Bearer error=\"invalid_token\"\n"
-                        : status == 503 ? "Retry-After: 1\n"
-                                        : NULL;
-  return refuse(connection, status, title, code, "the handshake was refused", headers);
+/* 16 bytes in base64. */
+static bool is_key(gateway_span key) {
+  if (key.length != KEY_BYTES || memcmp(key.bytes + KEY_BYTES - 2, "==", 2) != 0) return false;
+  for (size_t i = 0; i < KEY_BYTES - 2; i++) {
+    uint8_t c = key.bytes[i];
+    bool is_digit = (c >= 'a' && c <= 'z') || (c >= 'A' && c <= 'Z') || (c >= '0' && c <= '9') || c == '+' || c == '/';
+    if (!is_digit) return false;
+  }
+  return true;
 }
 
-/* What RFC 6455 wants of a handshake, and libwebsockets would answer by hanging up. NULL when all is there. */
-static const char *handshake_fault(struct connection *connection) {
-  const gateway_configuration *c = &connection->gateway->configuration;
-  struct lws *wsi = connection->wsi;
-  char text[128];
-  /* libwebsockets reads at most 127 bytes of either list. */
-  int length = lws_hdr_copy(wsi, text, sizeof text - 1, WSI_TOKEN_CONNECTION);
-  gateway_span list = {(const uint8_t *)text, length > 0 ? (size_t)length : 0};
-  if (!list_contains(list, "upgrade", true)) return "Connection must say Upgrade";
-  if (lws_hdr_total_length(wsi, WSI_TOKEN_KEY) <= 0) return "Sec-WebSocket-Key is missing";
-  list = connection->handshake->head.protocols;
-  if (list.length >= sizeof text - 1) return "Sec-WebSocket-Protocol is too long";
-  return list_contains(list, c->subprotocol, false) ? NULL : "Sec-WebSocket-Protocol must offer this server's protocol";
-}
-
-/* LWS_CALLBACK_HTTP_CONFIRM_UPGRADE: the last stage at which a plain HTTP answer can be given. 0 lets it go on. */
-int session_confirm_upgrade(struct connection *connection, const char *protocol) {
+/* Why an upgrade is refused, and with which headers; NULL when it is not. */
+const struct head_fault *handshake_fault(struct connection *connection, const struct request *request, const char **headers) {
+  static const struct head_fault
+      other = {400, "Bad Request", "bad_message", "no other upgrade than WebSocket is offered"},
+      elsewhere = {404, "Not Found", "not_found", NULL},
+      version = {426, "Upgrade Required", "bad_message", "WebSocket version 13 is spoken here"},
+      body = {400, "Bad Request", "bad_message", "a handshake has no body"},
+      no_upgrade = {400, "Bad Request", "bad_message", "Connection must say Upgrade"},
+      no_key = {400, "Bad Request", "bad_message", "Sec-WebSocket-Key is missing or malformed"},
+      protocol = {400, "Bad Request", "bad_message", "Sec-WebSocket-Protocol must offer this server's protocol"};
   gateway *gateway = connection->gateway;
-  struct lws *wsi = connection->wsi;
-  char version[8] = "";
-  request_free(connection->handshake);
-  connection->handshake = request_read(wsi);
-  if (!connection->handshake) return -1;
-  if (connection->is_refused) {
-    gateway->counters.address += 1;
-    return refuse(connection, 429, "Too Many Requests", "limit_exceeded", TOO_MANY_CONNECTIONS, "Retry-After: 1\n");
+  const gateway_configuration *c = &gateway->configuration;
+  const gateway_request *head = &request->head;
+  if (!list_contains(request->upgrade, "websocket", true) || !span_equals(head->method, "GET")) return &other;
+  if (!span_equals(head->path, c->live_path)) return &elsewhere;
+  if (!span_equals(request->version, "13")) {
+    *headers = "Sec-WebSocket-Version: 13\nUpgrade: websocket\n";
+    return &version;
   }
-  const gateway_request *head = &connection->handshake->head;
-  if (strcasecmp(protocol, "websocket") != 0 || !span_equals(head->method, "GET")) {
-    return refuse(connection, 400, "Bad Request", "bad_message", "no other upgrade than WebSocket is offered", NULL);
-  }
-  if (!span_equals(head->path, gateway->configuration.live_path)) {
-    return refuse(connection, 404, "Not Found", "not_found", NULL, NULL);
-  }
-  lws_hdr_copy(wsi, version, sizeof version, WSI_TOKEN_VERSION);
-  if (strcmp(version, "13") != 0) {
-    return refuse(connection, 426, "Upgrade Required", "bad_message", "WebSocket version 13 is spoken here",
-                  "Sec-WebSocket-Version: 13\n");
-  }
-  gateway_verdict verdict = gateway->configuration.callbacks.handshake(gateway->context, head);
-  if (verdict) return refuse_with_verdict(connection, verdict);
-  const char *fault = handshake_fault(connection);
-  return fault ? refuse(connection, 400, "Bad Request", "bad_message", fault, NULL) : 0;
+  if (request->content_length) return &body;
+  gateway_verdict verdict = c->callbacks.handshake(gateway->context, head);
+  if (verdict == 401) *headers = "WWW-Authenticate: Bearer error=\"invalid_token\"\n";
+  if (verdict) return verdict_fault(verdict);
+  if (!list_contains(request->connection, "upgrade", true)) return &no_upgrade;
+  if (!is_key(request->key)) return &no_key;
+  return list_contains(head->protocols, c->subprotocol, false) ? NULL : &protocol;
+}
+
+/* Switches protocols. False when the client is gone. */
+bool handshake_accept(struct connection *connection, const struct request *request) {
+  static const char magic[] = "258EAFA5-E914-47DA-95CA-C5AB0DC85B11";
+  unsigned char input[KEY_BYTES + sizeof magic], digest[DIGEST_BYTES];
+  char accept[32], head[512];
+  memcpy(input, request->key.bytes, KEY_BYTES);
+  memcpy(input + KEY_BYTES, magic, sizeof magic);
+  lws_SHA1(input, KEY_BYTES + sizeof magic - 1, digest);
+  if (lws_b64_encode_string((const char *)digest, DIGEST_BYTES, accept, sizeof accept) < 0) return false;
+  int length = snprintf(head, sizeof head,
+                        "HTTP/1.1 101 Switching Protocols\r\nUpgrade: websocket\r\nConnection: Upgrade\r\n"
+                        "Sec-WebSocket-Accept: %s\r\nSec-WebSocket-Protocol: %s\r\n\r\n",
+                        accept, connection->gateway->configuration.subprotocol);
+  struct iovec part = {head, (size_t)length};
+  /* A few hundred bytes into an empty send buffer: the kernel takes them whole. */
+  return length < (int)sizeof head && transport_write(connection, &part, 1) == length;
 }

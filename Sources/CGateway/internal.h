@@ -5,7 +5,10 @@
  *   context.c     life and death of a gateway, its thread, the command queue, what libwebsockets calls back
  *   loop.c        what that thread waits with
  *   listener.c    the listening socket
- *   connection.c  accepted sockets, and how long a request may take to come
+ *   connection.c  accepted sockets: what their bytes are for, and how long a request may take to come
+ *   transport.c   bytes out, with TLS and without
+ *   tls.c         certificates
+ *   proxies.c     who a client is, where a proxy speaks for it
  *   address.c     how many connections an address has
  *   outgoing.c    the memory of what is on its way out
  *   socket.c      what only the kernel knows of a socket
@@ -13,10 +16,11 @@
  *   channel.c     sessions and streams alike: frames that wait, and who waits for them to leave
  *   handshake.c   which sessions there may be
  *   session.c     WebSocket sessions: frames out, closing
- *   messages.c    messages in
+ *   messages.c    frames and messages in
  *   flow.c        when a session is read
  *   keepalive.c   who is still there
- *   request.c     reading a request's head
+ *   head.c        reading a request's head, target.c its target
+ *   request.c     what a head means
  *   exchange.c    one HTTP request and its answer
  *   stream.c      answers that go on
  *   static.c      files of the public directory
@@ -28,17 +32,21 @@
 #include <libwebsockets.h>
 #include <pthread.h>
 #include <stdatomic.h>
+#include <sys/socket.h>
+#include <sys/uio.h>
 
 #include "CGateway.h"
 
-/* libwebsockets keeps a buffer of this size for every session. Requests are short; a longer one comes in pieces. */
-#define RECEIVED_AT_ONCE 1024
+/* What is read at once, into a buffer that all connections share. */
+#define RECEIVED_AT_ONCE ((size_t)16 * 1024)
+/* The longest head of a request. */
+#define HEAD_LIMIT ((size_t)32 * 1024)
+/* The longest payload of a control frame. */
+enum { CONTROL_BYTES = 125 };
 /* Frames due together are gathered up to this size and leave in one write. */
 #define GATHER_BYTES ((size_t)64 * 1024)
 /* How long a peer may take to read what is left and to answer a Close frame. */
 #define CLOSE_PATIENCE_US (5 * (lws_usec_t)LWS_US_PER_SEC)
-/* How often answers that the kernel had no room for are tried again. */
-#define PUMP_INTERVAL_US ((lws_usec_t)5000)
 /* How often sessions and waiting requests are looked at for signs of life. */
 #define WATCH_INTERVAL_US ((lws_usec_t)500000)
 
@@ -79,6 +87,7 @@ enum command_kind {
   COMMAND_END,
   COMMAND_RESUME,
   COMMAND_ANSWER,
+  COMMAND_CERTIFICATE,
   COMMAND_STOP_LISTENING,
   COMMAND_STOP
 };
@@ -100,6 +109,7 @@ struct command {
   union {
     struct dispatch *dispatch;
     struct answer *answer;
+    struct pair *pair;
     char *reason; /* owned */
   };
 };
@@ -110,6 +120,9 @@ struct command_list {
 };
 
 struct address; /* see address.c */
+struct pair;    /* see tls.c */
+struct range;   /* see proxies.c */
+struct request;
 enum { ADDRESS_LISTS = 4096 };
 
 /* What other threads may know of a channel: see channel.c. */
@@ -161,13 +174,16 @@ struct gateway {
   struct lws *listener;
   struct lws *alarm;         /* a timer as an event; NULL without libev */
   lws_usec_t alarm_at;       /* when it goes off; 0: it does not */
-  uint8_t *gather;           /* LWS_PRE + GATHER_BYTES */
-  lws_sorted_usec_list_t pump_timer, watch_timer, stop_timer, throttle_timer;
+  struct tls *tls;           /* NULL for none */
+  struct range *proxies;     /* that are trusted */
+  size_t proxy_count;
+  uint8_t *gather;           /* GATHER_BYTES */
+  lws_sorted_usec_list_t watch_timer, stop_timer, throttle_timer;
   lws_dll2_owner_t throttled; /* sessions that are not read until they have a token */
   lws_usec_t throttle_at;
-  lws_dll2_owner_t unfinished; /* exchanges that the pump looks after */
+  lws_dll2_owner_t unfinished; /* exchanges whose answer is being written, or waits to be read */
   struct {
-    atomic_uint_fast64_t address, late, memory, stalled;
+    atomic_uint_fast64_t address, rate, late, memory, stalled;
   } counters; /* read by any thread */
   bool stopping;
   uint16_t stop_code;
@@ -178,44 +194,93 @@ struct gateway {
 struct connection {
   gateway *gateway;
   struct lws *wsi;
-  struct request *handshake; /* of an upgrade under way */
   struct session *session;
   struct exchange *exchange;
+  struct sockaddr_storage peer; /* the other end of the socket: the client, or a proxy */
   struct address *address; /* NULL for one that is not limited */
   bool is_refused;         /* its address has too many */
+  bool is_proxy;           /* a trusted one: address and is_refused are those of the client whose request is being answered */
+  bool is_deaf;            /* what comes is dropped */
+  bool is_broken;          /* TLS has failed: nothing can be written */
+  bool is_owed;            /* the next write must begin with the same bytes: see transport.c */
+  bool is_consuming;
+  uint8_t *input;          /* what has come and cannot be used yet */
+  size_t input_length;
+  size_t scanned;          /* of it, what is known not to end the head */
   lws_usec_t head_since;   /* when the head was first expected; 0: not yet */
+  lws_usec_t idle_since;   /* while it is not */
   lws_dll2_t awaiting;     /* in the gateway's list while it has no head */
 };
 
 int connection_open(gateway *gateway, struct lws *wsi);
 void connection_free(struct lws *wsi);
-void connection_awaits_head(struct connection *connection, bool is_new);
-void connection_has_head(struct connection *connection);
+void connection_received(struct connection *connection, uint8_t *bytes, size_t length);
+void connection_continue(struct connection *connection);
+void connection_writable(struct connection *connection);
+void connection_drop(struct connection *connection);
+void connection_name_client(struct connection *connection, struct request *request);
+void connection_leave_client(struct connection *connection);
+void connection_awaits_head(struct connection *connection);
 void connections_watch(gateway *gateway, lws_usec_t now);
 bool body_is_late(const gateway_configuration *c, lws_usec_t since, size_t received, lws_usec_t now);
 
+ssize_t transport_write(struct connection *connection, struct iovec *parts, size_t count);
+void transport_end(struct connection *connection);
+bool transport_has_ended(const struct connection *connection);
+
+/* What OpenSSL knows of the server: see tls.c. */
+struct tls *tls_load(const gateway_configuration *c, char *error, size_t capacity);
+bool tls_configure(struct tls *tls, void *context);
+void tls_renew(struct tls *tls, struct pair *pair);
+void pair_free(struct pair *pair);
+void tls_free(struct tls *tls);
+
 /* Whether an address has all connections that it may have, and `most` that are being refused. */
 bool address_is_refusing(gateway *gateway, const struct sockaddr_storage *from, int most);
+gateway_client address_client(const struct sockaddr_storage *from);
 /* NULL for one that is not limited. */
 struct address *address_enter(gateway *gateway, const struct sockaddr_storage *from, bool *is_refused);
 void address_leave(gateway *gateway, struct address *address, bool was_refused);
 
-/* What a request's head said, copied out of libwebsockets' header table. `storage` holds all the text. */
-struct request {
-  gateway_request head; /* every span but body points into storage */
-  char *storage;
-  size_t used, capacity;
-  bool is_head, is_post, keep_alive, chunked, expects_continue;
-  bool is_modern;          /* HTTP/1.1 */
-  bool has_length;         /* Content-Length was there */
-  bool takes_body;         /* libwebsockets expects a body after POST, PUT and PATCH even without Content-Length */
-  int64_t content_length;  /* -1 when it made no sense */
+/* Why a request is refused. */
+struct head_fault {
+  int status;
+  const char *title, *code, *detail;
 };
 
-struct request *request_read(struct lws *wsi); /* NULL when out of memory */
+struct joined {
+  char *text;
+  struct joined *next;
+};
+
+/* What a request's head said. `text` is a copy of the head, and room for its decoded path. */
+struct request {
+  gateway_request head; /* every span but body points into `text` or `joined` */
+  char *text, *path;
+  char peer[46]; /* the client's address */
+  struct joined *joined; /* lists that came in several lines */
+  gateway_span host, authority, length_text, coding, expect, upgrade, connection, key, version, forwarded_for, forwarded;
+  bool is_modern; /* HTTP/1.1 */
+  bool is_head, is_post, keep_alive, expects_continue, wants_upgrade;
+  uint64_t content_length;
+};
+
+size_t head_end(const uint8_t *bytes, size_t length, size_t *scanned, const struct head_fault **fault);
+const struct head_fault *head_read(struct request *request, gateway_span text);
+const struct head_fault *target_read(struct request *request, gateway_span target);
+struct request *request_create(size_t length); /* NULL when out of memory */
+/* What is wrong with it is in `fault`, NULL for nothing; then there may be no request. */
+struct request *request_read(gateway_span text, const struct head_fault **fault);
+void request_name_client(struct request *request, const struct sockaddr_storage *address);
 void request_free(struct request *request);
 bool list_contains(gateway_span list, const char *token, bool ignore_case);
 bool span_equals(gateway_span span, const char *text);
+
+/* Reads the ranges of the configuration; false, with a sentence, for one that is none. */
+bool proxies_read(gateway *gateway, char *error, size_t capacity);
+bool proxies_trust(const gateway *gateway, const struct sockaddr_storage *address);
+struct sockaddr_storage proxies_find_client(const gateway *gateway, const struct sockaddr_storage *peer,
+                                            const struct request *request);
 
 /* An HTTP request under way. READING its body, WAITING for an answer, WRITING it or STREAMING one that goes on, or
    LINGERING until the client has closed after the last byte. DOOMED: libwebsockets will close it. */
@@ -241,14 +306,12 @@ struct exchange {
   lws_dll2_t unfinished;
 };
 
-#define TOO_MANY_CONNECTIONS "this address has too many connections"
-
-int exchange_begin(struct connection *connection);
-int exchange_body(struct connection *connection, const uint8_t *bytes, size_t length);
-int exchange_body_complete(struct connection *connection);
+bool exchange_begin(struct connection *connection, struct request *request);
+bool exchange_refuse(struct connection *connection, struct request *request, const struct head_fault *fault);
+size_t exchange_body(struct exchange *exchange, const uint8_t *bytes, size_t length);
+void exchange_writable(struct exchange *exchange);
 void exchange_answer(struct exchange *exchange, struct answer *answer); /* takes the answer */
 void exchange_gone(struct connection *connection);
-void exchange_pump(gateway *gateway);
 void exchange_watch(struct exchange *exchange, lws_usec_t now);
 bool exchange_refuse_late(struct connection *connection); /* false when out of memory */
 void exchange_finish(struct exchange *exchange);
@@ -299,7 +362,7 @@ void channels_free(gateway *gateway);
 
 struct stream *stream_open(struct exchange *exchange, const char *headers); /* NULL when out of memory */
 void stream_end(struct stream *stream, gateway_frame *frame, struct answer *answer);
-void stream_called_back(struct stream *stream, enum lws_callback_reasons reason);
+void stream_writable(struct stream *stream);
 void stream_free(struct exchange *exchange);
 
 char *answer_head(const struct answer *answer, bool keep_alive, size_t *length);
@@ -307,14 +370,26 @@ struct answer *answer_problem(int status, const char *title, const char *code, c
                               const char *headers);
 struct answer *answer_static(gateway *gateway, const struct request *request);
 
+struct incoming {
+  uint8_t header[14], mask[4], opcode;
+  size_t header_length;
+  bool is_final, is_open; /* open: its header is there */
+  bool has_begun;         /* some of its payload is as well */
+  uint64_t left;
+  uint8_t control[CONTROL_BYTES];
+  size_t control_length;
+};
+
 struct session {
   struct channel channel;
   struct connection *connection;
-  struct lws *wsi;
 
-  size_t queued;         /* bytes of frames in the ring and in flight */
-  size_t in_flight;      /* of those, what was given to lws_write and libwebsockets has not passed on entirely */
-  size_t copied;         /* of those, what counts in the budget: libwebsockets has a copy */
+  size_t queued;         /* bytes of frames that have not left entirely */
+  size_t sent;           /* of the first of them, what has */
+  uint8_t control[2 + CONTROL_BYTES]; /* a control frame that is leaving */
+  size_t control_length, control_sent;
+  uint8_t pong[CONTROL_BYTES];
+  int pong_length;       /* -1: none is due */
   lws_dll2_t due;        /* in the gateway's list */
   bool waits;            /* libwebsockets will call back when the socket has room */
 
@@ -323,12 +398,14 @@ struct session {
   lws_usec_t paid_until;
   lws_dll2_t throttled; /* in the gateway's list while it has no token */
 
-  /* The message being put together. */
+  /* The message being put together, and the frame that is being read: see messages.c. */
+  struct incoming incoming;
+  bool is_in_message, is_lost; /* lost: what comes cannot be understood any more */
   uint8_t *message;
   size_t message_length, message_capacity;
 
-  /* Closing. `closing`: by us, after what is queued. `ended`: nothing may be written any more. */
-  bool closing, ended;
+  /* Closing. `closing`: after what is queued. `ended`: the Close frame is laid out, nothing follows it. */
+  bool closing, ended, peer_closed;
   uint16_t close_code;
   char *close_reason; /* NULL for none */
   lws_usec_t close_by;
@@ -338,8 +415,9 @@ struct session {
   bool pinged, ping_due;
 };
 
-int session_confirm_upgrade(struct connection *connection, const char *protocol);
-int session_open(struct connection *connection);
+const struct head_fault *handshake_fault(struct connection *connection, const struct request *request, const char **headers);
+bool handshake_accept(struct connection *connection, const struct request *request);
+bool session_open(struct connection *connection, struct request *request);
 /* Why a session is not read. */
 enum { PAUSED_BY_OUTBOX = 1, PAUSED_BY_RATE = 2, PAUSED_BY_CALLBACK = 4 };
 void session_pause(struct session *session, unsigned reason);
@@ -349,8 +427,11 @@ void session_take_token(struct session *session); /* a frame was received */
 void flow_schedule(gateway *gateway);
 void flow_keep_time(gateway *gateway);
 
-int session_receive(struct session *session, const uint8_t *bytes, size_t length);
-int session_writable(struct session *session);
+size_t session_read(struct session *session, uint8_t *bytes, size_t length);
+void session_answer_ping(struct session *session, const uint8_t *payload, size_t length);
+void session_peer_closed(struct session *session, uint16_t code);
+void session_write(struct session *session);
+void session_writable(struct session *session);
 void session_wants_to_write(struct session *session);
 void sessions_write_due(gateway *gateway);
 void session_close(struct session *session, uint16_t code, const char *reason);
@@ -373,8 +454,6 @@ struct answer *outgoing_refusal(gateway *gateway);
 
 /* A number that changes when the peer takes something; always 0 where the system does not say. */
 uint64_t socket_progress(int descriptor);
-bool socket_has_room(int descriptor);
-bool socket_has_ended(int descriptor); /* the peer has left */
 /* How long a peer may take nothing of what is on its way to it. */
 lws_usec_t read_patience(const gateway *gateway);
 

@@ -21,7 +21,7 @@ lws_usec_t read_patience(const gateway *gateway) {
 
 /* Whether it has taken nothing for too long of what waits for it. Taking something is a sign of life. */
 static bool has_stalled(struct session *session, lws_usec_t now) {
-  uint64_t progress = session->queued ? socket_progress(lws_get_socket_fd(session->wsi)) : session->progress;
+  uint64_t progress = session->queued ? socket_progress(lws_get_socket_fd(session->connection->wsi)) : session->progress;
   if (progress != session->progress) session_heard(session);
   if (!session->queued || progress != session->progress) session->channel.taken_at = now;
   session->progress = progress;
@@ -31,21 +31,20 @@ static bool has_stalled(struct session *session, lws_usec_t now) {
 void session_watch(struct channel *channel, lws_usec_t now) {
   struct session *session = lws_container_of(channel, struct session, channel);
   const gateway_configuration *c = &session->channel.gateway->configuration;
-  struct lws *wsi = session->wsi;
   /* Whoever is not read cannot be heard. */
   bool is_muted = session->pauses & (PAUSED_BY_RATE | PAUSED_BY_CALLBACK);
   if (session->closing && now >= session->close_by) {
-    doom(session->channel.gateway, wsi);
+    connection_drop(session->connection);
     return;
   }
   if (has_stalled(session, now)) {
     session->channel.gateway->counters.stalled += 1;
-    doom(session->channel.gateway, wsi);
+    connection_drop(session->connection);
     return;
   }
   lws_usec_t silent = is_muted ? 0 : now - session->heard_at;
   if (c->hang_up_after > 0 && silent >= (lws_usec_t)c->hang_up_after * LWS_US_PER_MS) {
-    doom(session->channel.gateway, wsi);
+    connection_drop(session->connection);
   } else if (c->ping_after > 0 && !session->pinged && silent >= (lws_usec_t)c->ping_after * LWS_US_PER_MS) {
     session->pinged = session->ping_due = true;
     session_wants_to_write(session);

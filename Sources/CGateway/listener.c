@@ -110,7 +110,7 @@ int listener_accept(gateway *gateway) {
       if (errno == EMFILE || errno == ENFILE) turn_away(gateway, listening);
       return 0;
     }
-    if (address_is_refusing(gateway, &from, REFUSED_POLITELY)) {
+    if (!proxies_trust(gateway, &from) && address_is_refusing(gateway, &from, REFUSED_POLITELY)) {
       gateway->counters.address += 1;
       close(descriptor);
       continue;
@@ -118,8 +118,10 @@ int listener_accept(gateway *gateway) {
     fcntl(descriptor, F_SETFD, FD_CLOEXEC);
     setsockopt(descriptor, IPPROTO_TCP, TCP_NODELAY, &one, sizeof one);
     gateway->accepting = &from;
-    /* Closes the descriptor itself when it fails. */
-    if (!lws_adopt_socket_vhost(gateway->vhost, descriptor)) {
+    /* A raw socket: closes the descriptor itself when it fails. */
+    lws_sock_file_fd_type accepted = {.sockfd = descriptor};
+    lws_adoption_type type = LWS_ADOPT_SOCKET | (gateway->tls ? LWS_ADOPT_ALLOW_SSL : 0);
+    if (!lws_adopt_descriptor_vhost(gateway->vhost, type, accepted, gateway->configuration.subprotocol, NULL)) {
       gateway_log(gateway, 1, "a connection could not be taken on");
     }
     gateway->accepting = NULL;

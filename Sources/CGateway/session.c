@@ -1,18 +1,16 @@
 /*
  * WebSocket sessions: from opening to closing, and frames out.
  *
- * Frames lie in a ring until the socket is writable. They are ready bytes and leave with LWS_WRITE_RAW, which in
- * libwebsockets 4.1 and 4.3 touches neither the buffer nor the LWS_PRE bytes in front of it. A write always ends at a
- * frame's end, because libwebsockets answers pings between writes: a pong in the middle of a frame would be payload. What
- * the kernel does not take at once libwebsockets keeps and writes first; until that is done nothing more is written.
+ * Frames lie in a ring until they have left, and are written from where they are: what is due together leaves in one write.
+ * Control frames go between frames, before what has waited longer, because a pong tells that somebody is there.
  */
 #include <stdlib.h>
 #include <string.h>
+#include <sys/uio.h>
 
 #include "internal.h"
 
-/* What a Close frame takes of a reason, and its end. */
-enum { REASON_BYTES = 124 };
+enum { GATHERED_FRAMES = 64, REASON_BYTES = 123 };
 
 static struct session *session_of(struct channel *channel) { return lws_container_of(channel, struct session, channel); }
 
@@ -38,24 +36,23 @@ static void end(struct channel *channel, uint16_t code, const char *reason) {
 static const struct channel_kind session_kind = {
     .takes = takes, .queued = queued, .fail = fail, .end = end, .watch = session_watch};
 
-int session_open(struct connection *connection) {
+/* Takes the request of a handshake. False when out of memory, or when the client is gone. */
+bool session_open(struct connection *connection, struct request *request) {
   gateway *gateway = connection->gateway;
-  struct session *session = connection->handshake ? calloc(1, sizeof *session) : NULL;
-  if (!session) return -1;
-  session->connection = connection;
-  session->wsi = connection->wsi;
-  if (!channel_open(&session->channel, gateway, &session_kind)) {
+  struct session *session = calloc(1, sizeof *session);
+  if (!session || !handshake_accept(connection, request) || !channel_open(&session->channel, gateway, &session_kind)) {
     free(session);
-    return -1;
+    request_free(request);
+    return false;
   }
+  session->connection = connection;
+  session->pong_length = -1;
   connection->session = session;
-  connection_has_head(connection);
   session_heard(session);
-  gateway->configuration.callbacks.opened(gateway->context, session->channel.id, &connection->handshake->head);
-  request_free(connection->handshake);
-  connection->handshake = NULL;
+  gateway->configuration.callbacks.opened(gateway->context, session->channel.id, &request->head);
+  request_free(request);
   if (gateway->stopping) session_close(session, gateway->stop_code, "");
-  return 0;
+  return true;
 }
 
 void session_gone(struct session *session) {
@@ -65,7 +62,6 @@ void session_gone(struct session *session) {
   lws_dll2_remove(&session->due);
   lws_dll2_remove(&session->throttled);
   channel_close(&session->channel);
-  outgoing_remove(gateway, session->copied);
   free(session->message);
   free(session->close_reason);
   free(session);
@@ -77,143 +73,154 @@ void session_wants_to_write(struct session *session) {
   if (!session->waits && lws_dll2_is_detached(&session->due)) lws_dll2_add_tail(&session->due, &session->channel.gateway->due);
 }
 
-static bool has_something_to_write(const struct session *session) {
-  return session->channel.count || session->in_flight || session->ping_due || (session->closing && !session->ended);
-}
-
-static void wait_for_room(struct session *session) {
-  session->waits = true;
-  lws_dll2_remove(&session->due);
-  lws_callback_on_writable(session->wsi);
-}
-
-/*
- * A socket that took all that it was given most likely takes more. So nobody is asked whether it does: libwebsockets gets the
- * event that poll would have told, and calls back as if it had. What the kernel does not take then, libwebsockets keeps, and
- * it is the real event that follows. That spares every write a turn of the loop and what asking for the event costs there.
- */
+/* A socket that took all that it was given most likely takes more: nobody is asked whether it does. */
 void sessions_write_due(gateway *gateway) {
   struct lws_dll2 *first;
   while ((first = lws_dll2_get_head(&gateway->due))) {
-    struct session *session = lws_container_of(first, struct session, due);
-    struct lws_pollfd ready = {.fd = lws_get_socket_fd(session->wsi), .events = POLLOUT, .revents = POLLOUT};
-    gateway_channel_id id = session->channel.id;
-    lws_dll2_remove(&session->due);
-    lws_service_fd(gateway->lws, &ready);
-    if (!channel_find(gateway, id)) continue;
-    /* libwebsockets had something of its own to write first, a pong perhaps. */
-    if (has_something_to_write(session) && !session->waits) wait_for_room(session);
+    lws_dll2_remove(first);
+    session_write(lws_container_of(first, struct session, due));
   }
 }
 
-static size_t first_size(const struct session *session) {
-  return gateway_frame_size(channel_frame(&session->channel, 0));
+static void compose(struct session *session, uint8_t opcode, const uint8_t *payload, size_t length) {
+  session->control[0] = 0x80 | opcode;
+  session->control[1] = (uint8_t)length;
+  if (length) memcpy(session->control + 2, payload, length);
+  session->control_length = 2 + length;
+  session->control_sent = 0;
 }
 
-static gateway_frame *take_frame(struct session *session) {
-  gateway_frame *frame = channel_take(&session->channel);
-  session->in_flight += gateway_frame_size(frame);
-  return frame;
+static void compose_close(struct session *session) {
+  uint8_t payload[CONTROL_BYTES];
+  const char *reason = session->close_reason ? session->close_reason : "";
+  size_t length = strlen(reason);
+  payload[0] = (uint8_t)(session->close_code >> 8);
+  payload[1] = (uint8_t)session->close_code;
+  memcpy(payload + 2, reason, length);
+  compose(session, 8, payload, session->close_code ? 2 + length : 0);
+  session->ended = true;
 }
 
-/* One ready frame, straight from the buffer that all sessions share. */
-static int write_one(struct session *session) {
-  gateway_frame *frame = take_frame(session);
-  uint8_t *bytes = (uint8_t *)(uintptr_t)frame_wire_bytes(frame);
-  int written = lws_write(session->wsi, bytes, gateway_frame_size(frame), LWS_WRITE_RAW);
-  frame_let_go(session->channel.gateway, frame);
-  return written;
+/* Lays out the next control frame, where one may stand: not within a frame, nor in front of bytes that TLS has taken already. */
+static void compose_next(struct session *session) {
+  static const uint8_t ping[4] = {0};
+  if (session->control_length || session->sent || session->connection->is_owed || session->ended) return;
+  if (session->pong_length >= 0) {
+    compose(session, 10, session->pong, (size_t)session->pong_length);
+    session->pong_length = -1;
+  } else if (session->ping_due) {
+    compose(session, 9, ping, sizeof ping);
+    session->ping_due = false;
+  } else if (session->closing && (!session->channel.count || session->peer_closed)) {
+    compose_close(session);
+  }
 }
 
-static int write_gathered(struct session *session) {
-  uint8_t *start = session->channel.gateway->gather + LWS_PRE;
-  size_t length = 0;
-  while (session->channel.count && length + first_size(session) <= GATHER_BYTES) {
-    gateway_frame *frame = take_frame(session);
-    memcpy(start + length, frame_wire_bytes(frame), gateway_frame_size(frame));
-    length += gateway_frame_size(frame);
+static size_t gather(const struct session *session, struct iovec parts[GATHERED_FRAMES + 1]) {
+  size_t count = 0, skipped = session->sent;
+  if (session->control_length) {
+    parts[count++] = (struct iovec){(uint8_t *)(uintptr_t)session->control + session->control_sent,
+                                    session->control_length - session->control_sent};
+  }
+  for (uint32_t i = 0; i < session->channel.count && i < GATHERED_FRAMES && !session->ended; i++, skipped = 0) {
+    const gateway_frame *frame = channel_frame(&session->channel, i);
+    uint8_t *bytes = (uint8_t *)(uintptr_t)frame_wire_bytes(frame);
+    parts[count++] = (struct iovec){bytes + skipped, gateway_frame_size(frame) - skipped};
+  }
+  return count;
+}
+
+/* What has left. */
+static void account(struct session *session, size_t written) {
+  if (session->control_length) {
+    size_t part = session->control_length - session->control_sent;
+    if (part > written) part = written;
+    session->control_sent += part;
+    written -= part;
+    if (session->control_sent == session->control_length) session->control_length = 0;
+  }
+  session->sent += written;
+  while (session->channel.count && session->sent >= gateway_frame_size(channel_frame(&session->channel, 0))) {
+    gateway_frame *frame = channel_take(&session->channel);
+    session->sent -= gateway_frame_size(frame);
+    session->queued -= gateway_frame_size(frame);
     frame_let_go(session->channel.gateway, frame);
   }
-  return lws_write(session->wsi, start, length, LWS_WRITE_RAW);
-}
-
-static int write_next(struct session *session) {
-  const struct channel *channel = &session->channel;
-  bool alone = channel->count == 1 ||
-               first_size(session) + gateway_frame_size(channel_frame(channel, 1)) > GATHER_BYTES;
-  return alone ? write_one(session) : write_gathered(session);
-}
-
-/* What was in flight has left. */
-static void landed(struct session *session) {
-  session->queued -= session->in_flight;
-  session->in_flight = 0;
   channel_landed(&session->channel);
 }
 
-/* libwebsockets calls back only when what it kept has left. */
-static void settle(struct session *session) {
-  if (!session->in_flight) return;
-  outgoing_remove(session->channel.gateway, session->copied);
-  session->copied = 0;
-  landed(session);
-  session_heard(session); /* the peer has made room, so it is there */
+static size_t length_of(const struct iovec *parts, size_t count) {
+  size_t length = 0;
+  for (size_t i = 0; i < count; i++) length += parts[i].iov_len;
+  return length;
 }
 
-static int write_ping(struct session *session) {
-  uint8_t buffer[LWS_PRE + 4] = {0};
-  session->ping_due = false;
-  /* Not empty, because libwebsockets does not report the pong of an empty one. */
-  return lws_write(session->wsi, buffer + LWS_PRE, 4, LWS_WRITE_PING);
+/* Both sides have said Close, or this one has and the other cannot be understood. */
+static void finish(struct session *session) {
+  if (session->peer_closed) {
+    transport_end(session->connection);
+    connection_drop(session->connection);
+  } else if (session->is_lost) {
+    /* Until the peer has read why, or its time is over: see session_watch. */
+    transport_end(session->connection);
+    session->connection->is_deaf = true;
+  }
 }
 
-static int write_what_is_due(struct session *session) {
-  struct lws *wsi = session->wsi;
-  if (session->ping_due && write_ping(session) < 0) return -1;
-  while (session->channel.count) {
-    if (lws_partial_buffered(wsi)) return 0;
-    if (write_next(session) < 0) return -1;
-    if (lws_partial_buffered(wsi)) {
-      /* libwebsockets has copied what is left: all of it is counted, for it does not say how much that is. */
-      session->copied = session->in_flight;
-      outgoing_add(session->channel.gateway, session->copied);
-      return 0;
+/* As much as there is room for. */
+void session_write(struct session *session) {
+  struct iovec parts[GATHERED_FRAMES + 1];
+  for (;;) {
+    compose_next(session);
+    size_t count = gather(session, parts), length = length_of(parts, count);
+    if (!count) break;
+    ssize_t written = transport_write(session->connection, parts, count);
+    if (written < 0) {
+      connection_drop(session->connection);
+      return;
     }
-    landed(session);
-    if (session->channel.count && lws_send_pipe_choked(wsi)) return 0;
+    account(session, (size_t)written);
+    if ((size_t)written < length) {
+      session->waits = true;
+      lws_callback_on_writable(session->connection->wsi);
+      break;
+    }
   }
-  return 0;
+  session_watch_outbox(session);
+  if (session->ended && !session->control_length) finish(session);
 }
 
-/* LWS_CALLBACK_SERVER_WRITEABLE. -1 lets libwebsockets close. */
-int session_writable(struct session *session) {
-  struct lws *wsi = session->wsi;
+/* LWS_CALLBACK_RAW_WRITEABLE: the peer has made room, so it is there. */
+void session_writable(struct session *session) {
+  if (!session->waits) return;
   session->waits = false;
-  if (session->ended) return 0;
-  settle(session);
-  if (write_what_is_due(session) < 0) return -1;
-  session_watch_outbox(session);
-  if (session->channel.count || session->in_flight || lws_partial_buffered(wsi)) {
-    wait_for_room(session);
-    return 0;
-  }
-  if (!session->closing) return 0;
-  /* Only now: with bytes on their way libwebsockets would skip the Close frame. */
-  session->ended = true;
-  const char *reason = session->close_reason ? session->close_reason : "";
-  lws_close_reason(wsi, (enum lws_close_status)session->close_code, (unsigned char *)(uintptr_t)reason, strlen(reason));
-  return -1;
+  session_heard(session);
+  session_write(session);
+}
+
+/* Of several pings only the last one is answered, as RFC 6455 (5.5.3) allows: nobody can make pongs pile up. */
+void session_answer_ping(struct session *session, const uint8_t *payload, size_t length) {
+  if (length) memcpy(session->pong, payload, length);
+  session->pong_length = (int)length;
+  session_wants_to_write(session);
 }
 
 void session_close(struct session *session, uint16_t code, const char *reason) {
   if (session->closing || session->ended) return;
   session->closing = true;
   session->close_code = code;
-  size_t length = strnlen(reason, REASON_BYTES - 1);
+  size_t length = strnlen(reason, REASON_BYTES);
   /* A reason cut in the middle of a character would be no text. */
   while (length && !utf8_is_valid((const uint8_t *)reason, length)) length--;
   session->close_reason = strndup(reason, length);
   session->close_by = gateway_now(session->channel.gateway) + CLOSE_PATIENCE_US;
   session_watch_outbox(session);
+  session_wants_to_write(session);
+}
+
+/* The peer's Close is answered at once, and nothing may follow: what is queued is dropped. */
+void session_peer_closed(struct session *session, uint16_t code) {
+  session->peer_closed = true;
+  if (!session->closing) session_close(session, code, "");
   session_wants_to_write(session);
 }

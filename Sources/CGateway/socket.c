@@ -1,6 +1,4 @@
 /* What only the kernel knows of a socket. */
-#include <errno.h>
-#include <poll.h>
 #include <sys/socket.h>
 
 #include "internal.h"
@@ -10,17 +8,6 @@
 #include <netinet/in.h>
 #include <string.h>
 #endif
-
-bool socket_has_room(int descriptor) {
-  struct pollfd watched = {.fd = descriptor, .events = POLLOUT};
-  return poll(&watched, 1, 0) == 1 && (watched.revents & POLLOUT);
-}
-
-bool socket_has_ended(int descriptor) {
-  char peeked;
-  ssize_t count = recv(descriptor, &peeked, 1, MSG_PEEK | MSG_DONTWAIT);
-  return count == 0 || (count < 0 && errno != EAGAIN && errno != EINTR);
-}
 
 /* How far the peer has come in reading. libwebsockets says only when all of a write has left, which may take minutes for a large
    frame on a slow line; the kernel knows what was acknowledged. */

@@ -4,13 +4,9 @@
  * A stream exists from its request on, but its answer begins with the first frame, or after BEGIN_AFTER_US: so a request that
  * turns out to be wrong is answered with a problem and its status.
  *
- * An exchange does not read while it is answered, and libwebsockets' HTTP code calls back for writing only on what it also
- * reads from (see exchange.c). So a second descriptor of the socket is watched as libwebsockets watches files: that one
- * says when the kernel has room and when the client has left. Frames leave with one sendmsg for several of them, each a chunk of
- * its own for clients of HTTP/1.1. Nothing is copied.
+ * While it goes on the connection is read, and what comes is dropped: not to read it would keep the client's end from being
+ * noticed. Frames leave in one write for several of them, each a chunk of its own for clients of HTTP/1.1. Nothing is copied.
  */
-#include <errno.h>
-#include <fcntl.h>
 #include <netinet/in.h>
 #include <netinet/tcp.h>
 #include <stdio.h>
@@ -34,13 +30,11 @@ struct stream {
   struct exchange *exchange;
   struct answer *head;  /* until it is sent */
   char *headers;        /* lines for any answer to this request */
-  struct lws *watcher;  /* NULL before the head is sent, and once it is closed */
   size_t sent;          /* bytes of the first frame, with its chunk's head and end, that are with the kernel */
   bool chunked;
   bool ending;          /* nothing follows what is queued */
   bool owes_last_chunk; /* the end of the chunked coding follows what is queued */
   lws_usec_t opened_at;
-  lws_sorted_usec_list_t rearm_timer;
 };
 
 static struct stream *stream_of(struct channel *channel) { return lws_container_of(channel, struct stream, channel); }
@@ -54,28 +48,11 @@ void stream_free(struct exchange *exchange) {
   if (!stream) return;
   gateway_channel_id id = stream->channel.id;
   exchange->stream = NULL;
-  lws_sul_cancel(&stream->rearm_timer);
-  if (stream->watcher) {
-    lws_set_wsi_user(stream->watcher, NULL);
-    doom(gateway, stream->watcher);
-  }
   channel_close(&stream->channel);
   answer_free(stream->head);
   free(stream->headers);
   free(stream);
   gateway->configuration.callbacks.closed(gateway->context, id);
-}
-
-static bool watch_socket(struct stream *stream) {
-  gateway *gateway = stream->channel.gateway;
-  int descriptor = fcntl(lws_get_socket_fd(stream->exchange->connection->wsi), F_DUPFD_CLOEXEC, 0);
-  if (descriptor < 0) return false;
-  lws_sock_file_fd_type second = {.filefd = descriptor};
-  /* Closes the descriptor itself when it fails. */
-  stream->watcher = lws_adopt_descriptor_vhost(gateway->vhost, LWS_ADOPT_RAW_FILE_DESC, second,
-                                               gateway->configuration.subprotocol, NULL);
-  if (stream->watcher) lws_set_wsi_user(stream->watcher, stream);
-  return stream->watcher != NULL;
 }
 
 /* A client that is gone without a word is noticed by what it does not acknowledge. */
@@ -90,10 +67,10 @@ static void limit_patience(const gateway *gateway, int descriptor) {
 
 /* The head fits: nothing is in the send buffer of a connection whose request was just read. */
 static bool send_head(struct exchange *exchange, struct answer *answer) {
-  int descriptor = lws_get_socket_fd(exchange->connection->wsi);
-  size_t length = 0;
-  char *head = answer_head(answer, false, &length);
-  bool sent = head && send(descriptor, head, length, MSG_NOSIGNAL | MSG_DONTWAIT) == (ssize_t)length;
+  struct iovec part = {0};
+  char *head = answer_head(answer, false, &part.iov_len);
+  part.iov_base = head;
+  bool sent = head && transport_write(exchange->connection, &part, 1) == (ssize_t)part.iov_len;
   free(head);
   return sent;
 }
@@ -102,18 +79,20 @@ static void begin(struct stream *stream) {
   struct exchange *exchange = stream->exchange;
   if (has_begun(stream)) return;
   exchange->keep_alive = false;
-  bool begun = send_head(exchange, stream->head) && watch_socket(stream);
+  bool begun = send_head(exchange, stream->head);
   answer_free(stream->head);
   stream->head = NULL;
   if (begun) {
     limit_patience(stream->channel.gateway, lws_get_socket_fd(exchange->connection->wsi));
+    exchange->connection->is_deaf = true;
+    resume_reading(stream->channel.gateway, exchange->connection->wsi);
   } else {
     exchange_give_up(exchange);
   }
 }
 
 static void wants_to_write(struct stream *stream) {
-  if (stream->watcher) lws_callback_on_writable(stream->watcher);
+  lws_callback_on_writable(stream->exchange->connection->wsi);
 }
 
 /* An empty chunk would be the end. */
@@ -174,7 +153,7 @@ static void watch(struct channel *channel, lws_usec_t now) {
   lws_usec_t silent = now - channel->taken_at;
   lws_usec_t limit = (lws_usec_t)gateway->configuration.heartbeat_after * LWS_US_PER_MS;
   if (!has_begun(stream)) {
-    if (socket_has_ended(lws_get_socket_fd(stream->exchange->connection->wsi))) {
+    if (transport_has_ended(stream->exchange->connection)) {
       exchange_give_up(stream->exchange);
     } else if (now - stream->opened_at >= BEGIN_AFTER_US) {
       begin(stream);
@@ -286,54 +265,28 @@ static void account(struct stream *stream, size_t written) {
   channel_landed(&stream->channel);
 }
 
-/* As much as the kernel takes. False when the client is gone. */
+/* As much as there is room for. False when the client is gone. */
 static bool write_some(struct stream *stream) {
-  int descriptor = lws_get_socket_fd(stream->exchange->connection->wsi);
   while (has_something_to_write(stream)) {
     struct parts parts;
     gather(stream, &parts);
-    struct msghdr message = {.msg_iov = parts.list, .msg_iovlen = parts.count};
-    ssize_t written = sendmsg(descriptor, &message, MSG_NOSIGNAL | MSG_DONTWAIT);
-    if (written < 0 && errno == EINTR) continue;
-    if (written < 0) return errno == EAGAIN || errno == EWOULDBLOCK;
+    ssize_t written = transport_write(stream->exchange->connection, parts.list, parts.count);
+    if (written <= 0) return written == 0;
     account(stream, (size_t)written);
   }
   return true;
 }
 
-static void fire_rearm(lws_sorted_usec_list_t *timer) {
-  wants_to_write(lws_container_of(timer, struct stream, rearm_timer));
-}
-
-/* LWS_CALLBACK_RAW_WRITEABLE_FILE. */
-static void writable(struct stream *stream) {
+/* The socket has room. */
+void stream_writable(struct stream *stream) {
   struct exchange *exchange = stream->exchange;
+  if (!has_begun(stream)) return;
   if (!write_some(stream)) {
     exchange_give_up(exchange);
   } else if (has_something_to_write(stream)) {
-    /* Not from within the callback: libwebsockets 4.1 forgets what it is asked there. */
-    lws_sul_schedule(exchange->gateway->lws, 0, &stream->rearm_timer, fire_rearm, 1);
+    wants_to_write(stream);
   } else if (stream->ending) {
     stream_free(exchange);
     exchange_finish(exchange);
   }
-}
-
-/* LWS_CALLBACK_RAW_RX_FILE: the client has left, or says something that nobody is interested in: not to read it would keep
-   its end from being noticed. */
-static void readable(struct stream *stream) {
-  char discarded[4096];
-  ssize_t count = recv(lws_get_socket_fd(stream->exchange->connection->wsi), discarded, sizeof discarded, MSG_DONTWAIT);
-  if (count > 0 || (count < 0 && (errno == EAGAIN || errno == EINTR))) return;
-  /* The end stays readable. */
-  lws_rx_flow_control(stream->watcher, 0);
-  exchange_give_up(stream->exchange);
-}
-
-void stream_called_back(struct stream *stream, enum lws_callback_reasons reason) {
-  if (reason == LWS_CALLBACK_RAW_CLOSE_FILE) stream->watcher = NULL;
-  if (stream->exchange->state != STREAMING) return;
-  if (reason == LWS_CALLBACK_RAW_WRITEABLE_FILE) writable(stream);
-  if (reason == LWS_CALLBACK_RAW_RX_FILE) readable(stream);
-  if (reason == LWS_CALLBACK_RAW_CLOSE_FILE) exchange_give_up(stream->exchange);
 }

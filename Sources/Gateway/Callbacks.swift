@@ -16,6 +16,12 @@ final class CallbackContext {
 }
 
 let callbacks = gateway_callbacks(
+  admitted: { context, request in
+    let context = CallbackContext.from(context)
+    let seconds = context.delegate.gateway(
+      context.gateway, secondsUntilAdmitting: ClientAddress(request.pointee.client))
+    return Int32(clamping: seconds)
+  },
   handshake: { context, request in
     let context = CallbackContext.from(context)
     let refusal = context.delegate.gateway(context.gateway, shouldRefuse: HTTPRequest(request.pointee))

@@ -129,6 +129,15 @@ package final class Gateway: @unchecked Sendable {
       pointer, stream.rawValue, frame.pointer, Int32(status), headerLines(headers), body, body.count)
   }
 
+  /// Reads the files of the certificate again, for connections from now on.
+  ///
+  /// - Throws: why they cannot be used; then everything stays as it is.
+  package func reloadCertificate() throws(GatewayError) {
+    var message = [CChar](repeating: 0, count: errorCapacity)
+    if gateway_reload_certificate(pointer, &message, message.count) { return }
+    throw GatewayError(message: message.withUnsafeBufferPointer { String(cString: $0.baseAddress!) })
+  }
+
   /// Accepts no further connections; those that are open go on.
   package func stopListening() {
     gateway_stop_listening(pointer)

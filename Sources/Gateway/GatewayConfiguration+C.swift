@@ -23,16 +23,16 @@ extension GatewayConfiguration {
   func withCConfiguration<Result, E: Error>(
     _ body: (gateway_configuration, UnsafeMutableBufferPointer<CChar>) throws(E) -> Result
   ) throws(E) -> Result {
-    let strings =
-      ([host, livePath, subprotocol, headerLines(staticHeaders), headerLines(streamHeaders), heartbeat] + routes).map(
-        copy)
+    let strings = [host, livePath, subprotocol, headerLines(staticHeaders), headerLines(streamHeaders), heartbeat].map(
+      copy)
     let directory = publicDirectory.map(copy)
+    let (tlsCertificate, tlsKey) = (certificate.map { copy($0.certificate) }, certificate.map { copy($0.key) })
+    let (routes, proxies) = (CStringList(routes), CStringList(trustedProxies))
     defer {
-      for string in strings + [directory].compactMap({ $0 }) { string.deallocate() }
+      for string in strings + [directory, tlsCertificate, tlsKey].compactMap({ $0 }) { string.deallocate() }
+      routes.deallocate()
+      proxies.deallocate()
     }
-    let routes = UnsafeMutableBufferPointer<UnsafePointer<CChar>?>.allocate(capacity: routes.count + 1)
-    defer { routes.deallocate() }
-    _ = routes.initialize(from: strings[6...].map { UnsafePointer($0.baseAddress!) } + [nil])
     let error = UnsafeMutableBufferPointer<CChar>.allocate(capacity: errorCapacity)
     defer { error.deallocate() }
     error.initialize(repeating: 0)
@@ -40,18 +40,39 @@ extension GatewayConfiguration {
     var callbacks = callbacks
     if clock == nil { callbacks.now = nil }
     let configuration = gateway_configuration(
-      host: strings[0].baseAddress!, port: Int32(clamping: port), public_directory: directory?.baseAddress,
-      live_path: strings[1].baseAddress!, subprotocol: strings[2].baseAddress!, routes: routes.baseAddress!,
+      host: strings[0].baseAddress!, port: Int32(clamping: port), tls_certificate: tlsCertificate?.baseAddress,
+      tls_key: tlsKey?.baseAddress, public_directory: directory?.baseAddress,
+      live_path: strings[1].baseAddress!, subprotocol: strings[2].baseAddress!, routes: routes.pointer,
       static_headers: strings[3].baseAddress!, message_limit: messageLimit, body_limit: bodyLimit,
       outbox_limit: outboxLimit, message_rate: Int32(clamping: messageRate),
       message_burst: Int32(clamping: messageBurst), address_limit: Int32(clamping: addressLimit),
-      limits_loopback: limitsLoopback, outgoing_limit: outgoingLimit, read_timeout: readTimeout.milliseconds,
+      trusted_proxies: proxies.pointer, limits_loopback: limitsLoopback, outgoing_limit: outgoingLimit,
+      read_timeout: readTimeout.milliseconds,
       head_timeout: headTimeout.milliseconds, body_timeout: bodyTimeout.milliseconds,
       body_rate: Int32(clamping: bodyRate), ping_after: pingAfter.milliseconds,
       hang_up_after: hangUpAfter.milliseconds, stream_headers: strings[4].baseAddress!,
       heartbeat: strings[5].baseAddress!,
       heartbeat_after: heartbeatAfter.milliseconds, callbacks: callbacks)
     return try body(configuration, error)
+  }
+}
+
+/// Strings as C takes a list of them, with a null pointer at the end.
+private struct CStringList {
+  private let strings: [UnsafeMutableBufferPointer<CChar>]
+  private let pointers: UnsafeMutableBufferPointer<UnsafePointer<CChar>?>
+
+  init(_ texts: [String]) {
+    strings = texts.map(copy)
+    pointers = .allocate(capacity: texts.count + 1)
+    _ = pointers.initialize(from: strings.map { UnsafePointer($0.baseAddress!) } + [nil])
+  }
+
+  var pointer: UnsafePointer<UnsafePointer<CChar>?> { UnsafePointer(pointers.baseAddress!) }
+
+  func deallocate() {
+    for string in strings { string.deallocate() }
+    pointers.deallocate()
   }
 }
 

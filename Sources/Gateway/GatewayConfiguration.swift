@@ -1,9 +1,24 @@
+/// Where a TLS certificate and its key are.
+package struct CertificateFiles: Hashable, Sendable {
+  package var certificate: String
+  package var key: String
+
+  package init(certificate: String, key: String) {
+    self.certificate = certificate
+    self.key = key
+  }
+}
+
 /// What a gateway listens on, serves and allows.
 package struct GatewayConfiguration: Sendable {
   /// The address to listen on, such as "127.0.0.1" or "::1".
   package var host = "127.0.0.1"
   /// 0 takes a free port: see `Gateway.port`.
   package var port = 0
+  /// The files of a certificate, with its chain, and of its key, in PEM format; nil for no TLS. With them nothing else is spoken.
+  package var certificate: CertificateFiles?
+  /// Addresses and ranges ("10.0.0.0/8") of proxies whose X-Forwarded-For and Forwarded are believed.
+  package var trustedProxies: [String] = []
   /// The directory whose files are served at "/" and below; nil for none.
   package var publicDirectory: String?
   /// The path of the WebSocket route.

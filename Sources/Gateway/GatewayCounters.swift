@@ -4,6 +4,8 @@ internal import CGateway
 package struct GatewayCounters: Hashable, Sendable {
   /// Connections whose address had too many.
   package let address: Int
+  /// Requests whose client had sent too many.
+  package let rate: Int
   /// Requests that did not come in time.
   package let late: Int
   /// Answers that there was no room for.
@@ -18,6 +20,7 @@ package struct GatewayCounters: Hashable, Sendable {
 
   init(_ counters: gateway_counters) {
     address = Int(counters.address)
+    rate = Int(counters.rate)
     late = Int(counters.late)
     memory = Int(counters.memory)
     stalled = Int(counters.stalled)

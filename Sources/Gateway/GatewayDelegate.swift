@@ -4,6 +4,10 @@
 /// is handed to another thread, which answers with the gateway's own methods. The bytes of a message are valid during
 /// the call only.
 package protocol GatewayDelegate: AnyObject, Sendable {
+  /// The head of a request, files and handshakes included: 0 lets it go on; otherwise it is answered 429, and may be tried again
+  /// after so many seconds.
+  func gateway(_ gateway: Gateway, secondsUntilAdmitting client: ClientAddress) -> Int
+
   /// A WebSocket handshake: nil accepts it, an HTTP status (403 for a wrong Origin) refuses it before the upgrade.
   func gateway(_ gateway: Gateway, shouldRefuse handshake: HTTPRequest) -> Int?
 
@@ -37,6 +41,7 @@ package protocol GatewayDelegate: AnyObject, Sendable {
 
 extension GatewayDelegate {
   package func gatewayTicked(_ gateway: Gateway) {}
+  package func gateway(_ gateway: Gateway, secondsUntilAdmitting client: ClientAddress) -> Int { 0 }
 }
 
 /// How bad it is what a gateway logs.

@@ -5,7 +5,7 @@ package struct HTTPRequest: Hashable, Sendable {
   package var method: String
   /// The path, percent-decoded, without the query.
   package var path: String
-  /// What follows "?", still percent-encoded, parts joined by "&"; empty when absent.
+  /// What follows "?", as it came: percent-encoded; empty when absent.
   package var query: String
   package var origin: String?
   package var host: String?
@@ -21,8 +21,12 @@ package struct HTTPRequest: Hashable, Sendable {
   package var requestHeaders: String?
   /// Sec-WebSocket-Protocol.
   package var protocols: String?
+  /// Sec-Fetch-Site.
+  package var fetchSite: String?
   /// The client's address as text.
   package var peer: String
+  /// What that counts as.
+  package var client: ClientAddress
   package var body: [UInt8]
 }
 
@@ -43,7 +47,9 @@ extension HTTPRequest {
     requestMethod = String(presentIn: request.request_method)
     requestHeaders = String(presentIn: request.request_headers)
     protocols = String(presentIn: request.protocols)
+    fetchSite = String(presentIn: request.fetch_site)
     peer = String(request.peer)
+    client = ClientAddress(request.client)
     body = Array(UnsafeBufferPointer(start: request.body.bytes, count: request.body.length))
   }
 }

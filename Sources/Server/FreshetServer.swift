@@ -12,7 +12,7 @@ import Wire
 package final class FreshetServer: Sendable {
   let configuration: ServerConfiguration
   let logger: Logger
-  let sessions = Sessions()
+  let sessions: Sessions
   let snapshotRequests = SnapshotRequests()
   let output: SessionOutput
   let pool: ControllerPool
@@ -25,7 +25,11 @@ package final class FreshetServer: Sendable {
   let isReady = Atomic<Bool>(true)
   /// Seconds since 1970.
   let startTime = Date().timeIntervalSince1970
+  /// What limits are measured from where no other clock is set.
+  let clockStart = ContinuousClock.now
   let gateway: Gateway
+  /// Serves metrics, health and readiness, where they have an address of their own.
+  private let metricsGateway: Gateway?
 
   /// Opens the database, starts the followers and listens.
   ///
@@ -37,8 +41,12 @@ package final class FreshetServer: Sendable {
     authenticator = configuration.authentication.map {
       Authenticator($0, date: configuration.wallClock, clock: configuration.clock, logger: logger)
     }
+    sessions = Sessions(configuration)
     do throws(GatewayError) {
-      gateway = try Gateway(configuration: FreshetServer.gatewayConfiguration(configuration))
+      gateway = try Gateway(configuration: GatewayConfiguration(configuration))
+      metricsGateway = try configuration.metricsAddress.map { address throws(GatewayError) in
+        try Gateway(configuration: GatewayConfiguration(metricsAt: address))
+      }
     } catch { throw ServerError(error.message) }
     do {
       transactions = configuration.needsWriter ? try TransactionQueue(configuration) : nil
@@ -49,7 +57,11 @@ package final class FreshetServer: Sendable {
     } catch {
       throw ServerError("cannot open \(configuration.database): \(ServerError.sentence(of: error))")
     }
-    do throws(GatewayError) { try gateway.start(SessionFront(self)) } catch {
+    do throws(GatewayError) {
+      try metricsGateway?.start(MetricsFront(self))
+      try gateway.start(SessionFront(self))
+    } catch {
+      metricsGateway?.stop()
       pool.stop()
       throw ServerError(error.message)
     }
@@ -68,40 +80,22 @@ package final class FreshetServer: Sendable {
     }
   }
 
-  private static func gatewayConfiguration(_ configuration: ServerConfiguration) -> GatewayConfiguration {
-    var result = GatewayConfiguration()
-    result.host = configuration.host
-    result.port = configuration.port
-    result.publicDirectory = configuration.publicDirectory
-    result.routes = Route.prefixes
-    // The last one has nginx pass on events as they come.
-    result.streamHeaders = [
-      ("Content-Type", "text/event-stream"), ("Cache-Control", "no-store"), ("X-Accel-Buffering", "no"),
-    ]
-    result.heartbeatAfter = configuration.heartbeat
-    result.messageLimit = configuration.messageLimit
-    result.bodyLimit = configuration.messageLimit
-    result.messageRate = configuration.messagesPerSecond
-    result.messageBurst = 5 * configuration.messagesPerSecond
-    result.addressLimit = configuration.connectionsPerAddress ?? 1_000
-    result.limitsLoopback = configuration.connectionsPerAddress != nil
-    result.headTimeout = configuration.headTimeout
-    result.bodyTimeout = configuration.bodyTimeout
-    result.bodyRate = configuration.bodyRate
-    result.readTimeout = configuration.readTimeout
-    result.outgoingLimit = configuration.outgoingMemory
-    result.staticHeaders = [
-      (
-        "Content-Security-Policy",
-        "default-src 'self'; connect-src 'self' ws: wss:; img-src 'self' data:; frame-ancestors 'none'; base-uri 'none'"
-      ),
-      ("X-Content-Type-Options", "nosniff"),
-      ("Referrer-Policy", "no-referrer"),
-    ]
-    return result
-  }
-
   package var port: Int { gateway.port }
+  /// What its address begins with.
+  package var scheme: String { configuration.certificate == nil ? "http" : "https" }
+  /// Of the address of metrics; nil when they have none of their own.
+  package var metricsPort: Int? { metricsGateway?.port }
+
+  /// Reads the files of the certificate again. What is wrong with them is logged, and the old ones stay.
+  package func reloadCertificate() {
+    guard configuration.certificate != nil else { return }
+    do throws(GatewayError) {
+      try gateway.reloadCertificate()
+      logger.info("the certificate was read again")
+    } catch {
+      logger.warning("the certificate stays as it was: \(error.message)")
+    }
+  }
 
   /// Stops in order: not ready, no new connections, what was asked to be written is written, every session is closed with 1001, and
   /// the threads end. Blocks for `grace` at most, and `transactionGrace` for transactions that run.
@@ -112,6 +106,7 @@ package final class FreshetServer: Sendable {
     snapshotRequests.stop()
     gateway.stop(code: 1001, reason: "the server is stopping", grace: configuration.grace)
     pool.stop()
+    metricsGateway?.stop()
   }
 }
 

@@ -40,7 +40,7 @@ struct Demo: ParsableCommand {
     defer { writer?.stop() }
     try options.serve(path, allowsWrites: allowWrites || address.isLoopback) { server in
       writer = try WriterProcess(path: path, writesPerSecond: writesPerSecond, target: rows)
-      print("Open http://\(Demo.reachable(options.host)):\(server.port)/ (Ctrl-C ends it)")
+      print("Open \(server.scheme)://\(Demo.reachable(options.host)):\(server.port)/ (Ctrl-C ends it)")
       // A pipe is not a terminal: without this, who waits for the line waits forever.
       fflush(nil)
     }

@@ -117,6 +117,8 @@ struct ServeOptions: ParsableArguments {
       valueName: "name"))
   var allowHost: [String] = []
 
+  @OptionGroup var door: DoorOptions
+
   @Option(
     help: ArgumentHelp(
       "How much to log: trace, debug, info, notice, warning, error or critical.", valueName: "level"),
@@ -149,15 +151,16 @@ struct ServeOptions: ParsableArguments {
     if !DatabaseFile.isThere(path) { logger.warning("there is no file \(path) yet: it is served when it appears") }
     let host = configuration.host
 
-    let signals = TerminationSignals()
+    let signals = TerminationSignals(hangUp: configuration.certificate != nil)
     let server: FreshetServer
     do { server = try FreshetServer(configuration, logger: logger) } catch {
       throw CommandFailure("\(error)")
     }
     let name = host.contains(":") ? "[\(host)]" : host
-    logger.info("serving \(path) at http://\(name):\(server.port)/")
+    logger.info("serving \(path) at \(server.scheme)://\(name):\(server.port)/")
+    if let port = server.metricsPort { logger.info("serving metrics at port \(port)") }
     try whenListening(server)
-    let signal = signals.wait()
+    let signal = signals.wait { server.reloadCertificate() }
     ForcedEnd.schedule(signal, logger)
     logger.info("stopping", metadata: ["signal": "\(signal)"])
     server.stop()
@@ -184,6 +187,9 @@ struct ServeOptions: ParsableArguments {
       if let value = try settings.limit(limit) { configuration.set(limit, to: value) }
     }
     configuration.authentication = file.authentication
+    do { try configuration.set(try door.settings(settings)) } catch let error as ServerError {
+      throw CommandFailure("\(error)")
+    }
     configuration.queries = PublishedQueries(file.queries)
     configuration.statements = PublishedStatements(file.statements)
     configuration.roles = file.roles

@@ -42,7 +42,7 @@ import Testing
       try expectLate(slow)
       #expect(gateway.counters.late == 1)
       // It began later and has its time.
-      try patient.write("\r\n")
+      try patient.write("Host: localhost\r\n\r\n")
       #expect(try patient.readResponse().status == 404)
     }
   }

@@ -147,7 +147,8 @@ import Testing
     let sockets = try (0..<3).map { _ in try RawSocket(port: live.server.port) }
     for socket in sockets {
       try socket.write(
-        "POST /v1/transactions HTTP/1.1\r\nHost: localhost\r\nContent-Length: \(text.utf8.count)\r\n\r\n\(text)")
+        "POST /v1/transactions HTTP/1.1\r\nHost: localhost\r\nContent-Type: application/json\r\nContent-Length: \(text.utf8.count)\r\n\r\n\(text)"
+      )
     }
     // They have been taken in when something that came later is answered.
     #expect(try live.http("GET", "/healthz").status == 200)

@@ -21,6 +21,13 @@ import Testing
         readers: 5
         messagesPerSecond: 50
         connectionsPerAddress: 60
+        requestsPerAddress: 61
+        messagesPerAddress: 62
+        subscriptionsPerAddress: 63
+        tls: { certificate: tls/server.crt, key: /etc/server.key }
+        trustedProxies: [10.0.0.0/8, "::1"]
+        metrics: 127.0.0.1:9091
+        contentSecurityPolicy: ""
         headTimeout: 5
         bodyTimeout: 15
         bodyRate: 0
@@ -41,12 +48,16 @@ import Testing
               number: { type: any, default: 5 }
               digits: { type: any, default: "5" }
         """, name: "x.yaml")
+    #expect(file.door.certificate == "tls/server.crt" && file.door.key == "/etc/server.key")
+    #expect(file.door.trustedProxies == ["10.0.0.0/8", "::1"] && file.door.contentSecurityPolicy == "")
+    #expect(file.door.metrics == SocketAddress(host: "127.0.0.1", port: 9_091))
     #expect(file.database == "app.sqlite" && file.host == "0.0.0.0" && file.port == 9_090)
     #expect(file.allowWrites == true && file.allowQueries == false)
     #expect(file.allowedOrigins == ["https://a.example", "https://b.example"] && file.allowedHosts == ["a.example"])
     #expect(
       file.limits == [
-        .followers: 3, .readers: 5, .messagesPerSecond: 50, .connectionsPerAddress: 60, .headTimeout: 5,
+        .followers: 3, .readers: 5, .messagesPerSecond: 50, .connectionsPerAddress: 60,
+        .requestsPerAddress: 61, .messagesPerAddress: 62, .subscriptionsPerAddress: 63, .headTimeout: 5,
         .bodyTimeout: 15, .bodyRate: 0, .readTimeout: 20, .outgoingMemory: 1 << 30,
       ])
     #expect(LimitSetting.connectionsPerAddress.variable == "FRESHET_CONNECTIONS_PER_ADDRESS")
@@ -73,6 +84,9 @@ import Testing
     ("nosuch: 1", "x.yaml, line 1: nosuch is not a setting"),
     ("\nport: x", "x.yaml, line 2: port must be a number from 0 to 65535"),
     ("messagesPerSecond: -1", "x.yaml, line 1: messagesPerSecond must be a number from 0 to 1000000"),
+    ("tls: {certificate: a}", "x.yaml, line 1: tls needs certificate and key, both"),
+    ("tls:\n  cert: a", "x.yaml, line 2: tls.cert is unknown: tls has certificate and key"),
+    ("metrics: 9090", "x.yaml, line 1: metrics must be an address and a port, such as 127.0.0.1:9090"),
     ("port: 70000", "x.yaml, line 1: port must be a number from 0 to 65535"),
     ("allowWrites: yes", "x.yaml, line 1: allowWrites must be true or false"),
     ("allowWrites: \"true\"", "x.yaml, line 1: allowWrites must be true or false"),

@@ -60,7 +60,7 @@ final class Program {
   /// The port in the line that says where it serves.
   func port() throws -> Int {
     while true {
-      if let match = String(decoding: log, as: UTF8.self).firstMatch(of: /serving .* at http:\/\/[^ ]*:(\d+)\//) {
+      if let match = String(decoding: log, as: UTF8.self).firstMatch(of: /serving .* at https?:\/\/[^ ]*:(\d+)\//) {
         return Int(match.1)!
       }
       let data = errors.fileHandleForReading.availableData

@@ -42,11 +42,65 @@ import Wire
     let content = body.replacingOccurrences(of: "ROWS", with: rows)
     let socket = try RawSocket(port: port)
     try socket.write(
-      "POST \(route) HTTP/1.1\r\nHost: localhost\r\nContent-Length: \(content.utf8.count)\r\n\r\n\(content)")
+      "POST \(route) HTTP/1.1\r\nHost: localhost\r\nContent-Type: application/json\r\nContent-Length: \(content.utf8.count)\r\n\r\n\(content)"
+    )
     // Read after it.
     for _ in 0..<3 { #expect(try RawSocket(port: port).request("GET", "/healthz").status == 200) }
     program.signal(SIGTERM)
     #expect(program.status(within: 20) == 0)
+  }
+
+  @Test func `TLS is served, and SIGHUP reads the certificate again`() throws {
+    let folder = try ProgramFolder()
+    let files = try TemporaryFolder()
+    let pair = try TestCertificate(in: files, serial: 1)
+    let tls = ["--tls-cert", pair.certificate, "--tls-key", pair.key]
+    let program = try Program(["serve", folder.database, "--port", "0"] + tls)
+    let port = try program.port()
+    func connect() throws -> RawSocket {
+      let socket = try RawSocket(port: port)
+      try socket.startTLS(trusting: pair.certificate)
+      return socket
+    }
+    let first = try connect()
+    #expect(first.tlsDetails?.serial == 1)
+    _ = try TestCertificate(in: files, serial: 2)
+    program.signal(SIGHUP)
+    #expect(try program.waits(forLog: "the certificate was read again", seconds: 10))
+    #expect(try first.request("GET", "/healthz").status == 200)
+    let second = try connect()
+    #expect(second.tlsDetails?.serial == 2)
+    try "nothing".write(toFile: pair.key, atomically: true, encoding: .utf8)
+    program.signal(SIGHUP)
+    #expect(
+      try program.waits(
+        forLog: "the certificate stays as it was: \(pair.key) holds no private key in PEM format", seconds: 10))
+    let third = try connect()
+    #expect(try third.request("GET", "/healthz").status == 200)
+    program.signal(SIGTERM)
+    #expect(program.status(within: 5) == 0)
+  }
+
+  @Test func `A door that cannot be opened is one sentence`() throws {
+    let folder = try ProgramFolder()
+    let pair = try TestCertificate(in: try TemporaryFolder())
+    let cases: [([String], String)] = [
+      (
+        ["--tls-cert", "/nosuch.crt", "--tls-key", "/nosuch.key"],
+        "cannot read the certificate /nosuch.crt: No such file or directory"
+      ),
+      (["--tls-cert", pair.certificate], "TLS needs a certificate and its key, both"),
+      (
+        ["--trust-proxy", "10.0.0.0/40"],
+        "trustedProxies: 10.0.0.0/40 is neither an address nor a range such as 10.0.0.0/8"
+      ),
+      (["--metrics-address", "9090"], "--metrics-address must be an address and a port, such as 127.0.0.1:9090"),
+      (["--metrics-address", "192.0.2.1:9090"], "192.0.2.1 is not an address of this machine"),
+    ]
+    for (arguments, sentence) in cases {
+      let ended = try Program.run(["serve", folder.database, "--port", "0"] + arguments)
+      #expect(ended.status == 1 && ended.errors == "Error: \(sentence)\n")
+    }
   }
 
   @Test func `The bundled page is served, and the server names its file`() throws {

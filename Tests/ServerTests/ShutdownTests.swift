@@ -18,7 +18,8 @@ import Testing
     let body = #"{"statements":[{"sql":"INSERT INTO t VALUES (2, 'ours')"}]}"#
     let writer = try RawSocket(port: live.server.port)
     try writer.write(
-      "POST /v1/transactions HTTP/1.1\r\nHost: localhost\r\nContent-Length: \(body.utf8.count)\r\n\r\n\(body)")
+      "POST /v1/transactions HTTP/1.1\r\nHost: localhost\r\nContent-Type: application/json\r\nContent-Length: \(body.utf8.count)\r\n\r\n\(body)"
+    )
     for _ in 0..<3 { #expect(try http.request("GET", "/healthz").status == 200) }
 
     let done = live.stopInBackground()

@@ -9,6 +9,15 @@ package final class RawSocket {
 
   private(set) var descriptor: Int32
   private var buffer: [UInt8] = []
+  private var tls: TLSClient?
+
+  /// Speaks TLS from now on, to a server whose certificate this one has signed.
+  package func startTLS(trusting certificate: String, version: TLSVersion? = nil) throws {
+    tls = try TLSClient(descriptor, trusting: certificate, version: version)
+  }
+
+  /// The serial number of the server's certificate, and the version that is spoken.
+  package var tlsDetails: (serial: Int, version: String)? { tls?.details }
 
   /// `receiveBuffer` makes the kernel take little that nobody reads.
   /// `source` is the IPv4 address to come from.
@@ -52,6 +61,7 @@ package final class RawSocket {
   }
 
   package func close() {
+    tls = nil
     if descriptor >= 0 { Glibc.close(descriptor) }
     descriptor = -1
   }
@@ -70,7 +80,9 @@ package final class RawSocket {
   package func write(_ bytes: [UInt8]) throws {
     var done = 0
     while done < bytes.count {
-      let count = bytes[done...].withUnsafeBytes { send(descriptor, $0.baseAddress, $0.count, Int32(MSG_NOSIGNAL)) }
+      let count = bytes[done...].withUnsafeBytes { bytes in
+        tls?.write(bytes) ?? send(descriptor, bytes.baseAddress, bytes.count, Int32(MSG_NOSIGNAL))
+      }
       guard count > 0 else { throw Failure(description: "send: \(String(cString: strerror(errno)))") }
       done += count
     }
@@ -83,7 +95,7 @@ package final class RawSocket {
   /// Reads more into the buffer; false at the end of the stream or a reset.
   private func fill() throws -> Bool {
     var chunk = [UInt8](repeating: 0, count: 65536)
-    let count = recv(descriptor, &chunk, chunk.count, 0)
+    let count = chunk.withUnsafeMutableBytes { tls?.read($0) ?? recv(descriptor, $0.baseAddress, $0.count, 0) }
     if count < 0 && errno == EAGAIN { throw Failure(description: "nothing came in time") }
     guard count > 0 else { return false }
     buffer += chunk[..<count]
@@ -145,11 +157,14 @@ extension RawSocket {
     return response
   }
 
-  /// Sends a request on this connection and reads its answer.
+  /// Sends a request on this connection and reads its answer. A body is JSON unless a header says otherwise.
   package func request(
     _ method: String, _ target: String, headers: [String] = [], body: String? = nil
   ) throws -> RawResponse {
-    let length = body.map { ["Content-Length: \($0.utf8.count)"] } ?? []
+    var length = body.map { ["Content-Length: \($0.utf8.count)"] } ?? []
+    if body != nil, !headers.contains(where: { $0.hasPrefix("Content-Type") }) {
+      length.append("Content-Type: application/json")
+    }
     let lines = ["\(method) \(target) HTTP/1.1", "Host: localhost"] + length + headers
     try write(lines.joined(separator: "\r\n") + "\r\n\r\n" + (body ?? ""))
     return try readResponse(bodyless: method == "HEAD")

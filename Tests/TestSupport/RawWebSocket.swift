@@ -25,9 +25,10 @@ package final class RawWebSocket {
   /// Connects and upgrades; throws unless the server switched protocols.
   package init(
     host: String = "127.0.0.1", port: Int, path: String = "/v1/live", headers: [String] = [],
-    receiveBuffer: Int32? = nil
+    receiveBuffer: Int32? = nil, trusting certificate: String? = nil
   ) throws {
     socket = try RawSocket(host: host, port: port, receiveBuffer: receiveBuffer)
+    if let certificate { try socket.startTLS(trusting: certificate) }
     let standard = RawWebSocket.handshakeHeaders + ["Sec-WebSocket-Protocol: freshet.v1"]
     handshake = try socket.request("GET", path, headers: standard + headers)
     guard handshake.status == 101 else {

@@ -38,11 +38,17 @@ typedef struct gateway_span {
   size_t length;
 } gateway_span;
 
+/* What counts as one client: an IPv4 address, or an IPv6 /64, of which a client has at least one to choose from. */
+typedef struct gateway_client {
+  uint64_t high, low;
+  bool is_loopback;
+} gateway_client;
+
 /* The HTTP request of a WebSocket handshake, or a plain one. Absent parts have length 0. */
 typedef struct gateway_request {
   gateway_span method;        /* "GET", "HEAD", "POST", "OPTIONS", ... */
   gateway_span path;          /* decoded, without the query */
-  gateway_span query;         /* what follows "?", percent-encoded (anew, see request.c), parts joined by "&" */
+  gateway_span query;         /* what follows "?", as it came: percent-encoded */
   gateway_span origin;        /* Origin */
   gateway_span host;          /* Host */
   gateway_span authorization; /* Authorization */
@@ -54,7 +60,9 @@ typedef struct gateway_request {
   gateway_span request_headers; /* Access-Control-Request-Headers */
   gateway_span last_event_id; /* Last-Event-ID (server-sent events) */
   gateway_span protocols;     /* Sec-WebSocket-Protocol */
-  gateway_span peer;          /* the client's address as text */
+  gateway_span fetch_site;    /* Sec-Fetch-Site */
+  gateway_span peer;          /* the client's address as text: a proxy's word for it where the proxy is trusted */
+  gateway_client client;      /* what that address counts as */
   gateway_span body;          /* the whole body of a POST */
 } gateway_request;
 
@@ -63,6 +71,8 @@ typedef int gateway_verdict;
 
 /* Every callback gets the `context` of gateway_start first. */
 typedef struct gateway_callbacks {
+  /* The head of any request, files and handshakes included: 0 lets it go on; it is answered 429, to be tried again after so many seconds. */
+  int (*admitted)(void *_Nullable context, const gateway_request *request);
   /* A WebSocket handshake on `live_path`: accept or refuse it, before the upgrade. */
   gateway_verdict (*handshake)(void *_Nullable context, const gateway_request *request);
   void (*opened)(void *_Nullable context, gateway_channel_id session, const gateway_request *request);
@@ -94,6 +104,9 @@ typedef struct gateway_callbacks {
 typedef struct gateway_configuration {
   const char *host;                      /* address to listen on, such as "127.0.0.1" or "::" */
   int port;                              /* 0 takes a free one: see gateway_port */
+  /* Files in PEM format: the certificate with its chain, and its key. NULL: no TLS. With it no other connection is served. */
+  const char *_Nullable tls_certificate;
+  const char *_Nullable tls_key;
   const char *_Nullable public_directory; /* static files served at "/" and below; NULL for none */
   const char *live_path;                 /* the WebSocket route, "/v1/live" */
   const char *subprotocol;               /* "freshet.v1" */
@@ -106,6 +119,8 @@ typedef struct gateway_configuration {
   int message_rate;                      /* messages that a session may send a second, as long as it likes; 0: any number */
   int message_burst;                     /* messages that it may send at once after a pause; above both it is read slowly */
   int address_limit;                     /* connections of one IPv4 address or IPv6 /64, more are answered 429; 0: any number */
+  /* Addresses and ranges ("10.0.0.0/8") of proxies whose X-Forwarded-For and Forwarded are believed, NULL-terminated. */
+  const char *_Nullable const *_Nonnull trusted_proxies;
   bool limits_loopback;                  /* whether that is also for clients on this machine */
   size_t outgoing_limit;                 /* bytes that may be on their way out; more answers get 503; 0: any number */
   int read_timeout;                      /* milliseconds in which a client must take something of what was sent to it */
@@ -134,6 +149,7 @@ bool gateway_start(gateway *gateway, void *_Nullable context, char *error, size_
 /* What was refused since the start, and what is on its way. */
 typedef struct gateway_counters {
   uint64_t address; /* connections: their address had too many */
+  uint64_t rate;    /* requests: their client had sent too many */
   uint64_t late;    /* requests that did not come in time */
   uint64_t memory;  /* answers that there was no room for */
   uint64_t stalled; /* connections that took nothing of what was sent to them */
@@ -150,6 +166,12 @@ void gateway_note_overload(gateway *gateway);
 
 /* The port that is listened on. Any thread. */
 int gateway_port(const gateway *gateway);
+
+/*
+ * Reads the files of the certificate again: for connections from now on; those that are open go on. False when they cannot be
+ * used, with a sentence in `error`; then everything stays as it is. Only with TLS. Any thread.
+ */
+bool gateway_reload_certificate(gateway *gateway, char *error, size_t capacity);
 
 /* Accepts no further connections; those that are open go on. Any thread. */
 void gateway_stop_listening(gateway *gateway);

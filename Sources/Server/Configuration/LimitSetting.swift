@@ -6,6 +6,9 @@ package enum LimitSetting: String, CaseIterable, Sendable {
   case readers
   case messagesPerSecond
   case connectionsPerAddress
+  case requestsPerAddress
+  case messagesPerAddress
+  case subscriptionsPerAddress
   /// Seconds.
   case headTimeout
   /// Seconds.
@@ -37,6 +40,9 @@ extension ServerConfiguration {
     case .readers: readers = min(max(1, value), 64)
     case .messagesPerSecond: messagesPerSecond = value
     case .connectionsPerAddress: connectionsPerAddress = value
+    case .requestsPerAddress: requestsPerAddress = value
+    case .messagesPerAddress: messagesPerAddress = value
+    case .subscriptionsPerAddress: subscriptionsPerAddress = value
     case .headTimeout: headTimeout = .seconds(value)
     case .bodyTimeout: bodyTimeout = .seconds(value)
     case .bodyRate: bodyRate = value

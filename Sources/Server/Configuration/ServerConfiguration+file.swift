@@ -13,6 +13,7 @@ package struct ConfigurationFile: Sendable {
   package var allowQueries: Bool?
   package var allowedOrigins: [String]?
   package var allowedHosts: [String]?
+  package var door = DoorSettings()
   /// Bytes.
   package var captureMemory: Int?
   package var limits: [LimitSetting: Int] = [:]
@@ -33,6 +34,7 @@ package struct ConfigurationFile: Sendable {
     let folder = URL(fileURLWithPath: path).deletingLastPathComponent()
     try self.init(yaml: text, name: path, folder: folder.path)
     if let database, !database.hasPrefix("/") { self.database = folder.appendingPathComponent(database).path }
+    door.resolvePaths(from: path)
   }
 
   /// - Parameter name: what the text is called in sentences.
@@ -65,6 +67,7 @@ package struct ConfigurationFile: Sendable {
         for (name, statement) in try value.members() { statements.append(try PublishedStatement(name, statement)) }
       case "roles":
         for (name, role) in try value.members() { roles[name] = try Role(role) }
+      case let name where DoorSettings.names.contains(name): try door.read(name, value)
       default:
         guard let limit = LimitSetting(rawValue: name) else { throw value.error("is not a setting") }
         limits[limit] = try value.limit(limit)

@@ -1,4 +1,5 @@
 import Controllers
+package import Gateway
 package import Store
 
 /// What a server serves, to whom, and within which limits.
@@ -8,8 +9,17 @@ package struct ServerConfiguration: Sendable {
   package var host = "127.0.0.1"
   /// 0 takes a free port.
   package var port = 8080
+  /// The TLS certificate and its key; nil for no TLS.
+  package var certificate: CertificateFiles?
+  /// Addresses and ranges of proxies that are believed who their clients are.
+  package var trustedProxies: [String] = []
+  /// Where metrics, health and readiness are served, and then nowhere else; nil: with everything else.
+  package var metricsAddress: SocketAddress?
   /// The directory of static files; nil for none.
   package var publicDirectory: String?
+  /// The header of that name with static files; empty for none.
+  package var contentSecurityPolicy =
+    "default-src 'self'; connect-src 'self' ws: wss:; img-src 'self' data:; frame-ancestors 'none'; base-uri 'none'"
   /// Whether clients may write.
   package var allowsWrites = false
   /// Whether clients may ask queries of their own; nil: when only this machine can reach the server.
@@ -39,6 +49,13 @@ package struct ServerConfiguration: Sendable {
   /// Connections that one IPv4 address or IPv6 /64 may have; 0 for any number. Nil for 1,000, this machine's own not counted:
   /// they may be a proxy's.
   package var connectionsPerAddress: Int?
+  /// Requests that one address may send a second, messages of all its sessions a second (of both five times as many at once after
+  /// a pause), and its subscriptions; 0 for any number. Nil for 1,000, 5,000 and 20,000, this machine's own not counted.
+  package var requestsPerAddress: Int?
+  package var messagesPerAddress: Int?
+  package var subscriptionsPerAddress: Int?
+  /// Microseconds of a clock that never goes back, for deadlines and limits of the sockets; nil for the system's.
+  package var socketClock: (@Sendable () -> Int64)?
   /// The time in which the head of a request must have come; zero for no limit.
   package var headTimeout = Duration.seconds(10)
   /// The time in which the body of a request must have come; zero for no limit.
@@ -87,7 +104,7 @@ package struct ServerConfiguration: Sendable {
   }
 
   /// Whether only this machine can reach it.
-  package var isLoopback: Bool { host.hasPrefix("127.") || host == "::1" || host == "localhost" }
+  package var isLoopback: Bool { SocketAddress(host: host, port: port).isLoopback }
 }
 
 extension FollowerConfiguration {

@@ -12,10 +12,12 @@ struct HTTPAnswer: Sendable {
   }
 
   /// An error as RFC 9457 has it, with the code that the socket uses.
+  ///
+  /// - Parameter status: nil for the one that goes with the code.
   static func problem(
-    _ code: ErrorCode, _ message: String, headers: [(name: String, value: String)] = []
+    _ code: ErrorCode, _ message: String, status: Int? = nil, headers: [(name: String, value: String)] = []
   ) -> HTTPAnswer {
-    let status = code.httpStatus
+    let status = status ?? code.httpStatus
     var writer = JSONWriter()
     writer.object {
       $0.member("type", "about:blank")
@@ -34,7 +36,8 @@ struct HTTPAnswer: Sendable {
 
   private static let titles = [
     400: "Bad Request", 401: "Unauthorized", 403: "Forbidden", 404: "Not Found", 405: "Method Not Allowed",
-    409: "Conflict", 413: "Content Too Large", 429: "Too Many Requests", 500: "Internal Server Error",
+    409: "Conflict", 413: "Content Too Large", 415: "Unsupported Media Type", 429: "Too Many Requests",
+    500: "Internal Server Error",
     503: "Service Unavailable", 504: "Gateway Timeout",
   ]
 }

@@ -68,7 +68,8 @@ extension FreshetServer {
     text.counters(
       "freshet_refused_total", "What was refused at the sockets, by why.", label: "reason",
       [
-        ("address", sockets.address), ("late", sockets.late), ("memory", sockets.memory), ("stalled", sockets.stalled),
+        ("address", sockets.address), ("rate", sockets.rate), ("late", sockets.late), ("memory", sockets.memory),
+        ("stalled", sockets.stalled),
       ])
     text.gauge("freshet_outgoing_bytes", "What is on its way to clients.", sockets.outgoing)
     text.gauge("process_start_time_seconds", "When the server was started, in seconds since 1970.", startTime)

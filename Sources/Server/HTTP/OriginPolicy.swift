@@ -15,11 +15,16 @@ struct OriginPolicy: Sendable {
 
   func permits(_ request: HTTPRequest) -> Bool {
     if isLoopback || !hosts.isEmpty, let host = request.host, !answers(to: host) { return false }
+    if let origin = request.origin, allowed.contains(origin) { return true }
+    if mayChange(request), !["same-origin", "none"].contains(request.fetchSite ?? "none") { return false }
     guard let origin = request.origin else { return true }
-    if allowed.contains(origin) { return true }
     guard let host = request.host, let start = origin.range(ofScheme: "://") else { return false }
     return origin[start...].lowercased() == host.lowercased()
   }
+
+  /// Whether a request is more than a look. Where a browser says that another site's page sends it (Sec-Fetch-Site), the word of its
+  /// Origin is not enough: a page of the same name on another port, or behind another scheme, is another site's.
+  private func mayChange(_ request: HTTPRequest) -> Bool { !["GET", "HEAD", "OPTIONS"].contains(request.method) }
 
   /// - Parameter host: such as "localhost:8080", "127.0.0.1", "[::1]:8080".
   private func answers(to host: String) -> Bool {

@@ -22,6 +22,9 @@ package enum Route: String, CaseIterable, Sendable {
   /// Prefixes of the paths that are not files.
   static let prefixes = ["/v1/", "/healthz", "/readyz", "/metrics", "/openapi.json", "/asyncapi.json"]
 
+  /// Those of them that may have an address of their own.
+  static let metricsPrefixes = ["/healthz", "/readyz", "/metrics"]
+
   /// The routes at a path, each of another method, and the part of the path that stands for the braces; "" without.
   static func at(_ path: String) -> (routes: [Route], name: String) {
     let routes = allCases.filter { $0.path == path }

@@ -59,12 +59,16 @@ extension FreshetServer {
     }
     try checkRoom()
     guard let channel = exchange.openStream() else { return }
-    sessions.open(channel, as: exchange.identity)
+    sessions.open(channel, for: exchange.request.client, as: exchange.identity)
     let follower = pool.follower(for: query)
-    guard
-      case .admitted(let key) = sessions.admit(
-        SessionOutput.streamSubscription, of: channel, follower: follower, limit: 1)
-    else { return }
+    let key: SubscriptionKey
+    switch sessions.admit(SessionOutput.streamSubscription, of: channel, follower: follower, limit: 1, at: now) {
+    case .admitted(let admitted): key = admitted
+    case .tooManyOfClient:
+      let refused = SubscriptionKey(session: channel.rawValue, id: SessionOutput.streamSubscription)
+      return output.answer(.error(FreshetError.tooManySubscriptions, isFatal: true), to: refused)
+    case .duplicate, .tooMany, .sessionIsGone: return
+    }
     follower.post(
       .subscribe(
         .init(

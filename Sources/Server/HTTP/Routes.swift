@@ -21,9 +21,19 @@ extension FreshetServer {
     guard !routes.isEmpty else {
       return exchange.answer(.problem(.notFound, "there is nothing at \(request.path)"))
     }
+    answer(routes, name, exchange)
+  }
+
+  /// - Parameter routes: those at the path of the request.
+  func answer(_ routes: [Route], _ name: String, _ exchange: HTTPExchange) {
+    let request = exchange.request
     // HEAD is GET; the gateway leaves the body out.
     let method = request.method == "HEAD" ? "GET" : request.method
     if let route = routes.first(where: { $0.method == method }) {
+      if method == "POST", !request.hasJSONBody {
+        return exchange.answer(
+          .problem(.badMessage, "the body must be JSON: say Content-Type: application/json", status: 415))
+      }
       do throws(FreshetError) { try answer(route, name, exchange) } catch { exchange.answer(.problem(error)) }
       return
     }

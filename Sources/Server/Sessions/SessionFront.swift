@@ -11,13 +11,17 @@ final class SessionFront: GatewayDelegate {
 
   init(_ server: FreshetServer) { self.server = server }
 
+  func gateway(_ gateway: Gateway, secondsUntilAdmitting client: ClientAddress) -> Int {
+    server.sessions.secondsUntilAdmitting(client, at: server.now)
+  }
+
   func gateway(_ gateway: Gateway, shouldRefuse handshake: HTTPRequest) -> Int? {
     guard server.isReady.load(ordering: .relaxed) else { return 503 }
     return server.originPolicy.permits(handshake) ? server.refusal(of: handshake) : 403
   }
 
   func gateway(_ gateway: Gateway, opened session: ChannelID, with handshake: HTTPRequest) {
-    server.sessions.open(session)
+    server.sessions.open(session, for: handshake.client)
     server.output.send(server.greeting.hello, to: session)
     server.identify(session, handshake)
   }
@@ -56,9 +60,13 @@ final class SessionFront: GatewayDelegate {
     server.snapshotRequests.remove(request)?.abandon()
   }
 
-  func gateway(_ gateway: Gateway, logged line: String, level: GatewayLogLevel) {
+  func gateway(_ gateway: Gateway, logged line: String, level: GatewayLogLevel) { server.log(line, level) }
+}
+
+extension FreshetServer {
+  func log(_ line: String, _ level: GatewayLogLevel) {
     let levels: [GatewayLogLevel: Logger.Level] = [.error: .error, .warning: .warning, .notice: .notice, .info: .debug]
-    server.logger.log(level: levels[level] ?? .debug, "\(line)")
+    logger.log(level: levels[level] ?? .debug, "\(line)")
   }
 }
 
@@ -72,8 +80,17 @@ extension FreshetServer {
   ///
   /// - Returns: whether the next one may be read.
   func receive(_ message: UnsafeRawBufferPointer, from session: ChannelID) -> Bool {
+    let verdict = sessions.judgeMessage(of: session, at: now)
+    if verdict == .closeForTooMany {
+      gateway.close(session, code: 4429, reason: "this client sends too many messages")
+      return true
+    }
     do throws(ClientMessageError) {
       let (id, message) = try ClientMessage.parse(message)
+      guard verdict == .welcome else {
+        refuseHasty(message, SubscriptionKey(session: session.rawValue, id: id))
+        return true
+      }
       perform(message, SubscriptionKey(session: session.rawValue, id: id))
     } catch {
       refuse(error, session)
@@ -154,7 +171,8 @@ extension FreshetServer {
       return output.answer(.error(error, isFatal: true), to: key)
     }
     let follower = pool.follower(for: query)
-    switch sessions.admit(key.id, of: key.channel, follower: follower, limit: configuration.subscriptionLimit) {
+    let limit = configuration.subscriptionLimit
+    switch sessions.admit(key.id, of: key.channel, follower: follower, limit: limit, at: now) {
     case .sessionIsGone: return
     case .admitted(let key):
       follower.post(
@@ -165,8 +183,9 @@ extension FreshetServer {
     case .duplicate:
       let error = FreshetError(.duplicateSubscription, "the id \"\(key.id)\" is taken: unsubscribe it first")
       output.answer(.error(error, isFatal: false), to: key)
+    case .tooManyOfClient:
+      output.answer(.error(FreshetError.tooManySubscriptions, isFatal: true), to: key)
     case .tooMany:
-      let limit = configuration.subscriptionLimit
       let error = FreshetError(.limitExceeded, "a connection may have \(limit) subscriptions")
       output.answer(.error(error, isFatal: true), to: key)
     }

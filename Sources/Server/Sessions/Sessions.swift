@@ -12,13 +12,46 @@ final class Sessions: @unchecked Sendable {
   /// When the first of their tokens calls for something, or sooner: in seconds since 1970.
   private var dueAt = Int64.max
 
-  func open(_ channel: ChannelID, as identity: Identity = .anonymous) {
+  /// What their clients have used of what they may.
+  private var limits: ClientLimits
+  private let limited: LimitedAddresses
+
+  init(_ configuration: ServerConfiguration) {
+    limits = ClientLimits(configuration.clientBounds)
+    limited = LimitedAddresses(configuration)
+  }
+
+  func open(_ channel: ChannelID, for client: ClientAddress, as identity: Identity = .anonymous) {
     while sessions.count <= channel.slot { sessions.append(nil) }
-    sessions[channel.slot] = Session(channel: channel, identity)
+    sessions[channel.slot] = Session(channel: channel, client: client, identity)
     noteDue(of: channel)
   }
 
-  func close(_ channel: ChannelID) { if self[channel] != nil { sessions[channel.slot] = nil } }
+  func close(_ channel: ChannelID) {
+    guard let session = self[channel] else { return }
+    for subscription in session.subscriptions.values { giveBack(subscription) }
+    sessions[channel.slot] = nil
+  }
+
+  /// - Returns: 0, or the seconds until the client may send a request.
+  func secondsUntilAdmitting(_ client: ClientAddress, at now: Int64) -> Int {
+    guard limited.requests(client) else { return 0 }
+    return Int((limits.takeRequest(of: .address(client), at: now) + 999_999) / 1_000_000)
+  }
+
+  enum MessageVerdict { case welcome, tooMany, closeForTooMany }
+
+  /// What is to become of a message that has come.
+  func judgeMessage(of channel: ChannelID, at now: Int64) -> MessageVerdict {
+    guard let client = self[channel]?.client, limited.messages(client) else { return .welcome }
+    if limits.takeMessage(of: .address(client), at: now) { return .welcome }
+    return limits.bounds.patience.take(from: &sessions[channel.slot]!.refused, at: now) == 0
+      ? .tooMany : .closeForTooMany
+  }
+
+  private func giveBack(_ subscription: Session.Subscription) {
+    if let payer = subscription.payer { limits.giveBack(subscriptions: 1, of: payer) }
+  }
 
   /// Nil for one that is closed.
   subscript(_ channel: ChannelID) -> Session? {
@@ -31,15 +64,22 @@ final class Sessions: @unchecked Sendable {
 
   enum Admission {
     case admitted(SubscriptionKey)
-    case duplicate, tooMany, sessionIsGone
+    case duplicate, tooMany, tooManyOfClient, sessionIsGone
   }
 
   /// Takes the id of a subscription to come.
-  func admit(_ id: String, of channel: ChannelID, follower: FollowerThread, limit: Int) -> Admission {
+  func admit(
+    _ id: String, of channel: ChannelID, follower: FollowerThread, limit: Int, at now: Int64
+  ) -> Admission {
     guard let session = self[channel] else { return .sessionIsGone }
     if session.subscriptions[Array(id.utf8)] != nil { return .duplicate }
     if session.subscriptions.count >= limit { return .tooMany }
-    return .admitted(self[channel]!.admit(id, follower))
+    var payer: LimitedClient?
+    if limited.subscriptions(session.client) {
+      payer = limits.takeSubscription(of: .address(session.client), at: now)
+      if payer == nil { return .tooManyOfClient }
+    }
+    return .admitted(self[channel]!.admit(id, follower, payer))
   }
 
   /// The subscription that has an id, and its follower; nil when there is none.
@@ -73,30 +113,47 @@ final class Sessions: @unchecked Sendable {
 
   /// Frees the id of the subscription of a number: another one may have it by now.
   func remove(_ number: UInt64, of channel: ChannelID) {
-    guard let id = self[channel]?.subscriptions.first(where: { $0.value.number == number })?.key else { return }
+    guard let (id, subscription) = self[channel]?.subscriptions.first(where: { $0.value.number == number }) else {
+      return
+    }
+    giveBack(subscription)
     self[channel]!.subscriptions[id] = nil
   }
 }
 
 /// What is known of one session or stream.
 struct Session {
+  struct Subscription {
+    /// Who serves it.
+    let follower: FollowerThread
+    let number: UInt64
+    /// Whom it counts for; nil for nobody.
+    let payer: LimitedClient?
+  }
+
   let channel: ChannelID
-  /// By the bytes of the id, the follower that serves the subscription, and the subscription's number.
-  fileprivate(set) var subscriptions: [[UInt8]: (follower: FollowerThread, number: UInt64)] = [:]
+  let client: ClientAddress
+  /// By the bytes of the id.
+  fileprivate(set) var subscriptions: [[UInt8]: Subscription] = [:]
+  /// Messages that were beyond what the client may send.
+  fileprivate var refused = RateLimit.Account()
   /// Of the subscription admitted last.
   private var lastNumber: UInt64 = 0
   let requests = UnansweredRequests()
   var who: SessionIdentity
   var identity: Identity { who.identity }
 
-  init(channel: ChannelID, _ identity: Identity) {
+  init(channel: ChannelID, client: ClientAddress, _ identity: Identity) {
     self.channel = channel
+    self.client = client
     who = SessionIdentity(identity)
   }
 
-  fileprivate mutating func admit(_ id: String, _ follower: FollowerThread) -> SubscriptionKey {
+  fileprivate mutating func admit(
+    _ id: String, _ follower: FollowerThread, _ payer: LimitedClient?
+  ) -> SubscriptionKey {
     lastNumber += 1
-    subscriptions[Array(id.utf8)] = (follower, lastNumber)
+    subscriptions[Array(id.utf8)] = Subscription(follower: follower, number: lastNumber, payer: payer)
     return SubscriptionKey(session: channel.rawValue, id: id, number: lastNumber)
   }
 }

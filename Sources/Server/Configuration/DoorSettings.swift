@@ -1,0 +1,73 @@
+import Foundation
+import Gateway
+
+/// How clients reach the server: TLS, proxies, the address of metrics, the policy of static files. What is not set is nil.
+package struct DoorSettings: Sendable {
+  /// Paths; in a configuration file one that is not absolute starts at the file's folder.
+  package var certificate: String?
+  package var key: String?
+  package var trustedProxies: [String]?
+  package var metrics: SocketAddress?
+  package var contentSecurityPolicy: String?
+
+  package init() {}
+
+  /// Of the configuration file.
+  static let names: Set = ["tls", "trustedProxies", "metrics", "contentSecurityPolicy"]
+
+  mutating func read(_ name: String, _ value: YAMLPlace) throws(ServerError) {
+    switch name {
+    case "tls":
+      for (name, value) in try value.members() {
+        switch name {
+        case "certificate": certificate = try value.text()
+        case "key": key = try value.text()
+        default: throw value.error("is unknown: tls has certificate and key")
+        }
+      }
+      guard certificate != nil, key != nil else { throw value.error("needs certificate and key, both") }
+    case "trustedProxies": trustedProxies = try value.texts()
+    case "metrics":
+      metrics = SocketAddress(try value.text())
+      if metrics == nil { throw value.error("must be \(SocketAddress.description)") }
+    default: contentSecurityPolicy = try value.text()
+    }
+  }
+
+  mutating func resolvePaths(from file: String) {
+    let folder = URL(fileURLWithPath: file).deletingLastPathComponent()
+    func resolve(_ path: String?) -> String? {
+      path.map { $0.hasPrefix("/") ? $0 : folder.appendingPathComponent($0).path }
+    }
+    (certificate, key) = (resolve(certificate), resolve(key))
+  }
+
+  /// These settings where they are set, and otherwise those.
+  package func over(_ others: DoorSettings) -> DoorSettings {
+    var result = others
+    if certificate != nil || key != nil { (result.certificate, result.key) = (certificate, key) }
+    result.trustedProxies = trustedProxies ?? others.trustedProxies
+    result.metrics = metrics ?? others.metrics
+    result.contentSecurityPolicy = contentSecurityPolicy ?? others.contentSecurityPolicy
+    return result
+  }
+}
+
+extension SocketAddress {
+  /// What a text has to be.
+  package static let description = "an address and a port, such as 127.0.0.1:9090"
+}
+
+extension ServerConfiguration {
+  /// - Throws: one sentence, for a certificate without a key.
+  package mutating func set(_ door: DoorSettings) throws(ServerError) {
+    switch (door.certificate, door.key) {
+    case (nil, nil): break
+    case (let certificate?, let key?): self.certificate = CertificateFiles(certificate: certificate, key: key)
+    default: throw ServerError("TLS needs a certificate and its key, both")
+    }
+    trustedProxies = door.trustedProxies ?? trustedProxies
+    metricsAddress = door.metrics ?? metricsAddress
+    contentSecurityPolicy = door.contentSecurityPolicy ?? contentSecurityPolicy
+  }
+}

@@ -1,0 +1,42 @@
+import Controllers
+import Gateway
+import LiveQuery
+import Logging
+import Synchronization
+
+/// The delegate of the gateway that serves metrics, health and readiness at an address of their own, on a thread of its own: they are
+/// answered whatever the other one is busy with.
+final class MetricsFront: GatewayDelegate {
+  private let server: FreshetServer
+  private let policy: OriginPolicy
+
+  init(_ server: FreshetServer) {
+    self.server = server
+    let configuration = server.configuration
+    policy = OriginPolicy(
+      allowed: [], hosts: configuration.allowedHosts, isLoopback: configuration.metricsAddress?.isLoopback ?? true)
+  }
+
+  func gateway(_ gateway: Gateway, requested request: HTTPRequest, as id: RequestID) {
+    let exchange = HTTPExchange(
+      request: request, identity: .anonymous, id: id, gateway: gateway, origins: CrossOrigin(request, allowed: []))
+    let (routes, name) = Route.at(request.path)
+    guard policy.permits(request) else {
+      return exchange.answer(.problem(.notAllowed, "pages of this origin may not use this server"))
+    }
+    guard let route = routes.first, Route.metricsPrefixes.contains(request.path) else {
+      return exchange.answer(.problem(.notFound, "there is nothing at \(request.path)"))
+    }
+    server.answer([route], name, exchange)
+  }
+
+  func gateway(_ gateway: Gateway, shouldRefuse handshake: HTTPRequest) -> Int? { 403 }
+  func gateway(_ gateway: Gateway, opened session: ChannelID, with handshake: HTTPRequest) {}
+  func gateway(_ gateway: Gateway, received message: UnsafeRawBufferPointer, from session: ChannelID) -> Bool { true }
+  func gateway(_ gateway: Gateway, drainedFor waiters: UInt64) {}
+  func gateway(_ gateway: Gateway, notified value: UInt64, of channel: ChannelID) {}
+  func gateway(_ gateway: Gateway, closed channel: ChannelID) {}
+  func gateway(_ gateway: Gateway, abandoned request: RequestID) {}
+
+  func gateway(_ gateway: Gateway, logged line: String, level: GatewayLogLevel) { server.log(line, level) }
+}

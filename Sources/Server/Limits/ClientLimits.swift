@@ -1,0 +1,97 @@
+package import Gateway
+
+/// Who is limited.
+package enum LimitedClient: Hashable, Sendable {
+  case address(ClientAddress)
+  /// All for whom there was no room in the table.
+  case others
+}
+
+/// What clients use of what each of them may: requests, messages, subscriptions.
+///
+/// Memory is bounded: a client that uses nothing is forgotten, and when there are more than `capacity`, those that are new share what
+/// one of them may use.
+///
+/// Owner: the gateway's service thread.
+package struct ClientLimits {
+  package struct Bounds: Sendable {
+    /// HTTP requests a second, handshakes included.
+    package var requests = RateLimit(perSecond: 0, burst: 0)
+    /// Messages of sessions a second.
+    package var messages = RateLimit(perSecond: 0, burst: 0)
+    /// Subscriptions at a time; 0 for any number.
+    package var subscriptions = 0
+    /// Messages beyond the limit that a session may send, of which one is forgiven a second, before it is closed.
+    package var patience = RateLimit(perSecond: 1, burst: 100)
+
+    package init() {}
+  }
+
+  private struct Usage {
+    var requests = RateLimit.Account()
+    var messages = RateLimit.Account()
+    var subscriptions = 0
+
+    func isIdle(at now: Int64) -> Bool {
+      subscriptions == 0 && requests.isSettled(at: now) && messages.isSettled(at: now)
+    }
+  }
+
+  package let bounds: Bounds
+  private let capacity: Int
+  private var usages: [LimitedClient: Usage] = [:]
+  /// How many clients there may be before those are looked for that can be forgotten.
+  private var sweepAt: Int
+  /// When they were last looked for.
+  private var sweptAt = Int64.min
+
+  package init(_ bounds: Bounds, capacity: Int = 65_536) {
+    self.bounds = bounds
+    self.capacity = capacity
+    sweepAt = min(capacity, 1_024)
+  }
+
+  /// Clients that are remembered.
+  package var count: Int { usages.count }
+
+  /// - Returns: 0, or the microseconds until the client may send a request.
+  package mutating func takeRequest(of client: LimitedClient, at now: Int64) -> Int64 {
+    guard bounds.requests.perSecond > 0 else { return 0 }
+    let client = admit(client, at: now)
+    return bounds.requests.take(from: &usages[client, default: Usage()].requests, at: now)
+  }
+
+  /// - Returns: whether the client may send a message.
+  package mutating func takeMessage(of client: LimitedClient, at now: Int64) -> Bool {
+    guard bounds.messages.perSecond > 0 else { return true }
+    let client = admit(client, at: now)
+    return bounds.messages.take(from: &usages[client, default: Usage()].messages, at: now) == 0
+  }
+
+  /// Takes a subscription, to be given back to whom it was taken from.
+  ///
+  /// - Returns: nil when the client has all that it may have.
+  package mutating func takeSubscription(of client: LimitedClient, at now: Int64) -> LimitedClient? {
+    guard bounds.subscriptions > 0 else { return client }
+    let client = admit(client, at: now)
+    guard usages[client, default: Usage()].subscriptions < bounds.subscriptions else { return nil }
+    usages[client, default: Usage()].subscriptions += 1
+    return client
+  }
+
+  package mutating func giveBack(subscriptions: Int, of client: LimitedClient) {
+    guard bounds.subscriptions > 0, subscriptions > 0 else { return }
+    usages[client]?.subscriptions -= subscriptions
+  }
+
+  /// Makes room for a client that is not in the table. The work is in proportion to the clients that have come since the last time,
+  /// or is done once a second while the table is full.
+  private mutating func admit(_ client: LimitedClient, at now: Int64) -> LimitedClient {
+    if usages.count < sweepAt || usages[client] != nil { return client }
+    if usages.count >= capacity, sweptAt > now - 1_000_000 { return .others }
+    sweptAt = now
+    usages = usages.filter { !$0.value.isIdle(at: now) }
+    sweepAt = min(capacity, max(1_024, 2 * usages.count))
+    return usages.count < capacity ? client : .others
+  }
+}

@@ -1,0 +1,35 @@
+import Gateway
+
+extension ServerConfiguration {
+  /// What one address may use.
+  var clientBounds: ClientLimits.Bounds {
+    var bounds = ClientLimits.Bounds()
+    bounds.requests = .withBurst(requestsPerAddress ?? 1_000)
+    bounds.messages = .withBurst(messagesPerAddress ?? 5_000)
+    bounds.subscriptions = subscriptionsPerAddress ?? 20_000
+    return bounds
+  }
+}
+
+extension RateLimit {
+  /// Five times as many after a pause.
+  fileprivate static func withBurst(_ perSecond: Int) -> RateLimit {
+    RateLimit(perSecond: perSecond, burst: 5 * min(perSecond, 1_000_000))
+  }
+}
+
+/// For which addresses which limits hold: those of this machine may be a proxy's, and are limited only where the operator said so.
+struct LimitedAddresses {
+  private let ofLoopback: (requests: Bool, messages: Bool, subscriptions: Bool)
+
+  init(_ configuration: ServerConfiguration) {
+    ofLoopback = (
+      configuration.requestsPerAddress != nil, configuration.messagesPerAddress != nil,
+      configuration.subscriptionsPerAddress != nil
+    )
+  }
+
+  func requests(_ client: ClientAddress) -> Bool { !client.isLoopback || ofLoopback.requests }
+  func messages(_ client: ClientAddress) -> Bool { !client.isLoopback || ofLoopback.messages }
+  func subscriptions(_ client: ClientAddress) -> Bool { !client.isLoopback || ofLoopback.subscriptions }
+}
