@@ -32,7 +32,7 @@ export interface Query {
   where?: Fragment | null;
   groupBy?: Fragment[];
   having?: Fragment | null;
-  sectionBy?: Fragment | { by: Fragment; order?: "ASC" | "DESC"; indexTitle?: Fragment } | null;
+  sectionBy?: Fragment | { by: Fragment; order?: "ASC" | "DESC"; name?: Fragment; indexTitle?: Fragment } | null;
   orderBy?: Fragment[];
   limit?: number | null;
   key?: Fragment[];

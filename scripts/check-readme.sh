@@ -182,6 +182,8 @@ command -v freshet >/dev/null || fail 'freshet is not in PATH: PATH="$PWD/.build
 unset MAKEFLAGS MFLAGS MAKELEVEL
 export FRESHET_CACHE=$scratch/cache
 mkdir "$scratch/work"
+# As in a clone, where a reader is.
+ln -s "$root/examples" "$scratch/work/examples"
 cut_blocks
 shopt -s nullglob
 for line in "$scratch"/blocks/*.line; do entry "${line%.line}"; done

@@ -8,7 +8,9 @@ extension Query: Hashable {
   /// Everything in it, laid end to end. O(length of the query).
   private var identity: [UInt8] {
     var values = PackedValues()
-    for text in [from, filter, having, sectionBy?.expression, sectionBy?.indexTitle] { values.append(optional: text) }
+    for text in [from, filter, having, sectionBy?.expression, sectionBy?.name, sectionBy?.indexTitle] {
+      values.append(optional: text)
+    }
     values.append(Int64(sectionBy?.isDescending == true ? 1 : 0))
     values.append(Int64(limit ?? -1))
     values.append(refreshEvery?.components.seconds ?? -1)

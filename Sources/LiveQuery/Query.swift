@@ -34,6 +34,8 @@ package struct Query: Sendable {
   package struct SectionBy: Hashable, Sendable {
     package var expression: String
     package var isDescending = false
+    /// What a section is called, where that is not the value that it is sorted by.
+    package var name: String?
     package var indexTitle: String?
 
     package init(expression: String) { self.expression = expression }

@@ -123,6 +123,15 @@ package final class FragmentChecker {
     }
   }
 
+  /// What is wrong with the filter on a table, in SQLite's words; nil: nothing, or there is none.
+  package func problem(ofFilterOn table: String) -> FreshetError? {
+    guard let shadow = role.shadows[table.lowercased()], let filter = shadow.filter else { return nil }
+    do throws(FreshetError) {
+      _ = try compile(shadow.filterSQL(filter.text), place: nil, for: .filtering)
+      return nil
+    } catch { return error }
+  }
+
   /// Compiles an operator's filter, in a statement that may read everything.
   func compileFilter(_ sql: String) throws(FreshetError) -> Set<ColumnRead> {
     let reads = try compile(sql, place: nil, for: .filtering).reads

@@ -10,7 +10,7 @@ extension QueryCompiler {
 
   /// `reference`: the column that it is, when it is nothing else.
   typealias SortExpression = (sql: String, order: FieldOrder, reference: ColumnReference?)
-  typealias SectionExpression = (sql: String, order: FieldOrder, title: String?)
+  typealias SectionExpression = (sql: String, order: FieldOrder, name: String?, title: String?)
 
   /// One expression, checked, with the names that `select` gave replaced by what they mean.
   ///
@@ -63,10 +63,12 @@ extension QueryCompiler {
   ) throws(FreshetError) -> SectionExpression {
     let sql = try expression(fragment).sql
     let collation = try collation(of: sql, place: fragment.place)
+    var name: String?
+    if let sectionName = fragments.sectionName { name = try expression(sectionName).sql }
     var title: String?
     if let indexTitle = fragments.indexTitle { title = try expression(indexTitle).sql }
     let isDescending = query.sectionBy?.isDescending ?? false
-    return (sql, FieldOrder(collation: collation, isDescending: isDescending), title)
+    return (sql, FieldOrder(collation: collation, isDescending: isDescending), name, title)
   }
 
   mutating func sort(_ term: SortTerm) throws(FreshetError) -> SortExpression {

@@ -82,7 +82,7 @@ package struct QueryCompiler {
       let column = columns.firstIndex { $0.sql == sort.sql && $0.reference == sort.reference }
       return ResultPlan.Sort(order: sort.order, column: sort.reference == nil ? nil : column)
     }
-    var list = [section?.sql, section?.title].compactMap { $0 }
+    var list = [section?.sql, section?.name, section?.title].compactMap { $0 }
     list += zip(sorts, sortColumns).filter { $1.column == nil }.map(\.0.sql)
     if !key.isUnit { list += units.map(\.sql) }
     list += columns.map { "\($0.sql) AS \(quotedIdentifier($0.name))" }
@@ -93,7 +93,8 @@ package struct QueryCompiler {
     let reads = try compile(scan, place: nil).reads
     var result = ResultPlan.Rows(
       columns: columns.map(\.name), keyColumns: columns.prefix(key.count).map(\.name), section: section?.order,
-      hasIndexTitle: section?.title != nil, sorts: sortColumns, keyTies: try keyTies(columns.prefix(key.count)),
+      hasSectionName: section?.name != nil, hasIndexTitle: section?.title != nil, sorts: sortColumns,
+      keyTies: try keyTies(columns.prefix(key.count)),
       scanSQL: try executed(scan))
     let alongside = try alongside()
     if !units.isEmpty {

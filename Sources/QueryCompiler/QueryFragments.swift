@@ -13,6 +13,7 @@ struct QueryFragments {
   var groupBy: [SQLFragment] = []
   var having: SQLFragment?
   var section: SQLFragment?
+  var sectionName: SQLFragment?
   var indexTitle: SQLFragment?
   var orderBy: [SortTerm] = []
   var key: [(written: SQLFragment, numbered: SQLFragment)] = []
@@ -27,7 +28,7 @@ struct QueryFragments {
 
   /// All SQL that the rows come from.
   var rowTexts: [String] {
-    var fragments = [from.fragment] + [filter, having, section, indexTitle].compactMap(\.self) + groupBy
+    var fragments = [from.fragment] + [filter, having, section, sectionName, indexTitle].compactMap(\.self) + groupBy
     fragments += select.map(\.numbered) + key.map(\.numbered) + orderBy.map(\.expression)
     return fragments.map(\.text)
   }
@@ -50,6 +51,7 @@ struct QueryFragments {
     for (index, text) in query.groupBy.enumerated() { groupBy.append(try reader.numbered(text, "groupBy[\(index)]")) }
     having = try reader.numbered(optional: query.having, "having")
     section = try reader.numbered(optional: query.sectionBy?.expression, "sectionBy")
+    sectionName = try reader.numbered(optional: query.sectionBy?.name, "sectionBy.name")
     indexTitle = try reader.numbered(optional: query.sectionBy?.indexTitle, "sectionBy.indexTitle")
     for (index, text) in query.orderBy.enumerated() {
       orderBy.append(try SortTerm(try reader.numbered(text, "orderBy[\(index)]")))

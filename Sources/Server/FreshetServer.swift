@@ -39,7 +39,9 @@ package final class FreshetServer: Sendable {
     self.logger = logger
     greeting = Greeting(configuration)
     authenticator = configuration.authentication.map {
-      Authenticator($0, date: configuration.wallClock, clock: configuration.clock, logger: logger)
+      Authenticator(
+        $0, roles: Set(configuration.roles.keys), date: configuration.wallClock, clock: configuration.clock,
+        logger: logger)
     }
     sessions = Sessions(configuration)
     do throws(GatewayError) {
@@ -66,6 +68,21 @@ package final class FreshetServer: Sendable {
       throw ServerError(error.message)
     }
     checkPublishedQueries()
+    openKeptQueries()
+  }
+
+  /// Opens the published queries that are to be found open: once for everybody who may ask them.
+  private func openKeptQueries() {
+    for published in configuration.queries.list where published.isKept {
+      var query = published.sample
+      query.access.isPublished = true
+      let roles = configuration.roles.filter { $0.value.queries.contains(published.name) }.keys
+      let askers: [String?] = configuration.roles.isEmpty || published.isUnfiltered ? [nil] : roles.sorted()
+      for role in askers {
+        query.access.role = role
+        pool.follower(for: query).post(.keep(query))
+      }
+    }
   }
 
   /// Warns of published queries that this database cannot answer; they stay, for the schema may change.

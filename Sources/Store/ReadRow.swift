@@ -14,6 +14,7 @@ final class ReadRow {
   private let encoding: TextEncoding
   private let seed: UInt64
   private let section: Field?
+  private let sectionName: Int
   private let indexTitle: Int?
   /// The parts of an entry before its identity.
   private let order: [Field]
@@ -46,8 +47,9 @@ final class ReadRow {
     let first = plan.firstColumn
     contents = first..<first + plan.columns.count
     section = plan.section.map { (0, $0) }
-    indexTitle = plan.hasIndexTitle ? 1 : nil
-    var next = (plan.section == nil ? 0 : 1) + (plan.hasIndexTitle ? 1 : 0)
+    sectionName = plan.sectionName
+    indexTitle = plan.indexTitle
+    var next = plan.firstSort
     var order: [Field] = []
     for sort in plan.sorts {
       order.append((sort.column.map { first + $0 } ?? next, sort.order))
@@ -137,8 +139,7 @@ final class ReadRow {
   }
 
   private func appendLabel(to label: inout PackedValues, _ statement: PreparedStatement) {
-    guard let section else { return }
-    let name = statement.value(section.column)
+    let name = statement.value(sectionName)
     label.append(name)
     if let indexTitle {
       label.append(.text(statement.value(indexTitle).indexTitleText))

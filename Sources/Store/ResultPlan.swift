@@ -1,8 +1,8 @@
 /// How the result of a query is read: its statements as SQL, and what the columns of their rows are. It says nothing of the
 /// parameters' values: all queries of one shape share it.
 ///
-/// Every statement that gives rows gives the same columns: section value and index title (when there are sections and an
-/// expression for titles), the sort values that are no columns of the result, the unit (when the query's key is another one),
+/// Every statement that gives rows gives the same columns: section value, name and index title (when there are sections, and
+/// expressions for names and titles), the sort values that are no columns of the result, the unit (when the query's key is another one),
 /// then the result's columns, key first.
 ///
 /// A class, for it is asked for every row: a structure of so many parts would be copied each time.
@@ -14,6 +14,8 @@ package final class ResultPlan: Sendable {
     package var keyColumns: [String]
     /// How the section value sorts; nil without sections.
     package var section: FieldOrder?
+    /// Whether sections are called otherwise than by the section value.
+    package var hasSectionName: Bool
     package var hasIndexTitle: Bool
     package var sorts: [Sort]
     /// How the key columns break ties: those that are not BINARY, by index into `columns`.
@@ -24,12 +26,14 @@ package final class ResultPlan: Sendable {
     package var unit: Unit?
 
     package init(
-      columns: [String], keyColumns: [String], section: FieldOrder?, hasIndexTitle: Bool, sorts: [Sort],
+      columns: [String], keyColumns: [String], section: FieldOrder?, hasSectionName: Bool, hasIndexTitle: Bool,
+      sorts: [Sort],
       keyTies: [(column: Int, order: FieldOrder)], scanSQL: String
     ) {
       self.columns = columns
       self.keyColumns = keyColumns
       self.section = section
+      self.hasSectionName = hasSectionName
       self.hasIndexTitle = hasIndexTitle
       self.sorts = sorts
       self.keyTies = keyTies
@@ -92,7 +96,11 @@ package final class ResultPlan: Sendable {
   let columns: [String]
   let keyColumns: [String]
   let section: FieldOrder?
-  let hasIndexTitle: Bool
+  /// Index of the section's name in a row of any statement.
+  let sectionName: Int
+  let indexTitle: Int?
+  /// Index of the first sort value that is no column of the result.
+  let firstSort: Int
   let sorts: [Sort]
   let keyTies: [(column: Int, order: FieldOrder)]
   let unit: Unit?
@@ -107,12 +115,14 @@ package final class ResultPlan: Sendable {
     columns = rows.columns
     keyColumns = rows.keyColumns
     section = rows.section
-    hasIndexTitle = rows.hasIndexTitle
+    sectionName = rows.hasSectionName ? 1 : 0
+    indexTitle = rows.hasIndexTitle ? sectionName + 1 : nil
+    firstSort = (rows.section == nil ? 0 : 1) + (rows.hasSectionName ? 1 : 0) + (rows.hasIndexTitle ? 1 : 0)
     sorts = rows.sorts
     keyTies = rows.keyTies
     unit = rows.unit
     firstColumn =
-      (section == nil ? 0 : 1) + (hasIndexTitle ? 1 : 0) + sorts.count { $0.column == nil }
+      firstSort + sorts.count { $0.column == nil }
       + (unit.map { $0.isKey ? 0 : $0.orders.count } ?? 0)
   }
 }

@@ -1,14 +1,16 @@
 package import LiveQuery
 
 extension Query {
-  /// A query as clients write it: protocol 2. Members that it does not know are ignored.
+  /// A query as clients write it: protocol 2.
   ///
   /// Fragments are trimmed, so that queries that differ in outer white space are one.
   ///
-  /// - Throws: `bad_message` for a member of the wrong type, `bad_query` for one that cannot be.
+  /// - Throws: `bad_message` for a member of the wrong type, `bad_query` for one that cannot be or that there is not: a misspelt
+  ///   `orderby` must not give an unsorted list.
   package init(json: JSONValue) throws(FreshetError) {
     guard case .object(let members) = json else { throw .badMessage("query must be an object, not \(json.kind)") }
     let reader = MemberReader(members: members, prefix: "query.")
+    try reader.checkNames(Query.members)
     self.init(from: trimmed(try reader.required("from")))
     select = try reader.strings("select").map(trimmed)
     filter = try reader.string("where").map(trimmed)
@@ -28,6 +30,12 @@ extension Query {
     }
     alongside.sort { $0.name < $1.name }
   }
+
+  /// Those that a query has.
+  package static let members = [
+    "from", "select", "where", "params", "groupBy", "having", "sectionBy", "orderBy", "limit", "key", "refreshEvery",
+    "alongside",
+  ]
 }
 
 extension QuerySource {
@@ -37,7 +45,9 @@ extension QuerySource {
       self = .adHoc(try Query(json: json))
       return
     }
-    let name = try MemberReader(members: members, prefix: "query.").required("name")
+    let reader = MemberReader(members: members, prefix: "query.")
+    try reader.checkNames(["name", "params"])
+    let name = try reader.required("name")
     self = .published(name: name, parameters: try Query.Parameters(json: members["params"]))
   }
 }
@@ -49,7 +59,9 @@ extension Query.SectionBy {
     case .string(let expression): self.init(expression: trimmed(expression))
     case .object(let members):
       let reader = MemberReader(members: members, prefix: "query.sectionBy.")
+      try reader.checkNames(["by", "order", "name", "indexTitle"])
       self.init(expression: trimmed(try reader.required("by")))
+      name = try reader.string("name").map(trimmed)
       indexTitle = try reader.string("indexTitle").map(trimmed)
       switch try reader.string("order").map({ $0.uppercased() }) {
       case nil, "ASC": isDescending = false

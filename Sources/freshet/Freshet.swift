@@ -14,7 +14,7 @@ struct Freshet: ParsableCommand {
       """,
     version: freshetVersion,
     subcommands: [
-      Serve.self, Demo.self, Import.self, Explain.self, Watch.self, Health.self,
+      Serve.self, Check.self, Demo.self, Import.self, Explain.self, Watch.self, Health.self,
       DemoWriterCommand.self,
     ])
 }

@@ -9,7 +9,7 @@ import Testing
   private func bounds(requests: Int = 0, burst: Int = 1, subscriptions: Int = 0) -> ClientLimits.Bounds {
     var bounds = ClientLimits.Bounds()
     bounds.requests = RateLimit(perSecond: requests, burst: burst)
-    bounds.subscriptions = subscriptions
+    if subscriptions > 0 { bounds.most[.subscriptions] = subscriptions }
     return bounds
   }
 
@@ -28,7 +28,7 @@ import Testing
     var limits = ClientLimits(bounds())
     for number in 0..<100 {
       #expect(limits.takeRequest(of: client(number), at: 0) == 0 && limits.takeMessage(of: client(number), at: 0))
-      #expect(limits.takeSubscription(of: client(number), at: 0) == client(number))
+      #expect(limits.take(.subscriptions, of: client(number), at: 0) == client(number))
     }
     #expect(limits.count == 0)
   }
@@ -47,12 +47,12 @@ import Testing
 
   @Test func `Subscriptions are kept in mind while they last`() throws {
     var limits = ClientLimits(bounds(subscriptions: 2), capacity: 2)
-    for number in 0..<2 { #expect(limits.takeSubscription(of: client(number), at: 0) == client(number)) }
-    #expect(limits.takeSubscription(of: client(7), at: 9_000_000) == .others)
-    #expect(limits.takeSubscription(of: client(8), at: 9_000_000) == .others)
-    #expect(limits.takeSubscription(of: client(9), at: 9_000_000) == nil)
-    limits.giveBack(subscriptions: 2, of: .others)
-    limits.giveBack(subscriptions: 1, of: client(0))
-    #expect(limits.takeSubscription(of: client(9), at: 20_000_000) == client(9))
+    for number in 0..<2 { #expect(limits.take(.subscriptions, of: client(number), at: 0) == client(number)) }
+    #expect(limits.take(.subscriptions, of: client(7), at: 9_000_000) == .others)
+    #expect(limits.take(.subscriptions, of: client(8), at: 9_000_000) == .others)
+    #expect(limits.take(.subscriptions, of: client(9), at: 9_000_000) == nil)
+    for _ in 0..<2 { limits.giveBack(.subscriptions, of: .others) }
+    limits.giveBack(.subscriptions, of: client(0))
+    #expect(limits.take(.subscriptions, of: client(9), at: 20_000_000) == client(9))
   }
 }

@@ -110,7 +110,7 @@ import Testing
     ),
     (
       "queries:\n  a:\n    query: {from: t}\n    x: 1",
-      "x.yaml, line 4: queries.a.x is unknown: a published query has description, query, parameters and unfiltered"
+      "x.yaml, line 4: queries.a.x is unknown: a published query has description, query, parameters, unfiltered and open"
     ),
     (
       "queries: {a: {query: {from: t}, parameters: {p: {type: number}}}}",
@@ -120,6 +120,16 @@ import Testing
       "queries: {a: {query: {from: t}, parameters: {p: {type: integer, default: x}}}}",
       "x.yaml, line 1: queries.a.parameters.p.default must be of the type integer"
     ),
+    (
+      "queries: {a: {query: {from: t}, open: true, parameters: {p: {}}}}",
+      "x.yaml, line 1: queries.a is to be open, and nobody knows with which p: give it a default"
+    ),
+    (
+      "roles: {a: {limits: {row: 1}}}",
+      "x.yaml, line 1: roles.a.limits.row is unknown: a role's limits are connections, subscriptions, messages, requests, "
+        + "queries, time, rows and bytes"
+    ),
+    ("roles: {a: {limits: {rows: 0}}}", "x.yaml, line 1: roles.a.limits.rows must be a number from 1"),
     ("statements: {a: {}}", "x.yaml, line 1: statements.a has no sql"),
     (
       "statements: {a b: {sql: x}}",
@@ -146,7 +156,7 @@ import Testing
     ("roles: [a]", "x.yaml, line 1: roles must be a mapping (name: value)"),
     (
       "roles:\n  a:\n    table: {}",
-      "x.yaml, line 3: roles.a.table is unknown: a role has tables, queries, statements and write"
+      "x.yaml, line 3: roles.a.table is unknown: a role has tables, queries, statements, write and limits"
     ),
     ("roles: {a: {write: all}}", "x.yaml, line 1: roles.a.write must be any, or not be there"),
     (

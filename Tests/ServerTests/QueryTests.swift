@@ -178,6 +178,16 @@ import Wire
         ("UPDATE t SET s = 'b' WHERE id <> 2", "'b'/b!: 1,'b' 2,'b' 3,'b'"),
       ]),
     Story(
+      name: "called otherwise than sorted",
+      schema: "CREATE TABLE t(id INTEGER PRIMARY KEY, s); INSERT INTO t(s) VALUES ('old'), ('new'), ('new');",
+      query: #"{"from":"t","select":["id"],"sectionBy":{"by":"CASE s WHEN 'new' THEN 0 ELSE 1 END","name":"s"}}"#,
+      columns: "id", start: "'new'/N: 2 3 | 'old'/O: 1",
+      steps: [
+        ("INSERT INTO t(s) VALUES ('done')", "'new'/N: 2 3 | 'old'/O: 1 4"),
+        ("UPDATE t SET s = 'old' WHERE id = 2", "'new'/N: 3 | 'old'/O: 1 2 4"),
+        ("DELETE FROM t WHERE s = 'new'", "'old'/O: 1 2 4"),
+      ]),
+    Story(
       name: "the title follows its row",
       schema: "CREATE TABLE t(id INTEGER PRIMARY KEY, s, i); INSERT INTO t VALUES (1, 'a', 'x'), (2, 'a', 'y');",
       query: #"{"from":"t","select":["id"],"sectionBy":{"by":"s","indexTitle":"i"}}"#, columns: "id",

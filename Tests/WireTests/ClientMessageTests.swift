@@ -35,6 +35,29 @@ import Wire
     #expect(subscribe.window == Window(offset: 0, limit: 50))
   }
 
+  /// A query with a member that there is not, and what was probably meant.
+  @Test(arguments: [
+    (#"{"from":"t","orderby":["a"]}"#, "query.orderby is no member of a query: did you mean orderBy?"),
+    (
+      #"{"from":"t","filter":"a"}"#,
+      "query.filter is no member of a query: there are from, select, where, params, groupBy, "
+    ),
+    (#"{"from":"t","sectonBy":"a"}"#, "query.sectonBy is no member of a query: did you mean sectionBy?"),
+    (
+      #"{"from":"t","sectionBy":{"by":"a","title":"b"}}"#,
+      "query.sectionBy.title is no member of a query: there are by, order,"
+    ),
+    (#"{"name":"banks","parms":{}}"#, "query.parms is no member of a query: did you mean params?"),
+  ])
+  func refusesMisspeltMembers(query: String, message: String) {
+    do {
+      _ = try parse("{\"type\":\"subscribe\",\"id\":\"a\",\"query\":\(query)}")
+      Issue.record("accepted")
+    } catch {
+      #expect(error.error.code == .badQuery && error.error.message.hasPrefix(message), "\(error.error.message)")
+    }
+  }
+
   @Test(arguments: [
     "{}", "{\"type\":5,\"id\":\"a\"}", "{\"type\":\"fetch\",\"limit\":1}",
     "{\"type\":\"fetch\",\"id\":\"\",\"limit\":1}",

@@ -16,6 +16,7 @@ extension Follower {
     case .unsubscribe(let key): unsubscribe(key)
     case .end(let key, let error): end(key, error)
     case .snapshot(let request): answer(request)
+    case .keep(let query): keep(query)
     case .drained, .databaseChanged: break
     case .abandon(let request, let query): abandon(request, of: query)
     case .commit(let reply): reply(commit)
@@ -85,7 +86,7 @@ extension Follower {
 
   /// Nobody may be interested in a query any more: from now on its time runs.
   func noteIdle(_ query: FetchedResultsController) {
-    guard query.isIdle else { return }
+    guard query.isIdle, !kept.contains(query.query) else { return }
     let now = clock.now
     query.idleSince = now
     deadlines.wake(query, at: now + intervals.linger)

@@ -139,7 +139,7 @@ extension Follower {
       forget(shape, first.withoutValues)
       let slow = try self.shape(of: first, shape.compiled.runAgain(because: Self.slowness))
       for query in queries {
-        _ = query.adopt(slow, readerSettings)
+        _ = query.adopt(slow, settings(of: query.query))
         mustRunAgain(query, before)
       }
     } catch { for query in queries { fail(query, error, before) } }

@@ -44,8 +44,8 @@ extension Follower {
   func post(_ opening: Opening, for requester: Requester, _ wanted: WantedContents?) {
     let shape = shapes[opening.query.withoutValues]
     let request = RunRequest(
-      query: opening.query, compiled: shape?.compiled, wanted: wanted, settings: readerSettings,
-      timeout: intervals.queryTimeout)
+      query: opening.query, compiled: shape?.compiled, wanted: wanted, settings: settings(of: opening.query),
+      timeout: timeout(of: opening.query))
     let id = post(requester, { .opened($0) }) { database, interruption throws(FreshetError) in
       try database.run(request, interruption)
     }
@@ -146,7 +146,7 @@ extension Follower {
       throw FreshetError(.overloaded, "how the query is followed has just changed: try again")
     }
     let followed = FetchedResultsController(
-      query, shape, readerSettings, history: historyBudget, fetched: run.fetched, duration: run.duration)
+      query, shape, settings(of: query), history: historyBudget, fetched: run.fetched, duration: run.duration)
     queries[query] = followed
     hasFreedMuch = hasFreedMuch || followed.isLarge
     scheduleRun(of: followed)

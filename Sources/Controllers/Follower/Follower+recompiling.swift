@@ -100,7 +100,7 @@ extension Follower {
   }
 
   private func adopt(_ shape: QueryShape, _ query: FetchedResultsController) {
-    let hasSameColumns = query.adopt(shape, readerSettings) && !query.awaitsSchema
+    let hasSameColumns = query.adopt(shape, settings(of: query.query)) && !query.awaitsSchema
     query.awaitsSchema = false
     query.phase = .stale(commit: query.shownCommit ?? commit, due: .distantPast)
     if !hasSameColumns { for subscription in query.subscriptions.values { startOver(subscription) } }

@@ -91,7 +91,7 @@ extension Follower {
     guard let database else { return reply(.failure(FreshetError(.overloaded, "the database is not there"))) }
     let forms = forms(database)
     let slowness = shapes[query.withoutValues]?.compiled.slowness
-    let timeout = intervals.queryTimeout
+    let timeout = timeout(of: query)
     readers.post(
       ReaderJob(id: readers.newID(), requester: .server) { database, interruption throws(FreshetError) in
         reply(
@@ -100,6 +100,13 @@ extension Follower {
       } failed: {
         reply(.failure($0))
       })
+  }
+
+  /// Opens a query that is never let go. One that reads claims is everybody's own, and is not.
+  func keep(_ query: Query) {
+    guard query.access.read.isEmpty else { return }
+    kept.insert(query)
+    answer(.init(query: query, window: Window(offset: 0, limit: 0)) { _ in })
   }
 
   /// The tables that there are for somebody.

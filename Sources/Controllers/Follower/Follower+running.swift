@@ -29,7 +29,7 @@ extension Follower {
   func runRequest(_ query: FetchedResultsController, _ wanted: WantedContents?) -> RunRequest {
     RunRequest(
       query: query.query, compiled: query.compiled, before: (query.result.editor, query.reader.memory),
-      wanted: wanted, settings: readerSettings, timeout: intervals.queryTimeout)
+      wanted: wanted, settings: settings(of: query.query), timeout: timeout(of: query.query))
   }
 
   /// Somebody waits for what the query gives now.
@@ -91,13 +91,13 @@ extension Follower {
       guard let database else { return false }
       let isNew: Bool
       if let units = missed.units {
-        isNew = try database.connection.deadline.limited(to: intervals.queryTimeout) {
+        isNew = try database.connection.deadline.limited(to: timeout(of: query.query)) {
           () throws(FreshetError) in try query.follow(units, alongside: missed.concernsAlongside)
         }
       } else {
         query.failedJoins += 1
         if query.failedJoins < Self.joinAttempts { return false }
-        isNew = try database.connection.deadline.limited(to: intervals.queryTimeout) {
+        isNew = try database.connection.deadline.limited(to: timeout(of: query.query)) {
           () throws(FreshetError) in try query.runHere()
         }
       }

@@ -40,6 +40,8 @@ final class Follower {
   /// Shapes that any commit may concern.
   @exclusivity(unchecked) var shapesOfEveryCommit: [ObjectIdentifier: QueryShape] = [:]
   var queries: [Query: FetchedResultsController] = [:]
+  /// Those that are never let go.
+  var kept: Set<Query> = []
   /// By session, then by the number in the subscription's key.
   var sessions: [UInt64: [UInt64: Subscription]] = [:]
   /// Subscriptions to queries that are not followed yet, likewise.

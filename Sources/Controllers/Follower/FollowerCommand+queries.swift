@@ -14,6 +14,7 @@ extension Follower {
       return .snapshot(request)
     case .request(let key, .requery(let query, let window), let ticket):
       return .request(key, .requery(narrowed(query), window), ticket: ticket)
+    case .keep(let query): return .keep(narrowed(query))
     case .abandon(let request, let query): return .abandon(request: request, of: narrowed(query))
     case .explain(let query, let reply): return .explain(narrowed(query), reply: reply)
     default: return command

@@ -43,6 +43,8 @@ package struct FollowerConfiguration: Sendable {
   package var captureBytes = 256 << 20
   /// What roles may read, where clients have any.
   package var access = AccessRules()
+  /// What their queries may take, by role.
+  package var queryLimits: [String: QueryLimits] = [:]
   package var clock = MonotonicClock.system
 
   package init(path: String) { self.path = path }

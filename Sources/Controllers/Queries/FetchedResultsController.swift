@@ -242,7 +242,7 @@ struct WaitingRequest {
 struct ReaderSettings {
   /// Of the stamps of contents.
   let seed = UInt64.random(in: 0...UInt64.max)
-  let limits: ResultReader.Limits
+  var limits: ResultReader.Limits
   let clock: MonotonicClock
 
   func reader(_ statements: QueryStatements, _ parameters: [SQLValue]) -> ResultReader {

@@ -99,7 +99,7 @@ extension Query {
   /// All SQL in it.
   fileprivate var texts: [String] {
     [from] + select + groupBy + orderBy + key + alongside.map(\.sql)
-      + [filter, having, sectionBy?.expression, sectionBy?.indexTitle].compactMap(\.self)
+      + [filter, having, sectionBy?.expression, sectionBy?.name, sectionBy?.indexTitle].compactMap(\.self)
   }
 }
 

@@ -18,8 +18,7 @@ struct Permissions {
     if configuration.roles.isEmpty {
       role = nil
     } else {
-      let name = configuration.roles[identity.role] == nil ? Role.anonymous : identity.role
-      role = (name, configuration.roles[name] ?? Role())
+      role = (identity.role, configuration.roles[identity.role] ?? Role())
     }
   }
 

@@ -22,7 +22,8 @@ extension Role {
       case "write":
         guard try value.text() == Self.any else { throw value.error("must be any, or not be there") }
         allowsOwnStatements = true
-      default: throw value.error("is unknown: a role has tables, queries, statements and write")
+      case "limits": limits = try RoleLimits(value)
+      default: throw value.error("is unknown: a role has tables, queries, statements, write and limits")
       }
     }
   }
@@ -44,5 +45,34 @@ extension AccessRules.Table {
       default: throw value.error("is unknown: a table has rows and columns")
       }
     }
+  }
+}
+
+extension RoleLimits {
+  fileprivate init(_ place: YAMLPlace) throws(ServerError) {
+    self.init()
+    for (name, value) in try place.members() where !value.isNull {
+      switch name {
+      case "connections": connections = try value.count()
+      case "subscriptions": subscriptions = try value.count()
+      case "messages": messages = try value.count()
+      case "requests": requests = try value.count()
+      case "queries": queries = try value.count()
+      case "time": time = try value.count()
+      case "rows": rows = try value.count()
+      case "bytes": bytes = try value.bytes()
+      default:
+        throw value.error(
+          "is unknown: a role's limits are connections, subscriptions, messages, requests, queries, time, rows and bytes"
+        )
+      }
+    }
+  }
+}
+
+extension YAMLPlace {
+  fileprivate func count() throws(ServerError) -> Int {
+    guard let count = Count.parse(try text()), count > 0 else { throw error("must be a number from 1") }
+    return count
   }
 }

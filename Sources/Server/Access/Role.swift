@@ -1,3 +1,4 @@
+import Controllers
 package import LiveQuery
 
 /// What the clients of one role may do. What is not here they may not.
@@ -13,13 +14,20 @@ package struct Role: Sendable {
   /// Whether they may run statements of their own, which are bound to nothing that `tables` says.
   package var allowsOwnStatements = false
 
-  package init() {}
+  /// Nil: those of the server alone.
+  package var limits: RoleLimits?
 
-  /// Who has no token, or one that names no role that there is.
-  static let anonymous = Identity.anonymousRole
+  package init() {}
 }
 
 extension [String: Role] {
   /// What their queries may read.
   var access: AccessRules { AccessRules(roles: mapValues(\.tables)) }
+
+  /// What their queries may take.
+  var queryLimits: [String: QueryLimits] {
+    compactMapValues { role in
+      role.limits.map { QueryLimits(time: $0.time.map { .seconds($0) }, rows: $0.rows, bytes: $0.bytes) }
+    }
+  }
 }

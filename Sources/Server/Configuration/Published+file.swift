@@ -16,20 +16,21 @@ extension PublishedQuery {
         hasQuery = true
       case "parameters": parameterPlaces = try value.members()
       case "unfiltered": isUnfiltered = try value.boolean()
-      default: throw value.error("is unknown: a published query has description, query, parameters and unfiltered")
+      case "open": isKept = try value.boolean()
+      default:
+        throw value.error("is unknown: a published query has description, query, parameters, unfiltered and open")
       }
     }
     guard hasQuery else { throw place.error("has no query") }
     parameters = try PublishedParameter.list(parameterPlaces)
+    if isKept, let parameter = parameters.first(where: { $0.defaultValue == nil }) {
+      throw place.error("is to be open, and nobody knows with which \(parameter.name): give it a default")
+    }
   }
-
-  private static let members: Set<String> = [
-    "from", "select", "where", "groupBy", "having", "sectionBy", "orderBy", "limit", "key", "alongside", "refreshEvery",
-  ]
 
   /// A member that a client's query may have in vain is a mistake in an operator's.
   private static func query(_ place: YAMLPlace) throws(ServerError) -> Query {
-    for (name, value) in try place.members() where !members.contains(name) {
+    for (name, value) in try place.members() where name == "params" || !Query.members.contains(name) {
       throw value.error(name == "params" ? "is not for published queries: declare parameters" : "is no part of a query")
     }
     let json = try place.json()

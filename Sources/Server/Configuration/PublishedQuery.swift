@@ -11,6 +11,8 @@ package struct PublishedQuery: Sendable {
   package var parameters: [PublishedParameter]
   /// Whether it reads all rows and columns, whatever the role may.
   package var isUnfiltered = false
+  /// Whether it is opened when the server starts, and kept.
+  package var isKept = false
 }
 
 extension PublishedQuery {
@@ -25,7 +27,7 @@ extension PublishedQuery {
   }
 
   /// The query with something in every parameter's place: to see whether it is a good one.
-  var sample: Query {
+  package var sample: Query {
     var query = query
     let values = parameters.map { ($0.name, $0.defaultValue ?? .null) }
     query.parameters = values.isEmpty ? .none : .named(Dictionary(uniqueKeysWithValues: values))

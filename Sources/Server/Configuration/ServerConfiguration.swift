@@ -116,6 +116,7 @@ extension FollowerConfiguration {
     refetchInterval = server.refetchInterval
     captureBytes = server.captureMemory
     access = server.roles.access
+    queryLimits = server.roles.queryLimits
   }
 }
 

@@ -28,8 +28,16 @@ struct HTTPAnswer: Sendable {
     }
     var headers = [("Content-Type", "application/problem+json")] + headers
     if status == 401 { headers.append(("WWW-Authenticate", "Bearer error=\"invalid_token\"")) }
-    if status == 503 || status == 429 { headers.append(("Retry-After", "1")) }
+    let mayRetry = status == 503 || status == 429
+    if mayRetry, !headers.contains(where: { $0.0 == "Retry-After" }) { headers.append(("Retry-After", "1")) }
     return HTTPAnswer(status: status, headers: headers, body: writer.bytes)
+  }
+
+  /// To a client that asks for too much.
+  static func hasty(_ seconds: Int) -> HTTPAnswer {
+    problem(
+      .limitExceeded, "this client sends too many requests: send fewer a second",
+      headers: [("Retry-After", String(seconds))])
   }
 
   static func problem(_ error: FreshetError) -> HTTPAnswer { problem(error.code, error.message) }

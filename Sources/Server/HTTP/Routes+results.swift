@@ -36,9 +36,11 @@ extension FreshetServer {
   private func snapshot(_ parameters: RequestParameters, _ exchange: HTTPExchange) throws(FreshetError) {
     try checkRoom()
     let query = try query(parameters.source, for: exchange.identity)
+    let ticket = try ticket(exchange.identity)
     let known = EntityTags(exchange.request.ifNoneMatch)
     var request = FollowerCommand.SnapshotRequest(query: query, window: parameters.window) {
       [snapshotRequests] result in
+      defer { withExtendedLifetime(ticket) {} }
       snapshotRequests.remove(exchange.id)
       exchange.answer(HTTPAnswer(result, parameters.shape, known))
     }
@@ -59,13 +61,16 @@ extension FreshetServer {
     }
     try checkRoom()
     guard let channel = exchange.openStream() else { return }
-    sessions.open(channel, for: exchange.request.client, as: exchange.identity)
+    sessions.open(channel, for: exchange.request.client)
+    let refused = SubscriptionKey(session: channel.rawValue, id: SessionOutput.streamSubscription)
+    if case .refused = sessions.become(exchange.identity, channel, at: now) {
+      return output.answer(.error(.tooManyConnections, isFatal: true), to: refused)
+    }
     let follower = pool.follower(for: query)
     let key: SubscriptionKey
     switch sessions.admit(SessionOutput.streamSubscription, of: channel, follower: follower, limit: 1, at: now) {
     case .admitted(let admitted): key = admitted
     case .tooManyOfClient:
-      let refused = SubscriptionKey(session: channel.rawValue, id: SessionOutput.streamSubscription)
       return output.answer(.error(FreshetError.tooManySubscriptions, isFatal: true), to: refused)
     case .duplicate, .tooMany, .sessionIsGone: return
     }

@@ -8,8 +8,13 @@ final class Authenticator: Sendable {
   private let verifier: TokenVerifier
   private let fixed: TokenKeys?
   private let published: PublishedKeys?
+  /// Those that there are; empty where there are none.
+  private let roles: Set<String>
 
-  init(_ configuration: JWTConfiguration, date: WallClock, clock: MonotonicClock, logger: Logger) {
+  init(
+    _ configuration: JWTConfiguration, roles: Set<String> = [], date: WallClock, clock: MonotonicClock, logger: Logger
+  ) {
+    self.roles = roles
     verifier = TokenVerifier(configuration, clock: date)
     switch configuration.keys {
     case .fixed(let keys):
@@ -43,7 +48,7 @@ final class Authenticator: Sendable {
   /// Nil when none of the keys is the token's.
   private func answer(_ token: AccessToken) -> Result<Identity, FreshetError>? {
     switch verifier.verify(token.text, fixed ?? published?.current ?? TokenKeys()) {
-    case .good(let identity): .success(identity)
+    case .good(let identity): .success(identity.known(to: roles))
     case .bad(let error): .failure(error)
     case .unknownKey: nil
     }

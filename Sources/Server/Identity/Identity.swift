@@ -4,7 +4,7 @@ import LiveQuery
 struct Identity: Sendable, Hashable {
   /// The claim `sub`.
   var subject: String?
-  /// Whether there is a role of the name is decided elsewhere.
+  /// One that there is, where there are roles.
   var role: String
   /// Every claim of the token by its name, as a value for SQLite.
   var claims: [String: SQLValue]
@@ -14,6 +14,14 @@ struct Identity: Sendable, Hashable {
   /// Who has no token.
   static let anonymous = Identity(subject: nil, role: anonymousRole, claims: [:], expires: nil)
   static let anonymousRole = "anonymous"
+
+  /// The same with a role of the list: without a role there, it is anonymous.
+  func known(to roles: Set<String>) -> Identity {
+    if roles.isEmpty || roles.contains(role) { return self }
+    var identity = self
+    identity.role = Self.anonymousRole
+    return identity
+  }
 
   /// What tells two tokens of one person apart, and says nothing about the person.
   private static let claimsOfTheToken: Set<String> = ["iat", "exp", "nbf", "jti"]

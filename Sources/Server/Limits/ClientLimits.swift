@@ -3,24 +3,33 @@ package import Gateway
 /// Who is limited.
 package enum LimitedClient: Hashable, Sendable {
   case address(ClientAddress)
+  /// Of one role.
+  case subject(String)
   /// All for whom there was no room in the table.
   case others
 }
 
-/// What clients use of what each of them may: requests, messages, subscriptions.
+/// What clients use of what each of them may: requests and messages a second, and what they have of each `Resource`.
 ///
 /// Memory is bounded: a client that uses nothing is forgotten, and when there are more than `capacity`, those that are new share what
 /// one of them may use.
 ///
 /// Owner: the gateway's service thread.
 package struct ClientLimits {
+  /// What a client may have so many of at a time.
+  package enum Resource: CaseIterable, Sendable {
+    case connections, subscriptions
+    /// Queries that are not answered yet.
+    case queries
+  }
+
   package struct Bounds: Sendable {
     /// HTTP requests a second, handshakes included.
     package var requests = RateLimit(perSecond: 0, burst: 0)
     /// Messages of sessions a second.
     package var messages = RateLimit(perSecond: 0, burst: 0)
-    /// Subscriptions at a time; 0 for any number.
-    package var subscriptions = 0
+    /// How many a client may have at a time; any number of what is not here.
+    package var most: [Resource: Int] = [:]
     /// Messages beyond the limit that a session may send, of which one is forgiven a second, before it is closed.
     package var patience = RateLimit(perSecond: 1, burst: 100)
 
@@ -30,10 +39,10 @@ package struct ClientLimits {
   private struct Usage {
     var requests = RateLimit.Account()
     var messages = RateLimit.Account()
-    var subscriptions = 0
+    var held: [Resource: Int] = [:]
 
     func isIdle(at now: Int64) -> Bool {
-      subscriptions == 0 && requests.isSettled(at: now) && messages.isSettled(at: now)
+      held.isEmpty && requests.isSettled(at: now) && messages.isSettled(at: now)
     }
   }
 
@@ -68,20 +77,21 @@ package struct ClientLimits {
     return bounds.messages.take(from: &usages[client, default: Usage()].messages, at: now) == 0
   }
 
-  /// Takes a subscription, to be given back to whom it was taken from.
+  /// Takes one of a resource, to be given back to whom it was taken from.
   ///
   /// - Returns: nil when the client has all that it may have.
-  package mutating func takeSubscription(of client: LimitedClient, at now: Int64) -> LimitedClient? {
-    guard bounds.subscriptions > 0 else { return client }
+  package mutating func take(_ resource: Resource, of client: LimitedClient, at now: Int64) -> LimitedClient? {
+    guard let most = bounds.most[resource] else { return client }
     let client = admit(client, at: now)
-    guard usages[client, default: Usage()].subscriptions < bounds.subscriptions else { return nil }
-    usages[client, default: Usage()].subscriptions += 1
+    let held = usages[client]?.held[resource] ?? 0
+    guard held < most else { return nil }
+    usages[client, default: Usage()].held[resource] = held + 1
     return client
   }
 
-  package mutating func giveBack(subscriptions: Int, of client: LimitedClient) {
-    guard bounds.subscriptions > 0, subscriptions > 0 else { return }
-    usages[client]?.subscriptions -= subscriptions
+  package mutating func giveBack(_ resource: Resource, of client: LimitedClient) {
+    guard let held = usages[client]?.held[resource] else { return }
+    usages[client]?.held[resource] = held > 1 ? held - 1 : nil
   }
 
   /// Makes room for a client that is not in the table. The work is in proportion to the clients that have come since the last time,

@@ -6,14 +6,15 @@ extension ServerConfiguration {
     var bounds = ClientLimits.Bounds()
     bounds.requests = .withBurst(requestsPerAddress ?? 1_000)
     bounds.messages = .withBurst(messagesPerAddress ?? 5_000)
-    bounds.subscriptions = subscriptionsPerAddress ?? 20_000
+    let subscriptions = subscriptionsPerAddress ?? 20_000
+    if subscriptions > 0 { bounds.most[.subscriptions] = subscriptions }
     return bounds
   }
 }
 
 extension RateLimit {
   /// Five times as many after a pause.
-  fileprivate static func withBurst(_ perSecond: Int) -> RateLimit {
+  static func withBurst(_ perSecond: Int) -> RateLimit {
     RateLimit(perSecond: perSecond, burst: 5 * min(perSecond, 1_000_000))
   }
 }

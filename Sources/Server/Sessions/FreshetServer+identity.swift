@@ -26,7 +26,11 @@ extension FreshetServer {
     verify(token, authenticator, session) { [self] result in
       switch result {
       case .success(let identity):
-        _ = become(identity, session)
+        if case .refused = sessions.become(identity, session, at: now) {
+          tell(.tooManyConnections, session)
+          gateway.close(session, code: 4429, reason: FreshetError.tooManyConnections.message)
+          return false
+        }
         return true
       case .failure(let error):
         tell(error, session)
@@ -66,17 +70,12 @@ extension FreshetServer {
     if let result { _ = end(result) } else { sessions[session]?.who.beginWaiting() }
   }
 
-  /// - Returns: whether the session was somebody else's before.
-  private func become(_ identity: Identity, _ session: ChannelID) -> Bool {
-    defer { sessions.noteDue(of: session) }
-    return sessions[session]?.who.become(identity) ?? false
-  }
-
   private func welcome(_ identity: Identity, _ key: SubscriptionKey) {
     let session = ChannelID(rawValue: key.session)
-    let isAnother = become(identity, session)
+    let becoming = sessions.become(identity, session, at: now)
+    if case .refused = becoming { return output.answer(.error(.tooManyConnections, isFatal: false), to: key) }
     output.answer(.authenticated(role: identity.role, expires: identity.expires), to: key)
-    if isAnother { endSubscriptions(of: session) }
+    if case .another = becoming { endSubscriptions(of: session) }
   }
 
   /// Their rows were chosen for somebody else.

@@ -52,7 +52,13 @@ final class SessionFront: GatewayDelegate {
       let exchange = HTTPExchange(
         request: request.withoutToken, identity: (try? identity.get()) ?? .anonymous, id: id, gateway: gateway,
         origins: origins)
-      if case .failure(let error) = identity { server.refuse(exchange, error) } else { server.answer(exchange) }
+      // Whether the server is well is nobody's secret.
+      if case .failure(let error) = identity, !Route.metricsPrefixes.contains(request.path) {
+        return server.refuse(exchange, error)
+      }
+      let seconds = server.sessions.secondsUntilAdmitting(exchange.identity, at: server.now)
+      if seconds > 0 { return exchange.answer(.hasty(seconds)) }
+      server.answer(exchange)
     }
   }
 
@@ -133,14 +139,6 @@ extension FreshetServer {
     }
   }
 
-  /// For a request that somebody else answers: while many of a session wait, no more are read from it.
-  private func ticket(_ key: SubscriptionKey) -> RequestTicket? {
-    guard let requests = sessions[key.channel]?.requests else { return nil }
-    requests.begin()
-    let limit = configuration.waitingRequests
-    return RequestTicket { [gateway] in if requests.end(limit: limit) { gateway.resume(key.channel) } }
-  }
-
   private func refuse(_ key: SubscriptionKey) {
     let error = FreshetError(.unknownSubscription, "there is no subscription with the id \"\(key.id)\"")
     output.answer(.error(error, isFatal: false), to: key)
@@ -157,16 +155,20 @@ extension FreshetServer {
   }
 
   private func request(_ request: SubscriptionRequest, _ key: SubscriptionKey) {
-    do throws(FreshetError) { try checkRoom() } catch { return output.answer(.error(error, isFatal: false), to: key) }
-    guard let (key, follower) = sessions.find(key.id, of: key.channel) else { return refuse(key) }
-    follower.post(.request(key, request, ticket: ticket(key)))
+    do throws(FreshetError) {
+      try checkRoom()
+      guard let (key, follower) = sessions.find(key.id, of: key.channel) else { return refuse(key) }
+      follower.post(.request(key, request, ticket: try ticket(key.channel)))
+    } catch { output.answer(.error(error, isFatal: false), to: key) }
   }
 
   private func perform(_ subscribe: ClientMessage.Subscribe, _ key: SubscriptionKey) {
     let query: Query
+    let ticket: RequestTicket?
     do throws(FreshetError) {
       try checkRoom()
       query = try self.query(.init(subscribe.query), for: sessions.identity(of: key.channel))
+      ticket = try self.ticket(key.channel)
     } catch {
       return output.answer(.error(error, isFatal: true), to: key)
     }
@@ -179,7 +181,7 @@ extension FreshetServer {
         .subscribe(
           .init(
             key: key, query: query, window: subscribe.window, since: subscribe.since,
-            minInterval: subscribe.minInterval, shape: subscribe.shape, ticket: ticket(key))))
+            minInterval: subscribe.minInterval, shape: subscribe.shape, ticket: ticket)))
     case .duplicate:
       let error = FreshetError(.duplicateSubscription, "the id \"\(key.id)\" is taken: unsubscribe it first")
       output.answer(.error(error, isFatal: false), to: key)
@@ -193,13 +195,14 @@ extension FreshetServer {
 
   private func transact(_ source: TransactionSource, _ key: SubscriptionKey) {
     let transaction: Transaction
+    let ticket: RequestTicket?
     do throws(FreshetError) {
       transaction = try permissions(of: sessions.identity(of: key.channel)).transaction(configuration.statements) {
         source
       }
+      ticket = try self.ticket(key.channel)
     } catch { return output.answer(.error(error, isFatal: false), to: key) }
     guard let transactions else { return }
-    let ticket = ticket(key)
     transactions.transact(transaction, seenBy: pool) { [output] result in
       defer { withExtendedLifetime(ticket) {} }
       switch result {

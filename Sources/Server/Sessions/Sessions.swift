@@ -15,23 +15,53 @@ final class Sessions: @unchecked Sendable {
   /// What their clients have used of what they may.
   private var limits: ClientLimits
   private let limited: LimitedAddresses
+  private var identityLimits: IdentityLimits
 
   init(_ configuration: ServerConfiguration) {
     limits = ClientLimits(configuration.clientBounds)
     limited = LimitedAddresses(configuration)
+    identityLimits = IdentityLimits(configuration)
   }
 
-  func open(_ channel: ChannelID, for client: ClientAddress, as identity: Identity = .anonymous) {
+  func open(_ channel: ChannelID, for client: ClientAddress) {
     while sessions.count <= channel.slot { sessions.append(nil) }
-    sessions[channel.slot] = Session(channel: channel, client: client, identity)
-    noteDue(of: channel)
+    sessions[channel.slot] = Session(channel: channel, client: client)
+  }
+
+  enum Becoming {
+    /// Whoever it is has all connections that one may have.
+    case refused
+    case same
+    /// The rows that the session is shown are somebody else's from now on.
+    case another
+  }
+
+  /// A session or stream has another token.
+  func become(_ identity: Identity, _ channel: ChannelID, at now: Int64) -> Becoming {
+    guard let before = self[channel]?.identity else { return .refused }
+    if before.role != identity.role || before.subject != identity.subject {
+      guard case .granted(let payer) = identityLimits.take(.connections, of: identity, at: now) else { return .refused }
+      identityLimits.giveBack(.connections, of: self[channel]!.payer)
+      self[channel]!.payer = payer
+    }
+    let isAnother = self[channel]!.who.become(identity)
+    dueAt = min(dueAt, self[channel]!.who.dueAt)
+    return isAnother ? .another : .same
   }
 
   func close(_ channel: ChannelID) {
     guard let session = self[channel] else { return }
     for subscription in session.subscriptions.values { giveBack(subscription) }
+    identityLimits.giveBack(.connections, of: session.payer)
     sessions[channel.slot] = nil
   }
+
+  /// A query of somebody's begins, to be ended by `endQuery`.
+  func beginQuery(of identity: Identity, at now: Int64) -> IdentityLimits.Verdict {
+    identityLimits.take(.queries, of: identity, at: now)
+  }
+
+  func endQuery(of payer: IdentityLimits.Payer) { identityLimits.giveBack(.queries, of: payer) }
 
   /// - Returns: 0, or the seconds until the client may send a request.
   func secondsUntilAdmitting(_ client: ClientAddress, at now: Int64) -> Int {
@@ -39,18 +69,27 @@ final class Sessions: @unchecked Sendable {
     return Int((limits.takeRequest(of: .address(client), at: now) + 999_999) / 1_000_000)
   }
 
+  /// The same for who the client is.
+  func secondsUntilAdmitting(_ identity: Identity, at now: Int64) -> Int {
+    Int((identityLimits.takeRequest(of: identity, at: now) + 999_999) / 1_000_000)
+  }
+
   enum MessageVerdict { case welcome, tooMany, closeForTooMany }
 
   /// What is to become of a message that has come.
   func judgeMessage(of channel: ChannelID, at now: Int64) -> MessageVerdict {
-    guard let client = self[channel]?.client, limited.messages(client) else { return .welcome }
-    if limits.takeMessage(of: .address(client), at: now) { return .welcome }
+    guard let session = self[channel] else { return .welcome }
+    let isWithinLimits =
+      (!limited.messages(session.client) || limits.takeMessage(of: .address(session.client), at: now))
+      && identityLimits.takeMessage(of: session.identity, at: now)
+    if isWithinLimits { return .welcome }
     return limits.bounds.patience.take(from: &sessions[channel.slot]!.refused, at: now) == 0
       ? .tooMany : .closeForTooMany
   }
 
   private func giveBack(_ subscription: Session.Subscription) {
-    if let payer = subscription.payer { limits.giveBack(subscriptions: 1, of: payer) }
+    if let payer = subscription.payers.address { limits.giveBack(.subscriptions, of: payer) }
+    identityLimits.giveBack(.subscriptions, of: subscription.payers.identity)
   }
 
   /// Nil for one that is closed.
@@ -76,10 +115,14 @@ final class Sessions: @unchecked Sendable {
     if session.subscriptions.count >= limit { return .tooMany }
     var payer: LimitedClient?
     if limited.subscriptions(session.client) {
-      payer = limits.takeSubscription(of: .address(session.client), at: now)
+      payer = limits.take(.subscriptions, of: .address(session.client), at: now)
       if payer == nil { return .tooManyOfClient }
     }
-    return .admitted(self[channel]!.admit(id, follower, payer))
+    guard case .granted(let identityPayer) = identityLimits.take(.subscriptions, of: session.identity, at: now) else {
+      if let payer { limits.giveBack(.subscriptions, of: payer) }
+      return .tooManyOfClient
+    }
+    return .admitted(self[channel]!.admit(id, follower, (payer, identityPayer)))
   }
 
   /// The subscription that has an id, and its follower; nil when there is none.
@@ -95,9 +138,6 @@ final class Sessions: @unchecked Sendable {
     }
   }
 
-  /// A session has another token.
-  func noteDue(of channel: ChannelID) { dueAt = min(dueAt, self[channel]?.who.dueAt ?? .max) }
-
   /// What the tokens of sessions call for at a time, in seconds since 1970.
   func takeDue(at now: Int64) -> [(ChannelID, SessionIdentity.Due)] {
     if now < dueAt { return [] }
@@ -106,7 +146,7 @@ final class Sessions: @unchecked Sendable {
     for index in sessions.indices {
       guard let channel = sessions[index]?.channel else { continue }
       if let due = sessions[index]!.who.takeDue(at: now) { all.append((channel, due)) }
-      noteDue(of: channel)
+      dueAt = min(dueAt, sessions[index]!.who.dueAt)
     }
     return all
   }
@@ -123,12 +163,15 @@ final class Sessions: @unchecked Sendable {
 
 /// What is known of one session or stream.
 struct Session {
+  /// Nil for nobody.
+  typealias Payers = (address: LimitedClient?, identity: IdentityLimits.Payer?)
+
   struct Subscription {
     /// Who serves it.
     let follower: FollowerThread
     let number: UInt64
-    /// Whom it counts for; nil for nobody.
-    let payer: LimitedClient?
+    /// Whom it counts for.
+    let payers: Payers
   }
 
   let channel: ChannelID
@@ -140,20 +183,21 @@ struct Session {
   /// Of the subscription admitted last.
   private var lastNumber: UInt64 = 0
   let requests = UnansweredRequests()
-  var who: SessionIdentity
+  var who = SessionIdentity(.anonymous)
+  /// Who it is one of the connections of.
+  fileprivate var payer: IdentityLimits.Payer?
   var identity: Identity { who.identity }
 
-  init(channel: ChannelID, client: ClientAddress, _ identity: Identity) {
+  init(channel: ChannelID, client: ClientAddress) {
     self.channel = channel
     self.client = client
-    who = SessionIdentity(identity)
   }
 
   fileprivate mutating func admit(
-    _ id: String, _ follower: FollowerThread, _ payer: LimitedClient?
+    _ id: String, _ follower: FollowerThread, _ payers: Payers
   ) -> SubscriptionKey {
     lastNumber += 1
-    subscriptions[Array(id.utf8)] = Subscription(follower: follower, number: lastNumber, payer: payer)
+    subscriptions[Array(id.utf8)] = Subscription(follower: follower, number: lastNumber, payers: payers)
     return SubscriptionKey(session: channel.rawValue, id: id, number: lastNumber)
   }
 }

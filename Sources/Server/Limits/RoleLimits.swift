@@ -1,0 +1,76 @@
+/// What each client of a role may use. What is nil, or not here, is bounded by the server's own limits alone.
+package struct RoleLimits: Sendable, Equatable {
+  /// Sessions and streams at a time.
+  package var connections: Int?
+  package var subscriptions: Int?
+  /// Messages of all its sessions a second, and five times as many after a pause.
+  package var messages: Int?
+  /// HTTP requests a second, likewise.
+  package var requests: Int?
+  /// Queries that are not answered yet.
+  package var queries: Int?
+  /// Seconds that one query may run.
+  package var time: Int?
+  /// Rows that the result of a query may have.
+  package var rows: Int?
+  /// Bytes that the keys of a result may take, and its contents where they are kept.
+  package var bytes: Int?
+
+  package init() {}
+
+  var bounds: ClientLimits.Bounds {
+    var bounds = ClientLimits.Bounds()
+    if let requests { bounds.requests = .withBurst(requests) }
+    if let messages { bounds.messages = .withBurst(messages) }
+    bounds.most[.connections] = connections
+    bounds.most[.subscriptions] = subscriptions
+    bounds.most[.queries] = queries
+    return bounds
+  }
+}
+
+/// What the clients of each role use, each identity by itself. Who has no name shares its address's limits alone.
+///
+/// Owner: the gateway's service thread.
+struct IdentityLimits {
+  private var roles: [String: ClientLimits]
+
+  init(_ configuration: ServerConfiguration) {
+    roles = configuration.roles.compactMapValues { role in role.limits.map { ClientLimits($0.bounds) } }
+  }
+
+  /// Of whom something was taken, to be given back.
+  struct Payer: Hashable, Sendable {
+    fileprivate let role: String
+    fileprivate let client: LimitedClient
+  }
+
+  enum Verdict {
+    /// Nil: nothing has to be given back.
+    case granted(Payer?)
+    case refused
+  }
+
+  mutating func take(_ resource: ClientLimits.Resource, of identity: Identity, at now: Int64) -> Verdict {
+    guard let subject = identity.subject, roles[identity.role] != nil else { return .granted(nil) }
+    guard let client = roles[identity.role]!.take(resource, of: .subject(subject), at: now) else { return .refused }
+    return .granted(Payer(role: identity.role, client: client))
+  }
+
+  mutating func giveBack(_ resource: ClientLimits.Resource, of payer: Payer?) {
+    guard let payer else { return }
+    roles[payer.role]?.giveBack(resource, of: payer.client)
+  }
+
+  /// - Returns: whether the client may send a message.
+  mutating func takeMessage(of identity: Identity, at now: Int64) -> Bool {
+    guard let subject = identity.subject else { return true }
+    return roles[identity.role]?.takeMessage(of: .subject(subject), at: now) ?? true
+  }
+
+  /// - Returns: 0, or the microseconds until the client may send a request.
+  mutating func takeRequest(of identity: Identity, at now: Int64) -> Int64 {
+    guard let subject = identity.subject else { return 0 }
+    return roles[identity.role]?.takeRequest(of: .subject(subject), at: now) ?? 0
+  }
+}

@@ -1,0 +1,27 @@
+import GRDBSQLite
+package import LiveQuery
+
+/// Whether statements for the writer would compile in a database, without running any.
+package struct StatementCheck: ~Copyable {
+  private let connection: OpaquePointer
+  private let audit = WriteAudit()
+
+  /// - Parameter path: what `ReadOnlyFile` makes of the database's path.
+  package init(path: String) throws(SQLiteFailure) {
+    connection = try ReadOnlyFile.open(path)
+    sqlite3_set_authorizer(connection, authorizeWrite, Unmanaged.passUnretained(audit).toOpaque())
+  }
+
+  deinit { sqlite3_close(connection) }
+
+  /// - Returns: what is wrong with a statement; nil: nothing.
+  package func problem(_ sql: String) -> FreshetError? {
+    do throws(FreshetError) {
+      let checked = try WriteStatement(sql, place: "sql")
+      do throws(SQLiteFailure) { _ = try PreparedStatement(bounded: checked.sql, connection) } catch {
+        throw FreshetError(writeFailure: error)
+      }
+      return nil
+    } catch { return error }
+  }
+}

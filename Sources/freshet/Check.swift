@@ -1,0 +1,157 @@
+import ArgumentParser
+import Foundation
+import GRDB
+import LiveQuery
+import QueryCompiler
+import Server
+import Store
+
+struct Check: ParsableCommand {
+  static let configuration = CommandConfiguration(
+    abstract: "Say what is wrong with a configuration, and what each role may do.",
+    discussion: """
+      freshet check freshet.yaml
+      freshet check freshet.yaml --database app.sqlite
+
+      Looks every table, column, filter, query and statement up in the database. Nothing is served, and nothing is written. The status is 1 \
+      when something is wrong.
+      """)
+
+  @Argument(help: ArgumentHelp("The configuration file.", valueName: "config"))
+  var file = "freshet.yaml"
+
+  @Option(help: ArgumentHelp("The SQLite file; by default the one that the configuration names.", valueName: "db"))
+  var database: String?
+
+  func run() throws {
+    let configuration: ConfigurationFile
+    do { configuration = try ConfigurationFile(path: file) } catch { throw CommandFailure("\(error)") }
+    guard let path = database ?? configuration.database else {
+      throw CommandFailure("\(file) names no database: say --database")
+    }
+    let existing = try DatabaseFile.existing(path)
+    var check = ConfigurationCheck(configuration)
+    do { try check.run(existing) } catch let error as FreshetError { throw CommandFailure(error.message) }
+    print(check.report)
+    if !check.problems.isEmpty {
+      throw CommandFailure(check.problems.map { "\(file): \($0)" }.joined(separator: "\n"))
+    }
+  }
+}
+
+/// A configuration looked up in a database.
+private struct ConfigurationCheck {
+  private let configuration: ConfigurationFile
+  private(set) var problems: [String] = []
+  private var lines: [String] = []
+  var report: String { lines.joined(separator: "\n") }
+
+  init(_ configuration: ConfigurationFile) { self.configuration = configuration }
+
+  mutating func run(_ path: String) throws {
+    var reading = Configuration()
+    reading.readonly = true
+    let schema = try DatabaseQueue(path: path, configuration: reading).read { try DatabaseSchema.read($0) }
+    let location: String
+    let statements: StatementCheck
+    do throws(SQLiteFailure) {
+      location = try ReadOnlyFile.location(path)
+      statements = try StatementCheck(path: location)
+    } catch { throw FreshetError(.internal, error.message) }
+    for statement in configuration.statements {
+      for sql in statement.statements.map(\.sql) {
+        if let error = statements.problem(sql) { problems.append("the statement \(statement.name): \(error.message)") }
+      }
+    }
+    if configuration.roles.isEmpty {
+      lines.append("There are no roles: everybody may do what the other settings let everybody.")
+      check(configuration.queries, for: Query.Access(), RoleSchema(unrestricted: schema), location, "")
+      return
+    }
+    for (name, role) in configuration.roles.sorted(by: { $0.key < $1.key }) { check(name, role, schema, location) }
+    if configuration.roles["anonymous"] == nil {
+      lines.append("anonymous: who has no token, or one of another role, may do nothing.")
+    }
+  }
+
+  private mutating func check(_ name: String, _ role: Role, _ schema: DatabaseSchema, _ path: String) {
+    let place = "the role \(name)"
+    let who =
+      name == "anonymous" ? "who has no token, or one of a role that is not here" : "who has a token of this role"
+    lines.append("\(name): \(who)")
+    for (table, rule) in role.tables.tables.sorted(by: { $0.key < $1.key }) {
+      guard let found = schema.table(table) else {
+        problems.append("\(place): there is no table \(table)")
+        continue
+      }
+      for column in rule.columns ?? [] where !found.hasColumn(column) {
+        problems.append("\(place): \(found.name) has no column \(column)")
+      }
+      lines.append("  may read \(sentence(found, rule))")
+    }
+    do throws(FreshetError) {
+      let own = try RoleSchema(role.tables, isPublished: false, schema)
+      let published = try RoleSchema(role.tables, isPublished: true, schema)
+      checkTables(own, Query.Access(role: name), path, place)
+      let mine = configuration.queries.filter { role.queries.contains($0.name) }
+      check(
+        mine.filter { !$0.isUnfiltered }, for: Query.Access(role: name, isPublished: true), published, path,
+        "\(place), ")
+      check(mine.filter(\.isUnfiltered), for: Query.Access(), RoleSchema(unrestricted: schema), path, "\(place), ")
+    } catch { problems.append("\(place): \(error.message)") }
+    lines.append("  may ask \(asked(role))")
+    let run =
+      role.statements.sorted() + (role.allowsOwnStatements ? ["any statements of their own, over all tables"] : [])
+    lines.append("  may write \(run.isEmpty ? "nothing" : run.joined(separator: ", "))")
+  }
+
+  private func asked(_ role: Role) -> String {
+    let names = role.queries.sorted() + (role.allowsOwnQueries ? ["any queries of their own over these tables"] : [])
+    return names.isEmpty ? "nothing" : names.joined(separator: ", ")
+  }
+
+  private func sentence(_ table: DatabaseSchema.Table, _ rule: AccessRules.Table) -> String {
+    let visible = rule.columns.map { columns in
+      table.columnNames.filter { name in columns.contains { isSameName($0, name) } }
+    }
+    let columns = visible.map { "the columns \($0.joined(separator: ", "))" } ?? "all columns"
+    return "\(table.name): \(columns), \(rule.rows.map { "where \($0)" } ?? "all rows")"
+  }
+
+  /// Every table by itself: its filter has to compile, and a view has to read what the role may read.
+  private mutating func checkTables(_ role: RoleSchema, _ access: Query.Access, _ path: String, _ place: String) {
+    do throws(FreshetError) {
+      let checker = try FragmentChecker(path: path, role: role)
+      for table in role.visible.tables where table.kind != .shadow {
+        if let error = checker.problem(ofFilterOn: table.name) {
+          problems.append("\(place): the rows of \(table.name): \(error.message)")
+          continue
+        }
+        var query = Query(from: quotedIdentifier(table.name))
+        query.key = table.key == nil ? ["1"] : []
+        query.access = access
+        do throws(FreshetError) { _ = try QueryCompiler.compile(role.narrowed(query), checker: checker) } catch {
+          problems.append("\(place): \(table.name): \(error.message)")
+        }
+        if table.key == nil, table.kind == .table {
+          lines.append("    (a part of its primary key is withheld: queries over \(table.name) have to say a key)")
+        }
+      }
+    } catch { problems.append("\(place): \(error.message)") }
+  }
+
+  private mutating func check(
+    _ queries: [PublishedQuery], for access: Query.Access, _ role: RoleSchema, _ path: String, _ place: String
+  ) {
+    do throws(FreshetError) {
+      let checker = try FragmentChecker(path: path, role: role)
+      for published in queries {
+        var query = published.sample
+        query.access = access
+        do throws(FreshetError) { _ = try QueryCompiler.compile(role.narrowed(query), checker: checker) } catch {
+          problems.append("\(place)the query \(published.name): \(error.message)")
+        }
+      }
+    } catch { problems.append("\(place)\(error.message)") }
+  }
+}

@@ -1,0 +1,89 @@
+import Foundation
+import TestSupport
+import Testing
+
+/// `freshet check`: what is wrong with a configuration, and what it lets whom do.
+@Suite struct CheckTests {
+  private static let schema = """
+    CREATE TABLE orders(id INTEGER PRIMARY KEY, customer_id TEXT, total REAL);
+    CREATE TABLE secret(id INTEGER PRIMARY KEY);
+    CREATE VIEW hidden AS SELECT id FROM secret;
+    """
+
+  private func check(_ yaml: String) throws -> (status: Int32, output: String, errors: String) {
+    let folder = try ProgramFolder(Self.schema)
+    let path = folder.path + "/freshet.yaml"
+    try yaml.write(toFile: path, atomically: true, encoding: .utf8)
+    let result = try Program.run("check", path, "--database", folder.database)
+    return (result.status, result.output, result.errors.replacingOccurrences(of: path, with: "x"))
+  }
+
+  @Test func `What each role may do is said in words`() throws {
+    let result = try check(
+      """
+      roles:
+        customer:
+          tables: { orders: { rows: "customer_id = :claims_sub", columns: [total, ID] } }
+          queries: [sums, any]
+          statements: pay
+        clerk: { tables: { secret: }, write: any }
+      queries: { sums: { query: { from: orders, select: ["sum(total) AS total"] } } }
+      statements: { pay: { sql: "UPDATE orders SET total = 0 WHERE id = :id", parameters: { id: {} } } }
+      """)
+    #expect(
+      result.output == """
+        clerk: who has a token of this role
+          may read secret: all columns, all rows
+          may ask nothing
+          may write any statements of their own, over all tables
+        customer: who has a token of this role
+          may read orders: the columns id, total, where customer_id = :claims_sub
+          may ask sums, any queries of their own over these tables
+          may write pay
+        anonymous: who has no token, or one of another role, may do nothing.
+
+        """)
+    #expect(result.status == 0 && result.errors.isEmpty, "\(result.errors)")
+  }
+
+  /// A configuration, and what is wrong with it.
+  @Test(arguments: [
+    ("roles: {a: {tables: {nosuch: }}}", "the role a: there is no table nosuch"),
+    ("roles: {a: {tables: {orders: {columns: [nosuch]}}}}", "the role a: orders has no column nosuch"),
+    (
+      "roles: {a: {tables: {orders: {rows: 'nosuch = 1'}}}}",
+      "the role a: the rows of orders: no such column: nosuch"
+    ),
+    (
+      "roles: {a: {tables: {orders: {rows: 'total > :limit'}}}}",
+      "the role a: the rows of orders: the parameter :limit is no claim: those are named :claims_…"
+    ),
+    (
+      "roles: {a: {tables: {orders: {rows: \"created > datetime('now')\"}}}}",
+      "the role a: the rows of orders: the result depends on the time ('now')"
+    ),
+    ("roles: {a: {tables: {hidden: }}}", "the role a: hidden: from: no such table: secret"),
+    (
+      "roles: {a: {tables: {orders: {columns: [id]}}, queries: q}}\nqueries: {q: {query: {from: orders, select: [total]}}}",
+      "the role a, the query q: select[0]: no such column: total"
+    ),
+    ("queries: {q: {query: {from: nosuch}}}", "the query q: from: no such table: nosuch"),
+    ("statements: {s: {sql: 'DELETE FROM nosuch'}}", "the statement s: no such table: nosuch"),
+    ("statements: {s: {sql: 'DROP TABLE orders'}}", "the statement s: not authorized"),
+    ("rolls: {}", "line 1: rolls is not a setting"),
+  ])
+  func `What is wrong is said, with status 1`(yaml: String, problem: String) throws {
+    let result = try check(yaml)
+    #expect(result.status == 1 && result.errors.contains(problem), "\(result.errors)")
+  }
+
+  @Test func `The example of a shop is right`() throws {
+    let example = URL(filePath: #filePath).deletingLastPathComponent().appending(path: "../../examples/shop").path
+    let folder = try ProgramFolder(try String(contentsOfFile: example + "/shop.sql", encoding: .utf8))
+    let secret = folder.path + "/secret.txt"
+    try String(repeating: "s", count: 32).write(toFile: secret, atomically: true, encoding: .utf8)
+    try FileManager.default.copyItem(atPath: example + "/freshet.yaml", toPath: folder.path + "/freshet.yaml")
+    let result = try Program.run("check", folder.path + "/freshet.yaml", "--database", folder.database)
+    #expect(result.status == 0, "\(result.errors)")
+  }
+}
