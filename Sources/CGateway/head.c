@@ -63,7 +63,7 @@ static gateway_span take_line(gateway_span *at) {
 }
 
 static const struct head_fault *read_request_line(struct request *request, gateway_span line) {
-  static const char *const methods[] = {"GET", "HEAD", "POST", "OPTIONS", "PUT", "PATCH", "DELETE"};
+  static const char *const methods[] = {"GET", "HEAD", "POST", "OPTIONS", "PUT", "PATCH", "DELETE", "TRACE"};
   const uint8_t *first = memchr(line.bytes, ' ', line.length), *end = line.bytes + line.length;
   const uint8_t *second = first ? memchr(first + 1, ' ', (size_t)(end - first - 1)) : NULL;
   if (!second) return &bad_line;
