@@ -18,6 +18,11 @@ static int refuse(struct connection *connection, int status, const char *title, 
     send(descriptor, head, length, MSG_NOSIGNAL | MSG_DONTWAIT | MSG_MORE);
     send(descriptor, answer->body, answer->length, MSG_NOSIGNAL | MSG_DONTWAIT);
   }
+  if (answer) {
+    gateway *gateway = connection->gateway;
+    gateway_outcome outcome = {.status = status, .bytes = (int64_t)answer->length, .code = code};
+    gateway->configuration.callbacks.answered(gateway->context, 0, &connection->handshake->head, &outcome);
+  }
   free(head);
   answer_free(answer);
   return -1;
