@@ -22,6 +22,12 @@ package final class FreshetServer: Sendable {
   /// Nil when everybody is anonymous.
   let authenticator: Authenticator?
   let serviceWork = ServiceWork()
+  let rejections = Rejections()
+  let records = ClientRecords()
+  let followerReports = FollowerReports()
+  /// Nil: there is none.
+  let accessLog: AccessLog?
+  let auditLog: AuditLog?
   let isReady = Atomic<Bool>(true)
   /// Seconds since 1970.
   let startTime = Date().timeIntervalSince1970
@@ -37,12 +43,18 @@ package final class FreshetServer: Sendable {
     authenticator = configuration.authentication.map {
       Authenticator($0, date: configuration.wallClock, clock: configuration.clock, logger: logger)
     }
+    accessLog = try configuration.accessLog.map { destination throws(ServerError) in
+      try AccessLog(destination, logger: logger)
+    }
+    auditLog = try configuration.auditLog.map { destination throws(ServerError) in
+      try AuditLog(destination, patience: configuration.auditPatience, logger: logger)
+    }
     do throws(GatewayError) {
       gateway = try Gateway(configuration: FreshetServer.gatewayConfiguration(configuration))
     } catch { throw ServerError(error.message) }
     do {
-      transactions = configuration.needsWriter ? try TransactionQueue(configuration) : nil
-      output = SessionOutput(gateway, transactions, greeting)
+      transactions = configuration.needsWriter ? try TransactionQueue(configuration, auditLog) : nil
+      output = SessionOutput(gateway, transactions, greeting, rejections)
       pool = try ControllerPool(
         FollowerConfiguration(configuration), followers: configuration.followers, readers: configuration.readers,
         output: output, logger: logger)
@@ -53,6 +65,8 @@ package final class FreshetServer: Sendable {
       pool.stop()
       throw ServerError(error.message)
     }
+    accessLog?.start()
+    auditLog?.start()
     checkPublishedQueries()
   }
 
@@ -112,6 +126,8 @@ package final class FreshetServer: Sendable {
     snapshotRequests.stop()
     gateway.stop(code: 1001, reason: "the server is stopping", grace: configuration.grace)
     pool.stop()
+    accessLog?.stop(grace: configuration.grace)
+    auditLog?.stop(grace: configuration.grace)
   }
 }
 

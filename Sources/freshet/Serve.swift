@@ -117,6 +117,8 @@ struct ServeOptions: ParsableArguments {
       valueName: "name"))
   var allowHost: [String] = []
 
+  @OptionGroup var logs: LogOptions
+
   @Option(
     help: ArgumentHelp(
       "How much to log: trace, debug, info, notice, warning, error or critical.", valueName: "level"),
@@ -149,7 +151,7 @@ struct ServeOptions: ParsableArguments {
     if !DatabaseFile.isThere(path) { logger.warning("there is no file \(path) yet: it is served when it appears") }
     let host = configuration.host
 
-    let signals = TerminationSignals()
+    let signals = TerminationSignals(hangUp: configuration.listensToHangUp)
     let server: FreshetServer
     do { server = try FreshetServer(configuration, logger: logger) } catch {
       throw CommandFailure("\(error)")
@@ -157,7 +159,7 @@ struct ServeOptions: ParsableArguments {
     let name = host.contains(":") ? "[\(host)]" : host
     logger.info("serving \(path) at http://\(name):\(server.port)/")
     try whenListening(server)
-    let signal = signals.wait()
+    let signal = signals.wait { server.hangUp() }
     ForcedEnd.schedule(signal, logger)
     logger.info("stopping", metadata: ["signal": "\(signal)"])
     server.stop()
@@ -183,6 +185,7 @@ struct ServeOptions: ParsableArguments {
     for limit in LimitSetting.allCases {
       if let value = try settings.limit(limit) { configuration.set(limit, to: value) }
     }
+    logs.apply(to: &configuration, settings)
     configuration.authentication = file.authentication
     configuration.queries = PublishedQueries(file.queries)
     configuration.statements = PublishedStatements(file.statements)

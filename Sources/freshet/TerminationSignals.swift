@@ -6,23 +6,28 @@
   import Darwin
 #endif
 
-/// SIGTERM and SIGINT, waited for by the main thread instead of interrupting whatever thread they hit.
+/// SIGTERM and SIGINT, and SIGHUP where it is for something: waited for by the main thread instead of interrupting whatever thread they hit.
 struct TerminationSignals {
   private var signals = sigset_t()
 
   /// Blocks them for this thread and those that it makes from now on.
-  init() {
+  ///
+  /// - Parameter hangUp: whether SIGHUP is one of them; otherwise it ends the process, as when its terminal is closed.
+  init(hangUp: Bool = false) {
     sigemptyset(&signals)
     sigaddset(&signals, SIGTERM)
     sigaddset(&signals, SIGINT)
+    if hangUp { sigaddset(&signals, SIGHUP) }
     pthread_sigmask(SIG_BLOCK, &signals, nil)
   }
 
-  /// The first of them. The next one ends the process at once.
-  func wait() -> Int32 {
+  /// The first that ends the process. The next one ends it at once.
+  ///
+  /// - Parameter hangUp: called at every SIGHUP.
+  func wait(hangUp: () -> Void) -> Int32 {
     var signals = signals
     var signal: Int32 = 0
-    sigwait(&signals, &signal)
+    while sigwait(&signals, &signal) != 0 || signal == SIGHUP { hangUp() }
     pthread_sigmask(SIG_UNBLOCK, &signals, nil)
     return signal
   }
@@ -36,7 +41,7 @@ struct TerminationSignals {
 
   /// Undoes the blocking in a process started by one that blocks: a child inherits it.
   static func unblock() {
-    var signals = TerminationSignals().signals
+    var signals = TerminationSignals(hangUp: true).signals
     pthread_sigmask(SIG_UNBLOCK, &signals, nil)
   }
 }

@@ -1,4 +1,5 @@
 import Controllers
+import LiveQuery
 package import Store
 
 /// What a server serves, to whom, and within which limits.
@@ -68,6 +69,15 @@ package struct ServerConfiguration: Sendable {
   /// Silence on a stream of events after which a comment is sent, give or take half a second.
   package var heartbeat = Duration.seconds(15)
 
+  /// Where it is written who asked what; nil: nowhere.
+  package var accessLog: LogDestination?
+  /// Where it is written who wrote what; nil: nowhere.
+  package var auditLog: LogDestination?
+  /// How long a transaction waits until the audit log has it.
+  package var auditPatience = Duration.seconds(5)
+  /// Runs of queries that take at least so long are logged and counted; zero: none.
+  package var slowQuery = Duration.seconds(1)
+
   /// Which tokens say who a client is; nil: everybody is anonymous, and tokens are ignored.
   package var authentication: JWTConfiguration?
   /// The date, for tokens.
@@ -86,6 +96,9 @@ package struct ServerConfiguration: Sendable {
     return isPublished || (roles.isEmpty ? allowsWrites : roles.values.contains(where: \.allowsOwnStatements))
   }
 
+  /// Whether SIGHUP is for something: otherwise it ends the process, as when its terminal is closed.
+  package var listensToHangUp: Bool { accessLog != nil || auditLog != nil }
+
   /// Whether only this machine can reach it.
   package var isLoopback: Bool { host.hasPrefix("127.") || host == "::1" || host == "localhost" }
 }
@@ -99,6 +112,8 @@ extension FollowerConfiguration {
     refetchInterval = server.refetchInterval
     captureBytes = server.captureMemory
     access = server.roles.access
+    slowQuery = server.slowQuery
+    for query in server.queries.list { queryNames[Fingerprint(of: query.sample)] = query.name }
   }
 }
 

@@ -6,6 +6,8 @@ struct HTTPAnswer: Sendable {
   var status: Int
   var headers: [(name: String, value: String)]
   var body: [UInt8]
+  /// Of an error.
+  var code: ErrorCode?
 
   static func json(_ body: [UInt8], status: Int = 200, headers: [(name: String, value: String)] = []) -> HTTPAnswer {
     HTTPAnswer(status: status, headers: [("Content-Type", "application/json")] + headers, body: body)
@@ -27,7 +29,7 @@ struct HTTPAnswer: Sendable {
     var headers = [("Content-Type", "application/problem+json")] + headers
     if status == 401 { headers.append(("WWW-Authenticate", "Bearer error=\"invalid_token\"")) }
     if status == 503 || status == 429 { headers.append(("Retry-After", "1")) }
-    return HTTPAnswer(status: status, headers: headers, body: writer.bytes)
+    return HTTPAnswer(status: status, headers: headers, body: writer.bytes, code: code)
   }
 
   static func problem(_ error: FreshetError) -> HTTPAnswer { problem(error.code, error.message) }

@@ -34,6 +34,7 @@ extension FreshetServer {
   }
 
   private func snapshot(_ parameters: RequestParameters, _ exchange: HTTPExchange) throws(FreshetError) {
+    exchange.record?.note(subject(of: parameters.source))
     try checkRoom()
     let query = try query(parameters.source, for: exchange.identity)
     let known = EntityTags(exchange.request.ifNoneMatch)
@@ -52,6 +53,7 @@ extension FreshetServer {
 
   func getSubscription(_ exchange: HTTPExchange) throws(FreshetError) {
     var parameters = try RequestParameters(QueryString(exchange.request.query), for: .subscription)
+    exchange.record?.note(subject(of: parameters.source))
     let query = try query(parameters.source, for: exchange.identity)
     // A browser repeats the URL, whose window is the client's of now only where windows stay: at the start.
     if parameters.since == nil, parameters.window.offset == 0, exchange.request.lastEventID?.isEmpty == false {
@@ -60,6 +62,7 @@ extension FreshetServer {
     try checkRoom()
     guard let channel = exchange.openStream() else { return }
     sessions.open(channel, as: exchange.identity)
+    if let record = exchange.record { records.open(channel, for: record) }
     let follower = pool.follower(for: query)
     guard
       case .admitted(let key) = sessions.admit(

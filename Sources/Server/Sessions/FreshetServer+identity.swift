@@ -68,7 +68,10 @@ extension FreshetServer {
 
   /// - Returns: whether the session was somebody else's before.
   private func become(_ identity: Identity, _ session: ChannelID) -> Bool {
-    defer { sessions.noteDue(of: session) }
+    defer {
+      sessions.noteDue(of: session)
+      records.become(actor(records.actor(of: session).address, identity), session)
+    }
     return sessions[session]?.who.become(identity) ?? false
   }
 
@@ -119,6 +122,7 @@ extension FreshetServer {
         message.write(to: &$0, id: nil, .arrays)
       }
     }
+    rejections.count(error.code)
     output.send(frame, to: session)
   }
 }
