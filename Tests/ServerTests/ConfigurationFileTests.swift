@@ -26,6 +26,9 @@ import Testing
         bodyRate: 0
         readTimeout: 20
         outgoingMemory: 1 GiB
+        slowQuery: 250
+        accessLog: logs/access.log
+        auditLog: "-"
         queries:
           failedBanks:
             description: Failed banks of one state
@@ -40,7 +43,7 @@ import Testing
               maybe: { type: text, default: null }
               number: { type: any, default: 5 }
               digits: { type: any, default: "5" }
-        """, name: "x.yaml")
+        """, name: "x.yaml", folder: "/etc/freshet")
     #expect(file.database == "app.sqlite" && file.host == "0.0.0.0" && file.port == 9_090)
     #expect(file.allowWrites == true && file.allowQueries == false)
     #expect(file.allowedOrigins == ["https://a.example", "https://b.example"] && file.allowedHosts == ["a.example"])
@@ -48,7 +51,9 @@ import Testing
       file.limits == [
         .followers: 3, .readers: 5, .messagesPerSecond: 50, .connectionsPerAddress: 60, .headTimeout: 5,
         .bodyTimeout: 15, .bodyRate: 0, .readTimeout: 20, .outgoingMemory: 1 << 30,
+        .slowQuery: 250,
       ])
+    #expect(file.accessLog == .file("/etc/freshet/logs/access.log") && file.auditLog == .standardOutput)
     #expect(LimitSetting.connectionsPerAddress.variable == "FRESHET_CONNECTIONS_PER_ADDRESS")
     let query = try #require(file.queries.first)
     #expect(query.name == "failedBanks" && query.description == "Failed banks of one state")
