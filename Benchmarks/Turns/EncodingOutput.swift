@@ -28,7 +28,7 @@ final class EncodingOutput: SubscriptionOutput {
   private let counts = Mutex(Counts())
 
   func isDrained(_ session: UInt64, for follower: Int) -> Bool { true }
-  func subscriptionEnded(_ key: SubscriptionKey) {}
+  func subscriptionEnded(_ key: SubscriptionKey, because code: ErrorCode) {}
 
   func send(_ message: ServerMessage, shape: Shape, to recipients: [Recipients]) {
     counts.withLock { counts in

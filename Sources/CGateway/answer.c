@@ -29,7 +29,7 @@ void answer_free(struct answer *answer) {
   free(answer);
 }
 
-/* `title`, `code` and `detail` are the gateway's own words and need no escaping. */
+/* `title`, `code` and `detail` are the gateway's own words, constants, and need no escaping. */
 struct answer *answer_problem(int status, const char *title, const char *code, const char *detail,
                               const char *headers) {
   char body[512], lines[8192];
@@ -37,7 +37,9 @@ struct answer *answer_problem(int status, const char *title, const char *code, c
                         "{\"type\":\"about:blank\",\"title\":\"%s\",\"status\":%d,\"code\":\"%s\"%s%s%s}", title,
                         status, code, detail ? ",\"detail\":\"" : "", detail ? detail : "", detail ? "\"" : "");
   snprintf(lines, sizeof lines, "Content-Type: application/problem+json\n%s", headers ? headers : "");
-  return answer_create(status, lines, (const uint8_t *)body, (size_t)length);
+  struct answer *answer = answer_create(status, lines, (const uint8_t *)body, (size_t)length);
+  if (answer) answer->code = code;
+  return answer;
 }
 
 static const char *reason_phrase(int status) {

@@ -16,7 +16,22 @@
 /* Bytes written for one client before others get their turn. */
 #define TURN_BYTES ((size_t)1024 * 1024)
 
+/* Says how the request ended, once. */
+static void report(struct exchange *exchange) {
+  gateway *gateway = exchange->gateway;
+  const struct answer *answer = exchange->answer;
+  if (exchange->reported || !exchange->request) return;
+  exchange->reported = true;
+  size_t sent = exchange->sent > exchange->head_length ? exchange->sent - exchange->head_length : 0;
+  bool goes_on = !answer && exchange->streamed;
+  gateway_outcome outcome = {.status = answer ? answer->status : goes_on ? 200 : 499,
+                             .bytes = goes_on ? -1 : (int64_t)sent,
+                             .code = answer ? answer->code : NULL};
+  gateway->configuration.callbacks.answered(gateway->context, exchange->id, &exchange->request->head, &outcome);
+}
+
 static void exchange_free(struct exchange *exchange) {
+  report(exchange);
   stream_free(exchange);
   registry_remove(&exchange->gateway->exchanges, exchange->id);
   lws_dll2_remove(&exchange->unfinished);
@@ -43,6 +58,7 @@ void exchange_hang_up(struct exchange *exchange) {
 
 /* The answer is with the kernel: on to the next request, or close once the client has seen all of it. */
 void exchange_finish(struct exchange *exchange) {
+  report(exchange);
   gateway *gateway = exchange->gateway;
   struct connection *connection = exchange->connection;
   if (!exchange->keep_alive) {

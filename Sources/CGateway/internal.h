@@ -74,6 +74,7 @@ struct answer {
   size_t length;
   bool is_stream, is_chunked; /* a head without Content-Length */
   gateway *charged;           /* in whose budget its length counts; NULL: in none yet */
+  const char *code;           /* of a problem that the gateway tells of; NULL otherwise */
 };
 
 struct answer *answer_create(int status, const char *headers, const uint8_t *body, size_t length);
@@ -302,6 +303,7 @@ struct exchange {
   size_t sent, total;
   struct stream *stream; /* until it is over */
   bool streamed;         /* there was one */
+  bool reported;         /* `answered` was called */
   lws_usec_t give_up_at;
   lws_dll2_t unfinished;
 };

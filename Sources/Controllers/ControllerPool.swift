@@ -19,6 +19,7 @@ package final class ControllerPool: Sendable {
   ) throws {
     let readers = ReaderPool(
       path: configuration.path, access: configuration.access, count: max(1, readerCount), clock: configuration.clock,
+      slow: SlowQueries(threshold: configuration.slowQuery, names: configuration.queryNames, logger: logger),
       logger: logger)
     self.readers = readers
     let numbers = CommitNumbers()
@@ -36,6 +37,14 @@ package final class ControllerPool: Sendable {
     if followers.count == 1 { return followers[0] }
     return followers[Int(UInt(bitPattern: query.text.hashValue) % UInt(followers.count))]
   }
+
+  package var count: Int { followers.count }
+
+  /// To the follower of a number, from 0 up. Any thread.
+  package func post(_ command: FollowerCommand, to follower: Int) { followers[follower].post(command) }
+
+  /// Commands that wait for each follower. Any thread.
+  package var waitingCommands: [Int] { followers.map(\.waitingCommands) }
 
   /// To all followers. Any thread.
   package func post(_ command: FollowerCommand) {

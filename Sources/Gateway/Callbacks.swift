@@ -58,6 +58,12 @@ let callbacks = gateway_callbacks(
     let context = CallbackContext.from(context)
     context.delegate.gateway(context.gateway, abandoned: RequestID(rawValue: id))
   },
+  answered: { context, id, request, outcome in
+    let context = CallbackContext.from(context)
+    context.delegate.gateway(
+      context.gateway, answered: RequestID(rawValue: id), with: GatewayOutcome(outcome.pointee)
+    ) { RequestLine(request.pointee) }
+  },
   ticked: { context in
     let context = CallbackContext.from(context)
     context.delegate.gatewayTicked(context.gateway)

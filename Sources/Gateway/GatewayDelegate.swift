@@ -33,6 +33,11 @@ package protocol GatewayDelegate: AnyObject, Sendable {
   /// The client of a request left before its answer began. Nothing follows for it.
   func gateway(_ gateway: Gateway, abandoned request: RequestID)
 
+  /// A request is over, whoever answered it: files, and handshakes that were refused, included, for which `requested` was not called.
+  /// Nothing follows for it.
+  func gateway(
+    _ gateway: Gateway, answered id: RequestID, with outcome: GatewayOutcome, to request: () -> RequestLine)
+
   /// Twice a second.
   func gatewayTicked(_ gateway: Gateway)
 
@@ -42,6 +47,9 @@ package protocol GatewayDelegate: AnyObject, Sendable {
 extension GatewayDelegate {
   package func gatewayTicked(_ gateway: Gateway) {}
   package func gateway(_ gateway: Gateway, secondsUntilAdmitting client: ClientAddress) -> Int { 0 }
+  package func gateway(
+    _ gateway: Gateway, answered id: RequestID, with outcome: GatewayOutcome, to request: () -> RequestLine
+  ) {}
 }
 
 /// How bad it is what a gateway logs.

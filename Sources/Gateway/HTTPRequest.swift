@@ -54,6 +54,14 @@ extension HTTPRequest {
   }
 }
 
+extension RequestLine {
+  init(_ request: gateway_request) {
+    self.init(method: String(request.method), path: String(request.path), peer: String(request.peer))
+  }
+
+  package init(_ request: HTTPRequest) { self.init(method: request.method, path: request.path, peer: request.peer) }
+}
+
 extension String {
   /// Bytes that are no UTF-8 become U+FFFD.
   fileprivate init(_ span: gateway_span) {

@@ -22,6 +22,12 @@ package final class FreshetServer: Sendable {
   /// Nil when everybody is anonymous.
   let authenticator: Authenticator?
   let serviceWork = ServiceWork()
+  let rejections = Rejections()
+  let records = ClientRecords()
+  let followerReports = FollowerReports()
+  /// Nil: there is none.
+  let accessLog: AccessLog?
+  let auditLog: AuditLog?
   let isReady = Atomic<Bool>(true)
   /// Seconds since 1970.
   let startTime = Date().timeIntervalSince1970
@@ -44,6 +50,12 @@ package final class FreshetServer: Sendable {
         logger: logger)
     }
     sessions = Sessions(configuration)
+    accessLog = try configuration.accessLog.map { destination throws(ServerError) in
+      try AccessLog(destination, logger: logger)
+    }
+    auditLog = try configuration.auditLog.map { destination throws(ServerError) in
+      try AuditLog(destination, patience: configuration.auditPatience, logger: logger)
+    }
     do throws(GatewayError) {
       gateway = try Gateway(configuration: GatewayConfiguration(configuration))
       metricsGateway = try configuration.metricsAddress.map { address throws(GatewayError) in
@@ -51,8 +63,8 @@ package final class FreshetServer: Sendable {
       }
     } catch { throw ServerError(error.message) }
     do {
-      transactions = configuration.needsWriter ? try TransactionQueue(configuration) : nil
-      output = SessionOutput(gateway, transactions, greeting)
+      transactions = configuration.needsWriter ? try TransactionQueue(configuration, auditLog) : nil
+      output = SessionOutput(gateway, transactions, greeting, rejections)
       pool = try ControllerPool(
         FollowerConfiguration(configuration), followers: configuration.followers, readers: configuration.readers,
         output: output, logger: logger)
@@ -67,6 +79,8 @@ package final class FreshetServer: Sendable {
       pool.stop()
       throw ServerError(error.message)
     }
+    accessLog?.start()
+    auditLog?.start()
     checkPublishedQueries()
     openKeptQueries()
   }
@@ -124,6 +138,8 @@ package final class FreshetServer: Sendable {
     gateway.stop(code: 1001, reason: "the server is stopping", grace: configuration.grace)
     pool.stop()
     metricsGateway?.stop()
+    accessLog?.stop(grace: configuration.grace)
+    auditLog?.stop(grace: configuration.grace)
   }
 }
 

@@ -118,6 +118,7 @@ struct ServeOptions: ParsableArguments {
   var allowHost: [String] = []
 
   @OptionGroup var door: DoorOptions
+  @OptionGroup var logs: LogOptions
 
   @Option(
     help: ArgumentHelp(
@@ -151,7 +152,7 @@ struct ServeOptions: ParsableArguments {
     if !DatabaseFile.isThere(path) { logger.warning("there is no file \(path) yet: it is served when it appears") }
     let host = configuration.host
 
-    let signals = TerminationSignals(hangUp: configuration.certificate != nil)
+    let signals = TerminationSignals(hangUp: configuration.listensToHangUp)
     let server: FreshetServer
     do { server = try FreshetServer(configuration, logger: logger) } catch {
       throw CommandFailure("\(error)")
@@ -160,7 +161,7 @@ struct ServeOptions: ParsableArguments {
     logger.info("serving \(path) at \(server.scheme)://\(name):\(server.port)/")
     if let port = server.metricsPort { logger.info("serving metrics at port \(port)") }
     try whenListening(server)
-    let signal = signals.wait { server.reloadCertificate() }
+    let signal = signals.wait { server.hangUp() }
     ForcedEnd.schedule(signal, logger)
     logger.info("stopping", metadata: ["signal": "\(signal)"])
     server.stop()
@@ -186,6 +187,7 @@ struct ServeOptions: ParsableArguments {
     for limit in LimitSetting.allCases {
       if let value = try settings.limit(limit) { configuration.set(limit, to: value) }
     }
+    logs.apply(to: &configuration, settings)
     configuration.authentication = file.authentication
     do { try configuration.set(try door.settings(settings)) } catch let error as ServerError {
       throw CommandFailure("\(error)")

@@ -46,7 +46,7 @@ final class Recorder: SubscriptionOutput {
     state.withLock { $0.sent.append(sent) }
   }
 
-  func subscriptionEnded(_ key: SubscriptionKey) { state.withLock { $0.ended.append(key) } }
+  func subscriptionEnded(_ key: SubscriptionKey, because code: ErrorCode) { state.withLock { $0.ended.append(key) } }
 
   var sent: [Sent] { state.withLock { $0.sent } }
   var ended: [SubscriptionKey] { state.withLock { $0.ended } }

@@ -17,6 +17,8 @@ final class Recorder: GatewayDelegate {
   }
 
   private let events = Mutex<[Event]>([])
+  /// How requests ended, which is no event: most tests do not look at it.
+  let outcomes = Mutex<[(id: RequestID, outcome: GatewayOutcome, request: RequestLine)]>([])
   private let arrived = DispatchSemaphore(value: 0)
   private let refuse: @Sendable (HTTPRequest) -> Int?
   private let answer: @Sendable (Gateway, HTTPRequest, RequestID) -> Void
@@ -140,6 +142,13 @@ final class Recorder: GatewayDelegate {
 
   func gateway(_ gateway: Gateway, abandoned request: RequestID) {
     record(.abandoned(request))
+  }
+
+  func gateway(
+    _ gateway: Gateway, answered id: RequestID, with outcome: GatewayOutcome, to request: () -> RequestLine
+  ) {
+    let request = request()
+    outcomes.withLock { $0.append((id, outcome, request)) }
   }
 
   func gateway(_ gateway: Gateway, logged line: String, level: GatewayLogLevel) {

@@ -33,6 +33,9 @@ import Testing
         bodyRate: 0
         readTimeout: 20
         outgoingMemory: 1 GiB
+        slowQuery: 250
+        accessLog: logs/access.log
+        auditLog: "-"
         queries:
           failedBanks:
             description: Failed banks of one state
@@ -47,7 +50,7 @@ import Testing
               maybe: { type: text, default: null }
               number: { type: any, default: 5 }
               digits: { type: any, default: "5" }
-        """, name: "x.yaml")
+        """, name: "x.yaml", folder: "/etc/freshet")
     #expect(file.door.certificate == "tls/server.crt" && file.door.key == "/etc/server.key")
     #expect(file.door.trustedProxies == ["10.0.0.0/8", "::1"] && file.door.contentSecurityPolicy == "")
     #expect(file.door.metrics == SocketAddress(host: "127.0.0.1", port: 9_091))
@@ -59,7 +62,9 @@ import Testing
         .followers: 3, .readers: 5, .messagesPerSecond: 50, .connectionsPerAddress: 60,
         .requestsPerAddress: 61, .messagesPerAddress: 62, .subscriptionsPerAddress: 63, .headTimeout: 5,
         .bodyTimeout: 15, .bodyRate: 0, .readTimeout: 20, .outgoingMemory: 1 << 30,
+        .slowQuery: 250,
       ])
+    #expect(file.accessLog == .file("/etc/freshet/logs/access.log") && file.auditLog == .standardOutput)
     #expect(LimitSetting.connectionsPerAddress.variable == "FRESHET_CONNECTIONS_PER_ADDRESS")
     let query = try #require(file.queries.first)
     #expect(query.name == "failedBanks" && query.description == "Failed banks of one state")

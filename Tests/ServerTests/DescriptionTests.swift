@@ -84,7 +84,7 @@ import Wire
       }
       samples[String(words[0])] = Double(words[1])
       let name = words[0].prefix { $0 != "{" }
-      let summary = name.replacing(/_(sum|count)$/, with: "")
+      let summary = name.replacing(/_(sum|count|bucket)$/, with: "")
       let family = described[String(name)] ?? described[String(summary)]
       #expect(family == ["HELP", "TYPE"], "\(line)")
     }

@@ -77,6 +77,11 @@ final class Program {
     return String(decoding: log, as: UTF8.self)
   }
 
+  /// What it has written to standard output; to be asked for once it has ended.
+  func standardOutput() throws -> String {
+    String(decoding: try output.fileHandleForReading.readToEnd() ?? Data(), as: UTF8.self)
+  }
+
   /// Whether the log has a text, or gets it in time.
   func waits(forLog text: String, seconds: Double) throws -> Bool {
     let guardian = DispatchWorkItem { [process] in kill(process.processIdentifier, SIGKILL) }

@@ -103,6 +103,61 @@ import Wire
     }
   }
 
+  @Test func `SIGHUP opens the logs anew`() throws {
+    let folder = try ProgramFolder()
+    let (access, audit) = (folder.path + "/access.log", folder.path + "/audit.log")
+    let program = try Program([
+      "serve", folder.database, "--allow-writes", "--port", "0", "--access-log", access, "--audit-log", audit,
+    ])
+    let port = try program.port()
+    func write(_ value: Int) throws {
+      let body = #"{"statements":[{"sql":"UPDATE t SET a = \#(value)"}]}"#
+      #expect(try RawSocket(port: port).request("POST", "/v1/transactions", body: body).status == 200)
+    }
+    func lines(_ path: String) throws -> Int {
+      try String(contentsOfFile: path, encoding: .utf8).split(separator: "\n").count
+    }
+    let client = try LiveClient(port: port)
+    for value in 1...3 { try write(value) }
+    while try lines(audit) < 6 || lines(access) < 4 {}
+    for path in [access, audit] { #expect(rename(path, path + ".1") == 0) }
+    program.signal(SIGHUP)
+    #expect(try program.waits(forLog: "the access log was opened anew", seconds: 10))
+    #expect(try program.waits(forLog: "the audit log was opened anew", seconds: 10))
+    try client.subscribe("q", #"{"from":"t"}"#)
+    try write(4)
+    program.signal(SIGTERM)
+    #expect(program.status(within: 10) == 0)
+    #expect(try lines(access + ".1") == 4 && lines(audit + ".1") == 6)
+    #expect(try lines(audit) == 2)
+    #expect(try lines(access) == 3, "the subscription, the request, the end of the session")
+  }
+
+  @Test func `A log goes to standard output, and where it cannot go is said at the start`() throws {
+    let folder = try ProgramFolder()
+    let wrong = try Program.run("serve", folder.database, "--port", "0", "--access-log", folder.path + "/no/log")
+    #expect(
+      wrong.status == 1 && wrong.errors.contains("cannot write the access log \(folder.path)/no/log: No such file"))
+    let program = try Program(["serve", folder.database, "--port", "0", "--access-log", "-"])
+    #expect(try RawSocket(port: program.port()).request("GET", "/healthz").status == 200)
+    program.signal(SIGTERM)
+    #expect(program.status(within: 10) == 0)
+    #expect(try program.standardOutput().contains(#""path":"/healthz","status":200"#))
+  }
+
+  @Test func `A server that may not write to its file is ready, and says that it may not`() throws {
+    let folder = try ProgramFolder()
+    chmod(folder.database, 0o444)
+    chmod(folder.path, 0o555)
+    defer { chmod(folder.path, 0o755) }
+    let program = try Program(["serve", folder.database, "--allow-writes", "--port", "0"], asNobody: getuid() == 0)
+    let port = try program.port()
+    let answer = try RawSocket(port: port).request("GET", "/readyz")
+    #expect(answer.status == 200 && answer.text == #"{"status":"ready","writable":false}"#)
+    program.signal(SIGTERM)
+    #expect(program.status(within: 10) == 0)
+  }
+
   @Test func `The bundled page is served, and the server names its file`() throws {
     let folder = try ProgramFolder()
     let program = try Program(["serve", folder.database, "--port", "0"])

@@ -65,7 +65,7 @@ final class ModelOutput: SubscriptionOutput {
   var troubles: [String] { state.withLock { $0.troubles } }
 
   func isDrained(_ session: UInt64, for follower: Int) -> Bool { true }
-  func subscriptionEnded(_ key: SubscriptionKey) {}
+  func subscriptionEnded(_ key: SubscriptionKey, because code: ErrorCode) {}
 
   func send(_ message: ServerMessage, shape: Shape, to recipients: [Recipients]) {
     state.withLock { state in

@@ -69,6 +69,13 @@ typedef struct gateway_request {
 /* What a callback answers to a handshake: 0 to accept, or the HTTP status that refuses it. */
 typedef int gateway_verdict;
 
+/* How a request ended. */
+typedef struct gateway_outcome {
+  int status;                  /* 499 when the client left before there was an answer */
+  int64_t bytes;               /* of the body, as many as were sent; -1 for a stream */
+  const char *_Nullable code;  /* of the protocol, where the gateway itself answered with an error */
+} gateway_outcome;
+
 /* Every callback gets the `context` of gateway_start first. */
 typedef struct gateway_callbacks {
   /* The head of any request, files and handshakes included: 0 lets it go on; it is answered 429, to be tried again after so many seconds. */
@@ -93,6 +100,9 @@ typedef struct gateway_callbacks {
    * The client of a request left before gateway_respond answered it; noticed within about half a second.
    */
   void (*abandoned)(void *_Nullable context, gateway_request_id request);
+  /* A request is over, whoever answered it, and also one of an upgrade that was refused (whose id is 0). After `requested`. */
+  void (*answered)(void *_Nullable context, gateway_request_id request, const gateway_request *what,
+                   const gateway_outcome *outcome);
   /* Twice a second, after everything was looked at: for what is due at some time and need not be exact. */
   void (*ticked)(void *_Nullable context);
   /* A line that libwebsockets or the gateway logs; level: 0 error, 1 warning, 2 notice, 3 info. */

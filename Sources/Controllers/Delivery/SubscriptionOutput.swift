@@ -14,7 +14,9 @@ package protocol SubscriptionOutput: AnyObject, Sendable {
 
   /// The subscription is over; the error that says so is sent next. By then its id is free: the client may use it again at
   /// once.
-  func subscriptionEnded(_ key: SubscriptionKey)
+  ///
+  /// - Parameter code: that of the error.
+  func subscriptionEnded(_ key: SubscriptionKey, because code: ErrorCode)
 
   /// The tick is over: nothing more is sent that could leave together with what was.
   func flush()

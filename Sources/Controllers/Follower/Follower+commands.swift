@@ -40,7 +40,7 @@ extension Follower {
     switch command {
     case .subscribe(let command):
       if takeEarly(command.key) == nil, hasWaited { return }
-      output.subscriptionEnded(command.key)
+      output.subscriptionEnded(command.key, because: error.code)
       output.send(.error(error, isFatal: true), shape: command.shape, to: command.key)
     case .snapshot(let request): request.reply(.failure(error))
     case .report(let report): reject(report, error)
@@ -105,7 +105,7 @@ extension Follower {
   private func end(_ key: SubscriptionKey, _ error: FreshetError) {
     if let early = takeEarly(key) {
       cancelIfUnwanted(early.query)
-      output.subscriptionEnded(key)
+      output.subscriptionEnded(key, because: error.code)
       return output.send(.error(error, isFatal: true), shape: .arrays, to: key)
     }
     if let subscription = sessions[key.session]?[key.number] { end(subscription, error) }

@@ -238,7 +238,7 @@ extension Follower {
 
   func end(_ subscription: Subscription, _ error: FreshetError) {
     remove(subscription)
-    output.subscriptionEnded(subscription.key)
+    output.subscriptionEnded(subscription.key, because: error.code)
     output.send(.error(error, isFatal: true), to: subscription)
   }
 

@@ -97,6 +97,8 @@ extension Follower {
       } else {
         query.failedJoins += 1
         if query.failedJoins < Self.joinAttempts { return false }
+        let start = clock.now
+        defer { readers.slow.note(query.query, clock.now - start) }
         isNew = try database.connection.deadline.limited(to: timeout(of: query.query)) {
           () throws(FreshetError) in try query.runHere()
         }

@@ -132,6 +132,7 @@ final class Follower {
     let hasChanged = !isResting && !isUnused && hasCommit()
     if detection.mayBeReplaced(isOpen: database != nil, hasChanged: hasChanged, now) { openIfReplaced() }
     if hasChanged || mustTick || !inbox.isEmpty || clock.now >= deadlines.next { tick() }
+    thread.noteTaken(inbox.count)
     output.flush()
     // After the tick: who waited for the result has it by now.
     returnFreeMemory()

@@ -46,6 +46,10 @@ package struct FollowerConfiguration: Sendable {
   /// What their queries may take, by role.
   package var queryLimits: [String: QueryLimits] = [:]
   package var clock = MonotonicClock.system
+  /// Runs of queries that take at least so long are logged and counted; zero: none.
+  package var slowQuery = Duration.seconds(1)
+  /// Of published queries.
+  package var queryNames: [Fingerprint: String] = [:]
 
   package init(path: String) { self.path = path }
 }
@@ -57,6 +61,8 @@ package struct FollowerConfiguration: Sendable {
 // and read by `stop` alone; all else belongs to the thread.
 package final class FollowerThread: @unchecked Sendable {
   private let mailbox = Mutex<[FollowerCommand]>([])
+  /// Commands taken out of the mailbox that are not performed yet, as of the last tick.
+  private let taken = Atomic<Int>(0)
   /// In the pool.
   let number: Int
   let wake = WakeSignal()
@@ -90,6 +96,12 @@ package final class FollowerThread: @unchecked Sendable {
     post(.stop)
     pthread_join(thread, nil)
   }
+
+  /// Commands that wait, give or take those of the tick that goes on. Any thread.
+  var waitingCommands: Int { mailbox.withLock { $0.count } + taken.load(ordering: .relaxed) }
+
+  /// The follower's thread.
+  func noteTaken(_ count: Int) { if taken.load(ordering: .relaxed) != count { taken.store(count, ordering: .relaxed) } }
 
   /// The follower's thread.
   func takeCommands() -> [FollowerCommand] {

@@ -17,6 +17,9 @@ struct Inbox {
 
   var isEmpty: Bool { control.isEmpty && lanes.isEmpty }
 
+  /// Commands that wait. O(sessions with commands).
+  var count: Int { lanes.values.reduce(control.count) { $0 + $1.commands.count - $1.next } }
+
   mutating func add(_ commands: [FollowerCommand]) {
     for command in commands {
       guard let session = command.lane else {

@@ -22,6 +22,7 @@ final class Reader: @unchecked Sendable {
   private let access: AccessRules
   private let queue: ReaderQueue
   private let clock: MonotonicClock
+  private let slow: SlowQueries
   private let logger: Logger
   let wake = WakeSignal()
   private let mustRelease = Atomic<Bool>(false)
@@ -31,8 +32,10 @@ final class Reader: @unchecked Sendable {
   private var lost: LostFiles?
 
   init(
-    _ number: Int, path: String, _ access: AccessRules, _ queue: ReaderQueue, _ clock: MonotonicClock, _ logger: Logger
+    _ number: Int, path: String, _ access: AccessRules, _ queue: ReaderQueue, _ clock: MonotonicClock,
+    _ slow: SlowQueries, _ logger: Logger
   ) {
+    self.slow = slow
     self.number = number
     self.path = path
     self.access = access
@@ -95,7 +98,7 @@ final class Reader: @unchecked Sendable {
     while let lost, !lost.mayOpen, !lost.isOverdue { usleep(2_000) }
     lost = nil
     guard FileIdentity(path: path) != nil else { throw FreshetError(.overloaded, "the database is not there") }
-    let opened = try ReaderDatabase(path: path, access, clock: clock)
+    let opened = try ReaderDatabase(path: path, access, clock: clock, slow: slow)
     database = opened
     return opened
   }

@@ -24,8 +24,10 @@ final class ReaderDatabase {
 
   private let path: String
   private let clock: MonotonicClock
+  private let slow: SlowQueries
 
-  init(path: String, _ access: AccessRules, clock: MonotonicClock) throws {
+  init(path: String, _ access: AccessRules, clock: MonotonicClock, slow: SlowQueries) throws {
+    self.slow = slow
     database = try OpenDatabase(path: path, ChangeCapture.Settings(), clock: clock)
     self.path = path
     self.access = access
@@ -50,7 +52,9 @@ final class ReaderDatabase {
 
   /// Compiles a query, if that is not done yet, runs it, and reads the contents that are wanted.
   func run(_ request: RunRequest, _ interruption: Interruption) throws(FreshetError) -> RunResult {
-    try connection.deadline.limited(to: request.timeout, interruption: interruption) {
+    let start = clock.now
+    defer { slow.note(request.query, clock.now - start) }
+    return try connection.deadline.limited(to: request.timeout, interruption: interruption) {
       () throws(FreshetError) in try run(request)
     }
   }
@@ -80,6 +84,8 @@ final class ReaderDatabase {
     if !compiled.isRefetched, !connection.place.isSame(as: request.place) {
       return .moved(try run(request.run, interruption))
     }
+    let start = clock.now
+    defer { slow.note(request.run.query, clock.now - start) }
     return try connection.deadline.limited(to: request.run.timeout, interruption: interruption) {
       () throws(FreshetError) in
       let reader = try reader(compiled, request.run)

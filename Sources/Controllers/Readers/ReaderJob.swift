@@ -27,6 +27,8 @@ struct ReaderJob: Sendable {
   let failed: @Sendable (FreshetError) -> Void
   /// It has run long already, and gave way to others then.
   var isLong = false
+  /// When it was put into the queue.
+  var postedAt = Instant.distantPast
 }
 
 /// A run of a query on a reader's thread.

@@ -15,6 +15,7 @@ import Synchronization
 /// compiling what clients wrote. What they make joins the followed lists afterwards; see `docs/architecture.md`.
 package final class ReaderPool: Sendable {
   private let queue: ReaderQueue
+  package let slow: SlowQueries
   private let readers: [Reader]
   private let threads = Mutex<[pthread_t]>([])
   /// The memory of large results that are on their way to clients.
@@ -26,14 +27,17 @@ package final class ReaderPool: Sendable {
   ///   - count: how many threads; 0: none, jobs are done when `runAll` is called.
   ///   - contentsBytes: what large results that are on their way to clients may take altogether.
   ///   - clock: that of the followers.
+  ///   - slow: is told of all runs; nil for nobody.
   package init(
     path: String, access: AccessRules = .init(), count: Int, contentsBytes: Int = 256 << 20,
-    clock: MonotonicClock = .system, logger: Logger
+    clock: MonotonicClock = .system, slow: SlowQueries? = nil, logger: Logger
   ) {
+    let slow = slow ?? SlowQueries(threshold: .zero, logger: logger)
+    self.slow = slow
     contents = ContentsBudget(limit: contentsBytes)
     let queue = ReaderQueue(readers: count, clock: clock)
     self.queue = queue
-    let readers = (0..<max(1, count)).map { Reader($0, path: path, access, queue, clock, logger) }
+    let readers = (0..<max(1, count)).map { Reader($0, path: path, access, queue, clock, slow, logger) }
     self.readers = readers
     if count == 0 { return }
     threads.withLock { threads in
@@ -64,6 +68,11 @@ package final class ReaderPool: Sendable {
 
   /// Jobs that wait, and that run. Any thread.
   package var counts: (waiting: Int, running: Int) { queue.counts }
+
+  /// How long jobs have waited that were begun. Any thread.
+  package var waits: DurationHistogram { queue.waits }
+  /// For how long the oldest of the jobs that wait has. Any thread.
+  package var longestWait: Nanoseconds { queue.longestWait }
 
   /// Does all jobs on the caller's thread.
   ///

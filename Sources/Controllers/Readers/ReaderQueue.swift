@@ -16,6 +16,8 @@ final class ReaderQueue: Sendable {
     var running: [Int: Running] = [:]
     var idle: [Int] = []
     var isStopping = false
+    /// Of the jobs that were begun.
+    var waits = DurationHistogram()
   }
 
   private struct Running {
@@ -47,7 +49,9 @@ final class ReaderQueue: Sendable {
   private static let mostWaiting = 10_000
 
   func add(_ job: ReaderJob) -> Addition {
-    state.withLock { state in
+    var job = job
+    job.postedAt = clock.now
+    return state.withLock { state in
       if !job.isLong, waitingCount.load(ordering: .relaxed) >= Self.mostWaiting { return .refused }
       if state.waiting[job.requester] == nil { state.order.append(job.requester) }
       state.waiting[job.requester, default: []].append(job)
@@ -65,6 +69,7 @@ final class ReaderQueue: Sendable {
       }
       state.idle.removeAll { $0 == reader }
       waitingCount.subtract(1, ordering: .relaxed)
+      state.waits.note(clock.now - job.postedAt)
       let interruption =
         job.isLong
         ? Interruption()
@@ -136,6 +141,16 @@ final class ReaderQueue: Sendable {
   }
 
   var isStopping: Bool { state.withLock { $0.isStopping } }
+
+  var waits: DurationHistogram { state.withLock { $0.waits } }
+
+  /// For how long the oldest of the jobs that wait has. O(requesters).
+  var longestWait: Nanoseconds {
+    let now = clock.now
+    return state.withLock { state in
+      state.waiting.values.compactMap { $0.first.map { now - $0.postedAt } }.max() ?? .zero
+    }
+  }
 
   /// Jobs that wait, and that run.
   var counts: (waiting: Int, running: Int) {

@@ -22,6 +22,9 @@ struct Permissions {
     }
   }
 
+  /// Nil: there are no roles.
+  var roleName: String? { role?.name }
+
   /// As who queries of the client's own are asked.
   ///
   /// - Throws: `not_allowed`.

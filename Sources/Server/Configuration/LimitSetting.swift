@@ -19,6 +19,8 @@ package enum LimitSetting: String, CaseIterable, Sendable {
   case readTimeout
   /// Bytes.
   case outgoingMemory
+  /// Milliseconds.
+  case slowQuery
 
   /// The environment variable: `bodyRate` is FRESHET_BODY_RATE.
   package var variable: String {
@@ -48,6 +50,7 @@ extension ServerConfiguration {
     case .bodyRate: bodyRate = value
     case .readTimeout: readTimeout = .seconds(value)
     case .outgoingMemory: outgoingMemory = value
+    case .slowQuery: slowQuery = .milliseconds(value)
     }
   }
 }

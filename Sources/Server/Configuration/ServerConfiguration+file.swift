@@ -16,6 +16,8 @@ package struct ConfigurationFile: Sendable {
   package var door = DoorSettings()
   /// Bytes.
   package var captureMemory: Int?
+  package var accessLog: LogDestination?
+  package var auditLog: LogDestination?
   package var limits: [LimitSetting: Int] = [:]
   package var queries: [PublishedQuery] = []
   package var statements: [PublishedStatement] = []
@@ -60,6 +62,8 @@ package struct ConfigurationFile: Sendable {
       case "allowedOrigins": allowedOrigins = try value.texts()
       case "allowedHosts": allowedHosts = try value.texts()
       case "captureMemory": captureMemory = try value.bytes()
+      case "accessLog": accessLog = LogDestination(try value.text(), folder: folder)
+      case "auditLog": auditLog = LogDestination(try value.text(), folder: folder)
       case "auth": authentication = try JWTConfiguration(value, folder: folder, environment: environment)
       case "queries":
         for (name, query) in try value.members() { queries.append(try PublishedQuery(name, query)) }

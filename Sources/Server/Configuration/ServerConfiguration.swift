@@ -1,5 +1,6 @@
 import Controllers
 package import Gateway
+import LiveQuery
 package import Store
 
 /// What a server serves, to whom, and within which limits.
@@ -85,6 +86,15 @@ package struct ServerConfiguration: Sendable {
   /// Silence on a stream of events after which a comment is sent, give or take half a second.
   package var heartbeat = Duration.seconds(15)
 
+  /// Where it is written who asked what; nil: nowhere.
+  package var accessLog: LogDestination?
+  /// Where it is written who wrote what; nil: nowhere.
+  package var auditLog: LogDestination?
+  /// How long a transaction waits until the audit log has it.
+  package var auditPatience = Duration.seconds(5)
+  /// Runs of queries that take at least so long are logged and counted; zero: none.
+  package var slowQuery = Duration.seconds(1)
+
   /// Which tokens say who a client is; nil: everybody is anonymous, and tokens are ignored.
   package var authentication: JWTConfiguration?
   /// The date, for tokens.
@@ -103,6 +113,11 @@ package struct ServerConfiguration: Sendable {
     return isPublished || (roles.isEmpty ? allowsWrites : roles.values.contains(where: \.allowsOwnStatements))
   }
 
+  /// Whether SIGHUP is for something: otherwise it ends the process, as when its terminal is closed.
+  package var listensToHangUp: Bool {
+    accessLog != nil || auditLog != nil || certificate != nil
+  }
+
   /// Whether only this machine can reach it.
   package var isLoopback: Bool { SocketAddress(host: host, port: port).isLoopback }
 }
@@ -117,6 +132,8 @@ extension FollowerConfiguration {
     captureBytes = server.captureMemory
     access = server.roles.access
     queryLimits = server.roles.queryLimits
+    slowQuery = server.slowQuery
+    for query in server.queries.list { queryNames[Fingerprint(of: query.sample)] = query.name }
   }
 }
 

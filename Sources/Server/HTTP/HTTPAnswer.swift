@@ -6,6 +6,8 @@ struct HTTPAnswer: Sendable {
   var status: Int
   var headers: [(name: String, value: String)]
   var body: [UInt8]
+  /// Of an error.
+  var code: ErrorCode?
 
   static func json(_ body: [UInt8], status: Int = 200, headers: [(name: String, value: String)] = []) -> HTTPAnswer {
     HTTPAnswer(status: status, headers: [("Content-Type", "application/json")] + headers, body: body)
@@ -30,7 +32,7 @@ struct HTTPAnswer: Sendable {
     if status == 401 { headers.append(("WWW-Authenticate", "Bearer error=\"invalid_token\"")) }
     let mayRetry = status == 503 || status == 429
     if mayRetry, !headers.contains(where: { $0.0 == "Retry-After" }) { headers.append(("Retry-After", "1")) }
-    return HTTPAnswer(status: status, headers: headers, body: writer.bytes)
+    return HTTPAnswer(status: status, headers: headers, body: writer.bytes, code: code)
   }
 
   /// To a client that asks for too much.

@@ -11,6 +11,8 @@ struct HTTPExchange: Sendable {
   let gateway: Gateway
   /// For pages of other origins.
   let origins: CrossOrigin
+  /// For logs and counters; nil where nobody keeps any.
+  var record: RequestRecord?
 
   /// Bodies of at least this many bytes are compressed for those who take it.
   private static let compressedFrom = 1_024
@@ -18,6 +20,7 @@ struct HTTPExchange: Sendable {
 
   /// Any thread. The first answer counts.
   func answer(_ answer: HTTPAnswer) {
+    if let code = answer.code { record?.fail(code) }
     var answer = answer
     answer.headers += origins.headers
     var vary = origins.vary

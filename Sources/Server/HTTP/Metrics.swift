@@ -1,41 +1,19 @@
 import ChangeCapture
 import Controllers
 import Gateway
-import Store
 import Synchronization
-
-/// Adds up what the followers tell, each on its own thread.
-final class StatisticsSum: Sendable {
-  private let state: Mutex<(missing: Int, sum: FollowerStatistics)>
-
-  init(parts: Int) { state = Mutex((parts, FollowerStatistics())) }
-
-  /// - Returns: the sum, when this was the last part.
-  func add(_ part: FollowerStatistics) -> FollowerStatistics? {
-    state.withLock { state in
-      state.missing -= 1
-      state.sum.controllers += part.controllers
-      state.sum.subscriptions += part.subscriptions
-      state.sum.versions += part.versions
-      state.sum.ticks += part.ticks
-      state.sum.capture.add(part.capture)
-      state.sum.refetches += part.refetches
-      state.sum.snapshots += part.snapshots
-      state.sum.patches += part.patches
-      state.sum.tickDurations.add(part.tickDurations)
-      return state.missing == 0 ? state.sum : nil
-    }
-  }
-}
 
 extension FreshetServer {
   /// The text format of Prometheus, 0.0.4.
-  func metrics(_ statistics: FollowerStatistics) -> String {
+  func metrics(_ report: FollowerReport) -> String {
+    let statistics = report.statistics
     let sockets = gateway.counters
     var text = MetricsText()
-    text.gauge("freshet_sessions", "WebSocket connections.", sockets.sessions)
+    writeClients(to: &text, sessions: sockets.sessions, subscriptions: statistics.subscriptions)
     text.gauge("freshet_streams", "Streams of server-sent events.", sockets.streams)
-    text.gauge("freshet_subscriptions", "Subscriptions, of both.", statistics.subscriptions)
+    text.gauge(
+      "freshet_followers_unresponsive", "Followers that have not answered in time: their numbers are old.",
+      report.unresponsive)
     text.gauge("freshet_controllers", "Queries that are followed.", statistics.controllers)
     text.gauge("freshet_versions", "Versions kept for clients that come back.", statistics.versions)
     text.counter("freshet_ticks_total", "Ticks that found a change of the database.", statistics.ticks)
@@ -72,42 +50,10 @@ extension FreshetServer {
         ("stalled", sockets.stalled),
       ])
     text.gauge("freshet_outgoing_bytes", "What is on its way to clients.", sockets.outgoing)
+    writeQueues(to: &text)
+    writeTrouble(to: &text)
+    writeProcess(to: &text)
     text.gauge("process_start_time_seconds", "When the server was started, in seconds since 1970.", startTime)
     return text.text
-  }
-}
-
-/// Writes metrics as Prometheus reads them, each with its HELP and TYPE.
-struct MetricsText {
-  private(set) var text = ""
-
-  private mutating func head(_ name: String, _ help: String, _ type: String) {
-    text += "# HELP \(name) \(help)\n# TYPE \(name) \(type)\n"
-  }
-
-  mutating func gauge(_ name: String, _ help: String, _ value: some CustomStringConvertible) {
-    head(name, help, "gauge")
-    text += "\(name) \(value)\n"
-  }
-
-  mutating func counter(_ name: String, _ help: String, _ value: Int) {
-    head(name, help, "counter")
-    text += "\(name) \(value)\n"
-  }
-
-  mutating func counters(_ name: String, _ help: String, label: String, _ values: [(String, Int)]) {
-    head(name, help, "counter")
-    for (value, count) in values { text += "\(name){\(label)=\"\(value)\"} \(count)\n" }
-  }
-
-  /// Quantiles of the newest; sum and number of all.
-  mutating func summary(_ name: String, _ help: String, _ durations: TickDurations) {
-    head(name, help, "summary")
-    let sorted = durations.newest.sorted()
-    for quantile in [0.5, 0.9, 0.99] where !sorted.isEmpty {
-      let rank = min(sorted.count - 1, Int((quantile * Double(sorted.count)).rounded(.up)) - 1)
-      text += "\(name){quantile=\"\(quantile)\"} \(sorted[max(0, rank)].seconds)\n"
-    }
-    text += "\(name)_sum \(durations.sum.seconds)\n\(name)_count \(durations.count)\n"
   }
 }

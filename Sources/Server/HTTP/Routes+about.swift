@@ -10,6 +10,7 @@ extension FreshetServer {
     // An explanation shows SQL and tables: it is for those who may ask their own.
     _ = try permissions(of: exchange.identity).ownQueries()
     let source = try RequestParameters(QueryString(exchange.request.query), for: .explanation).source
+    exchange.record?.note(subject(of: source))
     let query = try query(source, for: exchange.identity)
     pool.follower(for: query).post(
       .explain(query) { result in
@@ -31,15 +32,12 @@ extension FreshetServer {
       })
   }
 
-  /// Answers once every follower has sent its part.
+  /// Answers once every follower has sent its part, or has not in time.
   func getMetrics(_ exchange: HTTPExchange) {
-    let sum = StatisticsSum(parts: max(1, configuration.followers))
-    pool.post(
-      .statistics { [self] part in
-        guard let statistics = sum.add(part) else { return }
-        let headers = [("Content-Type", "text/plain; version=0.0.4; charset=utf-8"), ("Cache-Control", "no-store")]
-        exchange.answer(HTTPAnswer(status: 200, headers: headers, body: Array(metrics(statistics).utf8)))
-      })
+    followerReports.request(of: pool) { [self] report in
+      let headers = [("Content-Type", "text/plain; version=0.0.4; charset=utf-8"), ("Cache-Control", "no-store")]
+      exchange.answer(HTTPAnswer(status: 200, headers: headers, body: Array(metrics(report).utf8)))
+    }
   }
 
   /// Whether what clients ask can be answered: the followers are asked, for only they know.
@@ -47,9 +45,21 @@ extension FreshetServer {
     guard isReady.load(ordering: .relaxed) else {
       return exchange.answer(.problem(.shuttingDown, "the server is stopping"))
     }
-    let check = ReadinessCheck(parts: max(1, configuration.followers)) { error in
-      exchange.answer(error.map { .problem($0) } ?? .json(Array("{\"status\":\"ready\"}".utf8)))
+    let check = ReadinessCheck(parts: pool.count) { [transactions] error in
+      exchange.answer(error.map { .problem($0) } ?? .ready(isWritable: transactions?.isWritable))
     }
     pool.post(.readiness { check.add($0) })
+  }
+}
+
+extension HTTPAnswer {
+  /// - Parameter isWritable: nil where clients write nothing.
+  fileprivate static func ready(isWritable: Bool?) -> HTTPAnswer {
+    var writer = JSONWriter()
+    writer.object {
+      $0.member("status", "ready")
+      if let isWritable { $0.member("writable", isWritable) }
+    }
+    return .json(writer.bytes)
   }
 }

@@ -34,6 +34,7 @@ extension FreshetServer {
   }
 
   private func snapshot(_ parameters: RequestParameters, _ exchange: HTTPExchange) throws(FreshetError) {
+    exchange.record?.note(subject(of: parameters.source))
     try checkRoom()
     let query = try query(parameters.source, for: exchange.identity)
     let ticket = try ticket(exchange.identity)
@@ -54,6 +55,7 @@ extension FreshetServer {
 
   func getSubscription(_ exchange: HTTPExchange) throws(FreshetError) {
     var parameters = try RequestParameters(QueryString(exchange.request.query), for: .subscription)
+    exchange.record?.note(subject(of: parameters.source))
     let query = try query(parameters.source, for: exchange.identity)
     // A browser repeats the URL, whose window is the client's of now only where windows stay: at the start.
     if parameters.since == nil, parameters.window.offset == 0, exchange.request.lastEventID?.isEmpty == false {
@@ -62,6 +64,7 @@ extension FreshetServer {
     try checkRoom()
     guard let channel = exchange.openStream() else { return }
     sessions.open(channel, for: exchange.request.client)
+    if let record = exchange.record { records.open(channel, for: record) }
     let refused = SubscriptionKey(session: channel.rawValue, id: SessionOutput.streamSubscription)
     if case .refused = sessions.become(exchange.identity, channel, at: now) {
       return output.answer(.error(.tooManyConnections, isFatal: true), to: refused)

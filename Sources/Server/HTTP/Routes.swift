@@ -67,15 +67,25 @@ extension FreshetServer {
   }
 
   func postTransaction(_ exchange: HTTPExchange) throws(FreshetError) {
-    let transaction = try permissions(of: exchange.identity).transaction(configuration.statements) {
-      () throws(FreshetError) in
-      guard case .object(let members) = try JSONValue(body: exchange.request.body) else {
-        throw FreshetError(.badMessage, "the body must be a JSON object")
+    var write = AuditLog.Write(actor: actor(exchange.request.peer, exchange.identity))
+    let transaction: Transaction
+    do throws(FreshetError) {
+      transaction = try permissions(of: exchange.identity).transaction(configuration.statements) {
+        () throws(FreshetError) in
+        guard case .object(let members) = try JSONValue(body: exchange.request.body) else {
+          throw FreshetError(.badMessage, "the body must be a JSON object")
+        }
+        let source = try TransactionSource(members)
+        write.subject = subject(of: source)
+        exchange.record?.note(write.subject)
+        return source
       }
-      return try TransactionSource(members)
+    } catch {
+      guard let transactions else { throw error }
+      return transactions.refuse(write, error) { exchange.answer(.problem(error)) }
     }
     guard let transactions else { return }
-    transactions.transact(transaction, seenBy: pool) { result in
+    transactions.transact(transaction, as: write, seenBy: pool) { result in
       switch result {
       case .success(let (results, commit)):
         var writer = JSONWriter()

@@ -26,7 +26,7 @@ extension FreshetServer {
     verify(token, authenticator, session) { [self] result in
       switch result {
       case .success(let identity):
-        if case .refused = sessions.become(identity, session, at: now) {
+        if case .refused = become(identity, session) {
           tell(.tooManyConnections, session)
           gateway.close(session, code: 4429, reason: FreshetError.tooManyConnections.message)
           return false
@@ -70,9 +70,16 @@ extension FreshetServer {
     if let result { _ = end(result) } else { sessions[session]?.who.beginWaiting() }
   }
 
+  private func become(_ identity: Identity, _ session: ChannelID) -> Sessions.Becoming {
+    let becoming = sessions.become(identity, session, at: now)
+    if case .refused = becoming { return becoming }
+    records.become(actor(records.actor(of: session).address, identity), session)
+    return becoming
+  }
+
   private func welcome(_ identity: Identity, _ key: SubscriptionKey) {
     let session = ChannelID(rawValue: key.session)
-    let becoming = sessions.become(identity, session, at: now)
+    let becoming = become(identity, session)
     if case .refused = becoming { return output.answer(.error(.tooManyConnections, isFatal: false), to: key) }
     output.answer(.authenticated(role: identity.role, expires: identity.expires), to: key)
     if case .another = becoming { endSubscriptions(of: session) }
@@ -118,6 +125,7 @@ extension FreshetServer {
         message.write(to: &$0, id: nil, .arrays)
       }
     }
+    rejections.count(error.code)
     output.send(frame, to: session)
   }
 }

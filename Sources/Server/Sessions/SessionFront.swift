@@ -24,6 +24,7 @@ final class SessionFront: GatewayDelegate {
     server.sessions.open(session, for: handshake.client)
     server.output.send(server.greeting.hello, to: session)
     server.identify(session, handshake)
+    server.noteOpening(session, handshake)
   }
 
   func gateway(_ gateway: Gateway, received message: UnsafeRawBufferPointer, from session: ChannelID) -> Bool {
@@ -36,22 +37,31 @@ final class SessionFront: GatewayDelegate {
   /// A follower has ended a subscription.
   func gateway(_ gateway: Gateway, notified number: UInt64, of channel: ChannelID) {
     if number == ServiceWork.number { return server.serviceWork.run() }
-    server.sessions.remove(number, of: channel)
+    let end = SubscriptionEnd(rawValue: number)
+    server.noteEnd(end.number, of: channel, end.code)
+    server.sessions.remove(end.number, of: channel)
   }
+
+  func gateway(
+    _ gateway: Gateway, answered id: RequestID, with outcome: GatewayOutcome, to request: () -> RequestLine
+  ) { server.noteAnswer(id, outcome, request) }
 
   func gatewayTicked(_ gateway: Gateway) { server.lookAtTokens() }
 
   func gateway(_ gateway: Gateway, closed channel: ChannelID) {
+    server.noteClose(channel)
     server.sessions.close(channel)
     server.pool.post(.sessionClosed(channel.rawValue))
   }
 
   func gateway(_ gateway: Gateway, requested request: HTTPRequest, as id: RequestID) {
+    let record = server.record(request, id)
     let origins = CrossOrigin(request, allowed: server.configuration.allowedOrigins)
     server.identify(request) { [server] identity in
       let exchange = HTTPExchange(
         request: request.withoutToken, identity: (try? identity.get()) ?? .anonymous, id: id, gateway: gateway,
-        origins: origins)
+        origins: origins, record: record)
+      if case .success(let identity) = identity { record.identify(server.actor(request.peer, identity)) }
       // Whether the server is well is nobody's secret.
       if case .failure(let error) = identity, !Route.metricsPrefixes.contains(request.path) {
         return server.refuse(exchange, error)
@@ -113,6 +123,7 @@ extension FreshetServer {
       }
       output.send(frame, to: session)
     }
+    rejections.count(error.error.code)
   }
 
   /// Does what a client asks, or says why not.
@@ -124,12 +135,17 @@ extension FreshetServer {
     case .locate(let value): request(.locate(value), key)
     case .requery(let source, let window):
       let identity = sessions.identity(of: key.channel)
-      do throws(FreshetError) { request(.requery(try query(.init(source), for: identity), window), key) } catch {
+      do throws(FreshetError) {
+        request(.requery(try query(.init(source), for: identity), window), key)
+        if let (key, _) = sessions.find(key.id, of: key.channel) { noteRequery(key, source) }
+      } catch {
+        noteRefusal("requery", key.channel, source, error.code)
         output.answer(.error(error, isFatal: false), to: key)
       }
     case .resync: request(.resync, key)
     case .unsubscribe:
       guard let (key, follower) = sessions.find(key.id, of: key.channel) else { return refuse(key) }
+      noteEnd(key.number, of: key.channel, nil)
       sessions.remove(key.number, of: key.channel)
       follower.post(.unsubscribe(key))
     case .transact(let source): transact(source, key)
@@ -170,6 +186,7 @@ extension FreshetServer {
       query = try self.query(.init(subscribe.query), for: sessions.identity(of: key.channel))
       ticket = try self.ticket(key.channel)
     } catch {
+      noteRefusal("subscribe", key.channel, subscribe.query, error.code)
       return output.answer(.error(error, isFatal: true), to: key)
     }
     let follower = pool.follower(for: query)
@@ -177,17 +194,20 @@ extension FreshetServer {
     switch sessions.admit(key.id, of: key.channel, follower: follower, limit: limit, at: now) {
     case .sessionIsGone: return
     case .admitted(let key):
+      noteSubscribe(key, subscribe.query)
       follower.post(
         .subscribe(
           .init(
             key: key, query: query, window: subscribe.window, since: subscribe.since,
             minInterval: subscribe.minInterval, shape: subscribe.shape, ticket: ticket)))
     case .duplicate:
+      noteRefusal("subscribe", key.channel, subscribe.query, .duplicateSubscription)
       let error = FreshetError(.duplicateSubscription, "the id \"\(key.id)\" is taken: unsubscribe it first")
       output.answer(.error(error, isFatal: false), to: key)
     case .tooManyOfClient:
       output.answer(.error(FreshetError.tooManySubscriptions, isFatal: true), to: key)
     case .tooMany:
+      noteRefusal("subscribe", key.channel, subscribe.query, .limitExceeded)
       let error = FreshetError(.limitExceeded, "a connection may have \(limit) subscriptions")
       output.answer(.error(error, isFatal: true), to: key)
     }
@@ -196,14 +216,18 @@ extension FreshetServer {
   private func transact(_ source: TransactionSource, _ key: SubscriptionKey) {
     let transaction: Transaction
     let ticket: RequestTicket?
+    let write = AuditLog.Write(actor: records.actor(of: key.channel), subject: subject(of: source))
     do throws(FreshetError) {
       transaction = try permissions(of: sessions.identity(of: key.channel)).transaction(configuration.statements) {
         source
       }
       ticket = try self.ticket(key.channel)
-    } catch { return output.answer(.error(error, isFatal: false), to: key) }
+    } catch {
+      guard let transactions else { return output.answer(.error(error, isFatal: false), to: key) }
+      return transactions.refuse(write, error) { [output] in output.answer(.error(error, isFatal: false), to: key) }
+    }
     guard let transactions else { return }
-    transactions.transact(transaction, seenBy: pool) { [output] result in
+    transactions.transact(transaction, as: write, seenBy: pool) { [output] result in
       defer { withExtendedLifetime(ticket) {} }
       switch result {
       case .success(let (results, commit)): output.answer(.committed(results, commit: commit), to: key)

@@ -8,11 +8,13 @@ final class SessionOutput: SubscriptionOutput {
   private let gateway: Gateway
   private let transactions: TransactionQueue?
   private let greeting: Greeting
+  private let rejections: Rejections
 
   /// What the one subscription of every stream is called.
   static let streamSubscription = "sse"
 
-  init(_ gateway: Gateway, _ transactions: TransactionQueue?, _ greeting: Greeting) {
+  init(_ gateway: Gateway, _ transactions: TransactionQueue?, _ greeting: Greeting, _ rejections: Rejections) {
+    self.rejections = rejections
     self.gateway = gateway
     self.transactions = transactions
     self.greeting = greeting
@@ -23,7 +25,9 @@ final class SessionOutput: SubscriptionOutput {
   func isDrained(_ session: UInt64, for follower: Int) -> Bool { gateway.isDrained(session, waiter: follower) }
 
   /// In order with what is sent: by the time a client reads that its subscription has ended, the id is free.
-  func subscriptionEnded(_ key: SubscriptionKey) { gateway.notify(key.number, of: ChannelID(rawValue: key.session)) }
+  func subscriptionEnded(_ key: SubscriptionKey, because code: ErrorCode) {
+    gateway.notify(SubscriptionEnd(number: key.number, code: code).rawValue, of: ChannelID(rawValue: key.session))
+  }
 
   /// Everybody is greeted again; snapshots or patches follow.
   func epochChanged() {
@@ -44,6 +48,7 @@ final class SessionOutput: SubscriptionOutput {
       let sessions =
         streams.isEmpty ? recipients.sessions : recipients.sessions.filter { !ChannelID(rawValue: $0).isStream }
       if !sessions.isEmpty {
+        if case .error(let error, _) = message { rejections.count(error.code, times: sessions.count) }
         let frame = Frame(reserving: message.likelyLength) {
           message.write(to: &$0, id: recipients.id, shape, members: members)
         }
@@ -89,6 +94,7 @@ final class SessionOutput: SubscriptionOutput {
   private func end(_ streams: [UInt64], _ error: FreshetError, _ event: Frame) {
     let answer = HTTPAnswer.problem(error)
     for stream in streams {
+      gateway.notify(SubscriptionEnd(number: 0, code: error.code).rawValue, of: ChannelID(rawValue: stream))
       gateway.end(
         ChannelID(rawValue: stream), with: event, or: answer.status, headers: answer.headers, body: answer.body)
     }

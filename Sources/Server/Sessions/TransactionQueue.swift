@@ -21,6 +21,8 @@ import Wire
 final class TransactionQueue: @unchecked Sendable {
   private let queue = DispatchQueue(label: "freshet.writer")
   private let configuration: ServerConfiguration
+  /// Nil: there is none.
+  private let audit: AuditLog?
   /// Nil while the file is not there.
   private var writer: Writer?
   /// Of `writer`. Any thread.
@@ -33,9 +35,12 @@ final class TransactionQueue: @unchecked Sendable {
   private let open = DispatchGroup()
   let committed = Atomic<Int>(0)
   let failed = Atomic<Int>(0)
+  /// Transactions asked for that have not begun.
+  let waiting = Atomic<Int>(0)
 
-  init(_ configuration: ServerConfiguration) throws(FreshetError) {
+  init(_ configuration: ServerConfiguration, _ audit: AuditLog?) throws(FreshetError) {
     self.configuration = configuration
+    self.audit = audit
     if FileIdentity(path: configuration.database) != nil { _ = try currentWriter() }
   }
 
@@ -90,20 +95,24 @@ final class TransactionQueue: @unchecked Sendable {
 
   /// Runs a transaction after those asked for before it.
   ///
+  /// - Parameter write: who asks, and what it is called.
   /// - Parameter pool: whose followers number the state that it leads to.
   /// - Parameter reply: called once, on the queue's or a follower's thread.
   func transact(
-    _ transaction: Transaction, seenBy pool: ControllerPool,
+    _ transaction: Transaction, as write: AuditLog.Write, seenBy pool: ControllerPool,
     reply: @escaping @Sendable (Result<(results: [StatementResult], commit: Int64), FreshetError>) -> Void
   ) {
     open.enter()
+    waiting.add(1, ordering: .relaxed)
     queue.async { [self] in
+      waiting.subtract(1, ordering: .relaxed)
       do throws(FreshetError) {
-        let results = try begin().transact(transaction)
+        let (results, audited) = try run(transaction, as: write)
         committed.add(1, ordering: .relaxed)
         pool.post(.databaseChanged)
         pool.first.post(
-          .commit { [open] commit in
+          .commit { [open, audit] commit in
+            if let audited { audit?.numbered(audited, commit) }
             reply(.success((results, commit)))
             open.leave()
           })
@@ -113,6 +122,44 @@ final class TransactionQueue: @unchecked Sendable {
         open.leave()
       }
     }
+  }
+
+  /// Runs a transaction between the two lines of the audit log.
+  private func run(
+    _ transaction: Transaction, as write: AuditLog.Write
+  ) throws(FreshetError) -> (results: [StatementResult], audited: AuditLog.Begun?) {
+    guard let audit else { return (try begin().transact(transaction), nil) }
+    let begun = try audit.begin(write)
+    let start = configuration.clock.now
+    do throws(FreshetError) {
+      let results = try begin().transact(transaction)
+      let changes = results.reduce(0) { $0 + $1.changes }
+      audit.committed(begun, changes: changes, configuration.clock.now - start)
+      return (results, begun)
+    } catch {
+      audit.failed(begun, error.code, configuration.clock.now - start)
+      throw error
+    }
+  }
+
+  /// What a client asked is refused before it begins.
+  ///
+  /// - Parameter reply: called once that is in the audit log, or cannot be: on the queue; at once where there is no such log.
+  func refuse(_ write: AuditLog.Write, _ error: FreshetError, reply: @escaping @Sendable () -> Void) {
+    guard let audit else { return reply() }
+    open.enter()
+    queue.async { [open] in
+      audit.refused(write, error.code)
+      reply()
+      open.leave()
+    }
+  }
+
+  /// Whether the system would let the file be written to, and its folder, where the -wal is. Any thread; asks the disk.
+  var isWritable: Bool {
+    let folder = configuration.database.split(separator: "/", omittingEmptySubsequences: false).dropLast()
+    let path = folder.isEmpty ? "." : folder.joined(separator: "/") + "/"
+    return access(configuration.database, W_OK) == 0 && access(path, W_OK) == 0
   }
 
   /// Waits until everything asked for so far is done, and for at most `grace` until it is answered. What takes longer than

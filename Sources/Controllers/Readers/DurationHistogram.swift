@@ -1,0 +1,19 @@
+package import Store
+
+/// How many spans of time were no longer than each of a few bounds.
+package struct DurationHistogram: Sendable {
+  package static let bounds: [Nanoseconds] = [
+    .milliseconds(1), .milliseconds(10), .milliseconds(100), .milliseconds(1_000), .milliseconds(10_000),
+  ]
+
+  /// For each bound, the spans no longer than it.
+  package private(set) var counts = [Int](repeating: 0, count: bounds.count)
+  package private(set) var count = 0
+  package private(set) var sum = Nanoseconds.zero
+
+  mutating func note(_ span: Nanoseconds) {
+    for (index, bound) in Self.bounds.enumerated() where span <= bound { counts[index] += 1 }
+    count += 1
+    sum += span
+  }
+}

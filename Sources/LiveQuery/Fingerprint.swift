@@ -1,0 +1,39 @@
+/// Names a text of SQL without showing it: the same in every process and on every machine, for logs and metrics.
+///
+/// 64 bits of FNV-1a: two texts that share one would share a line in a list of slow queries, and nothing else.
+package struct Fingerprint: Hashable, Sendable, CustomStringConvertible {
+  private var hash: UInt64 = 0xCBF2_9CE4_8422_2325
+
+  private mutating func add(_ byte: UInt8) { hash = (hash ^ UInt64(byte)) &* 0x100_0000_01B3 }
+
+  /// No byte of UTF-8 separates texts.
+  private mutating func add(_ text: String) {
+    for byte in text.utf8 { add(byte) }
+    add(0xFF)
+  }
+
+  private mutating func add(_ texts: [String]) {
+    for text in texts { add(text) }
+    add(0xFE)
+  }
+
+  /// Sixteen hexadecimal digits.
+  package var description: String {
+    let digits = String(hash, radix: 16)
+    return String(repeating: "0", count: 16 - digits.count) + digits
+  }
+}
+
+extension Fingerprint {
+  /// Of a query's text: neither the values of its parameters nor its limit, nor who asks.
+  package init(of query: Query) {
+    add(query.from)
+    add([query.filter, query.having, query.sectionBy?.expression, query.sectionBy?.indexTitle].map { $0 ?? "" })
+    add(query.sectionBy?.isDescending == true ? 1 : 0)
+    for list in [query.select, query.groupBy, query.orderBy, query.key] { add(list) }
+    add(query.alongside.flatMap { [$0.name, $0.sql] })
+  }
+
+  /// Of the SQL of a transaction.
+  package init(of statements: [Transaction.Statement]) { add(statements.map(\.sql)) }
+}

@@ -1,0 +1,119 @@
+import Dispatch
+import LiveQuery
+import Logging
+import Store
+import Synchronization
+import Wire
+
+/// Who wrote what, and what came of it, without SQL and values.
+///
+/// A line that says `begin` is on the disk before the transaction begins: without it there is no transaction. The line that says `end` is
+/// never dropped: while the disk is full it waits, and so no other transaction begins. A `begin` without an `end` is one of which the log
+/// does not know whether it was committed, because the process ended in between.
+///
+/// Any thread, where nothing else is said.
+final class AuditLog: Sendable {
+  /// What a client asks to be written.
+  struct Write: Sendable {
+    var actor: LogActor
+    /// Nil for what nothing published is called.
+    var subject: LogSubject?
+  }
+
+  /// A transaction whose first line is on the disk.
+  struct Begun: Sendable {
+    fileprivate let number: Int
+    fileprivate let write: Write
+  }
+
+  private struct Commit: Sendable {
+    let begun: Begun
+    let changes: Int
+    let duration: Nanoseconds
+  }
+
+  private let queue: LogQueue
+  /// How long a transaction waits for its first line.
+  private let patience: Duration
+  private let lastNumber = Atomic<Int>(0)
+  /// What the numbers of this process begin with: files of several runs hold none twice.
+  private let prefix = String(UInt64.random(in: 0...UInt64.max), radix: 36)
+  /// Committed, and without a number of the state yet.
+  private let commits = Mutex<[Int: Commit]>([:])
+
+  /// - Throws: one sentence for the operator.
+  init(_ destination: LogDestination, patience: Duration, logger: Logger) throws(ServerError) {
+    self.patience = patience
+    // Nothing is appended that may be dropped.
+    queue = try LogQueue("audit log", destination, limit: 0, logger: logger)
+  }
+
+  func start() { queue.start() }
+  func reopen() { queue.reopen() }
+
+  /// Nothing is written any more.
+  func stop(grace: Duration) {
+    // Nobody is left to number them.
+    for commit in commits.withLock({ $0.values.map(\.begun) }) { numbered(commit, nil) }
+    queue.stop(grace: grace)
+  }
+
+  /// Waits for the disk: on the writer's queue.
+  ///
+  /// - Throws: `overloaded` when the log cannot be written: then nothing may be.
+  func begin(_ write: Write) throws(FreshetError) -> Begun {
+    let begun = Begun(number: lastNumber.add(1, ordering: .relaxed).newValue, write: write)
+    let outcome = queue.write(line("begin", begun) { _ in }, within: patience)
+    if outcome == .written { return begun }
+    let error = FreshetError(.overloaded, "the audit log cannot be written: nothing was changed")
+    // The line may be there: it gets its end.
+    if outcome == .uncertain { failed(begun, error.code, .zero) }
+    throw error
+  }
+
+  /// Nothing of the transaction is in the file; `internal`: that is not known.
+  func failed(_ begun: Begun, _ code: ErrorCode, _ duration: Nanoseconds) {
+    queue.keep(
+      line("end", begun) { line in
+        line.member("outcome", code.rawValue)
+        line.milliseconds(duration)
+      })
+  }
+
+  /// - Parameter changes: rows.
+  func committed(_ begun: Begun, changes: Int, _ duration: Nanoseconds) {
+    let commit = Commit(begun: begun, changes: changes, duration: duration)
+    commits.withLock { $0[begun.number] = commit }
+  }
+
+  /// A follower has numbered the state that the transaction led to; nil: none will.
+  func numbered(_ begun: Begun, _ number: Int64?) {
+    guard let commit = commits.withLock({ $0.removeValue(forKey: begun.number) }) else { return }
+    queue.keep(
+      line("end", begun) { line in
+        line.member("outcome", "committed")
+        line.member("changes", commit.changes)
+        if let number { line.member("commit", Int(clamping: number)) }
+        line.milliseconds(commit.duration)
+      })
+  }
+
+  /// A write was refused before it began. Waits for the disk: on the writer's queue.
+  func refused(_ write: Write, _ code: ErrorCode) {
+    let line = LogLine.make("refused") { line in
+      line.members(of: write.actor)
+      line.member(write.subject)
+      line.member("outcome", code.rawValue)
+    }
+    _ = queue.write(line, within: patience)
+  }
+
+  private func line(_ event: String, _ begun: Begun, _ members: (inout JSONWriter) -> Void) -> [UInt8] {
+    LogLine.make(event) { line in
+      line.member("id", "\(prefix)-\(begun.number)")
+      line.members(of: begun.write.actor)
+      line.member(begun.write.subject)
+      members(&line)
+    }
+  }
+}

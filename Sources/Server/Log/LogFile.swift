@@ -1,0 +1,113 @@
+#if canImport(Glibc)
+  import Glibc
+#elseif canImport(Musl)
+  import Musl
+#else
+  import Darwin
+#endif
+
+/// A file that whole lines are appended to.
+///
+/// Owner: one thread at a time.
+struct LogFile: ~Copyable {
+  private let destination: LogDestination
+  private var descriptor: Int32
+  /// The last line was written in part, because the disk was full, and is still there: the next one begins with a line feed.
+  private var isTorn = false
+
+  /// - Throws: `errno`.
+  init(_ destination: LogDestination) throws(SystemError) {
+    self.destination = destination
+    descriptor = try Self.open(destination)
+  }
+
+  deinit { if descriptor != STDOUT_FILENO { close(descriptor) } }
+
+  private static func open(_ destination: LogDestination) throws(SystemError) -> Int32 {
+    guard case .file(let path) = destination else { return STDOUT_FILENO }
+    // Others need not read who did what.
+    #if canImport(Glibc)
+      let descriptor = Glibc.open(path, O_WRONLY | O_APPEND | O_CREAT | O_CLOEXEC, 0o640)
+    #elseif canImport(Musl)
+      let descriptor = Musl.open(path, O_WRONLY | O_APPEND | O_CREAT | O_CLOEXEC, 0o640)
+    #else
+      let descriptor = Darwin.open(path, O_WRONLY | O_APPEND | O_CREAT | O_CLOEXEC, 0o640)
+    #endif
+    if descriptor < 0 { throw SystemError(code: errno) }
+    return descriptor
+  }
+
+  /// Opens the file that has the name now; the one that was open stays when that fails.
+  mutating func reopen() throws(SystemError) {
+    guard case .file = destination else { return }
+    let opened = try Self.open(destination)
+    close(descriptor)
+    descriptor = opened
+    isTorn = false
+  }
+
+  /// - Returns: how many bytes of the lines were written, and what kept the others from it.
+  mutating func write(_ lines: [UInt8]) -> (written: Int, error: SystemError?) {
+    if isTorn {
+      if let error = append([UInt8(ascii: "\n")]).error { return (0, error) }
+      isTorn = false
+    }
+    var (written, error) = append(lines)
+    let torn = lines[..<written].reversed().prefix { $0 != UInt8(ascii: "\n") }.count
+    if error != nil, torn > 0, removeEnd(torn) { written -= torn } else { isTorn = torn > 0 }
+    return (written, error)
+  }
+
+  /// Takes the part of a line out again: what reads the log need not know of it.
+  ///
+  /// - Returns: false where that cannot be, because it is no file of a length, or somebody else has written behind it.
+  private func removeEnd(_ count: Int) -> Bool {
+    let position = lseek(descriptor, 0, SEEK_CUR)
+    guard position >= count, lseek(descriptor, 0, SEEK_END) == position else { return false }
+    return ftruncate(descriptor, position - off_t(count)) == 0
+  }
+
+  private func append(_ bytes: [UInt8]) -> (written: Int, error: SystemError?) {
+    bytes.withUnsafeBytes { bytes in
+      var written = 0
+      while written < bytes.count {
+        let count = systemWrite(descriptor, bytes.baseAddress! + written, bytes.count - written)
+        if count > 0 {
+          written += count
+        } else if count < 0, errno == EINTR {
+          continue
+        } else {
+          return (written, SystemError(code: count == 0 ? EIO : errno))
+        }
+      }
+      return (written, nil)
+    }
+  }
+
+  /// Has what was written survive the end of the machine, where the file is one that can.
+  func sync() throws(SystemError) {
+    #if os(Linux)
+      let code = fdatasync(descriptor)
+    #else
+      let code = fsync(descriptor)
+    #endif
+    // A pipe or a device has nothing to be synchronized.
+    if code != 0, errno != EINVAL, errno != ENOTSUP, errno != EROFS { throw SystemError(code: errno) }
+  }
+}
+
+private func systemWrite(_ descriptor: Int32, _ bytes: UnsafeRawPointer, _ count: Int) -> Int {
+  #if canImport(Glibc)
+    Glibc.write(descriptor, bytes, count)
+  #elseif canImport(Musl)
+    Musl.write(descriptor, bytes, count)
+  #else
+    Darwin.write(descriptor, bytes, count)
+  #endif
+}
+
+/// What the system says of a call that failed.
+struct SystemError: Error, CustomStringConvertible {
+  let code: Int32
+  var description: String { String(cString: strerror(code)) }
+}

@@ -1,0 +1,26 @@
+import Foundation
+
+#if canImport(Glibc)
+  import Glibc
+#elseif canImport(Musl)
+  import Musl
+#else
+  import Darwin
+#endif
+
+/// What the system says of this process; what it does not say is nil.
+struct ProcessMetrics {
+  let residentBytes: Int?
+  let openDescriptors: Int?
+  let processorSeconds: Double
+
+  init() {
+    let pages = (try? String(contentsOfFile: "/proc/self/statm", encoding: .utf8))?.split(separator: " ")
+    residentBytes = pages?.dropFirst().first.flatMap { Int($0) }.map { $0 * Int(sysconf(Int32(_SC_PAGESIZE))) }
+    // One of them is that of the directory while it is read.
+    openDescriptors = (try? FileManager.default.contentsOfDirectory(atPath: "/proc/self/fd")).map { $0.count - 1 }
+    var time = timespec()
+    clock_gettime(CLOCK_PROCESS_CPUTIME_ID, &time)
+    processorSeconds = Double(time.tv_sec) + Double(time.tv_nsec) / 1e9
+  }
+}

@@ -1,0 +1,26 @@
+import ArgumentParser
+import Server
+
+/// Where it is written who asked and wrote what.
+struct LogOptions: ParsableArguments {
+  @Option(
+    help: ArgumentHelp(
+      "Write who asked what to a file, as lines of JSON; - for standard output. Opened anew at SIGHUP.",
+      valueName: "file"))
+  var accessLog: String?
+
+  @Option(
+    help: ArgumentHelp(
+      "Write who wrote what to a file, as lines of JSON. A write that cannot be logged is refused.", valueName: "file"))
+  var auditLog: String?
+
+  /// Flags first, then variables, then the configuration file.
+  func apply(to configuration: inout ServerConfiguration, _ settings: Settings) {
+    configuration.accessLog = destination(accessLog, "FRESHET_ACCESS_LOG", settings) ?? settings.file.accessLog
+    configuration.auditLog = destination(auditLog, "FRESHET_AUDIT_LOG", settings) ?? settings.file.auditLog
+  }
+
+  private func destination(_ flag: String?, _ variable: String, _ settings: Settings) -> LogDestination? {
+    (flag ?? settings.text(variable)).map { LogDestination($0) }
+  }
+}

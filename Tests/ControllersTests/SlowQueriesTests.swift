@@ -1,0 +1,71 @@
+import LiveQuery
+import Logging
+import Store
+import Synchronization
+import Testing
+
+@testable import Controllers
+
+@Suite struct SlowQueriesTests {
+  /// Keeps what is logged.
+  private struct Handler: LogHandler {
+    final class Lines: Sendable { let all = Mutex<[String]>([]) }
+    let lines: Lines
+    var metadata: Logger.Metadata = [:]
+    var logLevel = Logger.Level.trace
+    subscript(metadataKey key: String) -> Logger.Metadata.Value? {
+      get { metadata[key] }
+      set { metadata[key] = newValue }
+    }
+
+    func log(event: LogEvent) {
+      let members = (event.metadata ?? [:]).map { "\($0.key)=\($0.value)" }.sorted().joined(separator: " ")
+      lines.all.withLock { $0.append("\(event.level): \(event.message) \(members)") }
+    }
+  }
+
+  private let lines = Handler.Lines()
+
+  private func make(capacity: Int = 50, names: [Fingerprint: String] = [:], threshold: Duration = .seconds(1))
+    -> SlowQueries
+  {
+    let lines = lines
+    return SlowQueries(
+      threshold: threshold, names: names, capacity: capacity, logger: Logger(label: "t") { _ in Handler(lines: lines) })
+  }
+
+  private func counts(_ slow: SlowQueries) -> [String] {
+    let names = Dictionary(uniqueKeysWithValues: "abcdef".map { (Fingerprint(of: Query(from: "\($0)")), "\($0)") })
+    let (queries, others) = slow.counts
+    return queries.map { "\(names[$0.fingerprint]!) \($0.count)" }.sorted() + ["others \(others)"]
+  }
+
+  @Test func `Runs that take long are logged with a fingerprint, the published ones with their name`() {
+    let query = Query(from: "t")
+    let fingerprint = Fingerprint(of: query)
+    let slow = make(names: [fingerprint: "all"])
+    slow.note(query, .milliseconds(999))
+    slow.note(query, .milliseconds(1_000))
+    var published = query
+    published.access.isPublished = true
+    slow.note(published, .milliseconds(2_500))
+    #expect(
+      lines.all.withLock { $0 } == [
+        "warning: a query was slow fingerprint=\(fingerprint) milliseconds=1000",
+        "warning: a query was slow fingerprint=\(fingerprint) milliseconds=2500 name=all",
+      ])
+    #expect(slow.counts.queries.map(\.count) == [2])
+  }
+
+  @Test func `Without a threshold nothing is slow`() {
+    let slow = make(threshold: .zero)
+    slow.note(Query(from: "t"), .milliseconds(100_000))
+    #expect(slow.counts.queries.isEmpty && lines.all.withLock { $0.isEmpty })
+  }
+
+  @Test func `What is slow most often is told apart, and every run is counted`() {
+    let slow = make(capacity: 2)
+    for name in ["a", "a", "a", "b", "c", "d", "a", "e"] { slow.note(Query(from: name), .milliseconds(1_000)) }
+    #expect(counts(slow) == ["a 4", "e 1", "others 3"])
+  }
+}
