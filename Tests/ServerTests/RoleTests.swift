@@ -31,7 +31,7 @@ import Wire
           open_orders: {}
           qualified: {}
           words: {}
-          loose: { rows: "owner = 7" }
+          loose: { rows: "owner = 7 OR owner IN (SELECT word FROM secret)" }
           note: { rows: "owner = 7" }
         queries: [any, totals, everything, hidden]
     queries:
@@ -122,6 +122,9 @@ import Wire
     let query = "from=orders+JOIN+product+ON+product.id=orders.id&where=status='new'&select=status"
     let explanation = String(decoding: try live.http("GET", "/v1/explain?\(query)").body, as: UTF8.self)
     #expect(explanation.contains("\"incremental\"") && explanation.contains("product"), "\(explanation)")
+    // Its filter reads another table.
+    let filtered = String(decoding: try live.http("GET", "/v1/explain?from=loose").body, as: UTF8.self)
+    #expect(filtered.contains("\"incremental\"") && !filtered.contains("secret"), "\(filtered)")
     for word in ["customer_id", "margin", "secret", "words", "orders_customer", "= 7"] {
       #expect(!schema.contains(word), "\(word): \(schema)")
       #expect(!explanation.contains(word), "\(word): \(explanation)")

@@ -199,7 +199,7 @@ import Wire
     #expect(error["code"] == .string(code), "\(error)")
     #expect(error["id"] == id.map { .string($0) })
     #expect(error["message"] != nil && error["retryable"] != nil && error["fatal"] == .bool(false))
-    try client.subscribe("b", #"{"from":"t","nosuch":1,"key":[],"limit":null}"#, more: #""nosuch":{"a":[]}"#)
+    try client.subscribe("b", #"{"from":"t","key":[],"limit":null}"#, more: #""nosuch":{"a":[]}"#)
     #expect(client.line("b") == "''/: 1,'x' 2,'y' 3,'z'")
     live.stop()
   }
