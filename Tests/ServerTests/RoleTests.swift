@@ -122,6 +122,7 @@ import Wire
     let query = "from=orders+JOIN+product+ON+product.id=orders.id&where=status='new'&select=status"
     let explanation = String(decoding: try live.http("GET", "/v1/explain?\(query)").body, as: UTF8.self)
     #expect(explanation.contains("\"incremental\"") && explanation.contains("product"), "\(explanation)")
+    #expect(explanation.contains("\"plan\":[]") && explanation.contains("\"advice\":[]"))
     // Its filter reads another table.
     let filtered = String(decoding: try live.http("GET", "/v1/explain?from=loose").body, as: UTF8.self)
     #expect(filtered.contains("\"incremental\"") && !filtered.contains("secret"), "\(filtered)")
