@@ -61,6 +61,8 @@ fi
 
 part 'Swift tests (strict debug)' make unit || true
 
+part 'fuzzing (inputs of git)' make fuzz-corpus || true
+
 if part 'release build' make build; then
   if [[ -d Tests/WebTests/browser ]]; then
     part 'browser tests' make browser || true
