@@ -13,11 +13,14 @@ RELEASE := swift build -c release -j $(JOBS)
 # `make demo PORT=9000 ROWS=10000`
 PORT ?=
 ROWS ?=
+# `SECONDS=60 make fuzz`, `make fuzz TARGETS="query head"`
+SECONDS ?= 600
+TARGETS ?=
 # `make hostile MINUTES=10`
 MINUTES ?= 10
 DEMO_ARGUMENTS := $(if $(PORT),--port $(PORT)) $(if $(ROWS),--rows $(ROWS))
 
-.PHONY: help demo build test lint format unit hostile sanitize web client browser readme bench instructions docker docker-test \
+.PHONY: help demo build test lint format unit hostile sanitize fuzz fuzz-corpus web client browser readme bench instructions docker docker-test \
 	clean packages
 
 help: ## print this list
@@ -53,6 +56,14 @@ sanitize: packages ## run the suites of gateway, controllers and capture under t
 	  TSAN_OPTIONS="suppressions=$(CURDIR)/Tests/thread-sanitizer.txt" ASAN_OPTIONS=detect_leaks=0 \
 	    $(DEBUG) test --skip-build --sanitize=$$kind --scratch-path .build/$$kind \
 	    --filter 'GatewayTests|ControllersTests|ChangeCaptureTests'; done
+
+fuzz: ## fuzz what strangers' bytes reach, each target for SECONDS=600 (TARGETS="query head")
+	@scripts/packages.sh fuzz
+	@FUZZ_SECONDS=$(SECONDS) scripts/fuzz.sh $(TARGETS)
+
+fuzz-corpus: ## run each target of the fuzzer on the inputs that git has
+	@scripts/packages.sh fuzz
+	@scripts/fuzz.sh --corpus
 
 web: ## check the types of public/ and run the JavaScript tests in Node
 	@scripts/packages.sh web

@@ -5,14 +5,23 @@ import PackageDescription
 /// compiler's new warnings never stop a user's build.
 let strict = Context.environment["FRESHET_STRICT"] == "1"
 
+/// `FRESHET_FUZZ=1` (set by scripts/fuzz.sh) adds the executable freshet-fuzz and has the modules that it drives report
+/// to libFuzzer which of their code runs, under the sanitizers. The packages they depend on are built as always.
+let fuzz = Context.environment["FRESHET_FUZZ"] == "1"
+/// The flags that libFuzzer's driver takes: the archive's path, which only the compiler knows.
+let fuzzLibraries = Context.environment["FRESHET_FUZZ_LIBRARIES"]?.split(separator: " ").map(String.init) ?? []
+
 let swiftSettings: [SwiftSetting] =
   [
     .enableUpcomingFeature("ExistentialAny"),
     .enableUpcomingFeature("InternalImportsByDefault"),
     .enableUpcomingFeature("MemberImportVisibility"),
   ] + (strict ? [.unsafeFlags(["-warnings-as-errors"])] : [])
+  + (fuzz ? [.unsafeFlags(["-sanitize=fuzzer,address", "-assert-config", "Debug", "-enable-testing"])] : [])
 
-let cSettings: [CSetting] = strict ? [.unsafeFlags(["-Wall", "-Wextra", "-Werror"])] : []
+let cSettings: [CSetting] =
+  (strict ? [.unsafeFlags(["-Wall", "-Wextra", "-Werror"])] : [])
+  + (fuzz ? [.unsafeFlags(["-fsanitize=fuzzer-no-link,address,undefined", "-fno-sanitize-recover=undefined"])] : [])
 
 /// One library module; its folder has its name.
 func module(_ name: String, in folder: String? = nil, _ dependencies: [Target.Dependency] = []) -> Target {
@@ -128,3 +137,19 @@ let package = Package(
   ],
   swiftLanguageModes: [.v6]
 )
+
+if fuzz {
+  package.targets += [
+    .target(
+      name: "CFuzzing", dependencies: ["CGateway", "CLibWebSockets"], path: "Fuzzing/CFuzzing",
+      cSettings: cSettings + [.headerSearchPath("../../Sources/CGateway")]),
+    .executableTarget(
+      name: "freshet-fuzz",
+      dependencies: [
+        "CFuzzing", "ChangeCapture", "Gateway", "LiveQuery", "QueryCompiler", "Server", "Store", "Wire", grdb, jwt,
+        sqlite,
+      ],
+      path: "Fuzzing/Targets", swiftSettings: swiftSettings,
+      linkerSettings: [.unsafeFlags(["-sanitize=address", "-use-ld=lld"] + fuzzLibraries)]),
+  ]
+}

@@ -1,5 +1,5 @@
 #!/usr/bin/env bash
-# packages.sh build|web|browser|readme|instructions|test
+# packages.sh build|web|browser|readme|instructions|fuzz|test
 #
 # Makes sure that what the target of that name needs is installed (`test`: what all of them need). On Debian and its
 # relatives the missing packages are installed with apt-get, through sudo when not root; elsewhere their names are
@@ -25,6 +25,7 @@ have_libev() {
 have_python() { scripts/python.sh -c 'pass'; }
 have_venv() { scripts/python.sh -c 'import playwright' || python3 -c 'import ensurepip, venv'; }
 have_node() { node -e 'process.exit(parseInt(process.versions.node) >= 18 ? 0 : 1)'; }
+have_cxx_library() { compgen -G '/usr/lib/gcc/*/*/libstdc++.so' || ! command -v apt-get; }
 have_chromium() { scripts/chromium.sh; }
 
 look_for_build() {
@@ -61,6 +62,14 @@ look_for_instructions() {
   need valgrind command -v valgrind
   need binutils command -v strip
   need sqlite3 command -v sqlite3
+}
+
+look_for_fuzz() {
+  look_for_build
+  # Swift's own toolchain has it on Linux.
+  need libclang-rt-dev scripts/fuzz-library.sh
+  # libFuzzer is written in C++.
+  need g++ have_cxx_library
 }
 
 look_for_test() {
@@ -107,8 +116,8 @@ install_playwright() {
 }
 
 purpose=${1:-build}
-declare -F "look_for_$purpose" >/dev/null || fail 'usage: packages.sh build|web|browser|readme|instructions|test'
-case $purpose in build | test) check_swift ;; esac
+declare -F "look_for_$purpose" >/dev/null || fail 'usage: packages.sh build|web|browser|readme|instructions|fuzz|test'
+case $purpose in build | fuzz | test) check_swift ;; esac
 "look_for_$purpose"
 if ((${#missing[@]} > 0)); then
   install_missing

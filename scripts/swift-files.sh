@@ -4,6 +4,8 @@ set -euo pipefail
 cd "$(dirname "$0")/.."
 
 folders=(Sources Tests)
-if [[ -d Benchmarks ]]; then folders+=(Benchmarks); fi
+for folder in Benchmarks Fuzzing; do
+  if [[ -d $folder ]]; then folders+=("$folder"); fi
+done
 printf 'Package.swift\0'
 find "${folders[@]}" -name .build -prune -o -name '*.swift' -print0

@@ -99,7 +99,8 @@ static bool parse_node(gateway_span node, struct sockaddr_storage *address) {
   while (length && (*bytes == ' ' || *bytes == '\t' || *bytes == '"')) bytes++, length--;
   while (length && strchr(" \t\"", bytes[length - 1])) length--;
   if (length >= sizeof text) return false;
-  memcpy(text, bytes, length);
+  /* An element without for= is nowhere. */
+  if (length) memcpy(text, bytes, length);
   text[length] = 0;
   char *start = text, *colon = strchr(text, ':');
   if (*text == '[') {

@@ -115,6 +115,17 @@ import Testing
     #expect(doubt(seen, wal) == .walHeader)
   }
 
+  @Test func aStateOfTheLastFrameNumberIsADoubt() {
+    var wal = HandMadeWAL()
+    wal.commit(3)
+    var bytes = wal.headerBytes()
+    bytes.replaceSubrange(16..<20, with: [255, 255, 255, 255])
+    let seen = bytes.withUnsafeBytes { WALIndexHeader($0.baseAddress!) }
+    wal.restart()
+    wal.commit(4)
+    #expect(doubt(seen, wal) == .generationEnd)
+  }
+
   @Test func anotherPageSizeIsADoubt() {
     var wal = HandMadeWAL()
     let seen = wal.header

@@ -33,7 +33,8 @@ import Testing
     ("X-Forwarded-For:", "127.0.0.1"), ("Forwarded: for=192.0.2.1", "192.0.2.1"),
     ("Forwarded: proto=https;For=\"[2001:db8::7]:80\";by=a", "2001:db8::7"),
     ("Forwarded: for=198.51.100.9, for=192.0.2.1;proto=http, for=10.0.0.1", "192.0.2.1"),
-    ("Forwarded: for=_hidden", "127.0.0.1"), ("Forwarded: for=198.51.100.9\r\nX-Forwarded-For: 192.0.2.1", "192.0.2.1"),
+    ("Forwarded: for=_hidden", "127.0.0.1"), ("Forwarded: ;,proto=http", "127.0.0.1"), ("Forwarded: ,,", "127.0.0.1"),
+    ("Forwarded: for=198.51.100.9\r\nX-Forwarded-For: 192.0.2.1", "192.0.2.1"),
   ])
   func `A trusted proxy is believed as far as proxies are trusted`(header: String, peer: String) throws {
     #expect(try peers([[header]], trusted: ["127.0.0.1", "10.0.0.0/8"]) == [peer])

@@ -60,6 +60,28 @@ import Wire
     return String(rows[..<(rows.firstRange(of: ",\"complete\"")?.lowerBound ?? rows.endIndex)])
   }
 
+  /// SQLite evaluates what a client wrote before a filter with a subquery, and what an index has before what it has not.
+  @Test(arguments: [
+    ("json(text)+IS+NOT+NULL", "[[1,1,\"{}\"]]"), ("text->'$'+IS+NOT+NULL", "[[1,1,\"{}\"]]"),
+    ("CASE+WHEN+text+LIKE+'h%25'+THEN+json('x')+END+IS+NULL", "[[1,1,\"{}\"]]"),
+    ("text+>+''+AND+json_extract(text,'$')+IS+NOT+NULL", "[[1,1,\"{}\"]]"), ("text+>+'z'", "[[1,1,\"{}\"]]"),
+  ])
+  func `What fails for a hidden row tells nothing of it`(filter: String, rows: String) throws {
+    let schema = """
+      CREATE TABLE orders(id INTEGER PRIMARY KEY, customer_id INT);
+      INSERT INTO orders VALUES (1, 7), (2, 8);
+      CREATE TABLE item(id INTEGER PRIMARY KEY, order_id INT, text TEXT);
+      CREATE INDEX item_text ON item(text);
+      INSERT INTO item VALUES (1, 1, '{}'), (2, 2, 'hidden');
+      """
+    for rule in ["order_id = 1", "EXISTS (SELECT 1 FROM orders WHERE orders.id = order_id AND customer_id = 7)"] {
+      let file = try ConfigurationFile(
+        yaml: "roles: {anonymous: {tables: {item: {rows: \"\(rule)\"}}, queries: any}}", name: "x")
+      let live = try LiveServer(schema) { $0.roles = file.roles }
+      #expect(try get(live, "/v1/snapshot?shape=arrays&from=item&where=\(filter)") == rows)
+    }
+  }
+
   /// What is asked, and the rows or the problem.
   @Test(arguments: [
     ("from=orders", "[[1,\"new\",10.0],[3,\"old\",30.0]]"),

@@ -106,7 +106,8 @@ package final class FrameReader {
     let frameSize = pageSize + Self.frameHeaderSize
     let total = request.to.map { Int($0 - request.from) * frameSize }
     let isKept = request.keepsImages && (total ?? .max) <= Self.keptBytes - images.count
-    while request.to.map({ state.frame < $0 }) ?? true, !state.isOver {
+    // An index that is damaged may name the last number that there is.
+    while state.frame < request.to ?? .max, !state.isOver {
       let buffer = isKept ? images : scratch
       if !isKept { buffer.removeAll() }
       let count = frameCount(request, state, frameSize, isKept: isKept)
@@ -133,7 +134,7 @@ package final class FrameReader {
   private func endsFile(
     _ wal: some ByteSource, _ pageSize: Int, _ salts: UInt64, _ last: UInt32
   ) throws(Doubt) -> Bool {
-    guard last > 0, try wal.size() == Self.offset(of: last + 1, pageSize: pageSize) else { return false }
+    guard last > 0, last < .max, try wal.size() == Self.offset(of: last + 1, pageSize: pageSize) else { return false }
     scratch.resize(to: Self.frameHeaderSize)
     guard try wal.read(into: scratch.start, Self.frameHeaderSize, at: Self.offset(of: last, pageSize: pageSize)) else {
       return false

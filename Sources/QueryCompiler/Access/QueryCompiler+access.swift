@@ -56,9 +56,10 @@ extension QueryCompiler {
     let shadows = checker.role.shadows(for: [sql])
     if shadows.isEmpty { return sql }
     var expressions: [String] = []
+    let mayFail = isFiltered && FailingCalls.areIn(sql)
     for shadow in shadows {
       let filter = isFiltered ? try shadow.filter.map { filter throws(FreshetError) in try numbered(filter).text } : nil
-      expressions.append(shadow.expression(filter: filter))
+      expressions.append(shadow.expression(filter: filter, isFirst: mayFail))
     }
     let list = expressions.joined(separator: ", ")
     let with = "WITH "

@@ -12,6 +12,7 @@ struct TableShadow: Sendable {
   /// Of the operator; nil: all rows.
   let filter: SQLFragment?
   private let isView: Bool
+  private let isVirtual: Bool
   /// Whether some of its rows or columns are held back: a view may have a shadow for what it reads alone.
   let isRestricting: Bool
   /// Parameters in `filter`, without the sign.
@@ -33,6 +34,7 @@ struct TableShadow: Sendable {
   ) throws(FreshetError) {
     name = table.name
     isView = table.kind == .view
+    isVirtual = table.kind == .virtual
     isRestricting = rule?.isRestricting == true
     var filter: SQLFragment?
     if let rows = rule?.rows {
@@ -65,9 +67,14 @@ struct TableShadow: Sendable {
 
   /// As one of the expressions behind WITH.
   ///
-  /// - Parameter filter: nil: all rows.
-  func expression(filter: String?) -> String {
-    let body = filter.map { "\(exposing)\(select) WHERE (\($0))" } ?? select
+  /// - Parameters:
+  ///   - filter: nil: all rows.
+  ///   - isFirst: whether nothing may be evaluated for rows that the filter has not passed. Full-text tables cannot be searched
+  ///     behind such a filter; theirs is evaluated when it may be.
+  func expression(filter: String?, isFirst: Bool) -> String {
+    // SQLite moves no conditions into a SELECT with a LIMIT, nor its own out of it.
+    let barrier = isFirst && !isVirtual ? " LIMIT -1" : ""
+    let body = filter.map { "\(exposing)\(select) WHERE (\($0))\(barrier)" } ?? select
     return "\(quotedIdentifier(name))\(columnList) AS (\(body))"
   }
 

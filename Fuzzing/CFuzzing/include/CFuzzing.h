@@ -1,0 +1,23 @@
+/* What freshet-fuzz calls that is C: libFuzzer, and the targets that reach into the gateway. */
+#ifndef CFUZZING_H
+#define CFUZZING_H
+
+#include <stddef.h>
+#include <stdint.h>
+
+typedef int (*fuzz_target)(const uint8_t *bytes, size_t length);
+
+/* libFuzzer: reads its options from the arguments, and calls `target` until it is done or something fails. */
+int LLVMFuzzerRunDriver(int *count, char ***arguments, fuzz_target target);
+
+/* libFuzzer's own mutations of `bytes`, of which `length` are in use and `capacity` may be: the new length. */
+size_t LLVMFuzzerMutate(uint8_t *bytes, size_t length, size_t capacity);
+
+/* The head of a request, which comes in pieces. */
+int fuzz_head(const uint8_t *bytes, size_t length);
+/* WebSocket frames, whole and in pieces. */
+int fuzz_frames(const uint8_t *bytes, size_t length);
+/* Forwarded and X-Forwarded-For. */
+int fuzz_proxies(const uint8_t *bytes, size_t length);
+
+#endif
