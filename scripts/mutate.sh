@@ -20,7 +20,7 @@ capture)
   ;;
 access)
   target=Server
-  quick='RoleTests|StatementTests'
+  quick='RoleTests|RoleIdentityTests|StatementTests'
   long=AccessPropertyTests
   export FRESHET_SEEDS=${FRESHET_SEEDS:-100}
   ;;
