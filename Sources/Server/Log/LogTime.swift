@@ -1,10 +1,4 @@
-#if canImport(Glibc)
-  import Glibc
-#elseif canImport(Musl)
-  import Musl
-#else
-  import Darwin
-#endif
+import Foundation
 
 /// A moment as logs write it: RFC 3339 in UTC, with milliseconds, such as `2026-11-22T13:45:09.123Z`.
 struct LogTime: CustomStringConvertible {
@@ -12,9 +6,7 @@ struct LogTime: CustomStringConvertible {
   let milliseconds: Int64
 
   static var now: LogTime {
-    var time = timespec()
-    clock_gettime(CLOCK_REALTIME, &time)
-    return LogTime(milliseconds: Int64(time.tv_sec) * 1_000 + Int64(time.tv_nsec) / 1_000_000)
+    LogTime(milliseconds: Int64(Date().timeIntervalSince1970 * 1_000))
   }
 
   var description: String {
