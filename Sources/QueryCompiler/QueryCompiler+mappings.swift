@@ -138,6 +138,11 @@ extension QueryCompiler {
           UnitMapping(
             isUnit: true, firstParameter: 0, oldValues: [], joinColumns: ColumnMask(rawValue: 0)))
       } else {
+        // Without the filter a LEFT JOIN finds a row where whoever asks has NULL, which may join others.
+        let isHidden = mappingFrom.sources[..<index].contains { before in
+          before.join == .left && before.table.map { filterReads.filters[$0.lowercased()] != nil } == true
+        }
+        if isHidden { return [] }
         mappings.append(try executed(try mapping(index, source, table, key)))
       }
     }
