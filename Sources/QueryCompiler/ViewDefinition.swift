@@ -14,7 +14,7 @@ struct ViewDefinition {
 
   /// - Parameter sql: the CREATE VIEW statement.
   init?(sql: String) {
-    guard let whole = try? SQLFragment(ViewDefinition.select(sql), place: "view", kind: .statement) else { return nil }
+    guard let whole = try? SQLFragment(ViewText(sql).select, place: "view", kind: .statement) else { return nil }
     var bounds: [String: Int] = [:]
     var commas: [Int] = []
     var depth = 0
@@ -47,14 +47,6 @@ struct ViewDefinition {
   private static let unsupported: Set<String> = [
     "DISTINCT", "ALL", "GROUP", "HAVING", "LIMIT", "UNION", "EXCEPT", "INTERSECT", "WINDOW", "OVER", "WITH", "VALUES",
   ]
-
-  /// What follows `CREATE VIEW name(columns) AS`, without comments.
-  private static func select(_ sql: String) -> String {
-    let tokenizer = SQLTokenizer(sql)
-    let tokens = tokenizer.filter { $0.kind != .comment && tokenizer.text(of: $0) != ";" }
-    let start = tokens.firstIndex { $0.kind == .identifier && isSameName(tokenizer.text(of: $0), "AS") }
-    return tokens[(start.map { $0 + 1 } ?? tokens.endIndex)...].map { tokenizer.text(of: $0) }.joined(separator: " ")
-  }
 }
 
 // A query whose `from` is one such view, and whose key is made of the view's first table.

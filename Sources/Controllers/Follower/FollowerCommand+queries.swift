@@ -1,7 +1,7 @@
 import LiveQuery
 import QueryCompiler
 
-// Queries are told apart by the claims that they read, which the schema says.
+// Two queries are the same only if they read the same claims. Which claims a query reads depends on the schema's views.
 extension Follower {
   /// The command with its query as this follower knows it.
   func narrowed(_ command: FollowerCommand) -> FollowerCommand {
@@ -22,7 +22,7 @@ extension Follower {
   }
 
   private func narrowed(_ query: Query) -> Query {
-    // What is wrong with a role's rules is told when the query is compiled.
+    // If a role's rules are wrong, compiling the query reports it.
     return (try? roles.schema(for: query.access))?.narrowed(query) ?? query
   }
 }

@@ -7,7 +7,7 @@ package enum FollowerCommand: Sendable {
   case subscribe(Subscribe)
   case request(SubscriptionKey, SubscriptionRequest, ticket: RequestTicket? = nil)
   case unsubscribe(SubscriptionKey)
-  /// A query that is opened now and never let go, so that whoever asks first finds it.
+  /// Opens a query and keeps it open, so that its first subscriber finds it.
   case keep(Query)
   /// Ends a subscription with an error: its client may not have it any more.
   case end(SubscriptionKey, FreshetError)

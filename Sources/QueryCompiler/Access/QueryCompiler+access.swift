@@ -75,10 +75,9 @@ extension QueryCompiler {
     return result
   }
 
-  /// How the table is named so that whoever asks sees what there is for him.
+  /// The table's name in SQL that sees no more of it than the client may.
   func reference(to table: DatabaseSchema.Table) -> String {
-    let isShadowed = checker.role.shadows[table.name.lowercased()] != nil
-    return isShadowed ? quotedIdentifier(table.name) : "main.\(quotedIdentifier(table.name))"
+    isShadowed(table) ? quotedIdentifier(table.name) : "main.\(quotedIdentifier(table.name))"
   }
 
   func isShadowed(_ table: DatabaseSchema.Table) -> Bool { checker.role.shadows[table.name.lowercased()] != nil }

@@ -36,19 +36,21 @@ struct TableShadow: Sendable {
     isView = table.kind == .view
     isVirtual = table.kind == .virtual
     isRestricting = rule?.isRestricting == true
-    var filter: SQLFragment?
     if let rows = rule?.rows {
-      filter = try SQLFragment(rows, place: "the rows of \(table.name)")
-      try FragmentRules.check(filter!, mayChange: false)
+      let fragment = try SQLFragment(rows, place: "the rows of \(table.name)")
+      try FragmentRules.check(fragment, mayChange: false)
+      filter = fragment
+      claims = try fragment.claims()
+    } else {
+      filter = nil
+      claims = []
     }
-    self.filter = filter
-    claims = try filter?.claims() ?? []
     let quoted = quotedIdentifier(table.name)
     if table.kind == .view {
       let view = ViewText(table.definition ?? "")
       names = view.names
       exposing = ""
-      if rule?.isRestricting == true {
+      if isRestricting {
         let list = rule?.columns == nil ? "*" : table.visibleNames.map(quotedIdentifier).joined(separator: ", ")
         select = "WITH \(quoted)\(view.columnList) AS (\(view.select)) SELECT \(list) FROM \(quoted)"
         columnList = ""
@@ -97,39 +99,6 @@ struct TableShadow: Sendable {
       return "\(quotedIdentifier(table.name)) AS (SELECT *\(rowid) FROM main.\(quotedIdentifier(table.name)))"
     }
     return expressions.isEmpty ? "" : "WITH \(expressions.joined(separator: ", ")) "
-  }
-}
-
-/// The text of a view, with names of `main` that a shadow can stand for.
-private struct ViewText {
-  let columnList: String
-  let select: String
-  let names: Set<String>
-
-  init(_ definition: String) {
-    let tokenizer = SQLTokenizer(definition)
-    let tokens = tokenizer.filter { $0.kind != .comment && tokenizer.text(of: $0) != ";" }
-    let texts = tokens.map { tokenizer.text(of: $0) }
-    let start =
-      tokens.indices.first { tokens[$0].kind == .identifier && isSameName(texts[$0], "AS") } ?? tokens.endIndex
-    let list = tokens.indices.first { texts[$0] == "(" && $0 < start }
-    columnList = list.map { texts[$0..<start].joined(separator: " ") } ?? ""
-    var words: [String] = []
-    var names: Set<String> = []
-    var index = min(start + 1, tokens.endIndex)
-    while index < tokens.endIndex {
-      let name = tokenizer.unquotedText(of: tokens[index])
-      let isSchema = isSameName(name, "main") && index + 1 < tokens.endIndex && texts[index + 1] == "."
-      if isSchema {
-        index += 2
-        continue
-      }
-      names.insert(name.lowercased())
-      words.append(texts[index])
-      index += 1
-    }
-    select = words.joined(separator: " ")
-    self.names = names
   }
 }
 

@@ -20,30 +20,32 @@ package struct PublishedQueries: Sendable {
 
   /// What `GET /v1/queries` answers: names and parameters, no SQL.
   func listing(for permissions: Permissions) -> [UInt8] {
-    var writer = JSONWriter()
-    writer.object { object in
-      object.name("queries")
-      object.array { array in
-        for query in list where permissions.mayAsk(query) {
-          array.published(query.name, query.description, query.parameters)
-        }
-      }
-    }
-    return writer.bytes
+    JSONWriter.listing("queries", list.filter(permissions.mayAsk).map { ($0.name, $0.description, $0.parameters) })
   }
 }
 
 extension JSONWriter {
-  /// Name and parameters of what is published.
-  mutating func published(_ name: String, _ description: String?, _ parameters: [PublishedParameter]) {
-    object { object in
-      object.member("name", name)
-      if let description { object.member("description", description) }
-      object.name("parameters")
+  /// Names and parameters of what is published.
+  static func listing(
+    _ member: StaticString, _ published: [(name: String, description: String?, parameters: [PublishedParameter])]
+  ) -> [UInt8] {
+    var writer = JSONWriter()
+    writer.object { object in
+      object.name(member)
       object.array { array in
-        for parameter in parameters { array.write(parameter) }
+        for (name, description, parameters) in published {
+          array.object { object in
+            object.member("name", name)
+            if let description { object.member("description", description) }
+            object.name("parameters")
+            object.array { array in
+              for parameter in parameters { array.write(parameter) }
+            }
+          }
+        }
       }
     }
+    return writer.bytes
   }
 
   private mutating func write(_ parameter: PublishedParameter) {

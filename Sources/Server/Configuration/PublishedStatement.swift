@@ -41,15 +41,6 @@ package struct PublishedStatements: Sendable {
 
   /// What `GET /v1/statements` answers: names and parameters, no SQL.
   func listing(for permissions: Permissions) -> [UInt8] {
-    var writer = JSONWriter()
-    writer.object { object in
-      object.name("statements")
-      object.array { array in
-        for statement in list where permissions.mayRun(statement) {
-          array.published(statement.name, statement.description, statement.parameters)
-        }
-      }
-    }
-    return writer.bytes
+    JSONWriter.listing("statements", list.filter(permissions.mayRun).map { ($0.name, $0.description, $0.parameters) })
   }
 }
