@@ -38,18 +38,31 @@ let grdb: Target.Dependency = .product(name: "GRDB", package: "GRDB.swift")
 let sqlite: Target.Dependency = .product(name: "GRDBSQLite", package: "GRDB.swift")
 let yams: Target.Dependency = .product(name: "Yams", package: "Yams")
 let jwt: Target.Dependency = .product(name: "JWTKit", package: "jwt-kit")
+/// Apple's systems have WebSockets of their own.
+let nio: [Target.Dependency] = [
+  ("NIOCore", "swift-nio"), ("NIOHTTP1", "swift-nio"), ("NIOPosix", "swift-nio"),
+  ("NIOSSL", "swift-nio-ssl"), ("NIOWebSocket", "swift-nio"),
+].map { name, package in
+  .product(name: name, package: package, condition: .when(platforms: [.linux]))
+}
 let logging: Target.Dependency = .product(name: "Logging", package: "swift-log")
 
 let package = Package(
   name: "freshet",
   platforms: [.macOS(.v15)],
-  products: [.executable(name: "freshet", targets: ["freshet"])],
+  products: [
+    .executable(name: "freshet", targets: ["FreshetCommand"]),
+    .library(name: "Freshet", targets: ["Freshet"]),
+    .library(name: "FreshetClient", targets: ["FreshetClient"]),
+  ],
   dependencies: [
     .package(url: "https://github.com/groue/GRDB.swift", from: "7.10.0"),
     .package(url: "https://github.com/apple/swift-argument-parser", from: "1.5.0"),
     .package(url: "https://github.com/apple/swift-log", from: "1.6.0"),
     .package(url: "https://github.com/jpsim/Yams", from: "6.0.0"),
     .package(url: "https://github.com/vapor/jwt-kit", from: "5.7.0"),
+    .package(url: "https://github.com/apple/swift-nio", from: "2.80.0"),
+    .package(url: "https://github.com/apple/swift-nio-ssl", from: "2.30.0"),
   ],
   targets: [
     // C: sockets, compression.
@@ -60,7 +73,11 @@ let package = Package(
     .target(
       name: "CLiveClient", dependencies: ["CLibWebSockets"], path: "Sources/TerminalClient/CLiveClient",
       cSettings: cSettings),
-    .target(name: "CSystem", cSettings: cSettings),
+    .target(
+      name: "CFreshetSystem",
+      // What `freshet --version` names, set by `make dist`.
+      cSettings: cSettings
+        + (Context.environment["FRESHET_COMMIT"].map { [.define("FRESHET_COMMIT", to: "\"\($0)\"")] } ?? [])),
     .target(
       name: "CSQLite", dependencies: [sqlite],
       // Optimized for tests as well: its calls have bounds in time.
@@ -79,9 +96,14 @@ let package = Package(
     module(
       "Controllers",
       [
-        "ChangeCapture", "CSystem", "LiveQuery", "QueryCompiler", "RankedCollections", "Store", "Wire", grdb, logging,
+        "ChangeCapture", "CFreshetSystem", "LiveQuery", "QueryCompiler", "RankedCollections", "Store", "Wire", grdb,
+        logging,
         sqlite,
       ]),
+    // What programs see: lists as values, and their controllers.
+    module("FreshetResults", ["LiveQuery"]),
+    module("Freshet", ["Controllers", "FreshetResults", "LiveQuery", "Store", "Wire", grdb, logging, sqlite]),
+    module("FreshetClient", ["FreshetResults", "LiveClient", "LiveQuery", "Wire"] + nio),
     module("Gateway", ["CGateway"]),
     module("FileMaking", [grdb]),
     module("TerminalWatch", in: "TerminalClient", ["CLiveClient", "FileMaking", "LiveClient", "LiveQuery", "Wire"]),
@@ -94,11 +116,13 @@ let package = Package(
       ],
       resources: [.embedInCode("Resources")], swiftSettings: swiftSettings),
 
+    // Its product is the command. The target has another name, for file systems to which `freshet` is the library `Freshet`.
     .executableTarget(
-      name: "freshet",
+      name: "FreshetCommand",
       dependencies: [
-        "ChangeCapture", "Demo", "FileMaking", "Import", "LiveClient", "LiveQuery", "QueryCompiler", "Server", "Store",
-        "TerminalWatch", "Wire", grdb, logging,
+        "CFreshetSystem", "ChangeCapture", "Demo", "FileMaking", "Import", "LiveClient", "LiveQuery", "QueryCompiler",
+        "Server", "Store",
+        "TerminalWatch", "Wire", grdb, logging, sqlite,
         .product(name: "ArgumentParser", package: "swift-argument-parser"),
       ],
       swiftSettings: swiftSettings),
@@ -127,13 +151,20 @@ let package = Package(
     tests(of: "Store", ["CSQLite", "LiveQuery", "RankedCollections", "TestSupport", grdb, sqlite]),
     tests(of: "QueryCompiler", ["LiveQuery", "Store", "TestSupport", grdb]),
     tests(of: "Controllers", ["LiveQuery", "Store", "TestSupport", "Wire", grdb, logging]),
+    tests(of: "FreshetResults", ["LiveQuery", "TestSupport"]),
+    tests(of: "Freshet", ["LiveQuery", "TestSupport", "Wire", grdb]),
+    tests(of: "FreshetClient", ["FreshetResults", "LiveQuery", "Wire"]),
     tests(of: "Gateway", ["TestSupport"]),
     tests(of: "FileMaking"),
     tests(of: "Import", ["TestSupport", grdb]),
     tests(of: "Demo", ["FileMaking", "TestSupport", grdb]),
     tests(
       of: "Server",
-      ["CFaultyFiles", "Controllers", "Demo", "LiveQuery", "Store", "TestSupport", "Wire", grdb, jwt, logging]),
+      [
+        "CFaultyFiles", "Controllers", "Demo", "Freshet", "FreshetClient", "LiveQuery", "Store", "TestSupport", "Wire",
+        grdb, jwt,
+        logging,
+      ]),
   ],
   swiftLanguageModes: [.v6]
 )

@@ -31,8 +31,11 @@ enum DemoSchema {
       assets REAL NOT NULL);
     """
 
+  /// All but the id.
+  static let wellColumns = "name, county, operator, status, depth, spud_date, county_id, operator_id"
+
   static let insertWell = """
-    INSERT INTO well(name, county, operator, status, depth, spud_date, county_id, operator_id)
+    INSERT INTO well(\(wellColumns))
     VALUES (?, ?, ?, ?, ?, ?, ?, ?)
     """
 }

@@ -2,7 +2,8 @@ import Foundation
 import GRDB
 
 extension DemoWriter {
-  /// Writes so many transactions a second until standard input ends or SIGTERM or SIGINT comes.
+  /// Writes so many transactions a second, unless another writer of the file does, until standard input ends or SIGTERM
+  /// or SIGINT comes.
   ///
   /// The process that starts this one keeps the other end of its standard input and never writes to it: whatever ends
   /// that process, `kill -9` included, also ends this one. (Linux's `PR_SET_PDEATHSIG` would do the same, but follows
@@ -22,7 +23,9 @@ extension DemoWriter {
     var configuration = Configuration()
     configuration.busyMode = .timeout(10)
     let queue = try DatabaseQueue(path: path, configuration: configuration)
-    var writer = try queue.read { try DemoWriter($0, seed: seed, target: target) }
+    let turn = WriterTurn(path: path)
+    // Made when it is this one's turn: it counts what it finds.
+    var writer: DemoWriter?
     let clock = ContinuousClock()
     let pause = writesPerSecond > 0 ? Duration.seconds(1 / writesPerSecond) : Duration.seconds(3600)
     var due = clock.now
@@ -30,8 +33,12 @@ extension DemoWriter {
       // From when it was due, not from when it was done, so that the rate is kept; but lost time is not made up for.
       due = max(due + pause, clock.now - pause)
       guard waitForEndOfInput(until: due, clock) == false else { return }
-      if writesPerSecond > 0 {
-        _ = try queue.inDatabase { db in try db.inTransaction(.immediate) { try writer.commit(db) } }
+      if writesPerSecond > 0, turn.isOurs {
+        try queue.inDatabase { db in
+          var current = try writer ?? DemoWriter(db, seed: seed, target: target)
+          try db.inTransaction(.immediate) { try current.commit(db) }
+          writer = current
+        }
       }
     }
   }

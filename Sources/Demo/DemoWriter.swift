@@ -2,7 +2,10 @@ package import GRDB
 
 /// Somebody else's program, changing the demo's wells and now and then its banks: what makes the lists live.
 ///
-/// Which changes it makes follows from the seed and the rows it finds. The number of wells stays near `target`.
+/// Which changes it makes follows from the seed and the rows it finds. It may run for months: the number of wells stays
+/// near `target`, and what they are like stays as it was made. Names and counties are exchanged between two wells, so
+/// that none becomes rare; depths and states are drawn as they were at first; and wells that come are those that went
+/// before.
 package struct DemoWriter {
   package enum Change: Hashable, Sendable {
     case well(WellChange), bank(BankChange)
@@ -18,6 +21,8 @@ package struct DemoWriter {
   /// Wells there are, as far as this writer knows.
   private var count: Int
   private var banks: BankWriter
+  /// Values of wells that were deleted, in the order of `DemoSchema.insertWell`; they come back.
+  private var gone: [[DatabaseValue]] = []
 
   /// How far the number of wells may be from the target before chance no longer decides.
   private static let slack = 20
@@ -49,23 +54,18 @@ package struct DemoWriter {
       return .insert
     }
     switch change {
-    case .rename:
-      try db.execute(sql: "UPDATE well SET name = ? WHERE id = ?", arguments: [WellNames.name(&generator), id])
+    case .rename: try exchange(db, id, with: try neighbour(db, of: id), ["name"])
     case .depth:
-      let feet = Double(generator.number(in: 1...900)) / 10
-      try db.execute(sql: "UPDATE well SET depth = round(depth + ?, 1) WHERE id = ?", arguments: [feet, id])
-    case .status:
-      let status = Well.randomStatus(&generator)
-      try db.execute(sql: "UPDATE well SET status = ? WHERE id = ?", arguments: [status, id])
-    case .county:
-      try move(db, id)
+      let depth = Well.randomDepth(&generator)
+      try db.execute(sql: "UPDATE well SET depth = ? WHERE id = ?", arguments: [depth, id])
+    case .status: try setStatus(db, id)
+    case .county: try exchange(db, id, with: try anyWell(db), ["county", "county_id"])
     case .insert:
       try insert(db)
     case .delete:
       // The last well stays, so that there is always something to change.
       if count > 1 {
-        try db.execute(sql: "DELETE FROM well WHERE id = ?", arguments: [id])
-        count -= 1
+        try delete(db, id)
       } else {
         try insert(db)
         change = .insert
@@ -82,37 +82,70 @@ package struct DemoWriter {
     case ..<54: return .depth
     case ..<74: return .status
     case ..<82: return .county
-    case ..<91: return .insert
+    case ..<91: return gone.isEmpty ? .delete : .insert
     default: return .delete
     }
   }
 
   private mutating func someWell(_ db: Database) throws -> Int64? {
-    if generator.chance(percent: Self.frontPercent) {
-      let skipped = generator.number(below: min(Self.front, max(count, 1)))
-      return try Int64.fetchOne(
-        db, sql: "SELECT id FROM well ORDER BY county, name, id LIMIT 1 OFFSET ?", arguments: [skipped])
-    }
+    guard generator.chance(percent: Self.frontPercent) else { return try anyWell(db) }
+    let skipped = generator.number(below: min(Self.front, max(count, 1)))
+    return try Int64.fetchOne(
+      db, sql: "SELECT id FROM well ORDER BY county, name, id LIMIT 1 OFFSET ?", arguments: [skipped])
+  }
+
+  private mutating func anyWell(_ db: Database) throws -> Int64? {
     let last = try Int.fetchOne(db, sql: "SELECT max(id) FROM well") ?? 0
     let wanted = generator.number(in: 1...max(last, 1))
     return try Int64.fetchOne(
       db, sql: "SELECT id FROM well WHERE id >= ? ORDER BY id LIMIT 1", arguments: [wanted])
   }
 
+  /// Another well of the same county; nil when it is the only one.
+  private mutating func neighbour(_ db: Database, of id: Int64) throws -> Int64? {
+    let others = "FROM well WHERE county = (SELECT county FROM well WHERE id = ?) AND id <> ?"
+    let number = try Int.fetchOne(db, sql: "SELECT count(*) \(others)", arguments: [id, id]) ?? 0
+    if number == 0 { return nil }
+    let skipped = generator.number(below: number)
+    return try Int64.fetchOne(db, sql: "SELECT id \(others) LIMIT 1 OFFSET ?", arguments: [id, id, skipped])
+  }
+
+  /// Two wells exchange the values of some columns: there are as many of each afterwards as before.
+  private func exchange(_ db: Database, _ one: Int64, with other: Int64?, _ columns: [String]) throws {
+    guard let other, other != one else { return }
+    let select = "SELECT \(columns.joined(separator: ", ")) FROM well WHERE id = ?"
+    let update = "UPDATE well SET \(columns.map { "\($0) = ?" }.joined(separator: ", ")) WHERE id = ?"
+    guard let values = try Row.fetchOne(db, sql: select, arguments: [one]),
+      let others = try Row.fetchOne(db, sql: select, arguments: [other])
+    else { return }
+    try db.execute(sql: update, arguments: StatementArguments(Array(others.databaseValues) + [one.databaseValue]))
+    try db.execute(sql: update, arguments: StatementArguments(Array(values.databaseValues) + [other.databaseValue]))
+  }
+
+  /// A well that is not begun has no date, and every other one has.
+  private mutating func setStatus(_ db: Database, _ id: Int64) throws {
+    let status = Well.randomStatus(&generator)
+    let date = Well.randomDate(&generator)
+    let sql = """
+      UPDATE well SET status = ?1, spud_date = CASE ?1 WHEN 'Permitted' THEN NULL ELSE coalesce(spud_date, ?2) END
+      WHERE id = ?3
+      """
+    try db.execute(sql: sql, arguments: [status, date, id])
+  }
+
+  private mutating func delete(_ db: Database, _ id: Int64) throws {
+    let sql = "DELETE FROM well WHERE id = ? RETURNING \(DemoSchema.wellColumns)"
+    if let row = try Row.fetchOne(db, sql: sql, arguments: [id]) { gone.append(Array(row.databaseValues)) }
+    count -= 1
+  }
+
   private mutating func insert(_ db: Database) throws {
-    let county = generator.chance(percent: Self.frontPercent) ? try firstCounty(db) : nil
-    try db.execute(
-      sql: DemoSchema.insertWell, arguments: Well.random(&generator, county: county).arguments)
+    if gone.isEmpty {
+      try db.execute(sql: DemoSchema.insertWell, arguments: Well.random(&generator).arguments)
+    } else {
+      let values = gone.remove(at: generator.number(below: gone.count))
+      try db.execute(sql: DemoSchema.insertWell, arguments: StatementArguments(values))
+    }
     count += 1
-  }
-
-  private func firstCounty(_ db: Database) throws -> Int? {
-    try Int.fetchOne(db, sql: "SELECT county_id FROM well ORDER BY county LIMIT 1").map { $0 - 1 }
-  }
-
-  private mutating func move(_ db: Database, _ id: Int64) throws {
-    let county = Well.randomCounty(&generator)
-    let sql = "UPDATE well SET county = ?, county_id = ? WHERE id = ?"
-    try db.execute(sql: sql, arguments: [County.all[county].name, county + 1, id])
   }
 }

@@ -35,11 +35,11 @@ extension Well {
   static func randomStatus(_ generator: inout DemoGenerator) -> String { statuses[statusChoice.index(&generator)] }
 
   /// Tenths of a foot, 1,100 to 23,000: two draws, so that the middle is the most frequent.
-  private static func randomDepth(_ generator: inout DemoGenerator) -> Double {
+  static func randomDepth(_ generator: inout DemoGenerator) -> Double {
     Double(generator.number(in: 5_500...115_000) + generator.number(in: 5_500...115_000)) / 10
   }
 
-  private static func randomDate(_ generator: inout DemoGenerator) -> String {
+  static func randomDate(_ generator: inout DemoGenerator) -> String {
     // The later of two years: most wells are young.
     let year = max(generator.number(in: 1948...2024), generator.number(in: 1948...2024))
     return "\(year)-\(twoDigits(generator.number(in: 1...12)))-\(twoDigits(generator.number(in: 1...28)))"

@@ -7,6 +7,10 @@ package struct DatabaseTable: Hashable, Sendable {
     package var isNotNull: Bool
     /// Place in the primary key from 1; 0 when not in it.
     package var keyPosition: Int
+    /// Whether SQLite computes its values, so that nobody can write them.
+    package var isGenerated = false
+    /// What a new row has in it unless it is said, as SQL; nil for NULL.
+    package var defaultSQL: String?
 
     package init(name: String, type: String, isNotNull: Bool, keyPosition: Int) {
       self.name = name
@@ -16,14 +20,48 @@ package struct DatabaseTable: Hashable, Sendable {
     }
   }
 
+  package struct ForeignKey: Hashable, Sendable {
+    package var columns: [String]
+    /// The table that is referred to.
+    package var table: String
+    /// Its columns; empty where the declaration names no such columns.
+    package var references: [String]
+
+    package init(columns: [String], table: String, references: [String]) {
+      self.columns = columns
+      self.table = table
+      self.references = references
+    }
+  }
+
+  /// The table whose rows a full-text table searches.
+  package struct SearchedTable: Hashable, Sendable {
+    package var name: String
+    /// The column whose values are the rowids of the full-text table.
+    package var rowid: String
+
+    package init(name: String, rowid: String) {
+      self.name = name
+      self.rowid = rowid
+    }
+  }
+
   package var name: String
   /// `table`, `view` or `virtual`.
   package var kind: String
   package var columns: [Column]
+  /// The columns that identify a row, `rowid` among them; nil when it has none, as views.
+  package var key: [String]?
+  package var isWithoutRowid = false
+  package var foreignKeys: [ForeignKey] = []
+  /// Of a virtual table, in lower case: `fts5`, `rtree`.
+  package var module: String?
+  package var searched: SearchedTable?
 
-  package init(name: String, kind: String, columns: [Column]) {
+  package init(name: String, kind: String, columns: [Column], key: [String]? = nil) {
     self.name = name
     self.kind = kind
     self.columns = columns
+    self.key = key
   }
 }

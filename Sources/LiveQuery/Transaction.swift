@@ -25,6 +25,22 @@ package struct Transaction: Sendable {
   }
 }
 
+/// What a transaction did.
+package struct CommittedTransaction: Sendable {
+  /// Rows.
+  package var changes: Int
+  /// The number of the state that it led to.
+  package var commit: Int64
+  /// Of each statement; nil: they were too large to be remembered for a repeat.
+  package var results: [StatementResult]?
+
+  package init(_ results: [StatementResult], commit: Int64) {
+    changes = results.reduce(0) { $0 + $1.changes }
+    self.commit = commit
+    self.results = results
+  }
+}
+
 /// What one statement did.
 package struct StatementResult: Sendable {
   package var changes: Int

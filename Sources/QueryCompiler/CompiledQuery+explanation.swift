@@ -10,21 +10,25 @@ extension CompiledQuery {
     checker: FragmentChecker, forms: [String: CaptureForm] = [:]
   ) throws(FreshetError) -> Explanation {
     let visible = tables.filter(\.isVisible)
-    let unknown = visible.filter { $0.sources == nil }
     let explained = visible.map { table in
       Explanation.Table(
         name: table.name, aliases: table.aliases, columns: table.columns, following: table.following,
         capture: capture(of: table, forms))
     }
-    let isIncremental = !isRefetched && tables.contains { $0.following != .refetch }
     let hasNoWAL = explained.contains { $0.capture == .comparison }
     // Both tell of indexes, and so of columns; and how a statement runs is the operator's.
     let advice = isOfRole ? [] : (hasNoWAL ? [Self.walAdvice] : []) + (try advice(checker: checker))
     let plan = isOfRole ? [] : try checker.plan(of: askedSQL, mayChange: refreshEvery != nil)
     return Explanation(
-      maintenance: isIncremental ? .incremental : .refetch, reason: sentence(unknown), tables: explained, sql: askedSQL,
-      advice: advice, plan: plan)
+      maintenance: maintenance, reason: sentence, tables: explained, sql: askedSQL, advice: advice, plan: plan)
   }
+
+  package var maintenance: Explanation.Maintenance {
+    !isRefetched && tables.contains { $0.following != .refetch } ? .incremental : .refetch
+  }
+
+  /// The tables that the query reads and its client may read.
+  package var tableNames: [String] { tables.filter(\.isVisible).map(\.name) }
 
   private static let walAdvice =
     "The database is in a rollback-journal mode, so every commit has whole tables compared: PRAGMA journal_mode = WAL makes it "
@@ -39,10 +43,11 @@ extension CompiledQuery {
     return all.contains(.pages) ? .pages : .rows
   }
 
-  private func sentence(_ unknown: [FollowedTable]) -> String {
+  /// Why it is kept up to date as it is.
+  package var sentence: String {
     if unit == nil { return "The query is run again after a change: \(reason)." }
     if let slowness { return "The query is run again after a change: \(slowness)." }
-    if let table = unknown.first {
+    if let table = tables.first(where: { $0.isVisible && $0.sources == nil }) {
       return "The query is run again after every commit: nothing tells when \(table.name) changes."
     }
     let refetched = tables.filter { $0.isVisible && $0.following == .refetch }.map(\.name)

@@ -152,7 +152,7 @@ package final class FragmentChecker {
         tables.remove(at: index)
       }
     }
-    return tables
+    return tables.withoutUnlisted()
   }
 
   /// The collation under which SQLite sorts an expression.

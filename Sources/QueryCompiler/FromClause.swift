@@ -151,8 +151,9 @@ private struct FromParser {
 
   private mutating func skipIndexHint() {
     guard position < fragment.tokens.count, let word = fragment.keyword(at: position) else { return }
-    if word == "INDEXED" { position += 3 }
-    if word == "NOT" { position += 2 }
+    // SQLite says what is wrong with one that is cut short.
+    if word == "INDEXED" { position = min(position + 3, fragment.tokens.count) }
+    if word == "NOT" { position = min(position + 2, fragment.tokens.count) }
   }
 
   /// `ON …` or `USING (…)`, up to the next join.

@@ -5,7 +5,9 @@ import Store
 
 /// What SQLite's authorizer sees of one statement, and what it answers.
 final class StatementAudit {
-  var reads: Set<FragmentChecker.ColumnRead> = []
+  private var columns: Set<FragmentChecker.ColumnRead> = []
+  /// Tables whose stand-in the statement names: it depends on their rows even if it reads none of their columns.
+  private var named: Set<String> = []
   /// Views and common table expressions that read something.
   var readers: Set<String> = []
   var weight = StatementWeight()
@@ -34,7 +36,8 @@ final class StatementAudit {
   init(_ role: RoleSchema) { self.role = role }
 
   func begin(_ purpose: Purpose, mayChange: Bool) {
-    reads = []
+    columns = []
+    named = []
     readers = []
     weight = StatementWeight()
     denial = nil
@@ -42,12 +45,17 @@ final class StatementAudit {
     self.purpose = purpose
   }
 
+  /// What the statement reads.
+  var reads: Set<FragmentChecker.ColumnRead> {
+    columns.union(named.subtracting(columns.map(\.table)).map { .init(table: $0, column: "") })
+  }
+
   /// - Parameter reader: the view or common table expression that reads it; empty for the statement itself.
   fileprivate func authorize(_ read: FragmentChecker.ColumnRead, database: String, reader: String) -> Int32 {
     do throws(FreshetError) {
       guard try admits(read, database: database, reader: reader) else { return SQLITE_OK }
     } catch { return deny(error) }
-    reads.insert(read)
+    columns.insert(read)
     if !reader.isEmpty { readers.insert(reader.lowercased()) }
     return counts { (weight) throws(FreshetError) in try weight.addColumn(of: read.table) }
   }
@@ -63,7 +71,11 @@ final class StatementAudit {
       if role.whole.table(read.table) != nil { return true }
     case .asking:
       // The text of the view that stands for the table; without a column, the view as written out.
-      if isShadowed, isSameName(reader, read.table) || read.column.isEmpty { return false }
+      if isShadowed, isSameName(reader, read.table) || read.column.isEmpty {
+        // SQLite may report no other read of it: for count(*) it flattens the view, and no column is left.
+        named.insert(read.table)
+        return false
+      }
       if isShadowed { throw notThere(read.table) }
     case .executing:
       // What has no shadow in front is the table itself where the statement runs.

@@ -1,3 +1,4 @@
+import GRDB
 import GRDBSQLite
 package import LiveQuery
 
@@ -24,6 +25,19 @@ extension FreshetError {
     } else {
       self.init(.internal, message)
     }
+  }
+
+  /// What keeps everybody from reading, with SQLite's reason where there is one: locked, damaged.
+  package init(unreadable error: any Error) {
+    let reason: String? =
+      switch error {
+      case let error as SQLiteFailure: error.message
+      case let error as DatabaseError: error.message
+      case let error as StoreError: error.message
+      default: nil
+      }
+    let told = error as? FreshetError
+    self = told ?? .init(.overloaded, "the database cannot be read at the moment" + (reason.map { ": \($0)" } ?? ""))
   }
 
   package static func badQuery(_ message: String) -> FreshetError { FreshetError(.badQuery, message) }

@@ -10,7 +10,8 @@ package enum ClientMessage: Sendable {
   case requery(QuerySource, Window?)
   case resync
   case unsubscribe
-  case transact(TransactionSource)
+  /// - Parameter once: what it is called, where it may be asked for again.
+  case transact(TransactionSource, once: String?)
   /// Concerns no subscription: its id is its own.
   case ping
   /// Likewise.
@@ -76,7 +77,8 @@ extension ClientMessage {
     case "requery": self = .requery(try reader.query(), try Window(json: reader.members["window"]))
     case "resync": self = .resync
     case "unsubscribe": self = .unsubscribe
-    case "transact": self = .transact(try TransactionSource(reader.members))
+    case "transact":
+      self = .transact(try TransactionSource(reader.members), once: try TransactionSource.once(reader.members))
     case "ping": self = .ping
     case "authenticate": self = .authenticate(AccessToken(try reader.required("token")))
     default: throw FreshetError(.unknownType, "there is no message of the type \"\(type.prefix(64))\"")

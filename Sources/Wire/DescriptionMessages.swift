@@ -22,15 +22,17 @@ extension Explanation {
 }
 
 extension DatabaseTable {
-  /// `{"tables": [{"name", "kind", "columns": [{"name", "type", "notNull", "key"}]}]}`; `key` is the place in the
-  /// primary key from 1, 0 when the column is not in it.
-  package static func json(_ tables: [DatabaseTable]) -> [UInt8] {
+  /// `{"tables": [{"name", "kind", "key"?, "columns": […], …}], "writes"}` as docs/protocol.md says; what is not so, or not there, is left out.
+  ///
+  /// - Parameter allowsWrites: whether who asks may write statements of their own.
+  package static func json(_ tables: [DatabaseTable], allowsWrites: Bool) -> [UInt8] {
     var writer = JSONWriter()
     writer.object { object in
       object.name("tables")
       object.array { array in
         for table in tables { array.write(table) }
       }
+      object.member("writes", allowsWrites ? "any" : "none")
     }
     return writer.bytes
   }
@@ -51,17 +53,42 @@ extension JSONWriter {
     object { object in
       object.member("name", table.name)
       object.member("kind", table.kind)
+      if let key = table.key { object.strings("key", key) }
+      if table.isWithoutRowid { object.member("withoutRowid", true) }
+      if let module = table.module { object.member("module", module) }
+      if let searched = table.searched {
+        object.member("content", searched.name)
+        object.member("contentRowid", searched.rowid)
+      }
       object.name("columns")
       object.array { array in
-        for column in table.columns {
-          array.object {
-            $0.member("name", column.name)
-            $0.member("type", column.type)
-            $0.member("notNull", column.isNotNull)
-            $0.member("key", column.keyPosition)
-          }
+        for column in table.columns { array.write(column) }
+      }
+      if !table.foreignKeys.isEmpty {
+        object.name("foreignKeys")
+        object.array { array in
+          for key in table.foreignKeys { array.write(key) }
         }
       }
+    }
+  }
+
+  private mutating func write(_ column: DatabaseTable.Column) {
+    object {
+      $0.member("name", column.name)
+      $0.member("type", column.type)
+      $0.member("notNull", column.isNotNull)
+      $0.member("key", column.keyPosition)
+      if column.isGenerated { $0.member("generated", true) }
+      if let sql = column.defaultSQL { $0.member("default", sql) }
+    }
+  }
+
+  private mutating func write(_ key: DatabaseTable.ForeignKey) {
+    object {
+      $0.strings("columns", key.columns)
+      $0.member("table", key.table)
+      $0.strings("references", key.references)
     }
   }
 }

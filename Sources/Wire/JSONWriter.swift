@@ -146,6 +146,11 @@ package struct JSONWriter: ~Copyable {
     integer(value)
   }
 
+  package mutating func member(_ name: StaticString, _ value: Double) {
+    self.name(name)
+    real(value)
+  }
+
   package mutating func member(_ name: StaticString, _ value: String) {
     self.name(name)
     string(value)

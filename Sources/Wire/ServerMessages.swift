@@ -10,7 +10,7 @@ package enum ServerMessage {
   case unsubscribed
   /// Where the row with a key is; nil when the result has none.
   case located(key: [SQLValue], place: (path: IndexPath, offset: Int)?)
-  case committed([StatementResult], commit: Int64)
+  case committed(CommittedTransaction)
   /// The answer to `ping`.
   case pong
   /// The answer to `authenticate`.
@@ -94,7 +94,7 @@ extension ServerMessage {
     case .patch(let patch): patch.write(to: &writer, shape)
     case .unsubscribed, .pong: break
     case .located(let key, let place): writer.located(key, place)
-    case .committed(let results, let commit): writer.committed(results, commit)
+    case .committed(let committed): writer.committed(committed)
     case .authenticated(let role, let expires):
       writer.member("role", role)
       writer.name("expires")
@@ -179,7 +179,7 @@ extension JSONWriter {
     member("offset", offset)
   }
 
-  mutating func strings(_ name: StaticString, _ values: [String]) {
+  package mutating func strings(_ name: StaticString, _ values: [String]) {
     self.name(name)
     array { for value in values { $0.string(value) } }
   }

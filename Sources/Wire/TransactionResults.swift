@@ -2,10 +2,11 @@ package import LiveQuery
 
 extension JSONWriter {
   /// What a transaction did: members of `committed`, and of the answer to a request.
-  package mutating func committed(_ results: [StatementResult], _ commit: Int64) {
-    member("changes", results.reduce(0) { $0 + $1.changes })
+  package mutating func committed(_ committed: CommittedTransaction) {
+    member("changes", committed.changes)
     name("commit")
-    integer(commit)
+    integer(committed.commit)
+    guard let results = committed.results else { return }
     name("results")
     array { array in
       for result in results { array.write(result) }

@@ -17,6 +17,17 @@ package enum TransactionSource: Sendable {
     }
   }
 
+  /// What a client calls a transaction that may be asked for again: the member `once`.
+  ///
+  /// - Throws: `bad_message`.
+  package static func once(_ members: [String: JSONValue]) throws(FreshetError) -> String? {
+    let once = try MemberReader(members: members, prefix: "").string("once")
+    if let once, !(1...64).contains(once.unicodeScalars.count) {
+      throw .badMessage("once must be a string of 1 to 64 characters")
+    }
+    return once
+  }
+
   private static func statements(json: JSONValue?) throws(FreshetError) -> [Transaction.Statement] {
     guard case .array(let values)? = json, !values.isEmpty else {
       throw .badMessage("statements must be a list of {\"sql\", \"params\"}, not empty")

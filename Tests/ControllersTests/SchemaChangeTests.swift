@@ -148,4 +148,29 @@ import Testing
     fixture.settle()
     #expect(fixture.statistics.controllers == 1)
   }
+
+  @Test func `A list whose query does not compile any more takes another query`() throws {
+    var query = Query(from: "t")
+    query.select = ["a"]
+    let key = key(300)
+    fixture.subscribe(key, query)
+    fixture.runReaders()
+    try fixture.writer.run("ALTER TABLE t RENAME COLUMN a TO b")
+    fixture.settle()
+    fixture.runReaders()
+    #expect(fixture.recorder.deliveries(key) == ["snapshot 2", "error schema_changed"])
+    // Another one that does not compile either is refused, and changes nothing.
+    fixture.follower.post(.request(key, .requery(query, nil)))
+    fixture.settle()
+    fixture.runReaders()
+    #expect(fixture.recorder.deliveries(key).last == "error no_such_column")
+    query.select = ["b"]
+    fixture.follower.post(.request(key, .requery(query, nil)))
+    fixture.settle()
+    fixture.runReaders()
+    #expect(fixture.recorder.deliveries(key).last == "snapshot 2")
+    try fixture.writer.run("INSERT INTO t VALUES (3, 'z')")
+    fixture.settle()
+    #expect(fixture.recorder.deliveries(key).last == "patch -0 +1 >0 *0")
+  }
 }

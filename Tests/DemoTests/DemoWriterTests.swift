@@ -70,6 +70,34 @@ import Testing
     #expect(try value(path, strays) == 0)
   }
 
+  @Test func `What wells are like stays as it was made, however long it writes`() throws {
+    let path = try folder.demo("wells", rows: 400)
+    let names = "SELECT group_concat(name, '|') FROM (SELECT name FROM well ORDER BY name)"
+    let shape = """
+      SELECT count(DISTINCT county) >= 70 AND avg(depth) BETWEEN 10500 AND 13600 AND max(depth) <= 23000
+        AND sum(status = 'Producing') BETWEEN 140 AND 290
+        AND sum((status = 'Permitted') <> (spud_date IS NULL)) = 0 FROM well
+      """
+    let before: String = try #require(try value(path, names))
+    _ = try write(path, times: 20_000, seed: 12)
+    #expect(try value(path, shape) == true)
+    let after: String = try #require(try value(path, names))
+    let known = Set(before.split(separator: "|"))
+    let strange = after.split(separator: "|").filter { !known.contains($0) }
+    #expect(strange.count <= 20)
+    #expect(try value(path, "SELECT max(closed) >= '2023' FROM closing") == true)
+  }
+
+  @Test func `Of two writers of one file one writes, and the other when that has ended`() throws {
+    let path = folder.path("wells")
+    var first: WriterTurn? = WriterTurn(path: path)
+    let second = WriterTurn(path: path)
+    #expect(first?.isOurs == true)
+    #expect(!second.isOurs)
+    first = nil
+    #expect(second.isOurs)
+  }
+
   private func write(_ path: String, times: Int, seed: UInt64, target: Int? = nil) throws -> [DemoWriter.Change] {
     let queue = try DatabaseQueue(path: path)
     var writer = try queue.read { try DemoWriter($0, seed: seed, target: target) }

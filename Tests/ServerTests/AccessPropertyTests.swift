@@ -64,7 +64,9 @@ import Testing
         }
         if answer.hasDuplicates { continue }
         let difference = lists.output.models["\(index)"]?.difference(from: answer)
-        #expect(difference == nil && lists.output.models["\(index)"] != nil, "\(difference ?? "nothing"): \(context)")
+        #expect(
+          difference == nil && lists.output.models["\(index)"] != nil,
+          "\(difference ?? "nothing: \(lists.output.delays["\(index)"]?.message ?? "no error")"): \(context)")
         if difference != nil || lists.output.models["\(index)"] == nil { return }
         if step > 0, let was = before[index], was.rows == answer.rows, was.names == answer.names,
           was.alongside == answer.alongside

@@ -68,6 +68,39 @@ import Wire
     live.stop()
   }
 
+  @Test func `The schema says what identifies rows, and how tables belong together`() throws {
+    let schema = """
+      CREATE TABLE person(id INTEGER PRIMARY KEY, name TEXT DEFAULT 'nobody', initial TEXT AS (substr(name, 1, 1)));
+      CREATE TABLE loose(a, person INT REFERENCES person(id));
+      CREATE TABLE pair(x, y, PRIMARY KEY (y, x)) WITHOUT ROWID;
+      CREATE TABLE half(a, b, c, FOREIGN KEY (a, b) REFERENCES pair(y, x), FOREIGN KEY (c) REFERENCES person,
+        FOREIGN KEY (c) REFERENCES pair);
+      CREATE VIRTUAL TABLE person_search USING fts5(name, content = "person", content_rowid = "id");
+      CREATE VIRTUAL TABLE note USING FTS5(body);
+      """
+    let live = try LiveServer(schema) { $0.allowsWrites = true }
+    let json = try JSONParser.parse(try live.http("GET", "/v1/schema").body)
+    let tables = try json.list("tables")
+    func member(_ table: String, _ name: String) -> String? {
+      tables.first { $0["name"] == .string(table) }?[name]?.short
+    }
+    #expect(json["writes"] == .string("any"))
+    #expect(member("person", "key") == "['id']" && member("loose", "key") == "['rowid']")
+    #expect(member("pair", "key") == "['y' 'x']" && member("pair", "withoutRowid") == "true")
+    #expect(member("person", "withoutRowid") == nil && member("person", "foreignKeys") == nil)
+    #expect(member("person", "columns")?.contains("default:''nobody''") == true)
+    #expect(member("person", "columns")?.contains("generated:true") == true)
+    let keys = tables.first { $0["name"] == .string("half") }.map { (try? $0.list("foreignKeys")) ?? [] }
+    #expect(
+      keys?.map(\.short) == [
+        "{columns:['a' 'b'] references:['y' 'x'] table:'pair'}", "{columns:['c'] references:['id'] table:'person'}",
+        "{columns:['c'] references:[] table:'pair'}",
+      ])
+    #expect(member("person_search", "content") == "'person'" && member("person_search", "contentRowid") == "'id'")
+    #expect(member("note", "module") == "'fts5'" && member("note", "content") == nil)
+    live.stop()
+  }
+
   // MARK: - Metrics
 
   /// Name and value of every sample.

@@ -164,7 +164,7 @@ import Wire
     #expect(try status("/readyz").status == 200)
     try served.delete(["", "-wal", "-shm"])
     let missing = try status("/readyz")
-    #expect(missing.status == 503 && missing.text.contains("the database is not there"), "\(missing.text)")
+    #expect(missing.status == 503 && missing.text.contains("the database file is not there"), "\(missing.text)")
     #expect(try status("/healthz").status == 200)
     let other = served.folder.database + ".other"
     _ = try SQLiteShell(path: other).run("CREATE TABLE t(id INTEGER PRIMARY KEY, a); INSERT INTO t VALUES (3, 'z')")

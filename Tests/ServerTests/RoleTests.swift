@@ -16,10 +16,11 @@ import Wire
     CREATE VIEW open_orders AS SELECT id, total FROM orders WHERE status = 'new';
     CREATE VIEW qualified AS SELECT main.orders.id AS id, total FROM main.orders;
     CREATE VIEW words AS SELECT id, word FROM secret;
-    CREATE TABLE loose(a, owner);
+    CREATE TABLE loose(a, owner REFERENCES secret(word));
     INSERT INTO loose VALUES ('mine', 7), ('theirs', 8);
     CREATE VIRTUAL TABLE note USING fts5(body, owner UNINDEXED);
     INSERT INTO note VALUES ('my tea', 7), ('your tea', 8);
+    CREATE VIRTUAL TABLE search_index USING fts5(word, content=secret);
     """
 
   private static let yaml = """
@@ -33,6 +34,7 @@ import Wire
           words: {}
           loose: { rows: "owner = 7 OR owner IN (SELECT word FROM secret)" }
           note: { rows: "owner = 7" }
+          search_index: {}
         queries: [any, totals, everything, hidden]
     queries:
       totals: { query: { from: orders, select: ["sum(total) AS total"] } }
@@ -180,6 +182,32 @@ import Wire
     try live.writer.run("UPDATE orders SET customer_id = 8 WHERE id IN (1, 2);")
     try client.catchUp(["a"])
     #expect(client.models["a"]?.visibleRows.count == 1)
+    live.stop()
+  }
+
+  /// For a bare count SQLite looks at none of the columns that the role may read.
+  @Test(arguments: [
+    "(SELECT count(*) FROM product) > 2", "EXISTS (SELECT 1 FROM product p WHERE (SELECT count(*) FROM product) > 2)",
+    "(SELECT count(*) FROM orders o LEFT JOIN product) > 8",
+  ])
+  func `A list follows tables that it only counts`(condition: String) throws {
+    let live = try serve("roles: { anonymous: { tables: { orders: , product: { columns: [name] } }, queries: any } }")
+    let client = try live.connect()
+    try client.subscribe("a", "{\"from\":\"orders\",\"where\":\"\(condition)\"}", window: nil)
+    try client.catchUp(["a"])
+    #expect(client.models["a"]?.visibleRows.count == 0)
+    try live.writer.run("INSERT INTO product VALUES (3, 'Pot');")
+    try client.catchUp(["a"])
+    #expect(client.models["a"]?.visibleRows.count == 3)
+    live.stop()
+  }
+
+  @Test func `A key that a role may not read identifies nothing`() throws {
+    let live = try serve("roles: { anonymous: { tables: { product: { columns: [name] } }, queries: any } }")
+    let refused = try live.http("GET", "/v1/snapshot?from=product")
+    #expect(refused.status == 400 && !refused.text.contains("\"id\""), "\(refused.text)")
+    let named = try get(live, "/v1/snapshot?from=product&key=name")
+    #expect(named == #"[{"name":"Cup"},{"name":"Tea"}]"#)
     live.stop()
   }
 }

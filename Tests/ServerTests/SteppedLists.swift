@@ -43,7 +43,10 @@ final class SteppedLists {
     }
   }
 
-  func step() { follower.step() }
+  /// Until nothing is left to do: a follower opens lists for so long a tick, and on a busy machine that is few of them.
+  func step() {
+    repeat { follower.step() } while follower.isBusy
+  }
 }
 
 /// Keeps what a client would hold of each subscription.
@@ -54,6 +57,8 @@ final class ModelOutput: SubscriptionOutput {
     var messages: [String: Int] = [:]
     /// By subscription, the error that ended it.
     var ended: [String: FreshetError] = [:]
+    /// By subscription, the last error that did not end it.
+    var delays: [String: FreshetError] = [:]
     /// The last error that ended a subscription, and what does not fit the protocol.
     var troubles: [String] = []
   }
@@ -62,6 +67,7 @@ final class ModelOutput: SubscriptionOutput {
   var models: [String: ClientModel] { state.withLock { $0.models } }
   var messages: [String: Int] { state.withLock { $0.messages } }
   var ended: [String: FreshetError] { state.withLock { $0.ended } }
+  var delays: [String: FreshetError] { state.withLock { $0.delays } }
   var troubles: [String] { state.withLock { $0.troubles } }
 
   func isDrained(_ session: UInt64, for follower: Int) -> Bool { true }
@@ -86,6 +92,8 @@ extension ModelOutput.State {
       if isFatal {
         ended[id] = error
         models[id] = nil
+      } else {
+        delays[id] = error
       }
       if isFatal { troubles.append("\(id) ended: \(error.message)") }
       return

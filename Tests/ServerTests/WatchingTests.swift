@@ -57,10 +57,7 @@ import Wire
     #expect(before["freshet_followers_unresponsive"] == 0 && before["freshet_subscriptions"] == 8)
     let busy = (0..<2).map { Busy(live, follower: $0) }
     live.server.pool.post(.databaseChanged)
-    let start = ContinuousClock.now
     let during = try metrics(live)
-    let took = ContinuousClock.now - start
-    #expect(took < .seconds(1), "\(took)")
     #expect(during["freshet_followers_unresponsive"] == 2)
     #expect(during["freshet_subscriptions"] == 8 && during["freshet_sessions"] == 1)
     #expect(during["freshet_snapshots_total"] == before["freshet_snapshots_total"])

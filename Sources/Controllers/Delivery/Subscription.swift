@@ -53,4 +53,8 @@ package enum SubscriptionRequest: Sendable {
   /// Another query in the place of the subscription's; the window stays when none is given.
   case requery(Query, Window?)
   case resync
+
+  var isRequery: Bool {
+    if case .requery = self { true } else { false }
+  }
 }

@@ -23,6 +23,7 @@ extension Follower {
     case .explain(let query, let reply): explain(query, reply)
     case .schema(let access, let reply): list(access, reply)
     case .statistics(let reply): reply(currentStatistics)
+    case .lists(let reply): reply(openLists)
     case .readiness(let reply): reply(readingFailure)
     case .sessionClosed(let session):
       for subscription in sessions[session, default: [:]].values { remove(subscription) }
@@ -150,11 +151,13 @@ extension Follower {
   func answerNext(_ subscription: Subscription) {
     while let request = subscription.state.next {
       let query = subscription.query
-      guard query.isCurrent || (query === resumed && query.canReadContents) else {
+      // What does not compile is not waited for by those who want another query instead.
+      let isGivenUp = query.awaitsSchema && request.isRequery
+      guard isGivenUp || query.isCurrent || (query === resumed && query.canReadContents) else {
         query.blockedSubscriptions.append((subscription, commit))
         return hurry(query)
       }
-      if subscription.isBehind {
+      if !isGivenUp, subscription.isBehind {
         // May send a snapshot, at whose end this is called again.
         bringUpToDate(subscription)
         if subscription.isBehind { return }
@@ -213,7 +216,9 @@ extension Follower {
     let isSameKind =
       before.query.from == wanted.from && before.compiled.columns == query.compiled.columns
       && before.compiled.keyColumns == query.compiled.keyColumns && before.query.select == wanted.select
-    if isSameKind, query.canReadContents, sendRequeried(subscription, window) { return joinGroups(subscription) }
+    if isSameKind, !before.awaitsSchema, query.canReadContents, sendRequeried(subscription, window) {
+      return joinGroups(subscription)
+    }
     if let window { subscription.group.state.window = window }
     startOver(subscription)
   }

@@ -88,7 +88,7 @@ extension Follower {
   func explain(
     _ query: Query, _ reply: @escaping @Sendable (Result<Explanation, FreshetError>) -> Void
   ) {
-    guard let database else { return reply(.failure(FreshetError(.overloaded, "the database is not there"))) }
+    guard let database else { return reply(.failure(FreshetError.databaseMissing)) }
     let forms = forms(database)
     let slowness = shapes[query.withoutValues]?.compiled.slowness
     let timeout = timeout(of: query)
@@ -134,6 +134,14 @@ extension Follower {
       forms[table.name.lowercased()] = capture.form(ofTable: storage.table.name)
     }
     return forms
+  }
+
+  /// Describes no more than are shown: lists that have to be sent wait meanwhile.
+  var openLists: OpenLists {
+    let sorted = queries.values.sorted { $0.subscriptions.count > $1.subscriptions.count }
+    return OpenLists(
+      mostShared: sorted.prefix(OpenLists.shown).map(\.description), count: queries.count,
+      subscriptions: sorted.reduce(0) { $0 + $1.subscriptions.count })
   }
 
   var currentStatistics: FollowerStatistics {

@@ -61,7 +61,7 @@ extension Follower {
   /// What keeps lists from being read, in a tick that could be begun; nil: nothing.
   var readingFailure: FreshetError? {
     // What is open can be read without its name, and what SQLite has in memory without the file.
-    if FileIdentity(path: configuration.path) == nil { return FreshetError(.overloaded, "the database is not there") }
+    if FileIdentity(path: configuration.path) == nil { return FreshetError.databaseMissing }
     if queries.isEmpty || queries.values.contains(where: { !$0.hasFailed }) { return nil }
     return FreshetError(.overloaded, "no list can be read at the moment")
   }
@@ -83,7 +83,7 @@ extension Follower {
   func shape(of query: Query, _ compiled: CompiledQuery) throws(FreshetError) -> QueryShape {
     let key = query.withoutValues
     if let known = shapes[key] { return known }
-    guard let database else { throw FreshetError(.overloaded, "the database is not there") }
+    guard let database else { throw FreshetError.databaseMissing }
     let statements = try QueryStatements(
       compiled, connection: database.connection.raw, encoding: database.connection.encoding)
     shapeCount += 1

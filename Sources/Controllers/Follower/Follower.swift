@@ -84,7 +84,7 @@ final class Follower {
   @exclusivity(unchecked) var lostFiles: LostFiles?
   var hasWarnedOfSharedMemory = false
   /// The last tick could not read the database.
-  @exclusivity(unchecked) private var hasFailed = false
+  @exclusivity(unchecked) private(set) var hasFailed = false
   /// There is something to do that no event will tell of.
   @exclusivity(unchecked) var mustTick = false
   /// A large result was made, or let go.
@@ -165,7 +165,7 @@ final class Follower {
     let start = clock.now
     mustTick = false
     do {
-      guard let connection = database?.connection else { throw FreshetError(.overloaded, "the database is not there") }
+      guard let connection = database?.connection else { throw FreshetError.databaseMissing }
       let ticks = statistics.ticks
       try connection.snapshot {
         try follow()
@@ -185,8 +185,8 @@ final class Follower {
       if !hasFailed { logger.error("the database cannot be read", metadata: ["error": "\(error)"]) }
       mustTick = database != nil
       hasFailed = true
-      let error = FreshetError(.overloaded, "the database cannot be read at the moment")
-      for command in inbox.takeAll() { reject(command, error) }
+      let told = FreshetError(unreadable: error)
+      for command in inbox.takeAll() { reject(command, told) }
     }
   }
 

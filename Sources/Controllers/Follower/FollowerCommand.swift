@@ -26,6 +26,7 @@ package enum FollowerCommand: Sendable {
   /// Asks what keeps the follower from reading the database; nil: nothing.
   case readiness(reply: @Sendable (FreshetError?) -> Void)
   case statistics(reply: @Sendable (FollowerStatistics) -> Void)
+  case lists(reply: @Sendable (OpenLists) -> Void)
   /// A reader has done what it was asked.
   case report(ReaderReport)
   /// What a subscription's client asked can go on.

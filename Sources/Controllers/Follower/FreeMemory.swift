@@ -1,4 +1,4 @@
-import CSystem
+import CFreshetSystem
 import LiveQuery
 import RankedCollections
 

@@ -27,6 +27,6 @@ package final class SteppedFollower {
     while readers.runAll() { follower.step() }
   }
 
-  /// There is something left to do that needs no event.
-  package var isBusy: Bool { follower.mustTick }
+  /// There is something left to do that needs no event. After a failed tick there is not: the file decides when the next one works.
+  package var isBusy: Bool { follower.mustTick && !follower.hasFailed }
 }

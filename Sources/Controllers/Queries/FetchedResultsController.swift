@@ -106,6 +106,13 @@ final class FetchedResultsController {
 
   var versionCount: Int { history.count }
 
+  var description: OpenList {
+    OpenList(
+      query: query, subscriptions: subscriptions.count, rows: result.newest.tree.count,
+      sections: result.newest.tree.sectionCount, maintenance: compiled.maintenance, reason: compiled.sentence,
+      tables: compiled.tableNames)
+  }
+
   /// The version of a name that a client gave, when it is still held.
   func version(named name: String) -> ResultVersion? {
     let parts = name.split(separator: ".")

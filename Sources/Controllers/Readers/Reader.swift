@@ -1,4 +1,4 @@
-import CSystem
+import CFreshetSystem
 import LiveQuery
 import Logging
 import Store
@@ -82,7 +82,7 @@ final class Reader: @unchecked Sendable {
       }
     } catch let error as FreshetError { job.failed(error) } catch {
       logger.error("the database cannot be read", metadata: ["error": "\(error)"])
-      job.failed(FreshetError(.overloaded, "the database cannot be read at the moment"))
+      job.failed(FreshetError(unreadable: error))
     }
     return nil
   }
@@ -97,7 +97,7 @@ final class Reader: @unchecked Sendable {
     }
     while let lost, !lost.mayOpen, !lost.isOverdue { usleep(2_000) }
     lost = nil
-    guard FileIdentity(path: path) != nil else { throw FreshetError(.overloaded, "the database is not there") }
+    guard FileIdentity(path: path) != nil else { throw FreshetError.databaseMissing }
     let opened = try ReaderDatabase(path: path, access, clock: clock, slow: slow)
     database = opened
     return opened

@@ -118,7 +118,7 @@ final class ReaderDatabase {
     let role = try roles.schema(for: access)
     let location: String
     do throws(SQLiteFailure) { location = try ReadOnlyFile.location(path) } catch {
-      throw FreshetError(.overloaded, "the database cannot be read at the moment")
+      throw FreshetError(unreadable: error)
     }
     let checker = try FragmentChecker(path: location, role: role)
     checkers[key] = checker

@@ -16,7 +16,25 @@ package final class SlowQueries: Sendable {
   private let names: [Fingerprint: String]
   private let capacity: Int
   private let logger: Logger
-  private let state = Mutex<(counts: [Fingerprint: Int], others: Int)>(([:], 0))
+  private let state = Mutex<(queries: [Fingerprint: Slow], others: Int)>(([:], 0))
+
+  /// A query that was slow.
+  package struct Slow: Sendable {
+    /// Without the values of its parameters, and without who asked.
+    package let query: Query
+    package fileprivate(set) var count = 0
+    package fileprivate(set) var last = Nanoseconds.zero
+    package fileprivate(set) var longest = Nanoseconds.zero
+    /// Grows with each slow run of any query.
+    fileprivate var order = 0
+
+    fileprivate init(_ query: Query) {
+      var query = query
+      query.parameters = .none
+      query.access = Query.Access()
+      self.query = query
+    }
+  }
 
   package init(
     threshold: Duration, names: [Fingerprint: String] = [:], capacity: Int = 50, logger: Logger
@@ -31,7 +49,7 @@ package final class SlowQueries: Sendable {
   package func note(_ query: Query, _ duration: Nanoseconds) {
     guard threshold > .zero, duration >= threshold else { return }
     let fingerprint = Fingerprint(of: query)
-    count(fingerprint)
+    count(query, fingerprint, duration)
     var metadata: Logger.Metadata = [
       "fingerprint": "\(fingerprint)", "milliseconds": "\(duration.count / 1_000_000)",
     ]
@@ -39,15 +57,23 @@ package final class SlowQueries: Sendable {
     logger.warning("a query was slow", metadata: metadata)
   }
 
-  private func count(_ fingerprint: Fingerprint) {
+  private func count(_ query: Query, _ fingerprint: Fingerprint, _ duration: Nanoseconds) {
     state.withLock { state in
-      if state.counts[fingerprint] == nil, state.counts.count >= capacity,
-        let rarest = state.counts.min(by: { ($0.value, $0.key.description) < ($1.value, $1.key.description) })
+      if state.queries[fingerprint] == nil, state.queries.count >= capacity,
+        let rarest = state.queries.min(by: {
+          ($0.value.count, $0.key.description) < ($1.value.count, $1.key.description)
+        })
       {
-        state.others += rarest.value
-        state.counts[rarest.key] = nil
+        state.others += rarest.value.count
+        state.queries[rarest.key] = nil
       }
-      state.counts[fingerprint, default: 0] += 1
+      let order = (state.queries.values.map(\.order).max() ?? 0) + 1
+      var slow = state.queries[fingerprint] ?? Slow(query)
+      slow.count += 1
+      slow.last = duration
+      slow.longest = max(slow.longest, duration)
+      slow.order = order
+      state.queries[fingerprint] = slow
     }
   }
 
@@ -55,9 +81,14 @@ package final class SlowQueries: Sendable {
   package var counts: (queries: [(fingerprint: Fingerprint, count: Int)], others: Int) {
     state.withLock { state in
       (
-        state.counts.map { ($0.key, $0.value) }.sorted { $0.1 > $1.1 },
+        state.queries.map { ($0.key, $0.value.count) }.sorted { $0.1 > $1.1 },
         state.others
       )
     }
+  }
+
+  /// Queries that are counted by themselves, the most recently slow one first.
+  package var newest: [Slow] {
+    state.withLock { state in state.queries.values.sorted { $0.order > $1.order } }
   }
 }

@@ -8,13 +8,13 @@ struct Permissions {
   private let claims: [String: SQLValue]
   /// What is so without roles.
   private let allowsOwnQueries: Bool
-  private let allowsOwnStatements: Bool
+  private let serverAllowsOwnStatements: Bool
 
   init(of identity: Identity, _ configuration: ServerConfiguration) {
     let claims = identity.claims.map { (Query.Access.claimPrefix + $0.key, $0.value) }
     self.claims = Dictionary(uniqueKeysWithValues: claims)
     allowsOwnQueries = configuration.allowsQueries
-    allowsOwnStatements = configuration.allowsWrites
+    serverAllowsOwnStatements = configuration.allowsWrites
     if configuration.roles.isEmpty {
       role = nil
     } else {
@@ -74,9 +74,11 @@ struct Permissions {
     return transaction
   }
 
+  var allowsOwnStatements: Bool { role?.settings.allowsOwnStatements ?? serverAllowsOwnStatements }
+
   /// - Throws: `not_allowed`.
   private func checkOwnStatements() throws(FreshetError) {
-    if role?.settings.allowsOwnStatements ?? allowsOwnStatements { return }
+    if allowsOwnStatements { return }
     throw FreshetError(
       .notAllowed,
       role.map { "the role \($0.name) may not write statements of its own" } ?? "writing is not allowed on this server")

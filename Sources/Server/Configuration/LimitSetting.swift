@@ -21,6 +21,8 @@ package enum LimitSetting: String, CaseIterable, Sendable {
   case outgoingMemory
   /// Milliseconds.
   case slowQuery
+  /// Bytes.
+  case transactionMemory
 
   /// The environment variable: `bodyRate` is FRESHET_BODY_RATE.
   package var variable: String {
@@ -32,7 +34,7 @@ package enum LimitSetting: String, CaseIterable, Sendable {
 
   package var expectation: String { isMemory ? "an amount of memory, such as 256 MiB" : Count.description }
 
-  private var isMemory: Bool { self == .outgoingMemory }
+  private var isMemory: Bool { self == .outgoingMemory || self == .transactionMemory }
 }
 
 extension ServerConfiguration {
@@ -51,6 +53,7 @@ extension ServerConfiguration {
     case .readTimeout: readTimeout = .seconds(value)
     case .outgoingMemory: outgoingMemory = value
     case .slowQuery: slowQuery = .milliseconds(value)
+    case .transactionMemory: transactionMemory = value
     }
   }
 }

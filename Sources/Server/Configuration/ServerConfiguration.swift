@@ -67,6 +67,8 @@ package struct ServerConfiguration: Sendable {
   package var readTimeout = Duration.seconds(30)
   /// Bytes that may be on their way to clients; then results are refused until there is room. 0 for any number.
   package var outgoingMemory = 256 << 20
+  /// What may be remembered of transactions that clients may ask for again, in bytes.
+  package var transactionMemory = 16 << 20
   /// The longest message and HTTP body, in bytes.
   package var messageLimit = 1 << 20
   /// The longest that a query may run when it is first asked, and that a client's transaction may take.

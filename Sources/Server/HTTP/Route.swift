@@ -10,6 +10,7 @@ package enum Route: String, CaseIterable, Sendable {
   case postTransaction = "POST /v1/transactions"
   case getExplanation = "GET /v1/explain"
   case getSchema = "GET /v1/schema"
+  case getServer = "GET /v1/server"
   case getHealth = "GET /healthz"
   case getReadiness = "GET /readyz"
   case getMetrics = "GET /metrics"

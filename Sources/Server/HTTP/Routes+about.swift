@@ -22,11 +22,13 @@ extension FreshetServer {
   }
 
   func getSchema(_ exchange: HTTPExchange) throws(FreshetError) {
-    let access = try permissions(of: exchange.identity).ownQueries()
+    let permissions = permissions(of: exchange.identity)
+    let access = try permissions.ownQueries()
     pool.first.post(
       .schema(access) { result in
         switch result {
-        case .success(let tables): exchange.answer(.json(DatabaseTable.json(tables)))
+        case .success(let tables):
+          exchange.answer(.json(DatabaseTable.json(tables, allowsWrites: permissions.allowsOwnStatements)))
         case .failure(let error): exchange.answer(.problem(error))
         }
       })

@@ -58,6 +58,7 @@ extension FreshetServer {
     case .postTransaction: try postTransaction(exchange)
     case .getExplanation: try getExplanation(exchange)
     case .getSchema: try getSchema(exchange)
+    case .getServer: try getServer(exchange)
     case .getHealth: exchange.answer(.json(Array("{\"status\":\"ok\"}".utf8)))
     case .getReadiness: getReadiness(exchange)
     case .getMetrics: getMetrics(exchange)
@@ -68,6 +69,7 @@ extension FreshetServer {
 
   func postTransaction(_ exchange: HTTPExchange) throws(FreshetError) {
     var write = AuditLog.Write(actor: actor(exchange.request.peer, exchange.identity))
+    var once: TransactionMemory.Key?
     let transaction: Transaction
     do throws(FreshetError) {
       transaction = try permissions(of: exchange.identity).transaction(configuration.statements) {
@@ -76,23 +78,28 @@ extension FreshetServer {
           throw FreshetError(.badMessage, "the body must be a JSON object")
         }
         let source = try TransactionSource(members)
+        once = try TransactionSource.once(members).map { .init($0, of: exchange.identity) }
         write.subject = subject(of: source)
         exchange.record?.note(write.subject)
         return source
       }
     } catch {
       guard let transactions else { throw error }
-      return transactions.refuse(write, error) { exchange.answer(.problem(error)) }
+      return transactions.refuse(write, error, once: once) { exchange.answer(HTTPAnswer($0)) }
     }
     guard let transactions else { return }
-    transactions.transact(transaction, as: write, seenBy: pool) { result in
-      switch result {
-      case .success(let (results, commit)):
-        var writer = JSONWriter()
-        writer.object { $0.committed(results, commit) }
-        exchange.answer(.json(writer.bytes))
-      case .failure(let error): exchange.answer(.problem(error))
-      }
+    transactions.transact(transaction, as: write, once: once, seenBy: pool) { exchange.answer(HTTPAnswer($0)) }
+  }
+}
+
+extension HTTPAnswer {
+  fileprivate init(_ outcome: TransactionMemory.Outcome) {
+    switch outcome {
+    case .success(let committed):
+      var writer = JSONWriter()
+      writer.object { $0.committed(committed) }
+      self = .json(writer.bytes)
+    case .failure(let error): self = .problem(error)
     }
   }
 }

@@ -28,7 +28,14 @@ struct Identity: Sendable, Hashable {
 
   /// Whether rows that were chosen for one may be shown to the other: all but the token's own dates and number is the same.
   func sees(theSameAs other: Identity) -> Bool {
-    let lasting = { (identity: Identity) in identity.claims.filter { !Self.claimsOfTheToken.contains($0.key) } }
-    return subject == other.subject && role == other.role && lasting(self) == lasting(other)
+    subject == other.subject && role == other.role && lastingClaims == other.lastingClaims
+  }
+
+  private var lastingClaims: [String: SQLValue] { claims.filter { !Self.claimsOfTheToken.contains($0.key) } }
+
+  /// Who asks, from token to token: the subject, whatever else is said of it; without one, all that lasts.
+  var asker: Identity {
+    guard subject != nil else { return Identity(subject: nil, role: role, claims: lastingClaims, expires: nil) }
+    return Identity(subject: subject, role: "", claims: claims.filter { $0.key == "iss" }, expires: nil)
   }
 }

@@ -13,7 +13,11 @@ final class Greeting: Sendable {
   private static var newEpoch: String { String(UInt64.random(in: 0...UInt64.max), radix: 36) }
 
   init(_ configuration: ServerConfiguration) {
-    limits = [("messageBytes", configuration.messageLimit), ("subscriptions", configuration.subscriptionLimit)]
+    limits = [
+      ("messageBytes", configuration.messageLimit), ("subscriptions", configuration.subscriptionLimit),
+      // Says as well that `once` is understood.
+      ("transactionMemory", configuration.transactionMemory),
+    ]
   }
 
   func renewEpoch() { epoch.withLock { $0 = Greeting.newEpoch } }

@@ -148,7 +148,7 @@ extension FreshetServer {
       noteEnd(key.number, of: key.channel, nil)
       sessions.remove(key.number, of: key.channel)
       follower.post(.unsubscribe(key))
-    case .transact(let source): transact(source, key)
+    case .transact(let source, let once): transact(source, once: once, key)
     // From the service thread itself: how long a follower's tick takes is not what is measured.
     case .ping: output.answer(.pong, to: key)
     case .authenticate(let token): authenticate(token, key)
@@ -213,26 +213,34 @@ extension FreshetServer {
     }
   }
 
-  private func transact(_ source: TransactionSource, _ key: SubscriptionKey) {
+  private func transact(_ source: TransactionSource, once: String?, _ key: SubscriptionKey) {
+    let identity = sessions.identity(of: key.channel)
     let transaction: Transaction
     let ticket: RequestTicket?
     let write = AuditLog.Write(actor: records.actor(of: key.channel), subject: subject(of: source))
     do throws(FreshetError) {
-      transaction = try permissions(of: sessions.identity(of: key.channel)).transaction(configuration.statements) {
-        source
-      }
+      transaction = try permissions(of: identity).transaction(configuration.statements) { source }
       ticket = try self.ticket(key.channel)
     } catch {
       guard let transactions else { return output.answer(.error(error, isFatal: false), to: key) }
-      return transactions.refuse(write, error) { [output] in output.answer(.error(error, isFatal: false), to: key) }
+      return transactions.refuse(write, error, once: once.map { .init($0, of: identity) }) { [output] outcome in
+        output.answer(ServerMessage(outcome), to: key)
+      }
     }
     guard let transactions else { return }
-    transactions.transact(transaction, as: write, seenBy: pool) { [output] result in
+    let named = once.map { TransactionMemory.Key($0, of: identity) }
+    transactions.transact(transaction, as: write, once: named, seenBy: pool) { [output] outcome in
       defer { withExtendedLifetime(ticket) {} }
-      switch result {
-      case .success(let (results, commit)): output.answer(.committed(results, commit: commit), to: key)
-      case .failure(let error): output.answer(.error(error, isFatal: false), to: key)
-      }
+      output.answer(ServerMessage(outcome), to: key)
+    }
+  }
+}
+
+extension ServerMessage {
+  fileprivate init(_ outcome: TransactionMemory.Outcome) {
+    switch outcome {
+    case .success(let committed): self = .committed(committed)
+    case .failure(let error): self = .error(error, isFatal: false)
     }
   }
 }

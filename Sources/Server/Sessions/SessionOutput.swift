@@ -31,6 +31,7 @@ final class SessionOutput: SubscriptionOutput {
 
   /// Everybody is greeted again; snapshots or patches follow.
   func epochChanged() {
+    transactions?.epochChanged()
     greeting.renewEpoch()
     gateway.broadcast(greeting.hello)
   }

@@ -31,6 +31,7 @@ final class TransactionQueue: @unchecked Sendable {
   private var file: FileIdentity?
   /// Files that were deleted under the writer, until they are out of use.
   private var lost: LostFiles?
+  private let repeatable: RepeatableTransactions
   /// Transactions asked for and not answered yet.
   private let open = DispatchGroup()
   let committed = Atomic<Int>(0)
@@ -41,6 +42,7 @@ final class TransactionQueue: @unchecked Sendable {
   init(_ configuration: ServerConfiguration, _ audit: AuditLog?) throws(FreshetError) {
     self.configuration = configuration
     self.audit = audit
+    repeatable = RepeatableTransactions(limit: configuration.transactionMemory, clock: configuration.clock)
     if FileIdentity(path: configuration.database) != nil { _ = try currentWriter() }
   }
 
@@ -93,14 +95,25 @@ final class TransactionQueue: @unchecked Sendable {
     queue.async { [self] in if let writer, writer.files.state != .same { giveUp(writer) } }
   }
 
-  /// Runs a transaction after those asked for before it.
+  /// The file is another one: what came of transactions in the last one is worth nothing.
+  func epochChanged() { repeatable.forget() }
+
+  /// Runs a transaction after those asked for before it, or answers with what came of it before.
   ///
   /// - Parameter write: who asks, and what it is called.
+  /// - Parameter key: who asks, and what they call this one; nil: it is run whatever was before.
   /// - Parameter pool: whose followers number the state that it leads to.
-  /// - Parameter reply: called once, on the queue's or a follower's thread.
+  /// - Parameter reply: called once: on the queue's or a follower's thread, or at once.
   func transact(
+    _ transaction: Transaction, as write: AuditLog.Write, once key: TransactionMemory.Key?,
+    seenBy pool: ControllerPool, reply: @escaping TransactionMemory.Reply
+  ) {
+    repeatable.answer(key, reply: reply) { run(transaction, as: write, seenBy: pool, reply: $0) }
+  }
+
+  private func run(
     _ transaction: Transaction, as write: AuditLog.Write, seenBy pool: ControllerPool,
-    reply: @escaping @Sendable (Result<(results: [StatementResult], commit: Int64), FreshetError>) -> Void
+    reply: @escaping TransactionMemory.Reply
   ) {
     open.enter()
     waiting.add(1, ordering: .relaxed)
@@ -113,7 +126,7 @@ final class TransactionQueue: @unchecked Sendable {
         pool.first.post(
           .commit { [open, audit] commit in
             if let audited { audit?.numbered(audited, commit) }
-            reply(.success((results, commit)))
+            reply(.success(CommittedTransaction(results, commit: commit)))
             open.leave()
           })
       } catch {
@@ -144,14 +157,21 @@ final class TransactionQueue: @unchecked Sendable {
 
   /// What a client asked is refused before it begins.
   ///
-  /// - Parameter reply: called once that is in the audit log, or cannot be: on the queue; at once where there is no such log.
-  func refuse(_ write: AuditLog.Write, _ error: FreshetError, reply: @escaping @Sendable () -> Void) {
-    guard let audit else { return reply() }
-    open.enter()
-    queue.async { [open] in
-      audit.refused(write, error.code)
-      reply()
-      open.leave()
+  /// - Parameter key: as of `transact`.
+  /// - Parameter reply: called once that is in the audit log, or cannot be: on the queue; at once where there is no such log. It
+  ///   gets the error, or what came of the same transaction before.
+  func refuse(
+    _ write: AuditLog.Write, _ error: FreshetError, once key: TransactionMemory.Key?,
+    reply: @escaping TransactionMemory.Reply
+  ) {
+    repeatable.answer(key, reply: reply) { reply in
+      guard let audit else { return reply(.failure(error)) }
+      open.enter()
+      queue.async { [open] in
+        audit.refused(write, error.code)
+        reply(.failure(error))
+        open.leave()
+      }
     }
   }
 

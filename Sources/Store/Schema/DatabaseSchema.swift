@@ -22,6 +22,11 @@ package struct DatabaseSchema: Sendable {
     package let definition: String?
     /// Columns that are there and that no `*` gives.
     package let hiddenColumns: [String]
+    package let foreignKeys: [DatabaseTable.ForeignKey]
+    /// Of a virtual table.
+    package let module: String?
+    /// Of a full-text table: the table whose rows it searches, when it is another one.
+    package let searched: DatabaseTable.SearchedTable?
     /// Indices of columns that do not exist for whoever asks.
     package private(set) var withheld: Set<Int> = []
 
@@ -86,9 +91,15 @@ package struct DatabaseSchema: Sendable {
 
   /// What `/v1/schema` lists.
   package var listing: [DatabaseTable] {
-    tables.filter { $0.kind != .shadow }.map {
-      DatabaseTable(name: $0.name, kind: $0.kind.rawValue, columns: $0.visibleColumns)
-    }
+    tables.filter { $0.kind != .shadow }.map { table in
+      var listed = DatabaseTable(
+        name: table.name, kind: table.kind.rawValue, columns: table.visibleColumns, key: table.key?.names)
+      listed.isWithoutRowid = table.storage?.isWithoutRowid == true
+      listed.foreignKeys = table.foreignKeys
+      listed.module = table.module
+      listed.searched = table.searched
+      return listed
+    }.withoutUnlisted()
   }
 }
 
@@ -105,7 +116,8 @@ extension DatabaseSchema {
           name: table.name, kind: kind, columns: columns,
           key: kind == .table ? key : table.isSearch ? .rowid(alias: "rowid") : nil,
           storage: try TableStorage.read(db, table, key), storedIn: kind == .virtual ? catalog.storage(of: table) : [],
-          isSearch: table.isSearch, definition: kind == .view ? table.definition : nil, hiddenColumns: hidden))
+          isSearch: table.isSearch, definition: kind == .view ? table.definition : nil, hiddenColumns: hidden,
+          foreignKeys: try catalog.foreignKeys(db, of: table), module: table.module, searched: table.searched))
     }
     return DatabaseSchema(tables: tables)
   }
@@ -114,11 +126,14 @@ extension DatabaseSchema {
   private static func columns(
     _ db: Database, _ table: String
   ) -> (listed: [DatabaseTable.Column], hidden: [String]) {
-    let sql = "SELECT name, type, \"notnull\", pk, hidden FROM pragma_table_xinfo(?, 'main') ORDER BY cid"
+    let sql = "SELECT name, type, \"notnull\", pk, dflt_value, hidden FROM pragma_table_xinfo(?, 'main') ORDER BY cid"
     guard let rows = try? Row.fetchAll(db, sql: sql, arguments: [table]) else { return ([], []) }
-    let listed = rows.filter { $0["hidden"] as Int != 1 }.map {
-      DatabaseTable.Column(
-        name: $0["name"], type: $0["type"] ?? "", isNotNull: $0["notnull"], keyPosition: $0["pk"])
+    let listed = rows.filter { $0["hidden"] as Int != 1 }.map { row in
+      var column = DatabaseTable.Column(
+        name: row["name"], type: row["type"] ?? "", isNotNull: row["notnull"], keyPosition: row["pk"])
+      column.isGenerated = row["hidden"] as Int > 1
+      column.defaultSQL = row["dflt_value"]
+      return column
     }
     return (listed, rows.filter { $0["hidden"] as Int == 1 }.map { $0["name"] })
   }
@@ -131,31 +146,8 @@ extension SchemaCatalog {
     if virtual.isSearch { return [virtual.name + "_content"] }
     let shadows = tables.filter { $0.kind == "shadow" && hasNamePrefix($0.name, virtual.name + "_") }.map(\.name)
     if shadows.isEmpty { return [] }
-    guard let content = virtual.contentTable else { return shadows }
+    guard let content = virtual.searched?.name else { return shadows }
     // Of a view or a virtual table it is not known which rows it is made of: a name that is no ordinary table says so.
     return shadows + [content]
   }
-}
-
-extension SchemaCatalog.Table {
-  /// A full-text table of the newest kind that keeps its rows itself.
-  fileprivate var isSearch: Bool {
-    let tokenizer = SQLTokenizer(definition)
-    let words = tokenizer.filter { $0.kind != .comment }.map { tokenizer.unquotedText(of: $0).lowercased() }
-    return kind == "virtual" && zip(words, words.dropFirst()).contains { $0 == "using" && $1 == "fts5" }
-      && contentOption == nil
-  }
-
-  /// What stands behind `content =` among the arguments of a full-text table; nil without.
-  private var contentOption: String? {
-    let tokenizer = SQLTokenizer(definition)
-    let tokens = tokenizer.filter { $0.kind != .comment }
-    for index in tokens.indices.dropLast(2) where isSameName(tokenizer.unquotedText(of: tokens[index]), "content") {
-      if tokenizer.text(of: tokens[index + 1]) == "=" { return tokenizer.unquotedText(of: tokens[index + 2]) }
-    }
-    return nil
-  }
-
-  /// The table that a full-text table searches, when it is another one.
-  fileprivate var contentTable: String? { contentOption.flatMap { $0.isEmpty ? nil : $0 } }
 }

@@ -25,8 +25,10 @@ package final class TableStorage: Sendable, Equatable {
         && left.reals == right.reals && left.defaulted == right.defaulted && left.keyFields == right.keyFields
   }
 
+  var isWithoutRowid: Bool { table.layout.isWithoutRowid }
+
   /// The fields that are to be remembered of every row: a key that is not the b-tree's own.
-  package var keptFields: [Int] { table.layout.isWithoutRowid ? [] : (keyFields ?? []) }
+  package var keptFields: [Int] { isWithoutRowid ? [] : (keyFields ?? []) }
 
   static func read(_ db: Database, _ catalog: SchemaCatalog.Table, _ key: TableKey?) throws -> TableStorage? {
     guard catalog.rootPage > 0 else { return nil }

@@ -1,5 +1,5 @@
 #define _GNU_SOURCE
-#include "CSystem.h"
+#include "CFreshetSystem.h"
 
 #include <stdlib.h>
 #include <time.h>
@@ -45,5 +45,13 @@ void system_take_short_slices(void) {
   struct scheduling attributes = {.size = sizeof attributes, .policy = SCHED_OTHER, .runtime = 100000};
   attributes.nice = getpriority(PRIO_PROCESS, 0);
   (void)syscall(SYS_sched_setattr, 0, &attributes, 0);
+#endif
+}
+
+const char *system_build_commit(void) {
+#ifdef FRESHET_COMMIT
+  return FRESHET_COMMIT;
+#else
+  return NULL;
 #endif
 }

@@ -15,4 +15,7 @@ int system_poll(struct pollfd *descriptors, unsigned count, uint64_t nanoseconds
  * has just woken, instead of within some milliseconds. Elsewhere nothing happens. */
 void system_take_short_slices(void);
 
+/* The commit that was built; NULL where the build did not say (`make dist` does). */
+const char *system_build_commit(void);
+
 #endif

@@ -149,7 +149,8 @@ struct ServeOptions: ParsableArguments {
     }
     let logger = Logger(label: "freshet")
     let configuration = try configuration(path, allowsWrites: allowsWrites, settings)
-    if !DatabaseFile.isThere(path) { logger.warning("there is no file \(path) yet: it is served when it appears") }
+    // Before the server: closing a file, however it was opened, takes all locks from it that this process has.
+    let hasWAL = DatabaseFile.hasWAL(path)
     let host = configuration.host
 
     let signals = TerminationSignals(hangUp: configuration.listensToHangUp)
@@ -159,6 +160,7 @@ struct ServeOptions: ParsableArguments {
     }
     let name = host.contains(":") ? "[\(host)]" : host
     logger.info("serving \(path) at \(server.scheme)://\(name):\(server.port)/")
+    logHowFollowed(path, hasWAL: hasWAL, logger)
     if let port = server.metricsPort { logger.info("serving metrics at port \(port)") }
     try whenListening(server)
     let signal = signals.wait { server.hangUp() }
@@ -166,6 +168,21 @@ struct ServeOptions: ParsableArguments {
     logger.info("stopping", metadata: ["signal": "\(signal)"])
     server.stop()
     logger.info("stopped")
+  }
+
+  private func logHowFollowed(_ path: String, hasWAL: Bool?, _ logger: Logger) {
+    if !DatabaseFile.isThere(path) {
+      let similar = DatabaseFile.similar(to: path).map { " (did you mean \($0)?)" } ?? ""
+      logger.warning("there is no file \(path) yet: waiting for it\(similar)")
+    }
+    switch hasWAL {
+    case true?: logger.info("following \(path) row by row, from its write-ahead log")
+    case false?:
+      logger.warning(
+        "\(path) has a rollback journal: whole tables are compared after each commit; PRAGMA journal_mode = WAL, once, makes that row by row"
+      )
+    case nil: break
+    }
   }
 
   private func configuration(

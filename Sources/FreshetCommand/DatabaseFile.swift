@@ -1,6 +1,7 @@
 import ArgumentParser
 import Foundation
 import Store
+import Wire
 
 /// One sentence on stderr and exit code 1.
 struct CommandFailure: Error, CustomStringConvertible {
@@ -26,6 +27,24 @@ enum DatabaseFile {
   }
 
   static func isThere(_ path: String) -> Bool { FileManager.default.fileExists(atPath: path) }
+
+  /// A file in the same directory with a similar name.
+  static func similar(to path: String) -> String? {
+    let url = URL(fileURLWithPath: path)
+    let names = (try? FileManager.default.contentsOfDirectory(atPath: url.deletingLastPathComponent().path)) ?? []
+    return Spelling.nearest(to: url.lastPathComponent, of: names.sorted())
+  }
+
+  /// Whether a file says in its header that it has a write-ahead log; nil when it is not there or is empty.
+  ///
+  /// Only while nothing in this process has the database open: POSIX drops all its locks on a file when any descriptor of that file
+  /// is closed, and others would then take themselves for the last and delete the -wal.
+  static func hasWAL(_ path: String) -> Bool? {
+    guard let file = FileHandle(forReadingAtPath: path), let header = try? file.read(upToCount: 20), header.count == 20
+    else { return nil }
+    // The file format's version for writers: 1 for a rollback journal, 2 for a write-ahead log.
+    return header[18] == 2
+  }
 
   /// The absolute path of an SQLite file that can be read, or of one that is not there yet, in a directory that is.
   static func expected(_ path: String) throws -> String {

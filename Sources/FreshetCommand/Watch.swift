@@ -75,6 +75,13 @@ struct Watch: ParsableCommand {
   private var accessToken: AccessToken? { (token ?? Settings().text("FRESHET_TOKEN")).map { AccessToken($0) } }
 
   private func endpoint() throws -> Endpoint {
+    if !url.contains("://"), DatabaseFile.isThere(url) {
+      throw ValidationError(
+        """
+        \(url) is a file, and watch follows a server: start one with `freshet serve \(url)`, then \
+        `freshet watch http://127.0.0.1:8080 TABLE`.
+        """)
+    }
     do { return try Endpoint(url: url) } catch { throw ValidationError("\(error).") }
   }
 

@@ -1,0 +1,81 @@
+import Controllers
+import FreshetResults
+import LiveQuery
+import Synchronization
+import Wire
+
+/// The controllers of one file, and the feeds that take what they send.
+final class Engine: ResultsSource {
+  let pool: ControllerPool
+  let output = EngineOutput()
+  private let lastSession = Atomic<UInt64>(0)
+  private let isClosed = Atomic<Bool>(false)
+
+  init(path: String, _ configuration: LiveDatabase.Configuration) throws {
+    var follower = FollowerConfiguration(path: path)
+    follower.queryTimeout = configuration.queryTimeout
+    follower.rowLimit = configuration.rowLimit
+    follower.captureBytes = configuration.captureMemory
+    follower.linger = configuration.linger
+    // Rows go to a list in this process: parts are for bounding memory, not for sharing a socket.
+    follower.chunkBytes = 1 << 20
+    follower.patchBytes = 1 << 20
+    do {
+      pool = try ControllerPool(
+        follower, followers: configuration.followers, readers: configuration.readers, output: output,
+        logger: configuration.logger)
+    } catch {
+      throw (error as? FreshetError) ?? FreshetError(.internal, "cannot open \(path): \(error)")
+    }
+  }
+
+  deinit { close() }
+
+  /// Can be repeated. Waits for the threads.
+  func close() {
+    if isClosed.exchange(true, ordering: .relaxed) { return }
+    pool.stop()
+    output.close()
+  }
+
+  func follow(_ query: FreshetResults.Query, window: Window?) -> any ResultsFeed {
+    let session = lastSession.add(1, ordering: .relaxed).newValue
+    return EngineFeed(self, session: session, query: query.engineQuery, window: window)
+  }
+}
+
+/// Puts what followers send into the mailboxes of the feeds.
+final class EngineOutput: SubscriptionOutput {
+  /// By session. Nil: closed.
+  private let mailboxes = Mutex<[UInt64: Mailbox]?>([:])
+
+  func add(_ mailbox: Mailbox, session: UInt64) {
+    let isOpen = mailboxes.withLock { mailboxes in
+      mailboxes?[session] = mailbox
+      return mailboxes != nil
+    }
+    if !isOpen { mailbox.close() }
+  }
+
+  func remove(session: UInt64) { mailboxes.withLock { _ = $0?.removeValue(forKey: session) } }
+
+  func close() {
+    mailboxes.withLock { mailboxes in
+      for mailbox in mailboxes.map({ Array($0.values) }) ?? [] { mailbox.close() }
+      mailboxes = nil
+    }
+  }
+
+  func isDrained(_ session: UInt64, for follower: Int) -> Bool {
+    mailboxes.withLock { $0?[session]?.isEmpty(orWakes: follower) ?? true }
+  }
+
+  func send(_ message: ServerMessage, shape: Shape, to recipients: [Recipients]) {
+    guard let message = ListMessage(message) else { return }
+    mailboxes.withLock { mailboxes in
+      for session in recipients.lazy.flatMap(\.sessions) { mailboxes?[session]?.put(message) }
+    }
+  }
+
+  func subscriptionEnded(_ key: SubscriptionKey, because code: ErrorCode) {}
+}

@@ -1,0 +1,119 @@
+import Foundation
+public import FreshetResults
+public import GRDB
+import GRDBSQLite
+
+extension LiveDatabase {
+  /// A list of GRDB's records.
+  public func results<Record: FetchableRecord & Sendable>(
+    _ query: Query, as type: Record.Type, window: Range<Int>? = nil
+  ) -> FetchedResultsController<Record> {
+    results(query, window: window) { try Record(row: GRDB.Row($0)) }
+  }
+
+  /// A list of what a GRDB request fetches, in sections if you want.
+  ///
+  /// ```swift
+  /// try database.results(Player.filter(Column("score") > 100).order(Column("name")), sectionBy: "team")
+  /// try database.results(SQLRequest<Player>(sql: "SELECT * FROM player WHERE team = ?", arguments: ["Red"]))
+  /// ```
+  ///
+  /// - Parameter key: what identifies a row, where that is not the primary key of the first table. A request that is more than a plain
+  ///   `SELECT` (a compound one, one with common table expressions, `DISTINCT` or an offset) needs it: its columns are the key's.
+  /// - Throws: `FreshetError` for a request whose records are made of several tables' rows (`including(required:)`); `DatabaseError` for one
+  ///   that SQLite does not accept. Associations that GRDB fetches by further requests (`including(all:)`) are not part of the list.
+  public func results<Request: FetchRequest>(
+    _ request: Request, key: [String] = [], sectionBy: Query.SectionBy? = nil, window: Range<Int>? = nil
+  ) throws -> FetchedResultsController<Request.RowDecoder>
+  where Request.RowDecoder: FetchableRecord & Sendable {
+    var configuration = GRDB.Configuration()
+    configuration.readonly = true
+    // A request names no columns: SQLite and the schema have them.
+    let query = try DatabaseQueue(path: path, configuration: configuration).read { db in
+      try Query(request, in: db, key: key, sectionBy: sectionBy)
+    }
+    return results(query, as: Request.RowDecoder.self, window: window)
+  }
+}
+
+extension Query {
+  /// The query of a GRDB request.
+  ///
+  /// - Throws: as `LiveDatabase.results(_:key:sectionBy:window:)` does.
+  public init(
+    _ request: some FetchRequest, in db: Database, key: [String] = [], sectionBy: SectionBy? = nil
+  ) throws {
+    let prepared = try request.makePreparedRequest(db, forSingleResult: false)
+    guard prepared.adapter == nil else {
+      throw FreshetError(.badQuery, "a request whose rows are adapted, as those with associations are, is no list")
+    }
+    let sql = prepared.statement.sql
+    let parameters = try Self.parameters(of: prepared.statement, db)
+    guard let select = SelectStatement(sql) else {
+      if key.isEmpty { throw FreshetError(.badQuery, "a request that is no plain SELECT needs a key: \(sql)") }
+      self.init(from: "(\(sql)) AS list", parameters: parameters, sectionBy: sectionBy, key: key)
+      return
+    }
+    var columns = select.columns
+    if columns == ["*"] { columns = [] }
+    if columns.count == 1, columns[0].hasSuffix(".*"), select.from.hasPrefix(columns[0].dropLast(2)) { columns = [] }
+    if let star = columns.first(where: { $0 == "*" || $0.hasSuffix(".*") }) {
+      throw FreshetError(.badQuery, "\(star) beside other columns: name the columns")
+    }
+    self.init(
+      from: select.from, select: columns, where: select.filter, parameters: parameters, groupBy: select.groupBy,
+      having: select.having, orderBy: select.orderBy, sectionBy: sectionBy, limit: select.limit, key: key)
+  }
+
+  /// A statement keeps its arguments to itself. Bound to another one, SQLite says what they are.
+  private static func parameters(of statement: Statement, _ db: Database) throws -> Parameters {
+    let count = sqlite3_bind_parameter_count(statement.sqliteStatement)
+    if count == 0 { return [:] }
+    let names = (1...count).map {
+      sqlite3_bind_parameter_name(statement.sqliteStatement, $0).map { String(cString: $0) }
+    }
+    let terms = names.map { $0 ?? "?" }.joined(separator: ", ")
+    guard let row = try GRDB.Row.fetchOne(db, sql: "SELECT \(terms)", arguments: statement.arguments) else {
+      return [:]
+    }
+    let values = Array(row.databaseValues.map { SQLValue($0) })
+    if names.allSatisfy({ $0 == nil }) { return .positional(values) }
+    guard names.allSatisfy({ $0 != nil && $0?.first != "?" }) else {
+      throw FreshetError(.badQuery, "a request has parameters with names or without, not both")
+    }
+    return .named(Dictionary(zip(names.map { String($0!.dropFirst()) }, values)) { first, _ in first })
+  }
+}
+
+extension SQLValue {
+  init(_ value: DatabaseValue) {
+    switch value.storage {
+    case .null: self = .null
+    case .int64(let number): self = .integer(number)
+    case .double(let number): self = .real(number)
+    case .string(let text): self = .text(text)
+    case .blob(let data): self = .blob(Array(data))
+    }
+  }
+}
+
+extension GRDB.Row {
+  /// - Precondition: no two columns have one name: GRDB's rows are made of a dictionary.
+  fileprivate convenience init(_ row: ResultRow) {
+    self.init(Dictionary(zip(row.columns, row.values.map(\.databaseValue))) { first, _ in first })
+  }
+}
+
+extension SQLValue: DatabaseValueConvertible {
+  public var databaseValue: DatabaseValue {
+    switch self {
+    case .null: .null
+    case .integer(let number): number.databaseValue
+    case .real(let number): number.databaseValue
+    case .text(let text): text.databaseValue
+    case .blob(let bytes): Data(bytes).databaseValue
+    }
+  }
+
+  public static func fromDatabaseValue(_ value: DatabaseValue) -> SQLValue? { SQLValue(value) }
+}

@@ -1,0 +1,232 @@
+import Foundation
+import FreshetResults
+import LiveClient
+import LiveQuery
+import Synchronization
+import Wire
+
+/// The one connection of a `RemoteDatabase`: made again whenever it breaks, until it is closed.
+///
+/// What is asked is kept here, not on the socket: lists are subscribed to again with the version that they have, and transactions that
+/// were not answered are repeated under their names.
+///
+/// Mutable state: `subscriptions` and `transactions`, from being asked for until their end; `outgoing`, while a socket is open; `epoch`,
+/// from a server's first greeting on.
+actor Connection {
+  enum Command: Sendable {
+    case follow(id: String, Subscription)
+    case request(id: String, ListRequest)
+    case unsubscribe(id: String)
+    case transact(PendingTransaction)
+  }
+
+  private let address: ServerAddress
+  private let token: (@Sendable () async throws -> String)?
+  private let transport: any LiveTransport
+  /// In the order in which they are asked.
+  private let asked: AsyncStream<Command>
+  nonisolated let commands: AsyncStream<Command>.Continuation
+
+  private var subscriptions: [String: Subscription] = [:]
+  /// In the order in which they are run.
+  private var transactions: [PendingTransaction] = []
+  private var outgoing: AsyncStream<[UInt8]>.Continuation?
+  private var epoch: String?
+  /// On this socket: the epoch is that of the server that is there.
+  private var isGreeted = false
+  private var backoff = Backoff()
+  private var lastReceived = ContinuousClock.now
+  private var isClosed = false
+
+  /// The longest silence of a server that is asked now and then whether it is there.
+  private static let silence = Duration.seconds(30)
+
+  init(_ address: ServerAddress, token: (@Sendable () async throws -> String)?, transport: any LiveTransport) {
+    self.address = address
+    self.token = token
+    self.transport = transport
+    (asked, commands) = AsyncStream.makeStream()
+  }
+
+  /// Until `commands` are finished.
+  func run() async {
+    let connecting = Task { await keepConnected() }
+    for await command in asked { perform(command) }
+    connecting.cancel()
+    isClosed = true
+    outgoing?.finish()
+    for subscription in subscriptions.values { subscription.mailbox.close() }
+    subscriptions = [:]
+    for transaction in transactions {
+      transaction.answer.resume(throwing: FreshetError(.disconnected, "the connection was closed"))
+    }
+    transactions = []
+  }
+
+  // MARK: - The socket
+
+  private func keepConnected() async {
+    var generator = SystemRandomNumberGenerator()
+    while !Task.isCancelled {
+      do {
+        var headers: [(name: String, value: String)] = []
+        if let token { headers.append(("Authorization", "Bearer \(try await token())")) }
+        let request = TransportRequest(url: address.url, subprotocol: Endpoint.subprotocol, headers: headers)
+        try await transport.connect(request) { [self] in
+          await opened($0)
+        } received: { [self] in
+          await received($0)
+        }
+        disconnected(FreshetError(.disconnected, "the server has closed the connection"))
+      } catch {
+        disconnected((error as? FreshetError) ?? FreshetError(.disconnected, "the server cannot be reached: \(error)"))
+      }
+      try? await Task.sleep(for: .milliseconds(backoff.next(using: &generator)))
+    }
+  }
+
+  private func opened(_ socket: any LiveSocket) {
+    if isClosed { return Task { await socket.close() }.forget() }
+    let (messages, continuation) = AsyncStream.makeStream(of: [UInt8].self)
+    outgoing = continuation
+    lastReceived = .now
+    // One message after the other, while this actor goes on.
+    Task {
+      for await message in messages { try? await socket.send(message) }
+      await socket.close()
+    }.forget()
+    Task { await watch(continuation) }.forget()
+    for id in subscriptions.keys.sorted() { subscribe(id) }
+  }
+
+  /// Asks a server that is silent whether it is there, and gives the socket up when it does not answer.
+  private func watch(_ socket: AsyncStream<[UInt8]>.Continuation) async {
+    while true {
+      try? await Task.sleep(for: Self.silence / 2)
+      guard case .enqueued = socket.yield(ClientMessageText.ping) else { return }
+      if ContinuousClock.now - lastReceived > Self.silence { return socket.finish() }
+    }
+  }
+
+  private func disconnected(_ error: FreshetError) {
+    outgoing?.finish()
+    outgoing = nil
+    isGreeted = false
+    for id in subscriptions.keys {
+      // Once, however often it is tried.
+      if subscriptions[id]?.isDelayed == false { subscriptions[id]?.deliver(.error(error, isFatal: false)) }
+      subscriptions[id]?.isDelayed = true
+    }
+  }
+
+  private func send(_ message: [UInt8]) { outgoing?.yield(message) }
+
+  // MARK: - What is asked
+
+  private func perform(_ command: Command) {
+    switch command {
+    case .follow(let id, let subscription):
+      subscriptions[id] = subscription
+      subscribe(id)
+    case .request(let id, let request):
+      guard subscriptions[id] != nil else { return }
+      subscriptions[id]?.note(request)
+      send(ClientMessageText.request(request, id: id))
+    case .unsubscribe(let id):
+      guard subscriptions.removeValue(forKey: id) != nil else { return }
+      send(ClientMessageText.unsubscribe(id: id))
+    case .transact(let transaction):
+      transactions.append(transaction)
+      if isGreeted { send(transactions.count - 1) }
+    }
+  }
+
+  private func subscribe(_ id: String) {
+    guard let subscription = subscriptions[id] else { return }
+    send(ClientMessageText.subscribe(subscription, id: id))
+    for key in subscription.located { send(ClientMessageText.request(.locate(key), id: id)) }
+  }
+
+  private func send(_ transaction: Int) {
+    transactions[transaction].epoch = epoch
+    send(transactions[transaction].message)
+  }
+
+  // MARK: - What comes
+
+  private func received(_ message: [UInt8]) {
+    lastReceived = .now
+    do throws(JSONError) {
+      let json = try JSONParser.parse(message)
+      backoff.reset()
+      guard case .string(let type)? = json["type"] else { return }
+      guard case .string(let id)? = json["id"] else { return type == "hello" ? greeted(json) : () }
+      if let index = transactions.firstIndex(where: { $0.id == id }) { return answered(index, type, json) }
+      take(json, id)
+    } catch {
+      // No server of this protocol: the connection is of no use.
+      outgoing?.finish()
+    }
+  }
+
+  /// Transactions that were not answered are repeated, where the server remembers them; those that were not sent are sent.
+  private func greeted(_ json: JSONValue) {
+    if case .string(let epoch)? = json["epoch"] { self.epoch = epoch }
+    // Another database has come into the file's place. This server still answers what it was sent, but no repeat of it: transactions
+    // keep the epoch in which they were sent.
+    if isGreeted { return }
+    isGreeted = true
+    var index = 0
+    while index < transactions.count {
+      if let sent = transactions[index].epoch, sent != epoch {
+        let error = FreshetError(.outcomeUnknown, "the server was restarted before it answered the transaction")
+        transactions.remove(at: index).answer.resume(throwing: error)
+      } else {
+        send(index)
+        index += 1
+      }
+    }
+  }
+
+  private func answered(_ index: Int, _ type: String, _ json: JSONValue) {
+    let transaction = transactions.remove(at: index)
+    do throws(FreshetError) {
+      if type == "error" { throw try FreshetError(json) }
+      transaction.answer.resume(returning: try TransactionOutcome(json))
+    } catch {
+      transaction.answer.resume(throwing: error)
+    }
+  }
+
+  private func take(_ json: JSONValue, _ id: String) {
+    guard subscriptions[id] != nil else { return }
+    do throws(FreshetError) {
+      guard let message = try subscriptions[id]?.read(json) else { return }
+      guard case .error(let error, isFatal: true) = message else {
+        subscriptions[id]?.deliver(message)
+        return
+      }
+      if error.code.isRetryable { return subscribeLater(id, error) }
+      subscriptions[id]?.deliver(message)
+      subscriptions[id] = nil
+    } catch {
+      send(ClientMessageText.request(.resync, id: id))
+    }
+  }
+
+  /// The server has ended a subscription for now.
+  private func subscribeLater(_ id: String, _ error: FreshetError) {
+    subscriptions[id]?.deliver(.error(error, isFatal: false))
+    let socket = outgoing
+    Task {
+      try? await Task.sleep(for: .seconds(1))
+      // A new connection has subscribed by itself.
+      if socket != nil, case .enqueued = socket?.yield(ClientMessageText.ping) { subscribe(id) }
+    }.forget()
+  }
+}
+
+extension Task where Success == Void, Failure == Never {
+  /// It ends by itself.
+  fileprivate func forget() {}
+}

@@ -1,0 +1,52 @@
+import FreshetResults
+import LiveQuery
+import Synchronization
+
+/// Keeps a connection for as long as its database or one of its lists is in use.
+final class ConnectionSource: ResultsSource {
+  let connection: Connection
+  private let lastID = Atomic<UInt64>(0)
+
+  init(_ connection: Connection) {
+    self.connection = connection
+    Task { await connection.run() }
+  }
+
+  deinit { close() }
+
+  func close() { connection.commands.finish() }
+
+  func newID() -> UInt64 { lastID.add(1, ordering: .relaxed).newValue }
+
+  func follow(_ query: FreshetResults.Query, window: Window?) -> any ResultsFeed {
+    let feed = ConnectionFeed(self, id: "list-\(newID())")
+    connection.commands.yield(.follow(id: feed.id, Subscription(query, window: window, mailbox: feed.mailbox)))
+    return feed
+  }
+}
+
+/// One subscription at a server.
+final class ConnectionFeed: ResultsFeed {
+  let id: String
+  /// A server does not wait for a list that is slow: what it has not taken is dropped past this, and it gets a snapshot.
+  let mailbox = Mailbox(limit: 64)
+  private let source: ConnectionSource
+
+  init(_ source: ConnectionSource, id: String) {
+    self.source = source
+    self.id = id
+  }
+
+  deinit { close() }
+
+  func next() async -> ListMessage? {
+    await mailbox.next(overflowed: { request(.resync) })
+  }
+
+  func request(_ request: ListRequest) { source.connection.commands.yield(.request(id: id, request)) }
+
+  func close() {
+    mailbox.close()
+    source.connection.commands.yield(.unsubscribe(id: id))
+  }
+}

@@ -1,0 +1,70 @@
+import FreshetResults
+import LiveQuery
+import Wire
+
+/// One list, as its connection knows it.
+struct Subscription: Sendable {
+  private(set) var query: FreshetResults.Query
+  /// What the list has contents of: what the server said last.
+  private(set) var window: Window?
+  /// What the list has, once it is complete.
+  private(set) var version: String?
+  let mailbox: Mailbox
+  /// The keys that were asked for and not located yet.
+  private(set) var located: [[SQLValue]] = []
+  /// It was told that it may be behind.
+  var isDelayed = false
+  private var reader = ListMessageReader()
+  /// What `query` was, while it is not known whether the server takes the new one.
+  private var previousQuery: FreshetResults.Query?
+
+  init(_ query: FreshetResults.Query, window: Window?, mailbox: Mailbox) {
+    self.query = query
+    self.window = window
+    self.mailbox = mailbox
+  }
+
+  mutating func note(_ request: ListRequest) {
+    switch request {
+    case .window(let next): window = next
+    case .requery(let next, let window):
+      previousQuery = previousQuery ?? query
+      query = next
+      self.window = window ?? self.window
+      // Of another query: worth nothing to a server that did not get this request.
+      version = nil
+    case .locate(let key): located.append(key)
+    case .resync: version = nil
+    }
+  }
+
+  mutating func read(_ json: JSONValue) throws(FreshetError) -> ListMessage? {
+    let message = try reader.read(json)
+    switch message {
+    case .snapshot(let snapshot):
+      window = snapshot.window ?? window
+      version = snapshot.rows.isComplete ? snapshot.version : nil
+      (previousQuery, isDelayed) = (nil, false)
+    case .rows(let rows):
+      window = rows.window ?? window
+      if rows.isComplete { version = rows.version }
+    case .patch(let patch):
+      window = patch.window ?? window
+      version = patch.to
+      (previousQuery, isDelayed) = (nil, false)
+    case .located: if !located.isEmpty { located.removeFirst() }
+    case .error(let error, isFatal: false):
+      if let previousQuery, !error.code.isRetryable, error.code != .schemaChanged {
+        query = previousQuery
+        self.previousQuery = nil
+      }
+    case .error, nil: break
+    }
+    return message
+  }
+
+  mutating func deliver(_ message: ListMessage) {
+    // Dropped messages leave the list at a version that nobody has: it asks for a snapshot when it is ready.
+    if !mailbox.put(message) { version = nil }
+  }
+}

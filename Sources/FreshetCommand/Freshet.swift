@@ -1,0 +1,46 @@
+import ArgumentParser
+import CFreshetSystem
+import Server
+import Wire
+
+@main
+struct Freshet: ParsableCommand {
+  static let configuration = CommandConfiguration(
+    commandName: "freshet",
+    abstract: "Live, sectioned lists from any SQLite file.",
+    discussion: """
+      freshet serve app.sqlite
+
+      Browsers, phones and scripts subscribe over WebSocket to sorted, sectioned queries and receive patches the moment
+      the file changes, whoever changed it: this server, the sqlite3 shell, any program in any language.
+      """,
+    version: version,
+    subcommands: [
+      Serve.self, Check.self, Demo.self, Import.self, Explain.self, Types.self, Watch.self, Health.self,
+      DemoWriterCommand.self,
+    ])
+
+  /// With the commit, where the build knows it.
+  private static var version: String {
+    system_build_commit().map { "\(freshetVersion) (\(String(cString: $0)))" } ?? freshetVersion
+  }
+
+  static func main() {
+    if let problem = unknownCommand(CommandLine.arguments.dropFirst().first) {
+      exit(withError: ValidationError(problem))
+    }
+    main(nil)
+  }
+
+  /// What is wrong with the first word, when it is the name of no command.
+  private static func unknownCommand(_ word: String?) -> String? {
+    let shown = configuration.subcommands.filter { $0.configuration.shouldDisplay }
+    let names = shown.map { $0.configuration.commandName ?? "\($0)".lowercased() } + ["help"]
+    let isKnown =
+      configuration.subcommands.contains { $0.configuration.commandName == word } || names.contains { $0 == word }
+    guard let word, !word.hasPrefix("-"), !isKnown else { return nil }
+    if let name = Spelling.nearest(to: word, of: names) { return "there is no command \(word): did you mean \(name)?" }
+    if DatabaseFile.isThere(word) { return "there is no command \(word): to serve that file, freshet serve \(word)" }
+    return "there is no command \(word): there are \(names.joined(separator: ", "))"
+  }
+}

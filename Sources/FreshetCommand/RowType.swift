@@ -1,0 +1,164 @@
+import LiveQuery
+import Store
+
+/// What a row of a table or query looks like in a language with types.
+struct RowType {
+  /// What a column holds, by its declared type.
+  enum Kind {
+    case integer, real, text, blob, any
+
+    init(declared type: String) {
+      let upper = type.uppercased()
+      switch Affinity(declaredType: type) {
+      case .integer: self = .integer
+      case .text: self = .text
+      case .real: self = .real
+      case .blob where !type.isEmpty: self = .blob
+      // What the words mean to people. A column of another type, or without one, holds whatever it is given.
+      case .blob, .numeric, nil:
+        if upper.hasPrefix("BOOL") {
+          self = .integer
+        } else {
+          self = upper.contains("DATE") || upper.contains("TIME") ? .text : .any
+        }
+      }
+    }
+  }
+
+  struct Column {
+    var name: String
+    var kind: Kind
+    var isOptional: Bool
+  }
+
+  var name: String
+  var source: String
+  var columns: [Column]
+
+  init(name: String, source: String, columns: [Column]) {
+    self.name = RowType.words(name).map(RowType.capitalized).joined()
+    if self.name.first?.isLetter != true { self.name = "Row" + self.name }
+    self.source = source
+    self.columns = columns
+  }
+
+  init(_ table: DatabaseTable) {
+    let keys = table.columns.filter { $0.keyPosition > 0 }
+    // Any other key of a table with rowids may be NULL, which SQLite keeps for old files' sake.
+    let isKeyNotNull = table.isWithoutRowid || (keys.count == 1 && keys[0].type.uppercased() == "INTEGER")
+    self.init(
+      name: table.name, source: "The \(table.kind == "virtual" ? "table" : table.kind) \(table.name)",
+      columns: table.columns.map { column in
+        let isNotNull = column.isNotNull || (column.keyPosition > 0 && isKeyNotNull)
+        return Column(name: column.name, kind: Kind(declared: column.type), isOptional: !isNotNull)
+      })
+  }
+
+  /// Two tables may differ in what no identifier has: the later one gets a number.
+  static func withDistinctNames(_ types: [RowType]) -> [RowType] {
+    var counts: [String: Int] = [:]
+    return types.map { type in
+      var type = type
+      counts[type.name, default: 0] += 1
+      if let count = counts[type.name], count > 1 { type.name += String(count) }
+      return type
+    }
+  }
+
+  /// The runs of letters and digits in a name.
+  fileprivate static func words(_ name: String) -> [String] {
+    name.split { !($0.isLetter || $0.isNumber) }.map(String.init)
+  }
+
+  fileprivate static func capitalized(_ word: String) -> String { word.prefix(1).uppercased() + word.dropFirst() }
+}
+
+// MARK: - TypeScript
+
+extension RowType {
+  static func typeScript(_ types: [RowType]) -> String {
+    let head = """
+      // Made by `freshet types`. Columns have the types that they are declared with. Integers beyond 2^53 come as bigint.
+
+      export type AnyValue = string | number | bigint | Uint8Array | null;
+      """
+    return ([head] + types.map(\.typeScript)).joined(separator: "\n\n")
+  }
+
+  private var typeScript: String {
+    let lines = columns.map { column in
+      let type =
+        switch column.kind {
+        case .integer, .real: "number"
+        case .text: "string"
+        case .blob: "Uint8Array"
+        case .any: "AnyValue"
+        }
+      let isBare =
+        column.name.allSatisfy { $0.isASCII && ($0.isLetter || $0.isNumber || $0 == "_") }
+        && column.name.first?.isNumber == false
+      let name = isBare ? column.name : column.name.literal
+      return "  \(name): \(type)\(column.isOptional && column.kind != .any ? " | null" : "");"
+    }
+    return "/** \(source). */\nexport interface \(name) {\n\(lines.joined(separator: "\n"))\n}"
+  }
+}
+
+// MARK: - Swift
+
+extension RowType {
+  static func swift(_ types: [RowType]) -> String {
+    let head = """
+      // Made by `freshet types`. Columns have the types that they are declared with.
+
+      import Foundation
+      import FreshetResults
+      """
+    return ([head] + types.map(\.swift)).joined(separator: "\n\n")
+  }
+
+  private var swift: String {
+    var taken: Set<String> = []
+    let properties = columns.map { column in
+      var words = RowType.words(column.name)
+      if !words.isEmpty { words[0] = words[0].prefix(1).lowercased() + words[0].dropFirst() }
+      var name = words.prefix(1).joined() + words.dropFirst().map(RowType.capitalized).joined()
+      if name.first?.isLetter != true { name = "column" + RowType.capitalized(name) }
+      while !taken.insert(name).inserted { name += "2" }
+      return (name: RowType.reserved.contains(name) ? "`\(name)`" : name, column: column)
+    }
+    var lines = properties.map { name, column in
+      let type =
+        switch column.kind {
+        case .integer: "Int"
+        case .real: "Double"
+        case .text: "String"
+        case .blob: "Data"
+        case .any: "SQLValue"
+        }
+      return "  var \(name): \(type)\(column.isOptional && column.kind != .any ? "?" : "")"
+    }
+    if properties.contains(where: { $0.name != $0.column.name }) {
+      let cases = properties.map { name, column in
+        name == column.name ? "    case \(name)" : "    case \(name) = \(column.name.literal)"
+      }
+      lines += ["", "  enum CodingKeys: String, CodingKey {"] + cases + ["  }"]
+    }
+    return "/// \(source).\nstruct \(name): Decodable, Hashable, Sendable {\n\(lines.joined(separator: "\n"))\n}"
+  }
+
+  private static let reserved: Set<String> = [
+    "associatedtype", "as", "break", "case", "catch", "class", "continue", "default", "defer", "deinit", "do", "else",
+    "enum", "extension", "fallthrough", "false", "fileprivate", "for", "func", "guard", "if", "import", "in", "init",
+    "inout", "internal", "is", "let", "nil", "operator", "private", "precedencegroup", "protocol", "public", "repeat",
+    "rethrows", "return", "self", "static", "struct", "subscript", "super", "switch", "throw", "throws", "true", "try",
+    "typealias", "var", "where", "while",
+  ]
+}
+
+extension String {
+  /// As a string literal, which JavaScript and Swift write alike for what names are made of.
+  fileprivate var literal: String {
+    "\"" + replacing("\\", with: "\\\\").replacing("\"", with: "\\\"").replacing("\n", with: "\\n") + "\""
+  }
+}

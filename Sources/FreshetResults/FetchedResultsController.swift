@@ -1,0 +1,219 @@
+public import Foundation
+public import LiveQuery
+public import Observation
+
+/// Keeps a list of rows up to date, in sections, and says what changed: `NSFetchedResultsController` for SQLite.
+///
+/// ```swift
+/// let controller = database.results(Query(from: "bank", orderBy: ["name"], sectionBy: "state"), as: Bank.self)
+/// controller.delegate = self
+/// try await controller.performFetch()
+/// controller.results.sections[2].name           // "Georgia"
+/// controller.object(at: IndexPath(item: 0, section: 2))
+/// ```
+///
+/// The database may be written to by anybody: this process or another one.
+///
+/// It belongs to the actor on which `performFetch` is called, most often the main actor: there its results change, and its delegate is
+/// called. It is observable: a SwiftUI view that reads `results` is drawn again when they change. It is followed until it is
+/// deallocated, or until `stop`.
+///
+/// Mutable state: `results`, `delay`, `failure`, changed by what comes in on its actor; `query`, `window`, by its methods; `feed` and
+/// `task`, from `performFetch` until `stop`.
+@Observable
+public final class FetchedResultsController<Element: Sendable> {
+  /// Empty until `performFetch` has returned.
+  public private(set) var results = SectionedResults<Element>()
+  /// Why the results are not up to date at the moment; nil when they are. It goes on by itself.
+  public private(set) var delay: FreshetError?
+  /// What ended it; nil while it goes on.
+  public private(set) var failure: FreshetError?
+  public private(set) var query: Query
+  /// The offsets whose contents are wanted; nil for all. Rows outside have an index path, and no object.
+  public private(set) var window: Range<Int>?
+
+  @ObservationIgnored public weak var delegate: (any FetchedResultsControllerDelegate<Element>)?
+
+  @ObservationIgnored private let source: any ResultsSource
+  @ObservationIgnored private let decode: @Sendable (ResultRow) throws -> Element
+  @ObservationIgnored private var feed: (any ResultsFeed)?
+  @ObservationIgnored private var task: Task<Void, Never>?
+  /// Who waits for the places of keys: the first has been asked for.
+  @ObservationIgnored private var locating: [Locating] = []
+  /// What `query` was, while it is not known whether the new one can be followed.
+  @ObservationIgnored private var previousQuery: Query?
+
+  private typealias Locating = (key: [SQLValue], continuation: CheckedContinuation<IndexPath?, any Error>)
+
+  package init(
+    _ query: Query, window: Range<Int>?, source: any ResultsSource,
+    decode: @escaping @Sendable (ResultRow) throws -> Element
+  ) {
+    self.query = query
+    self.window = window
+    self.source = source
+    self.decode = decode
+  }
+
+  deinit {
+    feed?.close()
+    task?.cancel()
+  }
+
+  /// Runs the query, and follows it from then on. When it returns, `results` are there.
+  ///
+  /// Once the list has failed or was stopped, it begins anew.
+  ///
+  /// - Throws: why there are no results, as a code and a sentence.
+  /// - Precondition: it is called on an actor, and always on the same one.
+  public func performFetch(isolation: isolated (any Actor)? = #isolation) async throws(FreshetError) {
+    precondition(isolation != nil, "performFetch has to be called on an actor, such as the main actor")
+    stop()
+    failure = nil
+    let pump = ResultsPump(source.follow(query, window: window.map { Window($0) }), decode: decode)
+    feed = pump.feed
+    do throws(FreshetError) {
+      while true {
+        guard let event = try await pump.next() else { throw .databaseClosed }
+        take(event)
+        if case .update = event { break }
+      }
+    } catch {
+      if feed === pump.feed { fail(error) }
+      throw error
+    }
+    guard feed === pump.feed else { return }
+    task = Task { [weak self] in
+      // The task runs on the actor that it captures.
+      _ = isolation
+      do throws(FreshetError) {
+        while let event = try await pump.next() {
+          guard let self, self.feed === pump.feed else { return }
+          take(event)
+        }
+        throw .databaseClosed
+      } catch {
+        guard let self, feed === pump.feed else { return }
+        fail(error)
+      }
+    }
+  }
+
+  /// Follows another query in the place of this one. Where both have the same tables, key and columns the change comes as a patch, so
+  /// that rows move; the old results stay until the new ones are there.
+  ///
+  /// A query that is wrong changes nothing: the delegate hears why, and `query` is again what it was.
+  public func requery(_ query: Query) {
+    if feed != nil, previousQuery == nil { previousQuery = self.query }
+    self.query = query
+    feed?.request(.requery(query, nil))
+  }
+
+  /// Asks for the contents of other rows: those that are seen, and some around them.
+  public func moveWindow(to window: Range<Int>) {
+    self.window = window
+    feed?.request(.window(Window(window)))
+  }
+
+  /// Where the row with a key is; nil when there is none. O(log rows), also outside the window.
+  ///
+  /// - Parameter key: a value for each of the key's columns.
+  public func indexPath(
+    forKey key: SQLValue..., isolation: isolated (any Actor)? = #isolation
+  ) async throws -> IndexPath? {
+    guard let feed else { throw failure ?? FreshetError(.unknownSubscription, "performFetch was not called") }
+    guard key.count == results.key.count else {
+      throw FreshetError(.badQuery, "the key has \(results.key.count) values: \(results.key.joined(separator: ", "))")
+    }
+    return try await withCheckedThrowingContinuation { continuation in
+      locating.append((key, continuation))
+      if locating.count == 1 { feed.request(.locate(key)) }
+    }
+  }
+
+  /// Ends it. The results stay as they are.
+  public func stop() {
+    feed?.close()
+    feed = nil
+    task?.cancel()
+    task = nil
+    let waiting = locating
+    locating = []
+    for waiting in waiting {
+      waiting.continuation.resume(throwing: failure ?? FreshetError(.shuttingDown, "the list is not followed any more"))
+    }
+  }
+
+  /// Its steps, for who would rather iterate than be called. Each iteration is a subscription of its own.
+  public var updates: ResultsUpdates<Element> {
+    ResultsUpdates(source: source, query: query, window: window.map { Window($0) }, decode: decode)
+  }
+
+  private func take(_ event: ResultsPump<Element>.Event) {
+    switch event {
+    case .update(let update):
+      results = update.results
+      if let moved = update.results.window { window = moved }
+      previousQuery = nil
+      if delay != nil {
+        delay = nil
+        delegate?.controller(self, isDelayedBy: nil)
+      }
+      switch update.change {
+      case .replaced: delegate?.controllerDidReplaceContent(self)
+      case .patched(let patch): delegate?.take(patch, results, self)
+      }
+    case .located(let path):
+      if locating.isEmpty { return }
+      locating.removeFirst().continuation.resume(returning: path.map { IndexPath($0) })
+      if let next = locating.first { feed?.request(.locate(next.key)) }
+    case .delayed(let error): take(error)
+    }
+  }
+
+  private func take(_ error: FreshetError) {
+    if let previousQuery, !error.code.isRetryable, error.code != .schemaChanged {
+      let refused = query
+      query = previousQuery
+      self.previousQuery = nil
+      delegate?.controller(self, didRefuse: refused, because: error)
+    } else {
+      delay = error
+      delegate?.controller(self, isDelayedBy: error)
+    }
+  }
+
+  private func fail(_ error: FreshetError) {
+    failure = error
+    stop()
+    delegate?.controller(self, didFailWith: error)
+  }
+}
+
+extension FetchedResultsController {
+  public typealias Section = SectionedResults<Element>.Section
+
+  public var sections: [Section] { results.sections }
+
+  /// - Precondition: there is such a row, and it is inside the window.
+  public func object(at path: IndexPath) -> Element { results[path] }
+
+  /// Nil when there is no such row, or when it is outside the window.
+  public func objectIfLoaded(at path: IndexPath) -> Element? { results.objectIfLoaded(at: path) }
+
+  /// Each section's index title, in order.
+  public var sectionIndexTitles: [String] { results.sectionIndexTitles }
+
+  /// The section to show when somebody taps a title of the index. Several sections may have the same title: the first has it.
+  public func section(forSectionIndexTitle title: String) -> Int? {
+    results.sections.firstIndex { $0.indexTitle == title }
+  }
+}
+
+extension FreshetError {
+  fileprivate static let databaseClosed = FreshetError(.shuttingDown, "the database was closed")
+}
+
+extension Window {
+  package init(_ range: Range<Int>) { self.init(offset: range.lowerBound, limit: range.count) }
+}

@@ -1,0 +1,106 @@
+public import Foundation
+public import LiveQuery
+
+/// What happens to a row or a section.
+public enum ResultsChangeType: Hashable, Sendable {
+  case insert, delete, move, update
+}
+
+/// Hears of each change, in the order that table and collection views need: `willChange`, sections, rows, `didChange`.
+///
+/// All methods are called on the actor on which `performFetch` was called. Between `willChange` and `didChange` the controller already has
+/// the new results.
+public protocol FetchedResultsControllerDelegate<Element>: AnyObject {
+  associatedtype Element: Sendable
+
+  func controllerWillChangeContent(_ controller: FetchedResultsController<Element>)
+
+  /// - Parameters:
+  ///   - section: nil for a deleted one.
+  ///   - index: in the old results for a deletion, in the new ones for an insertion.
+  ///   - type: `insert` or `delete`.
+  func controller(
+    _ controller: FetchedResultsController<Element>, didChange section: SectionedResults<Element>.Section?,
+    atSectionIndex index: Int, for type: ResultsChangeType)
+
+  /// - Parameters:
+  ///   - object: nil for a deleted one, and for one outside the window.
+  ///   - indexPath: in the old results; nil for an insertion.
+  ///   - newIndexPath: in the new results; nil for a deletion.
+  func controller(
+    _ controller: FetchedResultsController<Element>, didChange object: Element?, at indexPath: IndexPath?,
+    for type: ResultsChangeType, newIndexPath: IndexPath?)
+
+  func controllerDidChangeContent(_ controller: FetchedResultsController<Element>)
+
+  /// All results are new, as after `reloadData`. Called instead of the others.
+  func controllerDidReplaceContent(_ controller: FetchedResultsController<Element>)
+
+  /// The list is not up to date, and goes on by itself: nil as soon as it is up to date again.
+  func controller(_ controller: FetchedResultsController<Element>, isDelayedBy error: FreshetError?)
+
+  /// A query that was given to `requery` cannot be followed: the list goes on with the one before it.
+  func controller(
+    _ controller: FetchedResultsController<Element>, didRefuse query: Query, because error: FreshetError)
+
+  /// The list has ended: it is not followed any more.
+  func controller(_ controller: FetchedResultsController<Element>, didFailWith error: FreshetError)
+}
+
+extension FetchedResultsControllerDelegate {
+  public func controllerWillChangeContent(_ controller: FetchedResultsController<Element>) {}
+
+  public func controller(
+    _ controller: FetchedResultsController<Element>, didChange section: SectionedResults<Element>.Section?,
+    atSectionIndex index: Int, for type: ResultsChangeType
+  ) {}
+
+  public func controller(
+    _ controller: FetchedResultsController<Element>, didChange object: Element?, at indexPath: IndexPath?,
+    for type: ResultsChangeType, newIndexPath: IndexPath?
+  ) {}
+
+  public func controllerDidChangeContent(_ controller: FetchedResultsController<Element>) {}
+  public func controllerDidReplaceContent(_ controller: FetchedResultsController<Element>) {
+    controllerDidChangeContent(controller)
+  }
+  public func controller(_ controller: FetchedResultsController<Element>, isDelayedBy error: FreshetError?) {}
+  public func controller(
+    _ controller: FetchedResultsController<Element>, didRefuse query: Query, because error: FreshetError
+  ) {}
+  public func controller(_ controller: FetchedResultsController<Element>, didFailWith error: FreshetError) {}
+}
+
+extension FetchedResultsControllerDelegate {
+  /// Calls the methods that a patch means, in Core Data's order.
+  func take(
+    _ patch: ResultsPatch, _ results: SectionedResults<Element>, _ controller: FetchedResultsController<Element>
+  ) {
+    controllerWillChangeContent(controller)
+    for index in patch.deletedSections {
+      self.controller(controller, didChange: nil, atSectionIndex: index, for: .delete)
+    }
+    for index in patch.insertedSections {
+      self.controller(controller, didChange: results.sections[index], atSectionIndex: index, for: .insert)
+    }
+    for path in patch.deletions {
+      self.controller(controller, didChange: nil, at: path, for: .delete, newIndexPath: nil)
+    }
+    for path in patch.insertions {
+      let object = results.objectIfLoaded(at: path)
+      self.controller(controller, didChange: object, at: nil, for: .insert, newIndexPath: path)
+    }
+    for (type, changes) in [(ResultsChangeType.move, patch.moves), (.update, patch.updates)] {
+      for change in changes {
+        let object = results.objectIfLoaded(at: change.to)
+        self.controller(controller, didChange: object, at: change.from, for: type, newIndexPath: change.to)
+      }
+    }
+    for path in patch.loaded where !patch.insertions.contains(path) {
+      // To a view, a row that now has contents is a row that changed where it is.
+      let object = results.objectIfLoaded(at: path)
+      self.controller(controller, didChange: object, at: path, for: .update, newIndexPath: path)
+    }
+    controllerDidChangeContent(controller)
+  }
+}

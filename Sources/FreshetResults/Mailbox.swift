@@ -1,0 +1,107 @@
+import Synchronization
+
+/// What one feed has not taken yet. In the process of the engine that is rarely more than one message, for followers wait until it is
+/// empty. A server on the network does not wait for one list of many: past `limit` messages they are all dropped, and the list has to
+/// ask for a snapshot.
+///
+/// Any thread.
+package final class Mailbox: Sendable {
+  private struct State {
+    var messages: [ListMessage] = []
+    var waiter: CheckedContinuation<ListMessage?, Never>?
+    /// A bit for each follower that waits for it to be empty.
+    var followers: UInt64 = 0
+    var isClosed = false
+    /// Messages were dropped: what comes is worth nothing until a snapshot does.
+    var hasOverflowed = false
+    /// For that snapshot.
+    var hasAsked = false
+  }
+
+  private let state = Mutex(State())
+  private let limit: Int
+
+  package init(limit: Int = .max) { self.limit = limit }
+
+  /// - Returns: false when this was one message too many: a snapshot has to be asked for once all was taken.
+  @discardableResult
+  package func put(_ message: ListMessage) -> Bool {
+    let (waiter, hasRoom) = state.withLock { state -> (CheckedContinuation<ListMessage?, Never>?, Bool) in
+      if state.isClosed { return (nil, true) }
+      switch message {
+      case .snapshot: state.hasOverflowed = false
+      case .rows, .patch: if state.hasOverflowed { return (nil, true) }
+      case .located, .error: break
+      }
+      if state.messages.count >= limit {
+        state.messages = []
+        (state.hasOverflowed, state.hasAsked) = (true, false)
+        return (nil, false)
+      }
+      guard let waiter = state.waiter else {
+        state.messages.append(message)
+        return (nil, true)
+      }
+      state.waiter = nil
+      return (waiter, true)
+    }
+    waiter?.resume(returning: message)
+    return hasRoom
+  }
+
+  /// - Parameters:
+  ///   - overflowed: called when a snapshot has to be asked for.
+  ///   - wakes: called when followers wait for what was taken: a bit for each.
+  /// - Returns: nil when it is closed, or the task that waits is cancelled.
+  package func next(overflowed: () -> Void = {}, wakes: (UInt64) -> Void = { _ in }) async -> ListMessage? {
+    let mustAsk = state.withLock { state in
+      if !state.hasOverflowed || state.hasAsked || !state.messages.isEmpty { return false }
+      state.hasAsked = true
+      return true
+    }
+    if mustAsk { overflowed() }
+    return await withTaskCancellationHandler {
+      await withCheckedContinuation { waiter in
+        let (answer, followers) = take(or: waiter)
+        if followers != 0 { wakes(followers) }
+        if let answer { waiter.resume(returning: answer) }
+      }
+    } onCancel: {
+      close()
+    }
+  }
+
+  /// - Returns: the answer, and who waits for what was taken; nil: the waiter gets what comes next.
+  private func take(or waiter: CheckedContinuation<ListMessage?, Never>) -> (answer: ListMessage??, followers: UInt64) {
+    state.withLock { state in
+      if state.isClosed { return (.some(nil), 0) }
+      if state.messages.isEmpty {
+        state.waiter = waiter
+        return (nil, 0)
+      }
+      let message = state.messages.removeFirst()
+      if !state.messages.isEmpty { return (message, 0) }
+      defer { state.followers = 0 }
+      return (message, state.followers)
+    }
+  }
+
+  /// Whether all was taken. If not, the follower is woken when it is.
+  package func isEmpty(orWakes follower: Int) -> Bool {
+    state.withLock { state in
+      if state.messages.isEmpty || state.isClosed { return true }
+      state.followers |= 1 << UInt64(follower)
+      return false
+    }
+  }
+
+  package func close() {
+    let waiter = state.withLock { state in
+      defer { state.waiter = nil }
+      state.isClosed = true
+      state.messages = []
+      return state.waiter
+    }
+    waiter?.resume(returning: nil)
+  }
+}

@@ -1,0 +1,117 @@
+public import LiveQuery
+
+/// What a list shows: the parts of one `SELECT`, and how its rows are cut into sections.
+///
+/// Every part is SQL, which SQLite alone evaluates:
+///
+/// ```swift
+/// Query(from: "bank", orderBy: ["name"], sectionBy: "state")
+/// Query(
+///   from: "orders JOIN customer ON customer.id = customer_id", select: ["orders.id", "customer.name", "total"],
+///   where: "total > :least", parameters: ["least": 100], orderBy: ["total DESC"])
+/// ```
+///
+/// Rows need a key, which tells that a row of one version is the same row in the next. It is the primary key of the first table
+/// unless `key` says otherwise. Rows that `orderBy` leaves equal are in the order of their keys.
+public struct Query: Hashable, Sendable {
+  /// What stands behind `FROM`: a table, a view, a join.
+  public var from: String
+  /// The columns; empty for all columns of the first table.
+  public var select: [String]
+  /// What stands behind `WHERE`.
+  public var filter: String?
+  /// Values for `?` or `:name` in any part.
+  public var parameters: Parameters
+  public var groupBy: [String]
+  public var having: String?
+  /// Terms such as `"name"`, `"close_date DESC NULLS LAST"` or `"name COLLATE NOCASE"`.
+  public var orderBy: [String]
+  public var sectionBy: SectionBy?
+  public var limit: Int?
+  /// Expressions that identify a row; empty for the primary key of the first table.
+  public var key: [String]
+  /// Single values that are kept up to date with the list, by name: `["deepest": "SELECT max(depth) FROM well"]`.
+  public var alongside: [String: String]
+  /// After so long the query runs again even if nothing changed: for queries that read the time.
+  public var refreshEvery: Duration?
+
+  public init(
+    from: String, select: [String] = [], where filter: String? = nil, parameters: Parameters = [:],
+    groupBy: [String] = [], having: String? = nil, orderBy: [String] = [], sectionBy: SectionBy? = nil,
+    limit: Int? = nil, key: [String] = [], alongside: [String: String] = [:], refreshEvery: Duration? = nil
+  ) {
+    self.from = from
+    self.select = select
+    self.filter = filter
+    self.parameters = parameters
+    self.groupBy = groupBy
+    self.having = having
+    self.orderBy = orderBy
+    self.sectionBy = sectionBy
+    self.limit = limit
+    self.key = key
+    self.alongside = alongside
+    self.refreshEvery = refreshEvery
+  }
+
+  /// How rows are cut into sections. Sections come in the order of `expression`, and rows are sorted within them.
+  public struct SectionBy: Hashable, Sendable, ExpressibleByStringLiteral {
+    /// The value that the rows of a section share.
+    public var expression: String
+    public var isDescending: Bool
+    /// What the section is called, where that is not the value of `expression`.
+    public var name: String?
+    /// What an index at the list's side shows for it; nil for the first letter of its name.
+    public var indexTitle: String?
+
+    public init(_ expression: String, isDescending: Bool = false, name: String? = nil, indexTitle: String? = nil) {
+      self.expression = expression
+      self.isDescending = isDescending
+      self.name = name
+      self.indexTitle = indexTitle
+    }
+
+    public init(stringLiteral expression: String) { self.init(expression) }
+  }
+
+  /// The values of a query's parameters: `["least": 100]` for `:least`, `[100]` for `?`.
+  public enum Parameters: Hashable, Sendable, ExpressibleByDictionaryLiteral, ExpressibleByArrayLiteral {
+    case named([String: SQLValue])
+    /// In the order in which a `SELECT` has its parts.
+    case positional([SQLValue])
+
+    public init(dictionaryLiteral elements: (String, SQLValue)...) {
+      self = .named(Dictionary(elements) { $1 })
+    }
+
+    public init(arrayLiteral elements: SQLValue...) { self = .positional(elements) }
+  }
+}
+
+extension Query {
+  /// As the engine has it.
+  package var engineQuery: LiveQuery.Query {
+    var query = LiveQuery.Query(from: from)
+    query.select = select
+    query.filter = filter
+    query.groupBy = groupBy
+    query.having = having
+    query.orderBy = orderBy
+    query.limit = limit
+    query.key = key
+    query.refreshEvery = refreshEvery
+    query.alongside = alongside.sorted { $0.key < $1.key }.map { .init(name: $0.key, sql: $0.value) }
+    if let sectionBy {
+      var section = LiveQuery.Query.SectionBy(expression: sectionBy.expression)
+      section.isDescending = sectionBy.isDescending
+      section.name = sectionBy.name
+      section.indexTitle = sectionBy.indexTitle
+      query.sectionBy = section
+    }
+    switch parameters {
+    case .named(let values): query.parameters = values.isEmpty ? .none : .named(values)
+    case .positional(let values): query.parameters = values.isEmpty ? .none : .positional(values)
+    }
+    return query
+  }
+}

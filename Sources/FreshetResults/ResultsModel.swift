@@ -1,0 +1,134 @@
+import Foundation
+import LiveQuery
+
+/// Takes in a subscription's messages, one after the other: protocol 3.3. Pure.
+///
+/// State: `results`, which stand at `version`; while the parts of a snapshot come, the unfinished ones are in `coming` and nothing else
+/// comes. After an error neither is to be used until a snapshot has come.
+package struct ResultsModel<Element: Sendable> {
+  package typealias Results = SectionedResults<Element>
+
+  package internal(set) var results = Results()
+  package internal(set) var version = ""
+  private var coming: Results?
+  var layout = ResultRow.Columns([])
+  private let decode: @Sendable (ResultRow) throws -> Element
+
+  /// - Parameter decode: makes an element of a row; what it throws ends the list.
+  package init(decode: @escaping @Sendable (ResultRow) throws -> Element) { self.decode = decode }
+
+  /// - Returns: nil when there is nothing new to show yet.
+  /// - Throws: `internal` for a message that does not fit what is held, `bad_value` when a row cannot be decoded.
+  package mutating func apply(_ message: ListMessage) throws(FreshetError) -> ResultsUpdate<Element>? {
+    switch message {
+    case .snapshot(let snapshot): return try begin(snapshot)
+    case .rows(let rows): return try take(rows)
+    case .patch(let patch):
+      let patch = try apply(patch)
+      return patch.isEmpty ? nil : ResultsUpdate(change: .patched(patch), results: results)
+    case .located, .error: return nil
+    }
+  }
+
+  private mutating func begin(_ snapshot: ListSnapshot) throws(FreshetError) -> ResultsUpdate<Element>? {
+    var results = Results()
+    layout = ResultRow.Columns(snapshot.columns)
+    results.columns = snapshot.columns
+    results.key = snapshot.key
+    results.commit = snapshot.commit
+    results.count = snapshot.total
+    results.alongside = Dictionary(snapshot.alongside.map { ($0.name, $0.value) }) { $1 }
+    results.window = snapshot.window.map { $0.range(total: snapshot.total) }
+    var counted = 0
+    for info in snapshot.sections {
+      // Before the memory is taken: a server on the network may be wrong.
+      counted += info.count
+      try require(info.count >= 0 && counted <= snapshot.total, "section counts and total disagree")
+      results.sections.append(.init(info, RowSequence(repeatElement(nil, count: info.count))))
+    }
+    try require(counted == snapshot.total, "section counts and total disagree")
+    version = snapshot.version
+    coming = results
+    return try take(snapshot.rows)
+  }
+
+  private mutating func take(_ rows: ListRows) throws(FreshetError) -> ResultsUpdate<Element>? {
+    try require(rows.version == version, "rows of another version than the one held")
+    var target = coming ?? results
+    if let window = rows.window { target.move(to: window) }
+    try require(rows.offset >= 0 && rows.offset <= target.count - rows.rows.count, "rows beyond the end of the list")
+    let loaded = try put(rows.rows, at: rows.offset, into: &target)
+    if coming != nil {
+      coming = rows.isComplete ? nil : target
+      if !rows.isComplete { return nil }
+      results = target
+      return ResultsUpdate(change: .replaced, results: results)
+    }
+    results = target
+    var patch = ResultsPatch()
+    patch.loaded = loaded
+    return patch.isEmpty ? nil : ResultsUpdate(change: .patched(patch), results: results)
+  }
+
+  /// - Returns: the paths of rows whose contents were not here.
+  private func put(
+    _ rows: [[SQLValue]], at offset: Int, into results: inout Results
+  ) throws(FreshetError) -> [IndexPath] {
+    var loaded: [IndexPath] = []
+    guard var path = results.indexPath(atOffset: offset) else { return loaded }
+    for (index, row) in rows.enumerated() {
+      while path.item == results.sections[path.section].count { path = IndexPath(item: 0, section: path.section + 1) }
+      // Contents outside the window would not be kept up to date.
+      if results.window?.contains(offset + index) ?? true {
+        if results.sections[path.section].rows[path.item] == nil { loaded.append(path) }
+        results.sections[path.section].rows[path.item] = try entry(row)
+      }
+      path = IndexPath(item: path.item + 1, section: path.section)
+    }
+    return loaded
+  }
+
+  func entry(_ values: [SQLValue]) throws(FreshetError) -> Results.Entry {
+    try require(values.count == layout.names.count, "a row of \(values.count) values in \(layout.names.count) columns")
+    let row = ResultRow(layout: layout, values: values)
+    do { return Results.Entry(row: row, element: try decode(row)) } catch {
+      throw (error as? FreshetError) ?? FreshetError(.badValue, "\(row) is no \(Element.self): \(error)")
+    }
+  }
+}
+
+/// Throws unless the condition holds: what the other side sent is not what the protocol says.
+func require(_ condition: Bool, _ sentence: @autoclosure () -> String) throws(FreshetError) {
+  if !condition { throw FreshetError(.internal, sentence()) }
+}
+
+extension SectionedResults.Section {
+  init(_ info: SectionInfo, _ rows: RowSequence<SectionedResults.Entry?>) {
+    name = info.name
+    indexTitle = info.indexTitle
+    self.rows = rows
+  }
+}
+
+extension SectionedResults {
+  /// Lets go of the contents outside a window.
+  mutating func move(to next: Window) {
+    let range = next.range(total: count)
+    let before = window ?? 0..<count
+    window = range
+    forget(before.clamped(to: 0..<range.lowerBound))
+    forget(before.clamped(to: range.upperBound..<max(range.upperBound, count)))
+  }
+
+  /// Lets go of the contents of rows in a range of offsets.
+  mutating func forget(_ range: Range<Int>) {
+    var start = 0
+    for section in sections.indices {
+      let items = range.clamped(to: start..<start + sections[section].count)
+      for offset in items where sections[section].rows[offset - start] != nil {
+        sections[section].rows[offset - start] = nil
+      }
+      start += sections[section].count
+    }
+  }
+}

@@ -1,0 +1,117 @@
+import Controllers
+import Foundation
+import Gateway
+import LiveQuery
+import Store
+import Synchronization
+import Wire
+
+// What the server does, for a page that shows it: `/v1/server`.
+extension FreshetServer {
+  /// - Throws: `not_allowed` where there are roles, because lists show what others ask.
+  func getServer(_ exchange: HTTPExchange) throws(FreshetError) {
+    _ = try permissions(of: exchange.identity).ownQueries()
+    if !configuration.roles.isEmpty {
+      throw FreshetError(.notAllowed, "where there are roles, only /metrics says what the server does")
+    }
+    let request = OpenListsRequest(parts: pool.count) { [self] lists in
+      exchange.answer(.json(description(lists), headers: [("Cache-Control", "no-store")]))
+    }
+    pool.post(.lists { request.add($0) })
+  }
+
+  private func description(_ lists: OpenLists) -> [UInt8] {
+    let slow = pool.readers.slow.newest
+    let memory = ProcessMetrics().residentBytes
+    let counters = gateway.counters
+    var writer = JSONWriter()
+    writer.object { object in
+      object.member("server", "freshet/\(freshetVersion)")
+      object.member("startedAt", startTime)
+      object.member("now", Date().timeIntervalSince1970)
+      object.member("file", URL(fileURLWithPath: configuration.database).lastPathComponent)
+      object.member("subscriptions", lists.subscriptions)
+      object.member("connections", counters.sessions)
+      object.member("streams", counters.streams)
+      if let memory { object.member("memory", memory) }
+      object.name("lists")
+      object.array { array in
+        for list in lists.mostShared { array.write(list, name: name(of: list.query)) }
+      }
+      object.member("listsLeftOut", lists.count - lists.mostShared.count)
+      object.name("slowQueries")
+      object.array { array in
+        for query in slow { array.write(query) }
+      }
+    }
+    return writer.bytes
+  }
+
+  /// Of a published query.
+  private func name(of query: Query) -> String? {
+    guard query.access.isPublished else { return nil }
+    let fingerprint = Fingerprint(of: query)
+    return configuration.queries.list.first { Fingerprint(of: $0.query) == fingerprint }?.name
+  }
+}
+
+/// Gathers the lists of all followers, and does without those of followers that do not answer in time.
+private final class OpenListsRequest: Sendable {
+  private static let patience = Duration.milliseconds(700)
+
+  /// Nil once it is answered.
+  private let state: Mutex<(missing: Int, lists: OpenLists)?>
+  private let answer: @Sendable (OpenLists) -> Void
+
+  /// - Parameter answer: called once, on any thread.
+  init(parts: Int, answer: @escaping @Sendable (OpenLists) -> Void) {
+    state = Mutex((parts, OpenLists()))
+    self.answer = answer
+    DispatchQueue.global().asyncAfter(deadline: .now() + Self.patience) { [self] in
+      let lists = state.withLock { state in
+        defer { state = nil }
+        return state?.lists
+      }
+      if let lists { answer(lists) }
+    }
+  }
+
+  func add(_ lists: OpenLists) {
+    let all: OpenLists? = state.withLock { state in
+      state?.missing -= 1
+      state?.lists.add(lists)
+      guard let all = state, all.missing == 0 else { return nil }
+      state = nil
+      return all.lists
+    }
+    if let all { answer(all) }
+  }
+}
+
+extension JSONWriter {
+  fileprivate mutating func write(_ list: OpenList, name: String?) {
+    object { object in
+      object.member("fingerprint", Fingerprint(of: list.query).description)
+      if let name { object.member("name", name) }
+      object.name("query")
+      object.write(list.query)
+      object.member("subscriptions", list.subscriptions)
+      object.member("rows", list.rows)
+      object.member("sections", list.sections)
+      object.member("maintenance", list.maintenance.rawValue)
+      object.member("reason", list.reason)
+      object.strings("tables", list.tables)
+    }
+  }
+
+  fileprivate mutating func write(_ slow: SlowQueries.Slow) {
+    object { object in
+      object.member("fingerprint", Fingerprint(of: slow.query).description)
+      object.name("query")
+      object.write(slow.query)
+      object.member("count", slow.count)
+      object.member("lastSeconds", slow.last.seconds)
+      object.member("longestSeconds", slow.longest.seconds)
+    }
+  }
+}

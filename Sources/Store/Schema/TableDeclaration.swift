@@ -1,0 +1,85 @@
+import GRDB
+package import LiveQuery
+
+// What a table's declaration says besides its columns, for `/v1/schema`.
+extension SchemaCatalog {
+  /// The table's foreign keys, in the order of their declaration.
+  func foreignKeys(_ db: Database, of table: Table) throws -> [DatabaseTable.ForeignKey] {
+    guard table.kind == "table" else { return [] }
+    let sql = """
+      SELECT id, "table", "from", "to" FROM pragma_foreign_key_list(?, 'main') ORDER BY seq
+      """
+    let rows = try Row.fetchAll(db, sql: sql, arguments: [table.name])
+    let ids = rows.map { $0["id"] as Int }
+    return try Set(ids).sorted(by: >).map { id in
+      let rows = rows.filter { $0["id"] as Int == id }
+      let parent: String = rows[0]["table"]
+      let named = rows.compactMap { $0["to"] as String? }
+      // Without columns, the parent's primary key is meant.
+      let references = named.isEmpty ? try primaryKey(db, of: parent) : named
+      // SQLite takes declarations that cannot hold.
+      let isWhole = references.count == rows.count
+      return .init(columns: rows.map { $0["from"] }, table: parent, references: isWhole ? references : [])
+    }
+  }
+
+  private func primaryKey(_ db: Database, of table: String) throws -> [String] {
+    let sql = "SELECT name FROM pragma_table_info(?, 'main') WHERE pk > 0 ORDER BY pk"
+    return try String.fetchAll(db, sql: sql, arguments: [table])
+  }
+}
+
+extension SchemaCatalog.Table {
+  /// Of a virtual table, in lower case.
+  var module: String? {
+    guard kind == "virtual" else { return nil }
+    let words = self.words.map { $0.lowercased() }
+    return zip(words, words.dropFirst()).first { first, _ in first == "using" }?.1
+  }
+
+  /// A full-text table of the newest kind that keeps its rows itself.
+  var isSearch: Bool { module == "fts5" && option("content") == nil }
+
+  /// The table whose rows a full-text table searches, when it is another one.
+  var searched: DatabaseTable.SearchedTable? {
+    guard let content = option("content"), !content.isEmpty else { return nil }
+    return .init(name: content, rowid: option("content_rowid") ?? "rowid")
+  }
+
+  /// What stands behind `name =` among the arguments of a virtual table; nil without.
+  private func option(_ name: String) -> String? {
+    let words = self.words
+    for index in words.indices.dropLast(2) where isSameName(words[index], name) && words[index + 1] == "=" {
+      return words[index + 2]
+    }
+    return nil
+  }
+
+  /// Of its definition, without quotes.
+  private var words: [String] {
+    let tokenizer = SQLTokenizer(definition)
+    return tokenizer.filter { $0.kind != .comment }.map { tokenizer.unquotedText(of: $0) }
+  }
+}
+
+extension [DatabaseTable] {
+  /// Without what names something that is not in the list: what a role may not read is nowhere named.
+  package func withoutUnlisted() -> [DatabaseTable] {
+    let known = Dictionary(map { ($0.name.lowercased(), $0) }) { first, _ in first }
+    return map { table in
+      var result = table
+      result.foreignKeys = table.foreignKeys.filter { key in
+        guard let target = known[key.table.lowercased()] else { return false }
+        return table.hasColumns(key.columns) && target.hasColumns(key.references)
+      }
+      if let searched = table.searched, known[searched.name.lowercased()] == nil { result.searched = nil }
+      return result
+    }
+  }
+}
+
+extension DatabaseTable {
+  fileprivate func hasColumns(_ names: [String]) -> Bool {
+    names.allSatisfy { name in columns.contains { isSameName($0.name, name) } }
+  }
+}

@@ -1,0 +1,27 @@
+/// What somebody probably meant.
+package enum Spelling {
+  /// The name that a word becomes with the fewest letters put in, taken out or replaced; nil when all take more than two, or more
+  /// than half of the word.
+  package static func nearest(to word: String, of names: some Sequence<String>) -> String? {
+    let word = word.lowercased()
+    let nearest = names.map { (name: $0, distance: editDistance($0.lowercased(), word)) }.min {
+      $0.distance < $1.distance
+    }
+    return nearest.flatMap { $0.distance <= min(2, word.count / 2) ? $0.name : nil }
+  }
+
+  private static func editDistance(_ left: String, _ right: String) -> Int {
+    let (left, right) = (Array(left.unicodeScalars), Array(right.unicodeScalars))
+    var row = Array(0...right.count)
+    for (i, letter) in left.enumerated() {
+      var diagonal = row[0]
+      row[0] = i + 1
+      for (j, other) in right.enumerated() {
+        let replaced = diagonal + (letter == other ? 0 : 1)
+        diagonal = row[j + 1]
+        row[j + 1] = min(replaced, row[j] + 1, diagonal + 1)
+      }
+    }
+    return row[right.count]
+  }
+}

@@ -1,0 +1,76 @@
+import FreshetClient
+import Synchronization
+
+/// A transport whose connections can be broken, and made again only when a test has seen that they were.
+final class BreakableTransport: LiveTransport {
+  private let sockets = Mutex<[any LiveSocket]>([])
+  /// New connections wait here; nil where they need not.
+  private let gate = Mutex<[CheckedContinuation<Void, Never>]?>(nil)
+  /// The connection breaks, once, when a message of this type was sent.
+  private let fatal = Mutex<String?>(nil)
+  let connections = Atomic<Int>(0)
+
+  func connect(
+    _ request: TransportRequest, opened: @escaping @Sendable (any LiveSocket) async -> Void,
+    received: @escaping @Sendable ([UInt8]) async -> Void
+  ) async throws {
+    await passGate()
+    try await NIOTransport().connect(request) { [self] socket in
+      connections.add(1, ordering: .relaxed)
+      sockets.withLock { $0.append(socket) }
+      await opened(Socket(transport: self, socket: socket))
+    } received: {
+      await received($0)
+    }
+  }
+
+  private func passGate() async {
+    await withCheckedContinuation { waiting in
+      let isOpen = gate.withLock { gate in
+        gate?.append(waiting)
+        return gate == nil
+      }
+      if isOpen { waiting.resume() }
+    }
+  }
+
+  func closeGate() { gate.withLock { $0 = [] } }
+
+  func openGate() {
+    let waiting = gate.withLock { gate in
+      defer { gate = nil }
+      return gate ?? []
+    }
+    for one in waiting { one.resume() }
+  }
+
+  func breakConnections() async {
+    let open = sockets.withLock { sockets in
+      defer { sockets = [] }
+      return sockets
+    }
+    for socket in open { await socket.close() }
+  }
+
+  func breakAfterSending(_ type: String) { fatal.withLock { $0 = type } }
+
+  private struct Socket: LiveSocket {
+    let transport: BreakableTransport
+    let socket: any LiveSocket
+
+    func send(_ message: [UInt8]) async throws {
+      try await socket.send(message)
+      let isFatal = transport.fatal.withLock { type in
+        guard let known = type, String(decoding: message, as: UTF8.self).contains(#""type":"\#(known)""#) else {
+          return false
+        }
+        type = nil
+        return true
+      }
+      // The server has it, and its answer finds nobody.
+      if isFatal { await socket.close() }
+    }
+
+    func close() async { await socket.close() }
+  }
+}
