@@ -8,6 +8,10 @@
 export type SQLValue = string | number | bigint | null | Uint8Array;
 /** Column to value; the same object for as long as the row has not changed. */
 export type Row = Readonly<Record<string, any>>;
+/** What identifies a row: the value of its key column, or those of a key of several columns. */
+export type Key = SQLValue | SQLValue[];
+/** The names of a row's columns. */
+export type Column<R extends object> = Extract<keyof R, string>;
 /** Where a row stands: section and place in it, both from 0. */
 export type IndexPath = [section: number, item: number];
 /** A range of offsets in the whole result, sections ignored. */
@@ -22,6 +26,33 @@ export interface Section {
 }
 /** A message of docs/protocol.md, as parsed. */
 export type Message = Record<string, any>;
+/** A value as JSON carries it: large integers and BLOBs are objects. */
+export type WireValue = string | number | null | { $int: string } | { $blob: string };
+/** A row as a message carries it: values in the order of `columns`. */
+export type WireRow = WireValue[];
+/** Columns that changed, with their new values. */
+export type WireChanges<R extends object = Row> = { readonly [C in Column<R>]?: WireValue };
+/**
+ * A patch as the server sent it: docs/protocol.md, 3.3. Absent members are empty. Rows and changes are absent where the contents
+ * lie outside the window.
+ */
+export interface Patch<R extends object = Row> {
+  readonly type: "patch";
+  readonly id: string;
+  readonly from: string;
+  readonly to: string;
+  readonly commit: number;
+  readonly total: number;
+  readonly deleted?: readonly IndexPath[];
+  readonly sectionsDeleted?: readonly number[];
+  readonly sectionsInserted?: readonly [index: number, section: Section & { readonly rows?: readonly WireRow[] }][];
+  readonly inserted?: readonly [section: number, item: number, row?: WireRow][];
+  readonly moved?: readonly [from: IndexPath, to: IndexPath, changes?: WireChanges<R>][];
+  readonly updated?: readonly [from: IndexPath, to: IndexPath, changes: WireChanges<R>][];
+  readonly window?: Window;
+  readonly filled?: readonly [offset: number, row: WireRow][];
+  readonly alongside?: Readonly<Record<string, WireValue>>;
+}
 
 /** A piece of SQL: its own text, or sql`…` with values in it. */
 export type Fragment = string | SQLFragment;
@@ -42,7 +73,29 @@ export interface Query {
   name?: string;
   params?: Record<string, any> | any[];
 }
+/** Statements that are done together, or those that the operator has published under a name. */
+export type Transaction = Statement | Statement[] | { name: string; params?: Record<string, any> };
+/** What a transaction did. `results` is empty in the answer to a write that was sent again and had many rows. */
+export interface Committed { changes: number; commit: number; results: StatementResult[] }
+/**
+ * What a write is going to do to a list's rows, by the names of the list's columns. `update` has the key and the columns that
+ * change, `delete` the key. An inserted row may lack its key where the database gives it.
+ */
+export interface OptimisticChange {
+  insert?: Row | Row[];
+  update?: Row | Row[];
+  delete?: Row | Row[];
+}
 export type Statement = Fragment | { sql: Fragment; params?: Record<string, any> | any[] };
+
+/** What one statement of a transaction did. */
+export interface StatementResult {
+  changes: number;
+  lastInsertRowid: any;
+  /** Of `RETURNING` or a SELECT; empty otherwise. */
+  columns: string[];
+  rows: Row[];
+}
 
 export interface ClientOptions {
   /**
@@ -58,6 +111,16 @@ export interface ListOptions {
   window?: Window;
   /** Milliseconds between two patches at least. */
   minInterval?: number;
+  /**
+   * Collations of columns that sort by another one than BINARY, as the schema says (`NOCASE`, `RTRIM`): for `optimistically`. What
+   * the query itself says (`name COLLATE NOCASE`) is known.
+   */
+  collations?: Record<string, "BINARY" | "NOCASE" | "RTRIM">;
+  /**
+   * Columns of the list that are made of a table's column and come in its order, such as `substr(well.name, 1, 300) AS name`: the
+   * names of the one and of the other, `{ name: "well.name" }`. For `optimistically`; columns that are selected as they are are known.
+   */
+  sources?: Record<string, string>;
 }
 
 /**
@@ -76,42 +139,52 @@ export class Client extends EventTarget {
   readonly hello: Message | null;
   /** When the next attempt to connect begins (as `Date.now()`); null when none is waited for. */
   readonly retryAt: number | null;
-  /** A list that follows a query until it is closed. Throws a TypeError for values that SQLite does not have. */
-  subscribe(query: Query, options?: ListOptions): LiveList;
+  /** Why the server does not take the client for who it says it is: the token expired, or was refused. Null once one is accepted. */
+  readonly error: FreshetError | null;
+  /**
+   * A list that follows a query until it is closed. Throws a TypeError for values that SQLite does not have.
+   *
+   * `subscribe<Order>(…)` says what its rows are, `subscribe<Order, number>(…)` also what identifies them. Nothing checks that the query
+   * selects such rows.
+   */
+  subscribe<R extends object = Row, K extends Key = Key>(query: Query, options?: ListOptions): LiveList<R, K>;
   /**
    * Writes, all statements in one transaction or none. A list whose `state.commit` has reached `commit` shows the write.
+   * `results` has what each statement did, and the rows of its `RETURNING`.
    * Rejected with what the server says, or with `disconnected`; unless that is retryable, it may have been written.
    */
-  transact(statements: Statement | Statement[]): Promise<{ changes: number; commit: number }>;
+  transact(transaction: Transaction): Promise<Committed>;
   /** Milliseconds to the server and back. */
   ping(): Promise<number>;
   /** Tries to connect now instead of later. */
   retry(): void;
   /** Ends the connection, and every list with it. */
   close(): void;
-  /** `status`: it changed. `error`: something that concerns no list. */
+  /** `status`: it changed, or a token was accepted after all. `error`: something that concerns no list. */
   addEventListener(type: "status", listener: (event: Event) => void, options?: boolean | AddEventListenerOptions): void;
   addEventListener(type: "error", listener: (event: FreshetErrorEvent) => void, options?: boolean | AddEventListenerOptions): void;
 }
 
 /**
- * `connecting`: there is no connection yet. `loading`: the result is on its way. `live`. `reconnecting`: what is shown
- * may be old. `failed`: the server refused the query, see `error`; `requery` with a better one goes on. `closed`.
+ * `connecting`: there is no connection yet. `loading`: the result is on its way. `live`. `reconnecting`: the connection broke,
+ * and what is shown may be old. `waiting`: the server cannot answer the query at the moment (its table is being changed, the
+ * server is overloaded, a token is missing: see `error`), and what is shown is from before; the list goes on by itself. `failed`:
+ * the server refused the query, see `error`; `requery` with a better one goes on. `closed`.
  */
-export type ListStatus = "connecting" | "loading" | "live" | "reconnecting" | "failed" | "closed";
+export type ListStatus = "connecting" | "loading" | "live" | "reconnecting" | "waiting" | "failed" | "closed";
 
 /** One query, followed. What arrives replaces the state as a whole; whoever keeps an older one still has it. */
-export class LiveList extends EventTarget {
+export class LiveList<R extends object = Row, K extends Key = Key> extends EventTarget {
   private constructor();
   /** The newest state; these below are its. */
-  readonly state: ListState;
+  readonly state: ListState<R, K>;
   readonly sections: readonly Section[];
   readonly total: number;
   readonly window: Window | null;
   readonly alongside: Readonly<Record<string, SQLValue>>;
-  at(offset: number): Row | undefined;
-  row(path: IndexPath): Row | undefined;
-  path(key: SQLValue | SQLValue[]): IndexPath | null;
+  at(offset: number): Readonly<R> | undefined;
+  row(path: IndexPath): Readonly<R> | undefined;
+  path(key: K): IndexPath | null;
 
   readonly status: ListStatus;
   /** The last error; null since the list is live again. */
@@ -124,30 +197,44 @@ export class LiveList extends EventTarget {
    * Wants other rows' contents. While one window is being fetched, the last one wanted is remembered and asked for next,
    * so that fast scrolling asks for what is in view by then; the promise is kept when that one is there.
    */
-  setWindow(window: Window): Promise<ListState>;
+  setWindow(window: Window): Promise<ListState<R, K>>;
   /** Rows of anywhere; the window stays where it is. */
-  fetch(window: Window): Promise<Row[]>;
+  fetch(window: Window): Promise<Readonly<R>[]>;
   /** Where the row with a key is, whether its contents are held or not. A key of several columns is an array. */
-  locate(key: SQLValue | SQLValue[]): Promise<{ path: IndexPath; offset: number } | { path: null; offset: null }>;
+  locate(key: K): Promise<{ path: IndexPath; offset: number } | { path: null; offset: null }>;
   /**
    * Follows another query from now on. When it is about the same rows (`from`, `select` and `key` are the same), a patch
    * leads from the old result to the new one. Refused, the promise is rejected and the old one is followed as before.
    */
-  requery(query: Query, options?: { window?: Window }): Promise<ListState>;
+  requery(query: Query, options?: { window?: Window }): Promise<ListState<R, K>>;
+  /**
+   * Writes, and shows the change at once: laid over the rows, in its sorted place, until the list has what was written. While there
+   * is no connection it waits, with up to 1,000 others, and is done once and in its turn. Where the write is refused the change is
+   * taken away again, and the promise rejected with the reason; with `outcome_unknown` when the connection broke before the answer
+   * and another server came back, which cannot say what became of it.
+   */
+  optimistically(change: OptimisticChange, transaction: Transaction): Promise<Committed>;
+  /** The changes that are laid over the rows, in their order. */
+  readonly pending: readonly { change: OptimisticChange; status: "queued" | "sent" | "committed" }[];
   /** Asks for everything anew; the list does so itself when its count differs from the server's. */
   resync(): void;
   /** Ends it, for good. */
   close(): void;
   /** States, newest first: who is slow gets fewer. Ends when the list is closed, throws its error when it fails. */
-  [Symbol.asyncIterator](): AsyncGenerator<ListState, void, void>;
-  /** `change`: there is another state. `status`, `progress`: those changed. `error`: the server refused something. */
-  addEventListener(type: "change", listener: (event: ChangeEvent) => void, options?: boolean | AddEventListenerOptions): void;
+  [Symbol.asyncIterator](): AsyncGenerator<ListState<R, K>, void, void>;
+  /**
+   * `change`: there is another state. Its window is complete, with one exception: a first snapshot that is too long for one message
+   * is shown as it comes, and until `state.isComplete`, `at` is undefined for rows that are still to come. `status`, `progress`: those
+   * changed. `error`: the server refused something. `rollback`: a change of `optimistically` was taken away.
+   */
+  addEventListener(type: "rollback", listener: (event: RollbackEvent) => void, options?: boolean | AddEventListenerOptions): void;
+  addEventListener(type: "change", listener: (event: ChangeEvent<R, K>) => void, options?: boolean | AddEventListenerOptions): void;
   addEventListener(type: "status" | "progress", listener: (event: Event) => void, options?: boolean | AddEventListenerOptions): void;
   addEventListener(type: "error", listener: (event: FreshetErrorEvent) => void, options?: boolean | AddEventListenerOptions): void;
 }
 
 /** One state of a list. Immutable; shares what has not changed with the one before, sections and rows as well. */
-export class ListState {
+export class ListState<R extends object = Row, K extends Key = Key> {
   private constructor();
   readonly sections: readonly Section[];
   /** Rows of the result, held or not. */
@@ -155,9 +242,9 @@ export class ListState {
   /** The rows whose contents are held; null: all of them. */
   readonly window: Window | null;
   /** In the order of the query, key columns first. */
-  readonly columns: readonly string[];
+  readonly columns: readonly Column<R>[];
   /** The columns that identify a row. */
-  readonly key: readonly string[];
+  readonly key: readonly Column<R>[];
   readonly alongside: Readonly<Record<string, SQLValue>>;
   /** An opaque name; null before anything has come. */
   readonly version: string | null;
@@ -168,57 +255,68 @@ export class ListState {
   /** Rows whose contents are held. */
   readonly heldCount: number;
   /** The row at an offset of the whole result, in O(log n); undefined when its contents are not held. */
-  at(offset: number): Row | undefined;
+  at(offset: number): Readonly<R> | undefined;
   /** The row at an index path; undefined when its contents are not held. */
-  row(path: IndexPath): Row | undefined;
+  row(path: IndexPath): Readonly<R> | undefined;
   /**
    * Where a held row stands; null when no held row has the key (`LiveList.locate` asks the server). The first call on a
    * state looks at all held rows, later ones at a table.
    */
-  path(key: SQLValue | SQLValue[]): IndexPath | null;
+  path(key: K): IndexPath | null;
   /** What identifies a row, as one string. */
-  keyOf(row: Row): string;
+  keyOf(row: Readonly<R>): string;
+  /**
+   * Of a row with changes that the server has not shown yet (`LiveList.optimistically`); null for another. `isPlaced` is false where
+   * the row may belong elsewhere: the order or the rows there are not known here.
+   */
+  pendingOf(row: Readonly<R>): { isPlaced: boolean } | null;
   /** Null beyond the end. */
   pathOf(offset: number): IndexPath | null;
   /** Null when there is no such row. */
   offsetOf(path: IndexPath): number | null;
   /** Held rows with their offsets, ascending. */
-  entries(): IterableIterator<[number, Row]>;
+  entries(): IterableIterator<[number, Readonly<R>]>;
 }
 
 /** What a message did to the rows in the window. */
-export interface Changes {
+export interface Changes<C extends string = string> {
   /** New offsets of rows that were not in the result before. */
   inserted: number[];
   /** New offsets of rows that stood elsewhere. */
   moved: number[];
   /** Rows whose contents changed, moved ones too, by new offset. */
-  updated: { offset: number; columns: string[] }[];
+  updated: { offset: number; columns: C[] }[];
   /** Where a row of before is now; for one that is gone or was moved, where the next row that is neither is now. */
   newOffset(offset: number): number;
 }
 
 /** The event `change` of a list. */
-export class ChangeEvent extends Event {
+export class ChangeEvent<R extends object = Row, K extends Key = Key> extends Event {
   private constructor();
   /** A snapshot replaces everything; rows bring contents and change nothing else. */
   readonly kind: "snapshot" | "rows" | "patch";
-  /** The patch as the server sent it (docs/protocol.md, 3.3); null for another kind. */
-  readonly patch: Message | null;
-  readonly before: ListState;
-  readonly after: ListState;
-  readonly changes: Changes;
+  /** The patch (docs/protocol.md, 3.3): the server's, or the client's own where changes of `optimistically` show; null for another kind. */
+  readonly patch: Patch<R> | null;
+  readonly before: ListState<R, K>;
+  readonly after: ListState<R, K>;
+  readonly changes: Changes<Column<R>>;
 }
 
 /** What the server refused, or what became of the connection. */
 export class FreshetError extends Error {
   private constructor();
-  /** One of docs/protocol.md, 5; or `disconnected`, `closed`. */
+  /** One of docs/protocol.md, 5; or `disconnected`, `closed`, `queue_full`, `outcome_unknown`. */
   readonly code: string;
   /** Whether the same may succeed later. */
   readonly retryable: boolean;
   /** Whether the subscription is over. */
   readonly fatal: boolean;
+}
+/** The event `rollback` of a list: a write was refused (`error` says why), or what became of it is not known. */
+export class RollbackEvent extends Event {
+  private constructor();
+  readonly error: FreshetError;
+  readonly change: OptimisticChange;
 }
 /** The event `error` of lists and clients. */
 export class FreshetErrorEvent extends Event {
@@ -250,20 +348,20 @@ export namespace sql {
  * are those of before, all others those of afterwards, as `UITableView` takes them between `beginUpdates` and
  * `endUpdates`. A row whose contents are not held is undefined.
  */
-export interface FetchedResultsDelegate {
-  willChange?(list: LiveList): void;
+export interface FetchedResultsDelegate<R extends object = Row, K extends Key = Key> {
+  willChange?(list: LiveList<R, K>): void;
   didChangeSection?(section: Section, index: number, type: "insert" | "delete"): void;
   didChangeObject?(
-    row: Row | undefined, path: IndexPath | null, type: "insert" | "delete" | "move" | "update", newPath: IndexPath | null): void;
-  didChange?(list: LiveList): void;
+    row: Readonly<R> | undefined, path: IndexPath | null, type: "insert" | "delete" | "move" | "update", newPath: IndexPath | null): void;
+  didChange?(list: LiveList<R, K>): void;
   /** Everything is another now: a snapshot came. */
-  didReload?(list: LiveList): void;
+  didReload?(list: LiveList<R, K>): void;
 }
 /**
  * Tells a delegate of every change as `NSFetchedResultsController` does: sections first, then rows, those of sections
  * that come or go as well. What it returns stops it.
  */
-export function fetchedResults(list: LiveList, delegate: FetchedResultsDelegate): () => void;
+export function fetchedResults<R extends object, K extends Key>(list: LiveList<R, K>, delegate: FetchedResultsDelegate<R, K>): () => void;
 
 /** Realm's shape. Offsets in the whole result, ascending; a move is a deletion and an insertion. */
 export interface ChangeSet {
@@ -281,28 +379,28 @@ export interface ChangeSet {
   sectionsToInsert: number[];
 }
 /** What a change did, all at once; null when it was no patch. */
-export function changeSet(event: ChangeEvent): ChangeSet | null;
+export function changeSet<R extends object, K extends Key>(event: ChangeEvent<R, K>): ChangeSet | null;
 
 /**
  * Firestore's shape. `oldIndex` is where the row stands when all changes before this one have been done, -1 for one that
  * comes; `newIndex` where it then is, -1 for one that goes. Taking it out at the one and putting it in at the other, in
  * turn, leads to the new result. Offsets in the whole result; a row whose contents are not held is undefined.
  */
-export interface DocumentChange {
+export interface DocumentChange<R extends object = Row> {
   type: "added" | "modified" | "removed";
-  row: Row | undefined;
+  row: Readonly<R> | undefined;
   oldIndex: number;
   newIndex: number;
 }
 /** What a change did, one after the other, in O(n log n) of the changes; null when it was no patch. */
-export function documentChanges(event: ChangeEvent): DocumentChange[] | null;
+export function documentChanges<R extends object, K extends Key>(event: ChangeEvent<R, K>): DocumentChange<R>[] | null;
 
 /**
  * For React: `useSyncExternalStore(store.subscribe, store.getSnapshot)`, with one store for each list. A state is the
  * same object until the list changes, and so are its rows and sections: `memo` works.
  */
-export function externalStore(list: LiveList): {
+export function externalStore<R extends object, K extends Key>(list: LiveList<R, K>): {
   subscribe(changed: () => void): () => void;
-  getSnapshot(): ListState;
-  getServerSnapshot(): ListState;
+  getSnapshot(): ListState<R, K>;
+  getServerSnapshot(): ListState<R, K>;
 };

@@ -10,13 +10,16 @@
  * What each of them does is said in `freshet.d.ts`, where editors show it from.
  *
  * What happens to a message, in reading order: `connection.js` receives it, `client.js` finds the list it is for,
- * `live-list.js` takes it in, `apply.js` makes the next state of it (`list-state.js`, `row-sequence.js`).
+ * `live-list.js` takes it in, `apply.js` makes the next state of it (`list-state.js`, `row-sequence.js`), over which
+ * `presented-list.js` lays what this client has written and the server has not shown yet (`optimistic-overlay.js`).
  */
 
 import { Client } from "./client/client.js";
 
 export { Client } from "./client/client.js";
-export { ChangeEvent, LiveList } from "./client/live-list.js";
+export { ChangeEvent } from "./client/change-event.js";
+export { LiveList } from "./client/live-list.js";
+export { RollbackEvent } from "./client/optimistic-writes.js";
 export { ListState } from "./client/list-state.js";
 export { FreshetError, FreshetErrorEvent } from "./client/errors.js";
 export { sql, SQLFragment } from "./client/sql.js";

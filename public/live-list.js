@@ -38,7 +38,7 @@ export class LiveListElement extends TemplatedElement {
     drawn: () => this.#drawn(),
   });
   #surroundings = new Surroundings(this, this.#parts, (section) => this.scrollToSection(section),
-    () => this.recipes.template('template[slot="empty"]'));
+    () => this.recipes.template('template[slot="empty"]'), () => this.#source.situation);
   #measure = new Measure(this, this.#parts, () => this.#measured());
   #source = new Source({
     changed: (event, isOtherQuery) => this.#changed(event, isOtherQuery),
@@ -47,6 +47,12 @@ export class LiveListElement extends TemplatedElement {
   });
   /** @type {Client | null} */
   #client = null;
+  /**
+   * Of the list, but for its window, which is what is in view. Heeded by the list that begins next.
+   *
+   * @type {import("./freshet.js").ListOptions}
+   */
+  listOptions = {};
   /** @type {Query | null} */
   #query = null;
   #isOpeningSoon = false;
@@ -64,7 +70,7 @@ export class LiveListElement extends TemplatedElement {
   // The element's life.
 
   connectedCallback() {
-    this.upgrade("client", "query", "renderRow", "renderSection", "rowTemplate", "sectionTemplate");
+    this.upgrade("client", "query", "header", "renderRow", "renderSection", "rowTemplate", "sectionTemplate");
     adoptStyle(this.getRootNode());
     // A copy of a list brings along copies of another one's parts.
     this.#parts.removeCopies(this);
@@ -108,13 +114,19 @@ export class LiveListElement extends TemplatedElement {
     this.#openSoon();
   }
 
-  /** What is asked. Changing it leads from the rows that are shown to those of the new query. */
+  /**
+   * What is asked. Changing it leads from the rows that are shown to those of the new query.
+   *
+   * @returns {Query | null}
+   */
   get query() {
     return this.#query;
   }
 
+  /** @param {Query | string | null} query React 19 sets the property where a page has the attribute: JSON */
   set query(query) {
-    this.#ask(query);
+    if (typeof query === "string") this.#readQuery(query);
+    else this.#ask(query);
   }
 
   /** @param {Query | null} query */
@@ -122,7 +134,7 @@ export class LiveListElement extends TemplatedElement {
     if (isSameQuery(query, this.#query)) return;
     this.#query = query;
     // While nothing has come yet there is nothing to lead from.
-    const isShown = this.status === "live" || this.status === "reconnecting";
+    const isShown = ["live", "reconnecting", "waiting"].includes(this.status);
     if (query && isShown && !this.#isOpeningSoon) this.#source.requery(query, this.#range);
     else this.#openSoon();
   }
@@ -135,6 +147,18 @@ export class LiveListElement extends TemplatedElement {
     } catch (error) {
       this.#failed(new Error(`The attribute "query" is no JSON: ${/** @type {Error} */ (error).message}`));
     }
+  }
+
+  /** A row of column headers, which the page fills and listens to; it stays above the rows and scrolls sideways with them. */
+  get header() {
+    return this.#parts.head;
+  }
+
+  set header(header) {
+    this.#parts.setHead(header);
+    this.#view.rowsAbove = header ? 1 : 0;
+    if (this.isConnected) this.#measure.start();
+    this.#measured();
   }
 
   // What can be seen of it.
@@ -214,7 +238,7 @@ export class LiveListElement extends TemplatedElement {
     this.#measure.start();
     const place = { src: this.getAttribute("src"), token: this.getAttribute("token") };
     try {
-      this.#source.open(this.#client ?? place, this.#query, this.#view.expected);
+      this.#source.open(this.#client ?? place, this.#query, this.#view.expected, this.listOptions);
     } catch (error) {
       this.#failed(error);
       return;
@@ -260,25 +284,25 @@ export class LiveListElement extends TemplatedElement {
   }
 
   #measured() {
-    this.#measure.showBarWidth();
+    this.#measure.showSizes();
     this.#view.measured(this.#measure.viewHeight, this.#measure.heights);
   }
 
   #statusChanged() {
+    this.#showSurroundings();
     if (this.#status === this.status) return;
     this.#status = this.status;
-    this.#showSurroundings();
     this.dispatchEvent(new CustomEvent("status", { detail: this.status }));
   }
 
   #showSurroundings() {
-    this.#surroundings.show(this.list?.state ?? null, this.status, this.#failure);
+    this.#surroundings.show(this.list?.state ?? null, this.status, this.#failure, this.#view.rowsAbove);
   }
 
   /** @param {any} error */
   #failed(error) {
     // With rows on the screen it is the page's part to say what did not work.
-    if (!this.list?.state.total) this.#failure = String(error?.message ?? error);
+    if (!this.list?.state.total && this.status !== "waiting") this.#failure = String(error?.message ?? error);
     this.#showSurroundings();
     this.dispatchEvent(new ErrorEvent("error", { error, message: String(error?.message ?? error) }));
   }

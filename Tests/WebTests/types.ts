@@ -1,14 +1,20 @@
 // Checked by tsc, never run: what public/freshet.d.ts declares is what the modules behind it are, no more and no less.
 import * as adapters from "../../public/client/adapters/index.js";
+import { ChangeEvent } from "../../public/client/change-event.js";
 import { Client } from "../../public/client/client.js";
 import { FreshetError, FreshetErrorEvent } from "../../public/client/errors.js";
 import { ListState } from "../../public/client/list-state.js";
-import { ChangeEvent, LiveList } from "../../public/client/live-list.js";
+import { LiveList } from "../../public/client/live-list.js";
+import { RollbackEvent } from "../../public/client/optimistic-writes.js";
 import { sql, SQLFragment } from "../../public/client/sql.js";
+import * as declaredElement from "../../public/element.js";
 import * as declared from "../../public/freshet.js";
+import { LiveListElement } from "../../public/live-list.js";
 
 /** Compared apart, or by what is made with them. */
-type Apart = "addEventListener" | "subscribe";
+type Apart = "addEventListener" | "removeEventListener" | "subscribe";
+/** What browsers call. */
+type Reactions = "connectedCallback" | "disconnectedCallback" | "connectedMoveCallback" | "attributeChangedCallback";
 /** Type-checks where `Implementation` has all that is declared, as declared; true where it has nothing else. */
 type Holds<Implementation extends Omit<Declaration, Apart>, Declaration, Rest = Exclude<keyof Implementation, keyof Declaration>> =
   [Rest] extends [never] ? true : Rest;
@@ -16,9 +22,10 @@ type Holds<Implementation extends Omit<Declaration, Apart>, Declaration, Rest = 
 export const members: [
   Holds<Client, declared.Client>, Holds<LiveList, declared.LiveList>, Holds<ListState, declared.ListState>,
   Holds<ChangeEvent, declared.ChangeEvent>, Holds<FreshetError, declared.FreshetError>,
-  Holds<FreshetErrorEvent, declared.FreshetErrorEvent>, Holds<SQLFragment, declared.SQLFragment>,
+  Holds<FreshetErrorEvent, declared.FreshetErrorEvent>, Holds<RollbackEvent, declared.RollbackEvent>, Holds<SQLFragment, declared.SQLFragment>,
   Holds<typeof sql, typeof declared.sql>, Holds<typeof adapters, Pick<typeof declared, keyof typeof adapters>>,
-] = [true, true, true, true, true, true, true, true, true];
+  Holds<Omit<LiveListElement, Reactions>, declaredElement.LiveListElement>, Holds<typeof LiveListElement.texts, declaredElement.LiveListTexts>,
+] = [true, true, true, true, true, true, true, true, true, true, true, true];
 export const subscribing: Parameters<Client["subscribe"]> = {} as Parameters<declared.Client["subscribe"]>;
 
 // As somebody would use it.
@@ -28,6 +35,9 @@ export async function use() {
   list.addEventListener("change", ({ before, after, changes }) => [before.total, after.total, changes.inserted]);
   list.addEventListener("error", ({ error }) => error.code);
   for await (const { sections } of list) return sections[0].count;
+  list.addEventListener("rollback", ({ error, change }) => [error.code, change.update]);
+  await list.optimistically({ update: { id: 1, name: "x" } }, declared.sql`UPDATE bank SET name = ${"x"} WHERE id = ${1}`);
+  await client.transact({ name: "cancelOrder", params: { id: 1 } });
   const { changes } = await client.transact([declared.sql`DELETE FROM bank WHERE id = ${1}`, "DELETE FROM bank"]);
   return changes;
 }

@@ -15,7 +15,7 @@ import { decoded } from "./values.js";
 /** @typedef {import("../freshet.js").Changes} Changes */
 
 /** @type {Changes} */
-const unmoved = { inserted: [], moved: [], updated: [], newOffset: (offset) => offset };
+export const unmoved = { inserted: [], moved: [], updated: [], newOffset: (offset) => offset };
 
 /**
  * @param {ListState} state @param {Message} message a `snapshot`, `rows` or `patch`

@@ -1,17 +1,20 @@
 // @ts-check
 /** One connection to a server, shared by any number of live lists. */
 
+import { rowOf } from "./apply.js";
 import { Connection } from "./connection.js";
 import { FreshetError, FreshetErrorEvent } from "./errors.js";
 import { LiveList } from "./live-list.js";
-import { plainStatement } from "./sql.js";
+import { plainTransaction } from "./sql.js";
 import { TokenKeeper } from "./token.js";
+import { decoded } from "./values.js";
+import { WriteQueue } from "./write-queue.js";
 
 /** @typedef {import("../freshet.js").Query} Query */
 /** @typedef {import("../freshet.js").ListOptions} ListOptions */
 /** @typedef {import("../freshet.js").ClientOptions} ClientOptions */
-/** @typedef {import("../freshet.js").Statement} Statement */
-/** @typedef {import("./live-list.js").Handlers} Handlers */
+/** @typedef {import("../freshet.js").Transaction} Transaction */
+/** @typedef {import("./types.js").Handlers} Handlers */
 
 export class Client extends EventTarget {
   /** @type {Connection} */
@@ -22,11 +25,16 @@ export class Client extends EventTarget {
   #lists = new Map();
   /** @type {Map<string, {resolve: (message: any) => void, reject: (error: FreshetError) => void}>} */
   #requests = new Map();
+  #writes = new WriteQueue((message) => this.#connection.send(message));
+  /** Whether the server knows who this client is, on this connection. */
+  #isKnown = false;
   #count = 0;
   /** @type {Record<string, any> | null} */
   hello = null;
   /** @type {number | null} */
   retryAt = null;
+  /** @type {FreshetError | null} */
+  error = null;
 
   /** @param {string | URL} url @param {ClientOptions} [options] */
   constructor(url, options = {}) {
@@ -35,9 +43,9 @@ export class Client extends EventTarget {
     const address = liveAddress(url);
     this.url = address.href;
     if (!Socket) throw new TypeError("There is no WebSocket here: give one, connect(url, { WebSocket })");
-    if (token) this.#keeper = new TokenKeeper(token, (message) => this.#connection.send(message), (error) => this.#fail(error));
+    if (token) this.#keeper = new TokenKeeper(token, (message) => this.#connection.send(message), (error) => this.#unauthenticated(error), () => this.#authenticated());
     this.#connection = new Connection(async () => {
-      await this.#keeper?.prepare();
+      await this.#prepare();
       return address;
     }, {
       opened: () => {
@@ -64,6 +72,9 @@ export class Client extends EventTarget {
       if (this.status === "closed") queueMicrotask(() => handlers.closed());
       return {
         send: (message) => this.#connection.send({ ...message, id }),
+        write: async (members, sent) => committed(await this.#writes.add(members, sent)),
+        epoch: () => this.hello?.epoch,
+        isTokenRefused: () => this.#keeper?.isRefused ?? false,
         release: () => {
           if (this.#lists.delete(id)) this.#connection.send({ type: "unsubscribe", id });
         },
@@ -71,11 +82,9 @@ export class Client extends EventTarget {
     });
   }
 
-  /** @param {Statement | Statement[]} statements */
-  async transact(statements) {
-    const list = [statements].flat().map(plainStatement);
-    const { changes, commit } = await this.#request("transact", { statements: list });
-    return { changes, commit };
+  /** @param {Transaction} transaction */
+  async transact(transaction) {
+    return committed(await this.#request("transact", plainTransaction(transaction)));
   }
 
   async ping() {
@@ -90,6 +99,7 @@ export class Client extends EventTarget {
 
   close() {
     this.#connection.close();
+    this.#writes.close();
     for (const list of this.#lists.values()) list.closed();
     this.#lists.clear();
   }
@@ -111,6 +121,8 @@ export class Client extends EventTarget {
       const message = "The connection broke before the answer came: it may have been done.";
       for (const { reject } of this.#requests.values()) reject(new FreshetError({ code: "disconnected", message }));
       this.#requests.clear();
+      this.#isKnown = false;
+      this.#writes.lost();
       this.#lists.forEach((list) => list.lost());
     }
     this.dispatchEvent(new Event("status"));
@@ -123,15 +135,47 @@ export class Client extends EventTarget {
     if (this.#keeper?.received(message)) return undefined;
     if (message.type === "hello") {
       this.hello = message;
-      return undefined;
+      return this.#goOnWriting();
     }
+    if (this.#writes.received(message)) return undefined;
     const request = this.#requests.get(message.id);
     this.#requests.delete(message.id);
     if (message.type !== "error") return request?.resolve(message);
     const error = new FreshetError(/** @type {any} */ (message));
     if (request) request.reject(error);
+    else if (message.id === undefined && error.code === "unauthenticated") this.#unauthenticated(error);
     else if (message.id === undefined) this.#fail(error);
     return undefined;
+  }
+
+  async #prepare() {
+    try {
+      await this.#keeper?.prepare();
+    } catch (error) {
+      this.error ??= new FreshetError({ code: "unauthenticated", message: "There is no token.", retryable: true });
+      throw error;
+    }
+  }
+
+  /** @param {FreshetError} error */
+  #unauthenticated(error) {
+    this.error = error;
+    this.#fail(error);
+  }
+
+  /** Who writes is known before anything is written, and so is whether what was written before is remembered. */
+  #goOnWriting() {
+    if (!this.hello || (this.#keeper && !this.#isKnown)) return;
+    this.#writes.opened(this.hello.epoch, this.hello.limits?.transactionMemory > 0);
+  }
+
+  #authenticated() {
+    this.#isKnown = true;
+    this.#goOnWriting();
+    if (!this.error) return;
+    this.error = null;
+    this.#lists.forEach((list) => list.authenticated());
+    this.dispatchEvent(new Event("status"));
   }
 
   /**
@@ -142,6 +186,20 @@ export class Client extends EventTarget {
   #fail(error) {
     this.dispatchEvent(new FreshetErrorEvent(error));
   }
+}
+
+/** @param {Record<string, any>} message @returns {import("../freshet.js").Committed} */
+function committed({ changes, commit, results }) {
+  return { changes, commit, results: (results ?? []).map(decodedResult) };
+}
+
+/**
+ * What one statement did, with the rows that it returned.
+ *
+ * @param {Record<string, any>} result @returns {import("../freshet.js").StatementResult}
+ */
+function decodedResult({ changes, lastInsertRowid, columns = [], rows = [] }) {
+  return { changes, lastInsertRowid: decoded(lastInsertRowid), columns, rows: rows.map((/** @type {any[]} */ row) => rowOf(row, columns)) };
 }
 
 /**

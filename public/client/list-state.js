@@ -19,13 +19,24 @@ import { identity } from "./values.js";
  * @property {readonly string[]} columns @property {readonly string[]} key @property {readonly Section[]} sections
  * @property {Window | null} window @property {string | null} version @property {number} commit
  * @property {Readonly<Record<string, SQLValue>>} alongside @property {boolean} isComplete
+ * @property {Pending} [pending]
  */
+
+/** @typedef {ReadonlyMap<string, {isPlaced: boolean}>} Pending by key, rows with changes that the server has not shown yet */
+
+/** @type {Pending} */
+const nothing = new Map();
 
 /** @type {(state: ListState) => RowSequence} */
 let rows;
+/** @type {(state: ListState) => Pending} */
+let pending;
+/** @type {(state: ListState, key: string) => number | null} */
+let offsetOf;
 
 export class ListState {
   #rows;
+  #pending;
   /** @type {number[] | undefined} */
   #starts;
   /** @type {Map<string, number> | undefined} */
@@ -33,6 +44,8 @@ export class ListState {
 
   static {
     rows = (state) => state.#rows;
+    pending = (state) => state.#pending;
+    offsetOf = (state, key) => state.#offsetOfKey(key);
   }
 
   /** @param {Members} members @param {RowSequence} sequence as long as the sections together */
@@ -45,6 +58,7 @@ export class ListState {
     this.commit = members.commit;
     this.alongside = members.alongside;
     this.isComplete = members.isComplete;
+    this.#pending = members.pending ?? nothing;
     this.#rows = sequence;
     Object.freeze(this);
   }
@@ -75,12 +89,22 @@ export class ListState {
 
   /** @param {SQLValue | SQLValue[]} key @returns {IndexPath | null} */
   path(key) {
+    const offset = this.#offsetOfKey(identity(Array.isArray(key) ? key : [key]));
+    return offset === null ? null : this.pathOf(offset);
+  }
+
+  /** @param {string} key @returns {number | null} */
+  #offsetOfKey(key) {
     if (!this.#offsets) {
       this.#offsets = new Map();
       for (const [offset, row] of this.entries()) this.#offsets.set(this.keyOf(row), offset);
     }
-    const offset = this.#offsets.get(identity(Array.isArray(key) ? key : [key]));
-    return offset === undefined ? null : this.pathOf(offset);
+    return this.#offsets.get(key) ?? null;
+  }
+
+  /** @param {Row} row */
+  pendingOf(row) {
+    return this.#pending.size === 0 ? null : this.#pending.get(this.keyOf(row)) ?? null;
   }
 
   /** @param {Row} row */
@@ -117,7 +141,13 @@ export class ListState {
 /** The rows of a state as a sequence: for those who make the next state. */
 export const sequenceOf = rows;
 
-/** Before anything has come.*/
+/** Its rows with changes that the server has not shown yet. */
+export const pendingIn = pending;
+
+/** The offset of the row with a key, as `keyOf` gives it; null when no held row has it. */
+export const offsetOfKey = offsetOf;
+
+/** Before anything has come. */
 export const emptyState = new ListState(
   { columns: [], key: [], sections: [], window: null, version: null, commit: -1, alongside: {}, isComplete: false },
   RowSequence.hole(0));

@@ -2,11 +2,15 @@
 /** One query, followed: its newest state, and what may be asked of it. */
 
 import { apply } from "./apply.js";
+import { ChangeEvent } from "./change-event.js";
 import { FreshetError, FreshetErrorEvent } from "./errors.js";
-import { emptyState } from "./list-state.js";
+import { OptimisticWrites } from "./optimistic-writes.js";
 import { MismatchError } from "./patch-steps.js";
+import { PresentedList } from "./presented-list.js";
+import { outcomeOf, retryDelay } from "./refusal.js";
 import { RequestQueue } from "./request-queue.js";
-import { plainQuery } from "./sql.js";
+import { plainQuery, plainTransaction } from "./sql.js";
+import { statesOf } from "./states.js";
 
 /** @typedef {import("./list-state.js").ListState} ListState */
 /** @typedef {import("../freshet.js").IndexPath} IndexPath */
@@ -18,25 +22,13 @@ import { plainQuery } from "./sql.js";
 /** @typedef {import("../freshet.js").Query} Query */
 /** @typedef {import("../freshet.js").ListOptions} ListOptions */
 /** @typedef {import("../freshet.js").ListStatus} ListStatus */
-/** @typedef {{send(message: Message): boolean, release(): void}} Channel a list's way to the server */
-/** @typedef {{opened(): void, lost(): void, closed(): void, received(message: Message): void}} Handlers */
-
-/** The event `change`. */
-export class ChangeEvent extends Event {
-  /** @param {Message} message @param {ListState} before @param {ListState} after @param {Changes} changes */
-  constructor(message, before, after, changes) {
-    super("change");
-    /** @type {"snapshot" | "rows" | "patch"} */
-    this.kind = message.type;
-    this.patch = message.type === "patch" ? message : null;
-    this.before = before;
-    this.after = after;
-    this.changes = changes;
-  }
-}
+/** @typedef {import("./presented-list.js").Shown} Shown */
+/** @typedef {import("./types.js").Channel} Channel */
+/** @typedef {import("./types.js").Handlers} Handlers */
 
 export class LiveList extends EventTarget {
-  #state = emptyState;
+  #list;
+  #writes;
   /**
    * A snapshot that comes in parts, while a complete state is still shown.
    *
@@ -53,6 +45,9 @@ export class LiveList extends EventTarget {
   /** Whether nothing counts before the next snapshot: another one was asked for. */
   #isResyncing = false;
   #failures = 0;
+  /** Whether the server has no subscription: it refused the last one. */
+  #isRefused = false;
+  #awaitsToken = false;
   /** @type {ReturnType<typeof setTimeout> | undefined} */
   #retry;
   /** @type {FreshetError | null} */
@@ -68,13 +63,26 @@ export class LiveList extends EventTarget {
       opened: () => this.#subscribe(),
       lost: () => this.#lost(),
       closed: () => this.close(),
+      authenticated: () => {
+        if (this.#awaitsToken) this.#subscribe();
+      },
       received: (message) => this.#receive(message),
     });
     this.#requests = new RequestQueue(this.#channel);
+    this.#list = new PresentedList(query, options);
+    this.#writes = new OptimisticWrites(this.#list, this.#channel, {
+      show: (shown) => this.#show(shown),
+      isCaughtUp: () => (this.#isOver ? Promise.resolve() : this.#requests.rows({ offset: 0, limit: 0 }, () => [])),
+      dispatch: (event) => this.dispatchEvent(event),
+    });
   }
 
   get state() {
-    return this.#state;
+    return this.#list.state;
+  }
+
+  get pending() {
+    return this.#list.changes.map(({ change, status }) => ({ change, status }));
   }
 
   get status() {
@@ -86,68 +94,80 @@ export class LiveList extends EventTarget {
   }
 
   get progress() {
-    const { heldCount: loaded, total, window } = this.#incoming ?? this.#state;
+    const { heldCount: loaded, total, window } = this.#incoming ?? this.#list.base;
     return { loaded, total: window ? Math.max(0, Math.min(window.limit, total - window.offset)) : total };
   }
 
   get sections() {
-    return this.#state.sections;
+    return this.state.sections;
   }
 
   get total() {
-    return this.#state.total;
+    return this.state.total;
   }
 
   get window() {
-    return this.#state.window;
+    return this.state.window;
   }
 
   get alongside() {
-    return this.#state.alongside;
+    return this.state.alongside;
   }
 
   /** @param {IndexPath} path */
   row(path) {
-    return this.#state.row(path);
+    return this.state.row(path);
   }
 
   /** @param {number} offset */
   at(offset) {
-    return this.#state.at(offset);
+    return this.state.at(offset);
   }
 
   /** @param {SQLValue | SQLValue[]} key */
   path(key) {
-    return this.#state.path(key);
+    return this.state.path(key);
   }
 
   /** @param {Window} window @returns {Promise<ListState>} */
   setWindow({ offset, limit }) {
-    return this.#requests.window({ offset: Math.max(0, Math.floor(offset)), limit: Math.max(0, Math.ceil(limit)) })
-      .then(() => this.#state);
+    const wanted = { offset: Math.max(0, Math.floor(offset)), limit: Math.max(0, Math.ceil(limit)) };
+    return this.#requests.window(this.#list.baseWindow(wanted)).then(() => this.state);
   }
 
   /** @param {Window} window @returns {Promise<Row[]>} */
-  fetch({ offset, limit }) {
-    return this.#requests.rows({ offset, limit }, () => this.#state.columns);
+  fetch(window) {
+    return this.#requests.rows(this.#list.baseWindow(window), () => this.#list.base.columns);
   }
 
   /** @param {SQLValue | SQLValue[]} key */
-  locate(key) {
-    return this.#requests.place(key);
+  async locate(key) {
+    const found = await this.#requests.place(key);
+    // What is shown of its own changes has other places.
+    const offset = found.offset === null || this.state === this.#list.base ? found.offset : this.#list.shownOffset(found.offset);
+    return offset === found.offset ? found : { path: offset === null ? null : this.state.pathOf(offset), offset };
+  }
+
+  /** @param {import("../freshet.js").OptimisticChange} change @param {import("../freshet.js").Transaction} transaction */
+  async optimistically(change, transaction) {
+    return this.#writes.write(change, plainTransaction(transaction));
   }
 
   /** @param {Query} query @param {{window?: Window}} [options] @returns {Promise<ListState>} */
   async requery(query, options = {}) {
     const { window } = options;
+    // From a result that the server cannot compute at the moment nothing leads anywhere: the list begins anew.
+    const isOver = this.#isRefused || this.#status === "waiting";
+    if (isOver) this.#requests.pause();
     const answer = this.#requests.another({ query: plainQuery(query), ...(window && { window }) }, () => {
       this.#query = query;
+      this.#show(this.#list.follow(query));
       if (window) this.#options = { ...this.#options, window };
     });
-    // There is nothing on the server to lead from.
-    if (this.#status === "failed") this.#subscribe();
+    if (isOver && !this.#isRefused) this.#channel.send({ type: "unsubscribe" });
+    if (isOver) this.#subscribe();
     await answer;
-    return this.#state;
+    return this.state;
   }
 
   resync() {
@@ -165,41 +185,24 @@ export class LiveList extends EventTarget {
   }
 
   /** @returns {AsyncGenerator<ListState, void, void>} */
-  async *[Symbol.asyncIterator]() {
-    let last = emptyState;
-    while (true) {
-      if (this.#status === "closed") return;
-      if (this.#status === "failed") throw this.error;
-      if (this.#state !== last && this.#state.isComplete) {
-        last = this.#state;
-        yield last;
-      } else {
-        await this.#nextEvent();
-      }
-    }
-  }
-
-  #nextEvent() {
-    return new Promise((resolve) => {
-      const controller = new AbortController();
-      const done = () => {
-        controller.abort();
-        resolve(undefined);
-      };
-      for (const type of ["change", "status"]) this.addEventListener(type, done, { signal: controller.signal });
-    });
+  [Symbol.asyncIterator]() {
+    return statesOf(this);
   }
 
   #subscribe() {
     clearTimeout(this.#retry);
     if (this.#status === "closed") return;
+    this.#isRefused = false;
+    this.#awaitsToken = false;
+    const { base } = this.#list;
     const { minInterval } = this.#options;
     const another = this.#requests.begin();
     const query = another ?? plainQuery(this.#query);
     // What is held may still be known to the server: then only the difference comes. Not to another query's.
-    const since = this.#state.isComplete && !another ? this.#state.version : null;
-    const window = since ? this.#state.window : this.#requests.wantedWindow ?? this.#state.window ?? this.#options.window;
-    this.#become(this.#state.isComplete ? "reconnecting" : "loading");
+    const since = base.isComplete && !another ? base.version : null;
+    const window = since ? base.window : this.#requests.wantedWindow ?? base.window ?? this.#options.window;
+    // A list that waits does so until rows come.
+    if (this.#status !== "waiting") this.#become(base.isComplete ? "reconnecting" : "loading");
     this.#channel.send({
       type: "subscribe", query, ...(window && { window }), ...(since && { since }), ...(minInterval && { minInterval }),
     });
@@ -227,15 +230,19 @@ export class LiveList extends EventTarget {
     }
   }
 
+  get #isOver() {
+    return this.#status === "closed" || this.#status === "failed";
+  }
+
   get #isLoading() {
-    return this.#incoming !== null || !this.#state.isComplete;
+    return this.#incoming !== null || !this.#list.base.isComplete;
   }
 
   /** @param {Message} message */
   #take(message) {
     if (message.type === "snapshot") this.#isResyncing = false;
     if (this.#isResyncing) return;
-    const before = this.#state;
+    const before = this.#list.base;
     let next;
     try {
       next = apply(this.#incoming ?? before, message);
@@ -246,19 +253,23 @@ export class LiveList extends EventTarget {
     // What is shown stays whole until what replaces it is.
     if (!next.state.isComplete && before.isComplete && message.type !== "rows") this.#incoming = next.state;
     else if (!next.state.isComplete && this.#incoming) this.#incoming = next.state;
-    else this.#show(message, next);
+    else this.#goOn(message, next);
     this.#requests.taken(message, !this.#isLoading);
     if (this.#isLoading) this.dispatchEvent(new Event("progress"));
     else this.#settled();
   }
 
   /** @param {Message} message @param {{state: ListState, changes: Changes}} next */
-  #show(message, { state, changes }) {
-    const before = this.#state;
-    const kind = this.#incoming ? { type: "snapshot" } : message;
+  #goOn(message, { state, changes }) {
+    const whole = this.#incoming ? { type: "snapshot" } : message;
     this.#incoming = null;
-    this.#state = state;
-    this.dispatchEvent(new ChangeEvent(kind, before, state, changes));
+    this.#writes.reached(state.commit);
+    this.#show(this.#list.take(whole, state, changes));
+  }
+
+  /** @param {Shown | null} shown */
+  #show(shown) {
+    if (shown) this.dispatchEvent(new ChangeEvent(shown.message, shown.before, shown.state, shown.changes));
   }
 
   /** The state is complete. */
@@ -272,17 +283,29 @@ export class LiveList extends EventTarget {
   /** @param {Message} message */
   #refused(message) {
     const error = new FreshetError(/** @type {any} */ (message));
-    if (!error.fatal && this.#requests.refuse(error)) return;
+    const outcome = outcomeOf(error, { hasRows: this.#list.base.isComplete, isTokenRefused: this.#channel.isTokenRefused() });
+    // What the server says of its own accord answers nothing, except that a requery may be refused so.
+    const mayAnswer = outcome === "goesOn" || (outcome === "waits" && this.#requests.isRequerying);
+    if (mayAnswer && this.#requests.refuse(error)) return;
     this.error = error;
-    if (error.fatal && error.retryable) {
-      this.#failures += 1;
-      this.#retry = setTimeout(() => this.#subscribe(), Math.min(15_000, 500 * 2 ** this.#failures));
-    } else if (error.fatal) {
-      this.#requests.reject(error);
-      this.#requests.pause();
-      this.#become("failed");
-    }
+    this.#suffer(outcome, error);
     this.dispatchEvent(new FreshetErrorEvent(error));
+  }
+
+  /** @param {import("./refusal.js").Outcome} outcome @param {FreshetError} error */
+  #suffer(outcome, error) {
+    this.#isRefused = error.fatal;
+    if (error.fatal) this.#requests.pause();
+    if (outcome === "goesOn") return;
+    if (outcome === "fails") {
+      this.#requests.reject(error);
+      this.#become("failed");
+      this.#writes.giveUp();
+      return;
+    }
+    this.#awaitsToken = outcome === "awaitsToken";
+    if (outcome === "retries") this.#retry = setTimeout(() => this.#subscribe(), retryDelay(this.#failures += 1));
+    this.#become("waiting");
   }
 
   /** @param {ListStatus} status */

@@ -7,7 +7,7 @@
 
 import { rowOf } from "./apply.js";
 
-/** @typedef {import("./live-list.js").Channel} Channel */
+/** @typedef {import("./types.js").Channel} Channel */
 /** @typedef {import("../freshet.js").Window} Window */
 /** @typedef {import("../freshet.js").Message} Message */
 /** @typedef {import("./errors.js").FreshetError} FreshetError */
@@ -49,6 +49,11 @@ export class RequestQueue {
   get wantedWindow() {
     const request = this.#waiting.get("window") ?? this.#first("window");
     return request && /** @type {Window} */ (request.members);
+  }
+
+  /** Whether the next answer is that to a requery. */
+  get isRequerying() {
+    return this.#sent[0]?.kind === "requery";
   }
 
   /**

@@ -86,6 +86,18 @@ export function plainStatement(statement) {
   return /** @type {{sql: string}} */ (withParameters(plain, params, binder));
 }
 
+/**
+ * What `transact` runs: statements, or those that are published under a name.
+ *
+ * @param {import("../freshet.js").Transaction} transaction @returns {Record<string, any>} members of the message
+ */
+export function plainTransaction(transaction) {
+  const { name, params } = /** @type {any} */ (transaction);
+  const isPublished = typeof name === "string" && !(transaction instanceof SQLFragment);
+  if (isPublished) return { name, ...(params !== undefined && { params }) };
+  return { statements: [transaction].flat().map((statement) => plainStatement(/** @type {any} */ (statement))) };
+}
+
 /** @param {any} part @param {Binder} binder @returns {any} */
 function withText(part, binder) {
   if (part instanceof SQLFragment) return binder.text(part);

@@ -9,6 +9,9 @@ import { FreshetError } from "./errors.js";
 const id = "token";
 /** How long before it expires a token is renewed; one of a short life in the middle of it. Milliseconds. */
 const lead = 30_000;
+/** How long after a token was refused, or could not be had, another one is asked for: at first and at most. Milliseconds. */
+const firstRetry = 1_000;
+const longestRetry = 15_000;
 /** Timers of browsers cannot wait for longer than 24 days. */
 const longestWait = 86_400_000;
 
@@ -16,6 +19,10 @@ export class TokenKeeper {
   /** The token for the connection to come. */
   #token = "";
   #isOpen = false;
+  /** Tokens in a row that were refused, or could not be had. */
+  #failures = 0;
+  /** Whether the server takes the client for somebody else than it wants to be, and another token may come. */
+  isRefused = false;
   /** @type {ReturnType<typeof setTimeout> | undefined} */
   #timer;
 
@@ -23,11 +30,13 @@ export class TokenKeeper {
    * @param {NonNullable<ClientOptions["token"]>} source
    * @param {(message: Record<string, any>) => boolean} send
    * @param {(error: FreshetError) => void} failed
+   * @param {() => void} accepted
    */
-  constructor(source, send, failed) {
+  constructor(source, send, failed, accepted) {
     this.source = source;
     this.send = send;
     this.failed = failed;
+    this.accepted = accepted;
   }
 
   /** Before an attempt to connect. A token that cannot be had is as good as no connection. */
@@ -50,11 +59,14 @@ export class TokenKeeper {
   /** @param {Record<string, any>} message @returns {boolean} whether nobody else needs it */
   received({ type, id: given, code, message, expires, ...rest }) {
     if (type === "authenticated" && given === id) {
+      this.#failures = 0;
+      this.isRefused = false;
       this.#renewBefore(expires);
+      this.accepted();
       return true;
     }
     if (type !== "error") return false;
-    if (given === id) this.failed(new FreshetError({ code, message, ...rest }));
+    if (given === id) this.#refused(new FreshetError({ code, message, ...rest }));
     // Clocks differ: it may have expired before this one said so.
     else if (given === undefined && code === "unauthenticated" && this.#isRenewable) this.#renew();
     else return false;
@@ -63,6 +75,21 @@ export class TokenKeeper {
 
   get #isRenewable() {
     return typeof this.source === "function";
+  }
+
+  /** @param {FreshetError} error */
+  #refused(error) {
+    this.isRefused = this.#isRenewable;
+    this.#renewLater();
+    this.failed(error);
+  }
+
+  #renewLater() {
+    clearTimeout(this.#timer);
+    if (!this.#isRenewable || !this.#isOpen) return;
+    this.#failures += 1;
+    this.#timer = setTimeout(() => this.#renew(), Math.min(longestRetry, firstRetry * 2 ** (this.#failures - 1)));
+    /** @type {any} */ (this.#timer).unref?.();
   }
 
   #send() {
@@ -88,7 +115,7 @@ export class TokenKeeper {
       // Another connection has got it first thing.
       if (this.#isOpen) this.#send();
     } catch {
-      // The server says when it has expired: then it is asked for once more.
+      this.#renewLater();
       this.failed(new FreshetError({ code: "unauthenticated", message: "There is no new token.", retryable: true }));
     }
   }

@@ -1,7 +1,7 @@
 // @ts-check
 /** Failed banks: two tables joined, sorted by the second one's date, and a chart of the sections' counts. */
 
-import { element, formatted, part } from "./dom.js";
+import { element, formatted, part } from "../shell/dom.js";
 
 /** @typedef {import("../freshet.js").Client} Client */
 /** @typedef {import("../freshet.js").ListState} ListState */
@@ -20,22 +20,46 @@ const sections = {
 export class BanksView {
   /** Bars by the name of their section. @type {Map<any, HTMLLIElement>} */
   #bars = new Map();
+  #wasShown = false;
+  /** @type {keyof typeof sections} */
+  #by = "year";
 
   /** @param {Client} client */
   constructor(client) {
     this.list = /** @type {LiveListElement} */ (part("bank-list"));
     this.list.client = client;
-    this.list.query = this.#query("year");
+    this.list.query = this.#query(this.#by);
     this.list.addEventListener("update", (event) => this.#draw(/** @type {CustomEvent} */ (event).detail.after));
     part("bank-sections").addEventListener("change", (event) => {
-      const { value } = /** @type {HTMLInputElement} */ (event.target);
-      part("bars-title").textContent = `Closings by ${value}`;
-      this.list.query = this.#query(/** @type {keyof typeof sections} */ (value));
+      this.#section(/** @type {any} */ (/** @type {HTMLInputElement} */ (event.target).value));
+      this.#sayAddress();
     });
   }
 
   show() {
-    this.list.focus({ preventScroll: true });
+    // Later on it would bring the active row into view, and lose where one has scrolled to.
+    if (!this.#wasShown) this.list.focus({ preventScroll: true });
+    this.#wasShown = true;
+    this.navigated();
+  }
+
+  /** `#banks?by=state`; the tab's own address says nothing, and is told. */
+  navigated() {
+    const asked = new URLSearchParams(location.hash.split("?")[1] ?? "").get("by");
+    if (asked !== null && Object.hasOwn(sections, asked)) this.#section(/** @type {keyof typeof sections} */ (asked));
+    this.#sayAddress();
+  }
+
+  #sayAddress() {
+    history.replaceState(null, "", this.#by === "year" ? "#banks" : `#banks?by=${this.#by}`);
+  }
+
+  /** @param {keyof typeof sections} by */
+  #section(by) {
+    this.#by = by;
+    /** @type {HTMLInputElement} */ (part("bank-sections").querySelector(`[value="${by}"]`)).checked = true;
+    part("bars-title").textContent = `Closings by ${by}`;
+    this.list.query = this.#query(by);
   }
 
   /** @param {keyof typeof sections} by */

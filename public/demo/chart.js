@@ -1,7 +1,7 @@
 // @ts-check
 /** A small chart of the last minutes: one line, the newest value in words. */
 
-import { element } from "./dom.js";
+import { element } from "../shell/dom.js";
 
 const namespace = "http://www.w3.org/2000/svg";
 const width = 300;

@@ -2,12 +2,13 @@
 /** Type a query: its result, its frames, its explanation, and the same query for elsewhere. */
 
 import { connect } from "../freshet.js";
-import { element, fillSelect, formatted, part } from "./dom.js";
+import { element, fillSelect, formatted, part } from "../shell/dom.js";
 import { explain } from "./explanation.js";
 import { FrameLog, ToldSocket } from "./frame-log.js";
+import { connectOptions } from "../shell/session.js";
 import { copies, queryOf } from "./query-text.js";
 
-/** @typedef {import("./schema.js").Table} Table */
+/** @typedef {import("../shell/schema.js").Table} Table */
 /** @typedef {import("../live-list.js").LiveListElement} LiveListElement */
 
 /** Fields by the names of a query's members, with examples. */
@@ -18,6 +19,8 @@ const fields = {
 
 /** @type {Record<string, Record<string, string>>} */
 const demoPresets = {
+  // First, for it moves: the demo's writer is often busy with these.
+  "The first hundred wells": { from: "well", select: "name, county, status, depth", orderBy: "county, name", limit: "100" },
   "The deepest hundred wells": { from: "well", select: "name, county, depth", orderBy: "depth DESC", limit: "100" },
   "Wells by operator, grouped": { from: "well", select: "operator, count(*) AS wells, round(avg(depth)) AS depth", groupBy: "operator", orderBy: "wells DESC" },
   "Drilling, by county": { from: "well", select: "name, operator, depth", where: "status = :status", params: '{"status": "Drilling"}', sectionBy: "county", orderBy: "name" },
@@ -48,7 +51,7 @@ export class ConsoleView {
     part("console-tabs").addEventListener("change", ({ target }) => showTab(/** @type {HTMLInputElement} */ (target).value));
     ToldSocket.tell = (direction, text) => this.#log.add(direction, text);
     // A connection of its own, so that its frames are those of this query.
-    this.list.client = connect("", { WebSocket: ToldSocket });
+    this.list.client = connect("", { ...connectOptions(), WebSocket: ToldSocket });
     this.list.addEventListener("error", ({ error }) => showError(error.message));
     this.list.addEventListener("update", (event) => showResult(/** @type {CustomEvent} */ (event).detail.after));
     this.#fill();

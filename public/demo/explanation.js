@@ -1,7 +1,8 @@
 // @ts-check
 /** What `/v1/explain` says of a query. */
 
-import { element } from "./dom.js";
+import { element } from "../shell/dom.js";
+import { request } from "../shell/session.js";
 
 /** @typedef {import("../freshet.js").Query} Query */
 
@@ -18,7 +19,7 @@ const captures = /** @type {Record<string, string>} */ ({
 /** @param {Query} query @param {HTMLElement} into */
 export async function explain(query, into) {
   try {
-    const answer = await fetch(`v1/explain?query=${encodeURIComponent(JSON.stringify(query))}`);
+    const answer = await request(`v1/explain?query=${encodeURIComponent(JSON.stringify(query))}`);
     const explanation = await answer.json();
     into.replaceChildren(...(answer.ok ? described(explanation) : [element("p", {}, explanation.detail ?? explanation.title)]));
   } catch {

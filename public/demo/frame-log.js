@@ -1,7 +1,7 @@
 // @ts-check
 /** What goes over the wire, as it goes. */
 
-import { element } from "./dom.js";
+import { element } from "../shell/dom.js";
 
 const mostFrames = 100;
 const longestText = 1500;

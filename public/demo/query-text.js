@@ -55,6 +55,9 @@ function memberOf(name, text) {
 /** @param {string} text for a shell, as one word */
 const quoted = (text) => `'${text.replaceAll("'", "'\\''")}'`;
 
+/** @param {string} text for an attribute between double quotes */
+const escaped = (text) => text.replaceAll("&", "&amp;").replaceAll('"', "&quot;").replaceAll("<", "&lt;");
+
 /**
  * The same query elsewhere.
  *
@@ -62,6 +65,12 @@ const quoted = (text) => `'${text.replaceAll("'", "'\\''")}'`;
  */
 export const copies = {
   curl: (query, address) => `curl -N --get ${address}v1/subscriptions --data-urlencode ${quoted(`query=${JSON.stringify(query)}`)}`,
+  snapshot: (query, address) => `curl --get ${address}v1/snapshot --data-urlencode ${quoted(`query=${JSON.stringify(query)}`)}`,
+  element: (query, address) => `<script type="module" src="${address}live-list.min.js"></script>
+
+<live-list src="${address}v1/live" style="height: 100vh"
+  query="${escaped(JSON.stringify(query))}"></live-list>
+`,
   watch: (query, address) => `freshet watch ${address} ${quoted(JSON.stringify(query))}`,
   javascript: (query, address) => `import { connect } from "${address}freshet.js";
 

@@ -1,16 +1,19 @@
 // @ts-check
-/** What the server does, from its metrics. */
+/** What the server does: how long a commit takes to clients, which lists are open, who shares them, and what is slow. */
 
+import { formatted, part } from "../shell/dom.js";
+import { request } from "../shell/session.js";
 import { Chart } from "./chart.js";
-import { formatted, part } from "./dom.js";
 import { meanOf, parseMetrics, perSecond } from "./metrics.js";
+import { bytesInWords, counted, latencyInWords, milliseconds, serverInWords, slowCount, totalOf } from "./server-report.js";
+import { openLists, slowQueries } from "./server-tables.js";
 
 /** @typedef {import("./metrics.js").Reading} Reading */
+/** @typedef {import("./server-report.js").Report} Report */
 
 const whole = (/** @type {number} */ value) => formatted(Math.round(value));
 const tenth = (/** @type {number} */ value) => value.toFixed(1);
-const milliseconds = (/** @type {number} */ value) => `${(value * 1000).toFixed(2)} ms`;
-const gauge = (/** @type {string} */ name) => (/** @type {Reading | null} */ _, /** @type {Reading} */ now) => now.values.get(name) ?? null;
+const gauge = (/** @type {string} */ name) => (/** @type {Reading | null} */ _, /** @type {Reading} */ now) => totalOf(now.values, name);
 const rate = (/** @type {string} */ name) => (/** @type {Reading | null} */ before, /** @type {Reading} */ now) => perSecond(before, now, name);
 
 /**
@@ -18,15 +21,15 @@ const rate = (/** @type {string} */ name) => (/** @type {Reading | null} */ befo
  *   value: (before: Reading | null, now: Reading) => number | null}[]}
  */
 const charts = [
-  { title: "Commit to frame", help: "From noticing a commit to having handed over what it caused, the mean of a second", format: milliseconds,
+  { title: "From commit to client", help: "From noticing a commit until its patches are handed to the network: the mean of each second", format: milliseconds,
     value: (before, now) => meanOf(before, now, "freshet_tick_duration_seconds") },
-  { title: "Ticks per second", help: "Turns that found a change of the database", format: tenth, value: rate("freshet_ticks_total") },
-  { title: "Row changes per second", help: "In all followed tables", format: tenth, value: rate("freshet_changes_total") },
-  { title: "Patches per second", help: "Sent, to all clients together", format: tenth, value: rate("freshet_patches_total") },
-  { title: "Controllers", help: "Queries that are followed", format: whole, value: gauge("freshet_controllers") },
-  { title: "Subscribers", help: "Subscriptions of all clients", format: whole, value: gauge("freshet_subscriptions") },
-  { title: "Versions held", help: "For clients that come back", format: whole, value: gauge("freshet_versions") },
-  { title: "Connections", help: "WebSockets", format: whole, value: gauge("freshet_sessions") },
+  { title: "Commits a second", help: "Commits to the file that changed something, whoever made them", format: tenth, value: rate("freshet_ticks_total") },
+  { title: "Rows changed a second", help: "In all tables that a list follows", format: tenth, value: rate("freshet_changes_total") },
+  { title: "Patches a second", help: "Sent to all clients together", format: tenth, value: rate("freshet_patches_total") },
+  { title: "Lists followed", help: "Different queries; clients that ask the same share one", format: whole, value: gauge("freshet_controllers") },
+  { title: "Subscriptions", help: "Lists on the screens of all clients together", format: whole, value: gauge("freshet_subscriptions") },
+  { title: "Connections", help: "WebSockets that are open", format: whole, value: gauge("freshet_sessions") },
+  { title: "Memory", help: "What the server holds of this machine's memory", format: bytesInWords, value: gauge("process_resident_memory_bytes") },
 ];
 
 export class ServerView {
@@ -35,8 +38,17 @@ export class ServerView {
   #before = null;
   /** @type {ReturnType<typeof setInterval> | undefined} */
   #timer;
+  /** What the tables were drawn from: as long as it is the same they stay, and what is selected in them. */
+  #drawn = "";
+  /**
+   * Why the server says nothing of its lists; then it is not asked again and again.
+   *
+   * @type {string | null}
+   */
+  #silence = null;
 
   constructor() {
+    this.#charts[0].element.classList.add("wide-chart");
     part("charts").replaceChildren(...this.#charts.map(({ element }) => element));
   }
 
@@ -48,16 +60,54 @@ export class ServerView {
   hide() {
     clearInterval(this.#timer);
     this.#before = null;
+    this.#silence = null;
   }
 
   async #read() {
-    try {
-      const answer = await fetch("metrics");
-      const now = { values: parseMetrics(await answer.text()), time: performance.now() };
-      charts.forEach(({ value }, index) => this.#charts[index].add(value(this.#before, now)));
-      this.#before = now;
-    } catch {
+    const [reading, report] = await Promise.all([readMetrics(), this.#silence ?? readReport()]);
+    if (typeof report === "string" && reading) this.#silence = report;
+    if (reading) {
+      charts.forEach(({ value }, index) => this.#charts[index].add(value(this.#before, reading)));
+      part("latency-note").textContent = latencyInWords(reading) ?? "No commit has been seen yet.";
+    } else {
       for (const chart of this.#charts) chart.add(null);
     }
+    this.#before = reading;
+    this.#showReport(report, reading ?? { values: new Map(), time: 0 });
+  }
+
+  /** @param {Report | string} report or why there is none @param {Reading} reading */
+  #showReport(report, reading) {
+    const known = typeof report === "string" ? null : report;
+    part("server-note").textContent = serverInWords(known, reading);
+    const { lists = null, listsLeftOut = 0, slowQueries: slow = slowCount(reading) } = known ?? {};
+    const drawn = JSON.stringify([report && !known ? report : lists, listsLeftOut, slow]);
+    if (drawn === this.#drawn) return;
+    this.#drawn = drawn;
+    part("open-lists").replaceChildren(...(known ? openLists(known) : [String(report)]));
+    part("slow-queries").replaceChildren(...(known ? slowQueries(known)
+      : [`${counted(slowCount(reading), "query", "queries")} took longer than the server’s limit for slow ones.`]));
+  }
+}
+
+/** @returns {Promise<Reading | null>} null: there is no answer */
+async function readMetrics() {
+  try {
+    const answer = await request("metrics");
+    return answer.ok ? { values: parseMetrics(await answer.text()), time: performance.now() } : null;
+  } catch {
+    return null;
+  }
+}
+
+/** @returns {Promise<Report | string>} or why there is none */
+async function readReport() {
+  try {
+    const answer = await request("v1/server");
+    if (answer.ok) return await answer.json();
+    if (answer.status === 404) return "This server does not list what is open.";
+    return (await answer.json()).detail ?? "This server does not list what is open.";
+  } catch {
+    return "The server cannot be reached.";
   }
 }

@@ -2,7 +2,7 @@
 /** Changing a well where it stands. The form lies over the row and goes wherever the row goes. */
 
 import { sql } from "../freshet.js";
-import { fillSelect, fromTemplate } from "./dom.js";
+import { fillSelect, fromTemplate } from "../shell/dom.js";
 
 /** @typedef {import("../freshet.js").Row} Row */
 /** @typedef {import("../freshet.js").SQLFragment} SQLFragment */
@@ -14,9 +14,13 @@ export class WellEditor {
   /** @type {HTMLElement | null} */
   #form = null;
 
-  /** @param {(statement: SQLFragment, pane: WellsPane) => Promise<boolean>} write */
-  constructor(write) {
-    this.write = write;
+  /**
+   * @param {object} handlers each says whether it was written
+   * @param {(statement: SQLFragment, pane: WellsPane, row: Row) => Promise<boolean>} handlers.save
+   * @param {(row: Row, pane: WellsPane) => Promise<boolean>} handlers.remove
+   */
+  constructor(handlers) {
+    this.handlers = handlers;
   }
 
   /** @param {Row} row @param {HTMLElement | undefined} element the row's @param {WellsPane} pane */
@@ -33,19 +37,19 @@ export class WellEditor {
       form.remove();
       element.focus({ preventScroll: true });
     };
-    const done = async (/** @type {SQLFragment} */ statement) => {
-      if (await this.write(statement, pane)) close();
+    const done = async (/** @type {Promise<boolean>} */ writing) => {
+      if (await writing) close();
     };
     form.addEventListener("submit", (event) => {
       event.preventDefault();
-      done(sql`UPDATE well SET name = ${field("name").value}, status = ${field("status").value},
-        depth = ${Number(field("depth").value)} WHERE id = ${row.id}`);
+      done(this.handlers.save(sql`UPDATE well SET name = ${field("name").value}, status = ${field("status").value},
+        depth = ${Number(field("depth").value)} WHERE id = ${row.id}`, pane, row));
     });
     form.addEventListener("click", (event) => {
       event.stopPropagation();
       const { value } = /** @type {HTMLButtonElement} */ (event.target);
       if (value === "cancel") close();
-      if (value === "delete") done(sql`DELETE FROM well WHERE id = ${row.id}`);
+      if (value === "delete") done(this.handlers.remove(row, pane));
     });
     // The list has its own use for most keys.
     form.addEventListener("keydown", (event) => {

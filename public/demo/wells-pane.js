@@ -1,57 +1,70 @@
 // @ts-check
 /** One list of wells, with its order, its sections and its filter. */
 
-import { sql } from "../freshet.js";
-import { fillSelect, formatted, fromTemplate } from "./dom.js";
+import { fillSelect, formatted, fromTemplate } from "../shell/dom.js";
+import { departuresOf } from "./departures.js";
+import { rescale, showDepth } from "./depth-scale.js";
+import { sections, sorts, wellsQuery } from "./wells-query.js";
 
 /** @typedef {import("../freshet.js").Client} Client */
+/** @typedef {import("../freshet.js").ChangeEvent} ChangeEvent */
 /** @typedef {import("../freshet.js").ListState} ListState */
 /** @typedef {import("../freshet.js").Row} Row */
 /** @typedef {import("../live-list.js").LiveListElement} LiveListElement */
+/** @typedef {import("./wells-query.js").PaneSettings} PaneSettings */
 
-/** Orders and sections by what they are called. */
-const sorts = {
-  Name: ["name"], "Depth, deepest first": ["depth DESC"], "Spud date, newest first": ["spud_date DESC"], Operator: ["operator", "name"],
-};
-/** @type {Record<string, string | {by: string, order?: "DESC", indexTitle?: string} | null>} */
-const sections = {
-  county: "county", operator: "operator", status: "status", letter: "upper(substr(name, 1, 1))",
-  year: { by: "substr(spud_date, 1, 4)", order: "DESC", indexTitle: "substr(spud_date, 3, 2)" }, none: null,
-};
-const sectionTitles = {
-  county: "County", operator: "Operator", status: "Status", letter: "First letter", year: "Year", none: "None",
-};
-
-/** Feet at which the bar of a depth is full. */
-const deepest = 16_000;
-const tenths = new Intl.NumberFormat("en-US", { minimumFractionDigits: 1, maximumFractionDigits: 1 });
 /** How long a write may take to be seen; one that changes nothing here is never seen. */
-const longestWait = 2000;
+const longestWait = 5000;
+
+/** @param {Record<string, {title: string}>} choices */
+const titles = (choices) => Object.fromEntries(Object.entries(choices).map(([name, { title }]) => [name, title]));
 
 export class WellsPane {
   /**
-   * @param {Client} client @param {string} by sections to begin with
-   * @param {{patched: () => void, activated: (row: Row, element: HTMLElement | undefined) => void}} handlers
+   * @param {Client} client @param {PaneSettings} settings @param {import("./depth-scale.js").DepthScale} scale
+   * @param {object} handlers
+   * @param {() => void} handlers.patched
+   * @param {(row: Row, element: HTMLElement | undefined) => void} handlers.activated
+   * @param {(departure: import("./departures.js").Departure) => void} handlers.departed a row left the view for another place of the list
+   * @param {() => void} handlers.settled other settings
    */
-  constructor(client, by, { patched, activated }) {
+  constructor(client, settings, scale, { patched, activated, departed, settled }) {
     this.element = fromTemplate("pane-template");
     this.list = /** @type {LiveListElement} */ (this.element.querySelector("live-list"));
     this.form = /** @type {HTMLFormElement} */ (this.element.querySelector("form"));
-    fillSelect(this.#field("sort"), Object.keys(sorts));
-    fillSelect(this.#field("sections"), sectionTitles, by);
     this.form.addEventListener("submit", (event) => event.preventDefault());
-    this.form.addEventListener("input", () => this.#query());
+    this.form.addEventListener("input", () => {
+      this.#query();
+      settled();
+    });
     this.list.client = client;
-    this.list.renderRow = showDepth;
+    this.list.renderRow = (element, { depth }) => showDepth(element, depth, scale);
+    scale.addEventListener("change", () => rescale(this.list, scale));
     this.list.addEventListener("activate", (event) => {
       const { row, offset } = /** @type {CustomEvent} */ (event).detail;
       activated(row, rowElement(this.list, offset));
     });
     this.list.addEventListener("update", (event) => {
-      const { kind, after } = /** @type {CustomEvent} */ (event).detail;
-      if (kind === "patch") patched();
-      this.#showTotal(after);
+      const change = /** @type {ChangeEvent} */ (/** @type {CustomEvent} */ (event).detail);
+      if (change.kind === "patch") patched();
+      // A burst takes too many away to follow one of them.
+      const departures = departuresOf(change, this.list.visibleRange);
+      if (departures.length > 0 && departures.length < 4) this.#named(departures[0]).then(departed);
+      this.#showTotal(change.after);
     });
+    this.settings = settings;
+  }
+
+  /** @returns {PaneSettings} */
+  get settings() {
+    const { value: filter } = this.#field("filter");
+    return { sort: this.#field("sort").value, by: this.#field("sections").value, filter };
+  }
+
+  set settings({ sort, by, filter }) {
+    fillSelect(this.#field("sort"), titles(sorts), sort);
+    fillSelect(this.#field("sections"), titles(sections), by);
+    this.#field("filter").value = filter;
     this.#query();
   }
 
@@ -71,12 +84,16 @@ export class WellsPane {
   }
 
   /**
-   * Brings a well into view.
+   * Brings a well into view, unless it is there.
    *
    * @param {number} id
    */
-  show(id) {
-    return this.list.scrollToKey(id);
+  async show(id) {
+    const located = await this.list.list?.locate(id).catch(() => null);
+    const { first, last } = this.list.visibleRange;
+    if (!located || located.offset === null || (located.offset > first && located.offset < last - 1)) return;
+    // Below the middle of the view there is room for what it stands between.
+    this.list.scrollToOffset(Math.max(0, located.offset - 2));
   }
 
   /**
@@ -102,19 +119,24 @@ export class WellsPane {
     });
   }
 
+  /**
+   * What a row that left the window is called now has to be asked.
+   *
+   * @param {import("./departures.js").Departure} departure
+   */
+  async #named(departure) {
+    if (departure.name !== null) return departure;
+    const [row] = await this.list.list?.fetch({ offset: departure.offset, limit: 1 }).catch(() => []) ?? [];
+    return row?.id === departure.row.id ? { ...departure, name: row.name } : departure;
+  }
+
   /** @param {string} name @returns {any} */
   #field(name) {
     return this.form.elements.namedItem(name);
   }
 
   #query() {
-    const text = this.#field("filter").value.trim().replace(/[\\%_]/g, "\\$&");
-    this.list.query = {
-      from: "well", select: ["name", "operator", "status", "depth", "spud_date"],
-      ...(text && { where: sql`name LIKE ${`%${text}%`} ESCAPE ${"\\"}` }),
-      sectionBy: sections[this.#field("sections").value],
-      orderBy: sorts[/** @type {keyof typeof sorts} */ (this.#field("sort").value)],
-    };
+    this.list.query = wellsQuery(this.settings);
   }
 
   /** @param {ListState} state */
@@ -123,13 +145,6 @@ export class WellsPane {
     const text = `${formatted(total)} in ${formatted(length)} ${length === 1 ? "section" : "sections"}`;
     if (output.value !== text) output.value = text;
   }
-}
-
-/** @param {HTMLElement} element @param {Row} row */
-function showDepth(element, { depth }) {
-  const [bar, feet] = /** @type {any} */ (element.querySelector(".depth")?.children);
-  bar.style.transform = `scaleX(${Math.min(1, Math.max(0, depth / deepest)) || 0})`;
-  feet.textContent = typeof depth === "number" ? tenths.format(depth) : String(depth);
 }
 
 /** @param {LiveListElement} list @param {number} offset @returns {HTMLElement | undefined} */

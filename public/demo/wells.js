@@ -2,19 +2,27 @@
 /** Wells: one long list, or two of them side by side, and everything that may be done to it. */
 
 import { sql } from "../freshet.js";
-import { part } from "./dom.js";
+import { part } from "../shell/dom.js";
+import { notify } from "../shell/notice.js";
+import { watchFrames } from "../shell/watched-socket.js";
+import { arrivalOf, burstSentence, burstSize, burstStatement } from "./burst.js";
+import { departureSentence } from "./departures.js";
+import { DepthScale } from "./depth-scale.js";
 import { FrameMeter, inMilliseconds, Latency, Rate } from "./meters.js";
-import { notify } from "./notice.js";
+import { Said } from "./said.js";
 import { WellEditor } from "./well-editor.js";
 import { WellsPane } from "./wells-pane.js";
+import { addressOf, defaults, settingsOf } from "./wells-query.js";
 
 /** @typedef {import("../freshet.js").Client} Client */
-
-const burstSize = 1000;
+/** @typedef {import("../freshet.js").Row} Row */
+/** @typedef {import("../freshet.js").SQLFragment} SQLFragment */
 
 export class WellsView {
   /** @type {WellsPane[]} */
   #panes = [];
+  #scale = new DepthScale();
+  #said = new Said();
   #patches = new Rate(5);
   #frames = new FrameMeter();
   #roundTrips = new Latency();
@@ -22,49 +30,91 @@ export class WellsView {
   #writeShownUntil = 0;
   /** @type {ReturnType<typeof setInterval> | undefined} */
   #timer;
+  #wasShown = false;
 
   /** @param {Client} client */
   constructor(client) {
     this.client = client;
-    this.editor = new WellEditor((statement, pane) => this.#write(statement, pane));
-    this.#addPane("county");
+    this.editor = new WellEditor({
+      save: async (statement, pane, row) => {
+        const written = await this.#write(statement, pane);
+        if (written) this.#showElsewhere(pane, row.id);
+        return Boolean(written);
+      },
+      remove: (row, pane) => this.#remove(row, pane),
+    });
+    for (const settings of settingsOf(location.hash)) this.#addPane(settings);
     part("add").addEventListener("click", () => this.#addWell());
     part("burst").addEventListener("click", () => this.#burst());
     part("split").addEventListener("click", () => this.#split());
+    this.#panes[0].list.addEventListener("update", () => this.#scale.load(), { once: true });
   }
 
   show() {
     this.#frames.start();
     this.#timer = setInterval(() => this.#measure(), 1000);
-    this.#panes[0].list.focus({ preventScroll: true });
+    // Later on it would bring the active row into view, and lose where one has scrolled to.
+    if (!this.#wasShown) this.#panes[0].list.focus({ preventScroll: true });
+    this.#wasShown = true;
+    this.navigated();
+  }
+
+  /** The tab's own address says nothing: then the lists stay as they are, and the address says how. */
+  navigated() {
+    if (location.hash.includes("?")) this.#takeAddress();
+    else this.#sayAddress();
   }
 
   hide() {
     this.#frames.stop();
+    this.#said.hide();
     clearInterval(this.#timer);
   }
 
-  /** @param {string} sections */
-  #addPane(sections) {
+  #sayAddress() {
+    history.replaceState(null, "", addressOf(this.#panes.map(({ settings }) => settings)));
+  }
+
+  #takeAddress() {
+    const wanted = settingsOf(location.hash);
+    if (wanted.length !== this.#panes.length) this.#split();
+    wanted.forEach((settings, index) => { this.#panes[index].settings = settings; });
+  }
+
+  /** @param {import("./wells-query.js").PaneSettings} settings */
+  #addPane(settings) {
     /** @type {WellsPane} */
-    const pane = new WellsPane(this.client, sections, {
+    const pane = new WellsPane(this.client, settings, this.#scale, {
       patched: () => this.#patches.count(),
       activated: (row, element) => this.editor.open(row, element, pane),
+      departed: (departure) => this.#said.say(departureSentence(departure, pane.settings.by !== "none"),
+        { weight: 0, button: { title: "Follow", action: () => pane.show(departure.row.id) } }),
+      settled: () => this.#sayAddress(),
     });
     this.#panes.push(pane);
     part("panes").append(pane.element);
     part("panes").dataset.count = String(this.#panes.length);
+    part("split").setAttribute("aria-pressed", String(this.#panes.length === 2));
   }
 
   #split() {
-    const isSplit = this.#panes.length === 2;
-    part("split").setAttribute("aria-pressed", String(!isSplit));
-    if (!isSplit) {
-      this.#addPane("status");
-      return;
+    if (this.#panes.length === 1) {
+      this.#addPane(defaults[1]);
+    } else {
+      this.#panes.pop()?.element.remove();
+      part("panes").dataset.count = "1";
+      part("split").setAttribute("aria-pressed", "false");
     }
-    this.#panes.pop()?.element.remove();
-    part("panes").dataset.count = "1";
+    this.#sayAddress();
+  }
+
+  /**
+   * In every pane but the one that it was done in, where the row is followed by the eye.
+   *
+   * @param {WellsPane} pane @param {number} id
+   */
+  async #showElsewhere(pane, id) {
+    await Promise.all(this.#panes.map((other) => (other === pane ? undefined : other.show(id))));
   }
 
   /** Like the first well in view, under a new name, at the place where that belongs. */
@@ -72,47 +122,64 @@ export class WellsView {
     const [pane] = this.#panes;
     const like = pane.firstInView;
     if (!like) return;
-    // The table gives numbers from 1 up; this one is to be known before it is written.
-    const id = 2 ** 40 + Math.floor(Math.random() * 2 ** 40);
-    const name = `New well ${id % 10_000}`;
-    await this.#write(sql`
-      INSERT INTO well(id, name, county, operator, status, depth, spud_date, county_id, operator_id)
-      SELECT ${id}, ${name}, county, operator, 'Permitted', 5000, date(), county_id, operator_id FROM well WHERE id = ${like.id}`,
-    pane);
-    await pane.show(id);
+    const name = `New well ${Math.floor(Math.random() * 10_000)}`;
+    const written = await this.#write(sql`
+      INSERT INTO well(name, county, operator, status, depth, spud_date, county_id, operator_id)
+      SELECT ${name}, county, operator, 'Permitted', 5000, NULL, county_id, operator_id FROM well WHERE id = ${like.id}
+      RETURNING id`, pane);
+    if (!written) return;
+    const { id } = written.results[0].rows[0];
+    await Promise.all(this.#panes.map((each) => each.show(id)));
   }
 
-  #burst() {
-    const [pane] = this.#panes;
-    const inView = pane.idsInView;
-    const others = burstSize - inView.length;
-    this.#write(sql`
-      UPDATE well SET depth = round(depth * (0.9 + (abs(random()) % 200) / 1000.0) + 1, 1),
-        status = CASE abs(random()) % 3 WHEN 0 THEN 'Producing' WHEN 1 THEN 'Shut-in' ELSE status END
-      WHERE id IN ${inView} OR id IN (SELECT id FROM well WHERE id NOT IN ${inView} AND id > ${Math.floor(Math.random() * pane.total * 0.9)} LIMIT ${others})`,
-    pane);
+  /** @param {Row} row @param {WellsPane} pane @returns {Promise<boolean>} */
+  async #remove(row, pane) {
+    const written = await this.#write(sql`DELETE FROM well WHERE id = ${row.id} RETURNING *`, pane);
+    const [gone] = written?.results[0].rows ?? [];
+    if (!gone) return Boolean(written);
+    const names = Object.keys(gone);
+    const restore = sql`INSERT INTO well(${sql.join(names.map(sql.identifier))}) VALUES (${sql.join(names.map((name) => gone[name]))})`;
+    const action = async () => {
+      if (await this.#write(restore, pane)) await Promise.all(this.#panes.map((each) => each.show(row.id)));
+    };
+    this.#said.say(`“${gone.name}” deleted`, { weight: 2, button: { title: "Undo", action } });
+    return true;
+  }
+
+  async #burst() {
+    const inView = [...new Set(this.#panes.flatMap(({ idsInView }) => idsInView))];
+    const from = Math.floor(Math.random() * Math.max(1, this.#panes[0].total - burstSize * 1.5));
+    /** @type {import("./burst.js").Frame[]} */
+    const frames = [];
+    const stop = watchFrames((text, time) => frames.push({ text, time }));
+    const start = performance.now();
+    const written = await this.#write(burstStatement(inView, from), this.#panes[0]);
+    if (written) await Promise.all(this.#panes.map((pane) => pane.shows(written.commit)));
+    stop();
+    const arrival = written && arrivalOf(frames, written.commit);
+    if (arrival) this.#said.say(burstSentence(written.changes, arrival, start), { weight: 2 });
   }
 
   /**
    * Writes, and tells how long it took until the list shows it.
    *
-   * @param {import("../freshet.js").SQLFragment} statement @param {WellsPane} pane
-   * @returns {Promise<boolean>} whether it was written
+   * @param {SQLFragment} statement @param {WellsPane} pane where it was done
+   * @returns {Promise<Awaited<ReturnType<Client["transact"]>> | null>} null: it was not written
    */
   async #write(statement, pane) {
     const start = performance.now();
     try {
-      const { commit } = await this.client.transact(statement);
+      const written = await this.client.transact(statement);
       notify(null);
-      if (await pane.shows(commit)) {
+      if (await pane.shows(written.commit)) {
         this.#writeShownUntil = performance.now() + 5000;
         part("latency-kind").textContent = "Write to screen";
         part("latency").textContent = inMilliseconds(performance.now() - start);
       }
-      return true;
+      return written;
     } catch (error) {
       notify(`Not written: ${/** @type {Error} */ (error).message}`);
-      return false;
+      return null;
     }
   }
 

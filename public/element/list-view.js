@@ -25,6 +25,7 @@ import { Transition } from "./transition.js";
  * @property {ListState} state @property {ListLayout} layout @property {boolean} hasHeaders
  * @property {number} top of the view in the list @property {number} viewHeight
  * @property {number} shift see ScrollPosition
+ * @property {number} rowsAbove the first row: for their numbers
  * @property {ActiveRow} active @property {PendingChanges | null} change since the last frame
  */
 
@@ -34,6 +35,8 @@ const scrollPause = 150;
 export class ListView {
   active = new ActiveRow();
   position = new ScrollPosition();
+  /** Rows of the grid that the page put above the list's own: column headers. */
+  rowsAbove = 0;
   /** @type {Range} */
   range = { first: 0, last: 0 };
   /** @type {PendingChanges | null} */
@@ -239,7 +242,7 @@ export class ListView {
     const frame = {
       state, layout: this.#layout, hasHeaders: this.#layout.heights.header > 0,
       top: this.position.top, shift: this.position.shift, viewHeight: this.#viewHeight,
-      active: this.active, change: this.#pending,
+      rowsAbove: this.rowsAbove, active: this.active, change: this.#pending,
     };
     this.#pending = null;
     this.#drawn = state;

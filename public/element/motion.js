@@ -14,6 +14,8 @@ const slideDuration = 320;
 const mostMovements = { atOnce: 200, perSecond: 100 };
 /** Coloured cells and rows at a time. */
 const mostTints = 120;
+/** With more than these, colours fade in steps: each change of a colour paints its row again, and nobody follows so many. */
+const smoothTints = 16;
 
 /**
  * Lets so many through at once, and so many in each second. Whoever wants more gets nothing for as long as he wants it:
@@ -130,7 +132,7 @@ export class Motion {
   tint(element, reason) {
     this.#tints.get(element)?.cancel();
     if (this.#tints.size >= mostTints) return;
-    const easing = this.#still.matches ? "steps(1, end)" : "ease-in";
+    const easing = this.#still.matches ? "steps(1, end)" : this.#tints.size >= smoothTints ? "steps(8, end)" : "ease-in";
     // To what it has without the animation, whatever that is.
     const animation = element.animate([{ backgroundColor: tints[reason], easing, offset: 0 }],
       { duration: reason === "changed" ? 1400 : 2200 });

@@ -44,7 +44,8 @@ export class Navigation {
   get #focused() {
     const root = /** @type {Document | ShadowRoot} */ (this.scroller.getRootNode());
     const focused = root.activeElement ?? null;
-    return focused && focused !== this.scroller && this.scroller.contains(focused)
+    // Column headers are the page's.
+    return focused && this.view.canvas.contains(focused)
       ? /** @type {HTMLElement} */ (focused) : null;
   }
 
@@ -163,6 +164,7 @@ export class Navigation {
     if (event.defaultPrevented || event.isComposing || !this.view.state) return;
     const target = /** @type {HTMLElement} */ (event.target);
     const row = this.rowOf(target);
+    if (!row && target !== this.scroller) return;
     const isControl = row !== undefined && target !== row.element;
     if (event.key === "Escape" && row) {
       if (isControl) this.#focusActive();

@@ -18,8 +18,16 @@ export class Parts {
   index = part("live-index", {
     role: "slider", tabindex: "0", "aria-orientation": "vertical",
   });
+  /**
+   * A row of column headers that the page gave, above the first row; it scrolls sideways with the rows.
+   *
+   * @type {HTMLElement | null}
+   */
+  head = null;
   /** Shown instead of rows: that there are none, or why. */
   message = part("live-message");
+  /** Over the end of the rows: why they may be old. Read out by `status`, which is said less often than the line counts. */
+  stale = part("live-stale", { "aria-hidden": "true" });
   status = part("live-status", { role: "status" });
   /** As tall as the style sheet wants rows and headers, in whatever unit. */
   rowProbe = part("live-probe live-probe-row", { "aria-hidden": "true" });
@@ -28,17 +36,29 @@ export class Parts {
   constructor() {
     this.index.hidden = true;
     this.message.hidden = true;
+    this.stale.hidden = true;
     this.scroller.append(this.canvas);
   }
 
   /** @param {HTMLElement} host */
   removeCopies(host) {
-    const selector = ".live-scroller, .live-index, .live-message, .live-status, .live-probe";
+    const selector = ".live-scroller, .live-index, .live-message, .live-stale, .live-status, .live-probe";
     for (const child of [...host.children]) if (child.matches(selector)) child.remove();
   }
 
+  /** @param {HTMLElement | null} head */
+  setHead(head) {
+    this.head?.remove();
+    this.head = head;
+    if (!head) return;
+    head.classList.add("live-head");
+    head.setAttribute("role", "row");
+    head.setAttribute("aria-rowindex", "1");
+    this.scroller.prepend(head);
+  }
+
   get all() {
-    return [this.scroller, this.index, this.message, this.status, this.rowProbe, this.headerProbe];
+    return [this.scroller, this.index, this.message, this.stale, this.status, this.rowProbe, this.headerProbe];
   }
 }
 
@@ -56,14 +76,20 @@ export class Measure {
   start() {
     const { scroller, rowProbe, headerProbe } = this.parts;
     for (const element of [scroller, rowProbe, headerProbe]) this.#observer.observe(element);
+    if (this.parts.head) this.#observer.observe(this.parts.head);
   }
 
   stop() {
     this.#observer.disconnect();
   }
 
+  /** What is left for rows. */
   get viewHeight() {
-    return this.parts.scroller.clientHeight;
+    return Math.max(0, this.parts.scroller.clientHeight - this.#headHeight);
+  }
+
+  get #headHeight() {
+    return this.parts.head?.offsetHeight ?? 0;
   }
 
   get heights() {
@@ -74,9 +100,15 @@ export class Measure {
     };
   }
 
-  /** The scroll bar's width differs between systems; what stands beside it has to know. */
-  showBarWidth() {
-    const width = `${this.parts.scroller.offsetWidth - this.parts.scroller.clientWidth}px`;
-    if (this.host.style.getPropertyValue("--live-bar") !== width) this.host.style.setProperty("--live-bar", width);
+  /** The scroll bar's width differs between systems; what stands beside it has to know. So does what sticks below the head. */
+  showSizes() {
+    this.#set("--live-bar", this.parts.scroller.offsetWidth - this.parts.scroller.clientWidth);
+    this.#set("--live-head", this.#headHeight);
+  }
+
+  /** @param {string} name @param {number} pixels */
+  #set(name, pixels) {
+    const { style } = this.host;
+    if (style.getPropertyValue(name) !== `${pixels}px`) style.setProperty(name, `${pixels}px`);
   }
 }

@@ -82,10 +82,12 @@ export class RowSet {
 
   /** @param {RowView} view @param {Frame} frame @param {number} offset @param {number} index the section's
    *  @param {SectionView} section @param {Recipe} recipe */
-  #show(view, { state, layout, hasHeaders }, offset, index, section, recipe) {
+  #show(view, { state, layout, hasHeaders, rowsAbove }, offset, index, section, recipe) {
     const item = offset - layout.sectionStart(index);
-    view.show(state.at(offset), { offset, path: [index, item] }, recipe);
-    view.setRowIndex(hasHeaders ? offset + index + 2 : offset + 1);
+    const row = state.at(offset);
+    view.show(row, { offset, path: [index, item] }, recipe);
+    if (row) view.setPending(state.pendingOf(row) !== null);
+    view.setRowIndex(rowsAbove + (hasHeaders ? offset + index + 2 : offset + 1));
     view.placeAt(layout.rowTop(offset) - section.start);
   }
 

@@ -16,6 +16,7 @@ export class RowView {
   /** @type {Row | undefined} */
   row;
   #isActive = false;
+  #isPending = false;
   #rowIndex = -1;
   #y = NaN;
   /** @type {((row: Row, place: Place) => void) | undefined} */
@@ -61,6 +62,19 @@ export class RowView {
   }
 
   /**
+   * Whether it has changes that the server has not shown yet.
+   *
+   * @param {boolean} isPending
+   */
+  setPending(isPending) {
+    if (isPending === this.#isPending) return;
+    this.#isPending = isPending;
+    this.element.toggleAttribute("pending", isPending);
+    if (isPending) this.element.setAttribute("aria-busy", "true");
+    else if (this.isShown) this.element.removeAttribute("aria-busy");
+  }
+
+  /**
    * Contents that were shown stay when they are not held any longer: they come again, or change, soon enough.
    *
    * @param {Row | undefined} row @param {Place} place @param {Recipe} recipe
@@ -73,7 +87,7 @@ export class RowView {
       this.element.replaceChildren();
       this.#update = recipe.make(this.element);
       this.element.dataset.state = "shown";
-      this.element.removeAttribute("aria-busy");
+      if (!this.#isPending) this.element.removeAttribute("aria-busy");
     }
     this.row = row;
     this.#update(row, place);

@@ -38,7 +38,7 @@ export class SectionSet {
       const name = nameKey(section.name);
       const key = views.has(name) ? `${name} ${index}` : name;
       const view = this.#views.get(key) ?? new SectionView();
-      const rowIndex = layout.sectionStart(index) + index + 1;
+      const rowIndex = frame.rowsAbove + layout.sectionStart(index) + index + 1;
       const changed = view.show(section, rowIndex, frame.hasHeaders, recipe);
       if (frame.change) for (const element of changed) this.motion.tint(element, "changed");
       this.#place(view, frame, index);

@@ -19,6 +19,12 @@ export class Source {
   /** @type {LiveList | null} */
   list = null;
   /**
+   * Whose subscription it is.
+   *
+   * @type {Client | null}
+   */
+  client = null;
+  /**
    * A connection that ends with the subscription.
    *
    * @type {Client | null}
@@ -45,19 +51,31 @@ export class Source {
     this.handlers = handlers;
   }
 
+  /** What there is to be said of how new the rows are. @returns {import("./staleness.js").Situation} */
+  get situation() {
+    const { list, client } = this;
+    return {
+      status: list?.status ?? "closed", error: list?.error ?? null, hasRows: (list?.total ?? 0) > 0,
+      connection: client?.status ?? "closed", retryAt: client?.retryAt ?? null, signIn: client?.error ?? null,
+    };
+  }
+
   /**
    * @param {Client | {src: string | null, token: string | null}} source a connection, or where to open one
-   * @param {Query} query @param {Range} range what is in view
+   * @param {Query} query @param {Range} range what is in view @param {import("../freshet.js").ListOptions} options
    */
-  open(source, query, range) {
+  open(source, query, range, options) {
     this.close();
     if ("src" in source) this.#own = connected(source);
     const client = this.#own ?? /** @type {Client} */ (source);
     const listening = new AbortController();
     this.#listening = listening;
-    const list = client.subscribe(query, { window: windowAround(range) });
+    const list = client.subscribe(query, { ...options, window: windowAround(range) });
     this.list = list;
+    this.client = client;
     const { signal } = listening;
+    client.addEventListener("status", () => this.handlers.status(), { signal });
+    client.addEventListener("error", () => this.handlers.status(), { signal });
     list.addEventListener("change", (event) => this.handlers.changed(event, this.#answersRequery(event)), { signal });
     list.addEventListener("status", () => this.handlers.status(), { signal });
     list.addEventListener("error", (event) => this.handlers.failed(event.error), { signal });
@@ -69,6 +87,7 @@ export class Source {
     this.#own?.close();
     this.#listening = null;
     this.list = null;
+    this.client = null;
     this.#own = null;
     this.#asked = null;
     this.#requeried = null;

@@ -15,8 +15,9 @@ const css = `@layer live-list {
   .live-canvas { position: relative; overflow: clip; contain: strict; }
   .live-section { position: absolute; inset-inline: 0; }
   .live-row, .live-header { box-sizing: border-box; background: var(--surface, Canvas); color: inherit; }
+  .live-head { position: sticky; top: 0; z-index: 3; }
   .live-header {
-    position: sticky; top: 0; z-index: 2; height: var(--header-height, 32px);
+    position: sticky; top: var(--live-head, 0px); z-index: 2; height: var(--header-height, 32px);
     border-bottom: 1px solid var(--line, rgb(128 128 128 / 0.25));
   }
   .live-header[hidden] { display: none; }
@@ -38,6 +39,7 @@ const css = `@layer live-list {
   .live-row[data-state="awaited"]::before {
     content: ""; width: 45%; height: 0.7em; border-radius: 0.35em; background: var(--line, rgb(128 128 128 / 0.25));
   }
+  .live-row[pending] { font-style: italic; }
   live-list[data-indexed] :is(.live-row, .live-title) { padding-inline-end: 2.2em; }
 
   .live-probe { position: absolute; visibility: hidden; pointer-events: none; width: 1px; }
@@ -45,7 +47,7 @@ const css = `@layer live-list {
   .live-probe-header { height: var(--header-height, 32px); }
 
   .live-index {
-    position: absolute; inset-block: 4px; inset-inline-end: calc(var(--live-bar, 0px) + 2px); z-index: 3;
+    position: absolute; inset-block: calc(var(--live-head, 0px) + 4px) 4px; inset-inline-end: calc(var(--live-bar, 0px) + 2px); z-index: 3;
     width: 1.7em; display: flex; flex-direction: column; justify-content: center;
     font-size: 11px; font-weight: 600; line-height: 1; text-align: center;
     color: var(--accent, LinkText); cursor: default; user-select: none; -webkit-user-select: none; touch-action: none;
@@ -63,10 +65,20 @@ const css = `@layer live-list {
     border-radius: 0.4em; font-size: 26px; background: var(--accent, LinkText); color: var(--surface, Canvas);
   }
 
-  .live-message { position: absolute; inset: 0; z-index: 1; display: grid; place-content: center; padding: 1em;
+  .live-message { position: absolute; inset: var(--live-head, 0px) 0 0; z-index: 1; display: grid; place-content: center; padding: 1em;
     text-align: center; pointer-events: none; }
   .live-message > * { pointer-events: auto; }
   .live-message[hidden] { display: none; }
+  /* Old rows stay to be read; a connection that comes back at once dims nothing. */
+  .live-canvas { transition: opacity 0.2s 0.25s; }
+  live-list[data-stale] .live-canvas { opacity: 0.55; }
+  live-list[data-stale="signedOut"][data-status="live"] .live-canvas { opacity: 1; }
+  .live-stale {
+    position: absolute; inset: auto 0 0; z-index: 4; padding: 0.5em 1em; text-align: center; pointer-events: none;
+    color: CanvasText; background: color-mix(in srgb, var(--warn, rgb(200 120 0)) 22%, var(--surface, Canvas));
+    border-top: 1px solid var(--line, rgb(128 128 128 / 0.25));
+  }
+  .live-stale[hidden] { display: none; }
   .live-status { position: absolute; width: 1px; height: 1px; overflow: hidden; clip-path: inset(50%);
     white-space: nowrap; }
 }`;

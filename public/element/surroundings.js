@@ -5,6 +5,8 @@ import { Announcer } from "./announcer.js";
 import { hasHeaders } from "./list-view.js";
 import { formatted } from "./recipe.js";
 import { SectionIndex } from "./section-index.js";
+import { StaleLine } from "./stale-line.js";
+import { staleTexts } from "./staleness.js";
 
 /** @typedef {import("./types.js").ListState} ListState */
 /** @typedef {import("./types.js").Status} Status */
@@ -13,7 +15,7 @@ import { SectionIndex } from "./section-index.js";
 /** What is said and shown in words. */
 export const texts = {
   loading: "Loading",
-  reconnecting: "Reconnecting",
+  stale: staleTexts,
   empty: "No rows",
   sections: "Sections",
   /** @param {number} count */
@@ -28,11 +30,13 @@ export class Surroundings {
    * @param {HTMLElement} host @param {Parts} parts
    * @param {(section: number) => void} jump
    * @param {() => HTMLTemplateElement | null} emptyTemplate
+   * @param {() => import("./staleness.js").Situation} situation
    */
-  constructor(host, parts, jump, emptyTemplate) {
+  constructor(host, parts, jump, emptyTemplate, situation) {
     this.host = host;
     this.parts = parts;
     this.emptyTemplate = emptyTemplate;
+    this.line = new StaleLine(host, parts.stale, situation);
     this.index = new SectionIndex(parts.index, jump);
     this.announcer = new Announcer(parts.status);
     parts.index.setAttribute("aria-label", texts.sections);
@@ -40,18 +44,18 @@ export class Surroundings {
 
   /**
    * @param {ListState | null} state @param {Status} status
-   * @param {string | null} failure why there is nothing to be seen
+   * @param {string | null} failure why there is nothing to be seen @param {number} rowsAbove the page's own
    */
-  show(state, status, failure) {
+  show(state, status, failure, rowsAbove) {
     const { scroller } = this.parts;
     if (this.host.dataset.status !== status) this.host.dataset.status = status;
     const isBusy = String(status === "connecting" || status === "loading");
     if (scroller.getAttribute("aria-busy") !== isBusy) scroller.setAttribute("aria-busy", isBusy);
     const isEmpty = state !== null && status === "live" && state.isComplete && state.total === 0;
     this.#showMessage(failure ? `failure ${failure}` : isEmpty ? "empty" : "", failure);
-    this.#say(state, status, failure);
+    this.#say(state, status, failure, failure === null ? this.line.show() : null);
     if (!state) return;
-    const rowCount = String(state.total + (hasHeaders(state) ? state.sections.length : 0));
+    const rowCount = String(rowsAbove + state.total + (hasHeaders(state) ? state.sections.length : 0));
     if (scroller.getAttribute("aria-rowcount") !== rowCount) scroller.setAttribute("aria-rowcount", rowCount);
     const isIndexed = this.index.show(state.sections, !this.host.hasAttribute("noindex"));
     if (isIndexed !== this.host.hasAttribute("data-indexed")) this.host.toggleAttribute("data-indexed", isIndexed);
@@ -75,15 +79,17 @@ export class Surroundings {
    * How many rows there are is said when they have come, not whenever one comes or goes.
    *
    * @param {ListState | null} state @param {Status} status @param {string | null} failure
+   * @param {{topic: string, sentence: string} | null} stale
    */
-  #say(state, status, failure) {
+  #say(state, status, failure, stale) {
     const isBusy = status === "connecting" || status === "loading";
-    const topic = failure ?? (isBusy ? "loading" : status === "live" && state?.total === 0 ? "empty" : status);
+    const topic = failure ?? stale?.topic ?? (isBusy ? "loading" : status === "live" && state?.total === 0 ? "empty" : status);
     if (topic === this.#said) return;
     this.#said = topic;
     if (failure !== null) this.announcer.say(failure);
+    // Without the seconds: nobody wants to hear them all.
+    else if (stale) this.announcer.say(stale.topic === "reconnecting" ? staleTexts.reconnecting : stale.sentence);
     else if (isBusy) this.announcer.say(texts.loading);
-    else if (status === "reconnecting") this.announcer.say(texts.reconnecting);
     else if (status === "live" && state) this.announcer.say(state.total === 0 ? texts.empty : texts.rows(state.total));
   }
 
@@ -94,6 +100,7 @@ export class Surroundings {
 
   stop() {
     this.announcer.stop();
+    this.line.stop();
     this.#said = "";
   }
 }

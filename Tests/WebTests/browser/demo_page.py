@@ -10,13 +10,14 @@ class DemoPage(Page):
     def open(self, demo, view="wells", path=""):
         self.page.goto(f"{demo.url}{path}#{view}")
         self.is_live()
+        expect(self.page.locator(f"#{view}")).to_be_visible(timeout=20_000)
         return self
 
     def is_live(self):
         expect(self.page.locator("#state")).to_have_attribute("data-state", "live", timeout=20_000)
 
     def view(self, name):
-        self.page.locator(f'#tabs a[href="#{name}"]').click()
+        self.page.locator(f'#tabs a[data-view="{name}"]').click()
         expect(self.page.locator(f"#{name}")).to_be_visible()
 
     def pane(self, index=0):
@@ -36,6 +37,7 @@ class DemoPage(Page):
         while time.monotonic() < deadline:
             rows = self.page.evaluate("""([selector, column]) => {
               const element = document.querySelector(selector);
+              if (!element) return [];
               const { first, last } = element.visibleRange;
               if (element.list?.status !== "live") return [];
               const shown = Array.from(element.querySelectorAll(".live-row:not(.live-leaving)"), (row) => element.rowAt(row));

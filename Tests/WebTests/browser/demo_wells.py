@@ -178,3 +178,104 @@ def who_was_away_goes_on_with_a_patch(page, demo):
             kinds = [message["type"] for message in answers if message["type"] in ("snapshot", "patch", "error")]
             assert kinds[0] == "patch", kinds
         expect(other.pane().locator(".feet").first).to_have_text("88.8")
+
+
+@test
+def a_burst_says_what_it_took(page, demo):
+    page.rows()
+    page.page.locator("#burst").click()
+    said = page.page.locator("#said")
+    expect(said).to_have_text(re.compile(r"^1,000 rows changed, 1 patch, [\d,]+ (kB|bytes?), [\d,]+ ms$"), timeout=10_000)
+    page.page.locator("#split").click()
+    page.page.locator(".pane").nth(1).locator(".live-row[data-state=shown]").first.wait_for()
+    page.rows()
+    page.page.locator("#burst").click()
+    expect(said).to_have_text(re.compile(r"^1,000 rows changed, 2 patches, "), timeout=10_000)
+
+
+@test
+def bursts_wear_nothing_out(page, demo):
+    shape = "SELECT count(*), round(sum(depth)), sum(status = 'Producing'), max(depth) FROM well"
+    before = demo.sql(shape)
+    for _ in range(3):
+        page.rows()
+        page.page.evaluate("document.querySelector('#said').hidden = true")
+        page.page.locator("#burst").click()
+        expect(page.page.locator("#said")).to_contain_text("1,000 rows changed", timeout=10_000)
+    assert demo.sql(shape) == before
+
+
+@test
+def a_deletion_is_taken_back(page, demo):
+    _, name = page.rows()[3]
+    row = f"SELECT * {IN_ORDER} LIMIT 1 OFFSET 3"
+    before = demo.sql(row)
+    page.row(name).first.click()
+    page.pane().locator(".well-editor .danger").click()
+    expect(page.page.locator("#said")).to_contain_text(f"“{name}” deleted")
+    assert demo.sql(row) != before
+    page.page.locator("#said button").click()
+    expect(page.row(name).first).to_be_visible()
+    assert demo.sql(row) == before
+    agrees(page, demo)
+
+
+@test
+def a_renamed_row_is_said_to_have_gone_and_can_be_followed(page, demo):
+    # What is said of something that one did oneself stays for a while.
+    page.page.evaluate("document.querySelector('#said').hidden = true")
+    _, name = page.rows()[5]
+    key = demo.sql(f"SELECT id {IN_ORDER} LIMIT 1 OFFSET 5")
+    demo.sql(f"UPDATE well SET name = 'Zzz renamed' WHERE id = {key}")
+    said = page.page.locator("#said")
+    expect(said).to_contain_text(f"“{name}” is now “Zzz renamed”,")
+    expect(said).to_contain_text("rows down, in Adams")
+    said.get_by_text("Follow").click()
+    expect(page.row("Zzz renamed")).to_be_in_viewport()
+    demo.sql(f"UPDATE well SET name = '{name}' WHERE id = {key}")
+
+
+@test
+def sort_sections_and_filter_survive_a_reload(page, demo):
+    with another_page(page) as other:
+        other.open(demo)
+        other.field("sort").select_option("deepest")
+        other.field("sections").select_option("operator")
+        other.field("filter").fill("ridge")
+        other.page.locator("#split").click()
+        other.field("sections", 1).select_option("year")
+        other.page.reload()
+        other.is_live()
+        expect(other.page.locator(".pane")).to_have_count(2)
+        expect(other.field("sort")).to_have_value("deepest")
+        expect(other.field("filter")).to_have_value("ridge")
+        expect(other.field("sections", 1)).to_have_value("year")
+        agrees(other, demo, "FROM well WHERE name LIKE '%ridge%' ORDER BY operator, depth DESC, id")
+
+
+@test
+def scrolling_survives_another_tab(page, demo):
+    page.page.evaluate("document.querySelector('#panes live-list').scrollToOffset(5000)")
+    rows = page.rows()
+    assert rows[0][0] > 4000
+    page.view("banks")
+    page.rows("#bank-list")
+    page.view("wells")
+    assert page.rows()[0] == rows[0]
+
+
+@test
+def depth_bars_fit_the_data(page, demo):
+    deepest = demo.sql("SELECT id FROM well ORDER BY depth DESC LIMIT 1")
+    page.field("sort").select_option("deepest")
+    page.field("sections").select_option("none")
+    agrees(page, demo, "FROM well ORDER BY depth DESC, id")
+    scale = "bar => new DOMMatrix(getComputedStyle(bar).transform).a"
+    bar = page.pane().locator(".live-row:not(.live-leaving)[aria-rowindex='1'] .depth-bar")
+    assert bar.evaluate(scale) == 1
+    depth = demo.sql(f"SELECT depth FROM well WHERE id = {deepest}")
+    demo.sql(f"UPDATE well SET depth = depth * 2 WHERE id = {deepest}")
+    expect(page.pane().locator(".live-row:not(.live-leaving)[aria-rowindex='1'] .feet")).to_have_text(f"{float(depth) * 2:,.1f}")
+    assert bar.evaluate(scale) == 1
+    assert 0.4 < page.pane().locator(".live-row:not(.live-leaving)[aria-rowindex='2'] .depth-bar").evaluate(scale) < 0.6
+    demo.sql(f"UPDATE well SET depth = {depth} WHERE id = {deepest}")

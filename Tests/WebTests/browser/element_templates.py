@@ -23,6 +23,11 @@ def add_list(page, children="", query="", prepare=""):
       prepared = { "": () => {}, render: () => {
         other.renderRow = (element, row, { offset, path }) => element.replaceChildren(`${offset} ${path} ${row.name}`);
         other.renderSection = (element, section) => element.replaceChildren(`= ${section.name} ${section.count}`);
+      }, header: () => {
+        const header = document.createElement("div");
+        header.style.height = "50px";
+        header.append(...["Name", "Depth"].map((title) => Object.assign(document.createElement("button"), { textContent: title })));
+        other.header = header;
       } }[prepare];
       prepared();
       document.body.append(other);
@@ -47,6 +52,39 @@ def functions_make_rows_and_headers(page, demo):
     expect(page.page.locator(FIRST_ROW).first).to_have_text(f"0 0,0 {name_at(demo, 0)}")
     county, count = demo.sql("SELECT county, count(*) FROM well GROUP BY county LIMIT 1").split("|")
     expect(page.page.locator("#other .live-title").first).to_have_text(f"= {county} {count}")
+
+
+@test
+def column_headers_of_the_page_stay_above_the_rows(page, demo):
+    add_list(page, query='{"select": ["name", "depth"], "sectionBy": "county"}', prepare="header")
+    first = page.page.locator(FIRST_ROW).first
+    top = page.page.locator("#other").bounding_box()["y"]
+    section_header = page.page.locator("#other .live-header").first
+    expect(page.page.locator("#other .live-head")).to_have_attribute("aria-rowindex", "1")
+    expect(section_header).to_have_attribute("aria-rowindex", "2")
+    expect(first).to_have_attribute("aria-rowindex", "3")
+    expect(page.page.locator("#other [role=grid]")).to_have_attribute(
+        "aria-rowcount", demo.sql("SELECT count(*) + count(DISTINCT county) + 1 FROM well"))
+    assert first.bounding_box()["y"] == top + 50 + section_header.bounding_box()["height"]
+    page.page.evaluate("document.querySelector('#other .live-scroller').scrollTop = 4000")
+    page.frames(3)
+    assert page.page.locator("#other .live-head").bounding_box()["y"] == top
+    assert section_header.bounding_box()["y"] == top + 50
+    # Its controls are its own: no key of theirs moves a row, and no change takes their focus.
+    page.page.locator("#other .live-head button").first.focus()
+    page.press("ArrowDown", "Enter", "Escape")
+    demo.sql("UPDATE well SET depth = depth + 1 WHERE id < 100")
+    page.page.wait_for_timeout(300)
+    assert page.page.evaluate("document.activeElement.textContent") == "Name"
+    # Rows that keys lead to come below it, to the very last one.
+    page.page.evaluate("document.getElementById('other').focus()")
+    page.press("End")
+    last = page.page.locator("#other .live-row[aria-selected]").bounding_box()
+    box = page.page.locator("#other").bounding_box()
+    assert abs(last["y"] + last["height"] - box["y"] - box["height"]) < 2, (last, box)
+    page.press("Home")
+    assert first.bounding_box()["y"] == top + 50 + section_header.bounding_box()["height"]
+    page.page.evaluate("document.getElementById('other').remove()")
 
 
 @test

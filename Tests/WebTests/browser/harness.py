@@ -94,24 +94,43 @@ class Demo:
 class Server:
     """`freshet serve` for a database of one's own."""
 
-    def __init__(self, database, public=ROOT / "public"):
+    def __init__(self, database, public=ROOT / "public", *options):
         self.database = database
         self.public = public
+        self.options = options
+        self.port = 0
+
+    def command(self):
+        return [program(), "serve", self.database, "--port", str(self.port), "--public", str(self.public), *self.options]
 
     def __enter__(self):
+        return self.start()
+
+    def start(self):
+        """Also once more, at the same address."""
         self.process = subprocess.Popen(
-            [program(), "serve", self.database, "--port", "0", "--public", str(self.public)],
-            stdout=subprocess.DEVNULL, stderr=subprocess.PIPE, text=True)
+            self.command(), stdout=subprocess.DEVNULL, stderr=subprocess.PIPE, text=True)
         for line in self.process.stderr:
-            found = re.search(r" at (http://\S+)", line)
+            found = re.search(r" at (http://\S+:(\d+)/)", line)
             if found:
                 self.url = found[1]
+                self.port = int(found[2])
                 return self
         sys.exit("the server did not start")
+
+    def kill(self):
+        self.process.kill()
+        self.process.communicate(timeout=10)
 
     def __exit__(self, *_):
         self.process.terminate()
         self.process.communicate(timeout=10)
+
+    def sql(self, text):
+        """What the sqlite3 shell says: another process, another library, no knowledge of Freshet."""
+        return subprocess.run(
+            ["sqlite3", "-cmd", ".timeout 5000", self.database, text], check=True, capture_output=True, text=True
+        ).stdout.strip()
 
 
 @contextlib.contextmanager
@@ -158,8 +177,8 @@ class Page:
         page.on("pageerror", lambda error: self.errors.append(str(error)))
 
     def said(self, message):
-        # A browser asks for an icon that no page named.
-        if message.type == "error" and not message.location["url"].endswith("/favicon.ico"):
+        # A browser asks for an icon that no page named; and older servers do not list what is open.
+        if message.type == "error" and not message.location["url"].endswith(("/favicon.ico", "/v1/server")):
             self.errors.append(message.text)
 
 

@@ -223,6 +223,23 @@ test("a token that cannot be had when it is to be renewed is an error, and is as
   assert.deepEqual(tokens(), ["t1", "t2"]);
 });
 
+test("a token that is refused is asked for again, and lists wait for one that is accepted", async () => {
+  let given = "bad";
+  const client = connect("http://here", { WebSocket: FakeSocket, token: () => given });
+  const list = client.subscribe({ from: "bank" });
+  await turns();
+  FakeSocket.last.open();
+  FakeSocket.last.say({ type: "error", id: "token", code: "unauthenticated", message: "wrong", fatal: false });
+  FakeSocket.last.say({ type: "error", id: "1", code: "not_allowed", message: "nobody", fatal: true });
+  assert.deepEqual([list.status, client.error.code], ["waiting", "unauthenticated"]);
+  given = "good";
+  await tick(1_000);
+  assert.deepEqual(FakeSocket.last.lastSent, { type: "authenticate", id: "token", token: "good" });
+  FakeSocket.last.say({ type: "authenticated", id: "token", role: "reader", expires: null });
+  assert.equal(client.error, null);
+  assert.equal(FakeSocket.last.lastSent.type, "subscribe");
+});
+
 test("nothing is renewed without a connection", async () => {
   let count = 0;
   const { client, wait } = await authenticated(() => `t${(count += 1)}`, 60_000);

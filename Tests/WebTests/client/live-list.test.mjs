@@ -265,6 +265,79 @@ test("an error that is not fatal is told, and the list goes on", async () => {
   assert.deepEqual([list.status, events.error], ["live", ["internal"]]);
 });
 
+const refusal = (code, members = {}) => say({ type: "error", code, message: code, retryable: false, fatal: true, ...members });
+
+test("a query that does not compile at the moment waits for the server's snapshot", async () => {
+  const { list, events } = await subscribed();
+  snapshot();
+  const located = list.locate(7);
+  refusal("schema_changed", { fatal: false, retryable: true });
+  assert.deepEqual([list.status, list.error.code, list.total], ["waiting", "schema_changed", 1000]);
+  clock.tick(10_000);
+  assert.equal(FakeSocket.last.sent.filter(({ type }) => type === "subscribe").length, 1, "the server has the subscription still");
+  say({ type: "located", key: 7, path: [0, 7], offset: 7 });
+  assert.equal((await located).offset, 7, "it was no answer to anything");
+  snapshot("2");
+  assert.deepEqual([list.status, list.error], ["live", null]);
+  assert.deepEqual(events.status, ["loading", "live", "waiting", "live"]);
+});
+
+test("a requery that does not compile is refused, and the list is as it was", async () => {
+  const { list } = await subscribed();
+  snapshot();
+  const answer = list.requery({ from: "gone" });
+  refusal("schema_changed", { fatal: false, retryable: true });
+  await assert.rejects(answer, { code: "schema_changed" });
+  assert.equal(list.status, "live");
+});
+
+test("a list that was answered before is asked for again when a server that was restarted does not know its table", async () => {
+  const { list, events } = await subscribed();
+  snapshot();
+  await back();
+  refusal("no_such_table");
+  assert.deepEqual([list.status, list.total], ["waiting", 1000]);
+  const count = () => FakeSocket.last.sent.filter(({ type }) => type === "subscribe").length;
+  clock.tick(999);
+  assert.equal(count(), 1);
+  clock.tick(1);
+  assert.equal(count(), 2);
+  refusal("no_such_table");
+  clock.tick(1_999);
+  assert.equal(count(), 2, "attempts grow apart");
+  clock.tick(1);
+  assert.equal(FakeSocket.last.lastSent.since, "1");
+  snapshot("2");
+  assert.equal(list.status, "live");
+  assert.ok(!events.status.includes("failed"));
+});
+
+test("another query ends the wait for a table, and leads from nothing", async () => {
+  const { list } = await subscribed();
+  snapshot();
+  refusal("schema_changed", { fatal: false, retryable: true });
+  const answer = list.requery({ from: "bank" });
+  assert.deepEqual(FakeSocket.last.sent.slice(1), [
+    { type: "unsubscribe", id: "1" }, { type: "subscribe", id: "1", query: { from: "bank" }, window }]);
+  snapshot("2");
+  await answer;
+  assert.deepEqual([list.status, list.query], ["live", { from: "bank" }]);
+});
+
+test("a list that waits goes on at once with a better query", async () => {
+  const { list } = await subscribed();
+  snapshot();
+  await back();
+  refusal("no_such_column");
+  const answer = list.requery({ from: "bank" });
+  assert.deepEqual(FakeSocket.last.lastSent, { type: "subscribe", id: "1", query: { from: "bank" }, window });
+  snapshot("2");
+  await answer;
+  assert.deepEqual([list.status, list.query], ["live", { from: "bank" }]);
+  clock.tick(10_000);
+  assert.equal(FakeSocket.last.lastSent.query.from, "bank");
+});
+
 test("closing lets the server know, and ends what waits", async () => {
   const { list, client } = await subscribed();
   snapshot();
@@ -303,8 +376,11 @@ test("a transaction is answered, refused, or not known of", async () => {
   const { id } = FakeSocket.last.lastSent;
   assert.deepEqual(FakeSocket.last.lastSent.statements, [
     { sql: "UPDATE well SET depth = :v1 WHERE id = :v2", params: { v1: { $int: "9007199254740993" }, v2: 7 } }]);
-  say({ type: "committed", id, changes: 1, commit: 7 });
-  assert.deepEqual(await written, { changes: 1, commit: 7 });
+  say({ type: "committed", id, changes: 1, commit: 7, results: [
+    { changes: 1, lastInsertRowid: { $int: "9007199254740993" }, columns: ["id", "photo"], rows: [[7, { $blob: "AQI=" }]] }, { changes: 0, lastInsertRowid: null }] });
+  assert.deepEqual(await written, { changes: 1, commit: 7, results: [
+    { changes: 1, lastInsertRowid: 9007199254740993n, columns: ["id", "photo"], rows: [{ id: 7, photo: new Uint8Array([1, 2]) }] },
+    { changes: 0, lastInsertRowid: null, columns: [], rows: [] }] });
   const refused = client.transact(["DELETE FROM well"]);
   say({ type: "error", id: FakeSocket.last.lastSent.id, code: "not_allowed", message: "no writing here" });
   await assert.rejects(refused, { code: "not_allowed", message: "no writing here" });

@@ -16,7 +16,7 @@ export function randomNumbers(seed) {
 const sectionNames = [..."ABCDEFG"];
 
 /** Sections with rows `[id, name, depth]`, sorted by name and id; no section is empty. */
-function sorted(wells) {
+export function sorted(wells) {
   return sectionNames
     .map((name) => ({ name, rows: wells.filter(({ section }) => section === name).map(({ row }) => row) }))
     .filter(({ rows }) => rows.length > 0)

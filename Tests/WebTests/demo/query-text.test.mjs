@@ -23,4 +23,14 @@ test("what is copied for a shell stays one word, whatever is in it", () => {
   assert.deepEqual(stdout.trim().split("\n"), ["http://here/", JSON.stringify(query)]);
   const curl = spawnSync("bash", ["-c", copies.curl(query, "http://here/").replace("curl", "printf '%s\\n'")], { encoding: "utf8" });
   assert.equal(curl.stdout.trim().split("\n").pop(), `query=${JSON.stringify(query)}`);
+  const snapshot = spawnSync("bash", ["-c", copies.snapshot(query, "http://here/").replace("curl", "printf '%s\\n'")], { encoding: "utf8" });
+  assert.deepEqual(snapshot.stdout.trim().split("\n"), ["--get", "http://here/v1/snapshot", "--data-urlencode", `query=${JSON.stringify(query)}`]);
+});
+
+test("what is copied for a page stays one attribute, whatever is in it", () => {
+  const query = { from: "well", where: `a < 'b' AND c = "&quot;" AND d > 1` };
+  const [, attribute] = /query="([^"]*)"/.exec(copies.element(query, "http://here/"));
+  assert.doesNotMatch(attribute, /</);
+  const read = attribute.replaceAll("&quot;", '"').replaceAll("&lt;", "<").replaceAll("&amp;", "&");
+  assert.deepEqual(JSON.parse(read), query);
 });

@@ -28,7 +28,7 @@ class FakeList extends EventTarget {
 
 function opened() {
   const list = new FakeList();
-  const client = { isClosed: false, subscribe: () => list, close: () => (client.isClosed = true) };
+  const client = Object.assign(new EventTarget(), { isClosed: false, subscribe: () => list, close: () => (client.isClosed = true) });
   const seen = { changes: [], errors: [] };
   const source = new Source({
     changed: (event, isOtherQuery) => seen.changes.push([event.kind, isOtherQuery]),

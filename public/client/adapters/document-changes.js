@@ -3,10 +3,12 @@
 
 import { pathsOf } from "./paths.js";
 
-/** @typedef {import("../../freshet.js").ChangeEvent} ChangeEvent */
-/** @typedef {import("../../freshet.js").DocumentChange} DocumentChange */
+/** @typedef {import("../../freshet.js").Key} Key */
 
-/** @param {ChangeEvent} event @returns {DocumentChange[] | null} */
+/**
+ * @template {object} R @template {Key} K @param {import("../../freshet.js").ChangeEvent<R, K>} event
+ * @returns {import("../../freshet.js").DocumentChange<R>[] | null}
+ */
 export function documentChanges({ patch, before, after }) {
   if (!patch) return null;
   const { deleted, inserted, moved, updated } = pathsOf(patch, before, after);
@@ -31,8 +33,9 @@ export function documentChanges({ patch, before, after }) {
  * in their places; only rows that are yet to move may stand between them. So its place is its offset in the result
  * plus how many of those stand before it, and that is a matter of how many rows stay before each of them.
  *
- * @param {{from: number, to: number}[]} arrivals @param {number[]} deletions old offsets, ascending
- * @param {import("../../freshet.js").ListState} after @returns {DocumentChange[]}
+ * @template {object} R @template {Key} K @param {{from: number, to: number}[]} arrivals
+ * @param {number[]} deletions old offsets, ascending @param {import("../../freshet.js").ListState<R, K>} after
+ * @returns {import("../../freshet.js").DocumentChange<R>[]}
  */
 function placed(arrivals, deletions, after) {
   const movers = arrivals.map(({ from }) => from).filter((from) => from >= 0).sort((left, right) => left - right);

@@ -1,9 +1,10 @@
 // @ts-check
 /** A list as React's `useSyncExternalStore` wants it. */
 
-/** @typedef {import("../../freshet.js").LiveList} LiveList */
-
-/** @param {LiveList} list */
+/**
+ * @template {object} R @template {import("../../freshet.js").Key} K
+ * @param {import("../../freshet.js").LiveList<R, K>} list
+ */
 export function externalStore(list) {
   const getSnapshot = () => list.state;
   const subscribe = (/** @type {() => void} */ changed) => {

@@ -1,0 +1,31 @@
+#!/usr/bin/env python3
+"""The table browser in a real browser, over files of several kinds (see table_files.py).
+
+Arguments pick tests: words of their names. The last line is "N passed, N failed".
+"""
+import sys
+import tempfile
+
+import table_access
+import table_editing
+import table_files
+import table_states
+import table_views
+from harness import chromium, run
+from table_page import TablePage, WritingServer
+
+
+def main():
+    with tempfile.TemporaryDirectory() as folder, chromium() as browser:
+        northwind = table_files.northwind(folder)
+        with WritingServer(northwind, "--allow-writes") as server:
+            page = TablePage(browser.new_page(viewport={"width": 1280, "height": 800}))
+            failed = run(table_views.TESTS, lambda: None, page, server)
+            failed += run(table_access.TESTS, lambda: None, browser, server)
+            failed += run(table_editing.TESTS, lambda: None, page, server)
+        failed += run(table_states.TESTS, lambda: None, browser, folder, northwind)
+    return failed > 0
+
+
+if __name__ == "__main__":
+    sys.exit(main())

@@ -1,0 +1,100 @@
+// @ts-check
+/**
+ * What is shown of which table, as the part of the address behind `#`: `#/orders?where=…&sort=-total`. Whatever can be
+ * seen can be shared, survives a reload, and is one step of the browser's history. Pure.
+ */
+
+/** @typedef {import("./filters.js").Filter} Filter */
+/** @typedef {{column: string, descending: boolean}} SortColumn */
+/**
+ * @typedef {object} Address
+ * @property {string} table empty: none was named @property {string} where SQL, as typed
+ * @property {SortColumn[]} sort @property {Filter[]} filters @property {string | null} section a column
+ * @property {string} search words for a full-text index @property {string[]} key columns, for views; empty: guessed
+ * @property {any[] | null} row key of the row whose details are open
+ */
+
+/** @param {string} table @returns {Address} all of a table */
+export function wholeTable(table) {
+  return { table, where: "", sort: [], filters: [], section: null, search: "", key: [], row: null };
+}
+
+/** @param {string} hash as in `location.hash` @returns {Address} */
+export function parseAddress(hash) {
+  const [path, ...rest] = hash.replace(/^#?\/?/, "").split("?");
+  const parameters = new URLSearchParams(rest.join("?"));
+  const columns = (/** @type {string} */ name) => (parameters.get(name) ?? "").split(",").filter(Boolean);
+  return {
+    table: decoded(path), where: parameters.get("where") ?? "",
+    sort: columns("sort").map((text) => ({ column: decoded(text.replace(/^-/, "")), descending: text.startsWith("-") })),
+    filters: parameters.getAll("filter").map(parseFilter),
+    section: parameters.get("section"), search: parameters.get("search") ?? "", key: columns("key").map(decoded),
+    row: parseKey(parameters.get("row")),
+  };
+}
+
+/** @param {Address} address */
+export function formatAddress({ table, where, sort, filters, section, search, key, row }) {
+  const parameters = new URLSearchParams();
+  if (search) parameters.set("search", search);
+  for (const { column, operator, value } of filters) parameters.append("filter", [encoded(column), operator, value].join(":"));
+  if (where) parameters.set("where", where);
+  if (section !== null) parameters.set("section", section);
+  if (sort.length) parameters.set("sort", sort.map(({ column, descending }) => (descending ? "-" : "") + encoded(column)).join(","));
+  if (key.length) parameters.set("key", key.map(encoded).join(","));
+  if (row) parameters.set("row", JSON.stringify(row.map(keyValue)));
+  const text = String(parameters);
+  return `#/${encodeURIComponent(table)}${text && `?${text}`}`;
+}
+
+/**
+ * What a column's name would be mistaken for is written otherwise.
+ *
+ * @param {string} name
+ */
+function encoded(name) {
+  return encodeURIComponent(name).replace(/^-/, "%2D");
+}
+
+/** @param {string} text somebody may have typed it */
+function decoded(text) {
+  try {
+    return decodeURIComponent(text);
+  } catch {
+    return text;
+  }
+}
+
+/** @param {string} text @returns {Filter} */
+function parseFilter(text) {
+  const [column, operator, ...value] = text.split(":");
+  return { column: decoded(column), operator: /** @type {any} */ (operator ?? ""), value: value.join(":") };
+}
+
+/**
+ * JSON has no integers beyond 2^53 and no BLOBs.
+ *
+ * @param {any} value
+ */
+function keyValue(value) {
+  if (typeof value === "bigint") return { $int: String(value) };
+  if (value instanceof Uint8Array) return { $blob: btoa(String.fromCharCode(...value)) };
+  return value;
+}
+
+/** @param {string | null} text @returns {any[] | null} */
+function parseKey(text) {
+  try {
+    const values = JSON.parse(text ?? "null");
+    return Array.isArray(values) ? values.map(keyFrom) : null;
+  } catch {
+    return null;
+  }
+}
+
+/** @param {any} value */
+function keyFrom(value) {
+  if (typeof value !== "object" || value === null) return value;
+  if ("$int" in value) return BigInt(value.$int);
+  return Uint8Array.from(atob(value.$blob), (character) => character.charCodeAt(0));
+}

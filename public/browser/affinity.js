@@ -1,0 +1,74 @@
+// @ts-check
+/** What SQLite makes of a column's declared type, and of what somebody types into it. Pure. */
+
+/** @typedef {import("../freshet.js").SQLValue} SQLValue */
+/** @typedef {import("../shell/schema.js").Column} Column */
+/** @typedef {"INTEGER" | "TEXT" | "BLOB" | "REAL" | "NUMERIC"} Affinity */
+
+/**
+ * SQLite's own rules, in their order (https://sqlite.org/datatype3.html, 3.1).
+ *
+ * @param {string} [type] as declared @returns {Affinity}
+ */
+export function affinityOf(type = "") {
+  if (/INT/i.test(type)) return "INTEGER";
+  if (/CHAR|CLOB|TEXT/i.test(type)) return "TEXT";
+  if (/BLOB/i.test(type) || type.trim() === "") return "BLOB";
+  return /REAL|FLOA|DOUB/i.test(type) ? "REAL" : "NUMERIC";
+}
+
+/**
+ * The number that a text is, as SQLite reads literals of decimals.
+ *
+ * @param {string} text @returns {number | bigint | null}
+ */
+export function numberIn(text) {
+  const trimmed = text.trim();
+  if (/^[+-]?\d+$/.test(trimmed)) {
+    const integer = BigInt(trimmed.replace(/^\+/, ""));
+    if (Number.isSafeInteger(Number(integer))) return Number(integer);
+    return BigInt.asIntN(64, integer) === integer ? integer : Number(integer);
+  }
+  return /^[+-]?(\d+\.?\d*|\.\d+)(e[+-]?\d+)?$/i.test(trimmed) && Number.isFinite(Number(trimmed)) ? Number(trimmed) : null;
+}
+
+/**
+ * The value that somebody means by a text. A column of texts takes it as it is, one of numbers a number where it is one; a
+ * column without an affinity of its own keeps the kind of value that it had.
+ *
+ * @param {string} text @param {Column} column @param {SQLValue} [old] what was there
+ * @returns {SQLValue}
+ * @throws {Error} with a sentence, for a BLOB that is none
+ */
+export function valueOf(text, column, old = null) {
+  if (old instanceof Uint8Array || /^\s*x'[0-9a-f\s]*'\s*$/i.test(text) && affinityOf(column.type) === "BLOB") return bytesIn(text);
+  const number = numberIn(text);
+  switch (affinityOf(column.type)) {
+    case "TEXT": return text;
+    case "BLOB": return typeof old === "string" || number === null ? text : number;
+    // An empty field of numbers is no text of length 0.
+    default: return text.trim() === "" ? null : number ?? text;
+  }
+}
+
+/**
+ * A value as it is typed: `valueOf` gives the same one back.
+ *
+ * @param {SQLValue | undefined} value
+ */
+export function typedText(value) {
+  if (value === null || value === undefined) return "";
+  return value instanceof Uint8Array ? `x'${hexOf(value)}'` : String(value);
+}
+
+/** @param {Uint8Array} bytes */
+export function hexOf(bytes) {
+  return Array.from(bytes, (byte) => byte.toString(16).padStart(2, "0")).join("");
+}
+
+/** @param {string} text as SQL writes a BLOB: x'0aff' */
+function bytesIn(text) {
+  const digits = /^\s*x'([0-9a-f\s]*)'\s*$/i.exec(text)?.[1].replace(/\s/g, "");
+  if (digits === undefined || digits.length % 2 > 0) throw new Error("Bytes are written in hexadecimal: x'0aff'");
+  return Uint8Array.from({ length: digits.length / 2 }, (_, index) => parseInt(digits.slice(2 * index, 2 * index + 2), 16));
+}

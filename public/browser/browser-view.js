@@ -1,0 +1,271 @@
+// @ts-check
+/** The data browser: tables at the left, one of them open, and where the address says. */
+
+import { part } from "../shell/dom.js";
+import { loadSchema } from "../shell/schema.js";
+import { currentToken, request } from "../shell/session.js";
+import { formatAddress, parseAddress, wholeTable } from "./address.js";
+import { Catalogue } from "./catalogue.js";
+import { LayoutStore } from "./column-layout.js";
+import { OpenTable } from "./open-table.js";
+import { pageFor, showPage } from "./pages.js";
+import { PublishedList, publishedQueries } from "./published.js";
+import { RowCounts } from "./row-counts.js";
+import { RowPanel } from "./row-panel.js";
+import { Sidebar } from "./sidebar.js";
+import { Undo } from "./undo.js";
+
+/** @typedef {import("../freshet.js").Client} Client */
+/** @typedef {import("../shell/schema.js").Schema} Schema */
+/** @typedef {import("./address.js").Address} Address */
+/** @typedef {import("./published.js").PublishedQuery} PublishedQuery */
+
+/** Milliseconds after which it is asked again what is in the file. */
+const schemaPause = 4000;
+
+export class BrowserView {
+  #counts;
+  #sidebar;
+  #catalogue = new Catalogue([]);
+  #panel = new RowPanel(() => {
+    if (this.#open) this.#go({ ...this.#open.address, row: null });
+  });
+  #undo;
+  #layouts = new LayoutStore(storage(), new URL(".", document.baseURI).href);
+  /** @type {OpenTable | null} */
+  #open = null;
+  #canWrite = false;
+  #pageTitle = document.title;
+  #isShown = false;
+  /** @type {ReturnType<typeof setInterval> | undefined} */
+  #timer;
+  #schemaText = "";
+
+  /** @param {Client} client @param {Schema} schema */
+  constructor(client, schema) {
+    this.client = client;
+    this.schema = schema;
+    this.#undo = new Undo(client, () => this.#isShown);
+    this.#counts = new RowCounts(client);
+    this.#sidebar = new Sidebar(part("sidebar"), this.#counts);
+    part("sidebar").addEventListener("click", ({ target }) => {
+      if (/** @type {Element} */ (target).closest("a")) this.#showTables(false);
+    });
+    // The sheet goes when one turns to something else.
+    document.addEventListener("pointerdown", ({ target }) => {
+      if (!part("sidebar").contains(/** @type {Node} */ (target))) this.#showTables(false);
+    });
+    part("sidebar").addEventListener("keydown", ({ key }) => {
+      if (key === "Escape") this.#showTables(false);
+    });
+    this.#take(schema);
+  }
+
+  show() {
+    this.#isShown = true;
+    this.#timer = setInterval(() => this.#reload(), schemaPause);
+    if (this.#open) document.title = `${this.#open.table.name} · Freshet`;
+    this.#arrived();
+  }
+
+  hide() {
+    this.#isShown = false;
+    clearInterval(this.#timer);
+    this.#counts.stop();
+    document.title = this.#pageTitle;
+  }
+
+  /** The address says something else. */
+  navigated() {
+    if (!this.#isShown) return;
+    const asked = parseAddress(location.hash);
+    if (this.#published.length > 0) {
+      this.#openPublished(asked.table);
+      return;
+    }
+    const table = this.#catalogue.find(asked.table) ?? (asked.table === "" ? this.#catalogue.first : null);
+    if (!table) {
+      this.#showPage(asked.table);
+      return;
+    }
+    const address = { ...asked, table: table.name };
+    if (asked.table !== table.name) history.replaceState(null, "", formatAddress(address));
+    /** @type {HTMLAnchorElement} */ (part("tables-tab")).href = formatAddress(address);
+    if (this.#open?.table.name === table.name) this.#open.apply(address);
+    else this.#openTable(address);
+    this.#showRow(address);
+  }
+
+  /** @param {Address} address */
+  #showRow({ row }) {
+    const open = /** @type {OpenTable} */ (this.#open);
+    if (!row) {
+      this.#panel.close();
+      return;
+    }
+    this.#panel.show(open, row, this.#editing);
+    this.#editing = undefined;
+    if (!this.#isFromList) open.reveal(row);
+    this.#isFromList = false;
+  }
+
+  /**
+   * The column that is to be edited in the panel.
+   *
+   * @type {string | undefined}
+   */
+  #editing;
+  /** Whether the row is one that somebody just clicked, which need not be brought into view. */
+  #isFromList = false;
+
+  /** @param {OpenTable} open @param {import("../freshet.js").Row} row @param {string} [column] to edit */
+  #openRow(open, row, column) {
+    const key = open.key.map((name) => row[name]);
+    if (column && this.#panel.isOpen) this.#panel.show(open, key, column);
+    else this.#editing = column;
+    const isOpen = this.#panel.isOpen;
+    this.#isFromList = formatAddress({ ...open.address, row: key }) !== location.hash;
+    // Opening is a step of the history, going from row to row is none.
+    this.#go({ ...open.address, row: key }, isOpen);
+  }
+
+  /** @param {OpenTable} open @param {any[]} key */
+  async #added(open, key) {
+    // The list has it as soon as the commit has come.
+    for (let tries = 0; tries < 20; tries += 1) {
+      if (await open.reveal(key)) return;
+      await new Promise((resolve) => { setTimeout(resolve, 50); });
+    }
+    this.#undo.say("The row was added, but the filters hide it.", true);
+  }
+
+  /**
+   * Instead of a table: why there is none.
+   *
+   * @param {string} asked
+   */
+  #showPage(asked) {
+    this.#open?.close();
+    this.#open = null;
+    this.#panel.close();
+    const isOther = this.schema.status === "ok" && asked !== "" && this.schema.tables.length > 0;
+    if (isOther) showPage({ title: `There is no table ${asked}`, sentences: ["It was dropped or renamed, or you may not read it. The tables that there are stand at the left."] });
+    else showPage(pageFor(this.schema, currentToken() !== null));
+  }
+
+  /**
+   * @param {string} asked name of a published query
+   */
+  #openPublished(asked) {
+    const query = this.#published.find(({ name }) => name === asked) ?? this.#published[0];
+    if (query === this.#publishedList?.query) return;
+    this.#publishedList?.close();
+    this.#publishedList = new PublishedList(this.client, query, () => this.#showTables(true));
+    part("table-frame").replaceChildren(this.#publishedList.element);
+    this.#sidebar.setCurrent(query.name);
+  }
+
+  /** @type {PublishedQuery[]} instead of tables, where nothing else is answered */
+  #published = [];
+  /** @type {PublishedList | null} */
+  #publishedList = null;
+
+  /** @param {Address} address */
+  #openTable(address) {
+    const table = /** @type {import("./catalogue.js").Table} */ (this.#catalogue.find(address.table));
+    this.#open?.close();
+    this.#sidebar.setCurrent(table.name);
+    this.#open = new OpenTable(table, address, {
+      client: this.client, catalogue: this.#catalogue, layouts: this.#layouts, canWrite: this.#canWrite,
+      go: (next, isReplaced) => this.#go(next, isReplaced), showTables: () => this.#showTables(true),
+      use: (open) => this.#use(open), add: (open) => this.#panel.showForm(open, (key) => this.#added(open, key)), undo: this.#undo,
+      openRow: (open, row, column) => this.#openRow(open, row, column), isRowOpen: () => this.#panel.isOpen,
+      counted: (name, count) => this.#counts.take(name, count), ready: () => this.#isShown && this.#counts.start(),
+    });
+    part("table-frame").replaceChildren(this.#open.element);
+    document.title = `${table.name} · Freshet`;
+  }
+
+  /** @param {Address} address @param {boolean} [isReplaced] */
+  #go(address, isReplaced) {
+    const hash = formatAddress(address);
+    if (hash === location.hash) return;
+    if (!isReplaced) {
+      location.hash = hash;
+      return;
+    }
+    history.replaceState(null, "", hash);
+    this.navigated();
+  }
+
+  /**
+   * Where there is little room they are a sheet that comes and goes.
+   *
+   * @param {boolean} isOpen
+   */
+  #showTables(isOpen) {
+    part("browser").toggleAttribute("data-tables-open", isOpen);
+    if (isOpen) part("sidebar").querySelector("a")?.focus();
+  }
+
+  /** @param {OpenTable} open */
+  async #use(open) {
+    const { openUseDialog } = await import("./use-dialog.js");
+    openUseDialog(open.sharedQuery);
+  }
+
+  async #reload() {
+    const { status } = this.schema;
+    const schema = await loadSchema();
+    // What was there stays on the screen while the server is away: lists say themselves that they are old.
+    if (schema.status !== "ok" && status === "ok" && this.#open) return;
+    if (this.#take(schema) && this.#isShown) await this.#arrived();
+  }
+
+  /** There is something else in the file than before. */
+  async #arrived() {
+    if (this.schema.status === "published") {
+      this.#published = await publishedQueries();
+      this.#sidebar.showPublished(this.#published);
+    } else this.#published = [];
+    const { table } = parseAddress(location.hash);
+    const isStale = this.#open !== null && JSON.stringify(this.#catalogue.find(table)) !== JSON.stringify(this.#open.table);
+    if (isStale) {
+      this.#open?.close();
+      this.#open = null;
+    }
+    this.navigated();
+  }
+
+  /** @param {Schema} schema */
+  #take(schema) {
+    const text = JSON.stringify(schema);
+    if (text === this.#schemaText) return false;
+    this.#schemaText = text;
+    this.schema = schema;
+    this.#catalogue = new Catalogue(schema.tables);
+    this.#sidebar.show(this.#catalogue, parseAddress(location.hash).table);
+    this.#canWrite = schema.writes === "any";
+    if (schema.status === "ok" && schema.writes === undefined) this.#askWhetherWritable();
+    return true;
+  }
+
+  /** Servers that do not say it of the schema say it of their readiness. */
+  async #askWhetherWritable() {
+    const answer = await request("readyz").catch(() => null);
+    this.#canWrite = Boolean(answer?.ok && (await answer.json()).writable);
+    if (!this.#canWrite || !this.#open) return;
+    this.#open.close();
+    this.#open = null;
+    this.navigated();
+  }
+}
+
+/** @returns {Storage | null} */
+function storage() {
+  try {
+    return localStorage;
+  } catch {
+    return null;
+  }
+}

@@ -1,0 +1,138 @@
+// @ts-check
+/** Editing in the cells of a table: Enter, F2 or a double click begins; Tab goes on to the next cell; Shift Delete deletes the row. */
+
+import { ValueEditor } from "./value-editor.js";
+import { reasonOf } from "./table-writer.js";
+
+/** @typedef {import("./open-table.js").OpenTable} OpenTable */
+/** @typedef {import("./table-list.js").TableList} TableList */
+/** @typedef {import("./table-writer.js").TableWriter} TableWriter */
+/** @typedef {import("../freshet.js").Row} Row */
+/** @typedef {import("../shell/schema.js").Column} Column */
+
+export class CellEditing {
+  /**
+   * @param {TableList} list @param {TableWriter} writer
+   * @param {(row: Row, column: string) => boolean} isWhole whether a cell has all of its value
+   * @param {(row: Row, column: string) => void} openElsewhere for values that a cell has no room for
+   */
+  constructor(list, writer, isWhole, openElsewhere) {
+    this.list = list;
+    this.writer = writer;
+    this.isWhole = isWhole;
+    this.openElsewhere = openElsewhere;
+    const { element } = list;
+    element.addEventListener("keydown", (event) => this.#keyDown(event), { capture: true });
+    element.addEventListener("dblclick", ({ target }) => {
+      if (/** @type {Element} */ (target).closest(".cell") && !/** @type {Element} */ (target).closest("a, button")) this.edit();
+    });
+  }
+
+  /** @param {KeyboardEvent} event */
+  #keyDown(event) {
+    const target = /** @type {Element} */ (event.target);
+    if (!target.matches(".live-row") || event.ctrlKey || event.altKey || event.metaKey) return;
+    if ((event.key === "Enter" && !event.shiftKey) || event.key === "F2") this.edit();
+    else if (event.key === "Delete" && event.shiftKey) this.delete();
+    else return;
+    event.preventDefault();
+  }
+
+  /**
+   * The row that keys act on.
+   *
+   * @returns {Row | null}
+   */
+  get #row() {
+    return this.list.element.rowAt(this.list.cursor.row)?.row ?? null;
+  }
+
+  /** Begins in the cell at the cursor. */
+  edit() {
+    const { cursor } = this.list;
+    const cell = cursor.cell;
+    const row = this.#row;
+    const column = this.list.columns.find(({ name }) => name === (cell?.dataset.text ?? ""));
+    if (!cell || !row || !column || column.generated || cell.dataset.editing) return;
+    cursor.moveTo(column.name);
+    if (!this.isWhole(row, column.name)) {
+      this.openElsewhere(row, column.name);
+      return;
+    }
+    const rowElement = /** @type {HTMLElement} */ (cursor.row);
+    this.#open(rowElement, cell, row, column).focus();
+  }
+
+  /**
+   * @param {HTMLElement} rowElement @param {HTMLElement} cell @param {Row} row @param {Column} column
+   */
+  #open(rowElement, cell, row, column) {
+    const old = row[column.name] ?? null;
+    const editor = new ValueEditor(column, old, {
+      write: (value) => this.writer.update(row, column.name, value, old),
+      ...(this.writer.showsAtOnce(column.name) && {
+        refused: (/** @type {any} */ typed, /** @type {string} */ reason) => this.#refused(rowElement, row, column, typed, reason),
+      }),
+      done: (step) => {
+        delete cell.dataset.editing;
+        this.#refresh(rowElement, cell);
+        if (step !== 0 && this.#goOn(step)) return;
+        if (!document.activeElement || document.activeElement === document.body || rowElement.contains(document.activeElement)) rowElement.focus({ preventScroll: true });
+      },
+    });
+    cell.dataset.editing = "true";
+    cell.append(editor.element);
+    return editor;
+  }
+
+  /**
+   * The cell has its old value again: what was typed is there to be mended, with the reason; below the table when the row is not.
+   *
+   * @param {HTMLElement} rowElement @param {Row} row @param {Column} column @param {any} typed @param {string} reason
+   */
+  async #refused(rowElement, row, column, typed, reason) {
+    // The rows are drawn first.
+    await new Promise((resolve) => requestAnimationFrame(resolve));
+    const shown = this.list.element.rowAt(rowElement)?.row;
+    const cell = /** @type {HTMLElement | null} */ (rowElement.querySelector(`.cell[data-text="${CSS.escape(column.name)}"]`));
+    const isThere = shown && cell && !cell.dataset.editing && this.writer.key.every((name) => shown[name] === row[name]);
+    if (isThere) this.#open(rowElement, cell, shown, column).resume(typed, reason);
+    else this.writer.undo.say(`Not written: ${reason}`);
+  }
+
+  /**
+   * What came while the cell was being edited.
+   *
+   * @param {HTMLElement} rowElement @param {HTMLElement} cell
+   */
+  #refresh(rowElement, cell) {
+    const current = this.list.element.rowAt(rowElement);
+    if (current && cell.isConnected) this.list.element.renderRow?.(rowElement, current.row, { offset: current.offset, path: current.path ?? [0, 0] });
+  }
+
+  /**
+   * The next cell that can be edited.
+   *
+   * @param {-1 | 1} step @returns {boolean}
+   */
+  #goOn(step) {
+    const { cursor, columns } = this.list;
+    let at = columns.findIndex(({ name }) => name === cursor.column) + step;
+    while (columns[at]?.generated) at += step;
+    if (!columns[at]) return false;
+    cursor.moveTo(columns[at].name);
+    this.edit();
+    return true;
+  }
+
+  async delete() {
+    const row = this.#row;
+    if (!row) return;
+    const { element } = this.list;
+    try {
+      await this.writer.delete(row, () => element.scrollToKey(this.writer.key.map((name) => row[name])));
+    } catch (error) {
+      this.writer.undo.say(`Not deleted: ${reasonOf(error)}`);
+    }
+  }
+}

@@ -1,0 +1,39 @@
+// @ts-check
+/** How wide columns are by themselves: as the first rows need, so that few cells are cut and no column takes all. Pure. */
+
+const narrowest = 64;
+const widest = 340;
+/** What a cell has on either side of its text, and a header besides: its mark of sorting and its menu. */
+const padding = 24;
+const headerExtra = 44;
+/** So many rows of ten are to be seen whole. */
+const whole = 0.9;
+
+/**
+ * @param {string[]} titles of the column: its name, its type @param {string[]} texts of its first rows
+ * @param {(text: string) => number} measure pixels
+ */
+export function naturalWidth(titles, texts, measure) {
+  const widths = texts.map(measure).sort((left, right) => left - right);
+  const usual = widths[Math.min(widths.length - 1, Math.ceil(widths.length * whole) - 1)] ?? 0;
+  const title = Math.max(...titles.map(measure));
+  return clamp(Math.ceil(Math.max(usual + padding, title + headerExtra)));
+}
+
+/** @param {number} width @param {number} [most] */
+export function clamp(width, most = widest) {
+  return Math.min(most, Math.max(narrowest, width));
+}
+
+/**
+ * Where there is room left, columns of texts that were cut take it; none grows beyond what it needs.
+ *
+ * @param {{width: number, needs: number}[]} columns @param {number} room for all of them
+ */
+export function spread(columns, room) {
+  const wanting = columns.map(({ width, needs }) => Math.max(0, needs - width));
+  const wanted = wanting.reduce((sum, want) => sum + want, 0);
+  const left = Math.max(0, room - columns.reduce((sum, { width }) => sum + width, 0));
+  const share = wanted > 0 ? Math.min(1, left / wanted) : 0;
+  return columns.map(({ width }, index) => width + Math.floor(wanting[index] * share));
+}

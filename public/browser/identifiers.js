@@ -1,0 +1,33 @@
+// @ts-check
+/** Names in SQL: quoted where they have to be, plain where somebody reads them. Pure. */
+
+import { sql } from "../client/sql.js";
+
+/** SQLite's keywords that cannot be names of columns and tables as they are. */
+const reserved = new Set(`add all alter and as autoincrement between case check collate commit constraint create default deferrable
+  delete distinct drop else escape except exists foreign from group having in index insert intersect into is isnull join limit not
+  notnull null on or order primary references returning select set table then to transaction union unique update using values when
+  where`.split(/\s+/));
+
+/** @param {string} name */
+export function quoted(name) {
+  return `"${name.replaceAll('"', '""')}"`;
+}
+
+/**
+ * As somebody would write it.
+ *
+ * @param {string} name
+ */
+export function readable(name) {
+  return /^[a-z_][a-z0-9_]*$/i.test(name) && !reserved.has(name.toLowerCase()) ? name : quoted(name);
+}
+
+/**
+ * Another part of the query may call something else so.
+ *
+ * @param {string} table @param {string} column
+ */
+export function columnOf(table, column) {
+  return sql.join([sql.identifier(table), sql.identifier(column)], ".");
+}

@@ -1,0 +1,292 @@
+// @ts-check
+/**
+ * The table that is open: brings together its list, its toolbar and filters, and the address that says what of it is shown.
+ *
+ * A list of a million rows takes the server seconds to open, its first rows milliseconds: so a list begins as its first rows alone
+ * (`previewOf`), and goes on as the whole one as soon as that is there.
+ */
+
+import { encoded } from "../client/values.js";
+import { element } from "../shell/dom.js";
+import { columnMenu, columnsPopover } from "./column-menu.js";
+import { FilterBar } from "./filter-bar.js";
+import { quoted } from "./identifiers.js";
+import { keyCandidates } from "./key-candidates.js";
+import { CellEditing } from "./cell-editing.js";
+import { cellText } from "./cell-text.js";
+import { TableList } from "./table-list.js";
+import { lengthOf, previewOf, queryOf, queryToShare, rowNumber } from "./table-query.js";
+import { TableWriter } from "./table-writer.js";
+import { Toolbar } from "./toolbar.js";
+
+/** @typedef {import("../freshet.js").Client} Client */
+/** @typedef {import("../freshet.js").ListState} ListState */
+/** @typedef {import("../freshet.js").Row} Row */
+/** @typedef {import("./address.js").Address} Address */
+/** @typedef {import("./catalogue.js").Table} Table */
+/** @typedef {import("./catalogue.js").Catalogue} Catalogue */
+/** @typedef {import("../shell/schema.js").Column} Column */
+/**
+ * @typedef {object} Context
+ * @property {Client} client @property {Catalogue} catalogue @property {import("./column-layout.js").LayoutStore} layouts
+ * @property {boolean} canWrite @property {(address: Address, isReplaced?: boolean) => void} go to another address
+ * @property {() => void} showTables @property {(table: OpenTable) => void} use @property {(table: OpenTable) => void} add
+ * @property {(name: string, count: number) => void} counted @property {() => void} ready rows are on the screen
+ * @property {import("./undo.js").Undo} undo @property {(table: OpenTable, row: Row, column?: string) => void} openRow
+ * @property {() => boolean} isRowOpen whether a row's details are shown
+ */
+
+export class OpenTable {
+  element = element("div", { className: "open-table" });
+  /** @type {TableList | null} */
+  list = null;
+  /** @type {string[]} that identify a row */
+  key = [];
+  /** @type {TableWriter} made together with the list */
+  writer = /** @type {any} */ (null);
+  #keys;
+  #keyIndex = 0;
+  #isWhole = false;
+  /** @type {string | null} the query that was asked last */
+  #asked = null;
+
+  /** @param {Table} table @param {Address} address @param {Context} context */
+  constructor(table, address, context) {
+    this.table = table;
+    this.address = address;
+    this.context = context;
+    const { catalogue, canWrite } = context;
+    this.search = catalogue.searchOf(table);
+    const declared = catalogue.keyOf(table);
+    this.candidates = declared ? null : keyCandidates(table);
+    this.#keys = declared ? [declared] : this.candidates ?? [];
+    this.isEditable = canWrite && table.kind === "table";
+    this.filterBar = new FilterBar(table.columns.map(({ name }) => name), (filters, where) => this.change({ filters, where }, true));
+    this.toolbar = new Toolbar(table, { hasSearch: this.search !== null, isEditable: this.isEditable, keys: this.candidates }, {
+      search: (search) => this.change({ search }, true), section: (section) => this.change({ section }), key: (key) => this.change({ key }),
+      filter: () => this.#toggleFilter(), columns: (anchor) => this.list && columnsPopover(anchor, this.list),
+      use: () => context.use(this), add: () => context.add(this), tables: context.showTables,
+    });
+    this.element.append(this.toolbar.element, this.filterBar.element);
+    this.#open();
+  }
+
+  /**
+   * All columns, the key's among them also where it is SQLite's own rowid.
+   *
+   * @returns {Column[]}
+   */
+  get columns() {
+    const { columns } = this.table;
+    const own = this.key.filter((name) => !columns.some((column) => column.name === name));
+    return [...own.map((name) => ({ name, type: "INTEGER", notNull: true, key: 1, generated: true })), ...columns];
+  }
+
+  /** The same list, as others are to ask for it. */
+  get sharedQuery() {
+    // As JSON has it: integers beyond 2^53 and BLOBs are objects there.
+    return JSON.parse(encoded(queryToShare(this.table, this.address, this.search, this.key)));
+  }
+
+  /** @param {Partial<Address>} part @param {boolean} [isReplaced] what is typed is no step of the history */
+  change(part, isReplaced) {
+    this.context.go({ ...this.address, ...part }, isReplaced);
+  }
+
+  /**
+   * Shows something else of the same table.
+   *
+   * @param {Address} address
+   */
+  apply(address) {
+    const isOtherKey = address.key.join() !== this.address.key.join();
+    this.address = address;
+    if (isOtherKey) this.#open();
+    else this.#ask();
+  }
+
+  #open() {
+    const chosen = this.address.key;
+    if (chosen.length > 0) this.key = chosen;
+    else this.key = this.#keys[this.#keyIndex] ?? [];
+    this.list?.close();
+    const { catalogue, layouts } = this.context;
+    const { name } = this.table;
+    /** @type {TableList} */
+    const list = new TableList({ columns: this.columns, key: this.key, references: catalogue.referencesFrom(this.table), label: name, isEditable: this.isEditable }, {
+      sort: (column, isAdded) => this.#sort(column, isAdded), menu: (column, anchor) => columnMenu(anchor, column, this),
+      arranged: (layout) => layouts.write(name, layout), updated: (state) => this.#updated(list, state), failed: (error) => this.#failed(list, error),
+    });
+    this.list = list;
+    this.writer = new TableWriter(this.context.client, this.table, this.key, catalogue.hasHiddenRowid(this.table), this.context.undo, () => list.element.list);
+    if (this.isEditable) {
+      this.editing = new CellEditing(list, this.writer, (row, column) => !this.#isCut(row, column), (row, column) => this.context.openRow(this, row, column));
+    }
+    this.#listenForRows(list);
+    list.show(layouts.read(name));
+    list.element.client = this.context.client;
+    list.element.listOptions = { sources: Object.fromEntries(this.table.columns.map((column) => [column.name, `${quoted(name)}.${quoted(column.name)}`])) };
+    this.#asked = null;
+    this.#isWhole = false;
+    this.#ask();
+    this.element.append(list.element);
+  }
+
+  #ask() {
+    const { list, address, table } = this;
+    if (!list) return;
+    this.toolbar.show(address, this.key);
+    this.filterBar.show(address);
+    list.showSort(address.sort);
+    const asked = JSON.stringify([address.where, address.filters, address.sort, address.section, address.search]);
+    if (asked === this.#asked) return;
+    const isFirst = this.#asked === null;
+    this.#asked = asked;
+    this.filterBar.showError(null);
+    try {
+      const query = queryOf(table, address, this.search, this.key);
+      this.whole = query;
+      const isPreviewed = isFirst && table.kind === "table" && this.key[0] !== rowNumber;
+      if (!isPreviewed) this.#isWhole = true;
+      list.element.dataset.loading = "";
+      list.element.query = isPreviewed ? previewOf(query, table, this.key) : query;
+    } catch (error) {
+      this.filterBar.showError(/** @type {Error} */ (error).message);
+    }
+  }
+
+  /** @param {TableList} list @param {ListState} state */
+  #updated(list, state) {
+    if (list !== this.list || !state.isComplete) return;
+    if (!this.#isWhole) return this.#goOn(list);
+    delete list.element.dataset.loading;
+    const hasSections = this.address.section !== null;
+    this.toolbar.showCount(state.total, hasSections ? state.sections.length : null);
+    const { where, filters, search } = this.address;
+    if (!where && !search && filters.length === 0) this.context.counted(this.table.name, state.total);
+    this.context.ready();
+    const key = this.#toReveal;
+    this.#toReveal = null;
+    if (key) requestAnimationFrame(() => this.reveal(key));
+  }
+
+  /**
+   * From the first rows to the whole list. Not by the element's own property: that would be another query, seen from its first row
+   * on; here the rows in view stay where they are.
+   *
+   * @param {TableList} list
+   */
+  async #goOn(list) {
+    this.#isWhole = true;
+    this.toolbar.showLoading();
+    this.context.ready();
+    const live = list.element.list;
+    const { whole } = this;
+    if (!live || !whole) return;
+    try {
+      await live.requery(whole, live.state.window ? { window: live.state.window } : undefined);
+    } catch (error) {
+      if (whole === this.whole) this.#failed(list, error);
+    }
+  }
+
+  /** @param {TableList} list @param {any} error */
+  #failed(list, error) {
+    if (list !== this.list) return;
+    delete list.element.dataset.loading;
+    const isGuessed = this.candidates && this.address.key.length === 0;
+    if (error?.code === "duplicate_key" && isGuessed && this.#keyIndex + 1 < this.#keys.length) {
+      this.#keyIndex += 1;
+      this.#open();
+    } else if (!this.#isWhole) {
+      // What is wrong with the query itself is said better when it is asked by itself.
+      this.#isWhole = true;
+      if (this.whole) list.element.query = this.whole;
+    } else {
+      this.filterBar.showError(error?.code === "duplicate_key" ? `${error.message}: choose another key.` : error?.message ?? String(error));
+      this.context.ready();
+    }
+  }
+
+  /**
+   * Ascending, descending, and not at all.
+   *
+   * @param {string} column @param {boolean} isAdded
+   */
+  #sort(column, isAdded) {
+    const { sort } = this.address;
+    const old = sort.find((each) => each.column === column);
+    const next = !old ? [{ column, descending: false }] : old.descending ? [] : [{ column, descending: true }];
+    if (!isAdded) this.change({ sort: next });
+    else if (old) this.change({ sort: sort.flatMap((each) => (each === old ? next : [each])) });
+    else this.change({ sort: [...sort, ...next] });
+  }
+
+  #toggleFilter() {
+    const isOpen = !this.filterBar.isOpen;
+    this.filterBar.open(isOpen);
+    this.toolbar.setFilterOpen(isOpen);
+    if (isOpen) this.filterBar.add(this.table.columns[0]?.name ?? "");
+  }
+
+  /** @param {Row} row @param {string} name */
+  #isCut(row, name) {
+    const column = /** @type {Column} */ (this.columns.find((each) => each.name === name));
+    return cellText(row[name], column, row[lengthOf(name)] ?? null).isCut;
+  }
+
+  /**
+   * A click opens the panel of the row where nothing can be edited, or where it is open already; its button and Space always do.
+   *
+   * @param {TableList} list
+   */
+  #listenForRows({ element: list, cursor }) {
+    const open = (/** @type {Element | null} */ target) => {
+      const found = list.rowAt(target);
+      if (found) this.context.openRow(this, found.row);
+    };
+    list.addEventListener("activate", (event) => {
+      const isTouch = matchMedia("(hover: none)").matches;
+      if (!this.isEditable || isTouch || this.context.isRowOpen()) this.context.openRow(this, /** @type {CustomEvent} */ (event).detail.row);
+    });
+    list.addEventListener("click", ({ target }) => {
+      if (/** @type {Element} */ (target).closest(".open-row")) open(/** @type {Element} */ (target));
+    });
+    list.addEventListener("keydown", (event) => {
+      if (event.key !== " " || !/** @type {Element} */ (event.target).matches(".live-row")) return;
+      event.preventDefault();
+      open(cursor.row);
+    }, { capture: true });
+  }
+
+  /**
+   * Brings a row into view, marked; says so where the filters hide it.
+   *
+   * @param {any[]} key @returns {Promise<boolean>}
+   */
+  async reveal(key) {
+    const { list } = this;
+    if (!list || !this.#isWhole || list.element.status !== "live") {
+      this.#toReveal = key;
+      return true;
+    }
+    const offset = (await list.element.list?.locate(key.length === 1 ? key[0] : key))?.offset ?? null;
+    if (offset === null || list !== this.list) return false;
+    const { first, last } = list.element.visibleRange;
+    if (offset < first || offset >= last - 1) list.element.scrollToOffset(Math.max(0, offset - 3));
+    list.mark(offset);
+    return true;
+  }
+
+  /** @type {any[] | null} */
+  #toReveal = null;
+
+  focus() {
+    this.list?.element.focus();
+  }
+
+  close() {
+    this.list?.close();
+    this.element.remove();
+  }
+}

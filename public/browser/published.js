@@ -1,0 +1,104 @@
+// @ts-check
+/** Where only published queries are answered: those, with fields for their parameters, each opened as a list. */
+
+import { element, formatted } from "../shell/dom.js";
+import { request } from "../shell/session.js";
+import { TableList } from "./table-list.js";
+
+/** @typedef {import("../freshet.js").Client} Client */
+/** @typedef {{name: string, type: string, required?: boolean, default?: any, description?: string}} Parameter */
+/** @typedef {{name: string, description?: string, parameters: Parameter[]}} PublishedQuery */
+
+/** @returns {Promise<PublishedQuery[]>} */
+export async function publishedQueries() {
+  try {
+    const answer = await request("v1/queries");
+    return answer.ok ? (await answer.json()).queries : [];
+  } catch {
+    return [];
+  }
+}
+
+/**
+ * What somebody typed as a parameter of a type; nothing where the default is meant.
+ *
+ * @param {string} text @param {Parameter} parameter
+ */
+export function parameterValue(text, { type }) {
+  if (text === "") return undefined;
+  return /int|real|number/i.test(type) && text.trim() !== "" && Number.isFinite(Number(text)) ? Number(text) : text;
+}
+
+export class PublishedList {
+  element = element("div", { className: "open-table" });
+  #count = element("span", { className: "count quiet" });
+  #error = element("p", { className: "query-error", role: "alert", hidden: true });
+  /** @type {TableList | null} */
+  #list = null;
+  #fields;
+
+  /** @param {Client} client @param {PublishedQuery} query @param {() => void} showTables */
+  constructor(client, query, showTables) {
+    this.client = client;
+    this.query = query;
+    this.#fields = query.parameters.map((parameter) => ({ parameter, field: element("input", {
+      name: parameter.name, placeholder: parameter.default === undefined ? parameter.type : String(parameter.default), autocomplete: "off", title: parameter.description ?? "" }) }));
+    const tables = element("button", { type: "button", className: "open-tables", ariaLabel: "Published queries" }, "☰");
+    tables.addEventListener("click", showTables);
+    const form = element("form", { className: "table-actions" }, ...this.#fields.map(({ parameter, field }) =>
+      element("label", { className: "labelled" }, parameter.name, field)), ...(this.#fields.length ? [element("button", { className: "primary" }, "Show")] : []));
+    form.addEventListener("submit", (event) => {
+      event.preventDefault();
+      this.#open();
+    });
+    this.element.append(element("header", { className: "table-head" }, tables, element("div", { className: "table-title" },
+      element("h2", {}, query.name), element("span", { className: "kind" }, "published"), this.#count), form));
+    if (query.description) this.element.append(element("p", { className: "published-about quiet" }, query.description));
+    this.element.append(this.#error);
+    const isReady = query.parameters.every((parameter) => !parameter.required || parameter.default !== undefined);
+    if (isReady) this.#open();
+    else this.#fields[0]?.field.focus();
+  }
+
+  async #open() {
+    this.#refuse(null);
+    const values = this.#fields.map(({ parameter, field }) => [parameter.name, parameterValue(field.value, parameter)]);
+    const params = Object.fromEntries(values.filter(([, value]) => value !== undefined));
+    const query = { name: this.query.name, ...(Object.keys(params).length > 0 && { params }) };
+    // Which columns it has is known once it has come: a short look, then the list itself.
+    const look = this.client.subscribe(query, { window: { offset: 0, limit: 1 } });
+    look.addEventListener("error", ({ error }) => this.#refuse(error.message));
+    look.addEventListener("change", () => {
+      const { columns, key } = look.state;
+      this.#show(query, [...columns], [...key]);
+      look.close();
+    }, { once: true });
+  }
+
+  /** @param {import("../freshet.js").Query} query @param {string[]} names @param {string[]} key */
+  #show(query, names, key) {
+    this.#list?.close();
+    const columns = names.map((name) => ({ name, type: "", notNull: false, key: key.includes(name) ? key.indexOf(name) + 1 : 0 }));
+    const list = new TableList({ columns, key, references: [], label: this.query.name }, {
+      sort: () => this.#refuse("The order of a published query is its own."), menu: () => {}, arranged: () => {},
+      updated: ({ total }) => { this.#count.textContent = `${formatted(total)} ${total === 1 ? "row" : "rows"}`; },
+      failed: (error) => this.#refuse(error?.message ?? String(error)),
+    });
+    this.#list = list;
+    list.show({ order: [], hidden: [], widths: {} });
+    list.element.client = this.client;
+    list.element.query = query;
+    this.element.append(list.element);
+  }
+
+  /** @param {string | null} sentence */
+  #refuse(sentence) {
+    this.#error.hidden = sentence === null;
+    this.#error.textContent = sentence;
+  }
+
+  close() {
+    this.#list?.close();
+    this.element.remove();
+  }
+}

@@ -1,0 +1,71 @@
+// @ts-check
+/** What is written, as statements with their values apart. Pure. */
+
+import { sql } from "../client/sql.js";
+
+/** @typedef {import("../client/sql.js").SQLFragment} SQLFragment */
+/** @typedef {import("../freshet.js").SQLValue} SQLValue */
+/** @typedef {import("../shell/schema.js").Table} Table */
+/** @typedef {Record<string, SQLValue>} Values by the names of columns */
+
+/**
+ * A row's key: columns with their values.
+ *
+ * @param {Values} key @returns {SQLFragment}
+ */
+export function isRow(key) {
+  return sql.join(Object.entries(key).map(([name, value]) => sql`${sql.identifier(name)} IS ${value}`), " AND ");
+}
+
+/** @param {Table} table @param {Values} key @param {string} column @param {SQLValue} value */
+export function updateOf(table, key, column, value) {
+  return sql`UPDATE ${sql.identifier(table.name)} SET ${sql.identifier(column)} = ${value} WHERE ${isRow(key)}`;
+}
+
+/**
+ * Says what it takes away, so that it can be put back.
+ *
+ * @param {Table} table @param {Values} key @param {string | null} rowid see `rowidName`
+ */
+export function deleteOf(table, key, rowid) {
+  return sql`DELETE FROM ${sql.identifier(table.name)} WHERE ${isRow(key)} RETURNING ${sql.join(identifiers(table, rowid))}`;
+}
+
+/**
+ * Puts back what was taken away, under the same rowid.
+ *
+ * @param {Table} table @param {Values} row what `deleteOf` returned @param {string | null} rowid
+ */
+export function restoreOf(table, row, rowid) {
+  const names = [...(rowid ? [rowid] : []), ...table.columns.filter(({ generated }) => !generated).map(({ name }) => name)];
+  return insertOf(table, Object.fromEntries(names.map((name) => [name, row[name]])));
+}
+
+/**
+ * @param {Table} table @param {Values} values of columns that are to have others than their defaults
+ * @param {string[]} [returning] names of columns
+ */
+export function insertOf(table, values, returning = []) {
+  const names = Object.keys(values);
+  const into = names.length === 0 ? sql`DEFAULT VALUES`
+    : sql`(${sql.join(names.map(sql.identifier))}) VALUES (${sql.join(names.map((name) => values[name]))})`;
+  const result = returning.length === 0 ? [] : [sql` RETURNING ${sql.join(returning.map(sql.identifier))}`];
+  return sql.join([sql`INSERT INTO ${sql.identifier(table.name)} `, into, ...result], "");
+}
+
+/**
+ * The name by which the rowid of a table can be written, where no column is the same; null where it has none.
+ *
+ * @param {Table} table @param {boolean} isHidden see `Catalogue.hasHiddenRowid`
+ */
+export function rowidName({ columns }, isHidden) {
+  const taken = columns.map(({ name }) => name.toLowerCase());
+  return isHidden ? ["rowid", "_rowid_", "oid"].find((name) => !taken.includes(name)) ?? null : null;
+}
+
+/** @param {Table} table @param {string | null} rowid */
+function identifiers({ columns }, rowid) {
+  const all = columns.map(({ name }) => sql.identifier(name));
+  // Quoted, SQLite would take it for a text where there is no such column.
+  return rowid ? [sql(/** @type {any} */ ([`${rowid} AS ${rowid}`])), ...all] : all;
+}

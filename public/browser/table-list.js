@@ -1,0 +1,233 @@
+// @ts-check
+/**
+ * One table on the screen: a `<live-list>` with column headers. It knows columns, widths and the cell that keys act on; what is
+ * asked of the server comes from outside.
+ */
+
+import { element } from "../shell/dom.js";
+import { CellCursor } from "./cell-cursor.js";
+import { cellText } from "./cell-text.js";
+import { moved, noLayout, orderedColumns, resized, shown, visibleColumns } from "./column-layout.js";
+import { clamp, naturalWidth, spread } from "./column-widths.js";
+import { HeaderRow, typeText } from "./header-row.js";
+import { rowRenderer } from "./row-cells.js";
+import { lengthOf } from "./table-query.js";
+
+/** @typedef {import("../freshet.js").ListState} ListState */
+/** @typedef {import("../live-list.js").LiveListElement} LiveListElement */
+/** @typedef {import("../shell/schema.js").Column} Column */
+/** @typedef {import("./address.js").SortColumn} SortColumn */
+/** @typedef {import("./catalogue.js").Reference} Reference */
+/** @typedef {import("./column-layout.js").ColumnLayout} ColumnLayout */
+/**
+ * @typedef {object} Handlers
+ * @property {(column: string, isAdded: boolean) => void} sort @property {(column: string, anchor: HTMLElement) => void} menu
+ * @property {(layout: ColumnLayout) => void} arranged @property {(state: ListState) => void} updated
+ * @property {(error: any) => void} failed
+ */
+
+/** So many rows say how wide columns are. */
+const measuredRows = 60;
+/** A column that somebody pulls may be wider than one that nobody did. */
+const widestByHand = 1200;
+/** Key columns stay in view while they leave this part of it to the others. */
+const fixedPart = 0.45;
+const mostFixed = 3;
+
+const canvas = document.createElement("canvas").getContext("2d");
+
+export class TableList {
+  element = /** @type {LiveListElement} */ (document.createElement("live-list"));
+  /** @type {Column[]} those that are shown, in their order */
+  columns = [];
+  /** Widths that columns have by themselves, and would like to have, once there are rows. */
+  #natural = new Map();
+  #layout = noLayout;
+  #isMeasured = false;
+
+  /**
+   * @param {{columns: Column[], key: string[], references: Reference[], label: string, isEditable?: boolean}} table all its columns, those of the key
+   *   among them
+   * @param {Handlers} handlers
+   */
+  constructor(table, handlers) {
+    this.table = table;
+    this.handlers = handlers;
+    const { element: list } = this;
+    list.className = "table-list";
+    list.setAttribute("label", table.label);
+    this.header = new HeaderRow({
+      sort: handlers.sort, menu: handlers.menu, leave: () => list.focus(), move: (name, steps) => this.move(name, steps),
+      moveBefore: (name, before) => this.#arrange(moved(this.#layout, this.#ordered, name, before)),
+      resize: (name, width, isFinal) => this.#resize(name, width, isFinal), fit: (name) => this.fit(name),
+    });
+    list.header = this.header.element;
+    this.cursor = new CellCursor(list, () => this.columns.map(({ name }) => name), this.header);
+    list.addEventListener("update", (event) => this.#updated(/** @type {CustomEvent} */ (event).detail.after));
+    list.addEventListener("error", ({ error }) => handlers.failed(error));
+    // Scrolling does not bubble.
+    list.addEventListener("scroll", ({ target }) => list.toggleAttribute("data-scrolled", /** @type {Element} */ (target).scrollLeft > 0), { capture: true, passive: true });
+    this.#room = new ResizeObserver(() => this.#applyWidths());
+    this.#room.observe(list);
+  }
+
+  #room;
+
+  get #ordered() {
+    return orderedColumns(this.#layout, this.table.columns.map(({ name }) => name), this.table.key);
+  }
+
+  get layout() {
+    return this.#layout;
+  }
+
+  /** @param {ColumnLayout} layout as it was kept */
+  show(layout) {
+    this.#layout = layout;
+    const { columns, key, references } = this.table;
+    const byName = new Map(columns.map((column) => [column.name, column]));
+    this.columns = visibleColumns(layout, [...byName.keys()], key).flatMap((name) => byName.get(name) ?? []);
+    const notes = new Map(references.map((reference) => [reference.columns[0], reference.table]));
+    this.header.show(this.columns, this.#fixed, notes);
+    this.element.renderRow = rowRenderer(this.columns, this.#fixed, references);
+    this.#describe();
+    this.#applyWidths();
+  }
+
+  /** The list has its grid once it is in the document. */
+  #describe() {
+    const grid = this.element.querySelector(".live-scroller");
+    grid?.setAttribute("aria-colcount", String(this.columns.length));
+    grid?.setAttribute("aria-readonly", String(!this.table.isEditable));
+  }
+
+  get #fixed() {
+    // A key of that many columns is most of the table.
+    return this.table.key.length > mostFixed ? 0 : this.table.key.length;
+  }
+
+  /** @param {string} name @param {boolean} isShown */
+  setShown(name, isShown) {
+    this.#arrange(shown(this.#layout, name, isShown));
+  }
+
+  /** @param {string} name @param {number} steps to the right */
+  move(name, steps) {
+    const names = this.columns.map((column) => column.name);
+    const at = names.indexOf(name) + steps;
+    if (this.table.key.includes(name) || at < this.#fixed || at >= names.length) return;
+    const before = steps < 0 ? names[at] : names[at + 1] ?? null;
+    this.#arrange(moved(this.#layout, this.#ordered, name, before));
+  }
+
+  /**
+   * As wide as its rows in view need.
+   *
+   * @param {string} name
+   */
+  fit(name) {
+    const column = this.columns.find((each) => each.name === name);
+    if (column) this.#arrange(resized(this.#layout, name, clamp(this.#measure(column).needs, widestByHand)));
+  }
+
+  /** @param {ColumnLayout} layout */
+  #arrange(layout) {
+    this.show(layout);
+    this.#sorted(this.#sort);
+    this.handlers.arranged(layout);
+  }
+
+  /** @type {SortColumn[]} */
+  #sort = [];
+
+  /** @param {SortColumn[]} sort */
+  #sorted(sort) {
+    this.#sort = sort;
+    this.header.showSort(sort);
+  }
+
+  /** @param {SortColumn[]} sort */
+  showSort(sort) {
+    this.#sorted(sort);
+  }
+
+  /** @param {string} name @param {number} width @param {boolean} isFinal */
+  #resize(name, width, isFinal) {
+    this.#layout = resized(this.#layout, name, clamp(width, widestByHand));
+    this.#applyWidths();
+    if (isFinal) this.handlers.arranged(this.#layout);
+  }
+
+  /** @param {ListState} state */
+  #updated(state) {
+    if (!this.#isMeasured && state.heldCount > 0) {
+      this.#isMeasured = true;
+      for (const column of this.table.columns) this.#natural.set(column.name, this.#measure(column));
+      this.#applyWidths();
+      this.#describe();
+    }
+    this.handlers.updated(state);
+  }
+
+  /** @param {Column} column */
+  #measure(column) {
+    const { name } = column;
+    const { first = 0 } = this.element.visibleRange;
+    const { list } = this.element;
+    const rows = Array.from({ length: measuredRows }, (_, index) => list?.at(first + index)).filter((row) => row !== undefined);
+    const texts = rows.map((row) => cellText(row?.[name], column, row?.[lengthOf(name)] ?? null).text);
+    // The shorthand is empty where it cannot say everything, as the kind of digits.
+    const { fontSize, fontFamily } = getComputedStyle(this.element);
+    const measure = (/** @type {string} */ text) => {
+      if (canvas) canvas.font = `${fontSize} ${fontFamily}`;
+      return canvas?.measureText(text).width ?? text.length * 8;
+    };
+    const width = naturalWidth([name, typeText(column, this.table.references.find(({ columns: [first] }) => first === name)?.table)], texts, measure);
+    return { width, needs: Math.max(width, ...texts.map((text) => Math.ceil(measure(text)) + 26)) };
+  }
+
+  #applyWidths() {
+    const natural = this.columns.map(({ name }) => this.#natural.get(name) ?? { width: 130, needs: 130 });
+    const widths = this.columns.map(({ name }, index) => this.#layout.widths[name] ?? natural[index].width);
+    const spreadable = widths.map((width, index) => ({ width, needs: this.columns[index].name in this.#layout.widths ? width : Math.min(600, natural[index].needs) }));
+    const room = this.element.clientWidth - (this.element.hasAttribute("data-indexed") ? 50 : 16);
+    const final = spread(spreadable, room);
+    const { style } = this.element;
+    style.setProperty("--columns", final.map((width) => `${width}px`).join(" "));
+    style.setProperty("--table-width", `${final.reduce((sum, width) => sum + width, 0)}px`);
+    this.#fix(final, room);
+  }
+
+  /**
+   * The key stays in view while there is room for more than that.
+   *
+   * @param {number[]} widths @param {number} room
+   */
+  #fix(widths, room) {
+    let left = 0;
+    for (let index = 0; index < this.#fixed; index += 1) {
+      const isFixed = left + widths[index] <= room * fixedPart;
+      this.element.style.setProperty(`--left-${index + 1}`, isFixed ? `${left}px` : "auto");
+      left += widths[index];
+    }
+    this.element.style.setProperty("--fixed-width", `${Math.min(left, room * fixedPart)}px`);
+  }
+
+  /**
+   * Colours a row that was asked for, once it is there.
+   *
+   * @param {number} offset @param {number} [tries] frames to wait for it
+   */
+  mark(offset, tries = 30) {
+    const row = [...this.element.querySelectorAll(".live-row:not(.live-leaving)")].find((each) => this.element.rowAt(each)?.offset === offset);
+    const colour = { backgroundColor: "var(--inserted)" };
+    if (row) row.animate([colour, { ...colour, offset: 0.4 }, {}], { duration: 2600, easing: "ease-in" });
+    else if (tries > 0) requestAnimationFrame(() => this.mark(offset, tries - 1));
+  }
+
+  close() {
+    this.#room.disconnect();
+    this.cursor.stop();
+    this.element.remove();
+  }
+}

@@ -1,0 +1,143 @@
+// @ts-check
+/** An address as a query for the server. Pure. */
+
+import { plainQuery, sql } from "../client/sql.js";
+import { affinityOf } from "./affinity.js";
+import { conditionOf } from "./filters.js";
+import { columnOf, quoted, readable } from "./identifiers.js";
+
+/** @typedef {import("../client/sql.js").SQLFragment} SQLFragment */
+/** @typedef {import("../freshet.js").Query} Query */
+/** @typedef {import("./address.js").Address} Address */
+/** @typedef {import("./catalogue.js").Table} Table */
+/** @typedef {import("./catalogue.js").Search} Search */
+
+/** Of longer values only the beginning is wanted in a cell; the detail panel asks for all of it. */
+export const longestText = 300;
+export const longestBlob = 64;
+/** Instead of a key, where no columns are one. */
+export const rowNumber = "#";
+
+/**
+ * The name of the column with the length of a BLOB of which only the beginning is sent.
+ *
+ * @param {string} column
+ */
+export function lengthOf(column) {
+  return `length(${column})`;
+}
+
+/**
+ * @param {Table} table @param {Address} address @param {Search | null} search where words are looked up
+ * @param {string[]} key columns that identify a row; `[rowNumber]` numbers the rows
+ * @returns {Query}
+ */
+export function queryOf(table, address, search, key) {
+  const { name, columns } = table;
+  const isNumbered = key[0] === rowNumber;
+  const where = conditionsOf(table, address, search);
+  return {
+    from: isNumbered ? `(SELECT row_number() OVER () AS "#", * FROM ${quoted(name)}) AS ${quoted(name)}` : quoted(name),
+    key: key.map(quoted),
+    select: [...key.map(quoted), ...columns.filter((column) => !key.includes(column.name)).flatMap((column) => shortened(name, column))],
+    ...(where.length > 0 && { where: where.length === 1 ? where[0] : sql.join(where.map((part) => sql`(${part})`), " AND ") }),
+    ...(address.section !== null && { sectionBy: columnOf(name, address.section) }),
+    orderBy: address.sort.map(({ column, descending }) => sql.join([columnOf(name, column), ...(descending ? [raw("DESC")] : [])], " ")),
+  };
+}
+
+/** Rows of a large table that are looked at first. */
+export const previewRows = 200;
+
+/**
+ * The first rows alone, which SQLite has at once however many there are: what to show until the whole list has come.
+ *
+ * @param {Query} query of `queryOf` @param {Table} table @param {string[]} key
+ * @returns {Query}
+ */
+export function previewOf({ where, sectionBy, orderBy = [], ...others }, { name }, key) {
+  const order = [...(sectionBy ? [sectionBy] : []), ...orderBy, ...key.map(quoted)];
+  const hidden = key.includes("rowid") ? "rowid, " : "";
+  return {
+    ...others, ...(sectionBy && { sectionBy }), orderBy,
+    from: sql`(SELECT ${raw(hidden)}* FROM ${sql.identifier(name)}${where ? sql` WHERE ${fragment(where)}` : raw("")}
+      ORDER BY ${sql.join(order.map(fragment))} LIMIT ${raw(String(previewRows))}) AS ${sql.identifier(name)}`,
+  };
+}
+
+/** @param {any} part */
+function fragment(part) {
+  return typeof part === "string" ? raw(part) : part;
+}
+
+/** @param {string} text SQL of this file, never anybody's */
+function raw(text) {
+  return sql(/** @type {any} */ ([text]));
+}
+
+/** @param {string} table @param {import("../shell/schema.js").Column} column */
+function shortened(table, { name, type }) {
+  const affinity = affinityOf(type);
+  // Columns of numbers rarely hold anything long; those that are cut are cut by SQLite, which never sends the rest.
+  if (affinity !== "TEXT" && affinity !== "BLOB") return [quoted(name)];
+  const value = `${quoted(table)}.${quoted(name)}`;
+  const text = `WHEN 'text' THEN substr(${value}, 1, ${longestText + 1})`;
+  const blob = `WHEN 'blob' THEN substr(${value}, 1, ${longestBlob})`;
+  const cut = `CASE typeof(${value}) ${text} ${blob} ELSE ${value} END AS ${quoted(name)}`;
+  if (affinity === "TEXT") return [cut];
+  return [cut, `CASE typeof(${value}) WHEN 'blob' THEN length(${value}) END AS ${quoted(lengthOf(name))}`];
+}
+
+/**
+ * @param {Table} table @param {Address} address @param {Search | null} search
+ * @returns {(string | SQLFragment)[]} all of them have to hold
+ */
+function conditionsOf({ name, columns }, { where, filters, search: words }, search) {
+  const own = where.trim() ? [raw(where.trim())] : [];
+  const byColumn = filters.map((filter) =>
+    conditionOf(filter, columns.find((column) => column.name === filter.column), columnOf(name, filter.column)));
+  if (!search || !words.trim()) return [...byColumn, ...own];
+  const matching = sql`${sql.identifier(search.index)} MATCH ${matchOf(words)}`;
+  if (search.index === name) return [matching, ...byColumn, ...own];
+  return [sql`${columnOf(name, search.rowid)} IN (SELECT rowid FROM ${sql.identifier(search.index)} WHERE ${matching})`, ...byColumn, ...own];
+}
+
+/**
+ * Words as FTS5 takes them, whatever is in them; the last one may be only begun.
+ *
+ * @param {string} words
+ */
+export function matchOf(words) {
+  return `${words.trim().split(/\s+/).map((word) => `"${word.replaceAll('"', '""')}"`).join(" ")}*`;
+}
+
+/**
+ * The same list as somebody would write it down: all columns whole, names plain where they can be, values among the
+ * parameters.
+ *
+ * @param {Table} table @param {Address} address @param {Search | null} search @param {string[]} key
+ * @returns {Query}
+ */
+export function queryToShare(table, address, search, key) {
+  const query = queryOf(table, address, search, key);
+  const { where, params } = plainQuery(query.where ? { where: query.where } : {});
+  const isDefault = table.kind === "table" || table.kind === "virtual";
+  return {
+    from: key[0] === rowNumber ? query.from : readable(table.name),
+    ...(where && { where: plainer(where, table) }),
+    ...(params && { params }),
+    ...(address.section !== null && { sectionBy: readable(address.section) }),
+    ...(address.sort.length > 0 && { orderBy: address.sort.map(({ column, descending }) => readable(column) + (descending ? " DESC" : "")) }),
+    ...(!isDefault && { key: key.map(readable) }),
+  };
+}
+
+/**
+ * Names that were quoted for safety's sake.
+ *
+ * @param {string} text @param {Table} table
+ */
+function plainer(text, { name, columns }) {
+  return columns.reduce((result, column) =>
+    result.replaceAll(`${quoted(name)}.${quoted(column.name)}`, readable(column.name)), text);
+}

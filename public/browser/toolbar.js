@@ -1,0 +1,98 @@
+// @ts-check
+/** What stands above a table: its name and count, the search, and buttons for everything that can be done to the list. */
+
+import { element, fillSelect, formatted } from "../shell/dom.js";
+import { rowNumber } from "./table-query.js";
+
+/** @typedef {import("./address.js").Address} Address */
+/** @typedef {import("./catalogue.js").Table} Table */
+/**
+ * @typedef {object} Handlers
+ * @property {(words: string) => void} search @property {(section: string | null) => void} section @property {(key: string[]) => void} key
+ * @property {() => void} filter @property {(anchor: HTMLElement) => void} columns @property {() => void} use @property {() => void} add
+ * @property {() => void} tables opens the list of tables, where it is a sheet
+ */
+
+/** Milliseconds without a key after which what was typed is searched. */
+const pause = 150;
+const none = " ";
+
+export class Toolbar {
+  element;
+  #count = element("span", { className: "count quiet" });
+  #search = element("input", { type: "search", placeholder: "Search", ariaLabel: "Search the full-text index", autocomplete: "off", spellcheck: false });
+  #section = element("select", { ariaLabel: "Sections" });
+  #key = element("select", { ariaLabel: "Key" });
+  #filter = element("button", { type: "button", className: "filter-button" }, "Filter");
+  #use = element("button", { type: "button" }, "Use this list");
+  #add = element("button", { type: "button", className: "primary" }, "Add row");
+
+  /**
+   * @param {Table} table @param {{hasSearch: boolean, isEditable: boolean, keys: string[][] | null}} abilities `keys`: what may
+   *   identify the rows of a view
+   * @param {Handlers} handlers
+   */
+  constructor(table, { hasSearch, isEditable, keys }, handlers) {
+    const tables = element("button", { type: "button", className: "open-tables", ariaLabel: "Tables and views" }, "☰");
+    const columns = element("button", { type: "button", ariaHasPopup: "dialog" }, "Columns");
+    const title = element("h2", {}, table.name);
+    const kind = table.kind === "table" ? [] : [element("span", { className: "kind" }, table.module ?? table.kind)];
+    const sections = element("label", { className: "labelled" }, "Sections", this.#section);
+    const key = element("label", { className: "labelled" }, "Key", this.#key);
+    this.element = element("header", { className: "table-head" },
+      tables, element("div", { className: "table-title" }, title, ...kind, this.#count),
+      ...(hasSearch ? [this.#search] : []),
+      element("div", { className: "table-actions" }, this.#filter, sections, ...(keys ? [key] : []), columns, this.#use, ...(isEditable ? [this.#add] : [])));
+    fillSelect(this.#section, { [none]: "None", ...Object.fromEntries(table.columns.map(({ name }) => [`c${name}`, name])) });
+    fillSelect(this.#key, Object.fromEntries((keys ?? []).map((each) => [JSON.stringify(each), keyTitle(each, table.columns.length)])));
+    tables.addEventListener("click", handlers.tables);
+    columns.addEventListener("click", () => handlers.columns(columns));
+    this.#filter.addEventListener("click", handlers.filter);
+    this.#use.addEventListener("click", handlers.use);
+    this.#add.addEventListener("click", handlers.add);
+    this.#section.addEventListener("change", () => handlers.section(this.#section.value === none ? null : this.#section.value.slice(1)));
+    this.#key.addEventListener("change", () => handlers.key(JSON.parse(this.#key.value)));
+    let timer = 0;
+    this.#search.addEventListener("input", () => {
+      clearTimeout(timer);
+      timer = Number(setTimeout(() => handlers.search(this.#search.value), pause));
+    });
+  }
+
+  /** @param {Address} address @param {string[]} key in use */
+  show({ search, section, filters, where }, key) {
+    if (document.activeElement !== this.#search) this.#search.value = search;
+    this.#section.value = section === null ? none : `c${section}`;
+    this.#key.value = JSON.stringify(key);
+    const count = filters.length + (where ? 1 : 0);
+    this.#filter.textContent = count ? `Filter (${count})` : "Filter";
+    this.#filter.classList.toggle("is-on", count > 0);
+  }
+
+  /** @param {boolean} isOpen the bar with filters */
+  setFilterOpen(isOpen) {
+    this.#filter.ariaExpanded = String(isOpen);
+  }
+
+  /** @param {number} total @param {number | null} sections null: there are none */
+  showCount(total, sections) {
+    const rows = `${formatted(total)} ${total === 1 ? "row" : "rows"}`;
+    const text = sections === null ? rows : `${rows} in ${formatted(sections)} ${sections === 1 ? "section" : "sections"}`;
+    if (this.#count.textContent !== text) this.#count.textContent = text;
+  }
+
+  /** Before all rows are counted. */
+  showLoading() {
+    this.#count.textContent = "counting…";
+  }
+
+  focusSearch() {
+    this.#search.focus();
+  }
+}
+
+/** @param {string[]} key @param {number} count of all columns */
+function keyTitle(key, count) {
+  if (key[0] === rowNumber) return "row numbers";
+  return key.length > 1 && key.length === count ? "all columns" : key.join(", ");
+}

@@ -1,0 +1,69 @@
+// @ts-check
+/** "Use this list": the same query for other programs, and how the server keeps it up to date. */
+
+import { explain } from "../demo/explanation.js";
+import { copies } from "../demo/query-text.js";
+import { element, part } from "../shell/dom.js";
+
+/** @typedef {import("../freshet.js").Query} Query */
+
+/** What there is to copy, by what it is called, with a sentence on what it does. */
+const ways = /** @type {Record<string, {title: string, about: string}>} */ ({
+  javascript: { title: "JavaScript", about: "A list that follows the query, in a page or in Node. The module comes from this server and needs nothing else." },
+  element: { title: "HTML", about: "A page with nothing but this list: it scrolls through any number of rows, and they move as they change." },
+  watch: { title: "Terminal", about: "The same list in a terminal. With --json it prints every message instead." },
+  snapshot: { title: "curl", about: "The first rows as JSON, once." },
+  curl: { title: "Events", about: "Server-sent events: the rows as JSON, then a patch for each change, until you stop it." },
+});
+
+/** @param {Query} query */
+export function openUseDialog(query) {
+  const dialog = element("dialog", { className: "use-dialog", ariaLabel: "Use this list" });
+  const address = new URL(".", document.baseURI).href;
+  const text = element("pre", { tabIndex: 0 });
+  const about = element("p", { className: "quiet" });
+  const copy = element("button", { type: "button", className: "primary" }, "Copy");
+  const explanation = element("div", { className: "explanation", tabIndex: 0, hidden: true });
+  const close = element("button", { type: "button", className: "plain close", ariaLabel: "Close" }, "✕");
+  const show = (/** @type {string} */ way) => {
+    const isExplained = way === "explanation";
+    about.textContent = isExplained ? "How the server keeps this list up to date, and what would make that cheaper." : ways[way].about;
+    text.textContent = isExplained ? "" : copies[way](query, address);
+    [text.hidden, copy.hidden, explanation.hidden] = [isExplained, isExplained, !isExplained];
+    copy.textContent = "Copy";
+    if (isExplained) explain(query, explanation);
+  };
+  const choice = choiceOf({ ...Object.fromEntries(Object.entries(ways).map(([way, { title }]) => [way, title])), explanation: "Explanation" }, show);
+  dialog.append(element("div", { className: "frame-head" }, element("h2", {}, "Use this list"), close), choice, about, text, copy, explanation);
+  close.addEventListener("click", () => dialog.close());
+  copy.addEventListener("click", async () => { copy.textContent = await copied(text) ? "Copied" : "Press Ctrl C"; });
+  dialog.addEventListener("close", () => dialog.remove());
+  // A click beside it closes it.
+  dialog.addEventListener("click", ({ target }) => { if (target === dialog) dialog.close(); });
+  part("tables").append(dialog);
+  show("javascript");
+  dialog.showModal();
+}
+
+/** @param {Record<string, string>} options values and titles @param {(value: string) => void} chosen */
+function choiceOf(options, chosen) {
+  const result = element("fieldset", { className: "choice" }, element("legend", {}, "Way"), ...Object.entries(options).map(([value, title], index) =>
+    element("label", {}, element("input", { type: "radio", name: "way", value, checked: index === 0 }), title)));
+  result.addEventListener("change", ({ target }) => chosen(/** @type {HTMLInputElement} */ (target).value));
+  return result;
+}
+
+/**
+ * Without a clipboard, as where there is no TLS, the text is at least selected.
+ *
+ * @param {HTMLElement} text
+ */
+async function copied(text) {
+  try {
+    await navigator.clipboard.writeText(text.textContent ?? "");
+    return true;
+  } catch {
+    getSelection()?.selectAllChildren(text);
+    return false;
+  }
+}

@@ -1,0 +1,105 @@
+/**
+ * `<live-list>`: what `freshet/element`, the module `live-list.js`, defines and exports. docs/javascript.md says how to use it.
+ *
+ * Tests/WebTests/types.ts holds `live-list.js` to these declarations.
+ */
+import type { ChangeEvent, Client, IndexPath, ListOptions, LiveList, ListStatus, Query, Row, Section } from "./freshet.js";
+
+/** A row that an element shows. */
+export interface ShownRow { row: Row; key: string; path: IndexPath | null; offset: number }
+
+export interface LiveListEventMap {
+  /** Enter, or a click beside the row's controls. It bubbles. */
+  activate: CustomEvent<ShownRow>;
+  /** The list has another state. */
+  update: CustomEvent<ChangeEvent>;
+  /** `visibleRange`, after it changed. */
+  range: CustomEvent<{ first: number; last: number }>;
+  status: CustomEvent<ListStatus>;
+  /** The query was refused, for one. */
+  error: ErrorEvent;
+}
+
+/** The few words that lists say. */
+export interface LiveListTexts {
+  loading: string;
+  empty: string;
+  sections: string;
+  rows: (count: number) => string;
+  stale: {
+    reconnecting: string;
+    reconnectingIn: (seconds: number) => string;
+    resuming: string;
+    signedOut: string;
+    changing: (message: string) => string;
+    changingWithoutRows: (message: string) => string;
+    waiting: (message: string) => string;
+    failed: (message: string) => string;
+  };
+}
+
+export class LiveListElement extends HTMLElement {
+  static observedAttributes: string[];
+  /** To be changed for other languages, before the first list is made. */
+  static texts: LiveListTexts;
+
+  /** A connection to share between lists, instead of `src`; it stays open when they go. */
+  get client(): Client | null;
+  set client(client: Client | null);
+  /** Changing it leads from the rows on the screen to those of the new query. JSON is taken as well. */
+  get query(): Query | null;
+  set query(query: Query | string | null);
+  /** Of the list, but for its window, which is what is in view. Heeded by the list that begins next. */
+  listOptions: ListOptions;
+  /** An element of the page with column headers, which stays above the rows. */
+  get header(): HTMLElement | null;
+  set header(header: HTMLElement | null);
+  /** Called after the template has been filled, when a row is first shown and whenever its values change. */
+  renderRow: ((element: HTMLElement, row: Row, place: { offset: number; path: IndexPath }) => void) | null;
+  /** The same for headers. */
+  renderSection: ((element: HTMLElement, section: Section) => void) | null;
+  /** Taken instead of the templates among the children. */
+  rowTemplate: HTMLTemplateElement | null;
+  sectionTemplate: HTMLTemplateElement | null;
+
+  /** The subscription, while the element is in a document and has a query. */
+  readonly list: LiveList | null;
+  readonly status: ListStatus;
+  /** Offsets of the rows in view, `last` excluded. */
+  readonly visibleRange: { first: number; last: number };
+  /** The row that keys act on. */
+  readonly activeRow: { offset: number; key: string | null } | null;
+  /** The row that an element is in; null beside the rows. */
+  rowAt(element: Element | null): ShownRow | null;
+  /** To the active row. */
+  focus(options?: FocusOptions): void;
+  scrollToSection(section: number): void;
+  scrollToOffset(offset: number): void;
+  /** Resolves to whether there is such a row. */
+  scrollToKey(key: any): Promise<boolean>;
+
+  addEventListener<T extends keyof LiveListEventMap>(
+    type: T, listener: (this: LiveListElement, event: LiveListEventMap[T]) => void, options?: boolean | AddEventListenerOptions): void;
+  addEventListener<T extends Exclude<keyof HTMLElementEventMap, keyof LiveListEventMap>>(
+    type: T, listener: (this: LiveListElement, event: HTMLElementEventMap[T]) => void, options?: boolean | AddEventListenerOptions): void;
+  removeEventListener(type: string, listener: any, options?: boolean | EventListenerOptions): void;
+}
+
+/** Its attributes, for templates that are checked. */
+export interface LiveListAttributes {
+  /** The address of the socket, relative to the page; `v1/live` without it. */
+  src?: string;
+  /** The query, as JSON. */
+  query?: string;
+  /** What the list is called, for those who cannot see it. */
+  label?: string;
+  token?: string;
+  /** No section index. */
+  noindex?: "" | undefined;
+}
+
+declare global {
+  interface HTMLElementTagNameMap {
+    "live-list": LiveListElement;
+  }
+}

@@ -1,0 +1,44 @@
+// @ts-check
+/** The line over the end of a list that says why its rows may be old; it counts down while it does. */
+
+import { staleness } from "./staleness.js";
+
+/** @typedef {import("./staleness.js").Situation} Situation */
+
+export class StaleLine {
+  /** @type {ReturnType<typeof setTimeout> | undefined} */
+  #timer;
+  /** @type {string | null} */
+  #topic = null;
+
+  /**
+   * @param {HTMLElement} host its attribute `data-stale` says why, for style sheets
+   * @param {HTMLElement} line @param {() => Situation} situation
+   */
+  constructor(host, line, situation) {
+    this.host = host;
+    this.line = line;
+    this.situation = situation;
+  }
+
+  /** @returns {{topic: string, sentence: string} | null} what it says now */
+  show() {
+    clearTimeout(this.#timer);
+    const situation = this.situation();
+    const stale = staleness(situation, Date.now());
+    if (stale && this.line.textContent !== stale.sentence) this.line.textContent = stale.sentence;
+    if (stale?.topic === "reconnecting" && situation.retryAt !== null) this.#timer = setTimeout(() => this.show(), 250);
+    const topic = stale?.topic ?? null;
+    if (topic !== this.#topic) {
+      this.#topic = topic;
+      this.line.hidden = topic === null;
+      if (topic === null) delete this.host.dataset.stale;
+      else this.host.dataset.stale = topic;
+    }
+    return stale;
+  }
+
+  stop() {
+    clearTimeout(this.#timer);
+  }
+}

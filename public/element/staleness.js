@@ -1,0 +1,60 @@
+// @ts-check
+/** Whether the rows on the screen may be old, and why, in words. Pure. */
+
+/**
+ * @typedef {object} Situation
+ * @property {string} status the list's
+ * @property {{code: string, message: string} | null} error the list's
+ * @property {boolean} hasRows
+ * @property {string} connection the status of the client
+ * @property {number | null} retryAt
+ * @property {{code: string} | null} signIn the error of the client
+ */
+
+export const staleTexts = {
+  reconnecting: "Reconnecting",
+  /** @param {number} seconds */
+  reconnectingIn: (seconds) => `Reconnecting in ${seconds} s`,
+  /** Connected again, and what happened meanwhile has not come yet. */
+  resuming: "Catching up",
+  signedOut: "Not signed in any more",
+  /** @param {string} message */
+  changing: (message) => `The table is being changed (${message}). These rows are from before.`,
+  /** @param {string} message */
+  changingWithoutRows: (message) => `The table is being changed (${message})`,
+  /** @param {string} message */
+  waiting: (message) => `The server cannot answer at the moment (${message}). Trying again.`,
+  /** @param {string} message */
+  failed: (message) => `These rows are not followed any more: ${message}`,
+};
+
+const ofSchemas = ["schema_changed", "no_such_table", "no_such_column"];
+
+/**
+ * @param {Situation} situation @param {number} now in milliseconds, as `retryAt`
+ * @returns {{topic: string, sentence: string} | null} null: what is shown is so. `topic` stays while a countdown runs
+ */
+export function staleness({ status, error, hasRows, connection, retryAt, signIn }, now) {
+  if (status === "closed") return null;
+  if (connection === "reconnecting") return disconnected(retryAt, now, signIn);
+  if (status === "waiting") return waiting(error, hasRows);
+  if (status === "failed") return hasRows ? { topic: "failed", sentence: staleTexts.failed(error?.message ?? "") } : null;
+  if (signIn) return { topic: "signedOut", sentence: staleTexts.signedOut };
+  return status === "reconnecting" ? { topic: "reconnecting", sentence: staleTexts.resuming } : null;
+}
+
+/** @param {number | null} retryAt @param {number} now @param {Situation["signIn"]} signIn */
+function disconnected(retryAt, now, signIn) {
+  if (signIn) return { topic: "signedOut", sentence: staleTexts.signedOut };
+  const seconds = retryAt === null ? 0 : Math.ceil((retryAt - now) / 1000);
+  return { topic: "reconnecting", sentence: seconds > 0 ? staleTexts.reconnectingIn(seconds) : staleTexts.reconnecting };
+}
+
+/** @param {Situation["error"]} error @param {boolean} hasRows */
+function waiting(error, hasRows) {
+  // Without the place in the query, which the page's visitors have not written.
+  const message = (error?.message ?? "").replace(/^the schema has changed: /, "").replace(/^[a-zA-Z]+(\[\d+\])?: (?=no such )/, "");
+  if (error && ["unauthenticated", "not_allowed"].includes(error.code)) return { topic: "signedOut", sentence: staleTexts.signedOut };
+  if (!error || !ofSchemas.includes(error.code)) return { topic: "waiting", sentence: staleTexts.waiting(message) };
+  return { topic: "changing", sentence: hasRows ? staleTexts.changing(message) : staleTexts.changingWithoutRows(message) };
+}

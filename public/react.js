@@ -1,0 +1,10 @@
+// @ts-check
+/**
+ * Live lists in React 18 and newer: `freshet/react`.
+ *
+ * In reading order: `use-live-query.js` is the hook, `query-store.js` follows what one component wants, `early-lists.js` has the lists
+ * of components that wait in a Suspense boundary, `view.js` is what is shown, `wanted.js` tells queries apart.
+ */
+
+export { FreshetProvider, useFreshet } from "./react/context.js";
+export { useLiveQuery } from "./react/use-live-query.js";

@@ -1,0 +1,75 @@
+// @ts-check
+/** What a component shows of a list at one moment. Immutable: comparing by identity tells whether it changed. */
+
+import { emptyState } from "../client/list-state.js";
+
+/** @typedef {import("../freshet.js").LiveList} LiveList */
+/** @typedef {import("../freshet.js").ListState} ListState */
+/** @typedef {import("../freshet.js").ListStatus} ListStatus */
+/** @typedef {import("../freshet.js").Row} Row */
+/** @typedef {import("./wanted.js").Wanted} Wanted */
+
+/**
+ * @typedef {object} View
+ * @property {LiveList | null} list @property {ListState} state @property {ListStatus | null} status
+ * @property {Error | null} error
+ * @property {Wanted | null} answered what the rows, or the error, are the answer to
+ * @property {boolean} isRefused whether the error is the answer
+ */
+
+/** @type {View} */
+export const emptyView = Object.freeze({
+  list: null, state: /** @type {ListState} */ (/** @type {unknown} */ (emptyState)), status: null, error: null, answered: null, isRefused: false,
+});
+
+/** @param {View} left @param {View} right */
+export function isSameView(left, right) {
+  return left.list === right.list && left.state === right.state && left.status === right.status && left.error === right.error
+    && left.answered === right.answered && left.isRefused === right.isRefused;
+}
+
+/**
+ * A list that nobody else has changed yet, as it is.
+ *
+ * @param {LiveList} list @param {Wanted} wanted @returns {View}
+ */
+export function viewOf(list, wanted) {
+  const { state, status, error } = list;
+  const isRefused = status === "failed";
+  return { list, state, status, error, answered: state.isComplete || isRefused ? wanted : null, isRefused };
+}
+
+/**
+ * Rows of a state, made once for each: most components want all that are held, and those of a long list never ask.
+ *
+ * @type {WeakMap<ListState, readonly Row[]>}
+ */
+const held = new WeakMap();
+
+/** @param {ListState} state */
+function rowsOf(state) {
+  const rows = held.get(state) ?? Object.freeze(Array.from(state.entries(), ([, row]) => row));
+  held.set(state, rows);
+  return rows;
+}
+
+/**
+ * What the hook returns.
+ *
+ * @param {View} view @param {Wanted | null} wanted @param {boolean} isPending
+ */
+export function resultOf({ list, state, status, error }, wanted, isPending) {
+  return {
+    state,
+    get rows() {
+      return rowsOf(state);
+    },
+    sections: state.sections,
+    total: state.total,
+    alongside: state.alongside,
+    status: status ?? (wanted ? /** @type {const} */ ("connecting") : /** @type {const} */ ("closed")),
+    error,
+    isPending,
+    list,
+  };
+}

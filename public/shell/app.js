@@ -1,0 +1,93 @@
+// @ts-check
+/** The page: views of one server, over one connection. A view's code is loaded when the view is first shown. */
+
+import { connect } from "../freshet.js";
+import "../live-list.js";
+import { followConnection } from "./connection-state.js";
+import { part } from "./dom.js";
+import { notify } from "./notice.js";
+import { loadSchema } from "./schema.js";
+import { connectOptions } from "./session.js";
+import { WatchedSocket } from "./watched-socket.js";
+
+/** `navigated`: the address changed within the view. */
+/** @typedef {{show(): void, hide?(): void, navigated?(): void}} View */
+
+const client = connect("", { ...connectOptions(), WebSocket: WatchedSocket });
+const loading = loadSchema();
+
+/**
+ * Views by the name that the address has for them.
+ *
+ * @type {Record<string, () => Promise<View>>}
+ */
+const makers = {
+  wells: async () => new (await import("../demo/wells.js")).WellsView(client),
+  banks: async () => new (await import("../demo/banks.js")).BanksView(client),
+  tables: async () => new (await import("../browser/browser-view.js")).BrowserView(client, await loading),
+  console: async () => new (await import("../demo/console.js")).ConsoleView((await loading).tables),
+  server: async () => new (await import("../demo/server.js")).ServerView(),
+};
+
+/** @type {Map<string, Promise<View>>} */
+const views = new Map();
+let shown = "";
+
+/** Views that this file has something for: any SQLite file may be behind this page. */
+async function availableViews() {
+  const names = new Set((await loading).tables.map(({ name }) => name));
+  return Object.keys(makers).filter((name) =>
+    (name !== "wells" || names.has("well")) && (name !== "banks" || (names.has("bank") && names.has("closing"))));
+}
+
+/** `#/orders?…` is the table browser's own address; the other views have a name, and settings behind a question mark. */
+function askedView() {
+  const asked = location.hash.slice(1);
+  return asked.startsWith("/") ? "tables" : asked.split("?")[0];
+}
+
+async function showView() {
+  const asked = askedView();
+  // Only whether the demo's tables are there has to be known first; without an address, which view comes first.
+  const available = ["tables", "console", "server"].includes(asked) ? null : await availableViews();
+  const name = !available || available.includes(asked) ? asked : available[0];
+  const isOther = name !== shown;
+  if (isOther) await leave(name);
+  showTabs(name);
+  if (!views.has(name)) views.set(name, makers[name]());
+  const view = await /** @type {Promise<View>} */ (views.get(name));
+  if (shown !== name) return;
+  for (const other of Object.keys(makers)) part(other).hidden = other !== name;
+  if (isOther) view.show();
+  else view.navigated?.();
+}
+
+/** @param {string} next */
+async function leave(next) {
+  const previous = views.get(shown);
+  shown = next;
+  notify(null);
+  (await previous)?.hide?.();
+}
+
+/** @param {string} current */
+async function showTabs(current) {
+  for (const link of part("tabs").querySelectorAll("a")) {
+    if (link.dataset.view === current) link.setAttribute("aria-current", "page");
+    else link.removeAttribute("aria-current");
+  }
+  const available = await availableViews();
+  for (const link of part("tabs").querySelectorAll("a")) link.hidden = !available.includes(link.dataset.view ?? "");
+}
+
+/** SQLite itself waits for a file that is locked; nobody should look at an empty page meanwhile. */
+const slow = setTimeout(() => notify("The server has not read the file yet: another program may have locked it."), 1500);
+loading.then(() => {
+  clearTimeout(slow);
+  notify(null);
+});
+
+client.addEventListener("error", ({ error }) => notify(error.message));
+window.addEventListener("hashchange", () => showView());
+followConnection(client);
+showView();

@@ -1,0 +1,41 @@
+// @ts-check
+/** What the server says is in the file, or why it does not. */
+
+import { request } from "./session.js";
+
+/**
+ * @typedef {object} Column
+ * @property {string} name @property {string} type as declared @property {boolean} notNull
+ * @property {number} key place in the primary key from 1, or 0
+ * @property {boolean} [generated] @property {string} [default] SQL
+ */
+/** @typedef {{columns: string[], table: string, references: string[]}} ForeignKey */
+/**
+ * @typedef {object} Table
+ * @property {string} name @property {"table" | "view" | "virtual" | "shadow"} kind @property {Column[]} columns
+ * @property {string[]} [key] columns that identify a row; older servers do not say
+ * @property {boolean} [withoutRowid] @property {string} [module] @property {string} [content] @property {string} [contentRowid]
+ * @property {ForeignKey[]} [foreignKeys]
+ */
+/**
+ * `ok`; `unavailable`: the file is missing, locked or damaged; `unauthenticated`; `published`: only published queries are
+ * answered; `offline`: the server does not answer.
+ *
+ * @typedef {"ok" | "unavailable" | "unauthenticated" | "published" | "offline"} SchemaStatus
+ */
+/** @typedef {{status: SchemaStatus, tables: Table[], writes?: "any" | "none", detail: string, code: string}} Schema */
+
+/** @type {Record<number, SchemaStatus>} */
+const statuses = { 200: "ok", 401: "unauthenticated", 403: "published" };
+
+/** @returns {Promise<Schema>} never rejected */
+export async function loadSchema() {
+  try {
+    const answer = await request("v1/schema");
+    const body = await answer.json();
+    const status = statuses[answer.status] ?? "unavailable";
+    return { status, tables: body.tables ?? [], writes: body.writes, detail: body.detail ?? "", code: body.code ?? "" };
+  } catch {
+    return { status: "offline", tables: [], detail: "", code: "" };
+  }
+}

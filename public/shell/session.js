@@ -1,0 +1,37 @@
+// @ts-check
+/** Who the page is to the server: a token that somebody typed, kept for as long as the tab is open. */
+
+const name = "freshet-token";
+
+/** @returns {string | null} */
+export function currentToken() {
+  try {
+    return sessionStorage.getItem(name);
+  } catch {
+    // Storage may be forbidden; the page then works without a token.
+    return null;
+  }
+}
+
+/** @param {string | null} token null forgets it. The page is loaded again: every connection was made with the old one */
+export function useToken(token) {
+  if (token) sessionStorage.setItem(name, token);
+  else sessionStorage.removeItem(name);
+  location.reload();
+}
+
+/** Options for `connect`. */
+export function connectOptions() {
+  const token = currentToken();
+  return token ? { token } : {};
+}
+
+/**
+ * An HTTP request to the server, with the token when there is one.
+ *
+ * @param {string} address relative to the page @param {RequestInit} [options]
+ */
+export function request(address, options = {}) {
+  const token = currentToken();
+  return fetch(address, token ? { ...options, headers: { ...options.headers, Authorization: `Bearer ${token}` } } : options);
+}
