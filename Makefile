@@ -18,9 +18,11 @@ SECONDS ?= 600
 TARGETS ?=
 # `make hostile MINUTES=10`
 MINUTES ?= 10
+# Tests at a time, where `swift test` can be told. All at once, each waits minutes for its next turn, and what it watches is over.
+FEW_AT_A_TIME := swift test --help-hidden | grep -oe --experimental-maximum-parallelization-width | head -n 1 | sed 's/$$/ 6/'
 DEMO_ARGUMENTS := $(if $(PORT),--port $(PORT)) $(if $(ROWS),--rows $(ROWS))
 
-.PHONY: help demo build test lint format unit hostile sanitize fuzz fuzz-corpus web client browser readme bench instructions docker docker-test \
+.PHONY: help demo build test lint format unit hostile sanitize fuzz fuzz-corpus web client npm npm-package clients corpus browser pictures readme bench instructions dist dist-test docker docker-test \
 	clean packages
 
 help: ## print this list
@@ -41,9 +43,10 @@ lint: ## check the format of all Swift sources (the compilers' warnings are erro
 format: ## bring all Swift sources into the project's format
 	@scripts/swift-files.sh | xargs -0 swift format --in-place --parallel
 
+# A test that never ends fails after half an hour, four times what all take, with the stacks of its threads.
 unit: packages ## run the Swift tests (debug, warnings are errors)
 	@$(DEBUG) build --build-tests -j $(JOBS)
-	@$(DEBUG) test --skip-build
+	@scripts/within.sh 1800 $(DEBUG) test --skip-build $$($(FEW_AT_A_TIME))
 
 hostile: packages ## follow hostile writers for MINUTES=10, each row that is reported compared with SELECT
 	@$(DEBUG) build --build-tests -j $(JOBS)
@@ -73,9 +76,27 @@ client: ## make public/freshet.min.js and live-list.min.js, the JavaScript in on
 	@scripts/packages.sh web
 	@node scripts/build-client.mjs
 
+npm-package: ## make the npm package: .build/npm/freshet-VERSION.tgz
+	@node scripts/npm-package.mjs
+
+npm: build ## pack and install the npm package, and test it with Node, React, TypeScript and a bundler
+	@scripts/packages.sh npm
+	@scripts/npm-tests.sh
+
+corpus: ## make the conformance corpus for other clients: .build/corpus/freshet-conformance.json
+	@node scripts/corpus.mjs
+
+clients: build ## run the clients of examples/clients on the corpus and against a server
+	@scripts/packages.sh clients
+	@scripts/client-tests.sh
+
 browser: build ## run the tests of pages and of <live-list> in a real Chromium
 	@scripts/packages.sh browser
 	@scripts/browser-tests.sh
+
+pictures: build ## make the pictures that README.md shows: docs/demo.png, docs/browser.png
+	@scripts/packages.sh browser
+	@CHROMIUM=$$(scripts/chromium.sh) scripts/python.sh scripts/pictures.py
 
 readme: build ## run the commands that README.md shows
 	@scripts/packages.sh readme
@@ -89,6 +110,15 @@ instructions: build ## count the instructions of one-row changes, and compare wi
 	@scripts/packages.sh instructions
 	@$(RELEASE) --product freshet-turns
 	@scripts/count-instructions.sh
+
+dist: ## make an archive and a Debian package in .build/dist, to install without a compiler
+	@scripts/packages.sh build
+	@scripts/packages.sh dist
+	@scripts/dist.sh
+
+dist-test: ## install what `make dist` made into a clean Debian, and try it (as root)
+	@scripts/packages.sh dist
+	@scripts/test-dist.sh
 
 docker: ## build the container image freshet:latest
 	@docker build -f docker/Dockerfile -t freshet:latest .

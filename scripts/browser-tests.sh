@@ -1,5 +1,5 @@
 #!/usr/bin/env bash
-# Runs Tests/WebTests/browser/*_test.py in a real Chromium against .build/release/freshet. Arguments pick tests by words.
+# Runs Tests/WebTests/browser/*_test.py in a real Chromium against .build/release/freshet, and Tests/WebTests/server in Node. Arguments pick tests of the first by words.
 set -euo pipefail
 cd "$(dirname "$0")/.."
 
@@ -12,4 +12,8 @@ for file in Tests/WebTests/browser/*_test.py; do
   echo "${file##*/}"
   scripts/python.sh "$file" "$@" || failed=1
 done
+# The client in Node against the same server.
+if (($# == 0)); then
+  node --test --test-reporter=spec Tests/WebTests/server/*.server.mjs || failed=1
+fi
 exit $failed

@@ -1,7 +1,7 @@
 #!/usr/bin/env python3
 """Breaks what a server stands on, and looks whether anything is lost or wrong afterwards.
 
-    scripts/faults.py [--freshet PATH] [kill|disk|calls|descriptors|stop|clock ...]     all without a name
+    scripts/faults.py [--freshet PATH] [kill|disk|calls|descriptors|memory|stop|clock ...]     all without a name
 
 Each fault ends with the same question: are the rows that were acknowledged in the file, and does a client that was there all the time
 hold what a fresh SELECT gives? Needs root for `disk` (a small tmpfs), strace for `calls`, and a C compiler for `clock`; what is not
@@ -16,6 +16,7 @@ import json
 import os
 import pathlib
 import random
+import resource
 import shutil
 import signal
 import socket
@@ -26,6 +27,7 @@ import sys
 import tempfile
 import threading
 import time
+import urllib.parse
 
 parser = argparse.ArgumentParser()
 parser.add_argument("faults", nargs="*")
@@ -324,8 +326,6 @@ def calls(folder):
 
 
 def descriptors(folder):
-    import resource
-
     make(folder)
     server = Server(folder, limits=lambda: resource.setrlimit(resource.RLIMIT_NOFILE, (64, 64)))
     assert server.wait()
@@ -345,6 +345,48 @@ def descriptors(folder):
     assert agree(server, client), "it does not come back"
     server.end()
     return f"{len(crowd)} connections to 64 descriptors: who is connected is served, and everybody afterwards"
+
+
+def memory(folder):
+    """The system has no memory left while lists are opened and clients write. The server may end; a supervisor starts it again."""
+    with sqlite3.connect(make(folder)) as db:
+        db.executemany("INSERT INTO t VALUES (-?, ?)", [(number, "x" * 100) for number in range(1, 50_000)])
+    # A trace of where it ended takes ten seconds and tells nothing here.
+    environment = {**os.environ, "SWIFT_BACKTRACE": "enable=no"}
+    server = Server(folder, env=environment)
+    assert server.wait()
+    acknowledged, ended, refused = set(), 0, 0
+    for room in (4, 16, 64, 128, 256, 512):  # MiB beyond what it has
+        size = int(pathlib.Path(f"/proc/{server.process.pid}/statm").read_text().split()[0]) * os.sysconf("SC_PAGE_SIZE")
+        limit = size + (room << 20)
+        resource.prlimit(server.process.pid, resource.RLIMIT_AS, (limit, limit))
+        for number in range(room * 1_000, room * 1_000 + 12):
+            try:
+                for part in range(5):
+                    if server.insert(number * 5 + part)[0] == 200:
+                        acknowledged.add(number * 5 + part)
+                # Each another list, so that none is shared.
+                wide = urllib.parse.quote(f"a || '{number}' || {'a || ' * 20} a AS long")
+                if server.ask("GET", f"/v1/snapshot?from=t&select=id,{wide}&orderBy=long&limit=1000", timeout=20)[0] != 200:
+                    refused += 1
+            except OSError:
+                pass
+            if server.process.poll() is not None:
+                break
+        ended += server.process.poll() is not None
+        server.end(signal.SIGKILL)
+        lost = acknowledged - set(in_file(server.path))
+        assert not lost, f"lost {sorted(lost)[:5]}"
+        with sqlite3.connect(server.path) as db:
+            assert db.execute("PRAGMA integrity_check").fetchone()[0] == "ok"
+        server = Server(folder, env=environment)
+        assert server.wait(), "the server does not start"
+        assert agree(server, List(server)), "a list is wrong"
+    server.end()
+    return (
+        f"6 servers with 4 to 512 MiB left: {refused} requests refused, {ended} servers ended; "
+        f"{len(acknowledged)} acknowledged writes, 0 lost, lists right after a new start"
+    )
 
 
 def stop(folder):
@@ -421,7 +463,7 @@ def clock(folder):
     return "5 jumps between -1 day and +10 years: lists go on"
 
 
-FAULTS = {fault.__name__: fault for fault in (kill, disk, calls, descriptors, stop, clock)}
+FAULTS = {fault.__name__: fault for fault in (kill, disk, calls, descriptors, memory, stop, clock)}
 def main():
     failed = 0
     print(f"seed {options.seed}")

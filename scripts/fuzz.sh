@@ -9,7 +9,9 @@ duration=${FUZZ_SECONDS:-600}
 cd "$(dirname "$0")/.."
 
 work=.build/fuzz-work
-program=.build/fuzz/release/freshet-fuzz
+# One's own, so that a fuzzer's build and that of the command do not replace each other.
+scratch=${FUZZ_SCRATCH:-.build/fuzz}
+program=$scratch/release/freshet-fuzz
 targets=(query fragment head frames proxies pages wal message token url yaml)
 # Swift's own traces of a crash take minutes under the sanitizers; libFuzzer prints one.
 export SWIFT_BACKTRACE=enable=no
@@ -19,7 +21,7 @@ build() {
   local library
   library=$(scripts/fuzz-library.sh)
   FRESHET_FUZZ=1 FRESHET_STRICT=1 FRESHET_FUZZ_LIBRARIES="-Xlinker $library -lstdc++" \
-    swift build -c release -j "${JOBS:-2}" --product freshet-fuzz --scratch-path .build/fuzz
+    swift build -c release -j "${JOBS:-2}" --product freshet-fuzz --scratch-path "$scratch"
 }
 
 options() { # target

@@ -1,5 +1,5 @@
 #!/usr/bin/env bash
-# packages.sh build|web|browser|readme|instructions|fuzz|test
+# packages.sh build|dist|web|npm|clients|browser|readme|instructions|fuzz|test
 #
 # Makes sure that what the target of that name needs is installed (`test`: what all of them need). On Debian and its
 # relatives the missing packages are installed with apt-get, through sudo when not root; elsewhere their names are
@@ -23,7 +23,7 @@ have_libev() {
   compgen -G "$(pkg-config --variable=libdir libwebsockets)/libwebsockets-evlib_ev*" || ! command -v apt-get
 }
 have_python() { scripts/python.sh -c 'pass'; }
-have_venv() { scripts/python.sh -c 'import playwright' || python3 -c 'import ensurepip, venv'; }
+have_venv_with() { scripts/python.sh -c "import $1" || python3 -c 'import ensurepip, venv'; }
 have_node() { node -e 'process.exit(parseInt(process.versions.node) >= 18 ? 0 : 1)'; }
 have_cxx_library() { compgen -G '/usr/lib/gcc/*/*/libstdc++.so' || ! command -v apt-get; }
 have_chromium() { scripts/chromium.sh; }
@@ -39,18 +39,45 @@ look_for_build() {
   need sqlite3 command -v sqlite3
 }
 
+# For trying what is installed: scripts/test-dist.sh.
+look_for_dist() {
+  need debootstrap command -v debootstrap
+  need dpkg-dev command -v dpkg-shlibdeps
+  # Of Foundation, which is in the binary.
+  need libcurl4-openssl-dev pkg-config --exists libcurl
+}
+
 look_for_web() {
   need nodejs have_node
   need node-typescript command -v tsc
   need esbuild command -v esbuild
+  # Its types.
+  need node-react test -e /usr/share/nodejs/@types/react
+}
+
+look_for_npm() {
+  look_for_web
+  need sqlite3 command -v sqlite3
+  need node-react-dom test -e /usr/share/nodejs/react-dom
+  need node-react-test-renderer test -e /usr/share/nodejs/react-test-renderer
+}
+
+look_for_clients() {
+  need nodejs have_node
+  need python3 have_python
+  need python3-venv have_venv_with websockets
+  need sqlite3 command -v sqlite3
+  need golang-go command -v go
+  need golang-github-gorilla-websocket-dev test -e /usr/share/gocode/src/github.com/gorilla/websocket
 }
 
 look_for_browser() {
   need chromium have_chromium
+  need nodejs have_node
   need procps command -v ps
   need sqlite3 command -v sqlite3
   need python3 have_python
-  need python3-venv have_venv
+  need python3-venv have_venv_with playwright
   # For the README's example, run in the browser.
   need node-react test -e /usr/share/nodejs/react/umd
   need node-react-dom test -e /usr/share/nodejs/react-dom/umd
@@ -75,6 +102,8 @@ look_for_fuzz() {
 look_for_test() {
   look_for_build
   look_for_web
+  look_for_npm
+  look_for_clients
   look_for_browser
   look_for_readme
   look_for_instructions
@@ -108,15 +137,16 @@ install_missing() {
   "${apt[@]}" install -y --no-install-recommends "${missing[@]}" >/dev/null
 }
 
-install_playwright() {
-  if scripts/python.sh -c 'import playwright' 2>/dev/null; then return; fi
-  say 'Installing Playwright for Python into .build/venv'
-  python3 -m venv .build/venv
-  .build/venv/bin/pip install --quiet --disable-pip-version-check playwright
+# Packages of Python, into a folder of their own.
+install_python() { # its module
+  if scripts/python.sh -c "import $1" 2>/dev/null; then return; fi
+  say "Installing $1 for Python into .build/venv"
+  [[ -x .build/venv/bin/python3 ]] || python3 -m venv .build/venv
+  .build/venv/bin/python3 -m pip install --quiet --disable-pip-version-check "$1"
 }
 
 purpose=${1:-build}
-declare -F "look_for_$purpose" >/dev/null || fail 'usage: packages.sh build|web|browser|readme|instructions|fuzz|test'
+declare -F "look_for_$purpose" >/dev/null || fail 'usage: packages.sh build|dist|web|npm|clients|browser|readme|instructions|fuzz|test'
 case $purpose in build | fuzz | test) check_swift ;; esac
 "look_for_$purpose"
 if ((${#missing[@]} > 0)); then
@@ -125,4 +155,5 @@ if ((${#missing[@]} > 0)); then
   "look_for_$purpose"
   ((${#missing[@]} == 0)) || fail "Still missing after installing: ${missing[*]}"
 fi
-case $purpose in browser | test) install_playwright ;; esac
+case $purpose in browser | test) install_python playwright ;; esac
+case $purpose in clients | test) install_python websockets ;; esac

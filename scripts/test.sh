@@ -59,9 +59,15 @@ else
   skip 'JavaScript tests' 'there is no Tests/WebTests'
 fi
 
-part 'Swift tests (strict debug)' make unit || true
+if part 'Swift tests (strict debug)' make unit; then
+  part 'Swift in documents' scripts/check-swift-docs.py || true
+else
+  skip 'Swift in documents' 'the Swift tests failed: there may be no modules'
+fi
 
 if part 'release build' make build; then
+  part 'npm package' make npm || true
+  part 'example clients' make clients || true
   if [[ -d Tests/WebTests/browser ]]; then
     part 'browser tests' make browser || true
   else
@@ -74,9 +80,18 @@ if part 'release build' make build; then
   fi
   part 'instruction counts' make instructions || true
 else
+  skip 'npm package' 'the release build failed'
+  skip 'example clients' 'the release build failed'
   skip 'browser tests' 'the release build failed'
   skip 'README commands' 'the release build failed'
   skip 'instruction counts' 'the release build failed'
+fi
+# Last: in the same folder it takes the compiled packages of the release build, and replaces what that has of Freshet.
+if [[ -n ${FUZZ_SECONDS:-} ]]; then
+  export FUZZ_SCRATCH=.build
+  part "fuzzing, $FUZZ_SECONDS s a target" bash -c 'scripts/packages.sh fuzz && scripts/fuzz.sh' || true
+else
+  skip 'fuzzing' 'takes a build of its own: make fuzz'
 fi
 skip 'container image' 'takes a Docker daemon and a second release build: make docker-test'
 finish

@@ -1,12 +1,13 @@
 #!/usr/bin/env bash
-# Checks the types of public/ (JSDoc, with TypeScript's checker), that public/*.min.js are up to date, and runs the JavaScript tests: all *.test.js and
+# Checks the types of public/ (JSDoc, with TypeScript's checker), that public/*.min.js and the links of public/index.html are up to date, and runs the JavaScript tests: all *.test.js and
 # *.test.mjs of Tests/WebTests, named one by one, because Node 18 and 22 disagree about `node --test` with a folder.
 set -euo pipefail
 cd "$(dirname "$0")/.."
 
 tsc -p Tests/WebTests
 node scripts/build-client.mjs --check
-mapfile -d '' files < <(find Tests/WebTests -name node_modules -prune -o -name '*.test.*js' -print0 | sort -z)
+node scripts/preload-links.mjs --check
+mapfile -d '' files < <(find Tests/WebTests \( -name node_modules -o -path Tests/WebTests/package \) -prune -o -name '*.test.*js' -print0 | sort -z)
 if ((${#files[@]} == 0)); then
   echo 'Tests/WebTests has no *.test.js' >&2
   exit 1
