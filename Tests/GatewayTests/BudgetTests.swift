@@ -90,7 +90,7 @@ import Testing
       #expect(eventually { gateway.counters.outgoing == frame.size })
       socket.reset()
       #expect(try recorder.nextClosed() == stream)
-      #expect(gateway.counters.outgoing == 0)
+      #expect(eventually { gateway.counters.outgoing == 0 })
       // To one that is gone.
       gateway.send(frame, to: stream)
       #expect(eventually { gateway.counters.outgoing == 0 })
