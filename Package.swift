@@ -24,9 +24,8 @@ let cSettings: [CSetting] =
   + (fuzz ? [.unsafeFlags(["-fsanitize=fuzzer-no-link,address,undefined", "-fno-sanitize-recover=undefined"])] : [])
 
 /// One library module; its folder has its name.
-func module(_ name: String, in folder: String? = nil, _ dependencies: [Target.Dependency] = []) -> Target {
-  .target(
-    name: name, dependencies: dependencies, path: folder.map { "Sources/\($0)/\(name)" }, swiftSettings: swiftSettings)
+func module(_ name: String, _ dependencies: [Target.Dependency] = []) -> Target {
+  .target(name: name, dependencies: dependencies, swiftSettings: swiftSettings)
 }
 
 /// The tests of one module, with whatever else they drive.
@@ -71,9 +70,6 @@ let package = Package(
     .systemLibrary(name: "CZlib", pkgConfig: "zlib", providers: [.apt(["zlib1g-dev"])]),
     .target(name: "CGateway", dependencies: ["CLibWebSockets", "COpenSSL"], cSettings: cSettings),
     .target(
-      name: "CLiveClient", dependencies: ["CLibWebSockets"], path: "Sources/TerminalClient/CLiveClient",
-      cSettings: cSettings),
-    .target(
       name: "CFreshetSystem",
       // What `freshet --version` names, set by `make dist`.
       cSettings: cSettings
@@ -87,7 +83,6 @@ let package = Package(
     module("RankedCollections"),
     module("LiveQuery", ["RankedCollections"]),
     module("Wire", ["LiveQuery"]),
-    module("LiveClient", in: "TerminalClient", ["LiveQuery", "Wire"]),
 
     // Effects.
     module("ChangeCapture", [sqlite]),
@@ -103,10 +98,10 @@ let package = Package(
     // What programs see: lists as values, and their controllers.
     module("FreshetResults", ["LiveQuery"]),
     module("Freshet", ["Controllers", "FreshetResults", "LiveQuery", "Store", "Wire", grdb, logging, sqlite]),
-    module("FreshetClient", ["FreshetResults", "LiveClient", "LiveQuery", "Wire"] + nio),
+    module("FreshetClient", ["FreshetResults", "LiveQuery", "Wire"] + nio),
     module("Gateway", ["CGateway"]),
     module("FileMaking", [grdb]),
-    module("TerminalWatch", in: "TerminalClient", ["CLiveClient", "FileMaking", "LiveClient", "LiveQuery", "Wire"]),
+    module("TerminalWatch", ["FreshetClient", "FreshetResults", "LiveQuery", "Wire"]),
     module("Import", ["FileMaking", "LiveQuery", "Store", grdb, sqlite]),
     module("Demo", ["FileMaking", grdb]),
     .target(
@@ -120,9 +115,9 @@ let package = Package(
     .executableTarget(
       name: "FreshetCommand",
       dependencies: [
-        "CFreshetSystem", "ChangeCapture", "Demo", "FileMaking", "Import", "LiveClient", "LiveQuery", "QueryCompiler",
-        "Server", "Store",
-        "TerminalWatch", "Wire", grdb, logging, sqlite,
+        "CFreshetSystem", "ChangeCapture", "Demo", "FileMaking", "FreshetClient", "Import", "LiveQuery",
+        "QueryCompiler",
+        "Server", "Store", "TerminalWatch", "Wire", grdb, logging, sqlite,
         .product(name: "ArgumentParser", package: "swift-argument-parser"),
       ],
       swiftSettings: swiftSettings),
@@ -142,7 +137,6 @@ let package = Package(
     tests(of: "RankedCollections", ["TestSupport"]),
     tests(of: "LiveQuery", ["RankedCollections", "TestSupport", "Wire"]),
     tests(of: "Wire", ["LiveQuery"]),
-    tests(of: "LiveClient", ["LiveQuery", "TestSupport", "Wire"]),
     // A foreign program that writes files in every way that SQLite has; it dies in the middle of commits when it is told to.
     .executableTarget(
       name: "hostile-writer", dependencies: [sqlite], path: "Tests/CHostileWriter", cSettings: cSettings,
@@ -153,7 +147,8 @@ let package = Package(
     tests(of: "Controllers", ["LiveQuery", "Store", "TestSupport", "Wire", grdb, logging]),
     tests(of: "FreshetResults", ["LiveQuery", "TestSupport"]),
     tests(of: "Freshet", ["LiveQuery", "TestSupport", "Wire", grdb]),
-    tests(of: "FreshetClient", ["FreshetResults", "LiveQuery", "Wire"]),
+    tests(of: "FreshetClient", ["FreshetResults", "LiveQuery", "TestSupport", "Wire"]),
+    tests(of: "TerminalWatch", ["FreshetClient", "FreshetResults", "LiveQuery", "Wire"]),
     tests(of: "Gateway", ["TestSupport"]),
     tests(of: "FileMaking"),
     tests(of: "Import", ["TestSupport", grdb]),

@@ -40,7 +40,7 @@ final class Engine: ResultsSource {
 
   func follow(_ query: FreshetResults.Query, window: Window?) -> any ResultsFeed {
     let session = lastSession.add(1, ordering: .relaxed).newValue
-    return EngineFeed(self, session: session, query: query.engineQuery, window: window)
+    return EngineFeed(self, session: session, query: query, window: window)
   }
 }
 

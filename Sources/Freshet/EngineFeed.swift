@@ -9,12 +9,18 @@ final class EngineFeed: ResultsFeed {
   private let key: SubscriptionKey
   private let mailbox = Mailbox()
 
-  init(_ engine: Engine, session: UInt64, query: LiveQuery.Query, window: Window?) {
+  init(_ engine: Engine, session: UInt64, query: FreshetResults.Query, window: Window?) {
     self.engine = engine
+    let published = query.publishedName
+    let query = query.engineQuery
     key = SubscriptionKey(session: session, id: "list", number: 1)
     // It stays where it is, also after a `requery`.
     follower = engine.pool.follower(for: query)
     engine.output.add(mailbox, session: session)
+    if let published {
+      mailbox.put(.error(.published(published), isFatal: true))
+      return
+    }
     follower.post(.subscribe(.init(key: key, query: query, window: window, minInterval: .zero, shape: .arrays)))
   }
 
@@ -27,7 +33,12 @@ final class EngineFeed: ResultsFeed {
   func request(_ request: ListRequest) {
     switch request {
     case .window(let window): follower.post(.request(key, .window(window)))
-    case .requery(let query, let window): follower.post(.request(key, .requery(query.engineQuery, window)))
+    case .requery(let query, let window):
+      if let name = query.publishedName {
+        mailbox.put(.error(.published(name), isFatal: false))
+        return
+      }
+      follower.post(.request(key, .requery(query.engineQuery, window)))
     case .locate(let values): follower.post(.request(key, .locate(values)))
     case .resync: follower.post(.request(key, .resync))
     }
@@ -37,5 +48,12 @@ final class EngineFeed: ResultsFeed {
     mailbox.close()
     engine.output.remove(session: key.session)
     follower.post(.sessionClosed(key.session))
+  }
+}
+
+extension FreshetError {
+  fileprivate static func published(_ name: String) -> FreshetError {
+    FreshetError(
+      .badQuery, "\(name) is published by a server, of which only a RemoteDatabase knows: write its query here")
   }
 }

@@ -5,6 +5,11 @@ import Wire
 /// Writes what a client asks: protocol 3.1.
 enum ClientMessageText {
   static let ping = message("ping", id: "alive")
+  static let tokenID = "token"
+
+  static func authenticate(_ token: String) -> [UInt8] {
+    message("authenticate", id: tokenID) { $0.member("token", token) }
+  }
 
   static func subscribe(_ subscription: Subscription, id: String) -> [UInt8] {
     message("subscribe", id: id) { writer in
@@ -77,6 +82,10 @@ enum ClientMessageText {
 extension JSONWriter {
   fileprivate mutating func query(_ query: FreshetResults.Query) {
     object { writer in
+      if let name = query.publishedName {
+        writer.member("name", name)
+        return writer.parameters("params", query.parameters)
+      }
       writer.member("from", query.from)
       writer.strings(nonempty: "select", query.select)
       if let filter = query.filter { writer.member("where", filter) }

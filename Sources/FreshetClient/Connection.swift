@@ -1,6 +1,5 @@
 import Foundation
 import FreshetResults
-import LiveClient
 import LiveQuery
 import Synchronization
 import Wire
@@ -11,7 +10,7 @@ import Wire
 /// were not answered are repeated under their names.
 ///
 /// Mutable state: `subscriptions` and `transactions`, from being asked for until their end; `outgoing`, while a socket is open; `epoch`,
-/// from a server's first greeting on.
+/// from a server's first greeting on; `renewal` and what belongs to it, from a token's being sent on.
 actor Connection {
   enum Command: Sendable {
     case follow(id: String, Subscription)
@@ -21,22 +20,30 @@ actor Connection {
   }
 
   private let address: ServerAddress
-  private let token: (@Sendable () async throws -> String)?
+  let token: (@Sendable () async throws -> String)?
   private let transport: any LiveTransport
   /// In the order in which they are asked.
   private let asked: AsyncStream<Command>
   nonisolated let commands: AsyncStream<Command>.Continuation
 
-  private var subscriptions: [String: Subscription] = [:]
+  var subscriptions: [String: Subscription] = [:]
   /// In the order in which they are run.
-  private var transactions: [PendingTransaction] = []
-  private var outgoing: AsyncStream<[UInt8]>.Continuation?
+  var transactions: [PendingTransaction] = []
+  private(set) var outgoing: AsyncStream<[UInt8]>.Continuation?
   private var epoch: String?
   /// On this socket: the epoch is that of the server that is there.
   private var isGreeted = false
   private var backoff = Backoff()
   private var lastReceived = ContinuousClock.now
   private var isClosed = false
+
+  var renewal = TokenRenewal()
+  /// Waits for the time to renew the token.
+  var renewing: Task<Void, Never>?
+  /// On this socket: the server takes the client for who its token says; always so without one.
+  var isKnown = false
+  /// The server has not taken the token, and another may come.
+  var isRefused = false
 
   /// The longest silence of a server that is asked now and then whether it is there.
   private static let silence = Duration.seconds(30)
@@ -53,6 +60,7 @@ actor Connection {
     let connecting = Task { await keepConnected() }
     for await command in asked { perform(command) }
     connecting.cancel()
+    renewing?.cancel()
     isClosed = true
     outgoing?.finish()
     for subscription in subscriptions.values { subscription.mailbox.close() }
@@ -69,15 +77,16 @@ actor Connection {
     var generator = SystemRandomNumberGenerator()
     while !Task.isCancelled {
       do {
-        var headers: [(name: String, value: String)] = []
-        if let token { headers.append(("Authorization", "Bearer \(try await token())")) }
-        let request = TransportRequest(url: address.url, subprotocol: Endpoint.subprotocol, headers: headers)
+        let text = try await newToken()
+        let request = TransportRequest(url: address.url, subprotocol: ServerAddress.subprotocol)
         try await transport.connect(request) { [self] in
-          await opened($0)
+          await opened($0, token: text)
         } received: { [self] in
           await received($0)
         }
-        disconnected(FreshetError(.disconnected, "the server has closed the connection"))
+        disconnected(FreshetError(.disconnected, "the server closed the connection"))
+      } catch let error as ConnectionClosed {
+        disconnected(FreshetError(.disconnected, error.description))
       } catch {
         disconnected((error as? FreshetError) ?? FreshetError(.disconnected, "the server cannot be reached: \(error)"))
       }
@@ -85,7 +94,7 @@ actor Connection {
     }
   }
 
-  private func opened(_ socket: any LiveSocket) {
+  private func opened(_ socket: any LiveSocket, token: String?) {
     if isClosed { return Task { await socket.close() }.forget() }
     let (messages, continuation) = AsyncStream.makeStream(of: [UInt8].self)
     outgoing = continuation
@@ -96,6 +105,9 @@ actor Connection {
       await socket.close()
     }.forget()
     Task { await watch(continuation) }.forget()
+    // First of all: what is asked behind it is already asked by whom the token names.
+    isKnown = token == nil
+    if let token { send(ClientMessageText.authenticate(token)) }
     for id in subscriptions.keys.sorted() { subscribe(id) }
   }
 
@@ -112,14 +124,11 @@ actor Connection {
     outgoing?.finish()
     outgoing = nil
     isGreeted = false
-    for id in subscriptions.keys {
-      // Once, however often it is tried.
-      if subscriptions[id]?.isDelayed == false { subscriptions[id]?.deliver(.error(error, isFatal: false)) }
-      subscriptions[id]?.isDelayed = true
-    }
+    renewing?.cancel()
+    delayLists(error)
   }
 
-  private func send(_ message: [UInt8]) { outgoing?.yield(message) }
+  func send(_ message: [UInt8]) { outgoing?.yield(message) }
 
   // MARK: - What is asked
 
@@ -137,12 +146,13 @@ actor Connection {
       send(ClientMessageText.unsubscribe(id: id))
     case .transact(let transaction):
       transactions.append(transaction)
-      if isGreeted { send(transactions.count - 1) }
+      if isGreeted && isKnown { send(transactions.count - 1) }
     }
   }
 
-  private func subscribe(_ id: String) {
+  func subscribe(_ id: String) {
     guard let subscription = subscriptions[id] else { return }
+    subscriptions[id]?.isEnded = false
     send(ClientMessageText.subscribe(subscription, id: id))
     for key in subscription.located { send(ClientMessageText.request(.locate(key), id: id)) }
   }
@@ -156,11 +166,12 @@ actor Connection {
 
   private func received(_ message: [UInt8]) {
     lastReceived = .now
-    do throws(JSONError) {
+    do {
       let json = try JSONParser.parse(message)
       backoff.reset()
       guard case .string(let type)? = json["type"] else { return }
-      guard case .string(let id)? = json["id"] else { return type == "hello" ? greeted(json) : () }
+      guard case .string(let id)? = json["id"] else { return try receivedUnnamed(type, json) }
+      if id == ClientMessageText.tokenID { return try answeredToken(type, json) }
       if let index = transactions.firstIndex(where: { $0.id == id }) { return answered(index, type, json) }
       take(json, id)
     } catch {
@@ -169,13 +180,29 @@ actor Connection {
     }
   }
 
-  /// Transactions that were not answered are repeated, where the server remembers them; those that were not sent are sent.
+  /// A message that answers nothing.
+  private func receivedUnnamed(_ type: String, _ json: JSONValue) throws(FreshetError) {
+    if type == "hello" {
+      greeted(json)
+    } else if type == "error", try FreshetError(json).code == .unauthenticated {
+      // Clocks differ: the token may have expired before this one said so.
+      renewToken()
+    }
+  }
+
   private func greeted(_ json: JSONValue) {
     if case .string(let epoch)? = json["epoch"] { self.epoch = epoch }
     // Another database has come into the file's place. This server still answers what it was sent, but no repeat of it: transactions
     // keep the epoch in which they were sent.
     if isGreeted { return }
     isGreeted = true
+    sendTransactions()
+  }
+
+  /// Once it is known who writes, and to which server: transactions that were not answered are repeated, where the server remembers them;
+  /// those that were not sent are sent.
+  func sendTransactions() {
+    guard isGreeted && isKnown else { return }
     var index = 0
     while index < transactions.count {
       if let sent = transactions[index].epoch, sent != epoch {
@@ -206,7 +233,7 @@ actor Connection {
         subscriptions[id]?.deliver(message)
         return
       }
-      if error.code.isRetryable { return subscribeLater(id, error) }
+      if error.code.isRetryable || awaitsToken(error) { return subscribeLater(id, error) }
       subscriptions[id]?.deliver(message)
       subscriptions[id] = nil
     } catch {
@@ -216,17 +243,19 @@ actor Connection {
 
   /// The server has ended a subscription for now.
   private func subscribeLater(_ id: String, _ error: FreshetError) {
+    subscriptions[id]?.isEnded = true
+    subscriptions[id]?.isDelayed = true
     subscriptions[id]?.deliver(.error(error, isFatal: false))
-    let socket = outgoing
+    if isRefused { return }
     Task {
       try? await Task.sleep(for: .seconds(1))
-      // A new connection has subscribed by itself.
-      if socket != nil, case .enqueued = socket?.yield(ClientMessageText.ping) { subscribe(id) }
+      // A new connection, or another token, has subscribed meanwhile.
+      if outgoing != nil, subscriptions[id]?.isEnded == true { subscribe(id) }
     }.forget()
   }
 }
 
 extension Task where Success == Void, Failure == Never {
   /// It ends by itself.
-  fileprivate func forget() {}
+  func forget() {}
 }

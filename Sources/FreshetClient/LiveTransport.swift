@@ -1,6 +1,5 @@
 public import Foundation
 import FreshetResults
-import LiveClient
 
 /// Makes WebSocket connections. The default one is URLSession's on Apple's systems, and SwiftNIO's elsewhere.
 public protocol LiveTransport: Sendable {
@@ -9,7 +8,7 @@ public protocol LiveTransport: Sendable {
   /// - Parameters:
   ///   - opened: called once, as soon as messages can be sent.
   ///   - received: called for each text message, in order; the next one is read when it returns.
-  /// - Throws: why there is no connection (any more), as an error whose description is a sentence.
+  /// - Throws: why there is no connection (any more): `ConnectionClosed`, or an error whose description is a sentence.
   func connect(
     _ request: TransportRequest, opened: @escaping @Sendable (any LiveSocket) async -> Void,
     received: @escaping @Sendable ([UInt8]) async -> Void
@@ -29,12 +28,10 @@ public struct TransportRequest: Sendable {
   /// `ws` or `wss`.
   public var url: URL
   public var subprotocol: String
-  public var headers: [(name: String, value: String)]
 
-  public init(url: URL, subprotocol: String, headers: [(name: String, value: String)]) {
+  public init(url: URL, subprotocol: String) {
     self.url = url
     self.subprotocol = subprotocol
-    self.headers = headers
   }
 }
 
@@ -47,19 +44,16 @@ public var defaultTransport: any LiveTransport {
   #endif
 }
 
-/// The live socket of a server.
-struct ServerAddress: Sendable {
-  let url: URL
+/// A server that ended the connection, and said why.
+public struct ConnectionClosed: Error, CustomStringConvertible {
+  /// That of the WebSocket's close frame, such as 1001 for a server that goes away.
+  public let code: UInt16
+  public let reason: String
 
-  init(_ address: String) throws(FreshetError) {
-    do throws(LiveClientError) {
-      let endpoint = try Endpoint(url: address)
-      let host = endpoint.host.contains(":") ? "[\(endpoint.host)]" : endpoint.host
-      let text = "\(endpoint.isSecure ? "wss" : "ws")://\(host):\(endpoint.port)\(endpoint.path)"
-      guard let url = URL(string: text) else { throw LiveClientError("\(address) is no address") }
-      self.url = url
-    } catch {
-      throw FreshetError(.badMessage, error.description)
-    }
+  public init(code: UInt16, reason: String) {
+    self.code = code
+    self.reason = reason
   }
+
+  public var description: String { "the server closed the connection (\(code))\(reason.isEmpty ? "" : ": \(reason)")" }
 }

@@ -23,9 +23,7 @@
       _ request: TransportRequest, opened: @escaping @Sendable (any LiveSocket) async -> Void,
       received: @escaping @Sendable ([UInt8]) async -> Void
     ) async throws {
-      guard let channel = try await upgraded(request) else {
-        throw FreshetError(.disconnected, "the server does not take the connection")
-      }
+      let channel = try await upgraded(request)
       try await channel.executeThenClose { inbound, outbound in
         await opened(Socket(channel: channel.channel, outbound: outbound))
         for try await frame in inbound {
@@ -35,26 +33,31 @@
             try await outbound.write(
               WebSocketFrame(fin: true, opcode: .pong, maskKey: .random(), data: frame.unmaskedData))
           case .connectionClose:
-            throw FreshetError(.disconnected, Self.reason(frame.unmaskedData))
+            throw ConnectionClosed(frame.unmaskedData)
           default: break
           }
         }
       }
     }
 
-    /// - Returns: nil when the server answered as HTTP.
-    private func upgraded(_ request: TransportRequest) async throws -> Channel? {
+    /// How a server answers the handshake.
+    private enum Answer: Sendable {
+      case upgraded(Channel)
+      case refused(EventLoopFuture<HTTPResponseStatus>)
+    }
+
+    private func upgraded(_ request: TransportRequest) async throws -> Channel {
       let isSecure = request.url.scheme == "wss"
       let host = request.url.host?.trimmingCharacters(in: ["[", "]"]) ?? ""
       let port = request.url.port ?? (isSecure ? 443 : 80)
       let context = isSecure ? try NIOSSLContext(configuration: tls) : nil
       var headers = HTTPHeaders([("Host", "\(host.contains(":") ? "[\(host)]" : host):\(port)")])
       headers.add(name: "Sec-WebSocket-Protocol", value: request.subprotocol)
-      for (name, value) in request.headers { headers.add(name: name, value: value) }
       let path = request.url.path(percentEncoded: true)
-      let head = HTTPRequestHead(version: .http1_1, method: .GET, uri: path, headers: headers)
+      let uri = request.url.query(percentEncoded: true).map { "\(path)?\($0)" } ?? path
+      let head = HTTPRequestHead(version: .http1_1, method: .GET, uri: uri, headers: headers)
       let bootstrap = ClientBootstrap(group: MultiThreadedEventLoopGroup.singleton).connectTimeout(.seconds(10))
-      let result = try await bootstrap.connect(host: host, port: port) { channel in
+      let result = try await connected(bootstrap, host, port) { channel in
         channel.eventLoop.makeCompletedFuture {
           if let context {
             // A name to check is no address.
@@ -68,29 +71,59 @@
           return try channel.pipeline.syncOperations.configureUpgradableHTTPClientPipeline(configuration: configuration)
         }
       }
-      return try await result.get()
+      switch try await result.get() {
+      case .upgraded(let channel): return channel
+      case .refused(let status):
+        throw FreshetError(.disconnected, "there is no Freshet server: the answer is \(try await status.get())")
+      }
     }
 
-    private static func upgrade(_ head: HTTPRequestHead) -> NIOTypedHTTPClientUpgradeConfiguration<Channel?> {
-      let upgrader = NIOTypedWebSocketClientUpgrader<Channel?>(maxFrameSize: longestMessage) { channel, _ in
+    private func connected(
+      _ bootstrap: ClientBootstrap, _ host: String, _ port: Int,
+      _ initialize: @escaping @Sendable (any NIOCore.Channel) -> EventLoopFuture<EventLoopFuture<Answer>>
+    ) async throws -> EventLoopFuture<Answer> {
+      do { return try await bootstrap.connect(host: host, port: port, channelInitializer: initialize) } catch {
+        guard let error = error as? NIOConnectionError else { throw error }
+        let failures = error.connectionErrors.map(\.error)
+        let isRefused = failures.contains { ($0 as? IOError)?.errnoCode == ECONNREFUSED }
+        let sentence = isRefused ? "nobody answers" : failures.first.map { "\($0)" } ?? "there is no host \(host)"
+        throw FreshetError(.disconnected, sentence)
+      }
+    }
+
+    private static func upgrade(_ head: HTTPRequestHead) -> NIOTypedHTTPClientUpgradeConfiguration<Answer> {
+      let upgrader = NIOTypedWebSocketClientUpgrader<Answer>(maxFrameSize: longestMessage) { channel, _ in
         channel.eventLoop.makeCompletedFuture {
           try channel.pipeline.syncOperations.addHandler(
             NIOWebSocketFrameAggregator(
               minNonFinalFragmentSize: 0, maxAccumulatedFrameCount: .max, maxAccumulatedFrameSize: longestMessage))
-          return try Channel(wrappingChannelSynchronously: channel)
+          return .upgraded(try Channel(wrappingChannelSynchronously: channel))
         }
       }
       return NIOTypedHTTPClientUpgradeConfiguration(upgradeRequestHead: head, upgraders: [upgrader]) { channel in
-        channel.close().map { nil }
+        channel.eventLoop.makeCompletedFuture {
+          let reader = StatusReader(channel.eventLoop.makePromise())
+          try channel.pipeline.syncOperations.addHandler(reader)
+          return .refused(reader.status.futureResult)
+        }
       }
     }
 
-    /// What a close frame says: a code, then a text.
-    private static func reason(_ data: ByteBuffer) -> String {
-      var data = data
-      guard let code = data.readInteger(as: UInt16.self) else { return "the server has closed the connection" }
-      let text = data.readString(length: data.readableBytes) ?? ""
-      return "the server has closed the connection: \(code) \(text)"
+    /// Takes the status of an answer that is no upgrade, and ends the connection.
+    private final class StatusReader: ChannelInboundHandler {
+      typealias InboundIn = HTTPClientResponsePart
+      let status: EventLoopPromise<HTTPResponseStatus>
+
+      init(_ status: EventLoopPromise<HTTPResponseStatus>) { self.status = status }
+
+      func channelRead(context: ChannelHandlerContext, data: NIOAny) {
+        guard case .head(let head) = unwrapInboundIn(data) else { return }
+        status.succeed(head.status)
+        context.close(promise: nil)
+      }
+
+      func channelInactive(context: ChannelHandlerContext) { status.fail(ChannelError.eof) }
+      func errorCaught(context: ChannelHandlerContext, error: any Error) { status.fail(error) }
     }
 
     private struct Socket: LiveSocket {
@@ -103,6 +136,15 @@
       }
 
       func close() async { try? await channel.close() }
+    }
+  }
+
+  extension ConnectionClosed {
+    /// What a close frame says: a code, then a text.
+    fileprivate init(_ data: ByteBuffer) {
+      var data = data
+      // RFC 6455: 1005 stands for a frame without a code.
+      self.init(code: data.readInteger() ?? 1005, reason: data.readString(length: data.readableBytes) ?? "")
     }
   }
 #endif

@@ -14,6 +14,8 @@ struct Subscription: Sendable {
   private(set) var located: [[SQLValue]] = []
   /// It was told that it may be behind.
   var isDelayed = false
+  /// The server has ended it for now.
+  var isEnded = false
   private var reader = ListMessageReader()
   /// What `query` was, while it is not known whether the server takes the new one.
   private var previousQuery: FreshetResults.Query?
@@ -58,7 +60,7 @@ struct Subscription: Sendable {
         query = previousQuery
         self.previousQuery = nil
       }
-    case .error, nil: break
+    case .error, .current, nil: break
     }
     return message
   }

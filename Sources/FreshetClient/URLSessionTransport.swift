@@ -12,19 +12,20 @@
       received: @escaping @Sendable ([UInt8]) async -> Void
     ) async throws {
       var httpRequest = URLRequest(url: request.url)
-      for (name, value) in request.headers { httpRequest.setValue(value, forHTTPHeaderField: name) }
       httpRequest.setValue(request.subprotocol, forHTTPHeaderField: "Sec-WebSocket-Protocol")
       let task = session.webSocketTask(with: httpRequest)
       task.maximumMessageSize = 64 << 20
       task.resume()
       await opened(Socket(task: task))
-      while task.closeCode == .invalid {
-        switch try await task.receive() {
-        case .string(let text): await received(Array(text.utf8))
-        case .data: break
-        @unknown default: break
+      do {
+        while task.closeCode == .invalid {
+          if case .string(let text) = try await task.receive() { await received(Array(text.utf8)) }
         }
+      } catch  where task.closeCode != .invalid {
+        // What it throws says only that there is no connection.
       }
+      let reason = String(decoding: task.closeReason ?? Data(), as: UTF8.self)
+      throw ConnectionClosed(code: UInt16(clamping: task.closeCode.rawValue), reason: reason)
     }
 
     private struct Socket: LiveSocket {

@@ -1,10 +1,10 @@
 import ArgumentParser
 import ChangeCapture
 import GRDB
-import LiveClient
 import LiveQuery
 import QueryCompiler
 import Store
+import TerminalWatch
 import Wire
 
 struct Explain: ParsableCommand {

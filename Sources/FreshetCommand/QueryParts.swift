@@ -1,5 +1,5 @@
 import ArgumentParser
-import LiveClient
+import TerminalWatch
 
 /// The parts of a query that have an option of their own; they go before what the query's JSON says.
 struct QueryParts: ParsableArguments {

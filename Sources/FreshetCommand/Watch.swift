@@ -1,8 +1,9 @@
 import ArgumentParser
-import LiveClient
+import Foundation
+import FreshetClient
 import LiveQuery
+import Synchronization
 import TerminalWatch
-import Wire
 
 struct Watch: ParsableCommand {
   static let configuration = CommandConfiguration(
@@ -55,7 +56,7 @@ struct Watch: ParsableCommand {
   func validate() throws {
     if let offset, offset < 0 { throw ValidationError("--offset must be 0 or more.") }
     if let limit, limit < 0 { throw ValidationError("--limit must be 0 or more.") }
-    _ = try endpoint()
+    try checkAddress()
     _ = try watchedQuery()
   }
 
@@ -66,15 +67,32 @@ struct Watch: ParsableCommand {
     case (nil, nil) where !isScreen: window = nil
     default: window = Window(offset: offset ?? 0, limit: limit ?? (isScreen ? WatchDisplay.screenRows : 100))
     }
-    let session = WatchSession(address: url, query: try watchedQuery().json(), window: window, token: accessToken)
     let display: WatchDisplay = json ? .messages : isScreen ? .screen : .lines
-    let loop = WatchLoop(try endpoint(), session, isOnce: once, display: display)
-    do { try loop.run() } catch { throw CommandFailure("\(error)") }
+    let loop: WatchLoop
+    do {
+      loop = try WatchLoop(
+        url, FreshetClient.Query(json: watchedQuery().json()), window: window,
+        token: token ?? Settings().text("FRESHET_TOKEN"), isOnce: once, display: display)
+    } catch let error as FreshetError {
+      throw CommandFailure("\(error.code.rawValue): \(error.message)")
+    }
+    if let sentence = wait(for: loop) { throw CommandFailure(sentence) }
   }
 
-  private var accessToken: AccessToken? { (token ?? Settings().text("FRESHET_TOKEN")).map { AccessToken($0) } }
+  /// - Returns: why it could not go on; nil when it was left.
+  private func wait(for loop: WatchLoop) -> String? {
+    let end = WatchEnd()
+    Task {
+      do { try await loop.run() } catch {
+        end.failure.withLock { $0 = (error as? WatchLoop.Failure)?.sentence ?? "\(error)" }
+      }
+      end.isOver.signal()
+    }
+    end.isOver.wait()
+    return end.failure.withLock { $0 }
+  }
 
-  private func endpoint() throws -> Endpoint {
+  private func checkAddress() throws {
     if !url.contains("://"), DatabaseFile.isThere(url) {
       throw ValidationError(
         """
@@ -82,10 +100,16 @@ struct Watch: ParsableCommand {
         `freshet watch http://127.0.0.1:8080 TABLE`.
         """)
     }
-    do { return try Endpoint(url: url) } catch { throw ValidationError("\(error).") }
+    do { _ = try ServerAddress(url) } catch { throw ValidationError("\(error.message).") }
   }
 
   private func watchedQuery() throws -> WatchQuery {
     try parts.query(query, name: name)
   }
+}
+
+/// Takes the end of what runs elsewhere to the command's thread.
+private final class WatchEnd: Sendable {
+  let failure = Mutex<String?>(nil)
+  let isOver = DispatchSemaphore(value: 0)
 }

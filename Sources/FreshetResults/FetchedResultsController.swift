@@ -152,23 +152,27 @@ public final class FetchedResultsController<Element: Sendable> {
   private func take(_ event: ResultsPump<Element>.Event) {
     switch event {
     case .update(let update):
+      let old = results
       results = update.results
       if let moved = update.results.window { window = moved }
       previousQuery = nil
-      if delay != nil {
-        delay = nil
-        delegate?.controller(self, isDelayedBy: nil)
-      }
+      endDelay()
       switch update.change {
       case .replaced: delegate?.controllerDidReplaceContent(self)
-      case .patched(let patch): delegate?.take(patch, results, self)
+      case .patched(let patch): delegate?.controller(self, didApply: patch, to: old)
       }
     case .located(let path):
       if locating.isEmpty { return }
       locating.removeFirst().continuation.resume(returning: path.map { IndexPath($0) })
       if let next = locating.first { feed?.request(.locate(next.key)) }
-    case .delayed(let error): take(error)
+    case .delayed(let error): if let error { take(error) } else { endDelay() }
     }
+  }
+
+  private func endDelay() {
+    if delay == nil { return }
+    delay = nil
+    delegate?.controller(self, isDelayedBy: nil)
   }
 
   private func take(_ error: FreshetError) {

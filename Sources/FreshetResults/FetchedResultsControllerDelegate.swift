@@ -13,6 +13,12 @@ public enum ResultsChangeType: Hashable, Sendable {
 public protocol FetchedResultsControllerDelegate<Element>: AnyObject {
   associatedtype Element: Sendable
 
+  /// The whole change, for views that take it at once. Where this is not implemented, the methods for its parts are called.
+  ///
+  /// - Parameter old: the results before; those after it are the controller's.
+  func controller(
+    _ controller: FetchedResultsController<Element>, didApply patch: ResultsPatch, to old: SectionedResults<Element>)
+
   func controllerWillChangeContent(_ controller: FetchedResultsController<Element>)
 
   /// - Parameters:
@@ -73,9 +79,10 @@ extension FetchedResultsControllerDelegate {
 
 extension FetchedResultsControllerDelegate {
   /// Calls the methods that a patch means, in Core Data's order.
-  func take(
-    _ patch: ResultsPatch, _ results: SectionedResults<Element>, _ controller: FetchedResultsController<Element>
+  public func controller(
+    _ controller: FetchedResultsController<Element>, didApply patch: ResultsPatch, to old: SectionedResults<Element>
   ) {
+    let results = controller.results
     controllerWillChangeContent(controller)
     for index in patch.deletedSections {
       self.controller(controller, didChange: nil, atSectionIndex: index, for: .delete)

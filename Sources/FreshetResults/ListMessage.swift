@@ -9,6 +9,8 @@ package enum ListMessage: Sendable {
   case located(LiveQuery.IndexPath?)
   /// Fatal: nothing more comes.
   case error(FreshetError, isFatal: Bool)
+  /// The list is up to date: an error that was not fatal is over.
+  case current
 }
 
 package struct ListSnapshot: Sendable {

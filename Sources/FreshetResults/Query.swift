@@ -34,6 +34,8 @@ public struct Query: Hashable, Sendable {
   public var alongside: [String: String]
   /// After so long the query runs again even if nothing changed: for queries that read the time.
   public var refreshEvery: Duration?
+  /// The name of a published query; nil for one that is written here.
+  public private(set) var publishedName: String?
 
   public init(
     from: String, select: [String] = [], where filter: String? = nil, parameters: Parameters = [:],
@@ -52,6 +54,12 @@ public struct Query: Hashable, Sendable {
     self.key = key
     self.alongside = alongside
     self.refreshEvery = refreshEvery
+  }
+
+  /// A query that the operator of a server has published under a name: the only kind that some servers answer. For `RemoteDatabase`.
+  public init(published name: String, parameters: Parameters = [:]) {
+    self.init(from: "", parameters: parameters)
+    publishedName = name
   }
 
   /// How rows are cut into sections. Sections come in the order of `expression`, and rows are sorted within them.

@@ -11,6 +11,8 @@ package struct ResultsModel<Element: Sendable> {
   package internal(set) var results = Results()
   package internal(set) var version = ""
   private var coming: Results?
+  /// No part of a snapshot is missing.
+  var isComplete: Bool { coming == nil }
   var layout = ResultRow.Columns([])
   private let decode: @Sendable (ResultRow) throws -> Element
 
@@ -26,7 +28,7 @@ package struct ResultsModel<Element: Sendable> {
     case .patch(let patch):
       let patch = try apply(patch)
       return patch.isEmpty ? nil : ResultsUpdate(change: .patched(patch), results: results)
-    case .located, .error: return nil
+    case .located, .error, .current: return nil
     }
   }
 

@@ -40,12 +40,14 @@ actor ResultsPump<Element: Sendable> {
   enum Event: Sendable {
     case update(ResultsUpdate<Element>)
     case located(LiveQuery.IndexPath?)
-    /// The list stays as it is for the moment: the error says why.
-    case delayed(FreshetError)
+    /// The list stays as it is for the moment: the error says why. Nil: it is up to date again, and the same.
+    case delayed(FreshetError?)
   }
 
   nonisolated let feed: any ResultsFeed
   private var model: ResultsModel<Element>
+  /// The last event was one of delay.
+  private var isDelayed = false
 
   init(_ feed: any ResultsFeed, decode: @escaping @Sendable (ResultRow) throws -> Element) {
     self.feed = feed
@@ -59,10 +61,15 @@ actor ResultsPump<Element: Sendable> {
       case .located(let path): return .located(path)
       case .error(let error, let isFatal):
         if isFatal { throw error }
+        isDelayed = true
         return .delayed(error)
+      case .current: if endDelay() { return .delayed(nil) }
       case .snapshot, .rows, .patch:
         do throws(FreshetError) {
-          if let update = try model.apply(message) { return .update(update) }
+          let update = try model.apply(message)
+          let wasDelayed = model.isComplete && endDelay()
+          if let update { return .update(update) }
+          if wasDelayed { return .delayed(nil) }
         } catch {
           if error.code != .internal { throw error }
           feed.request(.resync)
@@ -70,5 +77,11 @@ actor ResultsPump<Element: Sendable> {
       }
     }
     return nil
+  }
+
+  /// - Returns: whether there was a delay, which is over.
+  private func endDelay() -> Bool {
+    defer { isDelayed = false }
+    return isDelayed
   }
 }

@@ -160,7 +160,7 @@ import Testing
     let server = try EagerServer()
     let messages = Mutex<[String]>([])
     try? await NIOTransport().connect(
-      TransportRequest(url: server.url, subprotocol: "freshet.v1", headers: [])
+      TransportRequest(url: server.url, subprotocol: "freshet.v1")
     ) { _ in
     } received: { message in
       messages.withLock { $0.append(String(decoding: message, as: UTF8.self)) }

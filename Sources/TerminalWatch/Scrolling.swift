@@ -1,3 +1,5 @@
+import FreshetResults
+
 /// What a key asks for.
 package enum WatchKey: Equatable, Sendable {
   case up, down, pageUp, pageDown, home, end, quit
@@ -46,7 +48,7 @@ package struct Scrolling {
 
   /// - Parameter offset: that of the window now.
   /// - Parameter shown: rows on the screen.
-  package func offset(after key: WatchKey, from offset: Int, shown: Int, in list: LiveList) -> Int {
+  package func offset(after key: WatchKey, from offset: Int, shown: Int, in list: Rows) -> Int {
     let page = max(1, shown - 1)
     let wanted =
       switch key {
@@ -61,17 +63,17 @@ package struct Scrolling {
   }
 
   /// The first offset from which everything to the end fits the screen, with the names of sections between.
-  func lastOffset(_ list: LiveList) -> Int {
+  func lastOffset(_ list: Rows) -> Int {
     var lines = height
-    var offset = list.total
-    for section in list.sections.reversed() where !section.rows.isEmpty {
+    var offset = list.count
+    for section in list.sections.reversed() where section.count > 0 {
       if list.hasSections { lines -= 1 }
-      let taken = min(lines, section.rows.count)
+      let taken = min(lines, section.count)
       if taken <= 0 { break }
       lines -= taken
       offset -= taken
-      if taken < section.rows.count { break }
+      if taken < section.count { break }
     }
-    return max(0, min(offset, list.total - 1))
+    return max(0, min(offset, list.count - 1))
   }
 }

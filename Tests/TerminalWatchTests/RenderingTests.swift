@@ -1,18 +1,31 @@
-import LiveClient
-import LiveQuery
-import TestSupport
+import FreshetResults
 import Testing
 import Wire
 
+@testable import FreshetClient
+@testable import TerminalWatch
+
 /// Lists as lines and as a screen.
 @Suite struct RenderingTests {
-  private func list(_ messages: String...) throws -> (LiveList, ListPatch?) {
-    var list = LiveList()
-    var patch: ListPatch?
+  /// A list after a snapshot and the patches behind it.
+  private struct Listed {
+    var rows = Rows()
+    var old = Rows()
+    var patch: ResultsPatch?
+  }
+
+  private func list(_ messages: String...) throws -> Listed {
+    var reader = ListMessageReader()
+    var model = ResultsModel<ResultRow> { $0 }
+    var listed = Listed()
     for message in messages {
-      if case .patched(let last) = try list.apply(JSONParser.parse(message)) { patch = last }
+      guard let message = try reader.read(JSONParser.parse(message)), let update = try model.apply(message) else {
+        continue
+      }
+      (listed.old, listed.rows) = (listed.rows, update.results)
+      if case .patched(let patch) = update.change { listed.patch = patch }
     }
-    return (list, patch)
+    return listed
   }
 
   private static let banks = """
@@ -28,15 +41,14 @@ import Wire
     """
 
   @Test func `Plain lines`() throws {
-    let (before, _) = try list(Self.banks)
     #expect(
-      PlainText.lines(before) == [
+      try PlainText.lines(list(Self.banks).rows) == [
         "id\tname\tdepth", "# FL (1)", "2\tCitizens\t1.5", "# GA (3)", "1\tFirst Security\tNULL", "10\t漢字 bank\t7",
         "4\ta\\n\u{FFFD}[31mb\t9007199254740993", "= deepest=7",
       ])
-    let (after, patch) = try list(Self.banks, Self.patch)
+    let after = try list(Self.banks, Self.patch)
     #expect(
-      PlainText.lines(patch!, after) == [
+      try PlainText.lines(#require(after.patch), from: after.old, to: after.rows) == [
         "@ commit 5, 4 rows", "-# [0] FL", "- [1,0] 1\tFirst Security\tNULL", "+# [1] TX (2)",
         "+ [1,0] 2\tCitizens\t1.5", "+ [1,1] 9\tNew\t2", "* [0,0] depth=8", "= deepest=8",
       ])
@@ -46,7 +58,7 @@ import Wire
   private func plain(_ line: String) -> String { line.replacing(/\u{1B}\[[0-9;]*m/, with: "") }
 
   @Test func `A screen has aligned columns under their sections`() throws {
-    let (list, _) = try list(Self.banks)
+    let list = try list(Self.banks).rows
     let screen = ScreenText(width: 40, height: 8, hasColor: true)
     let (lines, rows) = screen.lines(list, marks: ChangeMarks(), status: { _ in "status" })
     #expect(rows == 4 && lines.count == 8)
@@ -60,39 +72,40 @@ import Wire
 
   @Test(arguments: [(1, 3), (5, 3), (12, 4), (30, 6), (200, 50)])
   func `No line is wider and no screen higher than the terminal`(width: Int, height: Int) throws {
-    let (after, patch) = try list(Self.banks, Self.patch)
-    let marks = ChangeMarks(patch!, after)
+    let after = try list(Self.banks, Self.patch)
+    let marks = try ChangeMarks(#require(after.patch), from: after.old, to: after.rows)
     let lines = ScreenText(width: width, height: height, hasColor: false)
-      .lines(after, marks: marks, status: { "\($0) rows in a status that is longer" }).lines
+      .lines(after.rows, marks: marks, status: { "\($0) rows in a status that is longer" }).lines
     #expect(lines.count == height)
     for line in lines { #expect(CellText.width(plain(line)) <= width, "\(line)") }
   }
 
   @Test func `What changed stands out, in colour or in bold`() throws {
-    let (after, patch) = try list(Self.banks, Self.patch)
-    let marks = ChangeMarks(patch!, after)
-    let colored = ScreenText(width: 80, height: 9, hasColor: true).lines(after, marks: marks, status: { _ in "" }).lines
+    let after = try list(Self.banks, Self.patch)
+    let marks = try ChangeMarks(#require(after.patch), from: after.old, to: after.rows)
+    let colored = ScreenText(width: 80, height: 9, hasColor: true).lines(after.rows, marks: marks, status: { _ in "" })
+      .lines
     #expect(colored.contains { $0.hasPrefix("\u{1B}[1;32m") && $0.contains("New") })
     #expect(colored.contains { $0.hasPrefix("10") && $0.contains("\u{1B}[1;33m") && $0.contains("8") })
-    let bold = ScreenText(width: 80, height: 9, hasColor: false).lines(after, marks: marks, status: { _ in "" }).lines
+    let bold = ScreenText(width: 80, height: 9, hasColor: false).lines(after.rows, marks: marks, status: { _ in "" })
+      .lines
     #expect(bold.contains { $0.hasPrefix("\u{1B}[1m") && $0.contains("New") } && !bold.joined().contains("[1;3"))
   }
 
   @Test func `Rows whose contents are not known leave a mark, an empty list nothing`() throws {
-    let (empty, _) = try list(
+    let empty = try list(
       #"{"type":"snapshot","version":"1","commit":4,"columns":["id"],"total":0,"sections":[{"name":"","indexTitle":"","count":0}],"complete":true}"#
-    )
+    ).rows
     #expect(PlainText.lines(empty) == ["id"])
     #expect(
       ScreenText(width: 9, height: 4, hasColor: true).lines(empty, marks: ChangeMarks(), status: { _ in "" }).rows == 0)
-    let (loading, _) = try list(Self.banks.replacing("[2,\"Citizens\",1.5],", with: ""))
-    #expect(PlainText.lines(loading).last(where: { !$0.hasPrefix("=") }) == "…")
-    #expect(
-      LiveList().columns.isEmpty
-        && ScreenText(width: 9, height: 4, hasColor: true).lines(LiveList(), marks: ChangeMarks(), status: { _ in "" })
-          .lines
-          .count == 4
-    )
+    let windowed = try list(
+      #"{"type":"snapshot","version":"1","commit":4,"columns":["id"],"total":9,"sections":[{"name":"","indexTitle":"","count":9}],"window":{"offset":2,"limit":3},"offset":2,"rows":[[3],[4]],"complete":true}"#
+    ).rows
+    #expect(PlainText.lines(windowed) == ["id", "3", "4", "…"])
+    let unknown = ScreenText(width: 9, height: 4, hasColor: true).lines(
+      Rows(), marks: ChangeMarks(), status: { _ in "" })
+    #expect(unknown.lines.count == 4)
   }
 
   @Test(arguments: [
@@ -104,13 +117,12 @@ import Wire
     #expect(CellText.width(CellText.fit(text, width, isRight: true)) == width)
   }
 
-  @Test func `Values`() throws {
-    let values = try JSONParser.parse(#"[{"$blob":"AAEC"},true,1e300,"\u202eevil\u0007",[1,{"a":null}]]"#)
-    #expect(
-      try values.elements().map { CellText.text($0) } == [
-        "blob(3)", "true", "1e+300", "evil\u{FFFD}", #"[1,{"a":null}]"#,
-      ])
-    #expect(CellText.text(.string(String(repeating: "x", count: 99)), limit: 3) == "xxx…")
+  @Test func `Values`() {
+    let values: [SQLValue] = [
+      .blob([0, 1, 2]), .real(1e300), .real(1), .integer(-3), .null, .text("\u{202e}evil\u{7}"),
+    ]
+    #expect(values.map { CellText.text($0) } == ["blob(3)", "1e+300", "1.0", "-3", "NULL", "evil\u{FFFD}"])
+    #expect(CellText.text(.text(String(repeating: "x", count: 99)), limit: 3) == "xxx…")
   }
 
   @Test func `Keys`() {
@@ -124,7 +136,7 @@ import Wire
   }
 
   @Test func `Scrolling ends where the last rows and their sections fill the screen`() throws {
-    let (list, _) = try list(Self.banks)
+    let list = try list(Self.banks).rows
     func offset(_ key: WatchKey, _ from: Int, height: Int) -> Int {
       Scrolling(height: height).offset(after: key, from: from, shown: 2, in: list)
     }

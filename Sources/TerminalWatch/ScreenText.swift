@@ -1,5 +1,6 @@
-package import LiveQuery
-import Wire
+import Foundation
+package import FreshetResults
+import LiveQuery
 
 /// The lines of a full screen: column names, the rows of the window under their sections, and a status line.
 package struct ScreenText {
@@ -21,36 +22,36 @@ package struct ScreenText {
   /// - Parameter status: the last line, given the number of rows shown.
   /// - Returns: `height` lines, each of `width` cells at most, escape sequences not counted; and how many rows they show.
   package func lines(
-    _ list: LiveList, marks: ChangeMarks, status: (_ rows: Int) -> String
+    _ list: Rows, marks: ChangeMarks, status: (_ rows: Int) -> String
   ) -> (lines: [String], rows: Int) {
     var body: [String] = []
     var rows = 0
     let layout = ColumnLayout(list, width: width)
     var section = -1
-    list.forEach(in: list.visible) { path, _ in
+    list.forEachVisible { path, row in
       if path.section != section {
         section = path.section
         if list.hasSections { body.append(styled(CellText.fit(list.title(ofSection: section), width), .section)) }
       }
       if body.count < bodyHeight { rows += 1 }
-      body.append(line(list.row(path), path, layout, marks))
+      body.append(line(row, path, layout, marks))
     }
     body = Array(body.prefix(bodyHeight))
     body += Array(repeating: "", count: bodyHeight - body.count)
     return (
-      [styled(layout.line(list.columns.map { .string($0) }), .header)] + body
+      [styled(layout.line(list.columns.map { .text($0) }), .header)] + body
         + [styled(CellText.fit(status(rows), width), .status)],
       rows
     )
   }
 
-  private func line(_ row: LiveList.Row?, _ path: IndexPath, _ layout: ColumnLayout, _ marks: ChangeMarks) -> String {
+  private func line(_ row: ResultRow?, _ path: IndexPath, _ layout: ColumnLayout, _ marks: ChangeMarks) -> String {
     guard let row else { return "…" }
-    if marks.inserted.contains(path) { return styled(layout.line(row), .inserted) }
+    if marks.inserted.contains(path) { return styled(layout.line(row.values), .inserted) }
     let isMoved = marks.moved.contains(path)
     let changed = marks.columns[path] ?? []
-    if isMoved { return styled(layout.line(row), .moved) }
-    return layout.line(row) { column, cell in changed.contains(column) ? styled(cell, .updated) : cell }
+    if isMoved { return styled(layout.line(row.values), .moved) }
+    return layout.line(row.values) { column, cell in changed.contains(column) ? styled(cell, .updated) : cell }
   }
 
   private enum Style {
@@ -80,15 +81,14 @@ package struct ChangeMarks: Equatable, Sendable {
 
   package init() {}
 
-  package init(_ patch: ListPatch, _ list: LiveList) {
-    inserted = Set(patch.inserted)
-    for section in patch.sectionsInserted {
-      for item in list.sections[section].rows.indices where list.sections[section].rows[item] != nil {
-        inserted.insert(IndexPath(section: section, item: item))
-      }
+  /// - Parameter old: the list before the patch.
+  package init(_ patch: ResultsPatch, from old: Rows, to list: Rows) {
+    inserted = Set(patch.insertions)
+    for section in patch.insertedSections {
+      for item in 0..<list.sections[section].count { inserted.insert(IndexPath(item: item, section: section)) }
     }
-    moved = Set(patch.moved.map(\.to))
-    for update in patch.updated { columns[update.to] = Set(update.columns) }
+    moved = Set(patch.moves.map(\.to))
+    for update in patch.updates { columns[update.to] = Set(list.changedColumns(update, from: old)) }
   }
 }
 
@@ -98,12 +98,12 @@ struct ColumnLayout {
   private var isRight: [Bool]
   private static let gap = "  "
 
-  init(_ list: LiveList, width: Int) {
-    widths = list.columns.map { CellText.width(CellText.text(.string($0), limit: width)) }
+  init(_ list: Rows, width: Int) {
+    widths = list.columns.map { CellText.width(CellText.text(.text($0), limit: width)) }
     isRight = list.columns.map { _ in true }
     var (widths, isRight) = (widths, isRight)
-    list.forEach(in: list.visible) { path, _ in
-      for (column, value) in (list.row(path) ?? []).enumerated() {
+    list.forEachVisible { _, row in
+      for (column, value) in (row?.values ?? []).enumerated() {
         widths[column] = max(widths[column], CellText.width(CellText.text(value, limit: width)))
         if value != .null && !CellText.isNumber(value) { isRight[column] = false }
       }
@@ -125,7 +125,7 @@ struct ColumnLayout {
     (self.widths, self.isRight) = (Array(shown), isRight)
   }
 
-  func line(_ row: LiveList.Row, style: (_ column: Int, _ cell: String) -> String = { $1 }) -> String {
+  func line(_ row: [SQLValue], style: (_ column: Int, _ cell: String) -> String = { $1 }) -> String {
     widths.indices.map { column in
       let text = CellText.text(row[column], limit: widths[column])
       return style(column, CellText.fit(text, widths[column], isRight: isRight[column]))

@@ -1,31 +1,25 @@
-package import Wire
+package import LiveQuery
 
 /// Values as text on a terminal.
 package enum CellText {
   /// A value on one line. Control and format characters, which could steer the terminal, are made visible or left out.
   ///
   /// - Parameter limit: how many characters at most are looked at; a text that is cut ends in `…`.
-  package static func text(_ value: JSONValue, limit: Int = .max) -> String {
+  package static func text(_ value: SQLValue, limit: Int = .max) -> String {
     switch value {
-    case .null: return "NULL"
-    case .bool(let value): return value ? "true" : "false"
-    case .integer(let number): return String(number)
-    case .real(let number): return number.description
-    case .string(let text): return safe(text, limit: limit)
-    case .array: return safe(value.jsonText, limit: limit)
-    case .object(let members):
-      if case .string(let digits)? = members["$int"] { return safe(digits, limit: limit) }
-      if case .string(let base64)? = members["$blob"] { return "blob(\(base64.utf8.count / 4 * 3))" }
-      return safe(value.jsonText, limit: limit)
+    case .null: "NULL"
+    case .integer(let number): String(number)
+    case .real(let number): number.description
+    case .text(let text): safe(text, limit: limit)
+    case .blob(let bytes): "blob(\(bytes.count))"
     }
   }
 
   /// Whether a value stands at the right of its column.
-  package static func isNumber(_ value: JSONValue) -> Bool {
+  static func isNumber(_ value: SQLValue) -> Bool {
     switch value {
     case .integer, .real: true
-    case .object(let members): members["$int"] != nil
-    default: false
+    case .null, .text, .blob: false
     }
   }
 

@@ -13,6 +13,14 @@ package enum WatchDisplay: Sendable {
   /// How many rows fit the screen.
   package static var screenRows: Int { ScreenOutput.bodyHeight }
 
+  /// What is done with messages as they come.
+  var received: @Sendable ([UInt8]) -> Void {
+    switch self {
+    case .messages: JSONOutput.print
+    case .lines, .screen: { _ in }
+    }
+  }
+
   var output: any WatchOutput {
     switch self {
     case .messages: JSONOutput()

@@ -1,5 +1,13 @@
 package import Wire
 
+/// What a command line gives that makes no query.
+package struct WatchQueryError: Error, CustomStringConvertible {
+  /// One sentence for people.
+  package let description: String
+
+  init(_ description: String) { self.description = description }
+}
+
 /// The `query` of a subscription, put together from what a command line gives.
 package struct WatchQuery {
   /// JSON, or a `from` fragment such as a table's name.
@@ -17,7 +25,7 @@ package struct WatchQuery {
   package init() {}
 
   /// - Throws: a sentence that says what is wrong.
-  package func json() throws(LiveClientError) -> JSONValue {
+  package func json() throws(WatchQueryError) -> JSONValue {
     var members = try source()
     let lists = [("select", select), ("orderBy", orderBy)]
     for (member, values) in lists where !values.isEmpty {
@@ -26,10 +34,10 @@ package struct WatchQuery {
     if let filter { members["where"] = .string(filter) }
     if let sectionBy { members["sectionBy"] = .string(sectionBy) }
     if !parameters.isEmpty {
-      var values = try members["params"]?.members() ?? [:]
+      var values = try members["params"].map { (value) throws(WatchQueryError) in try Self.members(of: value) } ?? [:]
       for parameter in parameters {
         guard let equals = parameter.firstIndex(of: "="), equals > parameter.startIndex else {
-          throw LiveClientError("--param takes NAME=VALUE, not \(parameter)")
+          throw WatchQueryError("--param takes NAME=VALUE, not \(parameter)")
         }
         values[String(parameter[..<equals])] = Self.scalar(String(parameter[parameter.index(after: equals)...]))
       }
@@ -38,19 +46,24 @@ package struct WatchQuery {
     return .object(members)
   }
 
-  private func source() throws(LiveClientError) -> [String: JSONValue] {
+  private func source() throws(WatchQueryError) -> [String: JSONValue] {
     switch (query, name) {
-    case (nil, nil): throw LiveClientError("what to watch is missing: a query, a table or --name")
-    case (.some, .some): throw LiveClientError("give either a query or --name")
+    case (nil, nil): throw WatchQueryError("what to watch is missing: a query, a table or --name")
+    case (.some, .some): throw WatchQueryError("give either a query or --name")
     case (nil, let name?): return ["name": .string(name)]
     case (let query?, nil):
       guard query.first(where: { !$0.isWhitespace }) == "{" else { return ["from": .string(query)] }
       let value: JSONValue
       do throws(JSONError) { value = try JSONParser.parse(query) } catch {
-        throw LiveClientError("the query is not JSON: \(error.message), at byte \(error.offset)")
+        throw WatchQueryError("the query is not JSON: \(error.message), at byte \(error.offset)")
       }
-      return try value.members()
+      return try Self.members(of: value)
     }
+  }
+
+  private static func members(of value: JSONValue) throws(WatchQueryError) -> [String: JSONValue] {
+    guard case .object(let members) = value else { throw WatchQueryError("\(value.kind) where an object should be") }
+    return members
   }
 
   private static func scalar(_ text: String) -> JSONValue {

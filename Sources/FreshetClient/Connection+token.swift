@@ -1,0 +1,87 @@
+import Foundation
+import FreshetResults
+import LiveQuery
+import Wire
+
+// Who the client is: the message `authenticate`, first on every connection, and again before the token expires.
+extension Connection {
+  /// - Throws: a token that cannot be had is as good as no connection.
+  func newToken() async throws -> String? {
+    do { return try await token?() } catch {
+      throw FreshetError(.unauthenticated, "there is no token: \(error)")
+    }
+  }
+
+  func answeredToken(_ type: String, _ json: JSONValue) throws(FreshetError) {
+    if type == "error" { return refusedToken(try FreshetError(json)) }
+    guard type == "authenticated" else { return }
+    isKnown = true
+    let expires: Double? =
+      switch json["expires"] {
+      case .integer(let seconds): Double(seconds)
+      case .real(let seconds): seconds
+      default: nil
+      }
+    renewToken(after: renewal.accepted(expires: expires, now: Date().timeIntervalSince1970))
+    sendTransactions()
+    if !isRefused { return }
+    isRefused = false
+    for id in subscriptions.keys.sorted() {
+      if subscriptions[id]?.isEnded == true {
+        subscribe(id)
+      } else if subscriptions[id]?.isDelayed == true {
+        subscriptions[id]?.isDelayed = false
+        subscriptions[id]?.deliver(.current)
+      }
+    }
+  }
+
+  /// Lists that others may see as well go on, and say that they are not this client's.
+  private func refusedToken(_ error: FreshetError) {
+    isRefused = true
+    renewToken(after: renewal.refused())
+    delayLists(error)
+    // Those that were sent may have been committed: they wait for their answers.
+    let unsent = transactions.filter { $0.epoch == nil }
+    transactions.removeAll { $0.epoch == nil }
+    for transaction in unsent { transaction.answer.resume(throwing: error) }
+  }
+
+  /// Lists say, once, that they may be behind.
+  func delayLists(_ error: FreshetError) {
+    for id in subscriptions.keys {
+      if subscriptions[id]?.isDelayed == false { subscriptions[id]?.deliver(.error(error, isFatal: false)) }
+      subscriptions[id]?.isDelayed = true
+    }
+  }
+
+  /// Whether a list that the server has ended comes back with another token, or as another client.
+  func awaitsToken(_ error: FreshetError) -> Bool {
+    token != nil && (error.code == .unauthenticated || isRefused && error.code == .notAllowed)
+  }
+
+  /// - Parameter seconds: nil for never.
+  private func renewToken(after seconds: Double?) {
+    renewing?.cancel()
+    guard let seconds else { return }
+    renewing = Task {
+      try? await Task.sleep(for: .seconds(seconds))
+      if !Task.isCancelled { await sendNewToken() }
+    }
+  }
+
+  func renewToken() {
+    renewing?.cancel()
+    renewing = Task { await sendNewToken() }
+  }
+
+  private func sendNewToken() async {
+    let socket = outgoing
+    do {
+      // A new connection begins with its own.
+      if let token = try await newToken() { socket?.yield(ClientMessageText.authenticate(token)) }
+    } catch {
+      if !Task.isCancelled { renewToken(after: renewal.refused()) }
+    }
+  }
+}

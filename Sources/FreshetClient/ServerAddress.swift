@@ -1,0 +1,67 @@
+import Foundation
+package import LiveQuery
+
+/// Where a server's live socket is.
+package struct ServerAddress: Sendable {
+  /// `ws` or `wss`.
+  let url: URL
+
+  static let subprotocol = "freshet.v1"
+
+  /// - Parameter address: `http(s)://host:port`, under which the socket is `/v1/live`; or `ws(s)://host:port/path`, with `/v1/live` when
+  ///   there is no path. Without a scheme it is http.
+  /// - Throws: a sentence that says what is wrong with it.
+  package init(_ address: String) throws(FreshetError) {
+    let (scheme, rest) = Self.split(address, at: "://") ?? ("http", address)
+    let isSecure: Bool
+    switch scheme.lowercased() {
+    case "http", "ws": isSecure = false
+    case "https", "wss": isSecure = true
+    default: throw FreshetError(.badMessage, "\(address) is no http, https, ws or wss address")
+    }
+    let authority = rest.prefix { $0 != "/" && $0 != "?" && $0 != "#" }
+    let (host, port) = try Self.hostAndPort(String(authority), address)
+    var path = String(rest.dropFirst(authority.count))
+    while path.hasSuffix("/") { path.removeLast() }
+    try check(path.isEmpty || path.hasPrefix("/"), "\(address) has something behind the host that is no path")
+    if !scheme.lowercased().hasPrefix("ws") || path.isEmpty { path += "/v1/live" }
+    let isURL = path.utf8.allSatisfy { $0 > 0x20 && $0 < 0x7F }
+    guard isURL, let url = URL(string: "\(isSecure ? "wss" : "ws")://\(host):\(port ?? (isSecure ? 443 : 80))\(path)")
+    else {
+      throw FreshetError(.badMessage, "\(address) has characters in its path that no URL has")
+    }
+    self.url = url
+  }
+
+  private static func split(_ text: String, at separator: String) -> (String, String)? {
+    guard let range = text.firstRange(of: separator) else { return nil }
+    return (String(text[..<range.lowerBound]), String(text[range.upperBound...]))
+  }
+
+  /// An IPv6 address keeps its brackets.
+  private static func hostAndPort(
+    _ authority: String, _ address: String
+  ) throws(FreshetError) -> (host: String, port: UInt16?) {
+    var host = authority
+    var port: String?
+    if authority.hasPrefix("["), let end = authority.firstIndex(of: "]") {
+      host = String(authority[...end])
+      let rest = authority[authority.index(after: end)...]
+      if !rest.isEmpty { port = rest.hasPrefix(":") ? String(rest.dropFirst()) : "" }
+    } else if let colon = authority.lastIndex(of: ":") {
+      host = String(authority[..<colon])
+      port = String(authority[authority.index(after: colon)...])
+    }
+    let isHost = !host.isEmpty && !host.contains("@") && host.utf8.allSatisfy { $0 > 0x20 && $0 < 0x7F }
+    try check(isHost, "\(address) names no host")
+    guard let port else { return (host, nil) }
+    guard let number = UInt16(port), number > 0 else {
+      throw FreshetError(.badMessage, "\(address) has no port from 1 to 65535")
+    }
+    return (host, number)
+  }
+}
+
+private func check(_ condition: Bool, _ sentence: @autoclosure () -> String) throws(FreshetError) {
+  if !condition { throw FreshetError(.badMessage, sentence()) }
+}

@@ -1,0 +1,92 @@
+package import Foundation
+package import FreshetResults
+import LiveQuery
+
+/// The one of `Foundation`, in this module: sections and rows.
+package typealias IndexPath = Foundation.IndexPath
+
+/// Rows as they came, without a type of one's own.
+package typealias Rows = SectionedResults<ResultRow>
+
+/// A list and its changes as lines of text, for a file or a pipe: values between tabs, one row a line.
+///
+/// `# name (count)` begins a section. A patch begins with `@ commit N, N rows`; then `-` and `+` are rows that went and came, `>`
+/// rows that moved, `*` rows that changed in place, `-#` and `+#` sections, `=` values beside the list.
+package enum PlainText {
+  package static func lines(_ list: Rows) -> [String] {
+    var lines = [list.columns.map { CellText.text(.text($0)) }.joined(separator: "\t")]
+    var section = -1
+    list.forEachVisible { path, row in
+      if path.section != section {
+        section = path.section
+        if list.hasSections { lines.append("# \(list.title(ofSection: section))") }
+      }
+      lines.append(row.map(text) ?? "…")
+    }
+    return lines + list.alongside.keys.sorted().map { "= \(alongside($0, list))" }
+  }
+
+  /// - Parameter old: the list before the patch.
+  package static func lines(_ patch: ResultsPatch, from old: Rows, to list: Rows) -> [String] {
+    var lines = ["@ commit \(list.commit), \(list.count) \(list.count == 1 ? "row" : "rows")"]
+    lines += patch.deletedSections.map { "-# [\($0)] \(CellText.text(old.sections[$0].name))" }
+    lines += patch.deletions.map { "- \(text($0))" + (old.rowIfLoaded(at: $0).map { " " + text($0) } ?? "") }
+    for section in patch.insertedSections {
+      lines.append("+# [\(section)] \(list.title(ofSection: section))")
+      for item in 0..<list.sections[section].count {
+        let path = IndexPath(item: item, section: section)
+        if let row = list.rowIfLoaded(at: path) { lines.append("+ \(text(path)) \(text(row))") }
+      }
+    }
+    lines += patch.insertions.map { "+ \(text($0))" + (list.rowIfLoaded(at: $0).map { " " + text($0) } ?? "") }
+    lines += patch.moves.map { "> \(text($0.from)) \(text($0.to))\(changes($0, old, list))" }
+    lines += patch.updates.map { "* \(text($0.to))\(changes($0, old, list))" }
+    return lines + patch.alongside.map { "= \(alongside($0, list))" }
+  }
+
+  private static func text(_ row: ResultRow) -> String {
+    row.values.map { CellText.text($0) }.joined(separator: "\t")
+  }
+
+  private static func text(_ path: IndexPath) -> String { "[\(path.section),\(path.item)]" }
+
+  private static func changes(_ change: ResultsPatch.Change, _ old: Rows, _ list: Rows) -> String {
+    guard let row = list.rowIfLoaded(at: change.to) else { return "" }
+    return list.changedColumns(change, from: old)
+      .map { " \(list.columns[$0])=\(CellText.text(row.values[$0]))" }.joined()
+  }
+
+  private static func alongside(_ name: String, _ list: Rows) -> String {
+    "\(name)=\(CellText.text(list.alongside[name] ?? .null))"
+  }
+}
+
+extension SectionedResults<ResultRow> {
+  /// Whether the query cuts its result into sections: one that does not has a single one without a name.
+  var hasSections: Bool { sections.count != 1 || sections[0].name != .text("") && sections[0].name != .null }
+
+  /// `name (count)`.
+  func title(ofSection section: Int) -> String {
+    "\(CellText.text(sections[section].name, limit: 200)) (\(sections[section].count))"
+  }
+
+  /// Calls `body` for every row of the window, in order; with nil where its contents are not here.
+  func forEachVisible(_ body: (_ path: IndexPath, _ row: ResultRow?) -> Void) {
+    let visible = window ?? 0..<count
+    var start = 0
+    for (section, content) in sections.enumerated() {
+      for offset in visible.clamped(to: start..<start + content.count) {
+        let path = IndexPath(item: offset - start, section: section)
+        body(path, rowIfLoaded(at: path))
+      }
+      start += content.count
+      if start >= visible.upperBound { return }
+    }
+  }
+
+  /// The indexes of the columns whose values a change brought; none where the old ones were not here.
+  func changedColumns(_ change: ResultsPatch.Change, from old: Self) -> [Int] {
+    guard let before = old.rowIfLoaded(at: change.from), let after = rowIfLoaded(at: change.to) else { return [] }
+    return after.values.indices.filter { before.values[$0] != after.values[$0] }
+  }
+}

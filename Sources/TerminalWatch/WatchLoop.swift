@@ -1,0 +1,146 @@
+import Foundation
+import FreshetClient
+package import FreshetResults
+package import LiveQuery
+
+/// Follows a list and shows it, until it is left or cannot be followed.
+package actor WatchLoop {
+  package struct Failure: Error {
+    /// For people.
+    package let sentence: String
+  }
+
+  private let isOnce: Bool
+  private let output: any WatchOutput
+  private let controller: FetchedResultsController<ResultRow>
+  private let relay: EventRelay
+  private let events: AsyncStream<WatchEvent>
+  private let outside: OutsideEvents
+  private var list: WatchedList
+  private var keys = KeyDecoder()
+
+  /// How it ended.
+  private enum End: Error {
+    case left
+    case failed(String)
+  }
+
+  /// Signals from now on end it in order. To be called before other threads are made.
+  ///
+  /// - Parameter isOnce: whether it ends when the result is there.
+  /// - Throws: `FreshetError` for an address that is none.
+  package init(
+    _ address: String, _ query: FreshetResults.Query, window: Window?, token: String?, isOnce: Bool, display: WatchDisplay
+  ) throws {
+    let (events, continuation) = AsyncStream.makeStream(of: WatchEvent.self)
+    outside = OutsideEvents(events: continuation)
+    outside.watchSignals()
+    if display == .screen { outside.watchKeys() }
+    let transport = WatchTransport(address, events: continuation, received: display.received)
+    let database = try RemoteDatabase(address, token: Self.source(of: token), transport: transport)
+    controller = database.results(query, window: window.map { $0.offset..<$0.offset.addingClamped($0.limit) })
+    relay = EventRelay(events: continuation)
+    controller.delegate = relay
+    self.events = events
+    self.isOnce = isOnce
+    output = display.output
+    list = WatchedList(window: window)
+  }
+
+  private static func source(of token: String?) -> (@Sendable () async throws -> String)? {
+    guard let token else { return nil }
+    return { token }
+  }
+
+  /// - Throws: `Failure`, when going on is useless.
+  package func run() async throws {
+    output.refresh(list)
+    Task { await fetch() }
+    defer { output.finish() }
+    do {
+      for await event in events { try handle(event) }
+    } catch End.failed(let sentence) {
+      throw Failure(sentence: sentence)
+    } catch {}
+  }
+
+  private func fetch() async {
+    do throws(FreshetError) { try await controller.performFetch() } catch {
+      outside.events.yield(.failed(error.sentence))
+    }
+  }
+
+  private func handle(_ event: WatchEvent) throws {
+    switch event {
+    case .connected:
+      list.connected()
+      output.refresh(list)
+    case .disconnected(let sentence):
+      if list.status == .live { output.warn("\(sentence), trying again") }
+      list.status = .waiting
+      output.refresh(list)
+    case .replaced(let rows):
+      list.take(rows)
+      output.show(nil, list)
+      if isOnce { throw End.left }
+    case .patched(let patch, let old, let rows):
+      list.take(rows)
+      output.show((patch, old), list)
+    case .delayed(let error?):
+      // A command has one token.
+      if error.code == .unauthenticated { throw End.failed(error.sentence) }
+      // The connection has said so itself.
+      if error.code != .disconnected { output.warn(error.sentence) }
+      output.refresh(list)
+    case .delayed(nil): output.refresh(list)
+    case .failed(let sentence): throw End.failed(sentence)
+    case .terminated: throw End.left
+    case .resized: output.resize(&list)
+    case .keys(let bytes):
+      for key in keys.keys(bytes) {
+        if key == .quit { throw End.left }
+        output.press(key, &list)
+      }
+    }
+    if let window = list.nextWindow() {
+      controller.moveWindow(to: window.offset..<window.offset.addingClamped(window.limit))
+    }
+  }
+}
+
+/// Takes what the list does to the loop, in order with everything else.
+private final class EventRelay: FetchedResultsControllerDelegate {
+  let events: AsyncStream<WatchEvent>.Continuation
+
+  init(events: AsyncStream<WatchEvent>.Continuation) { self.events = events }
+
+  func controllerDidReplaceContent(_ controller: FetchedResultsController<ResultRow>) {
+    events.yield(.replaced(controller.results))
+  }
+
+  func controller(
+    _ controller: FetchedResultsController<ResultRow>, didApply patch: ResultsPatch, to old: SectionedResults<ResultRow>
+  ) {
+    events.yield(.patched(patch, from: old, to: controller.results))
+  }
+
+  func controller(_ controller: FetchedResultsController<ResultRow>, isDelayedBy error: FreshetError?) {
+    events.yield(.delayed(error))
+  }
+
+  func controller(_ controller: FetchedResultsController<ResultRow>, didFailWith error: FreshetError) {
+    events.yield(.failed(error.sentence))
+  }
+}
+
+extension FreshetError {
+  fileprivate var sentence: String { "\(code.rawValue): \(message)" }
+}
+
+extension Int {
+  /// The limit of a window may be any number.
+  fileprivate func addingClamped(_ other: Int) -> Int {
+    let (sum, overflows) = addingReportingOverflow(other)
+    return overflows ? .max : sum
+  }
+}

@@ -1,0 +1,59 @@
+import FreshetClient
+import LiveQuery
+
+/// What is shown of a list: how it is, and how its connection is. Pure.
+struct WatchedList {
+  enum Status: Equatable {
+    case connecting
+    case live
+    /// Until the next attempt.
+    case waiting
+  }
+
+  var rows = Rows()
+  var status = Status.connecting
+  /// Whether rows have come.
+  var isComplete = false
+  /// What was asked for last; nil when everything is wanted. Its limit may be beyond the end of the list.
+  private(set) var window: Window?
+  /// It was asked for, and has not come yet.
+  private var isAsked = false
+  /// The one to be asked for after that.
+  private var wish: Window?
+
+  init(window: Window?) { self.window = window }
+
+  /// The window that will be held when everything asked for has been answered.
+  var wantedWindow: Window? { wish ?? window }
+
+  mutating func take(_ rows: Rows) {
+    self.rows = rows
+    isComplete = true
+    guard let held = rows.window, let asked = window else { return }
+    if isAsked, held == asked.range(total: rows.count) {
+      isAsked = false
+    } else if !isAsked {
+      // Rows before it came or went: it stays at the rows that it shows.
+      window = Window(offset: held.lowerBound, limit: asked.limit)
+    }
+  }
+
+  mutating func connected() {
+    status = .live
+    isAsked = false
+  }
+
+  /// Wishes for another window. While an answer is due, only the last wish is kept.
+  mutating func move(to offset: Int, limit: Int) {
+    wish = Window(offset: max(0, min(offset, rows.count - 1)), limit: limit)
+  }
+
+  /// - Returns: what is to be asked for now.
+  mutating func nextWindow() -> Window? {
+    guard status == .live, isComplete, !isAsked, let next = wish else { return nil }
+    wish = nil
+    if next == window { return nil }
+    (window, isAsked) = (next, true)
+    return next
+  }
+}

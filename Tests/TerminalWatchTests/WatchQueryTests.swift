@@ -1,0 +1,41 @@
+import TerminalWatch
+import Testing
+import Wire
+
+/// Queries as a command line gives them.
+@Suite struct WatchQueryTests {
+  private func text(_ change: (inout WatchQuery) -> Void) throws -> String {
+    var query = WatchQuery()
+    change(&query)
+    return try query.json().jsonText
+  }
+
+  @Test func `Queries`() throws {
+    #expect(try text { $0.query = "well" } == #"{"from":"well"}"#)
+    #expect(try text { $0.query = " {\"from\": \"t\", \"limit\": 3}" } == #"{"from":"t","limit":3}"#)
+    #expect(
+      try text {
+        $0.query = "t"
+        $0.select = ["a, max(b, ',')", "\"x,y\""]
+        $0.orderBy = ["a DESC"]
+        $0.filter = "a > :n"
+        $0.sectionBy = "b"
+        $0.parameters = ["n=1", "m=x=y", "r=1.5", "e="]
+      }
+        == #"{"from":"t","orderBy":["a DESC"],"params":{"e":"","m":"x=y","n":1,"r":1.5},"sectionBy":"b","#
+        + #""select":["a"," max(b, ',')","\"x,y\""],"where":"a > :n"}"#)
+    #expect(
+      try text {
+        $0.name = "banks"
+        $0.parameters = ["state=GA"]
+      } == #"{"name":"banks","params":{"state":"GA"}}"#)
+  }
+
+  @Test func `What is no query is refused`() {
+    #expect(throws: WatchQueryError.self) { try text { _ in } }
+    #expect(throws: WatchQueryError.self) { try text { ($0.query, $0.name) = ("t", "n") } }
+    #expect(throws: WatchQueryError.self) { try text { $0.query = "{nonsense" } }
+    #expect(throws: WatchQueryError.self) { try text { ($0.query, $0.parameters) = ("t", ["=1"]) } }
+    #expect(throws: WatchQueryError.self) { try text { ($0.query, $0.parameters) = ("t", ["x"]) } }
+  }
+}
