@@ -30,7 +30,8 @@ package actor WatchLoop {
   /// - Parameter isOnce: whether it ends when the result is there.
   /// - Throws: `FreshetError` for an address that is none.
   package init(
-    _ address: String, _ query: FreshetResults.Query, window: Window?, token: String?, isOnce: Bool, display: WatchDisplay
+    _ address: String, _ query: FreshetResults.Query, window: Window?, token: String?, isOnce: Bool,
+    display: WatchDisplay
   ) throws {
     let (events, continuation) = AsyncStream.makeStream(of: WatchEvent.self)
     outside = OutsideEvents(events: continuation)
