@@ -22,7 +22,7 @@ MINUTES ?= 10
 FEW_AT_A_TIME := swift test --help-hidden | grep -oe --experimental-maximum-parallelization-width | head -n 1 | sed 's/$$/ 6/'
 DEMO_ARGUMENTS := $(if $(PORT),--port $(PORT)) $(if $(ROWS),--rows $(ROWS))
 
-.PHONY: help demo build test lint format unit hostile sanitize fuzz fuzz-corpus web client npm npm-package clients corpus browser pictures readme bench instructions dist dist-test docker docker-test \
+.PHONY: help demo build test lint format unit docs hostile sanitize fuzz fuzz-corpus web client npm npm-package clients corpus browser pictures readme bench instructions dist dist-test docker docker-test \
 	clean packages
 
 help: ## print this list
@@ -47,6 +47,9 @@ format: ## bring all Swift sources into the project's format
 unit: packages ## run the Swift tests (debug, warnings are errors)
 	@$(DEBUG) build --build-tests -j $(JOBS)
 	@scripts/within.sh 1800 $(DEBUG) test --skip-build $$($(FEW_AT_A_TIME))
+
+docs: ## build the documentation of the Swift libraries from the modules of `make unit`: .build/docs
+	@scripts/swift-docs.sh
 
 hostile: packages ## follow hostile writers for MINUTES=10, each row that is reported compared with SELECT
 	@$(DEBUG) build --build-tests -j $(JOBS)

@@ -61,8 +61,10 @@ fi
 
 if part 'Swift tests (strict debug)' make unit; then
   part 'Swift in documents' scripts/check-swift-docs.py || true
+  part 'documentation' make docs || true
 else
   skip 'Swift in documents' 'the Swift tests failed: there may be no modules'
+  skip 'documentation' 'the Swift tests failed: there may be no modules'
 fi
 
 if part 'release build' make build; then

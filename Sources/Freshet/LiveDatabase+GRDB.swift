@@ -18,8 +18,12 @@ extension LiveDatabase {
   /// try database.results(SQLRequest<Player>(sql: "SELECT * FROM player WHERE team = ?", arguments: ["Red"]))
   /// ```
   ///
-  /// - Parameter key: what identifies a row, where that is not the primary key of the first table. A request that is more than a plain
-  ///   `SELECT` (a compound one, one with common table expressions, `DISTINCT` or an offset) needs it: its columns are the key's.
+  /// - Parameters:
+  ///   - request: what the list shows.
+  ///   - sectionBy: the values that the rows of a section share.
+  ///   - key: what identifies a row, where that is not the primary key of the first table. A request that is more than a plain `SELECT` (a
+  ///     compound one, one with common table expressions, `DISTINCT` or an offset) needs it: its columns are the key's.
+  ///   - window: the offsets whose contents are wanted at first; nil for all.
   /// - Throws: `FreshetError` for a request whose records are made of several tables' rows (`including(required:)`); `DatabaseError` for one
   ///   that SQLite does not accept. Associations that GRDB fetches by further requests (`including(all:)`) are not part of the list.
   public func results<Request: FetchRequest>(

@@ -50,8 +50,10 @@ public final class LiveDatabase: Sendable {
 extension LiveDatabase {
   /// A list of rows as they are.
   ///
-  /// - Parameter window: the offsets whose contents are wanted at first; nil for all. A list of a million rows takes a window: all of
-  ///   it has sections, counts and index paths, and the rows that are seen have contents.
+  /// - Parameters:
+  ///   - query: what the list shows.
+  ///   - window: the offsets whose contents are wanted at first; nil for all. A list of a million rows takes a window: all of it has
+  ///     sections, counts and index paths, and the rows that are seen have contents.
   public func results(_ query: Query, window: Range<Int>? = nil) -> FetchedResultsController<ResultRow> {
     FetchedResultsController(query, window: window, source: engine) { $0 }
   }

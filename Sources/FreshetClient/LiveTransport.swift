@@ -6,6 +6,7 @@ public protocol LiveTransport: Sendable {
   /// Connects, and returns when the connection has ended.
   ///
   /// - Parameters:
+  ///   - request: where to connect to.
   ///   - opened: called once, as soon as messages can be sent.
   ///   - received: called for each text message, in order; the next one is read when it returns.
   /// - Throws: why there is no connection (any more): `ConnectionClosed`, or an error whose description is a sentence.

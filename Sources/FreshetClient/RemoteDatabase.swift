@@ -15,7 +15,9 @@ public final class RemoteDatabase: Sendable {
 
   /// - Parameters:
   ///   - address: `http(s)://host:port` or `ws(s)://host:port/path`.
-  ///   - token: gives the token that says who asks. Called for each connection, and again when the server does not take it any more.
+  ///   - token: gives the token that says who asks. Called for each connection, before a token expires, and when the server does not take
+  ///     it any more: what was asked goes on meanwhile.
+  ///   - transport: how connections are made.
   /// - Throws: `FreshetError` for an address that is none.
   public init(
     _ address: String, token: (@Sendable () async throws -> String)? = nil,
