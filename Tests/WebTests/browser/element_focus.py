@@ -129,7 +129,8 @@ def the_focus_stays_on_its_row_when_others_come_above(page, demo):
         f"SELECT count(DISTINCT county) FROM (SELECT county {IN_ORDER} LIMIT 307)"))))
     assert page.focused() == name
     page.press("ArrowDown")
-    assert page.focused() == name_at(demo, 307)
+    page.settle()
+    assert page.focused() == name_at(demo, 307), page.focused()
     demo.sql("DELETE FROM well WHERE name = '!Above'")
     page.settle()
     assert page.page.evaluate("list.activeRow.offset") == 306
