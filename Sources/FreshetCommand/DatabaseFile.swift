@@ -12,14 +12,19 @@ struct CommandFailure: Error, CustomStringConvertible {
 /// The database file that a command was given.
 enum DatabaseFile {
   /// The absolute path of an SQLite file that is there and can be read.
-  static func existing(_ path: String) throws -> String {
+  ///
+  /// - Parameter isWaited: whether one that somebody has locked will do: it is waited for.
+  static func existing(_ path: String, isWaited: Bool = false) throws -> String {
     let absolute = URL(fileURLWithPath: path).standardizedFileURL.path
     var isDirectory: ObjCBool = false
     guard FileManager.default.fileExists(atPath: absolute, isDirectory: &isDirectory) else {
       throw CommandFailure("there is no file \(path)")
     }
     if isDirectory.boolValue { throw CommandFailure("\(path) is a directory, not a database") }
-    do throws(SQLiteFailure) { _ = try ReadOnlyFile.location(absolute) } catch {
+    do throws(SQLiteFailure) {
+      _ = try ReadOnlyFile.location(absolute, patience: isWaited ? 0 : ReadOnlyFile.standardPatience)
+    } catch {
+      if isWaited && error.isLock { return absolute }
       if error.isNotADatabase { throw CommandFailure("\(path) is not an SQLite database") }
       throw CommandFailure("cannot read \(path): \(error.message)")
     }
@@ -46,10 +51,10 @@ enum DatabaseFile {
     return header[18] == 2
   }
 
-  /// The absolute path of an SQLite file that can be read, or of one that is not there yet, in a directory that is.
+  /// The absolute path of an SQLite file that can be read, of one that is locked, or of one that is not there yet, in a directory that is.
   static func expected(_ path: String) throws -> String {
     let absolute = URL(fileURLWithPath: path).standardizedFileURL.path
-    if isThere(absolute) { return try existing(path) }
+    if isThere(absolute) { return try existing(path, isWaited: true) }
     var isDirectory: ObjCBool = false
     let directory = URL(fileURLWithPath: absolute).deletingLastPathComponent().path
     guard FileManager.default.fileExists(atPath: directory, isDirectory: &isDirectory), isDirectory.boolValue else {

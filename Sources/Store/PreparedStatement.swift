@@ -233,5 +233,7 @@ package struct SQLiteFailure: Error, CustomStringConvertible {
 
   package var primaryCode: Int32 { code & 0xFF }
   package var isNotADatabase: Bool { primaryCode == SQLITE_NOTADB }
+  /// Somebody else holds a lock, which passes.
+  package var isLock: Bool { primaryCode == SQLITE_BUSY || primaryCode == SQLITE_LOCKED }
   package var description: String { "SQLite error \(code): \(message)" }
 }

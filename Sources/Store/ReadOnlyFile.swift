@@ -2,16 +2,20 @@ import GRDBSQLite
 
 /// How a database file is opened for reading alone.
 package enum ReadOnlyFile {
+  /// Milliseconds.
+  package static let standardPatience: Int32 = 5_000
+
   /// The path, or a URI that has SQLite read the file as it is.
   ///
   /// A file in WAL mode without its -shm cannot be opened in a directory that cannot be written to. Nobody but the owner of
   /// other rights can be writing there: `immutable` reads the file without locks and without the WAL. When the WAL has
   /// something, that would be an old state, so the file is refused.
   ///
+  /// - Parameter patience: how long a lock is waited for, in milliseconds.
   /// - Throws: what SQLite reports of a file that cannot be read at all.
-  package static func location(_ path: String) throws(SQLiteFailure) -> String {
+  package static func location(_ path: String, patience: Int32 = standardPatience) throws(SQLiteFailure) -> String {
     do throws(SQLiteFailure) {
-      try probe(path)
+      try probe(path, patience)
       return path
     } catch {
       guard [SQLITE_CANTOPEN, SQLITE_READONLY].contains(error.primaryCode) else { throw error }
@@ -23,13 +27,15 @@ package enum ReadOnlyFile {
             + "written to (open the database once with the right to write, and close it)")
       }
       let uri = "file:\(escaped(path))?immutable=1"
-      try probe(uri)
+      try probe(uri, patience)
       return uri
     }
   }
 
   /// A connection for the loops that go around GRDB, whose owner closes it.
-  package static func open(_ location: String) throws(SQLiteFailure) -> OpaquePointer {
+  package static func open(
+    _ location: String, patience: Int32 = standardPatience
+  ) throws(SQLiteFailure) -> OpaquePointer {
     var connection: OpaquePointer?
     let flags = SQLITE_OPEN_READONLY | SQLITE_OPEN_NOMUTEX | SQLITE_OPEN_URI
     let code = sqlite3_open_v2(location, &connection, flags, nil)
@@ -38,12 +44,12 @@ package enum ReadOnlyFile {
       sqlite3_close(connection)
       throw failure
     }
-    sqlite3_busy_timeout(connection, 5_000)
+    sqlite3_busy_timeout(connection, patience)
     return connection
   }
 
-  private static func probe(_ location: String) throws(SQLiteFailure) {
-    let connection = try open(location)
+  private static func probe(_ location: String, _ patience: Int32) throws(SQLiteFailure) {
+    let connection = try open(location, patience: patience)
     defer { sqlite3_close(connection) }
     _ = try PreparedStatement(connection, "SELECT count(*) FROM sqlite_master").step()
   }

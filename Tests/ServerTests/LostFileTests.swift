@@ -172,4 +172,30 @@ import Wire
     try served.check()
     #expect(try status("/readyz").status == 200)
   }
+
+  @Test func `A file that is locked at the start is waited for, and says so`() throws {
+    let folder = try ProgramFolder("CREATE TABLE t(id INTEGER PRIMARY KEY, a); INSERT INTO t VALUES (1, 'x')")
+    let holder = try DatabaseQueue(path: folder.database)
+    try holder.writeWithoutTransaction { db in
+      try db.execute(sql: "BEGIN EXCLUSIVE; INSERT INTO t VALUES (2, 'y')")
+      let program = try Program(["serve", folder.database, "--port", "0"])
+      defer { program.stop() }
+      let port = try program.port()
+      let status = { (path: String) in try RawSocket(port: port).request("GET", path) }
+      #expect(try status("/healthz").status == 200)
+      for path in ["/readyz", "/v1/snapshot?from=t", "/v1/schema"] {
+        let answer = try status(path)
+        #expect(answer.status == 503 && answer.text.contains("database is locked"), "\(path): \(answer.text)")
+      }
+      try db.execute(sql: "COMMIT")
+      let deadline = Date().addingTimeInterval(10)
+      while try status("/readyz").status != 200, Date() < deadline { usleep(20_000) }
+      #expect(try status("/readyz").status == 200)
+      let client = try LiveClient(port: port)
+      try client.subscribe("q", #"{"from":"t"}"#)
+      #expect(client.line("q") == "''/: 1,'x' 2,'y'")
+      program.stop()
+      #expect(try program.errorOutput().components(separatedBy: "the database is locked: waiting for it").count == 2)
+    }
+  }
 }

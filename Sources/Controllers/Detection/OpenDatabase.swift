@@ -9,7 +9,11 @@ struct OpenDatabase {
   var schema = DatabaseSchema.empty
   let connection: DatabaseConnection
 
+  /// For a lock on a file that is not open yet, in milliseconds: who asks meanwhile has to wait as long.
+  private static let patience: Int32 = 200
+
   init(path: String, _ settings: ChangeCapture.Settings, clock: MonotonicClock) throws {
-    connection = try DatabaseConnection(path: path, location: try ReadOnlyFile.location(path), settings, clock: clock)
+    let location = try ReadOnlyFile.location(path, patience: Self.patience)
+    connection = try DatabaseConnection(path: path, location: location, settings, clock: clock)
   }
 }

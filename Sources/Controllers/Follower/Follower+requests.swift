@@ -88,7 +88,7 @@ extension Follower {
   func explain(
     _ query: Query, _ reply: @escaping @Sendable (Result<Explanation, FreshetError>) -> Void
   ) {
-    guard let database else { return reply(.failure(FreshetError.databaseMissing)) }
+    guard let database else { return reply(.failure(unavailability)) }
     let forms = forms(database)
     let slowness = shapes[query.withoutValues]?.compiled.slowness
     let timeout = timeout(of: query)

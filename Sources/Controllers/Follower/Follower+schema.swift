@@ -21,14 +21,22 @@ extension Follower {
       let opened = try open()
       giveUpStatements()
       database = opened
+      openingFailure = nil
       mustTick = true
       if isFirst { return }
       logger.notice("the database file is another one now", metadata: ["path": "\(path)"])
       output.epochChanged()
     } catch {
-      logger.error("the database cannot be opened", metadata: ["path": "\(path)", "error": "\(error)"])
+      // Once: it is tried again and again.
+      if openingFailure == nil {
+        logger.error("the database cannot be opened", metadata: ["path": "\(path)", "error": "\(error)"])
+      }
+      openingFailure = FreshetError(unreadable: error)
     }
   }
+
+  /// Why no database is open.
+  var unavailability: FreshetError { openingFailure ?? .databaseMissing }
 
   func open() throws -> OpenDatabase {
     var settings = ChangeCapture.Settings()
@@ -62,6 +70,7 @@ extension Follower {
   var readingFailure: FreshetError? {
     // What is open can be read without its name, and what SQLite has in memory without the file.
     if FileIdentity(path: configuration.path) == nil { return FreshetError.databaseMissing }
+    if database == nil, let openingFailure { return openingFailure }
     if queries.isEmpty || queries.values.contains(where: { !$0.hasFailed }) { return nil }
     return FreshetError(.overloaded, "no list can be read at the moment")
   }
@@ -83,7 +92,7 @@ extension Follower {
   func shape(of query: Query, _ compiled: CompiledQuery) throws(FreshetError) -> QueryShape {
     let key = query.withoutValues
     if let known = shapes[key] { return known }
-    guard let database else { throw FreshetError.databaseMissing }
+    guard let database else { throw unavailability }
     let statements = try QueryStatements(
       compiled, connection: database.connection.raw, encoding: database.connection.encoding)
     shapeCount += 1

@@ -83,6 +83,8 @@ final class Follower {
   /// Files that were deleted while they were open, until they are out of use.
   @exclusivity(unchecked) var lostFiles: LostFiles?
   var hasWarnedOfSharedMemory = false
+  /// Why the file that is there is not open.
+  var openingFailure: FreshetError?
   /// The last tick could not read the database.
   @exclusivity(unchecked) private(set) var hasFailed = false
   /// There is something to do that no event will tell of.
@@ -111,7 +113,14 @@ final class Follower {
       bytes: configuration.historyBytes, age: Nanoseconds(configuration.historyAge),
       count: configuration.historyCount)
     detection = CommitDetection(path: configuration.path, wake: thread.wake, clock: clock)
-    if FileIdentity(path: configuration.path) != nil { database = try open() }
+    if FileIdentity(path: configuration.path) == nil { return }
+    do { database = try open() } catch let error as SQLiteFailure where error.isLock {
+      // As with a file that is not there: whoever has locked it will be done.
+      openingFailure = FreshetError(unreadable: error)
+      if thread.number == 0 {
+        logger.warning("the database is locked: waiting for it", metadata: ["path": "\(configuration.path)"])
+      }
+    }
   }
 
   func run() {
@@ -165,7 +174,7 @@ final class Follower {
     let start = clock.now
     mustTick = false
     do {
-      guard let connection = database?.connection else { throw FreshetError.databaseMissing }
+      guard let connection = database?.connection else { throw unavailability }
       let ticks = statistics.ticks
       try connection.snapshot {
         try follow()
