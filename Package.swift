@@ -128,6 +128,10 @@ let package = Package(
       name: "freshet-turns", dependencies: ["Controllers", "LiveQuery", "Store", "Wire", grdb, logging],
       path: "Benchmarks/Turns", swiftSettings: swiftSettings),
 
+    .executableTarget(
+      name: "freshet-side-by-side", dependencies: ["Freshet", grdb], path: "Benchmarks/SideBySide",
+      swiftSettings: swiftSettings),
+
     // A client as the protocol describes it, against which everything that makes patches is tested.
     .target(
       name: "TestSupport", dependencies: ["COpenSSL", "LiveQuery", "Store", "Wire"], path: "Tests/TestSupport",

@@ -16,6 +16,11 @@ struct Bank: Decodable, Sendable { var id: Int, name: String, state: String }
 struct Player: Codable, FetchableRecord, MutablePersistableRecord, Sendable { var id: Int64?, name: String, score: Int, team: String }
 struct Session: Sendable { func token() async throws -> String { "" } }
 let session = Session()
+struct ClosedBank: Decodable, Sendable { var id: Int, name: String, state: String, closed: String }
+extension ClosedBank: FetchableRecord {}
+final class TableViewUpdates: FetchedResultsControllerDelegate { typealias Element = ClosedBank }
+let tableViewUpdates = TableViewUpdates()
+@MainActor func show(_ sections: [(state: String, banks: [ClosedBank])]) {}
 """
 
 
@@ -48,7 +53,7 @@ def flags():
 
 
 def main():
-    articles = sorted(ROOT.glob("Sources/*/*.docc/*.md")) + [ROOT / "README.md"]
+    articles = sorted(ROOT.glob("Sources/*/*.docc/*.md")) + [ROOT / "README.md", ROOT / "docs/side-by-side.md"]
     found = [(path, line, text) for path in articles for line, text in blocks(path)]
     arguments = ["swiftc", "-typecheck", "-swift-version", "6", "-suppress-warnings", *flags()]
     failed = 0
