@@ -124,7 +124,7 @@ dist-test: ## install what `make dist` made into a clean Debian, and try it (as 
 	@scripts/test-dist.sh
 
 docker: ## build the container image freshet:latest
-	@docker build -f docker/Dockerfile -t freshet:latest .
+	@docker build -f docker/Dockerfile --build-arg REVISION=$$(git rev-parse --short=9 HEAD) -t freshet:latest .
 
 docker-test: ## build the image, run it with compose, and look at it from outside
 	@scripts/test-docker.sh

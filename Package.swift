@@ -23,6 +23,13 @@ let cSettings: [CSetting] =
   (strict ? [.unsafeFlags(["-Wall", "-Wextra", "-Werror"])] : [])
   + (fuzz ? [.unsafeFlags(["-fsanitize=fuzzer-no-link,address,undefined", "-fno-sanitize-recover=undefined"])] : [])
 
+/// What `freshet --version` names, set by scripts/dist.sh.
+let commit: [CSetting] =
+  switch Context.environment["FRESHET_COMMIT"] {
+  case nil, "": []
+  case let name?: [.define("FRESHET_COMMIT", to: "\"\(name)\"")]
+  }
+
 /// One library module; its folder has its name.
 func module(_ name: String, _ dependencies: [Target.Dependency] = []) -> Target {
   .target(name: name, dependencies: dependencies, swiftSettings: swiftSettings)
@@ -69,11 +76,7 @@ let package = Package(
     .systemLibrary(name: "COpenSSL", pkgConfig: "openssl", providers: [.apt(["libssl-dev"])]),
     .systemLibrary(name: "CZlib", pkgConfig: "zlib", providers: [.apt(["zlib1g-dev"])]),
     .target(name: "CGateway", dependencies: ["CLibWebSockets", "COpenSSL"], cSettings: cSettings),
-    .target(
-      name: "CFreshetSystem",
-      // What `freshet --version` names, set by `make dist`.
-      cSettings: cSettings
-        + (Context.environment["FRESHET_COMMIT"].map { [.define("FRESHET_COMMIT", to: "\"\($0)\"")] } ?? [])),
+    .target(name: "CFreshetSystem", cSettings: cSettings + commit),
     .target(
       name: "CSQLite", dependencies: [sqlite],
       // Optimized for tests as well: its calls have bounds in time.

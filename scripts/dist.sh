@@ -1,12 +1,14 @@
 #!/usr/bin/env bash
-# Makes what is installed without a compiler, in .build/dist: an archive (tar.gz) and a Debian package, with one binary that has the Swift library
-# inside. FRESHET_VERSIONED=0 leaves the commit out of `freshet --version`.
+# dist.sh [archive]
+#
+# Makes what is installed without a compiler, in .build/dist: an archive (tar.gz) and, unless only that is wanted, a Debian package, with one
+# binary that has the Swift library inside. `freshet --version` names FRESHET_COMMIT, by default the commit that is checked out.
 set -euo pipefail
 cd "$(dirname "$0")/.."
 
 version=$(sed -n 's/^package let freshetVersion = "\(.*\)"$/\1/p' Sources/Server/Configuration/ServerConfiguration.swift)
 architecture=$(dpkg --print-architecture)
-if [[ ${FRESHET_VERSIONED:-1} == 1 ]]; then
+if [[ -z ${FRESHET_COMMIT+is-set} ]]; then
   FRESHET_COMMIT=$(git rev-parse --short=9 HEAD)$(git diff --quiet HEAD || echo '+')
   export FRESHET_COMMIT
 fi
@@ -49,6 +51,11 @@ licenses() { # folder
 
 tree "$stage"
 tar -C "$dist" --owner=0 --group=0 --sort=name -czf "$stage.tar.gz" "$(basename "$stage")"
+
+if [[ ${1:-} == archive ]]; then
+  ls -lh "$stage.tar.gz"
+  exit
+fi
 
 root=$dist/debian/root
 tree "$root/usr"

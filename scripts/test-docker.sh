@@ -66,7 +66,9 @@ is_kept() {
     --data-urlencode "param.note=$note" | grep -q '"total":1'
 }
 
-compose build
+revision=$(git rev-parse --short=9 HEAD)
+compose build --build-arg "REVISION=$revision"
+docker run --rm freshet:latest --version | grep -q "($revision)" || fail '--version does not name the commit'
 other=
 trap 'compose down -v >/dev/null 2>&1; [[ -z $other ]] || docker rm -fv "$other" >/dev/null' EXIT
 compose up -d
