@@ -151,9 +151,10 @@ actor Connection {
   }
 
   func subscribe(_ id: String) {
+    subscriptions[id]?.begin()
     guard let subscription = subscriptions[id] else { return }
-    subscriptions[id]?.isEnded = false
     send(ClientMessageText.subscribe(subscription, id: id))
+    if let window = subscription.requestedWindow { send(ClientMessageText.request(.window(window), id: id)) }
     for key in subscription.located { send(ClientMessageText.request(.locate(key), id: id)) }
   }
 

@@ -7,6 +7,9 @@ struct Subscription: Sendable {
   private(set) var query: FreshetResults.Query
   /// What the list has contents of: what the server said last.
   private(set) var window: Window?
+  /// The last one of those that were asked for and not answered yet.
+  private(set) var requestedWindow: Window?
+  private var unansweredWindows = 0
   /// What the list has, once it is complete.
   private(set) var version: String?
   let mailbox: Mailbox
@@ -28,7 +31,14 @@ struct Subscription: Sendable {
 
   mutating func note(_ request: ListRequest) {
     switch request {
-    case .window(let next): window = next
+    case .window(let next):
+      // What is resumed is what the list has. The new window is asked for again behind that.
+      if version == nil {
+        window = next
+      } else {
+        requestedWindow = next
+        unansweredWindows += 1
+      }
     case .requery(let next, let window):
       previousQuery = previousQuery ?? query
       query = next
@@ -40,6 +50,18 @@ struct Subscription: Sendable {
     }
   }
 
+  private mutating func take(_ answer: Window) {
+    window = answer
+    unansweredWindows = max(0, unansweredWindows - 1)
+    if unansweredWindows == 0 { requestedWindow = nil }
+  }
+
+  /// It is subscribed to on another connection, or by another client: what was not answered is asked for once.
+  mutating func begin() {
+    isEnded = false
+    unansweredWindows = requestedWindow == nil ? 0 : 1
+  }
+
   mutating func read(_ json: JSONValue) throws(FreshetError) -> ListMessage? {
     let message = try reader.read(json)
     switch message {
@@ -48,7 +70,7 @@ struct Subscription: Sendable {
       version = snapshot.rows.isComplete ? snapshot.version : nil
       (previousQuery, isDelayed) = (nil, false)
     case .rows(let rows):
-      window = rows.window ?? window
+      if let answer = rows.window { take(answer) }
       if rows.isComplete { version = rows.version }
     case .patch(let patch):
       window = patch.window ?? window
