@@ -15,8 +15,8 @@ struct Subscription: Sendable {
   let mailbox: Mailbox
   /// The keys that were asked for and not located yet.
   private(set) var located: [[SQLValue]] = []
-  /// It was told that it may be behind.
-  var isDelayed = false
+  /// What the list was told of why it may be behind; nil when it is not.
+  private var delay: (code: ErrorCode, outlastsUpdates: Bool)?
   /// The server has ended it for now.
   var isEnded = false
   private var reader = ListMessageReader()
@@ -68,23 +68,42 @@ struct Subscription: Sendable {
     case .snapshot(let snapshot):
       window = snapshot.window ?? window
       version = snapshot.rows.isComplete ? snapshot.version : nil
-      (previousQuery, isDelayed) = (nil, false)
+      updated()
     case .rows(let rows):
       if let answer = rows.window { take(answer) }
       if rows.isComplete { version = rows.version }
     case .patch(let patch):
       window = patch.window ?? window
       version = patch.to
-      (previousQuery, isDelayed) = (nil, false)
+      updated()
     case .located: if !located.isEmpty { located.removeFirst() }
     case .error(let error, isFatal: false):
       if let previousQuery, !error.code.isRetryable, error.code != .schemaChanged {
         query = previousQuery
         self.previousQuery = nil
       }
-    case .error, .current, nil: break
+    case .error, .delayed, .current, nil: break
     }
     return message
+  }
+
+  private mutating func updated() {
+    previousQuery = nil
+    if delay?.outlastsUpdates == false { delay = nil }
+  }
+
+  /// Says it once, however often it happens.
+  mutating func delay(by error: FreshetError, outlastsUpdates: Bool = false) {
+    if let delay, delay == (error.code, outlastsUpdates) { return }
+    delay = (error.code, outlastsUpdates)
+    deliver(.delayed(error, outlastsUpdates: outlastsUpdates))
+  }
+
+  /// What outlasts updates is over.
+  mutating func endDelay() {
+    guard delay?.outlastsUpdates == true else { return }
+    delay = nil
+    deliver(.current)
   }
 
   mutating func deliver(_ message: ListMessage) {

@@ -98,6 +98,26 @@ import Testing
     #expect(controller.window == 4_000..<4_010 && controller.delay == nil)
   }
 
+  @Test func `A query that is asked for while there is no connection is not taken for refused`() async throws {
+    let live = try LiveServer(Self.schema)
+    let transport = BreakableTransport()
+    let controller = try remote(live, transport).results(Self.byState, as: Bank.self)
+    try await controller.performFetch()
+    transport.closeGate()
+    let next = FreshetResults.Query(from: "bank", orderBy: ["name DESC"])
+    // The server gets it, and its answer finds nobody.
+    transport.breakAfterSending("requery")
+    controller.requery(next)
+    #expect(await eventually { controller.delay?.code == .disconnected })
+    #expect(controller.query == next && outline(controller) == ["K: Almena Barton", "N: Ericson"])
+    transport.openGate()
+    #expect(await eventually { outline(controller) == [": Ericson Barton Almena"] })
+    #expect(controller.query == next && controller.delay == nil)
+    controller.requery(.init(from: "nosuch"))
+    #expect(await eventually { controller.query == next })
+    #expect(controller.delay == nil && outline(controller) == [": Ericson Barton Almena"])
+  }
+
   @Test func `A list goes on where it was when its connection breaks`() async throws {
     let live = try LiveServer(Self.schema)
     let transport = BreakableTransport()
