@@ -62,9 +62,9 @@ extension Connection {
     }
   }
 
-  func renewToken() {
-    renewing?.cancel()
-    renewing = Task { await sendNewToken() }
+  /// Clocks differ: a token may expire before this one says so.
+  func tokenExpired() {
+    if token != nil { renewToken(after: renewal.expired()) }
   }
 
   private func sendNewToken() async {

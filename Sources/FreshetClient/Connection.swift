@@ -186,8 +186,7 @@ actor Connection {
     if type == "hello" {
       greeted(json)
     } else if type == "error", try FreshetError(json).code == .unauthenticated {
-      // Clocks differ: the token may have expired before this one said so.
-      renewToken()
+      tokenExpired()
     }
   }
 
