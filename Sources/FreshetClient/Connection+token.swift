@@ -24,40 +24,32 @@ extension Connection {
       }
     renewToken(after: renewal.accepted(expires: expires, now: Date().timeIntervalSince1970))
     sendTransactions()
-    if !isRefused { return }
-    isRefused = false
+    guard let refused = refusal else { return }
+    refusal = nil
     for id in subscriptions.keys.sorted() {
       if subscriptions[id]?.isEnded == true {
+        // Until it has rows again.
+        subscriptions[id]?.delay(by: refused)
         subscribe(id)
-      } else if subscriptions[id]?.isDelayed == true {
-        subscriptions[id]?.isDelayed = false
-        subscriptions[id]?.deliver(.current)
+      } else {
+        subscriptions[id]?.endDelay()
       }
     }
   }
 
-  /// Lists that others may see as well go on, and say that they are not this client's.
   private func refusedToken(_ error: FreshetError) {
-    isRefused = true
+    refusal = error
     renewToken(after: renewal.refused())
-    delayLists(error)
+    for id in subscriptions.keys { subscriptions[id]?.delay(by: error, outlastsUpdates: true) }
     // Those that were sent may have been committed: they wait for their answers.
     let unsent = transactions.filter { $0.epoch == nil }
     transactions.removeAll { $0.epoch == nil }
     for transaction in unsent { transaction.answer.resume(throwing: error) }
   }
 
-  /// Lists say, once, that they may be behind.
-  func delayLists(_ error: FreshetError) {
-    for id in subscriptions.keys {
-      if subscriptions[id]?.isDelayed == false { subscriptions[id]?.deliver(.error(error, isFatal: false)) }
-      subscriptions[id]?.isDelayed = true
-    }
-  }
-
   /// Whether a list that the server has ended comes back with another token, or as another client.
   func awaitsToken(_ error: FreshetError) -> Bool {
-    token != nil && (error.code == .unauthenticated || isRefused && error.code == .notAllowed)
+    token != nil && (error.code == .unauthenticated || refusal != nil && error.code == .notAllowed)
   }
 
   /// - Parameter seconds: nil for never.
@@ -70,9 +62,9 @@ extension Connection {
     }
   }
 
-  func renewToken() {
-    renewing?.cancel()
-    renewing = Task { await sendNewToken() }
+  /// Clocks differ: a token may expire before this one says so.
+  func tokenExpired() {
+    if token != nil { renewToken(after: renewal.expired()) }
   }
 
   private func sendNewToken() async {

@@ -42,8 +42,8 @@ actor Connection {
   var renewing: Task<Void, Never>?
   /// On this socket: the server takes the client for who its token says; always so without one.
   var isKnown = false
-  /// The server has not taken the token, and another may come.
-  var isRefused = false
+  /// Why the server has not taken the token, while another may come.
+  var refusal: FreshetError?
 
   /// The longest silence of a server that is asked now and then whether it is there.
   private static let silence = Duration.seconds(30)
@@ -125,7 +125,7 @@ actor Connection {
     outgoing = nil
     isGreeted = false
     renewing?.cancel()
-    delayLists(error)
+    for id in subscriptions.keys { subscriptions[id]?.delay(by: error) }
   }
 
   func send(_ message: [UInt8]) { outgoing?.yield(message) }
@@ -151,9 +151,10 @@ actor Connection {
   }
 
   func subscribe(_ id: String) {
+    subscriptions[id]?.begin()
     guard let subscription = subscriptions[id] else { return }
-    subscriptions[id]?.isEnded = false
     send(ClientMessageText.subscribe(subscription, id: id))
+    if let window = subscription.requestedWindow { send(ClientMessageText.request(.window(window), id: id)) }
     for key in subscription.located { send(ClientMessageText.request(.locate(key), id: id)) }
   }
 
@@ -185,8 +186,7 @@ actor Connection {
     if type == "hello" {
       greeted(json)
     } else if type == "error", try FreshetError(json).code == .unauthenticated {
-      // Clocks differ: the token may have expired before this one said so.
-      renewToken()
+      tokenExpired()
     }
   }
 
@@ -231,6 +231,8 @@ actor Connection {
       guard let message = try subscriptions[id]?.read(json) else { return }
       guard case .error(let error, isFatal: true) = message else {
         subscriptions[id]?.deliver(message)
+        // Others may see it as well: it goes on, and says that it is not this client's.
+        if let refusal { subscriptions[id]?.delay(by: refusal, outlastsUpdates: true) }
         return
       }
       if error.code.isRetryable || awaitsToken(error) { return subscribeLater(id, error) }
@@ -244,9 +246,9 @@ actor Connection {
   /// The server has ended a subscription for now.
   private func subscribeLater(_ id: String, _ error: FreshetError) {
     subscriptions[id]?.isEnded = true
-    subscriptions[id]?.isDelayed = true
-    subscriptions[id]?.deliver(.error(error, isFatal: false))
-    if isRefused { return }
+    // Whatever it is, it comes of the token.
+    if let refusal { return subscriptions[id]?.delay(by: refusal, outlastsUpdates: true) ?? () }
+    subscriptions[id]?.delay(by: error)
     Task {
       try? await Task.sleep(for: .seconds(1))
       // A new connection, or another token, has subscribed meanwhile.

@@ -7,13 +7,16 @@ struct Subscription: Sendable {
   private(set) var query: FreshetResults.Query
   /// What the list has contents of: what the server said last.
   private(set) var window: Window?
+  /// The last one of those that were asked for and not answered yet.
+  private(set) var requestedWindow: Window?
+  private var unansweredWindows = 0
   /// What the list has, once it is complete.
   private(set) var version: String?
   let mailbox: Mailbox
   /// The keys that were asked for and not located yet.
   private(set) var located: [[SQLValue]] = []
-  /// It was told that it may be behind.
-  var isDelayed = false
+  /// What the list was told of why it may be behind; nil when it is not.
+  private var delay: (code: ErrorCode, outlastsUpdates: Bool)?
   /// The server has ended it for now.
   var isEnded = false
   private var reader = ListMessageReader()
@@ -28,7 +31,14 @@ struct Subscription: Sendable {
 
   mutating func note(_ request: ListRequest) {
     switch request {
-    case .window(let next): window = next
+    case .window(let next):
+      // What is resumed is what the list has. The new window is asked for again behind that.
+      if version == nil {
+        window = next
+      } else {
+        requestedWindow = next
+        unansweredWindows += 1
+      }
     case .requery(let next, let window):
       previousQuery = previousQuery ?? query
       query = next
@@ -40,29 +50,60 @@ struct Subscription: Sendable {
     }
   }
 
+  private mutating func take(_ answer: Window) {
+    window = answer
+    unansweredWindows = max(0, unansweredWindows - 1)
+    if unansweredWindows == 0 { requestedWindow = nil }
+  }
+
+  /// It is subscribed to on another connection, or by another client: what was not answered is asked for once.
+  mutating func begin() {
+    isEnded = false
+    unansweredWindows = requestedWindow == nil ? 0 : 1
+  }
+
   mutating func read(_ json: JSONValue) throws(FreshetError) -> ListMessage? {
     let message = try reader.read(json)
     switch message {
     case .snapshot(let snapshot):
       window = snapshot.window ?? window
       version = snapshot.rows.isComplete ? snapshot.version : nil
-      (previousQuery, isDelayed) = (nil, false)
+      updated()
     case .rows(let rows):
-      window = rows.window ?? window
+      if let answer = rows.window { take(answer) }
       if rows.isComplete { version = rows.version }
     case .patch(let patch):
       window = patch.window ?? window
       version = patch.to
-      (previousQuery, isDelayed) = (nil, false)
+      updated()
     case .located: if !located.isEmpty { located.removeFirst() }
     case .error(let error, isFatal: false):
       if let previousQuery, !error.code.isRetryable, error.code != .schemaChanged {
         query = previousQuery
         self.previousQuery = nil
       }
-    case .error, .current, nil: break
+    case .error, .delayed, .current, nil: break
     }
     return message
+  }
+
+  private mutating func updated() {
+    previousQuery = nil
+    if delay?.outlastsUpdates == false { delay = nil }
+  }
+
+  /// Says it once, however often it happens.
+  mutating func delay(by error: FreshetError, outlastsUpdates: Bool = false) {
+    if let delay, delay == (error.code, outlastsUpdates) { return }
+    delay = (error.code, outlastsUpdates)
+    deliver(.delayed(error, outlastsUpdates: outlastsUpdates))
+  }
+
+  /// What outlasts updates is over.
+  mutating func endDelay() {
+    guard delay?.outlastsUpdates == true else { return }
+    delay = nil
+    deliver(.current)
   }
 
   mutating func deliver(_ message: ListMessage) {

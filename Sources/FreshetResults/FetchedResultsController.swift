@@ -151,12 +151,12 @@ public final class FetchedResultsController<Element: Sendable> {
 
   private func take(_ event: ResultsPump<Element>.Event) {
     switch event {
-    case .update(let update):
+    case .update(let update, let isCurrent):
       let old = results
       results = update.results
       if let moved = update.results.window { window = moved }
       previousQuery = nil
-      endDelay()
+      if isCurrent { delay(by: nil) }
       switch update.change {
       case .replaced: delegate?.controllerDidReplaceContent(self)
       case .patched(let patch): delegate?.controller(self, didApply: patch, to: old)
@@ -165,14 +165,15 @@ public final class FetchedResultsController<Element: Sendable> {
       if locating.isEmpty { return }
       locating.removeFirst().continuation.resume(returning: path.map { IndexPath($0) })
       if let next = locating.first { feed?.request(.locate(next.key)) }
-    case .delayed(let error): if let error { take(error) } else { endDelay() }
+    case .error(let error): take(error)
+    case .delayed(let error): delay(by: error)
     }
   }
 
-  private func endDelay() {
-    if delay == nil { return }
-    delay = nil
-    delegate?.controller(self, isDelayedBy: nil)
+  private func delay(by error: FreshetError?) {
+    if delay == error { return }
+    delay = error
+    delegate?.controller(self, isDelayedBy: error)
   }
 
   private func take(_ error: FreshetError) {
@@ -182,8 +183,7 @@ public final class FetchedResultsController<Element: Sendable> {
       self.previousQuery = nil
       delegate?.controller(self, didRefuse: refused, because: error)
     } else {
-      delay = error
-      delegate?.controller(self, isDelayedBy: error)
+      delay(by: error)
     }
   }
 

@@ -7,9 +7,12 @@ package enum ListMessage: Sendable {
   case patch(ListPatch)
   /// Nil: the result has no such row.
   case located(LiveQuery.IndexPath?)
-  /// Fatal: nothing more comes.
+  /// What the other side says about the list, or about its new query. Fatal: nothing more comes.
   case error(FreshetError, isFatal: Bool)
-  /// The list is up to date: an error that was not fatal is over.
+  /// The list may be behind for a reason that is not its own: the connection's, for instance. It is over with the next
+  /// update, or with `current` where it outlasts updates.
+  case delayed(FreshetError, outlastsUpdates: Bool)
+  /// The list is up to date: a delay is over.
   case current
 }
 

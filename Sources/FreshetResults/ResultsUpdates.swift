@@ -21,7 +21,7 @@ public struct ResultsUpdates<Element: Sendable>: AsyncSequence, Sendable {
 
     public func next() async throws -> ResultsUpdate<Element>? {
       while let event = try await ending.pump.next() {
-        if case .update(let update) = event { return update }
+        if case .update(let update, _) = event { return update }
       }
       return nil
     }
@@ -38,8 +38,11 @@ public struct ResultsUpdates<Element: Sendable>: AsyncSequence, Sendable {
 /// Applies the messages of one subscription, off the actor that shows the results.
 actor ResultsPump<Element: Sendable> {
   enum Event: Sendable {
-    case update(ResultsUpdate<Element>)
+    /// - Parameter isCurrent: whether a delay is over with it.
+    case update(ResultsUpdate<Element>, isCurrent: Bool)
     case located(LiveQuery.IndexPath?)
+    /// What is said about the list, which goes on: about its new query, if there is one.
+    case error(FreshetError)
     /// The list stays as it is for the moment: the error says why. Nil: it is up to date again, and the same.
     case delayed(FreshetError?)
   }
@@ -48,6 +51,7 @@ actor ResultsPump<Element: Sendable> {
   private var model: ResultsModel<Element>
   /// The last event was one of delay.
   private var isDelayed = false
+  private var delayOutlastsUpdates = false
 
   init(_ feed: any ResultsFeed, decode: @escaping @Sendable (ResultRow) throws -> Element) {
     self.feed = feed
@@ -61,14 +65,17 @@ actor ResultsPump<Element: Sendable> {
       case .located(let path): return .located(path)
       case .error(let error, let isFatal):
         if isFatal { throw error }
-        isDelayed = true
+        (isDelayed, delayOutlastsUpdates) = (true, false)
+        return .error(error)
+      case .delayed(let error, let outlastsUpdates):
+        (isDelayed, delayOutlastsUpdates) = (true, outlastsUpdates)
         return .delayed(error)
       case .current: if endDelay() { return .delayed(nil) }
       case .snapshot, .rows, .patch:
         do throws(FreshetError) {
           let update = try model.apply(message)
-          let wasDelayed = model.isComplete && endDelay()
-          if let update { return .update(update) }
+          let wasDelayed = model.isComplete && !delayOutlastsUpdates && endDelay()
+          if let update { return .update(update, isCurrent: !isDelayed) }
           if wasDelayed { return .delayed(nil) }
         } catch {
           if error.code != .internal { throw error }
@@ -81,7 +88,7 @@ actor ResultsPump<Element: Sendable> {
 
   /// - Returns: whether there was a delay, which is over.
   private func endDelay() -> Bool {
-    defer { isDelayed = false }
+    defer { (isDelayed, delayOutlastsUpdates) = (false, false) }
     return isDelayed
   }
 }

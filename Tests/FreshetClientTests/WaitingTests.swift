@@ -28,6 +28,19 @@ import Testing
     #expect(renewal.accepted(expires: expires, now: 1_000) == after)
   }
 
+  @Test func `A token that has expired is renewed at once, and later and later when it is the same again`() {
+    var renewal = TokenRenewal()
+    _ = renewal.accepted(expires: 1_000, now: 999)
+    var waits: [Double] = []
+    for _ in 0..<6 {
+      waits.append(renewal.expired())
+      _ = renewal.accepted(expires: 1_000, now: 1_001)
+    }
+    #expect(waits == [0, 2, 4, 8, 15, 15])
+    #expect(renewal.accepted(expires: 1_000, now: 1_001) == 15)
+    #expect(renewal.accepted(expires: 2_000, now: 1_001) == 969 && renewal.expired() == 0)
+  }
+
   @Test func `Tokens that were refused are tried again, longer and longer`() {
     var renewal = TokenRenewal()
     #expect(renewal.accepted(expires: nil, now: 0) == nil)

@@ -27,6 +27,20 @@ import Testing
     #expect(await eventually { controller.results.outline(\.name) == ["K: Barton", "O: Almena Resolute"] })
   }
 
+  @Test func `A published query is refused with a word on where it is known`() async throws {
+    let banks = try Banks()
+    let database = try LiveDatabase(path: banks.path)
+    let controller = database.results(Query(published: "failed"))
+    let error = await #expect(throws: FreshetError.self) { try await controller.performFetch() }
+    #expect(error?.code == .badQuery && error?.message.contains("RemoteDatabase") == true)
+
+    let following = database.results(Banks.byState, as: Bank.self)
+    try await following.performFetch()
+    following.requery(Query(published: "failed"))
+    #expect(await eventually { following.query == Banks.byState })
+    #expect(following.results.count == 4 && following.failure == nil)
+  }
+
   /// Writes down what a table view would do.
   private final class Recorder: FetchedResultsControllerDelegate {
     typealias Element = Bank

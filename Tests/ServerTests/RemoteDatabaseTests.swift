@@ -81,6 +81,43 @@ import Testing
     #expect(controller.objectIfLoaded(at: .init(item: 0, section: 0)) == nil)
   }
 
+  @Test func `A window that moves while there is no connection has contents afterwards`() async throws {
+    let live = try LiveServer(
+      "CREATE TABLE n(i INTEGER PRIMARY KEY); INSERT INTO n SELECT value FROM generate_series(0, 4999)")
+    let transport = BreakableTransport()
+    let controller = try remote(live, transport).results(.init(from: "n"), window: 0..<10) { $0.values[0] }
+    try await controller.performFetch()
+    transport.closeGate()
+    await transport.breakConnections()
+    #expect(await eventually { controller.delay != nil })
+    controller.moveWindow(to: 100..<110)
+    controller.moveWindow(to: 4_000..<4_010)
+    try live.writer.run("DELETE FROM n WHERE i = 2000")
+    transport.openGate()
+    #expect(await eventually { controller.objectIfLoaded(at: .init(item: 4_009, section: 0)) == 4_010 })
+    #expect(controller.window == 4_000..<4_010 && controller.delay == nil)
+  }
+
+  @Test func `A query that is asked for while there is no connection is not taken for refused`() async throws {
+    let live = try LiveServer(Self.schema)
+    let transport = BreakableTransport()
+    let controller = try remote(live, transport).results(Self.byState, as: Bank.self)
+    try await controller.performFetch()
+    transport.closeGate()
+    let next = FreshetResults.Query(from: "bank", orderBy: ["name DESC"])
+    // The server gets it, and its answer finds nobody.
+    transport.breakAfterSending("requery")
+    controller.requery(next)
+    #expect(await eventually { controller.delay?.code == .disconnected })
+    #expect(controller.query == next && outline(controller) == ["K: Almena Barton", "N: Ericson"])
+    transport.openGate()
+    #expect(await eventually { outline(controller) == [": Ericson Barton Almena"] })
+    #expect(controller.query == next && controller.delay == nil)
+    controller.requery(.init(from: "nosuch"))
+    #expect(await eventually { controller.query == next })
+    #expect(controller.delay == nil && outline(controller) == [": Ericson Barton Almena"])
+  }
+
   @Test func `A list goes on where it was when its connection breaks`() async throws {
     let live = try LiveServer(Self.schema)
     let transport = BreakableTransport()
