@@ -26,11 +26,14 @@ package struct DatabaseTable: Hashable, Sendable {
     package var table: String
     /// Its columns; empty where the declaration names no such columns.
     package var references: [String]
+    /// What becomes of these rows when the one that they refer to is deleted: `cascade`, `set null` or `set default`; nil: it is not deleted.
+    package var onDelete: String?
 
-    package init(columns: [String], table: String, references: [String]) {
+    package init(columns: [String], table: String, references: [String], onDelete: String? = nil) {
       self.columns = columns
       self.table = table
       self.references = references
+      self.onDelete = onDelete
     }
   }
 
@@ -54,6 +57,8 @@ package struct DatabaseTable: Hashable, Sendable {
   package var key: [String]?
   package var isWithoutRowid = false
   package var foreignKeys: [ForeignKey] = []
+  /// Its changes may change other rows.
+  package var hasTriggers = false
   /// Of a virtual table, in lower case: `fts5`, `rtree`.
   package var module: String?
   package var searched: SearchedTable?

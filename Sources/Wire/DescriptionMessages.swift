@@ -70,6 +70,7 @@ extension JSONWriter {
           for key in table.foreignKeys { array.write(key) }
         }
       }
+      if table.hasTriggers { object.member("triggers", true) }
     }
   }
 
@@ -89,6 +90,7 @@ extension JSONWriter {
       $0.strings("columns", key.columns)
       $0.member("table", key.table)
       $0.strings("references", key.references)
+      if let action = key.onDelete { $0.member("onDelete", action) }
     }
   }
 }

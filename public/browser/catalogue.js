@@ -6,7 +6,7 @@
 /**
  * Columns of one table, and those of another that they refer to; `isKey`: those are its key.
  *
- * @typedef {{columns: string[], table: string, references: string[], isKey: boolean}} Reference
+ * @typedef {{columns: string[], table: string, references: string[], isKey: boolean, onDelete?: string}} Reference
  */
 /** @typedef {{index: string, rowid: string}} Search a full-text index, and the column whose values are its rowids */
 
@@ -69,11 +69,11 @@ export class Catalogue {
    * @param {Table} table @returns {Reference[]}
    */
   referencesFrom({ foreignKeys = [] }) {
-    return foreignKeys.filter(({ table }) => this.find(table)).map(({ columns, table, references }) => {
+    return foreignKeys.filter(({ table }) => this.find(table)).map(({ columns, table, references, onDelete }) => {
       const target = /** @type {Table} */ (this.find(table));
       const key = this.keyOf(target) ?? [];
       const named = references?.length ? references : key;
-      return { columns, table: target.name, references: named, isKey: named.join("\n") === key.join("\n") };
+      return { columns, table: target.name, references: named, isKey: named.join("\n") === key.join("\n"), ...(onDelete && { onDelete }) };
     });
   }
 
@@ -85,6 +85,18 @@ export class Catalogue {
   referencesTo(table) {
     return this.tables.flatMap((other) => this.referencesFrom(other).filter((reference) => reference.table === table.name)
       .map((reference) => ({ ...reference, table: other.name })));
+  }
+
+  /**
+   * What the deletion of a row may take with it, or change, besides the row: nothing of that comes back with it. Empty for nothing.
+   *
+   * @param {Table} table @returns {string}
+   */
+  besidesDeletion(table) {
+    const names = new Set(this.referencesTo(table).filter(({ onDelete }) => onDelete).map((reference) => reference.table));
+    const parts = [...names].sort().map((name) => `what referred to it in ${name}`);
+    if (table.triggers) parts.push(`what the triggers of ${table.name} did`);
+    return parts.join(", and ");
   }
 
   /**

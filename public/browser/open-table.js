@@ -118,7 +118,7 @@ export class OpenTable {
       arranged: (layout) => layouts.write(name, layout), updated: (state) => this.#updated(list, state), failed: (error) => this.#failed(list, error),
     });
     this.list = list;
-    this.writer = new TableWriter(this.context.client, this.table, this.key, catalogue.hasHiddenRowid(this.table), this.context.undo, () => list.element.list);
+    this.writer = new TableWriter(this.context.client, this.table, this.key, catalogue.hasHiddenRowid(this.table), this.context.undo, () => list.element.list, catalogue.besidesDeletion(this.table));
     if (this.isEditable) {
       this.editing = new CellEditing(list, this.writer, (row, column) => !this.#isCut(row, column), (row, column) => this.context.openRow(this, row, column));
     }

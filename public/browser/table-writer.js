@@ -25,14 +25,16 @@ export class TableWriter {
    * @param {Client} client @param {Table} table @param {string[]} key @param {boolean} hasHiddenRowid
    * @param {import("./undo.js").Undo} undo
    * @param {() => LiveList | null} list where changes show before the server has made them
+   * @param {string} besides what the deletion of a row may change and undoing it does not
    */
-  constructor(client, table, key, hasHiddenRowid, undo, list = () => null) {
+  constructor(client, table, key, hasHiddenRowid, undo, list = () => null, besides = "") {
     this.client = client;
     this.list = list;
     this.table = table;
     this.key = key;
     this.rowid = rowidName(table, hasHiddenRowid);
     this.undo = undo;
+    this.besides = besides;
   }
 
   /**
@@ -72,7 +74,8 @@ export class TableWriter {
     const [{ rows }] = results;
     if (rows.length === 0) throw new Error("Somebody else has deleted this row.");
     const statements = rows.map((gone) => restoreOf(this.table, gone, this.rowid));
-    this.undo.push({ title: `${this.titleOf(row)} deleted.`, statements, done: restored });
+    const caution = this.besides && `Undo brings back the row, and not ${this.besides}.`;
+    this.undo.push({ title: `${this.titleOf(row)} deleted.`, caution, statements, done: restored });
   }
 
   /** @param {OptimisticChange | null} change @param {import("../client/sql.js").SQLFragment} statement */

@@ -5,7 +5,7 @@ import { element } from "../shell/dom.js";
 import { reasonOf } from "./table-writer.js";
 
 /** @typedef {import("../freshet.js").Client} Client */
-/** @typedef {{title: string, statements: any[], done?: () => void}} Step what was done, and what takes it back */
+/** @typedef {{title: string, caution?: string, statements: any[], done?: () => void}} Step what was done, and what takes it back; `caution` says what does not come back */
 
 /** Steps that are remembered. */
 const most = 50;
@@ -36,7 +36,7 @@ export class Undo {
   /** @param {Step} step */
   push(step) {
     this.#steps = [...this.#steps.slice(1 - most), step];
-    this.say(step.title, true);
+    this.say([step.title, step.caution].filter(Boolean).join(" "), true);
   }
 
   /** @param {string} sentence @param {boolean} [canUndo] */
@@ -57,7 +57,7 @@ export class Undo {
     if (!step) return this.say("There is nothing to undo.");
     try {
       await this.client.transact(step.statements);
-      this.say(`Undone: ${step.title}`);
+      this.say([`Undone: ${step.title}`, step.caution && "What else had changed did not come back."].filter(Boolean).join(" "));
       step.done?.();
     } catch (error) {
       this.say(`Not undone: ${reasonOf(error)}`);

@@ -54,11 +54,31 @@ export class ConsoleView {
     this.list.client = connect("", { ...connectOptions(), WebSocket: ToldSocket });
     this.list.addEventListener("error", ({ error }) => showError(error.message));
     this.list.addEventListener("update", (event) => showResult(/** @type {CustomEvent} */ (event).detail.after));
-    this.#fill();
+    if (!asked().has("from")) this.#fill();
   }
 
   show() {
     /** @type {HTMLElement | null} */ (this.form.querySelector("input"))?.focus();
+    this.navigated();
+  }
+
+  /** `#console?from=well&orderBy=depth`; the tab's own address says nothing, and is told. */
+  navigated() {
+    const wanted = asked();
+    if (!wanted.has("from")) return this.#sayAddress();
+    if (wanted.toString() === this.#address().toString()) return undefined;
+    for (const name of Object.keys(fields)) this.#field(name).value = wanted.get(name) ?? "";
+    return this.#run();
+  }
+
+  #sayAddress() {
+    history.replaceState(null, "", `#console?${this.#address()}`);
+  }
+
+  /** What is in the fields. */
+  #address() {
+    const filled = Object.keys(fields).map((name) => [name, this.#field(name).value]).filter(([, value]) => value !== "");
+    return new URLSearchParams(filled);
   }
 
   #fill() {
@@ -74,6 +94,7 @@ export class ConsoleView {
 
   #run() {
     showError(null);
+    this.#sayAddress();
     try {
       this.#query = queryOf(Object.fromEntries(Object.keys(fields).map((name) => [name, this.#field(name).value])));
     } catch (error) {
@@ -99,6 +120,11 @@ export class ConsoleView {
     }
     setTimeout(() => { part("copied").textContent = ""; }, 4000);
   }
+}
+
+/** What the address asks for. */
+function asked() {
+  return new URLSearchParams(location.hash.startsWith("#console?") ? location.hash.slice("#console?".length) : "");
 }
 
 /** @param {string | null} sentence */

@@ -9,13 +9,13 @@ import { request } from "./session.js";
  * @property {number} key place in the primary key from 1, or 0
  * @property {boolean} [generated] @property {string} [default] SQL
  */
-/** @typedef {{columns: string[], table: string, references: string[]}} ForeignKey */
+/** @typedef {{columns: string[], table: string, references: string[], onDelete?: string}} ForeignKey what `onDelete` says happens to the rows that refer to a deleted one */
 /**
  * @typedef {object} Table
  * @property {string} name @property {"table" | "view" | "virtual" | "shadow"} kind @property {Column[]} columns
  * @property {string[]} [key] columns that identify a row; older servers do not say
  * @property {boolean} [withoutRowid] @property {string} [module] @property {string} [content] @property {string} [contentRowid]
- * @property {ForeignKey[]} [foreignKeys]
+ * @property {ForeignKey[]} [foreignKeys] @property {boolean} [triggers] whether its changes may change other rows
  */
 /**
  * `ok`; `unavailable`: the file is missing, locked or damaged; `unauthenticated`; `published`: only published queries are

@@ -23,6 +23,7 @@ package struct DatabaseSchema: Sendable {
     /// Columns that are there and that no `*` gives.
     package let hiddenColumns: [String]
     package let foreignKeys: [DatabaseTable.ForeignKey]
+    package let hasTriggers: Bool
     /// Of a virtual table.
     package let module: String?
     /// Of a full-text table: the table whose rows it searches, when it is another one.
@@ -96,6 +97,7 @@ package struct DatabaseSchema: Sendable {
         name: table.name, kind: table.kind.rawValue, columns: table.visibleColumns, key: table.key?.names)
       listed.isWithoutRowid = table.storage?.isWithoutRowid == true
       listed.foreignKeys = table.foreignKeys
+      listed.hasTriggers = table.hasTriggers
       listed.module = table.module
       listed.searched = table.searched
       return listed
@@ -106,6 +108,7 @@ package struct DatabaseSchema: Sendable {
 extension DatabaseSchema {
   package static func read(_ db: Database) throws -> DatabaseSchema {
     let catalog = try SchemaCatalog.read(db)
+    let triggered = try catalog.tablesWithTriggers(db)
     var tables: [Table] = []
     for table in catalog.tables {
       let kind = Kind(rawValue: table.kind) ?? .table
@@ -117,7 +120,8 @@ extension DatabaseSchema {
           key: kind == .table ? key : table.isSearch ? .rowid(alias: "rowid") : nil,
           storage: try TableStorage.read(db, table, key), storedIn: kind == .virtual ? catalog.storage(of: table) : [],
           isSearch: table.isSearch, definition: kind == .view ? table.definition : nil, hiddenColumns: hidden,
-          foreignKeys: try catalog.foreignKeys(db, of: table), module: table.module, searched: table.searched))
+          foreignKeys: try catalog.foreignKeys(db, of: table),
+          hasTriggers: triggered.contains(table.name.lowercased()), module: table.module, searched: table.searched))
     }
     return DatabaseSchema(tables: tables)
   }

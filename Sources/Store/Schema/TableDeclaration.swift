@@ -7,7 +7,7 @@ extension SchemaCatalog {
   func foreignKeys(_ db: Database, of table: Table) throws -> [DatabaseTable.ForeignKey] {
     guard table.kind == "table" else { return [] }
     let sql = """
-      SELECT id, "table", "from", "to" FROM pragma_foreign_key_list(?, 'main') ORDER BY seq
+      SELECT id, "table", "from", "to", on_delete FROM pragma_foreign_key_list(?, 'main') ORDER BY seq
       """
     let rows = try Row.fetchAll(db, sql: sql, arguments: [table.name])
     let ids = rows.map { $0["id"] as Int }
@@ -19,8 +19,16 @@ extension SchemaCatalog {
       let references = named.isEmpty ? try primaryKey(db, of: parent) : named
       // SQLite takes declarations that cannot hold.
       let isWhole = references.count == rows.count
-      return .init(columns: rows.map { $0["from"] }, table: parent, references: isWhole ? references : [])
+      let action = (rows[0]["on_delete"] as String).lowercased()
+      return .init(
+        columns: rows.map { $0["from"] }, table: parent, references: isWhole ? references : [],
+        onDelete: ["no action", "restrict"].contains(action) ? nil : action)
     }
+  }
+
+  /// The names of the tables and views that have triggers, in lower case.
+  func tablesWithTriggers(_ db: Database) throws -> Set<String> {
+    Set(try String.fetchAll(db, sql: "SELECT DISTINCT lower(tbl_name) FROM sqlite_master WHERE type = 'trigger'"))
   }
 
   private func primaryKey(_ db: Database, of table: String) throws -> [String] {
