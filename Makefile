@@ -22,7 +22,7 @@ MINUTES ?= 10
 FEW_AT_A_TIME := swift test --help-hidden | grep -oe --experimental-maximum-parallelization-width | head -n 1 | sed 's/$$/ 6/'
 DEMO_ARGUMENTS := $(if $(PORT),--port $(PORT)) $(if $(ROWS),--rows $(ROWS))
 
-.PHONY: help demo build test lint format unit docs hostile sanitize fuzz fuzz-corpus web client npm npm-package clients corpus browser pictures readme bench instructions dist dist-test docker docker-test \
+.PHONY: help demo build test lint format unit docs hostile sanitize fuzz fuzz-corpus web client npm npm-package clients corpus browser pictures readme bench measure-page instructions dist dist-test docker docker-test \
 	clean packages
 
 help: ## print this list
@@ -108,6 +108,10 @@ readme: build ## run the commands that README.md shows
 bench: build ## run the benchmarks, each beside its baseline (QUICK=1; ONLY=fan-out,idle)
 	@$(RELEASE) --product freshet-turns
 	@cd Benchmarks && swift build -c release -j $(JOBS) && .build/release/FreshetBench
+
+measure-page: ## measure how soon the page has its first row, and its frames a second while rows change
+	@scripts/packages.sh browser
+	@CHROMIUM=$$(scripts/chromium.sh) scripts/python.sh scripts/measure-page.py
 
 instructions: build ## count the instructions of one-row changes, and compare with what git has
 	@scripts/packages.sh instructions

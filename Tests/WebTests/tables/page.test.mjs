@@ -3,25 +3,10 @@ import { readFileSync } from "node:fs";
 import { test } from "node:test";
 import { pageFor } from "../../../public/browser/pages.js";
 
-const root = new URL("../../../public/", import.meta.url);
-
-/** Modules that a module needs, itself among them. */
-function needed(path, found = new Set()) {
-  if (found.has(path)) return found;
-  found.add(path);
-  const source = readFileSync(new URL(path, root), "utf8");
-  for (const [, named, plain] of source.matchAll(/^\s*(?:import|export)\b[^;]*?from "(\.[^"]+)"|^import "(\.[^"]+)"/gm)) {
-    needed(new URL(named ?? plain, new URL(path, root)).href.slice(root.href.length), found);
-  }
-  return found;
-}
-
-test("the page asks at once for all modules that its first rows need, and for no other", () => {
-  const html = readFileSync(new URL("index.html", root), "utf8");
-  const preloaded = [...html.matchAll(/rel="modulepreload" href="([^"]+)"/g)].map(([, path]) => path);
-  const wanted = needed("browser/browser-view.js", needed("shell/app.js"));
-  wanted.delete("shell/app.js");
-  assert.deepEqual(preloaded.sort(), [...wanted].sort());
+test("the page asks for one script and one style sheet, and for the schema at the same time", () => {
+  const html = readFileSync(new URL("../../../public/index.html", import.meta.url), "utf8");
+  const asked = [...html.matchAll(/<(?:script|link)[^>]*(?:src|href)="([^"]+)"/g)].map(([, path]) => path);
+  assert.deepEqual(asked, ["logo.svg", "app.min.css", "v1/schema", "app.min.js"]);
 });
 
 test("each state of a server has a page that says what to do", () => {

@@ -1,0 +1,141 @@
+#!/usr/bin/env python3
+"""Measures in Chromium how long the page takes until its first row is painted, and how many frames a second it paints while rows change.
+
+    scripts/python.sh scripts/measure-page.py [PUBLIC ...]
+
+For each folder of static files (by default public/), in turns, so that a machine that is now fast and now slow is the same for all: the median
+time from navigation to the first row of a table of 50,000, with an empty cache and with a full one. Then, for the last, frames while 200 rows a second
+change. Uses FRESHET_BIN, by default .build/release/freshet.
+"""
+import os
+import pathlib
+import re
+import statistics
+import subprocess
+import sys
+import tempfile
+import threading
+import time
+
+from playwright.sync_api import sync_playwright
+
+ROOT = pathlib.Path(__file__).resolve().parent.parent
+BINARY = os.environ.get("FRESHET_BIN", str(ROOT / ".build/release/freshet"))
+CHROMIUM = os.environ.get("CHROMIUM") or subprocess.run(
+    [ROOT / "scripts/chromium.sh"], check=True, capture_output=True, text=True).stdout.strip()
+ROUNDS = 11
+FIRST_ROW = """async () => {
+  const rows = () => document.querySelectorAll(".live-row[data-state=shown]");
+  const isSeen = () => [...rows()].some((row) => row.getClientRects().length && row.textContent.trim());
+  while (!isSeen()) await new Promise(requestAnimationFrame);
+  await new Promise(requestAnimationFrame);
+  return performance.now();
+}"""
+FRAMES = """(milliseconds) => new Promise((done) => {
+  const times = [];
+  const step = (now) => {
+    times.push(now);
+    if (now - times[0] < milliseconds) requestAnimationFrame(step);
+    else done(times);
+  };
+  requestAnimationFrame(step);
+})"""
+
+
+class Server:
+    """A server of the static files of a folder."""
+
+    def __init__(self, public, database):
+        self.process = subprocess.Popen(
+            [BINARY, "serve", str(database), "--port", "0", "--public", str(public), "--allow-writes"],
+            stderr=subprocess.PIPE, text=True)
+        for line in self.process.stderr:
+            if found := re.search(r"at (http://[^ ]+)/", line):
+                self.url = found[1]
+                break
+        threading.Thread(target=self.process.stderr.read, daemon=True).start()
+
+    def stop(self):
+        self.process.terminate()
+        self.process.wait(10)
+
+
+def make_database(path):
+    subprocess.run(["sqlite3", str(path)], check=True, text=True, capture_output=True, input="""
+        PRAGMA journal_mode = WAL;
+        CREATE TABLE well(id INTEGER PRIMARY KEY, name TEXT, county TEXT, status TEXT, depth REAL, spud_date TEXT);
+        WITH RECURSIVE n(i) AS (SELECT 1 UNION ALL SELECT i + 1 FROM n WHERE i < 50000)
+        INSERT INTO well SELECT i, 'Well ' || i, 'County ' || (i % 254), 'Producing', i % 9000, date('1990-01-01', (i % 9000) || ' days') FROM n;
+        """)
+
+
+def first_row(browser, url, *, cached):
+    context = browser.new_context()
+    try:
+        page = context.new_page()
+        if cached:
+            page.goto(url)
+            page.evaluate(FIRST_ROW)
+            page.goto("about:blank")
+        page.goto(url, wait_until="commit")
+        return page.evaluate(FIRST_ROW)
+    finally:
+        context.close()
+
+
+def frames(browser, url, database):
+    """Frames a second, and the longest pause, while 200 rows a second change in the rows that are seen."""
+    page = browser.new_page()
+    page.goto(url)
+    page.evaluate(FIRST_ROW)
+    isOver = threading.Event()
+
+    def write():
+        shell = subprocess.Popen(["sqlite3", str(database)], stdin=subprocess.PIPE, text=True, stdout=subprocess.DEVNULL)
+        for change in range(1_000_000):
+            if isOver.is_set():
+                break
+            # Ten of the first rows, twenty times a second.
+            shell.stdin.write(f"UPDATE well SET depth = depth + 1 WHERE id BETWEEN {change % 3 * 10 + 1} AND {change % 3 * 10 + 10};\n")
+            shell.stdin.flush()
+            time.sleep(0.05)
+        shell.stdin.close()
+        shell.wait()
+
+    writer = threading.Thread(target=write)
+    writer.start()
+    time.sleep(1)
+    times = page.evaluate(FRAMES, 5_000)
+    isOver.set()
+    writer.join()
+    page.close()
+    pauses = [later - earlier for earlier, later in zip(times, times[1:])]
+    return 1000 * len(pauses) / (times[-1] - times[0]), max(pauses), sorted(pauses)[len(pauses) * 99 // 100]
+
+
+def main():
+    folders = [pathlib.Path(name).resolve() for name in sys.argv[1:]] or [ROOT / "public"]
+    with tempfile.TemporaryDirectory() as folder, sync_playwright() as playwright:
+        database = pathlib.Path(folder) / "wells.sqlite"
+        make_database(database)
+        servers = [Server(public, database) for public in folders]
+        try:
+            browser = playwright.chromium.launch(executable_path=CHROMIUM, args=["--no-sandbox"])
+            times = {(public, cached): [] for public in folders for cached in (False, True)}
+            for _ in range(ROUNDS):
+                for public, server in zip(folders, servers):
+                    for cached in (False, True):
+                        times[public, cached].append(first_row(browser, server.url + "/#/well", cached=cached))
+            for (public, cached), all in times.items():
+                low, middle, high = statistics.quantiles(all, n=4)
+                print(f"{public}: first row with {'a full' if cached else 'an empty'} cache after {middle:.0f} ms ({low:.0f}–{high:.0f})")
+            rate, longest, late = frames(browser, servers[-1].url + "/#/well", database)
+            print(f"{folders[-1]}: {rate:.1f} frames a second while 200 rows a second change; "
+                  f"between two of them {late:.0f} ms in 99 of 100, at most {longest:.0f} ms")
+            browser.close()
+        finally:
+            for server in servers:
+                server.stop()
+
+
+main()
