@@ -19,6 +19,8 @@ export class TokenKeeper {
   /** The token for the connection to come. */
   #token = "";
   #isOpen = false;
+  /** The last one of which the server has said that it expired. */
+  #expired = "";
   /** Tokens in a row that were refused, or could not be had. */
   #failures = 0;
   /** Whether the server takes the client for somebody else than it wants to be, and another token may come. */
@@ -68,13 +70,21 @@ export class TokenKeeper {
     if (type !== "error") return false;
     if (given === id) this.#refused(new FreshetError({ code, message, ...rest }));
     // Clocks differ: it may have expired before this one said so.
-    else if (given === undefined && code === "unauthenticated" && this.#isRenewable) this.#renew();
+    else if (given === undefined && code === "unauthenticated" && this.#isRenewable) this.#renewExpired();
     else return false;
     return true;
   }
 
   get #isRenewable() {
     return typeof this.source === "function";
+  }
+
+  /** A source that has no other token yet is not asked again at once. */
+  #renewExpired() {
+    const isSame = this.#token === this.#expired;
+    this.#expired = this.#token;
+    if (isSame) this.#renewLater();
+    else this.#renew();
   }
 
   /** @param {FreshetError} error */

@@ -201,6 +201,19 @@ test("when the server says that a token has expired, another one is sent", async
   assert.deepEqual(errors, []);
 });
 
+test("a source that has no other token than the one that expired is not asked again and again at once", async () => {
+  const { tokens, wait } = await authenticated(() => "t1", 600_000);
+  const expire = () => {
+    FakeSocket.last.say({ type: "error", code: "unauthenticated", message: "the token has expired", fatal: false });
+    return turns();
+  };
+  await expire();
+  for (let round = 0; round < 5; round += 1) await expire();
+  assert.deepEqual(tokens(), ["t1", "t1"]);
+  await wait(16_000);
+  assert.ok(tokens().length === 3, `${tokens()}`);
+});
+
 test("a token that is refused, or expires and cannot be renewed, is an error of the client", async () => {
   const { errors } = await authenticated("t1", 600_000);
   FakeSocket.last.say({ type: "error", id: "token", code: "unauthenticated", message: "wrong", fatal: false });
