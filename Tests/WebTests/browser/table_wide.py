@@ -24,6 +24,12 @@ LAYOUT = """(row) => {
   if (cells.length !== headers.length) found.push(`${cells.length} cells, ${headers.length} headers`);
   const view = document.querySelector(".table-list .live-scroller").getBoundingClientRect();
   const fixed = cells[0].getBoundingClientRect();
+  // Neither a title nor the handle at its edge shows through the key's title.
+  const key = headers[0].getBoundingClientRect();
+  for (let x = key.left + 1; x < key.right - 1; x += 2) {
+    const top = document.elementFromPoint(x, (key.top + key.bottom) / 2)?.closest(".head-cell");
+    if (top !== headers[0]) found.push(`${top?.textContent} is seen over the title of the key`);
+  }
   cells.forEach((cell, index) => {
     const [box, header] = [cell.getBoundingClientRect(), headers[index].getBoundingClientRect()];
     const name = cell.dataset.text;
