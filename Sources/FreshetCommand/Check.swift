@@ -8,13 +8,13 @@ import Store
 
 struct Check: ParsableCommand {
   static let configuration = CommandConfiguration(
-    abstract: "Say what is wrong with a configuration, and what each role may do.",
+    abstract: "Check a configuration, and say what each role may do.",
     discussion: """
       freshet check freshet.yaml
       freshet check freshet.yaml --database app.sqlite
 
-      Looks every table, column, filter, query and statement up in the database. Nothing is served, and nothing is written. The status is 1 \
-      when something is wrong.
+      Checks every table, column, filter, query and statement against the database. Nothing is served, and nothing is \
+      written. The exit status is 1 when something is wrong.
       """)
 
   @Argument(help: ArgumentHelp("The configuration file.", valueName: "config"))

@@ -8,9 +8,9 @@ struct Demo: ParsableCommand {
   static let configuration = CommandConfiguration(
     abstract: "Serve a list of 244,292 wells that another process keeps changing.",
     discussion: """
-      The database is made at the first start and kept in ~/.cache/freshet (FRESHET_CACHE or XDG_CACHE_HOME say \
-      otherwise). It also has 600 banks that failed, with their closings. A second process writes to it, as any program \
-      may; the page changes it as well.
+      The database is made at the first start and kept in ~/.cache/freshet (FRESHET_CACHE or XDG_CACHE_HOME change that). \
+      It also has 600 failed banks with their closings. A second process writes to it, as any program could, and the page \
+      can edit it too.
       """)
 
   @Option(help: "How many wells.")

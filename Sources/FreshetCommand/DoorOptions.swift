@@ -4,7 +4,7 @@ import Server
 /// How clients reach the server: TLS, proxies, the address of metrics.
 struct DoorOptions: ParsableArguments {
   @Option(
-    help: ArgumentHelp("The TLS certificate and its chain, in PEM format; read again at SIGHUP.", valueName: "file"))
+    help: ArgumentHelp("The TLS certificate and its chain, in PEM format; reloaded at SIGHUP.", valueName: "file"))
   var tlsCert: String?
 
   @Option(help: ArgumentHelp("The key of the TLS certificate, in PEM format.", valueName: "file"))
@@ -12,13 +12,13 @@ struct DoorOptions: ParsableArguments {
 
   @Option(
     help: ArgumentHelp(
-      "Believe this proxy, or those of a range such as 10.0.0.0/8, who its clients are; can be repeated.",
+      "Trust the client addresses that this proxy, or a range such as 10.0.0.0/8, reports; can be repeated.",
       valueName: "address"))
   var trustProxy: [String] = []
 
   @Option(
     help: ArgumentHelp(
-      "Serve /metrics, /healthz and /readyz at an address of their own, and nowhere else.", valueName: "host:port"))
+      "Serve /metrics, /healthz and /readyz at this address alone.", valueName: "host:port"))
   var metricsAddress: String?
 
   /// Flags first, then variables, then the configuration file.

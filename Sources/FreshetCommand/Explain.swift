@@ -9,19 +9,19 @@ import Wire
 
 struct Explain: ParsableCommand {
   static let configuration = CommandConfiguration(
-    abstract: "Say how a query of a database would be kept up to date, and why so.",
+    abstract: "Explain how a query of a database would be kept up to date, and why.",
     discussion: """
       freshet explain app.sqlite bank --where 'state = :state' --param state=GA
       freshet explain app.sqlite '{"from": "bank JOIN branch ON branch.bank_id = bank.id"}'
 
-      incremental: a change costs what the rows that it concerns cost. refetch: the query is run again after a change. What would make \
-      it cheaper comes as advice. Nothing is written. A server says the same at /v1/explain.
+      incremental: after a change, only the rows that it concerns are looked up. refetch: the query is run again after a change. \
+      The output ends with advice on how to make it cheaper. Nothing is written. A server answers the same at /v1/explain.
       """)
 
   @Argument(help: ArgumentHelp("The SQLite file.", valueName: "db"))
   var database: String
 
-  @Argument(help: ArgumentHelp("A query as JSON, or what to select from: a table.", valueName: "query"))
+  @Argument(help: ArgumentHelp("A query as JSON, or the table to select from.", valueName: "query"))
   var query: String
 
   @OptionGroup(title: "Query") var parts: QueryParts

@@ -12,7 +12,7 @@ struct Freshet: ParsableCommand {
       freshet serve app.sqlite
 
       Browsers, phones and scripts subscribe over WebSocket to sorted, sectioned queries and receive patches the moment
-      the file changes, whoever changed it: this server, the sqlite3 shell, any program in any language.
+      the file changes, by this server, the sqlite3 shell or any program in any language.
       """,
     version: version,
     subcommands: [

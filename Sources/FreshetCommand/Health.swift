@@ -3,8 +3,8 @@ import Foundation
 
 struct Health: ParsableCommand {
   static let configuration = CommandConfiguration(
-    abstract: "Ask a server whether it is well.",
-    discussion: "Exits with 0 when the answer is 200. For health checks of containers that have no curl.")
+    abstract: "Check whether a server is healthy.",
+    discussion: "The exit status is 0 when the answer is 200. For health checks in containers without curl.")
 
   @Argument(help: "The address to ask.")
   var url = "http://127.0.0.1:8080/healthz"

@@ -5,13 +5,14 @@ import Server
 struct LogOptions: ParsableArguments {
   @Option(
     help: ArgumentHelp(
-      "Write who asked what to a file, as lines of JSON; - for standard output. Opened anew at SIGHUP.",
+      "Log requests and subscriptions to a file, as JSON lines; - for standard output. Reopened at SIGHUP.",
       valueName: "file"))
   var accessLog: String?
 
   @Option(
     help: ArgumentHelp(
-      "Write who wrote what to a file, as lines of JSON. A write that cannot be logged is refused.", valueName: "file"))
+      "Log clients' transactions to a file, as lines of JSON. A transaction that cannot be logged is refused.",
+      valueName: "file"))
   var auditLog: String?
 
   /// Flags first, then variables, then the configuration file.

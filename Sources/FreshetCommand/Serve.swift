@@ -9,10 +9,10 @@ struct Serve: ParsableCommand {
   static let configuration = CommandConfiguration(
     abstract: "Serve a database: live queries over WebSocket, snapshots over HTTP, static files.",
     discussion: """
-      Lists follow the file whoever writes to it: changed rows are read from the pages that a commit wrote. Nothing is \
-      written to the file, and nothing is asked of its writers. A database in WAL mode is followed row by row; in a \
-      rollback-journal mode whole tables are compared after a commit (`PRAGMA journal_mode = WAL` changes that, once for \
-      all). The server listens on this machine alone unless --host says otherwise. It stops in order at SIGTERM and SIGINT.
+      Lists follow every change of the file, by any program: the server reads changed rows from the pages that a commit \
+      wrote. It writes nothing to the file, and writers need not cooperate. A database in WAL mode is followed row by row; \
+      in a rollback-journal mode whole tables are compared after a commit. `PRAGMA journal_mode = WAL` changes the mode \
+      permanently. The server listens on 127.0.0.1 unless --host says otherwise. It shuts down cleanly at SIGTERM and SIGINT.
       """)
 
   @Argument(help: ArgumentHelp("The SQLite file; not needed when the configuration file names it.", valueName: "db"))

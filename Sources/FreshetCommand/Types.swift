@@ -13,8 +13,8 @@ struct Types: ParsableCommand {
       freshet types app.sqlite > tables.ts
       freshet types app.sqlite --language swift --config freshet.yaml > Tables.swift
 
-      A column has the type that it is declared with. SQLite holds other values as well, unless the table is STRICT. Columns of views, and \
-      those that may be NULL, are optional.
+      A column gets its declared type; unless the table is STRICT, SQLite can also store values of other types in it. \
+      Columns of views, and those that may be NULL, are optional.
       """)
 
   enum Language: String, ExpressibleByArgument, CaseIterable { case typescript, swift }

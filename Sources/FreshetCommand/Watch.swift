@@ -13,24 +13,25 @@ struct Watch: ParsableCommand {
       freshet watch http://127.0.0.1:8080 well --select name,depth --section-by county --where 'depth > :min' --param min=1000
       freshet watch ws://127.0.0.1:8080/v1/live '{"from": "well", "orderBy": ["depth DESC"]}' --json
 
-      On a terminal, rows that the last change brought, moved or changed stand out (NO_COLOR: in bold); arrows, PgUp, PgDn, \
-      Home and End move the window, q or Ctrl-C leaves. Elsewhere it prints the list, values between tabs, and then what changes: \
-      - and + for rows that went and came, > for those that moved, * for those that changed in place.
+      On a terminal, rows that the last change inserted, moved or updated are highlighted (with NO_COLOR, in bold). Arrows, \
+      PgUp, PgDn, Home and End move the window; q or Ctrl-C quits. Otherwise it prints the list, with tabs between values, \
+      and then the changes: - for deleted rows, + for inserted ones, > for those that moved, * for those that changed in \
+      place.
 
-      When the connection is lost it tries again, after half a second at first and half a minute at last, and goes on from the \
-      version it has.
+      When the connection is lost it reconnects, waiting half a second at first and half a minute at most, and resumes from \
+      the version it has.
 
-      Exit status: 0 when it is left, or after --once; 1 when the server cannot be reached at first or reports an error that ends \
-      the query; 64 for wrong arguments.
+      Exit status: 0 after q, Ctrl-C or --once; 1 when the server cannot be reached at the start or reports an error that \
+      ends the query; 64 for wrong arguments.
       """)
 
   @Argument(help: ArgumentHelp("http(s)://host:port, or ws(s)://host:port/path.", valueName: "url"))
   var url: String
 
-  @Argument(help: ArgumentHelp("A query as JSON, or what to select from: a table.", valueName: "query"))
+  @Argument(help: ArgumentHelp("A query as JSON, or the table to select from.", valueName: "query"))
   var query: String?
 
-  @Option(help: "A query that the server's operator has published, instead of one given here.")
+  @Option(help: "The name of a published query, instead of a query given here.")
   var name: String?
 
   @OptionGroup(title: "Query") var parts: QueryParts
@@ -50,7 +51,7 @@ struct Watch: ParsableCommand {
   @Option(help: "The first row of the window, from 0.")
   var offset: Int?
 
-  @Option(help: "How many rows the window has; by default what fits the terminal, elsewhere all (100 with --offset).")
+  @Option(help: "Rows in the window; by default what fits the terminal, or all without one (100 with --offset).")
   var limit: Int?
 
   func validate() throws {
