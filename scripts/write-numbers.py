@@ -1,7 +1,7 @@
 #!/usr/bin/env python3
 """write-numbers.py
 
-Writes the table under "Numbers" in README.md from Benchmarks/results.json, what a full `make bench` has measured.
+Writes the table of docs/benchmarks/README.md from Benchmarks/results.json, what a full `make bench` has measured.
 """
 import json
 import pathlib
@@ -97,13 +97,13 @@ def row(finding: dict, text: str) -> str:
 def main() -> None:
     findings = json.loads((ROOT / "Benchmarks/results.json").read_text())["findings"]
     table = "\n".join(row(find(findings, benchmark, name), text) for benchmark, name, text in ROWS)
-    readme = ROOT / "README.md"
-    before = readme.read_text()
+    page = ROOT / "docs/benchmarks/README.md"
+    before = page.read_text()
     after, count = re.subn(r"(\| 244,292 rows unless said \|[^\n]*\n\|---\|---\|---\|\n)(?:\|[^\n]*\n)+",
                            lambda match: match[1] + table + "\n", before)
     if count != 1:
-        sys.exit("README.md has no table of numbers")
-    readme.write_text(after)
+        sys.exit(f"{page} has no table of numbers")
+    page.write_text(after)
 
 
 if __name__ == "__main__":
