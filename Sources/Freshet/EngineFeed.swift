@@ -44,6 +44,8 @@ final class EngineFeed: ResultsFeed {
     }
   }
 
+  func noteLaid() { mailbox.put(.laid) }
+
   func close() {
     mailbox.close()
     engine.output.remove(session: key.session)

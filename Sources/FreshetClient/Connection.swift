@@ -48,6 +48,8 @@ actor Connection {
   /// The longest silence of a server that is asked now and then whether it is there.
   private static let silence = Duration.seconds(30)
 
+  private static let mostTransactions = 1_000
+
   init(_ address: ServerAddress, token: (@Sendable () async throws -> String)?, transport: any LiveTransport) {
     self.address = address
     self.token = token
@@ -145,6 +147,10 @@ actor Connection {
       guard subscriptions.removeValue(forKey: id) != nil else { return }
       send(ClientMessageText.unsubscribe(id: id))
     case .transact(let transaction):
+      if transactions.count >= Self.mostTransactions {
+        let error = FreshetError(.queueFull, "\(Self.mostTransactions) transactions wait for their answers")
+        return transaction.answer.resume(throwing: error)
+      }
       transactions.append(transaction)
       if isGreeted && isKnown { send(transactions.count - 1) }
     }

@@ -18,6 +18,15 @@ final class ConnectionSource: ResultsSource {
 
   func newID() -> UInt64 { lastID.add(1, ordering: .relaxed).newValue }
 
+  func transact(_ transaction: RequestedTransaction) async throws -> TransactionOutcome {
+    try await withCheckedThrowingContinuation { continuation in
+      let pending = PendingTransaction(transaction, id: "transaction-\(newID())", answer: continuation)
+      if case .terminated = connection.commands.yield(.transact(pending)) {
+        continuation.resume(throwing: FreshetError(.disconnected, "the connection was closed"))
+      }
+    }
+  }
+
   func follow(_ query: FreshetResults.Query, window: Window?) -> any ResultsFeed {
     let feed = ConnectionFeed(self, id: "list-\(newID())")
     connection.commands.yield(.follow(id: feed.id, Subscription(query, window: window, mailbox: feed.mailbox)))
@@ -44,6 +53,8 @@ final class ConnectionFeed: ResultsFeed {
   }
 
   func request(_ request: ListRequest) { source.connection.commands.yield(.request(id: id, request)) }
+
+  func noteLaid() { mailbox.put(.laid) }
 
   func close() {
     mailbox.close()

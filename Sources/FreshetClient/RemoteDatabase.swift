@@ -52,14 +52,15 @@ public final class RemoteDatabase: Sendable {
 
   /// Runs statements in one transaction, where the server lets its clients write.
   ///
-  /// While the server cannot be reached it waits, and is sent once. When the connection breaks before the answer, it is repeated under
+  /// While the server cannot be reached it waits, and is sent once. At most 1,000 transactions wait for their answers. When the connection breaks before the answer, it is repeated under
   /// the same name, and the server runs it once at most.
   ///
   /// - Returns: once it is committed. A list whose `results.commit` has reached that of the outcome shows it.
-  /// - Throws: `FreshetError`: what the server says, `outcome_unknown` when the server was restarted before it answered.
+  /// - Throws: `FreshetError`: what the server says, `outcome_unknown` when the server was restarted before it answered,
+  ///   `queue_full` when too many wait.
   @discardableResult
   public func transact(_ statements: SQLStatement...) async throws -> TransactionOutcome {
-    try await transact(.statements(statements))
+    try await source.transact(.statements(statements))
   }
 
   /// Runs a statement that the server's operator has published.
@@ -67,16 +68,7 @@ public final class RemoteDatabase: Sendable {
   public func transact(
     published name: String, parameters: [String: SQLValue] = [:]
   ) async throws -> TransactionOutcome {
-    try await transact(.published(name: name, parameters: parameters))
-  }
-
-  private func transact(_ transaction: RequestedTransaction) async throws -> TransactionOutcome {
-    try await withCheckedThrowingContinuation { continuation in
-      let pending = PendingTransaction(transaction, id: "transaction-\(source.newID())", answer: continuation)
-      if case .terminated = source.connection.commands.yield(.transact(pending)) {
-        continuation.resume(throwing: FreshetError(.disconnected, "the connection was closed"))
-      }
-    }
+    try await source.transact(.published(name: name, parameters: parameters))
   }
 }
 
@@ -115,4 +107,6 @@ extension ErrorCode {
   public static let disconnected = ErrorCode(rawValue: "disconnected")
   /// Nobody can tell whether a transaction was committed: the server was restarted before it answered.
   public static let outcomeUnknown = ErrorCode(rawValue: "outcome_unknown")
+  /// Too many transactions wait for their answers: this one was not sent.
+  public static let queueFull = ErrorCode(rawValue: "queue_full")
 }

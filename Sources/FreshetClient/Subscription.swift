@@ -82,7 +82,7 @@ struct Subscription: Sendable {
         query = previousQuery
         self.previousQuery = nil
       }
-    case .error, .delayed, .current, nil: break
+    case .error, .delayed, .current, .laid, nil: break
     }
     return message
   }

@@ -18,7 +18,7 @@ public import Observation
 /// called. It is observable: a SwiftUI view that reads `results` is drawn again when they change. It is followed until it is
 /// deallocated, or until `stop`.
 ///
-/// Mutable state: `results`, `delay`, `failure`, changed by what comes in on its actor; `query`, `window`, by its methods; `feed` and
+/// Mutable state: `results`, `delay`, `failure`, changed by what comes in on its actor; `query`, `window`, by its methods; `pump` and
 /// `task`, from `performFetch` until `stop`.
 @Observable
 public final class FetchedResultsController<Element: Sendable> {
@@ -34,9 +34,10 @@ public final class FetchedResultsController<Element: Sendable> {
 
   @ObservationIgnored public weak var delegate: (any FetchedResultsControllerDelegate<Element>)?
 
-  @ObservationIgnored private let source: any ResultsSource
+  package let source: any ResultsSource
+  package let laid = LaidChanges()
   @ObservationIgnored private let decode: @Sendable (ResultRow) throws -> Element
-  @ObservationIgnored private var feed: (any ResultsFeed)?
+  @ObservationIgnored private var pump: ResultsPump<Element>?
   @ObservationIgnored private var task: Task<Void, Never>?
   /// Who waits for the places of keys: the first has been asked for.
   @ObservationIgnored private var locating: [Locating] = []
@@ -56,7 +57,7 @@ public final class FetchedResultsController<Element: Sendable> {
   }
 
   deinit {
-    feed?.close()
+    pump?.feed.close()
     task?.cancel()
   }
 
@@ -70,8 +71,8 @@ public final class FetchedResultsController<Element: Sendable> {
     precondition(isolation != nil, "performFetch has to be called on an actor, such as the main actor")
     stop()
     failure = nil
-    let pump = ResultsPump(source.follow(query, window: window.map { Window($0) }), decode: decode)
-    feed = pump.feed
+    let pump = ResultsPump(source.follow(query, window: window.map { Window($0) }), query, laid: laid, decode: decode)
+    self.pump = pump
     do throws(FreshetError) {
       while true {
         guard let event = try await pump.next() else { throw .databaseClosed }
@@ -79,21 +80,21 @@ public final class FetchedResultsController<Element: Sendable> {
         if case .update = event { break }
       }
     } catch {
-      if feed === pump.feed { fail(error) }
+      if self.pump === pump { fail(error) }
       throw error
     }
-    guard feed === pump.feed else { return }
+    guard self.pump === pump else { return }
     task = Task { [weak self] in
       // The task runs on the actor that it captures.
       _ = isolation
       do throws(FreshetError) {
         while let event = try await pump.next() {
-          guard let self, self.feed === pump.feed else { return }
+          guard let self, self.pump === pump else { return }
           take(event)
         }
         throw .databaseClosed
       } catch {
-        guard let self, feed === pump.feed else { return }
+        guard let self, self.pump === pump else { return }
         fail(error)
       }
     }
@@ -104,15 +105,16 @@ public final class FetchedResultsController<Element: Sendable> {
   ///
   /// A query that is wrong changes nothing: the delegate hears why, and `query` is again what it was.
   public func requery(_ query: Query) {
-    if feed != nil, previousQuery == nil { previousQuery = self.query }
+    if pump != nil, previousQuery == nil { previousQuery = self.query }
     self.query = query
-    feed?.request(.requery(query, nil))
+    pump?.sort(as: query)
+    pump?.feed.request(.requery(query, nil))
   }
 
   /// Asks for the contents of other rows: those that are seen, and some around them.
   public func moveWindow(to window: Range<Int>) {
     self.window = window
-    feed?.request(.window(Window(window)))
+    pump?.feed.request(.window(Window(window)))
   }
 
   /// Where the row with a key is; nil when there is none. O(log rows), also outside the window.
@@ -121,20 +123,20 @@ public final class FetchedResultsController<Element: Sendable> {
   public func indexPath(
     forKey key: SQLValue..., isolation: isolated (any Actor)? = #isolation
   ) async throws -> IndexPath? {
-    guard let feed else { throw failure ?? FreshetError(.unknownSubscription, "performFetch was not called") }
+    guard let pump else { throw failure ?? FreshetError(.unknownSubscription, "performFetch was not called") }
     guard key.count == results.key.count else {
       throw FreshetError(.badQuery, "the key has \(results.key.count) values: \(results.key.joined(separator: ", "))")
     }
     return try await withCheckedThrowingContinuation { continuation in
       locating.append((key, continuation))
-      if locating.count == 1 { feed.request(.locate(key)) }
+      if locating.count == 1 { pump.locate(key) }
     }
   }
 
   /// Ends it. The results stay as they are.
   public func stop() {
-    feed?.close()
-    feed = nil
+    pump?.feed.close()
+    pump = nil
     task?.cancel()
     task = nil
     let waiting = locating
@@ -146,7 +148,7 @@ public final class FetchedResultsController<Element: Sendable> {
 
   /// Its steps, for who would rather iterate than be called. Each iteration is a subscription of its own.
   public var updates: ResultsUpdates<Element> {
-    ResultsUpdates(source: source, query: query, window: window.map { Window($0) }, decode: decode)
+    ResultsUpdates(source: source, query: query, window: window.map { Window($0) }, laid: laid, decode: decode)
   }
 
   private func take(_ event: ResultsPump<Element>.Event) {
@@ -164,7 +166,7 @@ public final class FetchedResultsController<Element: Sendable> {
     case .located(let path):
       if locating.isEmpty { return }
       locating.removeFirst().continuation.resume(returning: path.map { IndexPath($0) })
-      if let next = locating.first { feed?.request(.locate(next.key)) }
+      if let next = locating.first { pump?.locate(next.key) }
     case .error(let error): take(error)
     case .delayed(let error): delay(by: error)
     }
@@ -180,6 +182,7 @@ public final class FetchedResultsController<Element: Sendable> {
     if let previousQuery, !error.code.isRetryable, error.code != .schemaChanged {
       let refused = query
       query = previousQuery
+      pump?.sort(as: previousQuery)
       self.previousQuery = nil
       delegate?.controller(self, didRefuse: refused, because: error)
     } else {

@@ -14,6 +14,8 @@ package enum ListMessage: Sendable {
   case delayed(FreshetError, outlastsUpdates: Bool)
   /// The list is up to date: a delay is over.
   case current
+  /// What is laid over the list has changed. It does not come from the other side.
+  case laid
 }
 
 package struct ListSnapshot: Sendable {

@@ -31,7 +31,7 @@ package final class Mailbox: Sendable {
       switch message {
       case .snapshot: state.hasOverflowed = false
       case .rows, .patch: if state.hasOverflowed { return (nil, true) }
-      case .located, .error, .delayed, .current: break
+      case .located, .error, .delayed, .current, .laid: break
       }
       if state.messages.count >= limit {
         state.messages = []

@@ -28,7 +28,7 @@ package struct ResultsModel<Element: Sendable> {
     case .patch(let patch):
       let patch = try apply(patch)
       return patch.isEmpty ? nil : ResultsUpdate(change: .patched(patch), results: results)
-    case .located, .error, .delayed, .current: return nil
+    case .located, .error, .delayed, .current, .laid: return nil
     }
   }
 

@@ -14,6 +14,8 @@ package protocol ResultsFeed: AnyObject, Sendable {
   func next() async -> ListMessage?
   /// What comes of it comes as a message.
   func request(_ request: ListRequest)
+  /// `next` returns `laid`, behind what has come.
+  func noteLaid()
   /// Nothing comes any more. Can be repeated.
   func close()
 }

@@ -57,6 +57,9 @@ struct RowSequence<Element> {
     return element
   }
 
+  /// Each element with its index, without a look-up for each.
+  var indexedElements: some Sequence<(offset: Int, element: Element)> { chunks.joined().enumerated() }
+
   private func find(_ index: Int) -> (chunk: Int, place: Int) {
     precondition(index >= 0 && index < count, "there is no row \(index) of \(count)")
     var rest = index

@@ -24,6 +24,8 @@ public struct SectionedResults<Element: Sendable>: Sendable {
   struct Entry: Sendable {
     var row: ResultRow
     var element: Element
+    /// Nil: it is as the server has it.
+    var pending: PendingState?
   }
 
   public struct Section: Sendable {
@@ -56,6 +58,12 @@ public struct SectionedResults<Element: Sendable>: Sendable {
 
   /// The row behind the object: the values of its columns. Nil outside the window.
   public func rowIfLoaded(at path: IndexPath) -> ResultRow? { contains(path) ? entry(at: path)?.row : nil }
+
+  /// How a row is shown that a write of this process has changed and the server's results do not show yet; nil for others.
+  public func pendingState(at path: IndexPath) -> PendingState? { contains(path) ? entry(at: path)?.pending : nil }
+
+  /// Whether a write of this process has changed the row, and the server's results do not show it yet.
+  public func isPending(at path: IndexPath) -> Bool { pendingState(at: path) != nil }
 
   /// Whether there is such a row.
   public func contains(_ path: IndexPath) -> Bool {
