@@ -127,6 +127,25 @@ import Testing
     live.stop()
   }
 
+  @Test func `A thousand transactions wait, and no more`() async throws {
+    let transport = BreakableTransport()
+    transport.closeGate()
+    let database = try RemoteDatabase("http://127.0.0.1:1", transport: transport)
+    await withTaskGroup(of: ErrorCode?.self) { group in
+      for _ in 0...1_000 {
+        group.addTask {
+          do { try await database.transact("SELECT 1") } catch { return (error as? FreshetError)?.code }
+          return nil
+        }
+      }
+      // The others wait.
+      #expect(await group.next() == .queueFull)
+      database.close()
+      for await code in group { #expect(code == .disconnected) }
+    }
+    transport.openGate()
+  }
+
   private static func write(_ generator: inout SeededGenerator) -> (OptimisticChange, SQLStatement) {
     let id = SQLValue.integer(.random(in: 1..<9, using: &generator))
     let name = SQLValue.text(["a", "B", "b", "c", "dd", "e "].randomElement(using: &generator)!)
