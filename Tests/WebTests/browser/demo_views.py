@@ -93,9 +93,7 @@ def the_console_shows_frames_as_they_come_and_what_explains_them(page, demo):
 @test
 def the_console_keeps_its_query_over_a_reload(page, demo):
     page.view("console")
-    page.page.locator("[name=orderBy]").fill("depth")
-    page.page.locator("[name=limit]").fill("7")
-    page.page.keyboard.press("Enter")
+    fill(page, **{"from": "well", "orderBy": "depth", "limit": "7"})
     expect(page.page.locator("#result-note")).to_contain_text("7 rows")
     page.page.reload()
     expect(page.page.locator("[name=orderBy]")).to_have_value("depth")
