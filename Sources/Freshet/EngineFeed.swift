@@ -56,6 +56,6 @@ final class EngineFeed: ResultsFeed {
 extension FreshetError {
   fileprivate static func published(_ name: String) -> FreshetError {
     FreshetError(
-      .badQuery, "\(name) is published by a server, of which only a RemoteDatabase knows: write its query here")
+      .badQuery, "\(name) is a published query of a server: follow it with a RemoteDatabase, or write its query here")
   }
 }

@@ -35,7 +35,7 @@ struct Explain: ParsableCommand {
     let path = try DatabaseFile.existing(database)
     let explanation: Explanation
     do { explanation = try explain(path, Query(json: parts.query(query).json())) } catch let error as FreshetError {
-      throw CommandFailure("\(error.code.rawValue): \(error.message)")
+      throw CommandFailure(error.description)
     } catch let error as StoreError {
       throw CommandFailure(error.message)
     }

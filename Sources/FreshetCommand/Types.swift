@@ -32,7 +32,7 @@ struct Types: ParsableCommand {
     let path = try DatabaseFile.existing(database)
     let types: [RowType]
     do { types = try rowTypes(path, Settings.file(config)) } catch let error as FreshetError {
-      throw CommandFailure("\(error.code.rawValue): \(error.message)")
+      throw CommandFailure(error.description)
     } catch let error as StoreError {
       throw CommandFailure(error.message)
     }

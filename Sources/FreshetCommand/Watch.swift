@@ -75,7 +75,7 @@ struct Watch: ParsableCommand {
         url, FreshetClient.Query(json: watchedQuery().json()), window: window,
         token: token ?? Settings().text("FRESHET_TOKEN"), isOnce: once, display: display)
     } catch let error as FreshetError {
-      throw CommandFailure("\(error.code.rawValue): \(error.message)")
+      throw CommandFailure(error.description)
     }
     if let sentence = wait(for: loop) { throw CommandFailure(sentence) }
   }

@@ -4,8 +4,8 @@ import LiveQuery
 /// Lays changes over results: each row by its key, in its sorted place and section. Pure.
 ///
 /// Where the order is not known a row stays where it is, and an inserted one is the last of its section. Results with a window keep their
-/// rows where they are: only values change, and new and deleted rows are the server's to show. A row of which no element can be made is
-/// left as the server has it.
+/// rows where they are: only values change, and new and deleted rows are the server's to show. A row that cannot be decoded stays
+/// as the server has it.
 ///
 /// Looking the keys up reads the rows until all are found.
 struct OptimisticOverlay<Element: Sendable> {

@@ -3,15 +3,15 @@ import LiveQuery
 
 /// A list's model with changes laid over it: what is shown. Pure.
 ///
-/// State: `model`, what the other side says; `results`, the same with the changes, of which `keys` names the rows; `settled`, the changes
-/// that need not be laid over it any more, `unsettled`, those which are written and of which the list does not say whether it has them.
+/// State: `model` is what the other side says; `results` is the same with the changes, whose rows `keys` names. `settled` are the changes
+/// that the list has, `unsettled` those that are written while it is not known whether the list has them.
 struct OverlaidModel<Element: Sendable> {
   typealias Results = SectionedResults<Element>
 
   private var model: ResultsModel<Element>
   private(set) var results = Results()
   private var keys: Set<[SQLValue]> = []
-  /// Named by whoever finds out that the list has caught up with them.
+  /// Set when the list turns out to have caught up with them.
   var settled: Set<Int> = []
   /// To be found out; each change is here once.
   var unsettled: [Int] = []

@@ -67,7 +67,7 @@ package actor WatchLoop {
 
   private func fetch() async {
     do throws(FreshetError) { try await controller.performFetch() } catch {
-      outside.events.yield(.failed(error.sentence))
+      outside.events.yield(.failed(error.description))
     }
   }
 
@@ -89,9 +89,9 @@ package actor WatchLoop {
       output.show((patch, old), list)
     case .delayed(let error?):
       // A command has one token.
-      if error.code == .unauthenticated { throw End.failed(error.sentence) }
+      if error.code == .unauthenticated { throw End.failed(error.description) }
       // The connection has said so itself.
-      if error.code != .disconnected { output.warn(error.sentence) }
+      if error.code != .disconnected { output.warn(error.description) }
       output.refresh(list)
     case .delayed(nil): output.refresh(list)
     case .failed(let sentence): throw End.failed(sentence)
@@ -130,12 +130,8 @@ private final class EventRelay: FetchedResultsControllerDelegate {
   }
 
   func controller(_ controller: FetchedResultsController<ResultRow>, didFailWith error: FreshetError) {
-    events.yield(.failed(error.sentence))
+    events.yield(.failed(error.description))
   }
-}
-
-extension FreshetError {
-  fileprivate var sentence: String { "\(code.rawValue): \(message)" }
 }
 
 extension Int {

@@ -70,7 +70,7 @@ import Wire
     #expect(good.status == 0 && good.output.contains(#""role":"clerk""#))
     let bad = try Program.run("watch", url, "bank", "--once", "--token", token + "A")
     #expect(bad.status == 1 && bad.errors == "Error: unauthenticated: the token's signature is wrong\n")
-    // Of this process alone: tests that run beside it have another environment.
+    // Only for this process: other tests run at the same time.
     let watcher = try Watcher([url, "bank", "--json"], environment: ["FRESHET_TOKEN": token])
     #expect(watcher.prints(#""role":"clerk""#) && watcher.prints(#""type":"snapshot""#))
     #expect(watcher.status(after: SIGTERM) == 0)

@@ -115,7 +115,7 @@ final class Follower {
     detection = CommitDetection(path: configuration.path, wake: thread.wake, clock: clock)
     if FileIdentity(path: configuration.path) == nil { return }
     do { database = try open() } catch let error as SQLiteFailure where error.isLock {
-      // As with a file that is not there: whoever has locked it will be done.
+      // Wait, as for a file that is not there: a lock ends.
       openingFailure = FreshetError(unreadable: error)
       if thread.number == 0 {
         logger.warning("the database is locked: waiting for it", metadata: ["path": "\(configuration.path)"])
