@@ -11,6 +11,8 @@ package final class ControllerPool: Sendable {
   package static let mostFollowers = 64
   /// What they do may be asked of it.
   package let readers: ReaderPool
+  /// Of the states of the file, for whoever in this process follows it as well.
+  package let numbers: CommitNumbers
 
   /// - Throws: what keeps the database from being opened.
   package init(
@@ -22,7 +24,8 @@ package final class ControllerPool: Sendable {
       slow: SlowQueries(threshold: configuration.slowQuery, names: configuration.queryNames, logger: logger),
       logger: logger)
     self.readers = readers
-    let numbers = CommitNumbers()
+    let numbers = CommitNumbers(startingAt: configuration.firstCommit)
+    self.numbers = numbers
     var followers: [FollowerThread] = []
     for number in 0..<min(max(1, count), Self.mostFollowers) {
       followers.append(

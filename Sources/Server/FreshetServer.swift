@@ -1,4 +1,4 @@
-import Controllers
+package import Controllers
 import Foundation
 import Gateway
 import LiveQuery
@@ -110,6 +110,9 @@ package final class FreshetServer: Sendable {
         })
     }
   }
+
+  /// The numbers of the file's states, for whoever in this process follows it as well.
+  package var numbers: CommitNumbers { pool.numbers }
 
   package var port: Int { gateway.port }
   /// What its address begins with.

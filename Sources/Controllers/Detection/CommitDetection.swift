@@ -1,6 +1,6 @@
 import CFreshetSystem
-import ChangeCapture
-import Store
+package import ChangeCapture
+package import Store
 
 #if canImport(Glibc)
   import Glibc
@@ -15,8 +15,8 @@ import Store
 /// inotify reports writes to the WAL before their commit can be read. So a wake that finds no commit spins on the WAL-index, and then
 /// looks again at growing intervals.
 ///
-/// Owner: the follower's thread. Mutable state: which of the next looks is due, and when the file was looked at last.
-final class CommitDetection {
+/// Owner: the thread that follows the file. Mutable state: which of the next looks is due, and when the file was looked at last.
+package final class CommitDetection {
   private let path: String
   private let journal: String
   private let watcher: DatabaseWatcher
@@ -44,7 +44,7 @@ final class CommitDetection {
   /// How often to look when nothing reports writes; and, to be safe, when something does.
   private var pollInterval: Nanoseconds { .milliseconds(watcher.descriptor < 0 ? 20 : 1_000) }
 
-  init(path: String, wake: WakeSignal, clock: MonotonicClock) {
+  package init(path: String, wake: WakeSignal, clock: MonotonicClock) {
     self.path = path
     self.wake = wake
     self.clock = clock
@@ -53,7 +53,7 @@ final class CommitDetection {
   }
 
   /// Whether the file may be another one than when it was opened. inotify does not report renamed parent directories.
-  func mayBeReplaced(isOpen: Bool, hasChanged: Bool, _ now: Instant) -> Bool {
+  package func mayBeReplaced(isOpen: Bool, hasChanged: Bool, _ now: Instant) -> Bool {
     if hasChanged, identityRead != .distantPast { return false }
     let isDue = !isOpen || watcher.descriptor < 0 || now - identityRead >= pollInterval
     if isDue { identityRead = now }
@@ -61,10 +61,10 @@ final class CommitDetection {
   }
 
   /// For how long commits are left alone; see `Pace`.
-  func rest(_ now: Instant) -> Nanoseconds { pace.rest(now) }
+  package func rest(_ now: Instant) -> Nanoseconds { pace.rest(now) }
 
   /// A tick has followed commits.
-  func noteTick(start: Instant, end: Instant, comparesTables: Bool) {
+  package func noteTick(start: Instant, end: Instant, comparesTables: Bool) {
     pace.note(start: start, end: end, comparesTables: comparesTables)
   }
 
@@ -72,7 +72,7 @@ final class CommitDetection {
   /// When not, it is so within microseconds, unless the writer waits for its disk: then `wait` looks again.
   ///
   /// - Parameter isPaced: whether a rollback journal's writers are to be kept out of the way of.
-  func hasCommit(_ capture: ChangeCapture, isPaced: Bool) -> Bool {
+  package func hasCommit(_ capture: ChangeCapture, isPaced: Bool) -> Bool {
     // A rollback journal is there while somebody's transaction is: looking would take a lock that is in its way, and the
     // journal's end wakes this thread. One that is kept for the next transaction is looked past after a while.
     if !capture.canAskOften {
@@ -96,20 +96,27 @@ final class CommitDetection {
     return false
   }
 
-  /// What a follower waits for, besides commits.
-  struct Wait {
+  /// What its thread waits for, besides commits.
+  package struct Wait {
     /// At most.
-    var limit: Nanoseconds
+    package var limit: Nanoseconds
     /// Commits are left alone for so long.
-    var rest: Nanoseconds
+    package var rest: Nanoseconds
     /// Nothing is followed, so commits need not wake the thread.
-    var isUnused: Bool
+    package var isUnused: Bool
     /// Looking for a commit takes no lock.
-    var canAskOften: Bool
+    package var canAskOften: Bool
+
+    package init(limit: Nanoseconds, rest: Nanoseconds, isUnused: Bool, canAskOften: Bool) {
+      self.limit = limit
+      self.rest = rest
+      self.isUnused = isUnused
+      self.canAskOften = canAskOften
+    }
   }
 
   /// Until something happens, or it is time for something.
-  func wait(_ wait: Wait) {
+  package func wait(_ wait: Wait) {
     var timeout = look < Self.looks.count ? Self.looks[look] : pollInterval
     // Every look at a rollback journal's database takes a lock.
     if !wait.canAskOften { timeout = max(timeout, .milliseconds(1)) }

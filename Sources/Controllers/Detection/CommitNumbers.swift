@@ -1,59 +1,93 @@
-import ChangeCapture
+package import ChangeCapture
 import Synchronization
 
-/// The numbers of the file's states, on which all followers agree: the protocol's `commit`.
+/// What a state of the file is called: the protocol's `commit`.
+package struct CommitNumber: Equatable, Sendable {
+  package var commit: Int64
+  /// Whether no other state has this number. After a doubt the number of commits may not be known.
+  package var isExact: Bool
+
+  package init(_ commit: Int64, isExact: Bool) {
+    self.commit = commit
+    self.isExact = isExact
+  }
+}
+
+/// The numbers of the file's states, on which all followers agree.
 ///
 /// A follower that has counted the commits between two states proposes a number for the newer one. The first to see a state decides;
 /// the others take what was decided. Counts are exact, so followers that saw different states in between agree all the same. After a
 /// doubt the number of commits may not be known, and one of them counts fewer: order is kept then, and a follower's numbers never
-/// fall.
+/// fall; a number that may be another state's too is not exact.
 ///
 /// Any thread.
 package final class CommitNumbers: Sendable {
   private struct State {
     /// The newest last.
-    var known: [(state: StateName, commit: Int64)] = []
+    var known: [(state: StateName, number: CommitNumber)] = []
+    /// The highest number of those that are not known any more.
+    var forgotten = Int64.min
     private static let most = 256
 
-    mutating func add(_ name: StateName, _ commit: Int64) -> Int64 {
-      if known.count == Self.most { known.removeFirst(Self.most / 2) }
-      let isNewest = known.last.map { $0.commit <= commit } ?? true
-      known.insert((name, commit), at: isNewest ? known.count : known.firstIndex { $0.commit > commit } ?? 0)
-      return commit
+    mutating func add(_ name: StateName, _ number: CommitNumber) -> CommitNumber {
+      if known.count == Self.most {
+        forgotten = known[Self.most / 2 - 1].number.commit
+        known.removeFirst(Self.most / 2)
+      }
+      let isNewest = known.last.map { $0.number.commit <= number.commit } ?? true
+      known.insert(
+        (name, number), at: isNewest ? known.count : known.firstIndex { $0.number.commit > number.commit } ?? 0)
+      return number
+    }
+
+    /// Whether a state that is not known can have a number for itself.
+    func isFree(_ commit: Int64) -> Bool {
+      commit > forgotten && !known.contains { $0.number.commit == commit }
     }
   }
 
   private let state = Mutex(State())
+  /// That of the first state that is seen.
+  let first: Int64
 
-  package init() {}
+  /// - Parameter first: where to go on after a restart. Who gives it knows that the file is in the state of that number.
+  package init(startingAt first: Int64 = 0) { self.first = first }
 
   /// - Parameters:
-  ///   - before: the number of the state that the follower saw before.
+  ///   - before: the number of the state that the follower saw before; `first` when it saw none.
   ///   - commits: how many it counted since then.
-  func number(of name: StateName, before: Int64, commits: Int64) -> Int64 {
+  package func number(of name: StateName, before: Int64, commits: Int64) -> CommitNumber {
     state.withLock { state in
       // Nearly always it is newer than all that are known.
       if let last = state.known.last, name.isKnownAfter(last.state) {
-        return state.add(name, max(before + commits, last.commit + 1))
+        return state.add(name, CommitNumber(max(before + commits, last.number.commit + 1), isExact: true))
       }
-      if let known = state.known.last(where: { $0.state.isSame(as: name) }) { return max(known.commit, before) }
-      let older = state.known.last { name.isKnownAfter($0.state) }.map { $0.commit + 1 } ?? 0
+      if let known = state.known.last(where: { $0.state.isSame(as: name) }) { return known.number.notBefore(before) }
+      let older = state.known.last { name.isKnownAfter($0.state) }.map { $0.number.commit + 1 } ?? first
       var commit = max(before + commits, older)
       if let newer = state.known.first(where: { $0.state.isKnownAfter(name) }) {
-        commit = min(commit, newer.commit - 1)
+        commit = min(commit, newer.number.commit - 1)
       }
-      return state.add(name, max(commit, before))
+      commit = max(commit, before)
+      let isExact = state.isFree(commit) && (commit > before || state.known.isEmpty)
+      return state.add(name, CommitNumber(commit, isExact: isExact))
     }
   }
 
-  /// The number of a state that a reader saw; one not above it where that is not known.
+  /// The number of a state that a reader saw; where that is not known, one not above it, which is not exact.
   ///
   /// - Parameter asked: that of an older state.
-  func number(of name: StateName, notBefore asked: Int64) -> Int64 {
+  package func number(of name: StateName, notBefore asked: Int64) -> CommitNumber {
     state.withLock { state in
-      if let known = state.known.last(where: { $0.state.isSame(as: name) }) { return max(known.commit, asked) }
+      if let known = state.known.last(where: { $0.state.isSame(as: name) }) { return known.number.notBefore(asked) }
       let before = state.known.last { name.isKnownAfter($0.state) }
-      return before.map { max($0.commit + 1, asked) } ?? asked
+      return CommitNumber(before.map { max($0.number.commit + 1, asked) } ?? asked, isExact: false)
     }
+  }
+}
+
+extension CommitNumber {
+  fileprivate func notBefore(_ least: Int64) -> CommitNumber {
+    commit < least ? CommitNumber(least, isExact: false) : self
   }
 }

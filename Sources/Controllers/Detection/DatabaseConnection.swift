@@ -1,38 +1,38 @@
-import ChangeCapture
+package import ChangeCapture
 import GRDB
 import GRDBSQLite
 import LiveQuery
-import Store
+package import Store
 
-/// A read-only connection: a follower's or a reader's own.
+/// A read-only connection of one thread that follows or reads the file.
 ///
 /// Owner: that thread.
-final class DatabaseConnection {
+package final class DatabaseConnection {
   /// The `sqlite3 *` of `queue`, for the loops that go around GRDB.
-  let raw: OpaquePointer
-  let encoding: TextEncoding
+  package let raw: OpaquePointer
+  package let encoding: TextEncoding
   @exclusivity(unchecked) private var isInSnapshot = false
   private let begin: PreparedStatement
   private let commit: PreparedStatement
   /// Reads something, from which on the transaction sees one state: the number of its schema.
   private let firstRead: PreparedStatement
   /// The number of the schema that the last snapshot saw.
-  @exclusivity(unchecked) private(set) var schemaVersion: Int64 = 0
+  @exclusivity(unchecked) package private(set) var schemaVersion: Int64 = 0
   /// Tells which rows changed between two snapshots.
-  let capture: ChangeCapture
+  package let capture: ChangeCapture
   /// Noted when the database is found to be in WAL mode.
-  @exclusivity(unchecked) private(set) var files: WALFiles
+  @exclusivity(unchecked) package private(set) var files: WALFiles
   /// Of queries.
-  let deadline: Deadline
+  package let deadline: Deadline
   /// The file that was opened: another one may come to have its name.
-  let file: FileIdentity
+  package let file: FileIdentity
   /// The state that the last snapshot saw.
-  var place: StatePlace { StatePlace(file: file, state: capture.state, schemaVersion: schemaVersion) }
+  package var place: StatePlace { StatePlace(file: file, state: capture.state, schemaVersion: schemaVersion) }
   /// Declared last, so that it is closed after the statements above are gone.
   private let queue: DatabaseQueue
 
   /// - Parameter location: the path, or what `ReadOnlyFile` makes of it.
-  init(path: String, location: String, _ settings: ChangeCapture.Settings, clock: MonotonicClock) throws {
+  package init(path: String, location: String, _ settings: ChangeCapture.Settings, clock: MonotonicClock) throws {
     guard let file = FileIdentity(path: path) else {
       throw StoreError(code: .overloaded, message: "there is no file \(path)")
     }
@@ -69,11 +69,11 @@ final class DatabaseConnection {
   /// To be called before the database is looked at, after others may have shortened its -shm.
   ///
   /// - Returns: false when that would end the process.
-  func restoreSharedMemory() -> Bool { files.restoreSharedMemory() }
+  package func restoreSharedMemory() -> Bool { files.restoreSharedMemory() }
 
   /// Inside a snapshot whose transaction an error may have ended, as SQLite does after some: goes on in another one, if that
   /// shows the same state. If not, nothing more can be read in this snapshot (`ResultReader.checkSnapshot`).
-  func restoreSnapshot() {
+  package func restoreSnapshot() {
     if !isInSnapshot || sqlite3_get_autocommit(raw) == 0 { return }
     capture.prepare()
     guard (try? run(begin)) != nil else { return }
@@ -81,10 +81,10 @@ final class DatabaseConnection {
   }
 
   /// Frees the pages that SQLite keeps of the file and does not need.
-  func releasePages() { sqlite3_db_release_memory(raw) }
+  package func releasePages() { sqlite3_db_release_memory(raw) }
 
   /// Runs `body` in one read transaction: all that it reads is one state of the database, which `capture` has identified.
-  func snapshot(_ body: () throws -> Void) throws {
+  package func snapshot(_ body: () throws -> Void) throws {
     try beginSnapshot()
     isInSnapshot = true
     defer {
@@ -115,7 +115,7 @@ final class DatabaseConnection {
   }
 
   /// Inside a snapshot.
-  func readSchema() throws -> DatabaseSchema {
+  package func readSchema() throws -> DatabaseSchema {
     ConnectionLimits.resetValue(of: raw)
     return try queue.inDatabase { try DatabaseSchema.read($0) }
   }

@@ -1,18 +1,18 @@
-import ChangeCapture
+package import ChangeCapture
 import LiveQuery
-import Store
+package import Store
 
 /// A database file, opened, and what is known of it.
 ///
-/// Owner: the thread of a follower or reader.
-struct OpenDatabase {
-  var schema = DatabaseSchema.empty
-  let connection: DatabaseConnection
+/// Owner: the thread that opened it.
+package struct OpenDatabase {
+  package var schema = DatabaseSchema.empty
+  package let connection: DatabaseConnection
 
   /// For a lock on a file that is not open yet, in milliseconds: who asks meanwhile has to wait as long.
   private static let patience: Int32 = 200
 
-  init(path: String, _ settings: ChangeCapture.Settings, clock: MonotonicClock) throws {
+  package init(path: String, _ settings: ChangeCapture.Settings, clock: MonotonicClock) throws {
     let location = try ReadOnlyFile.location(path, patience: Self.patience)
     connection = try DatabaseConnection(path: path, location: location, settings, clock: clock)
   }

@@ -9,12 +9,12 @@ import Synchronization
 #endif
 
 /// Wakes one thread that waits in `poll`: a pipe, written to once until it is read.
-final class WakeSignal: Sendable {
-  let readEnd: Int32
+package final class WakeSignal: Sendable {
+  package let readEnd: Int32
   private let writeEnd: Int32
   private let isPending = Atomic<Bool>(false)
 
-  init() {
+  package init() {
     var ends: [Int32] = [-1, -1]
     guard pipe(&ends) == 0 else { fatalError("no file descriptors left for a pipe") }
     for end in ends {
@@ -31,14 +31,14 @@ final class WakeSignal: Sendable {
   }
 
   /// Any thread.
-  func signal() {
+  package func signal() {
     if isPending.exchange(true, ordering: .acquiringAndReleasing) { return }
     var byte: UInt8 = 1
     _ = write(writeEnd, &byte, 1)
   }
 
   /// The waiting thread, before it looks for what it was woken for.
-  func clear() {
+  package func clear() {
     var buffer: UInt64 = 0
     while read(readEnd, &buffer, 8) > 0 {}
     isPending.store(false, ordering: .releasing)

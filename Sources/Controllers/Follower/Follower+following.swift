@@ -23,7 +23,7 @@ extension Follower {
       return names.map { schema?.table($0)?.storage?.table }
     }
     if !tick.isQuiet {
-      commit = numbers.number(of: connection.capture.state, before: commit, commits: tick.commits)
+      commit = numbers.number(of: connection.capture.state, before: commit, commits: tick.commits).commit
     }
     if !tick.isQuiet { statistics.ticks += 1 }
     if let failure {

@@ -110,7 +110,7 @@ extension Follower {
   ///
   /// - Parameter asked: that of the last tick when the reader was asked.
   func commit(of place: StatePlace, asked: Int64) -> Int64 {
-    numbers.number(of: place.state, notBefore: asked)
+    numbers.number(of: place.state, notBefore: asked).commit
   }
 }
 

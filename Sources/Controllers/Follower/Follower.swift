@@ -104,6 +104,7 @@ final class Follower {
     self.thread = thread
     self.readers = readers
     self.numbers = numbers
+    commit = numbers.first
     roles = RoleSchemas(configuration.access, .empty)
     readerSettings = ReaderSettings(
       limits: .init(

@@ -51,6 +51,9 @@ package struct FollowerConfiguration: Sendable {
   /// Of published queries.
   package var queryNames: [Fingerprint: String] = [:]
 
+  /// The number of the first state that is seen: where to go on after a restart.
+  package var firstCommit: Int64 = 0
+
   package init(path: String) { self.path = path }
 }
 

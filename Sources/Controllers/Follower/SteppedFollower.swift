@@ -13,7 +13,8 @@ package final class SteppedFollower {
     readers = ReaderPool(
       path: configuration.path, access: configuration.access, count: 0, clock: configuration.clock, logger: logger)
     follower = try Follower(
-      configuration, output: output, readers: readers, numbers: CommitNumbers(), logger: logger, thread: thread)
+      configuration, output: output, readers: readers, numbers: CommitNumbers(startingAt: configuration.firstCommit),
+      logger: logger, thread: thread)
   }
 
   deinit { follower.close() }

@@ -1,8 +1,8 @@
-import ChangeCapture
+package import ChangeCapture
 import LiveQuery
 import QueryCompiler
 import RankedCollections
-import Store
+package import Store
 
 /// Who asks something of readers, which are shared fairly between all of them.
 enum Requester: Hashable, Sendable {
@@ -66,14 +66,16 @@ struct RunResult: Sendable {
 }
 
 /// A state of a file, as two connections can compare it.
-struct StatePlace: Sendable {
-  let file: FileIdentity
-  let state: StateName
-  let schemaVersion: Int64
+package struct StatePlace: Sendable {
+  package let file: FileIdentity
+  package let state: StateName
+  package let schemaVersion: Int64
 
-  func hasSameSchema(as other: StatePlace) -> Bool { file == other.file && schemaVersion == other.schemaVersion }
+  package func hasSameSchema(as other: StatePlace) -> Bool {
+    file == other.file && schemaVersion == other.schemaVersion
+  }
 
-  func isSame(as other: StatePlace) -> Bool { hasSameSchema(as: other) && state.isSame(as: other.state) }
+  package func isSame(as other: StatePlace) -> Bool { hasSameSchema(as: other) && state.isSame(as: other.state) }
 }
 
 /// Contents of a version, read on a reader's thread.
