@@ -25,6 +25,8 @@ have_libev() {
 have_python() { scripts/python.sh -c 'pass'; }
 have_venv_with() { scripts/python.sh -c "import $1" || python3 -c 'import ensurepip, venv'; }
 have_node() { node -e 'process.exit(parseInt(process.versions.node) >= 18 ? 0 : 1)'; }
+# In /usr/sbin, where no ordinary PATH leads.
+have_nats_server() { command -v nats-server || test -x /usr/sbin/nats-server; }
 have_cxx_library() { compgen -G '/usr/lib/gcc/*/*/libstdc++.so' || ! command -v apt-get; }
 have_chromium() { scripts/chromium.sh; }
 
@@ -36,6 +38,7 @@ look_for_build() {
   need libwebsockets-evlib-ev have_libev
   need libsqlite3-dev pkg-config --exists sqlite3
   need zlib1g-dev pkg-config --exists zlib
+  need libnats-dev pkg-config --exists libnats
   need sqlite3 command -v sqlite3
 }
 
@@ -107,6 +110,8 @@ look_for_test() {
   look_for_browser
   look_for_readme
   look_for_instructions
+  # The broker of replicas.
+  need nats-server have_nats_server
   # Holds up a server that is to be ended by force.
   need strace command -v strace
 }
