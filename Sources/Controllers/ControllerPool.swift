@@ -1,5 +1,6 @@
 package import LiveQuery
 package import Logging
+import Store
 
 /// Shares one controller among all subscriptions of a query, and spreads queries over followers.
 ///
@@ -13,24 +14,32 @@ package final class ControllerPool: Sendable {
   package let readers: ReaderPool
   /// Of the states of the file, for whoever in this process follows it as well.
   package let numbers: CommitNumbers
+  /// Likewise, the epochs that these belong to.
+  package let epochs: FileEpochs
+  private let output: any SubscriptionOutput
+  let clock: MonotonicClock
 
   /// - Throws: what keeps the database from being opened.
   package init(
     _ configuration: FollowerConfiguration, followers count: Int, readers readerCount: Int,
-    output: any SubscriptionOutput, logger: Logger
+    output: any SubscriptionOutput, epochs: FileEpochs = FileEpochs(), logger: Logger
   ) throws {
     let readers = ReaderPool(
       path: configuration.path, access: configuration.access, count: max(1, readerCount), clock: configuration.clock,
       slow: SlowQueries(threshold: configuration.slowQuery, names: configuration.queryNames, logger: logger),
-      logger: logger)
+      readsPosition: configuration.readsPosition, logger: logger)
     self.readers = readers
     let numbers = CommitNumbers(startingAt: configuration.firstCommit)
     self.numbers = numbers
+    self.epochs = epochs
+    self.output = output
+    clock = configuration.clock
     var followers: [FollowerThread] = []
     for number in 0..<min(max(1, count), Self.mostFollowers) {
       followers.append(
         try FollowerThread(
-          configuration, number: number, output: output, readers: readers, numbers: numbers, logger: logger))
+          configuration, number: number, output: output, readers: readers, numbers: numbers, epochs: epochs,
+          logger: logger))
     }
     self.followers = followers
   }
@@ -57,6 +66,15 @@ package final class ControllerPool: Sendable {
   /// Sessions have drained for which `SubscriptionOutput.isDrained` gave these followers no: a bit each. Any thread.
   package func sessionsDrained(for followers: UInt64) {
     for (number, follower) in self.followers.enumerated() where followers >> number & 1 == 1 { follower.post(.drained) }
+  }
+
+  /// Begins another epoch of the same file: versions of before are worth nothing from now on. Any thread.
+  ///
+  /// - Parameter epoch: its name; nil for one that no other has.
+  package func beginEpoch(_ epoch: String? = nil) {
+    epochs.begin(epoch)
+    output.epochChanged()
+    post(.databaseChanged)
   }
 
   /// Ends all followers and waits for them.

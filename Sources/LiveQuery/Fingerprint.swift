@@ -1,6 +1,7 @@
-/// Names a text of SQL without showing it: the same in every process and on every machine, for logs and metrics.
+/// Names a text of SQL without showing it: the same in every process and on every machine, for logs, metrics and versions.
 ///
-/// 64 bits of FNV-1a: two texts that share one would share a line in a list of slow queries, and nothing else.
+/// 64 bits of FNV-1a: two texts that share one share a line in a list of slow queries; a client that claims to hold a version
+/// of one that is another's spoils its own list alone.
 package struct Fingerprint: Hashable, Sendable, CustomStringConvertible {
   private var hash: UInt64 = 0xCBF2_9CE4_8422_2325
 
@@ -12,10 +13,14 @@ package struct Fingerprint: Hashable, Sendable, CustomStringConvertible {
     add(0xFF)
   }
 
-  private mutating func add(_ texts: [String]) {
+  package mutating func add(_ texts: [String]) {
     for text in texts { add(text) }
     add(0xFE)
   }
+
+  package mutating func add(_ bytes: [UInt8]) { for byte in bytes { add(byte) } }
+
+  package init() {}
 
   /// Sixteen hexadecimal digits.
   package var description: String {

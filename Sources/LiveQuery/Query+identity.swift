@@ -6,7 +6,7 @@ extension Query: Hashable {
   package func hash(into hasher: inout Hasher) { hasher.combine(identity) }
 
   /// Everything in it, laid end to end. O(length of the query).
-  private var identity: [UInt8] {
+  package var identity: [UInt8] {
     var values = PackedValues()
     for text in [from, filter, having, sectionBy?.expression, sectionBy?.name, sectionBy?.indexTitle] {
       values.append(optional: text)

@@ -1,7 +1,7 @@
 package import Controllers
 import Foundation
 import Gateway
-import LiveQuery
+package import LiveQuery
 package import Logging
 import Synchronization
 import Wire
@@ -43,7 +43,8 @@ package final class FreshetServer: Sendable {
   package init(_ configuration: ServerConfiguration, logger: Logger) throws {
     self.configuration = configuration
     self.logger = logger
-    greeting = Greeting(configuration)
+    let epochs = FileEpochs(startingWith: configuration.epoch, renewed: configuration.epochRenewed)
+    greeting = Greeting(configuration, epochs)
     authenticator = configuration.authentication.map {
       Authenticator(
         $0, roles: Set(configuration.roles.keys), date: configuration.wallClock, clock: configuration.clock,
@@ -67,7 +68,7 @@ package final class FreshetServer: Sendable {
       output = SessionOutput(gateway, transactions, greeting, rejections)
       pool = try ControllerPool(
         FollowerConfiguration(configuration), followers: configuration.followers, readers: configuration.readers,
-        output: output, logger: logger)
+        output: output, epochs: epochs, logger: logger)
     } catch {
       throw ServerError("cannot open \(configuration.database): \(ServerError.sentence(of: error))")
     }
@@ -113,6 +114,26 @@ package final class FreshetServer: Sendable {
 
   /// The numbers of the file's states, for whoever in this process follows it as well.
   package var numbers: CommitNumbers { pool.numbers }
+  /// Likewise, the epochs that these belong to.
+  package var epochs: FileEpochs { pool.epochs }
+
+  /// Begins another epoch of the same file: versions of before are worth nothing from now on, and everybody is greeted again. Any
+  /// thread.
+  ///
+  /// - Parameter epoch: its name; nil for one that no other has.
+  package func beginEpoch(_ epoch: String? = nil) { pool.beginEpoch(epoch) }
+
+  /// Calls back when all lists can show a commit of an epoch or a later one. Any thread; any number may wait.
+  ///
+  /// - Parameters:
+  ///   - timeout: how long to wait at most.
+  ///   - reply: called once, on a thread that must not be kept: with the commit; `timeout`, or `overloaded` when the server stops.
+  package func whenReached(
+    _ commit: Int64, epoch: String, timeout: Duration,
+    reply: @escaping @Sendable (Result<Int64, FreshetError>) -> Void
+  ) {
+    pool.whenReached(commit, epoch: epoch, timeout: timeout, reply: reply)
+  }
 
   package var port: Int { gateway.port }
   /// What its address begins with.

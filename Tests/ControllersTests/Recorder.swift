@@ -183,7 +183,7 @@ final class FollowerFixture {
     let answer = Answer()
     var request = FollowerCommand.SnapshotRequest(query: query, window: nil) { answer.set(Self.text($0)) }
     request.id = id
-    request.unless = version
+    request.unless = version.map { [$0] } ?? []
     request.wait = duration
     follower.post(.snapshot(request))
     return answer

@@ -33,7 +33,7 @@ extension Follower {
   /// The whole snapshot, all of its rows read.
   func snapshot(_ query: FetchedResultsController, window: Window?) throws(FreshetError) -> Snapshot {
     let newest = query.result.newest
-    let (version, commit) = (query.name(of: newest), commit(of: query))
+    let (version, commit) = (query.nameNewest(), query.shown.commit)
     if let recent = recentSnapshots.find(version: version, commit: commit, window: window) { return recent }
     let range = window?.range(total: newest.tree.count) ?? 0..<newest.tree.count
     let rows = try contents(query, range)

@@ -26,7 +26,7 @@ final class Subscription {
     let newest = query.result.newest
     group = SubscriberGroup(
       id: key.id, shape: shape, minInterval: Nanoseconds(minInterval),
-      state: ClientState(held: newest, sentVersion: query.name(of: newest), window: window))
+      state: ClientState(held: newest, sentVersion: "", window: window))
     group.add(self)
   }
 

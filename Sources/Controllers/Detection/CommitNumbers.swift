@@ -40,6 +40,12 @@ package final class CommitNumbers: Sendable {
       return number
     }
 
+    /// What comes after all that are or were known.
+    func next(from first: Int64) -> Int64 {
+      guard let last = known.last?.number.commit ?? (forgotten == .min ? nil : forgotten) else { return first }
+      return last + 1
+    }
+
     /// Whether a state that is not known can have a number for itself.
     func isFree(_ commit: Int64) -> Bool {
       commit > forgotten && !known.contains { $0.number.commit == commit }
@@ -53,6 +59,14 @@ package final class CommitNumbers: Sendable {
   /// - Parameter first: where to go on after a restart. Who gives it knows that the file is in the state of that number.
   package init(startingAt first: Int64 = 0) { self.first = first }
 
+  /// The file is another one: states of before cannot be told from its own. Numbers go on.
+  func forgetStates() {
+    state.withLock { state in
+      state.forgotten = max(state.forgotten, state.known.last?.number.commit ?? state.forgotten)
+      state.known = []
+    }
+  }
+
   /// - Parameters:
   ///   - before: the number of the state that the follower saw before; `first` when it saw none.
   ///   - commits: how many it counted since then.
@@ -63,8 +77,9 @@ package final class CommitNumbers: Sendable {
         return state.add(name, CommitNumber(max(before + commits, last.number.commit + 1), isExact: true))
       }
       if let known = state.known.last(where: { $0.state.isSame(as: name) }) { return known.number.notBefore(before) }
-      let older = state.known.last { name.isKnownAfter($0.state) }.map { $0.number.commit + 1 } ?? first
-      var commit = max(before + commits, older)
+      let older = state.known.last { name.isKnownAfter($0.state) }.map { $0.number.commit + 1 }
+      // A connection's first state, which cannot be compared with any, is taken for the newest.
+      var commit = max(before + commits, older ?? (commits == 0 ? state.next(from: first) : first))
       if let newer = state.known.first(where: { $0.state.isKnownAfter(name) }) {
         commit = min(commit, newer.number.commit - 1)
       }

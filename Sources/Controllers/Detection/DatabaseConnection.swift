@@ -18,6 +18,9 @@ package final class DatabaseConnection {
   private let firstRead: PreparedStatement
   /// The number of the schema that the last snapshot saw.
   @exclusivity(unchecked) package private(set) var schemaVersion: Int64 = 0
+  private let positionReader: ReplicaPositionReader?
+  /// Of a replica's file, in the state that the last snapshot saw.
+  @exclusivity(unchecked) package private(set) var position: ReplicaPosition?
   /// Tells which rows changed between two snapshots.
   package let capture: ChangeCapture
   /// Noted when the database is found to be in WAL mode.
@@ -27,12 +30,19 @@ package final class DatabaseConnection {
   /// The file that was opened: another one may come to have its name.
   package let file: FileIdentity
   /// The state that the last snapshot saw.
-  package var place: StatePlace { StatePlace(file: file, state: capture.state, schemaVersion: schemaVersion) }
+  package var place: StatePlace {
+    StatePlace(file: file, state: capture.state, schemaVersion: schemaVersion, position: position)
+  }
   /// Declared last, so that it is closed after the statements above are gone.
   private let queue: DatabaseQueue
 
-  /// - Parameter location: the path, or what `ReadOnlyFile` makes of it.
-  package init(path: String, location: String, _ settings: ChangeCapture.Settings, clock: MonotonicClock) throws {
+  /// - Parameters:
+  ///   - location: the path, or what `ReadOnlyFile` makes of it.
+  ///   - readsPosition: whether every snapshot reads the file's `ReplicaPosition`, and fails without.
+  package init(
+    path: String, location: String, _ settings: ChangeCapture.Settings, clock: MonotonicClock,
+    readsPosition: Bool = false
+  ) throws {
     guard let file = FileIdentity(path: path) else {
       throw StoreError(code: .overloaded, message: "there is no file \(path)")
     }
@@ -56,6 +66,7 @@ package final class DatabaseConnection {
     try ConnectionLimits.apply(to: raw)
     files = WALFiles(of: raw)
     deadline = Deadline(of: raw, clock: clock)
+    positionReader = readsPosition ? ReplicaPositionReader(raw) : nil
     _ = Self.memoryLimit
   }
 
@@ -101,13 +112,16 @@ package final class DatabaseConnection {
     for _ in 0..<Self.tries {
       capture.prepare()
       try run(begin)
-      do { try readSchemaVersion() } catch {
+      do {
+        try readSchemaVersion()
+        if capture.identify() {
+          position = try positionReader?.read()
+          if capture.usesWAL { files.note(of: raw) }
+          return
+        }
+      } catch {
         try? run(commit)
         throw error
-      }
-      if capture.identify() {
-        if capture.usesWAL { files.note(of: raw) }
-        return
       }
       try run(commit)
     }

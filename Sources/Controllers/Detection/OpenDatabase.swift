@@ -12,8 +12,12 @@ package struct OpenDatabase {
   /// For a lock on a file that is not open yet, in milliseconds: who asks meanwhile has to wait as long.
   private static let patience: Int32 = 200
 
-  package init(path: String, _ settings: ChangeCapture.Settings, clock: MonotonicClock) throws {
+  /// - Parameter readsPosition: whether the file is a replica's.
+  package init(
+    path: String, _ settings: ChangeCapture.Settings, clock: MonotonicClock, readsPosition: Bool = false
+  ) throws {
     let location = try ReadOnlyFile.location(path, patience: Self.patience)
-    connection = try DatabaseConnection(path: path, location: location, settings, clock: clock)
+    connection = try DatabaseConnection(
+      path: path, location: location, settings, clock: clock, readsPosition: readsPosition)
   }
 }

@@ -20,6 +20,7 @@ extension Follower {
     case .drained, .databaseChanged: break
     case .abandon(let request, let query): abandon(request, of: query)
     case .commit(let reply): reply(commit)
+    case .awaitCommit(let waiter): awaited.add(waiter)
     case .explain(let query, let reply): explain(query, reply)
     case .schema(let access, let reply): list(access, reply)
     case .statistics(let reply): reply(currentStatistics)

@@ -26,7 +26,7 @@ extension Follower {
       try database.read(request, interruption)
     }
     let read = PendingRead(
-      id: id, wanted, of: newest, name: query.name(of: newest), commit: commit(of: query), within: readers.contents)
+      id: id, wanted, of: newest, name: query.nameNewest(), commit: query.shown.commit, within: readers.contents)
     query.reads.append(read)
     query.idleSince = nil
     queriesByRead[id] = query
@@ -43,8 +43,9 @@ extension Follower {
       let version = ResultVersion(
         number: read.version.number, tree: run.fetched.editor.tree.prefix(query.compiled.limit ?? .max),
         alongside: run.fetched.alongside)
+      let number = number(of: run.place, asked: read.commit)
       read.end(
-        at: version, name: query.newSideName(of: version), commit: commit(of: run.place, asked: read.commit),
+        at: version, name: query.newSideName(of: version, at: number), commit: number.commit,
         run.contents?.rows ?? PackedRows(columnCount: query.compiled.columns.count))
     }
     queriesWithContents[ObjectIdentifier(query)] = query

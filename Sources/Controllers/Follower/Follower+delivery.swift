@@ -164,7 +164,7 @@ extension Follower {
     let newest = query.result.newest
     do throws(FreshetError) {
       let message = PatchMessage(
-        from: state.sentVersion, to: query.name(of: newest), commit: commit(of: query),
+        from: state.sentVersion, to: query.nameNewest(), commit: query.shown.commit,
         total: newest.tree.count,
         alongside: state.held.alongside == newest.alongside ? nil : newest.alongside,
         columns: query.compiled.columns, patch: patch,

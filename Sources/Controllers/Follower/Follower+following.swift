@@ -12,7 +12,6 @@ extension Follower {
   /// were not long ago.
   func follow() throws {
     guard let connection = database?.connection else { return }
-    let before = commit
     var failure: (any Error)?
     var schema = database?.schema
     let tick = connection.capture.advance { names in
@@ -22,9 +21,8 @@ extension Follower {
       }
       return names.map { schema?.table($0)?.storage?.table }
     }
-    if !tick.isQuiet {
-      commit = numbers.number(of: connection.capture.state, before: commit, commits: tick.commits).commit
-    }
+    takeNumber(tick, connection)
+    let before = commits.before
     if !tick.isQuiet { statistics.ticks += 1 }
     if let failure {
       // What changed is not told a second time.
@@ -36,7 +34,7 @@ extension Follower {
     attendToDue()
   }
 
-  private func follow(_ tick: CapturedTick, _ before: Int64) {
+  private func follow(_ tick: CapturedTick, _ before: CommitNumber) {
     guard let capture = database?.connection.capture else { return }
     var changes: [CapturedChanges] = []
     changes.reserveCapacity(tick.deltas.count)
@@ -63,7 +61,7 @@ extension Follower {
     }
   }
 
-  private func follow(_ shape: QueryShape, _ changes: [CapturedChanges], _ before: Int64) {
+  private func follow(_ shape: QueryShape, _ changes: [CapturedChanges], _ before: CommitNumber) {
     guard let connection = database?.connection else { return }
     let compiled = shape.compiled
     guard let tables = shape.captured.changes(of: compiled.tables, among: changes) else {
@@ -90,9 +88,12 @@ extension Follower {
   }
 
   /// - Parameter units: nil: not known.
-  private func follow(_ query: FetchedResultsController, _ units: ConcernedUnits?, _ isBeside: Bool, _ before: Int64) {
+  private func follow(
+    _ query: FetchedResultsController, _ units: ConcernedUnits?, _ isBeside: Bool, _ before: CommitNumber
+  ) {
     if case .running(var run) = query.phase {
-      query.phase = .following
+      // Kept once, so that it is changed in place.
+      query.phase = .stale(shown: run.shown, due: .distantFuture)
       run.missed.add(units, limit: Self.missedLimit)
       run.missed.concernsAlongside = run.missed.concernsAlongside || isBeside
       query.phase = .running(run)
@@ -131,7 +132,7 @@ extension Follower {
   static let followTime = Nanoseconds.milliseconds(250)
 
   /// Looking rows up takes too long for a tick: from now on readers run the shape's queries again.
-  func followSlowly(_ shape: QueryShape, _ before: Int64) {
+  func followSlowly(_ shape: QueryShape, _ before: CommitNumber) {
     let queries = Array(shape.queries.values)
     guard shape.compiled.slowness == nil, let first = queries.first?.query else { return }
     logger.notice("looking rows up is slow: the query is run again instead", metadata: ["from": "\(first.from)"])
@@ -152,11 +153,12 @@ extension Follower {
 extension Follower {
   /// A reader has to run a query: now, or when some time has passed since the last run.
   ///
-  /// - Parameter before: the commit whose state it shows until then.
-  func mustRunAgain(_ query: FetchedResultsController, _ before: Int64) {
+  /// - Parameter before: the number of the state that it shows until then.
+  func mustRunAgain(_ query: FetchedResultsController, _ before: CommitNumber) {
     switch query.phase {
-    case .following: query.phase = .stale(commit: before, due: nextRun(of: query))
-    case .stale(let commit, let due): query.phase = .stale(commit: commit, due: min(due, nextRun(of: query)))
+    case .following:
+      query.phase = .stale(shown: query.shown(unlessFollowedFrom: before), due: nextRun(of: query))
+    case .stale(let shown, let due): query.phase = .stale(shown: shown, due: min(due, nextRun(of: query)))
     case .running(var run):
       run.missed.units = nil
       query.phase = .running(run)
@@ -208,16 +210,14 @@ extension Follower {
     return since + intervals.linger
   }
 
-  /// The state of the database that a query shows.
-  func commit(of query: FetchedResultsController) -> Int64 { query.shownCommit ?? commit }
-
   /// A query could not be followed. Some things no later try mends; others are told once, and tried again.
-  func fail(_ query: FetchedResultsController, _ error: FreshetError, _ before: Int64) {
+  func fail(_ query: FetchedResultsController, _ error: FreshetError, _ before: CommitNumber) {
     database?.connection.restoreSnapshot()
     if error.isFinal { return end(query, error) }
     logger.error("a query cannot be run", metadata: ["error": "\(error.message)", "from": "\(query.query.from)"])
     if case .running = query.phase { cancelRun(of: query) }
-    query.phase = .stale(commit: query.shownCommit ?? before, due: clock.now + intervals.retry)
+    query.phase = .stale(
+      shown: query.shown(unlessFollowedFrom: before), due: clock.now + intervals.retry)
     scheduleRun(of: query)
     if query.hasFailed { return }
     query.hasFailed = true
@@ -246,7 +246,7 @@ extension Follower {
     guard case .running(let run) = query.phase else { return }
     readers.cancel(run.id)
     runs[run.id] = nil
-    query.phase = .stale(commit: run.commit, due: .distantFuture)
+    query.phase = .stale(shown: run.shown, due: .distantFuture)
   }
 
   /// Nobody follows the query any more.

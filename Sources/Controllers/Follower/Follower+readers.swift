@@ -106,12 +106,6 @@ extension Follower {
   /// The state that the tick sees.
   var place: StatePlace? { database?.connection.place }
 
-  /// The number of the state that a reader saw; one not above it where that is not known.
-  ///
-  /// - Parameter asked: that of the last tick when the reader was asked.
-  func commit(of place: StatePlace, asked: Int64) -> Int64 {
-    numbers.number(of: place.state, notBefore: asked).commit
-  }
 }
 
 // Queries that nobody followed.
@@ -126,7 +120,9 @@ extension Follower {
       openings[opening.query] = nil
       let query = try follow(opening.query, run)
       if !run.place.isSame(as: place) {
-        query.phase = .stale(commit: commit(of: run.place, asked: commit), due: .distantPast)
+        let shown = number(of: run.place, asked: opening.asked)
+        query.phase = .stale(shown: shown, due: .distantPast)
+        query.wasShown(at: shown)
         scheduleRun(of: query)
       }
       keep(run, of: query)
@@ -146,7 +142,8 @@ extension Follower {
       throw FreshetError(.overloaded, "how the query is followed has just changed: try again")
     }
     let followed = FetchedResultsController(
-      query, shape, settings(of: query), history: historyBudget, fetched: run.fetched, duration: run.duration)
+      query, shape, settings(of: query), history: historyBudget, commits, names(of: query), fetched: run.fetched,
+      duration: run.duration)
     queries[query] = followed
     hasFreedMuch = hasFreedMuch || followed.isLarge
     scheduleRun(of: followed)
@@ -160,8 +157,8 @@ extension Follower {
     queriesWithContents[ObjectIdentifier(query)] = query
     query.reads.append(
       PendingRead(
-        id: 0, contents.wanted, of: newest, name: query.name(of: newest),
-        commit: query.shownCommit ?? commit, contents: contents.rows, within: readers.contents))
+        id: 0, contents.wanted, of: newest, name: query.nameNewest(), commit: query.shown.commit,
+        contents: contents.rows, within: readers.contents))
   }
 
   /// Performs what waited for a query.

@@ -7,8 +7,8 @@ import Wire
 // Changes of the schema. Lists whose own tables stay as they were go on. The others are compiled anew by readers, once for each
 // shape, and then run again; until then they show what they have.
 extension Follower {
-  /// - Parameter before: the commit that was seen before.
-  func schemaChanged(to schema: DatabaseSchema, isSameFile: Bool, _ before: Int64) {
+  /// - Parameter before: the number of the state that was seen before.
+  func schemaChanged(to schema: DatabaseSchema, isSameFile: Bool, _ before: CommitNumber) {
     let former = database?.schema ?? .empty
     database?.schema = schema
     roles = RoleSchemas(configuration.access, schema)
@@ -29,20 +29,20 @@ extension Follower {
 
   /// The shape's queries stay as they are until they have another.
   ///
-  /// - Parameter before: the commit whose state they show.
-  func outdate(_ shape: QueryShape, _ before: Int64) {
+  /// - Parameter before: the number of the state that they show.
+  func outdate(_ shape: QueryShape, _ before: CommitNumber) {
     shape.isOutdated = true
     shapesOfEveryCommit[ObjectIdentifier(shape)] = nil
     if let query = shape.queries.values.first?.query { shapes[query.withoutValues] = nil }
     for query in shape.queries.values {
       cancelRun(of: query)
-      query.phase = .stale(commit: query.shownCommit ?? before, due: .distantFuture)
+      query.phase = .stale(shown: query.shown(unlessFollowedFrom: before), due: .distantFuture)
       askAgain(query)
     }
   }
 
   /// Who waits for contents that are being read waits for a run instead: a reader may not be able to read them any more.
-  private func askAgain(_ query: FetchedResultsController) {
+  func askAgain(_ query: FetchedResultsController) {
     let reads = query.reads.filter { $0.contents == nil }
     query.reads.removeAll { $0.contents == nil }
     for read in reads {
@@ -91,7 +91,7 @@ extension Follower {
       for query in queries { adopt(shape, query) }
       forget(outdated, first.query.withoutValues)
     } catch  where !error.isFinal {
-      for query in queries { fail(query, error, query.shownCommit ?? commit) }
+      for query in queries { fail(query, error, query.shown) }
     } catch  where error.code == .schemaChanged {
       for query in queries { end(query, error) }
     } catch {
@@ -102,7 +102,7 @@ extension Follower {
   private func adopt(_ shape: QueryShape, _ query: FetchedResultsController) {
     let hasSameColumns = query.adopt(shape, settings(of: query.query)) && !query.awaitsSchema
     query.awaitsSchema = false
-    query.phase = .stale(commit: query.shownCommit ?? commit, due: .distantPast)
+    query.phase = .stale(shown: query.shown, due: .distantPast)
     if !hasSameColumns { for subscription in query.subscriptions.values { startOver(subscription) } }
     run(query)
   }

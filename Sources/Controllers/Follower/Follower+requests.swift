@@ -11,9 +11,11 @@ extension Follower {
       return
     }
     defer { noteIdle(query) }
-    let version = query.name(of: query.result.newest)
-    if request.unless != version { return reply(request, query) }
-    if request.wait > .zero { return wait(request, query) }
+    let newest = query.result.newest
+    guard let version = request.unless.first(where: { query.version(named: $0) === newest }) else {
+      return reply(request, query)
+    }
+    if request.wait > .zero { return wait(request, query, version) }
     request.reply(.success(.unchanged(version: version)))
   }
 
@@ -38,9 +40,14 @@ extension Follower {
     } catch { request.reply(.failure(error)) }
   }
 
-  private func wait(_ request: FollowerCommand.SnapshotRequest, _ query: FetchedResultsController) {
+  /// - Parameter version: what the client calls the newest version.
+  private func wait(
+    _ request: FollowerCommand.SnapshotRequest, _ query: FetchedResultsController, _ version: String
+  ) {
     let deadline = clock.now + request.wait
-    query.waiters.append(WaitingRequest(request: request, deadline: deadline))
+    query.waiters.append(
+      WaitingRequest(
+        request: request, deadline: deadline, held: query.result.newest, version: version))
     query.idleSince = nil
     deadlines.wake(query, at: deadline)
   }
@@ -49,14 +56,13 @@ extension Follower {
   func answerWaiters(_ query: FetchedResultsController) {
     if query.waiters.isEmpty { return }
     let now = clock.now
-    let version = query.name(of: query.result.newest)
     let waiters = query.waiters
     query.waiters = []
     for waiter in waiters {
-      if waiter.request.unless != version {
+      if waiter.held !== query.result.newest {
         reply(waiter.request, query)
       } else if waiter.deadline <= now {
-        waiter.request.reply(.success(.unchanged(version: version)))
+        waiter.request.reply(.success(.unchanged(version: waiter.version)))
       } else {
         query.waiters.append(waiter)
         deadlines.wake(query, at: waiter.deadline)

@@ -20,7 +20,7 @@ extension Follower {
     let id = post(query.requester, { .ran($0) }) { database, interruption throws(FreshetError) in
       try database.run(request, interruption)
     }
-    query.phase = .running(.init(id: id, commit: query.shownCommit ?? commit, asked: commit))
+    query.phase = .running(.init(id: id, shown: query.shown, asked: commit))
     runs[id] = query
     statistics.refetches += 1
   }
@@ -40,12 +40,12 @@ extension Follower {
   ) {
     switch result {
     case .failure(let error):
-      query.phase = .stale(commit: run.commit, due: .distantFuture)
-      fail(query, error, run.commit)
+      query.phase = .stale(shown: run.shown, due: .distantFuture)
+      fail(query, error, run.shown)
       rejectBlocked(query, error)
     case .success(let result):
       guard let place, result.place.hasSameSchema(as: place), result.compiled === query.compiled else {
-        query.phase = .stale(commit: run.commit, due: .distantPast)
+        query.phase = .stale(shown: run.shown, due: .distantPast)
         return scheduleRun(of: query)
       }
       join(query, run, result, place)
@@ -64,15 +64,16 @@ extension Follower {
   private func join(
     _ query: FetchedResultsController, _ run: FetchedResultsController.Run, _ result: RunResult, _ place: StatePlace
   ) {
-    let shown = commit(of: result.place, asked: run.asked)
+    let shown = number(of: result.place, asked: run.asked)
     var isNew = query.install(result.fetched, duration: result.duration)
     hasFreedMuch = hasFreedMuch || query.isLarge
-    query.phase = .stale(commit: shown, due: .distantPast)
+    query.phase = .stale(shown: shown, due: .distantPast)
+    query.wasShown(at: shown)
     keep(result, of: query)
     if run.missed.isNothing || result.place.isSame(as: place) {
       query.phase = .following
     } else if query.compiled.isRefetched {
-      query.phase = .stale(commit: shown, due: nextRun(of: query))
+      query.phase = .stale(shown: shown, due: nextRun(of: query))
     } else {
       isNew = lookUp(run.missed, query) || isNew
     }
@@ -106,7 +107,7 @@ extension Follower {
       query.phase = .following
       return isNew
     } catch {
-      fail(query, error, query.shownCommit ?? commit)
+      fail(query, error, query.shown)
       return false
     }
   }

@@ -23,9 +23,8 @@ extension Follower {
       database = opened
       openingFailure = nil
       mustTick = true
-      if isFirst { return }
-      logger.notice("the database file is another one now", metadata: ["path": "\(path)"])
-      output.epochChanged()
+      if !isFirst { logger.notice("the database file is another one now", metadata: ["path": "\(path)"]) }
+      fileWasOpened(opened.connection.file)
     } catch {
       // Once: it is tried again and again.
       if openingFailure == nil {
@@ -41,7 +40,8 @@ extension Follower {
   func open() throws -> OpenDatabase {
     var settings = ChangeCapture.Settings()
     settings.memoryLimit = configuration.captureBytes
-    return try OpenDatabase(path: configuration.path, settings, clock: clock)
+    return try OpenDatabase(
+      path: configuration.path, settings, clock: clock, readsPosition: configuration.readsPosition)
   }
 
   /// The -wal or -shm was deleted: the connection goes on in files without a name. SQLite takes up others only when nothing of
@@ -51,6 +51,7 @@ extension Follower {
       "the -wal or -shm was deleted while the database was open", metadata: ["path": "\(configuration.path)"])
     giveUpStatements()
     database = nil
+    epochs.lost(commits.epoch)
     lostFiles = LostFiles(files, isEmptied: false, clock: clock)
     readers.releaseFiles()
     output.filesReleased()
@@ -58,7 +59,7 @@ extension Follower {
 
   /// The connection is about to be closed, or left to another file's: what was compiled on it is of no use any more.
   private func giveUpStatements() {
-    for shape in shapes.values { outdate(shape, commit) }
+    for shape in shapes.values { outdate(shape, commits.number) }
     for query in queries.values { query.shape.close() }
     shapes = [:]
     shapesByTable = [:]

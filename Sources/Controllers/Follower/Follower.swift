@@ -27,8 +27,10 @@ final class Follower {
   @exclusivity(unchecked) var database: OpenDatabase?
   /// What its tables are to each role.
   var roles: RoleSchemas
+  /// The states of the file that were seen.
+  let commits: FollowedCommits
   /// What the state of the database that was last seen is called: the protocol's `commit`.
-  @exclusivity(unchecked) var commit: Int64 = 0
+  var commit: Int64 { commits.number.commit }
   @exclusivity(unchecked) var statistics = FollowerStatistics()
 
   var shapes: [Query: QueryShape] = [:]
@@ -61,6 +63,11 @@ final class Follower {
   /// The query whose waiting commands are performed at present.
   var resumed: FetchedResultsController?
   let numbers: CommitNumbers
+  let epochs: FileEpochs
+  /// Taken before the tick's transaction began; see `FileEpochs.read`.
+  private(set) var ticket: UInt64 = 0
+  /// Who waits for a commit.
+  var awaited = AwaitedCommits()
   @exclusivity(unchecked) private var inbox = Inbox()
   /// How long commands are performed in one tick: the others wait for the next one.
   static let commandTime = Nanoseconds.milliseconds(2)
@@ -94,7 +101,7 @@ final class Follower {
 
   init(
     _ configuration: FollowerConfiguration, output: any SubscriptionOutput, readers: ReaderPool, numbers: CommitNumbers,
-    logger: Logger, thread: FollowerThread
+    epochs: FileEpochs, logger: Logger, thread: FollowerThread
   ) throws {
     self.configuration = configuration
     clock = configuration.clock
@@ -104,7 +111,10 @@ final class Follower {
     self.thread = thread
     self.readers = readers
     self.numbers = numbers
-    commit = numbers.first
+    self.epochs = epochs
+    commits = FollowedCommits(
+      first: numbers.first, epochs.current, holdsEveryVersion: configuration.readsPosition || configuration.sharesEpochs
+    )
     roles = RoleSchemas(configuration.access, .empty)
     readerSettings = ReaderSettings(
       limits: .init(
@@ -115,7 +125,11 @@ final class Follower {
       count: configuration.historyCount)
     detection = CommitDetection(path: configuration.path, wake: thread.wake, clock: clock)
     if FileIdentity(path: configuration.path) == nil { return }
-    do { database = try open() } catch let error as SQLiteFailure where error.isLock {
+    do {
+      let opened = try open()
+      database = opened
+      fileWasOpened(opened.connection.file)
+    } catch let error as SQLiteFailure where error.isLock {
       // Wait, as for a file that is not there: a lock ends.
       openingFailure = FreshetError(unreadable: error)
       if thread.number == 0 {
@@ -142,6 +156,7 @@ final class Follower {
     let hasChanged = !isResting && !isUnused && hasCommit()
     if detection.mayBeReplaced(isOpen: database != nil, hasChanged: hasChanged, now) { openIfReplaced() }
     if hasChanged || mustTick || !inbox.isEmpty || clock.now >= deadlines.next { tick() }
+    if clock.now >= awaited.nextDeadline { awaited.refuseOverdue(clock.now) }
     thread.noteTaken(inbox.count)
     output.flush()
     // After the tick: who waited for the result has it by now.
@@ -156,6 +171,9 @@ final class Follower {
     openings = [:]
     openingsByJob = [:]
     snapshots = [:]
+    inbox.add(thread.takeCommands())
+    for case .awaitCommit(let waiter) in inbox.takeAll() { waiter.refuse(CommitWaiter.stopping) }
+    awaited.refuseAll(CommitWaiter.stopping)
   }
 
   private func hasCommit() -> Bool {
@@ -165,7 +183,8 @@ final class Follower {
 
   /// Nothing is followed here, so commits need not wake this thread. After a tick: before it the files in use are not known.
   private var isUnused: Bool {
-    isPaced && queries.isEmpty && openings.isEmpty && database?.connection.capture.hasSeenState != false
+    isPaced && queries.isEmpty && openings.isEmpty && awaited.isEmpty
+      && database?.connection.capture.hasSeenState != false
   }
 
   /// For how long commits are left alone; see `Pace`.
@@ -177,9 +196,11 @@ final class Follower {
     do {
       guard let connection = database?.connection else { throw unavailability }
       let ticks = statistics.ticks
+      if configuration.readsPosition { ticket = epochs.ticket() }
       try connection.snapshot {
         try follow()
         performCommands()
+        awaited.reached(commit, in: commits.epoch.name)
         flush()
         // Tables that were followed just now, or are large.
         if connection.capture.readOn() { mustTick = true }
@@ -217,7 +238,7 @@ final class Follower {
 
   private func wait() {
     let now = clock.now
-    var limit = deadlines.next - now
+    var limit = min(deadlines.next, awaited.nextDeadline) - now
     if mustTick { limit = hasFailed ? min(limit, .milliseconds(50)) : .zero }
     if lostFiles != nil { limit = min(limit, .milliseconds(5)) }
     detection.wait(

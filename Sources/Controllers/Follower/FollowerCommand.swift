@@ -20,6 +20,8 @@ package enum FollowerCommand: Sendable {
   case databaseChanged
   /// Asks for the number of the database state that the next tick sees: `commit` of the protocol.
   case commit(reply: @Sendable (Int64) -> Void)
+  /// Somebody waits until all followers have reached a commit.
+  case awaitCommit(CommitWaiter)
   case explain(Query, reply: @Sendable (Result<Explanation, FreshetError>) -> Void)
   /// The tables that there are for somebody.
   case schema(Query.Access, reply: @Sendable (Result<[DatabaseTable], FreshetError>) -> Void)
@@ -63,9 +65,9 @@ package enum FollowerCommand: Sendable {
   package struct SnapshotRequest: Sendable {
     package var query: Query
     package var window: Window?
-    /// The version that the client has: it wants to hear of another one only.
-    package var unless: String?
-    /// How long to wait for another version than `unless`.
+    /// Versions that the client has: it wants to hear of another one only.
+    package var unless: [String] = []
+    /// How long to wait for another version than these.
     package var wait = Duration.zero
     /// What `abandon` calls it, and who has a share of the readers; nil for a request that nobody abandons.
     package var id: UInt64?

@@ -51,6 +51,10 @@ package struct FollowerConfiguration: Sendable {
   /// Of published queries.
   package var queryNames: [Fingerprint: String] = [:]
 
+  /// Whether the file is a replica's: numbers and epochs are those that it has with its rows (`ReplicaPosition`).
+  package var readsPosition = false
+  /// Whether other servers have the same epochs, so that clients come with versions that those have named.
+  package var sharesEpochs = false
   /// The number of the first state that is seen: where to go on after a restart.
   package var firstCommit: Int64 = 0
 
@@ -76,11 +80,11 @@ package final class FollowerThread: @unchecked Sendable {
   /// - Throws: what keeps the database from being opened.
   package init(
     _ configuration: FollowerConfiguration, number: Int, output: any SubscriptionOutput, readers: ReaderPool,
-    numbers: CommitNumbers, logger: Logger
+    numbers: CommitNumbers, epochs: FileEpochs = FileEpochs(), logger: Logger
   ) throws {
     self.number = number
     let follower = try Follower(
-      configuration, output: output, readers: readers, numbers: numbers, logger: logger, thread: self)
+      configuration, output: output, readers: readers, numbers: numbers, epochs: epochs, logger: logger, thread: self)
     let start = Start(follower: follower)
     thread = startThread { start.follower.run() }
   }

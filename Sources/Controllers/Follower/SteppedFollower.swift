@@ -11,10 +11,11 @@ package final class SteppedFollower {
   /// - Throws: what keeps the database from being opened.
   package init(_ configuration: FollowerConfiguration, output: any SubscriptionOutput, logger: Logger) throws {
     readers = ReaderPool(
-      path: configuration.path, access: configuration.access, count: 0, clock: configuration.clock, logger: logger)
+      path: configuration.path, access: configuration.access, count: 0, clock: configuration.clock,
+      readsPosition: configuration.readsPosition, logger: logger)
     follower = try Follower(
       configuration, output: output, readers: readers, numbers: CommitNumbers(startingAt: configuration.firstCommit),
-      logger: logger, thread: thread)
+      epochs: FileEpochs(), logger: logger, thread: thread)
   }
 
   deinit { follower.close() }

@@ -7,8 +7,8 @@ extension FetchedResultsController {
   enum Phase {
     /// It shows that state.
     case following
-    /// It shows the state that `commit` names, an older one, until it is run again at `due`.
-    case stale(commit: Int64, due: Instant)
+    /// It shows the state of this number, an older one, until it is run again at `due`.
+    case stale(shown: CommitNumber, due: Instant)
     /// A reader runs it.
     case running(Run)
   }
@@ -17,7 +17,7 @@ extension FetchedResultsController {
   struct Run {
     let id: UInt64
     /// The state that is shown until then.
-    let commit: Int64
+    var shown: CommitNumber
     /// That of the last tick when it was asked for.
     let asked: Int64
     /// What changed since then.
@@ -44,12 +44,14 @@ extension FetchedResultsController {
 
   /// Whether it shows the state that the last tick saw.
   var isCurrent: Bool { if case .following = phase { true } else { false } }
-  /// The state that it shows, when that is an older one.
-  var shownCommit: Int64? {
+  /// The number of the state that it shows.
+  var shown: CommitNumber { shownBefore ?? commits.number }
+  /// The same, when it is an older state than the one that the last tick saw.
+  var shownBefore: CommitNumber? {
     switch phase {
     case .following: nil
-    case .stale(let commit, _): commit
-    case .running(let run): run.commit
+    case .stale(let shown, _): shown
+    case .running(let run): run.shown
     }
   }
   /// Whether contents of its newest version's rows can be read: they are kept, or the file is in the state that it shows.

@@ -32,7 +32,7 @@ final class FetchedResultsController {
   var isSettled: Bool { groups.all.allSatisfy { $0.state.held === result.newest } }
   var isIdle: Bool { subscriptions.isEmpty && waiters.isEmpty && blocked.isEmpty && reads.isEmpty }
 
-  @exclusivity(unchecked) var phase = Phase.following
+  @exclusivity(unchecked) var phase = Phase.following { didSet { notePhase(oldValue) } }
   /// What clients asked, to be answered at a state that is not older than the one at which they asked.
   var blocked: [(command: FollowerCommand, commit: Int64)] = []
   /// Subscriptions whose clients did.
@@ -51,10 +51,13 @@ final class FetchedResultsController {
   private let clock: MonotonicClock
   private let refreshInterval: Nanoseconds?
 
-  /// Part of the version names, so that those of two controllers never agree.
-  @exclusivity(unchecked) private var nonce = String(UInt64.random(in: 0...UInt64.max), radix: 36)
-  private var sideVersions = 0
-  @exclusivity(unchecked) private var history: VersionHistory
+  /// Of the states that the follower has seen.
+  let commits: FollowedCommits
+  @exclusivity(unchecked) var names: VersionNames
+  /// Part of the names of versions that are of no commit for certain: those of two controllers never agree.
+  @exclusivity(unchecked) var nonce = FetchedResultsController.newNonce
+  var sideVersions = 0
+  @exclusivity(unchecked) var history: VersionHistory
   /// About what the newest version takes beside the one before, in bytes.
   @exclusivity(unchecked) private var newestBytes: Int
   /// For the newest versions, which columns of which units a version changed; nil: any.
@@ -70,10 +73,12 @@ final class FetchedResultsController {
   /// - Parameter fetched: what its first run gave.
   init(
     _ query: Query, _ shape: QueryShape, _ settings: ReaderSettings, history: VersionHistory.Budget,
-    fetched: FetchedResult, duration: Nanoseconds
+    _ commits: FollowedCommits, _ names: VersionNames, fetched: FetchedResult, duration: Nanoseconds
   ) {
     self.query = query
     self.shape = shape
+    self.commits = commits
+    self.names = names
     clock = settings.clock
     refreshInterval = query.refreshEvery.map { Nanoseconds($0) }
     parameters = shape.compiled.values(of: query)
@@ -86,6 +91,7 @@ final class FetchedResultsController {
     // Long ago: after the first change it is run again at once.
     lastRun = (.distantPast, duration)
     scheduleRefresh(clock.now)
+    beginSpan()
   }
 
   /// To be called when nobody follows it any more.
@@ -96,14 +102,6 @@ final class FetchedResultsController {
 
   // MARK: - Versions
 
-  func name(of version: ResultVersion) -> String { "\(nonce).\(version.number)" }
-
-  /// The name of a version that nobody can come back to: it was made beside the newest ones.
-  func newSideName(of version: ResultVersion) -> String {
-    sideVersions += 1
-    return "\(nonce).\(version.number).\(sideVersions)"
-  }
-
   var versionCount: Int { history.count }
 
   var description: OpenList {
@@ -111,13 +109,6 @@ final class FetchedResultsController {
       query: query, subscriptions: subscriptions.count, rows: result.newest.tree.count,
       sections: result.newest.tree.sectionCount, maintenance: compiled.maintenance, reason: compiled.sentence,
       tables: compiled.tableNames)
-  }
-
-  /// The version of a name that a client gave, when it is still held.
-  func version(named name: String) -> ResultVersion? {
-    let parts = name.split(separator: ".")
-    guard parts.count == 2, parts[0] == nonce, let number = Int(parts[1]) else { return nil }
-    return number == result.newest.number ? result.newest : history.version(number)
   }
 
   /// The newest version is sent to somebody, who may come back with its name.
@@ -191,8 +182,7 @@ final class FetchedResultsController {
     let isSame = compiled.columns == before.columns && compiled.keyColumns == before.keyColumns
     if !isSame {
       // Rows of before cannot be told from those of now.
-      nonce = String(UInt64.random(in: 0...UInt64.max), radix: 36)
-      history.removeAll()
+      forgetVersions()
     }
     return isSame
   }
@@ -204,7 +194,9 @@ final class FetchedResultsController {
   // MARK: - Changed columns
 
   private func note(_ units: ConcernedUnits?, bytes: Int) {
+    noteVersion()
     newestBytes = bytes
+    if commits.holdsEveryVersion { newestWasSent(clock.now) }
     changes.append((result.newest.number, units))
     // A version counts as a unit, so that empty ones do not pile up.
     notedUnits += 1 + (units?.count ?? 0)
@@ -243,6 +235,10 @@ final class FetchedResultsController {
 struct WaitingRequest {
   let request: FollowerCommand.SnapshotRequest
   let deadline: Instant
+  /// The version that its client has; nil: of another epoch.
+  var held: ResultVersion?
+  /// What its client calls it.
+  let version: String
 }
 
 /// What all readers of a follower have in common.

@@ -1,7 +1,8 @@
 import LiveQuery
 import Store
 
-/// The versions of a result that clients may still name in `since`: those that were sent.
+/// The versions of a result that clients may still name in `since`: those that were sent, and on servers that share an epoch with
+/// others all.
 ///
 /// A version is kept for as long as it is the newest, and then for at least `age` and until it is not among the newest
 /// `count`; sooner when all histories of the follower together have grown beyond the memory bound. Versions share what they
@@ -14,6 +15,10 @@ struct VersionHistory {
     let bytes: Int
     /// When another version came after it; nil for the newest.
     var supersededAt: Instant?
+    /// At which commits it was the result.
+    var known = KnownCommits()
+    /// The highest of these, and of those of all versions before; `max` for the newest.
+    var last = Int64.max
   }
 
   /// What the histories of a follower may hold together.
@@ -30,6 +35,10 @@ struct VersionHistory {
     }
   }
 
+  /// Of the newest version, whether or not it is held.
+  private(set) var newest = KnownCommits()
+  /// The highest commit that is known of an older version.
+  private(set) var superseded = Int64.min
   private var entries: [Entry] = []
   /// Entries before are gone: taken out of the array now and then.
   private var start = 0
@@ -72,6 +81,39 @@ struct VersionHistory {
     start += 1
   }
 
+  /// The newest version is the result at a state: of a tick, from now on at all that ticks see.
+  mutating func begin(at commit: Int64) { newest.begin(at: commit) }
+
+  /// It is not known to be after this one.
+  mutating func end(at commit: Int64) { newest.end(at: commit) }
+
+  /// It was at this one.
+  mutating func note(_ commit: Int64) { newest.add(commit) }
+
+  /// There is another version, of which nothing is known yet.
+  ///
+  /// - Parameter number: of the one that was the newest.
+  mutating func supersede(_ number: Int) {
+    superseded = max(superseded, newest.last ?? superseded)
+    if count > 0, entries[entries.count - 1].version.number == number {
+      entries[entries.count - 1].known = newest
+      entries[entries.count - 1].last = superseded
+    }
+    newest = KnownCommits()
+  }
+
+  /// The older version that was the result at a commit for certain, when it is still here. O(log n).
+  func version(at commit: Int64, _ seen: SeenCommits) -> ResultVersion? {
+    var low = start
+    var high = entries.count
+    while low < high {
+      let middle = (low + high) / 2
+      if entries[middle].last < commit { low = middle + 1 } else { high = middle }
+    }
+    // Some have names of their own alone.
+    return entries[low...].prefix(4).first { $0.known.contains(commit, seen) }?.version
+  }
+
   /// The version of a number, when it is still here. O(log n).
   func version(_ number: Int) -> ResultVersion? {
     var low = start
@@ -87,5 +129,7 @@ struct VersionHistory {
     while count > 0 { dropFirst() }
     entries = []
     start = 0
+    newest = KnownCommits()
+    superseded = .min
   }
 }

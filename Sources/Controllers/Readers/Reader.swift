@@ -20,6 +20,7 @@ final class Reader: @unchecked Sendable {
   private let number: Int
   private let path: String
   private let access: AccessRules
+  private let readsPosition: Bool
   private let queue: ReaderQueue
   private let clock: MonotonicClock
   private let slow: SlowQueries
@@ -33,8 +34,9 @@ final class Reader: @unchecked Sendable {
 
   init(
     _ number: Int, path: String, _ access: AccessRules, _ queue: ReaderQueue, _ clock: MonotonicClock,
-    _ slow: SlowQueries, _ logger: Logger
+    _ slow: SlowQueries, readsPosition: Bool, _ logger: Logger
   ) {
+    self.readsPosition = readsPosition
     self.slow = slow
     self.number = number
     self.path = path
@@ -98,7 +100,7 @@ final class Reader: @unchecked Sendable {
     while let lost, !lost.mayOpen, !lost.isOverdue { usleep(2_000) }
     lost = nil
     guard FileIdentity(path: path) != nil else { throw FreshetError.databaseMissing }
-    let opened = try ReaderDatabase(path: path, access, clock: clock, slow: slow)
+    let opened = try ReaderDatabase(path: path, access, clock: clock, slow: slow, readsPosition: readsPosition)
     database = opened
     return opened
   }

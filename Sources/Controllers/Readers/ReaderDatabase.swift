@@ -26,9 +26,11 @@ final class ReaderDatabase {
   private let clock: MonotonicClock
   private let slow: SlowQueries
 
-  init(path: String, _ access: AccessRules, clock: MonotonicClock, slow: SlowQueries) throws {
+  init(
+    path: String, _ access: AccessRules, clock: MonotonicClock, slow: SlowQueries, readsPosition: Bool
+  ) throws {
     self.slow = slow
-    database = try OpenDatabase(path: path, ChangeCapture.Settings(), clock: clock)
+    database = try OpenDatabase(path: path, ChangeCapture.Settings(), clock: clock, readsPosition: readsPosition)
     self.path = path
     self.access = access
     roles = RoleSchemas(access, .empty)

@@ -70,9 +70,12 @@ package struct StatePlace: Sendable {
   package let file: FileIdentity
   package let state: StateName
   package let schemaVersion: Int64
+  /// Of a replica's file.
+  package let position: ReplicaPosition?
 
+  /// Whether results of one can be brought to the other.
   package func hasSameSchema(as other: StatePlace) -> Bool {
-    file == other.file && schemaVersion == other.schemaVersion
+    file == other.file && schemaVersion == other.schemaVersion && position?.epoch == other.position?.epoch
   }
 
   package func isSame(as other: StatePlace) -> Bool { hasSameSchema(as: other) && state.isSame(as: other.state) }

@@ -28,16 +28,19 @@ package final class ReaderPool: Sendable {
   ///   - contentsBytes: what large results that are on their way to clients may take altogether.
   ///   - clock: that of the followers.
   ///   - slow: is told of all runs; nil for nobody.
+  ///   - readsPosition: whether the file is a replica's.
   package init(
     path: String, access: AccessRules = .init(), count: Int, contentsBytes: Int = 256 << 20,
-    clock: MonotonicClock = .system, slow: SlowQueries? = nil, logger: Logger
+    clock: MonotonicClock = .system, slow: SlowQueries? = nil, readsPosition: Bool = false, logger: Logger
   ) {
     let slow = slow ?? SlowQueries(threshold: .zero, logger: logger)
     self.slow = slow
     contents = ContentsBudget(limit: contentsBytes)
     let queue = ReaderQueue(readers: count, clock: clock)
     self.queue = queue
-    let readers = (0..<max(1, count)).map { Reader($0, path: path, access, queue, clock, slow, logger) }
+    let readers = (0..<max(1, count)).map {
+      Reader($0, path: path, access, queue, clock, slow, readsPosition: readsPosition, logger)
+    }
     self.readers = readers
     if count == 0 { return }
     threads.withLock { threads in

@@ -97,6 +97,17 @@ package struct ServerConfiguration: Sendable {
   /// Runs of queries that take at least so long are logged and counted; zero: none.
   package var slowQuery = Duration.seconds(1)
 
+  /// The name of the first epoch; nil for one that no other has.
+  package var epoch: String?
+  /// The number of the file's first state in it: where to go on after a restart that nobody wrote during.
+  package var firstCommit: Int64 = 0
+  /// Told what `hello` says from now on, when another epoch has begun: on the thread that has begun it, before anybody is greeted.
+  package var epochRenewed: (@Sendable (_ epoch: String) -> Void)?
+  /// Whether the file is a replica's: commits and epochs are those of the writer's file, which it has with its rows.
+  package var readsPosition = false
+  /// Whether other servers have the same epochs, so that clients come with versions that those have named; a replica's always do.
+  package var sharesEpochs = false
+
   /// Which tokens say who a client is; nil: everybody is anonymous, and tokens are ignored.
   package var authentication: JWTConfiguration?
   /// The date, for tokens.
@@ -135,6 +146,9 @@ extension FollowerConfiguration {
     access = server.roles.access
     queryLimits = server.roles.queryLimits
     slowQuery = server.slowQuery
+    firstCommit = server.firstCommit
+    readsPosition = server.readsPosition
+    sharesEpochs = server.sharesEpochs
     for query in server.queries.list { queryNames[Fingerprint(of: query.sample)] = query.name }
   }
 }

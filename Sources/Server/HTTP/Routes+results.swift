@@ -46,8 +46,8 @@ extension FreshetServer {
       exchange.answer(HTTPAnswer(result, parameters.shape, known))
     }
     request.id = exchange.id.rawValue
-    request.unless = known.first
-    if known.first != nil { request.wait = parameters.wait }
+    request.unless = known.versions
+    if !known.versions.isEmpty { request.wait = parameters.wait }
     let follower = pool.follower(for: query)
     snapshotRequests.add(.init(exchange: exchange, query: query, follower: follower, waits: request.wait > .zero))
     follower.post(.snapshot(request))
@@ -120,9 +120,9 @@ struct EntityTags {
     }
   }
 
-  /// The first version named.
-  var first: String? {
-    tags.first.flatMap {
+  /// The first versions named.
+  var versions: [String] {
+    tags.prefix(16).compactMap {
       $0.count > 2 && $0.hasPrefix("\"") && $0.hasSuffix("\"") ? String($0.dropFirst().dropLast()) : nil
     }
   }

@@ -1,5 +1,5 @@
+import Controllers
 import Gateway
-import Synchronization
 import Wire
 
 /// The first message of a session: `hello`, with the epoch to which versions and commits belong.
@@ -7,12 +7,10 @@ import Wire
 /// Any thread.
 final class Greeting: Sendable {
   private let limits: [(name: String, value: Int)]
-  /// New with every start, and when the database file is another one: what was known of before is worth nothing then.
-  private let epoch = Mutex(Greeting.newEpoch)
+  private let epochs: FileEpochs
 
-  private static var newEpoch: String { String(UInt64.random(in: 0...UInt64.max), radix: 36) }
-
-  init(_ configuration: ServerConfiguration) {
+  init(_ configuration: ServerConfiguration, _ epochs: FileEpochs) {
+    self.epochs = epochs
     limits = [
       ("messageBytes", configuration.messageLimit), ("subscriptions", configuration.subscriptionLimit),
       // Says as well that `once` is understood.
@@ -20,13 +18,11 @@ final class Greeting: Sendable {
     ]
   }
 
-  func renewEpoch() { epoch.withLock { $0 = Greeting.newEpoch } }
-
   /// The message.
   var hello: Frame {
     Frame(reserving: 256) {
       ServerMessage.writeHello(
-        to: &$0, server: "freshet/\(freshetVersion)", epoch: epoch.withLock { $0 }, limits: limits)
+        to: &$0, server: "freshet/\(freshetVersion)", epoch: epochs.greeting, limits: limits)
     }
   }
 }

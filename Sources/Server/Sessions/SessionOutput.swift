@@ -32,7 +32,6 @@ final class SessionOutput: SubscriptionOutput {
   /// Everybody is greeted again; snapshots or patches follow.
   func epochChanged() {
     transactions?.epochChanged()
-    greeting.renewEpoch()
     gateway.broadcast(greeting.hello)
   }
 

@@ -1,0 +1,113 @@
+/// The commits that a follower's ticks have seen: those of which the number is a state's alone.
+///
+/// Bounded: commits that follow one another take no more than one, and the oldest are forgotten.
+struct SeenCommits {
+  /// In order, with gaps between them.
+  private var ranges: [ClosedRange<Int64>] = []
+  private static let most = 16_384
+
+  /// - Parameter commit: not below any that is in it.
+  mutating func add(_ commit: Int64) {
+    guard let last = ranges.last else {
+      ranges = [commit...commit]
+      return
+    }
+    if commit <= last.upperBound { return }
+    if commit == last.upperBound + 1 {
+      ranges[ranges.count - 1] = last.lowerBound...commit
+      return
+    }
+    if ranges.count == Self.most { ranges.removeFirst(Self.most / 4) }
+    ranges.append(commit...commit)
+  }
+
+  /// O(log n).
+  func contains(_ commit: Int64) -> Bool {
+    var low = 0
+    var high = ranges.count
+    while low < high {
+      let middle = (low + high) / 2
+      if ranges[middle].upperBound < commit { low = middle + 1 } else { high = middle }
+    }
+    return low < ranges.count && ranges[low].contains(commit)
+  }
+
+  mutating func removeAll() { ranges = [] }
+}
+
+/// The commits at which a version was what its query gave, as far as that is known for certain: that it was so at two commits says
+/// nothing of those in between, unless they were seen.
+///
+/// Bounded: what is older is forgotten first.
+struct KnownCommits {
+  /// One by one, ascending: a version was sent by these numbers, or a reader saw it there. The first is kept apart, for most have
+  /// no other.
+  private var single: Int64?
+  private var singles: [Int64] = []
+  /// Those that the follower has seen (`SeenCommits`) from the first to the last of a span. Likewise.
+  private var span: Span?
+  private var spans: [Span] = []
+
+  private struct Span {
+    let first: Int64
+    /// `max` while it goes on.
+    var last: Int64
+
+    func contains(_ commit: Int64) -> Bool { first <= commit && commit <= last }
+  }
+
+  private static let mostSingles = 4_096
+  private static let mostSpans = 64
+
+  /// From this commit on, all that are seen are known.
+  mutating func begin(at commit: Int64) {
+    if let open = span, open.last == .max { return }
+    if let before = span {
+      if spans.count == Self.mostSpans { spans.removeFirst(Self.mostSpans / 4) }
+      spans.append(before)
+    }
+    span = Span(first: commit, last: .max)
+  }
+
+  /// Whether what goes on has begun after a commit.
+  func hasBegun(after commit: Int64) -> Bool { span.map { $0.last == .max && $0.first > commit } ?? false }
+
+  /// Those after this one are not.
+  mutating func end(at commit: Int64) {
+    guard let open = span, open.last == .max else { return }
+    span = commit >= open.first ? Span(first: open.first, last: commit) : spans.popLast()
+  }
+
+  /// It is known at this one.
+  mutating func add(_ commit: Int64) {
+    guard let single else { return self.single = commit }
+    let last = singles.last ?? single
+    if commit <= last { return }
+    if singles.count == Self.mostSingles { singles.removeFirst(Self.mostSingles / 4) }
+    singles.append(commit)
+  }
+
+  /// - Parameter seen: by the follower's ticks.
+  func contains(_ commit: Int64, _ seen: SeenCommits) -> Bool {
+    if single == commit { return true }
+    if spans(commit), seen.contains(commit) { return true }
+    var low = 0
+    var high = singles.count
+    while low < high {
+      let middle = (low + high) / 2
+      if singles[middle] < commit { low = middle + 1 } else { high = middle }
+    }
+    return low < singles.count && singles[low] == commit
+  }
+
+  private func spans(_ commit: Int64) -> Bool {
+    guard let span else { return false }
+    return span.contains(commit) || spans.contains { $0.contains(commit) }
+  }
+
+  /// The highest; nil: none. `max` while a span goes on.
+  var last: Int64? {
+    guard let single = singles.last ?? single else { return span?.last }
+    return max(single, span?.last ?? single)
+  }
+}

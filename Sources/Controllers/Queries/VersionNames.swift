@@ -1,0 +1,92 @@
+import GRDBSQLite
+import LiveQuery
+import Store
+
+/// What the versions of a query are called: by the query, the epoch and the commit, so that all servers of an epoch call the
+/// same state the same.
+struct VersionNames {
+  /// Names the query in the epoch.
+  private let query: String
+  /// Whether the commit alone decides what the query gives.
+  var isByCommit: Bool
+
+  /// - Parameter rules: what whoever asks may read.
+  init(_ query: Query, _ rules: AccessRules, _ schema: DatabaseSchema, epoch: String) {
+    isByCommit = query.isOfCommitAlone && !schema.mayChangeByItself(query, rules)
+    guard isByCommit else {
+      self.query = ""
+      return
+    }
+    var fingerprint = Fingerprint()
+    // Another SQLite may compute other values.
+    fingerprint.add(["freshet.v1", epoch, String(cString: sqlite3_libversion())])
+    fingerprint.add(query.identity)
+    if let role = query.access.role, let rules = rules.roles[role] { fingerprint.add(rules) }
+    self.query = fingerprint.description
+  }
+
+  func name(at commit: Int64) -> String { "\(query).\(commit)" }
+
+  /// The commit in a name; nil: it is not one of this query in this epoch.
+  func commit(of name: String) -> Int64? {
+    guard isByCommit, name.utf8.count > query.utf8.count + 1, name.hasPrefix(query) else { return nil }
+    let rest = name.utf8.dropFirst(query.utf8.count)
+    guard rest.first == UInt8(ascii: "."), let commit = Int64(Substring(rest.dropFirst())) else { return nil }
+    // One spelling alone.
+    return self.name(at: commit) == name ? commit : nil
+  }
+}
+
+extension Query {
+  /// Whether the rows depend on nothing but the file: not on the time, nor on chance.
+  var isOfCommitAlone: Bool {
+    if refreshEvery != nil { return false }
+    let isNow = { (value: SQLValue) in
+      if case .text(let text) = value { text.lowercased() == "now" } else { false }
+    }
+    switch parameters {
+    case .none: break
+    case .positional(let values): if values.contains(where: isNow) { return false }
+    case .named(let values): if values.values.contains(where: isNow) { return false }
+    }
+    return !access.read.contains { access.claims[$0].map(isNow) ?? false }
+  }
+}
+
+extension Fingerprint {
+  fileprivate mutating func add(_ rules: AccessRules.Role) {
+    for (name, table) in rules.tables.sorted(by: { $0.key.utf8.lexicographicallyPrecedes($1.key.utf8) }) {
+      add([name, table.rows == nil ? "" : "rows", table.rows ?? "", table.columns == nil ? "" : "columns"])
+      add(table.columns ?? [])
+    }
+  }
+}
+
+extension DatabaseSchema {
+  /// Whether a query may read a view that gives other rows at another time. Coarse: it looks for words.
+  fileprivate func mayChangeByItself(_ query: Query, _ rules: AccessRules) -> Bool {
+    let views = tables.compactMap { table in
+      table.definition.map { (name: table.name.lowercased(), text: $0.lowercased()) }
+    }
+    var changing = Set(views.filter { view in Self.changingWords.contains { view.text.contains($0) } }.map(\.name))
+    if changing.isEmpty { return false }
+    var count = 0
+    while changing.count > count {
+      count = changing.count
+      for view in views where changing.contains(where: { view.text.contains($0) }) { changing.insert(view.name) }
+    }
+    let filters = query.access.role.flatMap { rules.roles[$0] }?.tables.values.compactMap(\.rows) ?? []
+    return (query.texts + filters).contains { text in changing.contains { text.lowercased().contains($0) } }
+  }
+
+  /// `()`: functions of the date read the clock when they are given nothing.
+  private static let changingWords = ["now", "current_", "random", "()"]
+}
+
+extension Query {
+  /// All SQL that whoever asks wrote.
+  fileprivate var texts: [String] {
+    [from, filter, having, sectionBy?.expression, sectionBy?.name, sectionBy?.indexTitle].compactMap(\.self)
+      + select + groupBy + orderBy + key + alongside.map(\.sql)
+  }
+}
