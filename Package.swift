@@ -116,7 +116,8 @@ let package = Package(
     .target(
       name: "Server",
       dependencies: [
-        "ChangeCapture", "Controllers", "CZlib", "Gateway", "LiveQuery", "Store", "Wire", jwt, logging, yams,
+        "Broker", "ChangeCapture", "Controllers", "CZlib", "Gateway", "LiveQuery", "Replication", "Store", "Wire", jwt,
+        logging, yams,
       ],
       resources: [.embedInCode("Resources")], swiftSettings: swiftSettings),
 
@@ -124,9 +125,8 @@ let package = Package(
     .executableTarget(
       name: "FreshetCommand",
       dependencies: [
-        "CFreshetSystem", "ChangeCapture", "Demo", "FileMaking", "FreshetClient", "Import", "LiveQuery",
-        "QueryCompiler",
-        "Server", "Store", "TerminalWatch", "Wire", grdb, logging, sqlite,
+        "Broker", "CFreshetSystem", "ChangeCapture", "Demo", "FileMaking", "FreshetClient", "Import", "LiveQuery",
+        "QueryCompiler", "Replication", "Server", "Store", "TerminalWatch", "Wire", grdb, logging, sqlite,
         .product(name: "ArgumentParser", package: "swift-argument-parser"),
       ],
       swiftSettings: swiftSettings),

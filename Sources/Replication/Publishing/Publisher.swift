@@ -63,6 +63,9 @@ package final class Publisher: @unchecked Sendable {
     while isSendingSnapshot.load(ordering: .acquiring) { pause(milliseconds: 5) }
   }
 
+  /// What one message to another server may take, in bytes.
+  package var longestMessage: Int { broker.longestMessage }
+
   var mustStop: Bool { thread.mustStop }
 
   /// The file is another one now: versions and commits begin anew. Any thread.

@@ -20,6 +20,8 @@ struct SnapshotLoader {
 
   /// How long no piece may come, in milliseconds.
   private static let patience: Int64 = 10_000
+  /// How long a snapshot that was asked for is waited for, in quarters of a second.
+  private static let askingInterval = 8
 
   /// Where following ended: a snapshot has to be of the log's epoch, and at least of this number in that.
   struct Need: Equatable {
@@ -30,7 +32,7 @@ struct SnapshotLoader {
   /// - Returns: false when it was told to stop.
   func load(_ need: Need?, into file: ReplicaFile?) throws -> Bool {
     report("waiting for a snapshot")
-    var waits = 0
+    var (waits, asked) = (0, -Self.askingInterval)
     while !mustStop() {
       do {
         if let index = try usable(need) {
@@ -38,7 +40,10 @@ struct SnapshotLoader {
           try install(index, into: file)
           return true
         }
-        if waits % 8 == 0 { _ = try broker.request([], of: subjects.writer(.snapshot), timeout: 1_000) }
+        if waits - asked >= Self.askingInterval {
+          _ = try broker.request([], of: subjects.writer(.snapshot), timeout: 1_000)
+          asked = waits
+        }
       } catch let error as BrokerError where [.unavailable, .notFound, .noResponder].contains(error.reason) {
         if waits % 40 == 0 { logger.info("waiting for a snapshot: \(error.message)") }
       }
