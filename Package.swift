@@ -74,6 +74,7 @@ let package = Package(
     // C: sockets, compression.
     .systemLibrary(name: "CLibWebSockets", pkgConfig: "libwebsockets", providers: [.apt(["libwebsockets-dev"])]),
     .systemLibrary(name: "COpenSSL", pkgConfig: "openssl", providers: [.apt(["libssl-dev"])]),
+    .systemLibrary(name: "CLibNATS", pkgConfig: "libnats", providers: [.apt(["libnats-dev"])]),
     .systemLibrary(name: "CZlib", pkgConfig: "zlib", providers: [.apt(["zlib1g-dev"])]),
     .target(name: "CGateway", dependencies: ["CLibWebSockets", "COpenSSL"], cSettings: cSettings),
     .target(name: "CFreshetSystem", cSettings: cSettings + commit),
@@ -103,6 +104,11 @@ let package = Package(
     module("Freshet", ["Controllers", "FreshetResults", "LiveQuery", "Store", "Wire", grdb, logging, sqlite]),
     module("FreshetClient", ["FreshetResults", "LiveQuery", "Wire"] + nio),
     module("Gateway", ["CGateway"]),
+    // More machines: a log of changes in a broker, and files that are made of it.
+    module("Broker", ["CLibNATS"]),
+    module(
+      "Replication",
+      ["Broker", "ChangeCapture", "Controllers", "COpenSSL", "CSQLite", "CZlib", "LiveQuery", "Store", logging, sqlite]),
     module("FileMaking", [grdb]),
     module("TerminalWatch", ["FreshetClient", "FreshetResults", "LiveQuery", "Wire"]),
     module("Import", ["FileMaking", "LiveQuery", "Store", grdb, sqlite]),
@@ -110,7 +116,8 @@ let package = Package(
     .target(
       name: "Server",
       dependencies: [
-        "ChangeCapture", "Controllers", "CZlib", "Gateway", "LiveQuery", "Store", "Wire", jwt, logging, yams,
+        "Broker", "ChangeCapture", "Controllers", "CZlib", "Gateway", "LiveQuery", "Replication", "Store", "Wire", jwt,
+        logging, yams,
       ],
       resources: [.embedInCode("Resources")], swiftSettings: swiftSettings),
 
@@ -118,9 +125,8 @@ let package = Package(
     .executableTarget(
       name: "FreshetCommand",
       dependencies: [
-        "CFreshetSystem", "ChangeCapture", "Demo", "FileMaking", "FreshetClient", "Import", "LiveQuery",
-        "QueryCompiler",
-        "Server", "Store", "TerminalWatch", "Wire", grdb, logging, sqlite,
+        "Broker", "CFreshetSystem", "ChangeCapture", "Demo", "FileMaking", "FreshetClient", "Import", "LiveQuery",
+        "QueryCompiler", "Replication", "Server", "Store", "TerminalWatch", "Wire", grdb, logging, sqlite,
         .product(name: "ArgumentParser", package: "swift-argument-parser"),
       ],
       swiftSettings: swiftSettings),
@@ -157,6 +163,10 @@ let package = Package(
     tests(of: "FreshetClient", ["FreshetResults", "LiveQuery", "TestSupport", "Wire"]),
     tests(of: "TerminalWatch", ["FreshetClient", "FreshetResults", "LiveQuery", "Wire"]),
     tests(of: "Gateway", ["TestSupport"]),
+    tests(of: "Broker", ["TestSupport"]),
+    tests(
+      of: "Replication",
+      ["hostile-writer", "Broker", "Controllers", "LiveQuery", "Store", "TestSupport", logging, sqlite]),
     tests(of: "FileMaking"),
     tests(of: "Import", ["TestSupport", grdb]),
     tests(of: "Demo", ["FileMaking", "TestSupport", grdb]),

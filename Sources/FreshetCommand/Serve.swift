@@ -119,6 +119,7 @@ struct ServeOptions: ParsableArguments {
 
   @OptionGroup var door: DoorOptions
   @OptionGroup var logs: LogOptions
+  @OptionGroup var replication: ReplicationOptions
 
   @Option(
     help: ArgumentHelp(
@@ -206,6 +207,7 @@ struct ServeOptions: ParsableArguments {
     }
     logs.apply(to: &configuration, settings)
     configuration.authentication = file.authentication
+    if let replication = try replication.settings(settings) { configuration.set(replication) }
     do { try configuration.set(try door.settings(settings)) } catch let error as ServerError {
       throw CommandFailure("\(error)")
     }

@@ -1,8 +1,10 @@
+import Broker
 package import Controllers
 import Foundation
 import Gateway
 package import LiveQuery
 package import Logging
+import Replication
 import Synchronization
 import Wire
 
@@ -17,7 +19,9 @@ package final class FreshetServer: Sendable {
   let output: SessionOutput
   let pool: ControllerPool
   /// Nil when clients may not write.
-  let transactions: TransactionQueue?
+  let transactions: (any ClientTransactions)?
+  /// Nil when the file is not replicated.
+  let replication: ServerReplication?
   let greeting: Greeting
   /// Nil when everybody is anonymous.
   let authenticator: Authenticator?
@@ -43,7 +47,8 @@ package final class FreshetServer: Sendable {
   package init(_ configuration: ServerConfiguration, logger: Logger) throws {
     self.configuration = configuration
     self.logger = logger
-    let epochs = FileEpochs(startingWith: configuration.epoch, renewed: configuration.epochRenewed)
+    let followers = EpochFollowers(configuration.epochRenewed)
+    let epochs = FileEpochs(startingWith: configuration.epoch) { followers.tell($0) }
     greeting = Greeting(configuration, epochs)
     authenticator = configuration.authentication.map {
       Authenticator(
@@ -64,11 +69,15 @@ package final class FreshetServer: Sendable {
       }
     } catch { throw ServerError(error.message) }
     do {
-      transactions = configuration.needsWriter ? try TransactionQueue(configuration, auditLog) : nil
+      let replica = try configuration.replica(logger: logger)
+      transactions = try configuration.transactions(auditLog, forwardingTo: replica?.broker)
       output = SessionOutput(gateway, transactions, greeting, rejections)
       pool = try ControllerPool(
         FollowerConfiguration(configuration), followers: configuration.followers, readers: configuration.readers,
         output: output, epochs: epochs, logger: logger)
+      replication = try ServerReplication(configuration, replica, pool, transactions, logger: logger)
+    } catch let error as BrokerError {
+      throw ServerError(error.message)
     } catch {
       throw ServerError("cannot open \(configuration.database): \(ServerError.sentence(of: error))")
     }
@@ -82,6 +91,8 @@ package final class FreshetServer: Sendable {
     }
     accessLog?.start()
     auditLog?.start()
+    replication?.start()
+    followers.add(replication)
     checkPublishedQueries()
     openKeptQueries()
   }
@@ -160,6 +171,8 @@ package final class FreshetServer: Sendable {
     transactions?.drain(grace: configuration.grace)
     snapshotRequests.stop()
     gateway.stop(code: 1001, reason: "the server is stopping", grace: configuration.grace)
+    // Behind what clients wrote last, and before the followers that it numbers commits with.
+    replication?.stop()
     pool.stop()
     metricsGateway?.stop()
     accessLog?.stop(grace: configuration.grace)

@@ -70,6 +70,8 @@ package final class PreparedStatement {
     sqlite3_column_text(handle, Int32(column)).map { String(cString: $0) }
   }
 
+  package func isText(_ column: Int) -> Bool { sqlite3_column_type(handle, Int32(column)) == SQLITE_TEXT }
+
   package func integer(_ column: Int) -> Int64 { sqlite3_column_int64(handle, Int32(column)) }
 
   /// A value of the current row; text and blobs are borrowed until the next step, reset or conversion.
@@ -198,7 +200,7 @@ package enum TextEncoding: String, Sendable {
   }
 
   /// The text of a statement's column as the database stores it, where that is UTF-16.
-  fileprivate func bytes(of handle: OpaquePointer, _ column: Int32) -> [UInt8] {
+  package func bytes(of handle: OpaquePointer, _ column: Int32) -> [UInt8] {
     let start = sqlite3_column_text16(handle, column)
     let native = UnsafeRawBufferPointer(start: start, count: Int(sqlite3_column_bytes16(handle, column)))
     let isSwapped = (self == .utf16be) != (1.bigEndian == 1)

@@ -54,7 +54,7 @@ package final class CommitNumbers: Sendable {
 
   private let state = Mutex(State())
   /// That of the first state that is seen.
-  let first: Int64
+  package let first: Int64
 
   /// - Parameter first: where to go on after a restart. Who gives it knows that the file is in the state of that number.
   package init(startingAt first: Int64 = 0) { self.first = first }

@@ -1,5 +1,6 @@
 import Foundation
 import LiveQuery
+package import Replication
 import Wire
 import Yams
 
@@ -22,6 +23,7 @@ package struct ConfigurationFile: Sendable {
   package var queries: [PublishedQuery] = []
   package var statements: [PublishedStatement] = []
   package var roles: [String: Role] = [:]
+  package var replication: ReplicationSettings?
   /// The setting `auth.jwt`.
   package var authentication: JWTConfiguration?
 
@@ -65,6 +67,7 @@ package struct ConfigurationFile: Sendable {
       case "accessLog": accessLog = LogDestination(try value.text(), folder: folder)
       case "auditLog": auditLog = LogDestination(try value.text(), folder: folder)
       case "auth": authentication = try JWTConfiguration(value, folder: folder, environment: environment)
+      case "replication": replication = try ReplicationSettings(value, folder: folder)
       case "queries":
         for (name, query) in try value.members() { queries.append(try PublishedQuery(name, query)) }
       case "statements":

@@ -1,6 +1,7 @@
 import Controllers
 package import Gateway
 import LiveQuery
+package import Replication
 package import Store
 
 /// What a server serves, to whom, and within which limits.
@@ -107,6 +108,9 @@ package struct ServerConfiguration: Sendable {
   package var readsPosition = false
   /// Whether other servers have the same epochs, so that clients come with versions that those have named; a replica's always do.
   package var sharesEpochs = false
+
+  /// How the file is replicated; nil: it is not.
+  package var replication: ReplicationSettings?
 
   /// Which tokens say who a client is; nil: everybody is anonymous, and tokens are ignored.
   package var authentication: JWTConfiguration?

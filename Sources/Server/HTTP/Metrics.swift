@@ -38,10 +38,10 @@ extension FreshetServer {
       "freshet_tick_duration_seconds", "From noticing a commit to having handed over what it caused.",
       statistics.tickDurations)
     if let transactions {
-      let committed = transactions.committed.load(ordering: .relaxed)
-      let failed = transactions.failed.load(ordering: .relaxed)
-      text.counter("freshet_transactions_committed_total", "Transactions of clients that were committed.", committed)
-      text.counter("freshet_transactions_failed_total", "Transactions of clients that failed.", failed)
+      let counts = transactions.counts
+      text.counter(
+        "freshet_transactions_committed_total", "Transactions of clients that were committed.", counts.committed)
+      text.counter("freshet_transactions_failed_total", "Transactions of clients that failed.", counts.failed)
     }
     text.counters(
       "freshet_refused_total", "What was refused at the sockets, by why.", label: "reason",
@@ -53,6 +53,7 @@ extension FreshetServer {
     writeQueues(to: &text)
     writeTrouble(to: &text)
     writeProcess(to: &text)
+    replication?.write(to: &text)
     text.gauge("process_start_time_seconds", "When the server was started, in seconds since 1970.", startTime)
     return text.text
   }

@@ -47,6 +47,7 @@ extension FreshetServer {
     guard isReady.load(ordering: .relaxed) else {
       return exchange.answer(.problem(.shuttingDown, "the server is stopping"))
     }
+    if let failure = replication?.readingFailure { return exchange.answer(.problem(failure)) }
     let check = ReadinessCheck(parts: pool.count) { [transactions] error in
       exchange.answer(error.map { .problem($0) } ?? .ready(isWritable: transactions?.isWritable))
     }

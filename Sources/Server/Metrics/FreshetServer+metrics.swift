@@ -27,8 +27,8 @@ extension FreshetServer {
       "freshet_follower_commands_waiting", "Commands that wait for a follower.", label: "follower",
       pool.waitingCommands.enumerated().map { ("\($0)", $1) })
     if let transactions {
-      let waiting = transactions.waiting.load(ordering: .relaxed)
-      text.gauge("freshet_transactions_waiting", "Transactions that wait for the writer.", waiting)
+      text.gauge(
+        "freshet_transactions_waiting", "Transactions that wait for the writer.", transactions.counts.waiting)
     }
   }
 

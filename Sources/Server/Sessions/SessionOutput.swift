@@ -6,14 +6,14 @@ import Wire
 /// Writes what followers send as frames, each distinct one once, and hands them to the gateway.
 final class SessionOutput: SubscriptionOutput {
   private let gateway: Gateway
-  private let transactions: TransactionQueue?
+  private let transactions: (any ClientTransactions)?
   private let greeting: Greeting
   private let rejections: Rejections
 
   /// What the one subscription of every stream is called.
   static let streamSubscription = "sse"
 
-  init(_ gateway: Gateway, _ transactions: TransactionQueue?, _ greeting: Greeting, _ rejections: Rejections) {
+  init(_ gateway: Gateway, _ transactions: (any ClientTransactions)?, _ greeting: Greeting, _ rejections: Rejections) {
     self.rejections = rejections
     self.gateway = gateway
     self.transactions = transactions

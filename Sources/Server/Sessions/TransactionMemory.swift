@@ -10,8 +10,8 @@ struct TransactionMemory {
 
   /// Who asks, and what they call the transaction.
   struct Key: Hashable, Sendable {
-    private let asker: Identity
-    private let once: String
+    let asker: Identity
+    let once: String
 
     /// - Parameter identity: two tokens of one subject are one asker; clients without one are all the same.
     init(_ once: String, of identity: Identity) {

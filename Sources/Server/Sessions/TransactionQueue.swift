@@ -18,7 +18,7 @@ import Wire
 /// A transaction is answered once a follower has seen it, with the follower's number of the new state: patches carry the same
 /// numbers.
 // @unchecked: `writer`, `file` and `lost` are used on `queue` alone, after init.
-final class TransactionQueue: @unchecked Sendable {
+final class TransactionQueue: ClientTransactions, @unchecked Sendable {
   private let queue = DispatchQueue(label: "freshet.writer")
   private let configuration: ServerConfiguration
   /// Nil: there is none.
@@ -34,10 +34,13 @@ final class TransactionQueue: @unchecked Sendable {
   private let repeatable: RepeatableTransactions
   /// Transactions asked for and not answered yet.
   private let open = DispatchGroup()
-  let committed = Atomic<Int>(0)
-  let failed = Atomic<Int>(0)
-  /// Transactions asked for that have not begun.
-  let waiting = Atomic<Int>(0)
+  private let committed = Atomic<Int>(0)
+  private let failed = Atomic<Int>(0)
+  private let waiting = Atomic<Int>(0)
+
+  var counts: (committed: Int, failed: Int, waiting: Int) {
+    (committed.load(ordering: .relaxed), failed.load(ordering: .relaxed), waiting.load(ordering: .relaxed))
+  }
 
   init(_ configuration: ServerConfiguration, _ audit: AuditLog?) throws(FreshetError) {
     self.configuration = configuration

@@ -1,17 +1,17 @@
 import Foundation
-import TestSupport
 
 /// The program that writes a file in every way that SQLite has (`Tests/CHostileWriter`), next to the test bundle.
-final class HostileWriter {
+package final class HostileWriter {
   private let process = Process()
   private let input = Pipe()
   private let output = Pipe()
 
-  static let path = URL(fileURLWithPath: CommandLine.arguments[0]).resolvingSymlinksInPath().deletingLastPathComponent()
+  package static let path = URL(fileURLWithPath: CommandLine.arguments[0]).resolvingSymlinksInPath()
+    .deletingLastPathComponent()
     .appending(path: "hostile-writer").path
 
   /// Returns when it is ready to write.
-  init(_ file: String, seed: UInt64, _ options: [String]) throws {
+  package init(_ file: String, seed: UInt64, _ options: [String]) throws {
     // What is written to one that was killed fails, and nothing more.
     signal(SIGPIPE, SIG_IGN)
     process.executableURL = URL(fileURLWithPath: Self.path)
@@ -25,12 +25,12 @@ final class HostileWriter {
   deinit { kill() }
 
   /// Whether it has not ended, as far as is known.
-  private(set) var isAlive = true
+  package private(set) var isAlive = true
 
   /// Runs some transactions.
   ///
   /// - Returns: false when it died of it.
-  func run(_ transactions: Int) -> Bool {
+  package func run(_ transactions: Int) -> Bool {
     guard isAlive else { return false }
     send(transactions)
     isAlive = readLine()
@@ -38,9 +38,9 @@ final class HostileWriter {
   }
 
   /// Writes from now on, until it is killed.
-  func runForEver() { send(0) }
+  package func runForEver() { send(0) }
 
-  func kill() {
+  package func kill() {
     Foundation.kill(process.processIdentifier, SIGKILL)
     process.waitUntilExit()
     isAlive = false

@@ -1,0 +1,59 @@
+/// Where a log is: `nats://[user[:password]@]host[:port][,host[:port]…]/stream`, or `tls://…`.
+package struct BrokerAddress: Equatable, Sendable, CustomStringConvertible {
+  /// URLs of servers of one cluster, any of which will do.
+  package let servers: [String]
+  /// What the streams and subjects of this log are named after.
+  package let stream: String
+  package let usesTLS: Bool
+  private let hosts: String
+
+  /// What a text has to be.
+  package static let expectation =
+    "nats://host[:port]/stream or tls://host[:port]/stream, several hosts separated by commas, a stream of letters, digits, - and _"
+
+  /// Nil when it is none.
+  package init?(_ text: String) {
+    guard let scheme = ["nats", "tls"].first(where: { text.hasPrefix("\($0)://") }) else { return nil }
+    let rest = text.dropFirst(scheme.count + 3)
+    guard let slash = rest.lastIndex(of: "/") else { return nil }
+    let stream = rest[rest.index(after: slash)...]
+    guard (1...64).contains(stream.utf8.count), stream.utf8.allSatisfy(Self.isNameByte) else { return nil }
+    var authority = rest[..<slash]
+    var user: Substring = ""
+    if let at = authority.lastIndex(of: "@") {
+      user = authority[...at]
+      authority = authority[authority.index(after: at)...]
+    }
+    let hosts = authority.split(separator: ",", omittingEmptySubsequences: false)
+    guard !hosts.isEmpty, hosts.allSatisfy({ !$0.isEmpty && !$0.contains("/") }) else { return nil }
+    servers = hosts.map { "\(scheme)://\(user)\($0)" }
+    self.stream = String(stream)
+    usesTLS = scheme == "tls"
+    self.hosts = "\(scheme)://\(authority)"
+  }
+
+  private static func isNameByte(_ byte: UInt8) -> Bool {
+    switch byte {
+    case UInt8(ascii: "a")...UInt8(ascii: "z"), UInt8(ascii: "A")...UInt8(ascii: "Z"),
+      UInt8(ascii: "0")...UInt8(ascii: "9"), UInt8(ascii: "-"), UInt8(ascii: "_"):
+      true
+    default: false
+    }
+  }
+
+  /// Without user and password.
+  package var description: String { "\(hosts)/\(stream)" }
+}
+
+/// How to be let in by the broker. Paths of files.
+package struct BrokerCredentials: Equatable, Sendable {
+  /// A user's JWT and key, as `nsc` makes them.
+  package var credentials: String?
+  /// Certificates of those who sign servers' certificates; nil for the system's.
+  package var authority: String?
+  /// This client's certificate and its key.
+  package var certificate: String?
+  package var key: String?
+
+  package init() {}
+}

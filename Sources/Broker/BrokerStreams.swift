@@ -1,0 +1,168 @@
+import CLibNATS
+
+/// How a stream keeps its messages.
+package struct StreamConfiguration: Equatable, Sendable {
+  package var name: String
+  package var subject: String
+  /// Servers of a cluster that each have a copy.
+  package var replicas = 1
+  /// Bytes beyond which the oldest messages go; nil: none.
+  package var bytes: Int?
+  /// Seconds after which messages go; nil: never.
+  package var age: Int?
+
+  package init(name: String, subject: String) {
+    self.name = name
+    self.subject = subject
+  }
+}
+
+/// What a stream has at the moment.
+package struct StreamState: Equatable, Sendable {
+  package var messages: UInt64
+  package var bytes: UInt64
+  package var first: UInt64
+  /// 0 before the first message.
+  package var last: UInt64
+}
+
+/// A message that a stream has kept.
+package struct StoredMessage: Sendable {
+  package let sequence: UInt64
+  package let message: BrokerMessage
+}
+
+extension jsErrCode {
+  init(_ code: UInt32) { self.init(rawValue: code) }
+}
+
+// Streams: messages that the broker keeps.
+extension BrokerConnection {
+  /// Makes a stream where there is none. One that is there is given these limits.
+  package func ensure(_ configuration: StreamConfiguration) throws(BrokerError) {
+    var settings = jsStreamConfig()
+    jsStreamConfig_Init(&settings)
+    let name = copyOfText(configuration.name)
+    let subject = copyOfText(configuration.subject)
+    defer {
+      free(name)
+      free(subject)
+    }
+    var subjects: UnsafePointer<CChar>? = UnsafePointer(subject)
+    settings.Name = UnsafePointer(name)
+    settings.Storage = js_FileStorage
+    settings.Retention = js_LimitsPolicy
+    settings.Discard = js_DiscardOld
+    settings.Replicas = Int64(configuration.replicas)
+    settings.MaxBytes = configuration.bytes.map(Int64.init) ?? -1
+    settings.MaxAge = Int64(configuration.age ?? 0) * 1_000_000_000
+    settings.AllowDirect = false
+    try withUnsafeMutablePointer(to: &subjects) { subjects throws(BrokerError) in
+      settings.Subjects = subjects
+      settings.SubjectsLen = 1
+      var code = jsErrCode(0)
+      var status = js_AddStream(nil, stream, &settings, nil, &code)
+      // It is there with other limits.
+      if code.rawValue == 10_058 { status = js_UpdateStream(nil, stream, &settings, nil, &code) }
+      if status != NATS_OK { throw BrokerError(status, code, "making the stream \(configuration.name)") }
+    }
+  }
+
+  /// - Throws: `notFound`.
+  package func state(ofStream name: String) throws(BrokerError) -> StreamState {
+    var info: UnsafeMutablePointer<jsStreamInfo>?
+    var code = jsErrCode(0)
+    let status = js_GetStreamInfo(&info, stream, name, nil, &code)
+    guard status == NATS_OK, let info else { throw BrokerError(status, code, "looking at the stream \(name)") }
+    defer { jsStreamInfo_Destroy(info) }
+    let state = info.pointee.State
+    return StreamState(messages: state.Msgs, bytes: state.Bytes, first: state.FirstSeq, last: state.LastSeq)
+  }
+
+  /// Appends a message, once the stream has kept it.
+  ///
+  /// - Parameter expectedLast: the sequence of the stream's last message; nil: any.
+  /// - Parameter id: what the broker knows repeated ones by.
+  /// - Returns: its sequence.
+  /// - Throws: `otherLast`; `unavailable`, after which it is not known whether it was kept.
+  package func append(
+    _ bytes: [UInt8], to subject: String, id: String, after expectedLast: UInt64? = nil
+  ) throws(BrokerError) -> UInt64 {
+    if !isConnected { throw BrokerError(.unavailable, "no connection to the broker \(address)") }
+    var options = jsPubOptions()
+    jsPubOptions_Init(&options)
+    options.MaxWait = Self.patience
+    if let expectedLast {
+      // 0 is libnats' word for any.
+      if expectedLast == 0 { options.ExpectNoMessage = true } else { options.ExpectLastSeq = expectedLast }
+    }
+    var acknowledgement: UnsafeMutablePointer<jsPubAck>?
+    var code = jsErrCode(0)
+    let status = id.withCString { id in
+      options.MsgId = id
+      return js_Publish(&acknowledgement, stream, subject, bytes, Int32(bytes.count), &options, &code)
+    }
+    guard status == NATS_OK, let acknowledgement else {
+      // No stream listens to the subject.
+      if status == NATS_NO_RESPONDERS { throw BrokerError(.notFound, "no stream keeps \(subject)") }
+      throw BrokerError(status, code, "appending to \(subject)")
+    }
+    defer { jsPubAck_Destroy(acknowledgement) }
+    return acknowledgement.pointee.Sequence
+  }
+
+  /// The last message to a subject that the stream has; nil when there is none, or no such stream.
+  package func lastMessage(to subject: String, in name: String) throws(BrokerError) -> StoredMessage? {
+    var message: OpaquePointer?
+    var code = jsErrCode(0)
+    return try stored(js_GetLastMsg(&message, stream, name, subject, nil, &code), message, code, name)
+  }
+
+  /// Nil when the stream does not have it any more or not yet, or is not there.
+  package func message(_ sequence: UInt64, in name: String) throws(BrokerError) -> StoredMessage? {
+    var message: OpaquePointer?
+    var code = jsErrCode(0)
+    return try stored(js_GetMsg(&message, stream, name, sequence, nil, &code), message, code, name)
+  }
+
+  private func stored(
+    _ status: natsStatus, _ message: OpaquePointer?, _ code: jsErrCode, _ name: String
+  ) throws(BrokerError) -> StoredMessage? {
+    if [10_037, 10_059].contains(code.rawValue) { return nil }
+    guard status == NATS_OK, let message else { throw BrokerError(status, code, "reading the stream \(name)") }
+    let taken = BrokerMessage(taking: message)
+    return StoredMessage(sequence: taken.storedSequence, message: taken)
+  }
+
+  /// All messages to a subject from a sequence on, as they come.
+  package func read(_ subject: String, of name: String, from sequence: UInt64) throws(BrokerError) -> BrokerSubscription
+  {
+    var options = jsSubOptions()
+    jsSubOptions_Init(&options)
+    options.Ordered = true
+    options.Config.DeliverPolicy = js_DeliverByStartSequence
+    options.Config.OptStartSeq = max(1, sequence)
+    options.Config.Heartbeat = 1_000_000_000
+    var subscription: OpaquePointer?
+    var code = jsErrCode(0)
+    let status = name.withCString { name in
+      options.Stream = name
+      return js_SubscribeSync(&subscription, stream, subject, nil, &options, &code)
+    }
+    guard status == NATS_OK, let subscription else { throw BrokerError(status, code, "reading the stream \(name)") }
+    // What waits here is bounded by the stream's flow control.
+    natsSubscription_SetPendingLimits(subscription, -1, -1)
+    return BrokerSubscription(subscription, of: self)
+  }
+
+  /// Takes the messages before a sequence out of a stream.
+  package func purge(_ name: String, before sequence: UInt64) throws(BrokerError) {
+    var options = jsOptions()
+    jsOptions_Init(&options)
+    options.Wait = Self.patience
+    options.Stream.Purge.Sequence = sequence
+    var code = jsErrCode(0)
+    let status = js_PurgeStream(stream, name, &options, &code)
+    if status != NATS_OK { throw BrokerError(status, code, "purging the stream \(name)") }
+  }
+}

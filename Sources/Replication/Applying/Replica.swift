@@ -1,0 +1,154 @@
+package import Broker
+import Foundation
+package import Logging
+import Store
+import Synchronization
+
+/// Makes a file of a log, and keeps it so: a thread of its own, with the one connection that writes to the file.
+///
+/// What it does not have to do is as important: the file is an ordinary one, and the server follows it as it would any other.
+// @unchecked: `thread` guards itself, the thread's own state is in `run`.
+package final class Replica: @unchecked Sendable {
+  package struct State: Sendable {
+    package internal(set) var position: LogPosition?
+    /// What it does, or what keeps it from that.
+    package internal(set) var description = "starting"
+    package internal(set) var batches = 0
+    /// Snapshots that were loaded, by why.
+    package internal(set) var loads: [String: Int] = [:]
+    /// What the publisher has said last.
+    var notice: PositionNotice?
+    /// When it was last known that nothing is missing, in milliseconds since 1970.
+    var confirmed: Int64?
+  }
+
+  let path: String
+  let settings: ReplicationSettings
+  package let broker: BrokerConnection
+  let logger: Logger
+  private let subjects: LogSubjects
+  private let thread = StoppableThread()
+  private let shared = Mutex(State())
+
+  /// - Throws: `BrokerError` for settings that cannot be used.
+  package init(_ path: String, _ settings: ReplicationSettings, logger: Logger) throws {
+    self.path = path
+    self.settings = settings
+    self.logger = logger
+    subjects = LogSubjects(settings.address)
+    broker = try BrokerConnection(settings.address, settings.credentials, name: "freshet replica")
+  }
+
+  package func start() { thread.start { [self] thread in run(thread) } }
+
+  package func stop() { thread.stop() }
+
+  /// Any thread.
+  package var state: State { shared.withLock { $0 } }
+
+  func note(_ body: (inout State) -> Void) { shared.withLock { body(&$0) } }
+
+  // MARK: - The thread
+
+  private func run(_ thread: StoppableThread) {
+    var file: ReplicaFile?
+    var loss: (reason: String, need: SnapshotLoader.Need?)? = nil
+    while !thread.mustStop {
+      do {
+        if file == nil { file = try open() }
+        if file == nil || loss != nil {
+          let reason = loss?.reason ?? "new"
+          let loader = loader(thread)
+          if try !loader.load(loss?.need, into: file) { return }
+          note { $0.loads[reason, default: 0] += 1 }
+          loss = nil
+          file = nil
+          continue
+        }
+        guard let open = file else { continue }
+        var follower = LogFollower(self, open, subjects) { thread.mustStop }
+        if let lost = try follower.run() {
+          logger.warning(
+            "the log does not lead on: \(lost.loss)", metadata: ["batch": "\(open.position?.number ?? -1)"])
+          loss = ("\(lost.loss)", SnapshotLoader.Need(epoch: lost.epoch, number: lost.number))
+        }
+      } catch let error as BrokerError {
+        wait(error.message, thread)
+      } catch let error as ReplicationFailure {
+        wait(error.description, thread)
+      } catch {
+        // The file is not what the log says it is.
+        logger.error("the log cannot be applied: \(error)", metadata: ["path": "\(path)"])
+        wait("the log cannot be applied: \(error)", thread)
+        if let position = file?.position {
+          loss = ("unapplied", SnapshotLoader.Need(epoch: position.epoch, number: position.number + 1))
+        }
+        file = nil
+      }
+    }
+  }
+
+  /// Nil when there is no file.
+  private func open() throws -> ReplicaFile? {
+    guard FileIdentity(path: path) != nil else { return nil }
+    let file = try ReplicaFile(path: path)
+    guard let position = file.position else {
+      throw ReplicationFailure("\(path) is not a replica's file: name one that is not there, or delete it")
+    }
+    note { $0.position = position }
+    return file
+  }
+
+  private func wait(_ reason: String, _ thread: StoppableThread) {
+    if state.description != reason { logger.warning("the replica waits: \(reason)") }
+    note { $0.description = reason }
+    for _ in 0..<10 where !thread.mustStop { pause(milliseconds: 25) }
+  }
+
+  private func loader(_ thread: StoppableThread) -> SnapshotLoader {
+    SnapshotLoader(
+      path: path, broker: broker, subjects: subjects, logger: logger, mustStop: { thread.mustStop },
+      report: { [self] text in note { $0.description = text } })
+  }
+}
+
+extension Replica {
+  /// The publisher has said how far it is.
+  func take(_ notice: PositionNotice) {
+    let now = wallClockMilliseconds()
+    note { state in
+      state.notice = notice
+      state.confirm(now)
+    }
+  }
+
+  /// Batches were applied.
+  func reached(_ position: LogPosition, batches: Int) {
+    let now = wallClockMilliseconds()
+    note { state in
+      state.position = position
+      state.batches += batches
+      state.description = "following"
+      state.confirm(now)
+    }
+  }
+}
+
+extension Replica.State {
+  fileprivate mutating func confirm(_ now: Int64) {
+    guard let position, let notice, position.epoch == notice.epoch, position.number >= notice.number else { return }
+    confirmed = now
+  }
+
+  /// For how long something may have been missing, in milliseconds; nil: since the start.
+  package var lag: Int64? {
+    // The publisher speaks every quarter of a second.
+    confirmed.map { max(0, wallClockMilliseconds() - $0 - 500) }
+  }
+
+  /// Commits of which is known that they are missing.
+  package var missingCommits: Int64? {
+    guard let position, let notice, position.epoch == notice.epoch else { return nil }
+    return max(0, notice.commit - position.commit)
+  }
+}

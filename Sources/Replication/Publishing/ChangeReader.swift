@@ -1,0 +1,242 @@
+import ChangeCapture
+import Controllers
+import LiveQuery
+import Store
+
+/// Reads what changed in a file since the last time, as the contents of a batch.
+///
+/// Follows all tables of the file with a capture of its own. In a tick's transaction; owner: the publisher's thread.
+final class ChangeReader {
+  /// What one tick found.
+  struct Tick {
+    var commits: Int64 = 0
+    /// Nil: it is more than the log carries, or could not be told.
+    var contents: [UInt8]?
+    /// Nothing changed.
+    var isQuiet: Bool { commits == 0 && contents?.isEmpty == true }
+  }
+
+  private let connection: DatabaseConnection
+  /// Bytes of a batch beyond which a snapshot is the shorter way.
+  private let limit: Int
+  private var schema: PublishedSchema
+  private var tables: [Int: PublishedTable] = [:]
+  private var statements: [Int: PreparedStatement] = [:]
+  private var header: FileHeader
+  private var writer = ByteWriter()
+
+  /// Begins to follow, in a transaction that sees the state from which on it does.
+  ///
+  /// - Throws: `ReplicationFailure` for what the log cannot carry.
+  init(_ connection: DatabaseConnection, limit: Int) throws {
+    self.connection = connection
+    self.limit = limit
+    schema = try PublishedSchema(connection.raw)
+    header = try FileHeader(connection.raw)
+    let capture = connection.capture
+    _ = capture.advance { names in names.map { _ in nil } }
+    for table in schema.tables { follow(table) }
+    try readTables()
+  }
+
+  private func follow(_ table: PublishedTable) {
+    tables[connection.capture.follow(table.captured, remembering: [])] = table
+  }
+
+  /// Reads the tables that are not read yet, in the transaction.
+  private func readTables() throws {
+    while connection.capture.readOn() {}
+    for table in tables.values
+    where ![.rows, .pages, .comparison].contains(connection.capture.form(ofTable: table.name)) {
+      throw ReplicationFailure("the table \(table.name) cannot be followed: its pages cannot be read")
+    }
+  }
+
+  // MARK: - A tick
+
+  /// Brings what is followed to the state that the transaction sees.
+  ///
+  /// - Throws: where nothing was changed by that: it may be called again.
+  func tick() throws -> Tick {
+    var fresh: PublishedSchema?
+    var failure: (any Error)?
+    let raw = connection.raw
+    let found = connection.capture.advance { names in
+      do {
+        let schema = try PublishedSchema(raw)
+        fresh = schema
+        return names.map { name in schema.tables.first { isSameName($0.name, name) }?.captured }
+      } catch {
+        failure = error
+        throw error
+      }
+    }
+    if let failure { throw failure }
+    writer.removeAll()
+    var tick = Tick(commits: found.commits)
+    do {
+      var whole: Set<Int> = []
+      if found.hasSchemaChanged, let fresh { whole = try take(fresh) }
+      try addHeader()
+      let changed = found.deltas.filter { tables[$0.table] != nil }
+      for (number, delta) in changed where !whole.contains(number) { try add(number, delta) }
+      for number in whole { try addWhole(number) }
+      try addSequence(whole.union(changed.map(\.table)))
+      tick.contents = writer.bytes
+    } catch is TooMuch {
+      tick.contents = nil
+    }
+    return tick
+  }
+
+  private struct TooMuch: Error {}
+
+  private func checkLength() throws { if writer.bytes.count > limit { throw TooMuch() } }
+
+  /// - Returns: the tables that go whole: they are new, or other ones now.
+  private func take(_ fresh: PublishedSchema) throws -> Set<Int> {
+    let before = schema
+    schema = fresh
+    statements = [:]
+    var whole: Set<Int> = []
+    for (number, table) in tables {
+      guard let now = fresh.tables.first(where: { isSameName($0.name, table.name) }) else {
+        connection.capture.unfollow(number)
+        tables[number] = nil
+        continue
+      }
+      if now.captured.definition != table.captured.definition || now.name != table.name { whole.insert(number) }
+      tables[number] = now
+    }
+    let known = Set(tables.values.map { $0.name.lowercased() })
+    for table in fresh.tables where !known.contains(table.name.lowercased()) {
+      let number = connection.capture.follow(table.captured, remembering: [])
+      tables[number] = table
+      whole.insert(number)
+    }
+    try readTables()
+    if fresh.objects != before.objects { writer.add(fresh.objects) }
+    return whole
+  }
+
+  private func addHeader() throws {
+    let now = try FileHeader(connection.raw)
+    if now == header { return }
+    header = now
+    writer.add(.header)
+    writer.add(now.userVersion)
+    writer.add(now.applicationID)
+  }
+
+  private func add(_ number: Int, _ delta: TableDelta) throws {
+    guard let table = tables[number], !table.isSequence else { return }
+    if delta.isUnknown { return try addWhole(number) }
+    writer.add(table.logged)
+    // A row may have taken a value that another one had, which only a key in the order of a collation can tell: first what goes.
+    for row in delta.rows where row.kind == .delete { addKey(row, delta, of: table, as: .delete) }
+    let statement = try statement(number, table)
+    for row in delta.rows where row.kind != .delete {
+      bindKey(row, delta, of: table, to: statement)
+      defer { statement.reset() }
+      // A page may be written in another way for an equal row; that a row is not there cannot be.
+      guard try statement.step() else { throw ReplicationFailure("a row of \(table.name) cannot be found by its key") }
+      addRow(statement)
+      try checkLength()
+    }
+    try checkLength()
+  }
+
+  /// All rows in the place of those that were.
+  private func addWhole(_ number: Int) throws {
+    guard let table = tables[number], !table.isSequence else { return }
+    writer.add(table.logged)
+    writer.add(.clear)
+    try addRows(of: table)
+  }
+
+  private func addRows(of table: PublishedTable) throws {
+    let all = try PreparedStatement(connection.raw, table.selection, isPersistent: false)
+    while try all.step() {
+      addRow(all)
+      try checkLength()
+    }
+  }
+
+  /// Inserting rows writes SQLite's table of sequences, in a replica as well, where it may be otherwise.
+  private func addSequence(_ changed: Set<Int>) throws {
+    guard changed.contains(where: { tables[$0].map { $0.isSequence || $0.usesSequence } ?? false }),
+      let sequence = schema.tables.first(where: \.isSequence)
+    else { return }
+    writer.add(sequence.logged)
+    writer.add(.clear)
+    try addRows(of: sequence)
+  }
+
+  private func statement(_ number: Int, _ table: PublishedTable) throws -> PreparedStatement {
+    if let known = statements[number] { return known }
+    let statement = try PreparedStatement(connection.raw, table.selectionByKey)
+    statements[number] = statement
+    return statement
+  }
+
+  private func addRow(_ statement: PreparedStatement) {
+    writer.add(.put)
+    for column in 0..<statement.columnCount {
+      if connection.encoding != .utf8, statement.isText(column) {
+        connection.encoding.bytes(of: statement.handle, Int32(column)).withUnsafeBytes { writer.add(.text($0)) }
+      } else {
+        writer.add(statement.value(column))
+      }
+    }
+  }
+
+  private func addKey(_ row: TableDelta.Row, _ delta: TableDelta, of table: PublishedTable, as item: BatchItem) {
+    writer.add(item)
+    if table.captured.layout.isWithoutRowid {
+      delta.withFields(row.key) { for field in $0 { writer.add(field.packed) } }
+    } else {
+      writer.add(.integer(row.rowid))
+    }
+  }
+
+  private func bindKey(
+    _ row: TableDelta.Row, _ delta: TableDelta, of table: PublishedTable, to statement: PreparedStatement
+  ) {
+    if table.captured.layout.isWithoutRowid {
+      delta.withFields(row.key) { fields in
+        for (index, field) in fields.enumerated() {
+          statement.bind(packed: field.packed, connection.encoding, at: Int32(index + 1))
+        }
+      }
+    } else {
+      statement.bind(.integer(row.rowid), at: 1)
+    }
+  }
+}
+
+/// What the file says of itself, for the programs that use it.
+struct FileHeader: Equatable {
+  let userVersion: Int64
+  let applicationID: Int64
+
+  init(_ connection: OpaquePointer) throws(SQLiteFailure) {
+    func number(_ pragma: String) throws(SQLiteFailure) -> Int64 {
+      let statement = try PreparedStatement(connection, "PRAGMA main.\(pragma)", isPersistent: false)
+      return try statement.step() ? statement.integer(0) : 0
+    }
+    userVersion = try number("user_version")
+    applicationID = try number("application_id")
+  }
+}
+
+extension StoredValue {
+  fileprivate var packed: PackedValue {
+    switch self {
+    case .null, .missing: .null
+    case .integer(let value): .integer(value)
+    case .real(let value): .real(value)
+    case .text(let bytes): .text(bytes)
+    case .blob(let bytes): .blob(bytes)
+    }
+  }
+}

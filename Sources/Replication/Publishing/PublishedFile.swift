@@ -1,0 +1,194 @@
+import ChangeCapture
+import Controllers
+import Foundation
+import Logging
+import Store
+import Synchronization
+
+/// A file that is open and followed, and the log into which its changes go.
+///
+/// Owner: the publisher's thread.
+final class PublishedFile {
+  private let publisher: Publisher
+  private let log: PublishedLog
+  private let began: Int64
+  private let clock = MonotonicClock.system
+  private let detection: CommitDetection
+  private var database: OpenDatabase?
+  private var reader: ChangeReader?
+  /// Of the newest batch, whether it is in the stream yet or not. Nil before the epoch has begun.
+  private(set) var position: LogPosition?
+  private let epoch: String
+  private var snapshotMade: Instant?
+  private var mustSnapshot = false
+  private var checked: Instant
+
+  /// How long commits are gathered: a batch costs the broker and every replica a message.
+  private static let gap = Nanoseconds.milliseconds(2)
+  private static let checkInterval = Nanoseconds.milliseconds(1_000)
+
+  /// - Parameter position: where the epoch was before this; nil: it begins.
+  init(_ publisher: Publisher, _ log: PublishedLog, epoch: String, began: Int64, after position: LogPosition?) {
+    self.publisher = publisher
+    self.log = log
+    self.epoch = epoch
+    self.began = began
+    self.position = position
+    detection = CommitDetection(path: publisher.path, wake: publisher.wake, clock: clock)
+    checked = clock.now
+  }
+
+  /// Opens the file; waits for one that is not there.
+  ///
+  /// - Throws: `ReplicationFailure` for what the log cannot carry.
+  func begin() throws {
+    while FileIdentity(path: publisher.path) == nil {
+      if publisher.mustStop { return }
+      pause(milliseconds: 50)
+    }
+    var settings = ChangeCapture.Settings()
+    settings.pagesAtOnce = .max
+    let opened = try OpenDatabase(path: publisher.path, settings, clock: clock)
+    try opened.connection.snapshot {
+      reader = try ChangeReader(opened.connection, limit: publisher.settings.batchLimit)
+      if !opened.connection.capture.usesWAL, opened.connection.capture.comparesTables {
+        publisher.logger.warning(
+          "the file has a rollback journal: all of it is compared after a commit",
+          metadata: ["path": "\(publisher.path)"])
+      }
+      let commit = publisher.numbers.number(
+        of: opened.connection.capture.state, before: position?.commit ?? publisher.numbers.first,
+        commits: position == nil ? 0 : 1
+      ).commit
+      if let before = position {
+        // What changed meanwhile is not known.
+        add(.cut, from: before.commit, to: commit, [])
+      } else {
+        let beginning = LogPosition(beginning: epoch, commit: commit)
+        position = beginning
+        log.add(batch(.beginning, number: 0, from: commit, to: commit, []), after: beginning)
+      }
+    }
+    database = opened
+  }
+
+  /// Waits for something to do, and does it.
+  func step(wantsSnapshot: Bool) throws {
+    guard let connection = database?.connection else { return }
+    mustSnapshot = mustSnapshot || wantsSnapshot || isSnapshotDue
+    if !log.isComplete {
+      if try !log.publish() { pause(milliseconds: 100) }
+      return
+    }
+    let now = clock.now
+    if now - checked >= Self.checkInterval {
+      checked = now
+      _ = try log.check()
+    }
+    let hasCommit = detection.hasCommit(connection.capture, isPaced: true)
+    if detection.mayBeReplaced(isOpen: true, hasChanged: hasCommit, now) { try checkFile(connection) }
+    let copies = mustSnapshot && publisher.isSendingSnapshot.load(ordering: .acquiring) == false
+    if hasCommit || copies { try tick(connection, copies: copies) }
+    let rest = max(detection.rest(clock.now), hasCommit ? Self.gap : .zero)
+    detection.wait(
+      .init(
+        limit: .milliseconds(mustSnapshot ? 20 : 500), rest: rest, isUnused: false,
+        canAskOften: connection.capture.canAskOften))
+  }
+
+  /// Appends what there is, if the broker takes it at once.
+  func finish() { _ = try? log.publish() }
+
+  /// Another file has the name: whoever numbers its commits says so.
+  private func checkFile(_ connection: DatabaseConnection) throws {
+    guard FileIdentity(path: publisher.path) != nil else { return }
+    if FileIdentity(path: publisher.path) == connection.file, connection.files.state == .same { return }
+    database = nil
+    reader = nil
+    throw ReplicationFailure("the file is another one now")
+  }
+
+  private func tick(_ connection: DatabaseConnection, copies: Bool) throws {
+    guard let reader, let before = position else { return }
+    let start = clock.now
+    var copy: String?
+    try connection.snapshot {
+      let tick = try reader.tick()
+      if tick.commits > 0 || tick.contents != [] {
+        let commit = publisher.numbers.number(
+          of: connection.capture.state, before: before.commit, commits: tick.commits
+        ).commit
+        add(tick.contents == nil ? .cut : .changes, from: before.commit, to: commit, tick.contents ?? [])
+      }
+      if copies { copy = try copySnapshot(connection) }
+    }
+    detection.noteTick(start: start, end: clock.now, comparesTables: connection.capture.comparesTables)
+    _ = try log.publish()
+    if let copy { send(copy) }
+  }
+
+  private func add(_ kind: LogBatch.Kind, from: Int64, to commit: Int64, _ contents: [UInt8]) {
+    guard let before = position else { return }
+    let batch = batch(kind, number: before.number + 1, from: from, to: commit, contents)
+    log.add(batch, after: before)
+    position = before.after(batch)
+    publisher.note { state in
+      state.batches += 1
+      state.bytes += contents.count
+      if kind == .cut { state.cuts += 1 }
+    }
+  }
+
+  private func batch(
+    _ kind: LogBatch.Kind, number: Int64, from: Int64, to commit: Int64, _ contents: [UInt8]
+  ) -> LogBatch {
+    LogBatch(
+      kind, epoch: epoch, began: began, number: number, commitBefore: from, commit: commit,
+      time: wallClockMilliseconds(), contents: contents)
+  }
+
+  // MARK: - Snapshots
+
+  private var isSnapshotDue: Bool {
+    guard let snapshotMade, publisher.settings.snapshotInterval > 0 else { return false }
+    return clock.now - snapshotMade > .milliseconds(UInt64(publisher.settings.snapshotInterval) * 1_000)
+  }
+
+  /// In the transaction: the copy shows what the newest batch leads to.
+  private func copySnapshot(_ connection: DatabaseConnection) throws -> String {
+    mustSnapshot = false
+    snapshotMade = clock.now
+    let path = FileManager.default.temporaryDirectory.appendingPathComponent(
+      "freshet-snapshot-\(ProcessInfo.processInfo.processIdentifier)-\(UUID().uuidString).sqlite"
+    ).path
+    do { try SnapshotCopy.copy(connection.raw, toFile: path) } catch {
+      SnapshotCopy.removeDatabase(path)
+      throw error
+    }
+    return path
+  }
+
+  /// On a thread of its own.
+  private func send(_ path: String) {
+    guard let position else { return }
+    publisher.isSendingSnapshot.store(true, ordering: .releasing)
+    let publisher = publisher
+    let logSequence = log.isComplete ? log.lastSequence ?? 0 : 0
+    _ = startThread {
+      defer {
+        SnapshotCopy.removeDatabase(path)
+        publisher.isSendingSnapshot.store(false, ordering: .releasing)
+      }
+      let sender = SnapshotSender(
+        broker: publisher.broker, settings: publisher.settings, logger: publisher.logger,
+        mustStop: { publisher.mustStop })
+      do {
+        try sender.send(path, showing: position, logSequence: logSequence)
+        publisher.note { $0.snapshots += 1 }
+      } catch {
+        publisher.logger.warning("a snapshot could not be sent: \(error)")
+        if !publisher.mustStop { pause(milliseconds: 500) }
+      }
+    }
+  }
+}

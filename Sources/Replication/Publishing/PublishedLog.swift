@@ -1,0 +1,135 @@
+import Broker
+import LiveQuery
+import Logging
+import Store
+
+/// Appends batches to the stream, and sees to it that they stay there.
+///
+/// Every message names the one that must be the stream's last. So one that was lost, although it was acknowledged, is noticed by
+/// the next, and is published again from memory; and of two publishers only one goes on.
+///
+/// Mutable state: the newest batches, and which of their messages is to be appended next.
+///
+/// Owner: the publisher's thread.
+final class PublishedLog {
+  /// A batch, and what the messages of it are.
+  private struct Entry {
+    let batch: LogBatch
+    let parts: [LogMessage]
+  }
+
+  private let broker: BrokerConnection
+  private let subjects: LogSubjects
+  private let configuration: StreamConfiguration
+  private let logger: Logger
+  /// The newest, in order.
+  private var entries: [Entry] = []
+  private var bytes = 0
+  /// The message to be appended next: of the entry, its part.
+  private var next = (entry: 0, part: 0)
+  /// Of the stream; nil: to be asked.
+  private(set) var lastSequence: UInt64?
+  private var isDisturbed = false
+
+  /// What is kept to be published again, in bytes.
+  private static let kept = 32 << 20
+
+  init(_ broker: BrokerConnection, _ settings: ReplicationSettings, logger: Logger) {
+    self.broker = broker
+    self.logger = logger
+    subjects = LogSubjects(settings.address)
+    var configuration = StreamConfiguration(name: subjects.log, subject: subjects.batches)
+    configuration.replicas = settings.replicas
+    configuration.bytes = settings.retainedBytes
+    configuration.age = settings.retainedSeconds
+    self.configuration = configuration
+  }
+
+  /// Another publisher began later.
+  struct Superseded: Error {}
+
+  /// Takes in a batch to be appended.
+  func add(_ batch: LogBatch, after position: LogPosition) {
+    let parts = LogMessage.parts(of: batch, after: position, longest: broker.longestMessage)
+    entries.append(Entry(batch: batch, parts: parts))
+    bytes += batch.contents.count
+  }
+
+  /// Whether everything is in the stream, as far as is known.
+  var isComplete: Bool { next.entry == entries.count }
+
+  /// Appends what is not in the stream yet. Returns when it is, or cannot be at the moment: then it is to be called again.
+  ///
+  /// - Returns: whether it is.
+  /// - Throws: `Superseded`.
+  func publish() throws(Superseded) -> Bool {
+    do throws(BrokerError) {
+      if lastSequence == nil { try findPlace() }
+      while next.entry < entries.count {
+        let message = entries[next.entry].parts[next.part]
+        let sequence = try broker.append(message.bytes, to: subjects.batches, id: message.id, after: lastSequence)
+        lastSequence = sequence
+        next = next.part + 1 < entries[next.entry].parts.count ? (next.entry, next.part + 1) : (next.entry + 1, 0)
+      }
+      if isDisturbed { logger.notice("the log goes on", metadata: ["broker": "\(broker.address)"]) }
+      isDisturbed = false
+      forgetOldest()
+      return true
+    } catch {
+      lastSequence = nil
+      if error.reason == .superseded { throw Superseded() }
+      if !isDisturbed, error.reason != .otherLast {
+        logger.warning("the log waits for the broker: \(error.message)", metadata: ["broker": "\(broker.address)"])
+        isDisturbed = true
+      }
+      return false
+    }
+  }
+
+  /// Looks whether what was appended last is still there. To be called now and then while nothing is appended.
+  func check() throws(Superseded) -> Bool {
+    guard let expected = lastSequence, isComplete else { return try publish() }
+    do throws(BrokerError) {
+      if try broker.state(ofStream: subjects.log).last != expected { lastSequence = nil }
+    } catch { lastSequence = nil }
+    return try publish()
+  }
+
+  /// Finds out which message the stream has last, and from which on they have to be appended.
+  private func findPlace() throws(BrokerError) {
+    try broker.ensure(configuration)
+    let last = try broker.lastMessage(to: subjects.batches, in: subjects.log)
+    let message = last.flatMap { stored in stored.message.withBytes { LogMessage($0) } }
+    guard let last, let message, let oldest = entries.first else {
+      // Nothing is there: of what went before, replicas have it, or need a snapshot.
+      if let last { lastSequence = last.sequence } else { lastSequence = try broker.state(ofStream: subjects.log).last }
+      next = (0, 0)
+      return
+    }
+    if message.epoch != oldest.batch.epoch, message.began > oldest.batch.began { throw BrokerError(.superseded, "") }
+    let before = next
+    if message.epoch != oldest.batch.epoch || message.number < oldest.batch.number {
+      next = (0, 0)
+    } else {
+      let entry = Int(min(message.number - oldest.batch.number, Int64(entries.count)))
+      let parts = entry < entries.count ? entries[entry].parts.count : 0
+      next = message.part + 1 < parts ? (entry, message.part + 1) : (min(entry + 1, entries.count), 0)
+    }
+    if next < before {
+      logger.warning(
+        "the broker has lost what it had acknowledged: it is published again",
+        metadata: ["from": "\(entries[next.entry].batch.number)"])
+    }
+    lastSequence = last.sequence
+  }
+
+  private func forgetOldest() {
+    var count = 0
+    while count < entries.count - 1, bytes > Self.kept || entries.count - count > 10_000 {
+      bytes -= entries[count].batch.contents.count
+      count += 1
+    }
+    entries.removeFirst(count)
+    next = (entries.count, 0)
+  }
+}

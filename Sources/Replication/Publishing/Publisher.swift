@@ -1,0 +1,145 @@
+import Broker
+import ChangeCapture
+package import Controllers
+import Foundation
+package import Logging
+import Store
+import Synchronization
+
+/// Follows a file and puts what changes in it into the log: a thread of its own, with a connection of its own.
+///
+/// A tick is one read transaction: what changed, read as rows, becomes a batch, and is appended after the transaction. While the
+/// broker cannot take it no tick is taken: the file keeps what it would find, and the next one finds all of it.
+// @unchecked: `thread` and `snapshots` guard themselves; the thread's own state is in `PublishedFile`, which it alone has.
+package final class Publisher: @unchecked Sendable {
+  package struct State: Sendable {
+    package internal(set) var position: LogPosition?
+    /// What it does, or what keeps it from that.
+    package internal(set) var description = "starting"
+    package internal(set) var isPublishing = false
+    package internal(set) var batches = 0
+    package internal(set) var bytes = 0
+    package internal(set) var cuts = 0
+    package internal(set) var snapshots = 0
+  }
+
+  private struct Wishes {
+    /// Nil: as before.
+    var epoch: String?
+    var snapshot = false
+  }
+
+  let path: String
+  let settings: ReplicationSettings
+  let broker: BrokerConnection
+  let numbers: CommitNumbers
+  let logger: Logger
+  let wake = WakeSignal()
+  private let thread = StoppableThread()
+  private let wishes: Mutex<Wishes>
+  private let shared = Mutex(State())
+  let isSendingSnapshot = Atomic<Bool>(false)
+
+  /// - Parameter epoch: what `hello` says.
+  /// - Throws: `BrokerError` for settings that cannot be used.
+  package init(
+    _ path: String, _ settings: ReplicationSettings, epoch: String, numbers: CommitNumbers, logger: Logger
+  ) throws {
+    self.path = path
+    self.settings = settings
+    self.numbers = numbers
+    self.logger = logger
+    broker = try BrokerConnection(settings.address, settings.credentials, name: "freshet publisher")
+    wishes = Mutex(Wishes(epoch: epoch))
+  }
+
+  package func start() { thread.start { [self] thread in run(thread) } }
+
+  package func stop() {
+    thread.requestStop()
+    wake.signal()
+    thread.stop()
+    // What sends a snapshot looks after every piece.
+    while isSendingSnapshot.load(ordering: .acquiring) { pause(milliseconds: 5) }
+  }
+
+  /// What one message to another server may take, in bytes.
+  package var longestMessage: Int { broker.longestMessage }
+
+  var mustStop: Bool { thread.mustStop }
+
+  /// The file is another one now: versions and commits begin anew. Any thread.
+  package func beginEpoch(_ epoch: String) {
+    wishes.withLock { $0.epoch = epoch }
+    wake.signal()
+  }
+
+  /// Somebody needs a snapshot. Any thread.
+  package func wantSnapshot() {
+    wishes.withLock { $0.snapshot = true }
+    wake.signal()
+  }
+
+  /// Any thread.
+  package var state: State { shared.withLock { $0 } }
+
+  func note(_ body: (inout State) -> Void) { shared.withLock { body(&$0) } }
+
+  // MARK: - The thread
+
+  private func run(_ thread: StoppableThread) {
+    var log: PublishedLog?
+    var position: LogPosition?
+    var began: Int64 = 0
+    while !thread.mustStop {
+      do {
+        if let epoch = wishes.withLock({ wishes in wishes.epoch.take() }) {
+          position = nil
+          began = wallClockMilliseconds()
+          log = PublishedLog(broker, settings, logger: logger)
+          note { $0.position = nil }
+          try publish(PublishedFile(self, log!, epoch: epoch, began: began, after: nil), &position)
+        } else if let known = position, let log {
+          try publish(PublishedFile(self, log, epoch: known.epoch, began: began, after: known), &position)
+        } else {
+          pause(milliseconds: 50)
+        }
+      } catch is PublishedLog.Superseded {
+        logger.error(
+          "another publisher has taken over the log: this one ends", metadata: ["broker": "\(settings.address)"])
+        note { state in (state.description, state.isPublishing) = ("superseded by another publisher", false) }
+        return
+      } catch {
+        noteFailure(error)
+      }
+    }
+  }
+
+  private func noteFailure(_ error: any Error) {
+    let sentence = "\(error)"
+    if state.description != sentence {
+      logger.error("the file cannot be published: \(sentence)", metadata: ["path": "\(path)"])
+    }
+    note { state in (state.description, state.isPublishing) = (sentence, false) }
+    for _ in 0..<20 where !mustStop && wishes.withLock({ $0.epoch == nil }) { pause(milliseconds: 50) }
+  }
+
+  /// Until the epoch ends, or the file cannot be followed any more.
+  private func publish(_ file: PublishedFile, _ position: inout LogPosition?) throws {
+    defer { position = file.position }
+    try file.begin()
+    note { state in
+      (state.description, state.isPublishing, state.position) = ("publishing", true, file.position)
+    }
+    while !mustStop {
+      let (mustEnd, wantsSnapshot) = wishes.withLock { wishes in
+        defer { wishes.snapshot = false }
+        return (wishes.epoch != nil, wishes.snapshot)
+      }
+      if mustEnd { return }
+      try file.step(wantsSnapshot: wantsSnapshot)
+      note { $0.position = file.position }
+    }
+    file.finish()
+  }
+}

@@ -1,0 +1,55 @@
+import Foundation
+
+/// What a server says of itself to `freshet status`.
+package struct ServerStatus: Codable, Equatable, Sendable {
+  /// `publisher` or `replica`.
+  package var role: String
+  package var host: String
+  package var process: Int32
+  package var database: String
+  /// What it does: `publishing`, `following`, or what keeps it from that.
+  package var state: String
+  /// Nil before the first batch or snapshot.
+  package var epoch: String?
+  package var batch: Int64?
+  package var commit: Int64?
+  /// How old the newest change is that is not in a replica's file, in milliseconds; nil: not known.
+  package var lag: Int64?
+  /// When it said so, in milliseconds since 1970.
+  package var time: Int64
+
+  init(_ role: ReplicationSettings.Role, database: String, state: String, _ position: LogPosition?) {
+    self.role = role.rawValue
+    host = ProcessInfo.processInfo.hostName
+    process = ProcessInfo.processInfo.processIdentifier
+    self.database = database
+    self.state = state
+    epoch = position?.epoch
+    batch = position?.number
+    commit = position?.commit
+    time = wallClockMilliseconds()
+  }
+
+  var bytes: [UInt8] { (try? JSONEncoder().encode(self)).map { Array($0) } ?? [] }
+
+  package init?(_ bytes: [UInt8]) {
+    guard let status = try? JSONDecoder().decode(ServerStatus.self, from: Data(bytes)) else { return nil }
+    self = status
+  }
+}
+
+/// What the writer tells replicas every half second: how far it is. A replica that has heard it knows whether it is behind.
+struct PositionNotice: Codable, Equatable {
+  var epoch: String
+  var number: Int64
+  var commit: Int64
+
+  var bytes: [UInt8] { (try? JSONEncoder().encode(self)).map { Array($0) } ?? [] }
+
+  init(_ position: LogPosition) { (epoch, number, commit) = (position.epoch, position.number, position.commit) }
+
+  init?(_ bytes: [UInt8]) {
+    guard let notice = try? JSONDecoder().decode(PositionNotice.self, from: Data(bytes)) else { return nil }
+    self = notice
+  }
+}

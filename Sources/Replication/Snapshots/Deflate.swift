@@ -1,0 +1,32 @@
+import CZlib
+
+/// Pieces of snapshots, compressed by zlib: for speed, as pages have much that repeats.
+enum Deflate {
+  static func compress(_ bytes: UnsafeRawBufferPointer) -> [UInt8] {
+    let bound = compressBound(uLong(bytes.count))
+    return [UInt8](unsafeUninitializedCapacity: Int(bound)) { buffer, count in
+      var length = bound
+      let source = bytes.baseAddress?.assumingMemoryBound(to: UInt8.self)
+      let code = compress2(buffer.baseAddress, &length, source, uLong(bytes.count), 1)
+      precondition(code == Z_OK, "zlib has no memory")
+      count = Int(length)
+    }
+  }
+
+  /// What a compressed piece may take that has `count` bytes.
+  static func bound(_ count: Int) -> Int { Int(compressBound(uLong(count))) }
+
+  /// Nil when that is not what they are.
+  ///
+  /// - Parameter count: what comes out.
+  static func decompress(_ bytes: UnsafeRawBufferPointer, count: Int) -> [UInt8]? {
+    var isRight = false
+    let result = [UInt8](unsafeUninitializedCapacity: count) { buffer, initialized in
+      var length = uLong(count)
+      let source = bytes.baseAddress?.assumingMemoryBound(to: UInt8.self)
+      isRight = uncompress(buffer.baseAddress, &length, source, uLong(bytes.count)) == Z_OK && Int(length) == count
+      initialized = Int(length)
+    }
+    return isRight ? result : nil
+  }
+}

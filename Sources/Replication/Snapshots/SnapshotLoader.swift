@@ -1,0 +1,152 @@
+import Broker
+import CSQLite
+import Foundation
+import Logging
+import Store
+
+/// Finds a snapshot from which the log leads on, fetches it, and puts it in the place of a replica's file.
+///
+/// Owner: the replica's thread.
+struct SnapshotLoader {
+  let path: String
+  let broker: BrokerConnection
+  let subjects: LogSubjects
+  let logger: Logger
+  let mustStop: () -> Bool
+  /// Told what goes on, in words.
+  let report: (String) -> Void
+
+  private var incoming: String { path + "-incoming" }
+
+  /// How long no piece may come, in milliseconds.
+  private static let patience: Int64 = 10_000
+  /// How long a snapshot that was asked for is waited for, in quarters of a second.
+  private static let askingInterval = 8
+
+  /// Where following ended: a snapshot has to be of the log's epoch, and at least of this number in that.
+  struct Need: Equatable {
+    var epoch: String
+    var number: Int64
+  }
+
+  /// - Returns: false when it was told to stop.
+  func load(_ need: Need?, into file: ReplicaFile?) throws -> Bool {
+    report("waiting for a snapshot")
+    var (waits, asked) = (0, -Self.askingInterval)
+    while !mustStop() {
+      do {
+        if let index = try usable(need) {
+          try fetch(index)
+          try install(index, into: file)
+          return true
+        }
+        if waits - asked >= Self.askingInterval {
+          _ = try broker.request([], of: subjects.writer(.snapshot), timeout: 1_000)
+          asked = waits
+        }
+      } catch let error as BrokerError where [.unavailable, .notFound, .noResponder].contains(error.reason) {
+        if waits % 40 == 0 { logger.info("waiting for a snapshot: \(error.message)") }
+      }
+      waits += 1
+      pause(milliseconds: 250)
+    }
+    return false
+  }
+
+  /// The newest snapshot, if the log leads on from it.
+  private func usable(_ need: Need?) throws(BrokerError) -> SnapshotIndex? {
+    guard let index = try SnapshotIndex.newest(in: broker, subjects),
+      let last = try broker.lastMessage(to: subjects.batches, in: subjects.log),
+      let lastMessage = last.message.withBytes({ LogMessage($0) }),
+      lastMessage.epoch == index.position.epoch, lastMessage.number >= index.position.number
+    else { return nil }
+    if let need, need.epoch == index.position.epoch, index.position.number < need.number { return nil }
+    let state = try broker.state(ofStream: subjects.log)
+    guard let first = try broker.message(state.first, in: subjects.log),
+      let firstMessage = first.message.withBytes({ LogMessage($0) })
+    else { return nil }
+    if firstMessage.epoch == index.position.epoch, firstMessage.number > index.position.number + 1 { return nil }
+    return index
+  }
+
+  private func fetch(_ index: SnapshotIndex) throws {
+    SnapshotCopy.removeDatabase(incoming)
+    guard FileManager.default.createFile(atPath: incoming, contents: nil),
+      let file = FileHandle(forWritingAtPath: incoming)
+    else { throw ReplicationFailure("cannot write \(incoming)") }
+    defer { try? file.close() }
+    logger.notice("loading a snapshot", metadata: ["bytes": "\(index.bytes)", "batch": "\(index.position.number)"])
+    let pieces = try broker.read(subjects.snapshotPieces, of: subjects.snapshotStream, from: index.firstSequence)
+    let digest = Digest()
+    var (count, bytes, waited) = (0, 0, Int64(0))
+    while count < index.pieces {
+      if mustStop() { return }
+      guard let message = try pieces.next(timeout: 200) else {
+        waited += 200
+        if waited > Self.patience { throw ReplicationFailure("the snapshot stopped coming") }
+        continue
+      }
+      waited = 0
+      guard case .piece(let id, let number, let length, let compressed)? = message.withBytes({ SnapshotMessage($0) })
+      else { continue }
+      // Pieces of one that was given up may stand between.
+      if id != index.id { continue }
+      guard number == count, let piece = compressed.withUnsafeBytes({ Deflate.decompress($0, count: length) }) else {
+        throw ReplicationFailure("the snapshot has a piece missing")
+      }
+      digest.add(piece)
+      try file.write(contentsOf: piece)
+      count += 1
+      bytes += length
+      if count % 64 == 0 {
+        report("loading a snapshot: \(bytes * 100 / max(1, index.bytes)) % of \(index.bytes) bytes")
+        if count % 256 == 0 { logger.info("loading a snapshot: \(bytes * 100 / max(1, index.bytes)) %") }
+      }
+    }
+    guard digest.value() == index.digest else { throw ReplicationFailure("the snapshot is damaged") }
+  }
+
+  // MARK: - In the file's place
+
+  private func install(_ index: SnapshotIndex, into file: ReplicaFile?) throws {
+    if mustStop() { return }
+    report("installing a snapshot")
+    try markPosition(index)
+    if let file, try isLike(file) {
+      // In one transaction: lists go from the one state to the other.
+      let source = try SnapshotCopy.open(incoming)
+      defer {
+        sqlite3_close(source)
+        SnapshotCopy.removeDatabase(incoming)
+      }
+      try SnapshotCopy.copy(source, into: file.connection)
+      try? PreparedStatement.run(file.connection, "PRAGMA wal_checkpoint(TRUNCATE)")
+      return
+    }
+    // Whoever has the old ones open goes on with them until it sees that the file is another one.
+    unlink(path + "-wal")
+    unlink(path + "-shm")
+    guard rename(incoming, path) == 0 else { throw ReplicationFailure("cannot put the snapshot at \(path)") }
+  }
+
+  private func markPosition(_ index: SnapshotIndex) throws {
+    let file = try ReplicaFile(path: incoming)
+    try PreparedStatement.run(file.connection, "PRAGMA journal_mode = WAL")
+    try file.save(index.position, sequence: index.logSequence, time: index.time)
+  }
+
+  /// Whether pages of the one can take the place of the other's while both are open.
+  private func isLike(_ file: ReplicaFile) throws -> Bool {
+    let fresh = try SnapshotCopy.open(incoming)
+    defer { sqlite3_close(fresh) }
+    for pragma in ["page_size", "encoding", "auto_vacuum"] {
+      var values: [String] = []
+      for connection in [fresh, file.connection] {
+        let statement = try PreparedStatement(connection, "PRAGMA main.\(pragma)", isPersistent: false)
+        values.append(try statement.step() ? statement.text(0) ?? "" : "")
+      }
+      if values[0] != values[1] { return false }
+    }
+    return true
+  }
+}

@@ -1,0 +1,78 @@
+/// A message of the stream of snapshots: a piece of a file, or, behind all pieces, what they are.
+enum SnapshotMessage: Equatable {
+  /// A piece: of which snapshot, the how manieth from 0 up, its length, its compressed bytes.
+  case piece(id: String, index: Int, length: Int, bytes: [UInt8])
+  case end(SnapshotIndex)
+
+  private static let magic: [UInt8] = [0xF5, 0x53, 1]
+
+  var bytes: [UInt8] {
+    var writer = ByteWriter()
+    writer.add(plain: Self.magic)
+    switch self {
+    case .piece(let id, let index, let length, let bytes):
+      writer.reserve(bytes.count + 128)
+      writer.add(byte: 0)
+      writer.add(id)
+      writer.add(index)
+      writer.add(length)
+      writer.add(plain: bytes)
+    case .end(let index):
+      writer.add(byte: 1)
+      writer.add(index.id)
+      writer.add(index.position.epoch)
+      writer.add(index.position.number)
+      writer.add(index.position.commit)
+      writer.add(plain: index.position.hash)
+      writer.add(index.logSequence)
+      writer.add(index.firstSequence)
+      writer.add(index.pieces)
+      writer.add(index.bytes)
+      writer.add(plain: index.digest)
+      writer.add(index.time)
+    }
+    return writer.bytes
+  }
+
+  init?(_ bytes: UnsafeRawBufferPointer) {
+    do throws(MalformedBytes) { try self.init(reading: bytes) } catch { return nil }
+  }
+
+  private init(reading bytes: UnsafeRawBufferPointer) throws(MalformedBytes) {
+    var reader = ByteReader(bytes)
+    guard try reader.plain(3).elementsEqual(Self.magic) else { throw MalformedBytes() }
+    let isEnd = try reader.byte() == 1
+    let id = try reader.text()
+    if !isEnd {
+      let (index, length) = (try reader.count(), try reader.count())
+      self = .piece(id: id, index: index, length: length, bytes: Array(reader.rest()))
+      return
+    }
+    let (epoch, number, commit) = (try reader.text(), try reader.signed(), try reader.signed())
+    let hash = Array(try reader.plain(Digest.size))
+    self = .end(
+      SnapshotIndex(
+        id: id, position: LogPosition(epoch: epoch, number: number, commit: commit, hash: hash),
+        logSequence: try reader.number(), firstSequence: try reader.number(), pieces: try reader.count(),
+        bytes: try reader.count(),
+        digest: Array(try reader.plain(Digest.size)), time: try reader.signed()))
+  }
+}
+
+/// What a snapshot is, and where it is.
+struct SnapshotIndex: Equatable, Sendable {
+  var id: String
+  /// That the file shows.
+  var position: LogPosition
+  /// Of the log's message with which the position was reached; 0: not known.
+  var logSequence: UInt64
+  /// Of its first piece in the stream.
+  var firstSequence: UInt64
+  var pieces: Int
+  /// Of the file.
+  var bytes: Int
+  /// SHA-256 of the file.
+  var digest: [UInt8]
+  /// In milliseconds since 1970.
+  var time: Int64
+}

@@ -1,0 +1,62 @@
+package import Broker
+import Foundation
+
+/// Everybody who takes part in a log, as far as they answer, and what the broker has of it.
+package struct StatusReport: Encodable, Sendable {
+  package struct Log: Encodable, Sendable {
+    package let messages: UInt64
+    package let bytes: UInt64
+    package let first: UInt64
+    package let last: UInt64
+  }
+
+  package struct Snapshot: Encodable, Sendable {
+    package let batch: Int64
+    package let bytes: Int
+    /// In milliseconds since 1970.
+    package let time: Int64
+  }
+
+  /// The writer's first.
+  package private(set) var servers: [ServerStatus] = []
+  package private(set) var log: Log?
+  package private(set) var snapshot: Snapshot?
+
+  /// Asks.
+  ///
+  /// - Parameter wait: for answers, in milliseconds.
+  /// - Throws: when the broker cannot be reached.
+  package init(of broker: BrokerConnection, wait: Int) throws(BrokerError) {
+    for _ in 0..<max(1, wait / 10) where !broker.isConnected { pause(milliseconds: 10) }
+    if !broker.isConnected { throw BrokerError(.unavailable, "no connection to the broker \(broker.address)") }
+    let subjects = LogSubjects(broker.address)
+    let answers = [
+      try broker.ask([], of: subjects.writer(.status)), try broker.ask([], of: subjects.replicas(.status)),
+    ]
+    let end = wallClockMilliseconds() + Int64(wait)
+    while wallClockMilliseconds() < end {
+      for answer in answers {
+        if let message = try? answer.next(timeout: 20), let status = ServerStatus(message.bytes) {
+          servers.append(status)
+        }
+      }
+    }
+    servers.sort { ($0.role, $0.host, $0.database) < ($1.role, $1.host, $1.database) }
+    if let state = try? broker.state(ofStream: subjects.log) {
+      log = Log(messages: state.messages, bytes: state.bytes, first: state.first, last: state.last)
+    }
+    if let index = try SnapshotIndex.newest(in: broker, subjects) {
+      snapshot = Snapshot(batch: index.position.number, bytes: index.bytes, time: index.time)
+    }
+  }
+
+  /// Whether one publishes and no replica lags.
+  ///
+  /// - Parameter lag: in seconds.
+  package func isWell(lag: Int) -> Bool {
+    let publishers = servers.filter { $0.role == ReplicationSettings.Role.publisher.rawValue }
+    return publishers.contains { $0.state == "publishing" }
+      && servers.filter { $0.role == ReplicationSettings.Role.replica.rawValue }
+        .allSatisfy { $0.lag.map { $0 <= Int64(lag) * 1_000 } ?? false }
+  }
+}

@@ -1,0 +1,34 @@
+import Controllers
+import LiveQuery
+
+/// Runs what clients ask to be written: in this server's file, or, at a replica, in the writer's.
+protocol ClientTransactions: AnyObject, Sendable {
+  /// Runs a transaction, and replies once lists show it. The reply comes on any thread, or at once.
+  ///
+  /// - Parameter key: what its client has named it; nil: it is run whatever was before.
+  func transact(
+    _ transaction: Transaction, as write: AuditLog.Write, once key: TransactionMemory.Key?,
+    seenBy pool: ControllerPool, reply: @escaping TransactionMemory.Reply)
+
+  /// What a client asked is refused before it begins.
+  ///
+  /// - Parameter reply: it gets the error, or what came of the same transaction before.
+  func refuse(
+    _ write: AuditLog.Write, _ error: FreshetError, once key: TransactionMemory.Key?,
+    reply: @escaping TransactionMemory.Reply)
+
+  /// Waits until everything asked for so far is done, and for at most `grace` until it is answered.
+  func drain(grace: Duration)
+
+  /// Whether, as far as can be told without writing, a transaction would be taken. Any thread; may ask the disk.
+  var isWritable: Bool { get }
+
+  /// A follower has given up files that were deleted. Any thread.
+  func releaseFiles()
+
+  /// The file is another one. Any thread.
+  func epochChanged()
+
+  /// Since the start, and asked for but not begun.
+  var counts: (committed: Int, failed: Int, waiting: Int) { get }
+}

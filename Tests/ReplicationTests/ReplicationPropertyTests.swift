@@ -1,0 +1,122 @@
+import Foundation
+import GRDBSQLite
+import Logging
+import TestSupport
+import Testing
+
+@testable import Broker
+@testable import Controllers
+@testable import Replication
+@testable import Store
+
+/// A file that foreign programs write to, its log in a real broker, and replicas.
+final class ReplicationBench {
+  let folder: TemporaryFolder
+  let broker: BrokerProcess
+  var logger = Logger(label: "test")
+  private var publisher: Publisher?
+  private var service: WriterService?
+  private var replicas: [(replica: Replica, service: ReplicaService)?]
+  private let stream = "test"
+
+  var path: String { folder.path("app.sqlite") }
+  func replicaPath(_ number: Int) -> String { folder.path("copy\(number).sqlite") }
+
+  init(replicas count: Int) throws {
+    folder = try TemporaryFolder()
+    broker = try BrokerProcess(storage: folder.path("broker"))
+    logger.logLevel =
+      ProcessInfo.processInfo.environment["REPLICATION_LOG"].flatMap { .init(rawValue: $0) } ?? .critical
+    replicas = Array(repeating: nil, count: count)
+  }
+
+  deinit { stop() }
+
+  func settings(_ role: ReplicationSettings.Role) -> ReplicationSettings {
+    ReplicationSettings(role, BrokerAddress(broker.url(stream))!)
+  }
+
+  func startPublisher() throws {
+    let epoch = String(UInt64.random(in: 0...UInt64.max), radix: 36)
+    let publisher = try Publisher(
+      path, settings(.publisher), epoch: epoch, numbers: CommitNumbers(), logger: logger)
+    let service = WriterService(publisher) { _, reply in reply([]) }
+    publisher.start()
+    service.start()
+    (self.publisher, self.service) = (publisher, service)
+  }
+
+  func stopPublisher() {
+    service?.stop()
+    publisher?.stop()
+    (publisher, service) = (nil, nil)
+  }
+
+  func startReplica(_ number: Int) throws {
+    let replica = try Replica(replicaPath(number), settings(.replica), logger: logger)
+    let service = ReplicaService(replica)
+    replica.start()
+    service.start()
+    replicas[number] = (replica, service)
+  }
+
+  func stopReplica(_ number: Int) {
+    replicas[number]?.service.stop()
+    replicas[number]?.replica.stop()
+    replicas[number] = nil
+  }
+
+  func stop() {
+    stopPublisher()
+    for number in replicas.indices { stopReplica(number) }
+    broker.kill()
+  }
+
+  func state(_ number: Int) -> Replica.State? { replicas[number]?.replica.state }
+  var publisherState: Publisher.State? { publisher?.state }
+
+  /// Waits until all replicas are equal to the file, that nobody writes to meanwhile.
+  ///
+  /// - Returns: what differs in the end.
+  func differences(within seconds: Double = 6) throws -> [String] {
+    let end = Date() + seconds
+    var found: [String] = []
+    repeat {
+      found = []
+      let expected = try DatabaseContents(path: path)
+      for number in replicas.indices where replicas[number] != nil {
+        do {
+          let contents = try DatabaseContents(path: replicaPath(number))
+          found += contents.differences(from: expected).map { "replica \(number): \($0)" }
+        } catch { found.append("replica \(number): \(error) (\(state(number)?.description ?? ""))") }
+      }
+      if found.isEmpty { return [] }
+      usleep(20_000)
+    } while Date() < end
+    for number in replicas.indices { found.append("replica \(number) \(String(describing: state(number)))") }
+    found.append("publisher \(String(describing: publisherState))")
+    return found
+  }
+}
+
+@Suite("Replicas", .serialized, .enabled(if: BrokerProcess.isInstalled, "nats-server is not installed"))
+struct ReplicationPropertyTests {
+  @Test("A replica has what the file has: every kind of statement, schema and file", arguments: 1...6)
+  func hostile(_ number: Int) throws {
+    let seed =
+      ProcessInfo.processInfo.environment["REPLICATION_SEED"].flatMap(UInt64.init) ?? UInt64.random(in: 0..<1_000_000)
+    let bench = try ReplicationBench(replicas: 1)
+    print("replication seed \(seed)")
+    let options = number == 6 ? ["create", "journal"] : ["create"]
+    let writer = try HostileWriter(bench.path, seed: seed, options)
+    try bench.startPublisher()
+    try bench.startReplica(0)
+    for _ in 0..<12 {
+      _ = writer.run(Int.random(in: 1...60))
+      if !writer.isAlive { break }
+      let found = try bench.differences()
+      #expect(found == [], "seed \(seed) \(options)")
+      if !found.isEmpty { return }
+    }
+  }
+}
