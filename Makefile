@@ -22,7 +22,7 @@ MINUTES ?= 10
 FEW_AT_A_TIME := swift test --help-hidden | grep -oe --experimental-maximum-parallelization-width | head -n 1 | sed 's/$$/ 6/'
 DEMO_ARGUMENTS := $(if $(PORT),--port $(PORT)) $(if $(ROWS),--rows $(ROWS))
 
-.PHONY: help demo build test lint format unit docs replicas model hostile sanitize fuzz fuzz-corpus web client npm npm-package clients corpus browser pictures readme bench measure-page instructions dist dist-test docker docker-test \
+.PHONY: help demo cluster build test lint format unit docs replicas model hostile sanitize fuzz fuzz-corpus web client npm npm-package clients corpus browser pictures readme bench measure-page instructions dist dist-test docker docker-test \
 	clean packages
 
 help: ## print this list
@@ -30,6 +30,10 @@ help: ## print this list
 
 demo: build ## make the demo database, serve it and print its address (PORT=9000 ROWS=10000)
 	@exec .build/release/freshet demo $(DEMO_ARGUMENTS)
+
+cluster: build ## serve the demo from two replicas, over three brokers (PORT=9000 BROKER_PORT=24222 ROWS=10000)
+	@scripts/packages.sh cluster
+	@exec scripts/cluster.sh
 
 build: packages ## build the freshet command in release mode: .build/release/freshet
 	@$(RELEASE) --product freshet
@@ -138,8 +142,9 @@ dist-test: ## install what `make dist` made into a clean Debian, and try it (as 
 docker: ## build the container image freshet:latest
 	@docker build -f docker/Dockerfile --build-arg REVISION=$$(git rev-parse --short=9 HEAD) -t freshet:latest .
 
-docker-test: ## build the image, run it with compose, and look at it from outside
+docker-test: ## build the image, run it and docker/cluster.yaml with compose, and look at both from outside
 	@scripts/test-docker.sh
+	@scripts/test-docker-cluster.sh
 
 clean: ## remove everything that was built
 	@rm -rf .build Benchmarks/.build

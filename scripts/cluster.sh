@@ -6,7 +6,8 @@
 # what is killed again; then everything is ended, and the files, which are in a temporary folder, are removed.
 #
 #   PORT=8080         the balancer's port; the next ones are the replicas' and the writer's
-#   BROKER_PORT=4222  the first broker's port, then come the others'; 2000 higher are those for each other
+#   BROKER_PORT=14222 the first broker's port, then come the others'; 2000 higher are those for each other. Not 4222, where
+#                     Debian's package starts a broker of its own
 #   ROWS=244292       wells of the demo
 #   FRESHET_BIN       the program, by default .build/release/freshet
 set -euo pipefail
@@ -15,7 +16,7 @@ cd "$(dirname "$0")/.."
 PATH=$PATH:/usr/sbin
 freshet=${FRESHET_BIN:-.build/release/freshet}
 port=${PORT:-8080}
-broker_port=${BROKER_PORT:-4222}
+broker_port=${BROKER_PORT:-14222}
 rows=${ROWS:-244292}
 patience=60 # seconds, for a part to answer
 folder=
@@ -121,7 +122,7 @@ stream=nats://$stream/demo
 ports+=([balancer]=$port [replica1]=$((port + 1)) [replica2]=$((port + 2)) [writer]=$((port + 3)))
 for name in "${!ports[@]}"; do
   if is_taken "${ports[$name]}"; then
-    fail "port ${ports[$name]} ($name) is in use: choose others, such as PORT=9000 BROKER_PORT=5222 make cluster"
+    fail "port ${ports[$name]} ($name) is in use: choose others, such as PORT=9000 BROKER_PORT=24222 make cluster"
   fi
 done
 

@@ -1,5 +1,5 @@
 #!/usr/bin/env bash
-# packages.sh build|dist|web|npm|clients|browser|readme|instructions|fuzz|test
+# packages.sh build|dist|web|npm|clients|browser|readme|instructions|cluster|replicas|model|fuzz|test
 #
 # Makes sure that what the target of that name needs is installed (`test`: what all of them need). On Debian and its
 # relatives the missing packages are installed with apt-get, through sudo when not root; elsewhere their names are
@@ -75,6 +75,7 @@ look_for_clients() {
 }
 
 look_for_browser() {
+  look_for_cluster
   need chromium have_chromium
   need nodejs have_node
   need procps command -v ps
@@ -86,8 +87,11 @@ look_for_browser() {
   need node-react-dom test -e /usr/share/nodejs/react-dom/umd
 }
 
+# Caddy is used when it is there, but not installed: Debian's package starts a server at port 80.
+look_for_cluster() { need nats-server have_nats_server; }
+
 look_for_replicas() {
-  need nats-server have_nats_server
+  look_for_cluster
   need iproute2 command -v ip
   need python3 have_python
   need python3-venv have_venv_with websockets
@@ -163,7 +167,7 @@ install_python() { # its module
 }
 
 purpose=${1:-build}
-declare -F "look_for_$purpose" >/dev/null || fail 'usage: packages.sh build|dist|web|npm|clients|browser|readme|instructions|replicas|model|fuzz|test'
+declare -F "look_for_$purpose" >/dev/null || fail 'usage: packages.sh build|dist|web|npm|clients|browser|readme|instructions|cluster|replicas|model|fuzz|test'
 case $purpose in build | fuzz | test) check_swift ;; esac
 "look_for_$purpose"
 if ((${#missing[@]} > 0)); then

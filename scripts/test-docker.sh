@@ -14,11 +14,7 @@ if ! docker info >/dev/null 2>&1; then
   say 'skipped: no Docker daemon answers here'
   exit 0
 fi
-if docker compose version >/dev/null 2>&1; then
-  tool=(docker compose)
-elif command -v docker-compose >/dev/null; then
-  tool=(docker-compose)
-else
+if ! scripts/compose.sh version >/dev/null 2>&1; then
   say 'skipped: there is no docker compose here'
   exit 0
 fi
@@ -26,7 +22,7 @@ fi
 export PORT=${PORT:-18080}
 address=http://127.0.0.1:$PORT
 project=freshet-test-$$
-compose() { "${tool[@]}" -p "$project" -f docker/compose.yaml "$@"; }
+compose() { scripts/compose.sh -p "$project" -f docker/compose.yaml "$@"; }
 container() { compose ps -q freshet; }
 about() { docker inspect -f "$1" "$(container)"; }
 
