@@ -83,13 +83,20 @@ is_ready() { "$freshet" health "http://127.0.0.1:${ports[$1]}/readyz" >/dev/null
 # It listens once the file is there.
 demo_is_made() { grep -q '^Open ' "$folder/demo.log"; }
 
+status=0
+has_ended() { # part; sets `status`
+  if kill -0 "${pids[$1]}" 2>/dev/null; then return 1; fi
+  status=0
+  wait "${pids[$1]}" || status=$?
+}
+
 add() { # part, condition that says that it is there, and its argument
   local name=$1 deadline=$((SECONDS + patience))
   shift
   start "$name"
   names+=("$name")
   until "$@"; do
-    kill -0 "${pids[$name]}" 2>/dev/null || fail "$name did not start" "$name"
+    if has_ended "$name"; then fail "$name did not start (status $status)" "$name"; fi
     if ((SECONDS >= deadline)); then fail "$name is not ready after $patience seconds" "$name"; fi
     sleep 0.1
   done
@@ -97,13 +104,12 @@ add() { # part, condition that says that it is there, and its argument
 
 # What is killed is started again, as with `restart: unless-stopped`.
 supervise() {
-  local name status
+  local name early=0
   while sleep 0.5; do
     for name in "${names[@]}"; do
-      if kill -0 "${pids[$name]}" 2>/dev/null; then continue; fi
-      status=0
-      wait "${pids[$name]}" || status=$?
-      if ((SECONDS - started[$name] < 3)); then fail "$name ends again and again (status $status)" "$name"; fi
+      has_ended "$name" || continue
+      if ((SECONDS - started[$name] < 3)); then ((++early)); else early=0; fi
+      if ((early > 2)); then fail "$name ends again and again (status $status)" "$name"; fi
       start "$name"
       echo "$name ended (status $status) and was started again: process ${pids[$name]}"
     done
