@@ -48,14 +48,18 @@ struct LogReaderTests {
     #expect(log.messages.count { $0.number == 5 } == 7)
   }
 
-  @Test("Whatever a broker repeats and loses: batches are applied in order, each once, or the reader says that they cannot be")
+  @Test(
+    "Whatever a broker repeats and loses: batches are applied in order, each once, or the reader says that they cannot be"
+  )
   func property() {
     let seed = UInt64.random(in: 0..<1_000_000)
     var (lost, whole) = (0, 0)
     for run in 0..<400 {
       var generator = SeededGenerator(seed: seed &+ UInt64(run))
       var log = LossyLog(epoch: "e")
-      for _ in 0..<Int.random(in: 0...12, using: &generator) { log.add(Int.random(in: 0...60, using: &generator), &generator) }
+      for _ in 0..<Int.random(in: 0...12, using: &generator) {
+        log.add(Int.random(in: 0...60, using: &generator), &generator)
+      }
       var reader = LogReader(after: Self.start)
       var applied: [LogBatch] = []
       var messages = log.messages
