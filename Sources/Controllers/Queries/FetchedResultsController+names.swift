@@ -72,8 +72,8 @@ extension FetchedResultsController {
   func notePhase(_ before: Phase) {
     switch (before, phase) {
     case (.following, .following): break
-    case (.following, .stale(let shown, _)): history.end(at: shown.commit)
-    case (.following, .running(let run)): history.end(at: run.shown.commit)
+    case (.following, .stale(let shown, _)): history.end(at: shown.certain)
+    case (.following, .running(let run)): history.end(at: run.shown.certain)
     case (_, .following): beginSpan()
     default: break
     }
@@ -82,7 +82,7 @@ extension FetchedResultsController {
   /// The result has just become another version.
   func noteVersion() {
     if isCurrent {
-      history.end(at: commits.before.commit)
+      history.end(at: commits.before.certain)
       newestTick = commits.ticks
     }
     history.supersede(result.newest.number - 1)
@@ -100,5 +100,7 @@ extension FetchedResultsController {
 }
 
 extension CommitNumber {
+  /// The highest commit that is certainly not of a later state.
+  fileprivate var certain: Int64 { isExact ? commit : commit - 1 }
   fileprivate var inexact: CommitNumber { CommitNumber(commit, isExact: false) }
 }
