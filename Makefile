@@ -22,7 +22,7 @@ MINUTES ?= 10
 FEW_AT_A_TIME := swift test --help-hidden | grep -oe --experimental-maximum-parallelization-width | head -n 1 | sed 's/$$/ 6/'
 DEMO_ARGUMENTS := $(if $(PORT),--port $(PORT)) $(if $(ROWS),--rows $(ROWS))
 
-.PHONY: help demo build test lint format unit docs hostile sanitize fuzz fuzz-corpus web client npm npm-package clients corpus browser pictures readme bench measure-page instructions dist dist-test docker docker-test \
+.PHONY: help demo build test lint format unit docs replicas model hostile sanitize fuzz fuzz-corpus web client npm npm-package clients corpus browser pictures readme bench measure-page instructions dist dist-test docker docker-test \
 	clean packages
 
 help: ## print this list
@@ -104,6 +104,14 @@ pictures: build ## make the pictures that README.md shows: docs/demo.png, docs/b
 readme: build ## run the commands that README.md shows
 	@scripts/packages.sh readme
 	@PATH="$(CURDIR)/.build/release:$$PATH" scripts/check-readme.sh README.md
+
+replicas: build ## kill, stop and cut off everything that replicates a file for SECONDS=600, and compare all copies
+	@scripts/packages.sh replicas
+	@scripts/python.sh scripts/replicas.py --seconds $(SECONDS)
+
+model: ## check the model of the log (docs/replication.pml) with spin
+	@scripts/packages.sh model
+	@scripts/check-model.sh
 
 bench: build ## run the benchmarks, each beside its baseline (QUICK=1; ONLY=fan-out,idle)
 	@$(RELEASE) --product freshet-turns

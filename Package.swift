@@ -157,7 +157,7 @@ let package = Package(
     tests(of: "ChangeCapture", ["hostile-writer", "LiveQuery", "Store", "TestSupport", grdb, sqlite]),
     tests(of: "Store", ["CSQLite", "LiveQuery", "RankedCollections", "TestSupport", grdb, sqlite]),
     tests(of: "QueryCompiler", ["LiveQuery", "Store", "TestSupport", grdb]),
-    tests(of: "Controllers", ["LiveQuery", "Store", "TestSupport", "Wire", grdb, logging]),
+    tests(of: "Controllers", ["ChangeCapture", "LiveQuery", "Store", "TestSupport", "Wire", grdb, logging]),
     tests(of: "FreshetResults", ["LiveQuery", "TestSupport"]),
     tests(of: "Freshet", ["LiveQuery", "TestSupport", "Wire", grdb]),
     tests(of: "FreshetClient", ["FreshetResults", "LiveQuery", "TestSupport", "Wire"]),

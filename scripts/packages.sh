@@ -86,6 +86,18 @@ look_for_browser() {
   need node-react-dom test -e /usr/share/nodejs/react-dom/umd
 }
 
+look_for_replicas() {
+  need nats-server have_nats_server
+  need iproute2 command -v ip
+  need python3 have_python
+  need python3-venv have_venv_with websockets
+}
+
+look_for_model() {
+  need spin command -v spin
+  need gcc command -v cc
+}
+
 look_for_readme() { need curl command -v curl; }
 
 look_for_instructions() {
@@ -110,8 +122,8 @@ look_for_test() {
   look_for_browser
   look_for_readme
   look_for_instructions
-  # The broker of replicas.
-  need nats-server have_nats_server
+  look_for_replicas
+  look_for_model
   # Holds up a server that is to be ended by force.
   need strace command -v strace
 }
@@ -151,7 +163,7 @@ install_python() { # its module
 }
 
 purpose=${1:-build}
-declare -F "look_for_$purpose" >/dev/null || fail 'usage: packages.sh build|dist|web|npm|clients|browser|readme|instructions|fuzz|test'
+declare -F "look_for_$purpose" >/dev/null || fail 'usage: packages.sh build|dist|web|npm|clients|browser|readme|instructions|replicas|model|fuzz|test'
 case $purpose in build | fuzz | test) check_swift ;; esac
 "look_for_$purpose"
 if ((${#missing[@]} > 0)); then
@@ -161,4 +173,4 @@ if ((${#missing[@]} > 0)); then
   ((${#missing[@]} == 0)) || fail "Still missing after installing: ${missing[*]}"
 fi
 case $purpose in browser | test) install_python playwright ;; esac
-case $purpose in clients | test) install_python websockets ;; esac
+case $purpose in clients | replicas | test) install_python websockets ;; esac

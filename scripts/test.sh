@@ -52,6 +52,7 @@ finish() {
 
 part 'packages' scripts/packages.sh test || true
 part 'format' make lint || true
+part "model of the replicas' log" make model || true
 
 if [[ -d Tests/WebTests ]]; then
   part 'JavaScript tests' make web || true
@@ -81,12 +82,14 @@ if part 'release build' make build; then
     skip 'README commands' 'there is no README.md'
   fi
   part 'instruction counts' make instructions || true
+  part 'replicas under faults' make replicas SECONDS=60 || true
 else
   skip 'npm package' 'the release build failed'
   skip 'example clients' 'the release build failed'
   skip 'browser tests' 'the release build failed'
   skip 'README commands' 'the release build failed'
   skip 'instruction counts' 'the release build failed'
+  skip 'replicas under faults' 'the release build failed'
 fi
 # Last: in the same folder it takes the compiled packages of the release build, and replaces what that has of Freshet.
 if [[ -n ${FUZZ_SECONDS:-} ]]; then

@@ -88,6 +88,10 @@ final class LiveClient {
   private(set) var last: [String: JSONValue] = [:]
   /// The last error of each subscription.
   private(set) var errors: [String: JSONValue] = [:]
+  /// Of the last `hello`.
+  private(set) var epoch = ""
+  /// What it was when each model was changed.
+  private(set) var epochs: [String: String] = [:]
   /// The code of the error that ended a subscription.
   private(set) var ended: [String: String] = [:]
 
@@ -109,11 +113,14 @@ final class LiveClient {
         throw ClientModel.Violation(description: "a frame that is not text: \(frame.opcode)")
       }
       let message = try JSONParser.parse(frame.payload)
+      if message["type"] == .string("hello") { epoch = try message.required("epoch").text() }
       if case .string(let id)? = message["id"], case .string(let type)? = message["type"] {
         if ["snapshot", "patch", "rows"].contains(type) {
           if type != "rows" || models[id]?.isComplete == false || message["window"] != nil {
             changes[id, default: 0] += 1
             last[id] = message
+            epochs[id] = epoch
+            models[id, default: ClientModel()].epoch = epoch
             try models[id, default: ClientModel()].apply(message)
             ended[id] = nil
           } else {

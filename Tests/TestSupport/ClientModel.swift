@@ -22,6 +22,9 @@ package struct ClientModel: Equatable {
   package private(set) var window: (offset: Int, limit: Int)?
   package private(set) var version = ""
   package private(set) var commit: Int64 = 0
+  /// Of the server that the next message is from: in another one commits begin anew.
+  package var epoch = "" { didSet { if epoch != oldValue { leastCommit = .min } } }
+  private var leastCommit = Int64.min
   package private(set) var alongside: [String: JSONValue] = [:]
   package private(set) var isComplete = false
 
@@ -60,6 +63,7 @@ extension ClientModel {
     columns = try message.list("columns").map { try $0.text() }
     version = try message.required("version").text()
     commit = try Int64(message.required("commit").int())
+    leastCommit = commit
     sections = try message.list("sections").map { section in
       Section(
         name: try section.required("name"), indexTitle: try section.required("indexTitle").text(),
@@ -147,8 +151,9 @@ extension ClientModel {
     for (name, value) in patch["alongside"]?.members ?? [:] { alongside[name] = value }
     version = try patch.required("to").text()
     let next = try Int64(patch.required("commit").int())
-    try require(next >= commit, "a commit before the last one")
+    try require(next >= leastCommit, "a commit before the last one")
     commit = next
+    leastCommit = next
     try require(total == patch.required("total").int(), "total is \(patch["total"]!), the client has \(total)")
     try require(!sections.contains { $0.rows.isEmpty } || sections.count == 1, "an empty section")
     dropInvisible()

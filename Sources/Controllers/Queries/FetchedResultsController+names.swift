@@ -55,11 +55,11 @@ extension FetchedResultsController {
     if isCurrent { beginSpan() }
   }
 
-  /// What it shows when the present tick does not follow it, or no further.
+  /// What it shows when the present tick does not follow it any further.
   ///
   /// - Parameter before: the number of the state that the last tick saw.
   func shown(unlessFollowedFrom before: CommitNumber) -> CommitNumber {
-    shownBefore ?? (history.newest.hasBegun(after: before.commit) ? commits.number : before)
+    shownBefore ?? (newestTick == commits.ticks ? commits.number : before)
   }
 
   /// Followed from now on, it is known at every commit that a tick sees.
@@ -81,7 +81,10 @@ extension FetchedResultsController {
 
   /// The result has just become another version.
   func noteVersion() {
-    if isCurrent { history.end(at: commits.before.commit) }
+    if isCurrent {
+      history.end(at: commits.before.commit)
+      newestTick = commits.ticks
+    }
     history.supersede(result.newest.number - 1)
     if isCurrent { beginSpan() }
   }

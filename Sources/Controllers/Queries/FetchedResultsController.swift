@@ -57,6 +57,8 @@ final class FetchedResultsController {
   /// Part of the names of versions that are of no commit for certain: those of two controllers never agree.
   @exclusivity(unchecked) var nonce = FetchedResultsController.newNonce
   var sideVersions = 0
+  /// The tick that has brought it to its newest version.
+  @exclusivity(unchecked) var newestTick: UInt64 = 0
   @exclusivity(unchecked) var history: VersionHistory
   /// About what the newest version takes beside the one before, in bytes.
   @exclusivity(unchecked) private var newestBytes: Int

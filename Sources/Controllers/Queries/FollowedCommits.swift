@@ -7,6 +7,8 @@ final class FollowedCommits {
   /// Of the one that the tick before saw.
   @exclusivity(unchecked) private(set) var before: CommitNumber
   @exclusivity(unchecked) private(set) var seen = SeenCommits()
+  /// Counts the ticks.
+  @exclusivity(unchecked) private(set) var ticks: UInt64 = 0
   /// That of versions; see `FileEpochs`.
   private(set) var epoch: FileEpochs.Epoch
   /// Whether all versions are held for a while, not those alone that were sent: clients may come with names that another server
@@ -22,6 +24,7 @@ final class FollowedCommits {
 
   /// A tick sees a state, perhaps the one that was seen before.
   func see(_ number: CommitNumber) {
+    ticks += 1
     before = self.number
     self.number = number
     if number.isExact { seen.add(number.commit) }
@@ -32,6 +35,7 @@ final class FollowedCommits {
   /// - Parameter number: of the state that the tick sees; nil: none of the epoch was seen yet.
   func enter(_ epoch: FileEpochs.Epoch, at number: CommitNumber?) {
     self.epoch = epoch
+    ticks += 1
     seen.removeAll()
     // What is shown of before belongs to no state of this epoch.
     let older = number.map { $0.commit - 1 } ?? self.number.commit

@@ -69,9 +69,6 @@ struct KnownCommits {
     span = Span(first: commit, last: .max)
   }
 
-  /// Whether what goes on has begun after a commit.
-  func hasBegun(after commit: Int64) -> Bool { span.map { $0.last == .max && $0.first > commit } ?? false }
-
   /// Those after this one are not.
   mutating func end(at commit: Int64) {
     guard let open = span, open.last == .max else { return }

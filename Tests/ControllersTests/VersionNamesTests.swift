@@ -1,0 +1,71 @@
+import LiveQuery
+import Store
+import Testing
+
+@testable import Controllers
+
+/// What versions are called: the same for the same query, epoch and commit, and for nothing else.
+@Suite struct VersionNamesTests {
+  private func names(
+    _ query: Query, _ rules: AccessRules = AccessRules(), epoch: String = "one"
+  ) -> VersionNames {
+    VersionNames(query, rules, .empty, epoch: epoch)
+  }
+
+  private let query: Query = {
+    var query = Query(from: "t")
+    query.filter = "a = :a"
+    query.parameters = .named(["a": 1, "b": 2])
+    return query
+  }()
+
+  @Test func `A name is read by whoever gives it, and by nobody else`() {
+    let one = names(query)
+    let name = one.name(at: 17)
+    #expect(one.commit(of: name) == 17 && names(query).commit(of: name) == 17)
+    #expect(names(query, epoch: "two").commit(of: name) == nil)
+    var other = query
+    other.parameters = .named(["a": 2, "b": 2])
+    #expect(names(other).commit(of: name) == nil)
+    other = query
+    other.limit = 3
+    #expect(names(other).commit(of: name) == nil)
+  }
+
+  @Test(arguments: ["", ".", "17", "x.17", "+", "-", "0", "+17", "017", "17.", "17.17", " 17", "99999999999999999999"])
+  func otherSpellingsAreNoNames(commit: String) {
+    let names = names(query)
+    let prefix = names.name(at: 17).dropLast(2)
+    #expect(names.commit(of: String(prefix) + commit) == (commit == "17" || commit == "0" ? Int64(commit) : nil))
+    #expect(names.commit(of: commit) == nil)
+  }
+
+  @Test func `What a role may read is a part of the name`() {
+    var asked = query
+    asked.access.role = "clerk"
+    let rules = { (rows: String?) in
+      AccessRules(roles: ["clerk": .init(tables: ["t": .init(rows: rows), "u": .init(columns: ["a", "b"])])])
+    }
+    let name = names(asked, rules("a > 1")).name(at: 1)
+    #expect(names(asked, rules("a > 1")).commit(of: name) == 1)
+    #expect(names(asked, rules("a > 2")).commit(of: name) == nil)
+    #expect(names(asked, rules(nil)).commit(of: name) == nil)
+    var claimed = asked
+    claimed.access.claims = ["claims_sub": "x", "claims_other": "y"]
+    claimed.access.read = ["claims_sub"]
+    var same = claimed
+    same.access.claims["claims_other"] = "z"
+    #expect(names(same).name(at: 1) == names(claimed).name(at: 1))
+    same.access.claims["claims_sub"] = "z"
+    #expect(names(same).name(at: 1) != names(claimed).name(at: 1))
+  }
+
+  @Test func `What the time decides is named by no commit`() {
+    var timed = query
+    timed.refreshEvery = .seconds(1)
+    #expect(!names(timed).isByCommit && names(query).isByCommit)
+    timed = query
+    timed.parameters = .positional([1, "NOW"])
+    #expect(!names(timed).isByCommit && names(timed).commit(of: names(query).name(at: 1)) == nil)
+  }
+}

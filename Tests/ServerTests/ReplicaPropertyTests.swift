@@ -1,0 +1,144 @@
+import Foundation
+import TestSupport
+import Testing
+import Wire
+
+/// Two servers over two copies of one file, which are brought along the writer's commits at paces of their own; clients go from one
+/// to the other and back with what they have. Whatever they are answered, they hold what SELECT gives at the commit that they were
+/// told, and a version has one name everywhere.
+///
+/// `FRESHET_SEED=n swift test --filter ReplicaPropertyTests` repeats a failure.
+@Suite(.serialized) struct ReplicaPropertyTests {
+  private static let steps = 250
+
+  static let queries = [
+    OracleQuery(table: "item", keys: ["id"], select: ["n", "note"], orderBy: ["n"]),
+    OracleQuery(
+      table: "item", keys: ["id"], select: ["note"], filter: "n > 4", section: ("kind", false), orderBy: ["note DESC"]),
+    OracleQuery(table: "item", keys: ["id"], select: ["n"], orderBy: ["n DESC"], limit: 7),
+    OracleQuery(
+      table: "item JOIN kind ON kind.name = item.kind", keys: ["item.id AS id"], select: ["label"],
+      orderBy: ["label"], tellsKey: true),
+    // Run again after every change.
+    OracleQuery(
+      table: "(SELECT kind AS name, sum(n) OVER (ORDER BY kind) AS sum, min(id) AS first FROM item GROUP BY kind)",
+      keys: ["name"], select: ["sum", "first"], orderBy: ["sum"], tellsKey: true),
+    OracleQuery(
+      table: "item", keys: ["id"], select: ["n"], filter: "id < 6", orderBy: [],
+      alongside: ["most": "SELECT max(n) FROM item"]),
+  ]
+
+  @Test(arguments: LivePropertyTests.seeds(kept: "replicas.json"))
+  func clientsGoFromServerToServer(seed: UInt64) throws {
+    let test = try Hopping(seed: seed, queries: Self.queries, steps: Self.steps)
+    try test.run()
+    print("replicas, seed \(seed): \(test.summary)")
+    #expect(test.patches >= test.hops / 5, "\(test.summary)")
+    // A query that is run again may not have been at a state, for it rests between runs.
+    #expect(test.expectedPatches * 10 >= test.expected * 9, "\(test.summary)")
+    #expect(test.expected > 50, "\(test.summary)")
+  }
+}
+
+/// One run.
+private final class Hopping {
+  private let seed: UInt64
+  private let queries: [OracleQuery]
+  private let steps: Int
+  private var random: SeededGenerator
+  private let log: ReplicaLog
+  private let replicas: [Replica]
+  private var clients: [(connection: LiveClient, replica: Int)] = []
+  private var names: [String: String] = [:]
+  private let changesEpoch: Bool
+  private(set) var hops = 0
+  private(set) var patches = 0
+  /// Those where the server has seen the client's state for certain; and how many of these got a patch.
+  private(set) var expected = 0
+  private(set) var expectedPatches = 0
+
+  var summary: String {
+    "\(hops) lists taken along, \(patches) by patch; \(expectedPatches) of \(expected) where the state was seen"
+  }
+
+  init(seed: UInt64, queries: [OracleQuery], steps: Int) throws {
+    self.seed = seed
+    self.queries = queries
+    self.steps = steps
+    random = SeededGenerator(seed: seed &+ 3)
+    // With one follower a client knows to which epoch a message belongs.
+    changesEpoch = seed % 2 == 1
+    log = try ReplicaLog(queries, seed: seed)
+    let followers = seed % 2 == 1 ? 1 : 2
+    replicas = try [Replica(log, queries, followers: followers), Replica(log, queries, followers: followers)]
+    for number in 0..<4 { try clients.append((join(number % 2), number % 2)) }
+  }
+
+  private func join(_ replica: Int) throws -> LiveClient {
+    let client = try replicas[replica].live.connect()
+    for (id, query) in queries.enumerated() {
+      try client.subscribe("\(id)", query.json, window: id == 0 ? (2, 5) : nil)
+    }
+    return client
+  }
+
+  func run() throws {
+    for step in 0..<steps {
+      if log.entries.count < replicas.map(\.applied).min()! + 6 { try log.commit() }
+      if changesEpoch, step % 80 == 79 { try log.beginEpoch("epoch \(step)") }
+      try advance(replicas[Int.random(in: 0...1, using: &random)])
+      if Int.random(in: 0..<3, using: &random) == 0 { try hop(Int.random(in: 0..<clients.count, using: &random), step) }
+    }
+    for replica in replicas {
+      try replica.apply(replica.lag)
+      try replica.settle()
+    }
+    for number in clients.indices { try hop(number, steps) }
+  }
+
+  private func advance(_ replica: Replica) throws {
+    if replica.lag == 0 { return try replica.touch() }
+    try replica.apply(min(replica.lag, [1, 1, 1, 2, 3].randomElement(using: &random)!))
+    if Int.random(in: 0..<4, using: &random) > 0 { try replica.settle() }
+  }
+
+  /// A client leaves its server for the other one, and goes on there.
+  private func hop(_ number: Int, _ step: Int) throws {
+    let (before, from) = clients[number]
+    let ids = queries.indices.map { "\($0)" }
+    try before.catchUp(ids)
+    for id in queries.indices { check(before, id, "before step \(step)") }
+    before.socket.close()
+    let replica = replicas[1 - from]
+    let after = try replica.live.connect()
+    for id in queries.indices {
+      guard let model = before.models["\(id)"], let epoch = before.epochs["\(id)"] else { continue }
+      let isSeen = replica.seen.contains(.init(epoch: epoch, commit: model.commit))
+      try after.resume("\(id)", queries[id].json, model)
+      check(after, id, "after step \(step), with \(model.version)")
+      let isPatch = after.change("\(id)") == "patch"
+      hops += 1
+      patches += isPatch ? 1 : 0
+      expected += isSeen ? 1 : 0
+      expectedPatches += isSeen && isPatch ? 1 : 0
+    }
+    clients[number] = (after, 1 - from)
+  }
+
+  private func check(_ client: LiveClient, _ id: Int, _ when: String) {
+    guard let model = client.models["\(id)"], let epoch = client.epochs["\(id)"] else {
+      return #expect(Bool(false), "no list \(id), \(when), seed \(seed): \(client.line("\(id)"))")
+    }
+    let position = ReplicaLog.Position(epoch: epoch, commit: model.commit)
+    guard let answer = log.answer(id, at: position) else {
+      return #expect(Bool(false), "nothing was ever at \(position): list \(id), \(when), seed \(seed)")
+    }
+    let difference = model.difference(from: answer)
+    #expect(difference == nil, "list \(id) at \(position), \(when), seed \(seed)")
+    let name = names["\(position) \(id)"]
+    names["\(position) \(id)"] = model.version
+    #expect(
+      name == nil || name == model.version,
+      "two names of list \(id) at \(position), \(name ?? "") and \(model.version), \(when), seed \(seed)")
+  }
+}
