@@ -46,9 +46,9 @@ extension FetchedResultsController {
       for place in waiters.indices { waiters[place].held = nil }
       switch phase {
       case .following: break
-      case .stale(let shown, let due): phase = .stale(shown: shown.inexact, due: due)
+      case .stale(_, let due): phase = .stale(shown: commits.before, due: due)
       case .running(var run):
-        run.shown = run.shown.inexact
+        run.shown = commits.before
         phase = .running(run)
       }
     }
@@ -102,5 +102,4 @@ extension FetchedResultsController {
 extension CommitNumber {
   /// The highest commit that is certainly not of a later state.
   fileprivate var certain: Int64 { isExact ? commit : commit - 1 }
-  fileprivate var inexact: CommitNumber { CommitNumber(commit, isExact: false) }
 }
