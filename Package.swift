@@ -173,9 +173,8 @@ let package = Package(
     tests(
       of: "Server",
       [
-        "CFaultyFiles", "Controllers", "Demo", "Freshet", "FreshetClient", "LiveQuery", "Store", "TestSupport", "Wire",
-        grdb, jwt,
-        logging,
+        "Broker", "CFaultyFiles", "Controllers", "Demo", "Freshet", "FreshetClient", "LiveQuery", "Replication", "Store",
+        "TestSupport", "Wire", grdb, jwt, logging,
       ]),
   ],
   swiftLanguageModes: [.v6]

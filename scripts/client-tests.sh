@@ -16,6 +16,8 @@ scripts/within.sh 100 "$python" Tests/ClientTests/live_test.py Python "$python" 
 # With Debian's packages of Go, and no network: they are not modules.
 export GO111MODULE=off GOPATH=/usr/share/gocode GOFLAGS='' GOCACHE=$PWD/.build/go/cache
 [[ -z $(gofmt -l examples/clients/go) ]] || { echo "failed  not as gofmt would have it: $(gofmt -l examples/clients/go)"; exit 1; }
+lines=$(wc -l <examples/clients/go/main.go)
+((lines == 231)) || { echo "failed  the Go client has $lines lines, and docs/clients.md says 231"; exit 1; }
 cd examples/clients/go
 go vet .
 go test .

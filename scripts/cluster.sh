@@ -156,8 +156,8 @@ Open these two in two windows: an edit in one appears in the other.
 
 $balanced.
 How far each is: $freshet status $stream
-Kill any process with -9, a broker (${pids[broker1]}, ${pids[broker2]}, ${pids[broker3]}) or the writer's server (${pids[writer]}) too:
-it is started again, and nothing is lost. Ctrl-C ends everything.
+Kill any process with -9, a broker (${pids[broker1]}, ${pids[broker2]}, ${pids[broker3]})
+or the writer's server (${pids[writer]}) too: it is started again, and nothing is lost. Ctrl-C ends everything.
 END
 trap 'exit 0' INT TERM
 supervise

@@ -43,15 +43,16 @@ rename() { # the first bank's name
     -d '{"statements": [{"sql": "UPDATE bank SET name = :name WHERE id = 1", "params": {"name": "'"$1"'"}}]}' 2>/dev/null
 }
 is_called() {
-  curl -fsSG "$address/v1/snapshot" --data-urlencode 'from=bank' --data-urlencode 'where=name = :name' \
-    --data-urlencode "param.name=$1" 2>/dev/null | grep -q '"total":1'
+  local answer
+  answer=$(curl -fsSG "$address/v1/snapshot" --data-urlencode 'from=bank' --data-urlencode 'where=name = :name' \
+    --data-urlencode "param.name=$1" 2>/dev/null) && [[ $answer == *'"total":1'* ]]
 }
 
 trap 'compose down -v >/dev/null 2>&1' EXIT
 compose up -d
 within 120 is_ready || fail 'no replica is ready after two minutes'
 within 60 follow 2 || fail 'two replicas do not follow'
-curl -fsS "$address/" | grep -qi '<title>' || fail 'the page is not served'
+[[ $(curl -fsS "$address/") == *'<title>'* ]] || fail 'the page is not served'
 [[ $(curl -sS -o /dev/null -w '%{http_code}' -H 'Host: other.example' "$address/v1/snapshot?from=bank") == 403 ]] \
   || fail 'another host name is answered to'
 

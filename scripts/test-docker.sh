@@ -70,7 +70,7 @@ trap 'compose down -v >/dev/null 2>&1; [[ -z $other ]] || docker rm -fv "$other"
 compose up -d
 wait_until_healthy
 curl -fsS "$address/healthz" >/dev/null || fail 'healthz does not answer'
-curl -fsS "$address/" | grep -qi '<title>' || fail 'the page is not served'
+[[ $(curl -fsS "$address/") == *'<title>'* ]] || fail 'the page is not served'
 check_public
 [[ $(about '{{.Config.User}}') == freshet ]] || fail 'the container runs as root'
 [[ $(about '{{.HostConfig.ReadonlyRootfs}}') == true ]] || fail 'the root filesystem can be written'

@@ -1,24 +1,77 @@
 import CLibNATS
+import Synchronization
 
 /// A connection to NATS: what a log and its servers need of it, and nothing else. It connects, and connects again, by itself.
 ///
 /// Any thread: libnats guards itself.
-// @unchecked: the pointers are constant after init.
-package final class BrokerConnection: @unchecked Sendable {
-  let connection: OpaquePointer
-  let stream: OpaquePointer
+package final class BrokerConnection: Sendable {
+  /// What libnats calls a connection, and its view of the streams.
+  // @unchecked: libnats guards what they point to.
+  private struct Handles: @unchecked Sendable {
+    var connection: OpaquePointer
+    var stream: OpaquePointer
+    /// When it was opened, in milliseconds since the machine was started.
+    var opened: Int64
+
+    func close() {
+      natsConnection_Close(connection)
+      jsCtx_Destroy(stream)
+      // Subscriptions keep it for themselves.
+      natsConnection_Destroy(connection)
+    }
+  }
+
   package let address: BrokerAddress
+  private let credentials: BrokerCredentials
+  private let name: String
+  private let handles: Mutex<Handles>
+  /// Given up, and perhaps still used by a thread that began before.
+  private let former = Mutex<[Handles]>([])
   /// How long an answer is waited for, in milliseconds.
   static let patience: Int64 = 3_000
+  /// How long a connection that libnats has given up stays so.
+  private static let closedInterval: Int64 = 2_000
 
   /// - Parameter name: what the broker's monitoring calls this client.
   /// - Throws: `refused` for files that cannot be read. A broker that cannot be reached is no error: it is tried again.
   package init(
     _ address: BrokerAddress, _ credentials: BrokerCredentials = BrokerCredentials(), name: String
   ) throws(BrokerError) {
-    self.address = address
+    (self.address, self.credentials, self.name) = (address, credentials, name)
+    handles = Mutex(try Self.open(address, credentials, name: name))
+  }
+
+  deinit {
+    handles.withLock { $0.close() }
+    former.withLock { former in for handles in former { handles.close() } }
+  }
+
+  var connection: OpaquePointer { current.connection }
+  var stream: OpaquePointer { current.stream }
+
+  /// libnats gives up a connection that the broker refuses twice to let in. Passwords and certificates change: it is opened anew.
+  private var current: Handles {
+    handles.withLock { handles in
+      let now = nats_Now()
+      if natsConnection_Status(handles.connection) == NATS_CONN_STATUS_CLOSED,
+        now - handles.opened > Self.closedInterval, let fresh = try? Self.open(address, credentials, name: name)
+      {
+        let closed = handles
+        former.withLock { former in
+          former.append(closed)
+          // No call takes so long as the next ones do to be refused.
+          if former.count > 60 { former.removeFirst().close() }
+        }
+        handles = fresh
+      }
+      return handles
+    }
+  }
+
+  private static func open(
+    _ address: BrokerAddress, _ credentials: BrokerCredentials, name: String
+  ) throws(BrokerError) -> Handles {
     var options: OpaquePointer?
-    var connection: OpaquePointer?
     var status = natsOptions_Create(&options)
     defer { natsOptions_Destroy(options) }
     var servers: [UnsafePointer<CChar>?] = address.servers.map { UnsafePointer(copyOfText($0)) }
@@ -46,33 +99,36 @@ package final class BrokerConnection: @unchecked Sendable {
       { credentials.credentials.map { natsOptions_SetUserCredentialsFromFiles(options, $0, nil) } ?? NATS_OK },
     ]
     for step in steps where status == NATS_OK { status = step() }
-    guard status == NATS_OK else { throw Self.failure(status, "cannot use the settings of the broker \(address)") }
+    guard status == NATS_OK else { throw failure(status, "cannot use the settings of the broker \(address)") }
+    var connection: OpaquePointer?
     status = natsConnection_Connect(&connection, options)
     guard status == NATS_OK || status == NATS_NOT_YET_CONNECTED, let connection else {
-      throw Self.failure(status, "cannot connect to the broker \(address)")
+      throw failure(status, "cannot connect to the broker \(address)")
     }
     var stream: OpaquePointer?
     var streamOptions = jsOptions()
     jsOptions_Init(&streamOptions)
-    streamOptions.Wait = Self.patience
+    streamOptions.Wait = patience
     status = natsConnection_JetStream(&stream, connection, &streamOptions)
     guard status == NATS_OK, let stream else {
       natsConnection_Destroy(connection)
-      throw Self.failure(status, "cannot use the streams of the broker \(address)")
+      throw failure(status, "cannot use the streams of the broker \(address)")
     }
-    self.connection = connection
-    self.stream = stream
-  }
-
-  deinit {
-    natsConnection_Close(connection)
-    jsCtx_Destroy(stream)
-    natsConnection_Destroy(connection)
+    return Handles(connection: connection, stream: stream, opened: nats_Now())
   }
 
   private static func failure(_ status: natsStatus, _ action: String) -> BrokerError {
     let last = nats_GetLastError(nil).map { String(cString: $0) } ?? ""
     return BrokerError(.refused, "\(action): " + (last.isEmpty ? String(cString: natsStatus_GetText(status)) : last))
+  }
+
+  /// Why there is no connection, where libnats says so.
+  package var trouble: String {
+    var text: UnsafePointer<CChar>?
+    let status = natsConnection_GetLastError(connection, &text)
+    let said = text.map { String(cString: $0) } ?? ""
+    let reason = status == NATS_OK ? "" : said.isEmpty ? String(cString: natsStatus_GetText(status)) : said
+    return "no connection to the broker \(address)" + (reason.isEmpty ? "" : ": \(reason)")
   }
 
   package var isConnected: Bool { natsConnection_Status(connection) == NATS_CONN_STATUS_CONNECTED }
@@ -96,7 +152,7 @@ package final class BrokerConnection: @unchecked Sendable {
   /// - Parameter timeout: in milliseconds.
   /// - Throws: `noResponder`; `unavailable`, after which it is not known whether anybody was reached.
   package func request(_ bytes: [UInt8], of subject: String, timeout: Int64 = 3_000) throws(BrokerError) -> [UInt8] {
-    if !isConnected { throw BrokerError(.noResponder, "no connection to the broker \(address)") }
+    if !isConnected { throw BrokerError(.noResponder, trouble) }
     var answer: OpaquePointer?
     let status = natsConnection_Request(&answer, connection, subject, bytes, Int32(bytes.count), timeout)
     guard status == NATS_OK, let answer else { throw BrokerError(status, jsErrCode(0), "asking \(subject)") }

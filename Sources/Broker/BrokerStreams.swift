@@ -38,8 +38,14 @@ extension jsErrCode {
 
 // Streams: messages that the broker keeps.
 extension BrokerConnection {
+  /// - Throws: why there is no connection: libnats itself would wait, and say less.
+  private func checkConnection() throws(BrokerError) {
+    if !isConnected { throw BrokerError(.unavailable, trouble) }
+  }
+
   /// Makes a stream where there is none. One that is there is given these limits.
   package func ensure(_ configuration: StreamConfiguration) throws(BrokerError) {
+    try checkConnection()
     var settings = jsStreamConfig()
     jsStreamConfig_Init(&settings)
     let name = copyOfText(configuration.name)
@@ -70,6 +76,7 @@ extension BrokerConnection {
 
   /// - Throws: `notFound`.
   package func state(ofStream name: String) throws(BrokerError) -> StreamState {
+    try checkConnection()
     var info: UnsafeMutablePointer<jsStreamInfo>?
     var code = jsErrCode(0)
     let status = js_GetStreamInfo(&info, stream, name, nil, &code)
@@ -88,7 +95,7 @@ extension BrokerConnection {
   package func append(
     _ bytes: [UInt8], to subject: String, id: String, after expectedLast: UInt64? = nil
   ) throws(BrokerError) -> UInt64 {
-    if !isConnected { throw BrokerError(.unavailable, "no connection to the broker \(address)") }
+    try checkConnection()
     var options = jsPubOptions()
     jsPubOptions_Init(&options)
     options.MaxWait = Self.patience
@@ -113,6 +120,7 @@ extension BrokerConnection {
 
   /// The last message to a subject that the stream has; nil when there is none, or no such stream.
   package func lastMessage(to subject: String, in name: String) throws(BrokerError) -> StoredMessage? {
+    try checkConnection()
     var message: OpaquePointer?
     var code = jsErrCode(0)
     return try stored(js_GetLastMsg(&message, stream, name, subject, nil, &code), message, code, name)
@@ -157,6 +165,8 @@ extension BrokerConnection {
 
   /// Takes the messages before a sequence out of a stream.
   package func purge(_ name: String, before sequence: UInt64) throws(BrokerError) {
+    // The server takes 1 for all there are.
+    if sequence <= 1 { return }
     var options = jsOptions()
     jsOptions_Init(&options)
     options.Wait = Self.patience

@@ -11,7 +11,8 @@ extension FetchedResultsController {
   ///
   /// The change is laid over the server's rows: in its sorted place and section where `orderBy` and `sectionBy` name columns of the rows,
   /// with or without a collation of SQLite's. Otherwise a row stays where it is, and a new one is the last of a section
-  /// (`SectionedResults.pendingState(at:)`). In a list with a window only values change. The delegate and `updates` get it as a patch.
+  /// (`SectionedResults.pendingState(at:)`). In a list with a window, a row is shown among those that are held; one that belongs
+  /// elsewhere counts there, without its object, until the server has answered. The delegate and `updates` get it as a patch.
   /// As soon as the list has what was written, that is shown; when the write is refused, what was before.
   ///
   /// - Returns: once it is committed.

@@ -71,7 +71,7 @@ public final class FetchedResultsController<Element: Sendable> {
     precondition(isolation != nil, "performFetch has to be called on an actor, such as the main actor")
     stop()
     failure = nil
-    let pump = ResultsPump(source.follow(query, window: window.map { Window($0) }), query, laid: laid, decode: decode)
+    let pump = ResultsPump(source.follow(query, window: serverWindow), query, laid: laid, decode: decode)
     self.pump = pump
     do throws(FreshetError) {
       while true {
@@ -111,13 +111,13 @@ public final class FetchedResultsController<Element: Sendable> {
     pump?.feed.request(.requery(query, nil))
   }
 
-  /// Asks for the contents of other rows: those that are seen, and some around them.
+  /// Asks for the contents of other rows: those that are seen, and some around them. Offsets are those of rows as they are shown.
   public func moveWindow(to window: Range<Int>) {
     self.window = window
-    pump?.feed.request(.window(Window(window)))
+    pump?.feed.request(.window(Window(results.overlay.base(window))))
   }
 
-  /// Where the row with a key is; nil when there is none. O(log rows), also outside the window.
+  /// Where the row with a key is shown; nil when there is none. O(log rows), also outside the window.
   ///
   /// - Parameter key: a value for each of the key's columns.
   public func indexPath(
@@ -148,8 +148,11 @@ public final class FetchedResultsController<Element: Sendable> {
 
   /// Its steps, for who would rather iterate than be called. Each iteration is a subscription of its own.
   public var updates: ResultsUpdates<Element> {
-    ResultsUpdates(source: source, query: query, window: window.map { Window($0) }, laid: laid, decode: decode)
+    ResultsUpdates(source: source, query: query, window: serverWindow, laid: laid, decode: decode)
   }
+
+  /// The rows of the other side that have what the window is to show.
+  private var serverWindow: Window? { window.map { Window(results.overlay.base($0)) } }
 
   private func take(_ event: ResultsPump<Element>.Event) {
     switch event {
@@ -165,7 +168,7 @@ public final class FetchedResultsController<Element: Sendable> {
       }
     case .located(let path):
       if locating.isEmpty { return }
-      locating.removeFirst().continuation.resume(returning: path.map { IndexPath($0) })
+      locating.removeFirst().continuation.resume(returning: path)
       if let next = locating.first { pump?.locate(next.key) }
     case .error(let error): take(error)
     case .delayed(let error): delay(by: error)

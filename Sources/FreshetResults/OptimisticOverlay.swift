@@ -1,133 +1,129 @@
 import Foundation
 import LiveQuery
 
-/// Lays changes over results: each row by its key, in its sorted place and section. Pure.
+/// The server's results with changes laid over them: each row by its key, in its sorted place and section. A value.
 ///
-/// Where the order is not known a row stays where it is, and an inserted one is the last of its section. Results with a window keep their
-/// rows where they are: only values change, and new and deleted rows are the server's to show. A row that cannot be decoded stays
-/// as the server has it.
+/// Where the order is not known a changed row stays where it is, and an inserted one is the last of its section. A row that cannot
+/// be decoded stays as the server has it.
 ///
-/// Looking the keys up reads the rows until all are found.
+/// **With a window** the rows that are held stay a window. What is put in among them, or next to them where its place is certain,
+/// is shown, and the window is longer by it; what is taken out makes it shorter. A row whose place is beyond the first or last row
+/// that is held, or in a section of which none is, cannot be placed: it counts in its section, next to the rows that are held or at
+/// the section's end, and its contents are the server's to show. A row that was held when a change was laid over it is followed by
+/// the server's patches after it has left the window.
 struct OptimisticOverlay<Element: Sendable> {
   typealias Results = SectionedResults<Element>
   typealias Entry = Results.Entry
+  typealias Outcomes = [(key: [SQLValue], outcome: OptimisticOutcome)]
 
-  let order: RowOrder
-  let entry: ([SQLValue]) throws -> Entry
+  /// What becomes of one row.
+  struct Effect {
+    let key: [SQLValue]
+    /// In the server's results; nil where they have no such row, or it is not known where.
+    let offset: Int?
+    /// As the server last had it, here.
+    let before: Entry?
+    /// As it is to be; nil: it goes, or nothing is known of it.
+    let after: Entry?
+    let isGone: Bool
+  }
 
-  func lay(_ outcomes: [(key: [SQLValue], outcome: OptimisticOutcome)], over base: Results) -> Results {
-    var shown = base
-    let paths = base.paths(ofKeys: Set(outcomes.map(\.key)))
-    var gone: [IndexPath] = []
-    var arriving: [Entry] = []
-    for (key, outcome) in outcomes {
-      let path = paths[key]
-      let before = path.flatMap { base.sections[$0.section].rows[$0.item] }
-      guard let values = outcome.values else {
-        if let path, base.window == nil { gone.append(path) }
+  /// What the server has.
+  let base: PathTable<Element>
+  /// What is shown.
+  let results: PathTable<Element>
+  let effects: [Effect]
+  private(set) var offsets = OverlayOffsets()
+  /// Where rows are shown that are elsewhere on the server, by their offsets there.
+  private var moved: [Int: Int] = [:]
+  /// Where rows are shown that the server does not have.
+  private(set) var inserted: [(key: [SQLValue], offset: Int)] = []
+
+  /// With nothing laid over it.
+  init(_ base: Results) {
+    self.base = PathTable(base)
+    results = self.base
+    effects = []
+  }
+
+  init(_ effects: [Effect], over base: PathTable<Element>, order: RowOrder) {
+    self.base = base
+    self.effects = effects
+    var rows = OptimisticPlacing(base.results, order: order)
+    var leaving: [Int] = []
+    var arriving: [Int] = []
+    var outside: [Int] = []
+    for (number, effect) in effects.enumerated() {
+      if effect.isGone, let offset = effect.offset { leaving.append(offset) }
+      guard var after = effect.after else { continue }
+      guard let offset = effect.offset else {
+        arriving.append(number)
         continue
       }
-      guard before != nil || (outcome.isInserted && base.window == nil) else { continue }
-      guard var after = made(values, over: outcome.isInserted ? nil : before, base.columns) else { continue }
-      guard let path, let before else {
-        arriving.append(after)
+      guard let before = base.entry(at: offset) else {
+        outside.append(number)
         continue
       }
-      let keepsPlace = base.window == nil ? order.keepsPlace(before.row.values, after.row.values) : nil
+      let keepsPlace = order.keepsPlace(before.row.values, after.row.values)
       if keepsPlace == false {
-        gone.append(path)
-        arriving.append(after)
+        leaving.append(offset)
+        arriving.append(number)
       } else {
         after.pending = PendingState(isPlaced: keepsPlace != nil)
-        shown.sections[path.section].rows[path.item] = after
+        rows.replace(at: offset, by: after)
       }
     }
-    for path in gone.sorted(by: >) { shown.sections[path.section].rows.remove(at: path.item) }
-    for entry in arriving { insert(entry, into: &shown) }
-    if order.isSectioned || base.sections.count > 1 { shown.sections.removeAll { $0.count == 0 } }
-    shown.count = shown.sections.reduce(0) { $0 + $1.count }
-    return shown
-  }
-
-  private func made(_ values: [String: SQLValue], over before: Entry?, _ columns: [String]) -> Entry? {
-    let row = columns.enumerated().map { index, name in values[name] ?? before?.row.values[index] ?? .null }
-    return try? entry(row)
-  }
-
-  private func insert(_ entry: Entry, into results: inout Results) {
-    var entry = entry
-    let values = entry.row.values
-    let (section, isKnown) = section(for: values, in: &results)
-    let rows = results.sections[section].rows
-    var (low, high) = (0, rows.count)
-    var isPlaced = isKnown && order.compare(values, values) != nil
-    while isPlaced && low < high {
-      let middle = (low + high) / 2
-      guard let other = rows[middle], let order = order.compare(other.row.values, values) else {
-        isPlaced = false
-        break
-      }
-      if order < 0 { low = middle + 1 } else { high = middle }
-    }
-    entry.pending = PendingState(isPlaced: isPlaced)
-    results.sections[section].rows.insert(entry, at: isPlaced ? low : rows.count)
-  }
-
-  /// Makes it where it is missing.
-  private func section(for values: [SQLValue], in results: inout Results) -> (index: Int, isKnown: Bool) {
-    guard let term = order.section else {
-      if results.sections.isEmpty {
-        results.sections.append(.init(SectionInfo(name: .null, indexTitle: "", count: 0), .init()))
-      }
-      return (results.sections.count - 1, !order.isSectioned)
-    }
-    let name = values[term.column]
-    if let index = results.sections.firstIndex(where: { term.compare($0.name, name) == 0 }) { return (index, true) }
-    let following = order.sortsSections ? results.sections.firstIndex { term.compare($0.name, name) > 0 } : nil
-    let index = following ?? results.sections.count
-    results.sections.insert(.init(SectionInfo(name: name, indexTitle: name.initial, count: 0), .init()), at: index)
-    return (index, order.sortsSections)
-  }
-}
-
-extension SQLValue {
-  /// The index title of a section that the server has not named yet.
-  fileprivate var initial: String {
-    switch self {
-    case .null, .blob: ""
-    case .integer(let number): String(String(number).prefix(1))
-    case .real(let number): String(String(number).prefix(1))
-    case .text(let text): text.prefix(1).uppercased()
-    }
-  }
-}
-
-extension SectionedResults {
-  /// The columns of the key; nil when the rows do not have them.
-  var keyColumns: [Int]? {
-    let indexes = key.compactMap { columns.firstIndex(of: $0) }
-    return indexes.count == key.count && !key.isEmpty ? indexes : nil
-  }
-
-  /// Where rows with contents are. Reads the rows until all are found.
-  func paths(ofKeys keys: Set<[SQLValue]>) -> [[SQLValue]: IndexPath] {
-    var paths: [[SQLValue]: IndexPath] = [:]
-    guard !keys.isEmpty, let columns = keyColumns else { return paths }
-    for (section, rows) in sections.lazy.map(\.rows).enumerated() {
-      for (item, entry) in rows.indexedElements {
-        guard let values = entry?.row.values else { continue }
-        let key = columns.map { values[$0] }
-        guard keys.contains(key) else { continue }
-        paths[key] = IndexPath(item: item, section: section)
-        if paths.count == keys.count { return paths }
+    for offset in leaving.sorted(by: >) { rows.remove(at: offset) }
+    // Rows outside the window stay where they are, but for those that come into it.
+    let coming = outside.filter { rows.place(of: effects[$0].after!.row.values).isHeld }
+    let rest = OffsetSet(leaving)
+    for offset in coming.map({ rest.rank(of: effects[$0].offset!) }).sorted(by: >) { rows.remove(at: offset) }
+    leaving += coming.map { effects[$0].offset! }
+    for number in arriving + coming { rows.insert(effects[number].after!, number: number) }
+    offsets = OverlayOffsets(gone: OffsetSet(leaving), placed: OffsetSet(rows.placed.map(\.offset)))
+    for (number, offset) in rows.placed {
+      if let source = effects[number].offset {
+        moved[source] = offset
+      } else {
+        inserted.append((effects[number].key, offset))
       }
     }
-    return paths
+    var shown = rows.finished()
+    shown.overlay = offsets
+    results = PathTable(shown)
   }
 
-  /// The key of a row; nil where its contents are not here.
-  func key(at path: IndexPath) -> [SQLValue]? {
-    guard let columns = keyColumns, let values = rowIfLoaded(at: path)?.values else { return nil }
-    return columns.map { values[$0] }
+  /// Where a row of the server's is shown; nil where it is not.
+  func shownOffset(_ offset: Int) -> Int? { moved[offset] ?? offsets.shown(offset) }
+
+  /// - Parameters:
+  ///   - before: what was laid over the last state.
+  ///   - correspondence: nil when nothing is known of the last state's rows.
+  static func effects(
+    of outcomes: Outcomes, over base: PathTable<Element>, before: Self, _ correspondence: BaseCorrespondence?,
+    entry: ([SQLValue]) throws -> Entry
+  ) -> [Effect] {
+    let keys = Set(outcomes.map(\.key))
+    var known: [[SQLValue]: (offset: Int, entry: Entry?)] = [:]
+    for effect in before.effects where keys.contains(effect.key) {
+      guard let offset = effect.offset.flatMap({ correspondence?.newOffset($0) }) else { continue }
+      let key = base.key(at: offset)
+      if key == nil || key == effect.key { known[effect.key] = (offset, effect.before) }
+    }
+    for (key, offset) in base.results.offsets(ofKeys: keys.subtracting(known.keys)) { known[key] = (offset, nil) }
+    return outcomes.compactMap { key, outcome in
+      let offset = known[key]?.offset
+      let held = offset.flatMap { base.entry(at: $0) } ?? known[key]?.entry
+      guard let values = outcome.values else {
+        return Effect(key: key, offset: offset, before: held, after: nil, isGone: true)
+      }
+      if offset == nil && !outcome.isInserted { return nil }
+      var after: Entry?
+      if let under = outcome.isInserted ? [] : held?.row.values {
+        let columns = base.results.columns.enumerated()
+        after = try? entry(columns.map { values[$1] ?? (under.isEmpty ? .null : under[$0]) })
+      }
+      return Effect(key: key, offset: offset, before: held, after: after, isGone: false)
+    }
   }
 }

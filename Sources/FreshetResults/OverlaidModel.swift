@@ -3,56 +3,63 @@ import LiveQuery
 
 /// A list's model with changes laid over it: what is shown. Pure.
 ///
-/// State: `model` is what the other side says; `results` is the same with the changes, whose rows `keys` names. `settled` are the changes
-/// that the list has, `unsettled` those that are written while it is not known whether the list has them.
+/// State: `model` is what the other side says; `overlay` is the last complete state of it, with the changes. `settled` are the
+/// changes that the list has, `unsettled` those that are written while it is not known whether the list has them.
 struct OverlaidModel<Element: Sendable> {
   typealias Results = SectionedResults<Element>
 
   private var model: ResultsModel<Element>
-  private(set) var results = Results()
-  private var keys: Set<[SQLValue]> = []
+  private var overlay = OptimisticOverlay(Results())
   /// Set when the list turns out to have caught up with them.
   var settled: Set<Int> = []
   /// To be found out; each change is here once.
   var unsettled: [Int] = []
   private var asked: Set<Int> = []
 
+  var results: Results { overlay.results.results }
   var version: String { model.version }
   var isComplete: Bool { model.isComplete }
 
   init(decode: @escaping @Sendable (ResultRow) throws -> Element) { model = ResultsModel(decode: decode) }
 
+  /// Where a row of the server's is shown; nil where it is not.
+  func shownPath(_ path: IndexPath) -> IndexPath? {
+    guard overlay.base.results.contains(path) else { return nil }
+    return overlay.shownOffset(overlay.base.offset(of: path)).map(overlay.results.path)
+  }
+
   /// - Returns: nil when there is nothing new to show.
   mutating func apply(
     _ message: ListMessage, _ changes: [LaidChange], _ query: Query
   ) throws(FreshetError) -> ResultsUpdate<Element>? {
-    let base = model.results
     let update = try model.apply(message)
     // Before the first results, and between the parts of a snapshot, there is nothing to lay them over.
     guard model.isComplete, !model.version.isEmpty else { return update }
     let outcomes = OptimisticOutcome.all(of: unreached(changes), key: model.results.key)
-    if keys.isEmpty && outcomes.isEmpty {
-      results = model.results
+    let before = overlay
+    if before.effects.isEmpty && outcomes.isEmpty {
+      overlay = OptimisticOverlay(model.results)
       return update
     }
-    let order = RowOrder(query, columns: model.results.columns, key: model.results.key)
-    let overlay = OptimisticOverlay<Element>(order: order) { [model] in try model.entry($0) }
-    let next = overlay.lay(outcomes, over: model.results)
-    let keysBefore = keys
-    let old = results
-    keys = Set(outcomes.map(\.key))
-    results = next
-    var step = ResultsPatch()
-    switch update?.change {
-    case .replaced: return ResultsUpdate(change: .replaced, results: next)
-    case .patched(let patch): step = patch
-    case nil: break
+    let base = PathTable(model.results)
+    let step: ResultsPatch? =
+      switch update?.change {
+      case .replaced: nil
+      case .patched(let patch): patch
+      case nil: ResultsPatch()
+      }
+    let correspondence = step.map { BaseCorrespondence($0, from: before.base, to: base) }
+    let effects = OptimisticOverlay.effects(of: outcomes, over: base, before: before, correspondence) { [model] in
+      try model.entry($0)
     }
-    let touched = keysBefore.union(keys)
-    guard let patch = step.overlaid(from: old, to: next, touched: touched, base: (base, model.results)) else {
-      return ResultsUpdate(change: .replaced, results: next)
+    overlay = OptimisticOverlay(
+      effects, over: base, order: RowOrder(query, columns: model.results.columns, key: model.results.key))
+    guard let correspondence, var patch = ResultsPatch(from: before, to: overlay, correspondence) else {
+      return ResultsUpdate(change: .replaced, results: results)
     }
-    return patch.isEmpty ? nil : ResultsUpdate(change: .patched(patch), results: next)
+    patch.alongside = step?.alongside ?? []
+    let isSame = patch.isEmpty && before.results.results.window == results.window
+    return isSame ? nil : ResultsUpdate(change: .patched(patch), results: results)
   }
 
   /// Those whose writes the list does not show.

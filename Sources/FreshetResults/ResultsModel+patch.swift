@@ -99,7 +99,7 @@ extension ResultsModel {
   }
 
   private func fill(_ patch: ListPatch, _ next: inout Results, _ step: inout ResultsPatch) throws(FreshetError) {
-    if let window = patch.window { next.window = window.range(total: next.count) }
+    if let window = patch.window { next.setWindow(window) }
     for (offset, row) in patch.filled {
       guard let path = next.indexPath(atOffset: offset) else {
         throw FreshetError(.internal, "a row beyond the end of the list")

@@ -40,7 +40,7 @@ package struct ResultsModel<Element: Sendable> {
     results.commit = snapshot.commit
     results.count = snapshot.total
     results.alongside = Dictionary(snapshot.alongside.map { ($0.name, $0.value) }) { $1 }
-    results.window = snapshot.window.map { $0.range(total: snapshot.total) }
+    if let window = snapshot.window { results.setWindow(window) }
     var counted = 0
     for info in snapshot.sections {
       // Before the memory is taken: a server on the network may be wrong.
@@ -117,7 +117,7 @@ extension SectionedResults {
   mutating func move(to next: Window) {
     let range = next.range(total: count)
     let before = window ?? 0..<count
-    window = range
+    setWindow(next)
     forget(before.clamped(to: 0..<range.lowerBound))
     forget(before.clamped(to: range.upperBound..<max(range.upperBound, count)))
   }

@@ -1,3 +1,4 @@
+import Foundation
 import LiveQuery
 import Synchronization
 
@@ -6,7 +7,7 @@ actor ResultsPump<Element: Sendable> {
   enum Event: Sendable {
     /// - Parameter isCurrent: whether a delay is over with it.
     case update(ResultsUpdate<Element>, isCurrent: Bool)
-    case located(LiveQuery.IndexPath?)
+    case located(IndexPath?)
     /// What is said about the list, which goes on: about its new query, if there is one.
     case error(FreshetError)
     /// The list stays as it is for the moment: the error says why. Nil: it is up to date again, and the same.
@@ -63,7 +64,7 @@ actor ResultsPump<Element: Sendable> {
       switch message {
       case .located(let path):
         let locator = locators.withLock { $0.isEmpty ? .caller : $0.removeFirst() }
-        guard case .changes(let ids) = locator else { return .located(path) }
+        guard case .changes(let ids) = locator else { return .located(path.flatMap { model.shownPath(IndexPath($0)) }) }
         model.settled.formUnion(ids)
         if let update = try update(.laid) { return .update(update, isCurrent: !isDelayed) }
       case .error(let error, let isFatal):

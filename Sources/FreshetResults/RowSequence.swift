@@ -57,8 +57,11 @@ struct RowSequence<Element> {
     return element
   }
 
-  /// Each element with its index, without a look-up for each.
-  var indexedElements: some Sequence<(offset: Int, element: Element)> { chunks.joined().enumerated() }
+  /// The elements from an index on, without a look-up for each.
+  func elements(from index: Int) -> some Sequence<Element> {
+    let (chunk, place) = index == count ? (chunks.count, 0) : find(index)
+    return chunks[chunk...].joined().dropFirst(place)
+  }
 
   private func find(_ index: Int) -> (chunk: Int, place: Int) {
     precondition(index >= 0 && index < count, "there is no row \(index) of \(count)")

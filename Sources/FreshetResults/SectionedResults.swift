@@ -1,4 +1,5 @@
 public import Foundation
+import LiveQuery
 
 /// The rows of a list at one state of the database, cut into sections.
 ///
@@ -9,6 +10,10 @@ public struct SectionedResults<Element: Sendable>: Sendable {
   public internal(set) var count = 0
   /// The offsets of the rows whose contents are here; nil when all are.
   public internal(set) var window: Range<Int>?
+  /// Of the window: whether a row that comes into it has no contents either. Structure alone is wanted, or rows beyond the end.
+  private(set) var holdsNothing = false
+  /// Where the rows stand on the server.
+  var overlay = OverlayOffsets()
   public internal(set) var columns: [String] = []
   /// The columns or expressions that identify a row.
   public internal(set) var key: [String] = []
@@ -19,6 +24,12 @@ public struct SectionedResults<Element: Sendable>: Sendable {
 
   /// Before anything was fetched.
   public init() {}
+
+  /// The window is another one, or the count is.
+  mutating func setWindow(_ next: Window) {
+    window = next.range(total: count)
+    holdsNothing = next.limit == 0 || next.offset > count
+  }
 
   /// A row, and what was decoded of it.
   struct Entry: Sendable {

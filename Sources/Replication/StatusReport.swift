@@ -28,7 +28,7 @@ package struct StatusReport: Encodable, Sendable {
   /// - Throws: when the broker cannot be reached.
   package init(of broker: BrokerConnection, wait: Int) throws(BrokerError) {
     for _ in 0..<max(1, wait / 10) where !broker.isConnected { pause(milliseconds: 10) }
-    if !broker.isConnected { throw BrokerError(.unavailable, "no connection to the broker \(broker.address)") }
+    if !broker.isConnected { throw BrokerError(.unavailable, broker.trouble) }
     let subjects = LogSubjects(broker.address)
     let answers = [
       try broker.ask([], of: subjects.writer(.status)), try broker.ask([], of: subjects.replicas(.status)),

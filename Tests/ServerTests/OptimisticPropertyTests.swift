@@ -5,7 +5,8 @@ import Server
 import TestSupport
 import Testing
 
-/// Random local changes through a controller, others by another connection, refused ones, and breaks of the connection. Whenever all writes
+/// Random local changes through a controller, with a window or without, others by another connection, refused ones, and breaks of the
+/// connection. Whenever all writes
 /// are answered and the list has caught up, it shows what SQLite answers and nothing pending; and each patch leads from the results before
 /// it to those after it.
 ///
@@ -23,14 +24,17 @@ import Testing
     (.init(from: "t", where: "name <> 'c'", orderBy: ["length(name)"], sectionBy: "state"), "state, length(name), id"),
   ]
 
-  @Test(arguments: LivePropertyTests.seeds(kept: "optimistic.json"), queries.indices)
+  private nonisolated static let windows: [Range<Int>?] = [nil, 0..<3, 2..<4, 1..<50]
+
+  @Test(arguments: LivePropertyTests.seeds(kept: "optimistic.json"), 0..<queries.count * windows.count)
   func listsShowWhatTheServerHas(seed: UInt64, index: Int) async throws {
-    let (query, order) = Self.queries[index]
+    let (query, order) = Self.queries[index % Self.queries.count]
+    let window = Self.windows[index / Self.queries.count]
     var generator = SeededGenerator(seed: seed)
     let live = try LiveServer(Self.schema) { $0.allowsWrites = true }
     let transport = BreakableTransport()
     let database = try RemoteDatabase("http://127.0.0.1:\(live.server.port)", transport: transport)
-    let controller = database.results(query)
+    let controller = database.results(query, window: window)
     let follower = PatchFollower()
     controller.delegate = follower
     try await controller.performFetch()
@@ -38,8 +42,11 @@ import Testing
     for round in 0..<8 {
       var writes: [Task<FreshetError?, Never>] = []
       for _ in 0..<Int.random(in: 1...5, using: &generator) {
-        switch Int.random(in: 0..<8, using: &generator) {
-        case 0: await transport.breakConnections()
+        switch Int.random(in: 0..<9, using: &generator) {
+        case 0 where window != nil:
+          let offset = Int.random(in: 0..<6, using: &generator)
+          controller.moveWindow(to: offset..<offset + Int.random(in: 1..<6, using: &generator))
+        case 0, 8: await transport.breakConnections()
         case 1:
           try live.writer.run(
             "UPDATE t SET name = name || 'q' WHERE id % 3 = \(Int.random(in: 0..<3, using: &generator))")
@@ -61,7 +68,11 @@ import Testing
       let filter = query.filter.map { "WHERE \($0)" } ?? ""
       let sql = "SELECT id || ' ' || name || ' ' || coalesce(state, '-') FROM t \(filter) ORDER BY \(order)"
       let expected = try await live.queue.read { try String.fetchAll($0, sql: sql) }
-      let agrees = await eventually { Self.rows(controller) == expected && !Self.isPending(controller) }
+      let agrees = await eventually {
+        let held = controller.results.window ?? expected.indices
+        return controller.results.count == expected.count && held.upperBound <= expected.count
+          && Self.rows(controller) == Array(expected[held]) && !Self.isPending(controller)
+      }
       #expect(
         agrees,
         "FRESHET_SEED=\(seed), round \(round): \(Self.rows(controller)), pending \(Self.isPending(controller)), instead of \(expected)"
@@ -111,6 +122,41 @@ import Testing
       try await controller.optimistically(.delete(["name": "a"]), "SELECT 1")
     }
     #expect(error?.code == .badQuery)
+    database.close()
+    live.stop()
+  }
+
+  @Test func `With a window, rows come, go and move at once`() async throws {
+    let live = try LiveServer(Self.schema) { $0.allowsWrites = true }
+    let transport = BreakableTransport()
+    let database = try RemoteDatabase("http://127.0.0.1:\(live.server.port)", transport: transport)
+    let controller = database.results(.init(from: "t", orderBy: ["name"]), window: 1..<5)
+    let follower = PatchFollower()
+    controller.delegate = follower
+    try await controller.performFetch()
+    follower.begin(controller)
+    #expect(Self.rows(controller) == ["1 a x", "4 a z", "2 b x", "3 c y"])
+    transport.closeGate()
+    await transport.breakConnections()
+    #expect(await eventually { controller.delay != nil })
+    let write = Task {
+      try await controller.optimistically(
+        [
+          .delete(["id": 2]), .insert(["id": 9, "name": "ab", "state": "x"]), .update(["id": 1, "name": "bb"]),
+          .insert(["id": 10, "name": "zz", "state": "x"]),
+        ],
+        "DELETE FROM t WHERE id = 2", "INSERT INTO t VALUES (9, 'ab', 'x'), (10, 'zz', 'x')",
+        "UPDATE t SET name = 'bb' WHERE id = 1")
+    }
+    #expect(await eventually { Self.isPending(controller) })
+    #expect(Self.rows(controller) == ["4 a z", "9 ab x", "1 bb x", "3 c y"])
+    // The last one comes behind rows that are not here: it counts.
+    #expect(controller.results.count == 7)
+    transport.openGate()
+    _ = try await write.value
+    #expect(await eventually { !Self.isPending(controller) && Self.rows(controller).contains("9 ab x") })
+    #expect(controller.results.count == 7)
+    if let problem = follower.problem { Issue.record("\(problem)") }
     database.close()
     live.stop()
   }
@@ -207,6 +253,14 @@ import Testing
     }
     for change in patch.updates {
       rows[change.to.section][change.to.item] = expected[change.to.section][change.to.item]
+    }
+    for path in patch.loaded { rows[path.section][path.item] = expected[path.section][path.item] }
+    if let window = controller.results.window {
+      for offset in 0..<controller.results.count where !window.contains(offset) {
+        let path = controller.results.indexPath(atOffset: offset)!
+        guard rows.indices.contains(path.section), rows[path.section].indices.contains(path.item) else { break }
+        rows[path.section][path.item] = "-"
+      }
     }
     if rows != expected, problem == nil { problem = "\(patch) leads to \(rows) instead of \(expected)" }
     rows = expected

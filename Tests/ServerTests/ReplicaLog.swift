@@ -14,6 +14,9 @@ final class ReplicaLog {
   static let schema = """
     CREATE TABLE item(id INTEGER PRIMARY KEY, kind TEXT, n INT, note TEXT);
     CREATE TABLE kind(name TEXT PRIMARY KEY, label TEXT);
+    -- Every commit writes something.
+    CREATE TABLE counter(n INT);
+    INSERT INTO counter VALUES (0);
     INSERT INTO kind VALUES ('a', 'first'), ('b', 'second'), ('c', 'third');
     WITH RECURSIVE i(x) AS (SELECT 1 UNION ALL SELECT x + 1 FROM i WHERE x < 30)
       INSERT INTO item SELECT x, substr('abc', x % 3 + 1, 1), x * 7 % 11, 'note ' || x FROM i;
@@ -50,7 +53,7 @@ final class ReplicaLog {
   func answer(_ query: Int, at position: Position) -> OracleQuery.Answer? { answers[position]?[query] }
 
   /// The writer commits.
-  func commit() throws { try add(last.epoch, last.commit + 1, statements()) }
+  func commit() throws { try add(last.epoch, last.commit + 1, statements() + "UPDATE counter SET n = n + 1;") }
 
   /// The writer's file is another one: numbers that were used mean other states.
   func beginEpoch(_ epoch: String) throws {
@@ -88,11 +91,13 @@ final class ReplicaLog {
   }
 }
 
-/// A server over a copy of the writer's file, into which somebody else brings rows and position.
+/// A server over a copy of the writer's file, into which somebody else brings rows and position; or over the writer's own, whose
+/// commits it counts.
 final class Replica {
   let live: LiveServer
   private let log: ReplicaLog
   private let queries: [OracleQuery]
+  private let isWriters: Bool
   /// Keeps the lists open.
   private let watcher: LiveClient
   /// How much of the log the file has.
@@ -100,13 +105,16 @@ final class Replica {
   /// Where its lists were for certain, in the present epoch.
   private(set) var seen: Set<ReplicaLog.Position> = []
 
-  init(_ log: ReplicaLog, _ queries: [OracleQuery], followers: Int) throws {
+  init(_ log: ReplicaLog, _ queries: [OracleQuery], followers: Int, isWriters: Bool = false) throws {
+    self.isWriters = isWriters
     self.log = log
     self.queries = queries
     live = try LiveServer(
       ReplicaLog.schema + ReplicaLog.positionTable + ReplicaLog.position(log.entries[0].position)
     ) {
-      $0.readsPosition = true
+      $0.readsPosition = !isWriters
+      $0.epoch = isWriters ? log.entries[0].position.epoch : nil
+      $0.sharesEpochs = true
       $0.followers = followers
     }
     watcher = try live.connect()
@@ -117,21 +125,31 @@ final class Replica {
   var position: ReplicaLog.Position { log.entries[applied - 1].position }
   var lag: Int { log.entries.count - applied }
 
-  /// Brings the file on, in one transaction.
+  /// Brings the file on; a copy in one transaction.
   func apply(_ count: Int) throws {
     let entries = log.entries[applied..<(applied + count)]
     guard let last = entries.last else { return }
     if last.position.epoch != position.epoch { seen = [] }
+    applied += count
+    if isWriters {
+      for entry in entries {
+        try live.queue.inTransaction { db in
+          try db.execute(sql: entry.sql)
+          return .commit
+        }
+      }
+      return
+    }
     try live.queue.inTransaction { db in
       for entry in entries { try db.execute(sql: entry.sql) }
       try db.execute(sql: ReplicaLog.position(last.position))
       return .commit
     }
-    applied += count
   }
 
   /// A commit of the file that is none of the writer's.
   func touch() throws {
+    if isWriters { return }
     try live.queue.write { try $0.execute(sql: "UPDATE _freshet_replica SET time = time + 1") }
   }
 

@@ -30,7 +30,15 @@ import Wire
 
   @Test(arguments: LivePropertyTests.seeds(kept: "replicas.json"))
   func clientsGoFromServerToServer(seed: UInt64) throws {
-    let test = try Hopping(seed: seed, queries: Self.queries, steps: Self.steps)
+    try hop(seed, Hopping(seed: seed, queries: Self.queries, steps: Self.steps))
+  }
+
+  @Test(arguments: LivePropertyTests.seeds(kept: "replicas.json"))
+  func clientsGoFromTheWritersServerToAReplica(seed: UInt64) throws {
+    try hop(seed, Hopping(seed: seed, queries: Self.queries, steps: Self.steps, withWriter: true))
+  }
+
+  private func hop(_ seed: UInt64, _ test: Hopping) throws {
     try test.run()
     print("replicas, seed \(seed): \(test.summary)")
     #expect(test.patches >= test.hops / 5, "\(test.summary)")
@@ -56,21 +64,26 @@ private final class Hopping {
   /// Those where the server has seen the client's state for certain; and how many of these got a patch.
   private(set) var expected = 0
   private(set) var expectedPatches = 0
+  /// Versions of no commit that is known for certain.
+  private(set) var unnamed = 0
 
   var summary: String {
-    "\(hops) lists taken along, \(patches) by patch; \(expectedPatches) of \(expected) where the state was seen"
+    "\(hops) lists taken along, \(patches) by patch; \(expectedPatches) of \(expected) where the state was seen; \(unnamed) unnamed"
   }
 
-  init(seed: UInt64, queries: [OracleQuery], steps: Int) throws {
+  /// - Parameter withWriter: whether one of the servers is the writer's.
+  init(seed: UInt64, queries: [OracleQuery], steps: Int, withWriter: Bool = false) throws {
     self.seed = seed
     self.queries = queries
     self.steps = steps
     random = SeededGenerator(seed: seed &+ 3)
     // With one follower a client knows to which epoch a message belongs.
-    changesEpoch = seed % 2 == 1
+    changesEpoch = seed % 2 == 1 && !withWriter
     log = try ReplicaLog(queries, seed: seed)
     let followers = seed % 2 == 1 ? 1 : 2
-    replicas = try [Replica(log, queries, followers: followers), Replica(log, queries, followers: followers)]
+    replicas = try [
+      Replica(log, queries, followers: followers, isWriters: withWriter), Replica(log, queries, followers: followers),
+    ]
     for number in 0..<4 { try clients.append((join(number % 2), number % 2)) }
   }
 
@@ -113,7 +126,8 @@ private final class Hopping {
     let after = try replica.live.connect()
     for id in queries.indices {
       guard let model = before.models["\(id)"], let epoch = before.epochs["\(id)"] else { continue }
-      let isSeen = replica.seen.contains(.init(epoch: epoch, commit: model.commit))
+      let isNamed = !model.version.contains("-")
+      let isSeen = isNamed && replica.seen.contains(.init(epoch: epoch, commit: model.commit))
       try after.resume("\(id)", queries[id].json, model)
       check(after, id, "after step \(step), with \(model.version)")
       let isPatch = after.change("\(id)") == "patch"
@@ -129,6 +143,8 @@ private final class Hopping {
     guard let model = client.models["\(id)"], let epoch = client.epochs["\(id)"] else {
       return #expect(Bool(false), "no list \(id), \(when), seed \(seed): \(client.line("\(id)"))")
     }
+    // The writer's server counts commits: it may not know for certain which state a reader saw. Then nobody else honours the version.
+    if model.version.contains("-") { return unnamed += 1 }
     let position = ReplicaLog.Position(epoch: epoch, commit: model.commit)
     guard let answer = log.answer(id, at: position) else {
       return #expect(Bool(false), "nothing was ever at \(position): list \(id), \(when), seed \(seed)")

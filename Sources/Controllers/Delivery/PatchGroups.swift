@@ -31,13 +31,13 @@ struct PatchGroups {
 
 /// What a patch is made of.
 private struct PatchKey: Hashable {
-  let held: Int
+  let held: ObjectIdentifier
   let from: String
   let window: Window?
   let shape: Shape
 
   init(_ group: SubscriberGroup) {
-    held = group.state.held.number
+    held = ObjectIdentifier(group.state.held)
     from = group.state.sentVersion
     window = group.state.window
     shape = group.shape

@@ -7,8 +7,13 @@ import RankedCollections
 ///
 /// Few, and for all queries of a follower together: what they take does not grow with lists or clients.
 struct RecentSnapshots {
+  private struct Entry {
+    let snapshot: Snapshot
+    weak var version: ResultVersion?
+  }
+
   /// The newest last.
-  private var snapshots: [Snapshot] = []
+  private var entries: [Entry] = []
 
   private static let most = 16
   private static let mostBytes = 32 << 10
@@ -16,16 +21,19 @@ struct RecentSnapshots {
 
   /// - Parameter version: its name; no two versions of any query have one name.
   func find(version: String, commit: Int64, window: Window?) -> Snapshot? {
-    snapshots.last { $0.version == version && $0.commit == commit && $0.window == window }
+    entries.last { $0.snapshot.version == version && $0.snapshot.commit == commit && $0.snapshot.window == window }?
+      .snapshot
   }
 
-  /// The sections of a version of which another window was sent.
-  func sections(version: String) -> SectionList? { snapshots.last { $0.version == version }?.sections }
+  /// The sections of a version of which another window was sent, or the same at another commit.
+  func sections(of version: ResultVersion) -> SectionList? {
+    entries.last { $0.version === version }?.snapshot.sections
+  }
 
-  mutating func add(_ snapshot: Snapshot) {
+  mutating func add(_ snapshot: Snapshot, of version: ResultVersion) {
     guard snapshot.rows.byteCount <= Self.mostBytes, snapshot.sections.infos.count <= Self.mostSections else { return }
-    if snapshots.count == Self.most { snapshots.removeFirst() }
-    snapshots.append(snapshot)
+    if entries.count == Self.most { entries.removeFirst() }
+    entries.append(Entry(snapshot: snapshot, version: version))
   }
 }
 
@@ -37,12 +45,12 @@ extension Follower {
     if let recent = recentSnapshots.find(version: version, commit: commit, window: window) { return recent }
     let range = window?.range(total: newest.tree.count) ?? 0..<newest.tree.count
     let rows = try contents(query, range)
-    let sections = recentSnapshots.sections(version: version) ?? newest.sections
+    let sections = recentSnapshots.sections(of: newest) ?? newest.sections
     let snapshot = Snapshot(
       version: version, commit: commit, columns: query.compiled.columns, key: query.compiled.keyColumns,
       total: newest.tree.count, sections: sections, window: window, offset: range.lowerBound, rows: rows,
       range: 0..<rows.count, alongside: newest.alongside)
-    recentSnapshots.add(snapshot)
+    recentSnapshots.add(snapshot, of: newest)
     return snapshot
   }
 }

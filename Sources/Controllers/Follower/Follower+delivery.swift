@@ -89,12 +89,12 @@ extension Follower {
 
   /// - Parameter groups: of one query; each array gets one patch.
   private func sendPatches(_ query: FetchedResultsController, _ groups: [[SubscriberGroup]], _ now: Instant) {
-    // By the number of the version held.
-    var differences: [Int: VersionDifference?] = [:]
+    // By the version held: one that a reader made has the number of another.
+    var differences: [ObjectIdentifier: VersionDifference?] = [:]
     for group in groups {
       let held = group[0].state.held
-      let difference = differences[held.number] ?? difference(query, since: held)
-      if groups.count > 1 { differences[held.number] = difference }
+      let difference = differences[ObjectIdentifier(held)] ?? difference(query, since: held)
+      if groups.count > 1 { differences[ObjectIdentifier(held)] = difference }
       sendPatch(query, group, difference, now)
     }
   }

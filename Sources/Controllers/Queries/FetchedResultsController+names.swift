@@ -46,9 +46,9 @@ extension FetchedResultsController {
       for place in waiters.indices { waiters[place].held = nil }
       switch phase {
       case .following: break
-      case .stale(let shown, let due): phase = .stale(shown: shown.inexact, due: due)
+      case .stale(_, let due): phase = .stale(shown: commits.before, due: due)
       case .running(var run):
-        run.shown = run.shown.inexact
+        run.shown = commits.before
         phase = .running(run)
       }
     }
@@ -72,8 +72,8 @@ extension FetchedResultsController {
   func notePhase(_ before: Phase) {
     switch (before, phase) {
     case (.following, .following): break
-    case (.following, .stale(let shown, _)): history.end(at: shown.commit)
-    case (.following, .running(let run)): history.end(at: run.shown.commit)
+    case (.following, .stale(let shown, _)): history.end(at: shown.certain)
+    case (.following, .running(let run)): history.end(at: run.shown.certain)
     case (_, .following): beginSpan()
     default: break
     }
@@ -82,7 +82,7 @@ extension FetchedResultsController {
   /// The result has just become another version.
   func noteVersion() {
     if isCurrent {
-      history.end(at: commits.before.commit)
+      history.end(at: commits.before.certain)
       newestTick = commits.ticks
     }
     history.supersede(result.newest.number - 1)
@@ -100,5 +100,6 @@ extension FetchedResultsController {
 }
 
 extension CommitNumber {
-  fileprivate var inexact: CommitNumber { CommitNumber(commit, isExact: false) }
+  /// The highest commit that is certainly not of a later state.
+  fileprivate var certain: Int64 { isExact ? commit : commit - 1 }
 }

@@ -19,7 +19,7 @@ from playwright.sync_api import expect
 
 import table_files
 from demo_page import DemoPage
-from harness import ROOT, SCREENSHOTS, Server, chromium, program, run, tests
+from harness import IN_ORDER, ROOT, SCREENSHOTS, Server, chromium, program, run, tests
 from table_editing import becomes
 from table_page import TablePage
 
@@ -73,7 +73,8 @@ class Cluster:
 @contextlib.contextmanager
 def pages(browser, cluster, address):
     """A page on each replica, which is never loaded again."""
-    opened = [TablePage(browser.new_page(viewport={"width": 900, "height": 600})).open(server, address) for server in cluster.replicas]
+    size = {"width": 900, "height": 600}
+    opened = [TablePage(browser.new_page(viewport=size)).open(server, address) for server in cluster.replicas]
     for page in opened:
         page.page.evaluate("document.documentElement.unreloaded = true")
     try:
@@ -162,24 +163,26 @@ class Script:
 
     def __init__(self, folder):
         self.folder = pathlib.Path(folder)
-        port, brokers = free_ports(4, 23_080), free_ports(3, 25_222)
-        self.port = port
-        self.database_name = "wells-3000.sqlite"
-        environment = {**os.environ, "PORT": str(port), "BROKER_PORT": str(brokers), "ROWS": "3000", "FRESHET_BIN": program(), "TMPDIR": folder}
-        self.log = open(self.folder / "output", "w+")
-        self.process = subprocess.Popen(
-            [str(ROOT / "scripts/cluster.sh")], env=environment, stdout=self.log, stderr=subprocess.STDOUT, start_new_session=True)
+        settings = {"PORT": free_ports(4, 23_080), "BROKER_PORT": free_ports(3, 25_222), "ROWS": 3000}
+        environment = {**os.environ, "FRESHET_BIN": program(), "TMPDIR": folder}
+        environment.update({name: str(value) for name, value in settings.items()})
+        with open(self.folder / "output", "w") as output:
+            self.process = subprocess.Popen(
+                [ROOT / "scripts/cluster.sh"], env=environment, stdout=output, stderr=subprocess.STDOUT)
+
+    @property
+    def output(self):
+        return (self.folder / "output").read_text()
 
     def printed(self, pattern, timeout=90):
         deadline = time.monotonic() + timeout
-        while not (found := re.search(pattern, (self.folder / "output").read_text())):
-            assert self.process.poll() is None and time.monotonic() < deadline, (self.folder / "output").read_text()
+        while not (found := re.search(pattern, self.output)):
+            assert self.process.poll() is None and time.monotonic() < deadline, self.output
             time.sleep(0.05)
         return found
 
     def sql(self, text):
-        database = next(self.folder.glob(f"freshet-cluster.*/{self.database_name}"))
-        return table_files.sql(str(database), text)
+        return table_files.sql(str(next(self.folder.glob("freshet-cluster.*/wells-3000.sqlite"))), text)
 
     def processes(self):
         """Ids of everything that works in the folder or was started for it."""
@@ -194,17 +197,17 @@ def the_script_starts_a_cluster_and_leaves_nothing(browser, _):
         try:
             script.printed("Ctrl-C ends everything")
             replicas = [script.printed(rf"(http://\S+)\s+replica{number}, process (\d+)") for number in (1, 2)]
-            balanced = re.search(r"(http://\S+) leads to either", (script.folder / "output").read_text())
+            balanced = re.search(r"(http://\S+) leads to either", script.output)
             addresses = [found[1] for found in (*replicas, *filter(None, [balanced]))]
             shown = [DemoPage(browser.new_page(viewport={"width": 1000, "height": 600})) for _ in addresses]
             for page, address in zip(shown, addresses):
                 page.page.goto(f"{address}#wells")
                 page.is_live()
-            brokers = re.search(r"a broker \((\d+), (\d+), (\d+)\)", (script.folder / "output").read_text())
+            brokers = re.search(r"a broker \((\d+), (\d+), (\d+)\)", script.output)
             for victim, name in ((int(brokers[1]), "broker1"), (int(replicas[0][2]), "replica1")):
                 os.kill(victim, signal.SIGKILL)
                 script.printed(rf"{name} ended \(status 137\) and was started again")
-            script.sql("UPDATE well SET name = '0 Written in the end' WHERE id = (SELECT id FROM well ORDER BY county, name, id LIMIT 1)")
+            script.sql("UPDATE well SET name = '0 Written in the end' WHERE id = (SELECT id " + IN_ORDER + " LIMIT 1)")
             for page in shown:
                 expect(page.row("0 Written in the end")).to_be_visible(timeout=30_000)
                 page.is_live()
@@ -215,7 +218,7 @@ def the_script_starts_a_cluster_and_leaves_nothing(browser, _):
         finally:
             script.process.send_signal(signal.SIGINT)
             status = script.process.wait(timeout=60)
-        assert status == 0, (script.folder / "output").read_text()
+        assert status == 0, script.output
         assert script.processes() == []
         assert list(script.folder.glob("freshet-cluster.*")) == []
 

@@ -1,0 +1,203 @@
+import Foundation
+import LiveQuery
+import TestSupport
+
+@testable import FreshetResults
+
+/// A table, what a server says of a query of it, and what changes do to it: all of it by sorting all rows.
+enum OverlayWorld {
+  typealias Row = [SQLValue]
+  typealias Table = [Int64: Row]
+  typealias Sections = [(name: SQLValue, rows: [Row])]
+
+  static let columns = ["id", "name", "state"]
+  private static let names: [SQLValue] = [nil, "a", "A", "a ", "b", "B ", "é", "", 1, 2.5, -3]
+  private static let states: [SQLValue] = ["x", "y", "z", nil]
+
+  static func row(_ id: Int64, _ generator: inout SeededGenerator) -> Row {
+    [.integer(id), names.randomElement(using: &generator)!, states.randomElement(using: &generator)!]
+  }
+
+  static func change(_ generator: inout SeededGenerator) -> OptimisticChange {
+    let row = row(.random(in: 0..<16, using: &generator), &generator)
+    switch Int.random(in: 0..<6, using: &generator) {
+    case 0: return .delete(["id": row[0]])
+    case 1: return .insert(["id": row[0], "name": row[1], "state": row[2]])
+    case 2: return .update(["id": row[0], "state": row[2]])
+    case 3: return .update(["id": row[0], "name": row[1], "state": row[2]])
+    default: return .update(["id": row[0], "name": row[1]])
+    }
+  }
+
+  static func apply(_ changes: [OptimisticChange], to rows: inout Table) {
+    for change in changes {
+      guard let id = change.id else { continue }
+      rows[id] = apply(change, to: rows[id])
+    }
+  }
+
+  static func apply(_ change: OptimisticChange, to row: Row?) -> Row? {
+    switch change {
+    case .delete: nil
+    case .insert(let new): columns.map { new[$0] ?? .null }
+    case .update(let new): row.map { zip(columns, $0).map { new[$0] ?? $1 } }
+    }
+  }
+
+  /// The server does what was laid first, or what somebody else wants.
+  static func write(
+    _ changes: inout [LaidChange], to server: inout Table, commit: Int64, _ generator: inout SeededGenerator
+  ) {
+    if Bool.random(using: &generator), let index = changes.firstIndex(where: { $0.commit == nil }) {
+      apply(changes[index].changes, to: &server)
+      changes[index].commit = commit
+    } else {
+      apply([change(&generator)], to: &server)
+    }
+  }
+
+  static func sections(_ rows: some Sequence<Row>, _ query: FreshetResults.Query) -> Sections {
+    let order = RowOrder(query, columns: columns, key: ["id"])
+    func isBefore(_ left: Row, _ right: Row) -> Bool {
+      let first = order.section.map { $0.compare(left[2], right[2]) } ?? 0
+      return first == 0 ? (order.compare(left, right) ?? (left.id < right.id ? -1 : 1)) < 0 : first < 0
+    }
+    let sorted = rows.sorted(by: isBefore)
+    guard query.sectionBy != nil else { return [(.text(""), sorted)] }
+    var sections: Sections = []
+    for row in sorted {
+      if sections.last?.name != row[2] { sections.append((row[2], [])) }
+      sections[sections.count - 1].rows.append(row)
+    }
+    return sections
+  }
+
+  static func snapshot(
+    _ table: Table, _ query: FreshetResults.Query, commit: Int64, _ window: Window?
+  ) -> ListMessage {
+    let sections = sections(table.values, query)
+    return .snapshot(
+      ListSnapshot(
+        version: "\(commit)", commit: commit, columns: columns, key: ["id"], total: table.count,
+        sections: sections.map { SectionInfo(name: $0.name, indexTitle: "", count: $0.rows.count) }, window: window,
+        alongside: [], rows: rows(sections, window, version: "\(commit)")))
+  }
+
+  /// The contents of a window, as the answer to a request for it.
+  static func rows(_ sections: Sections, _ window: Window?, version: String) -> ListRows {
+    let all = sections.flatMap(\.rows)
+    let range = window?.range(total: all.count) ?? all.indices
+    return ListRows(
+      version: version, window: window, offset: range.lowerBound, rows: Array(all[range]), isComplete: true)
+  }
+
+  /// The patch between two states: rows that differ move, or go and come as if each were another one.
+  static func message(
+    _ before: Table, _ after: Table, _ query: FreshetResults.Query, commit: Int64, from: String,
+    _ window: inout Window?, _ generator: inout SeededGenerator
+  ) -> ListMessage {
+    let (old, new) = (sections(before.values, query), sections(after.values, query))
+    let (oldRows, newRows) = (old.flatMap(\.rows), new.flatMap(\.rows))
+    let (oldNames, newNames) = (old.map(\.name), new.map(\.name))
+    let held = Set(oldRows[window?.range(total: oldRows.count) ?? oldRows.indices].map(\.id))
+    var patch = ListPatch(from: from, to: "\(commit)", commit: commit, total: after.count)
+    patch.sectionsDeleted = oldNames.indices.filter { !newNames.contains(oldNames[$0]) }.reversed()
+    var origins: [Int64: LiveQuery.IndexPath] = [:]
+    for (section, part) in old.enumerated() where newNames.contains(part.name) {
+      for (item, row) in part.rows.enumerated() where after[row.id] != row {
+        let stays = after[row.id].map { new in oldNames.contains { $0 == new.sectionName(query) } } ?? false
+        let path = LiveQuery.IndexPath(section: section, item: item)
+        if stays && Bool.random(using: &generator) { origins[row.id] = path } else { patch.deleted.append(path) }
+      }
+    }
+    patch.deleted.reverse()
+    if let last = window {
+      let range = last.range(total: oldRows.count)
+      let anchor = oldRows[range].first { after[$0.id] == $0 }.map(\.id)
+      let offset = anchor.flatMap { id in newRows.firstIndex { $0.id == id } } ?? min(last.offset, newRows.count)
+      window = Window(offset: last.offset == 0 ? 0 : offset, limit: last.limit)
+      patch.window = window
+    }
+    let shown = window?.range(total: newRows.count) ?? newRows.indices
+    var given = held
+    var offset = 0
+    for (section, part) in new.enumerated() {
+      let isNew = !oldNames.contains(part.name)
+      if isNew {
+        let info = SectionInfo(name: part.name, indexTitle: "", count: part.rows.count)
+        patch.sectionsInserted.append(.init(index: section, info: info, rows: window == nil ? part.rows : nil))
+      }
+      for (item, row) in part.rows.enumerated() {
+        let path = LiveQuery.IndexPath(section: section, item: item)
+        let isShown = shown.contains(offset)
+        if before[row.id] != row || isNew {
+          if isNew {
+            given.remove(row.id)
+          } else if let origin = origins[row.id] {
+            let values = held.contains(row.id) ? row.indices.map { (column: $0, value: row[$0]) } : []
+            patch.moved.append(.init(from: origin, to: path, values: values))
+          } else {
+            patch.inserted.append(.init(path: path, row: isShown ? row : nil))
+            given.insert(row.id)
+          }
+        }
+        if window != nil && isShown && !given.contains(row.id) { patch.filled.append((offset, row)) }
+        offset += 1
+      }
+    }
+    return .patch(patch)
+  }
+}
+
+extension OptimisticChange {
+  var id: Int64? { if case .integer(let id)? = row["id"] { id } else { nil } }
+}
+
+extension [SQLValue] {
+  var id: Int64 { if case .integer(let id) = self[0] { id } else { -1 } }
+
+  fileprivate func sectionName(_ query: FreshetResults.Query) -> SQLValue { query.sectionBy == nil ? "" : self[2] }
+}
+
+extension ResultsPatch {
+  /// What is wrong with a patch between two states; nil: nothing. A row outside the window is nil.
+  func problem(from old: SectionedResults<ResultRow>, to new: SectionedResults<ResultRow>) -> String? {
+    var rows = old.sections.map { Array($0.rows) }
+    for path in (deletions + moves.map(\.from)).sorted(by: >) { rows[path.section].remove(at: path.item) }
+    for index in deletedSections.reversed() { rows.remove(at: index) }
+    for index in insertedSections { rows.insert(Array(new.sections[index].rows), at: index) }
+    for path in (insertions + moves.map(\.to)).sorted() {
+      guard rows.indices.contains(path.section), path.item <= rows[path.section].count else {
+        return "no place at \(path)"
+      }
+      rows[path.section].insert(new.sections[path.section].rows[path.item], at: path.item)
+    }
+    for change in moves + updates {
+      if let before = old.rowIfLoaded(at: change.from), let after = new.rowIfLoaded(at: change.to),
+        before.values[0] != after.values[0]
+      {
+        return "another row is updated or moves"
+      }
+    }
+    for path in updates.map(\.to) + loaded {
+      guard new.contains(path), rows.indices.contains(path.section), rows[path.section].indices.contains(path.item),
+        new.rowIfLoaded(at: path) != nil
+      else { return "no row at \(path)" }
+      rows[path.section][path.item] = new.sections[path.section].rows[path.item]
+    }
+    if let window = new.window {
+      var offset = 0
+      for section in rows.indices {
+        for item in rows[section].indices {
+          if !window.contains(offset) { rows[section][item] = nil }
+          offset += 1
+        }
+      }
+    }
+    func text(_ entry: SectionedResults<ResultRow>.Entry?) -> String {
+      entry.map { "\($0.row) \($0.pending as Any)" } ?? "-"
+    }
+    let (mine, theirs) = (rows.map { $0.map(text) }, new.sections.map { $0.rows.map(text) })
+    return mine == theirs ? nil : "\(mine) instead of \(theirs)"
+  }
+}
