@@ -54,7 +54,10 @@ struct BatchContentsTests {
     arguments: [
       ["CREATE TABLE a(x)", "CREATE INDEX i ON a(x)"],
       ["CREATE TABLE a(x, y)", "CREATE VIEW v AS SELECT * FROM a"],
-      ["CREATE TABLE a(id INTEGER PRIMARY KEY AUTOINCREMENT)", "CREATE TRIGGER t AFTER INSERT ON a BEGIN SELECT 1; END"],
+      [
+        "CREATE TABLE a(id INTEGER PRIMARY KEY AUTOINCREMENT)",
+        "CREATE TRIGGER t AFTER INSERT ON a BEGIN SELECT 1; END",
+      ],
       ["CREATE VIRTUAL TABLE a USING fts5(x)"],
       ["CREATE TABLE \"odd \"\" name\"(x PRIMARY KEY) WITHOUT ROWID", "CREATE TABLE a(x)", "ANALYZE"],
       [],

@@ -109,6 +109,8 @@ final class LiveClient {
   func receive() throws -> JSONValue {
     while true {
       let frame = try socket.readFrame()
+      // Comes to whoever is not heard for long.
+      if frame.opcode == .ping { continue }
       guard frame.opcode == .text else {
         throw ClientModel.Violation(description: "a frame that is not text: \(frame.opcode)")
       }

@@ -93,7 +93,8 @@ final class ReplicaLog {
 
 /// A server over a copy of the writer's file, into which somebody else brings rows and position; or over the writer's own, whose
 /// commits it counts.
-final class Replica {
+// @unchecked: while a thread brings it on, nobody else touches what changes.
+final class Replica: @unchecked Sendable {
   let live: LiveServer
   private let log: ReplicaLog
   private let queries: [OracleQuery]
@@ -145,6 +146,22 @@ final class Replica {
       try db.execute(sql: ReplicaLog.position(last.position))
       return .commit
     }
+  }
+
+  /// Brings the file to the log's end on a thread of its own, as fast as it goes.
+  ///
+  /// - Returns: what is signalled at the end.
+  func applyAll(seed: UInt64) -> DispatchSemaphore {
+    let done = DispatchSemaphore(value: 0)
+    Thread.detachNewThread { [self] in
+      var random = SeededGenerator(seed: seed)
+      while lag > 0 {
+        do { try apply(min(lag, [1, 1, 2, 5].randomElement(using: &random)!)) } catch { fatalError("\(error)") }
+        if Int.random(in: 0..<8, using: &random) == 0 { usleep(useconds_t.random(in: 0...3_000, using: &random)) }
+      }
+      done.signal()
+    }
+    return done
   }
 
   /// A commit of the file that is none of the writer's.

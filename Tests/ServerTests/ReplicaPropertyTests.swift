@@ -38,6 +38,16 @@ import Wire
     try hop(seed, Hopping(seed: seed, queries: Self.queries, steps: Self.steps, withWriter: true))
   }
 
+  @Test(arguments: LivePropertyTests.seeds(kept: "replicas.json"))
+  func clientsGoBetweenServersThatAreBusy(seed: UInt64) throws {
+    for withWriter in [false, true] {
+      let test = try Hopping(seed: seed, queries: Self.queries, steps: 0, withWriter: withWriter)
+      try test.runBusy(commits: 400)
+      print("busy replicas, seed \(seed): \(test.summary)")
+      #expect(test.patches > 0 && test.hops > 10, "\(test.summary)")
+    }
+  }
+
   private func hop(_ seed: UInt64, _ test: Hopping) throws {
     try test.run()
     print("replicas, seed \(seed): \(test.summary)")
@@ -107,6 +117,25 @@ private final class Hopping {
       try replica.settle()
     }
     for number in clients.indices { try hop(number, steps) }
+  }
+
+  /// Clients go to and fro while both files are brought on.
+  func runBusy(commits: Int) throws {
+    for commit in 0..<commits {
+      if changesEpoch, commit % 400 == 399 { try log.beginEpoch("epoch \(commit)") } else { try log.commit() }
+    }
+    let ends = replicas.enumerated().map { $1.applyAll(seed: seed &+ UInt64($0)) }
+    // Both end before the replicas do, also when a check throws.
+    defer { for end in ends.dropFirst() { end.wait() } }
+    var step = 0
+    while ends[0].wait(timeout: .now()) == .timedOut {
+      try hop(step % clients.count, step)
+      step += 1
+    }
+    ends[1].wait()
+    ends[1].signal()
+    for replica in replicas { try replica.settle() }
+    for number in clients.indices { try hop(number, step) }
   }
 
   private func advance(_ replica: Replica) throws {

@@ -115,10 +115,11 @@ final class PublishedFile {
     try connection.snapshot {
       let tick = try reader.tick()
       if tick.commits > 0 || tick.contents != [] {
-        let commit = publisher.numbers.number(
-          of: connection.capture.state, before: before.commit, commits: tick.commits
-        ).commit
-        add(tick.contents == nil ? .cut : .changes, from: before.commit, to: commit, tick.contents ?? [])
+        let number = publisher.numbers.number(
+          of: connection.capture.state, before: before.commit, commits: tick.commits)
+        add(tick.contents == nil ? .cut : .changes, from: before.commit, to: number.commit, tick.contents ?? [])
+        // Versions of two states would have one name.
+        if !number.isExact { publisher.renewEpoch() }
       }
       if copies { copy = try copySnapshot(connection) }
     }

@@ -34,17 +34,23 @@ package final class Publisher: @unchecked Sendable {
   let broker: BrokerConnection
   let numbers: CommitNumbers
   let logger: Logger
+  /// Has versions and commits begin anew, which comes back as `beginEpoch`.
+  let renewEpoch: @Sendable () -> Void
   let wake = WakeSignal()
   private let thread = StoppableThread()
   private let wishes: Mutex<Wishes>
   private let shared = Mutex(State())
   let isSendingSnapshot = Atomic<Bool>(false)
 
-  /// - Parameter epoch: what `hello` says.
+  /// - Parameters:
+  ///   - epoch: what `hello` says.
+  ///   - renewEpoch: called when a state cannot be given a number of its own: versions and commits are to begin anew.
   /// - Throws: `BrokerError` for settings that cannot be used.
   package init(
-    _ path: String, _ settings: ReplicationSettings, epoch: String, numbers: CommitNumbers, logger: Logger
+    _ path: String, _ settings: ReplicationSettings, epoch: String, numbers: CommitNumbers, logger: Logger,
+    renewEpoch: @escaping @Sendable () -> Void
   ) throws {
+    self.renewEpoch = renewEpoch
     self.path = path
     self.settings = settings
     self.numbers = numbers

@@ -29,7 +29,8 @@ final class ServerReplication: Sendable {
       part = .replica(replica, ReplicaService(replica))
     } else {
       let publisher = try Publisher(
-        configuration.database, settings, epoch: pool.epochs.current.name, numbers: pool.numbers, logger: logger)
+        configuration.database, settings, epoch: pool.epochs.current.name, numbers: pool.numbers, logger: logger,
+        renewEpoch: { [weak pool] in pool?.beginEpoch() })
       let front = ReplicasFront(pool, transactions, longestAnswer: publisher.longestMessage)
       part = .publisher(publisher, WriterService(publisher) { front.transact($0, $1) })
     }
