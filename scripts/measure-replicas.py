@@ -194,6 +194,9 @@ def subscribe(port):
     connection.sendall(
         f"GET /v1/live HTTP/1.1\r\nHost: 127.0.0.1\r\nUpgrade: websocket\r\nConnection: Upgrade\r\nSec-WebSocket-Key: {key}\r\n"
         "Sec-WebSocket-Version: 13\r\nSec-WebSocket-Protocol: freshet.v1\r\n\r\n".encode())
+    head = b""
+    while b"\r\n\r\n" not in head:
+        head += connection.recv(4_096)
     message = json.dumps({"type": "subscribe", "id": "q", "query": {"from": "item", "orderBy": ["id DESC"], "limit": 20}}).encode()
     connection.sendall(b"\x81" + bytes([0x80 | 126]) + len(message).to_bytes(2, "big") + bytes(4) + message)
     return connection
@@ -210,7 +213,10 @@ def crowd(port, count, ready, go, queue):
     bytes_read = 0
     while not go.is_set():
         for number, _ in poll.poll(0.1):
-            bytes_read += len(by_number[number].recv(1 << 16))
+            data = by_number[number].recv(1 << 16)
+            if not data:
+                raise SystemExit("a subscriber was sent away")
+            bytes_read += len(data)
     queue.put(bytes_read)
 
 
@@ -219,7 +225,7 @@ def processor_seconds(process):
     return (int(fields[11]) + int(fields[12])) / os.sysconf("SC_CLK_TCK")
 
 
-def subscribers(each=400):
+def subscribers(each=250):
     found = {}
     for count in (1, 2, 3):
         cluster = Cluster()
@@ -233,7 +239,7 @@ def subscribers(each=400):
             ready.wait()
         time.sleep(1)
         before = [processor_seconds(process) for process in replicas]
-        process, done = load(cluster.app, 20, 15)
+        process, done = load(cluster.app, 20, 20)
         commits, _, _ = done.get()
         process.join()
         time.sleep(0.5)

@@ -66,10 +66,12 @@ package struct ResultsModel<Element: Sendable> {
       results = target
       return ResultsUpdate(change: .replaced, results: results)
     }
+    // A window behind the last row has nothing to load, and lets go of what was held.
+    let isSame = loaded.isEmpty && results.window == target.window
     results = target
     var patch = ResultsPatch()
     patch.loaded = loaded
-    return patch.isEmpty ? nil : ResultsUpdate(change: .patched(patch), results: results)
+    return isSame ? nil : ResultsUpdate(change: .patched(patch), results: results)
   }
 
   /// - Returns: the paths of rows whose contents were not here.

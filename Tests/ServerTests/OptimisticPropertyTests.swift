@@ -75,7 +75,7 @@ import Testing
       }
       #expect(
         agrees,
-        "FRESHET_SEED=\(seed), round \(round): \(Self.rows(controller)), pending \(Self.isPending(controller)), instead of \(expected)"
+        "FRESHET_SEED=\(seed), round \(round): \(Self.rows(controller)), window \(controller.results.window.map { "\($0)" } ?? "none") of \(controller.results.count), pending \(Self.isPending(controller)), delay \(controller.delay.map { "\($0)" } ?? "none"), failure \(controller.failure.map { "\($0)" } ?? "none"), commit \(controller.results.commit), instead of \(expected)"
       )
       #expect(follower.problem == nil, "FRESHET_SEED=\(seed), round \(round): \(follower.problem!)")
       if !agrees { break }

@@ -41,7 +41,9 @@ import Wire
   @Test(arguments: LivePropertyTests.seeds(kept: "replicas.json"))
   func clientsGoBetweenServersThatAreBusy(seed: UInt64) throws {
     for withWriter in [false, true] {
-      let test = try Hopping(seed: seed, queries: Self.queries, steps: 0, withWriter: withWriter)
+      // Lists that are followed row by row.
+      let queries = Self.queries.filter { !$0.table.contains("OVER") }
+      let test = try Hopping(seed: seed, queries: queries, steps: 0, withWriter: withWriter)
       try test.runBusy(commits: 400)
       print("busy replicas, seed \(seed): \(test.summary)")
       #expect(test.patches > 0 && test.hops > 10, "\(test.summary)")
