@@ -173,7 +173,8 @@ let package = Package(
     tests(
       of: "Server",
       [
-        "Broker", "CFaultyFiles", "Controllers", "Demo", "Freshet", "FreshetClient", "LiveQuery", "Replication", "Store",
+        "Broker", "CFaultyFiles", "Controllers", "Demo", "Freshet", "FreshetClient", "LiveQuery", "Replication",
+        "Store",
         "TestSupport", "Wire", grdb, jwt, logging,
       ]),
   ],

@@ -6,7 +6,10 @@ import Testing
 @Suite struct CommandMessageTests {
   @Test(arguments: [
     (["serv"], "there is no command serv: did you mean serve?"),
-    (["xyzzy"], "there is no command xyzzy: there are serve, check, demo, import, explain, types, watch, health, status, help"),
+    (
+      ["xyzzy"],
+      "there is no command xyzzy: there are serve, check, demo, import, explain, types, watch, health, status, help"
+    ),
     (["serv", "--port", "1"], "did you mean serve?"),
   ])
   func `An unknown command`(arguments: [String], expected: String) throws {
