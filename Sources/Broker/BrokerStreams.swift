@@ -120,7 +120,7 @@ extension BrokerConnection {
 
   /// The last message to a subject that the stream has; nil when there is none, or no such stream.
   package func lastMessage(to subject: String, in name: String) throws(BrokerError) -> StoredMessage? {
-    try checkConnection()
+    guard try hasMessages(name) else { return nil }
     var message: OpaquePointer?
     var code = jsErrCode(0)
     return try stored(js_GetLastMsg(&message, stream, name, subject, nil, &code), message, code, name)
@@ -128,9 +128,18 @@ extension BrokerConnection {
 
   /// Nil when the stream does not have it any more or not yet, or is not there.
   package func message(_ sequence: UInt64, in name: String) throws(BrokerError) -> StoredMessage? {
+    guard try hasMessages(name) else { return nil }
     var message: OpaquePointer?
     var code = jsErrCode(0)
     return try stored(js_GetMsg(&message, stream, name, sequence, nil, &code), message, code, name)
+  }
+
+  /// nats-server 2.9.10 ends with a nil pointer when it is asked for a message of a stream that it is just making; that has none.
+  private func hasMessages(_ name: String) throws(BrokerError) -> Bool {
+    do throws(BrokerError) { return try state(ofStream: name).messages > 0 } catch {
+      if error.reason == .notFound { return false }
+      throw error
+    }
   }
 
   private func stored(

@@ -26,7 +26,7 @@ final class ReplicationBench {
     folder = try TemporaryFolder()
     broker = try BrokerProcess(storage: folder.path("broker"))
     logger.logLevel =
-      ProcessInfo.processInfo.environment["REPLICATION_LOG"].flatMap { .init(rawValue: $0) } ?? .critical
+      ProcessInfo.processInfo.environment["TEST_LOG"].flatMap { .init(rawValue: $0) } ?? .critical
     replicas = Array(repeating: nil, count: count)
   }
 

@@ -29,7 +29,7 @@ final class LiveServer {
     configuration.grace = .milliseconds(50)
     configure(&configuration)
     var logger = Logger(label: "test")
-    logger.logLevel = .critical
+    logger.logLevel = ProcessInfo.processInfo.environment["TEST_LOG"].flatMap { .init(rawValue: $0) } ?? .critical
     self.logger = logger
     server = try FreshetServer(configuration, logger: logger)
     writer = try SQLiteSession(path: path)
