@@ -19,7 +19,10 @@ enum URLTarget {
     }
     _ = try? RequestParameters(body: Array(line(0).utf8))
     let tags = EntityTags(line(1))
-    if let first = tags.first { check(line(1).contains("\"\(first)\""), "a tag that is not there: \(first)") }
+    for version in tags.versions {
+      check(line(1).contains("\"\(version)\""), "a tag that is not there: \(version)")
+      check(tags.contains(version), "a tag that is not found again: \(version)")
+    }
     checkOrigin(request(line))
     return true
   }
