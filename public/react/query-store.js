@@ -105,7 +105,8 @@ export class QueryStore {
     const { query, queryKey, options: { window } } = wanted;
     const isOtherQuery = accepted?.queryKey !== queryKey || requeries > 0 || list.status === "failed";
     if (isOtherQuery) followed.requeries += 1;
-    const answer = isOtherQuery ? list.requery(query, window && { window }) : list.setWindow(/** @type {any} */ (window));
+    // Between two queries the component may have wanted a list of another kind, and now wants again what is shown.
+    const answer = isOtherQuery ? list.requery(query, window && { window }) : window ? list.setWindow(window) : Promise.resolve();
     const done = (/** @type {Error | null} */ refusal) => {
       if (isOtherQuery) followed.requeries -= 1;
       if (!refusal) followed.accepted = wanted;

@@ -166,6 +166,17 @@ for (const [kind, wrap] of Object.entries(kinds)) {
     await it.close();
   });
 
+  test(`${kind}: a window that is no longer wanted leaves the list before it`, async () => {
+    const it = await mounted((client) => provided(client, h(List)), wrap);
+    await say(snapshot(["a", "b"]));
+    await it.update(provided(it.client, h(List, { options: { window } })));
+    await it.update(provided(it.client, h(List)));
+    assert.deepEqual([shown(it), last.isPending, last.error, open().length], ["a b", false, null, 1]);
+    await say(patch(2, { updated: [[[0, 0], [0, 0], { name: "A" }]] }));
+    assert.equal(shown(it), "A b");
+    await it.close();
+  });
+
   test(`${kind}: a refused second list leaves the first one`, async () => {
     const it = await mounted((client) => provided(client, h(List)), wrap);
     await say(snapshot(["a", "b"]));
