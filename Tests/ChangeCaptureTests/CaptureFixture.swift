@@ -18,6 +18,11 @@ final class CaptureFixture {
   private(set) var followed: [Int: String] = [:]
   /// Reported to be unknown: only where a table is not read whole.
   private(set) var unknown = 0
+  /// States that were read since the last tick, with what each table held.
+  private var readBetween: [(state: StateName, contents: [Int: Contents])] = []
+  private var reader: CaptureFixture?
+  /// How many of these ticks went through, and how many not.
+  private(set) var passed = (0, not: 0)
 
   /// Rows by rowid or key, as literals.
   typealias Contents = [String: String]
@@ -63,9 +68,22 @@ final class CaptureFixture {
   }
 
   private func advance(_ db: Database) -> CapturedTick {
-    capture.advance { names in
+    capture.advance(through: readBetween.map(\.state).shuffled()) { names in
       schema = try DatabaseSchema.read(db)
       return names.map { schema.table($0)?.storage?.table }
+    }
+  }
+
+  /// Another connection reads the tables in a state that no tick may see.
+  func readBetweenTicks() throws {
+    let reader = try self.reader ?? CaptureFixture(path: path)
+    self.reader = reader
+    try reader.snapshot { db in
+      let schema = try DatabaseSchema.read(db)
+      let contents = try followed.mapValues { name in
+        try schema.table(name).map { try reader.contents(db, $0) } ?? [:]
+      }
+      readBetween.append((reader.capture.state, contents))
     }
   }
 
@@ -76,13 +94,16 @@ final class CaptureFixture {
     try snapshot { db in
       let tick = advance(db)
       var wrong: [String] = []
+      let stops = readBetween.filter { capture.hasPassed($0.state) }
+      passed = (passed.0 + stops.count, passed.not + readBetween.count - stops.count)
+      readBetween = []
       for (number, name) in followed {
         let now = try schema.table(name).map { try contents(db, $0) } ?? [:]
-        let delta = tick.deltas.first { $0.table == number }?.delta ?? TableDelta()
-        if delta.isUnknown {
+        let deltas = tick.deltas.filter { $0.table == number }.map(\.delta)
+        if deltas.contains(where: \.isUnknown) {
           unknown += 1
         } else {
-          wrong += compare(delta, before[number] ?? [:], now, name)
+          wrong += compare(deltas, [before[number] ?? [:]] + stops.map { $0.contents[number] ?? [:] } + [now], name)
         }
         before[number] = now
       }
@@ -105,6 +126,20 @@ final class CaptureFixture {
       sql:
         "SELECT '' || (\(key)), \(columns.joined(separator: " || char(31) || ")) FROM \(quotedIdentifier(table.name))")
     return Dictionary(rows.map { ($0[0] as String? ?? "NULL", $0[1] as String? ?? "NULL") }) { $0 + "|" + $1 }
+  }
+
+  /// - Parameters:
+  ///   - deltas: what was told of a table, the oldest first.
+  ///   - states: what the table held in the states that the tick went through.
+  private func compare(_ deltas: [TableDelta], _ states: [Contents], _ name: String) -> [String] {
+    let steps = zip(states, states.dropFirst()).filter { $0 != $1 }
+    if steps.count != deltas.count, deltas.count > 1 {
+      return ["\(name) changed \(steps.count) times, told were \(deltas.count)"]
+    }
+    if steps.isEmpty { return compare(deltas.first ?? TableDelta(), states[0], states[0], name) }
+    return steps.enumerated().flatMap { index, step in
+      compare(index < deltas.count ? deltas[index] : TableDelta(), step.0, step.1, name)
+    }
   }
 
   private func compare(_ delta: TableDelta, _ before: Contents, _ after: Contents, _ name: String) -> [String] {

@@ -50,6 +50,8 @@ final class ReplicaLog {
 
   var last: Position { entries[entries.count - 1].position }
 
+  var positions: [Position] { entries.map(\.position) }
+
   func answer(_ query: Int, at position: Position) -> OracleQuery.Answer? { answers[position]?[query] }
 
   /// The writer commits.

@@ -32,21 +32,42 @@ final class SteppedLists {
     logger.logLevel = .critical
     follower = try SteppedFollower(configuration, output: output, logger: logger)
     writer = try SQLiteSession(path: path)
-    for (index, (query, access)) in queries.enumerated() {
-      let source = try QuerySource(json: try JSONParser.parse(Array(query.json.utf8)))
-      guard case .adHoc(var asked) = source else { continue }
-      asked.access = access
-      let key = SubscriptionKey(session: 1, id: "\(index)", number: UInt64(index + 1))
-      let window = query.window.map { Window(offset: $0.offset, limit: $0.limit) }
-      follower.post(
-        .subscribe(.init(key: key, query: asked, window: window, minInterval: .zero, shape: .objects)))
-    }
+    for (index, (query, access)) in queries.enumerated() { try subscribe(index, query, access) }
+  }
+
+  func subscribe(_ index: Int, _ query: OracleQuery, _ access: Query.Access = .init()) throws {
+    let source = try QuerySource(json: try JSONParser.parse(Array(query.json.utf8)))
+    guard case .adHoc(var asked) = source else { return }
+    asked.access = access
+    let window = query.window.map { Window(offset: $0.offset, limit: $0.limit) }
+    follower.post(
+      .subscribe(.init(key: key(index), query: asked, window: window, minInterval: .zero, shape: .objects)))
+  }
+
+  func unsubscribe(_ index: Int) { follower.post(.unsubscribe(key(index))) }
+
+  private func key(_ index: Int) -> SubscriptionKey {
+    SubscriptionKey(session: 1, id: "\(index)", number: UInt64(index + 1))
   }
 
   /// Until nothing is left to do: a follower opens lists for so long a tick, and on a busy machine that is few of them.
   func step() {
     repeat { follower.step() } while follower.isBusy
   }
+
+  /// A tick, in which readers do nothing.
+  func tick() { follower.tick() }
+
+  /// How often queries were run again. In a tick.
+  var runs: Int {
+    let runs = Mutex(0)
+    follower.post(.statistics { statistics in runs.withLock { $0 = statistics.refetches } })
+    tick()
+    return runs.withLock { $0 }
+  }
+
+  /// Readers do what they are to do; no tick comes.
+  func runReaders() { follower.runReaders() }
 }
 
 /// Keeps what a client would hold of each subscription.

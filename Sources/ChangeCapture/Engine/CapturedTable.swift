@@ -35,7 +35,8 @@ package struct CapturedTick {
   package internal(set) var commits: Int64 = 0
   /// The schema may be another one.
   package internal(set) var hasSchemaChanged = false
-  /// By the number that the table was given, what changed in it; without those in which nothing did.
+  /// By the number that the table was given, what changed in it; without those in which nothing did. A tick that went through other
+  /// states has several of a table, the oldest first.
   package internal(set) var deltas: [(table: Int, delta: TableDelta)] = []
   /// Nothing was seen before.
   package internal(set) var isFirst = false

@@ -26,19 +26,21 @@ package final class ChangeCapture {
   private let settings: Settings
   private let packer: RowPacker
   private let reader = FrameReader()
-  private let pages: SnapshotPages<DatabaseFile, DatabaseFile>
-  @exclusivity(unchecked) private var index: SharedIndex?
+  let pages: SnapshotPages<DatabaseFile, DatabaseFile>
+  @exclusivity(unchecked) var index: SharedIndex?
   /// The header before the transaction began, as it was and as it was read.
   @exclusivity(unchecked) private var noted: SharedIndex.NotedHeader?
   /// That of the state seen last.
   @exclusivity(unchecked) private var seenHeader: SharedIndex.NotedHeader?
   @exclusivity(unchecked) private var candidate: WALIndexHeader?
   /// The state that the transaction sees.
-  @exclusivity(unchecked) private var current = FileState.unknown
-  @exclusivity(unchecked) private var seen = FileState.unknown
+  @exclusivity(unchecked) var current = FileState.unknown
+  @exclusivity(unchecked) var seen = FileState.unknown
+  /// The states that ticks went to or through, the newest last.
+  @exclusivity(unchecked) var passed = RecentStates()
   /// Of the schema that was read last; nil: it is to be read again.
-  @exclusivity(unchecked) private var schemaCookie: UInt32?
-  @exclusivity(unchecked) private var tables: [Int: FollowedTable] = [:]
+  @exclusivity(unchecked) var schemaCookie: UInt32?
+  @exclusivity(unchecked) var tables: [Int: FollowedTable] = [:]
   @exclusivity(unchecked) private var numberOfName: [String: Int] = [:]
   @exclusivity(unchecked) private var nextNumber = 0
   @exclusivity(unchecked) package private(set) var statistics = CaptureStatistics()
@@ -178,52 +180,71 @@ package final class ChangeCapture {
   /// Brings everything that is remembered to the state that the transaction sees. Never fails: what cannot be told is
   /// reported as unknown.
   ///
-  /// - Parameter define: reads the schema of this state; asked when it may be another one. In the order of the names, nil
-  ///   for tables that are not there; it may throw, and is asked again then by the next tick.
-  package func advance(_ define: ([String]) throws -> [CapturedTable?]) -> CapturedTick {
+  /// - Parameters:
+  ///   - states: which others have read in between, in any order. Rows that changed before one of them and changed back after it
+  ///     are told, if the tick can go through it (`hasPassed`).
+  ///   - define: reads the schema of this state; asked when it may be another one. In the order of the names, nil
+  ///     for tables that are not there; it may throw, and is asked again then by the next tick.
+  package func advance(
+    through states: [StateName] = [], _ define: ([String]) throws -> [CapturedTable?]
+  ) -> CapturedTick {
     var tick = CapturedTick()
+    let before = seen
     defer {
       seen = current
+      passed.add(current)
       seenHeader = noted
       pages.end()
     }
     if current.isSame(as: seen) {
       pages.begin(pageSize: pages.pageSize, isBackfilled: current.isBackfilled)
       // It could not be read.
-      if schemaCookie == nil, current.canBeRead { compareAll(.schema, &tick, define) }
-    } else if let reason = followFrames(&tick, define) {
-      compareAll(reason, &tick, define)
+      if schemaCookie == nil, current.canBeRead { compareAll(.schema, since: before, &tick, define) }
+    } else if let reason = followFrames(through: stops(states), &tick, define) {
+      compareAll(reason, since: before, &tick, define)
     }
     collect(&tick)
     return tick
   }
 
+  /// Whether a tick has gone to a state or through it, not long ago: what ticks have told since then is all that has changed since.
+  package func hasPassed(_ state: StateName) -> Bool { passed.contains(state) }
+
   /// - Returns: nil when it was followed; otherwise why not.
-  private func followFrames(_ tick: inout CapturedTick, _ define: ([String]) throws -> [CapturedTable?]) -> Doubt
-    .Reason?
-  {
+  private func followFrames(
+    through stops: [WALIndexHeader], _ tick: inout CapturedTick, _ define: ([String]) throws -> [CapturedTable?]
+  ) -> Doubt.Reason? {
     guard case .wal(let header, let isBackfilled) = current else {
       if case .journal = current { return .rollbackJournal }
       return .format
     }
-    guard case .wal(let before, _) = seen else { return .first }
+    guard case .wal = seen else { return .first }
     if schemaCookie == nil { return .schema }
-    let pageSize = header.pageSize == 0 ? pages.pageSize : header.pageSize
+    var doubts: [Int: Doubt] = [:]
     do throws(Doubt) {
-      let step = try WALFollower(pageSize: pageSize, reader: reader).step(from: before, to: header, pages.wal)
-      pages.begin(pageSize: pageSize, isBackfilled: isBackfilled)
-      pages.take(reader, rest: step.rest, isNewGeneration: step.isNewGeneration)
-      statistics.frames += reader.frames.count + step.rest.count
-      tick.commits = Int64(step.commits)
-      let moved = try readFirstPage(&tick, define)
-      for table in tables.values { follow(table, isMoved: !moved.isEmpty && moved.contains(table.number)) }
+      for stop in stops where !(try goThrough(stop, &doubts, &tick)) { break }
+      try takeFrames(to: header, isBackfilled: isBackfilled, &tick)
+      for number in try readFirstPage(&tick, define) { doubts[number] = Doubt(.schema) }
+      for table in tables.values { follow(table, doubts.isEmpty ? nil : doubts[table.number]) }
       return nil
     } catch { return error.reason }
   }
 
-  private func follow(_ table: FollowedTable, isMoved: Bool) {
+  /// Takes in the frames between the state seen last and another one.
+  func takeFrames(to header: WALIndexHeader, isBackfilled: Bool, _ tick: inout CapturedTick) throws(Doubt) {
+    guard case .wal(let before, _) = seen else { return }
+    let pageSize = header.pageSize == 0 ? pages.pageSize : header.pageSize
+    let step = try WALFollower(pageSize: pageSize, reader: reader).step(from: before, to: header, pages.wal)
+    pages.begin(pageSize: pageSize, isBackfilled: isBackfilled)
+    pages.take(reader, rest: step.rest, isNewGeneration: step.isNewGeneration)
+    statistics.frames += reader.frames.count + step.rest.count
+    tick.commits += Int64(step.commits)
+  }
+
+  /// - Parameter doubt: why changed pages do not tell; nil: they may.
+  private func follow(_ table: FollowedTable, _ doubt: Doubt?) {
     do throws(Doubt) {
-      if isMoved { throw Doubt(.schema) }
+      if let doubt { throw doubt }
       try table.apply(pages.changed, pages)
     } catch {
       statistics.comparisons[error.reason, default: 0] += 1
@@ -261,10 +282,11 @@ package final class ChangeCapture {
 
   /// The answer to a doubt about the whole file.
   private func compareAll(
-    _ reason: Doubt.Reason, _ tick: inout CapturedTick, _ define: ([String]) throws -> [CapturedTable?]
+    _ reason: Doubt.Reason, since before: FileState, _ tick: inout CapturedTick,
+    _ define: ([String]) throws -> [CapturedTable?]
   ) {
-    tick.isFirst = seen.isUnknown
-    tick.commits = tick.isFirst ? 0 : commits(from: seen, to: current)
+    tick.isFirst = before.isUnknown
+    tick.commits = tick.isFirst ? 0 : commits(from: before, to: current)
     if !tick.isFirst {
       tick.comparison = reason
       if !tables.isEmpty { statistics.comparisons[reason, default: 0] += 1 }
@@ -297,10 +319,13 @@ package final class ChangeCapture {
   }
 
   private func collect(_ tick: inout CapturedTick) {
-    for table in tables.values where !table.delta.isEmpty {
-      statistics.rows += table.delta.rows.count
-      tick.deltas.append((table.number, table.takeDelta()))
-    }
+    for table in tables.values { collect(table, &tick) }
+  }
+
+  func collect(_ table: FollowedTable, _ tick: inout CapturedTick) {
+    if table.delta.isEmpty { return }
+    statistics.rows += table.delta.rows.count
+    tick.deltas.append((table.number, table.takeDelta()))
   }
 
   /// Reads pages of tables that are not read yet. In the transaction, after `advance`.

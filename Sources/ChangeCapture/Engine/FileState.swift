@@ -70,6 +70,22 @@ package struct StateName: Sendable {
   }
 }
 
+/// The states that were seen last, the newest last.
+struct RecentStates {
+  private var states: [FileState] = []
+  private static let most = 64
+
+  mutating func add(_ state: FileState) {
+    if states.last?.isSame(as: state) == true { return }
+    if states.count == Self.most { states.removeFirst(Self.most / 2) }
+    states.append(state)
+  }
+
+  func contains(_ name: StateName) -> Bool {
+    states.reversed().contains { name.isSame(as: StateName(state: $0)) }
+  }
+}
+
 /// What the header of a database file says: https://sqlite.org/fileformat2.html#the_database_header.
 struct JournalState: Equatable, Sendable {
   /// Nil for an empty file.

@@ -12,6 +12,8 @@ package struct SharedIndex {
   package static let regionSize = 32 << 10
   /// Behind both copies of the header: how many frames are in the database file.
   private static let backfillOffset = 96
+  /// Behind that, and what readers hold: up to which frame a checkpoint has begun to write the database file.
+  private static let attemptOffset = 128
 
   private let start: UnsafeRawPointer
 
@@ -32,8 +34,13 @@ package struct SharedIndex {
   func header() -> WALIndexHeader? { WALIndexHeader.read(start) }
 
   /// How many frames of the newest generation are in the database file.
-  func backfilled() -> UInt32 {
-    let count = start.load(fromByteOffset: Self.backfillOffset, as: UInt32.self)
+  func backfilled() -> UInt32 { frameCount(at: Self.backfillOffset) }
+
+  /// How many may be there, or be on their way.
+  func backfillAttempted() -> UInt32 { frameCount(at: Self.attemptOffset) }
+
+  private func frameCount(at offset: Int) -> UInt32 {
+    let count = start.load(fromByteOffset: offset, as: UInt32.self)
     atomicMemoryFence(ordering: .sequentiallyConsistent)
     return count
   }

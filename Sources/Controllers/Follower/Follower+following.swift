@@ -14,13 +14,14 @@ extension Follower {
     guard let connection = database?.connection else { return }
     var failure: (any Error)?
     var schema = database?.schema
-    let tick = connection.capture.advance { names in
+    let tick = connection.capture.advance(through: begun.map(\.state)) { names in
       do { schema = try connection.readSchema() } catch {
         failure = error
         throw error
       }
       return names.map { schema?.table($0)?.storage?.table }
     }
+    noteBegun(connection.capture)
     takeNumber(tick, connection)
     let before = commits.before
     if !tick.isQuiet { statistics.ticks += 1 }
@@ -32,6 +33,16 @@ extension Follower {
     if tick.hasSchemaChanged, let schema { schemaChanged(to: schema, isSameFile: !tick.isFirst, before) }
     if !tick.isQuiet { follow(tick, before) }
     attendToDue()
+  }
+
+  /// Notes which runs of readers can be joined: those that began in a state that ticks have passed.
+  private func noteBegun(_ capture: ChangeCapture) {
+    for begun in begun {
+      guard let query = runs[begun.id], case .running(var run) = query.phase, run.id == begun.id else { continue }
+      run.passed = capture.hasPassed(begun.state) ? begun.state : nil
+      query.phase = .running(run)
+    }
+    begun.removeAll(keepingCapacity: true)
   }
 
   private func follow(_ tick: CapturedTick, _ before: CommitNumber) {

@@ -6,7 +6,9 @@ import Store
 
 // What readers do for this follower, and how it joins the followed lists. A reader sees a state of the file of its own. By the
 // time its result arrives, the tick that takes it sees the same state or a newer one: what changed since the job was posted is
-// looked up then, which brings the result to the tick's state. Looking up too much is harmless.
+// looked up then, which brings the result to the tick's state. Looking up too much is harmless. Too little it would be if ticks told
+// of nothing but the difference of their own states: a row that a commit changed before the reader's state, and another changed
+// back after it, is none. So readers say at once which state they see, and the next tick goes through it.
 extension Follower {
   /// A followed query that a command can be performed on now; nil: the command was put by, and is performed later.
   ///
@@ -56,9 +58,11 @@ extension Follower {
 
   /// Has a reader do something.
   ///
+  /// - Parameter tellsState: whether the next tick is to go through the state that the reader sees.
   /// - Returns: the job's number.
   func post<Value: Sendable>(
-    _ requester: Requester, _ outcome: @escaping @Sendable (Result<Value, FreshetError>) -> ReaderReport.Outcome,
+    _ requester: Requester, tellsState: Bool = false,
+    _ outcome: @escaping @Sendable (Result<Value, FreshetError>) -> ReaderReport.Outcome,
     _ body: @escaping @Sendable (ReaderDatabase, Interruption) throws(FreshetError) -> Value
   ) -> UInt64 {
     let id = readers.newID()
@@ -68,6 +72,7 @@ extension Follower {
     }
     readers.post(
       ReaderJob(id: id, requester: requester) { database, interruption throws(FreshetError) in
+        if tellsState { mailbox.noteBegun(BegunRun(id: id, state: database.connection.place.state)) }
         report(.success(try body(database, interruption)))
       } failed: {
         report(.failure($0))

@@ -17,10 +17,10 @@ extension Follower {
     if query.shape.isOutdated { return recompile(query.shape) }
     let wanted = snapshots.keys.first { $0.query == ObjectIdentifier(query) }.map { WantedContents(window: $0.window) }
     let request = runRequest(query, wanted)
-    let id = post(query.requester, { .ran($0) }) { database, interruption throws(FreshetError) in
+    let id = post(query.requester, tellsState: true, { .ran($0) }) { database, interruption throws(FreshetError) in
       try database.run(request, interruption)
     }
-    query.phase = .running(.init(id: id, shown: query.shown, asked: commit))
+    query.phase = .running(.init(id: id, shown: query.shown, asked: commit, ticks: statistics.ticks))
     runs[id] = query
     statistics.refetches += 1
   }
@@ -70,12 +70,13 @@ extension Follower {
     query.phase = .stale(shown: shown, due: .distantPast)
     query.wasShown(at: shown)
     keep(result, of: query)
-    if run.missed.isNothing || result.place.isSame(as: place) {
+    let isKnown = statistics.ticks == run.ticks || run.passed?.isSame(as: result.place.state) == true
+    if result.place.isSame(as: place) || (isKnown && run.missed.isNothing) {
       query.phase = .following
     } else if query.compiled.isRefetched {
       query.phase = .stale(shown: shown, due: nextRun(of: query))
     } else {
-      isNew = lookUp(run.missed, query) || isNew
+      isNew = lookUp(isKnown ? run.missed : .unknown, query) || isNew
     }
     if query.isCurrent { query.failedJoins = 0 }
     query.hasFailed = false

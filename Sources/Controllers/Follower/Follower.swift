@@ -54,6 +54,8 @@ final class Follower {
   /// Followed queries that readers run or read contents of, by the number of the reader's job.
   var runs: [UInt64: FetchedResultsController] = [:]
   var queriesByRead: [UInt64: FetchedResultsController] = [:]
+  /// Runs that readers have begun since the last tick.
+  @exclusivity(unchecked) var begun: [BegunRun] = []
   /// Shapes that readers compile anew, by the number of the job.
   var recompilations: [UInt64: QueryShape] = [:]
   /// What they have compiled, until it is taken up.
@@ -197,6 +199,7 @@ final class Follower {
       guard let connection = database?.connection else { throw unavailability }
       let ticks = statistics.ticks
       if configuration.readsPosition { ticket = epochs.ticket() }
+      begun += thread.takeBegun()
       try connection.snapshot {
         try follow()
         performCommands()

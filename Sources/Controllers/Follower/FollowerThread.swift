@@ -68,6 +68,8 @@ package struct FollowerConfiguration: Sendable {
 // and read by `stop` alone; all else belongs to the thread.
 package final class FollowerThread: @unchecked Sendable {
   private let mailbox = Mutex<[FollowerCommand]>([])
+  /// Readers have begun runs: the next tick takes that in.
+  private let begun = Mutex<[BegunRun]>([])
   /// Commands taken out of the mailbox that are not performed yet, as of the last tick.
   private let taken = Atomic<Int>(0)
   /// In the pool.
@@ -98,6 +100,12 @@ package final class FollowerThread: @unchecked Sendable {
     wake.signal()
   }
 
+  /// A reader's transaction sees a state. Nobody is woken for that. Any thread.
+  func noteBegun(_ run: BegunRun) { begun.withLock { $0.append(run) } }
+
+  /// The follower's thread.
+  func takeBegun() -> [BegunRun] { Self.takeAll(begun) }
+
   /// Ends the thread and waits for it. To be called once, from another thread.
   package func stop() {
     post(.stop)
@@ -111,10 +119,12 @@ package final class FollowerThread: @unchecked Sendable {
   func noteTaken(_ count: Int) { if taken.load(ordering: .relaxed) != count { taken.store(count, ordering: .relaxed) } }
 
   /// The follower's thread.
-  func takeCommands() -> [FollowerCommand] {
-    mailbox.withLock { commands in
-      let taken = commands
-      commands.removeAll(keepingCapacity: true)
+  func takeCommands() -> [FollowerCommand] { Self.takeAll(mailbox) }
+
+  private static func takeAll<Element: Sendable>(_ box: borrowing Mutex<[Element]>) -> [Element] {
+    box.withLock { elements in
+      let taken = elements
+      elements.removeAll(keepingCapacity: true)
       return taken
     }
   }

@@ -29,6 +29,12 @@ package final class SteppedFollower {
     while readers.runAll() { follower.step() }
   }
 
+  /// The same without what readers do, which stays to be done.
+  package func tick() { follower.step() }
+
+  /// Has readers do what there is to do now, in the state that the file is in now.
+  package func runReaders() { _ = readers.runAll() }
+
   /// There is something left to do that needs no event. After a failed tick there is not: the file decides when the next one works.
   package var isBusy: Bool { follower.mustTick && !follower.hasFailed }
 }

@@ -1,3 +1,4 @@
+import ChangeCapture
 import LiveQuery
 import RankedCollections
 import Store
@@ -20,6 +21,10 @@ extension FetchedResultsController {
     var shown: CommitNumber
     /// That of the last tick when it was asked for.
     let asked: Int64
+    /// How many ticks had seen another state than the one before, by then.
+    let ticks: Int
+    /// The state that the reader sees, if a tick has gone to it or through it: then `missed` is all that differs from it.
+    var passed: StateName?
     /// What changed since then.
     var missed = Missed()
   }
@@ -29,6 +34,8 @@ extension FetchedResultsController {
     /// Nil: not known, or too many.
     var units: ConcernedUnits? = ConcernedUnits()
     var concernsAlongside = false
+
+    static let unknown = Missed(units: nil)
 
     var isNothing: Bool { units?.isEmpty == true && !concernsAlongside }
 

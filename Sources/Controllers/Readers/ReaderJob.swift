@@ -31,6 +31,13 @@ struct ReaderJob: Sendable {
   var postedAt = Instant.distantPast
 }
 
+/// A reader runs a followed query, in a state that no tick may have seen.
+struct BegunRun: Sendable {
+  /// Of the job.
+  let id: UInt64
+  let state: StateName
+}
+
 /// A run of a query on a reader's thread.
 // @unchecked: a value that is handed from one thread to another; trees share nodes that are changed in place only by a single
 // owner.

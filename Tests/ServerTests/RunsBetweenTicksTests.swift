@@ -1,0 +1,138 @@
+import Controllers
+import Foundation
+import GRDB
+import TestSupport
+import Testing
+
+/// Readers run queries in states of the file that no tick sees: what was changed before such a state and changed back after it has
+/// changed all the same for whoever read in between.
+///
+/// `FRESHET_SEED=n swift test --filter RunsBetweenTicksTests` repeats a failure.
+@Suite(.serialized) struct RunsBetweenTicksTests {
+  private static let rows = 60
+  private static let schema = """
+    CREATE TABLE item(id INTEGER PRIMARY KEY, kind TEXT, n INT, note TEXT);
+    CREATE INDEX item_kind ON item(kind);
+    CREATE TABLE kind(name TEXT PRIMARY KEY, label TEXT) WITHOUT ROWID;
+    INSERT INTO kind VALUES ('a', 'first'), ('b', 'second'), ('c', 'third'), ('d', 'fourth');
+    WITH RECURSIVE i(x) AS (SELECT 1 UNION ALL SELECT x + 1 FROM i WHERE x < \(rows))
+      INSERT INTO item SELECT x, substr('abc', x % 3 + 1, 1), x * 7 % 11, 'note ' || x FROM i;
+    """
+
+  private static let queries =
+    ReplicaPropertyTests.queries + [
+      OracleQuery(
+        table: "kind LEFT JOIN item ON item.kind = kind.name", keys: ["kind.name AS name"],
+        select: ["label", "count(item.id) AS count", "sum(n) AS sum"], orderBy: ["sum DESC"],
+        groupBy: ["kind.name"], tellsKey: true),
+      OracleQuery(table: "item", keys: ["id"], select: ["n", "note"], filter: "n > 100", orderBy: ["n"]),
+      OracleQuery(
+        table: "item", keys: ["id"], select: ["note"], filter: "EXISTS (SELECT 1 FROM kind WHERE label = note)",
+        orderBy: []),
+    ]
+
+  /// How many of them are always run again.
+  private static let runAgain = 2
+
+  /// A commit, and what takes it back.
+  private static let commits = [
+    ("UPDATE item SET n = n + 200 WHERE id % 20 = 7", "UPDATE item SET n = n - 200 WHERE id % 20 = 7"),
+    ("INSERT INTO item VALUES (5000, 'd', 150, 'fourth')", "DELETE FROM item WHERE id = 5000"),
+    (
+      "UPDATE item SET kind = 'd' WHERE id % 20 = 3",
+      "UPDATE item SET kind = substr('abc', id % 3 + 1, 1) WHERE id % 20 = 3"
+    ),
+    ("UPDATE kind SET label = 'note 9' WHERE name = 'b'", "UPDATE kind SET label = 'second' WHERE name = 'b'"),
+    ("UPDATE kind SET name = 'e' WHERE name = 'c'", "UPDATE kind SET name = 'c' WHERE name = 'e'"),
+    ("UPDATE item SET note = printf('%05000d', id) WHERE id = 77", "UPDATE item SET note = 'note 77' WHERE id = 77"),
+  ]
+  private final class Lists {
+    private let folder: ProgramFolder
+    private let queue: DatabaseQueue
+    let lists: SteppedLists
+
+    init(isWAL: Bool = true, isLarge: Bool = false) throws {
+      folder = try ProgramFolder((isWAL ? "PRAGMA journal_mode = WAL;" : "") + schema)
+      queue = try DatabaseQueue(path: folder.database)
+      lists = try SteppedLists(path: folder.database, queries) {
+        $0.refetchInterval = .zero
+        $0.retryInterval = .zero
+        if isLarge { $0.captureBytes = 0 }
+      }
+    }
+
+    func open(_ index: Int) throws {
+      lists.unsubscribe(index)
+      try lists.subscribe(index, queries[index])
+    }
+
+    func run(_ sql: String) throws { try lists.writer.run(sql) }
+
+    func compare(_ context: String) throws {
+      for _ in 0..<3 { lists.step() }
+      let models = lists.output.models
+      for (index, query) in queries.enumerated() {
+        let answer = try queue.read { try query.answer($0) }
+        let difference = try #require(models["\(index)"], "list \(index) has no rows, \(context)").difference(
+          from: answer)
+        #expect(difference == nil, "\(query.json), \(context)")
+      }
+      #expect(lists.output.troubles == [], "\(context)")
+    }
+  }
+
+  @Test(arguments: commits.indices, [true, false])
+  func whatWasReadBetweenTwoTicksIsMended(commit: Int, isLarge: Bool) throws {
+    let (change, undo) = Self.commits[commit]
+    let test = try Lists(isLarge: isLarge)
+    // Opened in one state, lists are run again for another.
+    test.lists.tick()
+    test.lists.runReaders()
+    try test.run("UPDATE item SET n = n + 1, note = note || id; UPDATE kind SET label = label || 1")
+    for _ in 0..<2 { test.lists.tick() }
+    let runs = test.lists.runs
+    #expect(runs == Self.queries.count)
+    try test.run(change)
+    test.lists.runReaders()
+    try test.run(undo)
+    try test.compare("after \(change)")
+    // The others were joined.
+    #expect(test.lists.runs - runs <= Self.runAgain)
+  }
+
+  @Test(arguments: LivePropertyTests.seeds(kept: "runs.json"))
+  func whereverReadersRun(seed: UInt64) throws {
+    var random = SeededGenerator(seed: seed)
+    let test = try Lists(isWAL: seed % 4 != 2, isLarge: seed % 4 == 3)
+    var undo: String?
+    var events: [String] = []
+    for step in 0..<400 {
+      switch Int.random(in: 0..<10, using: &random) {
+      case 0..<4:
+        if let taken = undo {
+          undo = nil
+          try test.run(taken)
+        } else {
+          let (change, back) = Self.commits.randomElement(using: &random)!
+          undo = back
+          try test.run(change)
+        }
+        events.append("commit")
+      case 4, 5:
+        test.lists.runReaders()
+        events.append("readers")
+      case 6:
+        // Opened in one state, they are run again for another.
+        for index in Self.queries.indices where Bool.random(using: &random) { try test.open(index) }
+        events.append("open")
+      default:
+        test.lists.tick()
+        events.append("tick")
+      }
+      if step % 20 == 19 {
+        try test.compare("step \(step), seed \(seed): \(events.joined(separator: " "))")
+        events = []
+      }
+    }
+  }
+}
