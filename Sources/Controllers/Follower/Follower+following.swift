@@ -37,6 +37,7 @@ extension Follower {
 
   /// Notes which runs of readers can be joined: those that began in a state that ticks have passed.
   private func noteBegun(_ capture: ChangeCapture) {
+    if begun.isEmpty { return }
     for begun in begun {
       guard let query = runs[begun.id], case .running(var run) = query.phase, run.id == begun.id else { continue }
       run.passed = capture.hasPassed(begun.state) ? begun.state : nil

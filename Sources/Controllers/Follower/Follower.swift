@@ -199,7 +199,7 @@ final class Follower {
       guard let connection = database?.connection else { throw unavailability }
       let ticks = statistics.ticks
       if configuration.readsPosition { ticket = epochs.ticket() }
-      begun += thread.takeBegun()
+      begun = thread.takeBegun(after: begun)
       try connection.snapshot {
         try follow()
         performCommands()

@@ -104,7 +104,14 @@ package final class FollowerThread: @unchecked Sendable {
   func noteBegun(_ run: BegunRun) { begun.withLock { $0.append(run) } }
 
   /// The follower's thread.
-  func takeBegun() -> [BegunRun] { Self.takeAll(begun) }
+  func takeBegun(after before: [BegunRun]) -> [BegunRun] {
+    begun.withLock { begun in
+      if begun.isEmpty { return before }
+      let all = before + begun
+      begun.removeAll(keepingCapacity: true)
+      return all
+    }
+  }
 
   /// Ends the thread and waits for it. To be called once, from another thread.
   package func stop() {
@@ -119,12 +126,10 @@ package final class FollowerThread: @unchecked Sendable {
   func noteTaken(_ count: Int) { if taken.load(ordering: .relaxed) != count { taken.store(count, ordering: .relaxed) } }
 
   /// The follower's thread.
-  func takeCommands() -> [FollowerCommand] { Self.takeAll(mailbox) }
-
-  private static func takeAll<Element: Sendable>(_ box: borrowing Mutex<[Element]>) -> [Element] {
-    box.withLock { elements in
-      let taken = elements
-      elements.removeAll(keepingCapacity: true)
+  func takeCommands() -> [FollowerCommand] {
+    mailbox.withLock { commands in
+      let taken = commands
+      commands.removeAll(keepingCapacity: true)
       return taken
     }
   }
