@@ -7,12 +7,14 @@ import Synchronization
 import TestSupport
 import Wire
 
-/// Lists that a follower without a thread follows, each held by a client's model: nothing happens between two steps.
+/// Lists that a follower without a thread follows, each held by a client's model: nothing happens between two steps, and as much
+/// in each as on any other machine.
 final class SteppedLists {
   let path: String
   let writer: SQLiteSession
   let output = ModelOutput()
   private let follower: SteppedFollower
+  private let clock = ManualClock()
 
   convenience init(
     path: String, _ queries: [OracleQuery], configure: (inout FollowerConfiguration) -> Void
@@ -27,6 +29,7 @@ final class SteppedLists {
   ) throws {
     self.path = path
     var configuration = FollowerConfiguration(path: path)
+    configuration.clock = clock.clock
     configure(&configuration)
     var logger = Logger(label: "test")
     logger.logLevel = .critical
@@ -50,13 +53,17 @@ final class SteppedLists {
     SubscriptionKey(session: 1, id: "\(index)", number: UInt64(index + 1))
   }
 
-  /// Until nothing is left to do: a follower opens lists for so long a tick, and on a busy machine that is few of them.
+  /// Until nothing is left to do, a second after the last step: what is run again waits as long as its last run took.
   func step() {
+    clock.advance(by: .seconds(1))
     repeat { follower.step() } while follower.isBusy
   }
 
   /// A tick, in which readers do nothing.
-  func tick() { follower.tick() }
+  func tick() {
+    clock.advance(by: .milliseconds(10))
+    follower.tick()
+  }
 
   /// How often queries were run again. In a tick.
   var runs: Int {
