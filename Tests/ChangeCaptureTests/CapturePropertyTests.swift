@@ -17,14 +17,17 @@ import Testing
   func everyDifferenceIsTold(_ schema: RandomSchema) throws {
     let folder = try TemporaryFolder()
     let path = folder.path("t.sqlite")
-    var random = SeededGenerator(seed: Self.seed)
+    var random = SeededGenerator(seed: Self.seed &+ UInt64(schema.description.utf8.count))
     let pageSize = [512, 1_024, 4_096, 65_536].randomElement(using: &random)!
     try SQLiteShell(path: path).run(
       "PRAGMA page_size = \(pageSize); PRAGMA auto_vacuum = \(Int.random(in: 0...2, using: &random)); \(schema.sql) PRAGMA journal_mode = WAL;"
     )
     let session = try SQLiteSession(path: path)
     var generator = StatementGenerator(schema: schema, seed: Self.seed)
-    try session.run(generator.pragmas() + "PRAGMA wal_autocheckpoint = \(Int.random(in: 1...40, using: &random));")
+    // In one half of the runs most states are checkpointed before the tick, in the other most can be gone through.
+    let checkpointsOften = Bool.random(using: &random)
+    let autocheckpoint = checkpointsOften ? Int.random(in: 1...40, using: &random) : 1_000
+    try session.run(generator.pragmas() + "PRAGMA wal_autocheckpoint = \(autocheckpoint);")
     let fixture = try CaptureFixture(path: path)
     try fixture.followAll()
     for index in 0..<Self.commits {
@@ -41,7 +44,7 @@ import Testing
       if !wrong.isEmpty { return }
     }
     #expect(fixture.unknown == 0)
-    #expect(fixture.passed.0 > fixture.passed.not)
+    if !checkpointsOften { #expect(fixture.passed.0 > fixture.passed.not) }
     print(
       schema, pageSize, fixture.capture.statistics, "through \(fixture.passed.0) states, past \(fixture.passed.not)")
   }
