@@ -14,6 +14,14 @@
 #include <unistd.h>
 #endif
 
+void system_keep_little_free_memory(void) {
+#ifdef __GLIBC__
+  const int bytes = 2 << 20;
+  mallopt(M_MMAP_THRESHOLD, bytes);
+  mallopt(M_TRIM_THRESHOLD, bytes);
+#endif
+}
+
 void system_return_free_memory(void) {
 #ifdef __GLIBC__
   malloc_trim(0);

@@ -1,4 +1,5 @@
 import ArgumentParser
+import CFreshetSystem
 import Foundation
 import GRDB
 import Logging
@@ -142,6 +143,7 @@ struct ServeOptions: ParsableArguments {
     _ path: String, allowsWrites: Bool, _ settings: Settings = Settings(),
     whenListening: (FreshetServer) throws -> Void = { _ in }
   ) throws {
+    system_keep_little_free_memory()
     let level = logLevel
     LoggingSystem.bootstrap { label in
       var handler = StreamLogHandler.standardError(label: label)

@@ -5,6 +5,10 @@
 #include <poll.h>
 #include <stdint.h>
 
+/* Has glibc's allocator keep at most 2 MiB of free memory at the end of each of its arenas. Left alone, it keeps up to twice the
+ * largest block that was ever freed, at most 64 MiB, which malloc_trim(3) leaves there too. */
+void system_keep_little_free_memory(void);
+
 /* Gives memory that nobody uses back to the system, where the allocator can be told to (glibc); any thread. */
 void system_return_free_memory(void);
 

@@ -272,7 +272,7 @@ extension Follower {
       readers.cancel(read.id)
       queriesByRead[read.id] = nil
     }
-    hasFreedMuch = hasFreedMuch || query.isLarge
+    freedRows += query.rowCount
     query.close()
     if query.shape.queries.isEmpty { forget(query.shape, query.query.withoutValues) }
   }

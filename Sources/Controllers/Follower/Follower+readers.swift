@@ -150,7 +150,7 @@ extension Follower {
       query, shape, settings(of: query), history: historyBudget, commits, names(of: query), fetched: run.fetched,
       duration: run.duration)
     queries[query] = followed
-    hasFreedMuch = hasFreedMuch || followed.isLarge
+    if followed.isLarge { freedRows += followed.rowCount }
     scheduleRun(of: followed)
     return followed
   }

@@ -66,7 +66,7 @@ extension Follower {
   ) {
     let shown = number(of: result.place, asked: run.asked)
     var isNew = query.install(result.fetched, duration: result.duration)
-    hasFreedMuch = hasFreedMuch || query.isLarge
+    if query.isLarge { freedRows += query.rowCount }
     query.phase = .stale(shown: shown, due: .distantPast)
     query.wasShown(at: shown)
     keep(result, of: query)

@@ -98,8 +98,8 @@ final class Follower {
   @exclusivity(unchecked) private(set) var hasFailed = false
   /// There is something to do that no event will tell of.
   @exclusivity(unchecked) var mustTick = false
-  /// A large result was made, or let go.
-  @exclusivity(unchecked) var hasFreedMuch = false
+  /// Of results that were let go, and of large ones that were made, since free memory was returned.
+  @exclusivity(unchecked) var freedRows = 0
 
   init(
     _ configuration: FollowerConfiguration, output: any SubscriptionOutput, readers: ReaderPool, numbers: CommitNumbers,

@@ -33,6 +33,9 @@ enum IsolationBenchmark: Benchmark {
       report.add("  largest memory", Samples([result.memory / 1_048_576]), "MB", .atMost(600))
       report.add("  end after SIGTERM", Samples([result.end]), "s", .atMost(10))
     }
+    report.add(
+      "memory when a minute has passed after all of these, against before",
+      Samples([try memoryAfterwards(path, secondsEach: seconds / 3)]), "x", .atMost(1.2))
   }
 
   private struct Result {
@@ -69,6 +72,34 @@ enum IsolationBenchmark: Benchmark {
     result.end = Double(now() - end) / 1e9
     attackers?.stop()
     return result
+  }
+
+  /// - Returns: what a server takes when all attacks are over, and their lists are let go, against what it took before.
+  private static func memoryAfterwards(_ path: String, secondsEach: Int) throws -> Double {
+    let server = try Server(path)
+    defer { server.stop() }
+    let writer = RawDatabase(path)
+    let probe = try LiveSocket(port: server.port)
+    try probe.subscribe("a", #"{"from":"small","orderBy":["id"]}"#, window: nil)
+    var value = 0
+    func commit(seconds: Int) throws {
+      let end = now() + seconds * 1_000_000_000
+      repeat {
+        value += 1
+        _ = try change(writer, probe, value)
+        usleep(30_000)
+      } while now() < end
+    }
+    try commit(seconds: 1)
+    let before = server.memory
+    for attack in Attack.allCases {
+      let attackers = Attackers(attack, port: server.port)
+      try commit(seconds: secondsEach)
+      attackers.stop()
+    }
+    // Lists linger for a minute.
+    try commit(seconds: 70)
+    return Double(server.memory) / Double(before)
   }
 
   /// - Returns: nanoseconds from the commit to its patch.
