@@ -107,18 +107,29 @@ extension ResultReader {
   private func refreshAll(
     _ units: ConcernedUnits, _ single: PreparedStatement, in editor: inout SectionedTreeEditor
   ) throws {
-    units.forEach { unit, _ in
-      for key in memory.keys.forget(Array(unit)) { _ = key.withUnsafeBytes { editor.remove($0) } }
-    }
+    units.forEach { unit, _ in remove(rowsOf: Array(unit), in: &editor) }
+    var readOtherwise: Set<[UInt8]> = []
     try units.forEach { unit, _ in
+      if !readOtherwise.isEmpty, readOtherwise.contains(Array(unit)) { return }
       defer { single.reset() }
       bind(unit, to: single)
+      var isSpelledOtherwise = false
       while try single.step() {
         row.readWhole(single)
+        // Under NOCASE a unit finds its rows also when it is spelled otherwise now, and then all of them.
+        if !isSpelledOtherwise, !row.unit.withUnsafeBytes({ $0.equals(unit) }) {
+          isSpelledOtherwise = true
+          readOtherwise.insert(row.unit)
+          remove(rowsOf: row.unit, in: &editor)
+        }
         try row.withParts { section, label, entry in try insert(section, label, entry, in: &editor) }
         memory.keys.remember(row.identity, of: row.unit)
       }
     }
+  }
+
+  private func remove(rowsOf unit: [UInt8], in editor: inout SectionedTreeEditor) {
+    for key in memory.keys.forget(unit) { _ = key.withUnsafeBytes { editor.remove($0) } }
   }
 
   private func insert(

@@ -118,8 +118,16 @@ import Testing
     .text("é"), .text("😀"),
   ]
 
-  @Test(arguments: equalities + pairs + conditions + places) func everyQueryIsFollowed(shape: Shape) throws {
+  private static let shapes = equalities + pairs + conditions + places
+
+  @Test(arguments: shapes) func everyQueryIsFollowed(shape: Shape) throws {
     try follow(shape, Self.seed)
+  }
+
+  /// A row whose unit was spelled otherwise by a commit was found under NOCASE by both spellings, and had its own key's double.
+  @Test func unitsAreReadOnceWhateverTheirSpelling() throws {
+    let shape = try #require(Self.shapes.first { $0.query.key == ["k || i AS ki"] })
+    try follow(shape, 92)
   }
 
   private func queries(_ shape: Shape) -> [Query] {
@@ -146,18 +154,24 @@ import Testing
     for (index, query) in queries.enumerated() {
       fixture.subscribe(SubscriptionKey(session: UInt64(index + 1), id: "q"), query)
     }
+    // Some values make an error of some queries, which must not concern the others.
+    func expected(_ query: Query) -> String { (try? fixture.queue.read { try Self.oracle($0, query) }) ?? "bad_query" }
+    var ends = queries.map { Set(["fatal \(expected($0))"]) }
     for step in 0..<6 {
       let commit = statements.commit()
       try fixture.writer.run(commit)
       for (index, query) in queries.enumerated() {
         let answer = fixture.wait(query, unless: nil, for: .zero).result()
-        // Some values make an error of some queries, which must not concern the others.
-        let expected = (try? fixture.queue.read { try Self.oracle($0, query) }) ?? "bad_query"
-        #expect(answer == expected, "FRESHET_SEED=\(seed) step \(step) \(query) after:\n\(commit)")
+        let expected = expected(query)
+        let place = "FRESHET_SEED=\(seed) step \(step) \(query) after:\n\(commit)"
+        #expect(answer == expected, "\(place)")
         if answer != expected { return }
+        ends[index].insert("fatal \(expected)")
         let key = SubscriptionKey(session: UInt64(index + 1), id: "q")
         let ended = fixture.recorder.deliveries(key).first { $0.hasPrefix("fatal") || $0.hasPrefix("error") }
-        #expect(ended == nil || ended == "fatal bad_query" && expected == "bad_query", "\(query)")
+        let isExpected = ended.map(ends[index].contains) ?? true
+        #expect(isExpected, "\(ended ?? ""), \(place)")
+        if !isExpected { return }
       }
     }
   }
@@ -177,9 +191,9 @@ import Testing
       """.replacing("WHERE up =", with: "WHERE upper(country) =")
     guard case .named(let parameters) = query.parameters else { return "" }
     let arguments = StatementArguments(parameters.filter { sql.contains(":\($0.key)") }.mapValues { value(of: $0) })
-    return try Row.fetchAll(db, sql: sql, arguments: arguments).map { row in
-      row.databaseValues.map { text($0) }.joined(separator: ",")
-    }.joined(separator: " ")
+    let rows = try Row.fetchAll(db, sql: sql, arguments: arguments).map { $0.databaseValues.map(text) as [String] }
+    if Set(rows.map { $0.prefix(keys.count) }).count < rows.count { return "duplicate_key" }
+    return rows.map { $0.joined(separator: ",") }.joined(separator: " ")
   }
 
   private static func value(of value: SQLValue) -> (any DatabaseValueConvertible)? {
