@@ -47,28 +47,18 @@ enum IsolationBenchmark: Benchmark {
   }
 
   private static func measure(_ path: String, _ attack: Attack?, _ seconds: Int) throws -> Result {
-    let server = try Server(path)
-    defer { server.stop() }
+    let followed = try FollowedList(path)
+    defer { followed.server.stop() }
     var result = Result()
-    let writer = RawDatabase(path)
-    let probe = try LiveSocket(port: server.port)
-    try probe.subscribe("a", #"{"from":"small","orderBy":["id"]}"#, window: nil)
-    // The first commits are those in which tables are read for the first time.
-    for value in 1...20 { _ = try change(writer, probe, value) }
-    let attackers = attack.map { Attackers($0, port: server.port) }
-    let large = attack == .refetched ? writer.prepare("UPDATE large SET value = value + 1 WHERE id = 7") : nil
-    let start = now()
-    var value = 20
-    while now() < start + seconds * 1_000_000_000 {
-      value += 1
-      let took = try change(writer, probe, value)
+    let attackers = attack.map { Attackers($0, port: followed.server.port) }
+    let large = attack == .refetched ? followed.writer.prepare("UPDATE large SET value = value + 1 WHERE id = 7") : nil
+    try followed.commit(seconds: seconds) { took in
       result.latencies.record(took)
-      result.memory = max(result.memory, Double(server.memory))
+      result.memory = max(result.memory, Double(followed.server.memory))
       large?.run()
-      usleep(UInt32(max(0, 30_000 - took / 1_000)))
     }
     let end = now()
-    server.stop()
+    followed.server.stop()
     result.end = Double(now() - end) / 1e9
     attackers?.stop()
     return result
@@ -76,34 +66,51 @@ enum IsolationBenchmark: Benchmark {
 
   /// - Returns: what a server takes when all attacks are over, and their lists are let go, against what it took before.
   private static func memoryAfterwards(_ path: String, secondsEach: Int) throws -> Double {
-    let server = try Server(path)
-    defer { server.stop() }
-    let writer = RawDatabase(path)
-    let probe = try LiveSocket(port: server.port)
-    try probe.subscribe("a", #"{"from":"small","orderBy":["id"]}"#, window: nil)
-    var value = 0
-    func commit(seconds: Int) throws {
-      let end = now() + seconds * 1_000_000_000
-      repeat {
-        value += 1
-        _ = try change(writer, probe, value)
-        usleep(30_000)
-      } while now() < end
-    }
-    try commit(seconds: 1)
-    let before = server.memory
+    let followed = try FollowedList(path)
+    defer { followed.server.stop() }
+    let before = followed.server.memory
     for attack in Attack.allCases {
-      let attackers = Attackers(attack, port: server.port)
-      try commit(seconds: secondsEach)
+      let attackers = Attackers(attack, port: followed.server.port)
+      try followed.commit(seconds: secondsEach)
       attackers.stop()
     }
     // Lists linger for a minute.
-    try commit(seconds: 70)
-    return Double(server.memory) / Double(before)
+    try followed.commit(seconds: 70)
+    return Double(followed.server.memory) / Double(before)
+  }
+}
+
+/// A list of 1,000 rows that one client follows and a program changes.
+private final class FollowedList {
+  let server: Server
+  let writer: RawDatabase
+  private let probe: LiveSocket
+  private var value = 0
+
+  init(_ path: String) throws {
+    server = try Server(path)
+    writer = RawDatabase(path)
+    probe = try LiveSocket(port: server.port)
+    try probe.subscribe("a", #"{"from":"small","orderBy":["id"]}"#, window: nil)
+    // The first commits are those in which tables are read for the first time.
+    for _ in 1...20 { _ = try change() }
+  }
+
+  /// A commit every 30 ms.
+  ///
+  /// - Parameter seen: what each took, from the commit to its patch, in nanoseconds.
+  func commit(seconds: Int, _ seen: (Int) -> Void = { _ in }) throws {
+    let start = now()
+    while now() < start + seconds * 1_000_000_000 {
+      let took = try change()
+      seen(took)
+      usleep(UInt32(max(0, 30_000 - took / 1_000)))
+    }
   }
 
   /// - Returns: nanoseconds from the commit to its patch.
-  private static func change(_ writer: RawDatabase, _ probe: LiveSocket, _ value: Int) throws -> Int {
+  private func change() throws -> Int {
+    value += 1
     let start = now()
     writer.execute("UPDATE small SET value = \(value) WHERE id = 500")
     try probe.receive("patch", seconds: 120)
