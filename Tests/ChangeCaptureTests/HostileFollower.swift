@@ -22,8 +22,10 @@ final class HostileFollower {
   struct Count {
     var ticks = 0
     var rows = 0
-    /// Deltas that could not be told, where the schema was the same.
+    /// Deltas that could not be told, where the schema was the same and single pages were read.
     var unknown = 0
+    /// Those that could not be told after everything was compared: at most one for each table.
+    var unknownCompared = 0
     /// Ticks in which other bytes of a page came to be reserved.
     var reserves = 0
     /// Updates whose changed columns were told.
@@ -131,7 +133,7 @@ final class HostileFollower {
           let errors = compare(delta, number, before[number] ?? TableContents(), now, table ?? former.table(name))
           wrong += errors.prefix(3).map { "\(name): \($0), compared: \(tick.comparison?.rawValue ?? "no")" }
         } else if !tick.hasSchemaChanged {
-          count.unknown += 1
+          if tick.comparison == nil { count.unknown += 1 } else { count.unknownCompared += 1 }
           if forms[number] != .reading, options.memoryLimit > 0 {
             wrong.append(
               "\(name): unknown without a reason, was \(forms[number]!), compared: \(tick.comparison?.rawValue ?? "no") \(capture.statistics.comparisons)"

@@ -15,12 +15,13 @@ final class BreakableTransport: LiveTransport {
     received: @escaping @Sendable ([UInt8]) async -> Void
   ) async throws {
     await passGate()
+    let cut = Flag()
     try await NIOTransport().connect(request) { [self] socket in
       connections.add(1, ordering: .relaxed)
       sockets.withLock { $0.append(socket) }
-      await opened(Socket(transport: self, socket: socket))
+      await opened(Socket(transport: self, socket: socket, cut: cut))
     } received: {
-      await received($0)
+      if !cut.isSet.load(ordering: .acquiring) { await received($0) }
     }
   }
 
@@ -54,12 +55,17 @@ final class BreakableTransport: LiveTransport {
 
   func breakAfterSending(_ type: String) { fatal.withLock { $0 = type } }
 
+  private final class Flag: Sendable {
+    let isSet = Atomic(false)
+  }
+
   private struct Socket: LiveSocket {
     let transport: BreakableTransport
     let socket: any LiveSocket
+    /// Nothing more is received.
+    let cut: Flag
 
     func send(_ message: [UInt8]) async throws {
-      try await socket.send(message)
       let isFatal = transport.fatal.withLock { type in
         guard let known = type, String(decoding: message, as: UTF8.self).contains(#""type":"\#(known)""#) else {
           return false
@@ -67,6 +73,9 @@ final class BreakableTransport: LiveTransport {
         type = nil
         return true
       }
+      // Before it is sent: the answer may be here before `send` returns.
+      if isFatal { cut.isSet.store(true, ordering: .releasing) }
+      try await socket.send(message)
       // The server has it, and its answer finds nobody.
       if isFatal { await socket.close() }
     }
