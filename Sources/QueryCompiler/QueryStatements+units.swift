@@ -79,12 +79,17 @@ extension QueryStatements {
   private func bind(
     _ former: TableChanges.FormerRow, of changes: TableChanges, to statement: PreparedStatement, _ mapping: UnitMapping
   ) -> Bool {
-    changes.withKey(of: former) { bind($0, to: statement, from: mapping.firstParameter) }
-    let columns = mapping.oldColumns
-    let first = mapping.firstParameter + Int32(mapping.oldValues.count - columns.count)
-    return changes.forEachOldValue(of: former, columns: columns) { index, value in
-      statement.bind(packed: value, encoding, at: first + Int32(index))
+    // What SQLite makes of a blob as text (`lower(x)`, `x || ''`) depends on the encoding that it has it under: that of the database
+    // where it was read from a record, and UTF-8 where it was bound.
+    var isExact = true
+    let bind = { (place: Int32, value: PackedValue) in
+      if case .blob = value, self.encoding != .utf8 { isExact = false }
+      statement.bind(packed: value, self.encoding, at: mapping.firstParameter + place)
     }
+    let columns = mapping.oldColumns
+    let keyCount = mapping.oldValues.count - columns.count
+    return changes.forEachKeyValue(of: former) { bind(Int32($0), $1) }
+      && changes.forEachOldValue(of: former, columns: columns) { bind(Int32(keyCount + $0), $1) } && isExact
   }
 }
 

@@ -158,17 +158,23 @@ package final class PreparedStatement {
     }
   }
 
-  /// Binds the fields of an encoded key to the parameters from `first` on.
-  package func bind(key: Bytes, from first: Int32, encoding: TextEncoding) {
+  /// Binds the fields of an encoded key to the parameters from `first` on: values that compare as equal to those that were encoded.
+  ///
+  /// - Parameter orders: how each was encoded; empty: all of them as parts of an identity.
+  package func bind(key: Bytes, from first: Int32, encoding: TextEncoding, orders: [FieldOrder] = []) {
     var decoder = KeyDecoder(key)
-    var parameter = first
+    var place = 0
     while !decoder.isAtEnd {
-      bind(decoder.next(), at: parameter, encoding: encoding)
-      parameter += 1
+      let order = orders.isEmpty ? .identity : orders[place]
+      // NOCASE and RTRIM compare UTF-8, whatever the database's encoding.
+      bind(decoder.next(order), at: first + Int32(place), encoding: order.collation == .binary ? encoding : .utf8)
+      place += 1
     }
   }
 
-  /// Binds a field of an encoded key; text goes back in the database's own encoding.
+  /// Binds a field of an encoded key.
+  ///
+  /// - Parameter encoding: of text.
   package func bind(_ field: KeyDecoder.Field, at index: Int32, encoding: TextEncoding) {
     switch field {
     case .null: sqlite3_bind_null(handle, index)

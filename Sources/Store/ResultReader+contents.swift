@@ -119,7 +119,8 @@ extension ResultReader {
 
   /// - Parameter place: of the unit, in a statement that looks up several.
   func bind(_ unit: Bytes, to statement: PreparedStatement, place: Int = 0) {
-    guard let first = plan.unit?.firstParameter, let fields = plan.unit?.orders.count else { return }
-    statement.bind(key: unit, from: first + Int32(place * fields), encoding: statements.encoding)
+    guard let (first, orders) = plan.unit.map({ ($0.firstParameter, $0.orders) }) else { return }
+    statement.bind(
+      key: unit, from: first + Int32(place * orders.count), encoding: statements.encoding, orders: orders)
   }
 }

@@ -32,8 +32,6 @@ package final class TableChanges {
 
   /// A row that is gone, or was another one.
   package struct FormerRow {
-    /// The number of its key.
-    fileprivate let key: Int
     fileprivate let row: TableDelta.Row
     /// Columns in which it was another one; all when it is gone.
     package var columns: ColumnMask { ColumnMask(rawValue: row.columns) }
@@ -93,7 +91,7 @@ package final class TableChanges {
     let (number, isNew) = key.withUnsafeBytes { keys.insert($0) }
     if isNew { rows.append(.none) }
     rows[number].add(columns: columns, oldColumns: oldColumns)
-    if let former { old.append(FormerRow(key: number, row: former)) }
+    if let former { old.append(FormerRow(row: former)) }
   }
 
   /// The encoded key out of packed fields, each at a place among them; nil (and nothing is known any more) when a value is
@@ -123,8 +121,17 @@ package final class TableChanges {
   /// Calls `body` with the encoded key of a row, by its number.
   package func withKey(_ number: Int, _ body: (Bytes) -> Void) { keys.withIdentity(number, body) }
 
-  /// Calls `body` with the encoded key of a row as it was.
-  package func withKey(of former: FormerRow, _ body: (Bytes) -> Void) { withKey(former.key, body) }
+  /// Calls `body` with the values of a row's key as they were stored, and their places in the key. An encoded key does not tell
+  /// them: 3.0 and 3 are one key, and `typeof` tells them apart.
+  ///
+  /// - Returns: false when one of them cannot be told.
+  package func forEachKeyValue(of former: FormerRow, _ body: (Int, PackedValue) -> Void) -> Bool {
+    guard let columns = storage.keyColumns else {
+      body(0, .integer(former.row.rowid))
+      return true
+    }
+    return forEachOldValue(of: former, columns: columns, body)
+  }
 
   /// Whether any row changed in these columns, came or went.
   package func meets(_ columns: ColumnMask) -> Bool {

@@ -1,6 +1,7 @@
 import Foundation
 import GRDB
 import LiveQuery
+import Store
 import TestSupport
 import Wire
 
@@ -55,10 +56,14 @@ struct OracleQuery: Sendable {
     var alongside: [String: JSONValue] = [:]
   }
 
-  /// The parameters that SQL names.
-  private func arguments(of sql: String) -> StatementArguments {
-    StatementArguments(
-      parameters.filter { sql.contains(":\($0.key)") }.mapValues { $0 as (any DatabaseValueConvertible)? })
+  /// The rows of a statement. Not through GRDB, whose texts end at a NUL character.
+  private func rows(_ db: Database, _ sql: String) throws -> [[SQLValue]] {
+    guard let connection = db.sqliteConnection else { return [] }
+    let statement = try PreparedStatement(
+      connection, parameters.reduce(sql) { $0.replacingOccurrences(of: ":\($1.key)", with: "\($1.value)") })
+    var rows: [[SQLValue]] = []
+    while try statement.step() { rows.append((0..<statement.columnCount).map { statement.value($0).value }) }
+    return rows
   }
 
   /// What SQLite answers.
@@ -74,19 +79,15 @@ struct OracleQuery: Sendable {
       \(groupBy.isEmpty ? "" : "GROUP BY \(groupBy.joined(separator: ", "))") \(having.map { "HAVING \($0)" } ?? "") \
       ORDER BY \(order.joined(separator: ", "))
       """
-    let arguments = self.arguments(of: sql)
     var answer = Answer()
-    for (name, sql) in alongside {
-      let arguments = self.arguments(of: sql)
-      answer.alongside[name] = JSONValue(try DatabaseValue.fetchOne(db, sql: sql, arguments: arguments) ?? .null)
-    }
+    for (name, sql) in alongside { answer.alongside[name] = JSONValue(try rows(db, sql).first?.first ?? .null) }
     var lastRank: Int64 = -1
     var seen: Set<[JSONValue]> = []
-    for row in try Row.fetchAll(db, sql: sql, arguments: arguments) {
-      let values = Array(row.databaseValues).map { JSONValue($0) }
+    for row in try rows(db, sql) {
+      let values = row.map { JSONValue($0) }
       answer.hasDuplicates = !seen.insert(Array(values[2..<2 + keys.count])).inserted || answer.hasDuplicates
       if let limit, answer.rows.count >= limit { continue }
-      let rank: Int64 = row[0]
+      guard case .integer(let rank) = row[0] else { continue }
       if rank != lastRank {
         answer.sections.append((values[1], 0))
         lastRank = rank
@@ -101,15 +102,9 @@ struct OracleQuery: Sendable {
 
 extension JSONValue {
   /// As the wire has it.
-  init(_ value: DatabaseValue) {
+  init(_ value: SQLValue) {
     var writer = JSONWriter()
-    switch value.storage {
-    case .null: writer.value(SQLValue.null)
-    case .int64(let value): writer.value(SQLValue.integer(value))
-    case .double(let value): writer.value(SQLValue.real(value))
-    case .string(let value): writer.value(SQLValue.text(value))
-    case .blob(let value): writer.value(SQLValue.blob(Array(value)))
-    }
+    writer.value(value)
     self = (try? JSONParser.parse(writer.bytes)) ?? .null
   }
 }

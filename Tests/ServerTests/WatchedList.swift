@@ -97,10 +97,6 @@ extension SectionedResults<ResultRow> {
   }
 }
 
-extension JSONValue {
-  fileprivate init(_ value: SQLValue) { self.init(value.databaseValue) }
-}
-
 extension ResultsPatch {
   /// What a table view that does what the patch says would show wrongly; nil when nothing.
   fileprivate func violation(

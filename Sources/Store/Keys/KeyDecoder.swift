@@ -2,8 +2,8 @@ package import RankedCollections
 
 /// Reads encoded keys back: identities are bound to statements that look their rows up.
 ///
-/// Only ascending fields under BINARY can be read back. A number comes back as an integer when it is one that fits: as
-/// a key, 1.0 equals 1.
+/// What comes back compares as equal to what was encoded, and may be something else: 1.0 comes back as 1, and text under NOCASE
+/// in lower case. Only ascending fields can be read back.
 package struct KeyDecoder {
   private let bytes: Bytes
   private var position = 0
@@ -20,12 +20,13 @@ package struct KeyDecoder {
     case blob([UInt8])
   }
 
-  package mutating func next() -> Field {
+  /// - Parameter order: how the field was encoded.
+  package mutating func next(_ order: FieldOrder = .identity) -> Field {
     let tag = bytes[position]
     if tag & 0xC0 == KeyEncoder.Tag.number { return number() }
     position += 1
     switch tag {
-    case KeyEncoder.Tag.text: return .text(content())
+    case KeyEncoder.Tag.text: return .text(order.collation == .nocase ? KeyEncoder.unfolded(content()) : content())
     case KeyEncoder.Tag.blob: return .blob(content())
     default: return .null
     }

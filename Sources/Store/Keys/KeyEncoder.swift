@@ -129,4 +129,11 @@ package enum KeyEncoder {
       appendEscaped(byte >= UInt8(ascii: "A") && byte <= UInt8(ascii: "Z") ? byte | 0x20 : byte, to: &bytes)
     }
   }
+
+  /// A text that NOCASE takes for the one of which `appendFolded` has made these bytes.
+  static func unfolded(_ text: [UInt8]) -> [UInt8] {
+    guard let end = text.firstIndex(of: 0) else { return text }
+    let count = text[(end + 1)...].reduce(0) { $0 << 8 | Int($1) }
+    return text[..<end] + [UInt8](repeating: 0, count: count - end)
+  }
 }

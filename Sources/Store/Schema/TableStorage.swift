@@ -18,6 +18,8 @@ package final class TableStorage: Sendable, Equatable {
   private let defaulted: Set<Int>
   /// The fields that a row's key is made of, in its order; nil when the rowid is the key.
   let keyFields: [Int]?
+  /// Their columns.
+  let keyColumns: [Int]?
 
   package static func == (left: TableStorage, right: TableStorage) -> Bool {
     left === right
@@ -75,6 +77,7 @@ package final class TableStorage: Sendable, Equatable {
       rowidColumn = nil
       keyFields = nil
     }
+    keyColumns = keyFields?.compactMap { field in fields.firstIndex { $0 == field } }
     reals = Set(columns.indices.filter { Affinity(declaredType: columns[$0]["type"] ?? "") == .real })
     defaulted = Set(columns.indices.filter { columns[$0]["dflt_value"] as String? != nil })
   }
