@@ -7,6 +7,7 @@ import Store
 /// Owner: one thread at a time. Nothing is ever stepped here but EXPLAIN.
 package final class FragmentChecker {
   private let connection: OpaquePointer
+  private let path: String
   private let audit: StatementAudit
   /// What the tables are to whoever asks.
   var role: RoleSchema { audit.role }
@@ -29,6 +30,7 @@ package final class FragmentChecker {
   ///   - role: what the tables are to whoever asks, in the schema that the file has.
   package init(path: String, role: RoleSchema) throws(FreshetError) {
     audit = StatementAudit(role)
+    self.path = path
     do throws(SQLiteFailure) { connection = try ReadOnlyFile.open(path) } catch {
       throw FreshetError(.internal, "cannot open the database: \(error.message)")
     }
@@ -73,7 +75,10 @@ package final class FragmentChecker {
         table.reset()
       }
       // In this order: the schema that the connection knows is then not older than the number.
-      let version = try number.step() ? number.integer(0) : nil
+      let version = try RollbackJournal.passing(path) { () throws(SQLiteFailure) in
+        number.reset()
+        return try number.step() ? number.integer(0) : nil
+      }
       _ = try table.step()
       if version == nil || version != connectedSchema { connectVirtualTables() }
       connectedSchema = version

@@ -18,7 +18,7 @@ extension FreshetError {
       self.init(.tooLarge, message)
     } else if error.primaryCode == SQLITE_NOMEM {
       self.init(.tooLarge, "the query takes more memory than it may")
-    } else if error.primaryCode == SQLITE_BUSY || error.primaryCode == SQLITE_LOCKED {
+    } else if error.isLock {
       self.init(.overloaded, message)
     } else if error.primaryCode == SQLITE_ERROR || error.primaryCode == SQLITE_MISMATCH {
       self.init(.badQuery, message)

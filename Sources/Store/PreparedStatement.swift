@@ -229,7 +229,7 @@ package struct SQLiteFailure: Error, CustomStringConvertible {
   package let code: Int32
   package let message: String
 
-  init(code: Int32, message: String) {
+  package init(code: Int32, message: String) {
     self.code = code
     self.message = message
   }
@@ -241,7 +241,9 @@ package struct SQLiteFailure: Error, CustomStringConvertible {
 
   package var primaryCode: Int32 { code & 0xFF }
   package var isNotADatabase: Bool { primaryCode == SQLITE_NOTADB }
-  /// Somebody else holds a lock, which passes.
-  package var isLock: Bool { primaryCode == SQLITE_BUSY || primaryCode == SQLITE_LOCKED }
+  /// Another program holds a lock, or has a transaction's journal open, which passes.
+  package var isLock: Bool {
+    primaryCode == SQLITE_BUSY || primaryCode == SQLITE_LOCKED || RollbackJournal.isInTheWay(code)
+  }
   package var description: String { "SQLite error \(code): \(message)" }
 }

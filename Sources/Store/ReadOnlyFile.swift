@@ -1,5 +1,13 @@
 import GRDBSQLite
 
+#if canImport(Glibc)
+  import Glibc
+#elseif canImport(Musl)
+  import Musl
+#else
+  import Darwin
+#endif
+
 /// How a database file is opened for reading alone.
 package enum ReadOnlyFile {
   /// Milliseconds.
@@ -9,16 +17,19 @@ package enum ReadOnlyFile {
   ///
   /// A file in WAL mode without its -shm cannot be opened in a directory that cannot be written to. Nobody but the owner of
   /// other rights can be writing there: `immutable` reads the file without locks and without the WAL. When the WAL has
-  /// something, that would be an old state, so the file is refused.
+  /// something, that would be an old state, so the file is refused. Where the directory can be written to, `immutable` is never right:
+  /// what keeps the file from being opened passes, and such a connection would see no later commit.
   ///
-  /// - Parameter patience: how long a lock is waited for, in milliseconds.
+  /// - Parameter patience: how long a lock or a journal is waited for, in milliseconds.
   /// - Throws: what SQLite reports of a file that cannot be read at all.
   package static func location(_ path: String, patience: Int32 = standardPatience) throws(SQLiteFailure) -> String {
     do throws(SQLiteFailure) {
-      try probe(path, patience)
+      try RollbackJournal.passing(path, patience: patience) { () throws(SQLiteFailure) in try probe(path, patience) }
       return path
     } catch {
-      guard [SQLITE_CANTOPEN, SQLITE_READONLY].contains(error.primaryCode) else { throw error }
+      let mayBeImmutable = [SQLITE_CANTOPEN, SQLITE_READONLY].contains(error.primaryCode) && !error.isLock
+      guard mayBeImmutable, access(directory(of: path), W_OK) != 0, FileIdentity.size(path: path + "-journal") == 0
+      else { throw error }
       if FileIdentity.size(path: path + "-wal") > 0 {
         throw SQLiteFailure(
           code: error.code,
@@ -30,6 +41,10 @@ package enum ReadOnlyFile {
       try probe(uri, patience)
       return uri
     }
+  }
+
+  private static func directory(of path: String) -> String {
+    path.lastIndex(of: "/").map { $0 == path.startIndex ? "/" : String(path[..<$0]) } ?? "."
   }
 
   /// A connection for the loops that go around GRDB, whose owner closes it.

@@ -18,6 +18,7 @@ static struct {
   char path[1024];
   int remaining;
   bool is_armed, only_once, has_failed;
+  int hidden_looks;
 } fault;
 
 static sqlite3_vfs vfs;
@@ -46,6 +47,23 @@ void faulty_files_arm(const char *path, int number, bool only_once) {
   fault.has_failed = false;
   fault.is_armed = true;
   pthread_mutex_unlock(&lock);
+}
+
+void faulty_files_hide_writers(const char *path, int count) {
+  pthread_mutex_lock(&lock);
+  strncpy(fault.path, path, sizeof fault.path - 1);
+  fault.hidden_looks = count;
+  pthread_mutex_unlock(&lock);
+}
+
+/* Whether this look at a file's writers is one of those. */
+static bool finds_nobody(sqlite3_file *file) {
+  const char *path = ((FaultyFile *)file)->path;
+  pthread_mutex_lock(&lock);
+  bool result = fault.hidden_looks > 0 && path && strncmp(path, fault.path, strlen(fault.path)) == 0;
+  if (result) fault.hidden_looks--;
+  pthread_mutex_unlock(&lock);
+  return result;
 }
 
 bool faulty_files_heal(void) {
@@ -96,6 +114,10 @@ static int file_truncate(sqlite3_file *file, sqlite3_int64 size) {
 static int file_sync(sqlite3_file *file, int flags) { return real(file)->pMethods->xSync(real(file), flags); }
 static int file_unlock(sqlite3_file *file, int level) { return real(file)->pMethods->xUnlock(real(file), level); }
 static int file_check_reserved(sqlite3_file *file, int *result) {
+  if (finds_nobody(file)) {
+    *result = 0;
+    return SQLITE_OK;
+  }
   return real(file)->pMethods->xCheckReservedLock(real(file), result);
 }
 static int file_control(sqlite3_file *file, int operation, void *argument) {

@@ -6,142 +6,149 @@ import Store
 import TestSupport
 import Testing
 
-/// What SQLite's own tests do with I/O errors: every read of a tick fails once, one after the other. Whatever failed, after
-/// the next commit every list is what a fresh SELECT answers, and no subscription has ended.
-@Suite(.serialized) struct ReadFaultTests {
-  struct Fault: CustomTestStringConvertible, Sendable {
-    /// Or tables are followed by pages, as if they were large.
-    var byRows: Bool
-    var isWAL: Bool
-    /// Or everything fails from there on, until all is well again.
-    var onlyOnce: Bool
-    var testDescription: String {
-      "\(byRows ? "rows" : "pages"), \(isWAL ? "WAL" : "rollback journal"), \(onlyOnce ? "once" : "for a while")"
-    }
+/// Tests in which files fail: one at a time, for `CFaultyFiles` is the process's.
+@Suite(.serialized) enum FaultyFileTests {}
 
-    static let all = [true, false].flatMap { byRows in
-      [true, false].flatMap { isWAL in
-        [true, false].map { Fault(byRows: byRows, isWAL: isWAL, onlyOnce: $0) }
+extension FaultyFileTests {
+  /// What SQLite's own tests do with I/O errors: every read of a tick fails once, one after the other. Whatever failed, after
+  /// the next commit every list is what a fresh SELECT answers, and no subscription has ended.
+  @Suite(.serialized) struct ReadFaultTests {
+    struct Fault: CustomTestStringConvertible, Sendable {
+      /// Or tables are followed by pages, as if they were large.
+      var byRows: Bool
+      var isWAL: Bool
+      /// Or everything fails from there on, until all is well again.
+      var onlyOnce: Bool
+      var testDescription: String {
+        "\(byRows ? "rows" : "pages"), \(isWAL ? "WAL" : "rollback journal"), \(onlyOnce ? "once" : "for a while")"
+      }
+
+      static let all = [true, false].flatMap { byRows in
+        [true, false].flatMap { isWAL in
+          [true, false].map { Fault(byRows: byRows, isWAL: isWAL, onlyOnce: $0) }
+        }
       }
     }
-  }
 
-  private static let schema = """
-    CREATE TABLE author(id INTEGER PRIMARY KEY, name TEXT, country TEXT);
-    CREATE TABLE book(id INTEGER PRIMARY KEY, author_id INT REFERENCES author(id), title TEXT, year INT);
-    CREATE INDEX book_author ON book(author_id);
-    WITH n(i) AS (SELECT 1 UNION ALL SELECT i + 1 FROM n WHERE i < 12)
-      INSERT INTO author SELECT i, 'author ' || i, char(65 + i % 3) FROM n;
-    WITH n(i) AS (SELECT 1 UNION ALL SELECT i + 1 FROM n WHERE i < 80)
-      INSERT INTO book SELECT i, 1 + i % 12, printf('title %0120d', i), 1900 + i % 7 FROM n;
-    """
+    private static let schema = """
+      CREATE TABLE author(id INTEGER PRIMARY KEY, name TEXT, country TEXT);
+      CREATE TABLE book(id INTEGER PRIMARY KEY, author_id INT REFERENCES author(id), title TEXT, year INT);
+      CREATE INDEX book_author ON book(author_id);
+      WITH n(i) AS (SELECT 1 UNION ALL SELECT i + 1 FROM n WHERE i < 12)
+        INSERT INTO author SELECT i, 'author ' || i, char(65 + i % 3) FROM n;
+      WITH n(i) AS (SELECT 1 UNION ALL SELECT i + 1 FROM n WHERE i < 80)
+        INSERT INTO book SELECT i, 1 + i % 12, printf('title %0120d', i), 1900 + i % 7 FROM n;
+      """
 
-  private static func query(
-    _ table: String, _ keys: [String], _ select: [String], where filter: String? = nil, section: String? = nil,
-    orderBy: [String] = [], limit: Int? = nil, window: (offset: Int, limit: Int)? = nil, groupBy: [String] = [],
-    tellsKey: Bool = false, alongside: [String: String] = [:]
-  ) -> OracleQuery {
-    OracleQuery(
-      table: table, keys: keys, select: select, filter: filter, section: section.map { ($0, false) }, orderBy: orderBy,
-      limit: limit, window: window, groupBy: groupBy, tellsKey: tellsKey, alongside: alongside)
-  }
+    private static func query(
+      _ table: String, _ keys: [String], _ select: [String], where filter: String? = nil, section: String? = nil,
+      orderBy: [String] = [], limit: Int? = nil, window: (offset: Int, limit: Int)? = nil, groupBy: [String] = [],
+      tellsKey: Bool = false, alongside: [String: String] = [:]
+    ) -> OracleQuery {
+      OracleQuery(
+        table: table, keys: keys, select: select, filter: filter, section: section.map { ($0, false) },
+        orderBy: orderBy,
+        limit: limit, window: window, groupBy: groupBy, tellsKey: tellsKey, alongside: alongside)
+    }
 
-  private static let queries = [
-    query("book", ["id"], ["title", "year"], orderBy: ["title"]),
-    query("book", ["id"], ["title"], section: "year", orderBy: ["title"], window: (3, 5)),
-    query("author", ["id"], ["name"], section: "country", alongside: ["books": "SELECT count(*) FROM book"]),
-    query(
-      "book JOIN author ON author.id = book.author_id", ["book.id"], ["title", "name"], section: "author.name",
-      limit: 20),
-    query(
-      "author LEFT JOIN book ON book.author_id = author.id", ["author.id", "book.id AS bid"], ["name", "title"],
-      tellsKey: true),
-    query(
-      "author LEFT JOIN book ON book.author_id = author.id", ["author.id"], ["name", "count(book.id) AS n"],
-      groupBy: ["author.id"]),
-    query("book", ["year"], ["count(*) AS n", "max(title) AS last"], groupBy: ["year"]),
-    query("book", ["1 AS one"], ["count(*) AS n", "max(year) AS newest"], tellsKey: true),
-    query("author", ["id"], ["name", "(SELECT max(title) FROM book WHERE author_id = author.id) AS last"]),
-  ]
-
-  /// Changes rows of both tables that several lists show. Two commits that follow one another change the same rows: what was
-  /// read of the first, in vain, is not what the second leads to.
-  private func commit(_ number: Int) -> String {
-    let id = 1 + number / 2 * 37 % 80
-    let some = "id % 13 = \(number / 2 % 13)"
-    let changes = [
-      "UPDATE book SET title = printf('new %0120d', \(number)) WHERE \(some)",
-      "UPDATE book SET year = 1900 + (year + 3) % 9, author_id = 1 + (author_id + 4) % 12 WHERE \(some)",
-      "DELETE FROM book WHERE id = \(id); UPDATE author SET country = 'D' WHERE id = \(1 + id % 12)",
-      "INSERT OR REPLACE INTO book VALUES (\(id), \(1 + number % 12), 'put \(number)', \(1900 + number % 9))",
-      "UPDATE author SET name = 'named \(number)', country = char(65 + \(number) % 4) WHERE id IN (1, 2, 3, \(1 + id % 12))",
+    private static let queries = [
+      query("book", ["id"], ["title", "year"], orderBy: ["title"]),
+      query("book", ["id"], ["title"], section: "year", orderBy: ["title"], window: (3, 5)),
+      query("author", ["id"], ["name"], section: "country", alongside: ["books": "SELECT count(*) FROM book"]),
+      query(
+        "book JOIN author ON author.id = book.author_id", ["book.id"], ["title", "name"], section: "author.name",
+        limit: 20),
+      query(
+        "author LEFT JOIN book ON book.author_id = author.id", ["author.id", "book.id AS bid"], ["name", "title"],
+        tellsKey: true),
+      query(
+        "author LEFT JOIN book ON book.author_id = author.id", ["author.id"], ["name", "count(book.id) AS n"],
+        groupBy: ["author.id"]),
+      query("book", ["year"], ["count(*) AS n", "max(title) AS last"], groupBy: ["year"]),
+      query("book", ["1 AS one"], ["count(*) AS n", "max(year) AS newest"], tellsKey: true),
+      query("author", ["id"], ["name", "(SELECT max(title) FROM book WHERE author_id = author.id) AS last"]),
     ]
-    return "BEGIN; \(changes[number % changes.count]); \(changes[(number + 2) % changes.count]); COMMIT"
-  }
 
-  @Test(arguments: Fault.all)
-  func everyReadOfATickMayFail(fault: Fault) throws {
-    try sweep(fault) { commit($0) }
-  }
-
-  @Test(arguments: Fault.all.filter { $0.byRows && $0.onlyOnce })
-  func everyReadAfterAChangeOfTheSchemaMayFail(fault: Fault) throws {
-    try sweep(fault) { number in
-      let schema = number % 2 == 0 ? "CREATE TABLE other(a)" : "DROP TABLE other"
-      return schema + ";" + commit(number)
+    /// Changes rows of both tables that several lists show. Two commits that follow one another change the same rows: what was
+    /// read of the first, in vain, is not what the second leads to.
+    private func commit(_ number: Int) -> String {
+      let id = 1 + number / 2 * 37 % 80
+      let some = "id % 13 = \(number / 2 % 13)"
+      let changes = [
+        "UPDATE book SET title = printf('new %0120d', \(number)) WHERE \(some)",
+        "UPDATE book SET year = 1900 + (year + 3) % 9, author_id = 1 + (author_id + 4) % 12 WHERE \(some)",
+        "DELETE FROM book WHERE id = \(id); UPDATE author SET country = 'D' WHERE id = \(1 + id % 12)",
+        "INSERT OR REPLACE INTO book VALUES (\(id), \(1 + number % 12), 'put \(number)', \(1900 + number % 9))",
+        "UPDATE author SET name = 'named \(number)', country = char(65 + \(number) % 4) WHERE id IN (1, 2, 3, \(1 + id % 12))",
+      ]
+      return "BEGIN; \(changes[number % changes.count]); \(changes[(number + 2) % changes.count]); COMMIT"
     }
-  }
 
-  private func sweep(_ fault: Fault, _ commit: (Int) -> String) throws {
-    faulty_files_install()
-    let folder = try ProgramFolder(
-      "PRAGMA page_size = 512;" + (fault.isWAL ? "PRAGMA journal_mode = WAL;" : "") + Self.schema)
-    let path = folder.database
-    let queue = try DatabaseQueue(path: path)
-    let lists = try SteppedLists(path: path, Self.queries) { configuration in
-      configuration.refetchInterval = .zero
-      configuration.retryInterval = .zero
-      if !fault.byRows { configuration.captureBytes = 0 }
+    @Test(arguments: Fault.all)
+    func everyReadOfATickMayFail(fault: Fault) throws {
+      try sweep(fault) { commit($0) }
     }
-    for _ in 0..<3 { lists.step() }
-    try compare(lists, queue, "at first")
-    var number = 0
-    // Of one kind of commit after the other: each causes other reads.
-    var unharmed = 0
-    while unharmed < 5 {
-      number += 1
-      faulty_files_arm(path, Int32(number), fault.onlyOnce)
-      try lists.writer.run(commit(2 * number))
-      lists.step()
-      unharmed = faulty_files_heal() ? 0 : unharmed + 1
-      try lists.writer.run(commit(2 * number + 1))
-      try settle(lists, queue)
-      try compare(lists, queue, "after read \(number) failed")
-    }
-    #expect(number > 20, "only \(number) reads")
-  }
 
-  /// What failed is tried again at its time: no sooner than the last run took.
-  private func settle(_ lists: SteppedLists, _ queue: DatabaseQueue) throws {
-    let deadline = Date().addingTimeInterval(5)
-    repeat {
-      lists.step()
-      let models = lists.output.models
-      let isSettled = try queue.read { db in
-        try Self.queries.enumerated().allSatisfy { try models["\($0)"]?.difference(from: $1.answer(db)) == nil }
+    @Test(arguments: Fault.all.filter { $0.byRows && $0.onlyOnce })
+    func everyReadAfterAChangeOfTheSchemaMayFail(fault: Fault) throws {
+      try sweep(fault) { number in
+        let schema = number % 2 == 0 ? "CREATE TABLE other(a)" : "DROP TABLE other"
+        return schema + ";" + commit(number)
       }
-      if isSettled { return }
-      usleep(1_000)
-    } while Date() < deadline
-  }
-
-  private func compare(_ lists: SteppedLists, _ queue: DatabaseQueue, _ context: String) throws {
-    let models = lists.output.models
-    for (index, query) in Self.queries.enumerated() {
-      let answer = try queue.read { try query.answer($0) }
-      let difference = try #require(models["\(index)"], "list \(index) has no rows \(context)").difference(from: answer)
-      try #require(difference == nil, "\(query.json) \(context)")
     }
-    try #require(lists.output.troubles == [], "\(context)")
+
+    private func sweep(_ fault: Fault, _ commit: (Int) -> String) throws {
+      faulty_files_install()
+      let folder = try ProgramFolder(
+        "PRAGMA page_size = 512;" + (fault.isWAL ? "PRAGMA journal_mode = WAL;" : "") + Self.schema)
+      let path = folder.database
+      let queue = try DatabaseQueue(path: path)
+      let lists = try SteppedLists(path: path, Self.queries) { configuration in
+        configuration.refetchInterval = .zero
+        configuration.retryInterval = .zero
+        if !fault.byRows { configuration.captureBytes = 0 }
+      }
+      for _ in 0..<3 { lists.step() }
+      try compare(lists, queue, "at first")
+      var number = 0
+      // Of one kind of commit after the other: each causes other reads.
+      var unharmed = 0
+      while unharmed < 5 {
+        number += 1
+        faulty_files_arm(path, Int32(number), fault.onlyOnce)
+        try lists.writer.run(commit(2 * number))
+        lists.step()
+        unharmed = faulty_files_heal() ? 0 : unharmed + 1
+        try lists.writer.run(commit(2 * number + 1))
+        try settle(lists, queue)
+        try compare(lists, queue, "after read \(number) failed")
+      }
+      #expect(number > 20, "only \(number) reads")
+    }
+
+    /// What failed is tried again at its time: no sooner than the last run took.
+    private func settle(_ lists: SteppedLists, _ queue: DatabaseQueue) throws {
+      let deadline = Date().addingTimeInterval(5)
+      repeat {
+        lists.step()
+        let models = lists.output.models
+        let isSettled = try queue.read { db in
+          try Self.queries.enumerated().allSatisfy { try models["\($0)"]?.difference(from: $1.answer(db)) == nil }
+        }
+        if isSettled { return }
+        usleep(1_000)
+      } while Date() < deadline
+    }
+
+    private func compare(_ lists: SteppedLists, _ queue: DatabaseQueue, _ context: String) throws {
+      let models = lists.output.models
+      for (index, query) in Self.queries.enumerated() {
+        let answer = try queue.read { try query.answer($0) }
+        let difference = try #require(models["\(index)"], "list \(index) has no rows \(context)").difference(
+          from: answer)
+        try #require(difference == nil, "\(query.json) \(context)")
+      }
+      try #require(lists.output.troubles == [], "\(context)")
+    }
   }
 }

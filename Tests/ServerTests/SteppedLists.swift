@@ -49,8 +49,22 @@ final class SteppedLists {
 
   func unsubscribe(_ index: Int) { follower.post(.unsubscribe(key(index))) }
 
+  func ask(_ index: Int, _ request: SubscriptionRequest) { follower.post(.request(key(index), request)) }
+
+  /// Puts another query in the place of a list's.
+  func requery(_ index: Int, _ query: OracleQuery) throws {
+    guard case .adHoc(let asked) = try QuerySource(json: try JSONParser.parse(Array(query.json.utf8))) else { return }
+    ask(index, .requery(asked, nil))
+  }
+
+  /// Whether a list's client takes what it is sent.
+  func setDrained(_ index: Int, _ isDrained: Bool) {
+    if output.setDrained(key(index).session, isDrained) { follower.post(.drained) }
+  }
+
+  /// Each list is a session of its own.
   private func key(_ index: Int) -> SubscriptionKey {
-    SubscriptionKey(session: 1, id: "\(index)", number: UInt64(index + 1))
+    SubscriptionKey(session: UInt64(index + 1), id: "\(index)", number: UInt64(index + 1))
   }
 
   /// Until nothing is left to do, a second after the last step: what is run again waits as long as its last run took.
@@ -87,6 +101,10 @@ final class ModelOutput: SubscriptionOutput {
     var ended: [String: FreshetError] = [:]
     /// By subscription, the last error that did not end it.
     var delays: [String: FreshetError] = [:]
+    /// Sessions whose clients take nothing.
+    var stalled: Set<UInt64> = []
+    /// Whether a follower was answered that a session has not drained, since it was told of one that has.
+    var hasWaiter = false
     /// The last error that ended a subscription, and what does not fit the protocol.
     var troubles: [String] = []
   }
@@ -98,7 +116,36 @@ final class ModelOutput: SubscriptionOutput {
   var delays: [String: FreshetError] { state.withLock { $0.delays } }
   var troubles: [String] { state.withLock { $0.troubles } }
 
-  func isDrained(_ session: UInt64, for follower: Int) -> Bool { true }
+  func isDrained(_ session: UInt64, for follower: Int) -> Bool {
+    state.withLock { state in
+      let isDrained = !state.stalled.contains(session)
+      if !isDrained { state.hasWaiter = true }
+      return isDrained
+    }
+  }
+
+  /// - Returns: whether a follower waits for it.
+  func setDrained(_ session: UInt64, _ isDrained: Bool) -> Bool {
+    state.withLock { state in
+      if !isDrained {
+        state.stalled.insert(session)
+        return false
+      }
+      guard state.stalled.remove(session) != nil, state.hasWaiter else { return false }
+      state.hasWaiter = false
+      return true
+    }
+  }
+
+  /// Forgets that a list has ended, and errors.
+  func forgetErrors(_ id: String) {
+    state.withLock { state in
+      state.ended[id] = nil
+      state.delays[id] = nil
+      state.troubles = []
+    }
+  }
+
   func subscriptionEnded(_ key: SubscriptionKey, because code: ErrorCode) {}
 
   func send(_ message: ServerMessage, shape: Shape, to recipients: [Recipients]) {

@@ -27,6 +27,7 @@ package final class DatabaseConnection {
   @exclusivity(unchecked) package private(set) var files: WALFiles
   /// Of queries.
   package let deadline: Deadline
+  private let path: String
   /// The file that was opened: another one may come to have its name.
   package let file: FileIdentity
   /// The state that the last snapshot saw.
@@ -47,6 +48,7 @@ package final class DatabaseConnection {
       throw StoreError(code: .overloaded, message: "there is no file \(path)")
     }
     self.file = file
+    self.path = path
     var configuration = Configuration()
     configuration.readonly = true
     // Snapshots go around GRDB.
@@ -54,10 +56,16 @@ package final class DatabaseConnection {
     configuration.busyMode = .timeout(5)
     configuration.label = "freshet reader"
     ConnectionLimits.prepare()
-    queue = try DatabaseQueue(path: location, configuration: configuration)
-    (raw, encoding) = try queue.inDatabase { db in
-      let name = try String.fetchOne(db, sql: "PRAGMA encoding") ?? ""
-      return (db.sqliteConnection!, TextEncoding(rawValue: name) ?? .utf8)
+    (queue, raw, encoding) = try RollbackJournal.passing(path) { () throws(SQLiteFailure) in
+      do {
+        let queue = try DatabaseQueue(path: location, configuration: configuration)
+        return try queue.inDatabase { db in
+          let name = try String.fetchOne(db, sql: "PRAGMA encoding") ?? ""
+          return (queue, db.sqliteConnection!, TextEncoding(rawValue: name) ?? .utf8)
+        }
+      } catch let error as DatabaseError {
+        throw SQLiteFailure(code: error.extendedResultCode.rawValue, message: error.message ?? "\(error)")
+      } catch { throw SQLiteFailure(code: SQLITE_ERROR, message: "\(error)") }
     }
     begin = try PreparedStatement(raw, "BEGIN")
     commit = try PreparedStatement(raw, "COMMIT")
@@ -113,7 +121,7 @@ package final class DatabaseConnection {
       capture.prepare()
       try run(begin)
       do {
-        try readSchemaVersion()
+        try RollbackJournal.passing(path) { () throws(SQLiteFailure) in try readSchemaVersion() }
         if capture.identify() {
           position = try positionReader?.read()
           if capture.usesWAL { files.note(of: raw) }
@@ -134,7 +142,7 @@ package final class DatabaseConnection {
     return try queue.inDatabase { try DatabaseSchema.read($0) }
   }
 
-  private func readSchemaVersion() throws {
+  private func readSchemaVersion() throws(SQLiteFailure) {
     defer { firstRead.reset() }
     if try firstRead.step() { schemaVersion = firstRead.integer(0) }
   }

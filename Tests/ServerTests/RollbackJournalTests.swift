@@ -1,0 +1,105 @@
+import CFaultyFiles
+import Controllers
+import Foundation
+import GRDB
+import Store
+import TestSupport
+import Testing
+import Wire
+
+extension FaultyFileTests {
+  /// Journals in the way of connections that only read: those of writers that have just begun, and those that killed ones left.
+  @Suite(.serialized) struct RollbackJournalTests {
+    private static let schema = """
+      PRAGMA page_size = 512; PRAGMA journal_mode = persist;
+      CREATE TABLE t(id INTEGER PRIMARY KEY, a);
+      WITH n(i) AS (SELECT 1 UNION ALL SELECT i + 1 FROM n WHERE i < 400) INSERT INTO t SELECT i, printf('%0100d', i) FROM n;
+      """
+    private static let change = "UPDATE t SET a = 'changed' || id"
+    private static let query = OracleQuery(
+      table: "t", keys: ["id"], select: ["a"], orderBy: ["a"], window: (offset: 0, limit: 5))
+
+    private func lists(_ path: String) throws -> SteppedLists {
+      try SteppedLists(path: path, [Self.query]) {
+        $0.refetchInterval = .zero
+        $0.retryInterval = .zero
+      }
+    }
+
+    private func expectRight(_ lists: SteppedLists, _ context: String) throws {
+      for _ in 0..<3 { lists.step() }
+      let answer = try DatabaseQueue(path: lists.path).read { try Self.query.answer($0) }
+      let model = try #require(lists.output.models["0"], "\(context): \(lists.output.troubles)")
+      #expect(model.difference(from: answer) == nil, "\(context)")
+      #expect(lists.output.troubles == [], "\(context)")
+    }
+
+    /// Of a writer that was killed after it had written a part of its transaction to the file.
+    private func leaveHotJournal(_ path: String) throws {
+      let writer = Process()
+      let (input, output) = (Pipe(), Pipe())
+      writer.executableURL = URL(fileURLWithPath: "/usr/bin/env")
+      writer.arguments = ["sqlite3", "-init", "/dev/null", path]
+      (writer.standardInput, writer.standardOutput) = (input, output)
+      try writer.run()
+      let sql =
+        "PRAGMA journal_mode = persist; PRAGMA cache_size = 1; PRAGMA cache_spill = 1; BEGIN IMMEDIATE; \(Self.change);"
+      input.fileHandleForWriting.write(Data("\(sql)\n.shell echo done\n".utf8))
+      var text = ""
+      while !text.contains("done"), let data = try output.fileHandleForReading.read(upToCount: 1) {
+        text += String(decoding: data, as: UTF8.self)
+      }
+      kill(writer.processIdentifier, SIGKILL)
+      writer.waitUntilExit()
+    }
+
+    @Test func whatAKilledWriterLeftIsRolledBack() throws {
+      let folder = try ProgramFolder(Self.schema)
+      let lists = try lists(folder.database)
+      try expectRight(lists, "at first")
+      try leaveHotJournal(folder.database)
+      try lists.subscribe(1, Self.query)
+      for _ in 0..<3 { lists.step() }
+      #expect(lists.output.ended["1"] == nil, "\(lists.output.troubles)")
+      #expect(lists.output.models["1"]?.visibleRows.first??["a"] == .string(String(repeating: "0", count: 99) + "1"))
+      try lists.writer.run(Self.change)
+      try expectRight(lists, "after the next writer")
+    }
+
+    @Test func aFileIsOpenedThatAKilledWriterLeft() throws {
+      let folder = try ProgramFolder(Self.schema)
+      try leaveHotJournal(folder.database)
+      let lists = try lists(folder.database)
+      try expectRight(lists, "opened")
+      try lists.writer.run(Self.change)
+      try expectRight(lists, "after the next writer")
+    }
+
+    /// The writer begins between SQLite's look at its lock and that at its journal, whose header is there at once without syncing.
+    @Test(arguments: ["persist", "delete", "truncate"])
+    func aWritersBeginningIsNoHotJournal(mode: String) throws {
+      faulty_files_install()
+      let folder = try ProgramFolder(Self.schema + "PRAGMA journal_mode = \(mode);")
+      let lists = try lists(folder.database)
+      try lists.writer.run(
+        "PRAGMA journal_mode = \(mode); PRAGMA synchronous = OFF; BEGIN IMMEDIATE; UPDATE t SET a = 'begun' WHERE id < 20"
+      )
+      faulty_files_hide_writers(folder.database, 3)
+      // Opened beside the writer: followers, readers, and what compiles.
+      for _ in 0..<3 { lists.step() }
+      #expect(lists.output.troubles == [])
+      try lists.writer.run("COMMIT")
+      try expectRight(lists, "after the commit, \(mode)")
+      for number in 0..<10 {
+        try lists.writer.run("BEGIN IMMEDIATE; UPDATE t SET a = 'again \(number)' || id WHERE id % 7 = \(number % 7)")
+        faulty_files_hide_writers(folder.database, Int32(number))
+        lists.tick()
+        try lists.subscribe(number + 1, Self.query)
+        lists.step()
+        try lists.writer.run("COMMIT")
+        try expectRight(lists, "after commit \(number), \(mode)")
+      }
+      #expect(lists.output.ended.isEmpty)
+    }
+  }
+}
