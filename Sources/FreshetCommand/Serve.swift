@@ -21,7 +21,7 @@ struct Serve: ParsableCommand {
 
   @OptionGroup var options: ServeOptions
 
-  @Flag(help: "Let clients write: transact, POST /v1/transactions.")
+  @Flag(help: "Let clients on this machine write: transact, POST /v1/transactions.")
   var allowWrites = false
 
   @Option(
@@ -104,6 +104,10 @@ struct ServeOptions: ParsableArguments {
   @Flag(help: "Let clients ask queries of their own although other machines can reach the server (see --host).")
   var allowQueries = false
 
+  @Flag(
+    help: "Let everyone who can reach the server read and write every table, without a token, from other machines too.")
+  var allowEveryoneToReadAndWrite = false
+
   @Option(
     name: .customLong("public"),
     help: ArgumentHelp("The directory of static files; by default the bundled demo page.", valueName: "dir"))
@@ -164,6 +168,7 @@ struct ServeOptions: ParsableArguments {
     let name = host.contains(":") ? "[\(host)]" : host
     logger.info("serving \(path) at \(server.scheme)://\(name):\(server.port)/")
     logHowFollowed(path, hasWAL: hasWAL, logger)
+    server.logAccess()
     if let port = server.metricsPort { logger.info("serving metrics at port \(port)") }
     try whenListening(server)
     let signal = signals.wait { server.hangUp() }
@@ -192,13 +197,17 @@ struct ServeOptions: ParsableArguments {
     _ path: String, allowsWrites: Bool, _ settings: Settings
   ) throws -> ServerConfiguration {
     let file = settings.file
-    var configuration = ServerConfiguration(database: path)
-    configuration.host = hostOption ?? settings.text("FRESHET_HOST") ?? file.host ?? configuration.host
+    var configuration = ServerConfiguration(database: path, accessOf: file)
+    configuration.host = hostOption ?? settings.text("FRESHET_HOST") ?? configuration.host
     configuration.port = try port ?? settings.port() ?? configuration.port
     configuration.publicDirectory = publicDirectory ?? PublicDirectory.bundled
     configuration.allowsWrites = allowsWrites
     configuration.allowsAdHocQueries =
-      allowQueries ? true : try settings.flag("FRESHET_ALLOW_QUERIES") ?? file.allowQueries
+      allowQueries ? true : try settings.flag("FRESHET_ALLOW_QUERIES") ?? configuration.allowsAdHocQueries
+    configuration.allowsEveryoneToReadAndWrite =
+      try allowEveryoneToReadAndWrite
+      || settings.flag("FRESHET_ALLOW_EVERYONE_TO_READ_AND_WRITE")
+        ?? configuration.allowsEveryoneToReadAndWrite
     let origins = allowOrigin.isEmpty ? settings.list("FRESHET_ALLOWED_ORIGINS") ?? file.allowedOrigins : allowOrigin
     configuration.allowedOrigins = Set(origins ?? [])
     let hosts = allowHost.isEmpty ? settings.list("FRESHET_ALLOWED_HOSTS") ?? file.allowedHosts : allowHost
@@ -208,14 +217,10 @@ struct ServeOptions: ParsableArguments {
       if let value = try settings.limit(limit) { configuration.set(limit, to: value) }
     }
     logs.apply(to: &configuration, settings)
-    configuration.authentication = file.authentication
     if let replication = try replication.settings(settings) { configuration.set(replication) }
     do { try configuration.set(try door.settings(settings)) } catch let error as ServerError {
       throw CommandFailure("\(error)")
     }
-    configuration.queries = PublishedQueries(file.queries)
-    configuration.statements = PublishedStatements(file.statements)
-    configuration.roles = file.roles
     return configuration
   }
 }

@@ -45,6 +45,7 @@ package final class FreshetServer: Sendable {
   ///
   /// - Throws: `ServerError` with one sentence for the operator.
   package init(_ configuration: ServerConfiguration, logger: Logger) throws {
+    if let mistake = configuration.accessMistake { throw ServerError(mistake) }
     self.configuration = configuration
     self.logger = logger
     let followers = EpochFollowers(configuration.epochRenewed)
