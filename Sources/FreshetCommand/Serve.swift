@@ -147,6 +147,8 @@ struct ServeOptions: ParsableArguments {
     _ path: String, allowsWrites: Bool, _ settings: Settings = Settings(),
     whenListening: (FreshetServer) throws -> Void = { _ in }
   ) throws {
+    // First of all: from here on a signal waits until there is a server to stop, or to reload.
+    let signals = TerminationSignals()
     system_keep_little_free_memory()
     let level = logLevel
     LoggingSystem.bootstrap { label in
@@ -160,7 +162,6 @@ struct ServeOptions: ParsableArguments {
     let hasWAL = DatabaseFile.hasWAL(path)
     let host = configuration.host
 
-    let signals = TerminationSignals(hangUp: configuration.listensToHangUp)
     let server: FreshetServer
     do { server = try FreshetServer(configuration, logger: logger) } catch {
       throw CommandFailure("\(error)")
@@ -171,8 +172,10 @@ struct ServeOptions: ParsableArguments {
     server.logAccess()
     if let port = server.metricsPort { logger.info("serving metrics at port \(port)") }
     try whenListening(server)
+    system_notify_service_manager("READY=1")
     let signal = signals.wait { server.hangUp() }
     ForcedEnd.schedule(signal, logger)
+    system_notify_service_manager("STOPPING=1")
     logger.info("stopping", metadata: ["signal": "\(signal)"])
     server.stop()
     logger.info("stopped")

@@ -123,11 +123,6 @@ package struct ServerConfiguration: Sendable {
 
   package init(database: String) { self.database = database }
 
-  /// Whether SIGHUP is for something: otherwise it ends the process, as when its terminal is closed.
-  package var listensToHangUp: Bool {
-    accessLog != nil || auditLog != nil || certificate != nil
-  }
-
   /// Whether only this machine can reach it.
   package var isLoopback: Bool { SocketAddress(host: host, port: port).isLoopback }
 }
