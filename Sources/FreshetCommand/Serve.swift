@@ -157,7 +157,9 @@ struct ServeOptions: ParsableArguments {
       return handler
     }
     let logger = Logger(label: "freshet")
-    let configuration = try configuration(path, allowsWrites: allowsWrites, settings)
+    var configuration = try configuration(path, allowsWrites: allowsWrites, settings)
+    let failure = Failure()
+    configuration.mustEnd = { failure.end(because: $0) }
     // Before the server: closing a file, however it was opened, takes all locks from it that this process has.
     let hasWAL = DatabaseFile.hasWAL(path)
     let host = configuration.host
@@ -179,6 +181,7 @@ struct ServeOptions: ParsableArguments {
     logger.info("stopping", metadata: ["signal": "\(signal)"])
     server.stop()
     logger.info("stopped")
+    if let reason = failure.reason { throw CommandFailure(reason) }
   }
 
   private func logHowFollowed(_ path: String, hasWAL: Bool?, _ logger: Logger) {

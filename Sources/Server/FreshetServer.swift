@@ -79,6 +79,8 @@ package final class FreshetServer: Sendable {
       replication = try ServerReplication(configuration, replica, pool, transactions, logger: logger)
     } catch let error as BrokerError {
       throw ServerError(error.message)
+    } catch let error as ForeignFile {
+      throw ServerError(error.description)
     } catch {
       throw ServerError("cannot open \(configuration.database): \(ServerError.sentence(of: error))")
     }

@@ -111,6 +111,8 @@ package struct ServerConfiguration: Sendable {
   /// Whether other servers have the same epochs, so that clients come with versions that those have named; a replica's always do.
   package var sharesEpochs = false
 
+  /// Told why the server cannot go on: it is to be stopped. Any thread.
+  package var mustEnd: (@Sendable (_ reason: String) -> Void)?
   /// How the file is replicated; nil: it is not.
   package var replication: ReplicationSettings?
 
