@@ -22,7 +22,7 @@ MINUTES ?= 10
 FEW_AT_A_TIME := swift test --help-hidden | grep -oe --experimental-maximum-parallelization-width | head -n 1 | sed 's/$$/ 6/'
 DEMO_ARGUMENTS := $(if $(PORT),--port $(PORT)) $(if $(ROWS),--rows $(ROWS))
 
-.PHONY: help demo cluster build test lint format unit docs replicas model hostile sanitize fuzz fuzz-corpus web client npm npm-package clients corpus browser pictures readme bench measure-page instructions dist dist-test docker docker-test \
+.PHONY: help demo cluster build test lint format unit docs replicas model hostile sanitize fuzz fuzz-corpus web client npm npm-package clients corpus browser pictures readme bench measure-page instructions dist dist-test service-test docker docker-test \
 	clean packages
 
 help: ## print this list
@@ -138,6 +138,10 @@ dist: ## make an archive and a Debian package in .build/dist, to install without
 dist-test: ## install what `make dist` made into a clean Debian, and try it (as root)
 	@scripts/packages.sh dist
 	@scripts/test-dist.sh
+
+service-test: ## boot a Debian with systemd and run the service there, with the binary of `make unit` (as root)
+	@scripts/packages.sh dist
+	@scripts/test-systemd.sh
 
 docker: ## build the container image freshet:latest
 	@docker build -f docker/Dockerfile --build-arg REVISION=$$(git rev-parse --short=9 HEAD) -t freshet:latest .

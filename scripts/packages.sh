@@ -45,6 +45,7 @@ look_for_build() {
 # For trying what is installed: scripts/test-dist.sh.
 look_for_dist() {
   need debootstrap command -v debootstrap
+  need systemd-container command -v systemd-nspawn
   need dpkg-dev command -v dpkg-shlibdeps
   # Of Foundation, which is in the binary.
   need libcurl4-openssl-dev pkg-config --exists libcurl

@@ -95,7 +95,7 @@ class Server(Process):
         prefix = ["ip", "netns", "exec", namespace] if namespace else []
         super().__init__(name, [
             *prefix, os.path.abspath(options.freshet), "serve", str(self.file), "--host", host, "--port", str(self.port),
-            "--allow-writes", "--allow-queries", role, url,
+            "--allow-everyone-to-read-and-write", role, url,
         ])
 
     def write(self, number):

@@ -52,6 +52,11 @@ for _ in {1..50}; do curl -sf http://127.0.0.1:18080/readyz >/dev/null && break 
 kill "$server" && wait "$server"
 unset server
 
+say 'the service runs under systemd'
+umount "$root/proc"
+scripts/test-systemd.sh --root "$root"
+mount -t proc proc "$root/proc"
+
 say 'it is removed, and what is the user'\''s stays'
 inside apt-get purge -y -qq freshet >"$dist/purge.log" 2>&1
 [[ ! -e $root/usr/bin/freshet && ! -e $root/etc/freshet/freshet.yaml && -e $root/var/lib/freshet/app.sqlite ]]

@@ -1,7 +1,9 @@
 #define _GNU_SOURCE
 #include "CFreshetSystem.h"
 
+#include <stddef.h>
 #include <stdlib.h>
+#include <string.h>
 #include <time.h>
 
 #ifdef __GLIBC__
@@ -10,7 +12,9 @@
 #ifdef __linux__
 #include <sched.h>
 #include <sys/resource.h>
+#include <sys/socket.h>
 #include <sys/syscall.h>
+#include <sys/un.h>
 #include <unistd.h>
 #endif
 
@@ -53,6 +57,25 @@ void system_take_short_slices(void) {
   struct scheduling attributes = {.size = sizeof attributes, .policy = SCHED_OTHER, .runtime = 100000};
   attributes.nice = getpriority(PRIO_PROCESS, 0);
   (void)syscall(SYS_sched_setattr, 0, &attributes, 0);
+#endif
+}
+
+void system_notify_service_manager(const char *state) {
+#ifdef __linux__
+  const char *path = getenv("NOTIFY_SOCKET");
+  struct sockaddr_un address = {.sun_family = AF_UNIX};
+  size_t length = path ? strlen(path) : 0;
+  if (length < 2 || length >= sizeof address.sun_path) return;
+  memcpy(address.sun_path, path, length);
+  /* An abstract name, which begins with a zero byte. */
+  if (path[0] == '@') address.sun_path[0] = 0;
+  int descriptor = socket(AF_UNIX, SOCK_DGRAM | SOCK_CLOEXEC, 0);
+  if (descriptor < 0) return;
+  sendto(descriptor, state, strlen(state), MSG_NOSIGNAL, (struct sockaddr *)&address,
+         (socklen_t)(offsetof(struct sockaddr_un, sun_path) + length));
+  close(descriptor);
+#else
+  (void)state;
 #endif
 }
 

@@ -49,7 +49,8 @@
     /// Two event loops that open their first connections at once may both be the first to make the metadata of these generic types,
     /// and Swift 6.3's runtime then lets one of them read metadata that is not there yet (signal 11): they are made before that.
     private static let handlerTypes: [Any.Type] = [
-      ByteToMessageHandler<HTTPResponseDecoder>.self, HTTPResponseDecoder.self, NIOTypedHTTPClientUpgradeHandler<Answer>.self,
+      ByteToMessageHandler<HTTPResponseDecoder>.self, HTTPResponseDecoder.self,
+      NIOTypedHTTPClientUpgradeHandler<Answer>.self,
     ]
 
     private func upgraded(_ request: TransportRequest) async throws -> Channel {

@@ -30,6 +30,8 @@ struct Check: ParsableCommand {
       throw CommandFailure("\(file) names no database: say --database")
     }
     let existing = try DatabaseFile.existing(path)
+    let access = ServerConfiguration(database: existing, accessOf: configuration)
+    if let mistake = access.accessMistake { throw CommandFailure("\(file): \(mistake)") }
     var check = ConfigurationCheck(configuration)
     do { try check.run(existing) } catch let error as FreshetError { throw CommandFailure(error.message) }
     print(check.report)
@@ -64,7 +66,8 @@ private struct ConfigurationCheck {
       }
     }
     if configuration.roles.isEmpty {
-      lines.append("There are no roles: everybody may do what the other settings let everybody.")
+      let access = AccessReport(ServerConfiguration(database: path, accessOf: configuration))
+      lines.append("There are no roles: \(access.sentence).")
       check(configuration.queries, for: Query.Access(), RoleSchema(unrestricted: schema), location, "")
       return
     }

@@ -19,7 +19,8 @@ struct Demo: ParsableCommand {
   @Option(help: "Transactions that the second process writes in a second; 0 for none.")
   var writesPerSecond = 5.0
 
-  @Flag(help: "Let pages write although other machines can reach the server (see --host).")
+  // On this machine pages may write anyway, and beyond it this is not enough: the server says what is.
+  @Flag(help: .hidden)
   var allowWrites = false
 
   @OptionGroup var options: ServeOptions

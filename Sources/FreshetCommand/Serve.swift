@@ -21,7 +21,7 @@ struct Serve: ParsableCommand {
 
   @OptionGroup var options: ServeOptions
 
-  @Flag(help: "Let clients write: transact, POST /v1/transactions.")
+  @Flag(help: "Let clients on this machine write: transact, POST /v1/transactions.")
   var allowWrites = false
 
   @Option(
@@ -104,6 +104,10 @@ struct ServeOptions: ParsableArguments {
   @Flag(help: "Let clients ask queries of their own although other machines can reach the server (see --host).")
   var allowQueries = false
 
+  @Flag(
+    help: "Let everyone who can reach the server read and write every table, without a token, from other machines too.")
+  var allowEveryoneToReadAndWrite = false
+
   @Option(
     name: .customLong("public"),
     help: ArgumentHelp("The directory of static files; by default the bundled demo page.", valueName: "dir"))
@@ -143,6 +147,8 @@ struct ServeOptions: ParsableArguments {
     _ path: String, allowsWrites: Bool, _ settings: Settings = Settings(),
     whenListening: (FreshetServer) throws -> Void = { _ in }
   ) throws {
+    // First of all: from here on a signal waits until there is a server to stop, or to reload.
+    let signals = TerminationSignals()
     system_keep_little_free_memory()
     let level = logLevel
     LoggingSystem.bootstrap { label in
@@ -151,12 +157,13 @@ struct ServeOptions: ParsableArguments {
       return handler
     }
     let logger = Logger(label: "freshet")
-    let configuration = try configuration(path, allowsWrites: allowsWrites, settings)
+    var configuration = try configuration(path, allowsWrites: allowsWrites, settings)
+    let failure = Failure()
+    configuration.mustEnd = { failure.end(because: $0) }
     // Before the server: closing a file, however it was opened, takes all locks from it that this process has.
     let hasWAL = DatabaseFile.hasWAL(path)
     let host = configuration.host
 
-    let signals = TerminationSignals(hangUp: configuration.listensToHangUp)
     let server: FreshetServer
     do { server = try FreshetServer(configuration, logger: logger) } catch {
       throw CommandFailure("\(error)")
@@ -164,13 +171,17 @@ struct ServeOptions: ParsableArguments {
     let name = host.contains(":") ? "[\(host)]" : host
     logger.info("serving \(path) at \(server.scheme)://\(name):\(server.port)/")
     logHowFollowed(path, hasWAL: hasWAL, logger)
+    server.logAccess()
     if let port = server.metricsPort { logger.info("serving metrics at port \(port)") }
     try whenListening(server)
+    system_notify_service_manager("READY=1")
     let signal = signals.wait { server.hangUp() }
     ForcedEnd.schedule(signal, logger)
+    system_notify_service_manager("STOPPING=1")
     logger.info("stopping", metadata: ["signal": "\(signal)"])
     server.stop()
     logger.info("stopped")
+    if let reason = failure.reason { throw CommandFailure(reason) }
   }
 
   private func logHowFollowed(_ path: String, hasWAL: Bool?, _ logger: Logger) {
@@ -192,13 +203,17 @@ struct ServeOptions: ParsableArguments {
     _ path: String, allowsWrites: Bool, _ settings: Settings
   ) throws -> ServerConfiguration {
     let file = settings.file
-    var configuration = ServerConfiguration(database: path)
-    configuration.host = hostOption ?? settings.text("FRESHET_HOST") ?? file.host ?? configuration.host
+    var configuration = ServerConfiguration(database: path, accessOf: file)
+    configuration.host = hostOption ?? settings.text("FRESHET_HOST") ?? configuration.host
     configuration.port = try port ?? settings.port() ?? configuration.port
     configuration.publicDirectory = publicDirectory ?? PublicDirectory.bundled
     configuration.allowsWrites = allowsWrites
     configuration.allowsAdHocQueries =
-      allowQueries ? true : try settings.flag("FRESHET_ALLOW_QUERIES") ?? file.allowQueries
+      allowQueries ? true : try settings.flag("FRESHET_ALLOW_QUERIES") ?? configuration.allowsAdHocQueries
+    configuration.allowsEveryoneToReadAndWrite =
+      try allowEveryoneToReadAndWrite
+      || settings.flag("FRESHET_ALLOW_EVERYONE_TO_READ_AND_WRITE")
+        ?? configuration.allowsEveryoneToReadAndWrite
     let origins = allowOrigin.isEmpty ? settings.list("FRESHET_ALLOWED_ORIGINS") ?? file.allowedOrigins : allowOrigin
     configuration.allowedOrigins = Set(origins ?? [])
     let hosts = allowHost.isEmpty ? settings.list("FRESHET_ALLOWED_HOSTS") ?? file.allowedHosts : allowHost
@@ -208,14 +223,10 @@ struct ServeOptions: ParsableArguments {
       if let value = try settings.limit(limit) { configuration.set(limit, to: value) }
     }
     logs.apply(to: &configuration, settings)
-    configuration.authentication = file.authentication
     if let replication = try replication.settings(settings) { configuration.set(replication) }
     do { try configuration.set(try door.settings(settings)) } catch let error as ServerError {
       throw CommandFailure("\(error)")
     }
-    configuration.queries = PublishedQueries(file.queries)
-    configuration.statements = PublishedStatements(file.statements)
-    configuration.roles = file.roles
     return configuration
   }
 }

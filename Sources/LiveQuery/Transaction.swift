@@ -18,6 +18,8 @@ package struct Transaction: Sendable {
   package var claims: [String: SQLValue]
   /// Whether parameters need not be used: those of published statements are for all of them.
   package var isPublished = false
+  /// Whether its statements may return rows: SELECT and RETURNING.
+  package var mayReturnRows = true
 
   package init(_ statements: [Statement], claims: [String: SQLValue] = [:]) {
     self.statements = statements

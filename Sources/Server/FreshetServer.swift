@@ -45,6 +45,7 @@ package final class FreshetServer: Sendable {
   ///
   /// - Throws: `ServerError` with one sentence for the operator.
   package init(_ configuration: ServerConfiguration, logger: Logger) throws {
+    if let mistake = configuration.accessMistake { throw ServerError(mistake) }
     self.configuration = configuration
     self.logger = logger
     let followers = EpochFollowers(configuration.epochRenewed)
@@ -78,6 +79,8 @@ package final class FreshetServer: Sendable {
       replication = try ServerReplication(configuration, replica, pool, transactions, logger: logger)
     } catch let error as BrokerError {
       throw ServerError(error.message)
+    } catch let error as ForeignFile {
+      throw ServerError(error.description)
     } catch {
       throw ServerError("cannot open \(configuration.database): \(ServerError.sentence(of: error))")
     }

@@ -26,6 +26,11 @@ extension Writer {
     _ statement: Transaction.Statement, of transaction: Transaction, place: String, _ bytes: inout Int
   ) throws(FreshetError) -> StatementResult {
     let prepared = try prepare(statement.sql, place: place)
+    if prepared.columnCount > 0, !transaction.mayReturnRows {
+      throw FreshetError(
+        .notAllowed,
+        "\(place) returns rows (SELECT, RETURNING): only clients that may ask queries of their own get them")
+    }
     try bind(statement.parameters, transaction, to: prepared, place: place)
     sqlite3_set_last_insert_rowid(connection, 0)
     var result = StatementResult(changes: 0, lastInsertRowid: nil)

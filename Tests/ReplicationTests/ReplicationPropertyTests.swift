@@ -55,7 +55,7 @@ final class ReplicationBench {
   func startReplica(_ number: Int) throws {
     let replica = try Replica(replicaPath(number), settings(.replica), logger: logger)
     let service = ReplicaService(replica)
-    replica.start()
+    replica.start { _ in }
     service.start()
     replicas[number] = (replica, service)
   }

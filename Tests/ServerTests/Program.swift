@@ -14,11 +14,14 @@ final class Program {
     .appending(path: "freshet").path
 
   /// - Parameter asNobody: whether as a user without rights; needs root.
-  init(_ arguments: [String], asNobody: Bool = false) throws {
+  init(_ arguments: [String], asNobody: Bool = false, environment: [String: String] = [:]) throws {
     let drop = ["/usr/bin/setpriv", "--reuid=65534", "--regid=65534", "--clear-groups", "--"]
     let command = (asNobody ? drop : []) + [Program.path] + arguments
     process.executableURL = URL(fileURLWithPath: command[0])
     process.arguments = Array(command.dropFirst())
+    if !environment.isEmpty {
+      process.environment = ProcessInfo.processInfo.environment.merging(environment) { $1 }
+    }
     process.standardInput = FileHandle.nullDevice
     process.standardOutput = output
     process.standardError = errors

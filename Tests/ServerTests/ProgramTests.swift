@@ -103,6 +103,37 @@ import Wire
     }
   }
 
+  @Test(arguments: [[], ["--access-log", "-"], ["--trust-proxy", "127.0.0.1"]])
+  func `SIGHUP never ends a server, whatever it does and whatever there is to reload`(arguments: [String]) throws {
+    let folder = try ProgramFolder()
+    let program = try Program(["serve", folder.database, "--port", "0"] + arguments)
+    let client = try LiveClient(port: try program.port())
+    try client.subscribe("q", #"{"from":"t"}"#)
+    for _ in 0..<3 { program.signal(SIGHUP) }
+    if arguments.isEmpty {
+      #expect(try program.waits(forLog: "there are no logs to open and no certificate", seconds: 10))
+    }
+    try client.send(#"{"type":"ping","id":"p"}"#)
+    while try client.receive()["type"] != .string("pong") {}
+    // While it stops, too.
+    program.signal(SIGTERM)
+    for _ in 0..<3 {
+      program.signal(SIGHUP)
+      usleep(2_000)
+    }
+    #expect(program.status(within: 10) == 0)
+  }
+
+  @Test func `A service manager hears when the server serves and when it stops`() throws {
+    let folder = try ProgramFolder()
+    let manager = try NotifySocket(folder.path + "/notify")
+    let program = try Program(["serve", folder.database, "--port", "0"], environment: ["NOTIFY_SOCKET": manager.path])
+    #expect(try manager.receive() == "READY=1")
+    #expect(try RawSocket(port: program.port()).request("GET", "/readyz").status == 200)
+    program.stop()
+    #expect(try manager.receive() == "STOPPING=1")
+  }
+
   @Test func `SIGHUP opens the logs anew`() throws {
     let folder = try ProgramFolder()
     let (access, audit) = (folder.path + "/access.log", folder.path + "/audit.log")

@@ -19,6 +19,9 @@ int system_poll(struct pollfd *descriptors, unsigned count, uint64_t nanoseconds
  * has just woken, instead of within some milliseconds. Elsewhere nothing happens. */
 void system_take_short_slices(void);
 
+/* Sends a state such as "READY=1" to the service manager that has started the process (sd_notify(3)). Without one nothing happens. */
+void system_notify_service_manager(const char *state);
+
 /* The commit that was built; NULL where the build did not say (`make dist` does). */
 const char *system_build_commit(void);
 

@@ -30,8 +30,9 @@ package final class Replica: @unchecked Sendable {
   private let thread = StoppableThread()
   private let shared = Mutex(State())
 
-  /// - Throws: `BrokerError` for settings that cannot be used.
+  /// - Throws: `ForeignFile` for a file that is no replica's, `BrokerError` for settings that cannot be used.
   package init(_ path: String, _ settings: ReplicationSettings, logger: Logger) throws {
+    try ForeignFile.check(path)
     self.path = path
     self.settings = settings
     self.logger = logger
@@ -39,7 +40,16 @@ package final class Replica: @unchecked Sendable {
     broker = try BrokerConnection(settings.address, settings.credentials, name: "freshet replica")
   }
 
-  package func start() { thread.start { [self] thread in run(thread) } }
+  /// - Parameter refused: called once, on the replica's thread, when another program has put a file of its own in the replica's place.
+  ///   The replica has ended by then.
+  package func start(refused: @escaping @Sendable (ForeignFile) -> Void) {
+    thread.start { [self] thread in
+      do throws(ForeignFile) { try run(thread) } catch {
+        note { $0.description = error.description }
+        refused(error)
+      }
+    }
+  }
 
   package func stop() { thread.stop() }
 
@@ -50,7 +60,7 @@ package final class Replica: @unchecked Sendable {
 
   // MARK: - The thread
 
-  private func run(_ thread: StoppableThread) {
+  private func run(_ thread: StoppableThread) throws(ForeignFile) {
     var file: ReplicaFile?
     var loss: (reason: String, need: SnapshotLoader.Need?)? = nil
     while !thread.mustStop {
@@ -72,6 +82,8 @@ package final class Replica: @unchecked Sendable {
             "the log does not lead on: \(lost.loss)", metadata: ["batch": "\(open.position?.number ?? -1)"])
           loss = ("\(lost.loss)", SnapshotLoader.Need(epoch: lost.epoch, number: lost.number))
         }
+      } catch let error as ForeignFile {
+        throw error
       } catch let error as BrokerError {
         wait(error.message, thread)
       } catch let error as ReplicationFailure {
@@ -92,9 +104,7 @@ package final class Replica: @unchecked Sendable {
   private func open() throws -> ReplicaFile? {
     guard FileIdentity(path: path) != nil else { return nil }
     let file = try ReplicaFile(path: path)
-    guard let position = file.position else {
-      throw ReplicationFailure("\(path) is not a replica's file: name one that is not there, or delete it")
-    }
+    guard let position = file.position else { throw ForeignFile(path: path) }
     note { $0.position = position }
     return file
   }

@@ -29,11 +29,14 @@ struct SnapshotLoader {
     var number: Int64
   }
 
+  /// - Parameter file: the one that is there; nil: there is none.
   /// - Returns: false when it was told to stop.
+  /// - Throws: `ForeignFile` when there is one after all that is no replica's.
   func load(_ need: Need?, into file: ReplicaFile?) throws -> Bool {
     report("waiting for a snapshot")
     var (waits, asked) = (0, -Self.askingInterval)
     while !mustStop() {
+      if file == nil { try ForeignFile.check(path) }
       do {
         if let index = try usable(need) {
           try fetch(index)
@@ -123,10 +126,17 @@ struct SnapshotLoader {
       try? PreparedStatement.run(file.connection, "PRAGMA wal_checkpoint(TRUNCATE)")
       return
     }
+    try ForeignFile.check(path)
     // Whoever has the old ones open goes on with them until it sees that the file is another one.
     unlink(path + "-wal")
     unlink(path + "-shm")
-    guard rename(incoming, path) == 0 else { throw ReplicationFailure("cannot put the snapshot at \(path)") }
+    if file == nil {
+      // Unlike a renaming, this takes no other file's place.
+      guard link(incoming, path) == 0 else { throw ReplicationFailure("cannot put the snapshot at \(path)") }
+      unlink(incoming)
+    } else if rename(incoming, path) != 0 {
+      throw ReplicationFailure("cannot put the snapshot at \(path)")
+    }
   }
 
   private func markPosition(_ index: SnapshotIndex) throws {

@@ -6,15 +6,12 @@ struct Permissions {
   /// Nil: there are no roles.
   private let role: (name: String, settings: Role)?
   private let claims: [String: SQLValue]
-  /// What is so without roles.
-  private let allowsOwnQueries: Bool
-  private let serverAllowsOwnStatements: Bool
+  private let ownSQL: OwnSQL
 
   init(of identity: Identity, _ configuration: ServerConfiguration) {
     let claims = identity.claims.map { (Query.Access.claimPrefix + $0.key, $0.value) }
     self.claims = Dictionary(uniqueKeysWithValues: claims)
-    allowsOwnQueries = configuration.allowsQueries
-    serverAllowsOwnStatements = configuration.allowsWrites
+    ownSQL = configuration.ownSQL(ofRole: identity.role)
     if configuration.roles.isEmpty {
       role = nil
     } else {
@@ -29,7 +26,7 @@ struct Permissions {
   ///
   /// - Throws: `not_allowed`.
   func ownQueries() throws(FreshetError) -> Query.Access {
-    guard role?.settings.allowsOwnQueries ?? allowsOwnQueries else {
+    guard ownSQL.contains(.reading) else {
       throw FreshetError(
         .notAllowed,
         (role.map { "the role \($0.name) may ask" } ?? "this server answers")
@@ -63,6 +60,7 @@ struct Permissions {
     case .own(let statements):
       try checkOwnStatements()
       transaction = Transaction(statements)
+      transaction.mayReturnRows = ownSQL.contains(.reading)
     case .published(let name, let parameters):
       let statement = try published.find(name)
       guard mayRun(statement) else {
@@ -74,7 +72,7 @@ struct Permissions {
     return transaction
   }
 
-  var allowsOwnStatements: Bool { role?.settings.allowsOwnStatements ?? serverAllowsOwnStatements }
+  var allowsOwnStatements: Bool { ownSQL.contains(.writing) }
 
   /// - Throws: `not_allowed`.
   private func checkOwnStatements() throws(FreshetError) {

@@ -12,6 +12,7 @@ package struct ConfigurationFile: Sendable {
   package var port: Int?
   package var allowWrites: Bool?
   package var allowQueries: Bool?
+  package var allowEveryoneToReadAndWrite: Bool?
   package var allowedOrigins: [String]?
   package var allowedHosts: [String]?
   package var door = DoorSettings()
@@ -61,6 +62,7 @@ package struct ConfigurationFile: Sendable {
       case "port": port = try value.port()
       case "allowWrites": allowWrites = try value.boolean()
       case "allowQueries": allowQueries = try value.boolean()
+      case "allowEveryoneToReadAndWrite": allowEveryoneToReadAndWrite = try value.boolean()
       case "allowedOrigins": allowedOrigins = try value.texts()
       case "allowedHosts": allowedHosts = try value.texts()
       case "captureMemory": captureMemory = try value.bytes()
@@ -102,5 +104,20 @@ package struct ConfigurationFile: Sendable {
       "line \(context.mark.line): \(names.joined(separator: ", ")) is there twice"
     default: "is not YAML"
     }
+  }
+}
+
+extension ServerConfiguration {
+  /// Who may do what, as a configuration file says it.
+  package init(database: String, accessOf file: ConfigurationFile) {
+    self.init(database: database)
+    host = file.host ?? host
+    allowsWrites = file.allowWrites ?? allowsWrites
+    allowsAdHocQueries = file.allowQueries
+    allowsEveryoneToReadAndWrite = file.allowEveryoneToReadAndWrite ?? allowsEveryoneToReadAndWrite
+    authentication = file.authentication
+    queries = PublishedQueries(file.queries)
+    statements = PublishedStatements(file.statements)
+    roles = file.roles
   }
 }

@@ -22,8 +22,10 @@ package struct ServerConfiguration: Sendable {
   /// The header of that name with static files; empty for none.
   package var contentSecurityPolicy =
     "default-src 'self'; connect-src 'self' ws: wss:; img-src 'self' data:; frame-ancestors 'none'; base-uri 'none'"
-  /// Whether clients may write.
+  /// Whether clients on this machine may write; `ownSQLOfEveryone` decides.
   package var allowsWrites = false
+  /// Whether everyone who can reach the server may read and write every table.
+  package var allowsEveryoneToReadAndWrite = false
   /// Whether clients may ask queries of their own; nil: when only this machine can reach the server.
   package var allowsAdHocQueries: Bool?
   /// What clients may ask by name.
@@ -109,6 +111,8 @@ package struct ServerConfiguration: Sendable {
   /// Whether other servers have the same epochs, so that clients come with versions that those have named; a replica's always do.
   package var sharesEpochs = false
 
+  /// Told why the server cannot go on: it is to be stopped. Any thread.
+  package var mustEnd: (@Sendable (_ reason: String) -> Void)?
   /// How the file is replicated; nil: it is not.
   package var replication: ReplicationSettings?
 
@@ -120,20 +124,6 @@ package struct ServerConfiguration: Sendable {
   package var clock = MonotonicClock.system
 
   package init(database: String) { self.database = database }
-
-  /// Whether clients may ask queries of their own.
-  package var allowsQueries: Bool { allowsAdHocQueries ?? isLoopback }
-
-  /// Whether somebody may write.
-  var needsWriter: Bool {
-    let isPublished = !statements.list.isEmpty
-    return isPublished || (roles.isEmpty ? allowsWrites : roles.values.contains(where: \.allowsOwnStatements))
-  }
-
-  /// Whether SIGHUP is for something: otherwise it ends the process, as when its terminal is closed.
-  package var listensToHangUp: Bool {
-    accessLog != nil || auditLog != nil || certificate != nil
-  }
 
   /// Whether only this machine can reach it.
   package var isLoopback: Bool { SocketAddress(host: host, port: port).isLoopback }

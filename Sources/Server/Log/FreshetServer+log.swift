@@ -1,15 +1,19 @@
 import Controllers
 import Gateway
 import LiveQuery
+import Logging
 import Store
 import Wire
 
 // What happened, for logs and counters. On the service thread, where nothing else is said.
 extension FreshetServer {
-  /// Does what SIGHUP asks of each part of the server that has something to do then. Any thread.
+  /// Reads and opens again what SIGHUP is for: certificates and logs. Any thread.
   package func hangUp() {
     reopenLogs()
-    if configuration.certificate != nil { reloadCertificate() }
+    reloadCertificate()
+    if accessLog == nil, auditLog == nil, configuration.certificate == nil {
+      logger.info("SIGHUP: there are no logs to open and no certificate to read again")
+    }
   }
 
   /// Opens the files of the logs anew: they may have been renamed. Any thread.

@@ -20,6 +20,8 @@ struct ForwardedTransaction: Codable {
   var statements: [Statement]
   var claims: [String: ForwardedValue]
   var isPublished: Bool
+  /// Nil: the replica is of a version that does not say so, and lets them.
+  var mayReturnRows: Bool?
   /// Who may ask for it again, and by what name.
   var asker: Asker?
   var address: String
@@ -39,6 +41,7 @@ struct ForwardedTransaction: Codable {
     }
     claims = transaction.claims.mapValues { ForwardedValue($0) }
     isPublished = transaction.isPublished
+    mayReturnRows = transaction.mayReturnRows
     asker = key.map { key in
       Asker(
         once: key.once, subject: key.asker.subject, role: key.asker.role,
@@ -58,6 +61,7 @@ struct ForwardedTransaction: Codable {
         return .init(sql: statement.sql, parameters: parameters, expectedChanges: statement.expectedChanges)
       }, claims: claims.mapValues(\.value))
     transaction.isPublished = isPublished
+    transaction.mayReturnRows = mayReturnRows ?? true
     return transaction
   }
 

@@ -16,6 +16,7 @@ final class ServerReplication: Sendable {
 
   private let part: Part
   private let longestLag: Int
+  private let mustEnd: @Sendable (String) -> Void
 
   /// - Parameter replica: of a replica's server.
   /// - Returns: nil where nothing is replicated.
@@ -25,6 +26,10 @@ final class ServerReplication: Sendable {
   ) throws {
     guard let settings = configuration.replication else { return nil }
     longestLag = settings.longestLag
+    mustEnd = { reason in
+      logger.critical("\(reason)")
+      configuration.mustEnd?(reason)
+    }
     if let replica {
       part = .replica(replica, ReplicaService(replica))
     } else {
@@ -42,7 +47,7 @@ final class ServerReplication: Sendable {
       publisher.start()
       service.start()
     case .replica(let replica, let service):
-      replica.start()
+      replica.start { [mustEnd] in mustEnd("\($0)") }
       service.start()
     }
   }

@@ -1,0 +1,36 @@
+import GRDBSQLite
+import Store
+
+/// A file at a replica's path that no replica has made. It is somebody's data: it is left as it is.
+package struct ForeignFile: Error, CustomStringConvertible {
+  let path: String
+
+  package var description: String {
+    """
+    \(path) is not a replica's file, and is left as it is: --replicate makes a file of its own, at a path where there is none yet
+    """
+  }
+
+  /// Looks whether a file is a replica's, or not there at all. One that is locked, or cannot be read, is let pass: whoever opens it
+  /// looks again.
+  static func check(_ path: String) throws(ForeignFile) {
+    guard FileIdentity(path: path) != nil else { return }
+    do throws(SQLiteFailure) {
+      if try isReplica(path) { return }
+    } catch {
+      if !error.isNotADatabase { return }
+    }
+    throw ForeignFile(path: path)
+  }
+
+  private static func isReplica(_ path: String) throws(SQLiteFailure) -> Bool {
+    let location = try ReadOnlyFile.location(path)
+    let connection = try ReadOnlyFile.open(location)
+    defer { sqlite3_close(connection) }
+    let table = try PreparedStatement(
+      connection, "SELECT 1 FROM main.sqlite_schema WHERE name = '_freshet_replica'", isPersistent: false)
+    guard try table.step() else { return false }
+    let row = try PreparedStatement(connection, "SELECT 1 FROM main._freshet_replica WHERE id = 1", isPersistent: false)
+    return try row.step()
+  }
+}
