@@ -1,5 +1,6 @@
 import ArgumentParser
 import CFreshetSystem
+import Controllers
 import Foundation
 import GRDB
 import Logging
@@ -81,6 +82,14 @@ struct Settings {
     return bytes
   }
 
+  func selfCheck() throws -> SelfCheckMode? {
+    guard let text = text("FRESHET_SELF_CHECK") else { return file.selfCheck }
+    guard let mode = SelfCheckMode(rawValue: text) else {
+      throw CommandFailure("FRESHET_SELF_CHECK must be off, idle or always")
+    }
+    return mode
+  }
+
   func limit(_ limit: LimitSetting) throws -> Int? {
     guard let text = text(limit.variable) else { return file.limits[limit] }
     guard let value = limit.parse(text) else { throw CommandFailure("\(limit.variable) must be \(limit.expectation)") }
@@ -121,6 +130,9 @@ struct ServeOptions: ParsableArguments {
       "Answer to this host name alone; can be repeated. On loopback its names are answered to anyway.",
       valueName: "name"))
   var allowHost: [String] = []
+
+  @Option(help: "Compare lists with fresh runs of their queries: off, idle (the default), or always (for tests).")
+  var selfCheck: SelfCheckMode?
 
   @OptionGroup var door: DoorOptions
   @OptionGroup var logs: LogOptions
@@ -219,6 +231,7 @@ struct ServeOptions: ParsableArguments {
     let hosts = allowHost.isEmpty ? settings.list("FRESHET_ALLOWED_HOSTS") ?? file.allowedHosts : allowHost
     configuration.allowedHosts = Set((hosts ?? []).map { $0.lowercased() })
     configuration.captureMemory = try settings.captureMemory() ?? configuration.captureMemory
+    configuration.selfCheck = try selfCheck ?? settings.selfCheck() ?? configuration.selfCheck
     for limit in LimitSetting.allCases {
       if let value = try settings.limit(limit) { configuration.set(limit, to: value) }
     }
@@ -230,3 +243,5 @@ struct ServeOptions: ParsableArguments {
     return configuration
   }
 }
+
+extension SelfCheckMode: ExpressibleByArgument {}

@@ -30,6 +30,7 @@ final class SteppedLists {
     self.path = path
     var configuration = FollowerConfiguration(path: path)
     configuration.clock = clock.clock
+    configuration.selfCheck = .always
     configure(&configuration)
     var logger = Logger(label: "test")
     logger.logLevel = .critical
@@ -80,11 +81,14 @@ final class SteppedLists {
   }
 
   /// How often queries were run again. In a tick.
-  var runs: Int {
-    let runs = Mutex(0)
-    follower.post(.statistics { statistics in runs.withLock { $0 = statistics.refetches } })
+  var runs: Int { statistics.refetches }
+
+  /// In a tick.
+  var statistics: FollowerStatistics {
+    let statistics = Mutex(FollowerStatistics())
+    follower.post(.statistics { now in statistics.withLock { $0 = now } })
     tick()
-    return runs.withLock { $0 }
+    return statistics.withLock { $0 }
   }
 
   /// Readers do what they are to do; no tick comes.

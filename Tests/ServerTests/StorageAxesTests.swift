@@ -127,6 +127,7 @@ struct StorageRun: CustomTestStringConvertible, Sendable {
     for _ in 0..<3 { lists.step() }
     let models = lists.output.models
     if let trouble = lists.output.troubles.first { return trouble }
+    if lists.statistics.divergences > 0 { return "the self-check found a divergence" }
     return try queue.read { db in
       for (index, query) in queries.enumerated() {
         guard let model = models["\(index)"] else { return "list \(index) has no rows" }

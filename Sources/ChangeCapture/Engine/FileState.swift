@@ -70,6 +70,18 @@ package struct StateName: Sendable {
   }
 }
 
+extension StateName: CustomStringConvertible {
+  /// For logs: the WAL's generation and frame, or the file's change counter.
+  package var description: String {
+    switch state {
+    case .unknown: "no state"
+    case .wal(let header, _): "frame \(header.frameCount) of WAL \(String(header.generation, radix: 16))"
+    case .journal(let state): "change \(state.changeCounter)"
+    case .hidden(let version): "data version \(version)"
+    }
+  }
+}
+
 /// The states that were seen last, the newest last.
 struct RecentStates {
   private var states: [FileState] = []

@@ -95,6 +95,7 @@ extension Follower {
       ended(read, of: query, result)
     case .recompiled(let result):
       if let shape = recompilations.removeValue(forKey: report.id) { recompiled.append((shape, result)) }
+    case .checked(let result): checked(report.id, result)
     }
   }
 
@@ -105,6 +106,7 @@ extension Follower {
     case .ran: perform(ReaderReport(id: report.id, outcome: .ran(.failure(error))))
     case .read: perform(ReaderReport(id: report.id, outcome: .read(.failure(error))))
     case .recompiled: perform(ReaderReport(id: report.id, outcome: .recompiled(.failure(error))))
+    case .checked: perform(ReaderReport(id: report.id, outcome: .checked(.failure(error))))
     }
   }
 

@@ -16,7 +16,7 @@ extension Follower {
     if case .running = query.phase { return }
     if query.shape.isOutdated { return recompile(query.shape) }
     let wanted = snapshots.keys.first { $0.query == ObjectIdentifier(query) }.map { WantedContents(window: $0.window) }
-    let request = runRequest(query, wanted)
+    let request = runRequest(query, wanted, fromNothing: query.isDistrusted)
     let id = post(query.requester, tellsState: true, { .ran($0) }) { database, interruption throws(FreshetError) in
       try database.run(request, interruption)
     }
@@ -26,9 +26,14 @@ extension Follower {
   }
 
   /// The request that has a reader run a followed query again.
-  func runRequest(_ query: FetchedResultsController, _ wanted: WantedContents?) -> RunRequest {
+  ///
+  /// - Parameter fromNothing: whether what is known of the result is not to be used.
+  func runRequest(
+    _ query: FetchedResultsController, _ wanted: WantedContents?, fromNothing: Bool = false
+  ) -> RunRequest {
     RunRequest(
-      query: query.query, compiled: query.compiled, before: (query.result.editor, query.reader.memory),
+      query: query.query, compiled: query.compiled,
+      before: fromNothing ? nil : (query.result.editor, query.reader.memory),
       wanted: wanted, settings: settings(of: query.query), timeout: timeout(of: query.query))
   }
 

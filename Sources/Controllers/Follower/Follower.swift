@@ -98,6 +98,8 @@ final class Follower {
   @exclusivity(unchecked) private(set) var hasFailed = false
   /// There is something to do that no event will tell of.
   @exclusivity(unchecked) var mustTick = false
+  var selfCheck: SelfCheck
+  @exclusivity(unchecked) var trail = TickTrail()
   /// Of results that were let go, and of large ones that were made, since free memory was returned.
   @exclusivity(unchecked) var freedRows = 0
 
@@ -108,6 +110,7 @@ final class Follower {
     self.configuration = configuration
     clock = configuration.clock
     intervals = Intervals(configuration)
+    selfCheck = SelfCheck(configuration.selfCheck, clock.now)
     self.output = output
     self.logger = logger
     self.thread = thread
@@ -161,6 +164,7 @@ final class Follower {
     if clock.now >= awaited.nextDeadline { awaited.refuseOverdue(clock.now) }
     thread.noteTaken(inbox.count)
     output.flush()
+    checkLists()
     // After the tick: who waited for the result has it by now.
     returnFreeMemory()
   }
@@ -241,7 +245,7 @@ final class Follower {
 
   private func wait() {
     let now = clock.now
-    var limit = min(deadlines.next, awaited.nextDeadline) - now
+    var limit = min(deadlines.next, awaited.nextDeadline, queries.isEmpty ? .distantFuture : selfCheck.next) - now
     if mustTick { limit = hasFailed ? min(limit, .milliseconds(50)) : .zero }
     if lostFiles != nil { limit = min(limit, .milliseconds(5)) }
     detection.wait(

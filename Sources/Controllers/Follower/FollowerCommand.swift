@@ -105,6 +105,9 @@ package struct FollowerStatistics: Sendable {
   package var refetches = 0
   package var snapshots = 0
   package var patches = 0
+  /// Lists that were compared with a fresh run of their queries, and those that differed.
+  package var selfChecks = 0
+  package var divergences = 0
   package var tickDurations = TickDurations()
 
   package init() {}

@@ -46,6 +46,8 @@ package struct FollowerConfiguration: Sendable {
   /// What their queries may take, by role.
   package var queryLimits: [String: QueryLimits] = [:]
   package var clock = MonotonicClock.system
+  /// Whether lists are compared with fresh runs of their queries.
+  package var selfCheck = SelfCheckMode.off
   /// Runs of queries that take at least so long are logged and counted; zero: none.
   package var slowQuery = Duration.seconds(1)
   /// Of published queries.

@@ -47,6 +47,11 @@ final class FetchedResultsController {
   var awaitsSchema = false
   /// Whether subscribers have been told that it cannot be read at the moment.
   @exclusivity(unchecked) var hasFailed = false
+  /// The self-check found it wrong: the next run begins from nothing.
+  var isDistrusted = false
+  /// What was checked last: how many ticks had seen changes, and the version.
+  var checkedTick = -1
+  var checkedVersion: ResultVersion?
   private(set) var lastRun = (end: Instant.distantPast, duration: Nanoseconds.zero)
   private let clock: MonotonicClock
   private let refreshInterval: Nanoseconds?
@@ -152,6 +157,7 @@ final class FetchedResultsController {
   private func install(_ fetched: FetchedResult) -> Bool {
     reader.memory = fetched.memory
     reader.forgetContents()
+    isDistrusted = false
     let isNew = result.replace(fetched.editor, alongside: fetched.alongside)
     if isNew {
       let rows = result.newest.tree.count

@@ -96,6 +96,23 @@ final class ReaderDatabase {
     }
   }
 
+  /// Compares a version with what its query gives in the same state.
+  func check(_ request: CheckRequest, _ interruption: Interruption) throws(FreshetError) -> CheckResult {
+    guard let compiled = request.run.compiled, connection.place.isSame(as: request.place) else { return .moved }
+    return try connection.deadline.limited(to: request.run.timeout, interruption: interruption) {
+      () throws(FreshetError) in
+      let reader = try reader(compiled, request.run)
+      let divergence: ResultDivergence?
+      if let before = request.run.before {
+        reader.memory = before.memory
+        divergence = try reader.confirm(before.editor, request.alongside)
+      } else {
+        divergence = try reader.suspect(request.tree, request.alongside)
+      }
+      return divergence.map { .differs($0) } ?? .agrees
+    }
+  }
+
   /// Compiles a query for the schema that the transaction sees.
   func recompile(_ query: Query) throws(FreshetError) -> Recompilation {
     do throws(FreshetError) {

@@ -98,6 +98,25 @@ struct ReadRequest: @unchecked Sendable {
   let place: StatePlace
 }
 
+/// A version is to be compared with a fresh run, on a reader's thread.
+// @unchecked: as `RunRequest`.
+struct CheckRequest: @unchecked Sendable {
+  /// `before` is what is confirmed to differ; nil: it is not suspected yet.
+  let run: RunRequest
+  let tree: SectionedTree
+  let alongside: [NamedValue]
+  /// The state that the version shows.
+  let place: StatePlace
+}
+
+/// What became of a check.
+enum CheckResult: Sendable {
+  case agrees
+  case differs(ResultDivergence)
+  /// The file is in another state by now.
+  case moved
+}
+
 /// What a reader tells a follower about a job.
 package struct ReaderReport: Sendable {
   let id: UInt64
@@ -111,6 +130,7 @@ package struct ReaderReport: Sendable {
     case read(Result<ReadResult, FreshetError>)
     /// What followed queries share, after a change of the schema.
     case recompiled(Result<Recompilation, FreshetError>)
+    case checked(Result<CheckResult, FreshetError>)
   }
 }
 

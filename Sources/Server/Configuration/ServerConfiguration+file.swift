@@ -1,3 +1,4 @@
+package import Controllers
 import Foundation
 import LiveQuery
 package import Replication
@@ -18,6 +19,7 @@ package struct ConfigurationFile: Sendable {
   package var door = DoorSettings()
   /// Bytes.
   package var captureMemory: Int?
+  package var selfCheck: SelfCheckMode?
   package var accessLog: LogDestination?
   package var auditLog: LogDestination?
   package var limits: [LimitSetting: Int] = [:]
@@ -66,6 +68,7 @@ package struct ConfigurationFile: Sendable {
       case "allowedOrigins": allowedOrigins = try value.texts()
       case "allowedHosts": allowedHosts = try value.texts()
       case "captureMemory": captureMemory = try value.bytes()
+      case "selfCheck": selfCheck = try value.selfCheckMode()
       case "accessLog": accessLog = LogDestination(try value.text(), folder: folder)
       case "auditLog": auditLog = LogDestination(try value.text(), folder: folder)
       case "auth": authentication = try JWTConfiguration(value, folder: folder, environment: environment)

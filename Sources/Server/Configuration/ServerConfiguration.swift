@@ -1,4 +1,4 @@
-import Controllers
+package import Controllers
 package import Gateway
 import LiveQuery
 package import Replication
@@ -83,6 +83,8 @@ package struct ServerConfiguration: Sendable {
   package var refetchInterval = Duration.milliseconds(100)
   /// What may be remembered of followed tables to find changed rows, in bytes.
   package var captureMemory = 256 << 20
+  /// Whether lists are compared with fresh runs of their queries.
+  package var selfCheck = SelfCheckMode.idle
   /// How long a transaction that runs may go on when the server stops.
   package var transactionGrace = Duration.seconds(5)
   /// How long clients get to read what is queued for them when the server stops.
@@ -137,6 +139,7 @@ extension FollowerConfiguration {
     historyAge = server.linger
     refetchInterval = server.refetchInterval
     captureBytes = server.captureMemory
+    selfCheck = server.selfCheck
     access = server.roles.access
     queryLimits = server.roles.queryLimits
     slowQuery = server.slowQuery

@@ -1,3 +1,4 @@
+import Controllers
 import LiveQuery
 import Wire
 import Yams
@@ -48,6 +49,11 @@ struct YAMLPlace {
   func boolean() throws(ServerError) -> Bool {
     guard case .bool(let value)? = JSONValue(node) else { throw error("must be true or false") }
     return value
+  }
+
+  func selfCheckMode() throws(ServerError) -> SelfCheckMode {
+    guard let mode = SelfCheckMode(rawValue: try text()) else { throw error("must be off, idle or always") }
+    return mode
   }
 
   func port() throws(ServerError) -> Int {

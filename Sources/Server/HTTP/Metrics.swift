@@ -28,6 +28,9 @@ extension FreshetServer {
     text.gauge(
       "freshet_capture_bytes", "Memory of what is remembered of followed tables.", statistics.capture.bytes)
     text.counter("freshet_refetches_total", "Queries run from scratch.", statistics.refetches)
+    text.counter(
+      "freshet_self_checks_total", "Lists that were compared with a fresh run of their queries.", statistics.selfChecks)
+    text.counter("freshet_divergences_total", "Lists that differed, and were read anew.", statistics.divergences)
     let jobs = pool.readers.counts
     text.gauge("freshet_reader_jobs_waiting", "Queries and contents that wait for a reader.", jobs.waiting)
     text.gauge("freshet_reader_jobs_running", "Readers that are busy.", jobs.running)

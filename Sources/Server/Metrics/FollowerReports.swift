@@ -88,6 +88,8 @@ extension FollowerStatistics {
     refetches += part.refetches
     snapshots += part.snapshots
     patches += part.patches
+    selfChecks += part.selfChecks
+    divergences += part.divergences
     tickDurations.add(part.tickDurations)
   }
 }

@@ -1,0 +1,38 @@
+// Comparing trees that share nothing: what was followed, and what was read anew.
+extension SectionedTree {
+  /// A hash of everything that two equal trees have in common: sections with their labels and counts, rows in their order with their
+  /// stamps. O(rows).
+  package func digest() -> UInt64 {
+    var digest: UInt64 = 1
+    forEachSection { label, count in
+      digest = label.withUnsafeBytes { $0.hash(seed: digest) }
+      digest = Bytes.mix(digest, UInt64(count) | 1 << 63)
+    }
+    forEachRow(in: 0..<count) { row in
+      digest = row.withEntry { $0.hash(seed: digest) }
+      digest = Bytes.mix(digest ^ row.stamp.hash, 0xD6E8_FEB8_6659_FD93)
+    }
+    return digest
+  }
+
+  /// The identities of rows that one of two trees has and the other has not, or has elsewhere or with another stamp. O(rows).
+  package func identities(differingFrom other: SectionedTree) -> [[UInt8]] {
+    var known = marks()
+    var differing: [[UInt8]] = []
+    for (identity, mark) in other.marks() where known.removeValue(forKey: identity) != mark {
+      differing.append(identity)
+    }
+    return differing + known.keys
+  }
+
+  /// By identity, a hash of what is known of a row and its section.
+  private func marks() -> [[UInt8]: UInt64] {
+    var marks: [[UInt8]: UInt64] = [:]
+    var sections: [UInt64] = []
+    forEachSection { label, _ in sections.append(label.withUnsafeBytes { $0.hash(seed: 2) }) }
+    forEachRow(in: 0..<count) { row in
+      marks[row.withIdentity { Array($0) }] = row.withEntry { $0.hash(seed: sections[row.section] ^ row.stamp.hash) }
+    }
+    return marks
+  }
+}

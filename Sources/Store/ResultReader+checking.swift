@@ -1,0 +1,66 @@
+package import LiveQuery
+package import RankedCollections
+
+/// What is wrong with a result that was followed. It holds no values.
+package struct ResultDivergence: Sendable {
+  package var heldRows: Int
+  package var freshRows: Int
+  package var heldSections: Int
+  package var freshSections: Int
+  /// How many rows differ; 0: only what is alongside.
+  package var differingRows: Int
+}
+
+// Whether a result is what a fresh run gives.
+extension ResultReader {
+  /// Runs the query and compares.
+  ///
+  /// - Returns: nil: the result is right as far as a run tells. Otherwise it has to be looked at more closely (`confirm`): SQLite may
+  ///   give one row other values in a run than in a look-up, the last digits of a sum for example.
+  package func suspect(_ held: SectionedTree, _ alongside: [NamedValue]) throws(FreshetError) -> ResultDivergence? {
+    let fresh = try run(into: nil)
+    let hasSameValues = ResultReader.agree(alongside, fresh.alongside)
+    if hasSameValues, held.count == fresh.editor.tree.count, held.digest() == fresh.editor.tree.digest() { return nil }
+    return divergence(held, fresh.editor.tree, held.identities(differingFrom: fresh.editor.tree).count)
+  }
+
+  /// Looks up what differs between a result and a fresh run in the state that both are of: where nothing changes by that, each is right
+  /// in its own way.
+  ///
+  /// - Parameter editor: it stands at the result, and `memory` is what is remembered of it.
+  package func confirm(
+    _ editor: SectionedTreeEditor, _ alongside: [NamedValue]
+  ) throws(FreshetError) -> ResultDivergence? {
+    let (held, heldMemory) = (editor.tree, memory)
+    let fresh = try run(into: nil)
+    let identities = held.identities(differingFrom: fresh.editor.tree)
+    let divergence = divergence(held, fresh.editor.tree, identities.count)
+    if !ResultReader.agree(alongside, fresh.alongside) { return divergence }
+    if identities.isEmpty, held.digest() == fresh.editor.tree.digest() { return nil }
+    guard let unit = plan.unit else { return divergence }
+    var units = ConcernedUnits(reserving: identities.count)
+    for identity in identities {
+      let known = unit.isKey ? [identity] : [heldMemory.keys.unit(of: identity), memory.keys.unit(of: identity)]
+      for unit in known.compactMap(\.self) { unit.withUnsafeBytes { units.add($0, .all) } }
+    }
+    var editor = editor
+    memory = heldMemory
+    try refresh(units, in: &editor)
+    return editor.tree.digest() == held.digest() ? nil : divergence
+  }
+
+  private func divergence(_ held: SectionedTree, _ fresh: SectionedTree, _ rows: Int) -> ResultDivergence {
+    ResultDivergence(
+      heldRows: held.count, freshRows: fresh.count, heldSections: held.sectionCount, freshSections: fresh.sectionCount,
+      differingRows: rows)
+  }
+
+  /// Sums of reals depend on the order in which SQLite comes by the rows.
+  private static func agree(_ left: [NamedValue], _ right: [NamedValue]) -> Bool {
+    left.count == right.count
+      && zip(left, right).allSatisfy { left, right in
+        guard case (.real(let one), .real(let other)) = (left.value, right.value) else { return left == right }
+        return one == other || abs(one - other) <= 1e-9 * max(abs(one), abs(other))
+      }
+  }
+}

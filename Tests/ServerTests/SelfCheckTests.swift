@@ -1,0 +1,128 @@
+import Controllers
+import Foundation
+import GRDB
+import Store
+import TestSupport
+import Testing
+
+/// Lists that are wrong are found by comparing them with their queries, and mended.
+@Suite struct SelfCheckTests {
+  private static let schema = """
+    PRAGMA journal_mode = WAL;
+    CREATE TABLE t(id INTEGER PRIMARY KEY, kind TEXT, note TEXT); CREATE TABLE other(a);
+    WITH n(i) AS (SELECT 1 UNION ALL SELECT i + 1 FROM n WHERE i < 40)
+      INSERT INTO t SELECT i, 'kind' || i % 3, printf('needle%04d', i) FROM n;
+    """
+
+  private static let queries = [
+    OracleQuery(table: "t", keys: ["id"], select: ["note"], orderBy: ["id DESC"]),
+    OracleQuery(table: "t", keys: ["id"], select: ["kind"], orderBy: ["note"], window: (2, 5)),
+    OracleQuery(table: "t", keys: ["id"], select: ["kind"], filter: "note < 'needle5'", orderBy: []),
+    OracleQuery(table: "t", keys: ["id"], select: ["kind"], section: ("substr(note, 7, 1)", false), orderBy: []),
+    OracleQuery(table: "t", keys: ["note"], select: ["count(*) AS n"], orderBy: [], groupBy: ["note"]),
+    OracleQuery(
+      table: "t", keys: ["kind"], select: ["max(note) AS last"], orderBy: [], groupBy: ["kind"]),
+    OracleQuery(
+      table: "t", keys: ["id"], select: ["kind"], filter: "id < 5", orderBy: [],
+      alongside: ["last": "SELECT max(note) FROM t"]),
+    // Run again after every change.
+    OracleQuery(
+      table: "(SELECT id, note, row_number() OVER (ORDER BY note) AS place FROM t)", keys: ["id"],
+      select: ["note", "place"], orderBy: ["place"], tellsKey: true),
+  ]
+
+  private final class Lists {
+    let folder: ProgramFolder
+    let lists: SteppedLists
+    let queue: DatabaseQueue
+
+    init() throws {
+      folder = try ProgramFolder(SelfCheckTests.schema)
+      lists = try SteppedLists(path: folder.database, SelfCheckTests.queries) {
+        $0.refetchInterval = .zero
+        $0.retryInterval = .zero
+      }
+      queue = try DatabaseQueue(path: folder.database)
+      for _ in 0..<3 { lists.step() }
+    }
+
+    /// Changes a row behind everybody's back: in the database file, where no commit says so.
+    func forge(_ text: String, _ replacement: String) throws {
+      try lists.writer.run("PRAGMA wal_checkpoint(TRUNCATE)")
+      lists.step()
+      // Of another table: SQLite forgets the pages that it has read, and nothing says that they are others.
+      try lists.writer.run("INSERT INTO other VALUES (1)")
+      let url = URL(fileURLWithPath: folder.database)
+      let handle = try FileHandle(forUpdating: url)
+      let place = try #require(try Data(contentsOf: url).firstRange(of: Data(text.utf8)))
+      try handle.seek(toOffset: UInt64(place.lowerBound))
+      try handle.write(contentsOf: Data(replacement.utf8))
+      try handle.close()
+    }
+
+    func differences() throws -> [Int] {
+      let models = lists.output.models
+      return try queue.read { db in
+        try SelfCheckTests.queries.indices.filter {
+          try models["\($0)"]?.difference(from: SelfCheckTests.queries[$0].answer(db)) != nil
+        }
+      }
+    }
+  }
+
+  @Test func everyListThatIsWrongIsFoundAndMended() throws {
+    let test = try Lists()
+    #expect(test.lists.statistics.divergences == 0 && test.lists.statistics.selfChecks >= Self.queries.count)
+    try test.forge("needle0040", "needle9940")
+    // A tick, in which nothing is found; then what readers find.
+    test.lists.tick()
+    // The one with a window shows other rows.
+    #expect(try test.differences() == [0, 2, 3, 4, 5, 6, 7])
+    for _ in 0..<4 { test.lists.step() }
+    #expect(try test.differences() == [])
+    #expect(test.lists.statistics.divergences == Self.queries.count)
+    #expect(test.lists.output.troubles == [])
+    // They are followed as before.
+    try test.lists.writer.run("UPDATE t SET note = 'needle0001' WHERE id = 7; DELETE FROM t WHERE id = 39")
+    for _ in 0..<3 { test.lists.step() }
+    #expect(try test.differences() == [])
+    #expect(test.lists.statistics.divergences == Self.queries.count)
+  }
+
+  /// What a reader sees after another commit says nothing of the version that was to be checked.
+  @Test func anotherStateIsNotCompared() throws {
+    let test = try Lists()
+    try test.lists.writer.run("UPDATE t SET note = 'changed' WHERE id = 1")
+    test.lists.tick()
+    let checks = test.lists.statistics.selfChecks
+    for number in 0..<5 {
+      // A tick posts the checks, and the readers see another state.
+      try test.lists.writer.run("UPDATE t SET note = 'again \(number)' WHERE id = 2")
+      test.lists.runReaders()
+      test.lists.tick()
+    }
+    #expect(test.lists.statistics.divergences == 0)
+    for _ in 0..<3 { test.lists.step() }
+    #expect(test.lists.statistics.divergences == 0 && test.lists.statistics.selfChecks > checks)
+    #expect(try test.differences() == [])
+  }
+
+  /// Sums of reals have other last digits in the order of an index than in that of the table: no list is wrong for that.
+  @Test func anotherOrderOfASumIsNoDivergence() throws {
+    let folder = try ProgramFolder(
+      """
+      PRAGMA journal_mode = WAL; CREATE TABLE t(id INTEGER PRIMARY KEY, kind TEXT, v REAL); CREATE INDEX i ON t(kind, v);
+      WITH n(i) AS (SELECT 1 UNION ALL SELECT i + 1 FROM n WHERE i < 500)
+        INSERT INTO t SELECT i, 'kind' || i % 3, 1e15 / (i * 7 % 101 + 0.1) FROM n;
+      """)
+    let query = OracleQuery(
+      table: "t NOT INDEXED", keys: ["kind"], select: ["sum(v) AS s"], orderBy: ["s"], groupBy: ["kind"],
+      alongside: ["all": "SELECT sum(v) FROM t"])
+    let lists = try SteppedLists(path: folder.database, [query]) { $0.refetchInterval = .zero }
+    for number in 0..<20 {
+      try lists.writer.run("UPDATE t SET v = v / 3 WHERE id % 20 = \(number); DELETE FROM t WHERE id = \(number)")
+      for _ in 0..<3 { lists.step() }
+    }
+    #expect(lists.statistics.divergences == 0 && lists.statistics.selfChecks > 10)
+  }
+}
