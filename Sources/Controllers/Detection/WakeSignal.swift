@@ -1,3 +1,4 @@
+import CFreshetSystem
 import Synchronization
 
 #if canImport(Glibc)
