@@ -1,10 +1,10 @@
 #!/usr/bin/env python3
 """Breaks what a server stands on, and looks whether anything is lost or wrong afterwards.
 
-    scripts/faults.py [--freshet PATH] [kill|disk|calls|descriptors|memory|stop|clock ...]     all without a name
+    scripts/faults.py [--freshet PATH] [kill|disk|calls|wakes|descriptors|memory|stop|clock ...]     all without a name
 
 Each fault ends with the same question: are the rows that were acknowledged in the file, and does a client that was there all the time
-hold what a fresh SELECT gives? Needs root for `disk` (a small tmpfs), strace for `calls`, and a C compiler for `clock`; what is not
+hold what a fresh SELECT gives? Needs root for `disk` (a small tmpfs), strace for `calls` and `wakes`, and a C compiler for `clock`; what is not
 there is said and passed over. Servers listen on loopback, and only those that were started here are ended.
 """
 
@@ -12,6 +12,7 @@ import argparse
 import atexit
 import base64
 import http.client
+import itertools
 import json
 import os
 import pathlib
@@ -325,6 +326,44 @@ def calls(folder):
     return f"{total} runs of {len(CALLS)} kinds, none ended the server, 0 acknowledged writes lost, lists right afterwards"
 
 
+def wakes(folder):
+    """Reads and writes fail of what threads wake one another with: pipes, and libwebsockets' eventfd."""
+    if not shutil.which("strace"):
+        return None
+    slowest, failed = 0, 0
+    for call, error, when in itertools.product(("read", "write"), ("EIO", "EINTR"), ("1", "3+3", "1+1")):
+        own = os.path.join(folder, f"{call}-{error}-{when}")
+        os.mkdir(own)
+        make(own)
+        server = Server(own)
+        assert server.wait()
+        client = List(server)
+        descriptors = pathlib.Path(f"/proc/{server.process.pid}/fd")
+        pipes = {os.readlink(each) for each in descriptors.iterdir() if os.readlink(each).startswith(("pipe:", "anon_inode:[eventfd]"))}
+        log = os.path.join(own, "calls")
+        tracer = subprocess.Popen(
+            ["strace", "-f", "-qq", "-y", "-o", log, "-e", f"trace={call}", *(part for path in sorted(pipes) for part in ("-P", path)),
+             "-e", f"inject={call}:error={error}:when={when}", "-p", str(server.process.pid)], stderr=subprocess.DEVNULL,
+        )  # fmt: skip
+        time.sleep(0.5)
+        for number in range(1, 9):
+            start = time.time()
+            # Every other one is another program's.
+            if number % 2:
+                assert server.insert(number)[0] == 200, f"{call} {error} {when}: a write fails"
+            else:
+                with sqlite3.connect(server.path) as db:
+                    db.execute("INSERT INTO t(id) VALUES (?)", (number,))
+            assert client.catch_up(list(range(1, number + 1)), 10), f"{call} {error} {when}: a list stays stale"
+            slowest = max(slowest, time.time() - start)
+        tracer.send_signal(signal.SIGINT)
+        tracer.wait(10)
+        failed += pathlib.Path(log).read_text().count("(INJECTED)")
+        assert agree(server, client)
+        assert server.end() == 0, f"{call} {error} {when}: the server does not end in order"
+    return f"{failed} reads and writes failed in 12 runs: all servers ended in order, no list was more than {slowest:.1f} s behind"
+
+
 def descriptors(folder):
     make(folder)
     server = Server(folder, limits=lambda: resource.setrlimit(resource.RLIMIT_NOFILE, (64, 64)))
@@ -463,7 +502,7 @@ def clock(folder):
     return "5 jumps between -1 day and +10 years: lists go on"
 
 
-FAULTS = {fault.__name__: fault for fault in (kill, disk, calls, descriptors, memory, stop, clock)}
+FAULTS = {fault.__name__: fault for fault in (kill, disk, calls, wakes, descriptors, memory, stop, clock)}
 def main():
     failed = 0
     print(f"seed {options.seed}")

@@ -1,6 +1,6 @@
 /*
  * The queue through which other threads reach the service thread: two arrays that change places, so that queueing
- * costs no allocation, and one lws_cancel_service however many commands are waiting.
+ * costs no allocation, and one wake however many commands are waiting.
  */
 #include <stdlib.h>
 #include <string.h>
@@ -39,12 +39,12 @@ static bool append(struct command_list *list, const struct command *command) {
   return true;
 }
 
-/* With the lock held, so that the context cannot be destroyed meanwhile: see commands_end. */
+/* With the lock held. */
 static void wake(gateway *gateway) {
   if (gateway->state != RUNNING || gateway->wake_pending || !gateway->inbox.count) return;
-  gateway->wake_pending = true;
-  /* The service thread takes the inbox after every turn. */
-  if (!on_service_thread(gateway)) lws_cancel_service(gateway->lws);
+  /* The service thread takes the inbox after every turn. A wake that fails is tried again with the next command, and the thread looks
+     by itself every WATCH_INTERVAL_US. */
+  gateway->wake_pending = on_service_thread(gateway) || loop_wake(gateway);
 }
 
 static void push(gateway *gateway, struct command command, bool is_urgent) {

@@ -2,7 +2,7 @@
  * Life and death of a gateway, its service thread, and what libwebsockets calls back.
  *
  * The libwebsockets context is made, run and destroyed on the service thread, so that nothing of it is ever touched by
- * another one, but for lws_cancel_service.
+ * another one. Other threads wake it through a pipe (loop.c).
  */
 #include <dirent.h>
 #include <errno.h>
@@ -53,6 +53,7 @@ static int called_back(struct lws *wsi, enum lws_callback_reasons reason, void *
     case LWS_CALLBACK_OPENSSL_LOAD_EXTRA_SERVER_VERIFY_CERTS: return tls_configure(gateway->tls, user) ? 0 : -1;
     case LWS_CALLBACK_RAW_RX_FILE:
       if (wsi == gateway->alarm) loop_alarm_rang(gateway);
+      if (wsi == gateway->wake) loop_woken(gateway);
       return wsi == gateway->listener ? listener_accept(gateway) : 0;
     case LWS_CALLBACK_RAW_ADOPT: return connection_open(gateway, wsi);
     case LWS_CALLBACK_RAW_RX:
@@ -95,7 +96,7 @@ static bool make_context(gateway *gateway, struct lws_protocols protocols[2]) {
   if (!loop_create_context(gateway, &info)) return false;
   lws_set_log_level(LLL_ERR | LLL_WARN, log_line);
   gateway->vhost = lws_create_vhost(gateway->lws, &info);
-  return gateway->vhost && listener_adopt(gateway) && loop_open_alarm(gateway);
+  return gateway->vhost && listener_adopt(gateway) && loop_open_wake(gateway) && loop_open_alarm(gateway);
 }
 
 void doom(gateway *gateway, struct lws *wsi) {
@@ -277,7 +278,7 @@ gateway *gateway_create(const gateway_configuration *configuration, char *error,
   set_up_process();
   pthread_mutex_init(&gateway->lock, NULL);
   pthread_cond_init(&gateway->started_changed, NULL);
-  gateway->listening_socket = gateway->spare_descriptor = -1;
+  gateway->listening_socket = gateway->spare_descriptor = gateway->wake_write = -1;
   gateway->address_seed = (uint64_t)lws_now_usecs() ^ (uint64_t)(uintptr_t)gateway;
   copy_configuration(&gateway->configuration, configuration);
   gateway->heartbeat = heartbeat_frame(configuration->heartbeat);
@@ -348,6 +349,7 @@ void gateway_free(gateway *gateway) {
   if (gateway->heartbeat) gateway_frame_release(gateway->heartbeat);
   if (gateway->listening_socket >= 0) close(gateway->listening_socket);
   if (gateway->spare_descriptor >= 0) close(gateway->spare_descriptor);
+  if (gateway->wake_write >= 0) close(gateway->wake_write);
   commands_free(gateway);
   channels_free(gateway);
   free(gateway->exchanges.entries);

@@ -153,6 +153,7 @@ struct gateway {
   pthread_cond_t started_changed;
   enum { NOT_STARTED, STARTING, RUNNING, FAILED, ENDED } state;
   struct command_list inbox;
+  int wake_write;    /* -1: none yet. Set before the gateway runs */
   bool wake_pending; /* the service thread has been woken and has not taken the inbox yet */
 
   /* Any thread. */
@@ -173,6 +174,7 @@ struct gateway {
   int listening_socket;      /* -1 once given to libwebsockets or closed */
   int spare_descriptor;      /* given up for a moment to turn a connection away when descriptors run out */
   struct lws *listener;
+  struct lws *wake;          /* the end of a pipe that is read; what other threads write to is `wake_write` */
   struct lws *alarm;         /* a timer as an event; NULL without libev */
   lws_usec_t alarm_at;       /* when it goes off; 0: it does not */
   struct tls *tls;           /* NULL for none */
@@ -467,6 +469,9 @@ bool utf8_is_valid(const uint8_t *bytes, size_t length);
 
 /* The caller holds the lock under which contexts are made. */
 bool loop_create_context(gateway *gateway, struct lws_context_creation_info *info);
+bool loop_open_wake(gateway *gateway);
+void loop_woken(gateway *gateway);
+bool loop_wake(gateway *gateway);
 bool loop_open_alarm(gateway *gateway);
 void loop_alarm_rang(gateway *gateway);
 void loop_wake_in(gateway *gateway, lws_usec_t microseconds); /* for what is scheduled with libwebsockets */

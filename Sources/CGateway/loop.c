@@ -10,6 +10,8 @@
  * it waits for has to be an event itself: hence `loop_wake_in` and `loop_nudge`.
  */
 #include <dlfcn.h>
+#include <errno.h>
+#include <fcntl.h>
 #include <unistd.h>
 
 #ifdef __linux__
@@ -92,8 +94,42 @@ void loop_wake_in(gateway *gateway, lws_usec_t microseconds) {
 #endif
 }
 
+/*
+ * A pipe of our own in the place of lws_cancel_service, which does not say when its write has failed, and whose reads must not fail (see
+ * eventfd.c).
+ */
+bool loop_open_wake(gateway *gateway) {
+  int ends[2];
+  if (pipe(ends) != 0) return false;
+  for (int i = 0; i < 2; i++) {
+    fcntl(ends[i], F_SETFL, fcntl(ends[i], F_GETFL) | O_NONBLOCK);
+    fcntl(ends[i], F_SETFD, FD_CLOEXEC);
+  }
+  gateway->wake_write = ends[1];
+  lws_sock_file_fd_type descriptor = {.filefd = ends[0]};
+  /* Closes the descriptor itself when it fails. */
+  gateway->wake = lws_adopt_descriptor_vhost(gateway->vhost, LWS_ADOPT_RAW_FILE_DESC, descriptor,
+                                             gateway->configuration.subprotocol, NULL);
+  return gateway->wake != NULL;
+}
+
+/* The service thread, when the pipe can be read. What cannot be read now is read in the next turn. */
+void loop_woken(gateway *gateway) {
+  char bytes[256];
+  while (read(lws_get_socket_fd(gateway->wake), bytes, sizeof bytes) == (ssize_t)sizeof bytes) continue;
+}
+
+/* Any thread, while the gateway runs. False: the loop looks by itself within WATCH_INTERVAL_US. */
+bool loop_wake(gateway *gateway) {
+  for (int tries = 0; tries < 3; tries++) {
+    /* One that is full is readable. */
+    if (write(gateway->wake_write, "", 1) == 1 || errno == EAGAIN) return true;
+  }
+  return false;
+}
+
 void loop_nudge(gateway *gateway) {
-  if (gateway->loop) lws_cancel_service(gateway->lws);
+  if (gateway->loop) loop_wake(gateway);
 }
 
 bool loop_run_once(gateway *gateway, bool waits) {

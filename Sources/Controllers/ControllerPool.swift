@@ -35,7 +35,10 @@ package final class ControllerPool: Sendable {
     self.output = output
     clock = configuration.clock
     var followers: [FollowerThread] = []
-    for number in 0..<min(max(1, count), Self.mostFollowers) {
+    let count = min(max(1, count), Self.mostFollowers)
+    var configuration = configuration
+    configuration.historyBytes /= count
+    for number in 0..<count {
       followers.append(
         try FollowerThread(
           configuration, number: number, output: output, readers: readers, numbers: numbers, epochs: epochs,

@@ -17,6 +17,10 @@ package struct PackedValues: Equatable, Sendable {
 
   fileprivate mutating func append(packed: ArraySlice<UInt8>) { bytes.append(contentsOf: packed) }
 
+  fileprivate mutating func trim() {
+    if bytes.capacity > bytes.count * 9 / 8 { bytes = bytes.withUnsafeBufferPointer { Array($0) } }
+  }
+
   package mutating func removeAll() { bytes.removeAll(keepingCapacity: true) }
   package mutating func appendNull() { bytes.append(Tag.null.rawValue) }
 
@@ -173,6 +177,12 @@ package struct PackedRows: Sendable {
   package init(columnCount: Int, count: Int) {
     self.columnCount = columnCount
     ranges = Array(repeating: 0..<0, count: count)
+  }
+
+  /// Gives back room for more rows, where that is much: arrays that grow have up to as much again. O(bytes).
+  package mutating func trim() {
+    if ranges.capacity > ranges.count * 9 / 8 { ranges = ranges.withUnsafeBufferPointer { Array($0) } }
+    values.trim()
   }
 
   /// Forgets all rows, and keeps the room that they took.

@@ -52,6 +52,9 @@ package final class FragmentChecker {
     try? refreshSchema()
   }
 
+  /// Gives pages of the file back that are only kept for the next time.
+  package func releasePages() { sqlite3_db_release_memory(connection) }
+
   deinit {
     schemaReaders = nil
     sqlite3_close(connection)

@@ -17,6 +17,9 @@ struct FetchedContents {
     }
   }
 
+  /// All rows are there: gives back room for more.
+  mutating func trim() { rows.trim() }
+
   /// The columns in which the row at an offset differs from one of another fetch.
   func changedColumns(at offset: Int, to other: Int, of fetched: FetchedContents) -> ColumnSet {
     var set = ColumnSet()

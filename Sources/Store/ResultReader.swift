@@ -97,7 +97,10 @@ package final class ResultReader {
       }
       fetched.scanSteps = scan.takeSteps()
       try builder.sort()
-      if isRefetched { contents.order = builder.order }
+      if isRefetched {
+        contents.order = builder.order
+        contents.trim()
+      }
       let (result, touched) = try finish(builder, editor)
       changes = nil
       // Of a reader that is new the contents before are not known.

@@ -21,8 +21,8 @@ extension Follower {
     case .abandon(let request, let query): abandon(request, of: query)
     case .commit(let reply): reply(commit)
     case .awaitCommit(let waiter): awaited.add(waiter)
-    case .explain(let query, let reply): explain(query, reply)
-    case .schema(let access, let reply): list(access, reply)
+    case .explain(let query, let request, let reply): explain(query, request, reply)
+    case .schema(let access, let request, let reply): list(access, request, reply)
     case .statistics(let reply): reply(currentStatistics)
     case .lists(let reply): reply(openLists)
     case .readiness(let reply): reply(readingFailure)
@@ -48,8 +48,8 @@ extension Follower {
     case .report(let report): reject(report, error)
     case .resume(let key): refuseNext(of: key, error)
     case .request(let key, _, _): output.send(.error(error, isFatal: false), shape: .arrays, to: key)
-    case .explain(_, let reply): reply(.failure(error))
-    case .schema(_, let reply): reply(.failure(error))
+    case .explain(_, _, let reply): reply(.failure(error))
+    case .schema(_, _, let reply): reply(.failure(error))
     case .readiness(let reply): reply(error)
     default: perform(command)
     }
@@ -86,14 +86,6 @@ extension Follower {
     return taken
   }
 
-  /// Nobody may be interested in a query any more: from now on its time runs.
-  func noteIdle(_ query: FetchedResultsController) {
-    guard query.isIdle, !kept.contains(query.query) else { return }
-    let now = clock.now
-    query.idleSince = now
-    deadlines.wake(query, at: now + intervals.linger)
-  }
-
   private func unsubscribe(_ key: SubscriptionKey) {
     if let early = takeEarly(key) {
       cancelIfUnwanted(early.query)
@@ -116,6 +108,7 @@ extension Follower {
   func remove(_ subscription: Subscription) {
     let key = subscription.key
     let isStartingOver = subscription.state.isStartingOver
+    let requeried = subscription.state.next?.requeried
     guard subscription.state.end() else { return }
     sessions[key.session]?[key.number] = nil
     if sessions[key.session]?.isEmpty == true { sessions[key.session] = nil }
@@ -124,8 +117,11 @@ extension Follower {
     let query = subscription.query
     query.subscriptions[key] = nil
     query.groups.remove(subscription)
+    query.blockedSubscriptions.removeAll { $0.subscription === subscription }
     cancelUnwantedReads(of: query)
     noteIdle(query)
+    // A reader may be running what it was to show next.
+    if let requeried { cancelIfUnwanted(requeried) }
   }
 
   private func perform(_ request: SubscriptionRequest, _ key: SubscriptionKey, _ ticket: RequestTicket?) {
@@ -280,6 +276,9 @@ extension Follower {
 }
 
 extension SubscriptionRequest {
+  /// The query that it asks for.
+  fileprivate var requeried: Query? { if case .requery(let query, _) = self { query } else { nil } }
+
   /// The rows that it asks for.
   fileprivate var rows: Window? {
     switch self {

@@ -202,25 +202,13 @@ extension Follower {
   func attendToDue() {
     let now = clock.now
     for query in deadlines.takeDue(now) {
-      if let end = idleEnd(of: query) {
-        if end <= now {
-          forget(query)
-          continue
-        }
-        deadlines.wake(query, at: end)
-      }
+      if letGoIfIdle(query, now) { continue }
       if let due = due(query) {
-        if due <= now { run(query) } else { deadlines.wake(query, at: due) }
+        if due > now { deadlines.wake(query, at: due) } else if mayRun(query) { run(query) }
       }
       // Its subscriptions and waiting requests are looked at when the tick sends.
       dirty[ObjectIdentifier(query)] = query
     }
-  }
-
-  /// When a query that nobody follows is let go.
-  private func idleEnd(of query: FetchedResultsController) -> Instant? {
-    guard query.isIdle, let since = query.idleSince else { return nil }
-    return since + intervals.linger
   }
 
   /// A query could not be followed. Some things no later try mends; others are told once, and tried again.
@@ -273,7 +261,7 @@ extension Follower {
       readers.cancel(read.id)
       queriesByRead[read.id] = nil
     }
-    freedRows += query.rowCount
+    freedRows += query.rowCount + FetchedResultsController.rowsWorthOfStatements
     query.close()
     if query.shape.queries.isEmpty { forget(query.shape, query.query.withoutValues) }
   }

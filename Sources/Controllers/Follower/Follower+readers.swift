@@ -19,9 +19,9 @@ extension Follower {
       open(query, command, wanted)
       return nil
     }
+    known.idleSince = nil
     if known.isCurrent || isFresh(known, wanted) { return known }
     known.blocked.append((command, commit))
-    known.idleSince = nil
     hurry(known)
     return nil
   }
@@ -176,8 +176,12 @@ extension Follower {
     body()
   }
 
-  /// Nobody may wait for an opening any more.
+  /// A client that waited for a query has left, or wants another one: what readers do for it alone is given up.
   func cancelIfUnwanted(_ query: Query) {
+    if let known = queries[query] {
+      known.blocked.removeAll { !isWanted($0.command) }
+      return noteIdle(known)
+    }
     guard let opening = openings[query], !opening.waiting.contains(where: { isWanted($0.command) }) else { return }
     readers.cancel(opening.id)
     openingsByJob[opening.id] = nil
@@ -212,6 +216,12 @@ extension FollowerCommand {
 
   /// Whether it is the request for a snapshot with an id.
   func isSnapshot(_ id: UInt64) -> Bool { if case .snapshot(let request) = self { request.id == id } else { false } }
+
+  /// Whether it is the request with an id, for a snapshot or an explanation.
+  func isRequest(_ id: UInt64) -> Bool {
+    if case .explain(_, let request, _) = self { return request == id }
+    return isSnapshot(id)
+  }
 }
 
 extension FollowerCommand.SnapshotRequest {

@@ -24,7 +24,7 @@ extension Follower {
       if now?.table.definition != storage.table.definition { storages[number] = nil }
     }
     forgetUnusedTables()
-    for query in queries.values where query.shape.isOutdated { recompile(query.shape) }
+    for query in queries.values where query.shape.isOutdated && mayRun(query) { recompile(query.shape) }
   }
 
   /// The shape's queries stay as they are until they have another.

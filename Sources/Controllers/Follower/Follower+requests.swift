@@ -73,6 +73,7 @@ extension Follower {
 
   /// The client has left. Wherever its request is, it is forgotten, and readers give up what they do for it alone.
   func abandon(_ request: UInt64, of query: Query) {
+    readers.cancel(of: .question(request))
     let isAbandoned = { (waiting: (command: FollowerCommand, commit: Int64)) in waiting.command.isSnapshot(request) }
     if let opening = openings[query] {
       opening.waiting.removeAll(where: isAbandoned)
@@ -83,23 +84,19 @@ extension Follower {
     query.blocked.removeAll(where: isAbandoned)
     for read in query.reads { read.requests.removeAll { $0.id == request } }
     cancelUnwantedReads(of: query)
-    if query.isIdle {
-      // Run again when somebody asks for it, or it changes.
-      cancelRun(of: query)
-      scheduleRun(of: query)
-    }
     noteIdle(query)
   }
 
+  /// - Parameter request: what `abandon` calls it; nil for one that is never abandoned.
   func explain(
-    _ query: Query, _ reply: @escaping @Sendable (Result<Explanation, FreshetError>) -> Void
+    _ query: Query, _ request: UInt64?, _ reply: @escaping @Sendable (Result<Explanation, FreshetError>) -> Void
   ) {
     guard let database else { return reply(.failure(unavailability)) }
     let forms = forms(database)
     let slowness = shapes[query.withoutValues]?.compiled.slowness
     let timeout = timeout(of: query)
     readers.post(
-      ReaderJob(id: readers.newID(), requester: .server) { database, interruption throws(FreshetError) in
+      ReaderJob(id: readers.newID(), requester: .of(question: request)) { database, interruption throws(FreshetError) in
         reply(
           .success(
             try database.explain(query, slowness: slowness, forms: forms, timeout: timeout, interruption)))
@@ -117,12 +114,13 @@ extension Follower {
 
   /// The tables that there are for somebody.
   func list(
-    _ access: Query.Access, _ reply: @escaping @Sendable (Result<[DatabaseTable], FreshetError>) -> Void
+    _ access: Query.Access, _ request: UInt64?,
+    _ reply: @escaping @Sendable (Result<[DatabaseTable], FreshetError>) -> Void
   ) {
     if access.role == nil { return reply(.success(database?.schema.listing ?? [])) }
     // Which columns a view has for a role is compiled.
     readers.post(
-      ReaderJob(id: readers.newID(), requester: .server) { database, _ throws(FreshetError) in
+      ReaderJob(id: readers.newID(), requester: .of(question: request)) { database, _ throws(FreshetError) in
         reply(.success(try database.listing(for: access)))
       } failed: {
         reply(.failure($0))

@@ -16,7 +16,8 @@ extension Follower {
       return .request(key, .requery(narrowed(query), window), ticket: ticket)
     case .keep(let query): return .keep(narrowed(query))
     case .abandon(let request, let query): return .abandon(request: request, of: narrowed(query))
-    case .explain(let query, let reply): return .explain(narrowed(query), reply: reply)
+    case .explain(let query, let request, let reply):
+      return .explain(narrowed(query), request: request, reply: reply)
     default: return command
     }
   }

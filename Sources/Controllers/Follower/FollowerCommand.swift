@@ -22,9 +22,9 @@ package enum FollowerCommand: Sendable {
   case commit(reply: @Sendable (Int64) -> Void)
   /// Somebody waits until all followers have reached a commit.
   case awaitCommit(CommitWaiter)
-  case explain(Query, reply: @Sendable (Result<Explanation, FreshetError>) -> Void)
+  case explain(Query, request: UInt64? = nil, reply: @Sendable (Result<Explanation, FreshetError>) -> Void)
   /// The tables that there are for somebody.
-  case schema(Query.Access, reply: @Sendable (Result<[DatabaseTable], FreshetError>) -> Void)
+  case schema(Query.Access, request: UInt64? = nil, reply: @Sendable (Result<[DatabaseTable], FreshetError>) -> Void)
   /// Asks what keeps the follower from reading the database; nil: nothing.
   case readiness(reply: @Sendable (FreshetError?) -> Void)
   case statistics(reply: @Sendable (FollowerStatistics) -> Void)
@@ -33,7 +33,7 @@ package enum FollowerCommand: Sendable {
   case report(ReaderReport)
   /// What a subscription's client asked can go on.
   case resume(SubscriptionKey)
-  /// Whoever asked for a snapshot does not wait for it any more.
+  /// The client that made a request has left: of a snapshot, an explanation or the schema.
   case abandon(request: UInt64, of: Query)
   case stop
 

@@ -37,7 +37,7 @@ package struct FollowerConfiguration: Sendable {
   package var historyAge = Duration.seconds(60)
   /// How many such versions of a query are held at least.
   package var historyCount = 1_000
-  /// The memory that all of them may take together, in bytes: beyond it they are let go sooner.
+  /// The memory that all of them may take together, those of all followers of a pool, in bytes: beyond it they are let go sooner.
   package var historyBytes = 128 << 20
   /// What may be remembered of all followed tables to find changed rows, in bytes.
   package var captureBytes = 256 << 20

@@ -34,13 +34,13 @@ struct Inbox {
     }
   }
 
-  /// Takes out a request for a snapshot that its client does not wait for.
+  /// Takes out a request whose client has left.
   private mutating func forget(_ request: UInt64) {
     let session = FollowerCommand.laneOfRequests
     guard var lane = lanes[session] else { return }
     lane.commands.removeFirst(lane.next)
     lane.next = 0
-    lane.commands.removeAll { $0.isSnapshot(request) }
+    lane.commands.removeAll { $0.isRequest(request) }
     lanes[session] = lane.commands.isEmpty ? nil : lane
     if lane.commands.isEmpty, let place = order[first...].firstIndex(of: session) { order.remove(at: place) }
   }

@@ -15,7 +15,7 @@ import Synchronization
 /// Does jobs on a connection of its own, one after the other.
 ///
 /// Owner: one thread, but for `wake` and `releaseFiles`.
-// @unchecked: `database` and `lost` belong to the thread.
+// @unchecked: `database`, `lost` and `hasWorked` belong to the thread.
 final class Reader: @unchecked Sendable {
   private let number: Int
   private let path: String
@@ -31,6 +31,8 @@ final class Reader: @unchecked Sendable {
   private var database: ReaderDatabase?
   /// Files that were deleted while they were open, until they are out of use.
   private var lost: LostFiles?
+  /// Since memory was given back.
+  private var hasWorked = false
 
   init(
     _ number: Int, path: String, _ access: AccessRules, _ queue: ReaderQueue, _ clock: MonotonicClock,
@@ -52,16 +54,23 @@ final class Reader: @unchecked Sendable {
     while !queue.isStopping {
       doJobs(waking: waking)
       if mustRelease.exchange(false, ordering: .acquiringAndReleasing) { releaseLostFiles() }
-      var descriptors = [pollfd(fd: wake.readEnd, events: Int16(POLLIN), revents: 0)]
-      _ = poll(&descriptors, 1, -1)
-      wake.clear()
+      if !wake.wait() { rest() }
     }
     database = nil
+  }
+
+  /// Nothing was asked for a second: memory that work took is given back, once.
+  private func rest() {
+    guard hasWorked else { return }
+    hasWorked = false
+    database?.releaseMemory()
+    system_return_free_memory()
   }
 
   /// What there is to do now.
   func doJobs(waking: (Int) -> Void) {
     while let (job, interruption) = queue.next(for: number) {
+      hasWorked = true
       let again = perform(job, interruption)
       if let reader = queue.end(number) { waking(reader) }
       if let again, case .wakes(let reader) = queue.add(again) { waking(reader) }

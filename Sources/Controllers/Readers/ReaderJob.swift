@@ -10,8 +10,12 @@ enum Requester: Hashable, Sendable {
   case session(UInt64)
   /// A request for a snapshot.
   case request(UInt64)
+  /// A request for an explanation or the schema, which nothing else shares.
+  case question(UInt64)
   /// The server itself, and requests without an id.
   case server
+
+  static func of(question id: UInt64?) -> Requester { id.map { .question($0) } ?? .server }
 }
 
 /// What a reader is asked to do.

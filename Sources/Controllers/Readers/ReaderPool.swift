@@ -63,6 +63,9 @@ package final class ReaderPool: Sendable {
   /// What the job would lead to is not wanted any more. Any thread.
   func cancel(_ id: UInt64) { queue.cancel(id) }
 
+  /// The same for all jobs of a requester. Any thread.
+  func cancel(of requester: Requester) { queue.cancel(of: requester) }
+
   /// A -wal or -shm was deleted: readers let go of the files. Any thread.
   func releaseFiles() { for reader in readers { reader.releaseFiles() } }
 

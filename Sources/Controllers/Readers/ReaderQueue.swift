@@ -132,6 +132,16 @@ final class ReaderQueue: Sendable {
     }
   }
 
+  /// No job of a requester is wanted any more.
+  func cancel(of requester: Requester) {
+    state.withLock { state in
+      for running in state.running.values where running.job.requester == requester { running.interruption.stop() }
+      guard let jobs = state.waiting.removeValue(forKey: requester) else { return }
+      waitingCount.subtract(jobs.count, ordering: .relaxed)
+      state.order.removeAll { $0 == requester }
+    }
+  }
+
   /// No job is begun any more, and those that run are given up.
   func stop() {
     state.withLock { state in

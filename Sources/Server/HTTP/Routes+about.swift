@@ -12,8 +12,11 @@ extension FreshetServer {
     let source = try RequestParameters(QueryString(exchange.request.query), for: .explanation).source
     exchange.record?.note(subject(of: source))
     let query = try query(source, for: exchange.identity)
-    pool.follower(for: query).post(
-      .explain(query) { result in
+    let follower = pool.follower(for: query)
+    snapshotRequests.add(.init(exchange: exchange, query: query, follower: follower, waits: false))
+    follower.post(
+      .explain(query, request: exchange.id.rawValue) { [snapshotRequests] result in
+        snapshotRequests.remove(exchange.id)
         switch result {
         case .success(let explanation): exchange.answer(.json(explanation.json))
         case .failure(let error): exchange.answer(.problem(error))
@@ -24,8 +27,10 @@ extension FreshetServer {
   func getSchema(_ exchange: HTTPExchange) throws(FreshetError) {
     let permissions = permissions(of: exchange.identity)
     let access = try permissions.ownQueries()
+    snapshotRequests.add(.init(exchange: exchange, query: Query(from: ""), follower: pool.first, waits: false))
     pool.first.post(
-      .schema(access) { result in
+      .schema(access, request: exchange.id.rawValue) { [snapshotRequests] result in
+        snapshotRequests.remove(exchange.id)
         switch result {
         case .success(let tables):
           exchange.answer(.json(DatabaseTable.json(tables, allowsWrites: permissions.allowsOwnStatements)))

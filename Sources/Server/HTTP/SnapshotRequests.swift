@@ -3,7 +3,8 @@ import Gateway
 import LiveQuery
 import Synchronization
 
-/// Requests for snapshots that are not answered yet: for clients who leave, and for the end of the server.
+/// Requests for snapshots, explanations and the schema that are not answered yet: for clients that leave, and for the end of the
+/// server.
 ///
 /// Any thread: one lock.
 final class SnapshotRequests: Sendable {
