@@ -52,7 +52,7 @@ finish() {
 
 part 'packages' scripts/packages.sh test || true
 part 'format' make lint || true
-part "model of the replicas' log" make model || true
+part 'models' make model || true
 
 if [[ -d Tests/WebTests ]]; then
   part 'JavaScript tests' make web || true

@@ -32,6 +32,7 @@ struct Check: ParsableCommand {
     let existing = try DatabaseFile.existing(path)
     var check = ConfigurationCheck(configuration)
     do { try check.run(existing) } catch let error as FreshetError { throw CommandFailure(error.message) }
+    if let notice = WALResetBug.notice { FileHandle.standardError.write(Data((notice + "\n").utf8)) }
     print(check.report)
     if !check.problems.isEmpty {
       throw CommandFailure(check.problems.map { "\(file): \($0)" }.joined(separator: "\n"))
@@ -51,6 +52,7 @@ private struct ConfigurationCheck {
   mutating func run(_ path: String) throws {
     var reading = Configuration()
     reading.readonly = true
+    reading.avoidWALResetBug()
     let schema = try DatabaseQueue(path: path, configuration: reading).read { try DatabaseSchema.read($0) }
     let location: String
     let statements: StatementCheck

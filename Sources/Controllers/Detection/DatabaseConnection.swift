@@ -53,6 +53,7 @@ package final class DatabaseConnection {
     configuration.allowsUnsafeTransactions = true
     configuration.busyMode = .timeout(5)
     configuration.label = "freshet reader"
+    configuration.avoidWALResetBug()
     ConnectionLimits.prepare()
     queue = try DatabaseQueue(path: location, configuration: configuration)
     (raw, encoding) = try queue.inDatabase { db in
