@@ -113,7 +113,7 @@ replicas: build ## kill, stop and cut off everything that replicates a file for 
 	@scripts/packages.sh replicas
 	@scripts/python.sh scripts/replicas.py --seconds $(SECONDS)
 
-model: ## check the model of the log (docs/replication.pml) with spin
+model: ## check the models of the log (docs/replication.pml) and of checkpoints (docs/wal-reset.pml) with spin
 	@scripts/packages.sh model
 	@scripts/check-model.sh
 

@@ -112,7 +112,7 @@ let package = Package(
     module("FileMaking", [grdb]),
     module("TerminalWatch", ["FreshetClient", "FreshetResults", "LiveQuery", "Wire"]),
     module("Import", ["FileMaking", "LiveQuery", "Store", grdb, sqlite]),
-    module("Demo", ["FileMaking", grdb]),
+    module("Demo", ["FileMaking", "Store", grdb]),
     .target(
       name: "Server",
       dependencies: [

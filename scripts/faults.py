@@ -1,10 +1,11 @@
 #!/usr/bin/env python3
 """Breaks what a server stands on, and looks whether anything is lost or wrong afterwards.
 
-    scripts/faults.py [--freshet PATH] [kill|disk|calls|wakes|descriptors|memory|stop|clock ...]     all without a name
+    scripts/faults.py [--freshet PATH] [--seed N] [kill|disk|calls|wakes|errors|descriptors|memory|stop|clock ...]     all without a name
 
 Each fault ends with the same question: are the rows that were acknowledged in the file, and does a client that was there all the time
-hold what a fresh SELECT gives? Needs root for `disk` (a small tmpfs), strace for `calls` and `wakes`, and a C compiler for `clock`; what is not
+hold what a fresh SELECT gives? All choices follow from the seed, and what happened is a history (scripts/history.py, in --history) that
+scripts/check-history.py reads at the end. Needs root for `disk` (a small tmpfs), strace for `calls` and `wakes`, and a C compiler for `clock`; what is not
 there is said and passed over. Servers listen on loopback, and only those that were started here are ended.
 """
 
@@ -30,13 +31,17 @@ import threading
 import time
 import urllib.parse
 
+import history
+
 parser = argparse.ArgumentParser()
 parser.add_argument("faults", nargs="*")
 parser.add_argument("--freshet", default=".build/release/freshet")
 parser.add_argument("--kills", type=int, default=200)
+parser.add_argument("--seconds", type=int, default=60, help="of errors")
 parser.add_argument("--seed", type=int, default=random.randrange(1 << 30))
+parser.add_argument("--history", default=os.path.join(tempfile.gettempdir(), "freshet-faults.jsonl"))
 options = parser.parse_args()
-random.seed(options.seed)
+story = history.Story(options.seed, options.history, faults=options.faults, kills=options.kills, seconds=options.seconds)
 
 
 class Server:
@@ -80,7 +85,14 @@ class Server:
 
     def insert(self, number, text=""):
         body = {"statements": [{"sql": "INSERT INTO t(id, a) VALUES (?, ?)", "params": [number, text]}]}
-        return self.ask("POST", "/v1/transactions", body)
+        # `internal` says that it may be in the file.
+        outcome = "unknown"
+        try:
+            status, answer = self.ask("POST", "/v1/transactions", body)
+            outcome = "acknowledged" if status == 200 else "unknown" if answer["code"] == "internal" else "refused"
+        finally:
+            story.add("client", "write", outcome, file=self.path, id=number)
+        return status, answer
 
     def rows(self):
         status, answer = self.ask("GET", "/v1/snapshot?from=t&select=id&limit=1000000&shape=arrays")
@@ -97,6 +109,7 @@ class List:
     """A client that subscribes and applies what comes: ids alone, in order."""
 
     def __init__(self, server):
+        self.path, self.epoch = server.path, None
         self.socket = socket.create_connection(("127.0.0.1", server.port), timeout=30)
         key = base64.b64encode(os.urandom(16)).decode()
         self.socket.sendall(
@@ -145,6 +158,8 @@ class List:
 
     def take(self, message):
         kind = message["type"]
+        if kind == "hello":
+            self.epoch = message["epoch"]
         if kind == "snapshot":
             self.ids = [row[0] for row in message["rows"]]
         elif kind == "rows" and "window" not in message and not message.get("complete") is None:
@@ -156,6 +171,9 @@ class List:
                 del self.ids[path[1]]
             for _, item, row in message.get("inserted", []):
                 self.ids.insert(item, row[0])
+        if kind == "patch" or kind in ("snapshot", "rows") and message.get("complete"):
+            story.add("list", "message", kind, list=self.path, connection=id(self), epoch=self.epoch, commit=message.get("commit"),
+                      version=message.get("to") or message.get("version"), digest=history.digest(self.ids))
 
     def catch_up(self, wanted, seconds=30):
         """Until it holds these rows."""
@@ -174,6 +192,12 @@ def make(folder):
     return path
 
 
+def foreign(path, *numbers):
+    """Rows that another program has written."""
+    for number in numbers:
+        story.add("foreign", "write", "acknowledged", file=path, id=number)
+
+
 def in_file(path):
     with sqlite3.connect(path) as db:
         return [row[0] for row in db.execute("SELECT id FROM t ORDER BY id")]
@@ -182,19 +206,27 @@ def in_file(path):
 def agree(server, client=None):
     """Whether a fresh snapshot, and a client, hold what the file holds."""
     wanted = in_file(server.path)
+    story.add("checker", "file", "ok", file=server.path, ids=wanted, quiet=True)
+    rows = None
     for _ in range(100):
-        if server.rows() == wanted:
+        rows = server.rows()
+        if rows == wanted:
             break
         time.sleep(0.1)
-    else:
-        return False
-    return client is None or client.catch_up(wanted)
+    holds = [("snapshot", rows)]
+    if client:
+        client.catch_up(wanted)
+        holds.append(("client", client.ids))
+    for actor, held in holds:
+        story.add(actor, "list", "ok", list=server.path, quiet=True, digest=history.digest(held), expected=history.digest(wanted))
+    return all(held == wanted for _, held in holds)
 
 
 def kill(folder):
     make(folder)
     acknowledged, unsure = set(), set()
     next_id = 0
+    chance = story.random("kill")
     for _ in range(options.kills):
         server = Server(folder)
         assert server.wait(), "the server does not start"
@@ -217,8 +249,9 @@ def kill(folder):
         writers = [threading.Thread(target=write) for _ in range(3)]
         for writer in writers:
             writer.start()
-        time.sleep(random.uniform(0.01, 0.25))
+        time.sleep(chance.uniform(0.01, 0.25))
         server.end(signal.SIGKILL)
+        story.add("kill", "fault", "ok")
         done.set()
         for writer in writers:
             writer.join()
@@ -295,6 +328,7 @@ def calls(folder):
                 stderr=subprocess.DEVNULL,
             )  # fmt: skip
             time.sleep(0.3)
+            story.add("calls", "fault", "ok", call=call, error=error, every=every)
             for number in range(1, 41):
                 try:
                     if server.insert(number)[0] == 200:
@@ -377,6 +411,7 @@ def descriptors(folder):
             break
     with sqlite3.connect(server.path) as db:
         db.execute("INSERT INTO t(id) VALUES (1)")
+    foreign(server.path, 1)
     assert client.catch_up([1]), "who is connected hears nothing"
     for connection in crowd:
         connection.close()
@@ -390,6 +425,7 @@ def memory(folder):
     """The system has no memory left while lists are opened and clients write. The server may end; a supervisor starts it again."""
     with sqlite3.connect(make(folder)) as db:
         db.executemany("INSERT INTO t VALUES (-?, ?)", [(number, "x" * 100) for number in range(1, 50_000)])
+    foreign(os.path.join(folder, "app.sqlite"), *range(-49_999, 0))
     # A trace of where it ended takes ten seconds and tells nothing here.
     environment = {**os.environ, "SWIFT_BACKTRACE": "enable=no"}
     server = Server(folder, env=environment)
@@ -439,6 +475,7 @@ def stop(folder):
             for number in range(100):
                 db.execute("INSERT INTO t(id) VALUES (?)", (round * 100 + number + 1,))
                 db.commit()
+                foreign(server.path, round * 100 + number + 1)
         time.sleep(1)
         os.kill(server.process.pid, signal.SIGCONT)
         assert agree(server, client), "a list is wrong after a stop"
@@ -502,7 +539,133 @@ def clock(folder):
     return "5 jumps between -1 day and +10 years: lists go on"
 
 
-FAULTS = {fault.__name__: fault for fault in (kill, disk, calls, wakes, descriptors, memory, stop, clock)}
+# What a call of the file system may do instead of what it should, one time in a hundred; and a kill now and then.
+ERRORS = r"""
+#define _GNU_SOURCE
+#include <dlfcn.h>
+#include <errno.h>
+#include <pthread.h>
+#include <stdio.h>
+#include <stdlib.h>
+#include <string.h>
+#include <sys/types.h>
+#include <time.h>
+#include <unistd.h>
+
+static pthread_mutex_t lock = PTHREAD_MUTEX_INITIALIZER;
+static unsigned long long state;
+static int percent = -1;
+static __thread int is_asking;
+
+static unsigned below(unsigned limit) {
+  pthread_mutex_lock(&lock);
+  if (!state) state = strtoull(getenv("ERRORS_SEED"), 0, 10) * 2 + 1;
+  state = state * 6364136223846793005ull + 1442695040888963407ull;
+  unsigned result = (unsigned)(state >> 33) % limit;
+  pthread_mutex_unlock(&lock);
+  return result;
+}
+
+/* Errors are switched on by a file, looked at once in a hundred calls; and only the database's files have them. */
+static int fails(int descriptor) {
+  static unsigned calls;
+  if (is_asking) return 0;
+  is_asking = 1;
+  if (calls++ % 100 == 0) percent = access(getenv("ERRORS"), F_OK) == 0;
+  int result = 0;
+  if (percent == 1 && below(100) == 0) {
+    char link[64], path[512];
+    snprintf(link, sizeof link, "/proc/self/fd/%d", descriptor);
+    ssize_t length = readlink(link, path, sizeof path - 1);
+    path[length > 0 ? length : 0] = 0;
+    result = strstr(path, "app.sqlite") != 0;
+  }
+  is_asking = 0;
+  return result;
+}
+
+#define REAL(type, name, ...)   static type (*real)(__VA_ARGS__);   if (!real) real = (type(*)(__VA_ARGS__))dlsym(RTLD_NEXT, name)
+
+static ssize_t read_some(ssize_t (*real)(int, void *, size_t, off_t), int fd, void *to, size_t n, off_t at) {
+  if (!fails(fd)) return real(fd, to, n, at);
+  if (below(2) && n > 1) return real(fd, to, 1 + below((unsigned)n - 1), at);
+  errno = EIO;
+  return -1;
+}
+static ssize_t write_some(ssize_t (*real)(int, const void *, size_t, off_t), int fd, const void *from, size_t n, off_t at) {
+  if (!fails(fd)) return real(fd, from, n, at);
+  if (below(3) == 0 && n > 1) return real(fd, from, 1 + below((unsigned)n - 1), at);
+  errno = below(2) ? ENOSPC : EIO;
+  return -1;
+}
+ssize_t pread64(int fd, void *to, size_t n, off_t at) { REAL(ssize_t, "pread64", int, void *, size_t, off_t); return read_some(real, fd, to, n, at); }
+ssize_t pread(int fd, void *to, size_t n, off_t at) { REAL(ssize_t, "pread", int, void *, size_t, off_t); return read_some(real, fd, to, n, at); }
+ssize_t pwrite64(int fd, const void *from, size_t n, off_t at) { REAL(ssize_t, "pwrite64", int, const void *, size_t, off_t); return write_some(real, fd, from, n, at); }
+ssize_t pwrite(int fd, const void *from, size_t n, off_t at) { REAL(ssize_t, "pwrite", int, const void *, size_t, off_t); return write_some(real, fd, from, n, at); }
+#define SYNC(name, which)   int name(int fd) { REAL(int, #name, int); if (which && fails(fd)) { errno = EIO; return -1; } return real(fd); }
+SYNC(fsync, 1)
+SYNC(fdatasync, 1)
+int ftruncate64(int fd, off_t n) { REAL(int, "ftruncate64", int, off_t); if (fails(fd)) { errno = ENOSPC; return -1; } return real(fd, n); }
+"""
+
+
+def errors(folder):
+    """One call in a hundred to the database's files fails or is short, in turns of some seconds, while a client and a foreign program write."""
+    source, library, switch = (os.path.join(folder, name) for name in ("errors.c", "errors.so", "switch"))
+    pathlib.Path(source).write_text(ERRORS)
+    if not shutil.which("cc") or subprocess.run(["cc", "-O1", "-shared", "-fPIC", "-o", library, source, "-ldl"]).returncode:
+        return None
+    make(folder)
+    chance = story.random("errors")
+    environment = {**os.environ, "LD_PRELOAD": library, "ERRORS": switch, "ERRORS_SEED": str(options.seed)}
+    server = Server(folder, env=environment)
+    assert server.wait()
+    client = List(server)
+    counts, number, turns, kills = {"acknowledged": 0, "refused": 0, "unknown": 0}, 0, 0, 0
+    end = time.monotonic() + options.seconds
+    while time.monotonic() < end:
+        turns += 1
+        pathlib.Path(switch).touch()
+        story.add("errors", "fault", "ok")
+        for _ in range(chance.randrange(50, 300)):
+            number += 1
+            if chance.random() < 0.2:
+                with sqlite3.connect(server.path, timeout=30) as db:
+                    db.execute("INSERT INTO t(id, a) VALUES (?, ?)", (number, "x" * chance.choice([1, 1, 9_000])))
+                db.close()
+                foreign(server.path, number)
+                continue
+            try:
+                status = server.insert(number, "x" * chance.choice([1, 100, 9_000]))[0]
+                counts["acknowledged" if status == 200 else "refused"] += 1
+            except OSError:
+                counts["unknown"] += 1
+        assert server.process.poll() is None, f"the server has ended: {server.process.returncode}"
+        if chance.random() < 0.2:
+            server.end(signal.SIGKILL)
+            kills += 1
+            story.add("kill", "fault", "ok")
+            os.unlink(switch)
+            server = Server(folder, env=environment)
+            assert server.wait()
+            client = List(server)
+        else:
+            os.unlink(switch)
+        try:
+            assert agree(server, client), "a list is wrong"
+        except OSError as error:
+            # A list may have ended with an error that its client was sent.
+            story.add("client", "list", str(error), list=server.path)
+            client = List(server)
+            assert agree(server, client), "a list is wrong"
+        with sqlite3.connect(server.path) as db:
+            assert db.execute("PRAGMA integrity_check").fetchone()[0] == "ok", "the file is damaged"
+        db.close()
+    server.end()
+    return f"{turns} turns, {number} writes, {kills} kills: {counts}; every acknowledged one is there, lists right after each turn"
+
+
+FAULTS = {fault.__name__: fault for fault in (kill, disk, calls, wakes, errors, descriptors, memory, stop, clock)}
 def main():
     failed = 0
     print(f"seed {options.seed}")
@@ -518,7 +681,9 @@ def main():
                 log = pathlib.Path(folder, "log")
                 if log.exists():
                     print("".join(f"    | {line}\n" for line in log.read_text().splitlines()[-5:]))
-    sys.exit(1 if failed else 0)
+    story.file.close()
+    checked = subprocess.run([sys.executable, pathlib.Path(__file__).parent / "check-history.py", options.history])
+    sys.exit(1 if failed or checked.returncode else 0)
 
 
 if __name__ == "__main__":

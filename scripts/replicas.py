@@ -1,12 +1,13 @@
 #!/usr/bin/env python3
 """Kills, stops and cuts off everything that replicates a file, and looks whether all copies and all clients agree in the end.
 
-    scripts/replicas.py [--freshet PATH] [--seconds 600] [--seed N]
+    scripts/replicas.py [--freshet PATH] [--seconds 600] [--seed N] [--history FILE]
 
 A broker (nats-server), the server beside the writers, and two replicas, one of them in a network namespace of its own where that may
 be made. Foreign programs write to the file, clients write through all servers, and every few seconds something happens to a process,
 the broker's storage, the network or the schema. Between, at quiet points, all tables of all files are compared by SELECT, every client
-of every server with a fresh SELECT, and every write that was acknowledged has to be there. Ends with 1 at the first difference.
+of every server with a fresh SELECT, and every write that was acknowledged has to be there. Ends with 1 at the first difference. All choices follow from the seed, each actor's from a
+generator of its own, and what happened is a history (scripts/history.py) that scripts/check-history.py reads at the end.
 """
 
 import argparse
@@ -28,14 +29,17 @@ import time
 
 sys.path.insert(0, str(pathlib.Path(__file__).parent.parent / "examples/clients/python"))
 import freshet  # noqa: E402
+import history  # noqa: E402
 
 parser = argparse.ArgumentParser()
 parser.add_argument("--freshet", default=".build/release/freshet")
 parser.add_argument("--seconds", type=int, default=600)
 parser.add_argument("--seed", type=int, default=random.randrange(1 << 30))
 parser.add_argument("--keep", action="store_true", help="leave the folder with files and logs")
+parser.add_argument("--history", default=os.path.join(tempfile.gettempdir(), "freshet-replicas.jsonl"))
 options = parser.parse_args()
-random.seed(options.seed)
+story = history.Story(options.seed, options.history, seconds=options.seconds)
+chance, balancer_chance = story.random("faults"), story.random("balancer")
 NATS = shutil.which("nats-server") or "/usr/sbin/nats-server"
 
 
@@ -120,14 +124,14 @@ class Balancer(socketserver.ThreadingTCPServer):
 
     class Handler(socketserver.BaseRequestHandler):
         def handle(self):
-            for server in random.sample(servers, len(servers)):
+            for server in balancer_chance.sample(servers, len(servers)):
                 try:
                     with socket.create_connection((server.host, server.port), timeout=2) as other:
                         other.settimeout(None)
                         back = threading.Thread(target=self.copy, args=(other, self.request), daemon=True)
                         back.start()
                         # Whoever stays long is sent elsewhere.
-                        threading.Timer(random.uniform(3, 20), self.end, args=(other,)).start()
+                        threading.Timer(balancer_chance.uniform(3, 20), self.end, args=(other,)).start()
                         self.copy(self.request, other)
                         return
                 except OSError:
@@ -174,6 +178,7 @@ class Client(threading.Thread):
                 for live in freshet.follow(self.url, self.queries[self.number]):
                     self.rows = [row for rows in live.rows for row in rows]
                     self.messages += 1
+                    story.add(self.url, "message", "ok", list=self.number, version=live.version, digest=history.digest(self.rows))
             except SystemExit:
                 # A table was not there when the query was compiled: asked anew.
                 time.sleep(0.5)
@@ -184,7 +189,7 @@ class ForeignWriter(threading.Thread):
 
     def __init__(self, number):
         super().__init__(daemon=True)
-        self.random, self.may_write, self.is_idle, self.count = random.Random(options.seed + number), threading.Event(), threading.Event(), 0
+        self.random, self.may_write, self.is_idle, self.count = story.random("foreign", number), threading.Event(), threading.Event(), 0
         self.is_idle.set()
         self.start()
 
@@ -241,8 +246,11 @@ class ClientWriter(threading.Thread):
                 self.may_write.wait()
                 self.is_idle.clear()
             self.asked += 1
-            if self.server.write(self.first + self.asked):
+            result = self.server.write(self.first + self.asked)
+            if result:
                 self.acknowledged.append(self.first + self.asked)
+            # A refusal by a replica may be of an answer that was lost on the way.
+            story.add(self.server.name, "write", "acknowledged" if result else "unknown", file="writer", id=self.first + self.asked)
             time.sleep(0.02)
 
 
@@ -281,16 +289,23 @@ def difference():
             return f"{server.name} differs in {tables}"
     connection = sqlite3.connect(app)
     rows = [connection.execute(sql).fetchall() for sql in Client.statements]
-    there = {row[0] for row in connection.execute("SELECT id FROM acknowledged")}
+    ids = [row[0] for row in connection.execute("SELECT id FROM acknowledged")]
+    there = set(ids)
     connection.close()
     for writer in client_writers:
         lost = set(writer.acknowledged) - there
         if lost:
             return f"FATAL {len(lost)} acknowledged writes through {writer.server.name} are lost: {sorted(lost)[:5]}"
+    looked = []
     for client in clients:
         held = client.rows and [tuple(freshet_value(value) for value in row) for row in client.rows]
+        looked.append((client, held or [], rows[client.number]))
         if (held or []) != rows[client.number]:
             return f"a client of {client.url} with query {client.number} differs: {len(held or [])} rows, not {len(rows[client.number])}"
+    # Only what stays so is of a quiet point.
+    story.add("checker", "file", "ok", file="writer", ids=ids, quiet=True)
+    for client, held, expected in looked:
+        story.add(client.url, "list", "ok", list=client.number, quiet=True, digest=history.digest(held), expected=history.digest(expected))
     return None
 
 
@@ -314,6 +329,7 @@ def settle(seconds=90):
         time.sleep(0.1)
         found = difference()
     if found:
+        story.add("checker", "list", found, list="all", quiet=True, digest="", expected="difference")
         print(f"DIFFERENT after {time.time() - start:.1f} s: {found}; seed {options.seed}; files and logs in {folder}", flush=True)
         os._exit(end(1, keep=True))
     return time.time() - start
@@ -326,8 +342,8 @@ def resume():
 
 def schema_change():
     connection = sqlite3.connect(app, timeout=60, isolation_level=None)
-    column = f"extra{random.randrange(3)}"
-    for sql in random.choice([
+    column = f"extra{chance.randrange(3)}"
+    for sql in chance.choice([
         [f"ALTER TABLE item ADD COLUMN {column} TEXT DEFAULT 'x'"], [f"ALTER TABLE item DROP COLUMN {column}"],
         ["ALTER TABLE pair RENAME TO pairs", "ALTER TABLE pairs RENAME TO pair"], ["CREATE INDEX IF NOT EXISTS by_n ON item(n)"], ["DROP INDEX IF EXISTS by_n"],
         ["CREATE TABLE IF NOT EXISTS another(x PRIMARY KEY, y) WITHOUT ROWID", "INSERT OR REPLACE INTO another VALUES (1, random())"],
@@ -351,7 +367,7 @@ def vacuum():
 
 def restart(process, how=signal.SIGKILL, pause=None):
     process.kill(how)
-    time.sleep(random.choice([0, 0.1, 1]) if pause is None else pause)
+    time.sleep(chance.choice([0, 0.1, 1]) if pause is None else pause)
     process.start()
 
 
@@ -369,16 +385,16 @@ def hold(process, seconds):
 
 def cut():
     network.set("down")
-    time.sleep(random.choice([0.5, 3, 8]))
+    time.sleep(chance.choice([0.5, 3, 8]))
     network.set("up")
 
 
 faults = {
     "kill the publisher": lambda: restart(servers[0]), "end the publisher": lambda: restart(servers[0], signal.SIGTERM),
-    "kill a replica": lambda: restart(random.choice(servers[1:])), "end a replica": lambda: restart(random.choice(servers[1:]), signal.SIGTERM),
+    "kill a replica": lambda: restart(chance.choice(servers[1:])), "end a replica": lambda: restart(chance.choice(servers[1:]), signal.SIGTERM),
     "kill the broker": lambda: restart(broker), "delete the broker's storage": delete_storage,
-    "pause a replica": lambda: hold(servers[1], random.choice([1, 6])), "pause the publisher": lambda: hold(servers[0], random.choice([1, 4])),
-    "pause the broker": lambda: hold(broker, random.choice([1, 6])), "cut the network": cut, "change the schema": schema_change, "vacuum": vacuum,
+    "pause a replica": lambda: hold(servers[1], chance.choice([1, 6])), "pause the publisher": lambda: hold(servers[0], chance.choice([1, 4])),
+    "pause the broker": lambda: hold(broker, chance.choice([1, 6])), "cut the network": cut, "change the schema": schema_change, "vacuum": vacuum,
     "kill all": lambda: [restart(process, pause=0) for process in [servers[0], broker, *servers[1:]]],
 }
 
@@ -423,12 +439,13 @@ counts, settled, start = {}, [], time.time()
 try:
     while time.time() - start < options.seconds:
         resume()
-        for _ in range(random.randint(1, 4)):
-            time.sleep(random.uniform(0.5, 3))
-            name = random.choice(list(faults))
+        for _ in range(chance.randint(1, 4)):
+            time.sleep(chance.uniform(0.5, 3))
+            name = chance.choice(list(faults))
             counts[name] = counts.get(name, 0) + 1
+            story.add(name, "fault", "ok")
             faults[name]()
-        time.sleep(random.uniform(0, 2))
+        time.sleep(chance.uniform(0, 2))
         settled.append(settle())
         print(f"{time.time() - start:.0f} s: equal after {settled[-1]:.1f} s", flush=True)
     assert all(client.messages > 1 for client in clients), "a client got nothing"
@@ -438,7 +455,9 @@ try:
         "transactions of foreign programs": sum(writer.count for writer in foreign_writers), "acknowledged writes": written,
         "acknowledged through": {writer.server.name: len(writer.acknowledged) for writer in client_writers}, "lost": 0, "faults": counts,
     }, indent=1))
-    code = 0
+    story.file.close()
+    checker = pathlib.Path(__file__).parent / "check-history.py"
+    code = subprocess.run([sys.executable, checker, options.history]).returncode
 except KeyboardInterrupt:
     code = 1
 sys.exit(end(code))

@@ -52,7 +52,9 @@ finish() {
 
 part 'packages' scripts/packages.sh test || true
 part 'format' make lint || true
-part "model of the replicas' log" make model || true
+part 'models' make model || true
+
+part 'checker of histories' python3 scripts/test-check-history.py || true
 
 if [[ -d Tests/WebTests ]]; then
   part 'JavaScript tests' make web || true

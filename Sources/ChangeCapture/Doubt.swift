@@ -30,6 +30,9 @@ package struct Doubt: Error, Equatable {
     case generationLost = "generation_lost"
     /// The end of the earlier generation cannot be seen, and the WAL-index is young enough to have been rebuilt.
     case generationEnd = "generation_end"
+    /// The WAL-index notes frames as copied into the database file that are not there, or that the WAL does not have: SQLite's WAL-reset
+    /// bug. Every state of such a generation is compared.
+    case backfill
     /// A table has another root page, or another definition.
     case schema
     /// A page is not the kind of b-tree page that it should be, or its cells reach beyond it.

@@ -1,6 +1,7 @@
 import FileMaking
 import Foundation
 import GRDB
+import Store
 
 /// The demo: oil and gas wells in the counties of five states, and banks that have failed; the same ones for the same
 /// seed.
@@ -35,6 +36,7 @@ package enum DemoDatabase {
   package static func isCurrent(at path: String) -> Bool {
     var configuration = Configuration()
     configuration.readonly = true
+    configuration.avoidWALResetBug()
     let version = try? DatabaseQueue(path: path, configuration: configuration).read { db in
       try Int.fetchOne(db, sql: "PRAGMA user_version")
     }

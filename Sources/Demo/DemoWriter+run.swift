@@ -1,5 +1,6 @@
 import Foundation
 import GRDB
+import Store
 
 extension DemoWriter {
   /// Writes so many transactions a second, unless another writer of the file does, until standard input ends or SIGTERM
@@ -22,7 +23,12 @@ extension DemoWriter {
 
     var configuration = Configuration()
     configuration.busyMode = .timeout(10)
+    configuration.avoidWALResetBug()
     let queue = try DatabaseQueue(path: path, configuration: configuration)
+    let checkpoint = queue.inDatabase {
+      GuardedCheckpoint(for: $0.sqliteConnection!, path: path, patience: 10_000)
+    }
+    defer { queue.inDatabase { _ in checkpoint.close() } }
     let turn = WriterTurn(path: path)
     // Made when it is this one's turn: it counts what it finds.
     var writer: DemoWriter?
@@ -38,6 +44,7 @@ extension DemoWriter {
           var current = try writer ?? DemoWriter(db, seed: seed, target: target)
           try db.inTransaction(.immediate) { try current.commit(db) }
           writer = current
+          checkpoint.runIfDue()
         }
       }
     }

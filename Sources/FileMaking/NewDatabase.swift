@@ -13,6 +13,8 @@ package enum NewDatabase {
   package static func create(at path: String, _ fill: (Database) throws -> Void) throws {
     let unfinished = try UnfinishedFile(for: path)
     defer { unfinished.discard() }
+    // Nothing else has this name, so closing may checkpoint whatever the version of SQLite (docs/wal-reset.md), and has to: it is the
+    // file alone that gets its name.
     let queue = try DatabaseQueue(path: unfinished.path)
     try queue.writeWithoutTransaction { db in
       // Nothing to roll back to: an unfinished file is thrown away.

@@ -2,6 +2,7 @@ import Foundation
 public import FreshetResults
 public import GRDB
 import GRDBSQLite
+import Store
 
 extension LiveDatabase {
   /// A list of GRDB's records.
@@ -32,6 +33,7 @@ extension LiveDatabase {
   where Request.RowDecoder: FetchableRecord & Sendable {
     var configuration = GRDB.Configuration()
     configuration.readonly = true
+    configuration.avoidWALResetBug()
     // A request names no columns: SQLite and the schema have them.
     let query = try DatabaseQueue(path: path, configuration: configuration).read { db in
       try Query(request, in: db, key: key, sectionBy: sectionBy)

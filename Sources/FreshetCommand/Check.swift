@@ -34,6 +34,7 @@ struct Check: ParsableCommand {
     if let mistake = access.accessMistake { throw CommandFailure("\(file): \(mistake)") }
     var check = ConfigurationCheck(configuration)
     do { try check.run(existing) } catch let error as FreshetError { throw CommandFailure(error.message) }
+    if let notice = WALResetBug.notice { FileHandle.standardError.write(Data((notice + "\n").utf8)) }
     print(check.report)
     if !check.problems.isEmpty {
       throw CommandFailure(check.problems.map { "\(file): \($0)" }.joined(separator: "\n"))
@@ -53,6 +54,7 @@ private struct ConfigurationCheck {
   mutating func run(_ path: String) throws {
     var reading = Configuration()
     reading.readonly = true
+    reading.avoidWALResetBug()
     let schema = try DatabaseQueue(path: path, configuration: reading).read { try DatabaseSchema.read($0) }
     let location: String
     let statements: StatementCheck

@@ -46,6 +46,7 @@ struct Explain: ParsableCommand {
     var configuration = Configuration()
     configuration.readonly = true
     configuration.busyMode = .timeout(5)
+    configuration.avoidWALResetBug()
     let (schema, isWAL) = try DatabaseQueue(path: path, configuration: configuration).read { db in
       (try DatabaseSchema.read(db), try String.fetchOne(db, sql: "PRAGMA journal_mode") == "wal")
     }

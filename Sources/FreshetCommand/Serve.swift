@@ -209,6 +209,7 @@ struct ServeOptions: ParsableArguments {
       )
     case nil: break
     }
+    if hasWAL != false, let notice = WALResetBug.notice { logger.notice("\(notice)") }
   }
 
   private func configuration(

@@ -43,6 +43,7 @@ struct Types: ParsableCommand {
     var configuration = Configuration()
     configuration.readonly = true
     configuration.busyMode = .timeout(5)
+    configuration.avoidWALResetBug()
     return try DatabaseQueue(path: path, configuration: configuration).read { db in
       let schema = try DatabaseSchema.read(db)
       let tables = schema.listing.map { RowType($0) }

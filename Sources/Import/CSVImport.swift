@@ -80,8 +80,11 @@ package struct CSVImport {
   private func writeToExisting(_ csv: CSVTable, _ survey: CSVSurvey, _ path: String) throws -> ImportSummary {
     var configuration = Configuration()
     configuration.busyMode = .timeout(10)
+    configuration.avoidWALResetBug()
     return try DatabaseQueue(path: path, configuration: configuration).writeWithoutTransaction { db in
-      try watch.watching(db) {
+      let checkpoint = GuardedCheckpoint(for: db.sqliteConnection!, path: path, patience: 10_000)
+      defer { checkpoint.close() }
+      return try watch.watching(db) {
         if let existing = try DatabaseSchema.read(db).table(table) {
           guard options.replaces else {
             throw ImportError(.mismatch, "\(path) has a table \(table) already; --replace brings it up to date")

@@ -59,6 +59,7 @@ package enum ReadOnlyFile {
       sqlite3_close(connection)
       throw failure
     }
+    WALResetBug.avoid(connection)
     sqlite3_busy_timeout(connection, patience)
     return connection
   }

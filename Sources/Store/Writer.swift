@@ -18,6 +18,10 @@ package final class Writer {
   private let timeout: Nanoseconds
   /// Of the database, for messages.
   private let fileName: String
+  /// Since the first transaction: a connection opens the -wal when it first reads.
+  private var checkpoint: GuardedCheckpoint?
+  /// For locks, in milliseconds.
+  private static let patience: Int32 = 5_000
   package private(set) var files: WALFiles
   /// Whether another connection may fare better: what was opened may have been opened wrongly, such as only for reading.
   package private(set) var isDoubtful = false
@@ -37,11 +41,12 @@ package final class Writer {
       throw FreshetError(writeFailure: failure, place: "cannot open \(fileName) for writing")
     }
     self.connection = connection
+    WALResetBug.avoid(connection)
     interruption = Interruption(of: connection)
     self.timeout = Nanoseconds(timeout)
     files = WALFiles(of: connection)
     deadline = Deadline(of: connection)
-    sqlite3_busy_timeout(connection, 5_000)
+    sqlite3_busy_timeout(connection, Self.patience)
     do throws(SQLiteFailure) {
       try run("PRAGMA foreign_keys = ON")
       try ConnectionLimits.apply(to: connection)
@@ -53,6 +58,8 @@ package final class Writer {
 
   deinit {
     interruption.end()
+    sqlite3_set_authorizer(connection, nil, nil)
+    if files.state == .same { checkpoint?.close() }
     sqlite3_close(connection)
   }
 
@@ -70,6 +77,10 @@ package final class Writer {
       return false
     }
     ConnectionLimits.resetValue(of: connection)
+    // Before anything is written, so that both have the same files.
+    if checkpoint == nil {
+      checkpoint = withoutAuthorizer { GuardedCheckpoint(for: connection, path: files.path, patience: Self.patience) }
+    }
     // Now, for a long schema takes more than the statement that would have it read.
     do throws(FreshetError) { try control("SELECT 1 FROM main.sqlite_master LIMIT 1") } catch {
       try? run("ROLLBACK")
@@ -93,12 +104,14 @@ package final class Writer {
       if sqlite3_get_autocommit(connection) == 0 { try? run("ROLLBACK") }
       throw error
     }
-    guard files.state == .same || rescue() else {
+    let state = files.state
+    guard state == .same || rescue() else {
       throw FreshetError(
         .internal,
         "somebody deleted \(fileName)-wal or -shm while the transaction was written: it may be lost; look before you repeat it"
       )
     }
+    if state == .same { withoutAuthorizer { checkpoint?.runIfDue() } }
     return results
   }
 
@@ -125,12 +138,19 @@ package final class Writer {
     // Closing would copy once more, when others may have begun files of their own, and delete those.
     sqlite_leave_wal_on_close(connection)
     guard files.state == .deleted else { return false }
+    if WALResetBug.isPresent { return withoutAuthorizer { rescueGuarded() } }
     var frames: Int32 = -1
     var copied: Int32 = -1
     let code = sqlite3_wal_checkpoint_v2(connection, "main", SQLITE_CHECKPOINT_TRUNCATE, &frames, &copied)
     isEmptied = code == SQLITE_OK
     // Busy: somebody still reads the old frames. They are in the database as well.
     return [SQLITE_OK, SQLITE_BUSY].contains(code & 0xFF) && frames >= 0 && frames == copied
+  }
+
+  private func rescueGuarded() -> Bool {
+    guard let checkpoint, checkpoint.runToTheEnd(milliseconds: Int(Self.patience)) else { return false }
+    isEmptied = checkpoint.empty()
+    return true
   }
 
   func withoutAuthorizer<Result>(_ body: () -> Result) -> Result {

@@ -32,7 +32,7 @@ import Testing
     wal.commit(3, fill: 2)
     // Everything in the WAL, as after a comparison.
     pages.begin(pageSize: 512, isBackfilled: false)
-    try pages.readFrameNumbers(upTo: 3)
+    try pages.readFrameNumbers(after: 0, upTo: 3)
     #expect(try [2, 3, 4].map { try fill(pages, $0) } == [1, 2, 104])
     pages.end()
     // Frames that were just read: the last of a page.
@@ -56,7 +56,7 @@ import Testing
     let pages = SnapshotPages(database: database, wal: wal.file)
     wal.commit(2, fill: 1)
     pages.begin(pageSize: 512, isBackfilled: true)
-    try pages.readFrameNumbers(upTo: 1)
+    try pages.readFrameNumbers(after: 0, upTo: 1)
     #expect(try fill(pages, 2) == 102)
     pages.end()
     // Its frames are not looked for in the states after it.
@@ -82,7 +82,7 @@ import Testing
     let pages = SnapshotPages(database: database, wal: wal.file)
     for page: UInt32 in 2...6 { wal.commit(page, fill: 1) }
     pages.begin(pageSize: 512, isBackfilled: false)
-    try pages.readFrameNumbers(upTo: 4)
+    try pages.readFrameNumbers(after: 0, upTo: 4)
     pages.end()
     var seen = wal.header
     wal.restart()

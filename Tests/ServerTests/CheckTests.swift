@@ -1,4 +1,5 @@
 import Foundation
+import Store
 import TestSupport
 import Testing
 
@@ -43,7 +44,9 @@ import Testing
         anonymous: who has no token, or one of another role, may do nothing.
 
         """)
-    #expect(result.status == 0 && result.errors.isEmpty, "\(result.errors)")
+    #expect(result.status == 0)
+    // The version of SQLite is named where that matters.
+    #expect(result.errors.trimmingCharacters(in: .whitespacesAndNewlines) == WALResetBug.notice ?? "")
   }
 
   /// A configuration, and what is wrong with it.

@@ -108,7 +108,9 @@ import Wire
     let patch = try #require(client.last["q"])
     #expect(patch["type"] == .string("patch"))
     #expect(patch["deleted"]?.short == "[[1 1]]" && patch["inserted"]?.short == "[[1 1 [5 'Elm']]]")
-    #expect(patch["updated"]?.short == "[[[0 0] [0 0] {name:'Cedarwood'}]]" && patch["moved"] == nil)
+    // A checkpoint may come before the follower, which then does not know which columns are as they were.
+    let updated = patch["updated"]?.short ?? ""
+    #expect(updated.hasPrefix("[[[0 0] [0 0] {") && updated.hasSuffix("name:'Cedarwood'}]]") && patch["moved"] == nil)
 
     #expect(try run("--replace").status == 0)
     try client.catchUp(["q"])

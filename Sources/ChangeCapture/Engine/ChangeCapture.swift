@@ -36,6 +36,10 @@ package final class ChangeCapture {
   /// The state that the transaction sees.
   @exclusivity(unchecked) var current = FileState.unknown
   @exclusivity(unchecked) var seen = FileState.unknown
+  /// What the WAL-index says of the state that the transaction sees: how many frames are in the database file.
+  @exclusivity(unchecked) var backfilled: UInt32 = 0
+  /// Where that was found to be wrong.
+  @exclusivity(unchecked) var misled = MisledGeneration()
   /// The states that ticks went to or through, the newest last.
   @exclusivity(unchecked) var passed = RecentStates()
   /// Of the schema that was read last; nil: it is to be read again.
@@ -95,7 +99,7 @@ package final class ChangeCapture {
     guard let index else { return identifyWithoutIndex() }
     guard let candidate else { return giveUp() }
     // In this order: a checkpoint that comes after the first read cannot be taken for one before.
-    let backfilled = index.backfilled()
+    backfilled = index.backfilled()
     guard index.header() == candidate else { return giveUp() }
     if candidate.version != WALIndexHeader.knownVersion {
       current = .hidden(dataVersion)
@@ -200,6 +204,8 @@ package final class ChangeCapture {
       pages.begin(pageSize: pages.pageSize, isBackfilled: current.isBackfilled)
       // It could not be read.
       if schemaCookie == nil, current.canBeRead { compareAll(.schema, since: before, &tick, define) }
+    } else if misled.mustCompare(current, backfilled) {
+      compareAll(.backfill, since: before, &tick, define)
     } else if let reason = followFrames(through: stops(states), &tick, define) {
       compareAll(reason, since: before, &tick, define)
     }
@@ -224,6 +230,10 @@ package final class ChangeCapture {
     do throws(Doubt) {
       for stop in stops where !(try goThrough(stop, &doubts, &tick)) { break }
       try takeFrames(to: header, isBackfilled: isBackfilled, &tick)
+      if !pages.hasCopied(upTo: backfilled, pageCount: header.pageCount) {
+        misled.note(header)
+        throw Doubt(.backfill)
+      }
       for number in try readFirstPage(&tick, define) { doubts[number] = Doubt(.schema) }
       for table in tables.values { follow(table, doubts.isEmpty ? nil : doubts[table.number]) }
       return nil
@@ -296,7 +306,7 @@ package final class ChangeCapture {
       if !current.canBeRead { _ = readSchema(0, &tick, define) }
       guard let pageSize = current.pageSize(pages.database) else { throw Doubt(.format) }
       pages.begin(pageSize: pageSize, isBackfilled: current.isBackfilled)
-      try pages.readFrameNumbers(upTo: current.frameCount)
+      try readFrameNumbers()
       let cookie = try pages.readFirstPage()
       if cookie != schemaCookie { _ = readSchema(cookie, &tick, define) }
       for table in tables.values { table.compare(pages) }
@@ -305,6 +315,19 @@ package final class ChangeCapture {
       if current.canBeRead { schemaCookie = nil }
       for table in tables.values { table.giveUp() }
     }
+  }
+
+  /// What is said to be copied is looked for in the WAL all the same, where former images stay longer, if it is the same.
+  private func readFrameNumbers() throws(Doubt) {
+    guard case .wal(let header, isBackfilled: false) = current else {
+      return try pages.readFrameNumbers(after: 0, upTo: 0)
+    }
+    if !misled.isKnown(header) {
+      try pages.readFrameNumbers(after: 0, upTo: header.frameCount)
+      if try pages.hasCopiedAll(upTo: backfilled, pageCount: header.pageCount) { return }
+      misled.note(header)
+    }
+    try pages.readFrameNumbers(after: backfilled, upTo: header.frameCount)
   }
 
   /// A comparison counts as one commit at least; where the file tells how many there were, as so many.

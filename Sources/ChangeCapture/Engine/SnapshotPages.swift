@@ -87,17 +87,57 @@ final class SnapshotPages<Database: ByteSource, WAL: ByteSource>: PageSource {
   /// Learns from the WAL itself where pages are. Neither salts nor checksums are looked at: the transaction holds these frames
   /// still, and SQLite's own readers do not look at them either (3.40.1 commits frames with salts of zero after `ROLLBACK TO` in
   /// a transaction that has spilled).
-  func readFrameNumbers(upTo count: UInt32) throws(Doubt) {
+  ///
+  /// - Parameter backfilled: frames that are left out, as SQLite's own readers do: their pages are read from the database file.
+  func readFrameNumbers(after backfilled: UInt32, upTo count: UInt32) throws(Doubt) {
     newestFrame.removeAll(keepingCapacity: true)
-    if isBackfilled { return }
+    if isBackfilled || backfilled >= count { return }
     frameHeader.resize(to: FrameReader.frameHeaderSize)
-    for frame in 1...max(count, 1) where count > 0 {
+    for frame in backfilled + 1...count {
       let offset = FrameReader.offset(of: frame, pageSize: pageSize)
       guard try wal.read(into: frameHeader.start, FrameReader.frameHeaderSize, at: offset) else {
         throw Doubt(.unreadable)
       }
       newestFrame[UnsafeRawPointer(frameHeader.start).bigEndian32(0)] = frame
     }
+  }
+
+  /// The same for all frames that `readFrameNumbers` found, whose pages the transaction keeps as they are in both files.
+  func hasCopiedAll(upTo backfilled: UInt32, pageCount: UInt32) throws(Doubt) -> Bool {
+    let (inWAL, inDatabase) = (ByteBuffer(capacity: pageSize), ByteBuffer(capacity: pageSize))
+    inWAL.resize(to: pageSize)
+    inDatabase.resize(to: pageSize)
+    for (page, frame) in newestFrame where frame <= backfilled && page <= pageCount {
+      try readFrame(frame, into: inWAL)
+      guard (try? readDatabase(page, into: inDatabase)) != nil, hasSamePage(inDatabase, inWAL.start) else {
+        return false
+      }
+    }
+    return true
+  }
+
+  private func hasSamePage(_ buffer: ByteBuffer, _ image: UnsafeRawPointer) -> Bool {
+    UnsafeRawBufferPointer(start: buffer.start, count: pageSize)
+      .hasSameBytes(as: UnsafeRawBufferPointer(start: image, count: pageSize))
+  }
+
+  /// Whether the pages that were taken in last are in the database file, as far as the WAL-index says so. They seldom are: then a
+  /// checkpoint came between the commit and the tick.
+  ///
+  /// - Parameters:
+  ///   - backfilled: of this state's generation.
+  ///   - pageCount: of the database. Pages behind its end are not copied.
+  func hasCopied(upTo backfilled: UInt32, pageCount: UInt32) -> Bool {
+    guard let frames, let first = frames.frames.first, first.number <= backfilled else { return true }
+    frameHeader.resize(to: pageSize)
+    defer { frameHeader.resize(to: FrameReader.frameHeaderSize) }
+    for (index, page) in changed.enumerated() where images[index] >= 0 && page <= pageCount {
+      guard let frame = newestFrame[page], frame <= backfilled else { continue }
+      guard (try? readDatabase(page, into: frameHeader)) != nil,
+        hasSamePage(frameHeader, frames.images.start + images[index])
+      else { return false }
+    }
+    return true
   }
 
   // MARK: - PageSource

@@ -19,11 +19,13 @@ package struct WALIndexHeader: Equatable, Sendable {
   let pageSize: Int
   /// Frames that are committed.
   let frameCount: UInt32
+  /// Pages of the database in this state.
+  let pageCount: UInt32
   /// Of the last committed frame: the checksum chain goes on from here.
   let checksum: WALChecksum
   /// Which generation of the WAL it is: as bytes, as they are in the frames.
   let salts: UInt64
-  private let padding: UInt64
+  private let padding: UInt32
   private let ownChecksum: WALChecksum
 
   /// Reads one copy.
@@ -36,9 +38,10 @@ package struct WALIndexHeader: Equatable, Sendable {
     let size = Int(start.loadUnaligned(fromByteOffset: 14, as: UInt16.self))
     pageSize = (size & 0xFE00) + ((size & 1) << 16)
     frameCount = word(16)
+    pageCount = word(20)
     checksum = WALChecksum(word(24), word(28))
     salts = start.loadUnaligned(fromByteOffset: 32, as: UInt64.self)
-    padding = UInt64(word(4)) << 32 | UInt64(word(20))
+    padding = word(4)
     ownChecksum = WALChecksum(word(40), word(44))
   }
 

@@ -55,6 +55,7 @@ package final class DatabaseConnection {
     configuration.allowsUnsafeTransactions = true
     configuration.busyMode = .timeout(5)
     configuration.label = "freshet reader"
+    configuration.avoidWALResetBug()
     ConnectionLimits.prepare()
     (queue, raw, encoding) = try RollbackJournal.passing(path) { () throws(SQLiteFailure) in
       do {

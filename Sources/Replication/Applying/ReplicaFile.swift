@@ -23,10 +23,13 @@ final class ReplicaFile {
   private(set) var time: Int64 = 0
   private var tables: [LogTable: TableWriter] = [:]
   private var savePosition: PreparedStatement?
+  private var checkpoint: GuardedCheckpoint?
 
   /// Opens a file that is there.
-  init(path: String) throws {
-    connection = try SnapshotCopy.open(path)
+  ///
+  /// - Parameter isPrivate: as of `SnapshotCopy.open`.
+  init(path: String, isPrivate: Bool = false) throws {
+    connection = try SnapshotCopy.open(path, isPrivate: isPrivate)
     sqlite_disable_triggers(connection)
     do {
       // What the writer's file has been checked for is not checked again. A crash of the machine may undo the newest batches:
@@ -40,13 +43,28 @@ final class ReplicaFile {
       let name = try PreparedStatement(connection, "PRAGMA main.encoding", isPersistent: false)
       encoding = try name.step() ? TextEncoding(rawValue: name.text(0) ?? "") ?? .utf8 : .utf8
       try readPosition()
+      checkpoint = isPrivate ? nil : GuardedCheckpoint(for: connection, path: path, patience: SnapshotCopy.patience)
     } catch {
       sqlite3_close_v2(connection)
       throw error
     }
   }
 
-  deinit { sqlite3_close_v2(connection) }
+  deinit {
+    checkpoint?.close()
+    sqlite3_close_v2(connection)
+  }
+
+  /// After a whole database was copied, the WAL has all of it.
+  func cutWAL() {
+    if !WALResetBug.isPresent {
+      try? PreparedStatement.run(connection, "PRAGMA wal_checkpoint(TRUNCATE)")
+      return
+    }
+    // The -wal is cut when it starts over.
+    try? PreparedStatement.run(connection, "PRAGMA journal_size_limit = \(16 << 20)")
+    checkpoint?.run()
+  }
 
   private func readPosition() throws {
     let exists = try PreparedStatement(
@@ -81,6 +99,7 @@ final class ReplicaFile {
     self.position = position
     self.sequence = sequence
     time = batches.last?.time ?? time
+    checkpoint?.runIfDue()
   }
 
   /// Waits for anybody else who writes to the file, as nobody should.

@@ -4,6 +4,9 @@ import Store
 
 /// Copies whole databases, by SQLite's backup.
 enum SnapshotCopy {
+  /// For locks, in milliseconds.
+  static let patience: Int32 = 5_000
+
   /// Copies the state that a connection's transaction sees, or its newest, into a file, or into another connection's database in
   /// one transaction.
   static func copy(_ source: OpaquePointer, into destination: OpaquePointer) throws {
@@ -28,7 +31,7 @@ enum SnapshotCopy {
   /// Copies the state that a connection's transaction sees into a new file.
   static func copy(_ source: OpaquePointer, toFile path: String) throws {
     removeDatabase(path)
-    let file = try open(path)
+    let file = try open(path, isPrivate: true)
     defer { sqlite3_close(file) }
     // It is sent and deleted, or made again.
     try PreparedStatement.run(file, "PRAGMA journal_mode = OFF; PRAGMA synchronous = OFF")
@@ -36,7 +39,10 @@ enum SnapshotCopy {
   }
 
   /// Opens a file for writing, and makes it where there is none.
-  static func open(_ path: String) throws -> OpaquePointer {
+  ///
+  /// - Parameter isPrivate: whether nothing else can have it open, as it has a name that only this replica knows: closing brings all of
+  ///   it into the one file (docs/wal-reset.md).
+  static func open(_ path: String, isPrivate: Bool = false) throws -> OpaquePointer {
     var connection: OpaquePointer?
     let flags = SQLITE_OPEN_READWRITE | SQLITE_OPEN_CREATE | SQLITE_OPEN_NOMUTEX
     let code = sqlite3_open_v2(path, &connection, flags, nil)
@@ -45,7 +51,8 @@ enum SnapshotCopy {
       sqlite3_close(connection)
       throw ReplicationFailure("cannot open \(path): \(message)")
     }
-    sqlite3_busy_timeout(connection, 5_000)
+    if !isPrivate { WALResetBug.avoid(connection) }
+    sqlite3_busy_timeout(connection, patience)
     return connection
   }
 

@@ -117,13 +117,13 @@ struct SnapshotLoader {
     try markPosition(index)
     if let file, try isLike(file) {
       // In one transaction: lists go from the one state to the other.
-      let source = try SnapshotCopy.open(incoming)
+      let source = try SnapshotCopy.open(incoming, isPrivate: true)
       defer {
         sqlite3_close(source)
         SnapshotCopy.removeDatabase(incoming)
       }
       try SnapshotCopy.copy(source, into: file.connection)
-      try? PreparedStatement.run(file.connection, "PRAGMA wal_checkpoint(TRUNCATE)")
+      file.cutWAL()
       return
     }
     try ForeignFile.check(path)
@@ -140,14 +140,14 @@ struct SnapshotLoader {
   }
 
   private func markPosition(_ index: SnapshotIndex) throws {
-    let file = try ReplicaFile(path: incoming)
+    let file = try ReplicaFile(path: incoming, isPrivate: true)
     try PreparedStatement.run(file.connection, "PRAGMA journal_mode = WAL")
     try file.save(index.position, sequence: index.logSequence, time: index.time)
   }
 
   /// Whether pages of the one can take the place of the other's while both are open.
   private func isLike(_ file: ReplicaFile) throws -> Bool {
-    let fresh = try SnapshotCopy.open(incoming)
+    let fresh = try SnapshotCopy.open(incoming, isPrivate: true)
     defer { sqlite3_close(fresh) }
     for pragma in ["page_size", "encoding", "auto_vacuum"] {
       var values: [String] = []

@@ -1,0 +1,193 @@
+import CSQLite
+import GRDBSQLite
+
+#if canImport(Glibc)
+  import Glibc
+#elseif canImport(Musl)
+  import Musl
+#else
+  import Darwin
+#endif
+
+/// Checkpoints for a connection that writes, while nothing can commit: that connection holds the write lock, and another one
+/// checkpoints. So the WAL cannot start over meanwhile, which is what the WAL-reset bug needs.
+///
+/// A checkpoint is due where SQLite itself would begin one: when the WAL has 1,000 frames after a commit of this connection. Where other
+/// programs commit as well it is left to them until the WAL has eight times as many: a complete checkpoint of ours could otherwise be the
+/// first of the two that the bug needs, with theirs as the second.
+///
+/// Without the bug all of this does nothing, and SQLite checkpoints as it always does.
+///
+/// Owner: the thread that uses the connection. Must be closed before that connection is.
+package final class GuardedCheckpoint {
+  package enum Outcome: Equatable, Sendable {
+    /// All frames are in the database file, or some; readers need the others.
+    case complete, partial
+    /// Another connection writes or checkpoints, or the file is another one.
+    case notNow
+  }
+
+  /// Frames of the WAL after which a checkpoint is due; SQLite's own default.
+  static let frames: Int32 = 1_000
+  /// The same while other programs commit.
+  static let framesBesideOthers: Int32 = 8_000
+  /// Frames between two tries while readers keep the WAL from starting over.
+  private static let interval: Int32 = 250
+
+  private let writer: OpaquePointer
+  private let patience: Int32
+  private let checkpointer: OpaquePointer?
+  /// Of the WAL after the last commit of `writer`; 0: nothing was committed since the last checkpoint.
+  private var committedFrames: Int32 = 0
+  /// Frames at which the next try is due.
+  private var due = GuardedCheckpoint.frames
+  /// Counts the commits of other connections.
+  private var othersVersion: Int64?
+
+  /// - Parameters:
+  ///   - path: of the file that `writer` has open.
+  ///   - patience: the busy timeout of `writer`, in milliseconds.
+  package init(for writer: OpaquePointer, path: String, patience: Int32) {
+    self.writer = writer
+    self.patience = patience
+    checkpointer = WALResetBug.isPresent ? Self.open(path) : nil
+    if checkpointer == nil { return }
+    _ = othersCommit
+    sqlite3_wal_hook(
+      writer,
+      { context, _, _, frames in
+        if let context {
+          Unmanaged<GuardedCheckpoint>.fromOpaque(context).takeUnretainedValue().committedFrames = frames
+        }
+        return SQLITE_OK
+      }, Unmanaged.passUnretained(self).toOpaque())
+  }
+
+  deinit { sqlite3_close(checkpointer) }
+
+  /// The connection that is written with is about to be closed. What was committed is brought into the database file, if that can be done
+  /// at once: SQLite would do so at this moment.
+  package func close() {
+    if checkpointer == nil { return }
+    if committedFrames > 0 { run() }
+    sqlite3_wal_hook(writer, nil, nil)
+  }
+
+  /// To be called after a commit, outside of transactions.
+  package func runIfDue() {
+    guard checkpointer != nil, committedFrames >= Self.frames else { return due = Self.frames }
+    if committedFrames < due { return }
+    due = committedFrames + Self.interval
+    if committedFrames < Self.framesBesideOthers, othersCommit { return }
+    run()
+  }
+
+  /// Whether another connection has committed since this was asked last.
+  private var othersCommit: Bool {
+    guard let statement = try? PreparedStatement(writer, "PRAGMA main.data_version", isPersistent: false),
+      (try? statement.step()) == true
+    else { return false }
+    defer { othersVersion = statement.integer(0) }
+    return othersVersion != nil && othersVersion != statement.integer(0)
+  }
+
+  /// Checkpoints now. Waits for nothing.
+  @discardableResult
+  package func run() -> Outcome {
+    guard let checkpointer, beginGuard() else { return .notNow }
+    defer { endGuard() }
+    guard isGuarded else { return .notNow }
+    let outcome = Self.copy(checkpointer)
+    if outcome != .notNow { committedFrames = 0 }
+    return outcome
+  }
+
+  // MARK: - The guard
+
+  private func beginGuard() -> Bool {
+    sqlite3_busy_timeout(writer, 0)
+    defer { sqlite3_busy_timeout(writer, patience) }
+    return sqlite3_get_autocommit(writer) != 0 && sqlite3_exec(writer, "BEGIN IMMEDIATE", nil, nil, nil) == SQLITE_OK
+  }
+
+  /// Nothing was written, so this starts no WAL over.
+  private func endGuard() { sqlite3_exec(writer, "ROLLBACK", nil, nil, nil) }
+
+  /// Whether the connection that checkpoints is kept from writing: it has the same WAL-index. And whether it has the same WAL, and both
+  /// have the file that has the name.
+  private var isGuarded: Bool {
+    guard let checkpointer else { return false }
+    let code = sqlite3_exec(checkpointer, "BEGIN IMMEDIATE", nil, nil, nil)
+    if code == SQLITE_OK { sqlite3_exec(checkpointer, "ROLLBACK", nil, nil, nil) }
+    return code & 0xFF == SQLITE_BUSY && haveSameWAL(writer, checkpointer)
+  }
+
+  /// A PASSIVE checkpoint: any other would want the lock that is held.
+  private static func copy(_ connection: OpaquePointer) -> Outcome {
+    var (frames, copied): (Int32, Int32) = (-1, -1)
+    let code = sqlite3_wal_checkpoint_v2(connection, "main", SQLITE_CHECKPOINT_PASSIVE, &frames, &copied)
+    guard code == SQLITE_OK, frames >= 0 else { return .notNow }
+    return frames == copied ? .complete : .partial
+  }
+
+  private static func open(_ path: String) -> OpaquePointer? {
+    var connection: OpaquePointer?
+    let code = sqlite3_open_v2(path, &connection, SQLITE_OPEN_READWRITE | SQLITE_OPEN_NOMUTEX, nil)
+    guard code == SQLITE_OK, let connection else {
+      sqlite3_close(connection)
+      return nil
+    }
+    WALResetBug.avoid(connection)
+    // It opens the -wal with the first read: now, so that it has the one that the writer has.
+    sqlite3_exec(connection, "PRAGMA main.schema_version", nil, nil, nil)
+    return connection
+  }
+}
+
+// MARK: - Files that have lost their names
+
+extension GuardedCheckpoint {
+  /// Copies everything that was committed, waiting for readers.
+  ///
+  /// - Returns: whether everything is in the database file.
+  func runToTheEnd(milliseconds: Int) -> Bool {
+    for _ in 0..<max(1, milliseconds) {
+      if run() == .complete { return true }
+      usleep(1_000)
+    }
+    return false
+  }
+
+  /// Empties the WAL-index and the -wal, after everything was copied.
+  ///
+  /// It needs the write lock for itself, so nothing else can hold that. SQLite goes on without the lock when its busy handler gives up:
+  /// this one interrupts the checkpoint then, which ends it before it copies a page.
+  ///
+  /// - Returns: whether it has.
+  func empty() -> Bool {
+    sqlite3_busy_handler(
+      writer,
+      { connection, tries in
+        usleep(1_000)
+        if tries < 1_000 { return 1 }
+        sqlite3_interrupt(connection.map { OpaquePointer($0) })
+        return 0
+      }, UnsafeMutableRawPointer(writer))
+    defer { sqlite3_busy_timeout(writer, patience) }
+    return sqlite3_wal_checkpoint_v2(writer, "main", SQLITE_CHECKPOINT_TRUNCATE, nil, nil) == SQLITE_OK
+  }
+}
+
+/// Whether two connections have the same -wal open: its header has random salts. Of empty ones nothing is copied.
+private func haveSameWAL(_ one: OpaquePointer, _ other: OpaquePointer) -> Bool {
+  func header(_ connection: OpaquePointer) -> [UInt8]? {
+    var file: UnsafeMutablePointer<sqlite3_file>?
+    var bytes = [UInt8](repeating: 0, count: 32)
+    let found = withUnsafeMutablePointer(to: &file) {
+      sqlite3_file_control(connection, "main", SQLITE_FCNTL_JOURNAL_POINTER, $0)
+    }
+    guard found == SQLITE_OK, let file, let methods = file.pointee.pMethods else { return nil }
+    return methods.pointee.xRead(file, &bytes, 32, 0) == SQLITE_OK ? bytes : nil
+  }
+  return header(one) == header(other)
+}
