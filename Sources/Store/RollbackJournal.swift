@@ -61,6 +61,7 @@ package enum RollbackJournal {
     defer { sqlite3_close(connection) }
     let code = sqlite3_open_v2(path, &connection, SQLITE_OPEN_READWRITE | SQLITE_OPEN_NOMUTEX, nil)
     guard code == SQLITE_OK, let connection else { return }
+    WALResetBug.avoid(connection)
     do throws(SQLiteFailure) { try PreparedStatement.run(connection, "PRAGMA main.schema_version") } catch {
       guard [SQLITE_READONLY, SQLITE_CANTOPEN, SQLITE_PERM].contains(error.primaryCode) else { return }
       throw SQLiteFailure(

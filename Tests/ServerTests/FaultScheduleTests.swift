@@ -200,7 +200,7 @@ extension FaultyFileTests {
         }
         if !ended.isEmpty { for _ in 0..<3 { lists.step() } }
         if let trouble = lists.output.troubles.first { return trouble }
-      if lists.statistics.divergences > 0 { return "the self-check found a divergence" }
+        if lists.statistics.divergences > 0 { return "the self-check found a divergence" }
         let models = lists.output.models
         for list in queries.indices {
           guard let model = models["\(list)"] else { return "list \(list) has no rows" }

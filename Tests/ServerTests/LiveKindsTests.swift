@@ -1,3 +1,4 @@
+import Controllers
 import Foundation
 import GRDB
 import Server
@@ -39,6 +40,7 @@ import Wire
     var statements = StatementGenerator(schema: schema, seed: seed)
     let pages = file == .smallPages ? "PRAGMA page_size = 512;" : ""
     let live = try LiveServer(pages + schema.sql, isWAL: file != .rollbackJournal) {
+      $0.selfCheck = .always
       if file == .largeTables { $0.captureMemory = 0 }
     }
     try live.writer.run(statements.pragmas())

@@ -1,5 +1,7 @@
+import Controllers
 import Foundation
 import GRDB
+import Server
 import Store
 import TestSupport
 import Testing
@@ -26,7 +28,7 @@ import Wire
   func clientsAgreeWithSQLite(seed: UInt64, schema: RandomSchema) throws {
     var statements = StatementGenerator(schema: schema, seed: seed)
     var generator = SeededGenerator(seed: seed &+ 1)
-    let live = try LiveServer(schema.sql)
+    let live = try LiveServer(schema.sql) { $0.selfCheck = .always }
     try live.writer.run(statements.pragmas())
     let queries = try randomQueries(live, schema, &generator)
     let client = try live.connect()

@@ -1,9 +1,11 @@
+import Controllers
 import Foundation
 import GRDB
 import Logging
 import Server
 import Store
 import TestSupport
+import Testing
 import Wire
 
 /// A database file, a server on a free port, and a shell that writes from another process.
@@ -27,8 +29,9 @@ final class LiveServer {
     var configuration = ServerConfiguration(database: path)
     configuration.port = 0
     configuration.grace = .milliseconds(50)
+    configuration.selfCheck = .off
     configure(&configuration)
-    var logger = Logger(label: "test")
+    var logger = Logger(label: "test") { DivergenceReporter(StreamLogHandler.standardError(label: $0)) }
     logger.logLevel = ProcessInfo.processInfo.environment["TEST_LOG"].flatMap { .init(rawValue: $0) } ?? .critical
     self.logger = logger
     server = try FreshetServer(configuration, logger: logger)
@@ -193,5 +196,32 @@ final class LiveClient {
       if others.last == message { others.removeLast() }
       return message
     }
+  }
+}
+
+/// Makes a failure of what a server reports of its self-check.
+private struct DivergenceReporter: LogHandler {
+  private var handler: StreamLogHandler
+
+  init(_ handler: StreamLogHandler) { self.handler = handler }
+
+  var logLevel: Logger.Level {
+    get { handler.logLevel }
+    set { handler.logLevel = newValue }
+  }
+  var metadata: Logger.Metadata {
+    get { handler.metadata }
+    set { handler.metadata = newValue }
+  }
+  subscript(metadataKey key: String) -> Logger.Metadata.Value? {
+    get { handler[metadataKey: key] }
+    set { handler[metadataKey: key] = newValue }
+  }
+
+  func log(event: LogEvent) {
+    if event.level == .critical, "\(event.message)".hasPrefix("a list differed") {
+      Issue.record("\(event.message): \(event.metadata ?? [:])")
+    }
+    handler.log(event: event)
   }
 }
