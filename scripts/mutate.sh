@@ -1,7 +1,7 @@
 #!/usr/bin/env bash
 # Drops each rule of something that must not be wrong, one at a time, and shows which tests notice.
 #
-#     scripts/mutate.sh capture|access [NAME ...]
+#     scripts/mutate.sh capture|access|self-check [NAME ...]
 #
 # scripts/mutations has the rules. All of a list go into one copy of the sources, each behind a name that the environment turns
 # on, so that one build serves all. What the quick tests do not notice is left to the long ones (capture: hostile writers,
@@ -23,6 +23,11 @@ access)
   quick='RoleTests|RoleIdentityTests|StatementTests'
   long=AccessPropertyTests
   export FRESHET_SEEDS=${FRESHET_SEEDS:-100}
+  ;;
+self-check)
+  target=Server
+  quick='SelfCheckTests'
+  long='StorageAxesTests|RunsBetweenTicksTests'
   ;;
 *)
   echo "there are no mutations called $suite" >&2

@@ -121,6 +121,23 @@ extension Follower {
     joinGroups(subscription)
   }
 
+  /// The database cannot be read, and has not been for a while: lists stay as they are until it can.
+  func announce(_ outage: FreshetError) {
+    for query in queries.values {
+      for subscription in query.subscriptions.values { output.send(.error(outage, isFatal: false), to: subscription) }
+    }
+  }
+
+  /// It can be read again. Those whose list is as before get a patch that says so: nothing else would come.
+  func announceRecovery() {
+    for query in queries.values where query.canReadContents {
+      for subscription in query.subscriptions.values where subscription.state.isOpen && !subscription.isBehind {
+        query.groups.setApart(subscription)
+        sendAnswer(subscription)
+      }
+    }
+  }
+
   /// Sends the patch from the version of another query that the client has to the newest of its new one.
   ///
   /// - Returns: false when a snapshot is better.

@@ -94,8 +94,9 @@ final class Follower {
   var hasWarnedOfSharedMemory = false
   /// Why the file that is there is not open.
   var openingFailure: FreshetError?
-  /// The last tick could not read the database.
-  @exclusivity(unchecked) private(set) var hasFailed = false
+  /// Since when ticks cannot read the database; nil: the last one could.
+  @exclusivity(unchecked) private(set) var outage: Outage?
+  var hasFailed: Bool { outage != nil }
   /// There is something to do that no event will tell of.
   @exclusivity(unchecked) var mustTick = false
   var selfCheck: SelfCheck
@@ -206,13 +207,14 @@ final class Follower {
       begun = thread.takeBegun(after: begun)
       try connection.snapshot {
         try follow()
+        if outage?.isAnnounced == true { announceRecovery() }
         performCommands()
         awaited.reached(commit, in: commits.epoch.name)
         flush()
         // Tables that were followed just now, or are large.
         if connection.capture.readOn() { mustTick = true }
       }
-      hasFailed = false
+      outage = nil
       if statistics.ticks > ticks {
         let end = clock.now
         statistics.tickDurations.note(end - start)
@@ -220,12 +222,21 @@ final class Follower {
       }
     } catch {
       // What is followed stays where it was: the next tick follows the same changes, which is harmless.
-      if !hasFailed { logger.error("the database cannot be read", metadata: ["error": "\(error)"]) }
-      mustTick = database != nil
-      hasFailed = true
       let told = FreshetError(unreadable: error)
+      noteOutage(error, told)
       for command in inbox.takeAll() { reject(command, told) }
     }
+  }
+
+  private func noteOutage(_ error: any Error, _ told: FreshetError) {
+    if outage == nil { logger.error("the database cannot be read", metadata: ["error": "\(error)"]) }
+    var outage = outage ?? Outage(since: clock.now)
+    if !outage.isAnnounced, clock.now >= outage.since + intervals.retry {
+      outage.isAnnounced = true
+      announce(told)
+    }
+    self.outage = outage
+    mustTick = database != nil
   }
 
   /// As many as there is time for: who asks much waits for others to be served.
@@ -253,6 +264,13 @@ final class Follower {
         limit: limit, rest: rest(now), isUnused: isUnused,
         canAskOften: database?.connection.capture.canAskOften == true))
   }
+}
+
+/// The database cannot be read.
+struct Outage {
+  let since: Instant
+  /// Lists were sent why.
+  var isAnnounced = false
 }
 
 /// The configuration's durations, converted once.
