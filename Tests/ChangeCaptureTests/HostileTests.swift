@@ -88,7 +88,9 @@ import Testing
     let comparisons = scenario.follower.capture.statistics.comparisons
     // After single commits the image that a page had is nearly always still there, unless everything had to be compared.
     if run.way == .paced, !scenario.options.readsSlowly {
-      #expect(count.unknown <= count.ticks / 5, "FRESHET_SEED=\(run.seed): \(count), compared: \(comparisons)")
+      // While a table is read again after a comparison, any commit may have changed it.
+      let limit = count.ticks / 5 + comparisons.values.reduce(0, +) * 4
+      #expect(count.unknown <= limit, "FRESHET_SEED=\(run.seed): \(count), compared: \(comparisons)")
     }
     // A few rows are written again with the values that they had, more when their columns changed; a capture that reported rows
     // which nobody wrote would report hundreds a tick.

@@ -31,10 +31,11 @@ extension Follower {
 
   /// Has a reader compare a list.
   ///
-  /// - Returns: whether it can be compared: it shows the state that was seen last, and is not too large.
+  /// - Returns: whether it can be compared: it shows the state that was seen last, which others can recognise, and is not too large.
   @discardableResult
   private func check(_ query: FetchedResultsController, isConfirmed: Bool = false) -> Bool {
-    guard let place, query.isCurrent, !query.hasFailed, !query.shape.isOutdated, query.query.refreshEvery == nil,
+    guard let place, place.isSame(as: place), query.isCurrent, !query.hasFailed, !query.shape.isOutdated,
+      query.query.refreshEvery == nil,
       query.rowCount <= SelfCheck.mostRows, isConfirmed || !selfCheck.isPending(query)
     else { return false }
     query.checkedTick = statistics.ticks
@@ -54,15 +55,15 @@ extension Follower {
     guard let check = selfCheck.end(id, clock.now), queries[check.query.query] === check.query else { return }
     if check.query.isLarge { freedRows += check.query.rowCount }
     switch result {
-    // What keeps it from being read is reported by what needs it.
-    case .failure, .success(.moved): check.query.checkedVersion = nil
+    // What keeps it from being read is reported by what needs it; another state is seen by another tick.
+    case .failure, .success(.moved): break
     case .success(.agrees): statistics.selfChecks += 1
     case .success(.differs(let divergence)):
       if check.isConfirmed {
         statistics.selfChecks += 1
         mend(check.query, divergence)
-      } else if check.query.result.newest.number != check.version || !self.check(check.query, isConfirmed: true) {
-        check.query.checkedVersion = nil
+      } else if check.query.result.newest.number == check.version {
+        self.check(check.query, isConfirmed: true)
       }
     }
   }
