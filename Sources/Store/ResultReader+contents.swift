@@ -114,7 +114,8 @@ extension ResultReader {
     throw ResultReader.missing
   }
 
-  private static let missing = FreshetError(
+  /// A row of the result cannot be found in the state that the result is of: the result is wrong.
+  package static let missing = FreshetError(
     .internal, "a row of the result is not in the database state it was read from")
 
   /// - Parameter place: of the unit, in a statement that looks up several.

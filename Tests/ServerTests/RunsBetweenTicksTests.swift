@@ -100,6 +100,33 @@ import Testing
     #expect(test.lists.runs - runs <= Self.runAgain)
   }
 
+  /// Every order of so many events in a small world: commits, ticks, what readers do, and lists that are opened anew.
+  @Test(arguments: [true, false])
+  func everyOrderOfFewEvents(isWAL: Bool) throws {
+    let length = ProcessInfo.processInfo.environment["FRESHET_DEPTH"].flatMap(Int.init) ?? 4
+    let test = try Lists(isWAL: isWAL)
+    try test.compare("at first")
+    let (change, undo) = Self.commits[0]
+    let events = 4
+    let orders = (0..<length).reduce(1) { count, _ in count * events }
+    for order in 0..<orders {
+      var (rest, isChanged) = (order, false)
+      for _ in 0..<length {
+        switch rest % events {
+        case 0:
+          try test.run(isChanged ? undo : change)
+          isChanged.toggle()
+        case 1: test.lists.tick()
+        case 2: test.lists.runReaders()
+        default: for index in Self.queries.indices where index % 2 == order % 2 { try test.open(index) }
+        }
+        rest /= events
+      }
+      try test.compare("order \(order) of \(length), \(isWAL ? "WAL" : "rollback journal")")
+      if isChanged { try test.run(undo) }
+    }
+  }
+
   @Test(arguments: LivePropertyTests.seeds(kept: "runs.json"))
   func whereverReadersRun(seed: UInt64) throws {
     var random = SeededGenerator(seed: seed)

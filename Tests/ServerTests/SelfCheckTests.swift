@@ -36,9 +36,10 @@ import Testing
     let lists: SteppedLists
     let queue: DatabaseQueue
 
-    init() throws {
+    init(_ mode: SelfCheckMode = .always) throws {
       folder = try ProgramFolder(SelfCheckTests.schema)
       lists = try SteppedLists(path: folder.database, SelfCheckTests.queries) {
+        $0.selfCheck = mode
         $0.refetchInterval = .zero
         $0.retryInterval = .zero
       }
@@ -87,6 +88,19 @@ import Testing
     for _ in 0..<3 { test.lists.step() }
     #expect(try test.differences() == [])
     #expect(test.lists.statistics.divergences == Self.queries.count)
+  }
+
+  /// A row that a list has and its query does not find shows that the list is wrong, without any check.
+  @Test func aRowThatIsNotFoundHasItsListReadAnew() throws {
+    let test = try Lists(.off)
+    try test.forge("needle0040", "needle9940")
+    test.lists.tick()
+    // By those that filter by the text, and that group by it.
+    for index in [2, 4] { test.lists.ask(index, .resync) }
+    for _ in 0..<4 { test.lists.step() }
+    #expect(test.lists.statistics.divergences == 2 && test.lists.output.delays.isEmpty)
+    #expect(try test.differences() == [0, 3, 5, 6, 7])
+    #expect(test.lists.output.troubles == [])
   }
 
   /// What a reader sees after another commit says nothing of the version that was to be checked.

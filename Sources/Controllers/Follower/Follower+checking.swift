@@ -68,19 +68,36 @@ extension Follower {
     }
   }
 
-  /// A list is wrong: everybody gets a snapshot of a run that shares nothing with it.
   private func mend(_ query: FetchedResultsController, _ divergence: ResultDivergence) {
-    statistics.divergences += 1
-    logger.critical(
-      "a list differed from its query; it is read anew",
-      metadata: [
-        "fingerprint": "\(Fingerprint(of: query.query))", "commit": "\(commit)",
-        "state": "\(place?.state.description ?? "")",
-        "maintenance": "\(query.compiled.maintenance)", "rows": "\(divergence.heldRows) of \(divergence.freshRows)",
+    mend(
+      query,
+      because: [
+        "rows": "\(divergence.heldRows) of \(divergence.freshRows)",
         "sections": "\(divergence.heldSections) of \(divergence.freshSections)",
         "differing": "\(divergence.differingRows)",
-        "ticks": "\(trail)",
       ])
+  }
+
+  /// Contents of a list could not be read. Where that shows that the list is wrong, it is read anew.
+  ///
+  /// - Returns: whether it does.
+  @discardableResult
+  func mendIfMissing(_ query: FetchedResultsController, _ error: FreshetError) -> Bool {
+    guard error == ResultReader.missing, queries[query.query] === query else { return false }
+    if !query.isDistrusted { mend(query, because: ["missing": "a row"]) }
+    return true
+  }
+
+  /// A list is wrong: everybody gets a snapshot of a run that shares nothing with it.
+  private func mend(_ query: FetchedResultsController, because reason: Logger.Metadata) {
+    statistics.divergences += 1
+    let known: Logger.Metadata = [
+      "fingerprint": "\(Fingerprint(of: query.query))", "commit": "\(commit)",
+      "state": "\(place?.state.description ?? "")",
+      "maintenance": "\(query.compiled.maintenance)", "ticks": "\(trail)",
+    ]
+    logger.critical(
+      "a list differed from its query; it is read anew", metadata: known.merging(reason) { $1 })
     cancelRun(of: query)
     query.forgetVersions()
     query.isDistrusted = true

@@ -252,6 +252,7 @@ extension Follower {
   }
 
   private func refuse(_ subscription: Subscription, _ error: FreshetError) {
+    mendIfMissing(subscription.query, error)
     output.send(.error(error, isFatal: false), to: subscription)
     joinGroups(subscription)
     answerNext(subscription)

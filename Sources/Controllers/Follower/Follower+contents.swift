@@ -50,8 +50,12 @@ extension Follower {
     }
     queriesWithContents[ObjectIdentifier(query)] = query
     for request in read.requests {
-      request.reply(contents(of: read).map { .snapshot(read.snapshot(of: query, $0)) })
+      switch contents(of: read) {
+      case .success(let rows): request.reply(.success(.snapshot(read.snapshot(of: query, rows))))
+      case .failure(let error): refuse(request, of: query, error)
+      }
     }
+    if case .failure(let error) = result { mendIfMissing(query, error) }
     for subscription in read.subscriptions { answer(subscription, read, hasMoved: hasMoved) }
   }
 

@@ -203,6 +203,8 @@ extension Follower {
   @discardableResult
   func postpone(_ group: SubscriberGroup, of query: FetchedResultsController, _ error: FreshetError) -> Bool {
     database?.connection.restoreSnapshot()
+    // They get a snapshot of what is right.
+    if mendIfMissing(query, error) { return true }
     if error.isFinal {
       for subscription in group.subscriptions { end(subscription, error) }
       return false

@@ -37,7 +37,14 @@ extension Follower {
       let snapshot = try snapshot(query, window: request.window)
       query.newestWasSent(clock.now)
       request.reply(.success(.snapshot(snapshot)))
-    } catch { request.reply(.failure(error)) }
+    } catch { refuse(request, of: query, error) }
+  }
+
+  /// A snapshot could not be made. Of a list that is wrong it is made when that has been read anew.
+  func refuse(_ request: FollowerCommand.SnapshotRequest, of query: FetchedResultsController, _ error: FreshetError) {
+    guard mendIfMissing(query, error) else { return request.reply(.failure(error)) }
+    query.blocked.append((.snapshot(request), commit))
+    query.idleSince = nil
   }
 
   /// - Parameter version: what the client calls the newest version.
