@@ -71,7 +71,7 @@ final class HostileFollower {
       try PreparedStatement.run(raw, "BEGIN")
       defer { try? PreparedStatement.run(raw, "COMMIT") }
       try PreparedStatement.run(raw, "SELECT 1 FROM sqlite_schema LIMIT 1")
-      if capture.identify() { return try queue.inDatabase(body) }
+      if try capture.identify() { return try queue.inDatabase(body) }
     }
   }
 

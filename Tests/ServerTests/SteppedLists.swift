@@ -15,6 +15,8 @@ final class SteppedLists {
   let output = ModelOutput()
   private let follower: SteppedFollower
   private let clock = ManualClock()
+  /// How often each list was subscribed to: no two subscriptions of a session have one number.
+  private var numbers: [Int: UInt64] = [:]
 
   convenience init(
     path: String, _ queries: [OracleQuery], configure: (inout FollowerConfiguration) -> Void
@@ -44,6 +46,7 @@ final class SteppedLists {
     guard case .adHoc(var asked) = source else { return }
     asked.access = access
     let window = query.window.map { Window(offset: $0.offset, limit: $0.limit) }
+    numbers[index, default: 0] += 1
     follower.post(
       .subscribe(.init(key: key(index), query: asked, window: window, minInterval: .zero, shape: .objects)))
   }
@@ -65,7 +68,7 @@ final class SteppedLists {
 
   /// Each list is a session of its own.
   private func key(_ index: Int) -> SubscriptionKey {
-    SubscriptionKey(session: UInt64(index + 1), id: "\(index)", number: UInt64(index + 1))
+    SubscriptionKey(session: UInt64(index + 1), id: "\(index)", number: numbers[index] ?? 0)
   }
 
   /// Until nothing is left to do, a second after the last step: what is run again waits as long as its last run took.

@@ -65,7 +65,7 @@ package final class ChangeCapture {
   /// without a system call.
   package var hasMoved: Bool {
     if let index, let seenHeader { return index.differs(from: seenHeader) }
-    if case .journal(let state) = seen { return JournalState(pages.database) != state }
+    if case .journal(let state) = seen { return (try? JournalState(pages.database)) != state }
     return true
   }
 
@@ -95,8 +95,9 @@ package final class ChangeCapture {
   /// Finds out which state the transaction sees, in which something was read already.
   ///
   /// - Returns: false when that cannot be told, because a commit came meanwhile: the transaction is to be ended and begun anew.
-  package func identify() -> Bool {
-    guard let index else { return identifyWithoutIndex() }
+  /// - Throws: when the file cannot be read.
+  package func identify() throws(Doubt) -> Bool {
+    guard let index else { return try identifyWithoutIndex() }
     guard let candidate else { return giveUp() }
     // In this order: a checkpoint that comes after the first read cannot be taken for one before.
     backfilled = index.backfilled()
@@ -120,8 +121,8 @@ package final class ChangeCapture {
     return false
   }
 
-  private func identifyWithoutIndex() -> Bool {
-    let state = JournalState(pages.database)
+  private func identifyWithoutIndex() throws(Doubt) -> Bool {
+    let state = try JournalState(pages.database)
     // A -wal beside a file that is not in WAL mode, left by another file of its name, makes SQLite use it all the same.
     if !state.isWAL, DatabaseFile.pointer(connection, SQLITE_FCNTL_JOURNAL_POINTER) == nil {
       current = .journal(state)

@@ -42,7 +42,7 @@ enum FileState: Sendable {
   func pageSize(_ database: some ByteSource) -> Int? {
     switch self {
     case .wal(let header, _) where header.pageSize != 0: header.pageSize
-    case .wal, .journal: JournalState(database).pageSize
+    case .wal, .journal: (try? JournalState(database))?.pageSize
     case .hidden, .unknown: nil
     }
   }
@@ -106,14 +106,21 @@ struct JournalState: Equatable, Sendable {
   /// Grows with every transaction of a rollback journal.
   private(set) var changeCounter: UInt32 = 0
 
-  init(_ database: some ByteSource) {
+  /// - Throws: when the header cannot be read. A file that is shorter has no state but the first.
+  init(_ database: some ByteSource) throws(Doubt) {
+    var failure: Doubt?
     withUnsafeTemporaryAllocation(byteCount: 100, alignment: 8) { buffer in
-      guard let start = buffer.baseAddress, (try? database.read(into: start, 100, at: 0)) == true else { return }
+      guard let start = buffer.baseAddress else { return }
+      do throws(Doubt) { guard try database.read(into: start, 100, at: 0) else { return } } catch {
+        failure = error
+        return
+      }
       let header = UnsafeRawPointer(start)
       let size = header.bigEndian16(16)
       pageSize = size == 1 ? 65_536 : size
       isWAL = header.byte(18) == 2
       changeCounter = header.bigEndian32(24)
     }
+    if let failure { throw failure }
   }
 }

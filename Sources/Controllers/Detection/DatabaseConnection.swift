@@ -97,7 +97,9 @@ package final class DatabaseConnection {
     if !isInSnapshot || sqlite3_get_autocommit(raw) == 0 { return }
     capture.prepare()
     guard (try? run(begin)) != nil else { return }
-    if (try? readSchemaVersion()) == nil || !capture.identify() || !capture.isAtSeenState { try? run(commit) }
+    if (try? readSchemaVersion()) == nil || (try? capture.identify()) != true || !capture.isAtSeenState {
+      try? run(commit)
+    }
   }
 
   /// Frees the pages that SQLite keeps of the file and does not need.
@@ -123,7 +125,7 @@ package final class DatabaseConnection {
       try run(begin)
       do {
         try RollbackJournal.passing(path) { () throws(SQLiteFailure) in try readSchemaVersion() }
-        if capture.identify() {
+        if try capture.identify() {
           position = try positionReader?.read()
           if capture.usesWAL { files.note(of: raw) }
           return
