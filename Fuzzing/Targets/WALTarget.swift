@@ -27,7 +27,9 @@ enum WALTarget {
     let reader = FrameReader()
     let pages = SnapshotPages(database: MemoryBytes([UInt8](repeating: 3, count: 4 * pageSize)), wal: source)
     pages.begin(pageSize: pageSize, isBackfilled: flags & 4 != 0)
-    if (try? pages.readFrameNumbers(upTo: min(current.frameCount, 1 << 16))) == nil, flags & 8 != 0 { return true }
+    if (try? pages.readFrameNumbers(after: 0, upTo: min(current.frameCount, 1 << 16))) == nil, flags & 8 != 0 {
+      return true
+    }
     do throws(Doubt) {
       let step = try WALFollower(pageSize: pageSize, reader: reader).step(from: seen, to: current, source)
       check(reader.frames.count * frameSize <= wal.count, "more frames than there are bytes")
