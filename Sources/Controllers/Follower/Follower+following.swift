@@ -23,7 +23,7 @@ extension Follower {
     }
     noteBegun(connection.capture)
     takeNumber(tick, connection)
-    trail.note(tick, connection.capture.state, commit: commit) { storages[$0]?.table.name ?? "" }
+    trail.note(tick, connection.capture.state, commit: commit)
     let before = commits.before
     if !tick.isQuiet { statistics.ticks += 1 }
     if let failure {

@@ -1,21 +1,50 @@
 import ChangeCapture
 
-/// What the last ticks were, for whoever has to find out how a list went wrong. It holds numbers and names of tables, and no values.
-struct TickTrail: CustomStringConvertible {
+/// What the last ticks were, for finding out how a list went wrong. It holds numbers, and no values.
+struct TickTrail {
   private static let length = 16
-  private var ticks: [String] = []
+  /// Overwritten in turn.
+  private var ticks: [Tick] = []
+  private var next = 0
 
-  mutating func note(_ tick: CapturedTick, _ state: StateName, commit: Int64, name: (Int) -> String) {
-    if tick.isQuiet { return }
-    let tables = tick.deltas.map { number, delta in
-      "\(name(number)): \(delta.isUnknown ? "unknown" : "\(delta.rows.count) rows")"
-    }
-    let how = tick.comparison.map { "compared (\($0.rawValue))" } ?? "\(tick.commits) commits"
-    if ticks.count == Self.length { ticks.removeFirst() }
-    ticks.append(
-      "\(commit) at \(state), \(how)\(tick.hasSchemaChanged ? ", schema" : ""): \(tables.joined(separator: ", "))")
+  /// Of the size of a few words: it is noted at every tick, and described almost never.
+  fileprivate struct Tick {
+    let commit: Int64
+    let state: StateName
+    let commits: Int64
+    let comparison: Doubt.Reason?
+    let hasSchemaChanged: Bool
+    /// Tables that changed, the rows that did, and the tables of which it is not known which.
+    let tables: Int
+    let rows: Int
+    let unknown: Int
   }
 
+  mutating func note(_ tick: CapturedTick, _ state: StateName, commit: Int64) {
+    if tick.isQuiet { return }
+    let (rows, unknown) = tick.deltas.reduce((0, 0)) {
+      ($0.0 + $1.delta.rows.count, $0.1 + ($1.delta.isUnknown ? 1 : 0))
+    }
+    let noted = Tick(
+      commit: commit, state: state, commits: tick.commits, comparison: tick.comparison,
+      hasSchemaChanged: tick.hasSchemaChanged, tables: tick.deltas.count, rows: rows, unknown: unknown)
+    if ticks.count < Self.length { ticks.append(noted) } else { ticks[next] = noted }
+    next = (next + 1) % Self.length
+  }
+}
+
+extension TickTrail: CustomStringConvertible {
   /// The oldest first.
-  var description: String { ticks.joined(separator: "; ") }
+  var description: String {
+    let start = ticks.count < Self.length ? 0 : next
+    return (Array(ticks[start...]) + Array(ticks[..<start])).map(\.description).joined(separator: "; ")
+  }
+}
+
+extension TickTrail.Tick: CustomStringConvertible {
+  var description: String {
+    let how = comparison.map { "compared (\($0.rawValue))" } ?? "\(commits) commits"
+    let what = "\(rows) rows of \(tables) tables\(unknown > 0 ? ", \(unknown) unknown" : "")"
+    return "\(commit) at \(state), \(how)\(hasSchemaChanged ? ", schema" : ""): \(what)"
+  }
 }
