@@ -222,18 +222,18 @@ final class Follower {
       }
     } catch {
       // What is followed stays where it was: the next tick follows the same changes, which is harmless.
-      let told = FreshetError(unreadable: error)
-      noteOutage(error, told)
-      for command in inbox.takeAll() { reject(command, told) }
+      let failure = FreshetError(unreadable: error)
+      noteOutage(error, failure)
+      for command in inbox.takeAll() { reject(command, failure) }
     }
   }
 
-  private func noteOutage(_ error: any Error, _ told: FreshetError) {
+  private func noteOutage(_ error: any Error, _ failure: FreshetError) {
     if outage == nil { logger.error("the database cannot be read", metadata: ["error": "\(error)"]) }
     var outage = outage ?? Outage(since: clock.now)
     if !outage.isAnnounced, clock.now >= outage.since + intervals.retry {
       outage.isAnnounced = true
-      announce(told)
+      announce(failure)
     }
     self.outage = outage
     mustTick = database != nil

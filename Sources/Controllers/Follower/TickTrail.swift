@@ -14,7 +14,7 @@ struct TickTrail {
     let commits: Int64
     let comparison: Doubt.Reason?
     let hasSchemaChanged: Bool
-    /// Tables that changed, the rows that did, and the tables of which it is not known which.
+    /// How many tables changed, how many rows, and in how many tables the changed rows are not known.
     let tables: Int
     let rows: Int
     let unknown: Int

@@ -45,12 +45,12 @@ struct SelfCheck {
 
   mutating func begin(_ id: UInt64, _ check: Pending) { pending[id] = check }
 
-  mutating func isPending(_ query: FetchedResultsController) -> Bool { pending.values.contains { $0.query === query } }
+  func isPending(_ query: FetchedResultsController) -> Bool { pending.values.contains { $0.query === query } }
 
   /// Nothing could be checked: there is no list, or something else to do.
   mutating func postpone(_ now: Instant) { due = now + Self.interval }
 
-  /// - Returns: nil when nobody waits for it.
+  /// - Returns: nil when the job is none of these.
   mutating func end(_ id: UInt64, _ now: Instant) -> Pending? {
     guard let check = pending.removeValue(forKey: id) else { return nil }
     due = now + max(Self.interval, (now - check.started) * Self.share)
