@@ -17,6 +17,7 @@ final class SteppedLists {
   private let clock = ManualClock()
   /// How often each list was subscribed to: no two subscriptions of a session have one number.
   private var numbers: [Int: UInt64] = [:]
+  private let open = Counter()
 
   convenience init(
     path: String, _ queries: [OracleQuery], configure: (inout FollowerConfiguration) -> Void
@@ -53,7 +54,14 @@ final class SteppedLists {
 
   func unsubscribe(_ index: Int) { follower.post(.unsubscribe(key(index))) }
 
-  func ask(_ index: Int, _ request: SubscriptionRequest) { follower.post(.request(key(index), request)) }
+  func ask(_ index: Int, _ request: SubscriptionRequest) {
+    open.value.add(1, ordering: .relaxed)
+    let ticket = RequestTicket { [open] in open.value.subtract(1, ordering: .relaxed) }
+    follower.post(.request(key(index), request, ticket: ticket))
+  }
+
+  /// Requests that have neither been answered nor refused.
+  var unanswered: Int { open.value.load(ordering: .relaxed) }
 
   /// Puts another query in the place of a list's.
   func requery(_ index: Int, _ query: OracleQuery) throws {
@@ -96,6 +104,11 @@ final class SteppedLists {
 
   /// Readers do what they are to do; no tick comes.
   func runReaders() { follower.runReaders() }
+}
+
+/// Outlives the lists: requests may end after them.
+private final class Counter: Sendable {
+  let value = Atomic(0)
 }
 
 /// Keeps what a client would hold of each subscription.

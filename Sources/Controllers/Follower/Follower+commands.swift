@@ -157,7 +157,11 @@ extension Follower {
       if !isGivenUp, subscription.isBehind {
         // May send a snapshot, at whose end this is called again.
         bringUpToDate(subscription)
-        if subscription.isBehind { return }
+        if subscription.isBehind {
+          // Contents could not be read. What leads to the newest version comes when they can, and then the answer.
+          if subscription.state.isOpen { query.blockedSubscriptions.append((subscription, commit)) }
+          return
+        }
       } else {
         if case .requery(let wanted, let window) = request {
           guard let other = ready(wanted, for: .resume(subscription.key), WantedContents(window: window)) else {

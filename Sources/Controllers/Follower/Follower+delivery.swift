@@ -28,6 +28,7 @@ extension Follower {
     sendParts()
     for query in dirty.values where query.canReadContents {
       answerWaiters(query)
+      answerBlocked(query)
       if query.isSettled { dirty[ObjectIdentifier(query)] = nil }
     }
     for query in queriesWithContents.values { dropContents(of: query) }

@@ -118,6 +118,14 @@ extension Follower {
     }
   }
 
+  /// Answers those who waited for what leads to the newest version, and have been sent it.
+  func answerBlocked(_ query: FetchedResultsController) {
+    guard query.isCurrent, !query.blockedSubscriptions.isEmpty else { return }
+    let blocked = query.blockedSubscriptions
+    query.blockedSubscriptions = blocked.filter(\.subscription.isBehind)
+    for (subscription, _) in blocked where !subscription.isBehind { answerNext(subscription) }
+  }
+
   /// Performs what waited, as far as it was asked before the run was.
   func resumeBlocked(_ query: FetchedResultsController, asked: Int64) {
     let (commands, subscriptions) = (query.blocked, query.blockedSubscriptions)
