@@ -1,4 +1,5 @@
 package import Broker
+package import Controllers
 
 /// How a file is replicated.
 package struct ReplicationSettings: Sendable {
@@ -23,6 +24,8 @@ package struct ReplicationSettings: Sendable {
   package var longestLag = 10
   /// Bytes of a batch beyond which replicas are told to take a snapshot.
   package var batchLimit = 64 << 20
+  /// How much the log says of what rows are, and how much of that a replica compares its own with.
+  package var selfCheck = SelfCheckMode.idle
 
   package init(_ role: Role, _ address: BrokerAddress) {
     self.role = role

@@ -41,6 +41,7 @@ struct BatchContentsTests {
           switch try reader.item() {
           case .schema: _ = try reader.objects()
           case .table: _ = try reader.table()
+          case .digest: _ = try reader.digest()
           default: _ = try reader.value()
           }
         }

@@ -18,11 +18,13 @@ final class ReplicationBench {
   private var service: WriterService?
   private var replicas: [(replica: Replica, service: ReplicaService)?]
   private let stream = "test"
+  private let selfCheck: SelfCheckMode
 
   var path: String { folder.path("app.sqlite") }
   func replicaPath(_ number: Int) -> String { folder.path("copy\(number).sqlite") }
 
-  init(replicas count: Int) throws {
+  init(replicas count: Int, selfCheck: SelfCheckMode = .always) throws {
+    self.selfCheck = selfCheck
     folder = try TemporaryFolder()
     broker = try BrokerProcess(storage: folder.path("broker"))
     logger.logLevel =
@@ -33,7 +35,9 @@ final class ReplicationBench {
   deinit { stop() }
 
   func settings(_ role: ReplicationSettings.Role) -> ReplicationSettings {
-    ReplicationSettings(role, BrokerAddress(broker.url(stream))!)
+    var settings = ReplicationSettings(role, BrokerAddress(broker.url(stream))!)
+    settings.selfCheck = selfCheck
+    return settings
   }
 
   func startPublisher() throws {
@@ -74,6 +78,13 @@ final class ReplicationBench {
 
   func state(_ number: Int) -> Replica.State? { replicas[number]?.replica.state }
   var publisherState: Publisher.State? { publisher?.state }
+
+  /// As nobody should: changes a replica's file from outside.
+  func corrupt(_ number: Int, _ statement: String) throws {
+    let connection = try SnapshotCopy.open(replicaPath(number))
+    defer { sqlite3_close_v2(connection) }
+    try PreparedStatement.run(connection, statement)
+  }
 
   /// Waits until all replicas are equal to the file, that nobody writes to meanwhile.
   ///
@@ -118,5 +129,54 @@ struct ReplicationPropertyTests {
       #expect(found == [], "seed \(seed) \(options)")
       if !found.isEmpty { return }
     }
+    let state = try #require(bench.state(0))
+    #expect(state.divergences == 0, "seed \(seed) \(options)")
+    #expect(state.comparisons > 0)
+  }
+
+  @Test(
+    "Rows that somebody else changed in a replica are found, and mended",
+    arguments: [
+      ("UPDATE t SET a = 'other' WHERE id = 700", SelfCheckMode.always), ("UPDATE t SET b = 3 WHERE id = 5", .always),
+      ("DELETE FROM t WHERE id = 1", .idle),
+    ])
+  func corrupted(_ statement: String, _ mode: SelfCheckMode) throws {
+    let bench = try ReplicationBench(replicas: 1, selfCheck: mode)
+    let writer = try begin(bench)
+    try bench.corrupt(0, statement)
+    #expect(try bench.differences(within: 0) != [])
+    // Another table: nothing that comes by the log would mend it.
+    try PreparedStatement.run(writer, "INSERT INTO other VALUES (1)")
+    #expect(try bench.differences(within: 20) == [])
+    let state = try #require(bench.state(0))
+    #expect(state.divergences == 1)
+    #expect(state.loads == ["new": 1, "diverged": 1])
+  }
+
+  @Test("Where nothing is to be compared nothing is")
+  func off() throws {
+    let bench = try ReplicationBench(replicas: 1, selfCheck: .off)
+    let writer = try begin(bench)
+    try bench.corrupt(0, "DELETE FROM t WHERE id = 1")
+    try PreparedStatement.run(writer, "INSERT INTO other VALUES (1)")
+    #expect(try bench.differences(within: 2) != [])
+    let state = try #require(bench.state(0))
+    #expect(state.comparisons == 0)
+    #expect(state.divergences == 0)
+  }
+
+  /// - Returns: a connection to the file that is published.
+  private func begin(_ bench: ReplicationBench) throws -> OpaquePointer {
+    let writer = try SnapshotCopy.open(bench.path)
+    try PreparedStatement.run(
+      writer,
+      """
+      CREATE TABLE t(id INTEGER PRIMARY KEY, a, b); CREATE TABLE other(x);
+      WITH RECURSIVE n(i) AS (VALUES (1) UNION ALL SELECT i + 1 FROM n WHERE i < 1000) INSERT INTO t SELECT i, 'row', 3.0 FROM n
+      """)
+    try bench.startPublisher()
+    try bench.startReplica(0)
+    #expect(try bench.differences() == [])
+    return writer
   }
 }

@@ -102,8 +102,9 @@ struct LogFollower {
 
   private mutating func apply() throws {
     if batches.isEmpty { return }
-    try file.apply(batches, leadingTo: reader.position, sequence: sequence)
-    replica.reached(reader.position, batches: batches.count)
+    let comparisons = try file.apply(
+      batches, leadingTo: reader.position, sequence: sequence, comparing: replica.comparesContents)
+    replica.reached(reader.position, batches: batches.count, comparisons: comparisons)
     batches = []
     bytes = 0
   }

@@ -1,4 +1,5 @@
 package import Broker
+import Controllers
 import Foundation
 package import Logging
 import Store
@@ -16,6 +17,11 @@ package final class Replica: @unchecked Sendable {
     package internal(set) var batches = 0
     /// Snapshots that were loaded, by why.
     package internal(set) var loads: [String: Int] = [:]
+    /// How often rows were compared with what the publisher had, and how often they were others.
+    package internal(set) var comparisons = 0
+    package internal(set) var divergences = 0
+    /// Nothing is compared before.
+    var comparesFrom = Instant.distantPast
     /// What the publisher has said last.
     var notice: PositionNotice?
     /// When it was last known that nothing is missing, in milliseconds since 1970.
@@ -29,6 +35,9 @@ package final class Replica: @unchecked Sendable {
   private let subjects: LogSubjects
   private let thread = StoppableThread()
   private let shared = Mutex(State())
+  /// After a snapshot that took the place of wrong rows nothing is compared for so long, and twice as long after each further one:
+  /// whatever the reason is, a replica has something better to do than to load snapshots.
+  private static let patience = Nanoseconds.milliseconds(60_000)
 
   /// - Throws: `ForeignFile` for a file that is no replica's, `BrokerError` for settings that cannot be used.
   package init(_ path: String, _ settings: ReplicationSettings, logger: Logger) throws {
@@ -84,6 +93,12 @@ package final class Replica: @unchecked Sendable {
         }
       } catch let error as ForeignFile {
         throw error
+      } catch let error as ContentsDiffer {
+        if let position = file?.position {
+          noteDivergence(error, position)
+          loss = ("diverged", SnapshotLoader.Need(epoch: position.epoch, number: position.number + 1))
+        }
+        file = nil
       } catch let error as BrokerError {
         wait(error.message, thread)
       } catch let error as ReplicationFailure {
@@ -115,6 +130,19 @@ package final class Replica: @unchecked Sendable {
     for _ in 0..<10 where !thread.mustStop { pause(milliseconds: 25) }
   }
 
+  private func noteDivergence(_ error: ContentsDiffer, _ position: LogPosition) {
+    logger.critical(
+      "rows of the replica are not those of the writer's file: a snapshot takes their place",
+      metadata: [
+        "path": "\(path)", "table": "\(error.table)", "batch": "\(position.number)", "commit": "\(position.commit)",
+      ])
+    let now = MonotonicClock.system.now
+    note { state in
+      state.divergences += 1
+      state.comparesFrom = now + Self.patience * UInt64(1 << min(state.divergences - 1, 6))
+    }
+  }
+
   private func loader(_ thread: StoppableThread) -> SnapshotLoader {
     SnapshotLoader(
       path: path, broker: broker, subjects: subjects, logger: logger, mustStop: { thread.mustStop },
@@ -132,12 +160,18 @@ extension Replica {
     }
   }
 
+  /// Whether rows are compared with what the log says of them.
+  var comparesContents: Bool {
+    settings.selfCheck != .off && MonotonicClock.system.now >= shared.withLock { $0.comparesFrom }
+  }
+
   /// Batches were applied.
-  func reached(_ position: LogPosition, batches: Int) {
+  func reached(_ position: LogPosition, batches: Int, comparisons: Int = 0) {
     let now = wallClockMilliseconds()
     note { state in
       state.position = position
       state.batches += batches
+      state.comparisons += comparisons
       state.description = "following"
       state.confirm(now)
     }

@@ -83,11 +83,18 @@ final class ReplicaFile {
 
   /// Applies batches and notes the position that they lead to, in one transaction.
   ///
+  /// - Parameter comparing: whether rows are compared with what the batches say of them.
+  /// - Returns: how often rows were compared.
   /// - Throws: then nothing of it is in the file.
-  func apply(_ batches: [LogBatch], leadingTo position: LogPosition, sequence: UInt64) throws {
+  func apply(
+    _ batches: [LogBatch], leadingTo position: LogPosition, sequence: UInt64, comparing: Bool
+  ) throws -> Int {
+    var comparisons = 0
     try begin()
     do {
-      for batch in batches { try batch.contents.withUnsafeBytes { try apply($0) } }
+      for batch in batches {
+        comparisons += try batch.contents.withUnsafeBytes { try apply($0, comparing: comparing) }
+      }
       try save(position, sequence: sequence, time: batches.last?.time ?? time)
       try PreparedStatement.run(connection, "COMMIT")
     } catch {
@@ -100,6 +107,7 @@ final class ReplicaFile {
     self.sequence = sequence
     time = batches.last?.time ?? time
     checkpoint?.runIfDue()
+    return comparisons
   }
 
   /// Waits for anybody else who writes to the file, as nobody should.
@@ -128,9 +136,10 @@ final class ReplicaFile {
     _ = try statement.step()
   }
 
-  private func apply(_ contents: UnsafeRawBufferPointer) throws {
+  private func apply(_ contents: UnsafeRawBufferPointer, comparing: Bool) throws -> Int {
     var reader = ByteReader(contents)
     var table: TableWriter?
+    var comparisons = 0
     while !reader.isAtEnd {
       let item = try reader.item()
       switch item {
@@ -151,8 +160,15 @@ final class ReplicaFile {
         case .put: try table.put(&reader)
         default: try table.clear()
         }
+      case .digest:
+        let digest = try reader.digest()
+        guard let table = table?.table else { throw MalformedBytes() }
+        guard comparing else { continue }
+        comparisons += 1
+        if try !TableDigester(table, connection, encoding).matches(digest) { throw ContentsDiffer(table: table.name) }
       }
     }
+    return comparisons
   }
 
   private func writer(for table: LogTable) throws -> TableWriter {
@@ -163,9 +179,14 @@ final class ReplicaFile {
   }
 }
 
+/// Rows of a replica are not those that the publisher had at this place of the log.
+struct ContentsDiffer: Error {
+  let table: String
+}
+
 /// Writes rows of one table.
 private final class TableWriter {
-  private let table: LogTable
+  let table: LogTable
   private let encoding: TextEncoding
   private let putStatement: PreparedStatement
   private let deleteStatement: PreparedStatement

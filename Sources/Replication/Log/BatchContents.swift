@@ -14,6 +14,8 @@ enum BatchItem: UInt8 {
   case clear = 5
   /// `user_version` and `application_id` of the file.
   case header = 6
+  /// What some rows of the table are at this place of the log.
+  case digest = 7
 }
 
 /// A table as the log names it: what it takes to write its rows.

@@ -12,6 +12,7 @@ final class ChangeReader {
     var commits: Int64 = 0
     /// Nil: it is more than the log carries, or could not be told.
     var contents: [UInt8]?
+    var hasSchemaChanged = false
     /// Nothing changed.
     var isQuiet: Bool { commits == 0 && contents?.isEmpty == true }
   }
@@ -73,7 +74,7 @@ final class ChangeReader {
     }
     if let failure { throw failure }
     writer.removeAll()
-    var tick = Tick(commits: found.commits)
+    var tick = Tick(commits: found.commits, hasSchemaChanged: found.hasSchemaChanged)
     do {
       var whole: Set<Int> = []
       if found.hasSchemaChanged, let fresh { whole = try take(fresh) }
@@ -87,6 +88,20 @@ final class ChangeReader {
       tick.contents = nil
     }
     return tick
+  }
+
+  /// Adds what the rows of tables are to a tick's contents, as far as a pass goes now.
+  func addDigests(_ pass: inout ContentsPass, to tick: inout Tick) throws {
+    guard let contents = tick.contents else { return }
+    writer.removeAll()
+    writer.add(plain: contents)
+    try pass.advance(over: schema.tables.map(\.logged)) { table, key, isEnough in
+      let digest = try TableDigester(table, connection.raw, connection.encoding).digest(after: key, isEnough: isEnough)
+      writer.add(table)
+      writer.add(digest)
+      return digest.through
+    }
+    tick.contents = writer.bytes
   }
 
   private struct TooMuch: Error {}
@@ -181,13 +196,7 @@ final class ChangeReader {
 
   private func addRow(_ statement: PreparedStatement) {
     writer.add(.put)
-    for column in 0..<statement.columnCount {
-      if connection.encoding != .utf8, statement.isText(column) {
-        connection.encoding.bytes(of: statement.handle, Int32(column)).withUnsafeBytes { writer.add(.text($0)) }
-      } else {
-        writer.add(statement.value(column))
-      }
-    }
+    writer.add(statement, 0..<statement.columnCount, connection.encoding)
   }
 
   private func addKey(_ row: TableDelta.Row, _ delta: TableDelta, of table: PublishedTable, as item: BatchItem) {

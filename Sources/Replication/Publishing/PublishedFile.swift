@@ -22,6 +22,7 @@ final class PublishedFile {
   private var snapshotMade: Instant?
   private var mustSnapshot = false
   private var checked: Instant
+  private var pass: ContentsPass
 
   /// How long commits are gathered: a batch costs the broker and every replica a message.
   private static let gap = Nanoseconds.milliseconds(2)
@@ -36,6 +37,7 @@ final class PublishedFile {
     self.position = position
     detection = CommitDetection(path: publisher.path, wake: publisher.wake, clock: clock)
     checked = clock.now
+    pass = ContentsPass(publisher.settings.selfCheck, clock)
   }
 
   /// Opens the file; waits for one that is not there.
@@ -88,7 +90,7 @@ final class PublishedFile {
     let hasCommit = detection.hasCommit(connection.capture, isPaced: true)
     if detection.mayBeReplaced(isOpen: true, hasChanged: hasCommit, now) { try checkFile(connection) }
     let copies = mustSnapshot && publisher.isSendingSnapshot.load(ordering: .acquiring) == false
-    if hasCommit || copies { try tick(connection, copies: copies) }
+    if hasCommit || copies || pass.isDue(now) { try tick(connection, copies: copies) }
     let rest = max(detection.rest(clock.now), hasCommit ? Self.gap : .zero)
     detection.wait(
       .init(
@@ -113,8 +115,13 @@ final class PublishedFile {
     let start = clock.now
     var copy: String?
     try connection.snapshot {
-      let tick = try reader.tick()
-      if tick.commits > 0 || tick.contents != [] {
+      var tick = try reader.tick()
+      pass.note(tick)
+      let isQuiet = tick.isQuiet
+      if pass.isDue(start) { addDigests(reader, to: &tick) }
+      if isQuiet {
+        if tick.contents != [] { add(.changes, from: before.commit, to: before.commit, tick.contents ?? []) }
+      } else {
         let number = publisher.numbers.number(
           of: connection.capture.state, before: before.commit, commits: tick.commits)
         add(tick.contents == nil ? .cut : .changes, from: before.commit, to: number.commit, tick.contents ?? [])
@@ -126,6 +133,14 @@ final class PublishedFile {
     detection.noteTick(start: start, end: clock.now, comparesTables: connection.capture.comparesTables)
     _ = try log.publish()
     if let copy { send(copy) }
+  }
+
+  /// Where they cannot be read, what changed goes without them.
+  private func addDigests(_ reader: ChangeReader, to tick: inout ChangeReader.Tick) {
+    do { try reader.addDigests(&pass, to: &tick) } catch {
+      publisher.logger.warning(
+        "rows for replicas to compare with cannot be read: \(error)", metadata: ["path": "\(publisher.path)"])
+    }
   }
 
   private func add(_ kind: LogBatch.Kind, from: Int64, to commit: Int64, _ contents: [UInt8]) {

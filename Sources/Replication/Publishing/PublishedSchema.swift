@@ -104,8 +104,7 @@ extension PublishedTable {
     isSequence = isSameName(name, "sqlite_sequence")
     // AUTOINCREMENT is a word of its own in what can be parsed; a comment with it costs a few bytes.
     usesSequence = definition.lowercased().contains("autoincrement")
-    let names = logged.columns.map(quotedIdentifier).joined(separator: ", ")
-    selection = "SELECT \(names) FROM main.\(quotedIdentifier(name))"
+    selection = logged.selectStatement
     do { _ = try PreparedStatement(connection, logged.putStatement, isPersistent: false) } catch {
       throw ReplicationFailure("the table \(name) cannot be replicated: \(error.message)")
     }
@@ -118,6 +117,10 @@ extension PublishedTable {
 extension LogTable {
   var keyCondition: String {
     columns.prefix(keyCount).enumerated().map { "\(quotedIdentifier($1)) = ?\($0 + 1)" }.joined(separator: " AND ")
+  }
+
+  var selectStatement: String {
+    "SELECT \(columns.map(quotedIdentifier).joined(separator: ", ")) FROM main.\(quotedIdentifier(name))"
   }
 
   var putStatement: String {

@@ -24,7 +24,7 @@ final class ServerReplication: Sendable {
     _ configuration: ServerConfiguration, _ replica: Replica?, _ pool: ControllerPool,
     _ transactions: (any ClientTransactions)?, logger: Logger
   ) throws {
-    guard let settings = configuration.replication else { return nil }
+    guard let settings = configuration.replicationSettings else { return nil }
     longestLag = settings.longestLag
     mustEnd = { reason in
       logger.critical("\(reason)")
@@ -96,6 +96,11 @@ final class ServerReplication: Sendable {
       text.gauge(
         "freshet_replica_lag_commits", "Commits known to be missing; -1: not known.", Int(state.missingCommits ?? -1))
       text.counter("freshet_replica_batches_total", "Batches applied.", state.batches)
+      text.counter(
+        "freshet_replica_self_checks_total", "Parts of tables compared with the writer's file.", state.comparisons)
+      text.counter(
+        "freshet_replica_divergences_total", "Parts of tables that were not as in the writer's file.", state.divergences
+      )
       text.counters(
         "freshet_replica_snapshots_total", "Snapshots loaded, by why.", label: "reason",
         state.loads.map { ($0.key, $0.value) }.sorted { $0.0 < $1.0 })
@@ -167,8 +172,14 @@ final class EpochFollowers: Sendable {
 extension ServerConfiguration {
   /// What makes the file; nil where nothing does.
   func replica(logger: Logger) throws -> Replica? {
-    guard let replication, replication.role == .replica else { return nil }
-    return try Replica(database, replication, logger: logger)
+    guard let settings = replicationSettings, settings.role == .replica else { return nil }
+    return try Replica(database, settings, logger: logger)
+  }
+
+  fileprivate var replicationSettings: ReplicationSettings? {
+    var settings = replication
+    settings?.selfCheck = selfCheck
+    return settings
   }
 
   /// - Parameter broker: of a replica, whose clients' transactions are run elsewhere.
