@@ -125,8 +125,8 @@ let package = Package(
     .executableTarget(
       name: "FreshetCommand",
       dependencies: [
-        "Broker", "CFreshetSystem", "ChangeCapture", "Controllers", "Demo", "FileMaking", "FreshetClient", "Import",
-        "LiveQuery",
+        "Broker", "CFreshetSystem", "ChangeCapture", "Controllers", "COpenSSL", "Demo", "FileMaking", "FreshetClient",
+        "Import", "LiveQuery",
         "QueryCompiler", "Replication", "Server", "Store", "TerminalWatch", "Wire", grdb, logging, sqlite,
         .product(name: "ArgumentParser", package: "swift-argument-parser"),
       ],

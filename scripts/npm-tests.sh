@@ -35,6 +35,6 @@ for name in react react-dom react-test-renderer react-is react-shallow-renderer 
   cp -rL "/usr/share/nodejs/$name" "node_modules/$name"
 done
 
-export FRESHET_BIN=${FRESHET_BIN:-$root/.build/release/freshet} FRESHET_ROOT=$root
+export FRESHET_BIN=${FRESHET_BIN:-$root/.build/release/freshet} PACKAGE_ROOT=$root
 mapfile -d '' files < <(find package -name '*.test.mjs' -print0 | sort -z)
 exec "$root/scripts/within.sh" 180 node --test --test-reporter=spec "${files[@]}"

@@ -1,5 +1,6 @@
 public import Foundation
 import FreshetResults
+import LiveQuery
 
 /// Makes WebSocket connections. The default one is URLSession's on Apple's systems, and SwiftNIO's elsewhere.
 public protocol LiveTransport: Sendable {
@@ -42,6 +43,19 @@ public var defaultTransport: any LiveTransport {
     URLSessionTransport()
   #else
     NIOTransport()
+  #endif
+}
+
+/// The transport of this platform, for servers whose certificates these authorities vouch for.
+///
+/// - Parameter authorities: a file in PEM format; nil: those that the system trusts.
+/// - Throws: `FreshetError` for a file without certificates, and where the platform takes none.
+package func transport(trusting authorities: String?) throws -> any LiveTransport {
+  guard let authorities else { return defaultTransport }
+  #if canImport(Darwin)
+    throw FreshetError(.badMessage, "on this system the keychain says what is trusted: add \(authorities) to it")
+  #else
+    return try NIOTransport(trusting: authorities)
   #endif
 }
 

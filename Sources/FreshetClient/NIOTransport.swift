@@ -9,10 +9,19 @@
 
   /// WebSockets over SwiftNIO.
   public struct NIOTransport: LiveTransport {
-    private let tls: TLSConfiguration
+    private var tls: TLSConfiguration
 
     /// - Parameter tls: what is trusted; by default what the system trusts.
     public init(tls: TLSConfiguration = .makeClientConfiguration()) { self.tls = tls }
+
+    /// - Parameter authorities: a file in PEM format with the certificates of those that are trusted.
+    init(trusting authorities: String) throws {
+      guard let certificates = try? NIOSSLCertificate.fromPEMFile(authorities), !certificates.isEmpty else {
+        throw FreshetError(.badMessage, "\(authorities) holds no certificate in PEM format")
+      }
+      tls = .makeClientConfiguration()
+      tls.trustRoots = .certificates(certificates)
+    }
 
     private typealias Channel = NIOAsyncChannel<WebSocketFrame, WebSocketFrame>
 

@@ -18,7 +18,7 @@ enum DatabaseFile {
     let absolute = URL(fileURLWithPath: path).standardizedFileURL.path
     var isDirectory: ObjCBool = false
     guard FileManager.default.fileExists(atPath: absolute, isDirectory: &isDirectory) else {
-      throw CommandFailure("there is no file \(path)")
+      throw CommandFailure(absence(path))
     }
     if isDirectory.boolValue { throw CommandFailure("\(path) is a directory, not a database") }
     do throws(SQLiteFailure) {
@@ -33,11 +33,28 @@ enum DatabaseFile {
 
   static func isThere(_ path: String) -> Bool { FileManager.default.fileExists(atPath: path) }
 
-  /// A file in the same directory with a similar name.
-  static func similar(to path: String) -> String? {
+  /// That a file is not there, and which was probably meant.
+  static func absence(_ path: String) -> String {
     let url = URL(fileURLWithPath: path)
-    let names = (try? FileManager.default.contentsOfDirectory(atPath: url.deletingLastPathComponent().path)) ?? []
-    return Spelling.nearest(to: url.lastPathComponent, of: names.sorted())
+    let folder = url.deletingLastPathComponent().path
+    let names = ((try? FileManager.default.contentsOfDirectory(atPath: folder)) ?? []).sorted()
+    if let meant = Spelling.nearest(to: url.lastPathComponent, of: names) {
+      return "there is no file \(path): did you mean \(meant)?"
+    }
+    let databases = names.prefix(200).filter { isDatabase("\(folder)/\($0)") }
+    if databases.isEmpty { return "there is no file \(path)." }
+    let more = databases.count > 5 ? ", and others" : ""
+    return "there is no file \(path): databases there are \(databases.prefix(5).joined(separator: ", "))\(more)."
+  }
+
+  /// Whether a file begins as SQLite's do. Only while nothing in this process has a database open, as `hasWAL`.
+  private static func isDatabase(_ path: String) -> Bool {
+    var about = stat()
+    guard stat(path, &about) == 0, about.st_mode & S_IFMT == S_IFREG, let file = FileHandle(forReadingAtPath: path)
+    else {
+      return false
+    }
+    return (try? file.read(upToCount: 16)) == Data("SQLite format 3\0".utf8)
   }
 
   /// Whether a file says in its header that it has a write-ahead log; nil when it is not there or is empty.
@@ -68,7 +85,7 @@ enum DatabaseFile {
 enum PublicDirectory {
   /// `FRESHET_PUBLIC`, or `public` or `share/freshet/public` in a folder above the program; nil when there is none.
   static var bundled: String? {
-    if let path = ProcessInfo.processInfo.environment["FRESHET_PUBLIC"] { return path }
+    if let path = Variables.text("FRESHET_PUBLIC") { return path }
     var folder = (Bundle.main.executableURL ?? URL(fileURLWithPath: CommandLine.arguments[0]))
       .resolvingSymlinksInPath().deletingLastPathComponent()
     while folder.path != "/" {

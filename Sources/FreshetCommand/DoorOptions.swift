@@ -27,13 +27,18 @@ struct DoorOptions: ParsableArguments {
     (flags.certificate, flags.key) = (tlsCert, tlsKey)
     flags.trustedProxies = trustProxy.isEmpty ? nil : trustProxy
     flags.metrics = try metricsAddress.map { try Self.address($0, "--metrics-address") }
+    return flags.over(try Self.settingsWithoutFlags(settings))
+  }
+
+  /// What variables and the configuration file say.
+  static func settingsWithoutFlags(_ settings: Settings) throws -> DoorSettings {
     var variables = DoorSettings()
     (variables.certificate, variables.key) = (settings.text("FRESHET_TLS_CERT"), settings.text("FRESHET_TLS_KEY"))
     variables.trustedProxies = settings.list("FRESHET_TRUSTED_PROXIES")
     variables.metrics = try settings.text("FRESHET_METRICS_ADDRESS").map {
-      try Self.address($0, "FRESHET_METRICS_ADDRESS")
+      try address($0, "FRESHET_METRICS_ADDRESS")
     }
-    return flags.over(variables.over(settings.file.door))
+    return variables.over(settings.file.door)
   }
 
   private static func address(_ text: String, _ name: String) throws -> SocketAddress {

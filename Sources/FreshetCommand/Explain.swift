@@ -1,5 +1,6 @@
 import ArgumentParser
 import ChangeCapture
+import Foundation
 import GRDB
 import LiveQuery
 import QueryCompiler
@@ -13,36 +14,80 @@ struct Explain: ParsableCommand {
     discussion: """
       freshet explain app.sqlite bank --where 'state = :state' --param state=GA
       freshet explain app.sqlite '{"from": "bank JOIN branch ON branch.bank_id = bank.id"}'
+      freshet explain http://127.0.0.1:8080 --name failedBanks
 
       incremental: after a change, only the rows that it concerns are looked up. refetch: the query is run again after a change. \
-      The output ends with advice on how to make it cheaper. Nothing is written. A server answers the same at /v1/explain.
+      The output ends with advice on how to make it cheaper. Nothing is written. Of a server, it is how it follows the query at the moment: its /v1/explain.
       """)
 
-  @Argument(help: ArgumentHelp("The SQLite file.", valueName: "db"))
+  @Argument(help: ArgumentHelp("The SQLite file, or http(s)://host:port of a server.", valueName: "db"))
   var database: String
 
   @Argument(help: ArgumentHelp("A query as JSON, or the table to select from.", valueName: "query"))
-  var query: String
+  var query: String?
+
+  @Option(help: "The name of a server's published query, instead of a query given here.")
+  var name: String?
 
   @OptionGroup(title: "Query") var parts: QueryParts
+  @OptionGroup(title: "Server") var access: ServerAccessOptions
 
   @Flag(help: "Print JSON, as /v1/explain does.")
   var json = false
 
-  func validate() throws { _ = try parts.query(query) }
+  func validate() throws {
+    _ = try parts.query(query, name: name)
+    if name != nil, !isServer { throw ValidationError("--name is for a server: a file has no published queries.") }
+  }
+
+  private var isServer: Bool { ["http://", "https://"].contains { database.lowercased().hasPrefix($0) } }
 
   func run() throws {
-    let path = try DatabaseFile.existing(database)
-    let explanation: Explanation
-    do { explanation = try explain(path, Query(json: parts.query(query).json())) } catch let error as FreshetError {
+    let query = try parts.query(query, name: name).json()
+    let explanation = try isServer ? ask(query) : explain(DatabaseFile.existing(database), query)
+    print(json ? String(decoding: explanation, as: UTF8.self) : ExplanationText(explanation).text)
+  }
+
+  /// What a server says of a query.
+  private func ask(_ query: JSONValue) throws -> [UInt8] {
+    guard var address = URLComponents(string: database), let host = address.host else {
+      throw ValidationError("\(database) is no http or https address.")
+    }
+    var path = address.path
+    while path.hasSuffix("/") { path.removeLast() }
+    address.path = path + "/v1/explain"
+    address.queryItems = [URLQueryItem(name: "query", value: query.jsonText)]
+    let authorization = access.token.map { "Authorization: Bearer \($0)" }
+    do throws(ServerConnection.Failure) {
+      let connection = try ServerConnection(address, trusting: .authorities(access.trust.ca), patience: 30)
+      let port = address.port.map { ":\($0)" } ?? ""
+      let target = "\(address.percentEncodedPath)?\(address.percentEncodedQuery ?? "")"
+      let answer = connection.get(
+        target, host: host + port, headers: [authorization].compactMap(\.self), limit: 4 << 20)
+      if answer.status.split(separator: " ").dropFirst().first == "200" { return Array(answer.body.utf8) }
+      throw .init(
+        sentence: Self.problem(answer.body) ?? "\(database) is no Freshet server: the answer is \(answer.status)")
+    } catch { throw CommandFailure(error.sentence) }
+  }
+
+  /// The sentence of an answer that is a problem.
+  private static func problem(_ body: String) -> String? {
+    guard case .object(let members)? = try? JSONParser.parse(body), case .string(let code)? = members["code"] else {
+      return nil
+    }
+    guard case .string(let detail)? = members["detail"] ?? members["message"] else { return code }
+    return "\(code): \(detail)"
+  }
+
+  private func explain(_ path: String, _ query: JSONValue) throws -> [UInt8] {
+    do { return try explanation(path, Query(json: query)).json } catch let error as FreshetError {
       throw CommandFailure(error.description)
     } catch let error as StoreError {
       throw CommandFailure(error.message)
     }
-    print(json ? String(decoding: explanation.json, as: UTF8.self) : text(explanation))
   }
 
-  private func explain(_ path: String, _ query: Query) throws -> Explanation {
+  private func explanation(_ path: String, _ query: Query) throws -> Explanation {
     var configuration = Configuration()
     configuration.readonly = true
     configuration.busyMode = .timeout(5)
@@ -57,24 +102,64 @@ struct Explain: ParsableCommand {
     return try QueryCompiler.compile(role.narrowed(query), checker: checker).explanation(
       checker: checker, forms: forms)
   }
+}
 
-  private func text(_ explanation: Explanation) -> String {
-    var lines = ["\(explanation.maintenance.rawValue): \(explanation.reason)", "", "tables"]
-    for table in explanation.tables {
-      let aliases = table.aliases.filter { $0 != table.name }
-      let name = table.name + (aliases.isEmpty ? "" : " as \(aliases.joined(separator: ", "))")
-      let capture =
-        switch table.capture {
-        case .rows, .pages: ""
-        case .reading: ", being read"
-        case .comparison: ", compared as a whole"
-        case .everyCommit: ", after every commit"
-        }
-      lines.append(
-        "  \(name): by \(table.following.rawValue)\(capture); columns \(table.columns.joined(separator: ", "))")
+/// What a command has to say to a server.
+struct ServerAccessOptions: ParsableArguments {
+  @Option(
+    name: .customLong("token"),
+    help: ArgumentHelp(
+      "A JSON Web Token that says who is asking; other users of the machine can see it here, but not in FRESHET_TOKEN.",
+      valueName: "token"))
+  private var tokenOption: String?
+
+  @OptionGroup var trust: TrustOptions
+
+  var token: String? { tokenOption ?? Variables.text("FRESHET_TOKEN") }
+}
+
+/// An explanation for people.
+private struct ExplanationText {
+  private let members: [String: JSONValue]
+
+  init(_ json: [UInt8]) {
+    if case .object(let members)? = try? JSONParser.parse(String(decoding: json, as: UTF8.self)) {
+      self.members = members
+    } else {
+      members = [:]
     }
-    lines += ["", "sql", "  \(explanation.sql)", "", "plan"] + explanation.plan.map { "  \($0)" }
-    if !explanation.advice.isEmpty { lines += ["", "advice"] + explanation.advice.map { "  \($0)" } }
+  }
+
+  private static func text(_ value: JSONValue?) -> String {
+    guard case .string(let text)? = value else { return "" }
+    return text
+  }
+
+  private static func texts(_ value: JSONValue?) -> [String] {
+    guard case .array(let list)? = value else { return [] }
+    return list.map { text($0) }
+  }
+
+  var text: String {
+    var lines = ["\(Self.text(members["maintenance"])): \(Self.text(members["reason"]))", "", "tables"]
+    if case .array(let tables)? = members["tables"] {
+      for case .object(let table) in tables { lines.append("  \(Self.line(of: table))") }
+    }
+    lines += ["", "sql", "  \(Self.text(members["sql"]))", "", "plan"]
+    lines += Self.texts(members["plan"]).map { "  \($0)" }
+    let advice = Self.texts(members["advice"])
+    if !advice.isEmpty { lines += ["", "advice"] + advice.map { "  \($0)" } }
     return lines.joined(separator: "\n")
+  }
+
+  private static func line(of table: [String: JSONValue]) -> String {
+    let name = text(table["name"])
+    let aliases = texts(table["aliases"]).filter { $0 != name }
+    let captures: [Explanation.Table.Capture: String] = [
+      .reading: ", being read", .comparison: ", compared as a whole", .everyCommit: ", after every commit",
+    ]
+    let capture = Explanation.Table.Capture(rawValue: text(table["capture"])).flatMap { captures[$0] } ?? ""
+    return name + (aliases.isEmpty ? "" : " as \(aliases.joined(separator: ", "))")
+      + ": by \(text(table["following"]))\(capture); columns \(texts(table["columns"]).joined(separator: ", "))"
   }
 }

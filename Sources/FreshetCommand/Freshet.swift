@@ -26,9 +26,11 @@ struct Freshet: ParsableCommand {
   }
 
   static func main() {
-    if let problem = unknownCommand(CommandLine.arguments.dropFirst().first) {
+    let words = CommandLine.arguments.dropFirst()
+    if let problem = unknownCommand(words.first == "help" ? words.dropFirst().first : words.first) {
       exit(withError: ValidationError(problem))
     }
+    do { _ = try Variables.unknown() } catch { exit(withError: error) }
     main(nil)
   }
 

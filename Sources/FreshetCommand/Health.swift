@@ -1,57 +1,67 @@
 import ArgumentParser
 import Foundation
+import Server
 
 struct Health: ParsableCommand {
   static let configuration = CommandConfiguration(
     abstract: "Check whether a server is healthy.",
-    discussion: "The exit status is 0 when the answer is 200. For health checks in containers without curl.")
+    discussion: """
+      freshet health
+      freshet health https://lists.example.com/readyz
+      freshet health https://127.0.0.1:8443/healthz --ca ca.pem
 
-  @Argument(help: "The address to ask.")
-  var url = "http://127.0.0.1:8080/healthz"
+      Without an address it asks the server that FRESHET_ variables and the configuration file set up on this machine, at its address \
+      for metrics where it has one, with TLS where it has a certificate, whatever name is in that. The exit status is 0 when the answer \
+      is 200. For health checks in containers without curl.
+      """)
+
+  @Argument(help: "The address to ask. (default: /healthz of this machine's server)")
+  var url: String?
+
+  @OptionGroup var trust: TrustOptions
+
+  @Option(help: ArgumentHelp("The configuration file of this machine's server.", valueName: "file"))
+  var config: String?
 
   func run() throws {
-    guard let address = URLComponents(string: url), address.scheme == "http", let host = address.host else {
-      throw ValidationError("\(url) is not an http address.")
+    let address = try url ?? ownAddress()
+    guard let parts = URLComponents(string: address), ["http", "https"].contains(parts.scheme), let host = parts.host
+    else {
+      throw ValidationError("\(address) is no http or https address.")
     }
-    let path = address.path.isEmpty ? "/" : address.path
-    let request = "GET \(path) HTTP/1.0\r\nHost: \(host)\r\n\r\n"
-    let port = address.port ?? 80
-    guard let socket = HealthSocket(host: host.trimmingCharacters(in: ["[", "]"]), port: port) else {
-      throw CommandFailure("nobody listens at \(host):\(port)")
-    }
-    let status = socket.exchange(request).prefix { $0 != "\r\n" }
-    if status.split(separator: " ").dropFirst().first != "200" {
-      throw CommandFailure(status.isEmpty ? "nobody answers at \(url)" : "\(url) answers \(status)")
+    do throws(ServerConnection.Failure) {
+      let connection = try ServerConnection(
+        parts, trusting: url == nil ? .anyone : .authorities(trust.ca), patience: 3)
+      let status = connection.get(parts.path.isEmpty ? "/" : parts.path, host: host, limit: 1_024).status
+      if status.split(separator: " ").dropFirst().first == "200" { return }
+      throw .init(sentence: status.isEmpty ? "nobody answers at \(address)" : "\(address) answers \(status)")
+    } catch { throw CommandFailure(error.sentence) }
+  }
+
+  private func ownAddress() throws -> String {
+    let settings = Settings(file: try Settings.file(config))
+    let door = try DoorOptions.settingsWithoutFlags(settings)
+    if let metrics = door.metrics { return "http://\(Self.reached(metrics.host)):\(metrics.port)/healthz" }
+    let host = Self.reached(settings.text("FRESHET_HOST") ?? settings.file.host ?? "127.0.0.1")
+    return "\(door.certificate == nil ? "http" : "https")://\(host):\(try settings.port() ?? 8_080)/healthz"
+  }
+
+  /// Where a server is reached that listens at an address: at any address, on loopback too.
+  private static func reached(_ host: String) -> String {
+    switch host {
+    case "0.0.0.0": "127.0.0.1"
+    case "::": "[::1]"
+    case let host where host.contains(":"): "[\(host)]"
+    default: host
     }
   }
 }
 
-/// A TCP connection that waits three seconds at most.
-private final class HealthSocket {
-  private let descriptor: Int32
-
-  init?(host: String, port: Int) {
-    var hints = addrinfo()
-    hints.ai_socktype = Int32(SOCK_STREAM.rawValue)
-    var list: UnsafeMutablePointer<addrinfo>?
-    guard getaddrinfo(host, String(port), &hints, &list) == 0, let address = list else { return nil }
-    defer { freeaddrinfo(list) }
-    descriptor = socket(address.pointee.ai_family, address.pointee.ai_socktype, 0)
-    var limit = timeval(tv_sec: 3, tv_usec: 0)
-    for option in [SO_RCVTIMEO, SO_SNDTIMEO] {
-      setsockopt(descriptor, SOL_SOCKET, option, &limit, socklen_t(MemoryLayout<timeval>.size))
-    }
-    if connect(descriptor, address.pointee.ai_addr, address.pointee.ai_addrlen) != 0 { return nil }
-  }
-
-  deinit { close(descriptor) }
-
-  /// What comes back first, which holds the status line.
-  func exchange(_ request: String) -> String {
-    let bytes = Array(request.utf8)
-    _ = write(descriptor, bytes, bytes.count)
-    var buffer = [UInt8](repeating: 0, count: 1_024)
-    let count = read(descriptor, &buffer, buffer.count)
-    return String(decoding: buffer.prefix(max(0, count)), as: UTF8.self)
-  }
+/// Who vouches for a server's certificate.
+struct TrustOptions: ParsableArguments {
+  @Option(
+    help: ArgumentHelp(
+      "Trust the certificates of these authorities, in PEM format, instead of those that the system trusts.",
+      valueName: "file"))
+  var ca: String?
 }

@@ -4,6 +4,7 @@ import Controllers
 import Foundation
 import GRDB
 import Logging
+import Replication
 import Server
 import Store
 
@@ -25,6 +26,14 @@ struct Serve: ParsableCommand {
   @Flag(help: "Let clients on this machine write: transact, POST /v1/transactions.")
   var allowWrites = false
 
+  @Flag(
+    inversion: .prefixedNo,
+    help: "Wait for a file that is not there. (default: in a terminal it is an error, otherwise it is waited for)")
+  var wait: Bool?
+
+  /// Whoever starts it by hand has misspelt the name; a service may come before the program that makes the file.
+  private var waits: Bool { wait ?? (isatty(STDERR_FILENO) == 0) }
+
   @Option(
     help: ArgumentHelp(
       "The configuration file (YAML): published queries and settings, which flags and FRESHET_ variables override.",
@@ -38,6 +47,10 @@ struct Serve: ParsableCommand {
       throw ValidationError("Missing expected argument '<db>'")
     }
     let path = try DatabaseFile.expected(database)
+    // A replica makes its file.
+    if !waits, try options.replication.settings(settings)?.role != .replica, !DatabaseFile.isThere(path) {
+      throw CommandFailure("\(DatabaseFile.absence(database)) --wait waits for one to appear.")
+    }
     let allowsWrites = try allowWrites || settings.flag("FRESHET_ALLOW_WRITES") ?? file.allowWrites ?? false
     try options.serve(path, allowsWrites: allowsWrites, settings)
   }
@@ -54,9 +67,7 @@ struct Settings {
   }
 
   /// A variable that is set and not empty.
-  func text(_ variable: String) -> String? {
-    ProcessInfo.processInfo.environment[variable].flatMap { $0.isEmpty ? nil : $0 }
-  }
+  func text(_ variable: String) -> String? { Variables.text(variable) }
 
   func flag(_ variable: String) throws -> Bool? {
     guard let text = text(variable) else { return nil }
@@ -67,7 +78,8 @@ struct Settings {
   }
 
   func port() throws -> Int? {
-    guard let text = text("FRESHET_PORT") else { return file.port }
+    // Kubernetes sets a variable of this name to `tcp://…` where a service is called freshet.
+    guard let text = text("FRESHET_PORT"), !text.hasPrefix("tcp://") else { return file.port }
     guard let port = Int(text), (0...65_535).contains(port) else {
       throw CommandFailure("FRESHET_PORT must be 0 to 65535")
     }
@@ -94,6 +106,19 @@ struct Settings {
     guard let text = text(limit.variable) else { return file.limits[limit] }
     guard let value = limit.parse(text) else { throw CommandFailure("\(limit.variable) must be \(limit.expectation)") }
     return value
+  }
+
+  /// Of a flag that can be repeated, or of a variable; nil where neither is there.
+  ///
+  /// - Parameter mistake: what is wrong with one of them.
+  func list(
+    _ flags: [String], _ flag: String, _ variable: String, _ mistake: (String) -> String?
+  ) throws -> [String]? {
+    guard let list = flags.isEmpty ? list(variable) : flags else { return nil }
+    for text in list {
+      if let mistake = mistake(text) { throw CommandFailure("\(flags.isEmpty ? variable : flag): \(text) \(mistake)") }
+    }
+    return list
   }
 
   /// Comma-separated.
@@ -174,6 +199,7 @@ struct ServeOptions: ParsableArguments {
     configuration.mustEnd = { failure.end(because: $0) }
     // Before the server: closing a file, however it was opened, takes all locks from it that this process has.
     let hasWAL = DatabaseFile.hasWAL(path)
+    let absence = DatabaseFile.isThere(path) ? nil : DatabaseFile.absence(path)
     let host = configuration.host
 
     let server: FreshetServer
@@ -182,7 +208,9 @@ struct ServeOptions: ParsableArguments {
     }
     let name = host.contains(":") ? "[\(host)]" : host
     logger.info("serving \(path) at \(server.scheme)://\(name):\(server.port)/")
+    if let absence { logger.warning("waiting for the file: \(absence)") }
     logHowFollowed(path, hasWAL: hasWAL, logger)
+    for name in try Variables.unknown() { logger.notice("\(name) is not a setting of freshet: it changes nothing") }
     server.logAccess()
     if let port = server.metricsPort { logger.info("serving metrics at port \(port)") }
     try whenListening(server)
@@ -197,10 +225,6 @@ struct ServeOptions: ParsableArguments {
   }
 
   private func logHowFollowed(_ path: String, hasWAL: Bool?, _ logger: Logger) {
-    if !DatabaseFile.isThere(path) {
-      let similar = DatabaseFile.similar(to: path).map { " (did you mean \($0)?)" } ?? ""
-      logger.warning("there is no file \(path) yet: waiting for it\(similar)")
-    }
     switch hasWAL {
     case true?: logger.info("following \(path) row by row, from its write-ahead log")
     case false?:
@@ -227,10 +251,11 @@ struct ServeOptions: ParsableArguments {
       try allowEveryoneToReadAndWrite
       || settings.flag("FRESHET_ALLOW_EVERYONE_TO_READ_AND_WRITE")
         ?? configuration.allowsEveryoneToReadAndWrite
-    let origins = allowOrigin.isEmpty ? settings.list("FRESHET_ALLOWED_ORIGINS") ?? file.allowedOrigins : allowOrigin
-    configuration.allowedOrigins = Set(origins ?? [])
-    let hosts = allowHost.isEmpty ? settings.list("FRESHET_ALLOWED_HOSTS") ?? file.allowedHosts : allowHost
-    configuration.allowedHosts = Set((hosts ?? []).map { $0.lowercased() })
+    configuration.allowedOrigins = Set(
+      try settings.list(allowOrigin, "--allow-origin", "FRESHET_ALLOWED_ORIGINS", AllowedOrigin.mistake)
+        ?? file.allowedOrigins ?? [])
+    let hosts = try settings.list(allowHost, "--allow-host", "FRESHET_ALLOWED_HOSTS", AllowedHost.mistake)
+    configuration.allowedHosts = Set((hosts ?? file.allowedHosts ?? []).map { $0.lowercased() })
     configuration.captureMemory = try settings.captureMemory() ?? configuration.captureMemory
     configuration.selfCheck = try selfCheck ?? settings.selfCheck() ?? configuration.selfCheck
     for limit in LimitSetting.allCases {

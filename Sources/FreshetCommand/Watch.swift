@@ -36,11 +36,7 @@ struct Watch: ParsableCommand {
 
   @OptionGroup(title: "Query") var parts: QueryParts
 
-  @Option(
-    help: ArgumentHelp(
-      "A JSON Web Token that says who is watching; other users of the machine can see it here, but not in FRESHET_TOKEN.",
-      valueName: "token"))
-  var token: String?
+  @OptionGroup(title: "Server") var access: ServerAccessOptions
 
   @Flag(help: "Print the server's messages as they come, one a line.")
   var json = false
@@ -73,7 +69,7 @@ struct Watch: ParsableCommand {
     do {
       loop = try WatchLoop(
         url, FreshetClient.Query(json: watchedQuery().json()), window: window,
-        token: token ?? Settings().text("FRESHET_TOKEN"), isOnce: once, display: display)
+        token: access.token, authorities: access.trust.ca, isOnce: once, display: display)
     } catch let error as FreshetError {
       throw CommandFailure(error.description)
     }

@@ -22,6 +22,7 @@ package final class FreshetServer: Sendable {
   let transactions: (any ClientTransactions)?
   /// Nil when the file is not replicated.
   let replication: ServerReplication?
+  let originRefusals: OriginRefusals
   let greeting: Greeting
   /// Nil when everybody is anonymous.
   let authenticator: Authenticator?
@@ -48,6 +49,7 @@ package final class FreshetServer: Sendable {
     if let mistake = configuration.accessMistake { throw ServerError(mistake) }
     self.configuration = configuration
     self.logger = logger
+    originRefusals = OriginRefusals(logger: logger)
     let followers = EpochFollowers(configuration.epochRenewed)
     let epochs = FileEpochs(startingWith: configuration.epoch) { followers.tell($0) }
     greeting = Greeting(configuration, epochs)

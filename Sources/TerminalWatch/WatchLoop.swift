@@ -27,17 +27,21 @@ package actor WatchLoop {
 
   /// Signals from now on end it in order. To be called before other threads are made.
   ///
-  /// - Parameter isOnce: whether it ends when the result is there.
-  /// - Throws: `FreshetError` for an address that is none.
+  /// - Parameters:
+  ///   - authorities: a file, in PEM format, of those whose certificates are trusted; nil: those that the system trusts.
+  ///   - isOnce: whether it ends when the result is there.
+  /// - Throws: `FreshetError` for an address that is none, and for a file without certificates.
   package init(
-    _ address: String, _ query: FreshetResults.Query, window: Window?, token: String?, isOnce: Bool,
+    _ address: String, _ query: FreshetResults.Query, window: Window?, token: String?, authorities: String? = nil,
+    isOnce: Bool,
     display: WatchDisplay
   ) throws {
     let (events, continuation) = AsyncStream.makeStream(of: WatchEvent.self)
     outside = OutsideEvents(events: continuation)
     outside.watchSignals()
     if display == .screen { outside.watchKeys() }
-    let transport = WatchTransport(address, events: continuation, received: display.received)
+    let transport = WatchTransport(
+      address, over: try transport(trusting: authorities), events: continuation, received: display.received)
     let database = try RemoteDatabase(address, token: Self.source(of: token), transport: transport)
     controller = database.results(query, window: window.map { $0.offset..<$0.offset.addingClamped($0.limit) })
     relay = EventRelay(events: continuation)

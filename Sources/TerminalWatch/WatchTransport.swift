@@ -7,6 +7,7 @@ import Synchronization
 /// the connection for a reason that will be there again.
 final class WatchTransport: LiveTransport {
   private let address: String
+  private let transport: any LiveTransport
   private let events: AsyncStream<WatchEvent>.Continuation
   /// Takes each message as it came, before the list does.
   private let received: @Sendable ([UInt8]) -> Void
@@ -16,8 +17,10 @@ final class WatchTransport: LiveTransport {
   private static let finalCloses: Set<UInt16> = [1003, 1007, 1008, 1009, 4400, 4401, 4403]
 
   init(
-    _ address: String, events: AsyncStream<WatchEvent>.Continuation, received: @escaping @Sendable ([UInt8]) -> Void
+    _ address: String, over transport: any LiveTransport, events: AsyncStream<WatchEvent>.Continuation,
+    received: @escaping @Sendable ([UInt8]) -> Void
   ) {
+    self.transport = transport
     self.address = address
     self.events = events
     self.received = received
@@ -28,7 +31,7 @@ final class WatchTransport: LiveTransport {
     received: @escaping @Sendable ([UInt8]) async -> Void
   ) async throws {
     do {
-      try await defaultTransport.connect(request) { [self] socket in
+      try await transport.connect(request) { [self] socket in
         hasConnected.store(true, ordering: .relaxed)
         events.yield(.connected)
         await opened(socket)

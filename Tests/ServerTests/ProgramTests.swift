@@ -81,6 +81,56 @@ import Wire
     #expect(program.status(within: 5) == 0)
   }
 
+  @Test func `Commands speak TLS, with an authority of one's own`() throws {
+    let folder = try ProgramFolder()
+    let files = try TemporaryFolder()
+    let pair = try TestCertificate(in: files)
+    let tls = ["FRESHET_TLS_CERT": pair.certificate, "FRESHET_TLS_KEY": pair.key]
+    let program = try Program(["serve", folder.database, "--port", "0"], environment: tls)
+    let port = try program.port()
+    for address in ["https://localhost:\(port)", "https://127.0.0.1:\(port)"] {
+      #expect(try Program.run("health", address + "/readyz", "--ca", pair.certificate).status == 0)
+      let stranger = try Program.run("health", address + "/readyz")
+      #expect(stranger.status == 1 && stranger.errors.contains("is not trusted: self"), "\(stranger)")
+      let watched = try Program.run("watch", address, "t", "--once", "--ca", pair.certificate)
+      #expect(watched.status == 0 && watched.output.contains("x"), "\(watched)")
+      #expect(try Program.run("watch", address, "t", "--once").status == 1)
+      let explained = try Program.run("explain", address, "t", "--ca", pair.certificate)
+      #expect(explained.status == 0 && explained.output.hasPrefix("incremental: "), "\(explained)")
+    }
+    let plain = try Program.run("health", "http://localhost:\(port)/readyz")
+    #expect(plain.status == 1, "\(plain)")
+    let none = try Program.run("watch", "https://localhost:\(port)", "t", "--ca", folder.database)
+    #expect(none.status == 1 && none.errors.contains("holds no certificate in PEM format"), "\(none)")
+    // Its own server: whatever name is in the certificate.
+    let own = try Program(["health"], environment: tls.merging(["FRESHET_PORT": "\(port)"]) { $1 })
+    #expect(own.status(within: 10) == 0)
+    program.stop()
+    let gone = try Program(["health"], environment: ["FRESHET_PORT": "\(port)"])
+    #expect(gone.status(within: 10) == 1)
+  }
+
+  @Test func `A server explains what a file does, and its published queries`() throws {
+    let folder = try ProgramFolder()
+    let configuration = folder.path + "/freshet.yaml"
+    try """
+    queries: { some: { query: { from: t, where: "a = :a" }, parameters: { a: { type: text } } } }
+    """.write(toFile: configuration, atomically: true, encoding: .utf8)
+    let program = try Program(["serve", folder.database, "--port", "0", "--config", configuration])
+    let address = "http://127.0.0.1:\(try program.port())"
+    let query = ["t", "--where", "a = :a", "--param", "a=x"]
+    let (here, there) = (
+      try Program.run(["explain", folder.database] + query), try Program.run(["explain", address] + query)
+    )
+    #expect(there.status == 0 && there.output.contains("SCAN t") && here.output.contains("SCAN t"), "\(there)\(here)")
+    let named = try Program.run("explain", address + "/", "--name", "some", "--param", "a=x")
+    #expect(named.status == 0 && named.output == there.output, "\(named)")
+    let unknown = try Program.run("explain", address, "nosuch")
+    #expect(unknown.status == 1 && unknown.errors.contains("no_such_table: from: no such table: nosuch"), "\(unknown)")
+    #expect(try Program.run("explain", folder.database, "--name", "some").status == 64)
+    program.stop()
+  }
+
   @Test func `A door that cannot be opened is one sentence`() throws {
     let folder = try ProgramFolder()
     let pair = try TestCertificate(in: try TemporaryFolder())
@@ -233,7 +283,7 @@ import Wire
     (["serve", "DB", "--host", "nosuch.invalid", "--port", "0"], "nosuch.invalid"),
     (["serve", "DB", "--port", "BUSY"], "BUSY"),
     (["explain", "DIR/nosuch.sqlite", "t"], "there is no file"), (["nosuch"], "nosuch"),
-    (["health", "ftp://x"], "is not an http address"),
+    (["health", "ftp://x"], "is no http or https address"),
     (["health", "http://127.0.0.1:1/"], "nobody listens at 127.0.0.1:1"),
   ])
   func `What is wrong is said in one sentence`(arguments: [String], message: String) throws {

@@ -80,6 +80,13 @@ struct YAMLPlace {
     return texts
   }
 
+  /// - Parameter mistake: what is wrong with one of them.
+  func texts(checkedBy mistake: (String) -> String?) throws(ServerError) -> [String] {
+    let texts = try texts()
+    for text in texts { if let mistake = mistake(text) { throw error("has \(text), which \(mistake)") } }
+    return texts
+  }
+
   /// One text, or a list of them.
   func textOrTexts() throws(ServerError) -> [String] {
     if case .sequence = node { return try texts() }

@@ -21,9 +21,7 @@ final class MetricsFront: GatewayDelegate {
     let exchange = HTTPExchange(
       request: request, identity: .anonymous, id: id, gateway: gateway, origins: CrossOrigin(request, allowed: []))
     let (routes, name) = Route.at(request.path)
-    guard policy.permits(request) else {
-      return exchange.answer(.problem(.notAllowed, "pages of this origin may not use this server"))
-    }
+    if let refusal = policy.refusal(of: request) { return exchange.answer(.problem(.notAllowed, refusal.message)) }
     guard let route = routes.first, Route.metricsPrefixes.contains(request.path) else {
       return exchange.answer(.problem(.notFound, "there is nothing at \(request.path)"))
     }

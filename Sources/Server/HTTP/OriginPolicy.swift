@@ -1,4 +1,6 @@
 import Gateway
+import Logging
+import Synchronization
 
 /// Which pages may talk to the server: those that it served itself, and those of the origins allowed.
 ///
@@ -13,13 +15,20 @@ struct OriginPolicy: Sendable {
   let hosts: Set<String>
   let isLoopback: Bool
 
-  func permits(_ request: HTTPRequest) -> Bool {
-    if isLoopback || !hosts.isEmpty, let host = request.host, !answers(to: host) { return false }
-    if let origin = request.origin, allowed.contains(origin) { return true }
-    if mayChange(request), !["same-origin", "none"].contains(request.fetchSite ?? "none") { return false }
-    guard let origin = request.origin else { return true }
-    guard let host = request.host, let start = origin.range(ofScheme: "://") else { return false }
-    return origin[start...].lowercased() == host.lowercased()
+  func permits(_ request: HTTPRequest) -> Bool { refusal(of: request) == nil }
+
+  /// Why a request is refused; nil: it is not.
+  func refusal(of request: HTTPRequest) -> OriginRefusal? {
+    if isLoopback || !hosts.isEmpty, let host = request.host, !answers(to: host) { return .host(Self.name(in: host)) }
+    if let origin = request.origin, allowed.contains(origin) { return nil }
+    if mayChange(request), !["same-origin", "none"].contains(request.fetchSite ?? "none") {
+      return request.origin.map { .origin($0) } ?? .site
+    }
+    guard let origin = request.origin else { return nil }
+    guard let host = request.host, let start = origin.range(ofScheme: "://"),
+      origin[start...].lowercased() == host.lowercased()
+    else { return .origin(origin) }
+    return nil
   }
 
   /// Whether a request is more than a look. Where a browser says that another site's page sends it (Sec-Fetch-Site), the word of its
@@ -28,20 +37,72 @@ struct OriginPolicy: Sendable {
 
   /// - Parameter host: such as "localhost:8080", "127.0.0.1", "[::1]:8080".
   private func answers(to host: String) -> Bool {
-    let name: String
-    if host.hasPrefix("[") {
-      name = host.prefix { $0 != "]" }.dropFirst().lowercased()
-    } else {
-      name = host.prefix { $0 != ":" }.lowercased()
-    }
+    let name = Self.name(in: host)
     // Nobody else's name leads to loopback's own, and health checks on the machine use them.
     return hosts.contains(name) || name == "localhost" || name == "::1" || OriginPolicy.isLoopbackAddress(name)
+  }
+
+  /// In lower case, without a port.
+  private static func name(in host: String) -> String {
+    host.hasPrefix("[")
+      ? host.prefix { $0 != "]" }.dropFirst().lowercased() : host.prefix { $0 != ":" }.lowercased()
   }
 
   /// 127.x.x.x; a name such as 127.example.org can be anybody's.
   private static func isLoopbackAddress(_ name: String) -> Bool {
     let parts = name.split(separator: ".", omittingEmptySubsequences: false)
     return parts.count == 4 && parts[0] == "127" && parts.allSatisfy { UInt8($0) != nil }
+  }
+}
+
+/// Why a request of a page is refused.
+enum OriginRefusal: Hashable, Sendable {
+  /// The server does not answer to this name.
+  case host(String)
+  /// Pages of this origin are not allowed.
+  case origin(String)
+  /// The browser says that a page of another site sends it.
+  case site
+
+  /// For the client.
+  var message: String {
+    switch self {
+    case .host: "this server does not answer to this name"
+    case .origin, .site: "pages of this origin may not use this server"
+    }
+  }
+
+  /// For the operator: what was refused, and what would allow it.
+  var advice: String {
+    switch self {
+    case .host(let name):
+      "a request to the name \(Self.shown(name)) was refused: to answer to it, --allow-host \(Self.shown(name)) (allowedHosts)"
+    case .origin("null"):
+      "a page without an origin (a file, a sandboxed frame) was refused: serve it over HTTP, and allow that origin"
+    case .origin(let origin) where AllowedOrigin.mistake(in: origin) == nil:
+      "a page of \(Self.shown(origin)) was refused: to let it in, --allow-origin \(Self.shown(origin)) (allowedOrigins)"
+    case .origin, .site: "a page of another site was refused"
+    }
+  }
+
+  /// What strangers send, at a length that a log can take.
+  private static func shown(_ text: String) -> String { text.count > 100 ? text.prefix(100) + "…" : text }
+}
+
+/// Tells the operator of each refusal once, of so many at most: strangers can make up any number.
+final class OriginRefusals: Sendable {
+  private static let most = 32
+  private let told = Mutex<Set<OriginRefusal>>([])
+  private let logger: Logger
+
+  init(logger: Logger) { self.logger = logger }
+
+  func note(_ refusal: OriginRefusal) {
+    let isNew = told.withLock { told in
+      if told.count >= Self.most { return false }
+      return told.insert(refusal).inserted
+    }
+    if isNew { logger.notice("\(refusal.advice)") }
   }
 }
 

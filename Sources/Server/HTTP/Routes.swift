@@ -14,8 +14,9 @@ extension FreshetServer {
   /// Answers a request, now or later, exactly once. Called on the service thread.
   func answer(_ exchange: HTTPExchange) {
     let request = exchange.request
-    guard originPolicy.permits(request) else {
-      return exchange.answer(.problem(.notAllowed, "pages of this origin may not use this server"))
+    if let refusal = originPolicy.refusal(of: request) {
+      originRefusals.note(refusal)
+      return exchange.answer(.problem(.notAllowed, refusal.message))
     }
     let (routes, name) = Route.at(request.path)
     guard !routes.isEmpty else {

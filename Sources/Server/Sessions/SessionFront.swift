@@ -17,7 +17,11 @@ final class SessionFront: GatewayDelegate {
 
   func gateway(_ gateway: Gateway, shouldRefuse handshake: HTTPRequest) -> Int? {
     guard server.isReady.load(ordering: .relaxed) else { return 503 }
-    return server.originPolicy.permits(handshake) ? server.refusal(of: handshake) : 403
+    if let refusal = server.originPolicy.refusal(of: handshake) {
+      server.originRefusals.note(refusal)
+      return 403
+    }
+    return server.refusal(of: handshake)
   }
 
   func gateway(_ gateway: Gateway, opened session: ChannelID, with handshake: HTTPRequest) {

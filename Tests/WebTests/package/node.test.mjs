@@ -6,7 +6,7 @@ import { test } from "node:test";
 import { MinimalSocket } from "./minimal-socket.mjs";
 import { served } from "./served.mjs";
 
-const root = process.env.FRESHET_ROOT;
+const root = process.env.PACKAGE_ROOT;
 const own = JSON.parse(readFileSync("node_modules/freshet/package.json", "utf8"));
 
 test("the version is the program's", () => {

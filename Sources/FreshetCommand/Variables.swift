@@ -1,0 +1,37 @@
+import Foundation
+import Logging
+import Server
+import Wire
+
+/// The environment variables that the command reads.
+enum Variables {
+  static let names =
+    [
+      "DATABASE", "CONFIG", "HOST", "PORT", "PUBLIC", "TLS_CERT", "TLS_KEY", "TRUSTED_PROXIES", "METRICS_ADDRESS",
+      "ALLOW_WRITES", "ALLOW_QUERIES", "ALLOW_EVERYONE_TO_READ_AND_WRITE", "ALLOWED_ORIGINS", "ALLOWED_HOSTS",
+      "SELF_CHECK", "CAPTURE_MEMORY", "ACCESS_LOG", "AUDIT_LOG", "PUBLISH", "REPLICATE", "TOKEN", "CACHE",
+    ].map { prefix + $0 } + LimitSetting.allCases.map(\.variable)
+
+  private static let prefix = "FRESHET_"
+
+  /// A variable that is set and not empty.
+  static func text(_ name: String) -> String? {
+    assert(names.contains(name), "\(name) is not among the variables that are known")
+    return ProcessInfo.processInfo.environment[name].flatMap { $0.isEmpty ? nil : $0 }
+  }
+
+  /// Those that begin as ours do, and are not.
+  ///
+  /// - Throws: for one that is probably misspelt. Others may be somebody else's: a cluster names its services' addresses so.
+  static func unknown(in environment: [String: String] = ProcessInfo.processInfo.environment) throws -> [String] {
+    let unknown = environment.keys.filter { $0.hasPrefix(prefix) && !names.contains($0) }.sorted()
+    for name in unknown {
+      // What all begin with says nothing about how near they are.
+      let word = String(name.dropFirst(prefix.count))
+      if let meant = Spelling.nearest(to: word, of: names.map { $0.dropFirst(prefix.count) }.map(String.init)) {
+        throw CommandFailure("\(name) is not a setting: did you mean \(prefix)\(meant)?")
+      }
+    }
+    return unknown
+  }
+}

@@ -1,0 +1,48 @@
+/// The origin of pages that an operator lets in, as browsers send it: a scheme and a host in lower case, and a port that is not the
+/// scheme's own.
+package enum AllowedOrigin {
+  /// What is wrong with a text that an operator gave; nil: it is one.
+  package static func mistake(in text: String) -> String? {
+    // Of pages that have none: of a file, of a sandboxed frame.
+    if text == "null" { return nil }
+    if text == "*" { return "is no origin: name each that is allowed, such as https://app.example.com" }
+    guard let meant = canonical(text) else { return "is no origin, such as https://app.example.com" }
+    return meant == text ? nil : "is no origin as browsers send it: say \(meant)"
+  }
+
+  private static let ports = ["http": "80", "https": "443"]
+
+  private static func canonical(_ text: String) -> String? {
+    let text = text.lowercased()
+    var (scheme, rest) = ("https", Substring(text))
+    if let separator = text.firstRange(of: "://") {
+      scheme = String(text[..<separator.lowerBound])
+      rest = text[separator.upperBound...]
+    }
+    let isScheme =
+      scheme.first?.isLetter == true
+      && scheme.utf8.allSatisfy {
+        $0 < 0x80 && (Character(Unicode.Scalar($0)).isLetter || "0123456789+-.".utf8.contains($0))
+      }
+    var host = rest.prefix { $0 != "/" && $0 != "?" && $0 != "#" }
+    if let port = ports[scheme], host.hasSuffix(":\(port)") { host = host.dropLast(port.count + 1) }
+    let isHost = !host.isEmpty && !host.contains("@") && host.utf8.allSatisfy { $0 > 0x20 && $0 < 0x7F }
+    return isScheme && isHost ? "\(scheme)://\(host)" : nil
+  }
+}
+
+/// The name of the server that an operator lets clients call it by.
+package enum AllowedHost {
+  /// What is wrong with a text that an operator gave; nil: it is one.
+  package static func mistake(in text: String) -> String? {
+    var name = Substring(text)
+    if let separator = text.firstRange(of: "://") { name = text[separator.upperBound...] }
+    name = name.prefix { $0 != "/" }
+    let isAddress = name.contains("::") || name.count { $0 == ":" } > 1
+    if !isAddress { name = name.prefix { $0 != ":" } }
+    if name.isEmpty || !name.utf8.allSatisfy({ $0 > 0x20 && $0 < 0x7F }) {
+      return "is no host name, such as app.example.com"
+    }
+    return name == text ? nil : "is no host name: say \(name)"
+  }
+}
