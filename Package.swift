@@ -144,7 +144,7 @@ let package = Package(
 
     // A client as the protocol describes it, against which everything that makes patches is tested.
     .target(
-      name: "TestSupport", dependencies: ["COpenSSL", "LiveQuery", "Store", "Wire"], path: "Tests/TestSupport",
+      name: "TestSupport", dependencies: ["COpenSSL", "LiveQuery", "Store", "Wire", logging], path: "Tests/TestSupport",
       swiftSettings: swiftSettings),
     // SQLite's file system with reads that fail on demand.
     .target(name: "CFaultyFiles", dependencies: [sqlite], path: "Tests/CFaultyFiles", cSettings: cSettings),

@@ -1,37 +1,19 @@
 import LiveQuery
 import Logging
 import Store
-import Synchronization
+import TestSupport
 import Testing
 
 @testable import Controllers
 
 @Suite struct SlowQueriesTests {
-  /// Keeps what is logged.
-  private struct Handler: LogHandler {
-    final class Lines: Sendable { let all = Mutex<[String]>([]) }
-    let lines: Lines
-    var metadata: Logger.Metadata = [:]
-    var logLevel = Logger.Level.trace
-    subscript(metadataKey key: String) -> Logger.Metadata.Value? {
-      get { metadata[key] }
-      set { metadata[key] = newValue }
-    }
-
-    func log(event: LogEvent) {
-      let members = (event.metadata ?? [:]).map { "\($0.key)=\($0.value)" }.sorted().joined(separator: " ")
-      lines.all.withLock { $0.append("\(event.level): \(event.message) \(members)") }
-    }
-  }
-
-  private let lines = Handler.Lines()
+  private let log = RecordedLog()
 
   private func make(capacity: Int = 50, names: [Fingerprint: String] = [:], threshold: Duration = .seconds(1))
     -> SlowQueries
   {
-    let lines = lines
-    return SlowQueries(
-      threshold: threshold, names: names, capacity: capacity, logger: Logger(label: "t") { _ in Handler(lines: lines) })
+    SlowQueries(
+      threshold: threshold, names: names, capacity: capacity, logger: log.logger())
   }
 
   private func counts(_ slow: SlowQueries) -> [String] {
@@ -50,7 +32,7 @@ import Testing
     published.access.isPublished = true
     slow.note(published, .milliseconds(2_500))
     #expect(
-      lines.all.withLock { $0 } == [
+      log.lines == [
         "warning: a query was slow fingerprint=\(fingerprint) milliseconds=1000",
         "warning: a query was slow fingerprint=\(fingerprint) milliseconds=2500 name=all",
       ])
@@ -60,7 +42,7 @@ import Testing
   @Test func `Without a threshold nothing is slow`() {
     let slow = make(threshold: .zero)
     slow.note(Query(from: "t"), .milliseconds(100_000))
-    #expect(slow.counts.queries.isEmpty && lines.all.withLock { $0.isEmpty })
+    #expect(slow.counts.queries.isEmpty && log.lines.isEmpty)
   }
 
   @Test func `What is slow most often is told apart, and every run is counted`() {

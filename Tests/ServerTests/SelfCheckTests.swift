@@ -105,6 +105,33 @@ import Testing
     #expect(try test.differences() == [])
   }
 
+  /// The log says what led to a divergence: ticks, tables, units, versions and commits, and no value of any row.
+  @Test func aDivergenceIsLoggedWithWhatLedThere() throws {
+    let test = try Lists()
+    for text in ["first", "second"] {
+      try test.lists.writer.run("UPDATE t SET kind = '\(text)', note = '\(text)' || id WHERE id IN (3, 4)")
+      for _ in 0..<2 { test.lists.step() }
+    }
+    try test.forge("needle0040", "needle9940")
+    for _ in 0..<4 { test.lists.step() }
+    let lines = test.lists.log.lines
+    #expect(lines.count == test.lists.statistics.divergences && lines.count > 5)
+    for line in lines {
+      #expect(line.contains("fingerprint=") && line.contains("differing="), "\(line)")
+      #expect(line.contains("1 commits: 2 of t; "), "\(line)")
+      for value in ["needle", "kind0", "first", "second"] { #expect(!line.contains(value), "\(line)") }
+    }
+    for updates in [
+      "2 units looked up: version 2 at 1; 2 units looked up: version 3 at 2",
+      "run again, 4 units changed: version 2 at 1; ",
+    ] { #expect(lines.contains { $0.contains("updates=" + updates) }, "\(lines)") }
+    // The next one says that the list was mended.
+    try test.forge("needle0039", "needle9939")
+    for _ in 0..<4 { test.lists.step() }
+    let more = test.lists.log.lines.dropFirst(lines.count)
+    #expect(!more.isEmpty && more.allSatisfy { $0.contains("mended: version ") }, "\(more)")
+  }
+
   /// A row that a list has and its query does not find shows that the list is wrong, without any check.
   @Test func aRowThatIsNotFoundHasItsListReadAnew() throws {
     let test = try Lists(.off)

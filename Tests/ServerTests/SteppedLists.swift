@@ -13,6 +13,8 @@ final class SteppedLists {
   let path: String
   let writer: SQLiteSession
   let output = ModelOutput()
+  /// Critical lines alone.
+  let log = RecordedLog()
   private let follower: SteppedFollower
   private let clock = ManualClock()
   /// How often each list was subscribed to: no two subscriptions of a session have one number.
@@ -35,7 +37,7 @@ final class SteppedLists {
     configuration.clock = clock.clock
     configuration.selfCheck = .always
     configure(&configuration)
-    var logger = Logger(label: "test")
+    var logger = log.logger()
     logger.logLevel = .critical
     follower = try SteppedFollower(configuration, output: output, logger: logger)
     writer = try SQLiteSession(path: path)

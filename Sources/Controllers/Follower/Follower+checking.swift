@@ -94,7 +94,9 @@ extension Follower {
     let known: Logger.Metadata = [
       "fingerprint": "\(Fingerprint(of: query.query))", "commit": "\(commit)",
       "state": "\(place?.state.description ?? "")",
-      "maintenance": "\(query.compiled.maintenance)", "ticks": "\(trail)",
+      "maintenance": "\(query.compiled.maintenance)",
+      "ticks": "\(trail.description { storages[$0]?.table.name })",
+      "updates": "\(query.trail.description(commit: commit, version: query.result.newest.number))",
     ]
     logger.critical(
       "a list differed from its query; it is read anew", metadata: known.merging(reason) { $1 })

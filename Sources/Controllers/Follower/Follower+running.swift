@@ -70,7 +70,7 @@ extension Follower {
     _ query: FetchedResultsController, _ run: FetchedResultsController.Run, _ result: RunResult, _ place: StatePlace
   ) {
     let shown = number(of: result.place, asked: run.asked)
-    var isNew = query.install(result.fetched, duration: result.duration)
+    var isNew = query.install(result.fetched, at: shown, duration: result.duration)
     if query.isLarge { freedRows += query.rowCount }
     query.phase = .stale(shown: shown, due: .distantPast)
     query.wasShown(at: shown)

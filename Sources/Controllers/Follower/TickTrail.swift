@@ -3,9 +3,14 @@ import ChangeCapture
 /// What the last ticks were, for finding out how a list went wrong. It holds numbers, and no values.
 struct TickTrail {
   private static let length = 16
+  /// A tick that changes more tables gives the others as a count.
+  private static let mostTables = 8
   /// Overwritten in turn.
   private var ticks: [Tick] = []
   private var next = 0
+  /// For each place in `ticks`, `mostTables` of its tables. Made once, so that noting a tick allocates nothing.
+  private var tables = Array(
+    repeating: ChangedTable(number: 0, rows: 0), count: Self.length * Self.mostTables)
 
   /// Of the size of a few words: it is noted at every tick, and described almost never.
   fileprivate struct Tick {
@@ -14,37 +19,48 @@ struct TickTrail {
     let commits: Int64
     let comparison: Doubt.Reason?
     let hasSchemaChanged: Bool
-    /// How many tables changed, how many rows, and in how many tables the changed rows are not known.
+    /// How many tables changed. A tick that went through other states may count one several times.
     let tables: Int
-    let rows: Int
-    let unknown: Int
+  }
+
+  fileprivate struct ChangedTable {
+    /// That capture gave it.
+    var number: Int32
+    /// -1: which rows changed is not known.
+    var rows: Int32
   }
 
   mutating func note(_ tick: CapturedTick, _ state: StateName, commit: Int64) {
     if tick.isQuiet { return }
-    let (rows, unknown) = tick.deltas.reduce((0, 0)) {
-      ($0.0 + $1.delta.rows.count, $0.1 + ($1.delta.isUnknown ? 1 : 0))
-    }
     let noted = Tick(
       commit: commit, state: state, commits: tick.commits, comparison: tick.comparison,
-      hasSchemaChanged: tick.hasSchemaChanged, tables: tick.deltas.count, rows: rows, unknown: unknown)
+      hasSchemaChanged: tick.hasSchemaChanged, tables: tick.deltas.count)
     if ticks.count < Self.length { ticks.append(noted) } else { ticks[next] = noted }
+    var place = next * Self.mostTables
+    for (number, delta) in tick.deltas.prefix(Self.mostTables) {
+      let rows = delta.isUnknown ? -1 : Int32(clamping: delta.rows.count)
+      tables[place] = ChangedTable(number: Int32(truncatingIfNeeded: number), rows: rows)
+      place += 1
+    }
     next = (next + 1) % Self.length
   }
-}
 
-extension TickTrail: CustomStringConvertible {
   /// The oldest first.
-  var description: String {
+  ///
+  /// - Parameter name: that of the table of a number, where it is known.
+  func description(_ name: (Int) -> String?) -> String {
     let start = ticks.count < Self.length ? 0 : next
-    return (Array(ticks[start...]) + Array(ticks[..<start])).map(\.description).joined(separator: "; ")
+    return ticks.indices.map { describe((start + $0) % ticks.count, name) }.joined(separator: "; ")
   }
-}
 
-extension TickTrail.Tick: CustomStringConvertible {
-  var description: String {
-    let how = comparison.map { "compared (\($0.rawValue))" } ?? "\(commits) commits"
-    let what = "\(rows) rows of \(tables) tables\(unknown > 0 ? ", \(unknown) unknown" : "")"
-    return "\(commit) at \(state), \(how)\(hasSchemaChanged ? ", schema" : ""): \(what)"
+  private func describe(_ place: Int, _ name: (Int) -> String?) -> String {
+    let tick = ticks[place]
+    let how = tick.comparison.map { "compared (\($0.rawValue))" } ?? "\(tick.commits) commits"
+    var what = tables[(place * Self.mostTables)...].prefix(min(tick.tables, Self.mostTables)).map { table in
+      "\(table.rows < 0 ? "unknown" : "\(table.rows)") of \(name(Int(table.number)) ?? "table \(table.number)")"
+    }
+    if tick.tables > Self.mostTables { what.append("\(tick.tables - Self.mostTables) more tables") }
+    let rows = what.isEmpty ? "no rows" : what.joined(separator: ", ")
+    return "\(tick.commit) at \(tick.state), \(how)\(tick.hasSchemaChanged ? ", schema" : ""): \(rows)"
   }
 }

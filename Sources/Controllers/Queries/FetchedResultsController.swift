@@ -52,6 +52,7 @@ final class FetchedResultsController {
   /// What was checked last: how many ticks had seen changes, and the version.
   var checkedTick = -1
   var checkedVersion: ResultVersion?
+  @exclusivity(unchecked) private(set) var trail = ListTrail()
   private(set) var lastRun = (end: Instant.distantPast, duration: Nanoseconds.zero)
   private let clock: MonotonicClock
   private let refreshInterval: Nanoseconds?
@@ -132,6 +133,7 @@ final class FetchedResultsController {
       let values = alongside ? try reader.alongside() : nil
       let isNew = try result.update(alongside: values) { editor in try reader.refresh(units, in: &editor) }
       if isNew { note(units, bytes: units.count * Self.bytesPerChange) } else { reader.forgetContents() }
+      trail.note(.looked, units: units.count, commit: commits.number.commit, version: result.newest.number)
       return isNew
     } catch let error as FreshetError { throw error } catch { throw FreshetError(.internal, "\(error)") }
   }
@@ -142,21 +144,24 @@ final class FetchedResultsController {
   func runHere() throws(FreshetError) -> Bool {
     let start = clock.now
     defer { noteRun(clock.now - start) }
-    return install(try reader.run(into: result.editor))
+    return install(try reader.run(into: result.editor), at: commits.number)
   }
 
   /// Takes a reader's result for the newest version.
   ///
-  /// - Parameter duration: of the run.
+  /// - Parameters:
+  ///   - number: of the state that the run saw.
+  ///   - duration: of the run.
   /// - Returns: whether there is a new version.
-  func install(_ fetched: FetchedResult, duration: Nanoseconds) -> Bool {
+  func install(_ fetched: FetchedResult, at number: CommitNumber, duration: Nanoseconds) -> Bool {
     defer { noteRun(duration) }
-    return install(fetched)
+    return install(fetched, at: number)
   }
 
-  private func install(_ fetched: FetchedResult) -> Bool {
+  private func install(_ fetched: FetchedResult, at number: CommitNumber) -> Bool {
     reader.memory = fetched.memory
     reader.forgetContents()
+    let way = isDistrusted ? ListTrail.Way.mended : .ran
     isDistrusted = false
     let isNew = result.replace(fetched.editor, alongside: fetched.alongside)
     if isNew {
@@ -164,6 +169,7 @@ final class FetchedResultsController {
       let bytes = fetched.changes.map { min(rows * Self.bytesPerRow, ($0.count + 1) * Self.bytesPerChange) }
       note(fetched.changes, bytes: bytes ?? rows * Self.bytesPerRow)
     }
+    trail.note(way, units: fetched.changes?.count, commit: number.commit, version: result.newest.number)
     return isNew
   }
 
