@@ -13,6 +13,8 @@ export interface LiveListEventMap {
   activate: CustomEvent<ShownRow>;
   /** The list has another state. */
   update: CustomEvent<ChangeEvent>;
+  /** The rows are those of `query`, for the first time since it was set. */
+  answered: CustomEvent<void>;
   /** `visibleRange`, after it changed. */
   range: CustomEvent<{ first: number; last: number }>;
   status: CustomEvent<ListStatus>;
@@ -26,6 +28,7 @@ export interface LiveListTexts {
   empty: string;
   sections: string;
   rows: (count: number) => string;
+  firstRows: (count: number) => string;
   stale: {
     reconnecting: string;
     reconnectingIn: (seconds: number) => string;
@@ -54,6 +57,9 @@ export class LiveListElement extends HTMLElement {
   /** An element of the page with column headers, which stays above the rows. */
   get header(): HTMLElement | null;
   set header(header: HTMLElement | null);
+  /** Whether the query has only the first rows of a longer list: the last section's count says so ("200+"), and assistive technology hears it. */
+  get partial(): boolean;
+  set partial(isPartial: boolean);
   /** Called after the template has been filled, when a row is first shown and whenever its values change. */
   renderRow: ((element: HTMLElement, row: Row, place: { offset: number; path: IndexPath }) => void) | null;
   /** The same for headers. */

@@ -42,6 +42,7 @@ export class LiveListElement extends TemplatedElement {
   #measure = new Measure(this, this.#parts, () => this.#measured());
   #source = new Source({
     changed: (event, isOtherQuery) => this.#changed(event, isOtherQuery),
+    answered: () => this.#answered(),
     status: () => this.#statusChanged(),
     failed: (error) => this.#failed(error),
   });
@@ -70,7 +71,7 @@ export class LiveListElement extends TemplatedElement {
   // The element's life.
 
   connectedCallback() {
-    this.upgrade("client", "query", "header", "renderRow", "renderSection", "rowTemplate", "sectionTemplate");
+    this.upgrade("client", "query", "header", "partial", "renderRow", "renderSection", "rowTemplate", "sectionTemplate");
     adoptStyle(this.getRootNode());
     // A copy of a list brings along copies of another one's parts.
     this.#parts.removeCopies(this);
@@ -137,6 +138,7 @@ export class LiveListElement extends TemplatedElement {
     const isShown = ["live", "reconnecting", "waiting"].includes(this.status);
     if (query && isShown && !this.#isOpeningSoon) this.#source.requery(query, this.#range);
     else this.#openSoon();
+    this.#showSurroundings();
   }
 
   /** @param {string | null} text */
@@ -159,6 +161,18 @@ export class LiveListElement extends TemplatedElement {
     this.#view.rowsAbove = header ? 1 : 0;
     if (this.isConnected) this.#measure.start();
     this.#measured();
+  }
+
+  /** Whether the rows are only the first ones of a longer list: then there are more in the last section too, and nobody knows how many. */
+  get partial() {
+    return this.#view.isPartial;
+  }
+
+  set partial(isPartial) {
+    if (isPartial === this.#view.isPartial) return;
+    this.#view.isPartial = isPartial;
+    this.#showSurroundings();
+    this.redrawSoon();
   }
 
   // What can be seen of it.
@@ -266,11 +280,15 @@ export class LiveListElement extends TemplatedElement {
   /** @param {ChangeEvent} event @param {boolean} isOtherQuery */
   #changed(event, isOtherQuery) {
     this.#failure = null;
-    if (isOtherQuery) this.#surroundings.renew();
     const isLost = this.#view.changed(event, isOtherQuery);
     if (isLost && this.list) this.#view.active.locate(this.list).then(() => this.#view.drawSoon());
     // Not `change`: that is what form controls in rows say.
     this.dispatchEvent(new CustomEvent("update", { detail: event }));
+  }
+
+  #answered() {
+    this.#showSurroundings();
+    this.dispatchEvent(new CustomEvent("answered"));
   }
 
   #drawn() {
@@ -296,7 +314,9 @@ export class LiveListElement extends TemplatedElement {
   }
 
   #showSurroundings() {
-    this.#surroundings.show(this.list?.state ?? null, this.status, this.#failure, this.#view.rowsAbove);
+    const { rowsAbove, isPartial } = this.#view;
+    const { isOutdated, isAsking } = this.#source;
+    this.#surroundings.show(this.list?.state ?? null, this.status, this.#failure, { rowsAbove, isPartial, isOutdated, isAsking });
   }
 
   /** @param {any} error */

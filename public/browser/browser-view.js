@@ -180,7 +180,7 @@ export class BrowserView {
       go: (next, isReplaced) => this.#go(next, isReplaced), showTables: () => this.#showTables(true),
       use: (open) => this.#use(open), add: (open) => this.#panel.showForm(open, (key) => this.#added(open, key)), undo: this.#undo,
       openRow: (open, row, column) => this.#openRow(open, row, column), isRowOpen: () => this.#panel.isOpen,
-      counted: (name, count) => this.#counts.take(name, count), ready: () => this.#isShown && this.#counts.start(),
+      counted: (name, count) => this.#counts.take(name, count), rowCount: (name) => this.#counts.known.get(name), ready: () => this.#isShown && this.#counts.start(),
     });
     part("table-frame").replaceChildren(this.#open.element);
     document.title = `${table.name} · Freshet`;

@@ -1,10 +1,5 @@
 // @ts-check
-/**
- * The table that is open: brings together its list, its toolbar and filters, and the address that says what of it is shown.
- *
- * A list of a million rows takes the server seconds to open, its first rows milliseconds: so a list begins as its first rows alone
- * (`previewOf`), and goes on as the whole one as soon as that is there.
- */
+/** The table that is open: brings together its list, its toolbar and filters, and the address that says what of it is shown. */
 
 import { encoded } from "../client/values.js";
 import { element } from "../shell/dom.js";
@@ -14,8 +9,9 @@ import { quoted } from "./identifiers.js";
 import { keyCandidates } from "./key-candidates.js";
 import { CellEditing } from "./cell-editing.js";
 import { cellText } from "./cell-text.js";
+import { StagedQuery } from "./staged-query.js";
 import { TableList } from "./table-list.js";
-import { lengthOf, previewOf, queryOf, queryToShare, rowNumber } from "./table-query.js";
+import { firstRowsOf, lengthOf, queryOf, queryToShare, rowNumber } from "./table-query.js";
 import { TableWriter } from "./table-writer.js";
 import { Toolbar } from "./toolbar.js";
 
@@ -31,10 +27,14 @@ import { Toolbar } from "./toolbar.js";
  * @property {Client} client @property {Catalogue} catalogue @property {import("./column-layout.js").LayoutStore} layouts
  * @property {boolean} canWrite @property {(address: Address, isReplaced?: boolean) => void} go to another address
  * @property {() => void} showTables @property {(table: OpenTable) => void} use @property {(table: OpenTable) => void} add
- * @property {(name: string, count: number) => void} counted @property {() => void} ready rows are on the screen
+ * @property {(name: string, count: number) => void} counted @property {(name: string) => number | undefined} rowCount as it was counted last
+ * @property {() => void} ready rows are on the screen
  * @property {import("./undo.js").Undo} undo @property {(table: OpenTable, row: Row, column?: string) => void} openRow
  * @property {() => boolean} isRowOpen whether a row's details are shown
  */
+
+/** Of a table with fewer rows the whole list comes as soon as its first ones. */
+const largeTable = 20_000;
 
 export class OpenTable {
   element = element("div", { className: "open-table" });
@@ -46,7 +46,8 @@ export class OpenTable {
   writer = /** @type {any} */ (null);
   #keys;
   #keyIndex = 0;
-  #isWhole = false;
+  /** @type {StagedQuery} made together with the list */
+  #query = /** @type {any} */ (null);
   /** @type {string | null} the query that was asked last */
   #asked = null;
 
@@ -109,15 +110,17 @@ export class OpenTable {
     const chosen = this.address.key;
     if (chosen.length > 0) this.key = chosen;
     else this.key = this.#keys[this.#keyIndex] ?? [];
+    this.#query?.close();
     this.list?.close();
     const { catalogue, layouts } = this.context;
     const { name } = this.table;
     /** @type {TableList} */
     const list = new TableList({ columns: this.columns, key: this.key, references: catalogue.referencesFrom(this.table), label: name, isEditable: this.isEditable }, {
       sort: (column, isAdded) => this.#sort(column, isAdded), menu: (column, anchor) => columnMenu(anchor, column, this),
-      arranged: (layout) => layouts.write(name, layout), updated: (state) => this.#updated(list, state), failed: (error) => this.#failed(list, error),
+      arranged: (layout) => layouts.write(name, layout), updated: (state) => this.#updated(list, state), failed: (error) => list === this.list && this.#query.refused(error),
     });
     this.list = list;
+    this.#query = new StagedQuery(list.element, { advanced: () => this.#advanced(list), failed: (error) => this.#failed(list, error) });
     this.writer = new TableWriter(this.context.client, this.table, this.key, catalogue.hasHiddenRowid(this.table), this.context.undo, () => list.element.list, catalogue.besidesDeletion(this.table));
     if (this.isEditable) {
       this.editing = new CellEditing(list, this.writer, (row, column) => !this.#isCut(row, column), (row, column) => this.context.openRow(this, row, column));
@@ -127,7 +130,6 @@ export class OpenTable {
     list.element.client = this.context.client;
     list.element.listOptions = { sources: Object.fromEntries(this.table.columns.map((column) => [column.name, `${quoted(name)}.${quoted(column.name)}`])) };
     this.#asked = null;
-    this.#isWhole = false;
     this.#ask();
     this.element.append(list.element);
   }
@@ -145,64 +147,49 @@ export class OpenTable {
     this.filterBar.showError(null);
     try {
       const query = queryOf(table, address, this.search, this.key);
-      this.whole = query;
-      const isPreviewed = isFirst && table.kind === "table" && this.key[0] !== rowNumber;
-      if (!isPreviewed) this.#isWhole = true;
-      list.element.dataset.loading = "";
-      list.element.query = isPreviewed ? previewOf(query, table, this.key) : query;
+      const isLarge = isFirst || (this.context.rowCount(table.name) ?? Infinity) >= largeTable;
+      const isStaged = isLarge && table.kind === "table" && this.key[0] !== rowNumber;
+      this.toolbar.showLoading(() => this.#query.progress);
+      this.#query.ask(query, isStaged ? firstRowsOf(query, table, this.key) : null);
     } catch (error) {
-      this.filterBar.showError(/** @type {Error} */ (error).message);
+      this.#failed(list, error);
     }
   }
 
   /** @param {TableList} list @param {ListState} state */
   #updated(list, state) {
     if (list !== this.list || !state.isComplete) return;
-    if (!this.#isWhole) return this.#goOn(list);
-    delete list.element.dataset.loading;
-    const hasSections = this.address.section !== null;
-    this.toolbar.showCount(state.total, hasSections ? state.sections.length : null);
-    const { where, filters, search } = this.address;
-    if (!where && !search && filters.length === 0) this.context.counted(this.table.name, state.total);
-    this.context.ready();
-    const key = this.#toReveal;
-    this.#toReveal = null;
-    if (key) requestAnimationFrame(() => this.reveal(key));
+    this.#query.updated();
+    if (this.#query.isCounted) this.#showCount(state);
   }
 
-  /**
-   * From the first rows to the whole list. Not by the element's own property: that would be another query, seen from its first row
-   * on; here the rows in view stay where they are.
-   *
-   * @param {TableList} list
-   */
-  async #goOn(list) {
-    this.#isWhole = true;
-    this.toolbar.showLoading();
+  /** @param {TableList} list more of its rows are there */
+  #advanced(list) {
+    if (list !== this.list || !list.element.list) return;
+    if (this.#query.isCounted) this.#showCount(list.element.list.state);
     this.context.ready();
-    const live = list.element.list;
-    const { whole } = this;
-    if (!live || !whole) return;
-    try {
-      await live.requery(whole, live.state.window ? { window: live.state.window } : undefined);
-    } catch (error) {
-      if (whole === this.whole) this.#failed(list, error);
-    }
+    const key = this.#query.shown === "whole" ? this.#toReveal : null;
+    if (!key) return;
+    this.#toReveal = null;
+    requestAnimationFrame(() => this.reveal(key));
+  }
+
+  /** @param {ListState} state */
+  #showCount({ total, sections }) {
+    this.toolbar.showCount(total, this.address.section === null ? null : sections.length);
+    const { where, filters, search } = this.address;
+    if (!where && !search && filters.length === 0) this.context.counted(this.table.name, total);
   }
 
   /** @param {TableList} list @param {any} error */
   #failed(list, error) {
     if (list !== this.list) return;
-    delete list.element.dataset.loading;
     const isGuessed = this.candidates && this.address.key.length === 0;
     if (error?.code === "duplicate_key" && isGuessed && this.#keyIndex + 1 < this.#keys.length) {
       this.#keyIndex += 1;
       this.#open();
-    } else if (!this.#isWhole) {
-      // What is wrong with the query itself is said better when it is asked by itself.
-      this.#isWhole = true;
-      if (this.whole) list.element.query = this.whole;
     } else {
+      this.toolbar.showFailure();
       this.filterBar.showError(error?.code === "duplicate_key" ? `${error.message}: choose another key.` : error?.message ?? String(error));
       this.context.ready();
     }
@@ -266,7 +253,7 @@ export class OpenTable {
    */
   async reveal(key) {
     const { list } = this;
-    if (!list || !this.#isWhole || list.element.status !== "live") {
+    if (!list || this.#query.shown !== "whole" || list.element.status !== "live") {
       this.#toReveal = key;
       return true;
     }
@@ -286,6 +273,7 @@ export class OpenTable {
   }
 
   close() {
+    this.#query.close();
     this.list?.close();
     this.element.remove();
   }

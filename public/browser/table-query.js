@@ -46,8 +46,8 @@ export function queryOf(table, address, search, key) {
   };
 }
 
-/** Rows of a large table that are looked at first. */
-export const previewRows = 200;
+/** Rows of a large table that are asked for first. */
+export const firstRows = 200;
 
 /**
  * The first rows alone, which SQLite has at once however many there are: what to show until the whole list has come.
@@ -55,13 +55,13 @@ export const previewRows = 200;
  * @param {Query} query of `queryOf` @param {Table} table @param {string[]} key
  * @returns {Query}
  */
-export function previewOf({ where, sectionBy, orderBy = [], ...others }, { name }, key) {
+export function firstRowsOf({ where, sectionBy, orderBy = [], ...others }, { name }, key) {
   const order = [...(sectionBy ? [sectionBy] : []), ...orderBy, ...key.map(quoted)];
   const hidden = key.includes("rowid") ? "rowid, " : "";
   return {
     ...others, ...(sectionBy && { sectionBy }), orderBy,
     from: sql`(SELECT ${raw(hidden)}* FROM ${sql.identifier(name)}${where ? sql` WHERE ${fragment(where)}` : raw("")}
-      ORDER BY ${sql.join(order.map(fragment))} LIMIT ${raw(String(previewRows))}) AS ${sql.identifier(name)}`,
+      ORDER BY ${sql.join(order.map(fragment))} LIMIT ${raw(String(firstRows))}) AS ${sql.identifier(name)}`,
   };
 }
 

@@ -2,6 +2,7 @@
 /** What stands above a table: its name and count, the search, and buttons for everything that can be done to the list. */
 
 import { element, fillSelect, formatted } from "../shell/dom.js";
+import { LoadingBar } from "./loading-bar.js";
 import { rowNumber } from "./table-query.js";
 
 /** @typedef {import("./address.js").Address} Address */
@@ -20,6 +21,7 @@ const none = " ";
 export class Toolbar {
   element;
   #count = element("span", { className: "count quiet" });
+  #loading = new LoadingBar((sentence) => this.#say(sentence));
   #search = element("input", { type: "search", placeholder: "Search", ariaLabel: "Search the full-text index", autocomplete: "off", spellcheck: false });
   #section = element("select", { ariaLabel: "Sections" });
   #key = element("select", { ariaLabel: "Key" });
@@ -42,7 +44,8 @@ export class Toolbar {
     this.element = element("header", { className: "table-head" },
       tables, element("div", { className: "table-title" }, title, ...kind, this.#count),
       ...(hasSearch ? [this.#search] : []),
-      element("div", { className: "table-actions" }, this.#filter, sections, ...(keys ? [key] : []), columns, this.#use, ...(isEditable ? [this.#add] : [])));
+      element("div", { className: "table-actions" }, this.#filter, sections, ...(keys ? [key] : []), columns, this.#use, ...(isEditable ? [this.#add] : [])),
+      this.#loading.element);
     fillSelect(this.#section, { [none]: "None", ...Object.fromEntries(table.columns.map(({ name }) => [`c${name}`, name])) });
     fillSelect(this.#key, Object.fromEntries((keys ?? []).map((each) => [JSON.stringify(each), keyTitle(each, table.columns.length)])));
     tables.addEventListener("click", handlers.tables);
@@ -77,13 +80,29 @@ export class Toolbar {
   /** @param {number} total @param {number | null} sections null: there are none */
   showCount(total, sections) {
     const rows = `${formatted(total)} ${total === 1 ? "row" : "rows"}`;
-    const text = sections === null ? rows : `${rows} in ${formatted(sections)} ${sections === 1 ? "section" : "sections"}`;
-    if (this.#count.textContent !== text) this.#count.textContent = text;
+    this.#loading.stop();
+    this.#say(sections === null ? rows : `${rows} in ${formatted(sections)} ${sections === 1 ? "section" : "sections"}`);
   }
 
-  /** Before all rows are counted. */
-  showLoading() {
-    this.#count.textContent = "counting…";
+  /**
+   * The rows of other criteria are on their way: the last count is not theirs.
+   *
+   * @param {() => import("./loading-bar.js").Progress} progress
+   */
+  showLoading(progress) {
+    this.#say("counting…");
+    this.#loading.start(progress);
+  }
+
+  /** They do not come. */
+  showFailure() {
+    this.#loading.stop();
+    this.#say("");
+  }
+
+  /** @param {string} text */
+  #say(text) {
+    if (this.#count.textContent !== text) this.#count.textContent = text;
   }
 
   focusSearch() {

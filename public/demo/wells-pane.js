@@ -1,6 +1,7 @@
 // @ts-check
 /** One list of wells, with its order, its sections and its filter. */
 
+import { isSameQuery } from "../element/source.js";
 import { fillSelect, formatted, fromTemplate } from "../shell/dom.js";
 import { departuresOf } from "./departures.js";
 import { rescale, showDepth } from "./depth-scale.js";
@@ -50,7 +51,11 @@ export class WellsPane {
       // A burst takes too many away to follow one of them.
       const departures = departuresOf(change, this.list.visibleRange);
       if (departures.length > 0 && departures.length < 4) this.#named(departures[0]).then(departed);
-      this.#showTotal(change.after);
+      if (this.#isAnswered) this.#showTotal(change.after);
+    });
+    this.list.addEventListener("answered", () => {
+      this.#isAnswered = true;
+      if (this.list.list) this.#showTotal(this.list.list.state);
     });
     this.settings = settings;
   }
@@ -135,15 +140,25 @@ export class WellsPane {
     return this.form.elements.namedItem(name);
   }
 
+  /** Whether the rows are those of the settings. */
+  #isAnswered = false;
+
   #query() {
-    this.list.query = wellsQuery(this.settings);
+    const query = wellsQuery(this.settings);
+    if (isSameQuery(query, this.list.query)) return;
+    this.#isAnswered = false;
+    this.#output.value = "counting…";
+    this.list.query = query;
+  }
+
+  get #output() {
+    return /** @type {HTMLOutputElement} */ (this.element.querySelector("output"));
   }
 
   /** @param {ListState} state */
   #showTotal({ total, sections: { length } }) {
-    const output = /** @type {HTMLOutputElement} */ (this.element.querySelector("output"));
     const text = `${formatted(total)} in ${formatted(length)} ${length === 1 ? "section" : "sections"}`;
-    if (output.value !== text) output.value = text;
+    if (this.#output.value !== text) this.#output.value = text;
   }
 }
 

@@ -25,7 +25,7 @@ import { Transition } from "./transition.js";
  * @property {ListState} state @property {ListLayout} layout @property {boolean} hasHeaders
  * @property {number} top of the view in the list @property {number} viewHeight
  * @property {number} shift see ScrollPosition
- * @property {number} rowsAbove the first row: for their numbers
+ * @property {number} rowsAbove the first row: for their numbers @property {boolean} isPartial whether the last section goes on
  * @property {ActiveRow} active @property {PendingChanges | null} change since the last frame
  */
 
@@ -37,6 +37,8 @@ export class ListView {
   position = new ScrollPosition();
   /** Rows of the grid that the page put above the list's own: column headers. */
   rowsAbove = 0;
+  /** Whether there are more rows after the last one. */
+  isPartial = false;
   /** @type {Range} */
   range = { first: 0, last: 0 };
   /** @type {PendingChanges | null} */
@@ -242,7 +244,7 @@ export class ListView {
     const frame = {
       state, layout: this.#layout, hasHeaders: this.#layout.heights.header > 0,
       top: this.position.top, shift: this.position.shift, viewHeight: this.#viewHeight,
-      rowsAbove: this.rowsAbove, active: this.active, change: this.#pending,
+      rowsAbove: this.rowsAbove, isPartial: this.isPartial, active: this.active, change: this.#pending,
     };
     this.#pending = null;
     this.#drawn = state;

@@ -113,14 +113,14 @@ export class SectionRecipe {
    * Fills a header's element.
    *
    * @param {HTMLElement} element
-   * @returns {(section: Section) => void}
+   * @returns {(section: Section, isOpenEnded: boolean) => void} `isOpenEnded`: there are more rows than it counts
    */
   make(element) {
     const update = this.template ? fromTemplate(this.template, element) : this.render ? () => {} : ordinary(element);
     const { render } = this;
-    return (section) => {
+    return (section, isOpenEnded) => {
       const { name, count, indexTitle } = section;
-      update({ name: sectionTitle(name), count: formatted(count), indexTitle });
+      update({ name: sectionTitle(name), count: isOpenEnded ? `${formatted(count)}+` : formatted(count), indexTitle });
       render?.(element, section);
     };
   }

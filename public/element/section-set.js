@@ -39,7 +39,8 @@ export class SectionSet {
       const key = views.has(name) ? `${name} ${index}` : name;
       const view = this.#views.get(key) ?? new SectionView();
       const rowIndex = frame.rowsAbove + layout.sectionStart(index) + index + 1;
-      const changed = view.show(section, rowIndex, frame.hasHeaders, recipe);
+      const isOpenEnded = frame.isPartial && index === state.sections.length - 1;
+      const changed = view.show(section, rowIndex, frame.hasHeaders, recipe, isOpenEnded);
       if (frame.change) for (const element of changed) this.motion.tint(element, "changed");
       this.#place(view, frame, index);
       views.set(key, view);

@@ -12,7 +12,7 @@ export class SectionView {
   #shown = "";
   #rowIndex = -1;
   #box = "";
-  /** @type {((section: Section) => void) | undefined} */
+  /** @type {((section: Section, isOpenEnded: boolean) => void) | undefined} */
   #update;
   /** @type {SectionRecipe | undefined} */
   #recipe;
@@ -49,10 +49,10 @@ export class SectionView {
   /**
    * @param {Section} section @param {number} rowIndex counted from 1
    * @param {boolean} hasHeader a list without sections shows no header of its only one
-   * @param {SectionRecipe} recipe
+   * @param {SectionRecipe} recipe @param {boolean} isOpenEnded there are more rows in it
    * @returns {Element[]} what shows another count than before
    */
-  show(section, rowIndex, hasHeader, recipe) {
+  show(section, rowIndex, hasHeader, recipe, isOpenEnded) {
     this.header.hidden = !hasHeader;
     this.element.setAttribute("role", hasHeader ? "rowgroup" : "presentation");
     if (!hasHeader) return [];
@@ -61,7 +61,7 @@ export class SectionView {
       this.header.setAttribute("aria-rowindex", String(rowIndex));
       this.element.setAttribute("aria-labelledby", this.title.id);
     }
-    const shown = `${section.count} ${section.indexTitle}`;
+    const shown = `${section.count} ${isOpenEnded} ${section.indexTitle}`;
     if (recipe === this.#recipe && shown === this.#shown) return [];
     const wasShown = recipe === this.#recipe;
     if (!wasShown) {
@@ -70,7 +70,7 @@ export class SectionView {
       this.#update = recipe.make(this.title);
     }
     this.#shown = shown;
-    this.#update?.(section);
+    this.#update?.(section, isOpenEnded);
     return wasShown ? cellsOf(this.title, "count") : [];
   }
 }

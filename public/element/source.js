@@ -40,10 +40,19 @@ export class Source {
   #requeried = null;
   /** @type {AbortController | null} */
   #listening = null;
+  #hasRows = false;
+  /** Whether the rows are those of another query than was asked last: it is not answered yet, or was refused. */
+  isOutdated = false;
+
+  /** Whether an answer to another query is on its way. */
+  get isAsking() {
+    return this.#requeried !== null;
+  }
 
   /**
    * @param {object} handlers
    * @param {(event: ChangeEvent, isOtherQuery: boolean) => void} handlers.changed
+   * @param {() => void} handlers.answered the rows are those of the query that was asked last
    * @param {() => void} handlers.status
    * @param {(error: Error) => void} handlers.failed
    */
@@ -76,7 +85,7 @@ export class Source {
     const { signal } = listening;
     client.addEventListener("status", () => this.handlers.status(), { signal });
     client.addEventListener("error", () => this.handlers.status(), { signal });
-    list.addEventListener("change", (event) => this.handlers.changed(event, this.#answersRequery(event)), { signal });
+    list.addEventListener("change", (event) => this.#changed(event), { signal });
     list.addEventListener("status", () => this.handlers.status(), { signal });
     list.addEventListener("error", (event) => this.handlers.failed(event.error), { signal });
   }
@@ -91,6 +100,16 @@ export class Source {
     this.#own = null;
     this.#asked = null;
     this.#requeried = null;
+    this.#hasRows = false;
+    this.isOutdated = false;
+  }
+
+  /** @param {ChangeEvent} event */
+  #changed(event) {
+    const isFirst = !this.#hasRows && event.after.isComplete;
+    this.#hasRows ||= isFirst;
+    this.handlers.changed(event, this.#answersRequery(event));
+    if (isFirst && !this.isOutdated) this.handlers.answered();
   }
 
   /**
@@ -103,12 +122,14 @@ export class Source {
     if (!list) return;
     const window = windowAround({ first: 0, last: range.last - range.first });
     this.#requeried = window;
-    try {
-      await list.requery(query, { window });
-    } catch (error) {
-      this.#failed(list, error);
-    }
-    if (this.#requeried === window) this.#requeried = null;
+    this.isOutdated = true;
+    const failure = await list.requery(query, { window }).then(() => null, (error) => error);
+    const isNewest = this.#requeried === window;
+    if (isNewest) this.#requeried = null;
+    if (failure !== null) return this.#failed(list, failure);
+    if (!isNewest) return;
+    this.isOutdated = false;
+    this.handlers.answered();
   }
 
   /**

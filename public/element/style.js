@@ -70,9 +70,10 @@ const css = `@layer live-list {
   .live-message > * { pointer-events: auto; }
   .live-message[hidden] { display: none; }
   /* Old rows stay to be read; a connection that comes back at once dims nothing. */
-  .live-canvas { transition: opacity 0.2s 0.25s; }
-  live-list[data-stale] .live-canvas { opacity: 0.55; }
+  live-list[data-stale] .live-canvas { opacity: 0.55; transition: opacity 0.2s 0.25s; }
   live-list[data-stale="signedOut"][data-status="live"] .live-canvas { opacity: 1; }
+  /* Rows of what was asked before; an answer that comes at once dims nothing. */
+  live-list[data-outdated] .live-canvas { opacity: 0.4; transition: opacity 0.1s 0.1s; }
   .live-stale {
     position: absolute; inset: auto 0 0; z-index: 4; padding: 0.5em 1em; text-align: center; pointer-events: none;
     color: CanvasText; background: color-mix(in srgb, var(--warn, rgb(200 120 0)) 22%, var(--surface, Canvas));

@@ -20,7 +20,11 @@ export const texts = {
   sections: "Sections",
   /** @param {number} count */
   rows: (count) => (count === 1 ? "1 row" : `${formatted(count)} rows`),
+  /** @param {number} count of a list that goes on */
+  firstRows: (count) => `The first ${formatted(count)} rows`,
 };
+
+/** @typedef {{rowsAbove: number, isPartial: boolean, isOutdated: boolean, isAsking: boolean}} Extent `rowsAbove`: the page's own */
 
 export class Surroundings {
   #said = "";
@@ -44,18 +48,19 @@ export class Surroundings {
 
   /**
    * @param {ListState | null} state @param {Status} status
-   * @param {string | null} failure why there is nothing to be seen @param {number} rowsAbove the page's own
+   * @param {string | null} failure why there is nothing to be seen @param {Extent} extent
    */
-  show(state, status, failure, rowsAbove) {
+  show(state, status, failure, { rowsAbove, isPartial, isOutdated, isAsking }) {
     const { scroller } = this.parts;
     if (this.host.dataset.status !== status) this.host.dataset.status = status;
-    const isBusy = String(status === "connecting" || status === "loading");
+    const isBusy = String(isAsking || status === "connecting" || status === "loading");
     if (scroller.getAttribute("aria-busy") !== isBusy) scroller.setAttribute("aria-busy", isBusy);
-    const isEmpty = state !== null && status === "live" && state.isComplete && state.total === 0;
+    this.host.toggleAttribute("data-outdated", isOutdated);
+    const isEmpty = !isOutdated && state !== null && status === "live" && state.isComplete && state.total === 0;
     this.#showMessage(failure ? `failure ${failure}` : isEmpty ? "empty" : "", failure);
-    this.#say(state, status, failure, failure === null ? this.line.show() : null);
+    this.#say(state, isAsking ? "loading" : status, failure, failure === null ? this.line.show() : null, isPartial);
     if (!state) return;
-    const rowCount = String(rowsAbove + state.total + (hasHeaders(state) ? state.sections.length : 0));
+    const rowCount = String(isPartial ? -1 : rowsAbove + state.total + (hasHeaders(state) ? state.sections.length : 0));
     if (scroller.getAttribute("aria-rowcount") !== rowCount) scroller.setAttribute("aria-rowcount", rowCount);
     const isIndexed = this.index.show(state.sections, !this.host.hasAttribute("noindex"));
     if (isIndexed !== this.host.hasAttribute("data-indexed")) this.host.toggleAttribute("data-indexed", isIndexed);
@@ -79,23 +84,18 @@ export class Surroundings {
    * How many rows there are is said when they have come, not whenever one comes or goes.
    *
    * @param {ListState | null} state @param {Status} status @param {string | null} failure
-   * @param {{topic: string, sentence: string} | null} stale
+   * @param {{topic: string, sentence: string} | null} stale @param {boolean} isPartial
    */
-  #say(state, status, failure, stale) {
+  #say(state, status, failure, stale, isPartial) {
     const isBusy = status === "connecting" || status === "loading";
-    const topic = failure ?? stale?.topic ?? (isBusy ? "loading" : status === "live" && state?.total === 0 ? "empty" : status);
+    const topic = failure ?? stale?.topic ?? (isBusy ? "loading" : status === "live" && state?.total === 0 ? "empty" : isPartial ? "partial" : status);
     if (topic === this.#said) return;
     this.#said = topic;
     if (failure !== null) this.announcer.say(failure);
     // Without the seconds: nobody wants to hear them all.
     else if (stale) this.announcer.say(stale.topic === "reconnecting" ? staleTexts.reconnecting : stale.sentence);
     else if (isBusy) this.announcer.say(texts.loading);
-    else if (status === "live" && state) this.announcer.say(state.total === 0 ? texts.empty : texts.rows(state.total));
-  }
-
-  /** The rows are those of another query: their number is worth saying again. */
-  renew() {
-    this.#said = "";
+    else if (status === "live" && state) this.announcer.say(state.total === 0 ? texts.empty : (isPartial ? texts.firstRows : texts.rows)(state.total));
   }
 
   stop() {

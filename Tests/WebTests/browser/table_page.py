@@ -61,7 +61,7 @@ class TablePage(Page):
         while time.monotonic() < deadline:
             rows = self.page.evaluate("""name => {
               const element = document.querySelector("live-list.table-list");
-              if (!element || element.list?.status !== "live" || "loading" in element.dataset) return [];
+              if (!element || element.list?.status !== "live" || "outdated" in element.dataset || element.partial) return [];
               const rows = [...element.querySelectorAll(".live-row:not(.live-leaving)")].map((row) => element.rowAt(row));
               return rows.includes(null) ? [] : rows.sort((left, right) => left.offset - right.offset).map(({ row }) => String(row[name]));
             }""", name)

@@ -22,16 +22,17 @@ class FakeList extends EventTarget {
   }
 
   say(kind, window) {
-    this.dispatchEvent(Object.assign(new Event("change"), { kind, after: { window } }));
+    this.dispatchEvent(Object.assign(new Event("change"), { kind, after: { window, isComplete: true } }));
   }
 }
 
 function opened() {
   const list = new FakeList();
   const client = Object.assign(new EventTarget(), { isClosed: false, subscribe: () => list, close: () => (client.isClosed = true) });
-  const seen = { changes: [], errors: [] };
+  const seen = { changes: [], answers: 0, errors: [] };
   const source = new Source({
     changed: (event, isOtherQuery) => seen.changes.push([event.kind, isOtherQuery]),
+    answered: () => (seen.answers += 1),
     status() {},
     failed: (error) => seen.errors.push(error.message),
   });
@@ -77,12 +78,28 @@ test("the answer to another query is known by its window", async () => {
   assert.deepEqual(seen.changes, [["patch", false], ["patch", false], ["rows", false], ["patch", true], ["patch", false]]);
 });
 
-test("another query that is refused is told", async () => {
+test("rows are outdated from another query until its answer, whatever comes in between", async () => {
+  const { source, list, seen } = opened();
+  list.say("snapshot", { offset: 0, limit: 120 });
+  assert.deepEqual([source.isOutdated, seen.answers], [false, 1]);
+  source.requery({ from: "county" }, { first: 0, last: 20 });
+  source.requery({ from: "bank" }, { first: 0, last: 20 });
+  list.say("patch", { offset: 0, limit: 120 });
+  list.asked[0].resolve();
+  await turns();
+  assert.deepEqual([source.isOutdated, source.isAsking, seen.answers], [true, true, 1], "a newer query is not answered");
+  list.asked[1].resolve();
+  await turns();
+  assert.deepEqual([source.isOutdated, source.isAsking, seen.answers], [false, false, 2]);
+});
+
+test("another query that is refused is told, and leaves the rows outdated", async () => {
   const { source, list, seen } = opened();
   source.requery({ from: "nothing" }, { first: 0, last: 20 });
   list.asked[0].reject(new Error("no such table"));
   await turns();
   assert.deepEqual(seen.errors, ["no such table"]);
+  assert.deepEqual([source.isOutdated, source.isAsking, seen.answers], [true, false, 0]);
 });
 
 test("closing ends the subscription, and the connection if it is its own", async () => {
@@ -94,7 +111,7 @@ test("closing ends the subscription, and the connection if it is its own", async
   list.say("patch", { offset: 0, limit: 1 });
   list.asked[0].reject(new Error("closed"));
   await turns();
-  assert.deepEqual(seen, { changes: [], errors: [] });
+  assert.deepEqual(seen, { changes: [], answers: 0, errors: [] });
 
   globalThis.document = { baseURI: "https://here.example/lists/page.html" };
   globalThis.WebSocket = FakeSocket;
