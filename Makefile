@@ -108,6 +108,7 @@ pictures: build ## make the pictures that README.md shows: docs/demo.png, docs/b
 readme: build ## run the commands that README.md shows
 	@scripts/packages.sh readme
 	@PATH="$(CURDIR)/.build/release:$$PATH" scripts/check-readme.sh README.md
+	@PATH="$(CURDIR)/.build/release:$$PATH" scripts/check-readme.sh examples/shop/README.md
 
 replicas: build ## kill, stop and cut off everything that replicates a file for SECONDS=600, and compare all copies
 	@scripts/packages.sh replicas

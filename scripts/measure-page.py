@@ -5,11 +5,15 @@
 
 For each folder of static files (by default public/), in turns, so that a machine that is now fast and now slow is the same for all: the median
 time from navigation to the first row of a table of 50,000, with an empty cache and with a full one. Then, for the last, frames while 200 rows a second
-change. Uses FRESHET_BIN, by default .build/release/freshet.
+change, and how long it takes until the first rows of another sort, filter, search or section of a table of LARGE_ROWS (1,000,000) × 20 are painted, beside the time
+that SQLite takes for those rows. Uses FRESHET_BIN, by default .build/release/freshet.
 """
+import contextlib
 import os
 import pathlib
+import random
 import re
+import sqlite3
 import statistics
 import subprocess
 import sys
@@ -23,13 +27,33 @@ ROOT = pathlib.Path(__file__).resolve().parent.parent
 BINARY = os.environ.get("FRESHET_BIN", str(ROOT / ".build/release/freshet"))
 CHROMIUM = os.environ.get("CHROMIUM") or subprocess.run(
     [ROOT / "scripts/chromium.sh"], check=True, capture_output=True, text=True).stdout.strip()
-ROUNDS = 11
+ROUNDS = int(os.environ.get("ROUNDS", "11"))
 FIRST_ROW = """async () => {
   const rows = () => document.querySelectorAll(".live-row[data-state=shown]");
   const isSeen = () => [...rows()].some((row) => row.getClientRects().length && row.textContent.trim());
   while (!isSeen()) await new Promise(requestAnimationFrame);
   await new Promise(requestAnimationFrame);
   return performance.now();
+}"""
+LARGE_ROWS = int(os.environ.get("LARGE_ROWS", "1000000"))
+# What is done in the page, and the first rows as SQLite alone has them.
+CRITERIA = {
+    "sorted, no index": ("#/orders?sort=total", "SELECT * FROM orders ORDER BY total, id LIMIT 200"),
+    "sorted, index": ("#/orders?sort=name", "SELECT * FROM orders ORDER BY name, id LIMIT 200"),
+    "filtered": ("#/orders?where=status%3D'void'", "SELECT * FROM orders WHERE status = 'void' ORDER BY id LIMIT 200"),
+    "searched, a rare word": ("#/orders?search=zebra",
+                              "SELECT * FROM orders WHERE id IN (SELECT rowid FROM orders_fts WHERE orders_fts MATCH 'zebra*') ORDER BY id LIMIT 200"),
+    "searched, a letter": ("#/orders?search=s",
+                           "SELECT * FROM orders WHERE id IN (SELECT rowid FROM orders_fts WHERE orders_fts MATCH 's*') ORDER BY id LIMIT 200"),
+    "in sections": ("#/orders?section=county", "SELECT * FROM orders ORDER BY county, id LIMIT 200"),
+}
+# The first rows of what the address says now are painted.
+ANSWERED = """async () => {
+  const list = () => document.querySelector("live-list.table-list");
+  const rows = () => list()?.querySelectorAll(".live-row[data-state=shown]") ?? [];
+  const isSeen = () => !("outdated" in list().dataset) && [...rows()].some((row) => row.getClientRects().length && row.textContent.trim());
+  while (!list() || !isSeen()) await new Promise(requestAnimationFrame);
+  await new Promise(requestAnimationFrame);
 }"""
 FRAMES = """(milliseconds) => new Promise((done) => {
   const times = [];
@@ -67,6 +91,87 @@ def make_database(path):
         WITH RECURSIVE n(i) AS (SELECT 1 UNION ALL SELECT i + 1 FROM n WHERE i < 50000)
         INSERT INTO well SELECT i, 'Well ' || i, 'County ' || (i % 254), 'Producing', i % 9000, date('1990-01-01', (i % 9000) || ' days') FROM n;
         """)
+
+
+def make_large_database(path):
+    choose = random.Random(1)
+    words = ["".join(choose.choices("abcdefghijklmnopqrstuvwxyz", k=choose.randint(3, 9))) for _ in range(5_000)] + ["zebra"]
+    kinds = ["open", "closed", "paid", "new"]
+    connection = sqlite3.connect(path)
+    connection.execute("PRAGMA journal_mode = WAL")
+    numbers = [f"c{number} INTEGER" for number in range(13)]
+    connection.execute(f"CREATE TABLE orders(id INTEGER PRIMARY KEY, name TEXT, status TEXT, county TEXT, note TEXT, total REAL, created TEXT, {', '.join(numbers)})")
+    connection.executemany(f"INSERT INTO orders VALUES ({', '.join('?' * 20)})", (
+        (row, f"{choose.choice(words)} {row}", "void" if row % 1000 == 0 else choose.choice(kinds), f"County {choose.randrange(254)}",
+         " ".join(choose.choices(words, k=6)), choose.random() * 1000, f"20{choose.randrange(10, 26)}-01-01",
+         *(choose.randrange(1_000_000) for _ in numbers))
+        for row in range(1, LARGE_ROWS + 1)))
+    connection.executescript("""
+        CREATE INDEX orders_name ON orders(name);
+        CREATE VIRTUAL TABLE orders_fts USING fts5(name, note, content='orders', content_rowid='id');
+        INSERT INTO orders_fts(orders_fts) VALUES('rebuild');
+        PRAGMA wal_checkpoint(TRUNCATE);
+        """)
+    connection.close()
+
+
+def sqlite_time(path, sql):
+    """Milliseconds for the rows, in a connection that has read nothing yet."""
+    connection = sqlite3.connect(path)
+    start = time.perf_counter()
+    connection.execute(sql).fetchall()
+    duration = 1000 * (time.perf_counter() - start)
+    connection.close()
+    return duration
+
+
+def criteria(browser, public, path):
+    """By what is done: milliseconds until its first rows are painted, from the whole table in the same page; by a link; of SQLite alone."""
+    times = {name: ([], [], []) for name in CRITERIA}
+    for _ in range(5):
+        for name, (address, sql) in CRITERIA.items():
+            changed, linked, alone = times[name]
+            # Each time another one: a list that was shown a moment ago is still there.
+            with running(public, path) as server:
+                linked.append(time_of_link(browser, f"{server.url}/{address}"))
+            with running(public, path) as server:
+                changed.append(time_of_change(browser, f"{server.url}/#/orders", address.removeprefix("#")))
+            alone.append(sqlite_time(path, sql))
+    return times
+
+
+@contextlib.contextmanager
+def running(public, path):
+    server = Server(public, path)
+    try:
+        yield server
+    finally:
+        server.stop()
+
+
+def time_of_link(browser, url):
+    page = browser.new_page()
+    start = time.perf_counter()
+    page.goto(url, wait_until="commit")
+    page.evaluate(ANSWERED)
+    duration = 1000 * (time.perf_counter() - start)
+    page.close()
+    return duration
+
+
+def time_of_change(browser, url, hash):
+    page = browser.new_page()
+    page.goto(url, wait_until="commit")
+    page.locator(".table-title .count", has_text=f"{LARGE_ROWS:,} row").wait_for(timeout=60_000)
+    duration = page.evaluate("""async (hash) => {
+      const start = performance.now();
+      location.hash = hash;
+      while (!("outdated" in document.querySelector("live-list.table-list").dataset)) await new Promise(requestAnimationFrame);
+      await (%s)();
+      return performance.now() - start;
+    }""" % ANSWERED, hash)
+    page.close()
+    return duration
 
 
 def first_row(browser, url, *, cached):
@@ -132,6 +237,11 @@ def main():
             rate, longest, late = frames(browser, servers[-1].url + "/#/well", database)
             print(f"{folders[-1]}: {rate:.1f} frames a second while 200 rows a second change; "
                   f"between two of them {late:.0f} ms in 99 of 100, at most {longest:.0f} ms")
+            large = pathlib.Path(folder) / "orders.sqlite"
+            make_large_database(large)
+            for name, all in criteria(browser, folders[-1], large).items():
+                changed, linked, alone = (statistics.median(each) for each in all)
+                print(f"{LARGE_ROWS:,} rows × 20, {name}: first rows after {changed:.0f} ms, by a link {linked:.0f} ms, SQLite alone {alone:.0f} ms")
             browser.close()
         finally:
             for server in servers:

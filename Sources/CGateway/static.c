@@ -78,6 +78,25 @@ static struct answer *answer_file(int descriptor, const struct stat *about, cons
   return answer;
 }
 
+/* A script may be saved under its name by whoever does not look at the status: run, it says what it is. */
+static struct answer *answer_missing(const struct request *request, const char *headers) {
+  static const char script[] =
+      "throw new Error(\"404: there is nothing at this path; the JavaScript client is at /v1/client/freshet.min.js\");\n";
+  gateway_span path = request->head.path;
+  bool is_script = false;
+  for (size_t i = 0; i < 2; i++) {
+    const char *suffix = i ? ".mjs" : ".js";
+    size_t length = strlen(suffix);
+    is_script |= path.length > length && strncasecmp((const char *)path.bytes + path.length - length, suffix, length) == 0;
+  }
+  if (!is_script) return answer_problem(404, "Not Found", "not_found", NULL, headers);
+  char all[8192];
+  snprintf(all, sizeof all, "Content-Type: text/javascript; charset=utf-8\nCache-Control: no-store\n%s", headers);
+  struct answer *answer = answer_create(404, all, (const uint8_t *)script, sizeof script - 1);
+  if (answer) answer->code = "not_found";
+  return answer;
+}
+
 static bool is_unchanged(const struct request *request, const char *tag) {
   char weak[80];
   snprintf(weak, sizeof weak, "W/%s", tag);
@@ -91,7 +110,7 @@ struct answer *answer_static(gateway *gateway, const struct request *request) {
   char resolved[PATH_MAX], tag[64], headers[8192];
   struct stat about;
   int descriptor = open_public(gateway, request->head.path, resolved, &about);
-  if (descriptor < 0) return answer_problem(404, "Not Found", "not_found", NULL, always);
+  if (descriptor < 0) return answer_missing(request, always);
   if (!request->is_head && !span_equals(request->head.method, "GET")) {
     close(descriptor);
     snprintf(headers, sizeof headers, "Allow: GET, HEAD\n%s", always);

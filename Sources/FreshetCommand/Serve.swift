@@ -243,7 +243,8 @@ struct ServeOptions: ParsableArguments {
     var configuration = ServerConfiguration(database: path, accessOf: file)
     configuration.host = hostOption ?? settings.text("FRESHET_HOST") ?? configuration.host
     configuration.port = try port ?? settings.port() ?? configuration.port
-    configuration.publicDirectory = publicDirectory ?? PublicDirectory.bundled
+    configuration.clientDirectory = PublicDirectory.bundled
+    configuration.publicDirectory = publicDirectory ?? configuration.clientDirectory
     configuration.allowsWrites = allowsWrites
     configuration.allowsAdHocQueries =
       allowQueries ? true : try settings.flag("FRESHET_ALLOW_QUERIES") ?? configuration.allowsAdHocQueries

@@ -22,6 +22,8 @@ package struct Fingerprint: Hashable, Sendable, CustomStringConvertible {
 
   package init() {}
 
+  package init(of bytes: [UInt8]) { add(bytes) }
+
   /// Sixteen hexadecimal digits.
   package var description: String {
     let digits = String(hash, radix: 16)

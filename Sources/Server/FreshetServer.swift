@@ -23,6 +23,7 @@ package final class FreshetServer: Sendable {
   /// Nil when the file is not replicated.
   let replication: ServerReplication?
   let originRefusals: OriginRefusals
+  let clientFiles: ClientFiles
   let greeting: Greeting
   /// Nil when everybody is anonymous.
   let authenticator: Authenticator?
@@ -50,6 +51,7 @@ package final class FreshetServer: Sendable {
     self.configuration = configuration
     self.logger = logger
     originRefusals = OriginRefusals(logger: logger)
+    clientFiles = ClientFiles(in: configuration.clientDirectory)
     let followers = EpochFollowers(configuration.epochRenewed)
     let epochs = FileEpochs(startingWith: configuration.epoch) { followers.tell($0) }
     greeting = Greeting(configuration, epochs)

@@ -114,6 +114,17 @@ private final class PublicDirectory {
     }
   }
 
+  @Test(arguments: ["/nothing.js", "/a/b.MJS", "/freshet.min.js"])
+  func `A script that is not there is none that does something else`(path: String) throws {
+    try withFiles { _, socket in
+      let response = try socket.request("GET", path)
+      #expect(response.status == 404)
+      #expect(response.headers["content-type"] == "text/javascript; charset=utf-8")
+      #expect(response.headers["x-content-type-options"] == "nosniff")
+      #expect(response.text.hasPrefix("throw new Error(\"404: "))
+    }
+  }
+
   @Test func `Nothing outside the directory is served, and nothing hidden`() throws {
     try withFiles { files, socket in
       try files.write(".env", "hidden")

@@ -80,7 +80,7 @@ import Wire
       let faults = try schema.faults(of: try JSONParser.parse(response.body), content)
       #expect(faults.isEmpty, "\(target): \(faults)")
     }
-    let texts: Set<Route> = [.getMetrics]
+    let texts: Set<Route> = [.getMetrics, .getClientFile]
     #expect(Set(Self.requests.map(\.route)).union(texts) == Set(Route.allCases))
     live.stop()
   }

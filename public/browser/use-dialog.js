@@ -9,8 +9,13 @@ import { element, part } from "../shell/dom.js";
 
 /** What there is to copy, by what it is called, with a sentence on what it does. */
 const ways = /** @type {Record<string, {title: string, about: string}>} */ ({
-  javascript: { title: "JavaScript", about: "A list that follows the query, in a page or in Node. The module comes from this server and needs nothing else." },
+  javascript: {
+    title: "JavaScript",
+    about: "A list that follows the query, in a module of a page. The client comes from this server and needs nothing else. Pages of another origin need --allow-origin.",
+  },
+  node: { title: "Node", about: "The same list in a program: save this as list.mjs." },
   element: { title: "HTML", about: "A page with nothing but this list: it scrolls through any number of rows, and they move as they change." },
+  swift: { title: "Swift", about: "The same list in an app or on a server." },
   watch: { title: "Terminal", about: "The same list in a terminal. With --json it prints every message instead." },
   snapshot: { title: "curl", about: "The first rows as JSON, once." },
   curl: { title: "Events", about: "Server-sent events: the rows as JSON, then a patch for each change, until you stop it." },

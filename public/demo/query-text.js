@@ -58,6 +58,54 @@ const quoted = (text) => `'${text.replaceAll("'", "'\\''")}'`;
 /** @param {string} text for an attribute between double quotes */
 const escaped = (text) => text.replaceAll("&", "&amp;").replaceAll('"', "&quot;").replaceAll("<", "&lt;");
 
+/** Where every server has the client: protocol 4. */
+const clientFiles = "v1/client/";
+
+/** Members of a query as Swift's `Query` has them, in its order. */
+const swiftMembers = /** @type {const} */ ([
+  ["from", "from"], ["select", "select"], ["where", "where"], ["params", "parameters"], ["groupBy", "groupBy"], ["having", "having"], ["orderBy", "orderBy"],
+  ["sectionBy", "sectionBy"], ["limit", "limit"], ["key", "key"], ["alongside", "alongside"],
+]);
+
+/**
+ * @param {any} value as JSON has it; `$int` and `$blob` are what JSON has no word for
+ * @returns {string} as Swift has it
+ */
+function swiftLiteral(value) {
+  if (value === null) return "nil";
+  if (typeof value === "string") return swiftText(value);
+  if (Array.isArray(value)) return `[${value.map(swiftLiteral).join(", ")}]`;
+  if (typeof value !== "object") return String(value);
+  if (typeof value.$int === "string") return value.$int;
+  if (typeof value.$blob === "string") return `.blob([${[...atob(value.$blob)].map((byte) => byte.charCodeAt(0)).join(", ")}])`;
+  const members = Object.entries(value).map(([name, member]) => `${swiftText(name)}: ${swiftLiteral(member)}`);
+  return members.length > 0 ? `[${members.join(", ")}]` : "[:]";
+}
+
+/** @param {string} text */
+function swiftText(text) {
+  if (!/["\\\n\r]/.test(text)) return `"${text}"`;
+  // Raw, with more signs than anything in it has that would end it.
+  const signs = "#".repeat(1 + Math.max(...[...text.matchAll(/["\\](#*)/g)].map(([, found]) => found.length), 0));
+  return /[\n\r]/.test(text) ? `${signs}"""\n    ${text.replaceAll(/\r?\n/g, "\n    ")}\n    """${signs}` : `${signs}"${text}"${signs}`;
+}
+
+/** @param {Query} query */
+function swiftQuery(query) {
+  const members = /** @type {any} */ (query);
+  return swiftMembers.filter(([name]) => members[name] !== undefined)
+    .map(([name, label]) => `  ${label}: ${name === "sectionBy" ? swiftSection(members[name]) : swiftLiteral(members[name])}`).join(",\n");
+}
+
+/** @param {any} section a text, or its parts */
+function swiftSection(section) {
+  if (typeof section === "string") return swiftText(section);
+  const { by, order, name, indexTitle } = section;
+  const parts = { isDescending: order === "DESC" ? "true" : "", name: name && swiftText(name), indexTitle: indexTitle && swiftText(indexTitle) };
+  const named = Object.entries(parts).filter(([, part]) => part).map(([label, part]) => `, ${label}: ${part}`);
+  return `.init(${swiftText(by)}${named.join("")})`;
+}
+
 /**
  * The same query elsewhere.
  *
@@ -66,15 +114,31 @@ const escaped = (text) => text.replaceAll("&", "&amp;").replaceAll('"', "&quot;"
 export const copies = {
   curl: (query, address) => `curl -N --get ${address}v1/subscriptions --data-urlencode ${quoted(`query=${JSON.stringify(query)}`)}`,
   snapshot: (query, address) => `curl --get ${address}v1/snapshot --data-urlencode ${quoted(`query=${JSON.stringify(query)}`)}`,
-  element: (query, address) => `<script type="module" src="${address}live-list.min.js"></script>
+  element: (query, address) => `<!doctype html>
+<script type="module" src="${address}${clientFiles}live-list.min.js"></script>
 
 <live-list src="${address}v1/live" style="height: 100vh"
   query="${escaped(JSON.stringify(query))}"></live-list>
 `,
   watch: (query, address) => `freshet watch ${address} ${quoted(JSON.stringify(query))}`,
-  javascript: (query, address) => `import { connect } from "${address}freshet.js";
+  javascript: (query, address) => `import { connect } from "${address}${clientFiles}freshet.min.js";
 
 const list = connect("${address}").subscribe(${JSON.stringify(query, null, 2)});
 for await (const { sections, total } of list) console.log(total, sections);
+`,
+  node: (query, address) => `// curl -fo freshet.mjs ${address}${clientFiles}freshet.min.js
+// node list.mjs (Node 22; Node 20 with --experimental-websocket)
+import { connect } from "./freshet.mjs";
+
+const list = connect("${address}").subscribe(${JSON.stringify(query, null, 2)});
+for await (const { sections, total } of list) console.log(total, sections);
+`,
+  swift: (query, address) => `// In a package that depends on Freshet's, with the product FreshetClient.
+import FreshetClient
+
+let database = try RemoteDatabase("${address}")
+let list = database.results(Query(
+${swiftQuery(query)}))
+for try await update in list.updates { print(update.results.count, update.results.sections.map(\\.name)) }
 `,
 };

@@ -19,6 +19,8 @@ package struct ServerConfiguration: Sendable {
   package var metricsAddress: SocketAddress?
   /// The directory of static files; nil for none.
   package var publicDirectory: String?
+  /// Where the files of the JavaScript client are, that every server serves; nil: nowhere.
+  package var clientDirectory: String?
   /// The header of that name with static files; empty for none.
   package var contentSecurityPolicy =
     "default-src 'self'; connect-src 'self' ws: wss:; img-src 'self' data:; frame-ancestors 'none'; base-uri 'none'"

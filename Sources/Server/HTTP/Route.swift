@@ -11,6 +11,7 @@ package enum Route: String, CaseIterable, Sendable {
   case getExplanation = "GET /v1/explain"
   case getSchema = "GET /v1/schema"
   case getServer = "GET /v1/server"
+  case getClientFile = "GET /v1/client/{file}"
   case getHealth = "GET /healthz"
   case getReadiness = "GET /readyz"
   case getMetrics = "GET /metrics"
@@ -29,9 +30,12 @@ package enum Route: String, CaseIterable, Sendable {
   /// The routes at a path, each of another method, and the part of the path that stands for the braces; "" without.
   static func at(_ path: String) -> (routes: [Route], name: String) {
     let routes = allCases.filter { $0.path == path }
-    let start = "/v1/queries/"
-    guard routes.isEmpty, path.hasPrefix(start) else { return (routes, "") }
-    let name = path.dropFirst(start.count)
-    return name.isEmpty || name.contains("/") ? ([], "") : ([.getPublishedQuery], String(name))
+    if !routes.isEmpty { return (routes, "") }
+    for route in [getPublishedQuery, getClientFile] {
+      let start = route.path.prefix { $0 != "{" }
+      let name = path.dropFirst(start.count)
+      if path.hasPrefix(start), !name.isEmpty, !name.contains("/") { return ([route], String(name)) }
+    }
+    return ([], "")
   }
 }

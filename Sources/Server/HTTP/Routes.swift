@@ -60,6 +60,7 @@ extension FreshetServer {
     case .getExplanation: try getExplanation(exchange)
     case .getSchema: try getSchema(exchange)
     case .getServer: try getServer(exchange)
+    case .getClientFile: exchange.answer(clientFiles.answer(to: name, EntityTags(exchange.request.ifNoneMatch)))
     case .getHealth: exchange.answer(.json(Array("{\"status\":\"ok\"}".utf8)))
     case .getReadiness: getReadiness(exchange)
     case .getMetrics: getMetrics(exchange)

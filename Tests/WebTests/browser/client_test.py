@@ -156,10 +156,9 @@ def react_in_strict_mode_keeps_one_subscription_for_each_component(page, demo):
 @test
 def the_page_of_the_readme_is_a_list(page, demo):
     with public_with() as public:
-        shutil.copy(public / "live-list.min.js", public / "live-list.js")
         heading = "A page of your own in five minutes"
-        (public / "index.html").write_text(readme(heading, r"index\.html <<'END'\n(.*?)\nEND"))
-        (public / "banks.css").write_text(readme(heading, r"echo '(.*?)' > site/banks\.css"))
+        (public / "index.html").write_text(shown(heading, r"index\.html <<'END'\n(.*?)\nEND"))
+        (public / "banks.css").write_text(shown(heading, r"echo '(.*?)' > site/banks\.css"))
         database = str(public.parent / "app.sqlite")
         table = re.search(r"CREATE TABLE bank.*?'2011-06-03'\)", (ROOT / "README.md").read_text(), re.S)[0]
         subprocess.run(["sqlite3", database, table], check=True)
@@ -176,7 +175,7 @@ def the_page_of_the_readme_is_a_list(page, demo):
 def main():
     react = [path for path in REACT if os.path.exists(path)]
     with tempfile.TemporaryDirectory() as folder, public_with(*PAGES.iterdir(), *react) as public, chromium() as browser:
-        (public / "react-example.js").write_text(readme("With React", r"```js\n(.*?)```"))
+        (public / "react-example.js").write_text(shown("React", r"```js\n(.*?)```", "docs/javascript.md"))
         for file in [public / "react-example.js", public / "react-strict.js", *(public / "react").iterdir()]:
             file.write_text(with_addresses(file.read_text()))
         demo = Demo(folder, public, 2000)
@@ -193,9 +192,9 @@ def with_addresses(text):
     return re.sub(r'from "([a-z][^".]*)"', lambda found: f'from "/{modules[found[1]]}"', text)
 
 
-def readme(heading, pattern):
-    """What README.md shows under a heading, as it is there."""
-    section = (ROOT / "README.md").read_text().split(f"# {heading}\n", 1)[1]
+def shown(heading, pattern, file="README.md"):
+    """What a document shows under a heading, as it is there."""
+    section = (ROOT / file).read_text().split(f"# {heading}\n", 1)[1]
     return re.search(pattern, section, re.S)[1]
 
 

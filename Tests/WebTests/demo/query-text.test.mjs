@@ -1,5 +1,6 @@
 import assert from "node:assert/strict";
 import { spawnSync } from "node:child_process";
+import { readFileSync } from "node:fs";
 import { test } from "node:test";
 import { copies, partsOf, queryOf } from "../../../public/demo/query-text.js";
 
@@ -33,4 +34,26 @@ test("what is copied for a page stays one attribute, whatever is in it", () => {
   assert.doesNotMatch(attribute, /</);
   const read = attribute.replaceAll("&quot;", '"').replaceAll("&lt;", "<").replaceAll("&amp;", "&");
   assert.deepEqual(JSON.parse(read), query);
+});
+
+test("what is copied for Swift is what SwiftSnippetTests runs", () => {
+  const query = {
+    from: "bank", select: ["id", "name"],
+    where: `name = :name AND "id" <= :most AND :none IS NULL AND :bytes = x'00ff' AND state <> '\\'`,
+    params: { name: 'a "b" \\c', most: { $int: "9007199254740993" }, none: null, bytes: { $blob: "AP8=" } },
+    orderBy: ["name DESC"], sectionBy: { by: "state", order: "DESC", name: "lower(state)" },
+  };
+  const file = readFileSync(new URL("../../ServerTests/SwiftSnippetTests.swift", import.meta.url), "utf8");
+  const [, run] = /\/\/ snippet\n([^]*)\/\/ end/.exec(file);
+  const plain = (text) => text.replaceAll(/\s+/g, "");
+  const copied = copies.swift(query, "ADDRESS").replace('"ADDRESS"', "address");
+  assert.equal(plain(copied.slice(copied.indexOf("let database"))), plain(run));
+});
+
+test("texts in Swift stay texts, whatever is in them", () => {
+  const swift = (where) => copies.swift({ from: "t", where }, "http://here/");
+  assert.match(swift("a = 'b'"), /where: "a = 'b'"\)/);
+  assert.match(swift('a = "b"#1'), /where: ##"a = "b"#1"##\)/);
+  assert.match(swift("a = '\\##('"), /where: ###"a = '\\##\('"###\)/);
+  assert.match(swift("a\n= 'b'"), /where: #"""\n {4}a\n {4}= 'b'\n {4}"""#\)/);
 });

@@ -1,0 +1,192 @@
+#!/usr/bin/env python3
+"""What "Use this list" gives to copy, used as it says: in a page of another origin, in Node, with curl and with freshet watch.
+
+The Swift one is run by SwiftSnippetTests. Arguments pick tests: words of their names. The last line is "N passed, N failed".
+"""
+import contextlib
+import functools
+import http.server
+import os
+import pathlib
+import re
+import subprocess
+import sys
+import tempfile
+import threading
+import time
+
+from harness import chromium, program, run, tests
+from table_files import sql
+from table_page import WritingServer, opened
+
+TESTS, test = tests()
+
+
+class OtherOrigin:
+    """Pages of somebody else's server."""
+
+    def __init__(self, folder):
+        self.folder = pathlib.Path(folder)
+        handler = functools.partial(http.server.SimpleHTTPRequestHandler, directory=folder)
+        handler.func.log_message = lambda *_: None
+        self.server = http.server.ThreadingHTTPServer(("127.0.0.1", 0), handler)
+        self.origin = f"http://localhost:{self.server.server_address[1]}"
+        threading.Thread(target=self.server.serve_forever, daemon=True).start()
+
+
+class Use:
+    def __init__(self, browser, server, other, folder):
+        self.browser = browser
+        self.server = server
+        self.other = other
+        self.folder = pathlib.Path(folder)
+
+    @functools.cached_property
+    def snippets(self):
+        """By what they are called."""
+        with opened(self.browser, self.server, "bank?where=name <> 'it''s \"$HOME\"'&section=state&sort=-name") as page:
+            page.page.get_by_role("button", name="Use this list").click()
+            dialog = page.page.get_by_role("dialog", name="Use this list")
+            found = {}
+            for name in dialog.locator("label").all_inner_texts():
+                dialog.get_by_text(name, exact=True).click()
+                found[name] = dialog.locator("pre").inner_text() if name != "Explanation" else None
+        assert list(found) == ["JavaScript", "Node", "HTML", "Swift", "Terminal", "curl", "Events", "Explanation"], list(found)
+        return found
+
+    def change(self):
+        """Another process changes a row, and changes it back."""
+        name = self.server.sql("SELECT name FROM bank WHERE id = 2")
+        self.server.sql(f"UPDATE bank SET name = '{'Zion' if name == 'Barton' else 'Barton'}' WHERE id = 2")
+
+    def page(self, html):
+        (self.other.folder / "index.html").write_text(html)
+        page = self.browser.new_page()
+        page.lines = []
+        page.on("console", lambda message: page.lines.append(message.text))
+        page.on("pageerror", lambda error: page.lines.append(str(error)))
+        page.goto(self.other.origin)
+        return page
+
+    @contextlib.contextmanager
+    def shell(self, command):
+        """A command as it stands, in a shell that knows freshet, and the lines that it prints."""
+        path = f"{pathlib.Path(program()).resolve().parent}:{os.environ['PATH']}"
+        process = subprocess.Popen(
+            ["bash", "-c", f"exec {command}"], cwd=self.folder, env={**os.environ, "PATH": path, "HOME": "/nonexistent"}, stdout=subprocess.PIPE,
+            stderr=subprocess.DEVNULL, text=True)
+        lines = []
+        threading.Thread(target=lambda: lines.extend(iter(process.stdout.readline, "")), daemon=True).start()
+        try:
+            yield lines
+        finally:
+            process.kill()
+            process.wait()
+
+
+def eventually(lines, pattern, after=0):
+    """Waits for a line, and says how many there are then."""
+    deadline = time.monotonic() + 15
+    while time.monotonic() < deadline:
+        if any(re.search(pattern, line) for line in lines[after:]):
+            return len(lines)
+        time.sleep(0.02)
+    raise AssertionError(f"{pattern} does not come: {lines}")
+
+
+@test
+def a_page_of_another_origin_follows_the_list(use):
+    page = use.page(f'<!doctype html><script type="module">{use.snippets["JavaScript"]}</script>')
+    # Playwright waits for what it is asked; lines come meanwhile.
+    deadline = time.monotonic() + 15
+    while not page.lines and time.monotonic() < deadline:
+        page.wait_for_timeout(50)
+    assert page.lines and page.lines[0].startswith("3 "), page.lines
+    count = len(page.lines)
+    use.change()
+    while len(page.lines) == count and time.monotonic() < deadline:
+        page.wait_for_timeout(50)
+    assert page.lines[count:] and page.lines[count].startswith("3 "), page.lines
+    page.close()
+
+
+@test
+def a_page_with_nothing_else_shows_the_list(use):
+    page = use.page(use.snippets["HTML"])
+    page.get_by_text("Barton").or_(page.get_by_text("Zion")).first.wait_for()
+    name = page.get_by_text("Zion") if use.server.sql("SELECT name FROM bank WHERE id = 2") == "Barton" else page.get_by_text("Barton")
+    use.change()
+    name.first.wait_for()
+    assert page.lines == [], page.lines
+    page.close()
+
+
+@test
+def node_follows_the_list(use):
+    text = use.snippets["Node"]
+    fetch, start = (line.removeprefix("// ") for line in text.splitlines()[:2])
+    (use.folder / "list.mjs").write_text(text)
+    subprocess.run(["bash", "-c", fetch], cwd=use.folder, check=True, capture_output=True)
+    version = int(subprocess.run(["node", "-p", "process.versions.node.split('.')[0]"], capture_output=True, text=True).stdout)
+    if version < 20:
+        print("    skipped: Node is older than 20")
+        return
+    command, option = re.match(r"(.*) \(Node 22; Node 20 with (.*)\)", start).groups()
+    with use.shell(command if version >= 22 else command.replace("node", f"node {option}", 1)) as lines:
+        count = eventually(lines, "^3 ")
+        use.change()
+        eventually(lines, "^3 ", count)
+
+
+@test
+def curl_prints_the_rows(use):
+    with use.shell(use.snippets["curl"]) as lines:
+        eventually(lines, r'"total":3')
+
+
+@test
+def events_come_as_they_happen(use):
+    with use.shell(use.snippets["Events"]) as lines:
+        count = eventually(lines, "^event: snapshot")
+        use.change()
+        eventually(lines, "^event: patch", count)
+
+
+@test
+def a_terminal_follows_the_list(use):
+    with use.shell(use.snippets["Terminal"]) as lines:
+        eventually(lines, "Almena")
+        count = len(lines)
+        use.change()
+        eventually(lines, "^[>*+]", count)
+
+
+@test
+def a_page_of_an_origin_that_is_not_allowed_is_told_of_in_the_log(use):
+    page = use.browser.new_page()
+    other = OtherOrigin(use.other.folder)
+    (use.other.folder / "index.html").write_text(f'<!doctype html><script type="module">{use.snippets["JavaScript"]}</script>')
+    page.goto(other.origin)
+    deadline = time.monotonic() + 10
+    while f"--allow-origin {other.origin}" not in "".join(use.server.log) and time.monotonic() < deadline:
+        page.wait_for_timeout(50)
+    page.close()
+    assert f"--allow-origin {other.origin} (allowedOrigins)" in "".join(use.server.log), use.server.log
+
+
+def main():
+    with tempfile.TemporaryDirectory() as folder, chromium() as browser:
+        path = str(pathlib.Path(folder) / "bank.sqlite")
+        sql(path, """PRAGMA journal_mode = WAL; CREATE TABLE bank(id INTEGER PRIMARY KEY, name TEXT, state TEXT);
+            INSERT INTO bank VALUES (1, 'Almena', 'Kansas'), (2, 'Barton', 'Kansas'), (3, 'Ericson', 'Nebraska')""")
+        pages = pathlib.Path(folder) / "pages"
+        pages.mkdir()
+        other = OtherOrigin(str(pages))
+        with WritingServer(path, "--allow-origin", other.origin) as server:
+            server.log = []
+            threading.Thread(target=lambda: server.log.extend(iter(server.process.stderr.readline, "")), daemon=True).start()
+            failed = run(TESTS, lambda: None, Use(browser, server, other, folder))
+    sys.exit(1 if failed else 0)
+
+
+main()
