@@ -3,7 +3,7 @@
 
 import { part } from "../shell/dom.js";
 import { loadSchema } from "../shell/schema.js";
-import { currentToken, request } from "../shell/session.js";
+import { currentClaims, request } from "../shell/session.js";
 import { formatAddress, parseAddress, wholeTable } from "./address.js";
 import { Catalogue } from "./catalogue.js";
 import { LayoutStore } from "./column-layout.js";
@@ -150,7 +150,7 @@ export class BrowserView {
     this.#panel.close();
     const isOther = this.schema.status === "ok" && asked !== "" && this.schema.tables.length > 0;
     if (isOther) showPage({ title: `There is no table ${asked}`, sentences: ["It was dropped or renamed, or you may not read it. The tables that there are stand at the left."] });
-    else showPage(pageFor(this.schema, currentToken() !== null));
+    else showPage(pageFor(this.schema, currentClaims()));
   }
 
   /**

@@ -15,12 +15,12 @@ import { currentToken, useToken } from "../shell/session.js";
 /**
  * What to say of a server that has no tables to show.
  *
- * @param {Pick<Schema, "status" | "detail" | "code">} schema @param {boolean} hasToken whether one was given
+ * @param {Pick<Schema, "status" | "detail" | "code" | "hasRoles">} schema @param {Record<string, any> | null} claims of the token; null: there is none
  * @returns {Page}
  */
-export function pageFor({ status, detail, code }, hasToken) {
+export function pageFor({ status, detail, code, hasRoles }, claims) {
   switch (status) {
-    case "ok": return {
+    case "ok": return hasRoles ? withoutTables(claims) : {
       title: "This file has no tables yet",
       sentences: ["They appear here as soon as somebody creates one, whichever program does it:"],
       commands: ['sqlite3 FILE "CREATE TABLE note(id INTEGER PRIMARY KEY, text TEXT)"', "freshet import FILE TABLE rows.csv"],
@@ -30,18 +30,62 @@ export function pageFor({ status, detail, code }, hasToken) {
       sentences: ["It has stopped, or the network is down. This page goes on by itself as soon as the server is back.", "To start it:"],
       commands: ["freshet serve FILE"],
     };
-    case "unauthenticated": return {
-      title: hasToken ? "The token was not accepted" : "This server wants to know who you are",
-      sentences: [...(detail ? [`${sentence(detail)}`] : []), "It answers clients with a JSON Web Token, which whoever runs it gives out. Tokens stay in this tab and are forgotten with it."],
-      hasToken: true,
-    };
-    case "published": return {
-      title: "Nothing is shown to you here",
-      sentences: [...(detail ? [sentence(detail)] : []), "Whoever runs this server can publish queries, let you ask your own with --allow-queries, or give you a token of a role that may:"],
-      hasToken: true,
-    };
+    case "unauthenticated": return unauthenticated(detail, claims);
+    case "published": return publishedOnly(detail, claims);
     default: return unavailable(detail, code);
   }
+}
+
+const kept = "It stays in this tab and is forgotten with it.";
+
+/** @param {string} detail @param {Record<string, any> | null} claims @returns {Page} */
+function unauthenticated(detail, claims) {
+  if (claims === null) {
+    return { title: "This server wants to know who you are", sentences: [sentence(detail), `It answers clients with a JSON Web Token of its operator. ${kept}`], hasToken: true };
+  }
+  if (/expired/.test(detail)) {
+    const until = typeof claims.exp === "number" ? ` on ${new Date(claims.exp * 1000).toLocaleString()}` : "";
+    return { title: "The token has expired", sentences: [`It expired${until}. A new one, from where this one came, shows the tables again.`], hasToken: true };
+  }
+  return { title: "The token was not accepted", sentences: [sentence(detail), `A token of this server's operator shows the tables. ${kept}`], hasToken: true };
+}
+
+/**
+ * Only published queries are answered, and none is published to this client.
+ *
+ * @param {string} detail says of which role, where there are roles @param {Record<string, any> | null} claims @returns {Page}
+ */
+function publishedOnly(detail, claims) {
+  const role = /^the role (.*) may ask published queries only/.exec(detail)?.[1];
+  if (role === undefined) {
+    return { title: "This server answers published queries only", sentences: [
+      "None is published. Its operator can publish some in the configuration, or let everyone who reaches it ask queries of their own:"], commands: ["freshet serve FILE --allow-queries"] };
+  }
+  if (claims === null) {
+    return { title: "This server shows its tables to those with a token", sentences: [`Without one you have the role ${role}, to which nothing is published. A token stays in this tab and is forgotten with it.`], hasToken: true };
+  }
+  // The claim may have another name than `role`: then the server's word counts.
+  if (role === "anonymous" && claims.role !== role) return unknownRole(role, claims);
+  return { title: `The role ${role} may read no table`, sentences: [
+    "The server knows your token and its role. Its operator decides in the configuration what the role may read (queries: any, and tables), or publishes queries to it.", "A token of another role may show more:"], hasToken: true };
+}
+
+/** @param {string} role that the server gave instead @param {Record<string, any>} claims @returns {Page} */
+function unknownRole(role, { role: named }) {
+  const title = typeof named === "string" ? `This server has no role ${named}` : "The token names no role of this server";
+  return { title, sentences: [`The token is accepted, and with it you have the role ${role}, to which nothing is published. Its operator gives out tokens with roles of the configuration:`], hasToken: true };
+}
+
+/**
+ * Queries are answered, and there is no table to ask.
+ *
+ * @param {Record<string, any> | null} claims @returns {Page}
+ */
+function withoutTables(claims) {
+  const role = typeof claims?.role === "string" ? claims.role : "anonymous";
+  return { title: "There is no table that you may read", sentences: [
+    `The server's configuration gives the role ${role} no table, or the file has none yet. Tables appear here as soon as there are some that you may read.`,
+    claims === null ? "A token may show more:" : "A token of another role may show more:"], hasToken: true };
 }
 
 /** @param {string} detail @param {string} code @returns {Page} */
@@ -74,7 +118,7 @@ function sentence(text) {
  */
 export function showPage({ title, sentences, commands = [], hasToken }) {
   const contents = element("div", { className: "state-page" }, element("h2", {}, title),
-    ...sentences.map((text) => element("p", {}, text)), ...commands.map((command) => element("pre", {}, element("code", {}, command))));
+    ...sentences.filter(Boolean).map((text) => element("p", {}, text)), ...commands.map((command) => element("pre", {}, element("code", {}, command))));
   if (hasToken) contents.append(tokenForm());
   part("table-frame").replaceChildren(contents);
 }

@@ -23,10 +23,15 @@ import { request } from "./session.js";
  *
  * @typedef {"ok" | "unavailable" | "unauthenticated" | "published" | "offline"} SchemaStatus
  */
-/** @typedef {{status: SchemaStatus, tables: Table[], writes?: "any" | "none", detail: string, code: string}} Schema */
+/** @typedef {{status: SchemaStatus, tables: Table[], writes?: "any" | "none", detail: string, code: string, hasRoles?: boolean}} Schema `hasRoles`: asked where there are no tables */
 
 /** @type {Record<number, SchemaStatus>} */
 const statuses = { 200: "ok", 401: "unauthenticated", 403: "published" };
+
+/** Where there are roles, nobody but the operator hears what the server does. */
+async function areThereRoles() {
+  return (await request("v1/server")).status === 403;
+}
 
 /** @returns {Promise<Schema>} never rejected */
 export async function loadSchema() {
@@ -34,7 +39,8 @@ export async function loadSchema() {
     const answer = await request("v1/schema");
     const body = await answer.json();
     const status = statuses[answer.status] ?? "unavailable";
-    return { status, tables: body.tables ?? [], writes: body.writes, detail: body.detail ?? "", code: body.code ?? "" };
+    const hasRoles = status === "ok" && body.tables.length === 0 && await areThereRoles();
+    return { status, tables: body.tables ?? [], ...(hasRoles && { hasRoles }), writes: body.writes, detail: body.detail ?? "", code: body.code ?? "" };
   } catch {
     return { status: "offline", tables: [], detail: "", code: "" };
   }

@@ -13,6 +13,23 @@ export function currentToken() {
   }
 }
 
+/**
+ * What the token says of its bearer; the server alone knows whether that is so.
+ *
+ * @returns {Record<string, any> | null} null: there is no token
+ */
+export function currentClaims() {
+  const token = currentToken();
+  if (token === null) return null;
+  try {
+    const bytes = Uint8Array.from(atob(token.split(".")[1].replaceAll("-", "+").replaceAll("_", "/")), (character) => character.charCodeAt(0));
+    const claims = JSON.parse(new TextDecoder().decode(bytes));
+    return typeof claims === "object" && claims !== null ? claims : {};
+  } catch {
+    return {};
+  }
+}
+
 /** @param {string | null} token null forgets it. The page is loaded again: every connection was made with the old one */
 export function useToken(token) {
   if (token) sessionStorage.setItem(name, token);

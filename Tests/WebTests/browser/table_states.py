@@ -139,6 +139,52 @@ def a_role_shows_what_it_may_and_a_token_shows_more(browser, folder, northwind):
 
 
 @test
+def a_token_shows_its_tables_at_once_and_each_refusal_says_why(browser, folder, northwind):
+    shop = pathlib.Path(folder) / "shop-with-roles"
+    shutil.copytree(ROOT / "examples" / "shop", shop)
+    (shop / "secret.txt").write_text("0123456789abcdef" * 4)
+    # Without a token nothing is shown; one role has no rights, one may ask and has no table.
+    configuration = (shop / "freshet.yaml").read_text()
+    (shop / "freshet.yaml").write_text(re.sub(r"  anonymous:.*?(?=\n  customer:)", "  guest: { limits: { rows: 9 } }\n  asker: { queries: any }", configuration, flags=re.S))
+    subprocess.run(["sqlite3", str(shop / "shop.sqlite")], input=(shop / "shop.sql").read_text(), text=True, check=True, capture_output=True)
+
+    def token(role, *seconds):
+        command = ["bash", str(shop / "token.sh"), str(shop / "secret.txt"), "ann", role, *seconds]
+        return subprocess.run(command, capture_output=True, text=True, check=True).stdout.strip()
+
+    with WritingServer(str(shop / "shop.sqlite"), "--config", str(shop / "freshet.yaml")) as server:
+        page = TablePage(browser.new_page()).open(server)
+        expect(page.page.get_by_role("heading", name="shows its tables to those with a token")).to_be_visible()
+        asked = []
+        page.page.on("request", lambda request: asked.append(request) if "/v1/schema" in request.url else None)
+
+        def use(text):
+            form = page.page.locator(".state-page")
+            form.get_by_label("Token", exact=True).fill(text)
+            form.get_by_role("button", name="Use this token").click()
+
+        for refused, title in {token("guest"): "The role guest may read no table", token("boss"): "This server has no role boss",
+                               token("asker"): "There is no table that you may read", token("customer", "-100"): "The token has expired",
+                               token("customer")[:-3]: "The token was not accepted"}.items():
+            use(refused)
+            expect(page.page.get_by_role("heading", name=title)).to_be_visible()
+            expect(page.page.locator(".state-page")).not_to_contain_text("--allow")
+        asked.clear()
+        use(token("customer"))
+        # Milliseconds from the navigation on.
+        shown = """async () => { while (!document.querySelector("#sidebar a[data-table=orders]") || !document.querySelector(".live-row[data-state=shown]")) {
+          await new Promise(requestAnimationFrame); } return performance.now(); }"""
+        expect(page.page.locator("#sidebar a[data-table=orders]")).to_be_visible()
+        times = []
+        for _ in range(3):
+            page.page.reload()
+            times.append(page.page.evaluate(shown))
+        assert all("authorization" in request.all_headers() for request in asked), "the token goes with the first request"
+        assert min(times) < 500, times
+        page.page.close()
+
+
+@test
 def a_million_rows_open_as_fast_as_a_thousand(browser, folder, northwind):
     path = table_files.million(folder)
     if path is None:
