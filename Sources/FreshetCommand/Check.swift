@@ -5,6 +5,7 @@ import LiveQuery
 import QueryCompiler
 import Server
 import Store
+import Wire
 
 struct Check: ParsableCommand {
   static let configuration = CommandConfiguration(
@@ -37,7 +38,7 @@ struct Check: ParsableCommand {
     if let notice = WALResetBug.notice { FileHandle.standardError.write(Data((notice + "\n").utf8)) }
     print(check.report)
     if !check.problems.isEmpty {
-      throw CommandFailure(check.problems.map { "\(file): \($0)" }.joined(separator: "\n"))
+      throw CommandFailure(check.problems.joined(separator: "\n"))
     }
   }
 }
@@ -45,6 +46,7 @@ struct Check: ParsableCommand {
 /// A configuration looked up in a database.
 private struct ConfigurationCheck {
   private let configuration: ConfigurationFile
+  /// With the lines where they stand.
   private(set) var problems: [String] = []
   private var lines: [String] = []
   var report: String { lines.joined(separator: "\n") }
@@ -64,13 +66,15 @@ private struct ConfigurationCheck {
     } catch { throw FreshetError(.internal, error.message) }
     for statement in configuration.statements {
       for sql in statement.statements.map(\.sql) {
-        if let error = statements.problem(sql) { problems.append("the statement \(statement.name): \(error.message)") }
+        if let error = statements.problem(sql) {
+          add("statements.\(statement.name).sql", "the statement \(statement.name): \(error.message)")
+        }
       }
     }
     if configuration.roles.isEmpty {
       let access = AccessReport(ServerConfiguration(database: path, accessOf: configuration))
       lines.append("There are no roles: \(access.sentence).")
-      check(configuration.queries, for: Query.Access(), RoleSchema(unrestricted: schema), location, "")
+      check(configuration.queries, for: Query.Access(), RoleSchema(unrestricted: schema), location, "roles", "")
       return
     }
     for (name, role) in configuration.roles.sorted(by: { $0.key < $1.key }) { check(name, role, schema, location) }
@@ -79,31 +83,45 @@ private struct ConfigurationCheck {
     }
   }
 
-  private mutating func check(_ name: String, _ role: Role, _ schema: DatabaseSchema, _ path: String) {
-    let place = "the role \(name)"
+  /// - Parameter path: of what is wrong, in the file.
+  private mutating func add(_ path: String, _ sentence: String) {
+    problems.append(configuration.mistake(at: path, sentence))
+  }
+
+  private func hint(_ word: String, _ names: [String]) -> String {
+    Spelling.nearest(to: word, of: names).map { ": did you mean \($0)?" } ?? ""
+  }
+
+  private mutating func check(_ name: String, _ role: Role, _ schema: DatabaseSchema, _ location: String) {
+    let (place, path) = ("the role \(name)", "roles.\(name)")
     let who =
       name == "anonymous" ? "who has no token, or one of a role that is not here" : "who has a token of this role"
     lines.append("\(name): \(who)")
     for (table, rule) in role.tables.tables.sorted(by: { $0.key < $1.key }) {
       guard let found = schema.table(table) else {
-        problems.append("\(place): there is no table \(table)")
+        let names = schema.tables.filter { $0.kind != .shadow }.map(\.name)
+        add("\(path).tables.\(table)", "\(place): there is no table \(table)\(hint(table, names))")
         continue
       }
-      for column in rule.columns ?? [] where !found.hasColumn(column) {
-        problems.append("\(place): \(found.name) has no column \(column)")
+      for (index, column) in (rule.columns ?? []).enumerated() where !found.hasColumn(column) {
+        add(
+          "\(path).tables.\(table).columns.\(index)",
+          "\(place): \(found.name) has no column \(column)\(hint(column, found.columnNames))")
       }
       lines.append("  may read \(sentence(found, rule))")
     }
     do throws(FreshetError) {
       let own = try RoleSchema(role.tables, isPublished: false, schema)
       let published = try RoleSchema(role.tables, isPublished: true, schema)
-      checkTables(own, Query.Access(role: name), path, place)
+      checkTables(own, Query.Access(role: name), location, path, place)
       let mine = configuration.queries.filter { role.queries.contains($0.name) }
       check(
-        mine.filter { !$0.isUnfiltered }, for: Query.Access(role: name, isPublished: true), published, path,
+        mine.filter { !$0.isUnfiltered }, for: Query.Access(role: name, isPublished: true), published, location,
+        path, "\(place), ")
+      check(
+        mine.filter(\.isUnfiltered), for: Query.Access(), RoleSchema(unrestricted: schema), location, path,
         "\(place), ")
-      check(mine.filter(\.isUnfiltered), for: Query.Access(), RoleSchema(unrestricted: schema), path, "\(place), ")
-    } catch { problems.append("\(place): \(error.message)") }
+    } catch { add(path, "\(place): \(error.message)") }
     lines.append("  may ask \(asked(role))")
     let run =
       role.statements.sorted() + (role.allowsOwnStatements ? ["any statements of their own, over all tables"] : [])
@@ -124,39 +142,42 @@ private struct ConfigurationCheck {
   }
 
   /// Every table by itself: its filter has to compile, and a view has to read what the role may read.
-  private mutating func checkTables(_ role: RoleSchema, _ access: Query.Access, _ path: String, _ place: String) {
+  private mutating func checkTables(
+    _ role: RoleSchema, _ access: Query.Access, _ location: String, _ path: String, _ place: String
+  ) {
     do throws(FreshetError) {
-      let checker = try FragmentChecker(path: path, role: role)
+      let checker = try FragmentChecker(path: location, role: role)
       for table in role.visible.tables where table.kind != .shadow {
         if let error = checker.problem(ofFilterOn: table.name) {
-          problems.append("\(place): the rows of \(table.name): \(error.message)")
+          add("\(path).tables.\(table.name).rows", "\(place): the rows of \(table.name): \(error.message)")
           continue
         }
         var query = Query(from: quotedIdentifier(table.name))
         query.key = table.key == nil ? ["1"] : []
         query.access = access
         do throws(FreshetError) { _ = try QueryCompiler.compile(role.narrowed(query), checker: checker) } catch {
-          problems.append("\(place): \(table.name): \(error.message)")
+          add("\(path).tables.\(table.name)", "\(place): \(table.name): \(error.message)")
         }
         if table.key == nil, table.kind == .table {
           lines.append("    (a part of its primary key is withheld: queries over \(table.name) have to say a key)")
         }
       }
-    } catch { problems.append("\(place): \(error.message)") }
+    } catch { add(path, "\(place): \(error.message)") }
   }
 
   private mutating func check(
-    _ queries: [PublishedQuery], for access: Query.Access, _ role: RoleSchema, _ path: String, _ place: String
+    _ queries: [PublishedQuery], for access: Query.Access, _ role: RoleSchema, _ location: String, _ path: String,
+    _ place: String
   ) {
     do throws(FreshetError) {
-      let checker = try FragmentChecker(path: path, role: role)
+      let checker = try FragmentChecker(path: location, role: role)
       for published in queries {
         var query = published.sample
         query.access = access
         do throws(FreshetError) { _ = try QueryCompiler.compile(role.narrowed(query), checker: checker) } catch {
-          problems.append("\(place)the query \(published.name): \(error.message)")
+          add("queries.\(published.name).query", "\(place)the query \(published.name): \(error.message)")
         }
       }
-    } catch { problems.append("\(place)\(error.message)") }
+    } catch { add(path, "\(place)\(error.message)") }
   }
 }

@@ -73,7 +73,33 @@ import Testing
     ("queries: {q: {query: {from: nosuch}}}", "the query q: from: no such table: nosuch"),
     ("statements: {s: {sql: 'DELETE FROM nosuch'}}", "the statement s: no such table: nosuch"),
     ("statements: {s: {sql: 'DROP TABLE orders'}}", "the statement s: not authorized"),
-    ("rolls: {}", "line 1: rolls is not a setting"),
+    ("rolls: {}", "line 1: rolls is not a setting: did you mean roles?"),
+    (
+      "port: 8080\nallowedOrigins:\n  - https://a.example\n  - b.example",
+      "line 4: allowedOrigins.1 is b.example, which is no origin as browsers send it: say https://b.example"
+    ),
+    (
+      "roles:\n  a:\n    tables:\n      secret:\n      ordrs:\n",
+      "x, line 5: the role a: there is no table ordrs: did you mean orders?"
+    ),
+    (
+      "roles:\n  a:\n    tables:\n      orders:\n        columns:\n          - id\n          - totl",
+      "x, line 7: the role a: orders has no column totl: did you mean total?"
+    ),
+    (
+      "queries:\n  one: { query: { from: orders } }\nroles:\n  a:\n    queries: [ome]",
+      "x, line 5: the role a names the query ome, which is not published: did you mean one?"
+    ),
+    (
+      "roles:\n  a:\n    tables:\n      orders:\n        rows: nosuch = 1",
+      "x, line 5: the role a: the rows of orders: no such column: nosuch"
+    ),
+    (
+      "queries:\n  q:\n    query:\n      from: orders\n      oderBy: [id]",
+      "x, line 5: queries.q.query.oderBy is no part of a query: did you mean orderBy?"
+    ),
+    ("\nstatements:\n  s:\n    sql: DELETE FROM nosuch", "x, line 4: the statement s: no such table: nosuch"),
+    ("roles: { a: { tabels: { orders: } } }", "did you mean tables?"),
   ])
   func `What is wrong is said, with status 1`(yaml: String, problem: String) throws {
     let result = try check(yaml)

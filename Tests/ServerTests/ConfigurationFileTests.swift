@@ -109,7 +109,10 @@ import Testing
       "queries:\n  a:\n    query: {where: x}",
       "x.yaml, line 3: queries.a.query is no query: query.from is missing"
     ),
-    ("queries:\n  a:\n    query: {from: t, form: u}", "x.yaml, line 3: queries.a.query.form is no part of a query"),
+    (
+      "queries:\n  a:\n    query: {from: t, form: u}",
+      "x.yaml, line 3: queries.a.query.form is no part of a query: did you mean from?"
+    ),
     (
       "queries:\n  a:\n    query: {from: t, params: {x: 1}}",
       "x.yaml, line 3: queries.a.query.params is not for published queries: declare parameters"
@@ -157,17 +160,17 @@ import Testing
       "statements: {a: {sql: x, parameters: {claims_sub: {}}}}",
       "x.yaml, line 1: statements.a.parameters.claims_sub is named as a claim: those have their values from the token"
     ),
-    ("roles: {a: {queries: [b]}}", "x.yaml: the role a names the query b, which is not published"),
-    ("roles: {a: {statements: b}}", "x.yaml: the role a names the statement b, which is not published"),
+    ("roles: {a: {queries: [b]}}", "x.yaml, line 1: the role a names the query b, which is not published"),
+    ("roles: {a: {statements: b}}", "x.yaml, line 1: the role a names the statement b, which is not published"),
     ("roles: [a]", "x.yaml, line 1: roles must be a mapping (name: value)"),
     (
       "roles:\n  a:\n    table: {}",
-      "x.yaml, line 3: roles.a.table is unknown: a role has tables, queries, statements, write and limits"
+      "x.yaml, line 3: roles.a.table is unknown: did you mean tables?"
     ),
     ("roles: {a: {write: all}}", "x.yaml, line 1: roles.a.write must be any, or not be there"),
     (
       "roles: {a: {tables: {t: {row: x}}}}",
-      "x.yaml, line 1: roles.a.tables.t.row is unknown: a table has rows and columns"
+      "x.yaml, line 1: roles.a.tables.t.row is unknown: did you mean rows?"
     ),
     (
       "roles: {a: {tables: {t: {columns: []}}}}",

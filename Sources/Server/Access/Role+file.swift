@@ -23,7 +23,10 @@ extension Role {
         guard try value.text() == Self.any else { throw value.error("must be any, or not be there") }
         allowsOwnStatements = true
       case "limits": limits = try RoleLimits(value)
-      default: throw value.error("is unknown: a role has tables, queries, statements, write and limits")
+      default:
+        throw value.unknown(
+          name, of: ["tables", "queries", "statements", "write", "limits"],
+          "a role has tables, queries, statements, write and limits")
       }
     }
   }
@@ -42,7 +45,9 @@ extension AccessRules.Table {
         let names = try value.textOrTexts()
         if names.isEmpty { throw value.error("names no column: leave the table out") }
         columns = names
-      default: throw value.error("is unknown: a table has rows and columns")
+      default:
+        throw value.unknown(
+          name, of: ["rows", "columns"], "a table has rows and columns")
       }
     }
   }

@@ -18,7 +18,9 @@ extension PublishedQuery {
       case "unfiltered": isUnfiltered = try value.boolean()
       case "open": isKept = try value.boolean()
       default:
-        throw value.error("is unknown: a published query has description, query, parameters, unfiltered and open")
+        throw value.unknown(
+          name, of: ["description", "query", "parameters", "unfiltered", "open"],
+          "a published query has description, query, parameters, unfiltered and open")
       }
     }
     guard hasQuery else { throw place.error("has no query") }
@@ -31,7 +33,8 @@ extension PublishedQuery {
   /// A member that a client's query may have in vain is a mistake in an operator's.
   private static func query(_ place: YAMLPlace) throws(ServerError) -> Query {
     for (name, value) in try place.members() where name == "params" || !Query.members.contains(name) {
-      throw value.error(name == "params" ? "is not for published queries: declare parameters" : "is no part of a query")
+      if name == "params" { throw value.error("is not for published queries: declare parameters") }
+      throw value.unknown(name, of: Array(Query.members), sentence: "is no part of a query")
     }
     let json = try place.json()
     do throws(FreshetError) { return try Query(json: json) } catch {
@@ -52,7 +55,10 @@ extension PublishedStatement {
         for text in try value.textOrTexts() { statements.append(.init(sql: text, parameters: .none)) }
       case "parameters": parameters = try PublishedParameter.list(try value.members())
       case "expect": expectedChanges = try PublishedStatement.expectedChanges(value)
-      default: throw value.error("is unknown: a published statement has description, sql, parameters and expect")
+      default:
+        throw value.unknown(
+          name, of: ["description", "sql", "parameters", "expect"],
+          "a published statement has description, sql, parameters and expect")
       }
     }
     if statements.isEmpty { throw place.error("has no sql") }
@@ -96,7 +102,9 @@ extension PublishedParameter {
         self.type = type
       case "default": defaultPlace = value
       case "description": description = try value.text()
-      default: throw value.error("is unknown: a parameter has type, default and description")
+      default:
+        throw value.unknown(
+          name, of: ["type", "default", "description"], "a parameter has type, default and description")
       }
     }
     defaultValue = try defaultPlace?.value(of: type)

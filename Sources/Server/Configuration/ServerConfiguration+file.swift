@@ -29,8 +29,20 @@ package struct ConfigurationFile: Sendable {
   package var replication: ReplicationSettings?
   /// The setting `auth.jwt`.
   package var authentication: JWTConfiguration?
+  /// Where everything stands: lines, by paths such as `roles.clerk.tables.orders`.
+  private var lines: [String: Int] = [:]
+  private var name = ""
 
   package init() {}
+
+  /// What is wrong with what stands at a path, or in the nearest place around it that is there, as a sentence with its line.
+  package func mistake(at path: String, _ sentence: String) -> String {
+    var place = Substring(path)
+    while !place.isEmpty, lines[String(place)] == nil {
+      place = place.lastIndex(of: ".").map { place[..<$0] } ?? ""
+    }
+    return "\(name)\(lines[String(place)].map { ", line \($0)" } ?? ""): \(sentence)"
+  }
 
   /// Reads a file.
   ///
@@ -56,8 +68,10 @@ package struct ConfigurationFile: Sendable {
       throw ServerError("\(name): \(ConfigurationFile.sentence(of: error))")
     }
     guard let root else { return }
-    let fileName = name
-    for (name, value) in try YAMLPlace(node: root, path: "", file: name).members() where !value.isNull {
+    let whole = YAMLPlace(node: root, path: "", file: name)
+    self.name = name
+    lines = whole.lines
+    for (name, value) in try whole.members() where !value.isNull {
       switch name {
       case "database": database = try value.text()
       case "host": host = try value.text()
@@ -81,20 +95,32 @@ package struct ConfigurationFile: Sendable {
         for (name, role) in try value.members() { roles[name] = try Role(role) }
       case let name where DoorSettings.names.contains(name): try door.read(name, value)
       default:
-        guard let limit = LimitSetting(rawValue: name) else { throw value.error("is not a setting") }
+        guard let limit = LimitSetting(rawValue: name) else {
+          throw value.unknown(name, of: Self.settings, sentence: "is not a setting")
+        }
         limits[limit] = try value.limit(limit)
       }
     }
-    for (name, role) in roles { try checkNames(of: role, "\(fileName): the role \(name)") }
+    for (name, role) in roles.sorted(by: { $0.key < $1.key }) { try checkNames(of: role, name) }
   }
 
+  private static let settings =
+    [
+      "database", "host", "port", "allowWrites", "allowQueries", "allowEveryoneToReadAndWrite", "allowedOrigins",
+      "allowedHosts", "captureMemory", "selfCheck", "accessLog", "auditLog", "auth", "replication", "queries",
+      "statements", "roles",
+    ] + DoorSettings.names + LimitSetting.allCases.map(\.rawValue)
+
   /// A name that nothing published has is a mistake.
-  private func checkNames(of role: Role, _ place: String) throws(ServerError) {
-    if let name = role.queries.subtracting(queries.map(\.name)).min() {
-      throw ServerError("\(place) names the query \(name), which is not published")
-    }
-    if let name = role.statements.subtracting(statements.map(\.name)).min() {
-      throw ServerError("\(place) names the statement \(name), which is not published")
+  private func checkNames(of role: Role, _ roleName: String) throws(ServerError) {
+    for (kind, member, wanted, there) in [
+      ("query", "queries", role.queries, queries.map(\.name)),
+      ("statement", "statements", role.statements, statements.map(\.name)),
+    ] {
+      guard let name = wanted.subtracting(there).min() else { continue }
+      let meant = Spelling.nearest(to: name, of: there).map { ": did you mean \($0)?" } ?? ""
+      let sentence = "the role \(roleName) names the \(kind) \(name), which is not published\(meant)"
+      throw ServerError(mistake(at: "roles.\(roleName).\(member)", sentence))
     }
   }
 

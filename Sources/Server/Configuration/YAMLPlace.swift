@@ -10,6 +10,37 @@ struct YAMLPlace {
   let path: String
   let file: String
 
+  /// Where everything in it stands: lines by paths such as `roles.clerk.tables.orders`.
+  var lines: [String: Int] {
+    var lines: [String: Int] = [:]
+    func add(_ node: Node, _ path: String) {
+      switch node {
+      case .mapping(let mapping):
+        for (key, value) in mapping {
+          guard case .scalar(let name) = key else { continue }
+          let place = path.isEmpty ? name.string : "\(path).\(name.string)"
+          lines[place] = name.mark?.line
+          add(value, place)
+        }
+      case .sequence(let sequence):
+        for (index, value) in sequence.enumerated() {
+          lines["\(path).\(index)"] = value.mark?.line
+          add(value, "\(path).\(index)")
+        }
+      case .scalar, .alias: break
+      }
+    }
+    add(node, path)
+    return lines
+  }
+
+  /// What is wrong with a member that has none of the names that there are: the one that was probably meant, or what there is.
+  func unknown(_ name: String, of names: [String], _ rule: String = "", sentence: String = "is unknown") -> ServerError
+  {
+    let meant = Spelling.nearest(to: name, of: names).map { "did you mean \($0)?" } ?? rule
+    return error(meant.isEmpty ? sentence : "\(sentence): \(meant)")
+  }
+
   /// What is wrong with it.
   func error(_ sentence: String) -> ServerError {
     let line = node.mark.map { ", line \($0.line)" } ?? ""
@@ -73,17 +104,19 @@ struct YAMLPlace {
     return bytes
   }
 
-  func texts() throws(ServerError) -> [String] {
+  private func elements() throws(ServerError) -> [YAMLPlace] {
     guard case .sequence(let sequence) = node else { throw error("must be a list") }
-    var texts: [String] = []
-    for (index, node) in sequence.enumerated() { texts.append(try place("\(index)", node).text()) }
-    return texts
+    return sequence.enumerated().map { place("\($0)", $1) }
   }
 
   /// - Parameter mistake: what is wrong with one of them.
-  func texts(checkedBy mistake: (String) -> String?) throws(ServerError) -> [String] {
-    let texts = try texts()
-    for text in texts { if let mistake = mistake(text) { throw error("has \(text), which \(mistake)") } }
+  func texts(checkedBy mistake: (String) -> String? = { _ in nil }) throws(ServerError) -> [String] {
+    var texts: [String] = []
+    for element in try elements() {
+      let text = try element.text()
+      if let mistake = mistake(text) { throw element.error("is \(text), which \(mistake)") }
+      texts.append(text)
+    }
     return texts
   }
 
