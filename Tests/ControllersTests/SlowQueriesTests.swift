@@ -34,7 +34,9 @@ import Testing
     #expect(
       log.lines == [
         "warning: a query was slow fingerprint=\(fingerprint) milliseconds=1000",
+        "debug: the slow query fingerprint=\(fingerprint) query=SELECT * FROM t",
         "warning: a query was slow fingerprint=\(fingerprint) milliseconds=2500 name=all",
+        "debug: the slow query fingerprint=\(fingerprint) query=SELECT * FROM t",
       ])
     #expect(slow.counts.queries.map(\.count) == [2])
   }
@@ -49,5 +51,23 @@ import Testing
     let slow = make(capacity: 2)
     for name in ["a", "a", "a", "b", "c", "d", "a", "e"] { slow.note(Query(from: name), .milliseconds(1_000)) }
     #expect(counts(slow) == ["a 4", "e 1", "others 3"])
+  }
+
+  @Test func `An outline has everything but values`() {
+    var query = Query(from: #""orders" JOIN (SELECT id FROM c WHERE n = 'secret' AND k = "secret") USING (id)"#)
+    query.select = ["id", "substr(name, 1, 17) AS n"]
+    query.filter = #""orders"."total" > 17 AND b <> x'5ec2e7' AND a = :a /* secret */ AND [c d] LIKE 'it''s secret%'"#
+    query.groupBy = ["\"orders\".kind"]
+    query.having = "count(*) > 17"
+    query.sectionBy = .init(expression: "state COLLATE NOCASE")
+    query.orderBy = ["total + 17e3 DESC", "'unterminated secret"]
+    let outline = "\(QueryOutline(query))"
+    #expect(!outline.contains("secret") && !outline.contains("17") && !outline.contains("5ec2e7"), "\(outline)")
+    #expect(
+      outline == #"""
+        SELECT id, substr ( name, ?, ? ) AS n FROM "orders" JOIN ( SELECT id FROM c WHERE n = ? AND k = ? ) USING ( id ) \#
+        WHERE "orders"."total" > ? AND b <> ? AND a = :a AND [c d] LIKE ? GROUP BY "orders".kind HAVING count ( * ) > ? \#
+        ORDER BY state COLLATE NOCASE, total + ? DESC, ?
+        """#)
   }
 }

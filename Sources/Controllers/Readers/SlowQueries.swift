@@ -55,6 +55,8 @@ package final class SlowQueries: Sendable {
     ]
     if query.access.isPublished, let name = names[fingerprint] { metadata["name"] = "\(name)" }
     logger.warning("a query was slow", metadata: metadata)
+    logger.debug(
+      "the slow query", metadata: ["fingerprint": "\(fingerprint)", "query": "\(QueryOutline(query))"])
   }
 
   private func count(_ query: Query, _ fingerprint: Fingerprint, _ duration: Nanoseconds) {
