@@ -79,6 +79,8 @@ export class LiveListElement extends HTMLElement {
   rowAt(element: Element | null): ShownRow | null;
   /** To the active row. */
   focus(options?: FocusOptions): void;
+  /** Makes a row the active one: it comes into view, with the focus. */
+  focusRow(offset: number): void;
   scrollToSection(section: number): void;
   scrollToOffset(offset: number): void;
   /** Resolves to whether there is such a row. */

@@ -225,6 +225,15 @@ export class LiveListElement extends TemplatedElement {
   }
 
   /**
+   * Makes a row the active one: it comes into view, with the focus.
+   *
+   * @param {number} offset
+   */
+  focusRow(offset) {
+    this.#navigation.goTo(offset);
+  }
+
+  /**
    * @param {any} key of a row, as `locate` takes it
    * @returns {Promise<boolean>} whether there is such a row
    */

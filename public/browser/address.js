@@ -33,6 +33,18 @@ export function parseAddress(hash) {
   };
 }
 
+/**
+ * Sorted by a column that was not sorted by: ascending; then descending, and then not at all.
+ *
+ * @param {SortColumn[]} sort @param {string} column @param {boolean} isAdded the others stay @returns {SortColumn[]}
+ */
+export function sortedBy(sort, column, isAdded) {
+  const old = sort.find((each) => each.column === column);
+  const next = !old ? [{ column, descending: false }] : old.descending ? [] : [{ column, descending: true }];
+  if (!isAdded) return next;
+  return old ? sort.flatMap((each) => (each === old ? next : [each])) : [...sort, ...next];
+}
+
 /** @param {Address} address */
 export function formatAddress({ table, where, sort, filters, section, search, key, row }) {
   const parameters = new URLSearchParams();

@@ -4,6 +4,7 @@
 import { part } from "../shell/dom.js";
 import { loadSchema } from "../shell/schema.js";
 import { currentClaims, request } from "../shell/session.js";
+import { Undo } from "../shell/undo.js";
 import { formatAddress, parseAddress, wholeTable } from "./address.js";
 import { Catalogue } from "./catalogue.js";
 import { LayoutStore } from "./column-layout.js";
@@ -13,7 +14,6 @@ import { PublishedList, publishedQueries } from "./published.js";
 import { RowCounts } from "./row-counts.js";
 import { RowPanel } from "./row-panel.js";
 import { Sidebar } from "./sidebar.js";
-import { Undo } from "./undo.js";
 
 /** @typedef {import("../freshet.js").Client} Client */
 /** @typedef {import("../shell/schema.js").Schema} Schema */
@@ -27,9 +27,7 @@ export class BrowserView {
   #counts;
   #sidebar;
   #catalogue = new Catalogue([]);
-  #panel = new RowPanel(() => {
-    if (this.#open) this.#go({ ...this.#open.address, row: null });
-  });
+  #panel = new RowPanel(part("browser"), () => this.#closeRow());
   #undo;
   #layouts = new LayoutStore(storage(), new URL(".", document.baseURI).href);
   /** @type {OpenTable | null} */
@@ -57,6 +55,11 @@ export class BrowserView {
     });
     part("sidebar").addEventListener("keydown", ({ key }) => {
       if (key === "Escape") this.#showTables(false);
+    });
+    part("tables").addEventListener("keydown", (event) => {
+      const isElsewhere = event.defaultPrevented || document.querySelector(":popover-open, dialog[open]") !== null
+        || /** @type {Element} */ (event.target).matches("input, select, textarea");
+      if (event.key === "Escape" && !isElsewhere && this.#panel.isOpen) this.#panel.dismiss();
     });
     this.#take(schema);
   }
@@ -107,6 +110,15 @@ export class BrowserView {
     this.#editing = undefined;
     if (!this.#isFromList) open.reveal(row);
     this.#isFromList = false;
+  }
+
+  /** The details are closed: the focus returns to their row. */
+  #closeRow() {
+    const open = this.#open;
+    const row = open?.address.row;
+    if (!open || !row) return;
+    this.#go({ ...open.address, row: null });
+    open.focusRow(row);
   }
 
   /**
@@ -179,7 +191,7 @@ export class BrowserView {
       client: this.client, catalogue: this.#catalogue, layouts: this.#layouts, canWrite: this.#canWrite,
       go: (next, isReplaced) => this.#go(next, isReplaced), showTables: () => this.#showTables(true),
       use: (open) => this.#use(open), add: (open) => this.#panel.showForm(open, (key) => this.#added(open, key)), undo: this.#undo,
-      openRow: (open, row, column) => this.#openRow(open, row, column), isRowOpen: () => this.#panel.isOpen,
+      openRow: (open, row, column) => this.#openRow(open, row, column), isRowOpen: () => this.#panel.isOpen, closeRow: () => this.#panel.dismiss(),
       counted: (name, count) => this.#counts.take(name, count), rowCount: (name) => this.#counts.known.get(name), ready: () => this.#isShown && this.#counts.start(),
     });
     part("table-frame").replaceChildren(this.#open.element);

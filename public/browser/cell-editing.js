@@ -1,8 +1,8 @@
 // @ts-check
 /** Editing in the cells of a table: Enter, F2 or a double click begins; Tab goes on to the next cell; Shift Delete deletes the row. */
 
+import { reasonOf } from "../shell/reason.js";
 import { ValueEditor } from "./value-editor.js";
-import { reasonOf } from "./table-writer.js";
 
 /** @typedef {import("./open-table.js").OpenTable} OpenTable */
 /** @typedef {import("./table-list.js").TableList} TableList */

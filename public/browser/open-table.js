@@ -3,6 +3,8 @@
 
 import { encoded } from "../client/values.js";
 import { element } from "../shell/dom.js";
+import { markRow } from "../shell/mark-row.js";
+import { sortedBy } from "./address.js";
 import { columnMenu, columnsPopover } from "./column-menu.js";
 import { FilterBar } from "./filter-bar.js";
 import { quoted } from "./identifiers.js";
@@ -29,8 +31,8 @@ import { Toolbar } from "./toolbar.js";
  * @property {() => void} showTables @property {(table: OpenTable) => void} use @property {(table: OpenTable) => void} add
  * @property {(name: string, count: number) => void} counted @property {(name: string) => number | undefined} rowCount as it was counted last
  * @property {() => void} ready rows are on the screen
- * @property {import("./undo.js").Undo} undo @property {(table: OpenTable, row: Row, column?: string) => void} openRow
- * @property {() => boolean} isRowOpen whether a row's details are shown
+ * @property {import("../shell/undo.js").Undo} undo @property {(table: OpenTable, row: Row, column?: string) => void} openRow
+ * @property {() => boolean} isRowOpen whether a row's details are shown @property {() => void} closeRow
  */
 
 /** Of a table with fewer rows the whole list comes as soon as its first ones. */
@@ -38,6 +40,8 @@ const largeTable = 20_000;
 
 export class OpenTable {
   element = element("div", { className: "open-table" });
+  /** The list, and beside it the details of a row. */
+  body = element("div", { className: "table-body" });
   /** @type {TableList | null} */
   list = null;
   /** @type {string[]} that identify a row */
@@ -68,7 +72,7 @@ export class OpenTable {
       filter: () => this.#toggleFilter(), columns: (anchor) => this.list && columnsPopover(anchor, this.list),
       use: () => context.use(this), add: () => context.add(this), tables: context.showTables,
     });
-    this.element.append(this.toolbar.element, this.filterBar.element);
+    this.element.append(this.toolbar.element, this.filterBar.element, this.body);
     this.#open();
   }
 
@@ -116,7 +120,7 @@ export class OpenTable {
     const { name } = this.table;
     /** @type {TableList} */
     const list = new TableList({ columns: this.columns, key: this.key, references: catalogue.referencesFrom(this.table), label: name, isEditable: this.isEditable }, {
-      sort: (column, isAdded) => this.#sort(column, isAdded), menu: (column, anchor) => columnMenu(anchor, column, this),
+      sort: (column, isAdded) => this.change({ sort: sortedBy(this.address.sort, column, isAdded) }), menu: (column, anchor) => columnMenu(anchor, column, this),
       arranged: (layout) => layouts.write(name, layout), updated: (state) => this.#updated(list, state), failed: (error) => list === this.list && this.#query.refused(error),
     });
     this.list = list;
@@ -131,7 +135,7 @@ export class OpenTable {
     list.element.listOptions = { sources: Object.fromEntries(this.table.columns.map((column) => [column.name, `${quoted(name)}.${quoted(column.name)}`])) };
     this.#asked = null;
     this.#ask();
-    this.element.append(list.element);
+    this.body.prepend(list.element);
   }
 
   #ask() {
@@ -195,20 +199,6 @@ export class OpenTable {
     }
   }
 
-  /**
-   * Ascending, descending, and not at all.
-   *
-   * @param {string} column @param {boolean} isAdded
-   */
-  #sort(column, isAdded) {
-    const { sort } = this.address;
-    const old = sort.find((each) => each.column === column);
-    const next = !old ? [{ column, descending: false }] : old.descending ? [] : [{ column, descending: true }];
-    if (!isAdded) this.change({ sort: next });
-    else if (old) this.change({ sort: sort.flatMap((each) => (each === old ? next : [each])) });
-    else this.change({ sort: [...sort, ...next] });
-  }
-
   #toggleFilter() {
     const isOpen = !this.filterBar.isOpen;
     this.filterBar.open(isOpen);
@@ -240,16 +230,20 @@ export class OpenTable {
       if (/** @type {Element} */ (target).closest(".open-row")) open(/** @type {Element} */ (target));
     });
     list.addEventListener("keydown", (event) => {
-      if (event.key !== " " || !/** @type {Element} */ (event.target).matches(".live-row")) return;
+      if (!/** @type {Element} */ (event.target).matches(".live-row")) return;
+      if (event.key === " ") open(cursor.row);
+      // Before the list takes it for the way out of its rows.
+      else if (event.key === "Escape" && this.context.isRowOpen()) this.context.closeRow();
+      else return;
       event.preventDefault();
-      open(cursor.row);
+      event.stopPropagation();
     }, { capture: true });
   }
 
   /**
-   * Brings a row into view, marked; says so where the filters hide it.
+   * Brings a row into view, marked, and with the focus unless something else has it.
    *
-   * @param {any[]} key @returns {Promise<boolean>}
+   * @param {any[]} key @returns {Promise<boolean>} false: the filters hide it
    */
   async reveal(key) {
     const { list } = this;
@@ -257,12 +251,29 @@ export class OpenTable {
       this.#toReveal = key;
       return true;
     }
-    const offset = (await list.element.list?.locate(key.length === 1 ? key[0] : key))?.offset ?? null;
+    const offset = await this.#offsetOf(key);
     if (offset === null || list !== this.list) return false;
     const { first, last } = list.element.visibleRange;
     if (offset < first || offset >= last - 1) list.element.scrollToOffset(Math.max(0, offset - 3));
-    list.mark(offset);
+    if (document.activeElement === document.body || list.element.contains(document.activeElement)) list.element.focusRow(offset);
+    markRow(list.element, offset);
     return true;
+  }
+
+  /**
+   * The active row is nearly always that one, and has the focus at once.
+   *
+   * @param {any[]} key of a row; where it is not in the list, the active one keeps the focus
+   */
+  async focusRow(key) {
+    this.focus();
+    const offset = await this.#offsetOf(key);
+    if (offset !== null && offset !== this.list?.element.activeRow?.offset) this.list?.element.focusRow(offset);
+  }
+
+  /** @param {any[]} key @returns {Promise<number | null>} */
+  async #offsetOf(key) {
+    return (await this.list?.element.list?.locate(key.length === 1 ? key[0] : key))?.offset ?? null;
   }
 
   /** @type {any[] | null} */

@@ -2,9 +2,9 @@
 /** A form for a new row. Fields that nobody touched get their default, or NULL. */
 
 import { element } from "../shell/dom.js";
+import { reasonOf } from "../shell/reason.js";
 import { affinityOf, valueOf } from "./affinity.js";
 import { typeText } from "./header-row.js";
-import { reasonOf } from "./table-writer.js";
 
 /** @typedef {import("../shell/schema.js").Column} Column */
 /** @typedef {import("./open-table.js").OpenTable} OpenTable */

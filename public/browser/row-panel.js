@@ -2,6 +2,7 @@
 /** The panel at the right: a row with its whole values, what it refers to and what refers to it; or a form for a new row. */
 
 import { element, part } from "../shell/dom.js";
+import { reasonOf } from "../shell/reason.js";
 import { RowForm } from "./row-form.js";
 import { RowReferences } from "./row-references.js";
 import { quoted } from "./identifiers.js";
@@ -11,7 +12,6 @@ import { typeText } from "./header-row.js";
 import { ValueEditor } from "./value-editor.js";
 import { valueView } from "./value-view.js";
 import { wholeTable } from "./address.js";
-import { reasonOf } from "./table-writer.js";
 
 /** @typedef {import("../freshet.js").Row} Row */
 /** @typedef {import("../freshet.js").LiveList} LiveList */
@@ -32,11 +32,14 @@ export class RowPanel {
    */
   #opener = null;
 
-  /** @param {() => void} closed somebody closed it */
-  constructor(closed) {
+  /** @param {HTMLElement} home where it is while it is closed @param {() => void} closed somebody closed the details of a row */
+  constructor(home, closed) {
+    this.home = home;
     this.closed = closed;
     this.#panel.addEventListener("keydown", (event) => {
-      if (event.key === "Escape" && !event.defaultPrevented) this.#dismiss();
+      if (event.key !== "Escape" || event.defaultPrevented) return;
+      event.preventDefault();
+      this.dismiss();
     });
   }
 
@@ -57,7 +60,7 @@ export class RowPanel {
     const { name } = table.table;
     const fields = element("dl", { className: "row-fields" });
     const title = `${name} ${key.map(String).join(", ")}`;
-    this.#open(title, [fields], table.isEditable ? [this.#deleteButton(table)] : []);
+    this.#open(table, title, [fields], table.isEditable ? [this.#deleteButton(table)] : []);
     this.#references = new RowReferences(table.context.client, table.context.catalogue, table.table);
     fields.after(this.#references.element);
     this.#follow(table, key, fields, editing);
@@ -151,7 +154,7 @@ export class RowPanel {
       if (!row) return;
       try {
         await table.writer.delete(row, () => table.reveal(table.key.map((name) => row[name])));
-        this.#dismiss();
+        this.dismiss();
       } catch (error) {
         table.writer.undo.say(`Not deleted: ${reasonOf(error)}`);
       }
@@ -170,15 +173,17 @@ export class RowPanel {
       this.close();
       added(key);
     });
-    this.#open(`New row in ${table.table.name}`, [form.element], []);
+    this.#open(table, `New row in ${table.table.name}`, [form.element], []);
     form.focus();
   }
 
-  /** @param {string} title @param {HTMLElement[]} contents @param {HTMLElement[]} actions */
-  #open(title, contents, actions) {
+  /** @param {OpenTable} table @param {string} title @param {HTMLElement[]} contents @param {HTMLElement[]} actions */
+  #open(table, title, contents, actions) {
     if (this.#panel.hidden) this.#opener = document.activeElement;
+    // Below the table's head, which is as wide as before then: its rows stay where they are.
+    if (this.#panel.parentElement !== table.body) table.body.append(this.#panel);
     const close = element("button", { type: "button", className: "plain close", ariaLabel: "Close" }, "✕");
-    close.addEventListener("click", () => this.#dismiss());
+    close.addEventListener("click", () => this.dismiss());
     this.#panel.replaceChildren(
       element("div", { className: "frame-head" }, element("h2", {}, title), ...actions, close),
       element("div", { className: "panel-body" }, element("p", { className: "gone" }, "This row is not there any more."), ...contents));
@@ -186,10 +191,11 @@ export class RowPanel {
     this.#panel.classList.remove("is-gone");
   }
 
-  #dismiss() {
+  dismiss() {
+    const isForm = this.#shown === "";
     this.close();
-    this.closed();
-    if (this.#opener instanceof HTMLElement && this.#opener.isConnected) this.#opener.focus({ preventScroll: true });
+    if (!isForm) this.closed();
+    else if (this.#opener instanceof HTMLElement && this.#opener.isConnected) this.#opener.focus({ preventScroll: true });
   }
 
   #reset() {
@@ -205,6 +211,7 @@ export class RowPanel {
     this.#reset();
     this.#panel.hidden = true;
     this.#panel.replaceChildren();
+    this.home.append(this.#panel);
   }
 }
 

@@ -54,7 +54,7 @@ export class TableList {
     this.table = table;
     this.handlers = handlers;
     const { element: list } = this;
-    list.className = "table-list";
+    list.className = "table-list sideways";
     list.setAttribute("label", table.label);
     this.header = new HeaderRow({
       sort: handlers.sort, menu: handlers.menu, leave: () => list.focus(), move: (name, steps) => this.move(name, steps),
@@ -94,9 +94,15 @@ export class TableList {
     this.#applyWidths();
   }
 
+  get #scroller() {
+    return this.element.querySelector(".live-scroller");
+  }
+
   /** The list has its grid once it is in the document. */
   #describe() {
-    const grid = this.element.querySelector(".live-scroller");
+    const grid = this.#scroller;
+    // Beside the section index it is narrower than the list.
+    if (grid) this.#room.observe(grid);
     grid?.setAttribute("aria-colcount", String(this.columns.length));
     grid?.setAttribute("aria-readonly", String(!this.table.isEditable));
   }
@@ -190,7 +196,7 @@ export class TableList {
     const natural = this.columns.map(({ name }) => this.#natural.get(name) ?? { width: 130, needs: 130 });
     const widths = this.columns.map(({ name }, index) => this.#layout.widths[name] ?? natural[index].width);
     const spreadable = widths.map((width, index) => ({ width, needs: this.columns[index].name in this.#layout.widths ? width : Math.min(600, natural[index].needs) }));
-    const room = this.element.clientWidth - (this.element.hasAttribute("data-indexed") ? 50 : 16);
+    const room = (this.#scroller?.clientWidth ?? this.element.clientWidth) - 1;
     const final = spread(spreadable, room);
     const { style } = this.element;
     style.setProperty("--columns", final.map((width) => `${width}px`).join(" "));
@@ -211,18 +217,6 @@ export class TableList {
       left += widths[index];
     }
     this.element.style.setProperty("--fixed-width", `${Math.min(left, room * fixedPart)}px`);
-  }
-
-  /**
-   * Colours a row that was asked for, once it is there.
-   *
-   * @param {number} offset @param {number} [tries] frames to wait for it
-   */
-  mark(offset, tries = 30) {
-    const row = [...this.element.querySelectorAll(".live-row:not(.live-leaving)")].find((each) => this.element.rowAt(each)?.offset === offset);
-    const colour = { backgroundColor: "var(--inserted)" };
-    if (row) row.animate([colour, { ...colour, offset: 0.4 }, {}], { duration: 2600, easing: "ease-in" });
-    else if (tries > 0) requestAnimationFrame(() => this.mark(offset, tries - 1));
   }
 
   close() {

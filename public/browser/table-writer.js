@@ -11,19 +11,10 @@ import { deleteOf, insertOf, restoreOf, rowidName, updateOf } from "./statements
 /** @typedef {import("./catalogue.js").Table} Table */
 /** @typedef {Record<string, SQLValue>} Values */
 
-/**
- * What the server said of a statement, without where in the message it stood.
- *
- * @param {any} error
- */
-export function reasonOf(error) {
-  return String(error?.message ?? error).replace(/^statements\[\d+\](\.sql)?: /, "");
-}
-
 export class TableWriter {
   /**
    * @param {Client} client @param {Table} table @param {string[]} key @param {boolean} hasHiddenRowid
-   * @param {import("./undo.js").Undo} undo
+   * @param {import("../shell/undo.js").Undo} undo
    * @param {() => LiveList | null} list where changes show before the server has made them
    * @param {string} besides what the deletion of a row may change and undoing it does not
    */

@@ -5,9 +5,9 @@
  */
 
 import { element } from "../shell/dom.js";
+import { reasonOf } from "../shell/reason.js";
 import { typedText, valueOf } from "./affinity.js";
 import { placeBelow } from "./menu.js";
-import { reasonOf } from "./table-writer.js";
 
 /** @typedef {import("../freshet.js").SQLValue} SQLValue */
 /** @typedef {import("../shell/schema.js").Column} Column */

@@ -51,14 +51,19 @@ export class ConsoleView {
     part("console-tabs").addEventListener("change", ({ target }) => showTab(/** @type {HTMLInputElement} */ (target).value));
     ToldSocket.tell = (direction, text) => this.#log.add(direction, text);
     // A connection of its own, so that its frames are those of this query.
+    this.list.header = element("div", { className: "columns" });
     this.list.client = connect("", { ...connectOptions(), WebSocket: ToldSocket });
-    this.list.addEventListener("error", ({ error }) => showError(error.message));
-    this.list.addEventListener("update", (event) => showResult(/** @type {CustomEvent} */ (event).detail.after));
+    this.list.addEventListener("error", ({ error }) => {
+      showError(error.message);
+      part("result-note").textContent = "";
+    });
+    this.list.addEventListener("update", (event) => this.#showResult(/** @type {CustomEvent} */ (event).detail.after));
     if (!asked().has("from")) this.#fill();
   }
 
   show() {
-    /** @type {HTMLElement | null} */ (this.form.querySelector("input"))?.focus();
+    // On a phone the focus brings the keyboard up, over the result and the navigation.
+    if (!matchMedia("(hover: none)").matches) this.form.querySelector("input")?.focus();
     this.navigated();
   }
 
@@ -102,10 +107,26 @@ export class ConsoleView {
       return;
     }
     // Another list, not a requery: what is seen here is what one query does from its first frame on.
+    part("result-note").textContent = "counting…";
     this.list.query = null;
     this.list.query = this.#query;
     explain(this.#query, part("explanation"));
   }
+
+  /** @param {import("../freshet.js").ListState} state */
+  #showResult({ total, sections, columns }) {
+    part("result-note").textContent = `${counted(total, "row")}, ${counted(sections.length, "section")}`;
+    if (JSON.stringify(columns) === this.#columns) return;
+    this.#columns = JSON.stringify(columns);
+    this.list.style.setProperty("--columns", String(columns.length));
+    this.list.header?.replaceChildren(...columns.map((column) => {
+      const title = element("span", {}, column);
+      title.setAttribute("role", "columnheader");
+      return title;
+    }));
+  }
+
+  #columns = "";
 
   /** @param {string | undefined} kind */
   async #copy(kind) {
@@ -131,12 +152,6 @@ function asked() {
 function showError(sentence) {
   part("query-error").hidden = sentence === null;
   part("query-error").textContent = sentence;
-}
-
-/** @param {import("../freshet.js").ListState} state */
-function showResult({ total, sections, columns }) {
-  part("result-note").textContent = `${counted(total, "row")}, ${counted(sections.length, "section")}`;
-  part("result-columns").replaceChildren(...columns.map((column) => element("span", {}, column)));
 }
 
 /** @param {number} count @param {string} noun */

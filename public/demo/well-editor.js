@@ -16,7 +16,7 @@ export class WellEditor {
 
   /**
    * @param {object} handlers each says whether it was written
-   * @param {(statement: SQLFragment, pane: WellsPane, row: Row) => Promise<boolean>} handlers.save
+   * @param {(statement: SQLFragment, pane: WellsPane, row: Row, name: string) => Promise<boolean>} handlers.save `row` as it was, and its new name
    * @param {(row: Row, pane: WellsPane) => Promise<boolean>} handlers.remove
    */
   constructor(handlers) {
@@ -43,7 +43,7 @@ export class WellEditor {
     form.addEventListener("submit", (event) => {
       event.preventDefault();
       done(this.handlers.save(sql`UPDATE well SET name = ${field("name").value}, status = ${field("status").value},
-        depth = ${Number(field("depth").value)} WHERE id = ${row.id}`, pane, row));
+        depth = ${Number(field("depth").value)} WHERE id = ${row.id}`, pane, row, field("name").value));
     });
     form.addEventListener("click", (event) => {
       event.stopPropagation();

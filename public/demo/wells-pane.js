@@ -3,6 +3,7 @@
 
 import { isSameQuery } from "../element/source.js";
 import { fillSelect, formatted, fromTemplate } from "../shell/dom.js";
+import { markRow } from "../shell/mark-row.js";
 import { departuresOf } from "./departures.js";
 import { rescale, showDepth } from "./depth-scale.js";
 import { sections, sorts, wellsQuery } from "./wells-query.js";
@@ -91,14 +92,27 @@ export class WellsPane {
   /**
    * Brings a well into view, unless it is there.
    *
-   * @param {number} id
+   * @param {number} id @returns {Promise<number | null>} its offset
    */
   async show(id) {
-    const located = await this.list.list?.locate(id).catch(() => null);
+    const offset = (await this.list.list?.locate(id).catch(() => null))?.offset ?? null;
     const { first, last } = this.list.visibleRange;
-    if (!located || located.offset === null || (located.offset > first && located.offset < last - 1)) return;
-    // Below the middle of the view there is room for what it stands between.
-    this.list.scrollToOffset(Math.max(0, located.offset - 2));
+    if (offset === null || (offset > first && offset < last - 1)) return offset;
+    // Below the top of the view there is room for what it stands between.
+    this.list.scrollToOffset(Math.max(0, offset - 2));
+    return offset;
+  }
+
+  /**
+   * The same, with the row marked and the focus on it.
+   *
+   * @param {number} id
+   */
+  async follow(id) {
+    const offset = await this.show(id);
+    if (offset === null) return;
+    this.list.focusRow(offset);
+    markRow(this.list, offset);
   }
 
   /**

@@ -4,12 +4,13 @@
 import { sql } from "../freshet.js";
 import { part } from "../shell/dom.js";
 import { notify } from "../shell/notice.js";
+import { hideToast, say } from "../shell/toast.js";
+import { Undo } from "../shell/undo.js";
 import { watchFrames } from "../shell/watched-socket.js";
 import { arrivalOf, burstSentence, burstSize, burstStatement } from "./burst.js";
 import { departureSentence } from "./departures.js";
 import { DepthScale } from "./depth-scale.js";
 import { FrameMeter, inMilliseconds, Latency, Rate } from "./meters.js";
-import { Said } from "./said.js";
 import { WellEditor } from "./well-editor.js";
 import { WellsPane } from "./wells-pane.js";
 import { addressOf, defaults, settingsOf } from "./wells-query.js";
@@ -22,7 +23,8 @@ export class WellsView {
   /** @type {WellsPane[]} */
   #panes = [];
   #scale = new DepthScale();
-  #said = new Said();
+  #undo;
+  #isShown = false;
   #patches = new Rate(5);
   #frames = new FrameMeter();
   #roundTrips = new Latency();
@@ -35,12 +37,9 @@ export class WellsView {
   /** @param {Client} client */
   constructor(client) {
     this.client = client;
+    this.#undo = new Undo(client, () => this.#isShown);
     this.editor = new WellEditor({
-      save: async (statement, pane, row) => {
-        const written = await this.#write(statement, pane);
-        if (written) this.#showElsewhere(pane, row.id);
-        return Boolean(written);
-      },
+      save: (statement, pane, row, name) => this.#save(statement, pane, row, name),
       remove: (row, pane) => this.#remove(row, pane),
     });
     for (const settings of settingsOf(location.hash)) this.#addPane(settings);
@@ -51,6 +50,7 @@ export class WellsView {
   }
 
   show() {
+    this.#isShown = true;
     this.#frames.start();
     this.#timer = setInterval(() => this.#measure(), 1000);
     // Later on it would bring the active row into view, and lose where one has scrolled to.
@@ -66,8 +66,9 @@ export class WellsView {
   }
 
   hide() {
+    this.#isShown = false;
     this.#frames.stop();
-    this.#said.hide();
+    hideToast();
     clearInterval(this.#timer);
   }
 
@@ -87,8 +88,8 @@ export class WellsView {
     const pane = new WellsPane(this.client, settings, this.#scale, {
       patched: () => this.#patches.count(),
       activated: (row, element) => this.editor.open(row, element, pane),
-      departed: (departure) => this.#said.say(departureSentence(departure, pane.settings.by !== "none"),
-        { weight: 0, button: { title: "Follow", action: () => pane.show(departure.row.id) } }),
+      departed: (departure) => say(departureSentence(departure, pane.settings.by !== "none"),
+        { weight: 0, buttons: [{ title: "Follow", action: () => pane.follow(departure.row.id) }] }),
       settled: () => this.#sayAddress(),
     });
     this.#panes.push(pane);
@@ -129,7 +130,21 @@ export class WellsView {
       RETURNING id`, pane);
     if (!written) return;
     const { id } = written.results[0].rows[0];
+    this.#undo.push({ title: `“${name}” added.`, statements: [sql`DELETE FROM well WHERE id = ${id}`] });
     await Promise.all(this.#panes.map((each) => each.show(id)));
+  }
+
+  /** @param {SQLFragment} statement @param {WellsPane} pane @param {Row} row as it was @param {string} name as it is now @returns {Promise<boolean>} */
+  async #save(statement, pane, row, name) {
+    const written = await this.#write(statement, pane);
+    if (!written) return false;
+    const old = sql`UPDATE well SET name = ${row.name}, status = ${row.status}, depth = ${row.depth} WHERE id = ${row.id}`;
+    this.#undo.push({
+      title: name === row.name ? `“${name}” changed.` : `“${row.name}” is now “${name}”.`, statements: [old],
+      buttons: [{ title: "Follow", action: () => pane.follow(row.id) }],
+    });
+    this.#showElsewhere(pane, row.id);
+    return true;
   }
 
   /** @param {Row} row @param {WellsPane} pane @returns {Promise<boolean>} */
@@ -139,10 +154,7 @@ export class WellsView {
     if (!gone) return Boolean(written);
     const names = Object.keys(gone);
     const restore = sql`INSERT INTO well(${sql.join(names.map(sql.identifier))}) VALUES (${sql.join(names.map((name) => gone[name]))})`;
-    const action = async () => {
-      if (await this.#write(restore, pane)) await Promise.all(this.#panes.map((each) => each.show(row.id)));
-    };
-    this.#said.say(`“${gone.name}” deleted`, { weight: 2, button: { title: "Undo", action } });
+    this.#undo.push({ title: `“${gone.name}” deleted.`, statements: [restore], done: () => this.#panes.forEach((each) => each.show(row.id)) });
     return true;
   }
 
@@ -157,7 +169,7 @@ export class WellsView {
     if (written) await Promise.all(this.#panes.map((pane) => pane.shows(written.commit)));
     stop();
     const arrival = written && arrivalOf(frames, written.commit);
-    if (arrival) this.#said.say(burstSentence(written.changes, arrival, start), { weight: 2 });
+    if (arrival) say(burstSentence(written.changes, arrival, start), { weight: 2, buttons: [] });
   }
 
   /**

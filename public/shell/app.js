@@ -8,6 +8,7 @@ import { part } from "./dom.js";
 import { notify } from "./notice.js";
 import { loadSchema } from "./schema.js";
 import { connectOptions } from "./session.js";
+import { followKeys } from "./skip.js";
 import { WatchedSocket } from "./watched-socket.js";
 
 /** `navigated`: the address changed within the view. */
@@ -81,7 +82,7 @@ async function showTabs(current) {
 }
 
 /** SQLite itself waits for a file that is locked; nobody should look at an empty page meanwhile. */
-const slow = setTimeout(() => notify("The server has not read the file yet: another program may have locked it."), 1500);
+const slow = setTimeout(() => notify("The server has not read the file yet: another program may have locked it.", true), 1500);
 loading.then(() => {
   clearTimeout(slow);
   notify(null);
@@ -90,4 +91,5 @@ loading.then(() => {
 client.addEventListener("error", ({ error }) => notify(error.message));
 window.addEventListener("hashchange", () => showView());
 followConnection(client);
+followKeys(() => shown);
 showView();

@@ -1,12 +1,20 @@
 // @ts-check
-/** One sentence at the bottom of the page: what did not work. */
+/** One sentence below the view: what did not work, or what the page waits for. Like a toast, it covers nothing. */
 
 import { part } from "./dom.js";
 
-/** @param {string | null} sentence null: there is nothing to say any more */
-export function notify(sentence) {
+/** Milliseconds. */
+const shownFor = 3000;
+
+/** @type {ReturnType<typeof setTimeout> | undefined} */
+let timer;
+
+/** @param {string | null} sentence null: there is nothing to say any more @param {boolean} [stays] until then: it is so for as long */
+export function notify(sentence, stays = false) {
+  clearTimeout(timer);
   part("notice").hidden = sentence === null;
   part("notice").textContent = sentence;
+  if (sentence !== null && !stays) timer = setTimeout(() => notify(null), shownFor);
 }
 
 part("notice").addEventListener("click", () => notify(null));

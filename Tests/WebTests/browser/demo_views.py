@@ -68,7 +68,7 @@ def the_console_answers_any_query(page, demo):
     expect(page.page.locator("#result-note")).to_contain_text(f"{len(expected)} rows")
     rows = page.rows("#result-list")
     assert [name for _, name in rows] == expected[:len(rows)]
-    expect(page.page.locator("#result-columns")).to_contain_text("len")
+    expect(page.page.locator("#result-list .columns")).to_contain_text("len")
     sent = page.page.locator("#frame-log li.sent", has_text='"type":"subscribe"').first
     expect(sent).to_contain_text('"length(name) AS len"')
 
@@ -300,3 +300,23 @@ def screenshots_are_taken_and_nothing_overlaps(page, demo):
                 other.page.wait_for_timeout(300)
                 other.page.screenshot(path=SCREENSHOTS / f"{device}-{scheme}-editor.png")
                 assert other.errors == [], other.errors
+
+
+@test
+def on_a_phone_the_console_keeps_its_navigation_and_its_words(page, demo):
+    with another_page(page, viewport={"width": 390, "height": 844}, has_touch=True, is_mobile=True) as other:
+        other.open(demo, "console")
+        other.page.locator("#result-list .live-row[data-state=shown]").first.wait_for()
+        assert other.page.evaluate("!document.activeElement.matches('input')"), "no keyboard comes up"
+        other.page.locator("#console").evaluate("main => main.scrollTo(0, 10000)")
+        for name in ("Wells", "Banks", "Tables", "Console", "Server"):
+            tab = other.page.locator("#tabs a", has_text=name).bounding_box()
+            assert tab["y"] > 0 and tab["x"] >= 0 and tab["x"] + tab["width"] <= 390, (name, tab)
+        cut = other.page.locator("#result-list .live-cell").evaluate_all(
+            "cells => cells.filter((cell) => cell.scrollWidth > cell.clientWidth + 1 || cell.scrollHeight > cell.clientHeight + 1).map((cell) => cell.textContent)")
+        assert cut == [], cut
+        # Columns that have no room are drawn into view, with their titles.
+        other.page.locator("#result-list .live-scroller").evaluate("scroller => scroller.scrollTo(10000, 0)")
+        title = other.page.get_by_role("columnheader", name="depth").bounding_box()
+        cell = other.page.locator("#result-list .live-row").first.locator(".live-cell").last.bounding_box()
+        assert abs(title["x"] - cell["x"]) < 8 and cell["x"] + cell["width"] <= 390, (title, cell)

@@ -184,7 +184,7 @@ def who_was_away_goes_on_with_a_patch(page, demo):
 def a_burst_says_what_it_took(page, demo):
     page.rows()
     page.page.locator("#burst").click()
-    said = page.page.locator("#said")
+    said = page.page.locator("#toast")
     expect(said).to_have_text(re.compile(r"^1,000 rows changed, 1 patch, [\d,]+ (kB|bytes?), [\d,]+ ms$"), timeout=10_000)
     page.page.locator("#split").click()
     page.page.locator(".pane").nth(1).locator(".live-row[data-state=shown]").first.wait_for()
@@ -199,9 +199,9 @@ def bursts_wear_nothing_out(page, demo):
     before = demo.sql(shape)
     for _ in range(3):
         page.rows()
-        page.page.evaluate("document.querySelector('#said').hidden = true")
+        page.page.evaluate("document.querySelector('#toast').hidden = true")
         page.page.locator("#burst").click()
-        expect(page.page.locator("#said")).to_contain_text("1,000 rows changed", timeout=10_000)
+        expect(page.page.locator("#toast")).to_contain_text("1,000 rows changed", timeout=10_000)
     assert demo.sql(shape) == before
 
 
@@ -212,26 +212,52 @@ def a_deletion_is_taken_back(page, demo):
     before = demo.sql(row)
     page.row(name).first.click()
     page.pane().locator(".well-editor .danger").click()
-    expect(page.page.locator("#said")).to_contain_text(f"“{name}” deleted")
+    expect(page.page.locator("#toast")).to_contain_text(f"“{name}” deleted")
     assert demo.sql(row) != before
-    page.page.locator("#said button").click()
+    page.page.locator("#toast button").click()
     expect(page.row(name).first).to_be_visible()
     assert demo.sql(row) == before
     agrees(page, demo)
 
 
 @test
+def a_rename_offers_undo_and_ctrl_z_takes_back_what_was_before(page, demo):
+    _, first = page.rows()[2]
+    _, second = page.rows()[3]
+    before = demo.sql(f"SELECT * {IN_ORDER} LIMIT 4")
+    page.row(second).first.click()
+    page.pane().locator(".well-editor [name=depth]").fill("77.7")
+    page.page.keyboard.press("Enter")
+    expect(page.page.locator("#toast")).to_contain_text(f"“{second}” changed.")
+    page.row(first).first.click()
+    page.pane().locator(".well-editor [name=name]").fill("Zzz mine")
+    page.page.keyboard.press("Enter")
+    toast = page.page.locator("#toast")
+    expect(toast).to_contain_text(f"“{first}” is now “Zzz mine”.")
+    box, panes = toast.bounding_box(), page.page.locator("#panes").bounding_box()
+    assert box["y"] >= panes["y"] + panes["height"], "it covers no row"
+    toast.get_by_role("button", name="Undo").click()
+    expect(toast).to_contain_text("Undone")
+    expect(toast).to_be_hidden(timeout=6000)
+    page.page.keyboard.press("Control+z")
+    expect(toast).to_contain_text(f"Undone: “{second}” changed.")
+    assert demo.sql(f"SELECT * {IN_ORDER} LIMIT 4") == before
+
+
+@test
 def a_renamed_row_is_said_to_have_gone_and_can_be_followed(page, demo):
     # What is said of something that one did oneself stays for a while.
-    page.page.evaluate("document.querySelector('#said').hidden = true")
+    page.page.evaluate("document.querySelector('#toast').hidden = true")
     _, name = page.rows()[5]
     key = demo.sql(f"SELECT id {IN_ORDER} LIMIT 1 OFFSET 5")
     demo.sql(f"UPDATE well SET name = 'Zzz renamed' WHERE id = {key}")
-    said = page.page.locator("#said")
+    said = page.page.locator("#toast")
     expect(said).to_contain_text(f"“{name}” is now “Zzz renamed”,")
     expect(said).to_contain_text("rows down, in Adams")
     said.get_by_text("Follow").click()
     expect(page.row("Zzz renamed")).to_be_in_viewport()
+    expect(page.row("Zzz renamed")).to_be_focused()
+    assert page.row("Zzz renamed").evaluate("row => row.getAnimations().length") > 0, "it is marked"
     demo.sql(f"UPDATE well SET name = '{name}' WHERE id = {key}")
 
 

@@ -140,7 +140,7 @@ def what_a_foreign_key_forbids_is_refused_in_words(browser, server):
         page.is_open("Artist", 275)
         page.cell(4, "Name").click()
         page.page.keyboard.press("Shift+Delete")
-        expect(page.undo).to_contain_text("Not deleted: FOREIGN KEY")
+        expect(page.toast).to_contain_text("Not deleted: FOREIGN KEY")
         expect(page.cell(4, "Name")).to_have_text("Artist 5")
         becomes(server, "SELECT count(*) FROM Artist", "275")
 

@@ -120,8 +120,8 @@ def an_edit_shows_before_it_is_written(page, server):
     expect(page.page.locator(".live-row[aria-busy]")).to_have_count(0)
     becomes(server, f"SELECT City FROM Customers WHERE CustomerID = '{keys[2]}'", "!first")
     becomes(server, f"SELECT Phone FROM Customers WHERE CustomerID = '{keys[4]}'", "1")
-    expect(page.undo).to_contain_text("deleted")
-    page.undo.get_by_role("button", name="Undo").click()
+    expect(page.toast).to_contain_text("deleted")
+    page.toast.get_by_role("button", name="Undo").click()
     becomes(server, "SELECT count(*) FROM Customers", "91")
     other.close()
 
@@ -160,7 +160,7 @@ def edits_are_undone(page, server):
     page.edit(3, "Region", "North").press("Enter")
     page.edit(3, "Phone", "12").press("Enter")
     becomes(server, "SELECT Region, Phone FROM Customers WHERE CustomerID = 'CU004'", "North|12")
-    page.undo.get_by_role("button", name="Undo").click()
+    page.toast.get_by_role("button", name="Undo").click()
     page.page.keyboard.press("Control+z")
     becomes(server, "SELECT quote(Region), quote(Phone) FROM Customers WHERE CustomerID = 'CU004'", before)
 
@@ -177,12 +177,12 @@ def rows_are_deleted_and_come_back_as_they_were(page, server):
         everything = sql(server.database, f'PRAGMA foreign_keys = OFF; SELECT {columns} FROM "{quoted}"')
         page.cell(1, page.headers()[0].replace('"', '\\"')).click()
         page.page.keyboard.press("Shift+Delete")
-        expect(page.undo).to_contain_text(re.compile("deleted|Not deleted"))
-        if "Not deleted" in page.undo.inner_text():
-            assert "FOREIGN KEY" in page.undo.inner_text(), page.undo.inner_text()
+        expect(page.toast).to_contain_text(re.compile("deleted|Not deleted"))
+        if "Not deleted" in page.toast.inner_text():
+            assert "FOREIGN KEY" in page.toast.inner_text(), page.toast.inner_text()
             continue
         becomes(server, f'SELECT count(*) FROM "{quoted}"', str(len(everything.split("\n")) - 1))
-        page.undo.get_by_role("button", name="Undo").click()
+        page.toast.get_by_role("button", name="Undo").click()
         becomes(server, f'SELECT {columns} FROM "{quoted}"', everything)
 
 
@@ -200,7 +200,7 @@ def a_new_row_comes_into_view_marked(page, server):
     expect(row).to_be_visible()
     assert row.evaluate("row => row.getAnimations().length") > 0
     becomes(server, "SELECT CustomerID, Freight, typeof(ShipVia) FROM Orders WHERE ShipName LIKE '%half'", "CU004|1.5|null")
-    page.undo.get_by_role("button", name="Undo").click()
+    page.toast.get_by_role("button", name="Undo").click()
     page.is_open("Orders", 830)
     # What is missing is said at its field.
     page.go("Products")
@@ -237,7 +237,7 @@ def a_picture_is_taken_from_a_file(page, server):
         {"name": "bytes.bin", "mimeType": "application/octet-stream", "buffer": bytes(range(256)) * 200})
     becomes(server, "SELECT length(Picture), hex(substr(Picture, 1, 4)) FROM Categories WHERE CategoryID = 3", "51200|00010203")
     expect(page.cell(2, "Picture")).to_have_text("BLOB, 51 kB")
-    page.undo.get_by_role("button", name="Undo").click()
+    page.toast.get_by_role("button", name="Undo").click()
     becomes(server, "SELECT hex(substr(Picture, 2, 3)) FROM Categories WHERE CategoryID = 3", "504E47")
 
 

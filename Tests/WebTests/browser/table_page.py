@@ -97,8 +97,8 @@ class TablePage(Page):
         return self.page.locator("#row-panel")
 
     @property
-    def undo(self):
-        return self.page.locator(".undo")
+    def toast(self):
+        return self.page.locator("#toast")
 
 
 class WritingServer(Server):

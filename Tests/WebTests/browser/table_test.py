@@ -10,6 +10,7 @@ import table_access
 import table_chinook
 import table_editing
 import table_files
+import table_focus
 import table_states
 import table_truth
 import table_views
@@ -24,7 +25,7 @@ def main():
         with WritingServer(northwind, "--allow-writes") as server:
             page = TablePage(browser.new_page(viewport={"width": 1280, "height": 800}))
             failed = run(table_views.TESTS, lambda: None, page, server)
-            failed += run(table_access.TESTS, lambda: None, browser, server)
+            failed += run(table_access.TESTS + table_focus.TESTS, lambda: None, browser, server)
             failed += run(table_editing.TESTS, lambda: None, page, server)
         for module in (table_chinook, table_wide, table_truth):
             with module.serve(folder) as server:

@@ -1,0 +1,15 @@
+// @ts-check
+
+/** @typedef {import("../live-list.js").LiveListElement} LiveListElement */
+
+/**
+ * Colours a row that was asked for, once it is there.
+ *
+ * @param {LiveListElement} list @param {number} offset @param {number} [tries] frames to wait for it
+ */
+export function markRow(list, offset, tries = 30) {
+  const row = [...list.querySelectorAll(".live-row:not(.live-leaving)")].find((each) => list.rowAt(each)?.offset === offset);
+  const colour = { backgroundColor: "var(--inserted)" };
+  if (row) row.animate([colour, { ...colour, offset: 0.4 }, {}], { duration: 2600, easing: "ease-in" });
+  else if (tries > 0) requestAnimationFrame(() => markRow(list, offset, tries - 1));
+}

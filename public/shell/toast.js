@@ -1,0 +1,50 @@
+// @ts-check
+/**
+ * What was just done or seen, in one sentence with what can be done about it. It stands below the view for three seconds, longer while
+ * one of its buttons has the focus, and covers nothing: the view is that much shorter meanwhile.
+ */
+
+import { element, part } from "./dom.js";
+
+/** @typedef {{title: string, action: () => void}} Button */
+
+/** Milliseconds. */
+const shownFor = 3000;
+
+const text = element("span");
+const buttons = element("span", { className: "toast-buttons" });
+/** @type {ReturnType<typeof setTimeout> | undefined} */
+let timer;
+let shownWeight = 0;
+
+/**
+ * @param {string} sentence
+ * @param {{weight: number, buttons: Button[]}} options a sentence of less weight does not take the place of another
+ */
+export function say(sentence, { weight, buttons: wanted }) {
+  if (!part("toast").hidden && weight < shownWeight) return;
+  shownWeight = weight;
+  text.textContent = sentence;
+  buttons.replaceChildren(...wanted.map(({ title, action }) => {
+    const button = element("button", { type: "button" }, title);
+    button.addEventListener("click", () => {
+      hideToast();
+      action();
+    });
+    return button;
+  }));
+  part("toast").hidden = false;
+  hideLater();
+}
+
+export function hideToast() {
+  clearTimeout(timer);
+  part("toast").hidden = true;
+}
+
+function hideLater() {
+  clearTimeout(timer);
+  timer = setTimeout(() => (part("toast").matches(":focus-within") ? hideLater() : hideToast()), shownFor);
+}
+
+part("toast").replaceChildren(text, buttons);
