@@ -74,7 +74,8 @@ for (const file of files) {
       const name = `${file.replace(/\W/g, "-")}-${line}.${extensions[kind]}`;
       places.set(name, { file, line });
       // On one line: the lines of errors stay those of the page.
-      writeFileSync(join(folder, name), `${prelude(text)} export {};\n${text}\n`);
+      // A server's path of the client is that of a module here.
+      writeFileSync(join(folder, name), `${prelude(text)} export {};\n${text.replaceAll('"/v1/client/', '"./')}\n`);
     }
   }
 }
