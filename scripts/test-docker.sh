@@ -92,4 +92,20 @@ compose stop
 
 other=$(docker run -d -e FRESHET_PORT=9000 freshet:latest demo --rows 1000)
 wait_until_healthy "$other"
+docker rm -fv "$other" >/dev/null
+
+# A database of one's own, by one variable, with TLS.
+folder=$(mktemp -d)
+sqlite3 "$folder/app.sqlite" 'PRAGMA journal_mode = WAL; CREATE TABLE t(id INTEGER PRIMARY KEY); INSERT INTO t VALUES (7)' >/dev/null
+chown -R 10001 "$folder"
+FOLDER=$folder compose up -d
+wait_until_healthy
+curl -fsS "$address/v1/snapshot?from=t" | grep -q '"total":1' || fail 'the folder is not served'
+FOLDER=$folder compose down -v >/dev/null
+openssl req -x509 -newkey ec -pkeyopt ec_paramgen_curve:prime256v1 -nodes -days 2 -subj /CN=lists.example -keyout "$folder/key.pem" -out "$folder/cert.pem" 2>/dev/null
+chown -R 10001 "$folder"
+other=$(docker run -d -v "$folder:/data" -e FRESHET_TLS_CERT=/data/cert.pem -e FRESHET_TLS_KEY=/data/key.pem freshet:latest serve /data --host 0.0.0.0)
+wait_until_healthy "$other"
+docker exec "$other" freshet health >/dev/null || fail 'the health check does not work with TLS'
+rm -rf "$folder"
 say "passed: $(docker image inspect -f '{{.Size}}' freshet:latest | awk '{ printf "%.0f MB", $1 / 1e6 }')"

@@ -41,10 +41,16 @@ enum DatabaseFile {
     if let meant = Spelling.nearest(to: url.lastPathComponent, of: names) {
       return "there is no file \(path): did you mean \(meant)?"
     }
-    let databases = names.prefix(200).filter { isDatabase("\(folder)/\($0)") }
+    let databases = databases(in: folder) ?? []
     if databases.isEmpty { return "there is no file \(path)." }
     let more = databases.count > 5 ? ", and others" : ""
     return "there is no file \(path): databases there are \(databases.prefix(5).joined(separator: ", "))\(more)."
+  }
+
+  /// Names of the databases of a directory; nil for what is none.
+  private static func databases(in folder: String) -> [String]? {
+    guard let names = try? FileManager.default.contentsOfDirectory(atPath: folder) else { return nil }
+    return names.sorted().prefix(200).filter { isDatabase("\(folder)/\($0)") }
   }
 
   /// Whether a file begins as SQLite's do. Only while nothing in this process has a database open, as `hasWAL`.
@@ -68,9 +74,16 @@ enum DatabaseFile {
     return header[18] == 2
   }
 
-  /// The absolute path of an SQLite file that can be read, of one that is locked, or of one that is not there yet, in a directory that is.
+  /// The absolute path of an SQLite file that can be read, of one that is locked, or of one that is not there yet, in a directory that is;
+  /// of a directory, that of the one database in it.
   static func expected(_ path: String) throws -> String {
     let absolute = URL(fileURLWithPath: path).standardizedFileURL.path
+    if let databases = databases(in: absolute) {
+      if databases.count == 1 { return try existing("\(absolute)/\(databases[0])", isWaited: true) }
+      let all = databases.prefix(5).joined(separator: ", ")
+      throw CommandFailure(
+        "\(path) is a directory \(all.isEmpty ? "without a database" : "with several databases: \(all)")")
+    }
     if isThere(absolute) { return try existing(path, isWaited: true) }
     var isDirectory: ObjCBool = false
     let directory = URL(fileURLWithPath: absolute).deletingLastPathComponent().path

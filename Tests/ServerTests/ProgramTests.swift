@@ -270,9 +270,19 @@ import Wire
 
   // MARK: - What keeps it from serving
 
+  @Test func `A directory stands for the one database in it`() throws {
+    let folder = try ProgramFolder()
+    let program = try Program(["serve", folder.path, "--port", "0"])
+    #expect(try RawSocket(port: program.port()).request("GET", "/v1/snapshot?from=t").status == 200)
+    program.stop()
+  }
+
   /// Arguments, `DB` being a good database and `DIR` a folder; and what the one sentence says.
   @Test(arguments: [
-    (["serve", "DIR/nosuch/x.sqlite"], "there is no directory"), (["serve", "DIR"], "is a directory"),
+    (["serve", "DIR/nosuch/x.sqlite"], "there is no directory"),
+    (["serve", "DIR/none"], "is a directory without a database"),
+    (["serve", "DIR/several"], "is a directory with several databases: one.sqlite, two.db"),
+    (["explain", "DIR", "t"], "is a directory"),
     (["serve", "DIR/text"], "is not an SQLite database"), (["serve"], "Missing expected argument '<db>'"),
     (["serve", "DB", "--port", "70000"], "--port must be 0 to 65535"),
     (["serve", "DB", "--port", "x"], "The value 'x' is invalid"),
@@ -290,6 +300,12 @@ import Wire
     let folder = try ProgramFolder()
     try Data("no database, only text that is longer than a header: \(String(repeating: "x", count: 200))".utf8)
       .write(to: URL(fileURLWithPath: folder.path + "/text"))
+    for name in ["none", "several"] {
+      try FileManager.default.createDirectory(atPath: "\(folder.path)/\(name)", withIntermediateDirectories: true)
+    }
+    for name in ["one.sqlite", "two.db"] {
+      try FileManager.default.copyItem(atPath: folder.database, toPath: "\(folder.path)/several/\(name)")
+    }
     let busy = try BusyPort()
     let replaced = { (text: String) in
       text.replacingOccurrences(of: "DB", with: folder.database).replacingOccurrences(of: "DIR", with: folder.path)
