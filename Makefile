@@ -58,7 +58,9 @@ docs: ## build the documentation of the Swift libraries from the modules of `mak
 hostile: packages ## follow hostile writers for MINUTES=10, each row that is reported compared with SELECT
 	@$(DEBUG) build --build-tests -j $(JOBS)
 	@end=$$((SECONDS + 60 * $(MINUTES))); while ((SECONDS < end)); do \
-	  FRESHET_TICKS=20000 $(DEBUG) test --skip-build --filter HostileTests; done
+	  rm -rf .build/hostile-history; \
+	  FRESHET_HISTORY=.build/hostile-history FRESHET_TICKS=20000 $(DEBUG) test --skip-build --filter HostileTests; \
+	  scripts/check-history.py .build/hostile-history/*.jsonl; done
 
 sanitize: packages ## run the suites of gateway, controllers and capture under the address and thread sanitizers
 	@for kind in address thread; do \

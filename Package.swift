@@ -155,7 +155,7 @@ let package = Package(
     .executableTarget(
       name: "hostile-writer", dependencies: [sqlite], path: "Tests/CHostileWriter", cSettings: cSettings,
       linkerSettings: [.linkedLibrary("sqlite3")]),
-    tests(of: "ChangeCapture", ["hostile-writer", "LiveQuery", "Store", "TestSupport", grdb, sqlite]),
+    tests(of: "ChangeCapture", ["hostile-writer", "Controllers", "LiveQuery", "Store", "TestSupport", grdb, sqlite]),
     tests(of: "Store", ["CSQLite", "LiveQuery", "RankedCollections", "TestSupport", grdb, sqlite]),
     tests(of: "QueryCompiler", ["LiveQuery", "Store", "TestSupport", grdb]),
     tests(of: "Controllers", ["ChangeCapture", "LiveQuery", "Store", "TestSupport", "Wire", grdb, logging]),

@@ -1,11 +1,12 @@
 // A program that writes a database file in every way that SQLite has, and knows nothing of who follows it.
 //
-//     hostile-writer PATH SEED [create] [journal] [big] [plain] [die=N]
+//     hostile-writer PATH SEED [create] [journal] [big] [plain] [die=N] [ledger=N]
 //
 // It prints `ready`, then reads numbers from its standard input, one in a line: so many transactions are run, then a line
 // is printed. 0: it writes until it is killed. `create` makes the file first. `journal` keeps to rollback journals, and leaves them for
 // WAL now and then. `plain` changes no schema. With `die` the process ends at the Nth call of the operating system inside of
-// commits and checkpoints.
+// commits and checkpoints. With `ledger` each transaction puts a number into the table `written`, N first, and a line says what became
+// of it: `+` and the number when it was committed, `-` and the number when it was not.
 
 #include <sqlite3.h>
 #include <stdarg.h>
@@ -19,6 +20,8 @@
 static sqlite3 *db;
 static uint64_t state;
 static int is_journal, is_plain, is_big, page_size = 4096;
+// The next number of the ledger; -1 without one.
+static sqlite3_int64 ledger = -1;
 
 // SplitMix64.
 static uint64_t next_random(void) {
@@ -106,6 +109,8 @@ static void create_file(void) {
     if (one_in(2)) create_table(index);
   create_table(below(TABLES));
   if (one_in(4)) run("CREATE VIRTUAL TABLE f USING fts5(a, b)");
+  // Without a key: a number that is there twice is to be seen.
+  if (ledger >= 0) run("CREATE TABLE written(id)");
   run("COMMIT");
 }
 
@@ -301,7 +306,9 @@ static void change_schema(void) {
 
 static void set_options(void) {
   run("PRAGMA cache_size = %d", one_in(2) ? 5 : 1000);
-  run("PRAGMA cache_spill = %d", !one_in(4));
+  // SQLite 3.40.1 writes frames without checksums after a rollback to a savepoint behind which pages were spilled: the commit and all
+  // that come after it are lost at the next recovery. A ledger would find nothing else.
+  run("PRAGMA cache_spill = %d", !one_in(4) && ledger < 0);
   run("PRAGMA synchronous = %s", pick(3, "OFF", "NORMAL", "FULL"));
   run("PRAGMA wal_autocheckpoint = %d", one_in(4) ? 1000 : 1 + below(60));
   run("PRAGMA journal_size_limit = %d", one_in(2) ? -1 : below(20) * (page_size + 24) + 32 * below(2));
@@ -331,7 +338,14 @@ static void transaction(void) {
     statement();
   }
   if (one_in(30)) change_schema();
-  if (run("%s", one_in(12) ? "ROLLBACK" : "COMMIT") != SQLITE_OK) run("ROLLBACK");
+  int is_kept = !one_in(12);
+  // Where an error has ended the transaction the statement would be one of its own.
+  int is_written = ledger >= 0 && !sqlite3_get_autocommit(db) && run("INSERT INTO written VALUES (%lld)", ledger) == SQLITE_OK;
+  int code = run("%s", is_kept ? "COMMIT" : "ROLLBACK");
+  if (code != SQLITE_OK) run("ROLLBACK");
+  if (ledger < 0) return;
+  printf("%c%lld\n", is_written && is_kept && code == SQLITE_OK ? '+' : '-', ledger++);
+  fflush(stdout);
 }
 
 int main(int count, char **arguments) {
@@ -343,6 +357,7 @@ int main(int count, char **arguments) {
     is_journal |= strcmp(arguments[index], "journal") == 0;
     is_plain |= strcmp(arguments[index], "plain") == 0;
     is_big |= strcmp(arguments[index], "big") == 0;
+    if (strncmp(arguments[index], "ledger=", 7) == 0) ledger = atoll(arguments[index] + 7);
     if (strncmp(arguments[index], "die=", 4) == 0) shim_calls_left = atol(arguments[index] + 4);
   }
   shim_install();

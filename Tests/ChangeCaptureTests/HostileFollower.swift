@@ -5,6 +5,7 @@ import LiveQuery
 import TestSupport
 
 @testable import ChangeCapture
+@testable import Controllers
 @testable import Store
 
 /// Follows all tables of a file that others write, and compares each tick with the difference of two SELECTs in the same snapshots:
@@ -43,12 +44,19 @@ final class HostileFollower {
   private var schema = DatabaseSchema.empty
   private var followed: [Int: String] = [:]
   private var before: [Int: TableContents] = [:]
+  /// What a list of all rows would hold that reads only those that are reported; with a history alone.
+  private var list: [Int: [TableContents.Bytes: TableContents.Row]] = [:]
+  private let numbers = CommitNumbers()
+  private var number: CommitNumber
+  private let history: HostileHistory?
   private(set) var count = Count()
   private var reserved: Int32 = -1
   private var hasOtherPages = false
 
-  init(path: String, _ options: Options) throws {
+  init(path: String, _ options: Options, _ history: HostileHistory?) throws {
     self.options = options
+    self.history = history
+    number = CommitNumber(numbers.first, isExact: false)
     var configuration = Configuration()
     configuration.allowsUnsafeTransactions = true
     configuration.busyMode = .timeout(20)
@@ -76,10 +84,15 @@ final class HostileFollower {
   }
 
   private func advance(_ db: Database) -> CapturedTick {
-    capture.advance { names in
+    let tick = capture.advance { names in
       schema = try DatabaseSchema.read(db)
       return names.map { schema.table($0)?.storage?.table }
     }
+    // As a follower does.
+    if !tick.isQuiet {
+      number = numbers.number(of: capture.state, before: number.commit, commits: tick.commits)
+    }
+    return tick
   }
 
   /// How many bytes of a page are reserved.
@@ -94,10 +107,12 @@ final class HostileFollower {
       _ = advance(db)
       reserved = readReserved()
       for table in schema.tables {
-        guard let storage = table.storage else { continue }
+        // The ledger grows, and would be read whole in every tick.
+        guard let storage = table.storage, table.name != "written" else { continue }
         let number = capture.follow(storage.table, remembering: remembered(storage))
         followed[number] = table.name
         before[number] = try TableContents(raw, table, encoding: encoding)
+        if history != nil { list[number] = before[number]?.rows }
       }
       readOn()
     }
@@ -113,8 +128,9 @@ final class HostileFollower {
     if options.readsSlowly { _ = capture.readOn() } else { while capture.readOn() {} }
   }
 
+  /// - Parameter isQuiet: nobody writes, so that all that is in the ledger is in the history.
   /// - Returns: what the capture reported wrongly.
-  func tick() throws -> [String] {
+  func tick(isQuiet: Bool) throws -> [String] {
     try snapshot { db in
       let forms = followed.mapValues { capture.form(ofTable: $0) }
       let former = schema
@@ -141,12 +157,36 @@ final class HostileFollower {
           }
         }
         before[number] = now
+        if history != nil { follow(delta, number, now) }
         if tick.hasSchemaChanged, options.remembers, let storage = table?.storage {
           _ = capture.follow(storage.table, remembering: remembered(storage))
         }
       }
       readOn()
+      if let history { try note(db, isQuiet, in: history) }
       return wrong
+    }
+  }
+
+  private func follow(_ delta: TableDelta, _ number: Int, _ now: TableContents) {
+    if delta.isUnknown { return list[number] = now.rows }
+    for row in delta.rows {
+      let key = key(of: row, in: delta)
+      list[number]?[key] = now.rows[key]
+    }
+  }
+
+  /// What the list holds, beside what SELECT gives, and the state that both are of.
+  private func note(_ db: Database, _ isQuiet: Bool, in history: HostileHistory) throws {
+    let digest = String(list.hashValue)
+    history.add(
+      "follower", "list",
+      ["list": "rows", "quiet": true, "digest": digest, "expected": String(before.mapValues(\.rows).hashValue)])
+    var message: [String: Any] = ["list": "rows", "epoch": "run", "commit": number.commit, "digest": digest]
+    if number.isExact { message["version"] = String(number.commit) }
+    history.add("follower", "message", message)
+    if isQuiet, history.hasLedger {
+      history.add("follower", "file", ["ids": try Int.fetchAll(db, sql: "SELECT id FROM written")])
     }
   }
 
@@ -157,12 +197,7 @@ final class HostileFollower {
     var reported: [TableContents.Bytes: TableDelta.Row] = [:]
     var replaced: Set<TableContents.Bytes> = []
     for row in delta.rows {
-      var key = TableContents.Bytes()
-      if row.key.isEmpty {
-        key.append(tag: 1, UInt64(bitPattern: row.rowid))
-      } else {
-        delta.withFields(row.key) { for value in $0 { key.append(value, encoding: encoding) } }
-      }
+      let key = key(of: row, in: delta)
       if let other = reported.updateValue(row, forKey: key) {
         // A key whose bytes are others and whose values are the same: the row is told as gone and as new.
         if Set([other.kind, row.kind]) == [.insert, .delete], before.rows[key] != nil, now.rows[key] != nil {
@@ -196,6 +231,16 @@ final class HostileFollower {
       wrong.append("\(key.storage) is new, and was not told")
     }
     return wrong
+  }
+
+  private func key(of row: TableDelta.Row, in delta: TableDelta) -> TableContents.Bytes {
+    var key = TableContents.Bytes()
+    if row.key.isEmpty {
+      key.append(tag: 1, UInt64(bitPattern: row.rowid))
+    } else {
+      delta.withFields(row.key) { for value in $0 { key.append(value, encoding: encoding) } }
+    }
+    return key
   }
 
   private func name(_ kind: TableDelta.Kind?) -> String { kind.map { "\($0)" } ?? "as it was" }

@@ -8,7 +8,8 @@ import Testing
 /// same snapshots, whatever was done to the file in between.
 ///
 /// `FRESHET_SEED=n swift test --filter HostileTests` repeats a failure, `FRESHET_TICKS=n` runs so many ticks (`make hostile`). Seeds
-/// that failed once are in `Fixtures/hostile.json`, and run first.
+/// that failed once are in `Fixtures/hostile.json`, and run first. With `FRESHET_HISTORY=FOLDER` each run writes what happened
+/// for `scripts/check-history.py`, and the writers of every second seed keep a ledger; a seed is repeated with the same variable set.
 @Suite struct HostileTests {
   /// How the file is written.
   enum Way: String, CaseIterable {
@@ -79,8 +80,9 @@ import Testing
     defer { print(run, ContinuousClock.now - start) }
     for index in 0..<run.way.ticksOfSeed {
       try scenario.write()
-      let wrong = try scenario.follower.tick()
-      let context = "FRESHET_SEED=\(run.seed), \(run.way), tick \(index), \(scenario.options)"
+      let wrong = try scenario.tick(isLast: index == run.way.ticksOfSeed - 1)
+      let history = HostileHistory.folder.map { "FRESHET_HISTORY=\($0) " } ?? ""
+      let context = "\(history)FRESHET_SEED=\(run.seed), \(run.way), tick \(index), \(scenario.options)"
       #expect(wrong == [], "\(context)")
       if !wrong.isEmpty { return }
     }
@@ -107,29 +109,45 @@ import Testing
     let follower: HostileFollower
     private var random: SeededGenerator
     private var writers: [HostileWriter] = []
+    private let history: HostileHistory?
+    private var started = 0
+    private static let ticksBetweenLooks = 25
+    private var ticks = 0
 
     init(_ run: Run) throws {
       self.run = run
       random = SeededGenerator(seed: run.seed)
       folder = try TemporaryFolder()
       path = folder.path("t.sqlite")
+      history = try HostileHistory(run)
       let plain = Bool.random(using: &random) ? ["plain"] : []
-      let maker = try HostileWriter(path, seed: run.seed, ["create"] + run.way.writerOptions + plain)
+      let maker = try HostileWriter(
+        path, seed: run.seed, ["create"] + run.way.writerOptions + plain, ledger: Self.ledger(0, history))
       _ = maker.run(run.way == .big ? 100 : 30)
       var options = HostileFollower.Options()
       if Int.random(in: 0..<3, using: &random) == 0 { options.memoryLimit = 0 }
       options.readsSlowly = Int.random(in: 0..<6, using: &random) == 0
       options.remembers = Bool.random(using: &random)
       self.options = options
-      follower = try HostileFollower(path: path, options)
+      follower = try HostileFollower(path: path, options, history)
       writers = [maker]
       if run.way == .crowd { for _ in 0..<3 { try startWriter() } }
+    }
+
+    /// That of a writer: each has numbers of its own.
+    private static func ledger(_ writer: Int, _ history: HostileHistory?) -> HostileWriter.Ledger? {
+      guard let history, history.hasLedger else { return nil }
+      return .init(first: writer * 10_000_000) { id, outcome in
+        history.add("writer \(writer)", "write", outcome: outcome, ["id": id])
+      }
     }
 
     private func startWriter() throws {
       var options = run.way.writerOptions
       if run.way == .deaths { options.append("die=\(Int.random(in: 1...300, using: &random))") }
-      let writer = try HostileWriter(path, seed: .random(in: 0 ... .max, using: &random), options)
+      started += 1
+      let writer = try HostileWriter(
+        path, seed: .random(in: 0 ... .max, using: &random), options, ledger: Self.ledger(started, history))
       if run.way == .crowd { writer.runForEver() }
       writers.append(writer)
     }
@@ -144,20 +162,34 @@ import Testing
       case .crowd:
         // As long as the SELECTs of the tick take, they write anyway.
         guard Int.random(in: 0..<12, using: &random) == 0 else { return }
-        writers.removeFirst().kill()
+        killFirst()
         try startWriter()
       }
+    }
+
+    /// - Returns: what the capture reported wrongly.
+    func tick(isLast: Bool) throws -> [String] {
+      ticks += 1
+      if run.way == .crowd, isLast { while !writers.isEmpty { killFirst() } }
+      for writer in writers { writer.takeNotes() }
+      let isQuiet = isLast || (run.way != .crowd && ticks % Self.ticksBetweenLooks == 0)
+      return try follower.tick(isQuiet: isQuiet)
+    }
+
+    private func killFirst() {
+      writers.removeFirst().kill()
+      history?.add("kill", "fault")
     }
 
     private func write(_ transactions: Int) throws {
       while !writers[0].run(transactions) {
         writers.removeFirst()
+        history?.add("death", "fault")
         // A journal that was left is rolled back by the next one.
         if writers.isEmpty { try startWriter() }
       }
       if run.way != .big, Int.random(in: 0..<40, using: &random) == 0 {
-        writers[0].kill()
-        writers.removeFirst()
+        killFirst()
         try startWriter()
       } else if writers.count < 3, Int.random(in: 0..<30, using: &random) == 0 {
         try startWriter()

@@ -72,7 +72,7 @@ struct TableContents {
     }
   }
 
-  struct Row: Equatable {
+  struct Row: Hashable {
     var columns: [Bytes] = []
   }
 

@@ -2,24 +2,44 @@ import Foundation
 
 /// The program that writes a file in every way that SQLite has (`Tests/CHostileWriter`), next to the test bundle.
 package final class HostileWriter {
+  /// Takes down what became of the numbers that a writer put into the table `written`, one in each transaction.
+  package struct Ledger {
+    /// The first number.
+    let first: Int
+    /// A number and its outcome, as in `scripts/history.py`.
+    let note: (_ id: Int, _ outcome: String) -> Void
+
+    package init(first: Int, note: @escaping (_ id: Int, _ outcome: String) -> Void) {
+      self.first = first
+      self.note = note
+    }
+  }
+
   private let process = Process()
   private let input = Pipe()
   private let output = Pipe()
+  private let ledger: Ledger?
+  /// The number of the transaction that it is at.
+  private var nextID: Int
+  /// What was read of its output and not looked at.
+  private var received: [UInt8] = []
 
   package static let path = URL(fileURLWithPath: CommandLine.arguments[0]).resolvingSymlinksInPath()
     .deletingLastPathComponent()
     .appending(path: "hostile-writer").path
 
   /// Returns when it is ready to write.
-  package init(_ file: String, seed: UInt64, _ options: [String]) throws {
+  package init(_ file: String, seed: UInt64, _ options: [String], ledger: Ledger? = nil) throws {
+    self.ledger = ledger
+    nextID = ledger?.first ?? 0
     // What is written to one that was killed fails, and nothing more.
     signal(SIGPIPE, SIG_IGN)
     process.executableURL = URL(fileURLWithPath: Self.path)
-    process.arguments = [file, String(seed)] + options
+    process.arguments = [file, String(seed)] + options + (ledger.map { ["ledger=\($0.first)"] } ?? [])
     process.standardInput = input
     process.standardOutput = output
     try process.run()
-    isAlive = readLine()
+    read(untilLine: true)
   }
 
   deinit { kill() }
@@ -33,17 +53,21 @@ package final class HostileWriter {
   package func run(_ transactions: Int) -> Bool {
     guard isAlive else { return false }
     send(transactions)
-    isAlive = readLine()
+    read(untilLine: true)
     return isAlive
   }
 
   /// Writes from now on, until it is killed.
   package func runForEver() { send(0) }
 
+  /// Notes what it has written by now. One that writes for ever would wait, in time, for its lines to be read.
+  package func takeNotes() { if ledger != nil, isAlive { read(untilLine: false) } }
+
   package func kill() {
     Foundation.kill(process.processIdentifier, SIGKILL)
     process.waitUntilExit()
-    isAlive = false
+    // What it said before.
+    while isAlive { read(untilLine: true) }
   }
 
   private func send(_ number: Int) {
@@ -51,13 +75,37 @@ package final class HostileWriter {
     _ = line.withUnsafeBytes { write(input.fileHandleForWriting.fileDescriptor, $0.baseAddress!, $0.count) }
   }
 
-  /// - Returns: false when it has ended.
-  private func readLine() -> Bool {
-    var byte: UInt8 = 0
-    while true {
-      let count = read(output.fileHandleForReading.fileDescriptor, &byte, 1)
-      if count == 1, byte == 0x0A { return true }
-      if count <= 0, errno != EINTR || count == 0 { return false }
+  /// Takes in its output up to a line that is no note, or else as much as is there. Notes when it has ended.
+  private func read(untilLine: Bool) {
+    while isAlive {
+      while let end = received.firstIndex(of: 0x0A) {
+        let line = String(decoding: received[..<end], as: UTF8.self)
+        received.removeFirst(end + 1)
+        if !take(line), untilLine { return }
+      }
+      if !untilLine, !hasOutput { return }
+      var chunk = [UInt8](repeating: 0, count: 4_096)
+      let count = Foundation.read(output.fileHandleForReading.fileDescriptor, &chunk, chunk.count)
+      if count > 0 { received += chunk[..<count] } else if count == 0 || errno != EINTR { end() }
     }
+  }
+
+  private var hasOutput: Bool {
+    var descriptor = pollfd(fd: output.fileHandleForReading.fileDescriptor, events: Int16(POLLIN), revents: 0)
+    return poll(&descriptor, 1, 0) > 0
+  }
+
+  /// - Returns: whether the line was a note.
+  private func take(_ line: String) -> Bool {
+    guard let ledger, let id = Int(line.dropFirst()), line.hasPrefix("+") || line.hasPrefix("-") else { return false }
+    ledger.note(id, line.hasPrefix("+") ? "acknowledged" : "refused")
+    nextID = id + 1
+    return true
+  }
+
+  private func end() {
+    isAlive = false
+    // It may have been in the middle of a commit.
+    ledger?.note(nextID, "unknown")
   }
 }
