@@ -4,15 +4,17 @@
 import { part } from "../shell/dom.js";
 import { loadSchema } from "../shell/schema.js";
 import { currentClaims, request } from "../shell/session.js";
+import { keptStorage } from "../shell/storage.js";
 import { Undo } from "../shell/undo.js";
 import { formatAddress, parseAddress, wholeTable } from "./address.js";
 import { Catalogue } from "./catalogue.js";
 import { LayoutStore } from "./column-layout.js";
 import { OpenTable } from "./open-table.js";
-import { pageFor, showPage } from "./pages.js";
+import { noTablePage, pageFor, showPage, successorPage } from "./pages.js";
 import { PublishedList, publishedQueries } from "./published.js";
 import { RowCounts } from "./row-counts.js";
 import { RowPanel } from "./row-panel.js";
+import { changeSentences, successorOf } from "./schema-changes.js";
 import { Sidebar } from "./sidebar.js";
 
 /** @typedef {import("../freshet.js").Client} Client */
@@ -29,7 +31,7 @@ export class BrowserView {
   #catalogue = new Catalogue([]);
   #panel = new RowPanel(part("browser"), () => this.#closeRow());
   #undo;
-  #layouts = new LayoutStore(storage(), new URL(".", document.baseURI).href);
+  #layouts = new LayoutStore(keptStorage(), new URL(".", document.baseURI).href);
   /** @type {OpenTable | null} */
   #open = null;
   #canWrite = false;
@@ -161,9 +163,17 @@ export class BrowserView {
     this.#open = null;
     this.#panel.close();
     const isOther = this.schema.status === "ok" && asked !== "" && this.schema.tables.length > 0;
-    if (isOther) showPage({ title: `There is no table ${asked}`, sentences: ["It was dropped or renamed, or you may not read it. The tables that there are stand at the left."] });
-    else showPage(pageFor(this.schema, currentClaims()));
+    if (!isOther) return showPage(pageFor(this.schema, currentClaims()));
+    const successor = this.#gone?.table.name === asked ? successorOf(this.#gone.table, this.#gone.known, this.schema.tables) : null;
+    return showPage(successor ? successorPage(asked, { ...parseAddress(location.hash), table: successor.name, row: null }) : noTablePage(asked));
   }
+
+  /**
+   * A table that was open and went, and which tables were there together with it.
+   *
+   * @type {{table: import("./catalogue.js").Table, known: Set<string>} | null}
+   */
+  #gone = null;
 
   /**
    * @param {string} asked name of a published query
@@ -191,7 +201,7 @@ export class BrowserView {
       client: this.client, catalogue: this.#catalogue, layouts: this.#layouts, canWrite: this.#canWrite,
       go: (next, isReplaced) => this.#go(next, isReplaced), showTables: () => this.#showTables(true),
       use: (open) => this.#use(open), add: (open) => this.#panel.showForm(open, (key) => this.#added(open, key)), undo: this.#undo,
-      openRow: (open, row, column) => this.#openRow(open, row, column), isRowOpen: () => this.#panel.isOpen, closeRow: () => this.#panel.dismiss(),
+      openRow: (open, row, column) => this.#openRow(open, row, column), isRowOpen: () => this.#panel.isOpen, closeRow: () => this.#panel.dismiss(), schemaChanged: () => this.#reload(),
       counted: (name, count) => this.#counts.take(name, count), rowCount: (name) => this.#counts.known.get(name), ready: () => this.#isShown && this.#counts.start(),
     });
     part("table-frame").replaceChildren(this.#open.element);
@@ -240,13 +250,21 @@ export class BrowserView {
       this.#published = await publishedQueries();
       this.#sidebar.showPublished(this.#published);
     } else this.#published = [];
-    const { table } = parseAddress(location.hash);
-    const isStale = this.#open !== null && JSON.stringify(this.#catalogue.find(table)) !== JSON.stringify(this.#open.table);
-    if (isStale) {
-      this.#open?.close();
-      this.#open = null;
-    }
+    this.#closeIfChanged();
     this.navigated();
+  }
+
+  /** The open table is opened anew where it is not what it was. */
+  #closeIfChanged() {
+    if (!this.#open) return;
+    const { table, context } = this.#open;
+    const now = this.#catalogue.find(table.name);
+    if (JSON.stringify(now) === JSON.stringify(table)) return;
+    if (!now) this.#gone = { table, known: new Set(context.catalogue.tables.map(({ name }) => name)) };
+    const sentences = now && changeSentences(table, now);
+    if (sentences) this.#undo.say(sentences);
+    this.#open.close();
+    this.#open = null;
   }
 
   /** @param {Schema} schema */
@@ -270,14 +288,5 @@ export class BrowserView {
     this.#open.close();
     this.#open = null;
     this.navigated();
-  }
-}
-
-/** @returns {Storage | null} */
-function storage() {
-  try {
-    return localStorage;
-  } catch {
-    return null;
   }
 }

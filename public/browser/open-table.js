@@ -11,6 +11,7 @@ import { quoted } from "./identifiers.js";
 import { keyCandidates } from "./key-candidates.js";
 import { CellEditing } from "./cell-editing.js";
 import { cellText } from "./cell-text.js";
+import { criteriaSentence } from "./schema-changes.js";
 import { StagedQuery } from "./staged-query.js";
 import { TableList } from "./table-list.js";
 import { firstRowsOf, lengthOf, queryOf, queryToShare, rowNumber } from "./table-query.js";
@@ -33,6 +34,7 @@ import { Toolbar } from "./toolbar.js";
  * @property {() => void} ready rows are on the screen
  * @property {import("../shell/undo.js").Undo} undo @property {(table: OpenTable, row: Row, column?: string) => void} openRow
  * @property {() => boolean} isRowOpen whether a row's details are shown @property {() => void} closeRow
+ * @property {() => void} schemaChanged the table is not what it was
  */
 
 /** Of a table with fewer rows the whole list comes as soon as its first ones. */
@@ -192,9 +194,13 @@ export class OpenTable {
     if (error?.code === "duplicate_key" && isGuessed && this.#keyIndex + 1 < this.#keys.length) {
       this.#keyIndex += 1;
       this.#open();
+    } else if (error?.code === "schema_changed") {
+      // The list says so itself, below its rows.
+      this.toolbar.showFailure();
+      this.context.schemaChanged();
     } else {
       this.toolbar.showFailure();
-      this.filterBar.showError(error?.code === "duplicate_key" ? `${error.message}: choose another key.` : error?.message ?? String(error));
+      this.filterBar.showError(error?.code === "duplicate_key" ? `${error.message}: choose another key.` : criteriaSentence(error?.message ?? String(error)));
       this.context.ready();
     }
   }

@@ -3,13 +3,14 @@
 
 import { element, part } from "../shell/dom.js";
 import { currentToken, useToken } from "../shell/session.js";
+import { formatAddress } from "./address.js";
 
 /** @typedef {import("../shell/schema.js").Schema} Schema */
 
 /**
- * A page's words: a title, sentences, and commands to type.
+ * A page's words: a title, sentences, commands to type, and a link.
  *
- * @typedef {{title: string, sentences: string[], commands?: string[], hasToken?: boolean}} Page
+ * @typedef {{title: string, sentences: string[], commands?: string[], link?: {title: string, href: string}, hasToken?: boolean}} Page
  */
 
 /**
@@ -111,14 +112,29 @@ function sentence(text) {
   return text === "" ? "" : `${text[0].toUpperCase()}${text.slice(1)}${/[.!?]$/.test(text) ? "" : "."}`;
 }
 
+/** @param {string} table that an address names @returns {Page} */
+export function noTablePage(table) {
+  return { title: `There is no table ${table}`, sentences: ["It was dropped or renamed, or you may not read it. The tables that there are stand at the left."] };
+}
+
+/**
+ * @param {string} gone a table @param {import("./address.js").Address} successor the same view of what it is probably called now
+ * @returns {Page}
+ */
+export function successorPage(gone, successor) {
+  return { title: `The table ${gone} is gone`, sentences: [`The table ${successor.table} has just come and has the same columns: it is probably ${gone} under another name.`],
+    link: { title: `Go on with ${successor.table}`, href: formatAddress(successor) } };
+}
+
 /**
  * Shows a page instead of the tables.
  *
  * @param {Page} page
  */
-export function showPage({ title, sentences, commands = [], hasToken }) {
+export function showPage({ title, sentences, commands = [], link, hasToken }) {
   const contents = element("div", { className: "state-page" }, element("h2", {}, title),
     ...sentences.filter(Boolean).map((text) => element("p", {}, text)), ...commands.map((command) => element("pre", {}, element("code", {}, command))));
+  if (link) contents.append(element("p", {}, element("a", { className: "button primary", href: link.href }, link.title)));
   if (hasToken) contents.append(tokenForm());
   part("table-frame").replaceChildren(contents);
 }

@@ -52,9 +52,17 @@ function disconnected(retryAt, now, signIn) {
 
 /** @param {Situation["error"]} error @param {boolean} hasRows */
 function waiting(error, hasRows) {
-  // Without the place in the query, which the page's visitors have not written.
-  const message = (error?.message ?? "").replace(/^the schema has changed: /, "").replace(/^[a-zA-Z]+(\[\d+\])?: (?=no such )/, "");
+  const message = inWords((error?.message ?? "").replace(/^the schema has changed: /, ""));
   if (error && ["unauthenticated", "not_allowed"].includes(error.code)) return { topic: "signedOut", sentence: staleTexts.signedOut };
   if (!error || !ofSchemas.includes(error.code)) return { topic: "waiting", sentence: staleTexts.waiting(message) };
   return { topic: "changing", sentence: hasRows ? staleTexts.changing(message) : staleTexts.changingWithoutRows(message) };
+}
+
+/**
+ * Without the place in the query, and without SQL's word for what is not there: the page's visitors have not written it.
+ *
+ * @param {string} message "orderBy[0]: no such column: task.due"
+ */
+function inWords(message) {
+  return message.replace(/^[a-zA-Z]+(\[\d+\])?: (?=no such )/, "").replace(/^no such (column|table): (?:.*\.)?(.*)$/, "the $1 `$2` is gone");
 }

@@ -122,7 +122,7 @@ def a_column_goes_and_comes_back(page, public):
         page.open(server).is_live()
         server.sql("ALTER TABLE item RENAME COLUMN depth TO deep")
         expect(page.list).to_have_attribute("data-status", "waiting", timeout=10_000)
-        expect(page.line).to_have_text("The table is being changed (no such column: depth). These rows are from before.")
+        expect(page.line).to_have_text("The table is being changed (the column `depth` is gone). These rows are from before.")
         expect(page.page.locator(".live-status")).to_contain_text("The table is being changed", timeout=5_000)
         page.is_dimmed()
         page.scrolls()

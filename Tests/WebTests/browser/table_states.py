@@ -185,6 +185,29 @@ def a_token_shows_its_tables_at_once_and_each_refusal_says_why(browser, folder, 
 
 
 @test
+def a_changed_schema_is_told_in_words_and_a_renamed_table_is_offered(browser, folder, northwind):
+    path = str(pathlib.Path(folder) / "tasks.sqlite")
+    table_files.sql(path, "PRAGMA journal_mode = WAL; CREATE TABLE task(id INTEGER PRIMARY KEY, title TEXT, due TEXT); INSERT INTO task VALUES (1, 'a', '2'), (2, 'b', '1')")
+    with WritingServer(path) as server, opened(browser, server, "task?sort=-title") as page:
+        page.is_open("task", 2)
+        table_files.sql(path, "ALTER TABLE task DROP COLUMN due")
+        expect(page.toast).to_have_text("The column `due` is gone.", timeout=2000)
+        page.is_open("task", 2)
+        table_files.sql(path, "ALTER TABLE task RENAME COLUMN title TO name")
+        expect(page.toast).to_have_text("The column `title` is now called `name`.", timeout=2000)
+        expect(page.page.locator(".query-error:visible")).to_have_text("There is no column `title`, and the sort names it.")
+        page.go("task?sort=-name")
+        page.shows("name", ["b", "a"])
+        table_files.sql(path, "ALTER TABLE task RENAME TO todo")
+        expect(page.page.get_by_role("heading", name="The table task is gone")).to_be_visible(timeout=2000)
+        page.page.get_by_role("link", name="Go on with todo").click()
+        page.is_open("todo", 2).shows("name", ["b", "a"])
+        assert page.address == "/todo?sort=-name"
+        table_files.sql(path, "CREATE TABLE other(x); DROP TABLE todo")
+        expect(page.page.get_by_role("heading", name="There is no table todo")).to_be_visible(timeout=2000)
+
+
+@test
 def a_million_rows_open_as_fast_as_a_thousand(browser, folder, northwind):
     path = table_files.million(folder)
     if path is None:

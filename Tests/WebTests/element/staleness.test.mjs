@@ -26,8 +26,8 @@ test("a lost connection is counted down, in whole seconds, until the attempt", (
 
 test("a query that does not compile at the moment says what is missing", () => {
   const error = { code: "schema_changed", message: "the schema has changed: select[1]: no such column: depth" };
-  assert.equal(sentence({ status: "waiting", error }), "The table is being changed (no such column: depth). These rows are from before.");
-  assert.equal(sentence({ status: "waiting", error, hasRows: false }), "The table is being changed (no such column: depth)");
+  assert.equal(sentence({ status: "waiting", error }), "The table is being changed (the column `depth` is gone). These rows are from before.");
+  assert.equal(sentence({ status: "waiting", error, hasRows: false }), "The table is being changed (the column `depth` is gone)");
   assert.match(sentence({ status: "waiting", error: { code: "overloaded", message: "too much to do" } }), /cannot answer .*too much to do/);
 });
 

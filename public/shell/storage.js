@@ -1,0 +1,10 @@
+// @ts-check
+
+/** @returns {Storage | null} null: the browser keeps nothing for this page */
+export function keptStorage() {
+  try {
+    return localStorage;
+  } catch {
+    return null;
+  }
+}
