@@ -46,6 +46,11 @@ static const char *pick(int count, ...) {
 }
 
 // Statements that fail are passed over. Returns what SQLite returned.
+/* SQLite 3.40.1 writes frames without checksums after a rollback to a savepoint, or of a statement, behind which pages were spilled: at the
+ * next recovery that commit and all later ones are lost, and what a checkpoint has copied of them is not. A ledger would find nothing
+ * else; and who is to die rolls all back, or nothing, once it may have spilled. */
+static int spills, may_die, has_failed;
+
 static int run(const char *format, ...) {
   va_list list;
   va_start(list, format);
@@ -55,6 +60,7 @@ static int run(const char *format, ...) {
   shim_counts = sqlite3_get_autocommit(db) || strcmp(sql, "COMMIT") == 0;
   int code = sqlite3_exec(db, sql, NULL, NULL, NULL);
   shim_counts = 0;
+  has_failed |= code != SQLITE_OK;
   if (getenv("HOSTILE_TRACE")) fprintf(stderr, "%d %s\n", code, sql);
   sqlite3_free(sql);
   return code;
@@ -306,9 +312,8 @@ static void change_schema(void) {
 
 static void set_options(void) {
   run("PRAGMA cache_size = %d", one_in(2) ? 5 : 1000);
-  // SQLite 3.40.1 writes frames without checksums after a rollback to a savepoint behind which pages were spilled: the commit and all
-  // that come after it are lost at the next recovery. A ledger would find nothing else.
-  run("PRAGMA cache_spill = %d", !one_in(4) && ledger < 0);
+  spills = !one_in(4) && ledger < 0;
+  run("PRAGMA cache_spill = %d", spills);
   run("PRAGMA synchronous = %s", pick(3, "OFF", "NORMAL", "FULL"));
   run("PRAGMA wal_autocheckpoint = %d", one_in(4) ? 1000 : 1 + below(60));
   run("PRAGMA journal_size_limit = %d", one_in(2) ? -1 : below(20) * (page_size + 24) + 32 * below(2));
@@ -329,16 +334,18 @@ static void transaction(void) {
     default: break;
   }
   if (run("BEGIN %s", pick(2, "", "IMMEDIATE")) != SQLITE_OK) return;
+  has_failed = 0;
   int left = 1 + below(5);
   while (left-- > 0) statement();
   if (one_in(5)) {
     run("SAVEPOINT s");
     for (left = below(6); left > 0; left--) statement();
-    run("%s", pick(2, "ROLLBACK TO s", "RELEASE s"));
+    const char *end = pick(2, "ROLLBACK TO s", "RELEASE s");
+    run("%s", spills && may_die ? "RELEASE s" : end);
     statement();
   }
   if (one_in(30)) change_schema();
-  int is_kept = !one_in(12);
+  int is_kept = !one_in(12) && !(spills && may_die && has_failed);
   // Where an error has ended the transaction the statement would be one of its own.
   int is_written = ledger >= 0 && !sqlite3_get_autocommit(db) && run("INSERT INTO written VALUES (%lld)", ledger) == SQLITE_OK;
   int code = run("%s", is_kept ? "COMMIT" : "ROLLBACK");
@@ -358,7 +365,10 @@ int main(int count, char **arguments) {
     is_plain |= strcmp(arguments[index], "plain") == 0;
     is_big |= strcmp(arguments[index], "big") == 0;
     if (strncmp(arguments[index], "ledger=", 7) == 0) ledger = atoll(arguments[index] + 7);
-    if (strncmp(arguments[index], "die=", 4) == 0) shim_calls_left = atol(arguments[index] + 4);
+    if (strncmp(arguments[index], "die=", 4) == 0) {
+      may_die = 1;
+      shim_calls_left = atol(arguments[index] + 4);
+    }
   }
   shim_install();
   char *uri = sqlite3_mprintf("file:%s?psow=%d", arguments[1], !one_in(5));
