@@ -34,6 +34,7 @@ export interface LiveListTexts {
     reconnectingIn: (seconds: number) => string;
     resuming: string;
     signedOut: string;
+    refused: (message: string) => string;
     changing: (message: string) => string;
     changingWithoutRows: (message: string) => string;
     waiting: (message: string) => string;

@@ -134,12 +134,16 @@ export function connect(url?: string | URL, options?: ClientOptions): Client;
 export class Client extends EventTarget {
   private constructor();
   readonly url: string;
-  readonly status: "connecting" | "live" | "reconnecting" | "closed";
+  /** `refused`: the server is there and refuses the connection, see `error`. It is tried again all the same, as when it is `reconnecting`. */
+  readonly status: "connecting" | "live" | "reconnecting" | "refused" | "closed";
   /** What the server said of itself: `{server, epoch, limits}`; null before the first time. */
   readonly hello: Message | null;
   /** When the next attempt to connect begins (as `Date.now()`); null when none is waited for. */
   readonly retryAt: number | null;
-  /** Why the server does not take the client for who it says it is: the token expired, or was refused. Null once one is accepted. */
+  /**
+   * Why the server does not take the client: its token expired or was refused (`unauthenticated`), or the connection itself is (`refused`, as
+   * with the page's origin). Null once it does.
+   */
   readonly error: FreshetError | null;
   /**
    * A list that follows a query until it is closed. Throws a TypeError for values that SQLite does not have.

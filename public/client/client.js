@@ -5,6 +5,7 @@ import { rowOf } from "./apply.js";
 import { Connection } from "./connection.js";
 import { FreshetError, FreshetErrorEvent } from "./errors.js";
 import { LiveList } from "./live-list.js";
+import { refusalAt } from "./refused-connection.js";
 import { plainTransaction } from "./sql.js";
 import { TokenKeeper } from "./token.js";
 import { decoded } from "./values.js";
@@ -54,6 +55,7 @@ export class Client extends EventTarget {
       },
       received: (message) => this.#receive(message),
       changed: (retryIn) => this.#changed(retryIn),
+      unopened: () => this.#askForRefusal(address),
     }, Socket);
     this.#connection.start();
   }
@@ -125,7 +127,18 @@ export class Client extends EventTarget {
       this.#writes.lost();
       this.#lists.forEach((list) => list.lost());
     }
+    if (this.status !== "refused" && this.error?.code === "refused") this.error = null;
     this.dispatchEvent(new Event("status"));
+  }
+
+  /** @param {URL} address */
+  async #askForRefusal(address) {
+    // A server that took connections before is more likely to be restarting, behind a proxy that answers.
+    const refusal = this.hello ? null : await refusalAt(address);
+    const isNews = this.error === null && refusal !== null && this.status === "reconnecting";
+    if (isNews) this.error = refusal;
+    this.#connection.setRefused(refusal !== null);
+    if (isNews && refusal) this.#fail(refusal);
   }
 
   /** @param {Record<string, any>} message */

@@ -7,7 +7,7 @@
 import { encoded } from "./values.js";
 import { onWake } from "./wake.js";
 
-/** @typedef {"connecting" | "live" | "reconnecting" | "closed"} ConnectionStatus */
+/** @typedef {"connecting" | "live" | "reconnecting" | "refused" | "closed"} ConnectionStatus */
 
 const firstDelay = 250;
 const longestDelay = 15_000;
@@ -39,6 +39,7 @@ export class Connection {
   #socket = null;
   #failures = 0;
   #lastHeard = 0;
+  #nextAttempt = 0;
   /** When the server was asked whether it is there; 0: not since it was last heard. */
   #asked = 0;
   #lastBeat = 0;
@@ -54,6 +55,7 @@ export class Connection {
    * @param {() => void} handlers.opened
    * @param {(message: Record<string, any>) => void} handlers.received
    * @param {(retryIn?: number) => void} handlers.changed to another status; with the milliseconds until the next attempt
+   * @param {() => void} handlers.unopened an attempt ended before there was a connection
    * @param {typeof WebSocket} Socket
    */
   constructor(address, handlers, Socket) {
@@ -76,6 +78,19 @@ export class Connection {
     if (this.#socket || this.status === "closed") return;
     clearTimeout(this.#retry);
     this.#open();
+  }
+
+  /**
+   * What is known of the attempts that ended before there was a connection: the server is there and refuses, or not. The next ones are
+   * made all the same.
+   *
+   * @param {boolean} isRefused
+   */
+  setRefused(isRefused) {
+    const status = isRefused ? "refused" : "reconnecting";
+    if ((this.status !== "refused" && this.status !== "reconnecting") || this.status === status) return;
+    this.status = status;
+    this.handlers.changed(Math.max(0, this.#nextAttempt - Date.now()));
   }
 
   /** @param {Record<string, any>} message @returns {boolean} false when there is no connection now */
@@ -115,8 +130,10 @@ export class Connection {
   /** @param {WebSocket} socket */
   #attach(socket) {
     this.#socket = socket;
+    let hasOpened = false;
     socket.onopen = () => {
       if (socket !== this.#socket) return;
+      hasOpened = true;
       this.status = "live";
       this.#heard();
       this.handlers.changed();
@@ -130,7 +147,11 @@ export class Connection {
       const message = JSON.parse(data);
       if (message.id !== heartbeat) this.handlers.received(message);
     };
-    socket.onclose = ({ code } = /** @type {any} */ ({})) => this.#lost(socket, discouraging.includes(code) ? 4 : 1);
+    socket.onclose = ({ code } = /** @type {any} */ ({})) => {
+      const isCurrent = socket === this.#socket;
+      this.#lost(socket, discouraging.includes(code) ? 4 : 1);
+      if (isCurrent && !hasOpened) this.handlers.unopened();
+    };
   }
 
   #heard() {
@@ -166,7 +187,9 @@ export class Connection {
     this.#socket = null;
     this.#failures += badness;
     const delay = backOff(this.#failures);
-    this.status = "reconnecting";
+    this.#nextAttempt = Date.now() + delay;
+    // Refused until something else is known.
+    if (this.status !== "refused") this.status = "reconnecting";
     this.#retry = setTimeout(() => this.#open(), delay);
     this.handlers.changed(delay);
   }

@@ -4,7 +4,7 @@
 export class FreshetError extends Error {
   /**
    * @param {object} members
-   * @param {string} members.code one of protocol 5, or `disconnected`, `closed`
+   * @param {string} members.code one of protocol 5, or `disconnected`, `refused`, `closed`
    * @param {string} members.message a sentence
    * @param {boolean} [members.retryable] whether the same may succeed later
    * @param {boolean} [members.fatal] whether the subscription is over

@@ -65,7 +65,7 @@ export class Source {
     const { list, client } = this;
     return {
       status: list?.status ?? "closed", error: list?.error ?? null, hasRows: (list?.total ?? 0) > 0,
-      connection: client?.status ?? "closed", retryAt: client?.retryAt ?? null, signIn: client?.error ?? null,
+      connection: client?.status ?? "closed", retryAt: client?.retryAt ?? null, refusal: client?.error ?? null,
     };
   }
 

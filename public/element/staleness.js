@@ -8,7 +8,7 @@
  * @property {boolean} hasRows
  * @property {string} connection the status of the client
  * @property {number | null} retryAt
- * @property {{code: string} | null} signIn the error of the client
+ * @property {{code: string, message: string} | null} refusal the error of the client
  */
 
 export const staleTexts = {
@@ -18,6 +18,8 @@ export const staleTexts = {
   /** Connected again, and what happened meanwhile has not come yet. */
   resuming: "Catching up",
   signedOut: "Not signed in any more",
+  /** @param {string} message */
+  refused: (message) => message,
   /** @param {string} message */
   changing: (message) => `The table is being changed (${message}). These rows are from before.`,
   /** @param {string} message */
@@ -34,18 +36,19 @@ const ofSchemas = ["schema_changed", "no_such_table", "no_such_column"];
  * @param {Situation} situation @param {number} now in milliseconds, as `retryAt`
  * @returns {{topic: string, sentence: string} | null} null: what is shown is so. `topic` stays while a countdown runs
  */
-export function staleness({ status, error, hasRows, connection, retryAt, signIn }, now) {
+export function staleness({ status, error, hasRows, connection, retryAt, refusal }, now) {
   if (status === "closed") return null;
-  if (connection === "reconnecting") return disconnected(retryAt, now, signIn);
+  if (connection === "refused") return { topic: "refused", sentence: staleTexts.refused(refusal?.message ?? "") };
+  if (connection === "reconnecting") return disconnected(retryAt, now, refusal);
   if (status === "waiting") return waiting(error, hasRows);
   if (status === "failed") return hasRows ? { topic: "failed", sentence: staleTexts.failed(error?.message ?? "") } : null;
-  if (signIn) return { topic: "signedOut", sentence: staleTexts.signedOut };
+  if (refusal) return { topic: "signedOut", sentence: staleTexts.signedOut };
   return status === "reconnecting" ? { topic: "reconnecting", sentence: staleTexts.resuming } : null;
 }
 
-/** @param {number | null} retryAt @param {number} now @param {Situation["signIn"]} signIn */
-function disconnected(retryAt, now, signIn) {
-  if (signIn) return { topic: "signedOut", sentence: staleTexts.signedOut };
+/** @param {number | null} retryAt @param {number} now @param {Situation["refusal"]} refusal */
+function disconnected(retryAt, now, refusal) {
+  if (refusal) return { topic: "signedOut", sentence: staleTexts.signedOut };
   const seconds = retryAt === null ? 0 : Math.ceil((retryAt - now) / 1000);
   return { topic: "reconnecting", sentence: seconds > 0 ? staleTexts.reconnectingIn(seconds) : staleTexts.reconnecting };
 }

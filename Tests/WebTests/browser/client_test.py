@@ -18,7 +18,7 @@ import time
 
 from playwright.sync_api import expect
 
-from harness import ROOT, Demo, Page, Server, chromium, public_with, run, tests
+from harness import ROOT, Demo, Page, Server, another_origin, chromium, public_with, run, tests
 
 TESTS, test = tests()
 PAGES = ROOT / "Tests" / "WebTests" / "pages"
@@ -170,6 +170,45 @@ def the_page_of_the_readme_is_a_list(page, demo):
             subprocess.run(["sqlite3", database, "UPDATE bank SET name = 'Mine' WHERE id = 1"], check=True)
             expect(rows.last).to_have_text("Mine 2010-03-19")
             assert page.errors == [], page.errors
+
+
+@test
+def a_refused_origin_is_an_error_and_a_status_within_a_second(page, demo):
+    with another_origin(demo.public) as origin, tempfile.TemporaryDirectory() as folder:
+        database = f"{folder}/app.sqlite"
+        subprocess.run(["sqlite3", database, "PRAGMA journal_mode = WAL; CREATE TABLE bank(id INTEGER PRIMARY KEY, name TEXT); INSERT INTO bank VALUES (1, 'Mine')"], check=True)
+        other = page.page.context.browser.new_page()
+        other.goto(f"{origin}/client.html")
+        connect = """async (url) => {
+          await import("./live-list.js");
+          const { connect } = await import("./freshet.js");
+          globalThis.client = connect(url);
+          globalThis.errors = [];
+          client.addEventListener("error", ({ error }) => errors.push([error.code, error.message]));
+          const list = Object.assign(document.createElement("live-list"), { client, query: { from: "bank" } });
+          document.body.replaceChildren(list);
+          const start = performance.now();
+          while (client.status !== "refused" && client.status !== "live" && performance.now() - start < 2000) await new Promise(requestAnimationFrame);
+          return [client.status, performance.now() - start];
+        }"""
+        with Server(database, demo.public) as refusing:
+            port, url = refusing.port, refusing.url
+            status, took = other.evaluate(connect, url)
+            assert status == "refused" and took < 1000, (status, took)
+            code, message = other.evaluate("errors")[0]
+            assert code == "refused" and message.endswith(f"--allow-origin {origin}"), message
+            expect(other.locator(".live-stale")).to_have_text(message)
+        # The operator does what it says.
+        allowing = Server(database, demo.public, "--allow-origin", origin)
+        allowing.port = port
+        with allowing:
+            expect(other.locator(".live-row[data-state=shown]")).to_contain_text("Mine", timeout=20_000)
+            assert other.evaluate("[client.status, client.error, errors.length]") == ["live", None, 1]
+            expect(other.locator(".live-stale")).to_be_hidden()
+        # A server that is down refuses nothing.
+        status, took = other.evaluate(connect, url)
+        assert status == "reconnecting" and other.evaluate("errors") == [], status
+        other.close()
 
 
 def main():

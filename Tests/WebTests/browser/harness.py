@@ -5,6 +5,8 @@ FRESHET_BIN names the program, FRESHET_ROWS the number of wells, CHROMIUM the br
 """
 import asyncio
 import contextlib
+import functools
+import http.server
 import os
 import pathlib
 import re
@@ -165,6 +167,22 @@ def mounted(demo, prefix):
         loop.call_soon_threadsafe(lambda: [task.cancel() for task in asyncio.all_tasks(loop)])
         loop.call_soon_threadsafe(loop.call_later, 0.1, loop.stop)
         thread.join()
+
+
+@contextlib.contextmanager
+def another_origin(folder):
+    """The files of a folder from a web server that is none of ours."""
+    class Quiet(http.server.SimpleHTTPRequestHandler):
+        def log_message(self, *_):
+            pass
+
+    server = http.server.ThreadingHTTPServer(("127.0.0.1", 0), functools.partial(Quiet, directory=folder))
+    threading.Thread(target=server.serve_forever, daemon=True).start()
+    try:
+        yield f"http://127.0.0.1:{server.server_port}"
+    finally:
+        server.shutdown()
+        server.server_close()
 
 
 class Page:

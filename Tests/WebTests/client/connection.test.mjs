@@ -5,14 +5,18 @@ import { connect } from "../../../public/freshet.js";
 import { backOff } from "../../../public/client/connection.js";
 import { liveAddress } from "../../../public/client/client.js";
 import { clock } from "../fake-clock.mjs";
-import { FakeSocket, turns } from "./fake-socket.mjs";
+import { FakeSocket, noNetwork, turns } from "./fake-socket.mjs";
 
 beforeEach(() => {
   FakeSocket.all = [];
   clock.start();
 });
 
-afterEach(() => clock.stop());
+afterEach(() => {
+  clock.stop();
+  delete globalThis.location;
+  globalThis.fetch = noNetwork;
+});
 
 async function opened(options = {}) {
   const client = connect("http://here/", { WebSocket: FakeSocket, ...options });
@@ -281,4 +285,61 @@ test("closed is closed", async () => {
   assert.equal(FakeSocket.all.length, 1);
   assert.deepEqual(states, ["connecting", "live", "closed"]);
   await assert.rejects(client.ping(), { code: "disconnected" });
+});
+
+/** A client whose first attempts fail; what HTTP answers at the same address. */
+async function refusedBy(answer, address) {
+  const asked = [];
+  globalThis.fetch = async (url, options) => {
+    asked.push([url.href, options.mode]);
+    return answer();
+  };
+  globalThis.location = address ? { origin: address } : undefined;
+  const { client, states } = await opened();
+  const errors = [];
+  client.addEventListener("error", ({ error }) => errors.push(error));
+  FakeSocket.last.drop();
+  await turns();
+  return { client, states, errors, asked };
+}
+
+test("a connection that is refused is an error and a status of the client, and is tried again", async () => {
+  const { client, states, errors, asked } = await refusedBy(() => ({ type: "opaque", status: 0 }), "http://page.example");
+  assert.deepEqual(asked, [["http://here/v1/live", "no-cors"]]);
+  assert.deepEqual([client.status, client.error.code, errors.length], ["refused", "refused", 1]);
+  assert.match(client.error.message, /^http:\/\/here refuses .* --allow-origin http:\/\/page\.example$/);
+  assert.ok(client.retryAt - Date.now() <= 250);
+  await tick(250);
+  FakeSocket.last.drop();
+  await turns();
+  assert.deepEqual([client.status, errors.length], ["refused", 1], "it is said once");
+  await tick(500);
+  FakeSocket.last.open();
+  assert.deepEqual([client.status, client.error], ["live", null]);
+  assert.deepEqual(states, ["connecting", "reconnecting", "refused", "refused", "live"]);
+  FakeSocket.last.drop();
+  await tick(250);
+  FakeSocket.last.drop();
+  await turns();
+  assert.equal(client.status, "reconnecting", "a server that took the client before is restarting");
+});
+
+test("what the server says of its refusal is passed on where it can be read", async () => {
+  const { client } = await refusedBy(() => ({ type: "basic", status: 403, json: async () => ({ detail: "pages of this origin may not use this server" }) }));
+  assert.equal(client.error.message, "http://here refuses the connection: pages of this origin may not use this server");
+});
+
+for (const [title, answer] of Object.entries({
+  "is down": () => Promise.reject(new TypeError("Failed to fetch")), "is behind a proxy that says so": () => ({ type: "basic", status: 502 }) })) {
+  test(`a server that ${title} refuses nothing`, async () => {
+    const { client, errors } = await refusedBy(answer);
+    assert.deepEqual([client.status, client.error, errors], ["reconnecting", null, []]);
+  });
+}
+
+test("a token that cannot be had is no refusal of the connection", async () => {
+  globalThis.fetch = async () => ({ type: "basic", status: 426 });
+  const { client } = await opened({ token: () => Promise.reject(new Error("no")) });
+  await turns();
+  assert.deepEqual([client.status, client.error.code], ["reconnecting", "unauthenticated"]);
 });

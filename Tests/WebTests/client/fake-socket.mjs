@@ -1,4 +1,8 @@
-// A socket whose other end the test plays.
+// A socket whose other end the test plays. There is no other network.
+
+/** A client asks by HTTP why a socket did not open. */
+export const noNetwork = () => Promise.reject(new TypeError("There is no network"));
+globalThis.fetch = noNetwork;
 
 export class FakeSocket {
   static all = [];

@@ -2,7 +2,7 @@ import assert from "node:assert/strict";
 import { test } from "node:test";
 import { staleness } from "../../../public/element/staleness.js";
 
-const live = { status: "live", error: null, hasRows: true, connection: "live", retryAt: null, signIn: null };
+const live = { status: "live", error: null, hasRows: true, connection: "live", retryAt: null, refusal: null };
 const sentence = (situation, now = 0) => staleness({ ...live, ...situation }, now)?.sentence ?? null;
 
 test("what is live, loading or closed is not stale", () => {
@@ -32,9 +32,9 @@ test("a query that does not compile at the moment says what is missing", () => {
 });
 
 test("who is signed out reads so, connected or not", () => {
-  const signIn = { code: "unauthenticated" };
-  assert.equal(sentence({ signIn }), "Not signed in any more");
-  assert.equal(sentence({ signIn, status: "reconnecting", connection: "reconnecting", retryAt: 9 }), "Not signed in any more");
+  const refusal = { code: "unauthenticated" };
+  assert.equal(sentence({ refusal }), "Not signed in any more");
+  assert.equal(sentence({ refusal, status: "reconnecting", connection: "reconnecting", retryAt: 9 }), "Not signed in any more");
   assert.equal(sentence({ status: "waiting", error: { code: "not_allowed", message: "nobody" } }), "Not signed in any more");
 });
 
@@ -42,4 +42,9 @@ test("a list that failed says so over its rows; without rows its message is in t
   const error = { code: "bad_query", message: "no such function: f" };
   assert.match(sentence({ status: "failed", error }), /not followed any more: no such function: f/);
   assert.equal(sentence({ status: "failed", error, hasRows: false }), null);
+});
+
+test("a refused connection says why", () => {
+  const refusal = { code: "refused", message: "http://here refuses the connection" };
+  assert.equal(sentence({ status: "connecting", connection: "refused", retryAt: 9, hasRows: false, refusal }), "http://here refuses the connection");
 });
