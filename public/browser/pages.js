@@ -122,8 +122,8 @@ export function noTablePage(table) {
  * @returns {Page}
  */
 export function successorPage(gone, successor) {
-  return { title: `The table ${gone} is gone`, sentences: [`The table ${successor.table} has just come and has the same columns: it is probably ${gone} under another name.`],
-    link: { title: `Go on with ${successor.table}`, href: formatAddress(successor) } };
+  return { title: `The table ${gone} is gone`, sentences: [`The table ${successor.table} appeared when it went, and has the same columns: it is probably ${gone} under another name.`],
+    link: { title: `Open ${successor.table}`, href: formatAddress(successor) } };
 }
 
 /**

@@ -62,12 +62,16 @@ export class PublishedList {
 
   async #open() {
     this.#refuse(null);
+    this.#count.textContent = "counting…";
     const values = this.#fields.map(({ parameter, field }) => [parameter.name, parameterValue(field.value, parameter)]);
     const params = Object.fromEntries(values.filter(([, value]) => value !== undefined));
     const query = { name: this.query.name, ...(Object.keys(params).length > 0 && { params }) };
     // Which columns it has is known once it has come: a short look, then the list itself.
     const look = this.client.subscribe(query, { window: { offset: 0, limit: 1 } });
-    look.addEventListener("error", ({ error }) => this.#refuse(error.message));
+    look.addEventListener("error", ({ error }) => {
+      this.#refuse(error.message);
+      this.#count.textContent = "";
+    });
     look.addEventListener("change", () => {
       const { columns, key } = look.state;
       this.#show(query, [...columns], [...key]);

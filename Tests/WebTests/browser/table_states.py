@@ -200,7 +200,7 @@ def a_changed_schema_is_told_in_words_and_a_renamed_table_is_offered(browser, fo
         page.shows("name", ["b", "a"])
         table_files.sql(path, "ALTER TABLE task RENAME TO todo")
         expect(page.page.get_by_role("heading", name="The table task is gone")).to_be_visible(timeout=2000)
-        page.page.get_by_role("link", name="Go on with todo").click()
+        page.page.get_by_role("link", name="Open todo").click()
         page.is_open("todo", 2).shows("name", ["b", "a"])
         assert page.address == "/todo?sort=-name"
         table_files.sql(path, "CREATE TABLE other(x); DROP TABLE todo")
