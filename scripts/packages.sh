@@ -83,6 +83,7 @@ look_for_browser() {
   need sqlite3 command -v sqlite3
   need python3 have_python
   need python3-venv have_venv_with playwright
+  need python3-venv have_venv_with websockets
   # For the README's example, run in the browser.
   need node-react test -e /usr/share/nodejs/react/umd
   need node-react-dom test -e /usr/share/nodejs/react-dom/umd
@@ -159,12 +160,17 @@ install_missing() {
   "${apt[@]}" install -y --no-install-recommends "${missing[@]}" >/dev/null
 }
 
-# Packages of Python, into a folder of their own.
-install_python() { # its module
+# Packages of Python, into a folder of their own. What the system has is seen there too: python.sh uses one of both.
+install_python() { # its module, then options of pip
   if scripts/python.sh -c "import $1" 2>/dev/null; then return; fi
   say "Installing $1 for Python into .build/venv"
-  [[ -x .build/venv/bin/python3 ]] || python3 -m venv .build/venv
-  .build/venv/bin/python3 -m pip install --quiet --disable-pip-version-check "$1"
+  [[ -x .build/venv/bin/python3 ]] || python3 -m venv --system-site-packages .build/venv
+  .build/venv/bin/python3 -m pip install --quiet --disable-pip-version-check "${@:2}" "$1"
+}
+
+# Its test is skipped without it.
+install_django() {
+  install_python django --retries 1 --timeout 15 || say 'Django cannot be installed: its test will be skipped.'
 }
 
 purpose=${1:-build}
@@ -178,4 +184,5 @@ if ((${#missing[@]} > 0)); then
   ((${#missing[@]} == 0)) || fail "Still missing after installing: ${missing[*]}"
 fi
 case $purpose in browser | test) install_python playwright ;; esac
-case $purpose in clients | replicas | test) install_python websockets ;; esac
+case $purpose in browser | clients | replicas | test) install_python websockets ;; esac
+case $purpose in browser | test) install_django ;; esac
