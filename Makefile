@@ -10,6 +10,11 @@ JOBS ?= $(shell nproc 2>/dev/null || echo 2)
 DEBUG := FRESHET_STRICT=1 swift
 RELEASE := swift build -c release -j $(JOBS)
 
+# What pages, clients and commands are tried with: `make browser BUILD=debug` takes the binary of the tests.
+BUILD ?= release
+BINARY := $(CURDIR)/.build/$(BUILD)/freshet
+BUILT := $(if $(filter debug,$(BUILD)),build-tests,build)
+
 # `make demo PORT=9000 ROWS=10000`
 PORT ?=
 ROWS ?=
@@ -22,24 +27,27 @@ MINUTES ?= 10
 FEW_AT_A_TIME := swift test --help-hidden | grep -oe --experimental-maximum-parallelization-width | head -n 1 | sed 's/$$/ 6/'
 DEMO_ARGUMENTS := $(if $(PORT),--port $(PORT)) $(if $(ROWS),--rows $(ROWS))
 
-.PHONY: help demo cluster build test lint format unit docs replicas model hostile sanitize fuzz fuzz-corpus web client npm npm-package clients corpus browser pictures readme bench measure-page instructions dist dist-test service-test docker docker-test \
+.PHONY: help demo cluster build build-tests test test-long lint format unit docs replicas model hostile sanitize fuzz corpora fuzz-corpus web client npm npm-package clients corpus browser pictures readme bench measure-page instructions dist dist-test service-test docker docker-test \
 	clean packages
 
 help: ## print this list
 	@awk -F ':.*## ' '/^[a-z-]+:.*## / { printf "  make %-12s %s\n", $$1, $$2 }' Makefile
 
-demo: build ## make the demo database, serve it and print its address (PORT=9000 ROWS=10000)
-	@exec .build/release/freshet demo $(DEMO_ARGUMENTS)
+demo: $(BUILT) ## make the demo database, serve it and print its address (PORT=9000 ROWS=10000)
+	@exec $(BINARY) demo $(DEMO_ARGUMENTS)
 
-cluster: build ## serve the demo from two replicas, over three brokers (PORT=9000 BROKER_PORT=24222 ROWS=10000)
+cluster: $(BUILT) ## serve the demo from two replicas, over three brokers (PORT=9000 BROKER_PORT=24222 ROWS=10000)
 	@scripts/packages.sh cluster
-	@exec scripts/cluster.sh
+	@FRESHET_BIN=$(BINARY) exec scripts/cluster.sh
 
 build: packages ## build the freshet command in release mode: .build/release/freshet
 	@$(RELEASE) --product freshet
 
-test: ## run every check and test, installing what they need
+test: ## run every check, and every test at a depth that takes a quarter of an hour, installing what they need
 	@scripts/test.sh
+
+test-long: ## run everything that `make test` has no time for: before a release, and after a change of what it guards
+	@scripts/test-long.sh
 
 lint: ## check the format of all Swift sources (the compilers' warnings are errors in `make unit`)
 	@scripts/swift-files.sh | xargs -0 swift format lint --strict --parallel
@@ -48,15 +56,17 @@ format: ## bring all Swift sources into the project's format
 	@scripts/swift-files.sh | xargs -0 swift format --in-place --parallel
 
 # A test that never ends fails after half an hour, four times what all take, with the stacks of its threads.
-unit: packages ## run the Swift tests (debug, warnings are errors)
-	@$(DEBUG) build --build-tests -j $(JOBS)
+unit: build-tests ## run the Swift tests (debug, warnings are errors)
 	@scripts/within.sh 1800 $(DEBUG) test --skip-build $$($(FEW_AT_A_TIME))
+
+# Also the freshet command, in debug mode.
+build-tests: packages
+	@$(DEBUG) build --build-tests -j $(JOBS)
 
 docs: ## build the documentation of the Swift libraries from the modules of `make unit`: .build/docs
 	@scripts/swift-docs.sh
 
-hostile: packages ## follow hostile writers for MINUTES=10, each row that is reported compared with SELECT
-	@$(DEBUG) build --build-tests -j $(JOBS)
+hostile: build-tests ## follow hostile writers for MINUTES=10, each row that is reported compared with SELECT
 	@end=$$((SECONDS + 60 * $(MINUTES))); while ((SECONDS < end)); do \
 	  rm -rf .build/hostile-history; \
 	  FRESHET_HISTORY=.build/hostile-history FRESHET_TICKS=20000 $(DEBUG) test --skip-build --filter HostileTests; \
@@ -73,6 +83,9 @@ fuzz: ## fuzz what strangers' bytes reach, each target for SECONDS=600 (TARGETS=
 	@scripts/packages.sh fuzz
 	@FUZZ_SECONDS=$(SECONDS) scripts/fuzz.sh $(TARGETS)
 
+corpora: build-tests ## give the targets of the fuzzer the inputs that git has, without its sanitizers
+	@scripts/corpora.sh
+
 fuzz-corpus: ## run each target of the fuzzer on the inputs that git has
 	@scripts/packages.sh fuzz
 	@scripts/fuzz.sh --corpus
@@ -88,33 +101,33 @@ client: ## make public/freshet.min.js and live-list.min.js, the JavaScript in on
 npm-package: ## make the npm package: .build/npm/freshet-VERSION.tgz
 	@node scripts/npm-package.mjs
 
-npm: build ## pack and install the npm package, and test it with Node, React, TypeScript and a bundler
+npm: $(BUILT) ## pack and install the npm package, and test it with Node, React, TypeScript and a bundler
 	@scripts/packages.sh npm
-	@scripts/npm-tests.sh
+	@FRESHET_BIN=$(BINARY) scripts/npm-tests.sh
 
 corpus: ## make the conformance corpus for other clients: .build/corpus/freshet-conformance.json
 	@node scripts/corpus.mjs
 
-clients: build ## run the clients of examples/clients on the corpus and against a server
+clients: $(BUILT) ## run the clients of examples/clients on the corpus and against a server
 	@scripts/packages.sh clients
-	@scripts/client-tests.sh
+	@FRESHET_BIN=$(BINARY) scripts/client-tests.sh
 
-browser: build ## run the tests of pages and of <live-list> in a real Chromium
+browser: $(BUILT) ## run the tests of pages and of <live-list> in a real Chromium
 	@scripts/packages.sh browser
-	@scripts/browser-tests.sh
+	@FRESHET_BIN=$(BINARY) scripts/browser-tests.sh
 
 pictures: build ## make the pictures that README.md shows: docs/demo.png, docs/browser.png
 	@scripts/packages.sh browser
 	@CHROMIUM=$$(scripts/chromium.sh) scripts/python.sh scripts/pictures.py
 
-readme: build ## run the commands that README.md shows
+readme: $(BUILT) ## run the commands that README.md shows
 	@scripts/packages.sh readme
-	@PATH="$(CURDIR)/.build/release:$$PATH" scripts/check-readme.sh README.md
-	@PATH="$(CURDIR)/.build/release:$$PATH" scripts/check-readme.sh examples/shop/README.md
+	@BUILD=$(BUILD) PATH="$(dir $(BINARY)):$$PATH" scripts/check-readme.sh README.md
+	@BUILD=$(BUILD) PATH="$(dir $(BINARY)):$$PATH" scripts/check-readme.sh examples/shop/README.md
 
-replicas: build ## kill, stop and cut off everything that replicates a file for SECONDS=600, and compare all copies
+replicas: $(BUILT) ## kill, stop and cut off everything that replicates a file for SECONDS=600, and compare all copies
 	@scripts/packages.sh replicas
-	@scripts/python.sh scripts/replicas.py --seconds $(SECONDS)
+	@scripts/python.sh scripts/replicas.py --freshet $(BINARY) --seconds $(SECONDS)
 
 model: ## check the models of the log (docs/replication.pml) and of checkpoints (docs/wal-reset.pml) with spin
 	@scripts/packages.sh model
@@ -124,11 +137,11 @@ bench: build ## run the benchmarks, each beside its baseline (QUICK=1; ONLY=fan-
 	@$(RELEASE) --product freshet-turns
 	@cd Benchmarks && swift build -c release -j $(JOBS) && .build/release/FreshetBench
 
-measure-page: ## measure how soon the page has its first row, and its frames a second while rows change
+measure-page: build ## measure how soon the page has its first row, and its frames a second while rows change
 	@scripts/packages.sh browser
 	@CHROMIUM=$$(scripts/chromium.sh) scripts/python.sh scripts/measure-page.py
 
-instructions: build ## count the instructions of one-row changes, and compare with what git has
+instructions: packages ## count the instructions of one-row changes, and compare with what git has
 	@scripts/packages.sh instructions
 	@$(RELEASE) --product freshet-turns
 	@scripts/count-instructions.sh

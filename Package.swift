@@ -182,18 +182,20 @@ let package = Package(
   swiftLanguageModes: [.v6]
 )
 
-if fuzz {
+// The fuzzers' targets: with libFuzzer; or, in the builds of tests, as a program that gives them the inputs in git.
+if fuzz || strict {
   package.targets += [
     .target(
       name: "CFuzzing", dependencies: ["CGateway", "CLibWebSockets"], path: "Fuzzing/CFuzzing",
-      cSettings: cSettings + [.headerSearchPath("../../Sources/CGateway")]),
+      cSettings: cSettings + [.headerSearchPath("../../Sources/CGateway")]
+        + (fuzz ? [] : [.define("FRESHET_CORPORA")])),
     .executableTarget(
-      name: "freshet-fuzz",
+      name: fuzz ? "freshet-fuzz" : "freshet-corpora",
       dependencies: [
         "CFuzzing", "ChangeCapture", "Gateway", "LiveQuery", "QueryCompiler", "Server", "Store", "Wire", grdb, jwt,
         sqlite,
       ],
       path: "Fuzzing/Targets", swiftSettings: swiftSettings,
-      linkerSettings: [.unsafeFlags(["-sanitize=address", "-use-ld=lld"] + fuzzLibraries)]),
+      linkerSettings: fuzz ? [.unsafeFlags(["-sanitize=address", "-use-ld=lld"] + fuzzLibraries)] : []),
   ]
 }

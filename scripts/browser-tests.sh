@@ -1,10 +1,10 @@
 #!/usr/bin/env bash
-# Runs Tests/WebTests/browser/*_test.py in a real Chromium against .build/release/freshet, and Tests/WebTests/server in Node. Arguments pick tests of the first by words.
+# Runs Tests/WebTests/browser/*_test.py in a real Chromium against FRESHET_BIN, by default .build/release/freshet, and Tests/WebTests/server in Node. Arguments pick tests of the first by words.
 set -euo pipefail
 cd "$(dirname "$0")/.."
 
 CHROMIUM=$(scripts/chromium.sh)
-FRESHET_BIN=$PWD/.build/release/freshet
+FRESHET_BIN=${FRESHET_BIN:-$PWD/.build/release/freshet}
 export CHROMIUM FRESHET_BIN
 
 failed=0

@@ -50,7 +50,7 @@ import Testing
   }
 
   private static let ticks =
-    ProcessInfo.processInfo.environment["FRESHET_TICKS"].flatMap(Int.init) ?? 20_000
+    ProcessInfo.processInfo.environment["FRESHET_TICKS"].flatMap(Int.init) ?? TestDepth.count(6_000, long: 20_000)
 
   struct Run: CustomStringConvertible, Sendable {
     let way: Way

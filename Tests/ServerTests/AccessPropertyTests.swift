@@ -16,7 +16,7 @@ import Testing
   static let seeds: [UInt64] = {
     let more = ProcessInfo.processInfo.environment["FRESHET_SEEDS"].flatMap(Int.init) ?? 0
     if more > 0 { return (0..<more).map { _ in .random(in: 0 ... .max) } }
-    return LivePropertyTests.seeds(kept: "access.json") + (2...12)
+    return LivePropertyTests.seeds(kept: "access.json") + (2...UInt64(TestDepth.count(3, long: 12)))
   }()
 
   @Test(arguments: seeds)

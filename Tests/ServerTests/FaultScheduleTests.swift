@@ -20,7 +20,10 @@ extension FaultyFileTests {
       // Its requery waited for rows that could not be read, and was forgotten.
       let kept: [UInt64] = [830_452_320_416]
       let first = UInt64.random(in: 0..<1 << 40)
-      return kept + (0..<(environment["FRESHET_SEEDS"].flatMap(UInt64.init) ?? 8)).map { first + $0 }
+      return kept
+        + (0..<(environment["FRESHET_SEEDS"].flatMap(UInt64.init) ?? UInt64(TestDepth.count(3, long: 20)))).map {
+          first + $0
+        }
     }()
 
     private static let modes = ["wal", "persist", "delete", "truncate"]

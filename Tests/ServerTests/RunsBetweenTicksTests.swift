@@ -103,7 +103,7 @@ import Testing
   /// Every order of so many events in a small world: commits, ticks, what readers do, and lists that are opened anew.
   @Test(arguments: [true, false])
   func everyOrderOfFewEvents(isWAL: Bool) throws {
-    let length = ProcessInfo.processInfo.environment["FRESHET_DEPTH"].flatMap(Int.init) ?? 4
+    let length = ProcessInfo.processInfo.environment["FRESHET_DEPTH"].flatMap(Int.init) ?? TestDepth.count(3, long: 5)
     let test = try Lists(isWAL: isWAL)
     try test.compare("at first")
     let (change, undo) = Self.commits[0]

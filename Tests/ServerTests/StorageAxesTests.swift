@@ -20,7 +20,9 @@ import Wire
     let environment = ProcessInfo.processInfo.environment
     if let number = environment["FRESHET_SEED"].flatMap(UInt64.init) { return [number] }
     let first = UInt64.random(in: 0..<1 << 40)
-    return (0..<(environment["FRESHET_SEEDS"].flatMap(UInt64.init) ?? 24)).map { first + $0 }
+    return (0..<(environment["FRESHET_SEEDS"].flatMap(UInt64.init) ?? UInt64(TestDepth.count(8, long: 100)))).map {
+      first + $0
+    }
   }()
 
   /// What was once wrong, each as short as it could be made.

@@ -1,0 +1,8 @@
+import Foundation
+
+/// How much tests of chance do: `make test` has a quarter of an hour, `make test-long` (`FRESHET_LONG=1`) hours.
+package enum TestDepth {
+  package static let isLong = ProcessInfo.processInfo.environment["FRESHET_LONG"] == "1"
+
+  package static func count(_ short: Int, long: Int) -> Int { isLong ? long : short }
+}
