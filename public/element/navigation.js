@@ -49,6 +49,12 @@ export class Navigation {
       ? /** @type {HTMLElement} */ (focused) : null;
   }
 
+  /** Whether a row, a column header or something in them has the focus: the list itself would be a stop before the headers, and lead back into the rows. */
+  get #isInside() {
+    const { activeElement } = /** @type {Document | ShadowRoot} */ (this.scroller.getRootNode());
+    return activeElement !== this.scroller && this.scroller.contains(activeElement);
+  }
+
   /** Whether one of the rows, or something in it, has the focus. */
   get hasFocus() {
     return this.#focused !== null;
@@ -89,12 +95,12 @@ export class Navigation {
   /** Says which row is active, and where Tab stops. */
   showActive() {
     const { active, rows } = this.view;
-    const { hasFocus } = this;
+    const isInside = this.#isInside;
     for (const row of rows.values()) {
       const isActive = row.offset === active.offset;
-      row.setActive(isActive, isActive && hasFocus);
+      row.setActive(isActive, isActive && isInside);
     }
-    const tabIndex = hasFocus ? -1 : 0;
+    const tabIndex = isInside ? -1 : 0;
     if (this.scroller.tabIndex !== tabIndex) this.scroller.tabIndex = tabIndex;
   }
 

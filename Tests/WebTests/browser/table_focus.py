@@ -112,6 +112,20 @@ def a_link_skips_to_the_rows(browser, server):
 
 
 @test
+def tab_leads_through_titles_and_rows_in_both_directions(browser, server):
+    with opened(browser, server, "Orders") as page:
+        page.is_open("Orders", 830)
+        page.cell(2, "OrderID").click()
+        at = lambda: page.page.evaluate("document.activeElement.closest('.live-row, .head-cell, .table-head, .live-scroller')?.className")
+        stops = []
+        for key in ("Shift+Tab", "Shift+Tab", "Tab", "Shift+Tab", "Tab"):
+            page.page.keyboard.press(key)
+            stops.append(at())
+        assert stops == ["head-cell fixed", "table-head", "live-row", "head-cell fixed", "live-row"], stops
+        is_row(page, 10250)
+
+
+@test
 def a_question_mark_shows_the_keys(browser, server):
     with opened(browser, server, "Products") as page:
         page.is_open("Products", 77)
