@@ -72,7 +72,7 @@ wait_until_healthy
 curl -fsS "$address/healthz" >/dev/null || fail 'healthz does not answer'
 [[ $(curl -fsS "$address/") == *'<title>'* ]] || fail 'the page is not served'
 check_public
-[[ $(about '{{.Config.User}}') == freshet ]] || fail 'the container runs as root'
+[[ $(about '{{.Config.User}}') == 10001 ]] || fail 'the container runs as another user'
 [[ $(about '{{.HostConfig.ReadonlyRootfs}}') == true ]] || fail 'the root filesystem can be written'
 [[ $(about '{{(index (index .NetworkSettings.Ports "8080/tcp") 0).HostIp}}') == 127.0.0.1 ]] \
   || fail 'the port is published wider than loopback'
@@ -93,6 +93,8 @@ compose stop
 other=$(docker run -d -e FRESHET_PORT=9000 freshet:latest demo --rows 1000)
 wait_until_healthy "$other"
 docker rm -fv "$other" >/dev/null
+other=
+compose down -v >/dev/null
 
 # A database of one's own, by one variable, with TLS.
 folder=$(mktemp -d)
