@@ -1,5 +1,5 @@
 #!/usr/bin/env python3
-"""The table browser in a real browser, over files of several kinds (see table_files.py, table_chinook.py, table_wide.py and table_truth.py).
+"""The table browser in a real browser, over files of several kinds (see table_files.py, table_chinook.py, table_wide.py, table_truth.py and table_million.py).
 
 Arguments pick tests: words of their names. The last line is "N passed, N failed".
 """
@@ -11,6 +11,7 @@ import table_chinook
 import table_editing
 import table_files
 import table_focus
+import table_million
 import table_states
 import table_truth
 import table_views
@@ -27,7 +28,7 @@ def main():
             failed = run(table_views.TESTS, lambda: None, page, server)
             failed += run(table_access.TESTS + table_focus.TESTS, lambda: None, browser, server)
             failed += run(table_editing.TESTS, lambda: None, page, server)
-        for module in (table_chinook, table_wide, table_truth):
+        for module in (table_chinook, table_wide, table_truth, table_million):
             with module.serve(folder) as server:
                 failed += run(module.TESTS, lambda: None, browser, server)
         failed += run(table_states.TESTS, lambda: None, browser, folder, northwind)
