@@ -277,9 +277,14 @@ export class OpenTable {
     if (offset !== null && offset !== this.list?.element.activeRow?.offset) this.list?.element.focusRow(offset);
   }
 
-  /** @param {any[]} key @returns {Promise<number | null>} */
+  /** @param {any[]} key @returns {Promise<number | null>} null also when the table was left before the answer came */
   async #offsetOf(key) {
-    return (await this.list?.element.list?.locate(key.length === 1 ? key[0] : key))?.offset ?? null;
+    try {
+      return (await this.list?.element.list?.locate(key.length === 1 ? key[0] : key))?.offset ?? null;
+    } catch (error) {
+      if (/** @type {any} */ (error).code === "closed") return null;
+      throw error;
+    }
   }
 
   /** @type {any[] | null} */

@@ -7,7 +7,8 @@ from playwright.sync_api import expect
 from harness import tests
 from table_access import PHONE
 from table_files import sql
-from table_page import opened
+from table_page import TablePage, opened
+from table_truth import Held, none
 
 TESTS, test = tests()
 
@@ -154,6 +155,20 @@ def following_a_reference_marks_and_focuses_the_row(browser, server):
         is_row(page, customer)
         marks = page.page.evaluate("document.activeElement.getAnimations().filter((each) => each.effect.getKeyframes()[0].backgroundColor).length")
         assert marks == 1, "the row is marked"
+
+
+@test
+def a_table_can_be_left_while_a_row_of_it_is_looked_for(browser, server):
+    page = TablePage(browser.new_page())
+    held = Held(page.page)
+    held.hold(lambda message: message["type"] == "located")
+    page.open(server, "Orders?row=[10290]").is_open("Orders", 830)
+    page.page.wait_for_timeout(200)
+    page.go("Shippers")
+    held.hold(none)
+    page.is_open("Shippers", 3)
+    assert page.errors == [], page.errors
+    page.page.close()
 
 
 @test
