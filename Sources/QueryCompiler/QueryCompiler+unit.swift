@@ -50,6 +50,12 @@ extension QueryCompiler {
     return .none("its groups are not made of the first table's columns alone: put their table first")
   }
 
+  /// Whether SQLite would run a subquery again for each row that is looked up, of a query whose rows are those of one table.
+  var isFilteredBySubquery: Bool {
+    guard case .baseKey = unit else { return false }
+    return query.filter != nil && !nested.isEmpty && groups.isEmpty && from.sources.count == 1
+  }
+
   /// Whether a full-text search asks how well rows match, as far as its words tell.
   private var usesRank: Bool {
     let parts =

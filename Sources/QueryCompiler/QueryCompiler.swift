@@ -106,6 +106,7 @@ package struct QueryCompiler {
       result.unit = ResultPlan.Unit(
         rowSQL: try executed(rows), firstParameter: Int32(first),
         batchSQL: try batch.map { sql throws(FreshetError) in try executed(sql) },
+        knownRowSQL: key.isUnit && isFilteredBySubquery ? try executed("\(select) WHERE \(isUnit)\(end)") : nil,
         orders: units.map(\.order), isKey: key.isUnit)
     }
     let following = try follow(result, reads, columns, filter: filter)

@@ -59,12 +59,18 @@ package final class ResultPlan: Sendable {
     package var firstParameter: Int32
     /// The rows of `batchSize` units, each with its unit's place as the last column; nil where units are looked up one by one.
     package var batchSQL: String?
+    /// The row of one unit that is known to be in the result, without the conditions that made it so; nil where these cost nothing.
+    package var knownRowSQL: String?
     /// How the unit's values are encoded; groups are equal under their collations.
     package var orders: [FieldOrder]
     /// Whether the query's key is the unit.
     package var isKey: Bool
 
-    package init(rowSQL: String, firstParameter: Int32, batchSQL: String?, orders: [FieldOrder], isKey: Bool) {
+    package init(
+      rowSQL: String, firstParameter: Int32, batchSQL: String?, knownRowSQL: String? = nil, orders: [FieldOrder],
+      isKey: Bool
+    ) {
+      self.knownRowSQL = knownRowSQL
       self.rowSQL = rowSQL
       self.firstParameter = firstParameter
       self.batchSQL = batchSQL

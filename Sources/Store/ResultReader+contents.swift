@@ -100,7 +100,7 @@ extension ResultReader {
 
   /// Calls `body` with a statement that stands on the row with an identity. O(log n).
   func withRow<Result>(identity: Bytes, _ body: (PreparedStatement) throws -> Result) throws -> Result {
-    guard let single = statements.single, let unit = plan.unit else { throw ResultReader.missing }
+    guard let single = statements.known ?? statements.single, let unit = plan.unit else { throw ResultReader.missing }
     bind()
     defer { single.reset() }
     if unit.isKey {

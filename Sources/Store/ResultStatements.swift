@@ -8,7 +8,10 @@ package final class ResultStatements {
   let plan: ResultPlan
   package let encoding: TextEncoding
   let scan: PreparedStatement
+  /// Looks up a unit, as far as it is in the result.
   let single: PreparedStatement?
+  /// Looks up a row that is known to be in the result.
+  let known: PreparedStatement?
   let alongside: [PreparedStatement]
   /// Statements of the same parameters that somebody else runs.
   private var others: [PreparedStatement] = []
@@ -30,6 +33,7 @@ package final class ResultStatements {
       let prepare = { (sql: String) throws(SQLiteFailure) in try PreparedStatement(bounded: sql, connection) }
       scan = try prepare(plan.rows.scanSQL)
       if let unit = plan.unit { single = try prepare(unit.rowSQL) } else { single = nil }
+      if let sql = plan.unit?.knownRowSQL { known = try prepare(sql) } else { known = nil }
       var alongside: [PreparedStatement] = []
       for value in plan.alongside { alongside.append(try prepare(value.sql)) }
       self.alongside = alongside
@@ -69,7 +73,7 @@ package final class ResultStatements {
   package func limitValues() { ConnectionLimits.setValue(plan.longestValue, of: connection) }
 
   private var all: [PreparedStatement] {
-    [scan] + alongside + [single, batch].compactMap(\.self) + others
+    [scan] + alongside + [single, known, batch].compactMap(\.self) + others
   }
 
   /// Ends all statements, so that the connection can be closed while queries still refer to them: those can be read again
