@@ -63,7 +63,8 @@ class Use:
         (self.other.folder / "index.html").write_text(html)
         page = self.browser.new_page()
         page.lines = []
-        page.on("console", lambda message: page.lines.append(message.text))
+        # A browser asks for an icon when it likes, and says that there is none.
+        page.on("console", lambda message: "favicon" in message.location.get("url", "") or page.lines.append(message.text))
         page.on("pageerror", lambda error: page.lines.append(str(error)))
         page.goto(self.other.origin)
         return page
