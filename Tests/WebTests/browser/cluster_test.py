@@ -168,7 +168,9 @@ class Script:
         environment.update({name: str(value) for name, value in settings.items()})
         with open(self.folder / "output", "w") as output:
             self.process = subprocess.Popen(
-                [ROOT / "scripts/cluster.sh"], env=environment, stdout=output, stderr=subprocess.STDOUT)
+                [ROOT / "scripts/cluster.sh"], env=environment, stdout=output, stderr=subprocess.STDOUT,
+                # Whoever runs these tests in the background has them ignore Ctrl-C, and a shell cannot undo that.
+                preexec_fn=lambda: signal.signal(signal.SIGINT, signal.SIG_DFL))
 
     @property
     def output(self):
