@@ -43,7 +43,7 @@ cluster: $(BUILT) ## serve the demo from two replicas, over three brokers (PORT=
 build: packages ## build the freshet command in release mode: .build/release/freshet
 	@$(RELEASE) --product freshet
 
-test: ## run every check, and every test at a depth that takes a quarter of an hour, installing what they need
+test: ## run every check, and every test at a depth that takes minutes, installing what they need
 	@scripts/test.sh
 
 test-long: ## run everything that `make test` has no time for: before a release, and after a change of what it guards

@@ -34,30 +34,6 @@ why() {
     tail -n 20 "$log"
 }
 
-# Begins a part beside those that follow, until `join`: it has to leave the build alone.
-begin() { # name, then the command
-  other=$1 other_start=$SECONDS other_log=$(mktemp)
-  shift
-  printf '\n=== %s: begun\n' "$other"
-  "$@" </dev/null >"$other_log" 2>&1 &
-  other_job=$!
-}
-
-join() {
-  local status=0
-  wait "$other_job" || status=$?
-  mv "$other_log" "$log"
-  printf '\n=== %s\n' "$other"
-  cat "$log"
-  if ((status == 0)); then
-    note passed "$other" "$((SECONDS - other_start)) s, beside others"
-  else
-    note FAILED "$other" "$((SECONDS - other_start)) s, beside others"
-    failures+=("--- $other" "$(why)")
-    failed=1
-  fi
-}
-
 skip() { note skipped "$1" "$2"; }
 
 finish() {

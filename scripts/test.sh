@@ -1,5 +1,5 @@
 #!/usr/bin/env bash
-# Everything that must pass before a change is merged, in the order in which it fails soonest, in a quarter of an hour on two cores from a
+# Everything that must pass before a change is merged, in the order in which it fails soonest, in some twenty minutes on two cores from a
 # fresh clone: one build, the one of the tests, which pages, clients and commands are tried with as well. What it leaves out
 # is in test-long.sh.
 set -euo pipefail
@@ -14,16 +14,14 @@ part 'format' make lint || true
 part 'checker of histories' python3 scripts/test-check-history.py || true
 part 'JavaScript tests' make web || true
 if part 'build (debug, strict)' make build-tests; then
-  # Both wait more than they work.
-  begin 'browser tests' env FRESHET_BIN="$PWD/.build/debug/freshet" scripts/browser-tests.sh
   part 'Swift tests' make unit || true
-  join
   part 'inputs of the fuzzers' make corpora || true
   part 'Swift in documents' scripts/check-swift-docs.py || true
   part 'documentation' make docs || true
   part 'npm package' make npm || true
   part 'example clients' make clients || true
   part 'README commands' make readme || true
+  part 'browser tests' make browser || true
   part 'replicas under faults' make replicas SECONDS=30 || true
 else
   skip 'whatever needs the build' 'it failed'

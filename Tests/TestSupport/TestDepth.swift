@@ -1,6 +1,6 @@
 import Foundation
 
-/// How much tests of chance do: `make test` has a quarter of an hour, `make test-long` (`FRESHET_LONG=1`) hours.
+/// How much tests of chance do: `make test` has minutes, `make test-long` (`FRESHET_LONG=1`) hours.
 package enum TestDepth {
   package static let isLong = ProcessInfo.processInfo.environment["FRESHET_LONG"] == "1"
 
