@@ -5,7 +5,6 @@ The Swift one is run by SwiftSnippetTests. Arguments pick tests: words of their 
 """
 import contextlib
 import functools
-import http.server
 import os
 import pathlib
 import re
@@ -15,30 +14,19 @@ import tempfile
 import threading
 import time
 
-from harness import chromium, program, run, tests
+from harness import another_origin, chromium, program, run, tests
 from table_files import sql
 from table_page import WritingServer, opened
 
 TESTS, test = tests()
 
 
-class OtherOrigin:
-    """Pages of somebody else's server."""
-
-    def __init__(self, folder):
-        self.folder = pathlib.Path(folder)
-        handler = functools.partial(http.server.SimpleHTTPRequestHandler, directory=folder)
-        handler.func.log_message = lambda *_: None
-        self.server = http.server.ThreadingHTTPServer(("127.0.0.1", 0), handler)
-        self.origin = f"http://localhost:{self.server.server_address[1]}"
-        threading.Thread(target=self.server.serve_forever, daemon=True).start()
-
-
 class Use:
-    def __init__(self, browser, server, other, folder):
+    def __init__(self, browser, server, origin, pages, folder):
         self.browser = browser
         self.server = server
-        self.other = other
+        self.origin = origin
+        self.pages = pages
         self.folder = pathlib.Path(folder)
 
     @functools.cached_property
@@ -59,15 +47,26 @@ class Use:
         name = self.server.sql("SELECT name FROM bank WHERE id = 2")
         self.server.sql(f"UPDATE bank SET name = '{'Zion' if name == 'Barton' else 'Barton'}' WHERE id = 2")
 
-    def page(self, html):
-        (self.other.folder / "index.html").write_text(html)
+    def page(self, html, origin=None):
+        """A page of the origin that is allowed, or of another one, and the lines that it prints."""
+        (self.pages / "index.html").write_text(html)
         page = self.browser.new_page()
         page.lines = []
         # A browser asks for an icon when it likes, and says that there is none.
         page.on("console", lambda message: "favicon" in message.location.get("url", "") or page.lines.append(message.text))
         page.on("pageerror", lambda error: page.lines.append(str(error)))
-        page.goto(self.other.origin)
+        page.goto(origin or self.origin)
         return page
+
+    def script(self):
+        return f'<!doctype html><script type="module">{self.snippets["JavaScript"]}</script>'
+
+    def follows(self, command, first, change):
+        """The command prints the list, and then the change of a row."""
+        with self.shell(command) as lines:
+            count = eventually(lines, first)
+            self.change()
+            eventually(lines, change, count)
 
     @contextlib.contextmanager
     def shell(self, command):
@@ -85,29 +84,29 @@ class Use:
             process.wait()
 
 
-def eventually(lines, pattern, after=0):
-    """Waits for a line, and says how many there are then."""
+def eventually(lines, pattern, after=0, wait=time.sleep):
+    """Waits for a line after the first `after`, and says how many there are then."""
     deadline = time.monotonic() + 15
     while time.monotonic() < deadline:
         if any(re.search(pattern, line) for line in lines[after:]):
             return len(lines)
-        time.sleep(0.02)
+        wait(0.02)
     raise AssertionError(f"{pattern} does not come: {lines}")
+
+
+def meanwhile(page):
+    """Waits as Playwright does, which calls back for what a page prints while something is asked of it."""
+    return lambda seconds: page.wait_for_timeout(1000 * seconds)
 
 
 @test
 def a_page_of_another_origin_follows_the_list(use):
-    page = use.page(f'<!doctype html><script type="module">{use.snippets["JavaScript"]}</script>')
-    # Playwright waits for what it is asked; lines come meanwhile.
-    deadline = time.monotonic() + 15
-    while not page.lines and time.monotonic() < deadline:
-        page.wait_for_timeout(50)
-    assert page.lines and page.lines[0].startswith("3 "), page.lines
-    count = len(page.lines)
+    page = use.page(use.script())
+    count = eventually(page.lines, "", wait=meanwhile(page))
+    assert page.lines[0].startswith("3 "), page.lines
     use.change()
-    while len(page.lines) == count and time.monotonic() < deadline:
-        page.wait_for_timeout(50)
-    assert page.lines[count:] and page.lines[count].startswith("3 "), page.lines
+    eventually(page.lines, "", count, meanwhile(page))
+    assert page.lines[count].startswith("3 "), page.lines
     page.close()
 
 
@@ -133,10 +132,7 @@ def node_follows_the_list(use):
         print("    skipped: Node is older than 20")
         return
     command, option = re.match(r"(.*) \(Node 22; Node 20 with (.*)\)", start).groups()
-    with use.shell(command if version >= 22 else command.replace("node", f"node {option}", 1)) as lines:
-        count = eventually(lines, "^3 ")
-        use.change()
-        eventually(lines, "^3 ", count)
+    use.follows(command if version >= 22 else command.replace("node", f"node {option}", 1), "^3 ", "^3 ")
 
 
 @test
@@ -147,32 +143,20 @@ def curl_prints_the_rows(use):
 
 @test
 def events_come_as_they_happen(use):
-    with use.shell(use.snippets["Events"]) as lines:
-        count = eventually(lines, "^event: snapshot")
-        use.change()
-        eventually(lines, "^event: patch", count)
+    use.follows(use.snippets["Events"], "^event: snapshot", "^event: patch")
 
 
 @test
 def a_terminal_follows_the_list(use):
-    with use.shell(use.snippets["Terminal"]) as lines:
-        eventually(lines, "Almena")
-        count = len(lines)
-        use.change()
-        eventually(lines, "^[>*+]", count)
+    use.follows(use.snippets["Terminal"], "Almena", "^[>*+]")
 
 
 @test
-def a_page_of_an_origin_that_is_not_allowed_is_told_of_in_the_log(use):
-    page = use.browser.new_page()
-    other = OtherOrigin(use.other.folder)
-    (use.other.folder / "index.html").write_text(f'<!doctype html><script type="module">{use.snippets["JavaScript"]}</script>')
-    page.goto(other.origin)
-    deadline = time.monotonic() + 10
-    while f"--allow-origin {other.origin}" not in "".join(use.server.log) and time.monotonic() < deadline:
-        page.wait_for_timeout(50)
-    page.close()
-    assert f"--allow-origin {other.origin} (allowedOrigins)" in "".join(use.server.log), use.server.log
+def the_log_says_what_would_let_a_refused_page_in(use):
+    with another_origin(use.pages) as origin:
+        page = use.page(use.script(), origin)
+        eventually(use.server.log, re.escape(f"--allow-origin {origin} (allowedOrigins)"), wait=meanwhile(page))
+        page.close()
 
 
 def main():
@@ -182,11 +166,10 @@ def main():
             INSERT INTO bank VALUES (1, 'Almena', 'Kansas'), (2, 'Barton', 'Kansas'), (3, 'Ericson', 'Nebraska')""")
         pages = pathlib.Path(folder) / "pages"
         pages.mkdir()
-        other = OtherOrigin(str(pages))
-        with WritingServer(path, "--allow-origin", other.origin) as server:
+        with another_origin(pages) as origin, WritingServer(path, "--allow-origin", origin) as server:
             server.log = []
             threading.Thread(target=lambda: server.log.extend(iter(server.process.stderr.readline, "")), daemon=True).start()
-            failed = run(TESTS, lambda: None, Use(browser, server, other, folder))
+            failed = run(TESTS, lambda: None, Use(browser, server, origin, pages, folder))
     sys.exit(1 if failed else 0)
 
 
