@@ -26,11 +26,10 @@ static const struct {
     {".ts", "text/plain; charset=utf-8"},        {".wasm", "application/wasm"},
 };
 
-static const char *content_type(const char *path) {
-  size_t length = strlen(path);
+static const char *content_type(const char *path, size_t length) {
   for (size_t i = 0; i < sizeof content_types / sizeof *content_types; i++) {
     size_t suffix = strlen(content_types[i].suffix);
-    if (length > suffix && strcasecmp(path + length - suffix, content_types[i].suffix) == 0) {
+    if (length > suffix && strncasecmp(path + length - suffix, content_types[i].suffix, suffix) == 0) {
       return content_types[i].type;
     }
   }
@@ -78,20 +77,17 @@ static struct answer *answer_file(int descriptor, const struct stat *about, cons
   return answer;
 }
 
-/* A script may be saved under its name by whoever does not look at the status: run, it says what it is. */
+/* `curl -o` saves the body of a 404 under the script's name. Run as a script, this one reports the 404. */
 static struct answer *answer_missing(const struct request *request, const char *headers) {
   static const char script[] =
       "throw new Error(\"404: there is nothing at this path; the JavaScript client is at /v1/client/freshet.min.js\");\n";
   gateway_span path = request->head.path;
-  bool is_script = false;
-  for (size_t i = 0; i < 2; i++) {
-    const char *suffix = i ? ".mjs" : ".js";
-    size_t length = strlen(suffix);
-    is_script |= path.length > length && strncasecmp((const char *)path.bytes + path.length - length, suffix, length) == 0;
+  const char *type = content_type((const char *)path.bytes, path.length);
+  if (strncmp(type, "text/javascript", strlen("text/javascript")) != 0) {
+    return answer_problem(404, "Not Found", "not_found", NULL, headers);
   }
-  if (!is_script) return answer_problem(404, "Not Found", "not_found", NULL, headers);
   char all[8192];
-  snprintf(all, sizeof all, "Content-Type: text/javascript; charset=utf-8\nCache-Control: no-store\n%s", headers);
+  snprintf(all, sizeof all, "Content-Type: %s\nCache-Control: no-store\n%s", type, headers);
   struct answer *answer = answer_create(404, all, (const uint8_t *)script, sizeof script - 1);
   if (answer) answer->code = "not_found";
   return answer;
@@ -118,7 +114,7 @@ struct answer *answer_static(gateway *gateway, const struct request *request) {
   }
   snprintf(tag, sizeof tag, "\"%llx-%lx-%llx\"", (unsigned long long)about.st_mtim.tv_sec,
            (unsigned long)about.st_mtim.tv_nsec, (unsigned long long)about.st_size);
-  snprintf(headers, sizeof headers, "Content-Type: %s\nETag: %s\nCache-Control: no-cache\n%s", content_type(resolved),
+  snprintf(headers, sizeof headers, "Content-Type: %s\nETag: %s\nCache-Control: no-cache\n%s", content_type(resolved, strlen(resolved)),
            tag, always);
   struct answer *answer = is_unchanged(request, tag)                           ? answer_create(304, headers, NULL, 0)
                           : gateway_has_room(gateway, (size_t)about.st_size) ? answer_file(descriptor, &about, headers)

@@ -64,7 +64,7 @@ struct Explain: ParsableCommand {
       let target = "\(address.percentEncodedPath)?\(address.percentEncodedQuery ?? "")"
       let answer = connection.get(
         target, host: host + port, headers: [authorization].compactMap(\.self), limit: 4 << 20)
-      if answer.status.split(separator: " ").dropFirst().first == "200" { return Array(answer.body.utf8) }
+      if answer.isOK { return Array(answer.body.utf8) }
       throw .init(
         sentence: Self.problem(answer.body) ?? "\(database) is no Freshet server: the answer is \(answer.status)")
     } catch { throw CommandFailure(error.sentence) }
@@ -102,20 +102,6 @@ struct Explain: ParsableCommand {
     return try QueryCompiler.compile(role.narrowed(query), checker: checker).explanation(
       checker: checker, forms: forms)
   }
-}
-
-/// What a command has to say to a server.
-struct ServerAccessOptions: ParsableArguments {
-  @Option(
-    name: .customLong("token"),
-    help: ArgumentHelp(
-      "A JSON Web Token that says who is asking; other users of the machine can see it here, but not in FRESHET_TOKEN.",
-      valueName: "token"))
-  private var tokenOption: String?
-
-  @OptionGroup var trust: TrustOptions
-
-  var token: String? { tokenOption ?? Variables.text("FRESHET_TOKEN") }
 }
 
 /// An explanation for people.

@@ -32,8 +32,9 @@ struct Health: ParsableCommand {
     do throws(ServerConnection.Failure) {
       let connection = try ServerConnection(
         parts, trusting: url == nil ? .anyone : .authorities(trust.ca), patience: 3)
-      let status = connection.get(parts.path.isEmpty ? "/" : parts.path, host: host, limit: 1_024).status
-      if status.split(separator: " ").dropFirst().first == "200" { return }
+      let answer = connection.get(parts.path.isEmpty ? "/" : parts.path, host: host, limit: 1_024)
+      if answer.isOK { return }
+      let status = answer.status
       throw .init(sentence: status.isEmpty ? "nobody answers at \(address)" : "\(address) answers \(status)")
     } catch { throw CommandFailure(error.sentence) }
   }
@@ -55,13 +56,4 @@ struct Health: ParsableCommand {
     default: host
     }
   }
-}
-
-/// Who vouches for a server's certificate.
-struct TrustOptions: ParsableArguments {
-  @Option(
-    help: ArgumentHelp(
-      "Trust the certificates of these authorities, in PEM format, instead of those that the system trusts.",
-      valueName: "file"))
-  var ca: String?
 }

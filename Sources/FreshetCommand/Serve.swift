@@ -31,7 +31,7 @@ struct Serve: ParsableCommand {
     help: "Wait for a file that is not there. (default: in a terminal it is an error, otherwise it is waited for)")
   var wait: Bool?
 
-  /// Whoever starts it by hand has misspelt the name; a service may come before the program that makes the file.
+  /// By hand, a file that is missing is a misspelt name. A service can start before the program that makes the file.
   private var waits: Bool { wait ?? (isatty(STDERR_FILENO) == 0) }
 
   @Option(

@@ -7,7 +7,7 @@ final class ServerConnection {
   enum Trust {
     /// Those that the system trusts, or the authorities of a file in PEM format.
     case authorities(String?)
-    /// Any: for this machine's own server, where nobody is in between.
+    /// Every certificate: for a server on this machine, reached over loopback.
     case anyone
   }
 
@@ -92,10 +92,16 @@ final class ServerConnection {
     throw Failure(sentence: "the server at \(host) does not answer with TLS")
   }
 
-  /// Sends a GET and reads the answer, of which no more than `limit` bytes are taken.
-  ///
-  /// - Returns: the status line and the body; an empty line when there was no answer in time.
-  func get(_ target: String, host: String, headers: [String] = [], limit: Int) -> (status: String, body: String) {
+  struct Answer {
+    /// The first line; empty when no answer came in time.
+    let status: String
+    let body: String
+
+    var isOK: Bool { status.split(separator: " ").dropFirst().first == "200" }
+  }
+
+  /// Sends a GET and reads up to `limit` bytes of the answer.
+  func get(_ target: String, host: String, headers: [String] = [], limit: Int) -> Answer {
     let lines = ["GET \(target) HTTP/1.0", "Host: \(host)"] + headers
     write(lines.joined(separator: "\r\n") + "\r\n\r\n")
     var bytes: [UInt8] = []
@@ -108,7 +114,7 @@ final class ServerConnection {
     let text = String(decoding: bytes, as: UTF8.self)
     let status = text.prefix { !$0.isNewline }
     let body = text.firstRange(of: "\r\n\r\n").map { text[$0.upperBound...] } ?? ""
-    return (String(status), String(body))
+    return Answer(status: String(status), body: String(body))
   }
 
   private func write(_ text: String) {

@@ -1,5 +1,4 @@
 import Foundation
-import Logging
 import Server
 import Wire
 
@@ -20,9 +19,9 @@ enum Variables {
     return ProcessInfo.processInfo.environment[name].flatMap { $0.isEmpty ? nil : $0 }
   }
 
-  /// Those that begin as ours do, and are not.
+  /// Variables that begin with FRESHET_ and are no settings.
   ///
-  /// - Throws: for one that is probably misspelt. Others may be somebody else's: a cluster names its services' addresses so.
+  /// - Throws: for one that is probably misspelt. Others can have another origin: Kubernetes names the addresses of services that way.
   static func unknown(in environment: [String: String] = ProcessInfo.processInfo.environment) throws -> [String] {
     let unknown = environment.keys.filter { $0.hasPrefix(prefix) && !names.contains($0) }.sorted()
     for name in unknown {

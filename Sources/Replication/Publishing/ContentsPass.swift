@@ -5,7 +5,7 @@ import Store
 ///
 /// A pass goes over all tables a part at a time, in ticks, for at most 2 % of the time.
 struct ContentsPass {
-  /// How long a part takes: whoever waits for a change waits for it.
+  /// How long reading a part may delay the changes that are published next.
   private static let part = Nanoseconds.milliseconds(5)
   /// So many times as long as a part took nothing is read.
   private static let share: UInt64 = 49

@@ -34,7 +34,7 @@ struct YAMLPlace {
     return lines
   }
 
-  /// What is wrong with a member that has none of the names that there are: the one that was probably meant, or what there is.
+  /// The error for an unknown member: it suggests the nearest of `names`, or else gives `rule`.
   func unknown(_ name: String, of names: [String], _ rule: String = "", sentence: String = "is unknown") -> ServerError
   {
     let meant = Spelling.nearest(to: name, of: names).map { "did you mean \($0)?" } ?? rule

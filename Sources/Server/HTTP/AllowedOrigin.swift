@@ -26,7 +26,7 @@ package enum AllowedOrigin {
       }
     var host = rest.prefix { $0 != "/" && $0 != "?" && $0 != "#" }
     if let port = ports[scheme], host.hasSuffix(":\(port)") { host = host.dropLast(port.count + 1) }
-    let isHost = !host.isEmpty && !host.contains("@") && host.utf8.allSatisfy { $0 > 0x20 && $0 < 0x7F }
+    let isHost = !host.isEmpty && !host.contains("@") && host.isPrintableASCII
     return isScheme && isHost ? "\(scheme)://\(host)" : nil
   }
 }
@@ -40,9 +40,14 @@ package enum AllowedHost {
     name = name.prefix { $0 != "/" }
     let isAddress = name.contains("::") || name.count { $0 == ":" } > 1
     if !isAddress { name = name.prefix { $0 != ":" } }
-    if name.isEmpty || !name.utf8.allSatisfy({ $0 > 0x20 && $0 < 0x7F }) {
+    if name.isEmpty || !name.isPrintableASCII {
       return "is no host name, such as app.example.com"
     }
     return name == text ? nil : "is no host name: say \(name)"
   }
+}
+
+extension Substring {
+  /// Whether it has neither spaces nor controls, and ASCII alone.
+  fileprivate var isPrintableASCII: Bool { utf8.allSatisfy { $0 > 0x20 && $0 < 0x7F } }
 }

@@ -89,18 +89,17 @@ enum OriginRefusal: Hashable, Sendable {
   private static func shown(_ text: String) -> String { text.count > 100 ? text.prefix(100) + "…" : text }
 }
 
-/// Tells the operator of each refusal once, of so many at most: strangers can make up any number.
+/// Logs each refusal once, up to a bound: clients can invent any number of origins.
 final class OriginRefusals: Sendable {
   private static let most = 32
-  private let told = Mutex<Set<OriginRefusal>>([])
+  private let logged = Mutex<Set<OriginRefusal>>([])
   private let logger: Logger
 
   init(logger: Logger) { self.logger = logger }
 
   func note(_ refusal: OriginRefusal) {
-    let isNew = told.withLock { told in
-      if told.count >= Self.most { return false }
-      return told.insert(refusal).inserted
+    let isNew = logged.withLock { logged in
+      logged.count < Self.most && logged.insert(refusal).inserted
     }
     if isNew { logger.notice("\(refusal.advice)") }
   }
