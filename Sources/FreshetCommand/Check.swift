@@ -88,10 +88,6 @@ private struct ConfigurationCheck {
     problems.append(configuration.mistake(at: path, sentence))
   }
 
-  private func hint(_ word: String, _ names: [String]) -> String {
-    Spelling.nearest(to: word, of: names).map { ": did you mean \($0)?" } ?? ""
-  }
-
   private mutating func check(_ name: String, _ role: Role, _ schema: DatabaseSchema, _ location: String) {
     let (place, path) = ("the role \(name)", "roles.\(name)")
     let who =
@@ -100,13 +96,15 @@ private struct ConfigurationCheck {
     for (table, rule) in role.tables.tables.sorted(by: { $0.key < $1.key }) {
       guard let found = schema.table(table) else {
         let names = schema.tables.filter { $0.kind != .shadow }.map(\.name)
-        add("\(path).tables.\(table)", "\(place): there is no table \(table)\(hint(table, names))")
+        add(
+          "\(path).tables.\(table)", "\(place): there is no table \(table)\(Spelling.hint(for: table, of: names) ?? "")"
+        )
         continue
       }
       for (index, column) in (rule.columns ?? []).enumerated() where !found.hasColumn(column) {
         add(
           "\(path).tables.\(table).columns.\(index)",
-          "\(place): \(found.name) has no column \(column)\(hint(column, found.columnNames))")
+          "\(place): \(found.name) has no column \(column)\(Spelling.hint(for: column, of: found.columnNames) ?? "")")
       }
       lines.append("  may read \(sentence(found, rule))")
     }

@@ -38,9 +38,7 @@ enum DatabaseFile {
     let url = URL(fileURLWithPath: path)
     let folder = url.deletingLastPathComponent().path
     let names = ((try? FileManager.default.contentsOfDirectory(atPath: folder)) ?? []).sorted()
-    if let meant = Spelling.nearest(to: url.lastPathComponent, of: names) {
-      return "there is no file \(path): did you mean \(meant)?"
-    }
+    if let hint = Spelling.hint(for: url.lastPathComponent, of: names) { return "there is no file \(path)\(hint)" }
     let databases = databases(in: folder) ?? []
     if databases.isEmpty { return "there is no file \(path)." }
     let more = databases.count > 5 ? ", and others" : ""

@@ -41,7 +41,7 @@ struct Freshet: ParsableCommand {
     let isKnown =
       configuration.subcommands.contains { $0.configuration.commandName == word } || names.contains { $0 == word }
     guard let word, !word.hasPrefix("-"), !isKnown else { return nil }
-    if let name = Spelling.nearest(to: word, of: names) { return "there is no command \(word): did you mean \(name)?" }
+    if let hint = Spelling.hint(for: word, of: names) { return "there is no command \(word)\(hint)" }
     if DatabaseFile.isThere(word) { return "there is no command \(word): to serve that file, freshet serve \(word)" }
     return "there is no command \(word): there are \(names.joined(separator: ", "))"
   }

@@ -5,7 +5,7 @@ extension MemberReader {
   func checkNames(_ known: [String]) throws(FreshetError) {
     guard let unknown = members.keys.filter({ !known.contains($0) }).min() else { return }
     let shown = unknown.prefix(64)
-    let hint = Spelling.nearest(to: String(shown), of: known).map { ": did you mean \($0)?" }
+    let hint = Spelling.hint(for: String(shown), of: known)
     throw .badQuery(
       "\(prefix)\(shown) is no member of a query\(hint ?? ": there are \(known.joined(separator: ", "))")")
   }

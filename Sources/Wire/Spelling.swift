@@ -10,6 +10,11 @@ package enum Spelling {
     return nearest.flatMap { $0.distance <= min(2, word.count / 2) ? $0.name : nil }
   }
 
+  /// The end of a sentence about a word that is none of the names; nil without one that was probably meant.
+  package static func hint(for word: String, of names: some Sequence<String>) -> String? {
+    nearest(to: word, of: names).map { ": did you mean \($0)?" }
+  }
+
   private static func editDistance(_ left: String, _ right: String) -> Int {
     let (left, right) = (Array(left.unicodeScalars), Array(right.unicodeScalars))
     var row = Array(0...right.count)

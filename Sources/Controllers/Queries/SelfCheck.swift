@@ -1,4 +1,4 @@
-import Store
+package import Store
 
 /// How much a server checks of what it shows.
 package enum SelfCheckMode: String, CaseIterable, Sendable {
@@ -8,6 +8,11 @@ package enum SelfCheckMode: String, CaseIterable, Sendable {
   case idle
   /// Every list after every change: for tests.
   case always
+
+  /// How long nothing is checked after a check that took so long: they take at most 2 % of the time.
+  package static func pause(after duration: Nanoseconds, atLeast least: Nanoseconds) -> Nanoseconds {
+    max(least, duration * 49)
+  }
 }
 
 /// When lists are compared with a fresh run of their queries, and which.
@@ -16,8 +21,6 @@ package enum SelfCheckMode: String, CaseIterable, Sendable {
 struct SelfCheck {
   /// A list of more rows would take too much memory twice.
   static let mostRows = 2_000_000
-  /// So many times as long as a check took are the others left alone.
-  private static let share: UInt64 = 49
   private static let interval = Nanoseconds.milliseconds(1_000)
 
   /// A check that a reader makes.
@@ -53,7 +56,7 @@ struct SelfCheck {
   /// - Returns: nil when the job is none of these.
   mutating func end(_ id: UInt64, _ now: Instant) -> Pending? {
     guard let check = pending.removeValue(forKey: id) else { return nil }
-    due = now + max(Self.interval, (now - check.started) * Self.share)
+    due = now + SelfCheckMode.pause(after: now - check.started, atLeast: Self.interval)
     return check
   }
 }

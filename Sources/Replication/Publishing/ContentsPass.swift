@@ -7,8 +7,6 @@ import Store
 struct ContentsPass {
   /// How long reading a part may delay the changes that are published next.
   private static let part = Nanoseconds.milliseconds(5)
-  /// So many times as long as a part took nothing is read.
-  private static let share: UInt64 = 49
   private static let leastPause = Nanoseconds.milliseconds(250)
   /// From one pass's beginning to the next one's, where rows have changed since; otherwise copies are looked at once an hour.
   private static let interval = Nanoseconds.milliseconds(10_000)
@@ -75,6 +73,6 @@ struct ContentsPass {
       }
     }
     let end = clock.now
-    due = end + max(Self.leastPause, (end - start) * Self.share)
+    due = end + SelfCheckMode.pause(after: end - start, atLeast: Self.leastPause)
   }
 }

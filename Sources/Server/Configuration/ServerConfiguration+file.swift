@@ -118,7 +118,7 @@ package struct ConfigurationFile: Sendable {
       ("statement", "statements", role.statements, statements.map(\.name)),
     ] {
       guard let name = wanted.subtracting(there).min() else { continue }
-      let meant = Spelling.nearest(to: name, of: there).map { ": did you mean \($0)?" } ?? ""
+      let meant = Spelling.hint(for: name, of: there) ?? ""
       let sentence = "the role \(roleName) names the \(kind) \(name), which is not published\(meant)"
       throw ServerError(mistake(at: "roles.\(roleName).\(member)", sentence))
     }

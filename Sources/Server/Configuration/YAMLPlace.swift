@@ -37,8 +37,7 @@ struct YAMLPlace {
   /// The error for an unknown member: it suggests the nearest of `names`, or else gives `rule`.
   func unknown(_ name: String, of names: [String], _ rule: String = "", sentence: String = "is unknown") -> ServerError
   {
-    let meant = Spelling.nearest(to: name, of: names).map { "did you mean \($0)?" } ?? rule
-    return error(meant.isEmpty ? sentence : "\(sentence): \(meant)")
+    error(sentence + (Spelling.hint(for: name, of: names) ?? (rule.isEmpty ? "" : ": \(rule)")))
   }
 
   /// What is wrong with it.

@@ -4,9 +4,6 @@ import LiveQuery
 /// The JavaScript client and `<live-list>`, as every server serves them: at a path of its own, whatever else it serves, also to pages of
 /// the origins that it allows.
 struct ClientFiles: Sendable {
-  /// Where they are asked for.
-  static let path = "/v1/client/"
-
   private struct File: Sendable {
     let type: String
     let bytes: [UInt8]
