@@ -30,9 +30,25 @@ let commit: [CSetting] =
   case let name?: [.define("FRESHET_COMMIT", to: "\"\(name)\"")]
   }
 
+/// A folder of `Sources`. A module depends on modules of its own floor and of those above it in this list.
+enum Floor: String {
+  case engine = "Engine"
+  case libraries = "Libraries"
+  case cluster = "Cluster"
+  case network = "Network"
+  case tools = "Tools"
+
+  func path(_ module: String) -> String { "Sources/\(rawValue)/\(module)" }
+}
+
 /// One library module; its folder has its name.
-func module(_ name: String, _ dependencies: [Target.Dependency] = []) -> Target {
-  .target(name: name, dependencies: dependencies, swiftSettings: swiftSettings)
+func module(_ floor: Floor, _ name: String, _ dependencies: [Target.Dependency] = []) -> Target {
+  .target(name: name, dependencies: dependencies, path: floor.path(name), swiftSettings: swiftSettings)
+}
+
+/// What Debian's package `apt` installs.
+func system(_ floor: Floor, _ name: String, _ library: String, apt: String) -> Target {
+  .systemLibrary(name: name, path: floor.path(name), pkgConfig: library, providers: [.apt([apt])])
 }
 
 /// The tests of one module, with whatever else they drive.
@@ -72,54 +88,57 @@ let package = Package(
   ],
   targets: [
     // C: sockets, compression.
-    .systemLibrary(name: "CLibWebSockets", pkgConfig: "libwebsockets", providers: [.apt(["libwebsockets-dev"])]),
-    .systemLibrary(name: "COpenSSL", pkgConfig: "openssl", providers: [.apt(["libssl-dev"])]),
-    .systemLibrary(name: "CLibNATS", pkgConfig: "libnats", providers: [.apt(["libnats-dev"])]),
-    .systemLibrary(name: "CZlib", pkgConfig: "zlib", providers: [.apt(["zlib1g-dev"])]),
-    .target(name: "CGateway", dependencies: ["CLibWebSockets", "COpenSSL"], cSettings: cSettings),
-    .target(name: "CFreshetSystem", cSettings: cSettings + commit),
+    system(.network, "CLibWebSockets", "libwebsockets", apt: "libwebsockets-dev"),
+    system(.cluster, "COpenSSL", "openssl", apt: "libssl-dev"),
+    system(.cluster, "CLibNATS", "libnats", apt: "libnats-dev"),
+    system(.cluster, "CZlib", "zlib", apt: "zlib1g-dev"),
     .target(
-      name: "CSQLite", dependencies: [sqlite],
+      name: "CGateway", dependencies: ["CLibWebSockets", "COpenSSL"], path: Floor.network.path("CGateway"),
+      cSettings: cSettings),
+    .target(name: "CFreshetSystem", path: Floor.engine.path("CFreshetSystem"), cSettings: cSettings + commit),
+    .target(
+      name: "CSQLite", dependencies: [sqlite], path: Floor.engine.path("CSQLite"),
       // Optimized for tests as well: its calls have bounds in time.
       cSettings: cSettings + (strict ? [.unsafeFlags(["-O2"])] : [])),
 
     // Pure: no I/O, no clock, no Foundation.
-    module("RankedCollections"),
-    module("LiveQuery", ["RankedCollections"]),
-    module("Wire", ["LiveQuery"]),
+    module(.engine, "RankedCollections"),
+    module(.engine, "LiveQuery", ["RankedCollections"]),
+    module(.engine, "Wire", ["LiveQuery"]),
 
     // Effects.
-    module("ChangeCapture", [sqlite]),
-    module("Store", ["ChangeCapture", "CSQLite", "LiveQuery", "RankedCollections", grdb, sqlite]),
-    module("QueryCompiler", ["ChangeCapture", "CSQLite", "LiveQuery", "RankedCollections", "Store", sqlite]),
+    module(.engine, "ChangeCapture", [sqlite]),
+    module(.engine, "Store", ["ChangeCapture", "CSQLite", "LiveQuery", "RankedCollections", grdb, sqlite]),
+    module(.engine, "QueryCompiler", ["ChangeCapture", "CSQLite", "LiveQuery", "RankedCollections", "Store", sqlite]),
     module(
-      "Controllers",
+      .engine, "Controllers",
       [
         "ChangeCapture", "CFreshetSystem", "LiveQuery", "QueryCompiler", "RankedCollections", "Store", "Wire", grdb,
         logging,
         sqlite,
       ]),
     // What programs see: lists as values, and their controllers.
-    module("FreshetResults", ["LiveQuery"]),
-    module("Freshet", ["Controllers", "FreshetResults", "LiveQuery", "Store", "Wire", grdb, logging, sqlite]),
-    module("FreshetClient", ["FreshetResults", "LiveQuery", "Wire"] + nio),
-    module("Gateway", ["CGateway"]),
-    // More machines: a log of changes in a broker, and files that are made of it.
-    module("Broker", ["CLibNATS"]),
+    module(.libraries, "FreshetResults", ["LiveQuery"]),
     module(
-      "Replication",
+      .libraries, "Freshet", ["Controllers", "FreshetResults", "LiveQuery", "Store", "Wire", grdb, logging, sqlite]),
+    module(.libraries, "FreshetClient", ["FreshetResults", "LiveQuery", "Wire"] + nio),
+    module(.network, "Gateway", ["CGateway"]),
+    // More machines: a log of changes in a broker, and files that are made of it.
+    module(.cluster, "Broker", ["CLibNATS"]),
+    module(
+      .cluster, "Replication",
       ["Broker", "ChangeCapture", "Controllers", "COpenSSL", "CSQLite", "CZlib", "LiveQuery", "Store", logging, sqlite]),
-    module("FileMaking", [grdb]),
-    module("TerminalWatch", ["FreshetClient", "FreshetResults", "LiveQuery", "Wire"]),
-    module("Import", ["FileMaking", "LiveQuery", "Store", grdb, sqlite]),
-    module("Demo", ["FileMaking", "Store", grdb]),
+    module(.tools, "FileMaking", [grdb]),
+    module(.tools, "TerminalWatch", ["FreshetClient", "FreshetResults", "LiveQuery", "Wire"]),
+    module(.tools, "Import", ["FileMaking", "LiveQuery", "Store", grdb, sqlite]),
+    module(.tools, "Demo", ["FileMaking", "Store", grdb]),
     .target(
       name: "Server",
       dependencies: [
         "Broker", "ChangeCapture", "Controllers", "CZlib", "Gateway", "LiveQuery", "Replication", "Store", "Wire", jwt,
         logging, yams,
       ],
-      resources: [.embedInCode("Resources")], swiftSettings: swiftSettings),
+      path: Floor.network.path("Server"), resources: [.embedInCode("Resources")], swiftSettings: swiftSettings),
 
     // Its product is the command. The target has another name, for file systems to which `freshet` is the library `Freshet`.
     .executableTarget(
@@ -130,7 +149,7 @@ let package = Package(
         "QueryCompiler", "Replication", "Server", "Store", "TerminalWatch", "Wire", grdb, logging, sqlite,
         .product(name: "ArgumentParser", package: "swift-argument-parser"),
       ],
-      swiftSettings: swiftSettings),
+      path: Floor.tools.path("FreshetCommand"), swiftSettings: swiftSettings),
 
     // Takes a follower's ticks without threads or sockets, for benchmarks and for counting instructions. It is not in the package
     // of the benchmarks because it needs what only this one's modules see.
@@ -187,7 +206,7 @@ if fuzz || strict {
   package.targets += [
     .target(
       name: "CFuzzing", dependencies: ["CGateway", "CLibWebSockets"], path: "Fuzzing/CFuzzing",
-      cSettings: cSettings + [.headerSearchPath("../../Sources/CGateway")]
+      cSettings: cSettings + [.headerSearchPath("../../Sources/Network/CGateway")]
         + (fuzz ? [] : [.define("FRESHET_CORPORA")])),
     .executableTarget(
       name: fuzz ? "freshet-fuzz" : "freshet-corpora",

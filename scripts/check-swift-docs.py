@@ -53,7 +53,7 @@ def flags():
 
 
 def main():
-    articles = sorted(ROOT.glob("Sources/*/*.docc/*.md")) + [ROOT / "README.md", ROOT / "docs/side-by-side.md"]
+    articles = sorted(ROOT.glob("Sources/*/*/*.docc/*.md")) + [ROOT / "README.md", ROOT / "docs/side-by-side.md"]
     found = [(path, line, text) for path in articles for line, text in blocks(path)]
     arguments = ["swiftc", "-typecheck", "-swift-version", "6", "-suppress-warnings", *flags()]
     failed = 0

@@ -19,7 +19,7 @@ for module in Freshet FreshetClient; do
     -skip-inherited-docs -skip-synthesized-members \
     -experimental-allowed-reexported-modules=FreshetResults,LiveQuery
   log=.build/docs/$module.log
-  docc convert "Sources/$module/$module.docc" --additional-symbol-graph-dir "$graph" \
+  docc convert "Sources/Libraries/$module/$module.docc" --additional-symbol-graph-dir "$graph" \
     --output-dir ".build/docs/$module.doccarchive" --fallback-display-name "$module" \
     --fallback-bundle-identifier "$module" --analyze --warnings-as-errors >"$log" 2>&1 ||
     # What it suggests besides are notes.

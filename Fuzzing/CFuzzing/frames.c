@@ -12,7 +12,7 @@
 #define session_take_token fuzzed_session_take_token
 #define session_answer_ping fuzzed_session_answer_ping
 #define session_peer_closed fuzzed_session_peer_closed
-#include "../../Sources/CGateway/messages.c"
+#include "../../Sources/Network/CGateway/messages.c"
 
 #include "CFuzzing.h"
 #include "check.h"

@@ -1,7 +1,7 @@
 /* Heads of requests: head.c, target.c and request.c. The first byte of the input is the length of the pieces that it comes in. */
 #include <string.h>
 
-#include "../../Sources/CGateway/internal.h"
+#include "../../Sources/Network/CGateway/internal.h"
 #include "CFuzzing.h"
 #include "check.h"
 

@@ -2,7 +2,7 @@
 #include <arpa/inet.h>
 #include <string.h>
 
-#include "../../Sources/CGateway/internal.h"
+#include "../../Sources/Network/CGateway/internal.h"
 #include "CFuzzing.h"
 #include "check.h"
 
