@@ -27,8 +27,8 @@ import Testing
     return fixture.wait(query, unless: nil, for: .zero, id: id)
   }
 
-  private func abandon(_ id: UInt64, _ query: Query) {
-    fixture.follower.post(.abandon(request: id, of: query))
+  private func abandon(_ id: UInt64) {
+    fixture.follower.post(.abandon(request: id))
     fixture.settle()
   }
 
@@ -36,9 +36,9 @@ import Testing
   private func checkBoth(_ query: Query) {
     let answers = [ask(query, id: 1), ask(query, id: 2)]
     #expect(fixture.readers.counts.waiting == 1)
-    abandon(1, query)
+    abandon(1)
     #expect(fixture.readers.counts.waiting == 1, "somebody else waits")
-    abandon(2, query)
+    abandon(2)
     #expect(fixture.readers.counts.waiting == 0)
     let last = ask(query, id: 3)
     fixture.runReaders()
@@ -69,7 +69,7 @@ import Testing
     fixture.subscribe(second, list)
     let answer = ask(list, id: 1)
     #expect(fixture.readers.counts.waiting == 1)
-    abandon(1, list)
+    abandon(1)
     #expect(fixture.readers.counts.waiting == 1)
     fixture.follower.post(.unsubscribe(second))
     fixture.settle()
@@ -82,7 +82,7 @@ import Testing
     fixture.runReaders()
     let version = fixture.recorder.sent[0].version
     let answer = fixture.wait(refetched, unless: version, for: .seconds(20), id: 1)
-    abandon(1, refetched)
+    abandon(1)
     fixture.advance(by: .seconds(21))
     #expect(answer.resultSoFar == nil)
   }
@@ -93,15 +93,16 @@ import Testing
       request.id = id
       return FollowerCommand.snapshot(request)
     }
-    var inbox = Inbox()
+    let thread = FollowerThread()
+    var inbox = Inbox(thread)
     inbox.add([snapshot(1), snapshot(2), snapshot(3)])
     _ = inbox.next()
-    inbox.add([.abandon(request: 2, of: list)])
-    #expect(inbox.next()?.isSnapshot(3) == true)
+    inbox.add([.abandon(request: 2)])
+    #expect(inbox.next()?.isRequest(3) == true)
     #expect(inbox.takeControl().count == 1)
     #expect(inbox.isEmpty)
-    inbox.add([snapshot(4), .abandon(request: 4, of: list), snapshot(5)])
-    #expect(inbox.next()?.isSnapshot(5) == true)
+    inbox.add([snapshot(4), .abandon(request: 4), snapshot(5)])
+    #expect(inbox.next()?.isRequest(5) == true)
     #expect(inbox.next() == nil)
   }
 }

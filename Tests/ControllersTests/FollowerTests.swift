@@ -22,7 +22,7 @@ import Testing
     }
     #expect(fixture.recorder.deliveries(first) == ["snapshot 1"])
     fixture.recorder.setDrained(true, session: 1)
-    fixture.follower.post(.drained)
+    fixture.follower.requestTick()
     fixture.snapshot(query)
     #expect(fixture.recorder.deliveries(first) == ["snapshot 1", "patch -0 +29 >0 *0"])
     let versions = fixture.recorder.sent
@@ -146,7 +146,7 @@ import Testing
     #expect(fixture.recorder.deliveries(first) == ["snapshot 1000", "snapshot 1001"])
     fixture.recorder.setDrained(true, session: 1)
     while !fixture.recorder.deliveries(first).contains("rows 2") {
-      fixture.follower.post(.drained)
+      fixture.follower.requestTick()
       fixture.snapshot(query)
     }
     let deliveries = fixture.recorder.deliveries(first)
@@ -163,7 +163,7 @@ import Testing
       $0.patchBytes = 0
     }
     fixture.subscribe(first, query)
-    for _ in 0..<1_000 { fixture.follower.post(.drained) }
+    for _ in 0..<1_000 { fixture.follower.requestTick() }
     fixture.snapshot(query)
     fixture.recorder.setDrained(false, session: 1)
     try fixture.writer.run("UPDATE t SET a = a || 'new'; DELETE FROM t WHERE id > 900")
@@ -171,7 +171,7 @@ import Testing
     fixture.snapshot(query)
     fixture.recorder.setDrained(true, session: 1)
     while fixture.recorder.deliveries(first).last != "rows 1" {
-      fixture.follower.post(.drained)
+      fixture.follower.requestTick()
       fixture.snapshot(query)
     }
     let deliveries = fixture.recorder.deliveries(first)
@@ -194,7 +194,7 @@ import Testing
     let before = fixture.recorder.sent.count
     for key in keys { fixture.recorder.setDrained(true, session: key.session) }
     for _ in 0..<20 {
-      fixture.follower.post(.drained)
+      fixture.follower.requestTick()
       fixture.snapshot(query)
     }
     // Nobody else is sent anything, so all of it is parts.

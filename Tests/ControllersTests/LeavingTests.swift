@@ -116,9 +116,9 @@ import Testing
     }
     #expect(waiting == 6)
     for number in 1...3 {
-      fixture.follower.post(.abandon(request: UInt64(number), of: Self.again(1)))
+      fixture.follower.post(.abandon(request: UInt64(number)))
       #expect(waiting == 7 - 2 * number)
-      fixture.follower.post(.abandon(request: UInt64(number + 10), of: Query(from: "")))
+      fixture.follower.post(.abandon(request: UInt64(number + 10)))
       #expect(waiting == 6 - 2 * number)
     }
   }

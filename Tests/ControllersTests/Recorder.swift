@@ -205,8 +205,8 @@ final class FollowerFixture {
     let result = Mutex(FollowerStatistics())
     let done = DispatchSemaphore(value: 0)
     follower.post(
-      .statistics { statistics in
-        result.withLock { $0 = statistics }
+      .status { status in
+        result.withLock { $0 = status.statistics }
         done.signal()
       })
     _ = done.wait(timeout: .now() + 20)

@@ -36,7 +36,7 @@ import Testing
         try fixture.writer.run("UPDATE t SET a = \(100 + step) WHERE id = \(id)")
       case 6..<9:
         fixture.recorder.setDrained(Bool.random(using: &random), session: key.session)
-        fixture.follower.post(.drained)
+        fixture.follower.requestTick()
       case 9:
         if live.remove(key) != nil { fixture.follower.post(.unsubscribe(key)) }
       case 10 where live.contains(key): fixture.follower.post(.request(key, .resync))
@@ -54,7 +54,7 @@ import Testing
     }
     for session in Self.sessions {
       fixture.recorder.setDrained(true, session: UInt64(session))
-      fixture.follower.post(.drained)
+      fixture.follower.requestTick()
     }
     // All change: what each query's subscribers are at last is one version.
     for value in 1...2 {

@@ -1,3 +1,4 @@
+import GRDB
 import LiveQuery
 import Store
 import Testing
@@ -67,5 +68,27 @@ import Testing
     timed = query
     timed.parameters = .positional([1, "NOW"])
     #expect(!names(timed).isByCommit && names(timed).commit(of: names(query).name(at: 1)) == nil)
+  }
+
+  /// With a view of the same name each, and one that reads it.
+  @Test(arguments: [
+    ("SELECT date('now') AS d", false), ("SELECT strftime('%Y') AS d", false), ("SELECT datetime() AS d", false),
+    ("SELECT random() AS d", false), ("SELECT current_timestamp AS d", false),
+    ("SELECT hex(RandomBlob(3)) AS d", false),
+    ("SELECT known, snow FROM t", true), ("SELECT row_number() OVER () FROM t", true), ("SELECT 'nowhere' AS d", true),
+    ("SELECT date(d) FROM t -- not now", true), ("SELECT strftime('%Y', d) FROM t", true),
+  ])
+  func `A view that reads the clock or chance gives its queries' versions no commit`(view: String, isByCommit: Bool)
+    throws
+  {
+    let database = try DatabaseQueue()
+    let schema = try database.write { db in
+      try db.execute(sql: "CREATE TABLE t (a, b, d, known, snow); CREATE TABLE u (a, b)")
+      try db.execute(sql: "CREATE VIEW v AS \(view); CREATE VIEW w AS SELECT * FROM v")
+      return try DatabaseSchema.read(db)
+    }
+    for (table, expected) in [("v", isByCommit), ("w", isByCommit), ("t", true), ("u AS vv", true)] {
+      #expect(VersionNames(Query(from: table), AccessRules(), schema, epoch: "one").isByCommit == expected)
+    }
   }
 }

@@ -73,7 +73,7 @@ final class SteppedLists {
 
   /// Whether a list's client takes what it is sent.
   func setDrained(_ index: Int, _ isDrained: Bool) {
-    if output.setDrained(key(index).session, isDrained) { follower.post(.drained) }
+    if output.setDrained(key(index).session, isDrained) { follower.requestTick() }
   }
 
   /// Each list is a session of its own.
@@ -99,7 +99,7 @@ final class SteppedLists {
   /// In a tick.
   var statistics: FollowerStatistics {
     let statistics = Mutex(FollowerStatistics())
-    follower.post(.statistics { now in statistics.withLock { $0 = now } })
+    follower.post(.status { now in statistics.withLock { $0 = now.statistics } })
     tick()
     return statistics.withLock { $0 }
   }

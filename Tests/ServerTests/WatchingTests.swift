@@ -56,7 +56,7 @@ import Wire
     let before = try metrics(live)
     #expect(before["freshet_followers_unresponsive"] == 0 && before["freshet_subscriptions"] == 8)
     let busy = (0..<2).map { Busy(live, follower: $0) }
-    live.server.pool.post(.databaseChanged)
+    live.server.pool.requestTick()
     let during = try metrics(live)
     #expect(during["freshet_followers_unresponsive"] == 2)
     #expect(during["freshet_subscriptions"] == 8 && during["freshet_sessions"] == 1)

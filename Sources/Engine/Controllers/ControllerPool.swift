@@ -66,9 +66,12 @@ package final class ControllerPool: Sendable {
     for follower in followers { follower.post(command) }
   }
 
+  /// Has all followers take a tick soon: this process has committed. Any thread.
+  package func requestTick() { for follower in followers { follower.requestTick() } }
+
   /// Sessions have drained for which `SubscriptionOutput.isDrained` gave these followers no: a bit each. Any thread.
   package func sessionsDrained(for followers: UInt64) {
-    for (number, follower) in self.followers.enumerated() where followers >> number & 1 == 1 { follower.post(.drained) }
+    for (number, follower) in self.followers.enumerated() where followers >> number & 1 == 1 { follower.requestTick() }
   }
 
   /// Begins another epoch of the same file: versions of before are worth nothing from now on. Any thread.
@@ -77,7 +80,7 @@ package final class ControllerPool: Sendable {
   package func beginEpoch(_ epoch: String? = nil) {
     epochs.begin(epoch)
     output.epochChanged()
-    post(.databaseChanged)
+    requestTick()
   }
 
   /// Ends all followers and waits for them.

@@ -22,20 +22,10 @@ enum FragmentRules {
 
   /// What depends on the time cannot be followed by looking at changes.
   private static func refuseNow(_ fragment: SQLFragment) throws(FreshetError) {
-    for (index, token) in fragment.tokens.enumerated() {
-      if token.kind == .string, fragment.text(of: token).lowercased() == "'now'" {
-        throw changing(fragment, "'now'")
-      }
-      guard let word = fragment.name(of: token)?.lowercased(), index + 2 < fragment.tokens.count,
-        AllowedFunctions.temporal.contains(word), fragment.text(of: fragment.tokens[index + 1]) == "("
-      else { continue }
-      // Without arguments, or with a format alone, they mean now.
-      let isBare = fragment.text(of: fragment.tokens[index + 2]) == ")"
-      let isFormatAlone =
-        word == "strftime" && index + 3 < fragment.tokens.count
-        && fragment.text(of: fragment.tokens[index + 3]) == ")"
-      if isBare || isFormatAlone { throw changing(fragment, word) }
-    }
+    guard let what = ChangingSQL.first(in: fragment.tokens, fragment.tokenizer) else { return }
+    // The authorizer refuses these by name, with a message of its own.
+    if AllowedFunctions.changing.contains(what) { return }
+    throw changing(fragment, what)
   }
 
   private static func changing(_ fragment: SQLFragment, _ what: String) -> FreshetError {

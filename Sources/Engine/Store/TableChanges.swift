@@ -26,8 +26,11 @@ package final class TableChanges {
   @exclusivity(unchecked) package private(set) var rows: [RowChange] = []
   /// Rows as they were, of those that were there.
   @exclusivity(unchecked) package private(set) var old: [FormerRow] = []
+  /// The number that capture gave to the table.
+  package let number: Int
   private let delta: TableDelta
-  private let storage: TableStorage
+  /// Nil when nothing tells which rows changed.
+  private let storage: TableStorage!
   private let remembered: [Int]
 
   /// A row that is gone, or was another one.
@@ -37,14 +40,26 @@ package final class TableChanges {
     package var columns: ColumnMask { ColumnMask(rawValue: row.columns) }
   }
 
-  /// False when a row's key cannot be told.
+  /// False when a row's key cannot be told: then nothing is known of what changed.
   package private(set) var isKnown = true
+  /// Whether it is known row by row what changed.
+  package var tellsRows: Bool { storage != nil }
 
-  /// - Parameter remembered: the record fields that are remembered of the table's rows.
-  package init(_ delta: TableDelta, of storage: TableStorage, remembered: [Int]) {
+  /// - Parameters:
+  ///   - number: that capture gave to the table.
+  ///   - storage: how its rows are stored; nil when that is not known at present.
+  ///   - remembered: the record fields that are remembered of the table's rows.
+  package init(_ delta: TableDelta, number: Int, storage: TableStorage?, remembered: () -> [Int]) {
     self.delta = delta
+    self.number = number
+    guard let storage, !delta.isUnknown else {
+      self.storage = nil
+      self.remembered = []
+      keys = IdentityNumbers()
+      return
+    }
     self.storage = storage
-    self.remembered = remembered
+    self.remembered = remembered()
     keys = IdentityNumbers(reserving: delta.rows.count)
     rows.reserveCapacity(delta.rows.count)
     guard storage.keyFields == nil else {
@@ -62,7 +77,7 @@ package final class TableChanges {
   }
 
   private init(ofAllColumns changes: TableChanges) {
-    (keys, old, delta) = (changes.keys, changes.old, changes.delta)
+    (keys, old, delta, number) = (changes.keys, changes.old, changes.delta, changes.number)
     (storage, remembered, isKnown) = (changes.storage, changes.remembered, changes.isKnown)
     rows = changes.rows.map { RowChange(columns: .all, oldColumns: $0.oldColumns == .none ? .none : .all) }
   }

@@ -9,7 +9,8 @@ package import LiveQuery
 /// triggers that version 0.1 left may write there).
 ///
 /// Owner: one thread at a time.
-package final class Writer {
+package final class Writer: FileConnection {
+  package let file: FileIdentity?
   let connection: OpaquePointer
   private let deadline: Deadline
   let audit = WriteAudit()
@@ -31,6 +32,7 @@ package final class Writer {
 
   /// Opens the database at `path` for writing; it must exist.
   package init(path: String, timeout: Duration = .seconds(30)) throws(FreshetError) {
+    file = FileIdentity(path: path)
     fileName = path.split(separator: "/").last.map(String.init) ?? path
     ConnectionLimits.prepare()
     var connection: OpaquePointer?

@@ -14,7 +14,7 @@ final class PublishedFile {
   private let began: Int64
   private let clock = MonotonicClock.system
   private let detection: CommitDetection
-  private var database: OpenDatabase?
+  private let session: DatabaseSession
   private var reader: ChangeReader?
   /// Of the newest batch, whether it is in the stream yet or not. Nil before the epoch has begun.
   private(set) var position: LogPosition?
@@ -35,6 +35,11 @@ final class PublishedFile {
     self.epoch = epoch
     self.began = began
     self.position = position
+    var settings = ChangeCapture.Settings()
+    settings.pagesAtOnce = .max
+    session = DatabaseSession(path: publisher.path, clock: clock) { [path = publisher.path, clock] in
+      try OpenDatabase(path: path, settings, clock: clock)
+    }
     detection = CommitDetection(path: publisher.path, wake: publisher.wake, clock: clock)
     checked = clock.now
     pass = ContentsPass(publisher.settings.selfCheck, clock)
@@ -44,13 +49,11 @@ final class PublishedFile {
   ///
   /// - Throws: `ReplicationFailure` for what the log cannot carry.
   func begin() throws {
-    while FileIdentity(path: publisher.path) == nil {
+    while session.finding == .missing {
       if publisher.mustStop { return }
       pause(milliseconds: 50)
     }
-    var settings = ChangeCapture.Settings()
-    settings.pagesAtOnce = .max
-    let opened = try OpenDatabase(path: publisher.path, settings, clock: clock)
+    let opened = try session.open()
     try opened.connection.snapshot {
       reader = try ChangeReader(opened.connection, limit: publisher.settings.batchLimit)
       if !opened.connection.capture.usesWAL, opened.connection.capture.comparesTables {
@@ -71,12 +74,12 @@ final class PublishedFile {
         log.add(batch(.beginning, number: 0, from: commit, to: commit, []), after: beginning)
       }
     }
-    database = opened
+    session.adopt(opened)
   }
 
   /// Waits for something to do, and does it.
   func step(wantsSnapshot: Bool) throws {
-    guard let connection = database?.connection else { return }
+    guard let connection = session.connection?.connection else { return }
     mustSnapshot = mustSnapshot || wantsSnapshot || isSnapshotDue
     if !log.isComplete {
       if try !log.publish() { pause(milliseconds: 100) }
@@ -88,7 +91,7 @@ final class PublishedFile {
       _ = try log.check()
     }
     let hasCommit = detection.hasCommit(connection.capture, isPaced: true)
-    if detection.mayBeReplaced(isOpen: true, hasChanged: hasCommit, now) { try checkFile(connection) }
+    if detection.mayBeReplaced(isOpen: true, hasChanged: hasCommit, now) { try checkFile() }
     let copies = mustSnapshot && publisher.isSendingSnapshot.load(ordering: .acquiring) == false
     if hasCommit || copies || pass.isDue(now) { try tick(connection, copies: copies) }
     let rest = max(detection.rest(clock.now), hasCommit ? Self.gap : .zero)
@@ -102,11 +105,10 @@ final class PublishedFile {
   func finish() { _ = try? log.publish() }
 
   /// Another file has the name: whoever numbers its commits says so.
-  private func checkFile(_ connection: DatabaseConnection) throws {
-    guard FileIdentity(path: publisher.path) != nil else { return }
-    if FileIdentity(path: publisher.path) == connection.file, connection.files.state == .same { return }
-    database = nil
+  private func checkFile() throws {
+    if [.same, .missing].contains(session.finding) { return }
     reader = nil
+    session.close()
     throw ReplicationFailure("the file is another one now")
   }
 

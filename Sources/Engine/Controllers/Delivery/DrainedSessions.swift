@@ -5,7 +5,7 @@ struct DrainedSessions {
   /// if it had taken everything.
   private var answers: [UInt64] = []
 
-  /// - Parameter flush: the number of the tick's `Follower.flush`, from 1.
+  /// - Parameter flush: the number of the tick's `Delivery.flush`, from 1.
   mutating func contains(_ session: UInt64, in flush: UInt64, ask: (UInt64) -> Bool) -> Bool {
     let slot = Int(UInt32(truncatingIfNeeded: session))
     while answers.count <= slot { answers.append(0) }

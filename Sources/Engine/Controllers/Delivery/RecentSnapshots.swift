@@ -36,21 +36,3 @@ struct RecentSnapshots {
     entries.append(Entry(snapshot: snapshot, version: version))
   }
 }
-
-extension Follower {
-  /// The whole snapshot, all of its rows read.
-  func snapshot(_ query: FetchedResultsController, window: Window?) throws(FreshetError) -> Snapshot {
-    let newest = query.result.newest
-    let (version, commit) = (query.nameNewest(), query.shown.commit)
-    if let recent = recentSnapshots.find(version: version, commit: commit, window: window) { return recent }
-    let range = window?.range(total: newest.tree.count) ?? 0..<newest.tree.count
-    let rows = try contents(query, range)
-    let sections = recentSnapshots.sections(of: newest) ?? newest.sections
-    let snapshot = Snapshot(
-      version: version, commit: commit, columns: query.compiled.columns, key: query.compiled.keyColumns,
-      total: newest.tree.count, sections: sections, window: window, offset: range.lowerBound, rows: rows,
-      range: 0..<rows.count, alongside: newest.alongside)
-    recentSnapshots.add(snapshot, of: newest)
-    return snapshot
-  }
-}

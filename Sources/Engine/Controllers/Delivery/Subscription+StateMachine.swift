@@ -18,10 +18,11 @@ extension Subscription {
       case open
       /// It gets a snapshot at the end of this tick, or when one can be made.
       case startingOver
+      // Indirect, because there are many subscriptions, and most are open.
       /// A reader reads the rows of its first request.
-      case reading(PendingRead, Asked)
+      indirect case reading(PendingRead, Asked)
       /// The rest of rows that did not fit into one message.
-      case loading(LoadingRows)
+      indirect case loading(LoadingRows)
       /// The client has ended it, or was sent the error that ended it.
       case over
     }
@@ -72,6 +73,8 @@ extension Subscription {
     /// - Returns: whether it is to be queued for one: not when it is already, or over.
     mutating func startOver() -> Bool {
       if isOver || isStartingOver { return false }
+      // Its rows are read anew after the snapshot.
+      if case .reading(_, let request) = state { asked.insert(request, at: 0) }
       state = .startingOver
       return true
     }

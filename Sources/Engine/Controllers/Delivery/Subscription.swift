@@ -10,20 +10,20 @@ import Wire
 final class Subscription {
   let key: SubscriptionKey
   /// Another one after a `requery`.
-  var query: FetchedResultsController
+  var list: LiveList
   /// Never without one. To be set by groups alone, as is `place`.
   var group: SubscriberGroup
   var place = 0
 
   var state = StateMachine()
 
-  /// In a group of its own, which gets no patches until `Follower.joinGroups`.
+  /// In a group of its own, which gets no patches until `Delivery.joinGroups`.
   init(
-    key: SubscriptionKey, shape: Shape, minInterval: Duration, window: Window?, query: FetchedResultsController
+    key: SubscriptionKey, shape: Shape, minInterval: Duration, window: Window?, list: LiveList
   ) {
     self.key = key
-    self.query = query
-    let newest = query.result.newest
+    self.list = list
+    let newest = list.result.newest
     group = SubscriberGroup(
       id: key.id, shape: shape, minInterval: Nanoseconds(minInterval),
       state: ClientState(held: newest, sentVersion: "", window: window))
@@ -31,7 +31,7 @@ final class Subscription {
   }
 
   var shape: Shape { group.shape }
-  var isBehind: Bool { group.state.held !== query.result.newest }
+  var isBehind: Bool { group.state.held !== list.result.newest }
 }
 
 /// Rows that are sent in parts.

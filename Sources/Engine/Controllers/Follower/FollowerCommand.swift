@@ -11,30 +11,22 @@ package enum FollowerCommand: Sendable {
   case keep(Query)
   /// Ends a subscription with an error: its client may not have it any more.
   case end(SubscriptionKey, FreshetError)
-  /// One snapshot for somebody who does not subscribe.
+  /// One snapshot for a client that does not subscribe.
   case snapshot(SnapshotRequest)
-  /// Sessions have taken everything that kept this follower waiting.
-  case drained
   case sessionClosed(UInt64)
-  /// Somebody in this process has committed.
-  case databaseChanged
   /// Asks for the number of the database state that the next tick sees: `commit` of the protocol.
   case commit(reply: @Sendable (Int64) -> Void)
-  /// Somebody waits until all followers have reached a commit.
+  /// A request waits until all followers have reached a commit.
   case awaitCommit(CommitWaiter)
   case explain(Query, request: UInt64? = nil, reply: @Sendable (Result<Explanation, FreshetError>) -> Void)
-  /// The tables that there are for somebody.
+  /// The tables that a role may read.
   case schema(Query.Access, request: UInt64? = nil, reply: @Sendable (Result<[DatabaseTable], FreshetError>) -> Void)
-  /// Asks what keeps the follower from reading the database; nil: nothing.
-  case readiness(reply: @Sendable (FreshetError?) -> Void)
-  case statistics(reply: @Sendable (FollowerStatistics) -> Void)
-  case lists(reply: @Sendable (OpenLists) -> Void)
+  /// What the follower does, and what keeps it from reading the database.
+  case status(reply: @Sendable (FollowerStatus) -> Void)
   /// A reader has done what it was asked.
   case report(ReaderReport)
-  /// What a subscription's client asked can go on.
-  case resume(SubscriptionKey)
   /// The client that made a request has left: of a snapshot, an explanation or the schema.
-  case abandon(request: UInt64, of: Query)
+  case abandon(request: UInt64)
   case stop
 
   package struct Subscribe: Sendable {
@@ -91,7 +83,15 @@ package enum SnapshotAnswer: Sendable {
   case unchanged(version: String)
 }
 
-/// What a follower is doing, for `/metrics`: counts since its start, and amounts of now.
+/// What a follower is doing.
+package struct FollowerStatus: Sendable {
+  /// What keeps it from reading the database; nil: nothing.
+  package let readingFailure: FreshetError?
+  package let statistics: FollowerStatistics
+  package let lists: OpenLists
+}
+
+/// What a follower has done, for `/metrics`: counts since its start, and amounts of now.
 package struct FollowerStatistics: Sendable {
   /// Queries followed.
   package var controllers = 0

@@ -72,6 +72,8 @@ package final class FollowerThread: @unchecked Sendable {
   private let mailbox = Mutex<[FollowerCommand]>([])
   /// Readers have begun runs: the next tick takes that in.
   private let begun = Mutex<[BegunRun]>([])
+  /// A tick is wanted, for no command's sake.
+  private let wantsTick = Atomic<Bool>(false)
   /// Commands taken out of the mailbox that are not performed yet, as of the last tick.
   private let taken = Atomic<Int>(0)
   /// In the pool.
@@ -101,6 +103,16 @@ package final class FollowerThread: @unchecked Sendable {
     mailbox.withLock { $0.append(command) }
     wake.signal()
   }
+
+  /// Has the follower take a tick soon: a connection of this process has committed, or a session has taken what was sent. Any
+  /// thread.
+  package func requestTick() {
+    wantsTick.store(true, ordering: .releasing)
+    wake.signal()
+  }
+
+  /// The follower's thread.
+  func takeWish() -> Bool { wantsTick.exchange(false, ordering: .acquiringAndReleasing) }
 
   /// A reader's transaction sees a state. Nobody is woken for that. Any thread.
   func noteBegun(_ run: BegunRun) { begun.withLock { $0.append(run) } }

@@ -1,7 +1,9 @@
-/// Commands that wait to be performed, in the order of each session and fairly between sessions.
+/// Commands that wait to be performed, in the order of each session and fairly between sessions: those that were taken out of
+/// the mailbox.
 ///
 /// Owner: the follower's thread.
 struct Inbox {
+  private unowned let thread: FollowerThread
   /// What no session asked, in the order posted.
   private var control: [FollowerCommand] = []
   private var lanes: [UInt64: Lane] = [:]
@@ -15,6 +17,25 @@ struct Inbox {
     var next = 0
   }
 
+  init(_ thread: FollowerThread) { self.thread = thread }
+
+  /// Takes in what was posted.
+  ///
+  /// - Returns: whether a tick was asked for.
+  mutating func takeIn() -> Bool {
+    add(thread.takeCommands())
+    return thread.takeWish()
+  }
+
+  /// Tells the mailbox how much waits here.
+  func report() { thread.noteTaken(count) }
+
+  /// Everything, also what has been posted meanwhile.
+  mutating func takeEverything() -> [FollowerCommand] {
+    _ = takeIn()
+    return takeAll()
+  }
+
   var isEmpty: Bool { control.isEmpty && lanes.isEmpty }
 
   /// Commands that wait. O(sessions with commands).
@@ -25,7 +46,7 @@ struct Inbox {
       guard let session = command.lane else {
         // Nothing that a closed session asked is wanted any more.
         if case .sessionClosed(let session) = command { lanes[session] = nil }
-        if case .abandon(let request, _) = command { forget(request) }
+        if case .abandon(let request) = command { forget(request) }
         control.append(command)
         continue
       }
@@ -90,10 +111,23 @@ extension FollowerCommand {
     case .subscribe(let command): command.key.session
     case .request(let key, _, _), .unsubscribe(let key), .end(let key, _): key.session
     case .snapshot, .explain: Self.laneOfRequests
+    // Statements are prepared in the tick, which takes long for many shapes.
+    case .report(let report): report.isOfCompiling ? Self.laneOfCompiling : nil
     default: nil
     }
   }
 
   /// Of what is asked without a session; no session has this number.
   fileprivate static let laneOfRequests = UInt64.max
+  /// Likewise, for what readers have compiled.
+  private static let laneOfCompiling = UInt64.max - 1
+
+  /// Whether it is the request with an id, for a snapshot or an explanation.
+  func isRequest(_ id: UInt64) -> Bool {
+    switch self {
+    case .explain(_, let request, _): request == id
+    case .snapshot(let request): request.id == id
+    default: false
+    }
+  }
 }

@@ -22,6 +22,9 @@ package final class SteppedFollower {
 
   package func post(_ command: FollowerCommand) { thread.post(command) }
 
+  /// See `FollowerThread.requestTick`.
+  package func requestTick() { thread.requestTick() }
+
   /// Takes in what was posted and committed, and hands over what that causes, as a follower's thread does between two waits.
   package func step() {
     follower.step()
@@ -36,5 +39,5 @@ package final class SteppedFollower {
   package func runReaders() { _ = readers.runAll() }
 
   /// There is something left to do that needs no event. After a failed tick there is not: the file decides when the next one works.
-  package var isBusy: Bool { follower.mustTick && !follower.hasFailed }
+  package var isBusy: Bool { follower.context.mustTick && !follower.isFailing }
 }

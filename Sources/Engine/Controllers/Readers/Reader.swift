@@ -15,22 +15,15 @@ import Synchronization
 /// Does jobs on a connection of its own, one after the other.
 ///
 /// Owner: one thread, but for `wake` and `releaseFiles`.
-// @unchecked: `database`, `lost` and `hasWorked` belong to the thread.
+// @unchecked: `session` and `hasWorked` belong to the thread.
 final class Reader: @unchecked Sendable {
   private let number: Int
-  private let path: String
-  private let access: AccessRules
-  private let readsPosition: Bool
   private let queue: ReaderQueue
-  private let clock: MonotonicClock
-  private let slow: SlowQueries
   private let logger: Logger
   let wake = WakeSignal()
   private let mustRelease = Atomic<Bool>(false)
-  /// Nil until it is needed, and while the file is not there.
-  private var database: ReaderDatabase?
-  /// Files that were deleted while they were open, until they are out of use.
-  private var lost: LostFiles?
+  /// Opened when it is needed.
+  private let session: FileSession<ReaderDatabase, any Error>
   /// Since memory was given back.
   private var hasWorked = false
 
@@ -38,14 +31,12 @@ final class Reader: @unchecked Sendable {
     _ number: Int, path: String, _ access: AccessRules, _ queue: ReaderQueue, _ clock: MonotonicClock,
     _ slow: SlowQueries, readsPosition: Bool, _ logger: Logger
   ) {
-    self.readsPosition = readsPosition
-    self.slow = slow
     self.number = number
-    self.path = path
-    self.access = access
     self.queue = queue
-    self.clock = clock
     self.logger = logger
+    session = FileSession(path: path, clock: clock) {
+      try ReaderDatabase(path: path, access, clock: clock, slow: slow, readsPosition: readsPosition)
+    }
   }
 
   /// Until the queue is stopped.
@@ -56,14 +47,14 @@ final class Reader: @unchecked Sendable {
       if mustRelease.exchange(false, ordering: .acquiringAndReleasing) { releaseLostFiles() }
       if !wake.wait() { rest() }
     }
-    database = nil
+    session.close()
   }
 
   /// Nothing was asked for a second: memory that work took is given back, once.
   private func rest() {
     guard hasWorked else { return }
     hasWorked = false
-    database?.releaseMemory()
+    session.connection?.releaseMemory()
     system_return_free_memory()
   }
 
@@ -100,17 +91,12 @@ final class Reader: @unchecked Sendable {
 
   /// The file that has the name now.
   private func open() throws -> ReaderDatabase {
-    if let database {
-      let isSame = FileIdentity(path: path) == database.connection.file
-      if isSame, database.connection.files.state == .same { return database }
-      releaseLostFiles()
-      self.database = nil
-    }
-    while let lost, !lost.mayOpen, !lost.isOverdue { usleep(2_000) }
-    lost = nil
-    guard FileIdentity(path: path) != nil else { throw FreshetError.databaseMissing }
-    let opened = try ReaderDatabase(path: path, access, clock: clock, slow: slow, readsPosition: readsPosition)
-    database = opened
+    if session.finding == .same, let database = session.connection { return database }
+    session.close()
+    while !session.mayOpen, !session.isOverdue { usleep(2_000) }
+    if session.finding == .missing { throw FreshetError.databaseMissing }
+    let opened = try session.open()
+    session.adopt(opened)
     return opened
   }
 
@@ -121,9 +107,7 @@ final class Reader: @unchecked Sendable {
   }
 
   private func releaseLostFiles() {
-    guard let files = database?.connection.files, files.state != .same else { return }
-    database = nil
-    lost = LostFiles(files, isEmptied: false, clock: clock)
+    if let files = session.connection?.files, files.state != .same { session.close() }
   }
 
   /// Followers and the sockets come first.

@@ -8,13 +8,15 @@ import Store
 /// A reader's database: its own connection, and what it has compiled there.
 ///
 /// Owner: the reader's thread. Used within a read transaction (`snapshot`).
-final class ReaderDatabase {
+final class ReaderDatabase: FileConnection {
+  var file: FileIdentity? { database.file }
+  var files: WALFiles { database.files }
   // Declared first, so that they are given up before the connection.
   private var checkers: [RoleSchemas.Key?: FragmentChecker] = [:]
   private let access: AccessRules
   /// What the tables are to each role.
   private var roles: RoleSchemas
-  private var database: OpenDatabase
+  private let database: OpenDatabase
   var connection: DatabaseConnection { database.connection }
   /// Statements of the queries that were run last, the newest last.
   private var statements: [(compiled: CompiledQuery, statements: QueryStatements)] = []
@@ -80,7 +82,7 @@ final class ReaderDatabase {
       let tree = fetched.editor.tree.prefix(compiled.limit ?? .max)
       contents = (wanted, try reader.contents(of: wanted, in: tree))
     }
-    if fetched.editor.tree.count >= FetchedResultsController.largeFrom { connection.releasePages() }
+    if fetched.editor.tree.count >= LiveList.largeFrom { connection.releasePages() }
     return RunResult(
       compiled: compiled, fetched: fetched, contents: contents, place: connection.place,
       duration: clock.now - start)

@@ -138,6 +138,23 @@ package struct ReaderReport: Sendable {
   }
 }
 
+extension ReaderReport {
+  /// The same job, failed: the database cannot be read, so what the reader has made cannot be joined.
+  func failed(_ error: FreshetError) -> ReaderReport {
+    let outcome: Outcome =
+      switch outcome {
+      case .opened: .opened(.failure(error))
+      case .ran: .ran(.failure(error))
+      case .read: .read(.failure(error))
+      case .recompiled: .recompiled(.failure(error))
+      case .checked: .checked(.failure(error))
+      }
+    return ReaderReport(id: id, outcome: outcome)
+  }
+
+  var isOfCompiling: Bool { if case .recompiled = outcome { true } else { false } }
+}
+
 /// A query compiled for another schema, or what is wrong with it there, and the state that has the schema.
 struct Recompilation: Sendable {
   let compiled: Result<CompiledQuery, FreshetError>

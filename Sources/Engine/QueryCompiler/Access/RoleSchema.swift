@@ -49,7 +49,7 @@ package struct RoleSchema: Sendable {
     var names = Set(tables.filter(isRestricted).map { $0.name.lowercased() })
     if names.isEmpty { return [] }
     let views = tables.compactMap { table in
-      table.definition.map { (name: table.name.lowercased(), words: RoleSchema.names(in: $0)) }
+      table.definition.map { (name: table.name.lowercased(), words: SQLTokenizer.names(in: $0)) }
     }
     var count = 0
     while names.count > count {
@@ -59,17 +59,11 @@ package struct RoleSchema: Sendable {
     return tables.filter { names.contains($0.name.lowercased()) }
   }
 
-  /// Every name in a text, in lower case: more than are names of tables.
-  private static func names(in sql: String) -> Set<String> {
-    let tokenizer = SQLTokenizer(sql)
-    return Set(tokenizer.lazy.filter { $0.kind.mayBeName }.map { tokenizer.unquotedText(of: $0).lowercased() })
-  }
-
   /// The shadows that statements need which hold these texts, in the order of their names.
   func shadows(for texts: [String]) -> [TableShadow] {
     if shadows.isEmpty { return [] }
     var needed: Set<String> = []
-    var open = texts.reduce(into: Set<String>()) { $0.formUnion(RoleSchema.names(in: $1)) }
+    var open = texts.reduce(into: Set<String>()) { $0.formUnion(SQLTokenizer.names(in: $1)) }
     while let name = open.popFirst() {
       guard let shadow = shadows[name], needed.insert(name).inserted else { continue }
       open.formUnion(shadow.names)
@@ -101,11 +95,6 @@ extension Query {
     [from] + select + groupBy + orderBy + key + alongside.map(\.sql)
       + [filter, having, sectionBy?.expression, sectionBy?.name, sectionBy?.indexTitle].compactMap(\.self)
   }
-}
-
-extension SQLToken.Kind {
-  /// Whether it can be a table's name: SQLite takes a text for one where only a name can stand.
-  fileprivate var mayBeName: Bool { self == .identifier || self == .quotedIdentifier || self == .string }
 }
 
 /// What a role's own tables, and those of published queries, are to it, as long as the schema stays the same.

@@ -34,3 +34,8 @@ package struct SQLToken: Sendable, Equatable {
     self.range = range
   }
 }
+
+extension SQLToken.Kind {
+  /// Whether it can be a table's name: SQLite takes a text for one where only a name can stand.
+  package var mayBeName: Bool { self == .identifier || self == .quotedIdentifier || self == .string }
+}

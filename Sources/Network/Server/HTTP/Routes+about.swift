@@ -13,7 +13,7 @@ extension FreshetServer {
     exchange.record?.note(subject(of: source))
     let query = try query(source, for: exchange.identity)
     let follower = pool.follower(for: query)
-    snapshotRequests.add(.init(exchange: exchange, query: query, follower: follower, waits: false))
+    snapshotRequests.add(.init(exchange: exchange, follower: follower, waits: false))
     follower.post(
       .explain(query, request: exchange.id.rawValue) { [snapshotRequests] result in
         snapshotRequests.remove(exchange.id)
@@ -27,7 +27,7 @@ extension FreshetServer {
   func getSchema(_ exchange: HTTPExchange) throws(FreshetError) {
     let permissions = permissions(of: exchange.identity)
     let access = try permissions.ownQueries()
-    snapshotRequests.add(.init(exchange: exchange, query: Query(from: ""), follower: pool.first, waits: false))
+    snapshotRequests.add(.init(exchange: exchange, follower: pool.first, waits: false))
     pool.first.post(
       .schema(access, request: exchange.id.rawValue) { [snapshotRequests] result in
         snapshotRequests.remove(exchange.id)
@@ -53,10 +53,10 @@ extension FreshetServer {
       return exchange.answer(.problem(.shuttingDown, "the server is stopping"))
     }
     if let failure = replication?.readingFailure { return exchange.answer(.problem(failure)) }
-    let check = ReadinessCheck(parts: pool.count) { [transactions] error in
-      exchange.answer(error.map { .problem($0) } ?? .ready(isWritable: transactions?.isWritable))
+    // No longer than load balancers wait for an answer.
+    followerReports.request(of: pool, patience: .milliseconds(1_500)) { [transactions] report in
+      exchange.answer(report.readingFailure.map { .problem($0) } ?? .ready(isWritable: transactions?.isWritable))
     }
-    pool.post(.readiness { check.add($0) })
   }
 }
 

@@ -49,7 +49,7 @@ extension FreshetServer {
     request.unless = known.versions
     if !known.versions.isEmpty { request.wait = parameters.wait }
     let follower = pool.follower(for: query)
-    snapshotRequests.add(.init(exchange: exchange, query: query, follower: follower, waits: request.wait > .zero))
+    snapshotRequests.add(.init(exchange: exchange, follower: follower, waits: request.wait > .zero))
     follower.post(.snapshot(request))
   }
 

@@ -14,10 +14,9 @@ extension FreshetServer {
     if !configuration.roles.isEmpty {
       throw FreshetError(.notAllowed, "where there are roles, only /metrics says what the server does")
     }
-    let request = OpenListsRequest(parts: pool.count) { [self] lists in
-      exchange.answer(.json(description(lists), headers: [("Cache-Control", "no-store")]))
+    followerReports.request(of: pool) { [self] report in
+      exchange.answer(.json(description(report.lists), headers: [("Cache-Control", "no-store")]))
     }
-    pool.post(.lists { request.add($0) })
   }
 
   private func description(_ lists: OpenLists) -> [UInt8] {
@@ -52,39 +51,6 @@ extension FreshetServer {
     guard query.access.isPublished else { return nil }
     let fingerprint = Fingerprint(of: query)
     return configuration.queries.list.first { Fingerprint(of: $0.query) == fingerprint }?.name
-  }
-}
-
-/// Gathers the lists of all followers, and does without those of followers that do not answer in time.
-private final class OpenListsRequest: Sendable {
-  private static let patience = Duration.milliseconds(700)
-
-  /// Nil once it is answered.
-  private let state: Mutex<(missing: Int, lists: OpenLists)?>
-  private let answer: @Sendable (OpenLists) -> Void
-
-  /// - Parameter answer: called once, on any thread.
-  init(parts: Int, answer: @escaping @Sendable (OpenLists) -> Void) {
-    state = Mutex((parts, OpenLists()))
-    self.answer = answer
-    DispatchQueue.global().asyncAfter(deadline: .now() + Self.patience) { [self] in
-      let lists = state.withLock { state in
-        defer { state = nil }
-        return state?.lists
-      }
-      if let lists { answer(lists) }
-    }
-  }
-
-  func add(_ lists: OpenLists) {
-    let all: OpenLists? = state.withLock { state in
-      state?.missing -= 1
-      state?.lists.add(lists)
-      guard let all = state, all.missing == 0 else { return nil }
-      state = nil
-      return all.lists
-    }
-    if let all { answer(all) }
   }
 }
 

@@ -10,14 +10,13 @@ import Synchronization
 final class SnapshotRequests: Sendable {
   struct Request: Sendable {
     let exchange: HTTPExchange
-    let query: Query
     /// Who answers it.
     let follower: FollowerThread
     /// Whether it waits for a change (`wait=25`).
     let waits: Bool
 
     /// Nobody waits for its answer any more.
-    func abandon() { follower.post(.abandon(request: exchange.id.rawValue, of: query)) }
+    func abandon() { follower.post(.abandon(request: exchange.id.rawValue)) }
   }
 
   private let requests = Mutex<[RequestID: Request]>([:])

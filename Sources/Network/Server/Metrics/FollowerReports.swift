@@ -1,34 +1,37 @@
 import ChangeCapture
 import Controllers
 import Dispatch
+import LiveQuery
 import Synchronization
 
-/// Asks followers for their numbers, and does without those that are busy: their last numbers stand for them.
+/// Asks all followers what they do, and does without those that are busy: their last answers stand for them.
 ///
 /// Any thread: one lock.
 final class FollowerReports: Sendable {
-  fileprivate struct Request {
+  private struct Request {
     /// Followers that have not answered.
     var missing: Set<Int>
     let reply: @Sendable (FollowerReport) -> Void
   }
 
-  fileprivate struct State {
+  private struct State {
     /// By follower.
-    var last: [Int: FollowerStatistics] = [:]
+    var last: [Int: FollowerStatus] = [:]
     /// Followers that have been asked and have not answered: they are not asked twice.
     var asked: Set<Int> = []
     var requests: [Int: Request] = [:]
     var lastRequest = 0
   }
 
-  /// How long a follower may take: whoever asks for metrics gets them within a second.
-  static let patience = Duration.milliseconds(700)
-
   private let state = Mutex(State())
 
-  /// - Parameter reply: called once, on any thread.
-  func request(of pool: ControllerPool, reply: @escaping @Sendable (FollowerReport) -> Void) {
+  /// - Parameters:
+  ///   - patience: how long a follower may take.
+  ///   - reply: called once, on any thread.
+  func request(
+    of pool: ControllerPool, patience: Duration = .milliseconds(700),
+    reply: @escaping @Sendable (FollowerReport) -> Void
+  ) {
     let followers = Set(0..<pool.count)
     let (number, unasked) = state.withLock { state in
       state.lastRequest += 1
@@ -36,20 +39,20 @@ final class FollowerReports: Sendable {
       defer { state.asked = followers }
       return (state.lastRequest, followers.subtracting(state.asked))
     }
-    for follower in unasked { pool.post(.statistics { [self] in add($0, of: follower) }, to: follower) }
-    DispatchQueue.global().asyncAfter(deadline: .now() + Self.patience) { [self] in end(number) }
+    for follower in unasked { pool.post(.status { [self] in add($0, of: follower) }, to: follower) }
+    DispatchQueue.global().asyncAfter(deadline: .now() + patience) { [self] in end(number) }
   }
 
-  private func add(_ statistics: FollowerStatistics, of follower: Int) {
+  private func add(_ status: FollowerStatus, of follower: Int) {
     let (report, done) = state.withLock { state in
-      state.last[follower] = statistics
+      state.last[follower] = status
       state.asked.remove(follower)
       var done: [Request] = []
       for number in state.requests.keys {
         state.requests[number]!.missing.remove(follower)
         if state.requests[number]!.missing.isEmpty { done.append(state.requests.removeValue(forKey: number)!) }
       }
-      return (state.report(unresponsive: 0), done)
+      return (FollowerReport(last: state.last, late: []), done)
     }
     for request in done { request.reply(report) }
   }
@@ -57,25 +60,37 @@ final class FollowerReports: Sendable {
   /// Time is up.
   private func end(_ number: Int) {
     let late = state.withLock { state in
-      state.requests.removeValue(forKey: number).map { ($0, state.report(unresponsive: $0.missing.count)) }
+      state.requests.removeValue(forKey: number).map { ($0, FollowerReport(last: state.last, late: $0.missing)) }
     }
     if let (request, report) = late { request.reply(report) }
   }
 }
 
-extension FollowerReports.State {
-  fileprivate func report(unresponsive: Int) -> FollowerReport {
-    var sum = FollowerStatistics()
-    for part in last.values { sum.add(part) }
-    return FollowerReport(statistics: sum, unresponsive: unresponsive)
-  }
-}
-
 /// What followers do, all together.
 struct FollowerReport: Sendable {
-  let statistics: FollowerStatistics
-  /// Followers whose numbers are old, because they have not answered in time.
-  let unresponsive: Int
+  private let last: [Int: FollowerStatus]
+  /// Followers whose answers are old, because they have not answered in time.
+  private let late: Set<Int>
+
+  fileprivate init(last: [Int: FollowerStatus], late: Set<Int>) {
+    self.last = last
+    self.late = late
+  }
+
+  var unresponsive: Int { late.count }
+
+  /// What keeps clients' lists from being read; nil: nothing.
+  var readingFailure: FreshetError? {
+    let failure = last.lazy.filter { !late.contains($0.key) }.compactMap(\.value.readingFailure).first
+    if failure != nil || late.isEmpty { return failure }
+    return FreshetError(.overloaded, "a follower does not answer in time: a query takes long, or the disk does")
+  }
+
+  var statistics: FollowerStatistics {
+    last.values.reduce(into: FollowerStatistics()) { $0.add($1.statistics) }
+  }
+
+  var lists: OpenLists { last.values.reduce(into: OpenLists()) { $0.add($1.lists) } }
 }
 
 extension FollowerStatistics {

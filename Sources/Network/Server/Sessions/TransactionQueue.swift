@@ -17,20 +17,15 @@ import Wire
 ///
 /// A transaction is answered once a follower has seen it, with the follower's number of the new state: patches carry the same
 /// numbers.
-// @unchecked: `writer`, `file` and `lost` are used on `queue` alone, after init.
+// @unchecked: `session` is used on `queue` alone, after init.
 final class TransactionQueue: ClientTransactions, @unchecked Sendable {
   private let queue = DispatchQueue(label: "freshet.writer")
   private let configuration: ServerConfiguration
   /// Nil: there is none.
   private let audit: AuditLog?
-  /// Nil while the file is not there.
-  private var writer: Writer?
-  /// Of `writer`. Any thread.
+  private let session: FileSession<Writer, FreshetError>
+  /// Of the session's writer. Any thread.
   private let interruption = Mutex<Writer.Interruption?>(nil)
-  /// The file that is open: another one may come to have its name.
-  private var file: FileIdentity?
-  /// Files that were deleted under the writer, until they are out of use.
-  private var lost: LostFiles?
   private let repeatable: RepeatableTransactions
   /// Transactions asked for and not answered yet.
   private let open = DispatchGroup()
@@ -46,7 +41,10 @@ final class TransactionQueue: ClientTransactions, @unchecked Sendable {
     self.configuration = configuration
     self.audit = audit
     repeatable = RepeatableTransactions(limit: configuration.transactionMemory, clock: configuration.clock)
-    if FileIdentity(path: configuration.database) != nil { _ = try currentWriter() }
+    session = FileSession(path: configuration.database) { () throws(FreshetError) in
+      try Writer(path: configuration.database, timeout: configuration.queryTimeout)
+    }
+    if session.finding != .missing { _ = try currentWriter() }
   }
 
   /// A connection to the files that have the names now, in which a transaction has begun.
@@ -61,41 +59,38 @@ final class TransactionQueue: ClientTransactions, @unchecked Sendable {
 
   /// A connection to the file that has the name now, opened anew when the last one was of no use.
   private func currentWriter() throws(FreshetError) -> Writer {
-    let file = FileIdentity(path: configuration.database)
-    if let writer, writer.files.state != .same { giveUp(writer) }
-    if let writer, file == self.file, !writer.isDoubtful { return writer }
-    writer = nil
-    try waitForFiles()
-    let opened = try Writer(path: configuration.database, timeout: configuration.queryTimeout)
-    writer = opened
+    if let writer = session.connection {
+      if writer.files.state != .same {
+        giveUp(writer)
+      } else if session.finding == .same, !writer.isDoubtful {
+        return writer
+      }
+    }
+    session.close()
+    // Followers let go of deleted files as soon as they notice.
+    while !session.mayOpen {
+      if session.isOverdue {
+        throw FreshetError(.overloaded, "the database's -wal or -shm was deleted, and is still in use")
+      }
+      usleep(2_000)
+    }
+    let opened = try session.open()
+    session.adopt(opened)
     interruption.withLock { $0 = opened.interruption }
-    self.file = file
     return opened
   }
 
   /// The -wal or -shm was deleted: what was committed is saved, and the files are let go.
   private func giveUp(_ writer: Writer) {
     writer.rescue()
-    lost = LostFiles(writer.files, isEmptied: writer.isEmptied)
-    self.writer = nil
-  }
-
-  /// All connections of a process share one -shm: one that was deleted has to be given up by all of them before another can be
-  /// opened. Followers do so as soon as they notice.
-  private func waitForFiles() throws(FreshetError) {
-    guard let lost else { return }
-    while !lost.mayOpen {
-      if lost.isOverdue {
-        throw FreshetError(.overloaded, "the database's -wal or -shm was deleted, and is still in use")
-      }
-      usleep(2_000)
-    }
-    self.lost = nil
+    session.close()
   }
 
   /// A follower has given up files that were deleted. Any thread.
   func releaseFiles() {
-    queue.async { [self] in if let writer, writer.files.state != .same { giveUp(writer) } }
+    queue.async { [self] in
+      if let writer = session.connection, writer.files.state != .same { giveUp(writer) }
+    }
   }
 
   /// The file is another one: what came of transactions in the last one is worth nothing.
@@ -125,7 +120,7 @@ final class TransactionQueue: ClientTransactions, @unchecked Sendable {
       do throws(FreshetError) {
         let (results, audited) = try run(transaction, as: write)
         committed.add(1, ordering: .relaxed)
-        pool.post(.databaseChanged)
+        pool.requestTick()
         pool.first.post(
           .commit { [open, audit] commit in
             if let audited { audit?.numbered(audited, commit) }

@@ -2,29 +2,7 @@ import LiveQuery
 import QueryCompiler
 import RankedCollections
 
-/// A query that a reader runs for the first time, and who waits for it.
-///
-/// Owner: the follower's thread.
-final class Opening {
-  let query: Query
-  /// Of the reader's job.
-  var id: UInt64 = 0
-  /// The number of the state at which the job was posted: its result is of that state or of a newer one.
-  var asked: Int64 = 0
-  /// To be performed when the query is followed, with the states at which they were given.
-  var waiting: [(command: FollowerCommand, commit: Int64)] = []
-
-  init(_ query: Query) { self.query = query }
-}
-
-/// A subscription whose query is not followed yet.
-struct EarlySubscription {
-  let query: Query
-  /// What its client has asked of it meanwhile.
-  var requests: [(request: SubscriptionRequest, ticket: RequestTicket?)] = []
-}
-
-/// Contents of a version that a reader reads, or has read for those who wait.
+/// Contents of a version that a reader reads, or has read for clients that wait.
 ///
 /// Owner: the follower's thread.
 final class PendingRead {
@@ -39,9 +17,6 @@ final class PendingRead {
   /// The memory that they take.
   private(set) var hold: ContentsBudget.Hold?
   private let budget: ContentsBudget
-  /// Who waits, besides subscriptions that start over.
-  var requests: [FollowerCommand.SnapshotRequest] = []
-  var subscriptions: [Subscription] = []
 
   init(
     id: UInt64, _ wanted: WantedContents, of version: ResultVersion, name: String, commit: Int64,
@@ -73,9 +48,9 @@ final class PendingRead {
   }
 
   /// What it says of the version.
-  func snapshot(of query: FetchedResultsController, _ rows: PackedRows) -> Snapshot {
+  func snapshot(of list: LiveList, _ rows: PackedRows) -> Snapshot {
     Snapshot(
-      version: name, commit: commit, columns: query.compiled.columns, key: query.compiled.keyColumns,
+      version: name, commit: commit, columns: list.compiled.columns, key: list.compiled.keyColumns,
       total: version.tree.count, sections: version.sections, window: wanted.window,
       offset: wanted.range(total: version.tree.count).lowerBound, rows: rows, range: 0..<rows.count,
       alongside: version.alongside)

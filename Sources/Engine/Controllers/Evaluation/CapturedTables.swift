@@ -3,12 +3,11 @@ import LiveQuery
 import QueryCompiler
 import Store
 
-/// What a tick has found to have changed in a table.
-struct CapturedChanges {
-  /// The one that capture gave to the table.
-  let number: Int
-  /// Nil when nothing tells which rows.
-  let changes: TableChanges?
+/// A table of a query, and what changed in it.
+struct ConcernedTable {
+  /// Among the query's tables.
+  let index: Int
+  let changes: TableChanges
 }
 
 /// The tables that queries of one shape read, by the numbers under which capture follows them.
@@ -51,30 +50,30 @@ struct CapturedTables {
 
   var isOfEveryCommit: Bool { sources.contains { $0 == nil } || alongside.contains { $0 == nil } }
 
-  /// What changed in each of the query's tables, by index; nil when it cannot be told row by row.
+  /// What changed in each of the query's tables; nil when that is not known row by row.
   ///
-  func changes(
-    of tables: [FollowedTable], among changes: [CapturedChanges]
-  ) -> [(index: Int, changes: TableChanges)]? {
-    var result: [(index: Int, changes: TableChanges)] = []
+  /// - Parameter tables: the query's.
+  func concernedTables(_ tables: [FollowedTable], _ changes: [TableChanges]) -> [ConcernedTable]? {
+    var result: [ConcernedTable] = []
     for index in sources.indices {
       guard let numbers = sources[index] else { continue }
       for change in changes where numbers.contains(change.number) {
         // What a virtual table keeps in tables of its own is not its rows.
-        guard let known = change.changes, tables[index].tellsRows else { return nil }
+        guard change.tellsRows, tables[index].tellsRows else { return nil }
         // The columns of a full-text table are not those of the table that holds them.
-        result.append((index, tables[index].storage == nil ? known.ofAllColumns : known))
+        let isOwn = tables[index].storage != nil
+        result.append(ConcernedTable(index: index, changes: isOwn ? change : change.ofAllColumns))
       }
     }
     return result
   }
 
   /// Whether changes concern what is read alongside.
-  func concernsAlongside(_ changes: [CapturedChanges]) -> Bool {
+  func concernsAlongside(_ changes: [TableChanges]) -> Bool {
     if alongside.isEmpty { return false }
     return alongside.contains { tables in
       (tables ?? []).contains { table in
-        changes.contains { $0.number == table.number && $0.changes?.meets(table.columns) != false }
+        changes.contains { $0.number == table.number && (!$0.tellsRows || $0.meets(table.columns)) }
       }
     }
   }

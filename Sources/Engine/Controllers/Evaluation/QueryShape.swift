@@ -8,7 +8,7 @@ import Store
 /// Owner: the follower's thread.
 final class QueryShape {
   let statements: QueryStatements
-  @exclusivity(unchecked) private(set) var queries: [Int: FetchedResultsController] = [:]
+  @exclusivity(unchecked) private(set) var lists: [Int: LiveList] = [:]
   private var nextNumber = 1
   @exclusivity(unchecked) private var router: QueryRouter?
   @exclusivity(unchecked) private var isUnroutable = false
@@ -50,16 +50,16 @@ final class QueryShape {
   }
 
   /// - Returns: the query's number in the shape.
-  func add(_ query: FetchedResultsController) -> Int {
+  func add(_ list: LiveList) -> Int {
     let number = nextNumber
     nextNumber += 1
-    queries[number] = query
+    lists[number] = list
     do throws(FreshetError) {
       if let router {
-        try router.add(number, query.parameters)
-      } else if queries.count >= Self.routedFrom, !mapsByParameters, !isUnroutable, let routing = compiled.routing {
+        try router.add(number, list.parameters)
+      } else if lists.count >= Self.routedFrom, !mapsByParameters, !isUnroutable, let routing = compiled.routing {
         let router = try QueryRouter(routing, number: routerNumber, statements: statements, connection: connection)
-        for (number, query) in queries { try router.add(number, query.parameters) }
+        for (number, list) in lists { try router.add(number, list.parameters) }
         self.router = router
       }
     } catch { giveUpRouting() }
@@ -74,7 +74,7 @@ final class QueryShape {
   }
 
   func remove(_ number: Int) {
-    queries[number] = nil
+    lists[number] = nil
     try? router?.remove(number)
   }
 
@@ -84,49 +84,51 @@ final class QueryShape {
   ///   - changes: by name of the table, what changed in it.
   ///   - tables: which of the shape's tables have changes, by index.
   func concerned(
-    by changes: [(index: Int, changes: TableChanges)]
-  ) throws(FreshetError) -> [(query: FetchedResultsController, units: ConcernedUnits?)] {
+    by changes: [ConcernedTable]
+  ) throws(FreshetError) -> [(list: LiveList, units: ConcernedUnits?)] {
     var units = ConcernedUnits()
     guard compiled.unit != nil, !mapsByParameters else {
       return try eachByItself(changes)
     }
     // Any query's parameters will do: the mappings read none.
-    for (index, changes) in changes {
+    for table in changes {
       var isKnown = false
-      do throws(FreshetError) { isKnown = try statements.addUnits(of: changes, table: index, to: &units) } catch {
+      do throws(FreshetError) {
+        isKnown = try statements.addUnits(of: table.changes, table: table.index, to: &units)
+      } catch {
         // A row that a condition fails on concerns those who would read it.
         if error.code == .timeout { throw error }
       }
-      if !isKnown { return queries.values.map { ($0, nil) } }
+      if !isKnown { return lists.values.map { ($0, nil) } }
     }
     if units.isEmpty { return [] }
     if let router, let routed = try? routed(units, changes, router) { return routed }
     // One query's parameters may make an error of what others are asked with: each is asked by itself.
-    return queries.values.map { ($0, units) }
+    return lists.values.map { ($0, units) }
   }
 
   private func eachByItself(
-    _ changes: [(index: Int, changes: TableChanges)]
-  ) throws(FreshetError) -> [(query: FetchedResultsController, units: ConcernedUnits?)] {
-    var result: [(query: FetchedResultsController, units: ConcernedUnits?)] = []
-    for query in queries.values {
+    _ changes: [ConcernedTable]
+  ) throws(FreshetError) -> [(list: LiveList, units: ConcernedUnits?)] {
+    var result: [(list: LiveList, units: ConcernedUnits?)] = []
+    for list in lists.values {
       var units: ConcernedUnits? = ConcernedUnits()
-      query.reader.bind()
-      for (index, changes) in changes {
+      list.reader.bind()
+      for table in changes {
         var known = units ?? ConcernedUnits()
         // An error is told when it is run again, and of that query alone.
-        let isKnown = (try? statements.addUnits(of: changes, table: index, to: &known)) ?? false
+        let isKnown = (try? statements.addUnits(of: table.changes, table: table.index, to: &known)) ?? false
         units = isKnown ? known : nil
         if units == nil { break }
       }
-      if units?.isEmpty != true { result.append((query, units)) }
+      if units?.isEmpty != true { result.append((list, units)) }
     }
     return result
   }
 
   private func routed(
-    _ units: ConcernedUnits, _ changes: [(index: Int, changes: TableChanges)], _ router: QueryRouter
-  ) throws(FreshetError) -> [(query: FetchedResultsController, units: ConcernedUnits?)] {
+    _ units: ConcernedUnits, _ changes: [ConcernedTable], _ router: QueryRouter
+  ) throws(FreshetError) -> [(list: LiveList, units: ConcernedUnits?)] {
     var unitsOfQuery: [Int: ConcernedUnits] = [:]
     do {
       try units.forEach { unit, columns in
@@ -137,19 +139,19 @@ final class QueryShape {
     } catch let error as FreshetError { throw error } catch { throw FreshetError(.internal, "\(error)") }
     var before: Set<Int> = []
     var isKnown = router.isExact
-    for (index, changes) in changes where isKnown && compiled.isFirstTable(index) {
-      isKnown = try router.addQueries(before: changes, to: &before)
+    for table in changes where isKnown && compiled.isFirstTable(table.index) {
+      isKnown = try router.addQueries(before: table.changes, to: &before)
     }
     if isKnown {
       for number in before { unitsOfQuery[number, default: ConcernedUnits()].add(units) }
     } else {
       // Whoever has rows of a unit may have to give them up.
-      for (number, query) in queries {
+      for (number, list) in lists {
         units.forEach { unit, columns in
-          if query.hasRows(ofUnit: unit) { unitsOfQuery[number, default: ConcernedUnits()].add(unit, columns) }
+          if list.hasRows(ofUnit: unit) { unitsOfQuery[number, default: ConcernedUnits()].add(unit, columns) }
         }
       }
     }
-    return unitsOfQuery.compactMap { number, units in queries[number].map { ($0, units) } }
+    return unitsOfQuery.compactMap { number, units in lists[number].map { ($0, units) } }
   }
 }

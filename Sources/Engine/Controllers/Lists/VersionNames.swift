@@ -10,7 +10,7 @@ struct VersionNames {
   /// Whether the commit alone decides what the query gives.
   var isByCommit: Bool
 
-  /// - Parameter rules: what whoever asks may read.
+  /// - Parameter rules: what roles may read.
   init(_ query: Query, _ rules: AccessRules, _ schema: DatabaseSchema, epoch: String) {
     isByCommit = query.isOfCommitAlone && !schema.mayChangeByItself(query, rules)
     guard isByCommit else {
@@ -42,7 +42,7 @@ extension Query {
   var isOfCommitAlone: Bool {
     if refreshEvery != nil { return false }
     let isNow = { (value: SQLValue) in
-      if case .text(let text) = value { text.lowercased() == "now" } else { false }
+      if case .text(let text) = value { ChangingSQL.isNow(text) } else { false }
     }
     switch parameters {
     case .none: break
@@ -63,28 +63,24 @@ extension Fingerprint {
 }
 
 extension DatabaseSchema {
-  /// Whether a query may read a view that gives other rows at another time. Coarse: it looks for words.
+  /// Whether a query may read a view that gives other rows at another time, however indirectly.
   fileprivate func mayChangeByItself(_ query: Query, _ rules: AccessRules) -> Bool {
-    let views = tables.compactMap { table in
-      table.definition.map { (name: table.name.lowercased(), text: $0.lowercased()) }
-    }
-    var changing = Set(views.filter { view in Self.changingWords.contains { view.text.contains($0) } }.map(\.name))
+    let views = tables.compactMap { table in table.definition.map { (name: table.name.lowercased(), text: $0) } }
+    var changing = Set(views.filter { ChangingSQL.first(in: $0.text) != nil }.map(\.name))
     if changing.isEmpty { return false }
+    let words = views.map { (name: $0.name, words: SQLTokenizer.names(in: $0.text)) }
     var count = 0
     while changing.count > count {
       count = changing.count
-      for view in views where changing.contains(where: { view.text.contains($0) }) { changing.insert(view.name) }
+      for view in words where !view.words.isDisjoint(with: changing) { changing.insert(view.name) }
     }
     let filters = query.access.role.flatMap { rules.roles[$0] }?.tables.values.compactMap(\.rows) ?? []
-    return (query.texts + filters).contains { text in changing.contains { text.lowercased().contains($0) } }
+    return (query.texts + filters).contains { !SQLTokenizer.names(in: $0).isDisjoint(with: changing) }
   }
-
-  /// `()`: functions of the date read the clock when they are given nothing.
-  private static let changingWords = ["now", "current_", "random", "()"]
 }
 
 extension Query {
-  /// All SQL that whoever asks wrote.
+  /// All SQL that the client wrote.
   fileprivate var texts: [String] {
     [from, filter, having, sectionBy?.expression, sectionBy?.name, sectionBy?.indexTitle].compactMap(\.self)
       + select + groupBy + orderBy + key + alongside.map(\.sql)

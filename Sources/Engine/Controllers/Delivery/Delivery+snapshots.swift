@@ -3,30 +3,59 @@ import RankedCollections
 import Store
 import Wire
 
-// Snapshots.
-extension Follower {
+// Snapshots, and large results in parts.
+extension Delivery {
   /// The subscription gets a snapshot, at the end of this tick.
   func startOver(_ subscription: Subscription) {
     loading[subscription.key] = nil
     guard subscription.state.startOver() else { return }
-    subscription.query.groups.setApart(subscription)
-    snapshots[SnapshotGroup(subscription), default: []].append(subscription)
+    // What it waited for comes after the snapshot.
+    _ = lists.requests.remove(.subscription(subscription.key))
+    let list = subscription.list
+    list.audience.groups.setApart(subscription)
+    putOff([subscription], list)
+  }
+
+  private func putOff(_ subscriptions: [Subscription], _ list: LiveList) {
+    for subscription in subscriptions {
+      list.audience.startingOver[SnapshotGroup(subscription), default: []].append(subscription)
+    }
+    startingOver[ObjectIdentifier(list)] = list
+  }
+
+  /// The subscription is over.
+  func stopStartingOver(_ subscription: Subscription) {
+    let group = SnapshotGroup(subscription)
+    let list = subscription.list
+    list.audience.startingOver[group]?.removeAll { $0 === subscription }
+    if list.audience.startingOver[group]?.isEmpty == true { list.audience.startingOver[group] = nil }
   }
 
   func sendSnapshots() {
-    if snapshots.isEmpty { return }
-    let groups = snapshots
-    snapshots = [:]
-    let now = clock.now
-    for (group, subscriptions) in groups where !subscriptions.isEmpty {
-      if subscriptions.contains(where: { $0.group.state.retryAt > now }) {
-        snapshots[group, default: []] += subscriptions
-        deadlines.wake(subscriptions[0].query, at: subscriptions.map(\.group.state.retryAt).max() ?? .distantFuture)
-      } else if let source = snapshotSource(of: subscriptions[0]) {
-        sendSnapshot(subscriptions, source)
-      } else {
-        snapshots[group, default: []] += subscriptions
+    if startingOver.isEmpty { return }
+    let lists = startingOver
+    startingOver = [:]
+    for list in lists.values {
+      let groups = list.audience.startingOver
+      list.audience.startingOver = [:]
+      for subscriptions in groups.values {
+        // Sending to others may have ended some.
+        let due = subscriptions.filter { $0.state.isStartingOver }
+        if !due.isEmpty { sendSnapshot(due, list) }
       }
+    }
+  }
+
+  /// - Parameter subscriptions: which are due the same snapshot.
+  private func sendSnapshot(_ subscriptions: [Subscription], _ list: LiveList) {
+    let retryAt = subscriptions.map(\.group.state.retryAt).max() ?? .distantPast
+    if retryAt > context.clock.now {
+      context.deadlines.wake(list, at: retryAt)
+      putOff(subscriptions, list)
+    } else if let source = snapshotSource(of: subscriptions[0]) {
+      sendSnapshot(subscriptions, source, list)
+    } else {
+      putOff(subscriptions, list)
     }
   }
 
@@ -38,64 +67,54 @@ extension Follower {
 
   /// Nil: a reader reads them, and they are sent later.
   private func snapshotSource(of subscription: Subscription) -> SnapshotSource? {
-    let query = subscription.query
+    let list = subscription.list
     let wanted = WantedContents(window: subscription.group.state.window)
-    let reads = query.reads.filter { $0.wanted == wanted }
+    let reads = list.reads.filter { $0.wanted == wanted }
     if let read = reads.first(where: { $0.contents != nil }) { return .read(read) }
     if !reads.isEmpty { return nil }
-    guard query.canReadContents else {
-      hurry(query)
+    guard list.canReadContents else {
+      lists.hurry(list)
       return nil
     }
-    if wanted.range(total: query.result.newest.tree.count).count <= Self.rowsReadHere { return .here }
-    return read(wanted, of: query, for: .session(subscription.key.session)) == nil ? .here : nil
+    if wanted.range(total: list.result.newest.tree.count).count <= SnapshotAnswers.rowsReadHere { return .here }
+    return lists.read(wanted, of: list, for: .session(subscription.key.session)) == nil ? .here : nil
   }
 
-  private func sendSnapshot(_ subscriptions: [Subscription], _ source: SnapshotSource) {
+  private func sendSnapshot(_ subscriptions: [Subscription], _ source: SnapshotSource, _ list: LiveList) {
     let first = subscriptions[0]
-    let query = first.query
     do throws(FreshetError) {
-      var version = query.result.newest
+      var version = list.result.newest
       var delivery: Snapshot
       var hold: ContentsBudget.Hold?
       switch source {
       case .read(let read):
         hold = read.hold
-        delivery = read.snapshot(of: query, try (read.contents ?? .success(PackedRows(columnCount: 0))).get())
+        delivery = read.snapshot(of: list, try (read.contents ?? .success(PackedRows(columnCount: 0))).get())
         version = read.version
-      case .here: delivery = try snapshot(query, window: first.group.state.window)
+      case .here: delivery = try answers.snapshot(list, window: first.group.state.window)
       }
-      delivery.range = 0..<delivery.rows.end(from: 0, byteLimit: configuration.chunkBytes)
+      delivery.range = 0..<delivery.rows.end(from: 0, byteLimit: context.configuration.chunkBytes)
       output.send(.snapshot(delivery), shape: first.shape, to: Recipients.all(of: subscriptions))
       let rest = LoadingRows(
         message: RowsMessage(
           version: delivery.version, columns: delivery.columns, window: nil, offset: delivery.offset,
           rows: delivery.rows, range: delivery.range),
         hold: hold)
-      statistics.snapshots += 1
-      if version === query.result.newest { query.newestWasSent(clock.now) }
+      context.statistics.snapshots += 1
+      if version === list.result.newest { list.newestWasSent() }
       for subscription in subscriptions {
         subscription.group.state = ClientState(
           held: version, sentVersion: delivery.version, window: first.group.state.window,
-          lastSent: clock.now)
+          lastSent: context.clock.now)
         sent(rest, to: subscription)
       }
     } catch {
-      if case .read = source { dropContents(of: query) }
+      if case .read = source { list.reads.removeAll { $0.contents != nil } }
       // They get it later.
-      let group = SnapshotGroup(first)
-      for subscription in subscriptions where postpone(subscription.group, of: query, error) {
-        snapshots[group, default: []].append(subscription)
+      for subscription in subscriptions where postpone(subscription.group, of: list, error) {
+        putOff([subscription], list)
       }
     }
-  }
-
-  /// The contents of the newest version's rows at `offsets`.
-  func contents(_ query: FetchedResultsController, _ offsets: Range<Int>) throws(FreshetError) -> PackedRows {
-    var rows: [SectionedTree.Row] = []
-    rows.reserveCapacity(offsets.count)
-    query.result.newest.tree.forEachRow(in: offsets) { rows.append($0) }
-    return try query.reader.contents(of: rows, in: query.result.newest.tree)
   }
 
   /// How long parts of large results are sent in one tick: the others wait for the next one.
@@ -108,10 +127,10 @@ extension Follower {
     for subscription in loading.values where isDrained(subscription) {
       if let group = PartGroup(subscription) { groups[group, default: []].append(subscription) }
     }
-    let end = clock.now + Self.partTime
+    let end = context.clock.now + Self.partTime
     for subscriptions in groups.values {
       sendNextPart(subscriptions)
-      if clock.now > end { break }
+      if context.clock.now > end { break }
     }
   }
 
@@ -119,7 +138,7 @@ extension Follower {
   func sendNextPart(_ subscriptions: [Subscription]) {
     guard var part = subscriptions.first?.state.rows else { return }
     let start = part.message.range.upperBound
-    part.message.range = start..<part.message.rows.end(from: start, byteLimit: configuration.chunkBytes)
+    part.message.range = start..<part.message.rows.end(from: start, byteLimit: context.configuration.chunkBytes)
     var message = part.message
     message.offset += start
     output.send(.rows(message), shape: subscriptions[0].shape, to: Recipients.all(of: subscriptions))

@@ -5,9 +5,11 @@ package import Store
 /// A database file, opened, and what is known of it.
 ///
 /// Owner: the thread that opened it.
-package struct OpenDatabase {
+package final class OpenDatabase: FileConnection {
   package var schema = DatabaseSchema.empty
   package let connection: DatabaseConnection
+  package var file: FileIdentity? { connection.file }
+  package var files: WALFiles { connection.files }
 
   /// For a lock on a file that is not open yet, in milliseconds: who asks meanwhile has to wait as long.
   private static let patience: Int32 = 200
@@ -21,3 +23,6 @@ package struct OpenDatabase {
       path: path, location: location, settings, clock: clock, readsPosition: readsPosition)
   }
 }
+
+/// A session of one that follows the file.
+package typealias DatabaseSession = FileSession<OpenDatabase, any Error>

@@ -9,7 +9,7 @@ package enum SelfCheckMode: String, CaseIterable, Sendable {
   /// Every list after every change: for tests.
   case always
 
-  /// How long nothing is checked after a check that took so long: they take at most 2 % of the time.
+  /// How long nothing is checked after a check that took so long: checks take at most 2 % of the time.
   package static func pause(after duration: Nanoseconds, atLeast least: Nanoseconds) -> Nanoseconds {
     max(least, duration * 49)
   }
@@ -17,7 +17,7 @@ package enum SelfCheckMode: String, CaseIterable, Sendable {
 
 /// When lists are compared with a fresh run of their queries, and which.
 ///
-/// Pure: the follower posts what it says. A check costs a reader what a run of the query does, at most 2 % of the time.
+/// Pure: `ListChecks` does what it says. A check costs a reader what a run of the query does, at most 2 % of the time.
 struct SelfCheck {
   /// A list of more rows would take too much memory twice.
   static let mostRows = 2_000_000
@@ -25,17 +25,17 @@ struct SelfCheck {
 
   /// A check that a reader makes.
   struct Pending {
-    let query: FetchedResultsController
-    /// Of the version that is checked.
+    let list: LiveList
+    /// The number of the version that is checked.
     let version: Int
-    /// It was found to differ, and is looked at more closely.
-    let isConfirmed: Bool
+    /// The version was found to differ, and is looked at more closely.
+    let isConfirmation: Bool
     let started: Instant
   }
 
   let mode: SelfCheckMode
-  /// By the number of the reader's job.
-  private(set) var pending: [UInt64: Pending] = [:]
+  /// Lists that readers check.
+  private var pending: [ObjectIdentifier] = []
   private var due: Instant
 
   init(_ mode: SelfCheckMode, _ now: Instant) {
@@ -46,17 +46,15 @@ struct SelfCheck {
   /// When a list is to be chosen; `distantFuture`: not by the clock.
   var next: Instant { mode == .idle && pending.isEmpty ? due : .distantFuture }
 
-  mutating func begin(_ id: UInt64, _ check: Pending) { pending[id] = check }
+  mutating func began(_ list: LiveList) { pending.append(ObjectIdentifier(list)) }
 
-  func isPending(_ query: FetchedResultsController) -> Bool { pending.values.contains { $0.query === query } }
+  func isPending(_ list: LiveList) -> Bool { pending.contains(ObjectIdentifier(list)) }
 
   /// Nothing could be checked: there is no list, or something else to do.
   mutating func postpone(_ now: Instant) { due = now + Self.interval }
 
-  /// - Returns: nil when the job is none of these.
-  mutating func end(_ id: UInt64, _ now: Instant) -> Pending? {
-    guard let check = pending.removeValue(forKey: id) else { return nil }
+  mutating func ended(_ check: Pending, _ now: Instant) {
+    pending.firstIndex(of: ObjectIdentifier(check.list)).map { _ = pending.remove(at: $0) }
     due = now + SelfCheckMode.pause(after: now - check.started, atLeast: Self.interval)
-    return check
   }
 }

@@ -1,0 +1,171 @@
+import LiveQuery
+import QueryCompiler
+import RankedCollections
+import Store
+import Wire
+
+// Patches: the end of a tick.
+extension Delivery {
+  /// From now on the subscription gets patches; there is nothing that it has to get first.
+  func joinGroups(_ subscription: Subscription) {
+    let isApart = subscription.group.place == nil
+    guard isApart, subscription.state.isOpen else { return }
+    subscription.list.audience.groups.insert(subscription.group)
+    if subscription.isBehind { lists.noteDirty(subscription.list) }
+  }
+
+  func sendPatches() {
+    let now = context.clock.now
+    for list in lists.dirty.values {
+      // Contents are read in the state that the transaction sees, which has to be the version's.
+      if !list.canReadContents { continue }
+      var due = PatchGroups()
+      for group in list.audience.groups.all where isDue(group, of: list, now) && drain(group, of: list) {
+        due.add(group)
+      }
+      sendPatches(list, due.members.map { list.audience.groups.merge($0) }, now)
+      list.reader.forgetContents()
+    }
+    // Those for whom a patch would have been larger than starting over.
+    sendSnapshots()
+  }
+
+  /// Whether a group has something to get, and its time has come.
+  private func isDue(_ group: SubscriberGroup, of list: LiveList, _ now: Instant) -> Bool {
+    let state = group.state
+    if state.held === list.result.newest { return false }
+    let earliest = max(state.lastSent + group.minInterval, state.retryAt)
+    if earliest <= now || (state.lastSent == .distantPast && state.retryAt == .distantPast) { return true }
+    context.deadlines.wake(list, at: earliest)
+    return false
+  }
+
+  /// - Parameter groups: of one list; each array gets one patch.
+  private func sendPatches(_ list: LiveList, _ groups: [[SubscriberGroup]], _ now: Instant) {
+    // By the version held: one that a reader made has the number of another.
+    var differences: [ObjectIdentifier: VersionDifference?] = [:]
+    for group in groups {
+      let held = group[0].state.held
+      let difference = differences[ObjectIdentifier(held)] ?? difference(list, since: held)
+      if groups.count > 1 { differences[ObjectIdentifier(held)] = difference }
+      sendPatch(list, group, difference, now)
+    }
+  }
+
+  /// - Returns: nil when too much differs.
+  private func difference(_ list: LiveList, since held: ResultVersion) -> VersionDifference? {
+    let newest = list.result.newest.tree
+    return VersionDifference(from: held.tree, to: newest, limit: differenceLimit(newest))
+  }
+
+  /// Sends one subscription what it is behind by, whether or not its time has come: an answer follows.
+  func bringUpToDate(_ subscription: Subscription) {
+    guard subscription.isBehind, subscription.list.canReadContents else { return }
+    subscription.list.audience.groups.setApart(subscription)
+    sendPatches(subscription.list, [[subscription.group]], context.clock.now)
+    sendSnapshots()
+    joinGroups(subscription)
+  }
+
+  /// Answers a client that comes back with a version: a patch, also when nothing has changed.
+  func sendAnswer(_ subscription: Subscription) {
+    let difference = difference(subscription.list, since: subscription.group.state.held)
+    sendPatch(subscription.list, [subscription.group], difference, context.clock.now, isAnswer: true)
+    joinGroups(subscription)
+  }
+
+  /// Sends the patch from the version of another list that the client has to the newest of its new one.
+  ///
+  /// - Returns: false when a snapshot is better.
+  func sendRequeried(_ subscription: Subscription, _ window: Window?) -> Bool {
+    let newest = subscription.list.result.newest
+    guard let difference = difference(subscription.list, since: subscription.group.state.held) else {
+      return false
+    }
+    let patch = difference.patch(window: subscription.group.state.window, becoming: window)
+    guard isWorthSending(patch, newest.tree) else { return false }
+    send(patch, subscription.list, [subscription.group], from: nil, context.clock.now)
+    // When contents could not be read it still holds a version of the other list, from which nothing else may lead.
+    return subscription.state.isOver || !subscription.isBehind
+  }
+
+  /// - Parameter groups: which get the same patch.
+  /// - Parameter isAnswer: whether the clients wait for something to come.
+  private func sendPatch(
+    _ list: LiveList, _ groups: [SubscriberGroup], _ difference: VersionDifference?, _ now: Instant,
+    isAnswer: Bool = false
+  ) {
+    let held = groups[0].state.held
+    let newest = list.result.newest
+    guard let patch = difference?.patch(window: groups[0].state.window), isWorthSending(patch, newest.tree) else {
+      for subscription in groups.flatMap(\.subscriptions) { startOver(subscription) }
+      return
+    }
+    if patch.isEmpty, held.alongside == newest.alongside, !isAnswer {
+      for group in groups { group.state.held = newest }
+      return
+    }
+    send(patch, list, groups, from: held, now)
+  }
+
+  /// - Parameter held: the version of the list that the clients have; nil: it is another list's.
+  private func send(
+    _ patch: Patch, _ list: LiveList, _ groups: [SubscriberGroup], from held: ResultVersion?,
+    _ now: Instant
+  ) {
+    let state = groups[0].state
+    let newest = list.result.newest
+    do throws(FreshetError) {
+      let message = PatchMessage(
+        from: state.sentVersion, to: list.nameNewest(), commit: list.shown.commit,
+        total: newest.tree.count,
+        alongside: state.held.alongside == newest.alongside ? nil : newest.alongside,
+        columns: list.compiled.columns, patch: patch,
+        rows: try list.reader.contents(of: patch.contents, in: newest.tree),
+        changed: held.map { list.changedColumns(of: patch.contents, since: $0) }
+          ?? Array(repeating: .all, count: patch.contents.count))
+      output.send(.patch(message), shape: groups[0].shape, to: groups.map(\.recipients))
+      context.statistics.patches += 1
+      list.newestWasSent()
+      for group in groups {
+        group.state = ClientState(held: newest, sentVersion: message.to, window: patch.window, lastSent: now)
+      }
+    } catch { for group in groups { postpone(group, of: list, error) } }
+  }
+
+  /// Contents could not be read: clients are told once, and sent what they are behind by when they can.
+  ///
+  /// - Returns: false when no later try can mend it: the subscriptions have ended.
+  @discardableResult
+  func postpone(_ group: SubscriberGroup, of list: LiveList, _ error: FreshetError) -> Bool {
+    lists.session.connection?.connection.restoreSnapshot()
+    // They get a snapshot of what is right.
+    if checks.mendIfMissing(list, error) { return true }
+    if error.isFinal {
+      for subscription in group.subscriptions { end(subscription, error) }
+      return false
+    }
+    if group.state.retryAt == .distantPast {
+      output.send(.error(error, isFatal: false), shape: group.shape, to: [group.recipients])
+    }
+    group.state.retryAt = context.clock.now + context.intervals.retry
+    lists.noteDirty(list)
+    context.deadlines.wake(list, at: group.state.retryAt)
+    return true
+  }
+
+  /// Beyond so many changed rows no patch is worth sending.
+  private func differenceLimit(_ tree: SectionedTree) -> Int { max(tree.count, context.configuration.patchBytes / 8) }
+
+  /// Whether a patch is smaller than a snapshot, by estimate, or small anyhow.
+  private func isWorthSending(_ patch: Patch, _ tree: SectionedTree) -> Bool {
+    let rowBytes = 64
+    let places = patch.deleted.count + patch.inserted.count + 2 * (patch.moved.count + patch.updated.count)
+    let bytes =
+      places * 8 + patch.sectionsDeleted.count * 4 + patch.sectionsInserted.count * 48
+      + patch.contents.count * rowBytes
+    if bytes <= context.configuration.patchBytes { return true }
+    let visible = patch.window?.range(total: tree.count).count ?? tree.count
+    return bytes <= tree.sectionCount * 48 + visible * rowBytes
+  }
+}

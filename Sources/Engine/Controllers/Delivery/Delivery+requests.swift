@@ -1,0 +1,185 @@
+import LiveQuery
+import QueryCompiler
+import RankedCollections
+import Store
+import Wire
+
+// What clients ask of their subscriptions.
+extension Delivery {
+  func perform(_ asked: Subscription.StateMachine.Asked, _ key: SubscriptionKey) {
+    let limit = context.configuration.deferredRequests
+    if let subscription = subscription(key) {
+      if case .resync = asked.request { return startOver(subscription) }
+      guard subscription.state.ask(asked, limit: limit) else {
+        return output.send(.error(Self.tooManyRequests, isFatal: false), to: subscription)
+      }
+      return answerNext(subscription)
+    }
+    // Or it has ended, with an error that the client has or will get.
+    guard case .subscribe(_, let later)? = lists.requests.entry(of: .subscription(key))?.subject else { return }
+    guard later.count < limit else {
+      return output.send(.error(Self.tooManyRequests, isFatal: false), shape: .arrays, to: key)
+    }
+    lists.requests.update(.subscription(key)) { subject in
+      if case .subscribe(let command, let later) = subject {
+        subject = .subscribe(command, later: later + CollectionOfOne(asked))
+      }
+    }
+  }
+
+  private static let tooManyRequests = FreshetError(
+    .limitExceeded, "too many requests while a snapshot is on its way")
+
+  /// Answers what waits, in the order asked; each answer comes after what leads to the newest version.
+  ///
+  /// - Parameter asked: how many ticks had seen changes when the first request was made; nil: it is made now.
+  func answerNext(_ subscription: Subscription, askedAt asked: Int? = nil) {
+    let asked = asked ?? lists.ticks
+    while let request = subscription.state.next {
+      let list = subscription.list
+      // A client that wants another query does not wait for one that does not compile.
+      let isGivenUp = list.machine.awaitsSchema && request.isRequery
+      guard isGivenUp || list.isFollowing || (list.canReadContents && list.machine.answers(askedAt: asked)) else {
+        wait(subscription, list.id, askedAt: asked)
+        return lists.hurry(list)
+      }
+      if !isGivenUp, subscription.isBehind {
+        // May send a snapshot, at whose end this is called again.
+        bringUpToDate(subscription)
+        if subscription.isBehind {
+          // Contents could not be read. What leads to the newest version comes when they can, and then the answer.
+          if subscription.state.isOpen { wait(subscription, list.id, askedAt: asked) }
+          return
+        }
+      } else if case .requery(let wanted, let window) = request {
+        let contents = WantedContents(window: window)
+        switch lists.find(wanted, contents, for: .session(subscription.key.session), askedAt: asked) {
+        case .waits(let id): return wait(subscription, id, askedAt: asked)
+        case .ready(let other):
+          _ = subscription.state.takeNext()
+          requery(other, wanted, window, subscription)
+        }
+      } else {
+        answer(subscription.state.takeNext(), subscription)
+      }
+    }
+  }
+
+  private func wait(_ subscription: Subscription, _ id: Int, askedAt asked: Int) {
+    let key = subscription.key
+    lists.requests.add(.next(key), of: .subscription(key), for: id, .list(asked: asked))
+  }
+
+  /// What the first request waits for has failed.
+  func refuseNext(of key: SubscriptionKey, _ error: FreshetError) {
+    guard let subscription = subscription(key), subscription.state.dropNext() else { return }
+    output.send(.error(error, isFatal: false), to: subscription)
+    answerNext(subscription)
+  }
+
+  /// Answers a client that has the newest version.
+  private func answer(_ asked: Subscription.StateMachine.Asked, _ subscription: Subscription) {
+    switch asked.request {
+    case .window(let window), .fetch(let window): sendRows(window, for: asked, subscription)
+    case .locate(let key): locate(key, subscription)
+    case .requery, .resync: startOver(subscription)
+    }
+  }
+
+  private func locate(_ key: [SQLValue], _ subscription: Subscription) {
+    let list = subscription.list
+    let count = list.compiled.keyColumns.count
+    guard let identity = list.reader.identity(of: key) else {
+      let error = FreshetError(.badMessage, "key must have \(count) value\(count == 1 ? "" : "s")")
+      return output.send(.error(error, isFatal: false), to: subscription)
+    }
+    output.send(.located(key: key, place: list.result.place(of: identity)), to: subscription)
+  }
+
+  /// Puts another query in the place of the subscription's: a patch leads there when rows are the same rows in both.
+  private func requery(_ list: LiveList, _ wanted: Query, _ window: Window?, _ subscription: Subscription) {
+    let before = subscription.list
+    before.audience.subscriptions[subscription.key] = nil
+    before.audience.groups.setApart(subscription)
+    lists.noteIdle(before)
+    list.audience.subscriptions[subscription.key] = subscription
+    list.advance { $0.gotClient() }
+    subscription.list = list
+    let isSameKind =
+      before.query.from == wanted.from && before.compiled.columns == list.compiled.columns
+      && before.compiled.keyColumns == list.compiled.keyColumns && before.query.select == wanted.select
+    if isSameKind, !before.machine.awaitsSchema, list.canReadContents, sendRequeried(subscription, window) {
+      return joinGroups(subscription)
+    }
+    if let window { subscription.group.state.window = window }
+    startOver(subscription)
+  }
+
+  // MARK: - Rows
+
+  /// Answers `window` and `fetch` with rows of the newest version, which the client has.
+  private func sendRows(_ wanted: Window, for asked: Subscription.StateMachine.Asked, _ subscription: Subscription) {
+    let list = subscription.list
+    let key = subscription.key
+    let range = wanted.range(total: list.result.newest.tree.count)
+    list.audience.groups.setApart(subscription)
+    if range.count > SnapshotAnswers.rowsReadHere, subscription.state.mayRead(attempts: ListMachine.joinAttempts) {
+      let wanted = WantedContents(window: wanted)
+      guard let read = lists.read(wanted, of: list, for: .session(key.session)) else { return }
+      lists.requests.add(.next(key), of: .subscription(key), for: list.id, .contents(job: read.id))
+      return subscription.state.read(read, for: asked)
+    }
+    do throws(FreshetError) {
+      sendRows(try list.contents(range), nil, answering: asked.request, subscription)
+    } catch { refuse(subscription, error) }
+  }
+
+  /// A reader has read what `window` or `fetch` asked for.
+  ///
+  /// - Parameter hasMoved: of a newer version than the client has: it is asked for anew.
+  func answer(_ subscription: Subscription, _ read: PendingRead, hasMoved: Bool) {
+    guard let contents = read.contents else { return }
+    switch subscription.state.readEnded(read, hasMoved: hasMoved) {
+    case .ignore: break
+    case .askAgain: answerNext(subscription)
+    case .answer(let request):
+      do throws(FreshetError) {
+        sendRows(try contents.get(), read.hold, answering: request, subscription)
+      } catch { refuse(subscription, error) }
+    }
+  }
+
+  private func refuse(_ subscription: Subscription, _ error: FreshetError) {
+    checks.mendIfMissing(subscription.list, error)
+    output.send(.error(error, isFatal: false), to: subscription)
+    joinGroups(subscription)
+    answerNext(subscription)
+  }
+
+  private func sendRows(
+    _ rows: PackedRows, _ hold: ContentsBudget.Hold?, answering request: SubscriptionRequest,
+    _ subscription: Subscription
+  ) {
+    guard let wanted = request.rows else { return }
+    var answer = RowsMessage(
+      version: subscription.group.state.sentVersion, columns: subscription.list.compiled.columns, window: nil,
+      offset: wanted.range(total: subscription.group.state.held.tree.count).lowerBound, rows: rows, range: 0..<0)
+    if case .window = request {
+      subscription.group.state.window = wanted
+      answer.window = wanted
+    }
+    subscription.state.begin(LoadingRows(message: answer, hold: hold))
+    loading[subscription.key] = subscription
+    sendNextPart([subscription])
+  }
+}
+
+extension SubscriptionRequest {
+  /// The rows that it asks for.
+  fileprivate var rows: Window? {
+    switch self {
+    case .window(let window), .fetch(let window): window
+    case .locate, .requery, .resync: nil
+    }
+  }
+}

@@ -1,0 +1,210 @@
+import ChangeCapture
+import LiveQuery
+import QueryCompiler
+import RankedCollections
+import Store
+
+/// Makes snapshots, and answers requests for one by clients that do not subscribe.
+///
+/// Owner: the follower's thread.
+final class SnapshotAnswers {
+  private let lists: Lists
+  private let checks: ListChecks
+  private let context: FollowerContext
+  private var recent = RecentSnapshots()
+
+  init(_ lists: Lists, _ checks: ListChecks) {
+    self.lists = lists
+    self.checks = checks
+    context = lists.context
+  }
+
+  #if DEBUG
+    /// Contents of more rows are read by readers. Few in debug builds, so that every test has some.
+    static let rowsReadHere = 12
+  #else
+    /// Contents of more rows are read by readers.
+    static let rowsReadHere = 1_000
+  #endif
+
+  /// The whole snapshot, all of its rows read.
+  func snapshot(_ list: LiveList, window: Window?) throws(FreshetError) -> Snapshot {
+    let newest = list.result.newest
+    let (version, commit) = (list.nameNewest(), list.shown.commit)
+    if let recent = recent.find(version: version, commit: commit, window: window) { return recent }
+    let range = window?.range(total: newest.tree.count) ?? 0..<newest.tree.count
+    let rows = try list.contents(range)
+    let sections = recent.sections(of: newest) ?? newest.sections
+    let snapshot = Snapshot(
+      version: version, commit: commit, columns: list.compiled.columns, key: list.compiled.keyColumns,
+      total: newest.tree.count, sections: sections, window: window, offset: range.lowerBound, rows: rows,
+      range: 0..<rows.count, alongside: newest.alongside)
+    recent.add(snapshot, of: newest)
+    return snapshot
+  }
+
+  // MARK: - Requests
+
+  func answer(_ request: FollowerCommand.SnapshotRequest) {
+    switch lists.find(request.query, WantedContents(window: request.window), for: request.requester) {
+    case .ready(let list): answer(request, list)
+    case .waits(let id): wait(request, id, askedAt: lists.ticks)
+    }
+  }
+
+  private func wait(_ request: FollowerCommand.SnapshotRequest, _ id: Int, askedAt ticks: Int) {
+    lists.requests.add(.snapshot(request, held: nil), of: request.client, for: id, .list(asked: ticks))
+  }
+
+  /// Answers a request by what a list shows.
+  func answer(_ request: FollowerCommand.SnapshotRequest, _ list: LiveList) {
+    defer { lists.noteIdle(list) }
+    let newest = list.result.newest
+    guard let name = request.unless.first(where: { list.version(named: $0) === newest }) else {
+      return reply(request, list)
+    }
+    if request.wait == .zero { return request.reply(.success(.unchanged(version: name))) }
+    let deadline = context.clock.now + request.wait
+    lists.requests.add(
+      .snapshot(request, held: (newest, name)), of: request.client, for: list.id, .change(deadline: deadline))
+    context.deadlines.wake(list, at: deadline)
+  }
+
+  private func reply(_ request: FollowerCommand.SnapshotRequest, _ list: LiveList) {
+    let wanted = WantedContents(window: request.window)
+    context.statistics.snapshots += 1
+    if let read = list.reads.first(where: { $0.wanted == wanted }), let contents = read.contents {
+      if read.version === list.result.newest { list.newestWasSent() }
+      return request.reply(contents.map { .snapshot(read.snapshot(of: list, $0)) })
+    }
+    if wanted.range(total: list.result.newest.tree.count).count > Self.rowsReadHere,
+      let read = lists.read(wanted, of: list, for: request.requester)
+    {
+      lists.requests.add(
+        .snapshot(request, held: nil), of: request.client, for: list.id, .contents(job: read.id))
+      return list.newestWasSent()
+    }
+    do throws(FreshetError) {
+      let snapshot = try snapshot(list, window: request.window)
+      list.newestWasSent()
+      request.reply(.success(.snapshot(snapshot)))
+    } catch { refuse(request, list, error) }
+  }
+
+  /// A reader has read the contents that a request waits for, or could not.
+  func answer(_ request: FollowerCommand.SnapshotRequest, _ list: LiveList, _ read: PendingRead) {
+    switch read.contents ?? .failure(FreshetError(.internal, "contents that were not read")) {
+    case .success(let rows): request.reply(.success(.snapshot(read.snapshot(of: list, rows))))
+    case .failure(let error): refuse(request, list, error)
+    }
+  }
+
+  /// A snapshot could not be made. Of a list that is wrong it is made when that has been read anew.
+  private func refuse(_ request: FollowerCommand.SnapshotRequest, _ list: LiveList, _ error: FreshetError) {
+    guard checks.mendIfMissing(list, error) else { return request.reply(.failure(error)) }
+    wait(request, list.id, askedAt: lists.ticks)
+  }
+
+  /// Answers requests that wait for another version and have it, or have waited long enough.
+  func answerChanges(_ list: LiveList) {
+    guard lists.requests.concerns(list.id) else { return }
+    let now = context.clock.now
+    let newest = list.result.newest
+    let due = lists.requests.take(for: list.id) { entry in
+      guard let deadline = entry.state.deadline, case .snapshot(_, let held?) = entry.subject else { return false }
+      return held.version !== newest || deadline <= now
+    }
+    for entry in due {
+      guard case .snapshot(let request, let held?) = entry.subject else { continue }
+      if held.version !== newest {
+        reply(request, list)
+      } else {
+        request.reply(.success(.unchanged(version: held.name)))
+      }
+    }
+    for deadline in lists.requests.waiting(for: list.id).compactMap(\.state.deadline) {
+      context.deadlines.wake(list, at: deadline)
+    }
+    if !due.isEmpty { lists.noteIdle(list) }
+  }
+
+  /// The client has left: readers give up what they do for it alone.
+  func abandon(_ request: UInt64) {
+    context.readers.cancel(of: .question(request))
+    guard let entry = lists.requests.remove(.request(request)),
+      case .snapshot(let command, _) = entry.subject
+    else { return }
+    if let list = lists.byQuery[command.query], list.id == entry.list { lists.cancelUnwantedReads(of: list) }
+    lists.wasLeft(entry.list, command.query)
+  }
+
+  /// Opens a query whose list is never let go. One that reads claims is its client's own, and is not kept.
+  func keep(_ query: Query) {
+    guard query.access.read.isEmpty else { return }
+    lists.keep(query)
+    if case .waits(let id) = lists.find(query, nil, for: .server) {
+      lists.requests.add(.keep, of: nil, for: id, .list(asked: lists.ticks))
+    }
+  }
+
+  // MARK: - Questions
+
+  /// - Parameter request: what `abandon` calls it; nil for one that is never abandoned.
+  func explain(
+    _ query: Query, _ request: UInt64?, _ reply: @escaping @Sendable (Result<Explanation, FreshetError>) -> Void
+  ) {
+    guard let database = lists.session.connection else { return reply(.failure(lists.unavailability)) }
+    let forms = forms(database)
+    let slowness = lists.evaluation.shapes[query.withoutValues]?.compiled.slowness
+    let timeout = context.timeout(of: query)
+    post(request, reply) { database, interruption throws(FreshetError) in
+      try database.explain(query, slowness: slowness, forms: forms, timeout: timeout, interruption)
+    }
+  }
+
+  /// The tables that there are for a role.
+  func list(
+    _ access: Query.Access, _ request: UInt64?,
+    _ reply: @escaping @Sendable (Result<[DatabaseTable], FreshetError>) -> Void
+  ) {
+    if access.role == nil { return reply(.success(lists.session.connection?.schema.listing ?? [])) }
+    // Which columns a view has for a role is compiled.
+    post(request, reply) { database, _ throws(FreshetError) in try database.listing(for: access) }
+  }
+
+  private func post<Answer>(
+    _ request: UInt64?, _ reply: @escaping @Sendable (Result<Answer, FreshetError>) -> Void,
+    _ body: @escaping @Sendable (ReaderDatabase, Interruption) throws(FreshetError) -> Answer
+  ) {
+    let readers = context.readers
+    readers.post(
+      ReaderJob(id: readers.newID(), requester: .of(question: request)) { database, interruption throws(FreshetError) in
+        reply(.success(try body(database, interruption)))
+      } failed: {
+        reply(.failure($0))
+      })
+  }
+
+  /// How changes of tables are found at the moment, by lower-case name.
+  private func forms(_ database: OpenDatabase) -> [String: CaptureForm] {
+    let capture = database.connection.capture
+    // A client that has just subscribed asks: small tables are read by then.
+    if capture.readOn() { context.mustTick = true }
+    var forms: [String: CaptureForm] = [:]
+    for table in database.schema.tables {
+      guard let storage = table.storage else { continue }
+      forms[table.name.lowercased()] = capture.form(ofTable: storage.table.name)
+    }
+    return forms
+  }
+}
+
+extension LiveList {
+  /// The contents of the newest version's rows at `offsets`.
+  func contents(_ offsets: Range<Int>) throws(FreshetError) -> PackedRows {
+    var rows: [SectionedTree.Row] = []
+    rows.reserveCapacity(offsets.count)
+    result.newest.tree.forEachRow(in: offsets) { rows.append($0) }
+    return try reader.contents(of: rows, in: result.newest.tree)
+  }
+}

@@ -1,0 +1,75 @@
+import LiveQuery
+import Logging
+import Store
+
+/// What the parts of a follower have in common: settings, which never change, and its counters.
+///
+/// Owner: the follower's thread.
+final class FollowerContext {
+  let configuration: FollowerConfiguration
+  let clock: MonotonicClock
+  let intervals: Intervals
+  let output: any SubscriptionOutput
+  let readers: ReaderPool
+  let logger: Logger
+  /// Its number in the pool.
+  let number: Int
+  private let readerSettings: ReaderSettings
+  @exclusivity(unchecked) var statistics = FollowerStatistics()
+  /// When each list is due without an event.
+  @exclusivity(unchecked) var deadlines = Deadlines()
+  /// Work remains that no event will announce: the loop does not wait.
+  @exclusivity(unchecked) var mustTick = false
+  /// Rows freed or built since free memory was last returned to the system.
+  @exclusivity(unchecked) var freedRows = 0
+
+  init(
+    _ configuration: FollowerConfiguration, output: any SubscriptionOutput, readers: ReaderPool, logger: Logger,
+    number: Int
+  ) {
+    self.configuration = configuration
+    clock = configuration.clock
+    intervals = Intervals(configuration)
+    self.output = output
+    self.readers = readers
+    self.logger = logger
+    self.number = number
+    readerSettings = ReaderSettings(
+      limits: .init(
+        rows: configuration.rowLimit, bytes: configuration.resultBytes, time: configuration.queryTimeout),
+      clock: clock)
+  }
+
+  private func limits(of query: Query) -> QueryLimits? { query.access.role.flatMap { configuration.queryLimits[$0] } }
+
+  /// How a query is read.
+  func settings(of query: Query) -> ReaderSettings {
+    guard let limits = limits(of: query) else { return readerSettings }
+    var settings = readerSettings
+    settings.limits.rows = min(settings.limits.rows, limits.rows ?? .max)
+    settings.limits.bytes = min(settings.limits.bytes, limits.bytes ?? .max)
+    settings.limits.time = timeout(of: query)
+    return settings
+  }
+
+  /// How long a query may run.
+  func timeout(of query: Query) -> Nanoseconds {
+    guard let time = limits(of: query)?.time else { return intervals.queryTimeout }
+    return min(intervals.queryTimeout, Nanoseconds(time))
+  }
+}
+
+/// The configuration's durations, converted once.
+struct Intervals {
+  let linger: Nanoseconds
+  let queryTimeout: Nanoseconds
+  let refetch: Nanoseconds
+  let retry: Nanoseconds
+
+  init(_ configuration: FollowerConfiguration) {
+    linger = Nanoseconds(configuration.linger)
+    queryTimeout = Nanoseconds(configuration.queryTimeout)
+    refetch = Nanoseconds(configuration.refetchInterval)
+    retry = Nanoseconds(configuration.retryInterval)
+  }
+}

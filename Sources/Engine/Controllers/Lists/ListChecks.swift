@@ -1,0 +1,128 @@
+import ChangeCapture
+import LiveQuery
+import Logging
+import QueryCompiler
+import RankedCollections
+import Store
+
+/// Compares lists with their queries. A reader runs a list's query in the state that the list shows; a difference is counted, logged
+/// with what led there, and mended.
+///
+/// Owner: the follower's thread.
+final class ListChecks {
+  private let lists: Lists
+  private let context: FollowerContext
+  private var schedule: SelfCheck
+  /// What the last ticks were.
+  @exclusivity(unchecked) private var trail = TickTrail()
+
+  init(_ lists: Lists) {
+    self.lists = lists
+    context = lists.context
+    schedule = SelfCheck(context.configuration.selfCheck, context.clock.now)
+  }
+
+  /// When a list is to be chosen for a check.
+  var next: Instant { lists.byQuery.isEmpty ? .distantFuture : schedule.next }
+
+  func note(_ tick: CapturedTick, _ capture: ChangeCapture) {
+    trail.note(tick, capture.state, commit: lists.commit)
+  }
+
+  /// At the end of a step, outside of transactions.
+  ///
+  /// - Parameter isBusy: whether the follower has something else to do.
+  func step(isBusy: Bool) {
+    switch schedule.mode {
+    case .off: break
+    case .always:
+      for list in lists.byQuery.values
+      where list.checked.tick != context.statistics.ticks || list.checked.version !== list.result.newest {
+        check(list)
+      }
+    case .idle:
+      let now = context.clock.now
+      if now < schedule.next { return }
+      guard !isBusy, isIdle, let list = lists.byQuery.values.randomElement(), check(list) else {
+        return schedule.postpone(now)
+      }
+    }
+  }
+
+  private var isIdle: Bool {
+    let jobs = context.readers.counts
+    return !context.mustTick && lists.dirty.isEmpty && jobs.waiting == 0 && jobs.running == 0
+  }
+
+  /// Has a reader compare a list.
+  ///
+  /// - Returns: whether it can be compared: it shows the state that was seen last, which others can recognise, and is not too large.
+  @discardableResult
+  private func check(_ list: LiveList, isConfirmation: Bool = false) -> Bool {
+    guard let place = lists.place, place.isSame(as: place), list.isFollowing, !list.machine.hasFailed,
+      !list.shape.isOutdated, list.query.refreshEvery == nil, list.rowCount <= SelfCheck.mostRows,
+      isConfirmation || !schedule.isPending(list)
+    else { return false }
+    list.checked = (context.statistics.ticks, list.result.newest)
+    let request = CheckRequest(
+      run: lists.runRequest(list, nil, fromNothing: !isConfirmation), tree: list.result.editor.tree,
+      alongside: list.result.newest.alongside, place: place)
+    let check = SelfCheck.Pending(
+      list: list, version: list.result.newest.number, isConfirmation: isConfirmation, started: context.clock.now)
+    _ = lists.jobs.post(.check(check), for: .server, { .checked($0) }) { database, interruption throws(FreshetError) in
+      try database.check(request, interruption)
+    }
+    schedule.began(list)
+    return true
+  }
+
+  func ended(_ check: SelfCheck.Pending, _ result: Result<CheckResult, FreshetError>) {
+    schedule.ended(check, context.clock.now)
+    let list = check.list
+    guard lists.byQuery[list.query] === list else { return }
+    if list.isLarge { context.freedRows += list.rowCount }
+    switch result {
+    // What keeps it from being read is reported by what needs it; another state is seen by another tick.
+    case .failure, .success(.moved): break
+    case .success(.agrees): context.statistics.selfChecks += 1
+    case .success(.differs(let divergence)):
+      if check.isConfirmation {
+        context.statistics.selfChecks += 1
+        mend(
+          list,
+          because: [
+            "rows": "\(divergence.heldRows) of \(divergence.freshRows)",
+            "sections": "\(divergence.heldSections) of \(divergence.freshSections)",
+            "differing": "\(divergence.differingRows)",
+          ])
+      } else if list.result.newest.number == check.version {
+        self.check(list, isConfirmation: true)
+      }
+    }
+  }
+
+  /// Contents of a list could not be read. Where that shows that the list is wrong, it is read anew.
+  ///
+  /// - Returns: whether it does.
+  @discardableResult
+  func mendIfMissing(_ list: LiveList, _ error: FreshetError) -> Bool {
+    guard error == ResultReader.missing, lists.byQuery[list.query] === list else { return false }
+    if !list.machine.isDistrusted { mend(list, because: ["missing": "a row"]) }
+    return true
+  }
+
+  /// A list is wrong: all subscribers get a snapshot of a run that shares nothing with it.
+  private func mend(_ list: LiveList, because reason: Logger.Metadata) {
+    context.statistics.divergences += 1
+    let known: Logger.Metadata = [
+      "fingerprint": "\(Fingerprint(of: list.query))", "commit": "\(lists.commit)",
+      "state": "\(lists.place?.state.description ?? "")",
+      "maintenance": "\(list.compiled.maintenance)",
+      "ticks": "\(trail.description { lists.evaluation.tableName($0) })",
+      "updates": "\(list.history)",
+    ]
+    context.logger.critical(
+      "a list differed from its query; it is read anew", metadata: known.merging(reason) { $1 })
+    lists.distrust(list)
+  }
+}

@@ -1,0 +1,216 @@
+import LiveQuery
+import QueryCompiler
+import RankedCollections
+import Store
+
+/// The versions of one list: what they are called, at which commits each was the result, and which columns each changed.
+///
+/// A version is known at an interval of commits. "Which version does a client have that says 17" is one look-up in these intervals;
+/// where another server of the epoch gave the name, the answer is the same. See `VersionNames`, `VersionHistory`.
+struct ListVersions {
+  /// The states that the follower has seen.
+  let commits: FollowedCommits
+  private var names: VersionNames
+  private let clock: MonotonicClock
+  /// Part of the names of versions that belong to no commit for certain: those of two lists never agree.
+  private var nonce = ListVersions.newNonce
+  /// Versions that are not among the newest ones, so far.
+  private var sideVersions = 0
+  /// The tick that has brought the list to its newest version.
+  private var newestTick: UInt64 = 0
+  private var history: VersionHistory
+  /// About what the newest version takes above the one before, in bytes.
+  private var newestBytes: Int
+  /// For the newest versions, which columns of which units a version changed; nil: any.
+  private var changes: [(version: Int, units: ConcernedUnits?)] = []
+  /// Units in `changes`, and how many there may be: a client further behind gets all columns of a row that changed.
+  private var notedUnits = 0
+  private static let notedUnitsLimit = 20_000
+
+  /// What a version takes above the one before.
+  enum Bytes {
+    /// Of so many units.
+    case changes(Int)
+    /// Of a run that gave so many rows; how many units changed is nil when they were not compared.
+    case rows(Int, changed: Int?)
+
+    /// A change of one row copies about so much of a tree.
+    private static let bytesPerChange = 4 << 10
+    private static let bytesPerRow = 64
+
+    fileprivate var count: Int {
+      switch self {
+      case .changes(let units): units * Self.bytesPerChange
+      case .rows(let rows, let changed):
+        changed.map { min(rows * Self.bytesPerRow, ($0 + 1) * Self.bytesPerChange) } ?? rows * Self.bytesPerRow
+      }
+    }
+  }
+
+  init(
+    _ commits: FollowedCommits, _ names: VersionNames, _ budget: VersionHistory.Budget, rows: Int, clock: MonotonicClock
+  ) {
+    self.commits = commits
+    self.names = names
+    self.clock = clock
+    history = VersionHistory(budget)
+    newestBytes = Bytes.rows(rows, changed: nil).count
+  }
+
+  var count: Int { history.count }
+
+  mutating func removeAll() { history.removeAll() }
+
+  /// The newest version is sent to a client, which may come back with its name.
+  mutating func newestWasSent(_ newest: ResultVersion) {
+    history.add(newest, bytes: newestBytes, now: clock.now)
+  }
+
+  // MARK: - Names
+
+  private static var newNonce: String { String(UInt64.random(in: 0...UInt64.max), radix: 36) }
+
+  /// The name of the newest version at the state that is shown.
+  mutating func name(_ newest: ResultVersion, shown: CommitNumber) -> String {
+    guard names.isByCommit, shown.isExact else { return "\(nonce)-\(newest.number)" }
+    history.note(shown.commit)
+    return names.name(at: shown.commit)
+  }
+
+  /// The name of a version that was made beside the newest ones.
+  mutating func newSideName(of version: ResultVersion, at number: CommitNumber) -> String {
+    if names.isByCommit, number.isExact { return names.name(at: number.commit) }
+    sideVersions += 1
+    return "\(nonce)-\(version.number)-\(sideVersions)"
+  }
+
+  /// The version of a name that a client gave, if that state is held for certain.
+  func version(named name: String, newest: ResultVersion) -> ResultVersion? {
+    if let commit = names.commit(of: name) {
+      if history.newest.contains(commit, commits.seen) { return newest }
+      return history.version(at: commit, commits.seen)
+    }
+    let parts = name.split(separator: "-", omittingEmptySubsequences: false)
+    guard parts.count == 2, parts[0] == nonce, let number = Int(parts[1]) else { return nil }
+    return number == newest.number ? newest : history.version(number)
+  }
+
+  /// Versions of before are worth nothing: those of another epoch, or with other columns.
+  ///
+  /// - Parameter names: in the epoch that begins; nil: it goes on.
+  mutating func forget(_ names: VersionNames?) {
+    nonce = Self.newNonce
+    history.removeAll()
+    if let names { self.names = names }
+  }
+
+  // MARK: - Intervals of commits
+
+  /// What is shown was read in the state of this number.
+  mutating func wasShown(at number: CommitNumber) {
+    if number.isExact, mayBe(at: number.commit) { history.note(number.commit) }
+  }
+
+  /// Followed from now on, the newest version is known at every commit that a tick sees.
+  mutating func beginSpan() {
+    let number = commits.number
+    let first = number.isExact ? number.commit : number.commit + 1
+    if mayBe(at: first) { history.begin(at: first) }
+  }
+
+  /// It is not known to be the result after the state of this number.
+  mutating func endSpan(at number: CommitNumber) { history.end(at: number.certain) }
+
+  /// As of `LiveList`, while the list follows the file.
+  func shown(unlessFollowedFrom before: CommitNumber) -> CommitNumber {
+    newestTick == commits.ticks ? commits.number : before
+  }
+
+  /// The result has just become another version.
+  ///
+  /// - Parameter units: what changed; nil: not known.
+  mutating func note(_ newest: ResultVersion, _ units: ConcernedUnits?, bytes: Bytes, isFollowing: Bool) {
+    if isFollowing {
+      history.end(at: commits.before.certain)
+      newestTick = commits.ticks
+    }
+    history.supersede(newest.number - 1)
+    if isFollowing { beginSpan() }
+    newestBytes = bytes.count
+    if commits.holdsEveryVersion { newestWasSent(newest) }
+    changes.append((newest.number, units))
+    // A version counts as a unit, so that empty ones do not pile up.
+    notedUnits += 1 + (units?.count ?? 0)
+    while notedUnits > Self.notedUnitsLimit, let oldest = changes.first {
+      notedUnits -= 1 + (oldest.units?.count ?? 0)
+      changes.removeFirst()
+    }
+  }
+
+  /// Whether the newest version can be the result at a commit. Another one was where somebody else wrote to a replica's file: then
+  /// commits name no versions of this query.
+  private mutating func mayBe(at commit: Int64) -> Bool {
+    if commit > history.superseded { return true }
+    names.isByCommit = false
+    history.removeAll()
+    return false
+  }
+
+  // MARK: - Changed columns
+
+  /// By row of the newest version, the columns in which it may differ from `held`, a version of this query.
+  func changedColumns(
+    of rows: [SectionedTree.Row], since held: ResultVersion, _ reader: ResultReader, _ compiled: CompiledQuery
+  ) -> [ColumnSet] {
+    guard let oldest = changes.first?.version, oldest <= held.number + 1 else {
+      return Array(repeating: .all, count: rows.count)
+    }
+    let since = changes.suffix(changes.count - (changes.lastIndex { $0.version <= held.number } ?? -1) - 1)
+    let identityIsUnit = reader.identityIsUnit
+    return rows.map { row in
+      var columns = ColumnSet()
+      for change in since {
+        guard let units = change.units else { return .all }
+        let known =
+          identityIsUnit
+          ? units.columns(of: row)
+          : reader.unit(of: row.withIdentity { Array($0) })?.withUnsafeBytes { units.columns(of: $0) }
+        if let known { columns.formUnion(known) }
+      }
+      // Another unit may give the row of this key now.
+      let mayBeAnother =
+        !identityIsUnit && compiled.keyColumns.indices.contains { columns.contains($0) }
+      return columns.isEmpty || mayBeAnother ? .all : columns
+    }
+  }
+}
+
+extension LiveList {
+  /// The name of the newest version at the state that is shown: a client may come back with it.
+  func nameNewest() -> String { versions.name(result.newest, shown: shown) }
+
+  /// The version of a name that a client gave, if that state is held for certain.
+  func version(named name: String) -> ResultVersion? { versions.version(named: name, newest: result.newest) }
+
+  /// The newest version is sent to a client.
+  func newestWasSent() { versions.newestWasSent(result.newest) }
+
+  /// Versions of before are worth nothing: those of another epoch, or with other columns.
+  ///
+  /// - Parameter names: in the epoch that begins; nil: it goes on.
+  func forgetVersions(_ names: VersionNames? = nil) {
+    versions.forget(names)
+    if names != nil { advance { $0.epochEntered(before: versions.commits.before) } }
+    if isFollowing { versions.beginSpan() }
+  }
+
+  /// By row of the newest version, the columns in which it may differ from `held`.
+  func changedColumns(of rows: [SectionedTree.Row], since held: ResultVersion) -> [ColumnSet] {
+    versions.changedColumns(of: rows, since: held, reader, compiled)
+  }
+}
+
+extension CommitNumber {
+  /// The highest commit that is certainly not of a later state.
+  fileprivate var certain: Int64 { isExact ? commit : commit - 1 }
+}

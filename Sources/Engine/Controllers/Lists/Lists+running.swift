@@ -1,0 +1,186 @@
+import ChangeCapture
+import LiveQuery
+import QueryCompiler
+import RankedCollections
+import Store
+
+// Running queries again. A reader sees a state of the file of its own. When its result arrives, the tick that takes it sees the
+// same state or a newer one; what changed since the job was posted is looked up then, which brings the result to the tick's state.
+// Looking up too much is harmless. Ticks report only differences between their own states, so a row that changed and changed back
+// would be missed: therefore readers report at once which state they see, and the next tick stops there.
+extension Lists {
+  /// Has a list looked at when it is due.
+  func schedule(_ list: LiveList) { if let due = list.machine.due { context.deadlines.wake(list, at: due) } }
+
+  /// Looks at the lists whose time has come.
+  func attendToDue() {
+    let now = context.clock.now
+    for list in context.deadlines.takeDue(now) {
+      if letGoIfIdle(list, now) { continue }
+      if let due = list.machine.due {
+        if due > now { context.deadlines.wake(list, at: due) } else if mayRun(list) { run(list) }
+      }
+      // Its subscriptions and waiting requests are looked at when the tick sends.
+      noteDirty(list)
+    }
+  }
+
+  /// A request waits for what the query gives now.
+  func hurry(_ list: LiveList) { if !list.isFollowing { run(list) } }
+
+  /// Has a reader run the query, unless one does so already.
+  func run(_ list: LiveList) {
+    if list.machine.isRunning { return }
+    if list.shape.isOutdated { return recompile(list.shape) }
+    let request = runRequest(list, wanted(of: list), fromNothing: list.machine.isDistrusted)
+    let id = jobs.post(.run(list), for: requester(of: list), tellsState: true, { .ran($0) }) {
+      database, interruption throws(FreshetError) in try database.run(request, interruption)
+    }
+    list.advance { [shown = list.shown] in
+      $0.began(id, asked: commit, ticks: ticks, shown: shown)
+    }
+    context.statistics.refetches += 1
+  }
+
+  /// The contents that a request waits for, which a run reads at once.
+  private func wanted(of list: LiveList) -> WantedContents? {
+    list.audience.startingOver.keys.first.map { WantedContents(window: $0.window) }
+  }
+
+  /// Whose share of the readers a run takes.
+  func requester(of list: LiveList) -> Requester {
+    list.audience.subscriptions.first.map { .session($0.key.session) }
+      ?? requests.waiting(for: list.id).first?.subject.requester ?? .server
+  }
+
+  /// The request that has a reader run a list's query.
+  ///
+  /// - Parameter fromNothing: whether what is known of the result is not to be used.
+  func runRequest(_ list: LiveList, _ wanted: WantedContents?, fromNothing: Bool = false) -> RunRequest {
+    RunRequest(
+      query: list.query, compiled: list.compiled,
+      before: fromNothing ? nil : (list.result.editor, list.reader.memory),
+      wanted: wanted, settings: context.settings(of: list.query), timeout: context.timeout(of: list.query))
+  }
+
+  func cancelRun(of list: LiveList) { if let id = list.advance({ $0.cancelled() }) { jobs.cancel(id) } }
+
+  /// Notes which runs of readers can be joined: those that began in a state at which a tick has stopped.
+  func note(_ begun: [BegunRun]) {
+    guard let capture, !begun.isEmpty else { return }
+    for begun in begun {
+      guard let list = jobs.list(runBy: begun.id) else { continue }
+      let passed = capture.hasPassed(begun.state) ? begun.state : nil
+      list.advance { $0.readerBegan(begun.id, passed: passed) }
+    }
+    jobs.forgetBegun()
+  }
+
+  /// A run has ended.
+  func ran(_ list: LiveList, _ id: UInt64, _ result: Result<RunResult, FreshetError>) {
+    guard let run = list.advance({ $0.ended(id) }) else { return }
+    switch result {
+    case .failure(let error):
+      fail(list, error, run.shown)
+      if !error.isFinal { note(.notRun(list, error)) }
+    case .success(let result):
+      guard let place, result.place.hasSameSchema(as: place), result.compiled === list.compiled else {
+        list.advance { $0.endedTooEarly() }
+        return schedule(list)
+      }
+      join(list, run, result, place)
+    }
+  }
+
+  private func join(_ list: LiveList, _ run: ListMachine.Run, _ result: RunResult, _ place: StatePlace) {
+    let shown = numbers.number(of: result.place, asked: run.asked)
+    var isNew = list.install(result.fetched, at: shown, duration: result.duration)
+    if list.isLarge { context.freedRows += list.rowCount }
+    let join = list.advance {
+      $0.joined(
+        run, shown: shown, state: result.place.state, isTicksState: result.place.isSame(as: place), ticks: ticks,
+        canLookUp: !list.compiled.isRefetched)
+    }
+    list.versions.wasShown(at: shown)
+    keepContents(of: result, list)
+    switch join {
+    case .complete, .later: break
+    case .lookUp(let units, let isAlongside):
+      isNew = catchUp(list) { () throws(FreshetError) in try list.follow(units, alongside: isAlongside) } || isNew
+    case .runHere:
+      let start = context.clock.now
+      isNew = catchUp(list) { () throws(FreshetError) in try list.runHere() } || isNew
+      context.readers.slow.note(list.query, context.clock.now - start)
+    }
+    if isNew { noteDirty(list) }
+    schedule(list)
+    if byQuery[list.query] === list { note(.answerable(list)) }
+  }
+
+  /// Brings the result of a run to the tick's state.
+  ///
+  /// - Returns: whether there is a new version.
+  private func catchUp(_ list: LiveList, _ body: () throws(FreshetError) -> Bool) -> Bool {
+    guard let deadline = session.connection?.connection.deadline else { return false }
+    do throws(FreshetError) {
+      let isNew = try deadline.limited(to: context.timeout(of: list.query), body)
+      list.advance { $0.caughtUp() }
+      return isNew
+    } catch {
+      fail(list, error, list.shown)
+      return false
+    }
+  }
+
+  // MARK: - Contents
+
+  /// Has a reader read contents of a list's newest version, unless one does so already.
+  func read(_ wanted: WantedContents, of list: LiveList, for requester: Requester) -> PendingRead? {
+    let newest = list.result.newest
+    if let pending = list.reads.first(where: { $0.wanted == wanted && $0.version === newest && $0.contents == nil }) {
+      return pending
+    }
+    guard let place else { return nil }
+    let request = ReadRequest(run: runRequest(list, wanted), wanted: wanted, tree: newest.tree, place: place)
+    let id = jobs.post(.read(list), for: requester, { .read($0) }) { database, interruption throws(FreshetError) in
+      try database.read(request, interruption)
+    }
+    let read = PendingRead(
+      id: id, wanted, of: newest, name: list.nameNewest(), commit: list.shown.commit, within: context.readers.contents)
+    list.reads.append(read)
+    list.advance { $0.gotClient() }
+    return read
+  }
+
+  /// Contents have been read, or could not be.
+  func ended(_ id: UInt64, of list: LiveList, _ result: Result<ReadResult, FreshetError>) {
+    guard let read = list.reads.first(where: { $0.id == id }) else { return }
+    var hasMoved = false
+    switch result {
+    case .failure(let error): read.end(.failure(error))
+    case .success(.contents(let rows)): read.end(.success(rows))
+    case .success(.moved(let run)):
+      hasMoved = true
+      let version = ResultVersion(
+        number: read.version.number, tree: run.fetched.editor.tree.prefix(list.compiled.limit ?? .max),
+        alongside: run.fetched.alongside)
+      let number = numbers.number(of: run.place, asked: read.commit)
+      read.end(
+        at: version, name: list.versions.newSideName(of: version, at: number), commit: number.commit,
+        run.contents?.rows ?? PackedRows(columnCount: list.compiled.columns.count))
+    }
+    noteDirty(list)
+    note(.contentsRead(list, read, hasMoved: hasMoved))
+  }
+
+  /// Gives up reading contents that no client waits for any more.
+  func cancelUnwantedReads(of list: LiveList) {
+    list.reads.removeAll { read in
+      let isWanted =
+        read.contents != nil || list.audience.startingOver.keys.contains { $0.window == read.wanted.window }
+        || requests.waiting(for: list.id).contains { $0.state.isContents(of: read.id) }
+      if !isWanted { jobs.cancel(read.id) }
+      return !isWanted
+    }
+  }
+}

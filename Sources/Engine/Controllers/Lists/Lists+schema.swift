@@ -1,0 +1,179 @@
+import CFreshetSystem
+import ChangeCapture
+import LiveQuery
+import QueryCompiler
+import RankedCollections
+import Store
+
+// Changes of the schema and of the file. A list whose own tables stay as they were goes on. The others are compiled anew by readers,
+// once for each shape, and then run again; until then they show what they have.
+extension Lists {
+  /// - Parameter isSameFile: whether the former schema was this file's.
+  func schemaChanged(to schema: DatabaseSchema, isSameFile: Bool) {
+    guard let database = session.connection else { return }
+    let former = database.schema
+    database.schema = schema
+    let outdated = evaluation.schemaChanged(
+      from: former, to: schema, isSameFile: isSameFile, database.connection.capture)
+    for list in outdated.flatMap({ $0.lists.values }) { outdate(list, numbers.commits.before) }
+    for list in byQuery.values where list.shape.isOutdated && mayRun(list) { recompile(list.shape) }
+  }
+
+  /// The connection is about to be closed, or left to another file's.
+  func connectionCloses() {
+    let outdated = evaluation.connectionCloses()
+    for list in outdated.flatMap({ $0.lists.values }) { outdate(list, numbers.commits.number) }
+    for list in byQuery.values { list.shape.close() }
+  }
+
+  /// The list stays as it is until it can be run again.
+  ///
+  /// - Parameter before: the number of the state that it shows.
+  func outdate(_ list: LiveList, _ before: CommitNumber, due: Instant = .distantFuture) {
+    let shown = list.versions.shown(unlessFollowedFrom: before)
+    if let id = list.advance({ $0.outdated(shown: shown, due: due) }) { jobs.cancel(id) }
+    cancelReads(of: list)
+  }
+
+  /// Requests for contents that are being read wait for a run instead: a reader may not be able to read them any more.
+  private func cancelReads(of list: LiveList) {
+    let reads = list.reads.filter { $0.contents == nil }
+    if reads.isEmpty { return }
+    list.reads.removeAll { $0.contents == nil }
+    for read in reads { jobs.cancel(read.id) }
+    note(.readsCancelled(list, reads))
+  }
+
+  // MARK: - Compiling
+
+  /// Has a reader compile an outdated shape's queries, unless one does so already.
+  func recompile(_ shape: QueryShape) {
+    guard shape.recompilation == nil, let first = shape.lists.values.first else { return }
+    let query = first.query
+    shape.recompilation = jobs.post(.recompile(shape), for: requester(of: first), { .recompiled($0) }) {
+      database, _ throws(FreshetError) in try database.recompile(query)
+    }
+  }
+
+  func cancelRecompilation(of shape: QueryShape) {
+    guard let job = shape.recompilation, !shape.lists.values.contains(where: mayRun) else { return }
+    jobs.cancel(job)
+    shape.recompilation = nil
+  }
+
+  /// A reader has compiled a shape's queries. The statements are prepared here.
+  func recompiled(_ outdated: QueryShape, _ result: Result<Recompilation, FreshetError>) {
+    outdated.recompilation = nil
+    let lists = Array(outdated.lists.values)
+    guard let first = lists.first, let database = session.connection else { return }
+    do throws(FreshetError) {
+      let result = try result.get()
+      // There may be yet another schema.
+      guard let place, result.place.hasSameSchema(as: place) else { return recompile(outdated) }
+      let shape = try evaluation.shape(of: first.query, try result.compiled.get(), database)
+      for list in lists { adopt(shape, list) }
+      evaluation.forget(outdated, of: first.query, capture)
+    } catch  where !error.isFinal {
+      for list in lists { fail(list, error, list.shown) }
+    } catch  where error.code == .schemaChanged {
+      for list in lists { end(list, error) }
+    } catch {
+      for list in lists {
+        let isFirst = list.advance { $0.doesNotCompile() }
+        note(.doesNotCompile(list, error, isFirst: isFirst))
+      }
+    }
+  }
+
+  private func adopt(_ shape: QueryShape, _ list: LiveList) {
+    let hasSameColumns = list.adopt(BoundStatements(list.query, shape, context.settings(of: list.query)))
+    let mustStartOver = !hasSameColumns || list.machine.awaitsSchema
+    list.advance { [shown = list.shown] in $0.recompiled(shown: shown) }
+    if mustStartOver { note(.startsOver(list)) }
+    run(list)
+  }
+
+  // MARK: - Lists without clients
+
+  // They are followed for a while, so that clients that come back resume where they were. What that takes is bounded, and readers
+  // do nothing for them.
+
+  /// The last client may have left a list.
+  func noteIdle(_ list: LiveList) {
+    guard !isUsed(list), !isKept(list) else { return }
+    cancelRun(of: list)
+    cancelRecompilation(of: list.shape)
+    let now = context.clock.now
+    guard list.advance({ $0.lostLastClient(now: now) }) else { return }
+    context.deadlines.wake(list, at: now + min(context.intervals.linger, Self.shortLinger))
+  }
+
+  /// How long each list lingers, however many do.
+  private static let shortLinger = Nanoseconds.milliseconds(5_000)
+  /// What lists may hold that linger for longer: the one whose clients left last may hold any amount.
+  private static let lingeringBytes = 4 << 20
+
+  /// - Returns: whether the list had no clients for so long that it was let go.
+  func letGoIfIdle(_ list: LiveList, _ now: Instant) -> Bool {
+    // With others, just now.
+    if byQuery[list.query] !== list { return true }
+    guard !isUsed(list), let since = list.machine.idleSince else { return false }
+    let linger = context.intervals.linger
+    if since + linger <= now {
+      forget(list)
+      return true
+    }
+    if since + Self.shortLinger <= now { letGoCrowd(now) }
+    if byQuery[list.query] !== list { return true }
+    context.deadlines.wake(list, at: since + (since + Self.shortLinger <= now ? linger : Self.shortLinger))
+    return false
+  }
+
+  /// Lets go of lists beyond what those may hold that linger, the longest idle first. O(lists × log lists).
+  private func letGoCrowd(_ now: Instant) {
+    let idle = byQuery.values.compactMap { list in list.machine.idleSince.map { (list, since: $0) } }
+      .filter { !isUsed($0.0) }
+      .sorted { $0.since > $1.since }
+    var bytes = 0
+    for (place, (list, since)) in idle.enumerated() {
+      bytes += list.heldBytes
+      if place > 0, bytes > Self.lingeringBytes, since + Self.shortLinger <= now { forget(list) }
+    }
+  }
+
+  // MARK: - Memory
+
+  /// Gives memory back to the system after a large result was made or let go, or many small ones were let go.
+  ///
+  /// What a result is made in takes as much again as the result itself, and the allocator keeps it: its thresholds for
+  /// returning memory grow with the largest block that was ever freed. SQLite keeps the pages at which a scan ended, which are
+  /// those that no query is about to ask for.
+  func returnFreeMemory() {
+    guard context.freedRows >= LiveList.largeFrom else { return }
+    context.freedRows = 0
+    session.connection?.connection.releasePages()
+    context.readers.returnFreeMemory()
+  }
+}
+
+extension ReaderPool {
+  /// Has a reader give free memory back to the system, which takes milliseconds.
+  fileprivate func returnFreeMemory() {
+    post(
+      ReaderJob(id: newID(), requester: .server) { _, _ in
+        system_return_free_memory()
+      } failed: { _ in
+        system_return_free_memory()
+      })
+  }
+}
+
+extension LiveList {
+  /// About what a list takes besides its rows, in rows.
+  static let rowsWorthOfStatements = 1_000
+  /// About what a list holds, in bytes.
+  fileprivate var heldBytes: Int { (rowCount + Self.rowsWorthOfStatements) * (compiled.isRefetched ? 200 : 90) }
+  /// Whether making it, or letting it go, frees so much that it is worth returning.
+  var isLarge: Bool { rowCount >= Self.largeFrom }
+  static let largeFrom = 20_000
+}

@@ -1,0 +1,258 @@
+import ChangeCapture
+import LiveQuery
+import QueryCompiler
+import RankedCollections
+import Store
+
+/// The lists that a follower follows.
+///
+/// What becomes of them in a tick is told by events, which those to the right take: nothing here calls them.
+///
+/// Owner: the follower's thread.
+final class Lists {
+  let context: FollowerContext
+  let session: DatabaseSession
+  let numbers: StateNumbers
+  let evaluation: Evaluation
+  let jobs: Jobs
+  /// Requests that wait for lists. A list is in use while one does.
+  @exclusivity(unchecked) var requests = RequestTable()
+  private(set) var byQuery: [Query: LiveList] = [:]
+  /// Queries that readers run for the first time.
+  private(set) var openings: [Query: Opening] = [:]
+  /// Queries whose lists are never let go.
+  private var kept: Set<Query> = []
+  private var lastID = 0
+  /// Lists with subscriptions behind the newest version, or requests that may be due.
+  @exclusivity(unchecked) var dirty: [ObjectIdentifier: LiveList] = [:]
+  @exclusivity(unchecked) private var events: [ListEvent] = []
+  private let historyBudget: VersionHistory.Budget
+
+  init(_ context: FollowerContext, _ session: DatabaseSession, _ numbers: StateNumbers, _ jobs: Jobs) {
+    self.context = context
+    self.session = session
+    self.numbers = numbers
+    self.jobs = jobs
+    let configuration = context.configuration
+    evaluation = Evaluation(configuration.access)
+    historyBudget = VersionHistory.Budget(
+      bytes: configuration.historyBytes, age: Nanoseconds(configuration.historyAge), count: configuration.historyCount)
+  }
+
+  /// The number of the state that the last tick saw.
+  var commit: Int64 { numbers.commit }
+  /// How many ticks have seen changes.
+  var ticks: Int { context.statistics.ticks }
+  var capture: ChangeCapture? { session.connection?.connection.capture }
+  /// The state that the tick sees.
+  var place: StatePlace? { session.connection?.connection.place }
+
+  // MARK: - Events
+
+  func note(_ event: ListEvent) { events.append(event) }
+
+  /// What became of lists since this was last asked.
+  func takeEvents() -> [ListEvent] {
+    if events.isEmpty { return [] }
+    defer { events = [] }
+    return events
+  }
+
+  /// What a list has for its clients is to be looked at when the tick sends.
+  func noteDirty(_ list: LiveList) { dirty[ObjectIdentifier(list)] = list }
+
+  // MARK: - Opening
+
+  /// A list as a request meets it.
+  enum Readiness {
+    /// It shows a state that is not older than the request.
+    case ready(LiveList)
+    /// Readers bring it there. The request waits, by the query's number.
+    case waits(id: Int)
+  }
+
+  /// The list of a query, which is opened if it is not followed.
+  ///
+  /// - Parameters:
+  ///   - wanted: the contents that the request is about; nil: none.
+  ///   - asked: how many ticks had seen changes when the request was made; nil: it is made now.
+  func find(
+    _ query: Query, _ wanted: WantedContents?, for requester: Requester, askedAt asked: Int? = nil
+  ) -> Readiness {
+    if let known = byQuery[query] {
+      known.advance { $0.gotClient() }
+      if known.answers(askedAt: asked ?? ticks, wanted) { return .ready(known) }
+      hurry(known)
+      return .waits(id: known.id)
+    }
+    if let opening = openings[query] { return .waits(id: opening.id) }
+    lastID += 1
+    let opening = Opening(query, id: lastID)
+    openings[query] = opening
+    post(opening, for: requester, wanted)
+    return .waits(id: opening.id)
+  }
+
+  /// The list of this query is never let go. One that reads claims is its client's own, and is.
+  func keep(_ query: Query) { kept.insert(query) }
+
+  private func post(_ opening: Opening, for requester: Requester, _ wanted: WantedContents?) {
+    let shape = evaluation.shapes[opening.query.withoutValues]
+    let request = RunRequest(
+      query: opening.query, compiled: shape?.compiled, wanted: wanted, settings: context.settings(of: opening.query),
+      timeout: context.timeout(of: opening.query))
+    opening.asked = commit
+    opening.ticks = context.statistics.ticks
+    opening.job = jobs.post(.open(opening), for: requester, { .opened($0) }) {
+      database, interruption throws(FreshetError) in try database.run(request, interruption)
+    }
+  }
+
+  /// Has a reader begin a first run anew.
+  func postAgain(_ opening: Opening, _ wanted: WantedContents?) {
+    post(opening, for: requests.waiting(for: opening.id).first?.subject.requester ?? .server, wanted)
+  }
+
+  /// A first run has ended.
+  func opened(_ opening: Opening, _ result: Result<RunResult, FreshetError>) {
+    do throws(FreshetError) {
+      let run = try result.get()
+      // Compiled for another schema than the one that is followed.
+      guard let place, run.place.hasSameSchema(as: place) else { return postAgain(opening, run.contents?.wanted) }
+      openings[opening.query] = nil
+      let list = try follow(opening, run, place)
+      keepContents(of: run, list)
+      note(.answerable(list))
+    } catch {
+      openings[opening.query] = nil
+      note(.notOpened(id: opening.id, error))
+    }
+  }
+
+  private func follow(_ opening: Opening, _ run: RunResult, _ place: StatePlace) throws(FreshetError) -> LiveList {
+    guard let database = session.connection else { throw unavailability }
+    let query = opening.query
+    let shape = try evaluation.shape(of: query, run.compiled, database)
+    defer { if shape.lists.isEmpty { evaluation.forget(shape, of: query, capture) } }
+    if shape.compiled.slowness != run.compiled.slowness {
+      throw FreshetError(.overloaded, "how the query is followed has just changed: try again")
+    }
+    let shown = run.place.isSame(as: place) ? nil : numbers.number(of: run.place, asked: opening.asked)
+    let settings = context.settings(of: query)
+    let list = LiveList(
+      query, id: opening.id, BoundStatements(query, shape, settings),
+      ListVersions(
+        numbers.commits, names(of: query), historyBudget, rows: run.fetched.editor.tree.count, clock: context.clock),
+      pace: .init(
+        refetch: context.intervals.refetch, retry: context.intervals.retry,
+        refresh: query.refreshEvery.map { Nanoseconds($0) }),
+      fetched: run.fetched, shown: shown, ticks: opening.ticks, duration: run.duration)
+    byQuery[query] = list
+    if list.isLarge { context.freedRows += list.rowCount }
+    if let shown { list.versions.wasShown(at: shown) }
+    schedule(list)
+    return list
+  }
+
+  /// Keeps the contents that came with a run until the end of the tick.
+  func keepContents(of run: RunResult, _ list: LiveList) {
+    guard let contents = run.contents else { return }
+    noteDirty(list)
+    list.reads.append(
+      PendingRead(
+        id: 0, contents.wanted, of: list.result.newest, name: list.nameNewest(), commit: list.shown.commit,
+        contents: contents.rows, within: context.readers.contents))
+  }
+
+  /// What the versions of a query are called.
+  func names(of query: Query) -> VersionNames {
+    VersionNames(
+      query, context.configuration.access, session.connection?.schema ?? .empty, epoch: numbers.commits.epoch.name)
+  }
+
+  /// Why no database is open.
+  private(set) var openingFailure: FreshetError?
+  var unavailability: FreshetError { openingFailure ?? .databaseMissing }
+  func noteOpening(_ failure: FreshetError?) { openingFailure = failure }
+
+  // MARK: - Use
+
+  /// Whether a client has it, or waits for it.
+  func isUsed(_ list: LiveList) -> Bool {
+    !list.audience.subscriptions.isEmpty || !list.reads.isEmpty || requests.concerns(list.id)
+  }
+
+  /// Whether readers may run its query: a list without clients is run again when one comes.
+  func mayRun(_ list: LiveList) -> Bool { isUsed(list) || isKept(list) }
+
+  func isKept(_ list: LiveList) -> Bool { kept.contains(list.query) }
+
+  /// A client has left a list, or what is to become one, or no longer waits for it.
+  func wasLeft(_ id: Int, _ query: Query) {
+    if let list = byQuery[query], list.id == id { return noteIdle(list) }
+    guard let opening = openings[query], !requests.concerns(opening.id) else { return }
+    jobs.cancel(opening.job)
+    openings[query] = nil
+  }
+
+  /// Nobody follows the list any more.
+  func forget(_ list: LiveList) {
+    if byQuery[list.query] === list { byQuery[list.query] = nil }
+    dirty[ObjectIdentifier(list)] = nil
+    context.deadlines.remove(list)
+    cancelRun(of: list)
+    for read in list.reads where read.contents == nil { jobs.cancel(read.id) }
+    context.freedRows += list.rowCount + LiveList.rowsWorthOfStatements
+    list.close()
+    if list.shape.lists.isEmpty {
+      cancelRecompilation(of: list.shape)
+      evaluation.forget(list.shape, of: list.query, capture)
+    }
+  }
+
+  /// The follower ends: lists, shapes and subscriptions keep one another.
+  func close() {
+    for list in byQuery.values { forget(list) }
+    for opening in openings.values { jobs.cancel(opening.job) }
+    openings = [:]
+    events = []
+  }
+
+  /// A tick has seen which epoch the file is in, or a file was opened.
+  func note(_ change: StateNumbers.EpochChange) {
+    if change.isEntered { enterEpoch() }
+    if change.isNew { context.output.epochChanged() }
+  }
+
+  /// Versions are those of another epoch from now on. What clients have of their lists is led on from all the same.
+  private func enterEpoch() {
+    for list in byQuery.values {
+      list.forgetVersions(names(of: list.query))
+      readAgain(list)
+      noteDirty(list)
+    }
+    for opening in openings.values {
+      jobs.cancel(opening.job)
+      forgetHeld(opening.id)
+      postAgain(opening, nil)
+    }
+  }
+
+  /// What readers read may be of before.
+  private func readAgain(_ list: LiveList) {
+    if list.machine.isRunning || list.reads.contains(where: { $0.contents == nil }) {
+      outdate(list, numbers.commits.before, due: .distantPast)
+      schedule(list)
+    }
+    forgetHeld(list.id)
+  }
+
+  /// Versions that clients have are of another epoch.
+  private func forgetHeld(_ id: Int) {
+    requests.update(for: id) { entry in
+      if case .snapshot(let request, let held?) = entry.subject {
+        entry.subject = .snapshot(request, held: (nil, held.name))
+      }
+    }
+  }
+}

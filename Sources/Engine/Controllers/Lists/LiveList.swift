@@ -1,0 +1,209 @@
+import LiveQuery
+import QueryCompiler
+import RankedCollections
+import Store
+
+/// One query that a follower follows: its statements, its result, and who gets it.
+///
+/// Owner: the follower's thread.
+final class LiveList {
+  let query: Query
+  /// Of the query, in `Lists` and in the table of requests.
+  let id: Int
+  @exclusivity(unchecked) private(set) var statements: BoundStatements
+  @exclusivity(unchecked) private(set) var result: VersionedResult
+  /// To be changed by `advance` alone.
+  @exclusivity(unchecked) private(set) var machine: ListMachine
+  @exclusivity(unchecked) var versions: ListVersions
+  @exclusivity(unchecked) var audience = Audience()
+  /// Contents that readers read, or have read for clients that wait.
+  var reads: [PendingRead] = []
+  /// When it is to be looked at next. To be set by `Deadlines` alone.
+  var deadline = Deadlines.Place()
+  /// What the self-check compared last: how many ticks had seen changes, and the version.
+  var checked: (tick: Int, version: ResultVersion?) = (-1, nil)
+  @exclusivity(unchecked) private var trail = ListTrail()
+
+  /// - Parameters:
+  ///   - fetched: what the first run gave.
+  ///   - shown: the state that it shows, when that is not the tick's.
+  ///   - ticks: how many ticks had seen changes when the run was asked for.
+  init(
+    _ query: Query, id: Int, _ statements: BoundStatements, _ versions: ListVersions, pace: ListMachine.Pace,
+    fetched: FetchedResult, shown: CommitNumber?, ticks: Int, duration: Nanoseconds
+  ) {
+    self.query = query
+    self.id = id
+    self.statements = statements
+    self.versions = versions
+    machine = ListMachine(
+      shown: shown, ticks: ticks, duration: duration, pace: pace, now: statements.clock.now)
+    statements.reader.memory = fetched.memory
+    result = VersionedResult(fetched.editor, limit: statements.compiled.limit, alongside: fetched.alongside)
+    self.statements.number = statements.shape.add(self)
+    if shown == nil { self.versions.beginSpan() }
+  }
+
+  /// To be called when nobody follows it any more.
+  func close() {
+    shape.remove(statements.number)
+    versions.removeAll()
+  }
+
+  var shape: QueryShape { statements.shape }
+  var compiled: CompiledQuery { statements.compiled }
+  var parameters: [SQLValue] { statements.parameters }
+  var reader: ResultReader { statements.reader }
+  var clock: MonotonicClock { statements.clock }
+
+  var isFollowing: Bool { machine.isFollowing }
+  /// The number of the state that it shows.
+  var shown: CommitNumber { machine.shownBefore ?? versions.commits.number }
+  /// Whether contents of its newest version's rows can be read: they are kept, or the file is in the state that it shows.
+  var canReadContents: Bool { isFollowing || reader.keepsContents(ofRows: rowCount) }
+  /// Whether a request can be answered by what it shows.
+  ///
+  /// - Parameters:
+  ///   - ticks: how many ticks had seen changes when the request was made.
+  ///   - wanted: the contents that the request is about; nil: none.
+  func answers(askedAt ticks: Int, _ wanted: WantedContents?) -> Bool {
+    isFollowing
+      || (machine.answers(askedAt: ticks)
+        && (canReadContents || reads.contains { $0.wanted == wanted && $0.contents != nil }))
+  }
+  /// Rows, `limit` aside.
+  var rowCount: Int { result.editor.tree.count }
+  /// Whether all who get patches have the newest version.
+  var isSettled: Bool { audience.groups.all.allSatisfy { $0.state.held === result.newest } }
+
+  var description: OpenList {
+    OpenList(
+      query: query, subscriptions: audience.subscriptions.count, rows: result.newest.tree.count,
+      sections: result.newest.tree.sectionCount, maintenance: compiled.maintenance, reason: compiled.sentence,
+      tables: compiled.tableNames)
+  }
+
+  /// What was done to it lately.
+  var history: String { trail.description(commit: versions.commits.number.commit, version: result.newest.number) }
+
+  /// What it shows when the present tick does not bring it any further.
+  ///
+  /// - Parameter before: the number of the state that the last tick saw.
+  func shown(unlessFollowedFrom before: CommitNumber) -> CommitNumber {
+    machine.shownBefore ?? versions.shown(unlessFollowedFrom: before)
+  }
+
+  /// Tells the machine what happened. Which commits the newest version is known at depends on its phase.
+  @discardableResult
+  func advance<Answer>(_ event: (inout ListMachine) -> Answer) -> Answer {
+    let before = machine.shownBefore
+    let answer = event(&machine)
+    switch (before, machine.shownBefore) {
+    case (nil, let shown?): versions.endSpan(at: shown)
+    case (.some, nil): versions.beginSpan()
+    default: break
+    }
+    return answer
+  }
+
+  // MARK: - Following
+
+  /// Looks up units that may have changed.
+  ///
+  /// - Returns: whether there is a new version.
+  /// - Throws: what keeps it from being followed so: it has to be run again, or is over.
+  func follow(_ units: ConcernedUnits, alongside: Bool) throws(FreshetError) -> Bool {
+    do {
+      let reader = reader
+      let values = alongside ? try reader.alongside() : nil
+      let isNew = try result.update(alongside: values) { editor in try reader.refresh(units, in: &editor) }
+      if isNew {
+        versions.note(result.newest, units, bytes: .changes(units.count), isFollowing: isFollowing)
+      } else {
+        reader.forgetContents()
+      }
+      trail.note(
+        .looked, units: units.count, commit: versions.commits.number.commit, version: result.newest.number)
+      return isNew
+    } catch let error as FreshetError { throw error } catch { throw FreshetError(.internal, "\(error)") }
+  }
+
+  /// Runs the query again, on this thread.
+  ///
+  /// - Returns: whether there is a new version.
+  func runHere() throws(FreshetError) -> Bool {
+    let start = clock.now
+    let fetched = try reader.run(into: result.editor)
+    return install(fetched, at: versions.commits.number, duration: clock.now - start)
+  }
+
+  /// Takes the result of a run for the newest version.
+  ///
+  /// - Parameters:
+  ///   - number: of the state that the run saw.
+  ///   - duration: of the run.
+  /// - Returns: whether there is a new version.
+  func install(_ fetched: FetchedResult, at number: CommitNumber, duration: Nanoseconds) -> Bool {
+    reader.memory = fetched.memory
+    reader.forgetContents()
+    let isNew = result.replace(fetched.editor, alongside: fetched.alongside)
+    if isNew {
+      let bytes = ListVersions.Bytes.rows(result.newest.tree.count, changed: fetched.changes?.count)
+      versions.note(result.newest, fetched.changes, bytes: bytes, isFollowing: isFollowing)
+    }
+    trail.note(
+      machine.isDistrusted ? .mended : .ran, units: fetched.changes?.count, commit: number.commit,
+      version: result.newest.number)
+    advance { $0.noteRun(duration, now: clock.now) }
+    return isNew
+  }
+
+  /// The same query, compiled anew: its result is to be fetched next.
+  ///
+  /// - Returns: whether its columns are what they were.
+  func adopt(_ adopted: BoundStatements) -> Bool {
+    let before = compiled
+    shape.remove(statements.number)
+    statements = adopted
+    statements.number = shape.add(self)
+    let isSame = compiled.columns == before.columns && compiled.keyColumns == before.keyColumns
+    // Rows of before cannot be told from those of now.
+    if !isSame { forgetVersions() }
+    return isSame
+  }
+
+  func hasRows(ofUnit unit: Bytes) -> Bool {
+    compiled.unit?.isKey == true ? result.contains(unit) : reader.hasRows(ofUnit: Array(unit))
+  }
+}
+
+/// A list's statements: its shape's, with its own parameters.
+struct BoundStatements {
+  let shape: QueryShape
+  let parameters: [SQLValue]
+  let reader: ResultReader
+  let clock: MonotonicClock
+  /// Of the list, in the shape.
+  fileprivate(set) var number = 0
+
+  init(_ query: Query, _ shape: QueryShape, _ settings: ReaderSettings) {
+    self.shape = shape
+    parameters = shape.compiled.values(of: query)
+    reader = settings.reader(shape.statements, parameters)
+    clock = settings.clock
+  }
+
+  var compiled: CompiledQuery { shape.compiled }
+}
+
+/// What all readers of a follower have in common.
+struct ReaderSettings {
+  /// Of the stamps of contents.
+  let seed = UInt64.random(in: 0...UInt64.max)
+  var limits: ResultReader.Limits
+  let clock: MonotonicClock
+
+  func reader(_ statements: QueryStatements, _ parameters: [SQLValue]) -> ResultReader {
+    ResultReader(statements.result, parameters: parameters, seed: seed, limits: limits, clock: clock)
+  }
+}

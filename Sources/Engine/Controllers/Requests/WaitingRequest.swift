@@ -1,0 +1,33 @@
+import LiveQuery
+
+/// A client's request, while it waits.
+enum WaitingRequest {
+  /// A subscription whose query is not followed yet, and what its client has asked of it meanwhile.
+  case subscribe(FollowerCommand.Subscribe, later: [Subscription.StateMachine.Asked])
+  /// The next request of a subscription.
+  case next(SubscriptionKey)
+  /// A snapshot for a client that does not subscribe.
+  ///
+  /// - Parameter held: the version that the client has, and what it calls it; nil: any version will do.
+  case snapshot(FollowerCommand.SnapshotRequest, held: (version: ResultVersion?, name: String)?)
+  /// The list is to be opened, and kept open.
+  case keep
+
+  /// Whose share of the readers it takes.
+  var requester: Requester {
+    switch self {
+    case .subscribe(let command, _): .session(command.key.session)
+    case .next(let key): .session(key.session)
+    case .snapshot(let request, _): request.requester
+    case .keep: .server
+    }
+  }
+}
+
+/// The requests of a follower.
+typealias RequestTable = Requests<WaitingRequest>
+
+extension FollowerCommand.SnapshotRequest {
+  var requester: Requester { id.map { .request($0) } ?? .server }
+  var client: RequestTable.Client? { id.map { .request($0) } }
+}

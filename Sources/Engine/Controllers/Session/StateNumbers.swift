@@ -1,0 +1,101 @@
+import ChangeCapture
+import LiveQuery
+import Store
+
+/// Which number each state of the file has, and in which epoch, as one follower sees it.
+///
+/// Owner: the follower's thread.
+final class StateNumbers {
+  let commits: FollowedCommits
+  private let numbers: CommitNumbers
+  private let epochs: FileEpochs
+  private let path: String
+  private let readsPosition: Bool
+  /// Taken before the tick's transaction began; see `FileEpochs.read`.
+  private var ticket: UInt64 = 0
+  /// Requests that wait for a commit.
+  @exclusivity(unchecked) var awaited = AwaitedCommits()
+
+  /// What became of the epoch.
+  struct EpochChange {
+    /// The follower is in another one.
+    var isEntered = false
+    /// No other follower was in it before.
+    var isNew = false
+  }
+
+  init(_ configuration: FollowerConfiguration, _ numbers: CommitNumbers, _ epochs: FileEpochs) {
+    self.numbers = numbers
+    self.epochs = epochs
+    path = configuration.path
+    readsPosition = configuration.readsPosition
+    commits = FollowedCommits(
+      first: numbers.first, epochs.current, holdsEveryVersion: configuration.readsPosition || configuration.sharesEpochs
+    )
+  }
+
+  /// The number of the state that the last tick saw: the protocol's `commit`.
+  var commit: Int64 { commits.number.commit }
+
+  /// A transaction is about to begin.
+  func prepare() { if readsPosition { ticket = epochs.ticket() } }
+
+  /// Numbers the state that a tick sees.
+  func note(_ tick: CapturedTick, _ connection: DatabaseConnection) -> EpochChange {
+    if let position = connection.position { return note(position, connection.file) }
+    let isNewest = epochs.isNewest(commits.epoch)
+    if tick.isQuiet, isNewest {
+      commits.see(commits.number)
+      return EpochChange()
+    }
+    let number = numbers.number(of: connection.capture.state, before: commit, commits: tick.commits)
+    guard !isNewest, let newest = epochs.joined(by: connection.file), newest != commits.epoch else {
+      commits.see(number)
+      return EpochChange()
+    }
+    commits.enter(newest, at: number)
+    return EpochChange(isEntered: true)
+  }
+
+  /// A replica's file names its own state.
+  private func note(_ position: ReplicaPosition, _ file: FileIdentity) -> EpochChange {
+    let number = CommitNumber(position.commit, isExact: true)
+    let epoch = commits.epoch
+    let isOther = position.epoch != epoch.name
+    let hasFallen = !isOther && position.commit < commit
+    if isOther || hasFallen || !epochs.isNewest(epoch) {
+      let (newest, isNew) = epochs.read(
+        position.epoch, hasFallen: hasFallen, in: epoch, ticket: ticket,
+        isOfFile: FileIdentity(path: path) == file)
+      if newest != epoch || hasFallen {
+        commits.enter(newest, at: number)
+        return EpochChange(isEntered: true, isNew: isNew)
+      }
+    }
+    commits.see(number)
+    return EpochChange()
+  }
+
+  /// A file was opened, perhaps in the place of another one.
+  func fileWasOpened(_ file: FileIdentity) -> EpochChange {
+    // A replica's says itself what its states are called.
+    if readsPosition { return EpochChange() }
+    let (epoch, isNew) = epochs.opened(file)
+    if isNew { numbers.forgetStates() }
+    let isEntered = epoch != commits.epoch
+    if isEntered { commits.enter(epoch, at: nil) }
+    return EpochChange(isEntered: isEntered, isNew: isNew)
+  }
+
+  /// The -wal or -shm of the open file was deleted.
+  func filesWereLost() { epochs.lost(commits.epoch) }
+
+  /// The number of the state that a reader saw; one not above it where that is not known.
+  ///
+  /// - Parameter asked: the number of the last tick's state when the reader was asked.
+  func number(of place: StatePlace, asked: Int64) -> CommitNumber {
+    guard let position = place.position else { return numbers.number(of: place.state, notBefore: asked) }
+    let isOfEpoch = position.epoch == commits.epoch.name && position.commit <= commit
+    return isOfEpoch ? CommitNumber(position.commit, isExact: true) : CommitNumber(asked, isExact: false)
+  }
+}

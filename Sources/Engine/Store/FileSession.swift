@@ -1,0 +1,78 @@
+/// A connection to a database file, as its session sees it.
+package protocol FileConnection {
+  /// The file that was opened; nil when that is not known.
+  var file: FileIdentity? { get }
+  var files: WALFiles { get }
+  /// Whether the WAL-index is empty, so that it goes with any -wal.
+  var isEmptied: Bool { get }
+}
+
+extension FileConnection {
+  package var isEmptied: Bool { false }
+}
+
+/// One thread's connection to a file that others may replace, delete or lock.
+///
+/// All connections of a process to a database share one mapping of its -shm. After the -wal or -shm was deleted, every session of
+/// the process has to close its connection before any of them can open the new files; a session that has closed one waits for the
+/// others for a second.
+///
+/// Owner: one thread. Mutable state: `connection`; `lost`, the deleted files until the process has let go of them.
+package final class FileSession<Connection: FileConnection, Failure: Error> {
+  @exclusivity(unchecked) package private(set) var connection: Connection?
+  private var lost: LostFiles?
+  private let path: String
+  private let clock: MonotonicClock
+  private let connect: () throws(Failure) -> Connection
+
+  /// What the path leads to, compared with the open connection.
+  package enum Finding: Sendable {
+    /// The file that is open, with its -wal and -shm.
+    case same
+    /// The -wal or -shm was deleted: the connection's files have no name any more.
+    case filesLost
+    /// A file that is not open.
+    case another
+    /// No file.
+    case missing
+  }
+
+  /// - Parameter connect: opens the file that has the name.
+  package init(path: String, clock: MonotonicClock = .system, connect: @escaping () throws(Failure) -> Connection) {
+    self.path = path
+    self.clock = clock
+    self.connect = connect
+  }
+
+  /// Three system calls.
+  package var finding: Finding {
+    guard let file = FileIdentity(path: path) else { return .missing }
+    guard let connection, connection.file == file else { return .another }
+    return connection.files.state == .same ? .same : .filesLost
+  }
+
+  /// Whether deleted files may still be in use by another connection of the process.
+  package var isWaiting: Bool { lost != nil }
+  /// Whether a connection that is opened now gets the files that everyone has.
+  package var mayOpen: Bool { lost.map(\.mayOpen) ?? true }
+  /// Whether the other connections have had the time to be closed.
+  package var isOverdue: Bool { lost.map(\.isOverdue) ?? true }
+
+  /// Opens the file that has the name, without taking it into use: see `adopt`.
+  package func open() throws(Failure) -> Connection {
+    lost = nil
+    return try connect()
+  }
+
+  /// Takes an opened connection into use, in the place of the one before.
+  package func adopt(_ connection: Connection) { self.connection = connection }
+
+  /// Closes the connection. If its files were deleted, the session waits until they are out of use.
+  package func close() {
+    guard let connection else { return }
+    if connection.files.state != .same {
+      lost = LostFiles(connection.files, isEmptied: connection.isEmptied, clock: clock)
+    }
+    self.connection = nil
+  }
+}

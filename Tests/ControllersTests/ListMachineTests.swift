@@ -1,0 +1,273 @@
+import LiveQuery
+import RankedCollections
+import Store
+import TestSupport
+import Testing
+
+@testable import ChangeCapture
+@testable import Controllers
+
+/// All small worlds of one list: a file of two values, a reader, a client that comes and goes. The machine says what is to be done, the
+/// world does it, and knows what the list ought to show.
+@Suite struct ListMachineTests {
+  @Test func `In every small world a list shows what the file holds, or is brought there`() {
+    var worlds = 0
+    explore(World(), depth: TestDepth.count(5, long: 6), path: [], &worlds)
+    #expect(worlds > 100_000)
+  }
+
+  @Test(arguments: 0..<TestDepth.count(400, long: 20_000))
+  func `In long histories a list shows what the file holds, or is brought there`(seed: Int) {
+    var random = SeededGenerator(seed: UInt64(seed))
+    var world = World()
+    var path: [World.Event] = []
+    for _ in 0..<60 {
+      let event = World.Event.allCases.randomElement(using: &random)!
+      path.append(event)
+      world.apply(event)
+      if let fault = world.fault { return fail(fault, path) }
+    }
+    world.settle()
+    if let fault = world.fault { fail(fault, path) }
+  }
+
+  /// - Returns: false after a fault: one is enough.
+  @discardableResult
+  private func explore(_ world: World, depth: Int, path: [World.Event], _ worlds: inout Int) -> Bool {
+    worlds += 1
+    var settled = world
+    settled.settle()
+    if let fault = world.fault ?? settled.fault {
+      fail(fault, path)
+      return false
+    }
+    if depth == 0 { return true }
+    for event in World.Event.allCases {
+      var next = world
+      next.apply(event)
+      if !explore(next, depth: depth - 1, path: path + [event], &worlds) { return false }
+    }
+    return true
+  }
+
+  private func fail(_ fault: String, _ path: [World.Event]) {
+    Issue.record("\(fault) after \(path.map { "\($0)" }.joined(separator: ", "))")
+  }
+}
+
+private struct World {
+  enum Event: CaseIterable {
+    /// Somebody commits: a value that only grows, and one that goes back and forth.
+    case commitGrowing, commitFlipping
+    case tick
+    /// A tick that cannot tell what changed.
+    case tickInDoubt
+    /// A tick in which looking up fails.
+    case tickFailing
+    /// The next look finds the list due.
+    case timePasses
+    case readerBegins, readerEnds, readerFails
+    case clientLeaves, clientComes
+    case schemaChanges
+  }
+
+  private struct Values: Equatable {
+    var growing = 0
+    var flipping = false
+
+    /// The units in which they differ.
+    func differences(to other: Values) -> [UInt8] {
+      (growing == other.growing ? [] : [1]) + (flipping == other.flipping ? [] : [2])
+    }
+
+    mutating func take(_ unit: UInt8, from other: Values) {
+      if unit == 1 { growing = other.growing } else { flipping = other.flipping }
+    }
+  }
+
+  private struct Job {
+    let id: UInt64
+    /// What the reader sees, since it has begun: the file's states are numbered.
+    var state: Int?
+    /// Whether a tick has stopped there.
+    var isReported = false
+    var outcome: Outcome?
+  }
+
+  private enum Outcome { case result, failure }
+
+  private var machine: ListMachine
+  /// All states of the file, the newest last.
+  private var file = [Values()]
+  /// The state that the last tick saw.
+  private var seen = 0
+  /// By number of ticks that have seen changes, the state that the last of them saw.
+  private var seenAtTick = [0]
+  private var ticks: Int { seenAtTick.count - 1 }
+  private var content = Values()
+  private var job: Job?
+  private var lastJob: UInt64 = 0
+  private var isCompiling = false
+  private var isUsed = true
+  private var now = Instant.distantPast + .milliseconds(1_000_000)
+  /// What is wrong.
+  private(set) var fault: String?
+
+  init() {
+    machine = ListMachine(
+      shown: nil, ticks: 0, duration: .milliseconds(1),
+      pace: .init(refetch: .milliseconds(100), retry: .milliseconds(1_000), refresh: nil), now: now)
+  }
+
+  mutating func apply(_ event: Event) {
+    switch event {
+    case .commitGrowing: commit { $0.growing += 1 }
+    case .commitFlipping: commit { $0.flipping.toggle() }
+    case .tick: tick()
+    case .tickInDoubt: tick(isInDoubt: true)
+    case .tickFailing: tick(isFailing: true)
+    case .timePasses:
+      if let due = machine.due, due != .distantFuture { now = max(now, due) }
+    case .readerBegins: if job?.state == nil { job?.state = file.count - 1 }
+    case .readerEnds: if job?.state != nil, job?.outcome == nil { job?.outcome = .result }
+    case .readerFails: if job?.outcome == nil { job?.outcome = .failure }
+    case .clientLeaves: leave()
+    case .clientComes: come()
+    case .schemaChanges: changeSchema()
+    }
+    check()
+  }
+
+  private mutating func commit(_ change: (inout Values) -> Void) {
+    var values = file[file.count - 1]
+    change(&values)
+    file.append(values)
+  }
+
+  // What `Lists` does in a tick.
+  private mutating func tick(isInDoubt: Bool = false, isFailing: Bool = false) {
+    // Ticks stop at the state that a reader has begun in.
+    var stops = [file.count - 1]
+    if let state = job?.state, job?.isReported == false {
+      job?.isReported = true
+      let isPassed = state >= seen
+      if isPassed { stops.insert(state, at: 0) }
+      machine.readerBegan(job!.id, passed: isPassed ? name(state) : nil)
+    }
+    var units: Set<UInt8> = []
+    let before = seen
+    for stop in stops {
+      units.formUnion(file[seen].differences(to: file[stop]))
+      seen = stop
+    }
+    if seen > before { seenAtTick.append(seen) }
+    if isInDoubt {
+      change(nil, isFailing: isFailing, before)
+    } else if !units.isEmpty {
+      change(units, isFailing: isFailing, before)
+    }
+    if let due = machine.due, due <= now, isUsed { run() }
+    takeResult(isFailing: isFailing)
+    if isCompiling {
+      isCompiling = false
+      machine.recompiled(shown: number(before))
+      run()
+    }
+  }
+
+  private mutating func change(_ units: Set<UInt8>?, isFailing: Bool, _ before: Int) {
+    let concerned = units.map { units in
+      var concerned = ConcernedUnits()
+      for unit in units { [unit].withUnsafeBytes { concerned.add($0, .all) } }
+      return concerned
+    }
+    guard machine.changed(concerned, alongside: false, canLookUp: concerned != nil, shown: number(before)) else {
+      return
+    }
+    if isFailing { return failLookUp(before) }
+    for unit in units ?? [] { content.take(unit, from: file[seen]) }
+    machine.caughtUp()
+  }
+
+  private mutating func failLookUp(_ shown: Int) {
+    if machine.failed(shown: number(shown), now: now).cancelled != nil { job = nil }
+  }
+
+  private mutating func takeResult(isFailing: Bool) {
+    guard let ended = job, let outcome = ended.outcome, let run = machine.ended(ended.id) else { return }
+    job = nil
+    guard outcome == .result, let state = ended.state else { return failLookUp(seen) }
+    content = file[state]
+    let join = machine.joined(
+      run, shown: number(state), state: name(state), isTicksState: state == seen, ticks: ticks, canLookUp: true)
+    machine.noteRun(.milliseconds(1), now: now)
+    switch join {
+    case .complete, .later: break
+    case .lookUp(let units, _):
+      if isFailing { return failLookUp(state) }
+      units.forEach { unit, _ in content.take(unit[0], from: file[seen]) }
+      machine.caughtUp()
+    case .runHere:
+      if isFailing { return failLookUp(state) }
+      content = file[seen]
+      machine.caughtUp()
+    }
+  }
+
+  private mutating func run() {
+    if machine.isRunning || isCompiling { return }
+    lastJob += 1
+    machine.began(lastJob, asked: Int64(seen), ticks: ticks, shown: machine.shownBefore ?? number(seen))
+    job = Job(id: lastJob)
+  }
+
+  private mutating func leave() {
+    isUsed = false
+    if machine.cancelled() != nil { job = nil }
+    _ = machine.lostLastClient(now: now)
+  }
+
+  private mutating func come() {
+    isUsed = true
+    machine.gotClient()
+    if !machine.isFollowing { run() }
+  }
+
+  private mutating func changeSchema() {
+    if machine.outdated(shown: number(seen), due: .distantFuture) != nil { job = nil }
+    isCompiling = true
+  }
+
+  private func number(_ state: Int) -> CommitNumber { CommitNumber(Int64(state), isExact: true) }
+
+  private func name(_ state: Int) -> StateName {
+    var words = [UInt32](repeating: 0, count: 12)
+    words[0] = WALIndexHeader.knownVersion
+    words[4] = UInt32(state)
+    return words.withUnsafeBytes { bytes in
+      StateName(state: .wal(WALIndexHeader(bytes.baseAddress!), isBackfilled: false))
+    }
+  }
+
+  private mutating func check() {
+    if machine.isFollowing, content != file[seen] { fault = "the list follows and is wrong" }
+    if machine.isRunning != (job != nil) { fault = "the machine and the reader disagree about a run" }
+    if isUsed, !machine.isFollowing, job == nil, !isCompiling, machine.due.map({ $0 == .distantFuture }) ?? true {
+      fault = "the list is forgotten"
+    }
+    for tick in seenAtTick.indices where machine.answers(askedAt: tick) {
+      if !file[seenAtTick[tick]...].contains(content) { fault = "a request is answered by what was before it" }
+    }
+  }
+
+  /// Everything goes well from now on: the list comes to the newest state.
+  mutating func settle() {
+    come()
+    for _ in 0..<6 {
+      for event in [Event.timePasses, .readerBegins, .readerEnds, .tick] { apply(event) }
+    }
+    if !machine.isFollowing { fault = fault ?? "the list does not come to the newest state" }
+    if content != file[file.count - 1] { fault = fault ?? "the list is wrong in the end" }
+    if machine.hasFailed { fault = fault ?? "the list has failed in the end" }
+  }
+}
