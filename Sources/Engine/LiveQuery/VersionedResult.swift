@@ -2,16 +2,16 @@ package import RankedCollections
 
 /// The result of one query: its newest version, and how the next one is made of changes.
 ///
-/// Pure: it reads no database. Its owner, a controller, looks changed rows up.
+/// Pure: it reads no database. Its owner, a list, looks changed rows up.
 ///
-/// Mutable state: `editor`, which stands at the newest version's whole tree; `published`; `newest`. All belong to the follower's thread.
-package final class VersionedResult {
-  @exclusivity(unchecked) package private(set) var editor: SectionedTreeEditor
+/// Mutable state: `editor`, which stands at the newest version's whole tree; `published`; `newest`.
+package struct VersionedResult {
+  package private(set) var editor: SectionedTreeEditor
   /// The whole tree of the newest version.
-  @exclusivity(unchecked) private var published: SectionedTree
+  private var published: SectionedTree
   /// The query's `limit`.
   private let limit: Int?
-  @exclusivity(unchecked) package private(set) var newest: ResultVersion
+  package private(set) var newest: ResultVersion
 
   package init(_ editor: SectionedTreeEditor, limit: Int?, alongside: [NamedValue] = []) {
     self.editor = editor
@@ -27,7 +27,7 @@ package final class VersionedResult {
   ///   - edit: changes the tree; when it throws, `replace` has to give a whole result.
   /// - Returns: whether there is a new version: there is none when nothing differs.
   @discardableResult
-  package func update(
+  package mutating func update(
     alongside: [NamedValue]? = nil, _ edit: (inout SectionedTreeEditor) throws -> Void
   ) rethrows -> Bool {
     try edit(&editor)
@@ -36,12 +36,12 @@ package final class VersionedResult {
 
   /// Puts another result in the place of the newest version's.
   @discardableResult
-  package func replace(_ fetched: SectionedTreeEditor, alongside: [NamedValue]? = nil) -> Bool {
+  package mutating func replace(_ fetched: SectionedTreeEditor, alongside: [NamedValue]? = nil) -> Bool {
     editor = fetched
     return publish(alongside)
   }
 
-  private func publish(_ alongside: [NamedValue]?) -> Bool {
+  private mutating func publish(_ alongside: [NamedValue]?) -> Bool {
     let alongside = alongside ?? newest.alongside
     if editor.tree.isIdentical(to: published), alongside == newest.alongside { return false }
     published = editor.tree

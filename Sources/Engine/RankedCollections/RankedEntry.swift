@@ -14,6 +14,7 @@ package struct RankedEntry {
   package mutating func removeAll() { bytes.removeAll(keepingCapacity: true) }
 
   /// Appends to the part that is being built.
+  @inline(__always)
   package mutating func append(_ body: (inout [UInt8]) -> Void) { body(&bytes) }
 
   package mutating func startIdentity() { identityStart = bytes.count }

@@ -100,20 +100,31 @@ final class ReadRow {
     // Text in UTF-16 is read for keys first: reading it as UTF-8 converts it where SQLite keeps it.
     let isShared = encoding == .utf8
     if isShared { readValues(statement) }
-    let source = (values, statement, encoding)
-    sectionKey.removeAll(keepingCapacity: true)
-    if let section { ReadRow.append(section, of: source, to: &sectionKey) }
-    entry.removeAll()
-    for field in order { entry.append { ReadRow.append(field, of: source, to: &$0) } }
-    entry.startIdentity()
-    for field in identityFields { entry.append { ReadRow.append(field, of: source, to: &$0) } }
-    entry.finish()
-    unit.removeAll(keepingCapacity: true)
-    for field in unitFields { ReadRow.append(field, of: source, to: &unit) }
-    if !isShared { readValues(statement) }
+    if isShared {
+      values.withUnsafeBufferPointer { values in
+        appendKeys { KeyEncoder.append(values[$0.column], $0.order, to: &$1) }
+      }
+    } else {
+      appendKeys { ReadRow.append($0, of: statement, encoding, to: &$1) }
+      readValues(statement)
+    }
     var hash = seed
     for column in contents { hash = values[column].hash(seed: hash) }
     stamp = RowStamp(hash)
+  }
+
+  /// - Parameter append: appends a field's value to a key.
+  @inline(__always)
+  private func appendKeys(_ append: (Field, inout [UInt8]) -> Void) {
+    sectionKey.removeAll(keepingCapacity: true)
+    if let section { append(section, &sectionKey) }
+    entry.removeAll()
+    for field in order { entry.append { append(field, &$0) } }
+    entry.startIdentity()
+    for field in identityFields { entry.append { append(field, &$0) } }
+    entry.finish()
+    unit.removeAll(keepingCapacity: true)
+    for field in unitFields { append(field, &unit) }
   }
 
   private func readValues(_ statement: PreparedStatement) {
@@ -145,18 +156,6 @@ final class ReadRow {
       label.append(.text(statement.value(indexTitle).indexTitleText))
     } else {
       label.appendIndexTitle(of: name)
-    }
-  }
-
-  @inline(__always)
-  private static func append(
-    _ field: Field, of source: (values: [PackedValue], statement: PreparedStatement, encoding: TextEncoding),
-    to bytes: inout [UInt8]
-  ) {
-    if source.encoding == .utf8 {
-      KeyEncoder.append(source.values[field.column], field.order, to: &bytes)
-    } else {
-      append(field, of: source.statement, source.encoding, to: &bytes)
     }
   }
 

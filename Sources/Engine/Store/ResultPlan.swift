@@ -53,18 +53,20 @@ package final class ResultPlan: Sendable {
   }
 
   /// A part of the result that is evaluated by itself: the rows that one row of the first table, or one group, gives.
-  package struct Unit: Sendable {
+  ///
+  /// A class, because it is asked at every change, and a structure of so many parts would be copied.
+  package final class Unit: Sendable {
     /// The rows of one unit, whose values are the parameters from `firstParameter` on.
-    package var rowSQL: String
-    package var firstParameter: Int32
+    package let rowSQL: String
+    package let firstParameter: Int32
     /// The rows of `batchSize` units, each with its unit's place as the last column; nil where units are looked up one by one.
-    package var batchSQL: String?
+    package let batchSQL: String?
     /// The row of one unit that is known to be in the result, without the conditions that made it so; nil where these cost nothing.
-    package var knownRowSQL: String?
+    package let knownRowSQL: String?
     /// How the unit's values are encoded; groups are equal under their collations.
-    package var orders: [FieldOrder]
+    package let orders: [FieldOrder]
     /// Whether the query's key is the unit.
-    package var isKey: Bool
+    package let isKey: Bool
 
     package init(
       rowSQL: String, firstParameter: Int32, batchSQL: String?, knownRowSQL: String? = nil, orders: [FieldOrder],

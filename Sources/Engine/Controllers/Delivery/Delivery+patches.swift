@@ -16,7 +16,7 @@ extension Delivery {
 
   func sendPatches() {
     let now = context.clock.now
-    for list in lists.dirty.values {
+    for list in lists.dirty where list.isDirty {
       // Contents are read in the state that the transaction sees, which has to be the version's.
       if !list.canReadContents { continue }
       var due = PatchGroups()
@@ -116,8 +116,9 @@ extension Delivery {
     let state = groups[0].state
     let newest = list.result.newest
     do throws(FreshetError) {
+      let name = list.nameNewest()
       let message = PatchMessage(
-        from: state.sentVersion, to: list.nameNewest(), commit: list.shown.commit,
+        from: state.sentVersion, to: name, commit: list.shown.commit,
         total: newest.tree.count,
         alongside: state.held.alongside == newest.alongside ? nil : newest.alongside,
         columns: list.compiled.columns, patch: patch,
@@ -128,17 +129,17 @@ extension Delivery {
       context.statistics.patches += 1
       list.newestWasSent()
       for group in groups {
-        group.state = ClientState(held: newest, sentVersion: message.to, window: patch.window, lastSent: now)
+        group.state = ClientState(held: newest, sentVersion: name, window: patch.window, lastSent: now)
       }
     } catch { for group in groups { postpone(group, of: list, error) } }
   }
 
-  /// Contents could not be read: clients are told once, and sent what they are behind by when they can.
+  /// Contents could not be read: clients hear so once, and are sent what they are behind by when they can.
   ///
   /// - Returns: false when no later try can mend it: the subscriptions have ended.
   @discardableResult
   func postpone(_ group: SubscriberGroup, of list: LiveList, _ error: FreshetError) -> Bool {
-    lists.session.connection?.connection.restoreSnapshot()
+    lists.database?.connection.restoreSnapshot()
     // They get a snapshot of what is right.
     if checks.mendIfMissing(list, error) { return true }
     if error.isFinal {

@@ -13,7 +13,7 @@ final class Delivery {
   let checks: ListChecks
   let answers: SnapshotAnswers
   /// By session, then by the number in the subscription's key.
-  private(set) var sessions: [UInt64: [UInt64: Subscription]] = [:]
+  @exclusivity(unchecked) private(set) var sessions: [UInt64: [UInt64: Subscription]] = [:]
   /// Lists with subscriptions that get a snapshot at the end of this tick, or when one can be made.
   @exclusivity(unchecked) var startingOver: [ObjectIdentifier: LiveList] = [:]
   /// Subscriptions whose snapshot is on its way in parts.
@@ -43,13 +43,14 @@ final class Delivery {
     sendPatches()
     sendSnapshots()
     sendParts()
-    for list in lists.dirty.values {
-      if list.canReadContents {
+    lists.settle { list in
+      let isReadable = list.canReadContents
+      if isReadable {
         answers.answerChanges(list)
         answerWaiting(list, sentNewest: true)
-        if list.isSettled { lists.dirty[ObjectIdentifier(list)] = nil }
       }
       if !list.reads.isEmpty { dropContents(of: list) }
+      return isReadable && list.isSettled
     }
     // Asked again, because what this tick has sent is on its way now: only sessions that wait are announced when it is gone.
     for subscription in loading.values where ask(subscription.key.session) { context.mustTick = true }

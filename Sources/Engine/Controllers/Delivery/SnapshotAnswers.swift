@@ -153,7 +153,7 @@ final class SnapshotAnswers {
   func explain(
     _ query: Query, _ request: UInt64?, _ reply: @escaping @Sendable (Result<Explanation, FreshetError>) -> Void
   ) {
-    guard let database = lists.session.connection else { return reply(.failure(lists.unavailability)) }
+    guard let database = lists.database else { return reply(.failure(lists.unavailability)) }
     let forms = forms(database)
     let slowness = lists.evaluation.shapes[query.withoutValues]?.compiled.slowness
     let timeout = context.timeout(of: query)
@@ -167,7 +167,7 @@ final class SnapshotAnswers {
     _ access: Query.Access, _ request: UInt64?,
     _ reply: @escaping @Sendable (Result<[DatabaseTable], FreshetError>) -> Void
   ) {
-    if access.role == nil { return reply(.success(lists.session.connection?.schema.listing ?? [])) }
+    if access.role == nil { return reply(.success(lists.database?.schema.listing ?? [])) }
     // Which columns a view has for a role is compiled.
     post(request, reply) { database, _ throws(FreshetError) in try database.listing(for: access) }
   }

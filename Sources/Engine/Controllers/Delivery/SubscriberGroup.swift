@@ -26,13 +26,13 @@ final class SubscriberGroup {
   let shape: Shape
   /// Least time between two patches.
   let minInterval: Nanoseconds
-  var state: ClientState
+  @exclusivity(unchecked) var state: ClientState
   /// Among its query's groups; nil: it gets no patches at present.
-  var place: Int?
+  @exclusivity(unchecked) var place: Int?
 
-  private(set) var subscriptions: [Subscription] = []
+  @exclusivity(unchecked) private(set) var subscriptions: [Subscription] = []
   /// In the order of `subscriptions`.
-  private(set) var recipients: Recipients
+  @exclusivity(unchecked) private(set) var recipients: Recipients
 
   init(id: String, shape: Shape, minInterval: Nanoseconds, state: ClientState) {
     self.shape = shape

@@ -10,12 +10,12 @@ import Wire
 final class Subscription {
   let key: SubscriptionKey
   /// Another one after a `requery`.
-  var list: LiveList
+  @exclusivity(unchecked) var list: LiveList
   /// Never without one. To be set by groups alone, as is `place`.
-  var group: SubscriberGroup
+  @exclusivity(unchecked) var group: SubscriberGroup
   var place = 0
 
-  var state = StateMachine()
+  @exclusivity(unchecked) var state = StateMachine()
 
   /// In a group of its own, which gets no patches until `Delivery.joinGroups`.
   init(

@@ -45,11 +45,10 @@ final class Evaluation {
     case changes(QueryShape, [ConcernedTable], alongside: Bool)
   }
 
-  /// The shapes that a tick concerns, each once.
-  func concerns(_ tick: CapturedTick, _ capture: ChangeCapture) -> [Concern] {
-    var concerns: [Concern] = []
-    if tick.commits > 0 { for shape in shapesOfEveryCommit.values { concerns.append(.anything(shape)) } }
-    if tick.deltas.isEmpty { return concerns }
+  /// Calls `body` with the shapes that a tick concerns, each once.
+  func forEachConcern(of tick: CapturedTick, _ capture: ChangeCapture, _ body: (Concern) -> Void) {
+    if tick.commits > 0 { for shape in shapesOfEveryCommit.values { body(.anything(shape)) } }
+    if tick.deltas.isEmpty { return }
     var changes: [TableChanges] = []
     changes.reserveCapacity(tick.deltas.count)
     for (number, delta) in tick.deltas {
@@ -63,13 +62,12 @@ final class Evaluation {
       for (id, shape) in shapesByTable[number] ?? [:]
       where !shape.isOutdated && shapesOfEveryCommit[id] == nil && (isOnlyTable || known.insert(id).inserted) {
         if let tables = shape.captured.concernedTables(shape.compiled.tables, changes) {
-          concerns.append(.changes(shape, tables, alongside: shape.captured.concernsAlongside(changes)))
+          body(.changes(shape, tables, alongside: shape.captured.concernsAlongside(changes)))
         } else {
-          concerns.append(.anything(shape))
+          body(.anything(shape))
         }
       }
     }
-    return concerns
   }
 
   // MARK: - Shapes

@@ -19,7 +19,7 @@ final class QueryShape {
   private let mapsByParameters: Bool
   /// Its tables are others, or made otherwise, than when it was compiled: until its queries have another shape they stay as they
   /// are, and nothing of it is run.
-  var isOutdated = false
+  @exclusivity(unchecked) var isOutdated = false
   /// The reader's job that compiles it anew.
   var recompilation: UInt64?
 

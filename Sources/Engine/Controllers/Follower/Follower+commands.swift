@@ -23,7 +23,7 @@ extension Follower {
   private func perform(_ command: FollowerCommand) {
     // What fails is that command's alone.
     defer {
-      session.connection?.connection.restoreSnapshot()
+      lists.database?.connection.restoreSnapshot()
       deliverEvents()
     }
     let narrowed = lists.evaluation.narrowed
@@ -96,7 +96,7 @@ extension Follower {
   private var readingFailure: FreshetError? {
     // What is open can be read without its name, and what SQLite has in memory without the file.
     if session.finding == .missing { return FreshetError.databaseMissing }
-    if session.connection == nil, let failure = lists.openingFailure { return failure }
+    if lists.database == nil, let failure = lists.openingFailure { return failure }
     if lists.byQuery.isEmpty || lists.byQuery.values.contains(where: { !$0.machine.hasFailed }) { return nil }
     return FreshetError(.overloaded, "no list can be read at the moment")
   }

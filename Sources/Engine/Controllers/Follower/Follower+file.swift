@@ -14,7 +14,7 @@ extension Follower {
     }
     guard session.mayOpen || session.isOverdue else { return }
     let path = context.configuration.path
-    let isFirst = session.connection == nil && lists.byQuery.isEmpty
+    let isFirst = lists.database == nil && lists.byQuery.isEmpty
     do {
       let opened = try session.open()
       lists.connectionCloses()
@@ -26,13 +26,13 @@ extension Follower {
       if lists.openingFailure == nil {
         context.logger.error("the database cannot be opened", metadata: ["path": "\(path)", "error": "\(error)"])
       }
-      lists.noteOpening(FreshetError(unreadable: error))
+      lists.note(.failure(FreshetError(unreadable: error)))
     }
   }
 
   func fileWasOpened(_ opened: OpenDatabase) {
     session.adopt(opened)
-    lists.noteOpening(nil)
+    lists.note(.success(opened))
     lists.note(numbers.fileWasOpened(opened.connection.file))
   }
 
@@ -50,7 +50,7 @@ extension Follower {
 
   /// Before shared memory is touched after a wait.
   func restoreSharedMemory() {
-    guard let connection = session.connection?.connection, !connection.restoreSharedMemory(),
+    guard let connection = lists.database?.connection, !connection.restoreSharedMemory(),
       !state.hasWarnedOfSharedMemory
     else { return }
     state.hasWarnedOfSharedMemory = true
@@ -68,7 +68,7 @@ extension Follower {
       delivery.announce(outage: failure)
     }
     state.outage = outage
-    context.mustTick = session.connection != nil
+    context.mustTick = lists.database != nil
   }
 
   // MARK: - Waiting

@@ -49,7 +49,7 @@ final class Follower {
     }
     detection = CommitDetection(path: configuration.path, wake: thread.wake, clock: context.clock)
     self.numbers = StateNumbers(configuration, numbers, epochs)
-    lists = Lists(context, session, self.numbers, Jobs(readers, thread))
+    lists = Lists(context, self.numbers, Jobs(readers, thread))
     checks = ListChecks(lists)
     answers = SnapshotAnswers(lists, checks)
     delivery = Delivery(lists, checks, answers)
@@ -57,7 +57,7 @@ final class Follower {
     if session.finding == .missing { return }
     do { fileWasOpened(try session.open()) } catch let error as SQLiteFailure where error.isLock {
       // Wait, as for a file that is not there: a lock ends.
-      lists.noteOpening(FreshetError(unreadable: error))
+      lists.note(.failure(FreshetError(unreadable: error)))
       if thread.number == 0 {
         logger.warning("the database is locked: waiting for it", metadata: ["path": "\(configuration.path)"])
       }
@@ -80,7 +80,7 @@ final class Follower {
     let now = context.clock.now
     let isResting = inbox.isEmpty && rest(now) > .zero
     let hasChanged = !isResting && !isUnused && hasCommit()
-    if detection.mayBeReplaced(isOpen: session.connection != nil, hasChanged: hasChanged, now) { openIfReplaced() }
+    if detection.mayBeReplaced(isOpen: lists.database != nil, hasChanged: hasChanged, now) { openIfReplaced() }
     if hasChanged || context.mustTick || !inbox.isEmpty || context.clock.now >= context.deadlines.next { tick() }
     if context.clock.now >= numbers.awaited.nextDeadline { numbers.awaited.refuseOverdue(context.clock.now) }
     inbox.report()
@@ -109,7 +109,7 @@ final class Follower {
     let start = context.clock.now
     context.mustTick = false
     do {
-      guard let connection = session.connection?.connection else { throw lists.unavailability }
+      guard let connection = lists.database?.connection else { throw lists.unavailability }
       let ticks = context.statistics.ticks
       numbers.prepare()
       let begun = lists.jobs.takeBegun()

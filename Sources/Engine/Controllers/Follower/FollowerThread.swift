@@ -142,6 +142,7 @@ package final class FollowerThread: @unchecked Sendable {
   /// The follower's thread.
   func takeCommands() -> [FollowerCommand] {
     mailbox.withLock { commands in
+      if commands.isEmpty { return [] }
       let taken = commands
       commands.removeAll(keepingCapacity: true)
       return taken

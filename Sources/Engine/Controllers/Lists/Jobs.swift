@@ -18,7 +18,7 @@ final class Jobs {
   }
 
   /// By the job's number.
-  private var purposes: [UInt64: Purpose] = [:]
+  @exclusivity(unchecked) private var purposes: [UInt64: Purpose] = [:]
   /// Runs that readers have begun since the last tick.
   @exclusivity(unchecked) private var begun: [BegunRun] = []
   private let readers: ReaderPool

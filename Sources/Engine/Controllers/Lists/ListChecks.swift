@@ -12,7 +12,7 @@ import Store
 final class ListChecks {
   private let lists: Lists
   private let context: FollowerContext
-  private var schedule: SelfCheck
+  @exclusivity(unchecked) private var schedule: SelfCheck
   /// What the last ticks were.
   @exclusivity(unchecked) private var trail = TickTrail()
 

@@ -324,12 +324,11 @@ struct ListMachine {
   /// Another epoch has begun. What the list shows belongs to none of its states, unless a tick says otherwise.
   mutating func epochEntered(before: CommitNumber) {
     answeredTicks = .min
-    switch phase {
-    case .following: break
-    case .stale(_, let due): enter(.stale(shown: before, due: due))
-    case .running(var run):
+    if case .running(var run) = phase {
       run.shown = before
       enter(.running(run))
+    } else if case .stale(_, let due) = phase {
+      enter(.stale(shown: before, due: due))
     }
   }
 

@@ -48,12 +48,12 @@ struct ListVersions {
   }
 
   init(
-    _ commits: FollowedCommits, _ names: VersionNames, _ budget: VersionHistory.Budget, rows: Int, clock: MonotonicClock
+    _ commits: FollowedCommits, _ names: VersionNames, rows: Int, clock: MonotonicClock
   ) {
     self.commits = commits
     self.names = names
     self.clock = clock
-    history = VersionHistory(budget)
+    history = VersionHistory(commits.historyBudget)
     newestBytes = Bytes.rows(rows, changed: nil).count
   }
 
@@ -159,7 +159,7 @@ struct ListVersions {
   // MARK: - Changed columns
 
   /// By row of the newest version, the columns in which it may differ from `held`, a version of this query.
-  func changedColumns(
+  mutating func changedColumns(
     of rows: [SectionedTree.Row], since held: ResultVersion, _ reader: ResultReader, _ compiled: CompiledQuery
   ) -> [ColumnSet] {
     guard let oldest = changes.first?.version, oldest <= held.number + 1 else {
@@ -195,12 +195,17 @@ extension LiveList {
   /// The newest version is sent to a client.
   func newestWasSent() { versions.newestWasSent(result.newest) }
 
-  /// Versions of before are worth nothing: those of another epoch, or with other columns.
-  ///
-  /// - Parameter names: in the epoch that begins; nil: it goes on.
-  func forgetVersions(_ names: VersionNames? = nil) {
+  /// Versions of before are worth nothing, because the columns are others.
+  func forgetVersions() {
+    versions.forget(nil)
+    if isFollowing { versions.beginSpan() }
+  }
+
+  /// Versions are those of another epoch from now on.
+  func enterEpoch(_ names: VersionNames) {
     versions.forget(names)
-    if names != nil { advance { $0.epochEntered(before: versions.commits.before) } }
+    let before = versions.commits.before
+    advance { $0.epochEntered(before: before) }
     if isFollowing { versions.beginSpan() }
   }
 

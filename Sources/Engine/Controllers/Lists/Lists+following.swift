@@ -13,7 +13,7 @@ extension Lists {
   /// - Throws: what keeps the schema from being read. The lists stay as they are.
   func follow(_ connection: DatabaseConnection, _ begun: [BegunRun]) throws -> CapturedTick {
     var failure: (any Error)?
-    var schema = session.connection?.schema
+    var schema = database?.schema
     let tick = connection.capture.advance(through: begun.map(\.state)) { names in
       do { schema = try connection.readSchema() } catch {
         failure = error
@@ -38,7 +38,7 @@ extension Lists {
   /// Brings every list that a tick concerns to the state that it sees, but for those whose query has to be run again.
   private func follow(_ tick: CapturedTick, _ connection: DatabaseConnection) {
     let before = numbers.commits.before
-    for concern in evaluation.concerns(tick, connection.capture) {
+    evaluation.forEachConcern(of: tick, connection.capture) { concern in
       switch concern {
       case .anything(let shape): mustRunAgain(shape, before)
       case .changes(let shape, let tables, let isAlongside):
@@ -111,7 +111,7 @@ extension Lists {
   /// Looking rows up takes too long for a tick: from now on readers run the shape's queries again.
   private func followSlowly(_ shape: QueryShape, _ before: CommitNumber) {
     let lists = Array(shape.lists.values)
-    guard shape.compiled.slowness == nil, let first = lists.first?.query, let database = session.connection else {
+    guard shape.compiled.slowness == nil, let first = lists.first?.query, let database else {
       return
     }
     context.logger.notice(
@@ -141,7 +141,7 @@ extension Lists {
 
   /// A list could not be brought to the tick's state. Final errors end it; others are reported once, and it is tried again.
   func fail(_ list: LiveList, _ error: FreshetError, _ before: CommitNumber) {
-    session.connection?.connection.restoreSnapshot()
+    database?.connection.restoreSnapshot()
     if error.isFinal { return end(list, error) }
     context.logger.error(
       "a query cannot be run", metadata: ["error": "\(error.message)", "from": "\(list.query.from)"])

@@ -121,7 +121,7 @@ extension Lists {
   ///
   /// - Returns: whether there is a new version.
   private func catchUp(_ list: LiveList, _ body: () throws(FreshetError) -> Bool) -> Bool {
-    guard let deadline = session.connection?.connection.deadline else { return false }
+    guard let deadline = database?.connection.deadline else { return false }
     do throws(FreshetError) {
       let isNew = try deadline.limited(to: context.timeout(of: list.query), body)
       list.advance { $0.caughtUp() }

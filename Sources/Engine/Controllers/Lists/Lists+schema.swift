@@ -10,7 +10,7 @@ import Store
 extension Lists {
   /// - Parameter isSameFile: whether the former schema was this file's.
   func schemaChanged(to schema: DatabaseSchema, isSameFile: Bool) {
-    guard let database = session.connection else { return }
+    guard let database else { return }
     let former = database.schema
     database.schema = schema
     let outdated = evaluation.schemaChanged(
@@ -24,6 +24,7 @@ extension Lists {
     let outdated = evaluation.connectionCloses()
     for list in outdated.flatMap({ $0.lists.values }) { outdate(list, numbers.commits.number) }
     for list in byQuery.values { list.shape.close() }
+    database = nil
   }
 
   /// The list stays as it is until it can be run again.
@@ -65,7 +66,7 @@ extension Lists {
   func recompiled(_ outdated: QueryShape, _ result: Result<Recompilation, FreshetError>) {
     outdated.recompilation = nil
     let lists = Array(outdated.lists.values)
-    guard let first = lists.first, let database = session.connection else { return }
+    guard let first = lists.first, let database else { return }
     do throws(FreshetError) {
       let result = try result.get()
       // There may be yet another schema.
@@ -151,7 +152,7 @@ extension Lists {
   func returnFreeMemory() {
     guard context.freedRows >= LiveList.largeFrom else { return }
     context.freedRows = 0
-    session.connection?.connection.releasePages()
+    database?.connection.releasePages()
     context.readers.returnFreeMemory()
   }
 }

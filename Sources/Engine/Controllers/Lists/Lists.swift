@@ -11,41 +11,38 @@ import Store
 /// Owner: the follower's thread.
 final class Lists {
   let context: FollowerContext
-  let session: DatabaseSession
+  /// The file whose lists these are; nil while none is open.
+  @exclusivity(unchecked) var database: OpenDatabase?
+  /// Why the file that is there is not open.
+  private(set) var openingFailure: FreshetError?
   let numbers: StateNumbers
   let evaluation: Evaluation
   let jobs: Jobs
   /// Requests that wait for lists. A list is in use while one does.
   @exclusivity(unchecked) var requests = RequestTable()
-  private(set) var byQuery: [Query: LiveList] = [:]
+  @exclusivity(unchecked) private(set) var byQuery: [Query: LiveList] = [:]
   /// Queries that readers run for the first time.
-  private(set) var openings: [Query: Opening] = [:]
+  @exclusivity(unchecked) private(set) var openings: [Query: Opening] = [:]
   /// Queries whose lists are never let go.
   private var kept: Set<Query> = []
-  private var lastID = 0
   /// Lists with subscriptions behind the newest version, or requests that may be due.
-  @exclusivity(unchecked) var dirty: [ObjectIdentifier: LiveList] = [:]
+  @exclusivity(unchecked) private(set) var dirty: [LiveList] = []
   @exclusivity(unchecked) private var events: [ListEvent] = []
-  private let historyBudget: VersionHistory.Budget
 
-  init(_ context: FollowerContext, _ session: DatabaseSession, _ numbers: StateNumbers, _ jobs: Jobs) {
+  init(_ context: FollowerContext, _ numbers: StateNumbers, _ jobs: Jobs) {
     self.context = context
-    self.session = session
     self.numbers = numbers
     self.jobs = jobs
-    let configuration = context.configuration
-    evaluation = Evaluation(configuration.access)
-    historyBudget = VersionHistory.Budget(
-      bytes: configuration.historyBytes, age: Nanoseconds(configuration.historyAge), count: configuration.historyCount)
+    evaluation = Evaluation(context.configuration.access)
   }
 
   /// The number of the state that the last tick saw.
   var commit: Int64 { numbers.commit }
   /// How many ticks have seen changes.
   var ticks: Int { context.statistics.ticks }
-  var capture: ChangeCapture? { session.connection?.connection.capture }
+  var capture: ChangeCapture? { database?.connection.capture }
   /// The state that the tick sees.
-  var place: StatePlace? { session.connection?.connection.place }
+  var place: StatePlace? { database?.connection.place }
 
   // MARK: - Events
 
@@ -59,7 +56,30 @@ final class Lists {
   }
 
   /// What a list has for its clients is to be looked at when the tick sends.
-  func noteDirty(_ list: LiveList) { dirty[ObjectIdentifier(list)] = list }
+  func noteDirty(_ list: LiveList) {
+    if list.isDirty { return }
+    list.isDirty = true
+    dirty.append(list)
+  }
+
+  /// Looks at the dirty lists, and at those that become dirty meanwhile.
+  ///
+  /// - Parameter isSettled: whether there is nothing left to do for a list.
+  func settle(_ isSettled: (LiveList) -> Bool) {
+    var left = 0
+    var next = 0
+    while next < dirty.count {
+      let list = dirty[next]
+      next += 1
+      if list.isDirty, !isSettled(list) {
+        dirty[left] = list
+        left += 1
+      } else {
+        list.isDirty = false
+      }
+    }
+    dirty.removeLast(dirty.count - left)
+  }
 
   // MARK: - Opening
 
@@ -86,8 +106,7 @@ final class Lists {
       return .waits(id: known.id)
     }
     if let opening = openings[query] { return .waits(id: opening.id) }
-    lastID += 1
-    let opening = Opening(query, id: lastID)
+    let opening = Opening(query, id: Int(truncatingIfNeeded: context.readers.newID()))
     openings[query] = opening
     post(opening, for: requester, wanted)
     return .waits(id: opening.id)
@@ -130,7 +149,7 @@ final class Lists {
   }
 
   private func follow(_ opening: Opening, _ run: RunResult, _ place: StatePlace) throws(FreshetError) -> LiveList {
-    guard let database = session.connection else { throw unavailability }
+    guard let database else { throw unavailability }
     let query = opening.query
     let shape = try evaluation.shape(of: query, run.compiled, database)
     defer { if shape.lists.isEmpty { evaluation.forget(shape, of: query, capture) } }
@@ -142,7 +161,7 @@ final class Lists {
     let list = LiveList(
       query, id: opening.id, BoundStatements(query, shape, settings),
       ListVersions(
-        numbers.commits, names(of: query), historyBudget, rows: run.fetched.editor.tree.count, clock: context.clock),
+        numbers.commits, names(of: query), rows: run.fetched.editor.tree.count, clock: context.clock),
       pace: .init(
         refetch: context.intervals.refetch, retry: context.intervals.retry,
         refresh: query.refreshEvery.map { Nanoseconds($0) }),
@@ -167,13 +186,19 @@ final class Lists {
   /// What the versions of a query are called.
   func names(of query: Query) -> VersionNames {
     VersionNames(
-      query, context.configuration.access, session.connection?.schema ?? .empty, epoch: numbers.commits.epoch.name)
+      query, context.configuration.access, database?.schema ?? .empty, epoch: numbers.commits.epoch.name)
   }
 
   /// Why no database is open.
-  private(set) var openingFailure: FreshetError?
   var unavailability: FreshetError { openingFailure ?? .databaseMissing }
-  func noteOpening(_ failure: FreshetError?) { openingFailure = failure }
+
+  /// A file was opened, or could not be.
+  func note(_ opened: Result<OpenDatabase, FreshetError>) {
+    switch opened {
+    case .success(let opened): (database, openingFailure) = (opened, nil)
+    case .failure(let error): openingFailure = error
+    }
+  }
 
   // MARK: - Use
 
@@ -198,7 +223,8 @@ final class Lists {
   /// Nobody follows the list any more.
   func forget(_ list: LiveList) {
     if byQuery[list.query] === list { byQuery[list.query] = nil }
-    dirty[ObjectIdentifier(list)] = nil
+    // `settle` passes over it.
+    list.isDirty = false
     context.deadlines.remove(list)
     cancelRun(of: list)
     for read in list.reads where read.contents == nil { jobs.cancel(read.id) }
@@ -227,7 +253,7 @@ final class Lists {
   /// Versions are those of another epoch from now on. What clients have of their lists is led on from all the same.
   private func enterEpoch() {
     for list in byQuery.values {
-      list.forgetVersions(names(of: list.query))
+      list.enterEpoch(names(of: list.query))
       readAgain(list)
       noteDirty(list)
     }

@@ -17,11 +17,13 @@ final class LiveList {
   @exclusivity(unchecked) var versions: ListVersions
   @exclusivity(unchecked) var audience = Audience()
   /// Contents that readers read, or have read for clients that wait.
-  var reads: [PendingRead] = []
+  @exclusivity(unchecked) var reads: [PendingRead] = []
+  /// Whether it is among the lists that a tick looks at when it sends. To be set by `Lists` alone.
+  @exclusivity(unchecked) var isDirty = false
   /// When it is to be looked at next. To be set by `Deadlines` alone.
-  var deadline = Deadlines.Place()
+  @exclusivity(unchecked) var deadline = Deadlines.Place()
   /// What the self-check compared last: how many ticks had seen changes, and the version.
-  var checked: (tick: Int, version: ResultVersion?) = (-1, nil)
+  @exclusivity(unchecked) var checked: (tick: Int, version: ResultVersion?) = (-1, nil)
   @exclusivity(unchecked) private var trail = ListTrail()
 
   /// - Parameters:
@@ -96,14 +98,14 @@ final class LiveList {
   /// Tells the machine what happened. Which commits the newest version is known at depends on its phase.
   @discardableResult
   func advance<Answer>(_ event: (inout ListMachine) -> Answer) -> Answer {
-    let before = machine.shownBefore
+    let wasFollowing = machine.isFollowing
     let answer = event(&machine)
-    switch (before, machine.shownBefore) {
-    case (nil, let shown?): versions.endSpan(at: shown)
-    case (.some, nil): versions.beginSpan()
-    default: break
-    }
+    if wasFollowing != machine.isFollowing { notePhase() }
     return answer
+  }
+
+  private func notePhase() {
+    if let shown = machine.shownBefore { versions.endSpan(at: shown) } else { versions.beginSpan() }
   }
 
   // MARK: - Following

@@ -14,8 +14,13 @@ final class FollowedCommits {
   /// Whether all versions are held for a while, not those alone that were sent: clients may come with names that another server
   /// gave them.
   let holdsEveryVersion: Bool
+  /// What the versions of all lists may take together.
+  let historyBudget: VersionHistory.Budget
 
-  init(first: Int64, _ epoch: FileEpochs.Epoch, holdsEveryVersion: Bool) {
+  init(
+    first: Int64, _ epoch: FileEpochs.Epoch, holdsEveryVersion: Bool, _ historyBudget: VersionHistory.Budget
+  ) {
+    self.historyBudget = historyBudget
     number = CommitNumber(first, isExact: false)
     before = number
     self.epoch = epoch

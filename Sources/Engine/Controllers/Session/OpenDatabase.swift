@@ -6,7 +6,7 @@ package import Store
 ///
 /// Owner: the thread that opened it.
 package final class OpenDatabase: FileConnection {
-  package var schema = DatabaseSchema.empty
+  @exclusivity(unchecked) package var schema = DatabaseSchema.empty
   package let connection: DatabaseConnection
   package var file: FileIdentity? { connection.file }
   package var files: WALFiles { connection.files }

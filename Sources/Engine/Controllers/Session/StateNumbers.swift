@@ -12,7 +12,7 @@ final class StateNumbers {
   private let path: String
   private let readsPosition: Bool
   /// Taken before the tick's transaction began; see `FileEpochs.read`.
-  private var ticket: UInt64 = 0
+  @exclusivity(unchecked) private var ticket: UInt64 = 0
   /// Requests that wait for a commit.
   @exclusivity(unchecked) var awaited = AwaitedCommits()
 
@@ -30,8 +30,11 @@ final class StateNumbers {
     path = configuration.path
     readsPosition = configuration.readsPosition
     commits = FollowedCommits(
-      first: numbers.first, epochs.current, holdsEveryVersion: configuration.readsPosition || configuration.sharesEpochs
-    )
+      first: numbers.first, epochs.current,
+      holdsEveryVersion: configuration.readsPosition || configuration.sharesEpochs,
+      VersionHistory.Budget(
+        bytes: configuration.historyBytes, age: Nanoseconds(configuration.historyAge),
+        count: configuration.historyCount))
   }
 
   /// The number of the state that the last tick saw: the protocol's `commit`.
