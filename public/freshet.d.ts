@@ -112,13 +112,8 @@ export interface ListOptions {
   /** Milliseconds between two patches at least. */
   minInterval?: number;
   /**
-   * Collations of columns that sort by another one than BINARY, as the schema says (`NOCASE`, `RTRIM`): for `optimistically`. What
-   * the query itself says (`name COLLATE NOCASE`) is known.
-   */
-  collations?: Record<string, "BINARY" | "NOCASE" | "RTRIM">;
-  /**
    * Columns of the list that are made of a table's column and come in its order, such as `substr(well.name, 1, 300) AS name`: the
-   * names of the one and of the other, `{ name: "well.name" }`. For `optimistically`; columns that are selected as they are are known.
+   * names of the one and of the other, `{ name: "well.name" }`. For `optimistically`; the server says the order of all other columns.
    */
   sources?: Record<string, string>;
 }
@@ -237,6 +232,17 @@ export class LiveList<R extends object = Row, K extends Key = Key> extends Event
   addEventListener(type: "error", listener: (event: FreshetErrorEvent) => void, options?: boolean | AddEventListenerOptions): void;
 }
 
+/** An expression by which rows sort. */
+export interface OrderTerm {
+  /** The column that it is; null: it is not among the columns. */
+  column: string | null;
+  collation: "BINARY" | "NOCASE" | "RTRIM";
+  descending: boolean;
+  nulls: "first" | "last";
+  /** What an expression that is not among the columns is made of, where that can be said: functions of one column, or of a table's column. */
+  of?: { column?: string; source?: string; calls?: [string, ...number[]][] };
+}
+
 /** One state of a list. Immutable; shares what has not changed with the one before, sections and rows as well. */
 export class ListState<R extends object = Row, K extends Key = Key> {
   private constructor();
@@ -256,6 +262,8 @@ export class ListState<R extends object = Row, K extends Key = Key> {
   readonly commit: number;
   /** Whether every row of the window is here. */
   readonly isComplete: boolean;
+  /** How rows sort within a section, the key last, and how sections do: without members where an older server does not say it. */
+  readonly order: { readonly order?: readonly OrderTerm[]; readonly sectionOrder?: OrderTerm & { sorted: boolean } };
   /** Rows whose contents are held. */
   readonly heldCount: number;
   /** The row at an offset of the whole result, in O(log n); undefined when its contents are not held. */

@@ -11,15 +11,15 @@ private typealias IndexPath = Foundation.IndexPath
 struct OptimisticOverlayTests {
   private typealias Row = OverlayWorld.Row
 
-  static let queries: [FreshetResults.Query] = [
-    .init(from: "t"), .init(from: "t", orderBy: ["name"]), .init(from: "t", orderBy: ["name DESC"], sectionBy: "state"),
-    .init(from: "t", orderBy: ["name COLLATE NOCASE NULLS LAST"], sectionBy: .init("state", isDescending: true)),
-    .init(from: "t", orderBy: ["t.name COLLATE RTRIM DESC NULLS FIRST", "state"]),
-    .init(from: "t", orderBy: ["\"name\" COLLATE RTRIM"], sectionBy: "state"),
+  static let orders: [RowOrder] = [
+    .init([]), .init([.by("name")]), .init([.by("name", isDescending: true)], section: .by("state")),
+    .init([.by("name", .nocase, areNullsFirst: false)], section: .by("state", isDescending: true)),
+    .init([.by("name", .rtrim, isDescending: true, areNullsFirst: true), .by("state")]),
+    .init([.by("name", .rtrim)], section: .by("state")),
   ]
 
-  @Test(arguments: queries, 1...6 as ClosedRange<UInt64>)
-  func `What is shown is sorted, and each patch leads there`(query: FreshetResults.Query, seed: UInt64) throws {
+  @Test(arguments: orders, 1...6 as ClosedRange<UInt64>)
+  func `What is shown is sorted, and each patch leads there`(order: RowOrder, seed: UInt64) throws {
     var generator = SeededGenerator(seed: seed)
     var server: [Int64: Row] = [:]
     for id in 0..<12 as Range<Int64> { server[id] = OverlayWorld.row(id, &generator) }
@@ -39,15 +39,15 @@ struct OptimisticOverlayTests {
         let before = server
         commit += 1
         OverlayWorld.write(&changes, to: &server, commit: commit, &generator)
-        message = OverlayWorld.message(before, server, query, commit: commit, from: model.version, &window, &generator)
+        message = OverlayWorld.message(before, server, order, commit: commit, from: model.version, &window, &generator)
       }
-      if step == 0 { message = OverlayWorld.snapshot(server, query, commit: commit, nil) }
-      let update = try model.apply(message, changes, query)
+      if step == 0 { message = OverlayWorld.snapshot(server, order, commit: commit, nil) }
+      let update = try model.apply(message, changes)
       let pending = changes.filter { ($0.commit ?? .max) > commit }
       var expected = server
       for change in pending { OverlayWorld.apply(change.changes, to: &expected) }
-      let sections = OverlayWorld.sections(expected.values, query)
-      let context = "seed \(seed), step \(step), \(query.orderBy)"
+      let sections = OverlayWorld.sections(expected.values, order)
+      let context = "seed \(seed), step \(step), \(order.terms)"
       #expect(model.results.sections.map(\.name) == sections.map(\.name), "\(context)")
       #expect(model.results.sections.map { $0.rows.map { $0!.row.values } } == sections.map(\.rows), "\(context)")
       #expect(model.results.count == expected.count)
@@ -65,14 +65,14 @@ struct OptimisticOverlayTests {
   }
 
   @Test func `A row whose order is not known stays, and a new one is the last`() throws {
-    let query = FreshetResults.Query(from: "t", orderBy: ["length(name)"], sectionBy: "state")
+    let order = RowOrder([.by(nil)], section: .by("state"))
     let server: [Int64: Row] = [1: [1, "aa", "x"], 2: [2, "b", "x"], 3: [3, "c", "y"]]
     var model = OverlaidModel<ResultRow>(decode: { $0 })
-    _ = try model.apply(OverlayWorld.snapshot(server, query, commit: 1, nil), [], query)
+    _ = try model.apply(OverlayWorld.snapshot(server, order, commit: 1, nil), [])
     let change = LaidChange(
       id: 1, changes: [.update(["id": 1, "name": "zzz"]), .insert(["id": 0, "name": "", "state": "x"])],
       newKeys: [0, 0])
-    let update = try #require(try model.apply(.laid, [change], query))
+    let update = try #require(try model.apply(.laid, [change]))
     #expect(update.results.sections.map { $0.rows.map { $0!.row.values[0] } } == [[1, 2, 0], [3]])
     for item in [0, 2] {
       #expect(update.results.pendingState(at: IndexPath(item: item, section: 0)) == PendingState(isPlaced: false))
@@ -82,12 +82,12 @@ struct OptimisticOverlayTests {
   }
 
   @Test func `Rows move only where they have to`() throws {
-    let query = FreshetResults.Query(from: "t", orderBy: ["name"])
+    let order = RowOrder([.by("name")])
     let server: [Int64: Row] = [1: [1, "b", "x"], 2: [2, "d", "x"], 3: [3, "f", "x"]]
     var model = OverlaidModel<ResultRow>(decode: { $0 })
-    _ = try model.apply(OverlayWorld.snapshot(server, query, commit: 1, nil), [], query)
+    _ = try model.apply(OverlayWorld.snapshot(server, order, commit: 1, nil), [])
     func patch(_ change: OptimisticChange) throws -> ResultsPatch? {
-      let update = try model.apply(.laid, [LaidChange(id: 1, changes: [change], newKeys: [0])], query)
+      let update = try model.apply(.laid, [LaidChange(id: 1, changes: [change], newKeys: [0])])
       if case .patched(let patch)? = update?.change { return patch }
       return nil
     }

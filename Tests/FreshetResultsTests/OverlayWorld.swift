@@ -4,7 +4,7 @@ import TestSupport
 
 @testable import FreshetResults
 
-/// A table, what a server says of a query of it, and what changes do to it: all of it by sorting all rows.
+/// A table, what a server says of a list of it, and what changes do to it: all of it by sorting all rows.
 enum OverlayWorld {
   typealias Row = [SQLValue]
   typealias Table = [Int64: Row]
@@ -56,14 +56,15 @@ enum OverlayWorld {
     }
   }
 
-  static func sections(_ rows: some Sequence<Row>, _ query: FreshetResults.Query) -> Sections {
-    let order = RowOrder(query, columns: columns, key: ["id"])
+  static func sections(_ rows: some Sequence<Row>, _ order: RowOrder) -> Sections {
+    let isSectioned = order.section != nil
+    let order = Ordering(order, columns: columns)
     func isBefore(_ left: Row, _ right: Row) -> Bool {
       let first = order.section.map { $0.compare(left[2], right[2]) } ?? 0
       return first == 0 ? (order.compare(left, right) ?? (left.id < right.id ? -1 : 1)) < 0 : first < 0
     }
     let sorted = rows.sorted(by: isBefore)
-    guard query.sectionBy != nil else { return [(.text(""), sorted)] }
+    guard isSectioned else { return [(.text(""), sorted)] }
     var sections: Sections = []
     for row in sorted {
       if sections.last?.name != row[2] { sections.append((row[2], [])) }
@@ -73,14 +74,14 @@ enum OverlayWorld {
   }
 
   static func snapshot(
-    _ table: Table, _ query: FreshetResults.Query, commit: Int64, _ window: Window?
+    _ table: Table, _ order: RowOrder, commit: Int64, _ window: Window?
   ) -> ListMessage {
-    let sections = sections(table.values, query)
+    let sections = sections(table.values, order)
     return .snapshot(
       ListSnapshot(
         version: "\(commit)", commit: commit, columns: columns, key: ["id"], total: table.count,
         sections: sections.map { SectionInfo(name: $0.name, indexTitle: "", count: $0.rows.count) }, window: window,
-        alongside: [], rows: rows(sections, window, version: "\(commit)")))
+        alongside: [], order: order, rows: rows(sections, window, version: "\(commit)")))
   }
 
   /// The contents of a window, as the answer to a request for it.
@@ -93,10 +94,10 @@ enum OverlayWorld {
 
   /// The patch between two states: rows that differ move, or go and come as if each were another one.
   static func message(
-    _ before: Table, _ after: Table, _ query: FreshetResults.Query, commit: Int64, from: String,
+    _ before: Table, _ after: Table, _ order: RowOrder, commit: Int64, from: String,
     _ window: inout Window?, _ generator: inout SeededGenerator
   ) -> ListMessage {
-    let (old, new) = (sections(before.values, query), sections(after.values, query))
+    let (old, new) = (sections(before.values, order), sections(after.values, order))
     let (oldRows, newRows) = (old.flatMap(\.rows), new.flatMap(\.rows))
     let (oldNames, newNames) = (old.map(\.name), new.map(\.name))
     let held = Set(oldRows[window?.range(total: oldRows.count) ?? oldRows.indices].map(\.id))
@@ -105,7 +106,7 @@ enum OverlayWorld {
     var origins: [Int64: LiveQuery.IndexPath] = [:]
     for (section, part) in old.enumerated() where newNames.contains(part.name) {
       for (item, row) in part.rows.enumerated() where after[row.id] != row {
-        let stays = after[row.id].map { new in oldNames.contains { $0 == new.sectionName(query) } } ?? false
+        let stays = after[row.id].map { new in oldNames.contains { $0 == new.sectionName(order) } } ?? false
         let path = LiveQuery.IndexPath(section: section, item: item)
         if stays && Bool.random(using: &generator) { origins[row.id] = path } else { patch.deleted.append(path) }
       }
@@ -149,6 +150,27 @@ enum OverlayWorld {
   }
 }
 
+extension RowOrder {
+  /// - Parameter terms: those before the key.
+  init(_ terms: [Term], section: Term? = nil) {
+    self.init()
+    self.terms = terms + [.by("id")]
+    self.section = section
+  }
+}
+
+extension RowOrder.Term {
+  static func by(
+    _ column: String?, _ collation: LiveQuery.Collation = .binary, isDescending: Bool = false,
+    areNullsFirst: Bool? = nil
+  ) -> Self {
+    var term = Self()
+    (term.column, term.collation, term.isDescending) = (column, collation, isDescending)
+    term.areNullsFirst = areNullsFirst ?? !isDescending
+    return term
+  }
+}
+
 extension OptimisticChange {
   var id: Int64? { if case .integer(let id)? = row["id"] { id } else { nil } }
 }
@@ -156,7 +178,7 @@ extension OptimisticChange {
 extension [SQLValue] {
   var id: Int64 { if case .integer(let id) = self[0] { id } else { -1 } }
 
-  fileprivate func sectionName(_ query: FreshetResults.Query) -> SQLValue { query.sectionBy == nil ? "" : self[2] }
+  fileprivate func sectionName(_ order: RowOrder) -> SQLValue { order.section == nil ? "" : self[2] }
 }
 
 extension ResultsPatch {

@@ -11,15 +11,15 @@ private typealias IndexPath = Foundation.IndexPath
 struct WindowedOverlayTests {
   private typealias Row = OverlayWorld.Row
 
-  @Test(arguments: OptimisticOverlayTests.queries, 1...12 as ClosedRange<UInt64>)
-  func `What is shown is the window of the sorted rows`(query: FreshetResults.Query, seed: UInt64) throws {
+  @Test(arguments: OptimisticOverlayTests.orders, 1...12 as ClosedRange<UInt64>)
+  func `What is shown is the window of the sorted rows`(order: RowOrder, seed: UInt64) throws {
     var generator = SeededGenerator(seed: seed)
-    var run = Run(query, &generator)
+    var run = Run(order, &generator)
     for step in 0..<120 {
       let update = try run.step(step == 0, &generator)
-      let context = "seed \(seed), step \(step), \(query.orderBy), \(query.sectionBy != nil), \(run.window!)"
+      let context = "seed \(seed), step \(step), \(order.terms), \(order.section != nil), \(run.window!)"
       let shown = run.model.results
-      let expected = OverlayWorld.sections(run.expected, query)
+      let expected = OverlayWorld.sections(run.expected, order)
       #expect(shown.sections.map(\.name) == expected.map(\.name), "\(context)")
       #expect(shown.sections.map(\.count) == expected.map(\.rows.count), "\(context)")
       #expect(shown.count == expected.reduce(0) { $0 + $1.rows.count }, "\(context)")
@@ -51,7 +51,7 @@ struct WindowedOverlayTests {
 
   /// A server, the client, and what the client can know.
   private struct Run {
-    let query: FreshetResults.Query
+    let order: RowOrder
     var model = OverlaidModel<ResultRow>(decode: { $0 })
     var shown = SectionedResults<ResultRow>()
     var window: Window?
@@ -61,8 +61,8 @@ struct WindowedOverlayTests {
     /// Pending rows that the client has held since a change was laid over them, as they were when it held them last.
     private var known: OverlayWorld.Table = [:]
 
-    init(_ query: FreshetResults.Query, _ generator: inout SeededGenerator) {
-      self.query = query
+    init(_ order: RowOrder, _ generator: inout SeededGenerator) {
+      self.order = order
       for id in 0..<Int64.random(in: 0..<16, using: &generator) { server[id] = OverlayWorld.row(id, &generator) }
       window = Self.window(&generator)
     }
@@ -73,7 +73,7 @@ struct WindowedOverlayTests {
       return Window(offset: offset, limit: limit == 8 ? 100 : limit)
     }
 
-    private var sorted: [Row] { OverlayWorld.sections(server.values, query).flatMap(\.rows) }
+    private var sorted: [Row] { OverlayWorld.sections(server.values, order).flatMap(\.rows) }
     private var held: [Row] { Array(sorted[window!.range(total: server.count)]) }
     private var pending: [LaidChange] { changes.filter { ($0.commit ?? .max) > commit } }
     var pendingIDs: Set<Int64> { Set(pending.flatMap(\.changes).compactMap(\.id)) }
@@ -83,7 +83,7 @@ struct WindowedOverlayTests {
     /// Where the server has a row.
     func basePath(_ id: Int64) -> (path: IndexPath, offset: Int)? {
       var offset = 0
-      for (section, part) in OverlayWorld.sections(server.values, query).enumerated() {
+      for (section, part) in OverlayWorld.sections(server.values, order).enumerated() {
         if let item = part.rows.firstIndex(where: { $0.id == id }) {
           return (IndexPath(item: item, section: section), offset + item)
         }
@@ -102,18 +102,18 @@ struct WindowedOverlayTests {
       case 4: if !changes.isEmpty { changes.remove(at: Int.random(in: 0..<changes.count, using: &generator)) }
       case 5, 6:
         window = Self.window(&generator)
-        let sections = OverlayWorld.sections(server.values, query)
+        let sections = OverlayWorld.sections(server.values, order)
         message = .rows(OverlayWorld.rows(sections, window, version: model.version))
       case 7...11:
         let before = server
         commit += 1
         OverlayWorld.write(&changes, to: &server, commit: commit, &generator)
         message = OverlayWorld.message(
-          before, server, query, commit: commit, from: model.version, &window, &generator)
+          before, server, order, commit: commit, from: model.version, &window, &generator)
         forget(before, message)
-      default: message = OverlayWorld.snapshot(server, query, commit: commit, window)
+      default: message = OverlayWorld.snapshot(server, order, commit: commit, window)
       }
-      let update = try model.apply(message, changes, query)
+      let update = try model.apply(message, changes)
       let ids = pendingIDs
       known = known.filter { ids.contains($0.key) }
       for row in held where ids.contains(row.id) { known[row.id] = row }
@@ -123,7 +123,7 @@ struct WindowedOverlayTests {
     /// Rows that a patch takes away are not followed, though they may come back with it.
     private mutating func forget(_ before: OverlayWorld.Table, _ message: ListMessage) {
       guard case .patch(let patch) = message else { return }
-      let sections = OverlayWorld.sections(before.values, query)
+      let sections = OverlayWorld.sections(before.values, order)
       for path in patch.deleted { known[sections[path.section].rows[path.item].id] = nil }
       for section in patch.sectionsDeleted { for row in sections[section].rows { known[row.id] = nil } }
     }

@@ -16,6 +16,17 @@ struct WorldRow: Hashable {
 /// One state of a small world, as a tree and as what a client must have.
 struct World {
   static let columns = ["id", "name", "depth"]
+  static let order: RowOrder = {
+    func term(_ column: String) -> RowOrder.Term {
+      var term = RowOrder.Term()
+      term.column = column
+      return term
+    }
+    var order = RowOrder()
+    order.terms = [term("name"), term("id")]
+    order.section = RowOrder.Term()
+    return order
+  }()
 
   var rows: [WorldRow]
   var tree: SectionedTree
@@ -66,7 +77,8 @@ struct World {
     return try ServerMessage.snapshot(
       Snapshot(
         version: "v", commit: 0, columns: World.columns, key: ["id"], total: tree.count, sections: version.sections,
-        window: window, offset: range.lowerBound, rows: contents(of: wanted), range: 0..<wanted.count)
+        window: window, offset: range.lowerBound, rows: contents(of: wanted), range: 0..<wanted.count,
+        order: World.order)
     ).parsed
   }
 

@@ -76,7 +76,7 @@ import Wire
     try say(#"{"type":"window","id":"w","offset":5,"limit":9}"#, until: "rows")
     try say(#"{"type":"locate","id":"w","key":9000}"#, until: "located")
     try say(#"{"type":"locate","id":"w","key":1234567}"#, until: "located")
-    try say(#"{"type":"requery","id":"w","query":{"from":"t","where":"id < 100"}}"#, until: "patch")
+    try say(#"{"type":"requery","id":"w","query":{"from":"t","where":"id < 100","sectionBy":"a"}}"#, until: "patch")
     try say(#"{"type":"resync","id":"w"}"#, until: "snapshot")
     try say(#"{"type":"unsubscribe","id":"w"}"#, until: "unsubscribed")
     try say(#"{"type":"unsubscribe","id":"w"}"#, until: "error")

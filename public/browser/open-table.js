@@ -7,7 +7,6 @@ import { markRow } from "../shell/mark-row.js";
 import { sortedBy } from "./address.js";
 import { columnMenu, columnsPopover } from "./column-menu.js";
 import { FilterBar } from "./filter-bar.js";
-import { quoted } from "./identifiers.js";
 import { keyCandidates } from "./key-candidates.js";
 import { CellEditing } from "./cell-editing.js";
 import { cellText } from "./cell-text.js";
@@ -134,7 +133,7 @@ export class OpenTable {
     this.#listenForRows(list);
     list.show(layouts.read(name));
     list.element.client = this.context.client;
-    list.element.listOptions = { sources: Object.fromEntries(this.table.columns.map((column) => [column.name, `${quoted(name)}.${quoted(column.name)}`])) };
+    list.element.listOptions = { sources: Object.fromEntries(this.table.columns.map((column) => [column.name, `${name}.${column.name}`])) };
     this.#asked = null;
     this.#ask();
     this.body.prepend(list.element);

@@ -33,13 +33,13 @@ export function apply(state, message) {
 
 /** @param {Message} message */
 function snapshot(message) {
-  const { columns, key, version, commit, complete: isComplete, window = null } = message;
+  const { columns, key, version, commit, complete: isComplete, window = null, order, sectionOrder } = message;
   const sections = message.sections.map(sectionOf);
   const total = sections.reduce((/** @type {number} */ sum, /** @type {any} */ { count }) => sum + count, 0);
   const alongside = decodedMembers(message.alongside);
   const sequence = placed(RowSequence.hole(total), message, columns);
   return checked(new ListState(
-    { columns, key, sections, window, version, commit, alongside, isComplete }, sequence), message.total);
+    { columns, key, sections, window, version, commit, alongside, isComplete, order: { order, sectionOrder } }, sequence), message.total);
 }
 
 /**
@@ -75,9 +75,11 @@ function patched(state, patch) {
     sequence = sequence.replacing(offset, 1, RowSequence.of([rowOf(row, columns)]));
   }
   const alongside = patch.alongside ? { ...state.alongside, ...decodedMembers(patch.alongside) } : state.alongside;
-  const { to: version, commit } = patch;
+  const { to: version, commit, sectionOrder } = patch;
+  // Of another query; else it stays as it was.
+  const order = patch.order ? { order: patch.order, sectionOrder } : state.order;
   const next = checked(new ListState(
-    { columns, key, sections: steps.sections, window, version, commit, alongside, isComplete: true },
+    { columns, key, sections: steps.sections, window, version, commit, alongside, isComplete: true, order },
     within(sequence, window)), patch.total);
   return { state: next, changes: summary(next, steps, patch, changed) };
 }

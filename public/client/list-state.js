@@ -19,13 +19,18 @@ import { identity } from "./values.js";
  * @property {readonly string[]} columns @property {readonly string[]} key @property {readonly Section[]} sections
  * @property {Window | null} window @property {string | null} version @property {number} commit
  * @property {Readonly<Record<string, SQLValue>>} alongside @property {boolean} isComplete
- * @property {Pending} [pending]
+ * @property {Order} [order] @property {Pending} [pending]
  */
+
+/** @typedef {import("../freshet.js").ListState["order"]} Order as messages carry it; empty: the server does not say */
 
 /** @typedef {ReadonlyMap<string, {isPlaced: boolean}>} Pending by key, rows with changes that the server has not shown yet */
 
 /** @type {Pending} */
 const nothing = new Map();
+
+/** @type {Order} */
+const unsaid = {};
 
 /** @type {(state: ListState) => RowSequence} */
 let rows;
@@ -58,6 +63,7 @@ export class ListState {
     this.commit = members.commit;
     this.alongside = members.alongside;
     this.isComplete = members.isComplete;
+    this.order = members.order ?? unsaid;
     this.#pending = members.pending ?? nothing;
     this.#rows = sequence;
     Object.freeze(this);

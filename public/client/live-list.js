@@ -69,7 +69,7 @@ export class LiveList extends EventTarget {
       received: (message) => this.#receive(message),
     });
     this.#requests = new RequestQueue(this.#channel);
-    this.#list = new PresentedList(query, options);
+    this.#list = new PresentedList(options.sources);
     this.#writes = new OptimisticWrites(this.#list, this.#channel, {
       show: (shown) => this.#show(shown),
       isCaughtUp: () => (this.#isOver ? Promise.resolve() : this.#requests.rows({ offset: 0, limit: 0 }, () => [])),
@@ -161,7 +161,6 @@ export class LiveList extends EventTarget {
     if (isOver) this.#requests.pause();
     const answer = this.#requests.another({ query: plainQuery(query), ...(window && { window }) }, () => {
       this.#query = query;
-      this.#show(this.#list.follow(query));
       if (window) this.#options = { ...this.#options, window };
     });
     if (isOver && !this.#isRefused) this.#channel.send({ type: "unsubscribe" });

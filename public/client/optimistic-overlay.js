@@ -67,11 +67,13 @@ export class Overlay {
    * @type {number[]}
    */
   sources = [];
+  #ordering;
 
   /** @param {ListState} base complete where there are effects @param {Effect[]} effects @param {Ordering} ordering @param {string} suffix of the version */
   constructor(base, effects, ordering, suffix) {
     this.base = base;
     this.effects = effects;
+    this.#ordering = ordering;
     if (effects.length === 0) {
       this.state = base;
       this.sources = base.sections.map((_, index) => index);
@@ -140,7 +142,7 @@ export class Overlay {
     const { base } = this;
     return new ListState({
       columns: base.columns, key: base.key, sections: this.#sections(rest), window,
-      version: `${base.version}${suffix}`, commit: base.commit, alongside: base.alongside, isComplete: true,
+      version: `${base.version}${suffix}`, commit: base.commit, alongside: base.alongside, isComplete: true, order: base.order,
       pending: new Map(this.effects.map(({ key }) => [key, { isPlaced: !this.misplaced.has(key) }])),
     }, sequence);
   }
@@ -154,7 +156,8 @@ export class Overlay {
       counts.set(place.section, (counts.get(place.section) ?? 0) + 1);
       if (place.name !== undefined) made.set(place.section, place);
     }
-    const isOne = sections.length === 1 && sections[0].name === "";
+    const { isSectioned } = this.#ordering;
+    const isOne = isSectioned === null ? sections.length === 1 && sections[0].name === "" : !isSectioned;
     const positions = [...sections.keys(), ...made.keys()].sort((left, right) => left - right);
     const shown = [];
     for (const position of positions) {
@@ -219,8 +222,8 @@ function order(left, right) {
  *
  * @param {Place[]} places of sections that are not there @param {Ordering} ordering
  */
-function numberSections(places, { sectioning }) {
-  const compare = sectioning?.name?.compare ?? (() => 0);
+function numberSections(places, { section }) {
+  const compare = section?.compare ?? (() => 0);
   const sorted = places.sort((left, right) => left.section - right.section || compare(left.name ?? null, right.name ?? null));
   let index = 0;
   let last = /** @type {Place | null} */ (null);

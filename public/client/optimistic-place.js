@@ -52,16 +52,15 @@ function isBesideHeld(at, { held, holdsNothing }) {
  * @param {Row} row @param {readonly Section[]} sections @param {Ordering} ordering
  * @returns {{section: number, name?: SQLValue, isExact: boolean}}
  */
-function sectionFor(row, sections, { sectioning }) {
-  if (!sectioning) return { section: 0, isExact: true };
+function sectionFor(row, sections, { section: term, isSectioned, sortsSections }) {
+  if (isSectioned === false) return { section: 0, isExact: true };
   const last = sections.length - 1;
-  const value = sectioning.name?.evaluate(row);
-  if (value === undefined) return last < 0 ? { section: -0.5, name: null, isExact: false } : { section: last, isExact: false };
-  const { compare } = /** @type {import("./ordering.js").Term} */ (sectioning.name);
-  const equal = sections.findIndex(({ name }) => compare(name, value) === 0);
+  const value = term?.value(row);
+  if (!term || value === undefined) return last < 0 ? { section: -0.5, name: null, isExact: false } : { section: last, isExact: false };
+  const equal = sections.findIndex(({ name }) => term.compare(name, value) === 0);
   if (equal >= 0) return { section: equal, isExact: true };
-  const next = sectioning.by ? sections.findIndex(({ name }) => compare(name, value) > 0) : -1;
-  return { section: (next < 0 ? sections.length : next) - 0.5, name: value, isExact: sectioning.by !== null };
+  const next = sortsSections ? sections.findIndex(({ name }) => term.compare(name, value) > 0) : -1;
+  return { section: (next < 0 ? sections.length : next) - 0.5, name: value, isExact: sortsSections };
 }
 
 /**

@@ -12,7 +12,6 @@ import { MismatchError } from "./patch-steps.js";
 
 /** @typedef {import("../freshet.js").Changes} Changes */
 /** @typedef {import("../freshet.js").Message} Message */
-/** @typedef {import("../freshet.js").Query} Query */
 /** @typedef {import("../freshet.js").Row} Row */
 /** @typedef {import("../freshet.js").Window} Window */
 /** @typedef {import("./list-state.js").ListState} ListState */
@@ -21,22 +20,19 @@ import { MismatchError } from "./patch-steps.js";
 /** @typedef {{message: Message, before: ListState, state: ListState, changes: Changes}} Shown what an event says */
 
 /** Of no rows. */
-const unordered = new Ordering({}, [], []);
+const unordered = new Ordering({});
 
 export class PresentedList {
   /** @type {LaidChange[]} */
   changes = [];
   #overlay;
-  #query;
-  #hints;
-  /** @type {Ordering | null} */
-  #ordering = null;
+  #sources;
+  #ordering = unordered;
   #count = 0;
 
-  /** @param {Query} query @param {import("./ordering.js").Hints} hints */
-  constructor(query, hints) {
-    this.#query = query;
-    this.#hints = hints;
+  /** @param {import("./ordering.js").Sources} [sources] */
+  constructor(sources) {
+    this.#sources = sources;
     this.#overlay = new Overlay(emptyState, [], unordered, "");
   }
 
@@ -59,7 +55,7 @@ export class PresentedList {
   take(message, base, changes) {
     const before = this.#overlay;
     const isPatch = message.type === "patch";
-    if (base.columns !== before.base.columns) this.#ordering = null;
+    if (base.order !== before.base.order) this.#ordering = new Ordering(base.order, this.#sources);
     if (this.changes.length === 0 && before.effects.length === 0) {
       this.#overlay = new Overlay(base, [], unordered, "");
       return { message, before: before.state, state: base, changes };
@@ -74,7 +70,7 @@ export class PresentedList {
   }
 
   /**
-   * The changes are others, or the query is.
+   * The changes are others.
    *
    * @returns {Shown | null} null: it shows in nothing
    */
@@ -88,17 +84,6 @@ export class PresentedList {
     if (!isSame || before.effects.length !== this.#overlay.effects.length) return shown;
     this.#overlay = before;
     return null;
-  }
-
-  /**
-   * The query is another one, which may have another order.
-   *
-   * @param {Query} query
-   */
-  follow(query) {
-    this.#query = query;
-    this.#ordering = null;
-    return this.lay();
   }
 
   /**
@@ -123,7 +108,6 @@ export class PresentedList {
   /** @param {ListState} base @param {Correspondence | null} correspondence null: nothing is known of the last base's rows */
   #lay(base, correspondence) {
     const before = this.#overlay;
-    const ordering = this.#order(base);
     /** @type {Effect[]} */
     const effects = [];
     const outcomes = base.isComplete ? outcomesOf(this.changes, base.key) : new Map();
@@ -137,13 +121,7 @@ export class PresentedList {
       const isKnown = row && last?.row && row !== old && isEqual(row, last.row);
       effects.push({ key, offset, isGone: outcome === null, row: isKnown ? /** @type {Row} */ (last?.row) : row });
     }
-    this.#overlay = new Overlay(base, effects, ordering, `+${this.#count += 1}`);
-  }
-
-  /** @param {ListState} base */
-  #order(base) {
-    this.#ordering ??= new Ordering(this.#query, base.columns, base.key, this.#hints);
-    return this.#ordering;
+    this.#overlay = new Overlay(base, effects, this.#ordering, `+${this.#count += 1}`);
   }
 
   /** @param {Overlay} before @param {Correspondence} correspondence @returns {Shown} */

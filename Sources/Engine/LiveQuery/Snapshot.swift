@@ -17,12 +17,14 @@ package struct Snapshot: Sendable {
   package var range: Range<Int>
   /// In the order of their names.
   package let alongside: [NamedValue]
+  package let order: RowOrder
   /// Of all rows.
   private let message = MessageOfSnapshot()
 
   package init(
     version: String, commit: Int64, columns: [String], key: [String], total: Int, sections: SectionList,
-    window: Window?, offset: Int, rows: PackedRows, range: Range<Int>, alongside: [NamedValue] = []
+    window: Window?, offset: Int, rows: PackedRows, range: Range<Int>, alongside: [NamedValue] = [],
+    order: RowOrder
   ) {
     self.version = version
     self.commit = commit
@@ -35,6 +37,7 @@ package struct Snapshot: Sendable {
     self.rows = rows
     self.range = range
     self.alongside = alongside
+    self.order = order
   }
 
   package var isComplete: Bool { range.upperBound == rows.count }

@@ -24,6 +24,7 @@ package final class CompiledQuery: Sendable {
   /// The result's columns as clients see them, key columns first.
   package let columns: [String]
   package let keyColumns: [String]
+  package let order: RowOrder
   package let alongside: [CompiledAlongside]
 
   /// Every row of the result, in no particular order, in the terms of whoever asks.
@@ -54,7 +55,7 @@ package final class CompiledQuery: Sendable {
 
   init(
     _ query: Query, _ rows: ResultPlan.Rows, _ following: Following, askedSQL: String, reason: String,
-    parameterNames: [String?],
+    parameterNames: [String?], order: RowOrder,
     alongside: [CompiledAlongside], longestValue: Int32, slowness: String? = nil
   ) {
     self.query = query
@@ -68,6 +69,7 @@ package final class CompiledQuery: Sendable {
     self.alongside = alongside
     columns = rows.columns
     keyColumns = rows.keyColumns
+    self.order = order
     unit = rows.unit
     tables = following.tables
     dependents = following.tables.indices.map { index in
@@ -87,7 +89,7 @@ package final class CompiledQuery: Sendable {
   package func runAgain(because slowness: String) -> CompiledQuery {
     CompiledQuery(
       query, plan.rows, following, askedSQL: askedSQL, reason: reason, parameterNames: parameterNames,
-      alongside: alongside,
+      order: order, alongside: alongside,
       longestValue: plan.longestValue, slowness: slowness)
   }
 }

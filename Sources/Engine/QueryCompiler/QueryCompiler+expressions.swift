@@ -36,7 +36,7 @@ extension QueryCompiler {
   }
 
   /// As SQLite does it: a column of a table comes before a name of `select`.
-  private func rewritten(_ fragment: SQLFragment) throws(FreshetError) -> String {
+  func rewritten(_ fragment: SQLFragment) throws(FreshetError) -> String {
     if aliases.isEmpty { return fragment.text }
     return try fragment.replacing { index throws(FreshetError) in
       guard fragment.isLoneName(at: index), let name = fragment.name(of: fragment.tokens[index]), !isColumn(name),

@@ -114,7 +114,7 @@ package struct QueryCompiler {
     weight.isCostly = fragments.isCostly
     return CompiledQuery(
       query, result, following, askedSQL: scan, reason: unit.reason, parameterNames: fragments.parameterNames,
-      alongside: alongside,
+      order: rowOrder(columns, key: result.keyTies, keyCount: key.count, sorts, section), alongside: alongside,
       longestValue: weight.longestValue)
   }
 

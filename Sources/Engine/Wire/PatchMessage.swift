@@ -8,6 +8,8 @@ package struct PatchMessage {
   package var total: Int
   /// Nil when they are as they were.
   package var alongside: [NamedValue]?
+  /// That of another query, which takes the place of the one before; nil: it is as it was.
+  package var order: RowOrder?
   package var columns: [String]
   package var patch: Patch
   /// The contents that the patch's indexes mean: one row for each of `patch.contents`.
@@ -16,14 +18,15 @@ package struct PatchMessage {
   package var changed: [ColumnSet]
 
   package init(
-    from: String, to: String, commit: Int64, total: Int, alongside: [NamedValue]? = nil, columns: [String],
-    patch: Patch, rows: PackedRows, changed: [ColumnSet]
+    from: String, to: String, commit: Int64, total: Int, alongside: [NamedValue]? = nil, order: RowOrder? = nil,
+    columns: [String], patch: Patch, rows: PackedRows, changed: [ColumnSet]
   ) {
     self.from = from
     self.to = to
     self.commit = commit
     self.total = total
     self.alongside = alongside
+    self.order = order
     self.columns = columns
     self.patch = patch
     self.rows = rows
@@ -57,6 +60,7 @@ package struct PatchMessage {
       }
     }
     if let alongside { writer.member("alongside", alongside) }
+    if let order { writer.members(of: order) }
   }
 }
 

@@ -150,6 +150,7 @@ extension Snapshot {
     writer.member("rows", rows, range, RowLayout(columns: columns, shape: shape))
     writer.member("complete", isComplete)
     if !alongside.isEmpty { writer.member("alongside", alongside) }
+    writer.members(of: order)
     return writer.bytes
   }
 

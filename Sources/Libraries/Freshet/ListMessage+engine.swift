@@ -25,7 +25,7 @@ extension ListSnapshot {
     self.init(
       version: snapshot.version, commit: snapshot.commit, columns: snapshot.columns, key: snapshot.key,
       total: snapshot.total, sections: snapshot.sections.infos, window: snapshot.window,
-      alongside: snapshot.alongside,
+      alongside: snapshot.alongside, order: snapshot.order,
       rows: ListRows(
         version: snapshot.version, window: nil, offset: snapshot.offset + snapshot.range.lowerBound,
         rows: snapshot.rows.values(snapshot.range), isComplete: snapshot.isComplete))
@@ -54,6 +54,7 @@ extension ListPatch {
     window = patch.window
     filled = patch.filled.map { ($0.offset, rows[$0.content]) }
     alongside = message.alongside ?? []
+    order = message.order
   }
 }
 

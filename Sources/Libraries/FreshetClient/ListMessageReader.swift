@@ -31,7 +31,8 @@ struct ListMessageReader {
       key: try json.list("key") { (value) throws(FreshetError) in try value.text() },
       total: try json.required("total").count(),
       sections: try json.list("sections") { (value) throws(FreshetError) in try SectionInfo(value) },
-      window: try json.window(), alongside: try json.alongside(), rows: try rows(json, version: version))
+      window: try json.window(), alongside: try json.alongside(), order: RowOrder(members: json),
+      rows: try rows(json, version: version))
   }
 
   private func rows(_ json: JSONValue, version: String) throws(FreshetError) -> ListRows {
@@ -70,6 +71,7 @@ struct ListMessageReader {
       return (try parts[0].count(), try row(parts[1]))
     }
     patch.alongside = try json.alongside()
+    patch.order = RowOrder(members: json)
     return patch
   }
 

@@ -71,7 +71,7 @@ public final class FetchedResultsController<Element: Sendable> {
     precondition(isolation != nil, "performFetch has to be called on an actor, such as the main actor")
     stop()
     failure = nil
-    let pump = ResultsPump(source.follow(query, window: serverWindow), query, laid: laid, decode: decode)
+    let pump = ResultsPump(source.follow(query, window: serverWindow), laid: laid, decode: decode)
     self.pump = pump
     do throws(FreshetError) {
       while true {
@@ -107,7 +107,6 @@ public final class FetchedResultsController<Element: Sendable> {
   public func requery(_ query: Query) {
     if pump != nil, previousQuery == nil { previousQuery = self.query }
     self.query = query
-    pump?.sort(as: query)
     pump?.feed.request(.requery(query, nil))
   }
 
@@ -185,7 +184,6 @@ public final class FetchedResultsController<Element: Sendable> {
     if let previousQuery, !error.code.isRetryable, error.code != .schemaChanged {
       let refused = query
       query = previousQuery
-      pump?.sort(as: previousQuery)
       self.previousQuery = nil
       delegate?.controller(self, didRefuse: refused, because: error)
     } else {

@@ -27,12 +27,14 @@ package struct ListSnapshot: Sendable {
   package var sections: [SectionInfo]
   package var window: Window?
   package var alongside: [NamedValue]
+  /// Nil: the server does not say.
+  package var order: RowOrder?
   /// The first of them, or all.
   package var rows: ListRows
 
   package init(
     version: String, commit: Int64, columns: [String], key: [String], total: Int, sections: [SectionInfo],
-    window: Window?, alongside: [NamedValue], rows: ListRows
+    window: Window?, alongside: [NamedValue], order: RowOrder?, rows: ListRows
   ) {
     self.version = version
     self.commit = commit
@@ -42,6 +44,7 @@ package struct ListSnapshot: Sendable {
     self.sections = sections
     self.window = window
     self.alongside = alongside
+    self.order = order
     self.rows = rows
   }
 }
@@ -119,6 +122,8 @@ package struct ListPatch: Sendable {
   package var filled: [(offset: Int, row: [SQLValue])] = []
   /// Those that changed, or all.
   package var alongside: [NamedValue] = []
+  /// That of another query; nil: it is as it was.
+  package var order: RowOrder?
 
   package init(from: String, to: String, commit: Int64, total: Int) {
     self.from = from

@@ -46,7 +46,7 @@ struct OptimisticOverlay<Element: Sendable> {
     effects = []
   }
 
-  init(_ effects: [Effect], over base: PathTable<Element>, order: RowOrder) {
+  init(_ effects: [Effect], over base: PathTable<Element>, order: Ordering) {
     self.base = base
     self.effects = effects
     var rows = OptimisticPlacing(base.results, order: order)
@@ -64,12 +64,12 @@ struct OptimisticOverlay<Element: Sendable> {
         outside.append(number)
         continue
       }
-      let keepsPlace = order.keepsPlace(before.row.values, after.row.values)
-      if keepsPlace == false {
+      let isSamePlace = order.isSamePlace(before.row.values, after.row.values)
+      if isSamePlace == false {
         leaving.append(offset)
         arriving.append(number)
       } else {
-        after.pending = PendingState(isPlaced: keepsPlace != nil)
+        after.pending = PendingState(isPlaced: isSamePlace != nil)
         rows.replace(at: offset, by: after)
       }
     }

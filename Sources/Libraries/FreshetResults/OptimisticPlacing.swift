@@ -24,10 +24,10 @@ struct OptimisticPlacing<Element: Sendable> {
   private(set) var results: Results
   /// What was put in, by number, and where that is now.
   private(set) var placed: [(number: Int, offset: Int)] = []
-  private let order: RowOrder
+  private let order: Ordering
   private var held: Range<Int>
 
-  init(_ results: Results, order: RowOrder) {
+  init(_ results: Results, order: Ordering) {
     self.results = results
     self.order = order
     held = results.window ?? 0..<results.count
@@ -36,7 +36,8 @@ struct OptimisticPlacing<Element: Sendable> {
   /// Without the sections that have become empty.
   func finished() -> Results {
     var results = results
-    if order.isSectioned || results.sections.count > 1 { results.sections.removeAll { $0.count == 0 } }
+    let isOne = order.isSectioned.map { !$0 } ?? (results.sections.map(\.name) == [""])
+    if !isOne { results.sections.removeAll { $0.count == 0 } }
     if results.window != nil { results.window = held }
     return results
   }
@@ -59,7 +60,7 @@ struct OptimisticPlacing<Element: Sendable> {
     var entry = entry
     let place = place(of: entry.row.values)
     if place.isNewSection {
-      let name = order.section.map { entry.row.values[$0.column] } ?? .null
+      let name = order.section?.value(entry.row.values) ?? .null
       results.sections.insert(
         .init(SectionInfo(name: name, indexTitle: name.initial, count: 0), .init()), at: place.section)
     }
@@ -112,8 +113,9 @@ struct OptimisticPlacing<Element: Sendable> {
 
   private func section(for values: [SQLValue]) -> (index: Int, isNew: Bool, isKnown: Bool) {
     let sections = results.sections
-    guard let term = order.section else { return (max(sections.count - 1, 0), sections.isEmpty, !order.isSectioned) }
-    let name = values[term.column]
+    guard let term = order.section, let name = term.value(values) else {
+      return (max(sections.count - 1, 0), sections.isEmpty, order.isSectioned == false)
+    }
     if let index = sections.firstIndex(where: { term.compare($0.name, name) == 0 }) { return (index, false, true) }
     let following = order.sortsSections ? sections.firstIndex { term.compare($0.name, name) > 0 } : nil
     return (following ?? sections.count, true, order.sortsSections)

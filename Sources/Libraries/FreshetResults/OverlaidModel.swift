@@ -30,7 +30,7 @@ struct OverlaidModel<Element: Sendable> {
 
   /// - Returns: nil when there is nothing new to show.
   mutating func apply(
-    _ message: ListMessage, _ changes: [LaidChange], _ query: Query
+    _ message: ListMessage, _ changes: [LaidChange]
   ) throws(FreshetError) -> ResultsUpdate<Element>? {
     let update = try model.apply(message)
     // Before the first results, and between the parts of a snapshot, there is nothing to lay them over.
@@ -53,7 +53,7 @@ struct OverlaidModel<Element: Sendable> {
       try model.entry($0)
     }
     overlay = OptimisticOverlay(
-      effects, over: base, order: RowOrder(query, columns: model.results.columns, key: model.results.key))
+      effects, over: base, order: model.ordering)
     guard let correspondence, var patch = ResultsPatch(from: before, to: overlay, correspondence) else {
       return ResultsUpdate(change: .replaced, results: results)
     }

@@ -25,6 +25,7 @@ extension ResultsModel {
       next.alongside[value.name] = value.value
       step.alongside.append(value.name)
     }
+    if let order = patch.order { ordering = Ordering(order, columns: next.columns) }
     next.commit = patch.commit
     results = next
     version = patch.to

@@ -13,6 +13,8 @@ package struct ResultsModel<Element: Sendable> {
   private var coming: Results?
   /// No part of a snapshot is missing.
   var isComplete: Bool { coming == nil }
+  /// What sorts the rows.
+  var ordering = Ordering(nil, columns: [])
   var layout = ResultRow.Columns([])
   private let decode: @Sendable (ResultRow) throws -> Element
 
@@ -35,6 +37,7 @@ package struct ResultsModel<Element: Sendable> {
   private mutating func begin(_ snapshot: ListSnapshot) throws(FreshetError) -> ResultsUpdate<Element>? {
     var results = Results()
     layout = ResultRow.Columns(snapshot.columns)
+    ordering = Ordering(snapshot.order, columns: snapshot.columns)
     results.columns = snapshot.columns
     results.key = snapshot.key
     results.commit = snapshot.commit

@@ -15,8 +15,6 @@ actor ResultsPump<Element: Sendable> {
   }
 
   nonisolated let feed: any ResultsFeed
-  /// What sorts the rows that are laid over the list: that of the last `requery`.
-  private nonisolated let query: Mutex<Query>
   /// Who asked for the places of keys, in order.
   private nonisolated let locators = Mutex<[Locator]>([])
   private let laid: LaidChanges
@@ -32,20 +30,15 @@ actor ResultsPump<Element: Sendable> {
   }
 
   init(
-    _ feed: any ResultsFeed, _ query: Query, laid: LaidChanges,
-    decode: @escaping @Sendable (ResultRow) throws -> Element
+    _ feed: any ResultsFeed, laid: LaidChanges, decode: @escaping @Sendable (ResultRow) throws -> Element
   ) {
     self.feed = feed
-    self.query = Mutex(query)
     self.laid = laid
     model = OverlaidModel(decode: decode)
     laid.add(feed)
   }
 
   deinit { laid.remove(feed) }
-
-  /// Another query takes the place of the one before.
-  nonisolated func sort(as query: Query) { self.query.withLock { $0 = query } }
 
   /// The answer is an event.
   nonisolated func locate(_ key: [SQLValue]) { locate(key, .caller) }
@@ -92,7 +85,7 @@ actor ResultsPump<Element: Sendable> {
   }
 
   private func update(_ message: ListMessage) throws(FreshetError) -> ResultsUpdate<Element>? {
-    let update = try model.apply(message, laid.changes, query.withLock { $0 })
+    let update = try model.apply(message, laid.changes)
     laid.settle(model.settled, by: feed)
     if !model.unsettled.isEmpty {
       locate(model.results.key.map { _ in .null }, .changes(model.unsettled))

@@ -14,7 +14,7 @@ public struct ResultsUpdates<Element: Sendable>: AsyncSequence, Sendable {
   let decode: @Sendable (ResultRow) throws -> Element
 
   public func makeAsyncIterator() -> Iterator {
-    Iterator(ending: Ending(ResultsPump(source.follow(query, window: window), query, laid: laid, decode: decode)))
+    Iterator(ending: Ending(ResultsPump(source.follow(query, window: window), laid: laid, decode: decode)))
   }
 
   public struct Iterator: AsyncIteratorProtocol, Sendable {

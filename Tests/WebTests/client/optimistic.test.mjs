@@ -2,9 +2,10 @@
 import assert from "node:assert/strict";
 import { afterEach, beforeEach, test } from "node:test";
 import { connect, documentChanges, sql } from "../../../public/freshet.js";
+import { Ordering } from "../../../public/client/ordering.js";
 import { clock } from "../fake-clock.mjs";
 import { FakeSocket, turns } from "./fake-socket.mjs";
-import { held, snapshotOf } from "./patch-writer.mjs";
+import { held, snapshotOf, term } from "./patch-writer.mjs";
 
 const query = { from: "well", sectionBy: "substr(name, 1, 1)", orderBy: ["name"] };
 const world = [{ name: "A", rows: [[1, "Aa", 0], [2, "Ac", 0]] }, { name: "C", rows: [[3, "Cb", 0]] }];
@@ -25,14 +26,14 @@ const refused = (code, members) => say({ type: "error", id: writes().at(-1).id, 
 const patch = (from, to, commit, members) => say({ type: "patch", id: "1", from, to, commit, ...members });
 const names = (list) => held(list.state).map(([, [, name]]) => name);
 
-async function subscribed({ window = null, wanted = query, rows = world, options = {} } = {}) {
+async function subscribed({ window = null, rows = world, options = {}, order = {} } = {}) {
   const client = connect("http://here", { WebSocket: FakeSocket, ...options });
-  const list = client.subscribe(wanted, window ? { window } : {});
+  const list = client.subscribe(query, window ? { window } : {});
   const events = { change: [], rollback: [] };
   await turns();
   FakeSocket.last.open();
   hello();
-  say({ ...snapshotOf(rows, window, "v"), id: "1" });
+  say({ ...snapshotOf(rows, window, "v"), ...order, id: "1" });
   list.addEventListener("change", (event) => events.change.push(event));
   list.addEventListener("rollback", ({ error, change }) => events.rollback.push([error.code, change]));
   return { client, list, events };
@@ -213,11 +214,26 @@ test("a window is that of what is shown", async () => {
   assert.deepEqual(await found, { path: [0, 19], offset: 19 });
 });
 
-test("where the order is the server's to know, rows stay, and new ones come last", async () => {
-  const { list } = await subscribed({ wanted: { from: "well", sectionBy: "substr(name, 1, 1)", orderBy: ["abs(depth)"] } });
-  list.optimistically({ update: { id: 1, depth: 9 }, insert: { id: 5, name: "A", depth: -7 } }, statement);
-  assert.deepEqual(held(list.state).map(([, [id]]) => id), [1, 2, 5, 3]);
-  assert.deepEqual([1, 5].map((id) => list.state.pendingOf({ id })), [{ isPlaced: false }, { isPlaced: false }]);
+for (const [what, order, sections] of [
+  ["is no column", { order: [term(null), term("id")] }, [3, 1]], ["has a collation of its own", { order: [term("name", { collation: "own" })] }, [3, 1]],
+  ["is not said, by an older server", { order: undefined, sectionOrder: undefined }, [2, 2]],
+]) {
+  test(`where the order ${what}, rows stay, and new ones come last`, async () => {
+    const { list } = await subscribed({ order });
+    list.optimistically({ update: { id: 1, depth: 9 }, insert: { id: 5, name: "A", depth: -7 } }, statement);
+    assert.deepEqual(held(list.state).map(([, [id]]) => id), sections[0] === 3 ? [1, 2, 5, 3] : [1, 2, 3, 5]);
+    assert.deepEqual(list.sections.map(({ count }) => count), sections);
+    assert.deepEqual([1, 5].map((id) => list.state.pendingOf({ id })), [{ isPlaced: false }, { isPlaced: false }]);
+    list.optimistically({ delete: [{ id: 1 }, { id: 2 }, { id: 3 }, { id: 5 }] }, statement);
+    assert.deepEqual([list.total, list.sections], [0, []]);
+  });
+}
+
+test("columns that are made of another one are found by the option sources", () => {
+  const message = { order: [term(null, { of: { source: "well.name" } }), term("id")] };
+  const [left, right] = [{ id: 2, short: "a" }, { id: 1, short: "b" }];
+  assert.equal(new Ordering(message).compare(left, right), undefined);
+  assert.ok(new Ordering(message, { short: "Well.name" }).compare(left, right) < 0);
 });
 
 test("a row that is shown is the same object until it changes", async () => {
@@ -229,10 +245,10 @@ test("a row that is shown is the same object until it changes", async () => {
 });
 
 test("with another query rows go where that has them", async () => {
-  const { list } = await subscribed({ wanted: { from: "well", sectionBy: "substr(name, 1, 1)", orderBy: ["name"] } });
+  const { list } = await subscribed();
   list.optimistically({ insert: { id: 9, name: "Ab", depth: 5 } }, statement);
   const answer = list.requery({ ...query, orderBy: ["depth DESC"] });
-  patch("v", "other", 1, { total: 3 });
+  patch("v", "other", 1, { total: 3, order: [term("depth", { descending: true, nulls: "last" }), term("id")], sectionOrder: snapshotOf(world).sectionOrder });
   say({ type: "rows", id: "1", version: "other", offset: 0, rows: [], complete: true });
   await answer;
   assert.deepEqual(names(list), ["Ab", "Aa", "Ac", "Cb"]);

@@ -3,6 +3,7 @@ import assert from "node:assert/strict";
 import { test } from "node:test";
 import { compareValues } from "../../../public/client/collation.js";
 import { Ordering } from "../../../public/client/ordering.js";
+import { term } from "./patch-writer.mjs";
 
 test("values come in SQLite's order", () => {
   const ordered = [
@@ -25,53 +26,42 @@ for (const [collation, left, right, expected] of [
   });
 }
 
-const columns = ["id", "name", "depth", "operator"];
 const row = (members) => ({ id: 1, name: "b", depth: 2, operator: "o", ...members });
 
-// A query, its collations, and how the rows compare (undefined: not known here).
-for (const [query, left, right, expected, collations] of [
-  [{ from: "well" }, { id: 1 }, { id: 2 }, -1],
-  [{ from: "well", orderBy: ["name"] }, { name: "a", id: 2 }, { name: "b", id: 1 }, -1],
-  [{ from: "well", orderBy: ["name"] }, { id: 2 }, { id: 1 }, 1],
-  [{ from: "well", orderBy: ["depth DESC"] }, { depth: 1 }, { depth: 2 }, 1],
-  [{ from: "well", orderBy: ["depth desc  nulls  first"] }, { depth: null }, { depth: 2 }, -1],
-  [{ from: "well", orderBy: ["depth DESC"] }, { depth: null }, { depth: 2 }, 1],
-  [{ from: "well", orderBy: ["depth"] }, { depth: null }, { depth: 2 }, -1],
-  [{ from: "well", orderBy: ["depth NULLS LAST"] }, { depth: null }, { depth: 2 }, 1],
-  [{ from: "well", orderBy: ["NAME COLLATE nocase DESC"] }, { name: "a" }, { name: "B" }, 1],
-  [{ from: "well", orderBy: ["name COLLATE \"NOCASE\""] }, { name: "a" }, { name: "B" }, -1],
-  [{ from: "well", orderBy: ["name"] }, { name: "a" }, { name: "B" }, -1, { name: "NOCASE" }],
-  [{ from: "well", orderBy: ["name COLLATE BINARY"] }, { name: "a" }, { name: "B" }, 1, { name: "NOCASE" }],
-  [{ from: "well", orderBy: ["name COLLATE own"] }, { name: "a" }, { name: "B" }, undefined],
-  [{ from: "well", orderBy: ["well.name"] }, { name: "a" }, { name: "b" }, -1],
-  [{ from: "well JOIN operator ON 1", orderBy: ["well.name"] }, { name: "a" }, { name: "b" }, -1],
-  [{ from: "well JOIN operator ON 1", orderBy: ["operator.name"] }, { name: "a" }, { name: "b" }, undefined],
-  [{ from: "well w", orderBy: ["well.name"] }, { name: "a" }, { name: "b" }, undefined],
-  [{ from: "well JOIN operator ON 1", select: ["well.id", "well.name", "operator.name AS operator"], orderBy: ["operator.name"] }, { operator: "a" }, { operator: "b" }, -1],
-  [{ from: "well", select: ["id", "upper(name) AS name"], orderBy: ["name"] }, { name: "a" }, { name: "b" }, undefined],
-  [{ from: "well", orderBy: ["substr(name, 1, 1)", "upper(substr(name, 2))"] }, { name: "ab", id: 2 }, { name: "aB", id: 1 }, 1],
-  [{ from: "well", orderBy: ["substr(depth, 1, 1)"] }, { depth: 1 }, { depth: 2 }, undefined],
-  [{ from: "well", orderBy: ["abs(depth)"] }, { depth: 1 }, { depth: 2 }, undefined],
-  [{ from: "well", orderBy: ["depth + 1"] }, { depth: 1 }, { depth: 2 }, undefined],
-  [{ from: "well", orderBy: ["CASE name WHEN 'x' THEN 1 END"] }, { depth: 1 }, { depth: 2 }, undefined],
-  [{ from: "well", orderBy: ['"order"'] }, { depth: 1 }, { depth: 2 }, undefined],
-  [{ from: "well", orderBy: ['well."shown depth" DESC'] }, { depth: 1 }, { depth: 2 }, 1],
-  [{ from: '"well"', select: ['"id"', 'substr("well"."name", 1, 9) AS "name"', '"depth"'], orderBy: ['"well"."depth"'] }, { depth: 1 }, { depth: 2 }, -1],
-  [{ from: '"well"', select: ['"id"', 'substr("well"."name", 1, 9) AS "name"'], orderBy: ['"well"."name"'] }, { name: "a" }, { name: "b" }, undefined],
-  [{ name: "published", params: {} }, { depth: 1 }, { depth: 2 }, undefined],
+const key = term("id");
+
+// Terms, and how rows compare by them (undefined: not known here).
+for (const [order, left, right, expected] of [
+  [[key], { id: 1 }, { id: 2 }, -1],
+  [[term("name"), key], { name: "a", id: 2 }, { name: "b", id: 1 }, -1],
+  [[term("name"), key], { id: 2 }, { id: 1 }, 1],
+  [[term("depth", { descending: true, nulls: "last" }), key], { depth: 1 }, { depth: 2 }, 1],
+  [[term("depth", { descending: true, nulls: "first" }), key], { depth: null }, { depth: 2 }, -1],
+  [[term("depth", { descending: true, nulls: "last" }), key], { depth: null }, { depth: 2 }, 1],
+  [[term("depth"), key], { depth: null }, { depth: 2 }, -1],
+  [[term("depth", { nulls: "last" }), key], { depth: null }, { depth: 2 }, 1],
+  [[term("name", { collation: "NOCASE", descending: true }), key], { name: "a" }, { name: "B" }, 1],
+  [[term("name", { collation: "NOCASE" }), key], { name: "a" }, { name: "B" }, -1],
+  [[term("name", { collation: "own" }), key], { name: "a" }, { name: "B" }, undefined],
+  [[term(null, { of: { column: "name", calls: [["substr", 1, 1]] } }), term(null, { of: { column: "name", calls: [["substr", 2], ["upper"]] } }), key], { name: "ab", id: 2 }, { name: "aB", id: 1 }, 1],
+  [[term(null, { of: { column: "name", calls: [["lower"]] } }), key], { name: "a" }, { name: "B" }, -1],
+  [[term(null, { of: { column: "depth", calls: [["substr", 1, 1]] } }), key], { depth: 1 }, { depth: 2 }, undefined],
+  [[term(null, { of: { column: "name", calls: [["soundex"]] } }), key], { name: "a" }, { name: "b" }, undefined],
+  [[term(null), key], { depth: 1 }, { depth: 2 }, undefined],
+  [undefined, { depth: 1 }, { depth: 2 }, undefined],
 ]) {
-  test(`${JSON.stringify(query)}: ${JSON.stringify(left)} and ${JSON.stringify(right)}`, () => {
-    const order = new Ordering(query, columns, ["id"], { collations, sources: { depth: '"well"."shown depth"' } }).compare(row(left), row(right));
-    assert.equal(order === undefined ? undefined : Math.sign(order), expected);
+  test(`${JSON.stringify(order)}: ${JSON.stringify(left)} and ${JSON.stringify(right)}`, () => {
+    const result = new Ordering({ order }).compare(row(left), row(right));
+    assert.equal(result === undefined ? undefined : Math.sign(result), expected);
   });
 }
 
 test("sections have names by which rows find theirs", () => {
-  const sectioning = (sectionBy, members = {}) => new Ordering({ from: "well", sectionBy, ...members }, columns, ["id"]).sectioning;
-  assert.equal(sectioning(null), null);
-  assert.equal(sectioning("substr(name, 1, 1)").name.evaluate(row({ name: "Abc" })), "A");
-  assert.ok(sectioning({ by: "name", order: "DESC" }).by.compare("a", "b") > 0);
-  const named = sectioning({ by: "CASE name WHEN 'new' THEN 0 ELSE 1 END", name: "name" });
-  assert.deepEqual([named.by, named.name.evaluate(row({ name: "new" }))], [null, "new"]);
-  assert.equal(sectioning("depth / 10").name, null);
+  const ordering = (sectionOrder) => new Ordering({ order: [key], sectionOrder });
+  assert.deepEqual([ordering().isSectioned, ordering().section, new Ordering({}).isSectioned], [false, null, null]);
+  assert.equal(ordering(term(null, { of: { column: "name", calls: [["substr", 1, 1]] }, sorted: true })).section.value(row({ name: "Abc" })), "A");
+  assert.ok(ordering(term("name", { descending: true, sorted: true })).section.compare("a", "b") > 0);
+  const named = ordering(term("name", { sorted: false }));
+  assert.deepEqual([named.sortsSections, named.section.value(row({ name: "new" }))], [false, "new"]);
+  assert.deepEqual([ordering(term(null, { sorted: true })).section, ordering(term(null, { sorted: true })).isSectioned], [null, true]);
 });

@@ -53,10 +53,15 @@ export function windowOf(rows, window) {
   return rows.slice(first, last).map((row, index) => [first + index, row]);
 }
 
+export const term = (column, members) => ({ column, collation: "BINARY", descending: false, nulls: "first", ...members });
+/** Rows by name, in sections of its first letter. */
+export const order = [term("name"), term("id")];
+export const sectionOrder = term(null, { of: { column: "name", calls: [["substr", 1, 1]] }, sorted: true });
+
 export function snapshotOf(world, window, version) {
   const rows = world.flatMap(({ rows }) => rows);
   return {
-    type: "snapshot", id: "a", version, commit: 0, columns: ["id", "name", "depth"], key: ["id"], total: rows.length,
+    type: "snapshot", id: "a", version, commit: 0, columns: ["id", "name", "depth"], key: ["id"], total: rows.length, order, sectionOrder,
     sections: world.map(({ name, rows }) => ({ name, indexTitle: name[0], count: rows.length })),
     window, offset: window?.offset ?? 0, rows: windowOf(rows, window).map(([, row]) => row), complete: true,
   };

@@ -59,7 +59,7 @@ for (const window of [null, { offset: 3, limit: 8 }]) {
     for (let id = 1; id <= 15; id += 1) shell(`INSERT INTO well VALUES (${id}, '${nameOf()}', ${random(9)})`);
     let port = await serve();
     const client = connect(`http://127.0.0.1:${port}/`, { WebSocket: Socket });
-    const list = client.subscribe({ from: "well", sectionBy: "substr(name, 1, 1)", orderBy: ["name"] }, { collations: { name: "NOCASE" }, ...(window && { window }) });
+    const list = client.subscribe({ from: "well", sectionBy: "substr(name, 1, 1)", orderBy: ["name"] }, { ...(window && { window }) });
     const problems = [];
     let shown = list.state;
     list.addEventListener("change", ({ kind, patch, before, after: next }) => {

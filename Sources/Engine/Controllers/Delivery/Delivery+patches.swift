@@ -121,6 +121,7 @@ extension Delivery {
         from: state.sentVersion, to: name, commit: list.shown.commit,
         total: newest.tree.count,
         alongside: state.held.alongside == newest.alongside ? nil : newest.alongside,
+        order: held == nil ? list.compiled.order : nil,
         columns: list.compiled.columns, patch: patch,
         rows: try list.reader.contents(of: patch.contents, in: newest.tree),
         changed: held.map { list.changedColumns(of: patch.contents, since: $0) }

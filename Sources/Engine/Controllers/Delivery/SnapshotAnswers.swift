@@ -38,7 +38,7 @@ final class SnapshotAnswers {
     let snapshot = Snapshot(
       version: version, commit: commit, columns: list.compiled.columns, key: list.compiled.keyColumns,
       total: newest.tree.count, sections: sections, window: window, offset: range.lowerBound, rows: rows,
-      range: 0..<rows.count, alongside: newest.alongside)
+      range: 0..<rows.count, alongside: newest.alongside, order: list.compiled.order)
     recent.add(snapshot, of: newest)
     return snapshot
   }

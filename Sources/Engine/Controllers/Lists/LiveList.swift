@@ -168,7 +168,9 @@ final class LiveList {
     shape.remove(statements.number)
     statements = adopted
     statements.number = shape.add(self)
-    let isSame = compiled.columns == before.columns && compiled.keyColumns == before.keyColumns
+    let isSame =
+      compiled.columns == before.columns && compiled.keyColumns == before.keyColumns
+      && compiled.order == before.order
     // Rows of before cannot be told from those of now.
     if !isSame { forgetVersions() }
     return isSame

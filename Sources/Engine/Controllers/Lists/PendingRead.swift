@@ -53,6 +53,6 @@ final class PendingRead {
       version: name, commit: commit, columns: list.compiled.columns, key: list.compiled.keyColumns,
       total: version.tree.count, sections: version.sections, window: wanted.window,
       offset: wanted.range(total: version.tree.count).lowerBound, rows: rows, range: 0..<rows.count,
-      alongside: version.alongside)
+      alongside: version.alongside, order: list.compiled.order)
   }
 }

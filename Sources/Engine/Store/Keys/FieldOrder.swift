@@ -1,15 +1,14 @@
+package import LiveQuery
+
 /// How one value of an encoded key sorts.
 package struct FieldOrder: Hashable, Sendable {
-  package enum Collation: String, Sendable {
-    case binary = "BINARY"
-    case nocase = "NOCASE"
-    case rtrim = "RTRIM"
-  }
+  package typealias Collation = LiveQuery.Collation
 
   package var collation: Collation
   package var isDescending: Bool
   /// Before inversion for DESC: whether NULL comes after everything.
   var isNullHigh: Bool
+  package var areNullsFirst: Bool { isNullHigh == isDescending }
 
   /// - Parameter nullsFirst: nil for SQLite's default, first when ascending and last when descending.
   package init(collation: Collation = .binary, isDescending: Bool = false, nullsFirst: Bool? = nil) {

@@ -1,3 +1,4 @@
+import LiveQuery
 package import RankedCollections
 
 /// Reads encoded keys back: identities are bound to statements that look their rows up.
