@@ -11,7 +11,7 @@
  *
  * What happens to a message, in reading order: `connection.js` receives it, `client.js` finds the list it is for,
  * `live-list.js` takes it in, `apply.js` makes the next state of it (`list-state.js`, `row-sequence.js`), over which
- * `presented-list.js` lays what this client has written and the server has not shown yet (`optimistic-overlay.js`).
+ * `overlaid-model.js` lays what this client has written and the server has not shown yet (`optimistic-overlay.js`).
  */
 
 import { Client } from "./client/client.js";

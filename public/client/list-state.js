@@ -34,8 +34,6 @@ const unsaid = {};
 
 /** @type {(state: ListState) => RowSequence} */
 let rows;
-/** @type {(state: ListState) => Pending} */
-let pending;
 /** @type {(state: ListState, key: string) => number | null} */
 let offsetOf;
 
@@ -49,7 +47,6 @@ export class ListState {
 
   static {
     rows = (state) => state.#rows;
-    pending = (state) => state.#pending;
     offsetOf = (state, key) => state.#offsetOfKey(key);
   }
 
@@ -146,9 +143,6 @@ export class ListState {
 
 /** The rows of a state as a sequence: for those who make the next state. */
 export const sequenceOf = rows;
-
-/** Its rows with changes that the server has not shown yet. */
-export const pendingIn = pending;
 
 /** The offset of the row with a key, as `keyOf` gives it; null when no held row has it. */
 export const offsetOfKey = offsetOf;

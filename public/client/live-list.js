@@ -6,7 +6,7 @@ import { ChangeEvent } from "./change-event.js";
 import { FreshetError, FreshetErrorEvent } from "./errors.js";
 import { OptimisticWrites } from "./optimistic-writes.js";
 import { MismatchError } from "./patch-steps.js";
-import { PresentedList } from "./presented-list.js";
+import { OverlaidModel } from "./overlaid-model.js";
 import { outcomeOf, retryDelay } from "./refusal.js";
 import { RequestQueue } from "./request-queue.js";
 import { plainQuery, plainTransaction } from "./sql.js";
@@ -22,7 +22,7 @@ import { statesOf } from "./states.js";
 /** @typedef {import("../freshet.js").Query} Query */
 /** @typedef {import("../freshet.js").ListOptions} ListOptions */
 /** @typedef {import("../freshet.js").ListStatus} ListStatus */
-/** @typedef {import("./presented-list.js").Shown} Shown */
+/** @typedef {import("./overlaid-model.js").Shown} Shown */
 /** @typedef {import("./types.js").Channel} Channel */
 /** @typedef {import("./types.js").Handlers} Handlers */
 
@@ -69,7 +69,7 @@ export class LiveList extends EventTarget {
       received: (message) => this.#receive(message),
     });
     this.#requests = new RequestQueue(this.#channel);
-    this.#list = new PresentedList(options.sources);
+    this.#list = new OverlaidModel(options.sources);
     this.#writes = new OptimisticWrites(this.#list, this.#channel, {
       show: (shown) => this.#show(shown),
       isCaughtUp: () => (this.#isOver ? Promise.resolve() : this.#requests.rows({ offset: 0, limit: 0 }, () => [])),

@@ -8,12 +8,6 @@ import { identity } from "./values.js";
 /** @typedef {import("../freshet.js").StatementResult} StatementResult */
 /** @typedef {import("./list-state.js").ListState} ListState */
 /** @typedef {{kind: "insert" | "update" | "delete", row: Row}} Step */
-/**
- * What becomes of the row with one key: `given` over what it is, over nothing when it `isFresh`; null: it goes.
- *
- * @typedef {{given: Row, isFresh: boolean, isInsert: boolean} | null} Outcome
- */
-
 let count = 0;
 
 /** One change, while it is laid over a list. */
@@ -91,35 +85,42 @@ function plainRow(row) {
 }
 
 /**
- * What changes, one after the other, come to.
+ * What is done to each row, one after the other.
  *
- * @param {LaidChange[]} changes @param {readonly string[]} key @returns {Map<string, Outcome>} by key
+ * @param {LaidChange[]} changes @param {readonly string[]} key @returns {Map<string, Step[]>} by key
  */
-export function outcomesOf(changes, key) {
-  /** @type {Map<string, Outcome>} */
-  const outcomes = new Map();
-  for (const { kind, row } of changes.flatMap((change) => change.keyed(key))) {
-    const name = identity(key.map((column) => row[column] ?? null));
-    const before = outcomes.get(name);
-    if (kind === "delete") outcomes.set(name, null);
-    else if (kind === "insert") outcomes.set(name, { given: row, isFresh: before === null, isInsert: true });
-    else if (before !== null) outcomes.set(name, { isFresh: false, isInsert: false, ...before, given: { ...before?.given, ...row } });
+export function stepsOf(changes, key) {
+  /** @type {Map<string, Step[]>} */
+  const steps = new Map();
+  for (const step of changes.flatMap((change) => change.keyed(key))) {
+    const name = identity(key.map((column) => step.row[column] ?? null));
+    steps.set(name, [...(steps.get(name) ?? []), step]);
   }
-  return outcomes;
+  return steps;
 }
 
 /**
- * The row as it is to be; null: there is none.
+ * The row as it is to be; null: there is none, or nothing is known of it.
  *
- * @param {Outcome} outcome @param {Row | undefined} base what the server has @param {readonly string[]} columns
+ * @param {Step[]} steps @param {Row | undefined} base what the server has @param {readonly string[]} columns
  * @returns {Row | null}
  */
-export function rowAfter(outcome, base, columns) {
-  if (!outcome || (!base && !outcome.isInsert)) return null;
-  const under = outcome.isFresh ? undefined : base;
-  const row = Object.fromEntries(columns.map((column) => [column, Object.hasOwn(outcome.given, column) ? outcome.given[column] : under?.[column] ?? null]));
+export function rowAfter(steps, base, columns) {
+  const row = steps.reduce((/** @type {Row | null} */ row, { kind, row: given }) => {
+    if (kind === "delete" || (kind === "update" && !row)) return null;
+    return Object.fromEntries(columns.map((column) => [column, Object.hasOwn(given, column) ? given[column] : row?.[column] ?? null]));
+  }, base ?? null);
   // The same object for as long as nothing differs.
-  return base && isEqual(row, base) ? base : row;
+  return row && base && isEqual(row, base) ? base : row;
+}
+
+/**
+ * Whether the row goes, whatever it is.
+ *
+ * @param {Step[]} steps
+ */
+export function isGone(steps) {
+  return steps.reduce((isGone, { kind }) => (kind === "update" ? isGone : kind === "delete"), false);
 }
 
 /** @param {Row} left @param {Row} right */

@@ -1,40 +1,37 @@
 // @ts-check
 /**
- * A list's state with changes laid over it that the server does not know of, or has not shown yet. Pure: a function of the
- * server's state and the changes, in O(changes × log rows + sections).
+ * The server's state with changes laid over it: each row by its key, in its sorted place and section. Pure.
  *
- * Three sequences of rows: those of the server, the *rest* without the rows that go or stand elsewhere, and those that are
- * shown, with rows put into the rest.
+ * Where the order is not known a changed row stays where it is, and an inserted one is the last of its section.
+ *
+ * **With a window** the rows that are held stay a window. What is put in among them, or next to them where its place is certain, is
+ * shown, and the window is longer by it; what is taken out makes it shorter. A row whose place is beyond the first or last row that is
+ * held, or in a section of which none is, cannot be placed: it counts in its section, next to the rows that are held or at the section's
+ * end, and its contents are the server's to show. A row that was held when a change was laid over it is followed by the server's
+ * patches after it has left the window.
  */
 
-import { ListState, sequenceOf } from "./list-state.js";
-import { placeOf } from "./optimistic-place.js";
-import { starts } from "./patch-steps.js";
-import { RowSequence } from "./row-sequence.js";
+import { ListState, offsetOfKey } from "./list-state.js";
+import { OffsetSet } from "./offset-set.js";
+import { isEqual, isGone, rowAfter } from "./optimistic-change.js";
+import { OptimisticPlacing } from "./optimistic-placing.js";
+import { Ordering } from "./ordering.js";
 
 /** @typedef {import("../freshet.js").Row} Row */
-/** @typedef {import("../freshet.js").Section} Section */
-/** @typedef {import("../freshet.js").Window} Window */
-/** @typedef {import("./ordering.js").Ordering} Ordering */
-/** @typedef {import("./optimistic-place.js").Place} Place */
-/** @typedef {import("./optimistic-place.js").Rest} Rest */
+/** @typedef {import("./base-correspondence.js").BaseCorrespondence} BaseCorrespondence */
+/** @typedef {import("./optimistic-change.js").Step} Step */
 /**
- * What is to become of one row.
+ * What becomes of one row.
  *
  * @typedef {object} Effect
- * @property {string} key @property {Row | null} row as it is to be; null: it goes, or nothing is known of it here
- * @property {boolean} isGone whether it goes
+ * @property {string} key
  * @property {number | null} offset in the server's state; null where that has no such row, or it is not known where
- */
-/**
- * A row that is put in.
- *
- * @typedef {object} Placed
- * @property {string} key @property {number | null} source its offset in the server's state
- * @property {Row} row @property {Place} place @property {number} offset where it is shown
+ * @property {Row | undefined} before as the server last had it, here
+ * @property {Row | null} after as it is to be; null: it goes, or nothing is known of it
+ * @property {boolean} isGone
  */
 
-export class Overlay {
+export class OptimisticOverlay {
   /** What the server has. */
   base;
   /**
@@ -44,250 +41,138 @@ export class Overlay {
    */
   state;
   /**
-   * Offsets in the base of rows that are not shown where they are there, ascending.
+   * Where rows are shown that the server does not have.
    *
-   * @type {number[]}
+   * @type {{key: string, offset: number}[]}
    */
-  gone = [];
+  inserted = [];
+  /** Of the server's rows: those that are not shown, or not where they are there. */
+  #gone = new OffsetSet();
+  /** Of the rows that are shown: those that are not there on the server, or elsewhere. */
+  #placed = new OffsetSet();
   /**
-   * Ascending.
+   * Where rows are shown that are elsewhere on the server, by their offsets there.
    *
-   * @type {Placed[]}
+   * @type {Map<number, number>}
    */
-  placed = [];
-  /**
-   * Keys of rows that may be shown at the wrong place.
-   *
-   * @type {Set<string>}
-   */
-  misplaced = new Set();
-  /**
-   * For each section that is shown, its index in the base; -1 for one that is not there.
-   *
-   * @type {number[]}
-   */
-  sources = [];
-  #ordering;
+  #moved = new Map();
 
-  /** @param {ListState} base complete where there are effects @param {Effect[]} effects @param {Ordering} ordering @param {string} suffix of the version */
-  constructor(base, effects, ordering, suffix) {
+  /** @param {ListState} base complete where there are effects @param {Effect[]} [effects] @param {Ordering} [ordering] @param {string} [suffix] of the version */
+  constructor(base, effects = [], ordering = new Ordering({}), suffix = "") {
     this.base = base;
     this.effects = effects;
-    this.#ordering = ordering;
-    if (effects.length === 0) {
-      this.state = base;
-      this.sources = base.sections.map((_, index) => index);
-      return;
+    this.state = base;
+    if (effects.length === 0) return;
+    const rows = new OptimisticPlacing(base, ordering);
+    /** @type {Map<string, {isPlaced: boolean}>} */
+    const pending = new Map();
+    const { leaving, arriving, outside } = sorted(effects, base, ordering, (key, offset, row, isPlaced) => {
+      pending.set(key, { isPlaced });
+      rows.replace(offset, row);
+    });
+    for (const offset of [...leaving].sort((left, right) => right - left)) rows.remove(offset);
+    // Rows outside the window stay where they are, but for those that come into it.
+    const coming = outside.filter(({ after }) => rows.place(after).isHeld);
+    const rest = new OffsetSet(leaving);
+    for (const offset of coming.map(({ offset }) => rest.rankOf(offset)).sort((left, right) => right - left)) rows.remove(offset);
+    const putIn = [...arriving, ...coming];
+    putIn.forEach(({ key, after }, number) => pending.set(key, { isPlaced: rows.insert(after, number) }));
+    this.#gone = new OffsetSet([...leaving, ...coming.map(({ offset }) => offset)]);
+    this.#placed = new OffsetSet(rows.placed.map(({ offset }) => offset));
+    for (const { number, offset } of rows.placed) {
+      const { key, offset: source } = putIn[number];
+      if (source === null) this.inserted.push({ key, offset });
+      else this.#moved.set(source, offset);
     }
-    let sequence = sequenceOf(base);
-    const arriving = [];
-    for (const { key, row, offset, isGone } of effects) {
-      const old = offset === null ? undefined : base.at(offset);
-      const isSamePlace = old && row ? ordering.isSamePlace(old, row) : false;
-      if (isSamePlace === undefined) this.misplaced.add(key);
-      if (isSamePlace === false) {
-        if (offset !== null && (isGone || row)) this.gone.push(offset);
-        if (row) arriving.push({ key, row, source: offset });
-      } else if (row && old !== row) {
-        sequence = sequence.replacing(/** @type {number} */ (offset), 1, RowSequence.of([row]));
-      }
-    }
-    this.gone.sort((left, right) => left - right);
-    for (let index = this.gone.length - 1; index >= 0; index -= 1) sequence = sequence.replacing(this.gone[index], 1);
-    const rest = this.#rest(sequence);
-    this.placed = this.#places(arriving, rest, ordering);
-    this.state = this.#shown(rest, suffix);
+    const { sequence, sections, window } = rows.finished();
+    const { columns, key, version, commit, alongside, order } = base;
+    this.state = new ListState(
+      { columns, key, sections, window, version: `${version}${suffix}`, commit, alongside, order, isComplete: true, pending }, sequence);
   }
 
   /**
-   * The sections of the rest, empty ones as well, and which of its rows are held.
-   *
-   * @param {RowSequence} sequence @returns {Rest}
-   */
-  #rest(sequence) {
-    const { base } = this;
-    const boundaries = starts(base.sections).map((start) => start - countBelow(this.gone, start));
-    const { offset, limit } = base.window ?? { offset: 0, limit: Infinity };
-    const first = Math.min(offset, base.total);
-    const last = Math.min(offset + limit, base.total);
-    return {
-      sequence, boundaries, sections: base.sections,
-      held: { first: first - countBelow(this.gone, first), last: last - countBelow(this.gone, last) },
-      // Structure alone is wanted, or rows beyond the end.
-      holdsNothing: limit === 0 || offset > base.total,
-    };
-  }
-
-  /** @param {{key: string, row: Row, source: number | null}[]} arriving @param {Rest} rest @param {Ordering} ordering */
-  #places(arriving, rest, ordering) {
-    const placed = [];
-    for (const { key, row, source } of arriving) {
-      const place = placeOf(row, rest, ordering);
-      if (!place.isExact) this.misplaced.add(key);
-      placed.push({ key, row, source, place, offset: 0 });
-    }
-    numberSections(placed.map(({ place }) => place).filter(({ name }) => name !== undefined), ordering);
-    placed.sort((left, right) => order(left.place, right.place) || (ordering.compare(left.row, right.row) ?? 0));
-    placed.forEach((each, index) => (each.offset = each.place.at + index));
-    return placed;
-  }
-
-  /** @param {Rest} rest @param {string} suffix */
-  #shown(rest, suffix) {
-    let { sequence } = rest;
-    const window = this.#window(rest);
-    for (const { offset, row, place } of this.placed) {
-      sequence = sequence.replacing(offset, 0, place.isHeld ? RowSequence.of([row]) : RowSequence.hole(1));
-    }
-    const { base } = this;
-    return new ListState({
-      columns: base.columns, key: base.key, sections: this.#sections(rest), window,
-      version: `${base.version}${suffix}`, commit: base.commit, alongside: base.alongside, isComplete: true, order: base.order,
-      pending: new Map(this.effects.map(({ key }) => [key, { isPlaced: !this.misplaced.has(key) }])),
-    }, sequence);
-  }
-
-  /** @param {Rest} rest @returns {Section[]} */
-  #sections({ boundaries, sections }) {
-    const counts = new Map();
-    /** @type {Map<number, Place>} */
-    const made = new Map();
-    for (const { place } of this.placed) {
-      counts.set(place.section, (counts.get(place.section) ?? 0) + 1);
-      if (place.name !== undefined) made.set(place.section, place);
-    }
-    const { isSectioned } = this.#ordering;
-    const isOne = isSectioned === null ? sections.length === 1 && sections[0].name === "" : !isSectioned;
-    const positions = [...sections.keys(), ...made.keys()].sort((left, right) => left - right);
-    const shown = [];
-    for (const position of positions) {
-      const own = sections[position];
-      const count = (own ? boundaries[position + 1] - boundaries[position] : 0) + (counts.get(position) ?? 0);
-      if (count === 0 && !isOne) continue;
-      this.sources.push(own ? position : -1);
-      if (own) shown.push(own.count === count ? own : { ...own, count });
-      else shown.push({ ...newSection(/** @type {any} */ (made.get(position)).name), count });
-    }
-    return shown;
-  }
-
-  /** @param {Rest} rest @returns {Window | null} */
-  #window({ sequence, held: { first, last }, holdsNothing }) {
-    const { window } = this.base;
-    const places = this.placed.map(({ place }) => place);
-    if (!window) return null;
-    if (holdsNothing) {
-      const shift = places.filter(({ at }) => at < window.offset).length - countBelow(this.gone, window.offset);
-      return { offset: window.offset + shift, limit: window.limit };
-    }
-    const before = places.filter(({ at }) => at < first).length + holdTogether(places, first, last);
-    const held = last - first + places.filter(({ isHeld }) => isHeld).length;
-    const isToEnd = first + before + held === sequence.length + places.length;
-    return { offset: first + before, limit: isToEnd ? Math.max(window.limit, held) : held };
-  }
-
-  /**
-   * Where a row of the base is shown; null where it is not.
+   * Where a row of the server's is shown; null where it is not.
    *
    * @param {number} offset @returns {number | null}
    */
   shownOffset(offset) {
-    const index = countBelow(this.gone, offset);
-    if (this.gone[index] === offset) return this.placed.find(({ source }) => source === offset)?.offset ?? null;
-    const rest = offset - index;
-    // Those put in at the same place come before it.
-    return rest + countWhere(this.placed, ({ place }) => place.at <= rest);
+    return this.#moved.get(offset) ?? (this.#gone.has(offset) ? null : this.#placed.offsetOf(this.#gone.rankOf(offset)));
   }
 
   /**
-   * How many rows of the base are before those shown from an offset on.
+   * How many of the server's rows come before those that are shown from an offset on.
    *
    * @param {number} offset
    */
   baseOffset(offset) {
-    const rest = offset - countWhere(this.placed, (placed) => placed.offset < offset);
-    let result = rest;
-    for (const gone of this.gone) if (gone <= result) result += 1;
-    return result;
+    return this.#gone.offsetOf(this.#placed.rankOf(offset));
+  }
+
+  /**
+   * @param {Map<string, Step[]>} steps by key @param {ListState} base
+   * @param {OptimisticOverlay} before what was laid over the last state
+   * @param {BaseCorrespondence | null} correspondence null: nothing is known of the last state's rows
+   * @returns {Effect[]}
+   */
+  static effects(steps, base, before, correspondence) {
+    const known = new Map(before.effects.map((effect) => [effect.key, effect]));
+    return [...steps].map(([key, steps]) => {
+      const last = known.get(key);
+      const offset = find(key, base, last, correspondence);
+      const held = offset === null ? undefined : base.at(offset) ?? last?.before;
+      const row = rowAfter(steps, held, base.columns);
+      // The same object for as long as nothing differs.
+      const after = row && row !== held && last?.after && isEqual(row, last.after) ? last.after : row;
+      return { key, offset, before: held, after, isGone: isGone(steps) };
+    });
   }
 }
 
-/** @param {Place} left @param {Place} right */
-function order(left, right) {
-  return left.section - right.section || left.at - right.at || left.rank - right.rank;
+/** @typedef {{key: string, offset: any, after: Row}} Moving a row that is put in */
+
+/**
+ * What becomes of the rows: `leaving` offsets, `arriving` rows, and those `outside` of the window.
+ *
+ * @param {Effect[]} effects @param {ListState} base @param {Ordering} ordering
+ * @param {(key: string, offset: number, row: Row, isPlaced: boolean) => void} stays
+ */
+function sorted(effects, base, ordering, stays) {
+  /** @type {{leaving: number[], arriving: Moving[], outside: Moving[]}} */
+  const { leaving, arriving, outside } = { leaving: [], arriving: [], outside: [] };
+  for (const { key, offset, after, isGone } of effects) {
+    if (isGone && offset !== null) leaving.push(offset);
+    if (!after) continue;
+    const before = offset === null ? undefined : base.at(offset);
+    if (offset === null) arriving.push({ key, offset, after });
+    else if (!before) outside.push({ key, offset, after });
+    else {
+      const isSamePlace = ordering.isSamePlace(before, after);
+      if (isSamePlace !== false) stays(key, offset, after, isSamePlace !== undefined);
+      else {
+        leaving.push(offset);
+        arriving.push({ key, offset, after });
+      }
+    }
+  }
+  return { leaving, arriving, outside };
 }
 
 /**
- * Rows of one name are of one section; several new ones between two others come in their order.
+ * The offset of a row in a base, without a look at all of its rows where that can be.
  *
- * @param {Place[]} places of sections that are not there @param {Ordering} ordering
+ * @param {string} key @param {ListState} base @param {Effect | undefined} last what was known of it in the last base
+ * @param {BaseCorrespondence | null} correspondence @returns {number | null}
  */
-function numberSections(places, { section }) {
-  const compare = section?.compare ?? (() => 0);
-  const sorted = places.sort((left, right) => left.section - right.section || compare(left.name ?? null, right.name ?? null));
-  let index = 0;
-  let last = /** @type {Place | null} */ (null);
-  for (const place of sorted) {
-    const gap = Math.ceil(place.section);
-    const isInGap = last !== null && Math.ceil(last.section) === gap;
-    index = isInGap ? index : 0;
-    if (last && isInGap && compare(last.name ?? null, place.name ?? null) === 0) place.name = last.name;
-    else index += 1;
-    place.section = gap - 1 / (1 + index);
-    last = place;
-  }
-}
-
-/**
- * What is held has no holes: a row beyond one that is not held is not held either.
- *
- * @param {Place[]} places @param {number} first @param {number} last of the rest's rows that are held
- * @returns {number} how many at `first` are before all that is held
- */
-function holdTogether(places, first, last) {
-  const left = places.filter(({ at }) => at === first);
-  if (first === last) {
-    const start = left.findIndex(({ isHeld }) => isHeld);
-    if (start < 0) return left.length;
-    endAtHole(left.slice(start));
-    return start;
-  }
-  endAtHole([...left].reverse());
-  endAtHole(places.filter(({ at }) => at === last));
-  return left.filter(({ isHeld }) => !isHeld).length;
-}
-
-/** @param {Place[]} places from what is held on outwards */
-function endAtHole(places) {
-  let isBroken = false;
-  for (const place of places) {
-    isBroken ||= !place.isHeld;
-    if (isBroken) place.isHeld = false;
-  }
-}
-
-/** @param {import("../freshet.js").SQLValue} name */
-function newSection(name) {
-  return { name, indexTitle: name === null || name instanceof Uint8Array ? "" : String(name).slice(0, 1).toUpperCase() };
-}
-
-/** @param {number[]} ascending @param {number} bound */
-export function countBelow(ascending, bound) {
-  return countWhere(ascending, (value) => value < bound);
-}
-
-/**
- * How many of the first ones it holds for, and for none after them.
- *
- * @template Value @param {Value[]} list @param {(value: Value) => boolean} holds
- */
-export function countWhere(list, holds) {
-  let low = 0;
-  let high = list.length;
-  while (low < high) {
-    const middle = (low + high) >> 1;
-    if (holds(list[middle])) low = middle + 1;
-    else high = middle;
-  }
-  return low;
+function find(key, base, last, correspondence) {
+  const isRow = (/** @type {number} */ offset) => {
+    const row = base.at(offset);
+    return row !== undefined && base.keyOf(row) === key;
+  };
+  if (!last || !correspondence) return offsetOfKey(base, key);
+  const offset = last.offset === null ? null : correspondence.newOffset(last.offset);
+  // One that is not held stays where the patches say.
+  if (offset !== null && (isRow(offset) || !base.at(offset))) return offset;
+  if (base.window) return offsetOfKey(base, key);
+  for (const inserted of correspondence.inserted) if (isRow(inserted)) return inserted;
+  return null;
 }

@@ -7,8 +7,8 @@ import { LaidChange } from "./optimistic-change.js";
 /** @typedef {import("../freshet.js").Committed} Committed */
 /** @typedef {import("./errors.js").FreshetError} FreshetError */
 /** @typedef {import("./types.js").Channel} Channel */
-/** @typedef {import("./presented-list.js").PresentedList} PresentedList */
-/** @typedef {import("./presented-list.js").Shown} Shown */
+/** @typedef {import("./overlaid-model.js").OverlaidModel} OverlaidModel */
+/** @typedef {import("./overlaid-model.js").Shown} Shown */
 
 /** The event `rollback`: a change is taken away, because the server refused the write or nobody knows what became of it. */
 export class RollbackEvent extends Event {
@@ -22,7 +22,7 @@ export class RollbackEvent extends Event {
 
 export class OptimisticWrites {
   /**
-   * @param {PresentedList} list @param {Channel} channel
+   * @param {OverlaidModel} list @param {Channel} channel
    * @param {object} host
    * @param {(shown: Shown | null) => void} host.show
    * @param {() => Promise<any>} host.isCaughtUp answered by the server once it has sent the list all that was committed before

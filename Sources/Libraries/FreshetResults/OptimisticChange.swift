@@ -53,29 +53,46 @@ struct LaidChange: Sendable {
   }
 }
 
-/// What becomes of the row with one key: `values` over what it is, over nothing when it `isInserted`; nil: it goes.
-struct OptimisticOutcome {
-  var values: [String: SQLValue]?
-  var isInserted: Bool
-
-  /// What changes, one after the other, come to, in the order in which keys are named first.
-  static func all(of laid: [LaidChange], key: [String]) -> [(key: [SQLValue], outcome: Self)] {
-    var outcomes: [(key: [SQLValue], outcome: Self)] = []
+extension [LaidChange] {
+  /// What is done to each row, one after the other, in the order in which keys are named first.
+  func steps(_ key: [String]) -> [(key: [SQLValue], steps: [OptimisticChange])] {
+    var steps: [(key: [SQLValue], steps: [OptimisticChange])] = []
     var indexes: [[SQLValue]: Int] = [:]
-    for (key, change) in laid.flatMap({ $0.keyed(key) }) {
-      let index = indexes[key] ?? outcomes.count
-      let before = index < outcomes.count ? outcomes[index].outcome : nil
-      let after: Self
-      switch change {
-      case .insert(let row): after = Self(values: row, isInserted: true)
-      case .delete: after = Self(values: nil, isInserted: false)
-      case .update(let row):
-        guard let before else { after = Self(values: row, isInserted: false); break }
-        after = Self(values: before.values?.merging(row) { $1 }, isInserted: before.isInserted)
+    for (key, change) in flatMap({ $0.keyed(key) }) {
+      if let index = indexes[key] {
+        steps[index].steps.append(change)
+      } else {
+        indexes[key] = steps.count
+        steps.append((key, [change]))
       }
-      indexes[key] = index
-      if before == nil { outcomes.append((key, after)) } else { outcomes[index].outcome = after }
     }
-    return outcomes
+    return steps
+  }
+}
+
+extension [OptimisticChange] {
+  /// The row as it is to be; nil: there is none, or nothing is known of it.
+  ///
+  /// - Parameter base: what the server has.
+  func row(over base: [SQLValue]?, columns: [String]) -> [SQLValue]? {
+    reduce(base) { row, change in
+      switch change {
+      case .delete: return nil
+      case .update where row == nil: return nil
+      case .insert(let given), .update(let given):
+        return columns.indices.map { given[columns[$0]] ?? row?[$0] ?? .null }
+      }
+    }
+  }
+
+  /// Whether the row goes, whatever it is.
+  var isGone: Bool {
+    reduce(false) { isGone, change in
+      switch change {
+      case .insert: false
+      case .delete: true
+      case .update: isGone
+      }
+    }
   }
 }

@@ -14,7 +14,7 @@ import LiveQuery
 struct OptimisticOverlay<Element: Sendable> {
   typealias Results = SectionedResults<Element>
   typealias Entry = Results.Entry
-  typealias Outcomes = [(key: [SQLValue], outcome: OptimisticOutcome)]
+  typealias Steps = [(key: [SQLValue], steps: [OptimisticChange])]
 
   /// What becomes of one row.
   struct Effect {
@@ -100,30 +100,32 @@ struct OptimisticOverlay<Element: Sendable> {
   ///   - before: what was laid over the last state.
   ///   - correspondence: nil when nothing is known of the last state's rows.
   static func effects(
-    of outcomes: Outcomes, over base: PathTable<Element>, before: Self, _ correspondence: BaseCorrespondence?,
+    of steps: Steps, over base: PathTable<Element>, before: Self, _ correspondence: BaseCorrespondence?,
     entry: ([SQLValue]) throws -> Entry
   ) -> [Effect] {
-    let keys = Set(outcomes.map(\.key))
-    var known: [[SQLValue]: (offset: Int, entry: Entry?)] = [:]
-    for effect in before.effects where keys.contains(effect.key) {
-      guard let offset = effect.offset.flatMap({ correspondence?.newOffset($0) }) else { continue }
-      let key = base.key(at: offset)
-      if key == nil || key == effect.key { known[effect.key] = (offset, effect.before) }
+    let known = Dictionary(before.effects.map { ($0.key, $0) }) { first, _ in first }
+    var offsets: [[SQLValue]: Int] = [:]
+    var unknown: Set<[SQLValue]> = []
+    for key in steps.map(\.key) {
+      guard let last = known[key], let correspondence else {
+        unknown.insert(key)
+        continue
+      }
+      if let offset = last.offset.flatMap(correspondence.newOffset), base.key(at: offset).map({ $0 == key }) ?? true {
+        // One that is not held stays where the patches say.
+        offsets[key] = offset
+      } else if base.results.window != nil {
+        unknown.insert(key)
+      } else {
+        offsets[key] = correspondence.inserted.first { base.key(at: $0) == key }
+      }
     }
-    for (key, offset) in base.results.offsets(ofKeys: keys.subtracting(known.keys)) { known[key] = (offset, nil) }
-    return outcomes.compactMap { key, outcome in
-      let offset = known[key]?.offset
-      let held = offset.flatMap { base.entry(at: $0) } ?? known[key]?.entry
-      guard let values = outcome.values else {
-        return Effect(key: key, offset: offset, before: held, after: nil, isGone: true)
-      }
-      if offset == nil && !outcome.isInserted { return nil }
-      var after: Entry?
-      if let under = outcome.isInserted ? [] : held?.row.values {
-        let columns = base.results.columns.enumerated()
-        after = try? entry(columns.map { values[$1] ?? (under.isEmpty ? .null : under[$0]) })
-      }
-      return Effect(key: key, offset: offset, before: held, after: after, isGone: false)
+    offsets.merge(base.results.offsets(ofKeys: unknown)) { first, _ in first }
+    return steps.map { key, steps in
+      let offset = offsets[key]
+      let held = offset.flatMap { base.entry(at: $0) ?? known[key]?.before }
+      let after = steps.row(over: held?.row.values, columns: base.results.columns).flatMap { try? entry($0) }
+      return Effect(key: key, offset: offset, before: held, after: after, isGone: steps.isGone)
     }
   }
 }

@@ -129,7 +129,7 @@ extension SQLValue {
     case .null, .blob: ""
     case .integer(let number): String(String(number).prefix(1))
     case .real(let number): String(String(number).prefix(1))
-    case .text(let text): text.prefix(1).uppercased()
+    case .text(let text): String(text.unicodeScalars.prefix(1)).uppercased()
     }
   }
 }

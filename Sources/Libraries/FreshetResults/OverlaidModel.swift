@@ -35,31 +35,31 @@ struct OverlaidModel<Element: Sendable> {
     let update = try model.apply(message)
     // Before the first results, and between the parts of a snapshot, there is nothing to lay them over.
     guard model.isComplete, !model.version.isEmpty else { return update }
-    let outcomes = OptimisticOutcome.all(of: unreached(changes), key: model.results.key)
+    let steps = unreached(changes).steps(model.results.key)
     let before = overlay
-    if before.effects.isEmpty && outcomes.isEmpty {
+    if before.effects.isEmpty && steps.isEmpty {
       overlay = OptimisticOverlay(model.results)
       return update
     }
     let base = PathTable(model.results)
-    let step: ResultsPatch? =
+    let patch: ResultsPatch? =
       switch update?.change {
       case .replaced: nil
       case .patched(let patch): patch
       case nil: ResultsPatch()
       }
-    let correspondence = step.map { BaseCorrespondence($0, from: before.base, to: base) }
-    let effects = OptimisticOverlay.effects(of: outcomes, over: base, before: before, correspondence) { [model] in
+    let correspondence = patch.map { BaseCorrespondence($0, from: before.base, to: base) }
+    let effects = OptimisticOverlay.effects(of: steps, over: base, before: before, correspondence) { [model] in
       try model.entry($0)
     }
     overlay = OptimisticOverlay(
       effects, over: base, order: model.ordering)
-    guard let correspondence, var patch = ResultsPatch(from: before, to: overlay, correspondence) else {
+    guard let correspondence, var shown = ResultsPatch(from: before, to: overlay, correspondence) else {
       return ResultsUpdate(change: .replaced, results: results)
     }
-    patch.alongside = step?.alongside ?? []
-    let isSame = patch.isEmpty && before.results.results.window == results.window
-    return isSame ? nil : ResultsUpdate(change: .patched(patch), results: results)
+    shown.alongside = patch?.alongside ?? []
+    let isSame = shown.isEmpty && before.results.results.window == results.window
+    return isSame ? nil : ResultsUpdate(change: .patched(shown), results: results)
   }
 
   /// Those whose writes the list does not show.

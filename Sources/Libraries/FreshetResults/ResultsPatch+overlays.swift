@@ -13,7 +13,7 @@ extension ResultsPatch {
     from before: OptimisticOverlay<Element>, to after: OptimisticOverlay<Element>, _ correspondence: BaseCorrespondence
   ) {
     let (old, new) = (before.results, after.results)
-    guard let sections = SectionMatch(old.results.sections.map(\.name), new.results.sections.map(\.name)) else {
+    guard let sections = SectionMatch(old.results.sections.map(\.names), new.results.sections.map(\.names)) else {
       return nil
     }
     deletedSections = sections.deleted
@@ -66,6 +66,11 @@ extension ResultsPatch {
   }
 }
 
+extension SectionedResults.Section {
+  /// What no patch changes of a section.
+  fileprivate var names: [SQLValue] { [name, .text(indexTitle)] }
+}
+
 /// Sections of one state and those of the next, matched by their names.
 private struct SectionMatch {
   /// By old index.
@@ -74,7 +79,7 @@ private struct SectionMatch {
   var inserted: [Int] = []
 
   /// Nil where two have one name, or those that stay are in another order.
-  init?(_ old: [SQLValue], _ new: [SQLValue]) {
+  init?(_ old: [[SQLValue]], _ new: [[SQLValue]]) {
     let indexes = Dictionary(zip(new, new.indices)) { first, _ in first }
     guard indexes.count == new.count, Set(old).count == old.count else { return nil }
     var last = -1

@@ -14,6 +14,7 @@ export function randomNumbers(seed) {
 }
 
 const sectionNames = [..."ABCDEFG"];
+const titleOf = (name) => (name === null ? "" : String(name).slice(0, 1).toUpperCase());
 
 /** Sections with rows `[id, name, depth]`, sorted by name and id; no section is empty. */
 export function sorted(wells) {
@@ -62,7 +63,7 @@ export function snapshotOf(world, window, version) {
   const rows = world.flatMap(({ rows }) => rows);
   return {
     type: "snapshot", id: "a", version, commit: 0, columns: ["id", "name", "depth"], key: ["id"], total: rows.length, order, sectionOrder,
-    sections: world.map(({ name, rows }) => ({ name, indexTitle: name[0], count: rows.length })),
+    sections: world.map(({ name, rows }) => ({ name, indexTitle: titleOf(name), count: rows.length })),
     window, offset: window?.offset ?? 0, rows: windowOf(rows, window).map(([, row]) => row), complete: true,
   };
 }
@@ -121,7 +122,7 @@ export function makePatch(world, next, window, from, to) {
     sectionsInserted: next.flatMap(({ name, rows }, index) => {
       if (both.has(name)) return [];
       if (!window) rows.forEach(([id]) => given.add(id));
-      return [[index, { name, indexTitle: name[0], count: rows.length, ...(window ? {} : { rows }) }]];
+      return [[index, { name, indexTitle: titleOf(name), count: rows.length, ...(window ? {} : { rows }) }]];
     }),
     inserted: byNewPlace.filter((id) => both.has(after.get(id).name) && !staying.has(id) && !isMove(id)).map((id) => {
       if (!isWanted(id)) return after.get(id).path;

@@ -1,0 +1,88 @@
+import Foundation
+import LiveQuery
+import Testing
+import Wire
+
+@testable import FreshetClient
+@testable import FreshetResults
+
+/// The lists of `Fixtures/overlays`, step by step: what messages say, what is laid over it, and what is then shown. The JavaScript client shows the same.
+struct OverlayCorpusTests {
+  private static let folder = URL(filePath: #filePath).deletingLastPathComponent().appending(
+    path: "../Fixtures/overlays")
+  private static let names =
+    (try? FileManager.default.contentsOfDirectory(atPath: folder.path))?
+    .filter { $0.hasSuffix(".json") }.sorted() ?? []
+
+  @Test func `There are lists`() { #expect(Self.names.count > 10) }
+
+  @Test(arguments: names)
+  func `What is shown of a list is the server's rows with the changes`(name: String) throws {
+    let list = try JSONParser.parse(Array(Data(contentsOf: Self.folder.appending(path: name))))
+    var reader = ListMessageReader()
+    var model = OverlaidModel<ResultRow> { $0 }
+    var changes: [LaidChange] = []
+    for (index, step) in try list.required("steps").parts(0).enumerated() {
+      var message = ListMessage.laid
+      if let json = step["message"] { message = try #require(try reader.read(json)) }
+      if let laid = step["lay"] { changes.append(try LaidChange(laid)) }
+      if let committed = step["committed"] {
+        let id = try committed.required("id").count()
+        changes[try #require(changes.firstIndex { $0.id == id })].commit = Int64(
+          try committed.required("commit").count())
+      }
+      if let refused = step["refused"] {
+        let id = try refused.count()
+        changes.removeAll { $0.id == id }
+      }
+      _ = try model.apply(message, changes)
+      #expect(model.results.outline == step["shown"], "step \(index)")
+    }
+  }
+}
+
+extension LaidChange {
+  fileprivate init(_ json: JSONValue) throws {
+    var changes: [OptimisticChange] = []
+    let kinds: [(String, ([String: SQLValue]) -> OptimisticChange)] = [
+      ("delete", { .delete($0) }), ("update", { .update($0) }), ("insert", { .insert($0) }),
+    ]
+    for (kind, make) in kinds {
+      for row in try json.required("change").list(kind, { $0 }) {
+        changes.append(make(try row.members().mapValues { try SQLValue(json: $0, what: "a value") }))
+      }
+    }
+    self.init(id: try json.required("id").count(), changes: changes, newKeys: changes.map { _ in 0 })
+  }
+}
+
+extension SectionedResults<ResultRow> {
+  /// What is shown, as the corpus writes it.
+  fileprivate var outline: JSONValue {
+    var outline: [String: JSONValue] = [
+      "sections": .array(
+        sections.map { .array([$0.name.json, .string($0.indexTitle), .integer(Int64($0.count))]) }),
+      "rows": .array(
+        (window ?? 0..<count).map { offset in
+          let path = indexPath(atOffset: offset)!
+          let pending = pendingState(at: path).map { JSONValue.bool($0.isPlaced) } ?? .null
+          return .array((rowIfLoaded(at: path)?.values ?? []).map(\.json) + [pending])
+        }),
+    ]
+    if let window {
+      outline["window"] = .array([.integer(Int64(window.lowerBound)), .integer(Int64(window.upperBound))])
+    }
+    return .object(outline)
+  }
+}
+
+extension SQLValue {
+  fileprivate var json: JSONValue {
+    switch self {
+    case .null, .blob: .null
+    case .integer(let number): .integer(number)
+    case .real(let number): .real(number)
+    case .text(let text): .string(text)
+    }
+  }
+}

@@ -1,0 +1,55 @@
+// @ts-check
+/** Offsets of rows that only one of two sequences has; the other rows are in both, in the same order. Pure. Look-ups are O(log offsets). */
+
+export class OffsetSet {
+  /** @type {number[]} */
+  #ascending;
+
+  /** @param {Iterable<number>} [offsets] */
+  constructor(offsets = []) {
+    this.#ascending = [...offsets].sort((left, right) => left - right);
+  }
+
+  /** @param {number} offset */
+  has(offset) {
+    return this.#ascending[this.#countBelow(offset)] === offset;
+  }
+
+  /**
+   * How many rows that both have are before an offset.
+   *
+   * @param {number} offset
+   */
+  rankOf(offset) {
+    return offset - this.#countBelow(offset);
+  }
+
+  /**
+   * Where the row is that has so many rows of both before it.
+   *
+   * @param {number} rank
+   */
+  offsetOf(rank) {
+    return rank + this.#count((index) => this.#ascending[index] - index <= rank);
+  }
+
+  /** @param {number} offset */
+  #countBelow(offset) {
+    return this.#count((index) => this.#ascending[index] < offset);
+  }
+
+  /**
+   * Of indexes from 0: for those it holds, and for none after them.
+   *
+   * @param {(index: number) => boolean} holds
+   */
+  #count(holds) {
+    let [low, high] = [0, this.#ascending.length];
+    while (low < high) {
+      const middle = (low + high) >> 1;
+      if (holds(middle)) low = middle + 1;
+      else high = middle;
+    }
+    return low;
+  }
+}
