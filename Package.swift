@@ -165,6 +165,11 @@ let package = Package(
     .target(
       name: "TestSupport", dependencies: ["COpenSSL", "LiveQuery", "Store", "Wire", logging], path: "Tests/TestSupport",
       swiftSettings: swiftSettings),
+    // A server in the tests' process, its clients, the command as a process, and queries that SQLite answers as well.
+    .target(
+      name: "ServerSupport",
+      dependencies: ["FreshetClient", "LiveQuery", "Server", "Store", "TestSupport", "Wire", grdb, jwt, logging],
+      path: "Tests/ServerSupport", swiftSettings: swiftSettings),
     // SQLite's file system with reads that fail on demand.
     .target(name: "CFaultyFiles", dependencies: [sqlite], path: "Tests/CFaultyFiles", cSettings: cSettings),
     tests(of: "RankedCollections", ["TestSupport"]),
@@ -194,8 +199,7 @@ let package = Package(
       of: "Server",
       [
         "Broker", "CFaultyFiles", "Controllers", "Demo", "Freshet", "FreshetClient", "LiveQuery", "Replication",
-        "Store",
-        "TestSupport", "Wire", grdb, jwt, logging,
+        "ServerSupport", "Store", "TestSupport", "Wire", grdb, jwt, logging,
       ]),
   ],
   swiftLanguageModes: [.v6]

@@ -11,7 +11,7 @@ import Testing
 @Suite struct CapturePropertyTests {
   private static let commits = 300
   private static let seed =
-    ProcessInfo.processInfo.environment["FRESHET_SEED"].flatMap(UInt64.init) ?? .random(in: 0 ... .max)
+    PropertySeeds.repeated ?? .random(in: 0 ... .max)
 
   @Test(arguments: RandomSchema.all)
   func everyDifferenceIsTold(_ schema: RandomSchema) throws {

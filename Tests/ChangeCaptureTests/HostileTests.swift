@@ -61,10 +61,10 @@ import Testing
 
   /// Those that failed once, and as many more as it takes; or the one that is to be repeated.
   private static let runs: [Run] = {
-    if let seed = ProcessInfo.processInfo.environment["FRESHET_SEED"].flatMap(UInt64.init) {
+    if let seed = PropertySeeds.repeated {
       return Way.allCases.map { Run(way: $0, seed: seed) }
     }
-    let file = URL(filePath: #filePath).deletingLastPathComponent().appending(path: "../Fixtures/hostile.json")
+    let file = Fixtures.file("hostile.json")
     let kept = (try? JSONDecoder().decode([String: [UInt64]].self, from: Data(contentsOf: file))) ?? [:]
     return Way.allCases.flatMap { way in
       let count = max(1, ticks * way.share / 100 / way.ticksOfSeed)

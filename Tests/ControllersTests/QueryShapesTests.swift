@@ -109,7 +109,7 @@ import Testing
   ]
 
   private static let seed =
-    ProcessInfo.processInfo.environment["FRESHET_SEED"].flatMap(UInt64.init) ?? .random(in: 0 ... .max)
+    PropertySeeds.repeated ?? .random(in: 0 ... .max)
 
   private static let values: [SQLValue] = [
     .null, .integer(0), .integer(1), .integer(2), .integer(-2), .real(1), .real(2.5), .text("a"), .text("A"),

@@ -8,8 +8,7 @@ import Wire
 
 /// The conformance corpus: what each patch in `Fixtures/patches` makes of the state before it.
 struct GoldenVectorTests {
-  private static let folder = URL(filePath: #filePath).deletingLastPathComponent().appending(
-    path: "../Fixtures/patches")
+  private static let folder = GoldenVectors.folder
   private static let names =
     (try? FileManager.default.contentsOfDirectory(atPath: folder.path))?
     .filter { $0.hasSuffix(".json") }.sorted() ?? []

@@ -9,7 +9,7 @@ import Wire
 ///
 /// `FRESHET_RECORD=1 swift test --filter GoldenVectorTests` writes the patches of new cases; read them before committing.
 @Suite struct GoldenVectorTests {
-  static let folder = URL(filePath: #filePath).deletingLastPathComponent().appending(path: "../Fixtures/patches")
+  static let folder = Fixtures.file("patches")
   static let names = ((try? FileManager.default.contentsOfDirectory(atPath: folder.path)) ?? [])
     .filter { $0.hasSuffix(".json") }.sorted()
 

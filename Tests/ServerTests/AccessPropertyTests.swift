@@ -2,6 +2,7 @@ import Controllers
 import Foundation
 import GRDB
 import LiveQuery
+import ServerSupport
 import TestSupport
 import Testing
 
@@ -13,11 +14,9 @@ import Testing
 @Suite(.serialized) struct AccessPropertyTests {
   private static let commits = 20
   private static let queriesEach = 6
-  static let seeds: [UInt64] = {
-    let more = ProcessInfo.processInfo.environment["FRESHET_SEEDS"].flatMap(Int.init) ?? 0
-    if more > 0 { return (0..<more).map { _ in .random(in: 0 ... .max) } }
-    return LivePropertyTests.seeds(kept: "access.json") + (2...UInt64(TestDepth.count(3, long: 12)))
-  }()
+  private static let seeds =
+    PropertySeeds.freshOrKept("access.json")
+    + (PropertySeeds.count == nil ? Array(2...UInt64(TestDepth.count(3, long: 12))) : [])
 
   @Test(arguments: seeds)
   func everybodySeesTheirOwnRowsAlone(seed: UInt64) throws {

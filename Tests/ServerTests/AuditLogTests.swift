@@ -1,6 +1,7 @@
 import Foundation
 import LiveQuery
 import Logging
+import ServerSupport
 import Store
 import TestSupport
 import Testing

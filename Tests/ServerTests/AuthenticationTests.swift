@@ -1,6 +1,7 @@
 import Foundation
 import LiveQuery
 import Logging
+import ServerSupport
 import TestSupport
 import Testing
 import Wire

@@ -1,5 +1,6 @@
 import Foundation
 import GRDB
+import ServerSupport
 import TestSupport
 import Testing
 import Wire
@@ -8,17 +9,13 @@ import Wire
 ///
 /// The list is not part of the project; where it does not lie in `../shared/data`, this is skipped.
 @Suite struct BankListTests {
-  static let file = URL(filePath: #filePath).deletingLastPathComponent()
-    .appending(path: "../../../shared/data/banklist.csv").standardizedFileURL.path
-  static let isThere = FileManager.default.fileExists(atPath: file)
-
   private let query = OracleQuery(
     table: "bank", keys: ["rowid"], select: ["\\\"Bank Name\\\"", "City"], filter: nil, section: ("State", false),
     orderBy: ["\\\"Bank Name\\\""], limit: nil, window: nil)
 
-  @Test(.enabled(if: isThere, "../shared/data/banklist.csv is not there"))
+  @Test(.enabled(if: BankList.isThere, "../shared/data/banklist.csv is not there"))
   func theImportedListIsFollowedLive() throws {
-    let live = try LiveServer(".mode csv\n.import \(Self.file) bank\n")
+    let live = try LiveServer(".mode csv\n.import \(BankList.file) bank\n")
     #expect(try live.count("bank") == 465)
     let client = try live.connect()
     try client.subscribe("all", query.json)

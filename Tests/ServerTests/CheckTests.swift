@@ -1,4 +1,5 @@
 import Foundation
+import ServerSupport
 import Store
 import TestSupport
 import Testing
@@ -107,7 +108,7 @@ import Testing
   }
 
   @Test func `The example of a shop is right`() throws {
-    let example = URL(filePath: #filePath).deletingLastPathComponent().appending(path: "../../examples/shop").path
+    let example = Fixtures.repository.appending(path: "examples/shop").path
     let folder = try ProgramFolder(try String(contentsOfFile: example + "/shop.sql", encoding: .utf8))
     let secret = folder.path + "/secret.txt"
     try String(repeating: "s", count: 32).write(toFile: secret, atomically: true, encoding: .utf8)

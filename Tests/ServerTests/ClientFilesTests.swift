@@ -1,4 +1,5 @@
 import Foundation
+import ServerSupport
 import TestSupport
 import Testing
 
@@ -6,7 +7,7 @@ import Testing
 
 /// The JavaScript client at its fixed path.
 @Suite struct ClientFilesTests {
-  private static let bundled = URL(filePath: #filePath).deletingLastPathComponent().appending(path: "../../public").path
+  private static let bundled = Fixtures.repository.appending(path: "public").path
 
   private func serve(_ configure: (inout ServerConfiguration) -> Void = { _ in }) throws -> LiveServer {
     try LiveServer("CREATE TABLE t(id INTEGER PRIMARY KEY)") {

@@ -1,6 +1,7 @@
 import Foundation
 import LiveQuery
 import Server
+import ServerSupport
 import TestSupport
 import Testing
 

@@ -1,4 +1,5 @@
 import Foundation
+import ServerSupport
 import Store
 import TestSupport
 import Testing

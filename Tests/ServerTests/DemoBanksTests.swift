@@ -1,6 +1,7 @@
 import Demo
 import Foundation
 import GRDB
+import ServerSupport
 import TestSupport
 import Testing
 import Wire

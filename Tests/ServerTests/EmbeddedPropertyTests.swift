@@ -11,7 +11,7 @@ import Testing
 @Suite(.serialized) struct EmbeddedPropertyTests {
   private static let commits = 12
 
-  @Test(arguments: LivePropertyTests.seeds(kept: "embedded.json"), LiveKindsTests.File.allCases)
+  @Test(arguments: PropertySeeds.kept("embedded.json"), LiveKindsTests.File.allCases)
   func listsAgreeWithSQLite(seed: UInt64, file: LiveKindsTests.File) async throws {
     var random = RandomQueries(seed: seed)
     let queries = LiveKindsTests.kinds.flatMap(\.queries) + (0..<8).map { _ in random.query() }

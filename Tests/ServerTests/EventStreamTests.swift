@@ -1,6 +1,7 @@
 import Dispatch
 import GRDB
 import Server
+import ServerSupport
 import TestSupport
 import Testing
 import Wire

@@ -3,6 +3,7 @@ import Controllers
 import Foundation
 import GRDB
 import LiveQuery
+import ServerSupport
 import Store
 import TestSupport
 import Testing
@@ -15,15 +16,11 @@ extension FaultyFileTests {
   /// `FRESHET_SEED=n swift test --filter FaultScheduleTests` repeats a failure; `FRESHET_SEEDS=n` runs so many.
   @Suite(.serialized) struct FaultScheduleTests {
     private static let seeds: [UInt64] = {
-      let environment = ProcessInfo.processInfo.environment
-      if let seed = environment["FRESHET_SEED"].flatMap(UInt64.init) { return [seed] }
+      if let repeated = PropertySeeds.repeated { return [repeated] }
       // Its requery waited for rows that could not be read, and was forgotten.
       let kept: [UInt64] = [830_452_320_416]
       let first = UInt64.random(in: 0..<1 << 40)
-      return kept
-        + (0..<(environment["FRESHET_SEEDS"].flatMap(UInt64.init) ?? UInt64(TestDepth.count(3, long: 20)))).map {
-          first + $0
-        }
+      return kept + (0..<(PropertySeeds.count ?? UInt64(TestDepth.count(3, long: 20)))).map { first + $0 }
     }()
 
     private static let modes = ["wal", "persist", "delete", "truncate"]

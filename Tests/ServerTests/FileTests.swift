@@ -1,6 +1,7 @@
 import Foundation
 import GRDB
 import Server
+import ServerSupport
 import Store
 import TestSupport
 import Testing

@@ -1,5 +1,6 @@
 import Foundation
 import Server
+import ServerSupport
 import Synchronization
 import TestSupport
 import Testing

@@ -2,6 +2,7 @@ import Broker
 import Foundation
 import Logging
 import Replication
+import ServerSupport
 import Synchronization
 import TestSupport
 import Testing

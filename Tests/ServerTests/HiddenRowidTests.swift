@@ -1,4 +1,5 @@
 import GRDB
+import ServerSupport
 import TestSupport
 import Testing
 

@@ -1,5 +1,6 @@
 import Foundation
 import GRDB
+import ServerSupport
 import TestSupport
 import Testing
 import Wire
@@ -121,15 +122,15 @@ import Wire
   // MARK: - A real list
 
   /// The FDIC's list: every cell as the `sqlite3` shell imports it, but for dates, which sort here.
-  @Test(.enabled(if: BankListTests.isThere, "../shared/data/banklist.csv is not there"))
+  @Test(.enabled(if: BankList.isThere, "../shared/data/banklist.csv is not there"))
   func `The list of failed banks has the shell's cells`() throws {
-    let result = try Program.run("import", folder.database, "bank", BankListTests.file)
+    let result = try Program.run("import", folder.database, "bank", BankList.file)
     #expect(
       result.output == """
         465 rows into bank (id INTEGER, "Bank Name" TEXT, City TEXT, State TEXT, "CERT #" INTEGER, \
         "Acquiring Institution" TEXT, "Closing Date" TEXT, "Updated Date" TEXT)\n
         """)
-    _ = try SQLiteShell(path: folder.database).run(".mode csv\n.import \(BankListTests.file) shell\n")
+    _ = try SQLiteShell(path: folder.database).run(".mode csv\n.import \(BankList.file) shell\n")
     let queue = try DatabaseQueue(path: folder.database)
     try queue.read { db in
       let mine = try Row.fetchAll(db, sql: "SELECT * FROM bank ORDER BY id")

@@ -1,6 +1,7 @@
 import Foundation
 import GRDB
 import Server
+import ServerSupport
 import TestSupport
 import Testing
 import Wire
@@ -11,10 +12,7 @@ import Wire
 ///
 /// `FRESHET_SEED=n swift test --filter LiveClientsTests` repeats a failure; `FRESHET_SEEDS=200` tries so many fresh seeds.
 @Suite(.serialized) struct LiveClientsTests {
-  private static let seeds: [UInt64] = {
-    let more = ProcessInfo.processInfo.environment["FRESHET_SEEDS"].flatMap(Int.init) ?? 0
-    return more > 0 ? (0..<more).map { _ in .random(in: 0 ... .max) } : LivePropertyTests.seeds(kept: "clients.json")
-  }()
+  private static let seeds = PropertySeeds.freshOrKept("clients.json")
 
   fileprivate struct Asked {
     var query: OracleQuery

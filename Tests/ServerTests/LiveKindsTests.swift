@@ -2,6 +2,7 @@ import Controllers
 import Foundation
 import GRDB
 import Server
+import ServerSupport
 import Store
 import TestSupport
 import Testing
@@ -23,7 +24,7 @@ import Wire
     ("joins", LiveLibrary.joins), ("groups", LiveLibrary.groups), ("others", LiveLibrary.others),
   ]
 
-  @Test(arguments: LivePropertyTests.seeds(kept: "kinds.json"), File.allCases)
+  @Test(arguments: PropertySeeds.kept("kinds.json"), File.allCases)
   func clientsAgreeWithSQLite(seed: UInt64, file: File) throws {
     for (name, queries) in Self.kinds {
       var generator = SeededGenerator(seed: seed &+ 2)

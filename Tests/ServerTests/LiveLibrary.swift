@@ -1,3 +1,4 @@
+import ServerSupport
 import TestSupport
 
 /// A schema with everything that tables can be to one another, and a query of every kind over it.

@@ -2,6 +2,7 @@ import Controllers
 import Foundation
 import GRDB
 import Server
+import ServerSupport
 import Store
 import TestSupport
 import Testing
@@ -14,17 +15,8 @@ import Wire
 /// `Fixtures/seeds.json`, and run first.
 @Suite(.serialized) struct LivePropertyTests {
   private static let commits = 60
-  static let seeds = seeds(kept: "seeds.json")
 
-  /// Those that failed once, a fixed one, and one that nobody knows; or the one that is to be repeated.
-  static func seeds(kept name: String) -> [UInt64] {
-    if let seed = ProcessInfo.processInfo.environment["FRESHET_SEED"].flatMap(UInt64.init) { return [seed] }
-    let file = URL(filePath: #filePath).deletingLastPathComponent().appending(path: "../Fixtures/\(name)")
-    let kept = (try? JSONDecoder().decode([UInt64].self, from: Data(contentsOf: file))) ?? []
-    return kept + (TestDepth.isLong ? [1] : []) + [.random(in: 0 ... .max)]
-  }
-
-  @Test(arguments: seeds, RandomSchema.all)
+  @Test(arguments: PropertySeeds.kept("seeds.json"), RandomSchema.all)
   func clientsAgreeWithSQLite(seed: UInt64, schema: RandomSchema) throws {
     var statements = StatementGenerator(schema: schema, seed: seed)
     var generator = SeededGenerator(seed: seed &+ 1)

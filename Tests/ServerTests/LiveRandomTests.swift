@@ -8,10 +8,7 @@ import Testing
 /// `FRESHET_SEED=n swift test --filter LiveRandomTests` repeats a failure; `FRESHET_SEEDS=200` tries so many fresh seeds.
 /// Seeds that failed once are in `Fixtures/random.json`, and run first.
 @Suite(.serialized) struct LiveRandomTests {
-  private static let seeds: [UInt64] = {
-    let more = ProcessInfo.processInfo.environment["FRESHET_SEEDS"].flatMap(Int.init) ?? 0
-    return more > 0 ? (0..<more).map { _ in .random(in: 0 ... .max) } : LivePropertyTests.seeds(kept: "random.json")
-  }()
+  private static let seeds = PropertySeeds.freshOrKept("random.json")
 
   /// The name makes texts that sort otherwise in UTF-16 than by code point.
   private static let utf16 = RandomSchema(

@@ -1,6 +1,7 @@
 import Foundation
 import GRDB
 import Server
+import ServerSupport
 import TestSupport
 import Testing
 import Wire

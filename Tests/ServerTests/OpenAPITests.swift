@@ -1,5 +1,6 @@
 import Foundation
 import Server
+import ServerSupport
 import TestSupport
 import Testing
 import Wire

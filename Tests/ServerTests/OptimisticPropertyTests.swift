@@ -2,6 +2,7 @@ import Foundation
 import FreshetClient
 import GRDB
 import Server
+import ServerSupport
 import TestSupport
 import Testing
 
@@ -26,7 +27,7 @@ import Testing
 
   private nonisolated static let windows: [Range<Int>?] = [nil, 0..<3, 2..<4, 1..<50]
 
-  @Test(arguments: LivePropertyTests.seeds(kept: "optimistic.json"), 0..<queries.count * windows.count)
+  @Test(arguments: PropertySeeds.kept("optimistic.json"), 0..<queries.count * windows.count)
   func listsShowWhatTheServerHas(seed: UInt64, index: Int) async throws {
     let (query, order) = Self.queries[index % Self.queries.count]
     let window = Self.windows[index / Self.queries.count]

@@ -1,5 +1,6 @@
 import LiveQuery
 import Logging
+import ServerSupport
 import Store
 import Synchronization
 import TestSupport

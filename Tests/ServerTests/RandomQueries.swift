@@ -1,3 +1,4 @@
+import ServerSupport
 import TestSupport
 
 /// Composes queries over the tables of `LiveLibrary` that nobody would write: joins of everything with anything.

@@ -1,4 +1,5 @@
 import LiveQuery
+import ServerSupport
 import TestSupport
 
 /// Roles over the tables of `LiveLibrary`, with filters and columns that somebody might think of, and clients who have them.

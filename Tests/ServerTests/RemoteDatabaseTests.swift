@@ -5,6 +5,7 @@ import GRDB
 import Gateway
 import NIOSSL
 import Server
+import ServerSupport
 import Synchronization
 import TestSupport
 import Testing

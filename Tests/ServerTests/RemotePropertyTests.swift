@@ -1,5 +1,6 @@
 import FreshetClient
 import Server
+import ServerSupport
 import TestSupport
 import Testing
 
@@ -10,7 +11,7 @@ import Testing
 @Suite(.serialized) struct RemotePropertyTests {
   private static let commits = 15
 
-  @Test(arguments: LivePropertyTests.seeds(kept: "remote.json"))
+  @Test(arguments: PropertySeeds.kept("remote.json"))
   func listsAgreeWithSQLite(seed: UInt64) async throws {
     var random = RandomQueries(seed: seed)
     var generator = SeededGenerator(seed: seed)

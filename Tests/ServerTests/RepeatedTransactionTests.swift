@@ -1,4 +1,5 @@
 import LiveQuery
+import ServerSupport
 import TestSupport
 import Testing
 import Wire

@@ -1,6 +1,7 @@
 import Foundation
 import GRDB
 import Server
+import ServerSupport
 import TestSupport
 
 /// What a writer has committed, and what queries gave at each commit; two copies of its file are brought along it.

@@ -1,4 +1,5 @@
 import Foundation
+import ServerSupport
 import TestSupport
 import Testing
 import Wire
@@ -11,37 +12,20 @@ import Wire
 @Suite(.serialized) struct ReplicaPropertyTests {
   private static let steps = 250
 
-  static let queries = [
-    OracleQuery(table: "item", keys: ["id"], select: ["n", "note"], orderBy: ["n"]),
-    OracleQuery(
-      table: "item", keys: ["id"], select: ["note"], filter: "n > 4", section: ("kind", false), orderBy: ["note DESC"]),
-    OracleQuery(table: "item", keys: ["id"], select: ["n"], orderBy: ["n DESC"], limit: 7),
-    OracleQuery(
-      table: "item JOIN kind ON kind.name = item.kind", keys: ["item.id AS id"], select: ["label"],
-      orderBy: ["label"], tellsKey: true),
-    // Run again after every change.
-    OracleQuery(
-      table: "(SELECT kind AS name, sum(n) OVER (ORDER BY kind) AS sum, min(id) AS first FROM item GROUP BY kind)",
-      keys: ["name"], select: ["sum", "first"], orderBy: ["sum"], tellsKey: true),
-    OracleQuery(
-      table: "item", keys: ["id"], select: ["n"], filter: "id < 6", orderBy: [],
-      alongside: ["most": "SELECT max(n) FROM item"]),
-  ]
-
-  @Test(arguments: LivePropertyTests.seeds(kept: "replicas.json"))
+  @Test(arguments: PropertySeeds.kept("replicas.json"))
   func clientsGoFromServerToServer(seed: UInt64) throws {
-    try hop(seed, Hopping(seed: seed, queries: Self.queries, steps: Self.steps))
+    try hop(seed, Hopping(seed: seed, queries: OracleQuery.overItems, steps: Self.steps))
   }
 
-  @Test(arguments: LivePropertyTests.seeds(kept: "replicas.json"))
+  @Test(arguments: PropertySeeds.kept("replicas.json"))
   func clientsGoFromTheWritersServerToAReplica(seed: UInt64) throws {
-    try hop(seed, Hopping(seed: seed, queries: Self.queries, steps: Self.steps, withWriter: true))
+    try hop(seed, Hopping(seed: seed, queries: OracleQuery.overItems, steps: Self.steps, withWriter: true))
   }
 
-  @Test(arguments: LivePropertyTests.seeds(kept: "replicas.json"))
+  @Test(arguments: PropertySeeds.kept("replicas.json"))
   func clientsGoBetweenServersThatAreBusy(seed: UInt64) throws {
     for withWriter in [false, true] {
-      let test = try Hopping(seed: seed, queries: Self.queries, steps: 0, withWriter: withWriter)
+      let test = try Hopping(seed: seed, queries: OracleQuery.overItems, steps: 0, withWriter: withWriter)
       try test.runBusy(commits: 400)
       print("busy replicas, seed \(seed): \(test.summary)")
       #expect(test.patches > 0 && test.hops > 10, "\(test.summary)")

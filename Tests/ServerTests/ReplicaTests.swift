@@ -3,6 +3,7 @@ import Foundation
 import GRDB
 import LiveQuery
 import Server
+import ServerSupport
 import Synchronization
 import TestSupport
 import Testing

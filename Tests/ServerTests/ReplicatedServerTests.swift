@@ -3,6 +3,7 @@ import Foundation
 import LiveQuery
 import Logging
 import Replication
+import ServerSupport
 import TestSupport
 import Testing
 import Wire

@@ -2,6 +2,7 @@ import CFaultyFiles
 import Controllers
 import Foundation
 import GRDB
+import ServerSupport
 import Store
 import TestSupport
 import Testing

@@ -1,6 +1,7 @@
 import Controllers
 import Foundation
 import GRDB
+import ServerSupport
 import TestSupport
 import Testing
 
@@ -20,7 +21,7 @@ import Testing
     """
 
   private static let queries =
-    ReplicaPropertyTests.queries + [
+    OracleQuery.overItems + [
       OracleQuery(
         table: "kind LEFT JOIN item ON item.kind = kind.name", keys: ["kind.name AS name"],
         select: ["label", "count(item.id) AS count", "sum(n) AS sum"], orderBy: ["sum DESC"],
@@ -127,7 +128,7 @@ import Testing
     }
   }
 
-  @Test(arguments: LivePropertyTests.seeds(kept: "runs.json"))
+  @Test(arguments: PropertySeeds.kept("runs.json"))
   func whereverReadersRun(seed: UInt64) throws {
     var random = SeededGenerator(seed: seed)
     let test = try Lists(isWAL: seed % 4 != 2, isLarge: seed % 4 == 3)

@@ -1,6 +1,7 @@
 import Controllers
 import Foundation
 import GRDB
+import ServerSupport
 import Store
 import TestSupport
 import Testing

@@ -1,5 +1,6 @@
 import GRDB
 import Server
+import ServerSupport
 import TestSupport
 import Testing
 import Wire

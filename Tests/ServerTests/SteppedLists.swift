@@ -2,6 +2,7 @@ import Controllers
 import Foundation
 import LiveQuery
 import Logging
+import ServerSupport
 import Store
 import Synchronization
 import TestSupport

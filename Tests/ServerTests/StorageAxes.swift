@@ -1,3 +1,4 @@
+import ServerSupport
 import TestSupport
 
 /// One file, its writers and its lists, chosen along axes that no other random test has: storage classes, collations and

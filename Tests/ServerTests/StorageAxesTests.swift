@@ -2,6 +2,7 @@ import Controllers
 import Foundation
 import GRDB
 import LiveQuery
+import ServerSupport
 import Store
 import TestSupport
 import Testing
@@ -17,12 +18,9 @@ import Wire
 
   /// Neighbouring ones: 143 of them have every pair of two axes' values.
   private static let numbers: [UInt64] = {
-    let environment = ProcessInfo.processInfo.environment
-    if let number = environment["FRESHET_SEED"].flatMap(UInt64.init) { return [number] }
+    if let repeated = PropertySeeds.repeated { return [repeated] }
     let first = UInt64.random(in: 0..<1 << 40)
-    return (0..<(environment["FRESHET_SEEDS"].flatMap(UInt64.init) ?? UInt64(TestDepth.count(8, long: 100)))).map {
-      first + $0
-    }
+    return (0..<(PropertySeeds.count ?? UInt64(TestDepth.count(8, long: 100)))).map { first + $0 }
   }()
 
   /// What was once wrong, each as short as it could be made.

@@ -1,6 +1,7 @@
 import Foundation
 import FreshetClient
 import Server
+import ServerSupport
 import Synchronization
 import TestSupport
 import Testing

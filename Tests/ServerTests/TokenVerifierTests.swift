@@ -1,6 +1,7 @@
 import Foundation
 import JWTKit
 import LiveQuery
+import ServerSupport
 import TestSupport
 import Testing
 import Wire

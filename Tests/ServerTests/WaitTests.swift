@@ -1,5 +1,6 @@
 import Dispatch
 import Server
+import ServerSupport
 import TestSupport
 import Testing
 import Wire

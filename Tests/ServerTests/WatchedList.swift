@@ -1,6 +1,7 @@
 import Freshet
 import FreshetResults
 import GRDB
+import ServerSupport
 import Synchronization
 import Wire
 

@@ -1,6 +1,7 @@
 import Controllers
 import Foundation
 import LiveQuery
+import ServerSupport
 import TestSupport
 import Testing
 import Wire

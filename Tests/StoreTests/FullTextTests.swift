@@ -38,7 +38,7 @@ import Testing
   ]
 
   @Test func giveWhatSQLiteGives() throws {
-    let seed = ProcessInfo.processInfo.environment["FRESHET_SEED"].flatMap(UInt64.init) ?? .random(in: 0...9_999)
+    let seed = PropertySeeds.repeated ?? .random(in: 0...9_999)
     var generator = SeededGenerator(seed: seed)
     let connections = try [Connection(isOurs: false), Connection(isOurs: true)]
     for row in 0..<200 {

@@ -1,29 +1,29 @@
-import TestSupport
-import Wire
+package import TestSupport
+package import Wire
 
 /// One event of a stream, as it came.
-struct ServerEvent: Equatable {
-  var event = ""
-  var id: String?
-  var data = ""
+package struct ServerEvent: Equatable {
+  package var event = ""
+  package var id: String?
+  package var data = ""
 
-  func json() throws -> JSONValue { try JSONParser.parse(data) }
+  package func json() throws -> JSONValue { try JSONParser.parse(data) }
 }
 
 /// A client of `/v1/subscriptions` with a model of the result.
-final class EventClient {
-  let socket: RawSocket
-  let head: RawResponse
-  private(set) var model = ClientModel()
+package final class EventClient {
+  package let socket: RawSocket
+  package let head: RawResponse
+  package private(set) var model = ClientModel()
   /// What a browser would send as `Last-Event-ID`.
-  private(set) var lastEventID = ""
+  package private(set) var lastEventID = ""
   /// Events that changed the model.
-  private(set) var changes: [ServerEvent] = []
+  package private(set) var changes: [ServerEvent] = []
   private var text = ""
-  private(set) var comments = 0
+  package private(set) var comments = 0
 
   /// - Parameter model: what another stream has left, to be taken up by `Last-Event-ID`.
-  init(
+  package init(
     port: Int, _ target: String, headers: [String] = [], receiveBuffer: Int32? = nil, model: ClientModel = ClientModel()
   ) throws {
     self.model = model
@@ -33,7 +33,7 @@ final class EventClient {
 
   /// The next event; nil at the end of the stream. Those for the model are applied to it.
   @discardableResult
-  func next() throws -> ServerEvent? {
+  package func next() throws -> ServerEvent? {
     while true {
       while let end = text.firstRange(of: "\n\n") {
         let block = text[..<end.lowerBound]
@@ -63,14 +63,14 @@ final class EventClient {
   }
 
   /// Returns when the whole snapshot is there.
-  func load() throws {
+  package func load() throws {
     repeat {
       guard try next() != nil else { throw RawSocket.Failure(description: "the stream ended") }
     } while !model.isComplete
   }
 
   /// The rows that the client must have.
-  var line: String {
+  package var line: String {
     model.visibleRows.map { row in
       row.map { row in model.columns.map { row[$0]?.short ?? "?" }.joined(separator: ",") } ?? "-"
     }.joined(separator: " ")

@@ -1,10 +1,10 @@
 import LiveQuery
-import TestSupport
-import Wire
+package import TestSupport
+package import Wire
 
 // What a client holds, as one line: `'A'/A: 1,'x' 2,null | null/: 3,'y'`.
 extension ClientModel {
-  var line: String {
+  package var line: String {
     sections.map { section in
       let rows = section.rows.map { row in
         row.map { row in columns.map { (row[$0] ?? .null).short }.joined(separator: ",") } ?? "?"
@@ -17,7 +17,7 @@ extension ClientModel {
 
 extension JSONValue {
   /// Short and unambiguous: text in single quotes.
-  var short: String {
+  package var short: String {
     switch self {
     case .null: "null"
     case .bool(let value): "\(value)"
@@ -33,14 +33,14 @@ extension JSONValue {
 
 extension LiveClient {
   /// What the client holds of a subscription, or the error that ended it.
-  func line(_ id: String) -> String {
+  package func line(_ id: String) -> String {
     if let model = models[id] { return model.line }
     guard let error = errors[id] else { return "nothing" }
     return "\(error["code"]?.short ?? "") \(error["message"]?.short ?? "")"
   }
 
   /// How often another message than a snapshot changed the model, and whether one did.
-  func change(_ id: String) -> String {
+  package func change(_ id: String) -> String {
     guard let message = last[id], case .string(let type)? = message["type"] else { return "nothing" }
     return type
   }

@@ -1,16 +1,18 @@
-import FreshetClient
-import Synchronization
+package import FreshetClient
+package import Synchronization
 
 /// A transport whose connections can be broken, and made again only when a test has seen that they were.
-final class BreakableTransport: LiveTransport {
+package final class BreakableTransport: LiveTransport {
   private let sockets = Mutex<[any LiveSocket]>([])
   /// New connections wait here; nil where they need not.
   private let gate = Mutex<[CheckedContinuation<Void, Never>]?>(nil)
   /// The connection breaks, once, when a message of this type was sent.
   private let fatal = Mutex<String?>(nil)
-  let connections = Atomic<Int>(0)
+  package let connections = Atomic<Int>(0)
 
-  func connect(
+  package init() {}
+
+  package func connect(
     _ request: TransportRequest, opened: @escaping @Sendable (any LiveSocket) async -> Void,
     received: @escaping @Sendable ([UInt8]) async -> Void
   ) async throws {
@@ -35,9 +37,9 @@ final class BreakableTransport: LiveTransport {
     }
   }
 
-  func closeGate() { gate.withLock { $0 = [] } }
+  package func closeGate() { gate.withLock { $0 = [] } }
 
-  func openGate() {
+  package func openGate() {
     let waiting = gate.withLock { gate in
       defer { gate = nil }
       return gate ?? []
@@ -45,7 +47,7 @@ final class BreakableTransport: LiveTransport {
     for one in waiting { one.resume() }
   }
 
-  func breakConnections() async {
+  package func breakConnections() async {
     let open = sockets.withLock { sockets in
       defer { sockets = [] }
       return sockets
@@ -53,7 +55,7 @@ final class BreakableTransport: LiveTransport {
     for socket in open { await socket.close() }
   }
 
-  func breakAfterSending(_ type: String) { fatal.withLock { $0 = type } }
+  package func breakAfterSending(_ type: String) { fatal.withLock { $0 = type } }
 
   private final class Flag: Sendable {
     let isSet = Atomic(false)

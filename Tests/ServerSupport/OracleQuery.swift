@@ -1,31 +1,52 @@
 import Foundation
-import GRDB
-import LiveQuery
+package import GRDB
+package import LiveQuery
 import Store
-import TestSupport
-import Wire
+package import TestSupport
+package import Wire
 
 /// One query of the random tests: as it is sent, and as plain SQL for SQLite to answer itself.
-struct OracleQuery: Sendable {
+package struct OracleQuery: Sendable {
   /// `from`.
-  var table: String
-  var keys: [String]
-  var select: [String]
-  var filter: String?
+  package var table: String
+  package var keys: [String]
+  package var select: [String]
+  package var filter: String?
   /// Expression with its collation and direction apart.
-  var section: (expression: String, isDescending: Bool)?
-  var orderBy: [String]
-  var limit: Int?
-  var window: (offset: Int, limit: Int)?
-  var groupBy: [String] = []
-  var having: String?
+  package var section: (expression: String, isDescending: Bool)?
+  package var orderBy: [String]
+  package var limit: Int?
+  package var window: (offset: Int, limit: Int)?
+  package var groupBy: [String] = []
+  package var having: String?
   /// Whether the key is told, and not left to its default.
-  var tellsKey = false
+  package var tellsKey = false
   /// Names and SQL of single values.
-  var alongside: [String: String] = [:]
-  var parameters: [String: Int] = [:]
+  package var alongside: [String: String] = [:]
+  package var parameters: [String: Int] = [:]
 
-  var json: String {
+  package init(
+    table: String, keys: [String], select: [String], filter: String? = nil,
+    section: (expression: String, isDescending: Bool)? = nil, orderBy: [String], limit: Int? = nil,
+    window: (offset: Int, limit: Int)? = nil, groupBy: [String] = [], having: String? = nil, tellsKey: Bool = false,
+    alongside: [String: String] = [:], parameters: [String: Int] = [:]
+  ) {
+    self.table = table
+    self.keys = keys
+    self.select = select
+    self.filter = filter
+    self.section = section
+    self.orderBy = orderBy
+    self.limit = limit
+    self.window = window
+    self.groupBy = groupBy
+    self.having = having
+    self.tellsKey = tellsKey
+    self.alongside = alongside
+    self.parameters = parameters
+  }
+
+  package var json: String {
     var parts = ["\"from\":\"\(table)\""]
     if !select.isEmpty { parts.append("\"select\":[\(select.map { "\"\($0)\"" }.joined(separator: ","))]") }
     if let filter { parts.append("\"where\":\"\(filter)\"") }
@@ -47,13 +68,13 @@ struct OracleQuery: Sendable {
     return "{\(parts.joined(separator: ","))}"
   }
 
-  struct Answer {
+  package struct Answer {
     /// Name and number of rows.
-    var sections: [(name: JSONValue, count: Int)] = []
-    var rows: [[JSONValue]] = []
+    package var sections: [(name: JSONValue, count: Int)] = []
+    package var rows: [[JSONValue]] = []
     /// Two rows have one key.
-    var hasDuplicates = false
-    var alongside: [String: JSONValue] = [:]
+    package var hasDuplicates = false
+    package var alongside: [String: JSONValue] = [:]
   }
 
   /// The rows of a statement. Not through GRDB, whose texts end at a NUL character.
@@ -67,7 +88,7 @@ struct OracleQuery: Sendable {
   }
 
   /// What SQLite answers.
-  func answer(_ db: Database) throws -> Answer {
+  package func answer(_ db: Database) throws -> Answer {
     let section = section?.expression ?? "''"
     let direction = self.section?.isDescending == true ? " DESC" : ""
     let names = keys.map { $0.components(separatedBy: " AS ").last! }
@@ -102,7 +123,7 @@ struct OracleQuery: Sendable {
 
 extension JSONValue {
   /// As the wire has it.
-  init(_ value: SQLValue) {
+  package init(_ value: SQLValue) {
     var writer = JSONWriter()
     writer.value(value)
     self = (try? JSONParser.parse(writer.bytes)) ?? .null
@@ -111,7 +132,7 @@ extension JSONValue {
 
 extension ClientModel {
   /// What differs between the client and SQLite's own answer; nil when nothing does.
-  func difference(from answer: OracleQuery.Answer) -> String? {
+  package func difference(from answer: OracleQuery.Answer) -> String? {
     let mine = sections.map { "\($0.name) × \($0.rows.count)" }
     let theirs = answer.sections.map { "\($0.name) × \($0.count)" }
     if mine != theirs { return "sections \(mine) instead of \(theirs)" }

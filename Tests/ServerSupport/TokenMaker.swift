@@ -1,20 +1,17 @@
 import Foundation
-import JWTKit
-import LiveQuery
+package import JWTKit
+package import Server
 import Synchronization
 import TestSupport
-import Wire
-
-@testable import Server
 
 /// Makes tokens as an issuer does, good ones and bad ones.
-struct TokenMaker: Sendable {
-  let name: String
-  var keyID: String?
+package struct TokenMaker: Sendable {
+  package let name: String
+  package var keyID: String?
   fileprivate let algorithm: any JWTAlgorithm
 
   /// - Parameter add: puts the private key into a collection.
-  init(_ name: String, keyID: String? = nil, _ add: (JWTKeyCollection) async throws -> Void) async throws {
+  package init(_ name: String, keyID: String? = nil, _ add: (JWTKeyCollection) async throws -> Void) async throws {
     let keys = JWTKeyCollection()
     try await add(keys)
     self.name = name
@@ -24,7 +21,7 @@ struct TokenMaker: Sendable {
 
   /// - Parameter claims: JSON.
   /// - Parameter header: in the place of the one that belongs there, JSON.
-  func token(_ claims: String, header: String? = nil) throws -> String {
+  package func token(_ claims: String, header: String? = nil) throws -> String {
     let id = keyID.map { ",\"kid\":\"\($0)\"" } ?? ""
     let header = header ?? "{\"typ\":\"JWT\",\"alg\":\"\(name)\"\(id)}"
     let signed = "\(Self.encode(Array(header.utf8))).\(Self.encode(Array(claims.utf8)))"
@@ -32,18 +29,18 @@ struct TokenMaker: Sendable {
   }
 
   /// Base64url.
-  static func encode(_ bytes: [UInt8]) -> String {
+  package static func encode(_ bytes: [UInt8]) -> String {
     Data(bytes).base64EncodedString().replacing("+", with: "-").replacing("/", with: "_").replacing("=", with: "")
   }
 
-  static let secret = "0123456789abcdef0123456789abcdef"
+  package static let secret = "0123456789abcdef0123456789abcdef"
 
   /// HS256 with `secret`.
-  static func shared(_ secret: String = secret) async throws -> TokenMaker {
+  package static func shared(_ secret: String = secret) async throws -> TokenMaker {
     try await TokenMaker("HS256") { await $0.add(hmac: HMACKey(from: Array(secret.utf8)), digestAlgorithm: .sha256) }
   }
 
-  static func rsa(_ name: String = "RS256", keyID: String? = nil) async throws -> TokenMaker {
+  package static func rsa(_ name: String = "RS256", keyID: String? = nil) async throws -> TokenMaker {
     let key = try Insecure.RSA.PrivateKey(pem: rsaPrivateKey)
     let digests: [String: DigestAlgorithm] = ["256": .sha256, "384": .sha384, "512": .sha512]
     let digest = digests[String(name.suffix(3))]!
@@ -57,19 +54,19 @@ struct TokenMaker: Sendable {
   }
 
   /// The set of the RSA key, published under ids.
-  static func set(ids: [String], more: String = "") -> String {
+  package static func set(ids: [String], more: String = "") -> String {
     let keys = ids.map { "{\"kty\":\"RSA\",\"kid\":\"\($0)\",\"n\":\"\(modulus)\",\"e\":\"AQAB\"\(more)}" }
     return "{\"keys\":[\(keys.joined(separator: ","))]}"
   }
 
-  static let modulus =
+  package static let modulus =
     "3CUVA3TeesDGnxYIgX-03qKlXUe7OcAIyz-reG1x1VTPk5yS_3vKB0wAiAquHVLrxKA0TGiPcpLMmodAcbU4-E8ghI"
     + "lEicnxhcqYtUbdL7aG8ndm0GJHl6q-qXSbpbpGEg7wKt_5s6nPEehuH15hO_J4d0tqtC_l7a37YSlSp7IadXev-dfL"
     + "Ey0q48xsOYqQXVkZjuBOPmWnAeOPlFlaK9dtEKArueqTIW2VWuyq27tGA5bJvx0J_6DYfBQryuV83VVLr9DRXsw3OB"
     + "mcRldCLtMoZpOSxoTOw6S364x1hqHxGRLUMA_bS1JuAUsskRLokEIJqNq2VYtMuQJfiOxQrQ"
 
   /// For tests alone: made with `openssl genrsa 2048`.
-  static let rsaPrivateKey = """
+  package static let rsaPrivateKey = """
     -----BEGIN PRIVATE KEY-----
     MIIEvgIBADANBgkqhkiG9w0BAQEFAASCBKgwggSkAgEAAoIBAQDcJRUDdN56wMaf
     FgiBf7TeoqVdR7s5wAjLP6t4bXHVVM+TnJL/e8oHTACICq4dUuvEoDRMaI9yksya
@@ -100,7 +97,7 @@ struct TokenMaker: Sendable {
     -----END PRIVATE KEY-----
     """
 
-  static let rsaPublicKey = """
+  package static let rsaPublicKey = """
     -----BEGIN PUBLIC KEY-----
     MIIBIjANBgkqhkiG9w0BAQEFAAOCAQ8AMIIBCgKCAQEA3CUVA3TeesDGnxYIgX+0
     3qKlXUe7OcAIyz+reG1x1VTPk5yS/3vKB0wAiAquHVLrxKA0TGiPcpLMmodAcbU4
@@ -114,21 +111,21 @@ struct TokenMaker: Sendable {
 }
 
 /// A date that stands still until a test moves it.
-final class ManualDate: Sendable {
+package final class ManualDate: Sendable {
   private let seconds: Atomic<Int64>
 
-  init(_ seconds: Int64 = 1_800_000_000) { self.seconds = Atomic(seconds) }
+  package init(_ seconds: Int64 = 1_800_000_000) { self.seconds = Atomic(seconds) }
 
-  var now: Int64 { seconds.load(ordering: .relaxed) }
-  var clock: WallClock { WallClock { self.now } }
-  func advance(seconds: Int64) { self.seconds.add(seconds, ordering: .relaxed) }
+  package var now: Int64 { seconds.load(ordering: .relaxed) }
+  package var clock: WallClock { WallClock { self.now } }
+  package func advance(seconds: Int64) { self.seconds.add(seconds, ordering: .relaxed) }
 }
 
 extension JWTConfiguration {
   /// What a file's `jwt` says.
   ///
   /// - Parameter files: name and content of the files in its folder.
-  static func reading(_ jwt: String, files: [String: String] = [:]) throws -> JWTConfiguration {
+  package static func reading(_ jwt: String, files: [String: String] = [:]) throws -> JWTConfiguration {
     let folder = try TemporaryFolder()
     for (name, content) in files {
       try content.write(toFile: folder.path(name), atomically: true, encoding: .utf8)
@@ -137,7 +134,7 @@ extension JWTConfiguration {
     return file.authentication!
   }
 
-  static func shared(_ more: String = "") throws -> JWTConfiguration {
+  package static func shared(_ more: String = "") throws -> JWTConfiguration {
     try reading("algorithm: HS256, secretFile: s\(more)", files: ["s": TokenMaker.secret + "\n"])
   }
 }

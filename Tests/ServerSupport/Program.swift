@@ -3,18 +3,19 @@ import Synchronization
 import TestSupport
 
 /// The `freshet` command next to the test bundle, run as a process of its own.
-final class Program {
+package final class Program {
   private let process = Process()
   private let output = Pipe()
   private let errors = Pipe()
   /// What has been read of standard error.
   private var log = Data()
 
-  static let path = URL(fileURLWithPath: CommandLine.arguments[0]).resolvingSymlinksInPath().deletingLastPathComponent()
+  package static let path = URL(fileURLWithPath: CommandLine.arguments[0]).resolvingSymlinksInPath()
+    .deletingLastPathComponent()
     .appending(path: "freshet").path
 
   /// - Parameter asNobody: whether as a user without rights; needs root.
-  init(_ arguments: [String], asNobody: Bool = false, environment: [String: String] = [:]) throws {
+  package init(_ arguments: [String], asNobody: Bool = false, environment: [String: String] = [:]) throws {
     let drop = ["/usr/bin/setpriv", "--reuid=65534", "--regid=65534", "--clear-groups", "--"]
     let command = (asNobody ? drop : []) + [Program.path] + arguments
     process.executableURL = URL(fileURLWithPath: command[0])
@@ -31,11 +32,11 @@ final class Program {
   deinit { if process.isRunning { kill(process.processIdentifier, SIGKILL) } }
 
   /// Runs to the end, for at most 20 seconds.
-  static func run(_ arguments: String...) throws -> (status: Int32, output: String, errors: String) {
+  package static func run(_ arguments: String...) throws -> (status: Int32, output: String, errors: String) {
     try run(arguments)
   }
 
-  static func run(_ arguments: [String], asNobody: Bool = false) throws -> (
+  package static func run(_ arguments: [String], asNobody: Bool = false) throws -> (
     status: Int32, output: String, errors: String
   ) {
     let program = try Program(arguments, asNobody: asNobody)
@@ -61,7 +62,7 @@ final class Program {
   }
 
   /// The port in the line that says where it serves.
-  func port() throws -> Int {
+  package func port() throws -> Int {
     while true {
       if let match = String(decoding: log, as: UTF8.self).firstMatch(of: /serving .* at https?:\/\/[^ ]*:(\d+)\//) {
         return Int(match.1)!
@@ -75,18 +76,18 @@ final class Program {
   }
 
   /// What it has written to standard error; to be asked for once it has ended.
-  func errorOutput() throws -> String {
+  package func errorOutput() throws -> String {
     log += try errors.fileHandleForReading.readToEnd() ?? Data()
     return String(decoding: log, as: UTF8.self)
   }
 
   /// What it has written to standard output; to be asked for once it has ended.
-  func standardOutput() throws -> String {
+  package func standardOutput() throws -> String {
     String(decoding: try output.fileHandleForReading.readToEnd() ?? Data(), as: UTF8.self)
   }
 
   /// Whether the log has a text, or gets it in time.
-  func waits(forLog text: String, seconds: Double) throws -> Bool {
+  package func waits(forLog text: String, seconds: Double) throws -> Bool {
     let guardian = DispatchWorkItem { [process] in kill(process.processIdentifier, SIGKILL) }
     DispatchQueue.global().asyncAfter(deadline: .now() + seconds, execute: guardian)
     defer { guardian.cancel() }
@@ -98,36 +99,36 @@ final class Program {
     return true
   }
 
-  var processIdentifier: Int32 { process.processIdentifier }
+  package var processIdentifier: Int32 { process.processIdentifier }
 
   /// Whether a debugger, or strace, is attached to the process.
-  var isTraced: Bool {
+  package var isTraced: Bool {
     let status = try? String(contentsOfFile: "/proc/\(process.processIdentifier)/status", encoding: .utf8)
     return status?.contains(/TracerPid:\t[1-9]/) == true
   }
 
   /// The signal that ended the process; nil when none has in time.
-  func endingSignal(within seconds: Double) -> Int32? {
+  package func endingSignal(within seconds: Double) -> Int32? {
     let deadline = Date(timeIntervalSinceNow: seconds)
     while process.isRunning, Date() < deadline { usleep(5_000) }
     return !process.isRunning && process.terminationReason == .uncaughtSignal ? process.terminationStatus : nil
   }
 
   /// Memory that the process holds.
-  var residentBytes: Int {
+  package var residentBytes: Int {
     let fields = try? String(contentsOfFile: "/proc/\(process.processIdentifier)/statm", encoding: .utf8)
     return (fields?.split(separator: " ").dropFirst().first.flatMap { Int($0) } ?? 0) * 4_096
   }
 
-  func stop() {
+  package func stop() {
     signal(SIGTERM)
     _ = status(within: 10)
   }
 
-  func signal(_ signal: Int32) { kill(process.processIdentifier, signal) }
+  package func signal(_ signal: Int32) { kill(process.processIdentifier, signal) }
 
   /// The exit status, or nil when it has not ended within `seconds`.
-  func status(within seconds: Double) -> Int32? {
+  package func status(within seconds: Double) -> Int32? {
     let deadline = Date(timeIntervalSinceNow: seconds)
     while process.isRunning, Date() < deadline { usleep(5_000) }
     return process.isRunning || process.terminationReason == .uncaughtSignal ? nil : process.terminationStatus
@@ -135,11 +136,11 @@ final class Program {
 }
 
 /// A folder with a database in it, removed at the end.
-final class ProgramFolder {
-  let path: String
-  var database: String { path + "/a b.sqlite" }
+package final class ProgramFolder {
+  package let path: String
+  package var database: String { path + "/a b.sqlite" }
 
-  init(_ schema: String = "CREATE TABLE t(id INTEGER PRIMARY KEY, a); INSERT INTO t VALUES (1, 'x');") throws {
+  package init(_ schema: String = "CREATE TABLE t(id INTEGER PRIMARY KEY, a); INSERT INTO t VALUES (1, 'x');") throws {
     path = FileManager.default.temporaryDirectory.appending(path: "freshet-\(UUID().uuidString)").path
     try FileManager.default.createDirectory(atPath: path, withIntermediateDirectories: true)
     if !schema.isEmpty { try SQLiteShell(path: database).run(schema) }
