@@ -53,7 +53,11 @@ func system(_ floor: Floor, _ name: String, _ library: String, apt: String) -> T
 
 /// The tests of one module, with whatever else they drive.
 func tests(of name: String, _ more: [Target.Dependency] = []) -> Target {
-  .testTarget(name: "\(name)Tests", dependencies: [.init(stringLiteral: name)] + more, swiftSettings: swiftSettings)
+  tests("\(name)Tests", [.init(stringLiteral: name)] + more)
+}
+
+func tests(_ name: String, _ dependencies: [Target.Dependency]) -> Target {
+  .testTarget(name: name, dependencies: dependencies, swiftSettings: swiftSettings)
 }
 
 let grdb: Target.Dependency = .product(name: "GRDB", package: "GRDB.swift")
@@ -185,7 +189,9 @@ let package = Package(
     tests(of: "Controllers", ["ChangeCapture", "LiveQuery", "Store", "TestSupport", "Wire", grdb, logging]),
     tests(of: "FreshetResults", ["LiveQuery", "TestSupport"]),
     tests(of: "Freshet", ["LiveQuery", "TestSupport", "Wire", grdb]),
-    tests(of: "FreshetClient", ["FreshetResults", "LiveQuery", "TestSupport", "Wire"]),
+    tests(
+      of: "FreshetClient",
+      ["FreshetResults", "Gateway", "LiveQuery", "Server", "ServerSupport", "TestSupport", "Wire", grdb]),
     tests(of: "TerminalWatch", ["FreshetClient", "FreshetResults", "LiveQuery", "Wire"]),
     tests(of: "Gateway", ["TestSupport"]),
     tests(of: "Broker", ["TestSupport"]),
@@ -197,9 +203,22 @@ let package = Package(
     tests(of: "Demo", ["FileMaking", "TestSupport", grdb]),
     tests(
       of: "Server",
+      ["Controllers", "LiveQuery", "ServerSupport", "Store", "TestSupport", "Wire", grdb, jwt, logging]),
+    // The command as a process of its own; it is linked by the product, not here.
+    tests("FreshetCommandTests", ["ServerSupport", "Store", "TestSupport", "Wire", grdb]),
+    // Servers over copies of a file.
+    tests(
+      "ClusterTests",
       [
-        "Broker", "CFaultyFiles", "Controllers", "Demo", "Freshet", "FreshetClient", "LiveQuery", "Replication",
-        "ServerSupport", "Store", "TestSupport", "Wire", grdb, jwt, logging,
+        "Broker", "Controllers", "LiveQuery", "Replication", "Server", "ServerSupport", "TestSupport", "Wire", grdb,
+        logging,
+      ]),
+    // Lists compared with SQLite's own answers.
+    tests(
+      "ListTests",
+      [
+        "CFaultyFiles", "Controllers", "Demo", "Freshet", "FreshetClient", "LiveQuery", "Server", "ServerSupport",
+        "Store", "TestSupport", "Wire", grdb, logging,
       ]),
   ],
   swiftLanguageModes: [.v6]
