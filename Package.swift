@@ -51,13 +51,14 @@ func system(_ floor: Floor, _ name: String, _ library: String, apt: String) -> T
   .systemLibrary(name: name, path: floor.path(name), pkgConfig: library, providers: [.apt([apt])])
 }
 
-/// The tests of one module, with whatever else they drive.
-func tests(of name: String, _ more: [Target.Dependency] = []) -> Target {
-  tests("\(name)Tests", [.init(stringLiteral: name)] + more)
+/// The tests of one module, with whatever else they drive; in `Tests` on the floor of the module.
+func tests(_ floor: Floor, of name: String, _ more: [Target.Dependency] = []) -> Target {
+  tests(floor, "\(name)Tests", [.init(stringLiteral: name)] + more)
 }
 
-func tests(_ name: String, _ dependencies: [Target.Dependency]) -> Target {
-  .testTarget(name: name, dependencies: dependencies, swiftSettings: swiftSettings)
+func tests(_ floor: Floor, _ name: String, _ dependencies: [Target.Dependency]) -> Target {
+  .testTarget(
+    name: name, dependencies: dependencies, path: "Tests/\(floor.rawValue)/\(name)", swiftSettings: swiftSettings)
 }
 
 let grdb: Target.Dependency = .product(name: "GRDB", package: "GRDB.swift")
@@ -167,59 +168,63 @@ let package = Package(
 
     // A client as the protocol describes it, against which everything that makes patches is tested.
     .target(
-      name: "TestSupport", dependencies: ["COpenSSL", "LiveQuery", "Store", "Wire", logging], path: "Tests/TestSupport",
+      name: "TestSupport", dependencies: ["COpenSSL", "LiveQuery", "Store", "Wire", logging],
+      path: "Tests/Support/TestSupport",
       swiftSettings: swiftSettings),
     // A server in the tests' process, its clients, the command as a process, and queries that SQLite answers as well.
     .target(
       name: "ServerSupport",
       dependencies: ["FreshetClient", "LiveQuery", "Server", "Store", "TestSupport", "Wire", grdb, jwt, logging],
-      path: "Tests/ServerSupport", swiftSettings: swiftSettings),
+      path: "Tests/Support/ServerSupport", swiftSettings: swiftSettings),
     // SQLite's file system with reads that fail on demand.
-    .target(name: "CFaultyFiles", dependencies: [sqlite], path: "Tests/CFaultyFiles", cSettings: cSettings),
-    tests(of: "RankedCollections", ["TestSupport"]),
-    tests(of: "LiveQuery", ["RankedCollections", "TestSupport", "Wire"]),
-    tests(of: "Wire", ["LiveQuery"]),
-    // A foreign program that writes files in every way that SQLite has; it dies in the middle of commits when it is told to.
+    .target(name: "CFaultyFiles", dependencies: [sqlite], path: "Tests/Support/CFaultyFiles", cSettings: cSettings),
+    tests(.engine, of: "RankedCollections", ["TestSupport"]),
+    tests(.engine, of: "LiveQuery", ["RankedCollections", "TestSupport", "Wire"]),
+    tests(.engine, of: "Wire", ["LiveQuery"]),
+    // A foreign program that writes files in every way that SQLite has, and dies in the middle of commits on request.
     .executableTarget(
-      name: "hostile-writer", dependencies: [sqlite], path: "Tests/CHostileWriter", cSettings: cSettings,
+      name: "hostile-writer", dependencies: [sqlite], path: "Tests/Support/CHostileWriter", cSettings: cSettings,
       linkerSettings: [.linkedLibrary("sqlite3")]),
-    tests(of: "ChangeCapture", ["hostile-writer", "Controllers", "LiveQuery", "Store", "TestSupport", grdb, sqlite]),
-    tests(of: "Store", ["CSQLite", "LiveQuery", "RankedCollections", "TestSupport", grdb, sqlite]),
-    tests(of: "QueryCompiler", ["LiveQuery", "Store", "TestSupport", grdb]),
-    tests(of: "Controllers", ["ChangeCapture", "LiveQuery", "Store", "TestSupport", "Wire", grdb, logging]),
-    tests(of: "FreshetResults", ["LiveQuery", "TestSupport"]),
-    tests(of: "Freshet", ["LiveQuery", "TestSupport", "Wire", grdb]),
     tests(
-      of: "FreshetClient",
+      .engine, of: "ChangeCapture",
+      ["hostile-writer", "Controllers", "LiveQuery", "Store", "TestSupport", grdb, sqlite]),
+    tests(.engine, of: "Store", ["CSQLite", "LiveQuery", "RankedCollections", "TestSupport", grdb, sqlite]),
+    tests(.engine, of: "QueryCompiler", ["LiveQuery", "Store", "TestSupport", grdb]),
+    tests(.engine, of: "Controllers", ["ChangeCapture", "LiveQuery", "Store", "TestSupport", "Wire", grdb, logging]),
+    tests(.libraries, of: "FreshetResults", ["LiveQuery", "TestSupport"]),
+    tests(.libraries, of: "Freshet", ["LiveQuery", "TestSupport", "Wire", grdb]),
+    tests(
+      .libraries, of: "FreshetClient",
       ["FreshetResults", "Gateway", "LiveQuery", "Server", "ServerSupport", "TestSupport", "Wire", grdb]),
-    tests(of: "TerminalWatch", ["FreshetClient", "FreshetResults", "LiveQuery", "Wire"]),
-    tests(of: "Gateway", ["TestSupport"]),
-    tests(of: "Broker", ["TestSupport"]),
+    tests(.tools, of: "TerminalWatch", ["FreshetClient", "FreshetResults", "LiveQuery", "Wire"]),
+    tests(.network, of: "Gateway", ["TestSupport"]),
+    tests(.cluster, of: "Broker", ["TestSupport"]),
     tests(
-      of: "Replication",
+      .cluster, of: "Replication",
       ["hostile-writer", "Broker", "Controllers", "LiveQuery", "Store", "TestSupport", logging, sqlite]),
-    tests(of: "FileMaking"),
-    tests(of: "Import", ["TestSupport", grdb]),
-    tests(of: "Demo", ["FileMaking", "TestSupport", grdb]),
+    tests(.tools, of: "FileMaking"),
+    tests(.tools, of: "Import", ["TestSupport", grdb]),
+    tests(.tools, of: "Demo", ["FileMaking", "TestSupport", grdb]),
     tests(
-      of: "Server",
+      .network, of: "Server",
       ["Controllers", "LiveQuery", "ServerSupport", "Store", "TestSupport", "Wire", grdb, jwt, logging]),
-    // The command as a process of its own; it is linked by the product, not here.
-    tests("FreshetCommandTests", ["ServerSupport", "Store", "TestSupport", "Wire", grdb]),
+    // They run the built command as a process.
+    tests(.tools, "FreshetCommandTests", ["ServerSupport", "Store", "TestSupport", "Wire", grdb]),
     // Servers over copies of a file.
     tests(
-      "ClusterTests",
+      .cluster, "ClusterTests",
       [
         "Broker", "Controllers", "LiveQuery", "Replication", "Server", "ServerSupport", "TestSupport", "Wire", grdb,
         logging,
       ]),
-    // Lists compared with SQLite's own answers.
-    tests(
-      "ListTests",
-      [
+    // Lists compared with SQLite's own answers, over every transport.
+    .testTarget(
+      name: "ListTests",
+      dependencies: [
         "CFaultyFiles", "Controllers", "Demo", "Freshet", "FreshetClient", "LiveQuery", "Server", "ServerSupport",
         "Store", "TestSupport", "Wire", grdb, logging,
-      ]),
+      ],
+      swiftSettings: swiftSettings),
   ],
   swiftLanguageModes: [.v6]
 )

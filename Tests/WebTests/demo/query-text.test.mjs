@@ -43,7 +43,7 @@ test("what is copied for Swift is what SwiftSnippetTests runs", () => {
     params: { name: 'a "b" \\c', most: { $int: "9007199254740993" }, none: null, bytes: { $blob: "AP8=" } },
     orderBy: ["name DESC"], sectionBy: { by: "state", order: "DESC", name: "lower(state)" },
   };
-  const file = readFileSync(new URL("../../FreshetClientTests/SwiftSnippetTests.swift", import.meta.url), "utf8");
+  const file = readFileSync(new URL("../../Libraries/FreshetClientTests/SwiftSnippetTests.swift", import.meta.url), "utf8");
   const [, run] = /\/\/ snippet\n([^]*)\/\/ end/.exec(file);
   const plain = (text) => text.replaceAll(/\s+/g, "");
   const copied = copies.swift(query, "ADDRESS").replace('"ADDRESS"', "address");

@@ -2,7 +2,7 @@ package import Foundation
 
 /// Files of `Tests/Fixtures`, and of the repository that the tests were built from.
 package enum Fixtures {
-  package static let repository = URL(filePath: #filePath).appending(path: "../../..").standardizedFileURL
+  package static let repository = URL(filePath: #filePath).appending(path: "../../../..").standardizedFileURL
 
   package static func file(_ name: String) -> URL { repository.appending(path: "Tests/Fixtures/\(name)") }
 }
