@@ -8,8 +8,7 @@ import Wire
 
 /// The lists of `Fixtures/overlays`, step by step: what messages say, what is laid over it, and what is then shown. The JavaScript client shows the same.
 struct OverlayCorpusTests {
-  private static let folder = URL(filePath: #filePath).deletingLastPathComponent().appending(
-    path: "../Fixtures/overlays")
+  private static let folder = URL(filePath: #filePath).appending(path: "../../../Fixtures/overlays").standardizedFileURL
   private static let names =
     (try? FileManager.default.contentsOfDirectory(atPath: folder.path))?
     .filter { $0.hasSuffix(".json") }.sorted() ?? []

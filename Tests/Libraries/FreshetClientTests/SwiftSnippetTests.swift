@@ -38,7 +38,7 @@ import Testing
       // end
     }
     func waits(for line: String) async throws {
-      let end = Date(timeIntervalSinceNow: 10)
+      let end = Date(timeIntervalSinceNow: 60)
       while printed.lines.withLock({ $0.last }) != line {
         if Date() > end { throw RawSocket.Failure(description: "\(printed.lines.withLock { $0 }), and not \(line)") }
         try await Task.sleep(for: .milliseconds(5))

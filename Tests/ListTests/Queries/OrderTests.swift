@@ -1,4 +1,5 @@
 import Server
+import ServerSupport
 import TestSupport
 import Testing
 import Wire
