@@ -1,7 +1,7 @@
 #!/usr/bin/env bash
 # Drops each rule of something that must not be wrong, one at a time, and shows which tests notice.
 #
-#     scripts/mutate.sh capture|access|self-check [NAME ...]
+#     scripts/mutate.sh capture|access|self-check|machine [NAME ...]
 #
 # scripts/mutations has the rules. All of a list go into one copy of the sources, each behind a name that the environment turns
 # on, so that one build serves all. What the quick tests do not notice is left to the long ones (capture: hostile writers,
@@ -13,21 +13,22 @@ suite=$1
 shift
 case $suite in
 capture)
-  target=ChangeCapture
   quick='PageTests|WALFollowerTests|SnapshotPagesTests'
   long=HostileTests
   export FRESHET_TICKS=${FRESHET_TICKS:-3000}
   ;;
 access)
-  target=Server
   quick='RoleTests|RoleIdentityTests|StatementTests'
   long=AccessPropertyTests
   export FRESHET_SEEDS=${FRESHET_SEEDS:-100}
   ;;
 self-check)
-  target=Server
   quick='SelfCheckTests'
   long='StorageAxesTests|RunsBetweenTicksTests'
+  ;;
+machine)
+  quick='ListMachineTests|RequestsTests'
+  long='JoinTests|ResumeTests'
   ;;
 *)
   echo "there are no mutations called $suite" >&2
@@ -37,11 +38,9 @@ esac
 copy=${MUTATE_FOLDER:-/tmp/freshet-mutations}
 mkdir -p "$copy"
 rm -rf "$copy/Sources" "$copy/Tests" "$copy/Benchmarks"
-cp -r Package.swift Package.resolved Sources Tests public "$copy/"
+cp -r Package.swift Package.resolved Sources Tests Fuzzing public "$copy/"
 mkdir -p "$copy/Benchmarks"
 cp -r Benchmarks/Turns "$copy/Benchmarks/"
-# Of the tests, only those that are to notice.
-perl -0pi -e 's/^    tests\(\s*of: "(?!'"$target"'")\w+"[^\n]*\n(      \[[^\n]*\n)?//mg' "$copy/Package.swift"
 python3 scripts/mutations.py "$copy" "$root/scripts/mutations/$suite.txt" >"$copy/names"
 (cd "$copy" && swift build --build-tests -j 2 --disable-automatic-resolution) >"$copy/build.log" 2>&1 ||
   { tail -20 "$copy/build.log"; exit 1; }

@@ -18,7 +18,7 @@ for block in listing.read_text().strip().split("\n\n"):
     if text.count(old) != 1:
         sys.exit(f"{name}: {path} has it {text.count(old)} times: {old}")
     path.write_text(text.replace(old, new.replace("OFF", f'isOff("{name}")')))
-    modules.add(file.split("/")[0])
+    modules.add("/".join(file.split("/")[:2]))
     print(name)
 for module in modules:
     (sources / module / "Mutation.swift").write_text(

@@ -68,7 +68,8 @@ import Testing
     case .closeSession:
       for key in table.subscriptions(of: 2) { withdraw(.subscription(key), &table, &model) }
     case .putBackFirst:
-      for entry in table.take(for: 1, where: { _ in true }) { table.putBack(entry) }
+      guard let last = table.waiting(for: 1).last?.subject else { return }
+      for entry in table.take(for: 1, where: { $0.subject != last }) { table.putBack(entry) }
     }
   }
 

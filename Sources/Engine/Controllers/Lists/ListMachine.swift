@@ -4,12 +4,14 @@ import Store
 /// How a list relates to the file: which state it shows, what brings it to the newest one, and when.
 ///
 /// ```
-///                 changed: units ──► look them up ── caughtUp ─┐
-///    ┌──────────────────────────────────────────────────────────┘
-///    ▼                                                          joined, nothing missing
-///  following ── changed: unknown, failed, outdated ──► stale ── began ──► running ──────────► following
-///                                                        ▲                   │
-///                                                        └── cancelled, failed, joined too late
+///    ┌── changed: units that can be looked up
+///    │       │
+///    └──► following ── changed otherwise, failed, outdated ──► stale ── began ──► running
+///              ▲                                                 ▲                   │
+///              │                                                 ├── cancelled ──────┤
+///              │                                                 ├── failed ─────────┤
+///              └────────────────────── caughtUp ─────────────────┴── joined ─────────┤
+///              └──────────────────────────────────── joined, nothing missing ────────┘
 /// ```
 ///
 /// Pure: no SQLite, no threads, no clock. `Lists` tells it what happened, and does what the answers say.
@@ -146,7 +148,7 @@ struct ListMachine {
   ///   - units: those of the result that are concerned; nil: not known.
   ///   - canLookUp: whether looking the units up is possible, and costs less than a run.
   ///   - shown: the state that the list shows if it is not brought to the tick's.
-  /// - Returns: whether the units are to be looked up now. `caughtUp` or `failed` follows.
+  /// - Returns: whether the units are to be looked up now. If that fails, `failed` or `mustRunAgain` follows.
   mutating func changed(_ units: ConcernedUnits?, alongside: Bool, canLookUp: Bool, shown: CommitNumber) -> Bool {
     if case .running(var run) = phase {
       // Kept once, so that it is changed in place.
@@ -173,10 +175,8 @@ struct ListMachine {
     }
   }
 
-  /// What changed was looked up: the list shows the tick's state.
+  /// What a run missed was looked up, or the query was run in the tick: the list shows the tick's state.
   mutating func caughtUp() {
-    if hasFailed { hasFailed = false }
-    if isFollowing { return }
     failedJoins = 0
     enter(.following)
   }

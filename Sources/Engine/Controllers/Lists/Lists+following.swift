@@ -84,7 +84,6 @@ extension Lists {
       let isNew = try deadline.limited(to: Self.followTime, steps: steps) {
         () throws(FreshetError) in try list.follow(units, alongside: isAlongside)
       }
-      if list.machine.hasFailed { list.advance { $0.caughtUp() } }
       if isNew { noteDirty(list) }
     } catch {
       if error.code == .timeout {
