@@ -10,7 +10,7 @@ final class FollowedList {
   static let query = {
     var query = Query(from: "well")
     query.select = ["name", "operator", "status", "depth"]
-    query.sectionBy = Query.SectionBy(expression: "county")
+    query.sectionBy = Query.SectionBy("county")
     query.orderBy = ["name"]
     return query
   }()

@@ -70,12 +70,12 @@ private struct InputQuery {
       case "w": query.filter = text
       case "g": query.groupBy.append(text)
       case "h": query.having = text
-      case "S": query.sectionBy = .init(expression: text)
+      case "S": query.sectionBy = .init(text)
       case "T": query.sectionBy?.indexTitle = text
       case "N": query.sectionBy?.name = text
       case "o": query.orderBy.append(text)
       case "k": query.key.append(text)
-      case "a": query.alongside.append(.init(name: "a\(query.alongside.count)", sql: text))
+      case "a": query.alongside["a\(query.alongside.count)"] = text
       case "e": query.refreshEvery = .seconds(1)
       case "p": values.append(Int64(text).map { .integer($0) } ?? .text(text))
       default: return nil

@@ -38,7 +38,7 @@ extension Fingerprint {
     add([query.filter, query.having, query.sectionBy?.expression, query.sectionBy?.indexTitle].map { $0 ?? "" })
     add(query.sectionBy?.isDescending == true ? 1 : 0)
     for list in [query.select, query.groupBy, query.orderBy, query.key] { add(list) }
-    add(query.alongside.flatMap { [$0.name, $0.sql] })
+    add(query.sortedAlongside.flatMap { [$0.name, $0.sql] })
   }
 
   /// Of the SQL of a transaction.

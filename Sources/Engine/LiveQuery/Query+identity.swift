@@ -1,9 +1,9 @@
 // Two queries are one when their bytes are: "é" as one code point and as two is two texts to SQLite, and one to `==` of
 // Swift's strings.
 extension Query: Hashable {
-  package static func == (left: Query, right: Query) -> Bool { left.identity == right.identity }
+  public static func == (left: Query, right: Query) -> Bool { left.identity == right.identity }
 
-  package func hash(into hasher: inout Hasher) { hasher.combine(identity) }
+  public func hash(into hasher: inout Hasher) { hasher.combine(identity) }
 
   /// Everything in it, laid end to end. O(length of the query).
   package var identity: [UInt8] {
@@ -15,14 +15,17 @@ extension Query: Hashable {
     values.append(Int64(limit ?? -1))
     values.append(refreshEvery?.components.seconds ?? -1)
     values.append(refreshEvery?.components.attoseconds ?? 0)
-    for list in [select, groupBy, orderBy, key, alongside.flatMap { [$0.name, $0.sql] }] { values.append(list: list) }
+    for list in [select, groupBy, orderBy, key, sortedAlongside.flatMap { [$0.name, $0.sql] }] {
+      values.append(list: list)
+    }
     switch parameters {
-    case .none: values.appendNull()
+    case .named([:]): values.appendNull()
     case .positional(let list):
       values.append(Int64(list.count))
       for value in list { values.append(value) }
     case .named(let named): values.append(named)
     }
+    values.append(optional: publishedName)
     values.append(optional: access.role)
     values.append(Int64(access.isPublished ? 1 : 0))
     for name in access.read {

@@ -1,53 +1,116 @@
-/// What is asked: the parts of one SELECT, plus how to cut its result into sections.
+/// What a list shows: the parts of one `SELECT`, and how its rows are cut into sections.
 ///
-/// Every fragment is SQL text as the client wrote it, trimmed and otherwise unchecked: `Store` checks and composes.
-package struct Query: Sendable {
-  package var from: String
-  /// Empty: all columns of the first table.
-  package var select: [String] = []
-  package var filter: String?
-  package var parameters: Parameters = .none
-  package var groupBy: [String] = []
-  package var having: String?
-  package var sectionBy: SectionBy?
-  package var orderBy: [String] = []
-  package var limit: Int?
-  /// Empty: the primary key of the first table.
-  package var key: [String] = []
-  /// Name and SQL of single-value queries, sorted by name.
-  package var alongside: [Alongside] = []
-  /// After so long the query is run again whatever happened; nil: only when something changed.
-  package var refreshEvery: Duration?
-  /// No part of what a client writes.
+/// Every part is SQL as it was written, which SQLite alone evaluates:
+///
+/// ```swift
+/// Query(from: "bank", orderBy: ["name"], sectionBy: "state")
+/// Query(
+///   from: "orders JOIN customer ON customer.id = customer_id", select: ["orders.id", "customer.name", "total"],
+///   where: "total > :least", parameters: ["least": 100], orderBy: ["total DESC"])
+/// ```
+///
+/// Rows need a key, which tells that a row of one version is the same row in the next. It is the primary key of the first table
+/// unless `key` says otherwise. Rows that `orderBy` leaves equal are in the order of their keys.
+public struct Query: Sendable {
+  /// What stands behind `FROM`: a table, a view, a join.
+  public var from: String
+  /// The columns; empty for all columns of the first table.
+  public var select: [String]
+  /// What stands behind `WHERE`.
+  public var filter: String?
+  /// Values for `?` or `:name` in any part.
+  public var parameters: Parameters
+  public var groupBy: [String]
+  public var having: String?
+  /// Terms such as `"name"`, `"close_date DESC NULLS LAST"` or `"name COLLATE NOCASE"`.
+  public var orderBy: [String]
+  public var sectionBy: SectionBy?
+  public var limit: Int?
+  /// Expressions that identify a row; empty for the primary key of the first table.
+  public var key: [String]
+  /// Single values that are kept up to date with the list, by name: `["deepest": "SELECT max(depth) FROM well"]`.
+  public var alongside: [String: String]
+  /// After so long the query runs again even if nothing changed: for queries that read the time.
+  public var refreshEvery: Duration?
+  /// The name of a query that a server has published; nil for one that is written here. The engine follows no others.
+  public private(set) var publishedName: String?
+  /// As whom it is asked: no part of what a client writes.
   package var access = Access()
 
-  package init(from: String) { self.from = from }
-
-  package enum Parameters: Hashable, Sendable {
-    case none
-    /// For `?`, in the order in which a SELECT has its parts.
-    case positional([SQLValue])
-    /// For `:name`, `@name` and `$name`; names without the sign.
-    case named([String: SQLValue])
+  public init(
+    from: String, select: [String] = [], where filter: String? = nil, parameters: Parameters = [:],
+    groupBy: [String] = [], having: String? = nil, orderBy: [String] = [], sectionBy: SectionBy? = nil,
+    limit: Int? = nil, key: [String] = [], alongside: [String: String] = [:], refreshEvery: Duration? = nil
+  ) {
+    self.from = from
+    self.select = select
+    self.filter = filter
+    self.parameters = parameters
+    self.groupBy = groupBy
+    self.having = having
+    self.orderBy = orderBy
+    self.sectionBy = sectionBy
+    self.limit = limit
+    self.key = key
+    self.alongside = alongside
+    self.refreshEvery = refreshEvery
   }
 
-  package struct SectionBy: Hashable, Sendable {
-    package var expression: String
-    package var isDescending = false
-    /// What a section is called, where that is not the value that it is sorted by.
-    package var name: String?
-    package var indexTitle: String?
-
-    package init(expression: String) { self.expression = expression }
+  /// A query that the operator of a server has published under a name: the only kind that some servers answer. For `RemoteDatabase`.
+  public init(published name: String, parameters: Parameters = [:]) {
+    self.init(from: "", parameters: parameters)
+    publishedName = name
   }
 
-  package struct Alongside: Hashable, Sendable {
-    package var name: String
-    package var sql: String
+  /// How rows are cut into sections. Sections come in the order of `expression`, and rows are sorted within them.
+  public struct SectionBy: Hashable, Sendable, ExpressibleByStringLiteral {
+    /// The value that the rows of a section share.
+    public var expression: String
+    public var isDescending: Bool
+    /// What the section is called, where that is not the value of `expression`.
+    public var name: String?
+    /// What an index at the list's side shows for it; nil for the first letter of its name.
+    public var indexTitle: String?
 
-    package init(name: String, sql: String) {
+    public init(_ expression: String, isDescending: Bool = false, name: String? = nil, indexTitle: String? = nil) {
+      self.expression = expression
+      self.isDescending = isDescending
       self.name = name
-      self.sql = sql
+      self.indexTitle = indexTitle
+    }
+
+    public init(stringLiteral expression: String) { self.init(expression) }
+  }
+
+  /// The values of a query's parameters: `["least": 100]` for `:least`, `[100]` for `?`.
+  public enum Parameters: Hashable, Sendable, ExpressibleByDictionaryLiteral, ExpressibleByArrayLiteral {
+    case named([String: SQLValue])
+    /// In the order in which a `SELECT` has its parts.
+    case positional([SQLValue])
+
+    public init(dictionaryLiteral elements: (String, SQLValue)...) {
+      self = .named(Dictionary(elements) { $1 })
+    }
+
+    public init(arrayLiteral elements: SQLValue...) { self = .positional(elements) }
+  }
+}
+
+extension Query.Parameters {
+  /// Without values.
+  package static let none = Self.named([:])
+}
+
+extension Query {
+  /// In the order of their names.
+  package var sortedAlongside: [(name: String, sql: String)] {
+    alongside.sorted { $0.key < $1.key }.map { ($0.key, $0.value) }
+  }
+
+  package init(_ source: QuerySource) {
+    switch source {
+    case .adHoc(let query): self = query
+    case .published(let name, let parameters): self.init(published: name, parameters: parameters)
     }
   }
 }

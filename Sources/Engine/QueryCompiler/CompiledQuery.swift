@@ -268,7 +268,6 @@ extension CompiledQuery {
     var positional: [SQLValue] = []
     var named = query.access.claims
     switch query.parameters {
-    case .none: break
     case .positional(let values): positional = values
     case .named(let values): named.merge(values) { claim, _ in claim }
     }

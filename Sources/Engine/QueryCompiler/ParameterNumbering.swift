@@ -15,7 +15,6 @@ struct ParameterNumbering {
     parameters = query.parameters
     claims = query.access.read
     switch parameters {
-    case .none: positionCount = 0
     case .positional(let values): positionCount = values.count
     case .named(let named):
       positionCount = 0
@@ -73,7 +72,6 @@ struct ParameterNumbering {
   /// - Throws: `bad_query` when a value was given that no fragment uses: a misspelt name, most likely.
   func checkAllUsed() throws(FreshetError) {
     switch parameters {
-    case .none: return
     case .positional where positionCount > nextPosition:
       throw .badQuery("params has \(positionCount) values, the query uses \(nextPosition)")
     case .positional: return

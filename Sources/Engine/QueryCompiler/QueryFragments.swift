@@ -39,7 +39,7 @@ struct QueryFragments {
   init(_ query: Query) throws(FreshetError) {
     let lists = [
       ("select", query.select), ("orderBy", query.orderBy), ("key", query.key), ("groupBy", query.groupBy),
-      ("alongside", query.alongside.map(\.sql)),
+      ("alongside", query.sortedAlongside.map(\.sql)),
     ]
     for (name, list) in lists where list.count > Self.longestList {
       throw .badQuery("\(name) has \(list.count) entries, \(Self.longestList) at most are allowed")
@@ -57,7 +57,7 @@ struct QueryFragments {
       orderBy.append(try SortTerm(try reader.numbered(text, "orderBy[\(index)]")))
     }
     for (index, text) in query.key.enumerated() { key.append(try reader.pair(text, "key[\(index)]")) }
-    for entry in query.alongside {
+    for entry in query.sortedAlongside {
       alongside.append((entry.name, try reader.numbered(entry.sql, "alongside.\(entry.name)", kind: .statement)))
     }
     try reader.numbering.checkAllUsed()

@@ -81,7 +81,6 @@ extension Writer {
     var named: [String: SQLValue] = [:]
     var positions: [SQLValue]?
     switch parameters {
-    case .none: break
     case .named(let values): named = values
     case .positional(let values): positions = values
     }

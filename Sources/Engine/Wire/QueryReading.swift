@@ -26,9 +26,8 @@ extension Query {
       guard case .string(let text) = sql else {
         throw .badMessage("query.alongside.\(name) must be a string, not \(sql.kind)")
       }
-      alongside.append(Alongside(name: name, sql: trimmed(text)))
+      alongside[name] = trimmed(text)
     }
-    alongside.sort { $0.name < $1.name }
   }
 
   /// Those that a query has.
@@ -56,11 +55,11 @@ extension Query.SectionBy {
   fileprivate init?(json: JSONValue?) throws(FreshetError) {
     switch json {
     case nil, .null: return nil
-    case .string(let expression): self.init(expression: trimmed(expression))
+    case .string(let expression): self.init(trimmed(expression))
     case .object(let members):
       let reader = MemberReader(members: members, prefix: "query.sectionBy.")
       try reader.checkNames(["by", "order", "name", "indexTitle"])
-      self.init(expression: trimmed(try reader.required("by")))
+      self.init(trimmed(try reader.required("by")))
       name = try reader.string("name").map(trimmed)
       indexTitle = try reader.string("indexTitle").map(trimmed)
       switch try reader.string("order").map({ $0.uppercased() }) {

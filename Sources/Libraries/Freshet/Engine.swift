@@ -38,7 +38,7 @@ final class Engine: ResultsSource {
     output.close()
   }
 
-  func follow(_ query: FreshetResults.Query, window: Window?) -> any ResultsFeed {
+  func follow(_ query: Query, window: Window?) -> any ResultsFeed {
     let session = lastSession.add(1, ordering: .relaxed).newValue
     return EngineFeed(self, session: session, query: query, window: window)
   }

@@ -9,10 +9,9 @@ final class EngineFeed: ResultsFeed {
   private let key: SubscriptionKey
   private let mailbox = Mailbox()
 
-  init(_ engine: Engine, session: UInt64, query: FreshetResults.Query, window: Window?) {
+  init(_ engine: Engine, session: UInt64, query: Query, window: Window?) {
     self.engine = engine
     let published = query.publishedName
-    let query = query.engineQuery
     key = SubscriptionKey(session: session, id: "list", number: 1)
     // It stays where it is, also after a `requery`.
     follower = engine.pool.follower(for: query)
@@ -38,7 +37,7 @@ final class EngineFeed: ResultsFeed {
         mailbox.put(.error(.published(name), isFatal: false))
         return
       }
-      follower.post(.request(key, .requery(query.engineQuery, window)))
+      follower.post(.request(key, .requery(query, window)))
     case .locate(let values): follower.post(.request(key, .locate(values)))
     case .resync: follower.post(.request(key, .resync))
     }

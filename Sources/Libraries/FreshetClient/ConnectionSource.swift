@@ -27,7 +27,7 @@ final class ConnectionSource: ResultsSource {
     }
   }
 
-  func follow(_ query: FreshetResults.Query, window: Window?) -> any ResultsFeed {
+  func follow(_ query: Query, window: Window?) -> any ResultsFeed {
     let feed = ConnectionFeed(self, id: "list-\(newID())")
     connection.commands.yield(.follow(id: feed.id, Subscription(query, window: window, mailbox: feed.mailbox)))
     return feed

@@ -4,7 +4,7 @@ import Wire
 
 /// One list, as its connection knows it.
 struct Subscription: Sendable {
-  private(set) var query: FreshetResults.Query
+  private(set) var query: Query
   /// What the list has contents of: what the server said last.
   private(set) var window: Window?
   /// The last one of those that were asked for and not answered yet.
@@ -21,9 +21,9 @@ struct Subscription: Sendable {
   var isEnded = false
   private var reader = ListMessageReader()
   /// What `query` was, while it is not known whether the server takes the new one.
-  private var previousQuery: FreshetResults.Query?
+  private var previousQuery: Query?
 
-  init(_ query: FreshetResults.Query, window: Window?, mailbox: Mailbox) {
+  init(_ query: Query, window: Window?, mailbox: Mailbox) {
     self.query = query
     self.window = window
     self.mailbox = mailbox

@@ -59,7 +59,7 @@ struct Types: ParsableCommand {
   }
 
   /// What SQLite knows of a query's columns: those that are columns of tables have a declared type.
-  private static func declared(_ columns: [String], of query: LiveQuery.Query, _ db: Database) throws -> [RowType
+  private static func declared(_ columns: [String], of query: Query, _ db: Database) throws -> [RowType
     .Column]
   {
     let select = query.select.isEmpty ? "*" : query.select.joined(separator: ", ")

@@ -4,6 +4,7 @@ import FreshetClient
 import LiveQuery
 import Synchronization
 import TerminalWatch
+import Wire
 
 struct Watch: ParsableCommand {
   static let configuration = CommandConfiguration(
@@ -68,7 +69,7 @@ struct Watch: ParsableCommand {
     let loop: WatchLoop
     do {
       loop = try WatchLoop(
-        url, FreshetClient.Query(json: watchedQuery().json()), window: window,
+        url, Query(QuerySource(json: watchedQuery().json())), window: window,
         token: access.token, authorities: access.trust.ca, isOnce: once, display: display)
     } catch let error as FreshetError {
       throw CommandFailure(error.description)

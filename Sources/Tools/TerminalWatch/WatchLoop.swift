@@ -1,6 +1,6 @@
 import Foundation
 import FreshetClient
-package import FreshetResults
+import FreshetResults
 package import LiveQuery
 
 /// Follows a list and shows it, until it is left or cannot be followed.
@@ -32,7 +32,7 @@ package actor WatchLoop {
   ///   - isOnce: whether it ends when the result is there.
   /// - Throws: `FreshetError` for an address that is none, and for a file without certificates.
   package init(
-    _ address: String, _ query: FreshetResults.Query, window: Window?, token: String?, authorities: String? = nil,
+    _ address: String, _ query: Query, window: Window?, token: String?, authorities: String? = nil,
     isOnce: Bool,
     display: WatchDisplay
   ) throws {

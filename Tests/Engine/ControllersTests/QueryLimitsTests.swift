@@ -30,7 +30,7 @@ import Testing
     Attempt("endless in from", "timeout", "(\(endless) SELECT i FROM n WHERE i < 0) AS n") { $0.key = ["i"] },
     Attempt("endless in a join", "timeout", "t JOIN u ON u.id = (\(endless) SELECT count(*) FROM n)"),
     Attempt("endless alongside", "timeout", "t") { query in
-      query.alongside = [.init(name: "x", sql: "\(endless) SELECT count(*) FROM n")]
+      query.alongside = ["x": "\(endless) SELECT count(*) FROM n"]
     },
     Attempt("a join of everything that gives nothing", "timeout", "t a, t b, t c, t d, t e, t f") {
       $0.filter = "length(a.a || b.a || c.a || d.a || e.a || f.a) = 1"

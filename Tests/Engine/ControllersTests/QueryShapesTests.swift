@@ -85,7 +85,7 @@ import Testing
       key: ["t.id", "s.uid"]),
     Shape("t, json_each(json_array(:p, 1)) AS j", "t.country = j.value", "p", key: ["t.id", "j.key"]),
     Shape("t", "country = :p", "p", "q", select: ["name || :q AS x"]),
-    Shape("t", "country = :p", "p", "q") { $0.sectionBy = .init(expression: "mentor > :q") },
+    Shape("t", "country = :p", "p", "q") { $0.sectionBy = .init("mentor > :q") },
     Shape("t", "country = :p", "p", "q") { $0.orderBy = ["mentor = :q DESC"] },
     Shape("t", "up = :p", "p", select: ["upper(country) AS up"]),
     Shape("t", "country = :p", "p", select: ["name AS country2", "mentor AS name"]),
@@ -104,7 +104,7 @@ import Testing
     },
     Shape("t", "country = :p", "p") { $0.limit = 2 },
     Shape("t", "country = :p", "p") {
-      $0.alongside = [.init(name: "n", sql: "SELECT count(*) FROM u WHERE year = :p")]
+      $0.alongside = ["n": "SELECT count(*) FROM u WHERE year = :p"]
     },
   ]
 

@@ -69,7 +69,7 @@ import Testing
     let queries = (1...25).map { limit in
       var query = list("id <= \(limit * 2)")
       query.orderBy = ["b DESC"]
-      query.sectionBy = limit % 2 == 0 ? Query.SectionBy(expression: "a") : nil
+      query.sectionBy = limit % 2 == 0 ? Query.SectionBy("a") : nil
       return query
     }
     for (index, query) in queries.enumerated() {

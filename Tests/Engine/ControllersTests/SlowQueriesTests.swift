@@ -59,7 +59,7 @@ import Testing
     query.filter = #""orders"."total" > 17 AND b <> x'5ec2e7' AND a = :a /* secret */ AND [c d] LIKE 'it''s secret%'"#
     query.groupBy = ["\"orders\".kind"]
     query.having = "count(*) > 17"
-    query.sectionBy = .init(expression: "state COLLATE NOCASE")
+    query.sectionBy = .init("state COLLATE NOCASE")
     query.orderBy = ["total + 17e3 DESC", "'unterminated secret"]
     let outline = "\(QueryOutline(query))"
     #expect(!outline.contains("secret") && !outline.contains("17") && !outline.contains("5ec2e7"), "\(outline)")

@@ -28,8 +28,8 @@ import Testing
       query(), query { $0.from = "u" }, query { $0.filter = nil }, query { $0.filter = "a = :b" },
       query { $0.having = "a = :a" }, query { $0.select = ["a"] }, query { $0.groupBy = ["a"] },
       query { $0.key = ["a"] },
-      query { $0.orderBy = ["ab"] }, query { $0.orderBy = ["a"] }, query { $0.sectionBy = .init(expression: "a") },
-      query { $0.alongside = [.init(name: "n", sql: "s")] },
+      query { $0.orderBy = ["ab"] }, query { $0.orderBy = ["a"] }, query { $0.sectionBy = .init("a") },
+      query { $0.alongside = ["n": "s"] },
     ]
     #expect(Set(all.map { Fingerprint(of: $0) }).count == all.count)
     let statements = [["a", "b"], ["ab"], ["b", "a"]].map { list in

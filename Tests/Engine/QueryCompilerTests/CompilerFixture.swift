@@ -64,12 +64,12 @@ struct CompilerFixture {
     case "having":
       query.groupBy = ["id"]
       query.having = text
-    case "sectionBy": query.sectionBy = .init(expression: text)
+    case "sectionBy": query.sectionBy = .init(text)
     case "sectionBy.indexTitle":
-      query.sectionBy = .init(expression: "a")
+      query.sectionBy = .init("a")
       query.sectionBy?.indexTitle = text
     case "orderBy[0]": query.orderBy = [text]
-    case "alongside.x": query.alongside = [.init(name: "x", sql: text)]
+    case "alongside.x": query.alongside = ["x": text]
     default: query.key = [text]
     }
     return query

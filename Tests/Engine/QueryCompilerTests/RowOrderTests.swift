@@ -81,7 +81,7 @@ import Testing
   ])
   func `Sections are told by their names`(by: String, name: String?, expected: String, isSorted: Bool) throws {
     let order = try order {
-      $0.sectionBy = Query.SectionBy(expression: by)
+      $0.sectionBy = Query.SectionBy(by)
       $0.sectionBy?.name = name
     }
     #expect(order.section.map(Self.text) == expected && order.sortsSections == isSorted)

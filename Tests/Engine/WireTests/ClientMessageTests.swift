@@ -24,7 +24,7 @@ import Wire
     query.filter = "a = :x"
     query.parameters = .named(["x": .integer(5)])
     query.orderBy = ["a DESC"]
-    var sectionBy = Query.SectionBy(expression: "b")
+    var sectionBy = Query.SectionBy("b")
     sectionBy.isDescending = true
     sectionBy.indexTitle = "upper(b)"
     query.sectionBy = sectionBy

@@ -17,7 +17,7 @@ import Testing
     CREATE TABLE t(id INTEGER PRIMARY KEY, name TEXT NOT NULL, state TEXT CHECK (state <> 'bad'));
     INSERT INTO t VALUES (1, 'a', 'x'), (2, 'b', 'x'), (3, 'c', 'y'), (4, 'a', 'z'), (5, 'B', 'y'), (6, 'd ', 'z');
     """
-  private nonisolated static let queries: [(query: FreshetClient.Query, order: String)] = [
+  private nonisolated static let queries: [(query: Query, order: String)] = [
     (
       .init(from: "t", orderBy: ["name COLLATE NOCASE DESC"], sectionBy: "state"), "state, name COLLATE NOCASE DESC, id"
     ),

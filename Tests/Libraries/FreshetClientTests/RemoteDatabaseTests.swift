@@ -19,7 +19,7 @@ import Testing
 
   private struct Bank: Decodable, Equatable, Sendable { var id: Int, name: String, state: String }
 
-  private static let byState = FreshetResults.Query(from: "bank", orderBy: ["name"], sectionBy: "state")
+  private static let byState = Query(from: "bank", orderBy: ["name"], sectionBy: "state")
 
   private func eventually(_ condition: () -> Bool) async -> Bool {
     for _ in 0..<2_000 {
@@ -105,7 +105,7 @@ import Testing
     let controller = try remote(live, transport).results(Self.byState, as: Bank.self)
     try await controller.performFetch()
     transport.closeGate()
-    let next = FreshetResults.Query(from: "bank", orderBy: ["name DESC"])
+    let next = Query(from: "bank", orderBy: ["name DESC"])
     // The server gets it, and its answer finds nobody.
     transport.breakAfterSending("requery")
     controller.requery(next)

@@ -224,7 +224,7 @@ import Testing
     #expect(await eventually { ids(controller) == [1, 3] })
     try live.writer.run("UPDATE orders SET customer = 'ann' WHERE id = 2")
     #expect(await eventually { ids(controller) == [1, 2, 3] })
-    for query in [FreshetResults.Query(published: "nosuch"), .init(published: "of", parameters: ["nosuch": 1])] {
+    for query in [Query(published: "nosuch"), .init(published: "of", parameters: ["nosuch": 1])] {
       let wrong = database.results(query)
       await #expect(throws: FreshetError.self, "\(query)") { try await wrong.performFetch() }
     }

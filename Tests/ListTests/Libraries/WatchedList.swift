@@ -18,9 +18,9 @@ final class WatchedList: Sendable {
   private let task = Mutex<Task<Void, Never>?>(nil)
 
   init(
-    _ query: OracleQuery, _ updates: (FreshetResults.Query, Range<Int>?) -> ResultsUpdates<ResultRow>
+    _ query: OracleQuery, _ updates: (Query, Range<Int>?) -> ResultsUpdates<ResultRow>
   ) throws {
-    let updates = updates(FreshetResults.Query(query), query.window.map { $0.offset..<$0.offset + $0.limit })
+    let updates = updates(Query(query), query.window.map { $0.offset..<$0.offset + $0.limit })
     let task = Task { [weak self] in
       do {
         for try await update in updates { self?.take(update) }
@@ -67,7 +67,7 @@ final class WatchedList: Sendable {
   }
 }
 
-extension FreshetResults.Query {
+extension Query {
   fileprivate init(_ query: OracleQuery) {
     self.init(
       from: query.table, select: query.select, where: query.filter,
@@ -129,14 +129,14 @@ extension ResultsPatch {
 /// The lists of several queries, compared with SQLite's own answers.
 struct WatchedLists {
   private let queries: [OracleQuery]
-  private let updates: (FreshetResults.Query, Range<Int>?) -> ResultsUpdates<ResultRow>
+  private let updates: (Query, Range<Int>?) -> ResultsUpdates<ResultRow>
   private var lists: [WatchedList]
   /// Before the last commit.
   private var answers: [OracleQuery.Answer?]
 
   init(
     _ queries: [OracleQuery],
-    _ updates: @escaping (FreshetResults.Query, Range<Int>?) -> ResultsUpdates<ResultRow>
+    _ updates: @escaping (Query, Range<Int>?) -> ResultsUpdates<ResultRow>
   ) throws {
     self.queries = queries
     self.updates = updates

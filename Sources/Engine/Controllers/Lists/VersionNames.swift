@@ -83,6 +83,6 @@ extension Query {
   /// All SQL that the client wrote.
   fileprivate var texts: [String] {
     [from, filter, having, sectionBy?.expression, sectionBy?.name, sectionBy?.indexTitle].compactMap(\.self)
-      + select + groupBy + orderBy + key + alongside.map(\.sql)
+      + select + groupBy + orderBy + key + alongside.values
   }
 }

@@ -23,7 +23,6 @@ enum PublishedArguments {
 
   init(_ parameters: Query.Parameters) throws(FreshetError) {
     switch parameters {
-    case .none: self = .values([:])
     case .named(let values): self = .values(values)
     case .positional:
       throw FreshetError(.badQuery, "the parameters of what is published have names: give an object")

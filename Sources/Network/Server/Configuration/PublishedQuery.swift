@@ -22,7 +22,7 @@ extension PublishedQuery {
   func bound(to arguments: PublishedArguments) throws(FreshetError) -> Query {
     let values = try arguments.values(for: parameters, of: "the query \(name)")
     var query = query
-    query.parameters = values.isEmpty ? .none : .named(values)
+    query.parameters = .named(values)
     return query
   }
 
@@ -30,7 +30,7 @@ extension PublishedQuery {
   package var sample: Query {
     var query = query
     let values = parameters.map { ($0.name, $0.defaultValue ?? .null) }
-    query.parameters = values.isEmpty ? .none : .named(Dictionary(uniqueKeysWithValues: values))
+    query.parameters = .named(Dictionary(uniqueKeysWithValues: values))
     return query
   }
 }
