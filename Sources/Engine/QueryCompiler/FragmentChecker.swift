@@ -4,6 +4,9 @@ import Store
 
 /// Compiles what clients wrote on a connection of its own, under SQLite's authorizer, before any other connection sees it.
 ///
+/// It also finds out which collation an expression sorts under, which only SQLite knows, from the program that SQLite compiles for
+/// `count(DISTINCT +(expression))`.
+///
 /// Owner: one thread at a time. Nothing is ever stepped here but EXPLAIN.
 package final class FragmentChecker {
   private let connection: OpaquePointer

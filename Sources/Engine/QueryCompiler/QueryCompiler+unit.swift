@@ -2,6 +2,16 @@ import LiveQuery
 import Store
 
 // What is looked up when something changed: the first table's rows, or groups, one by one, or the whole query.
+//
+// A *unit* is what can be evaluated by itself: the key of the first table in `from` (with what that row joins), the values of a group, or
+// the key of a view that is no more than columns of joined tables. It is looked up by running the query with `AND unit = ?`; a changed
+// row leads to units, and looking up one too many changes nothing. Where the unit is the first table's key, 32 of them are looked up by
+// one statement: `WITH batch AS (VALUES …) SELECT … FROM batch CROSS JOIN from`, which SQLite runs as a co-routine, for about half the
+// cost of single look-ups (`IN (…)` makes a table first, and leaves SQLite the choice of another index).
+//
+// RIGHT and FULL joins, window functions, aggregates over everything, a first table that a subquery reads as well, and clauses that
+// `FromClause` does not understand have no unit: such a query is run again. So it is after a change of a table that only a subquery
+// reads, or when old values that are needed are not known. `/v1/explain` says which, why, and what would help.
 extension QueryCompiler {
   enum UnitChoice {
     /// The query has to run again, for a reason: a sentence.

@@ -3,6 +3,15 @@ import RankedCollections
 package import Store
 
 // From changed rows to the units of the result that they can concern.
+//
+// A row of the first table is its own unit. For any other table of `from` two statements find the units: the clause up to that table with
+// the row as it is now, and the same with the row's old values in the table's place. The rest of the clause must be left out, because an
+// inner join further on may hide just the rows that are gone. Why this is enough: take the first table at which a unit's rows differ
+// between two states. Before it everything is as it was, so the row that came or went there joins, in the present state, with what it
+// joined with before. Hence it does not matter how many tables changed in one transaction.
+//
+// What is bound for a former row is what its record had, not what its encoded key says: 3.0 and 3 are one key, and `typeof` tells them
+// apart. In UTF-16 databases a bound blob is not read as text as a stored one is; where a former row has a blob, its units are not known.
 extension QueryStatements {
   /// Adds the units that changes of a table concern, with the columns that may have changed.
   ///

@@ -4,6 +4,12 @@ import FreshetResults
 package import LiveQuery
 
 /// Follows a list and shows it, until it is left or cannot be followed.
+///
+/// A program on `FreshetClient`, with the same controller as any other. Its transport differs: it gives up when no server answers at
+/// first, and when the server has closed the connection for a reason that will not go away, where a library tries again; and with `--json`
+/// it prints each message before the list takes it in. Keys, signals, the connection and the list's changes go through one sequence of
+/// events to this actor. `WatchedList` decides which window is asked for, and when; `PlainText` and `ScreenText` turn results and patches
+/// into text. All three are pure.
 package actor WatchLoop {
   package struct Failure: Error {
     /// For people.

@@ -9,6 +9,29 @@ import GRDBSQLite
 /// all of it on one connection; what is looked up before the COMMIT is of the same state as the changes. Between ticks there is
 /// no transaction: one that is held open keeps the WAL from being reset.
 ///
+/// **Which state a transaction sees.** SQLite does not say. `prepare` copies the header of the WAL-index before `BEGIN`, and
+/// `identify` compares it once something was read. If it is the same, the transaction sees exactly that state: the salts and the last
+/// frame. Otherwise a commit came in between, and the transaction is begun anew (`freshet_capture_retries_total`).
+///
+/// **Which pages changed.** The frames from the last one seen to the state's last each name a page and hold its image. Each frame's
+/// checksum continues the one before, and the last has to be the header's: this proves that these are the frames of this state and
+/// that none is missing (`WALFollower`).
+///
+/// **Which rows changed.** Usually only leaves were written: their rows are compared with the remembered ones. When interior pages
+/// changed too, capture walks down the changed part of the tree, counts leaves that came and went with their rows, and compares all
+/// rows as sets, so that a row that merely moved to another page cancels out. Pages of tables that are not followed cost a look-up.
+///
+/// **Rollback journals.** Without a WAL, only the change counter in the file's header says that something changed, so every commit has
+/// the followed tables compared, for half of the time at most.
+///
+/// **The schema.** Page 1 holds its cookie. A table with the same definition and another root page is compared. One with another
+/// definition is read anew and its queries run again, because `ADD COLUMN` changes the values of rows without changing their bytes.
+///
+/// **What cannot be followed.** Where SQLite cannot write to the WAL-index and no writer keeps it up to date, SQLite makes an index in
+/// its own memory, and only `data_version` says that something changed: every commit then runs every query again (`everyCommit`), and
+/// so it does when the WAL-index has another format. A table that cannot be read as a b-tree is not followed; queries on it run after
+/// every commit, and SQLite itself reports what is wrong. Each commit is another try.
+///
 /// Mutable state: the state seen last (`seen`), what is remembered of each followed table, where pages are (`pages`).
 ///
 /// Owner: the thread that uses the connection.

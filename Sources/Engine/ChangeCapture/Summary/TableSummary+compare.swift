@@ -1,4 +1,5 @@
-// The whole of a tree: the answer to every doubt.
+// Comparing a whole table: the answer to every doubt. It needs nothing but a snapshot, so it is always right, and takes about as
+// long as SQLite takes to step through the table. A doubt about one table has that table compared, one about the WAL all of them.
 extension TableSummary {
   /// Reads the whole table anew and tells which rows differ from what is remembered.
   ///
