@@ -140,7 +140,8 @@ let package = Package(
     .target(
       name: "Server",
       dependencies: [
-        "Broker", "ChangeCapture", "Controllers", "CZlib", "Gateway", "LiveQuery", "Replication", "Store", "Wire", jwt,
+        "Broker", "ChangeCapture", "Controllers", "CZlib", "Gateway", "LiveQuery", "RankedCollections",
+        "Replication", "Store", "Wire", jwt,
         logging, yams,
       ],
       path: Floor.network.path("Server"), resources: [.embedInCode("Resources")], swiftSettings: swiftSettings),

@@ -9,6 +9,7 @@ struct FetchedContents {
   init(columnCount: Int = 0) { rows = PackedRows(columnCount: columnCount) }
 
   var byteCount: Int { rows.byteCount }
+  var columnCount: Int { rows.columnCount }
 
   mutating func append(_ statement: PreparedStatement, from first: Int) {
     let count = rows.columnCount

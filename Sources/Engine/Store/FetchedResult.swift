@@ -10,6 +10,16 @@ package struct FetchedResult: @unchecked Sendable {
   /// In which columns rows changed, by identity; nil: that was not compared.
   package var changes: ConcernedUnits?
   package var alongside: [NamedValue]
+  /// Of all rows, where they were asked for and are few.
+  fileprivate let contents: FetchedContents?
+
+  /// The contents of rows that the run has read on its way; nil: they have to be looked up.
+  package func contents(at offsets: Range<Int>) -> PackedRows? {
+    guard let contents, offsets.upperBound <= contents.order.count else { return nil }
+    var packed = PackedRows(columnCount: contents.columnCount)
+    for offset in offsets { contents.append(offset, to: &packed) }
+    return packed
+  }
 }
 
 /// What a reader remembers of the newest whole result of its query, beside the tree.
@@ -27,10 +37,12 @@ extension ResultReader {
   /// Whether the contents of all rows of the newest result are kept.
   package func keepsContents(ofRows count: Int) -> Bool { plan.isRefetched && memory.contents.order.count == count }
 
-  /// Runs the query and what is `alongside`. Parameter and errors as for `fetch`.
-  package func run(into editor: SectionedTreeEditor?) throws(FreshetError) -> FetchedResult {
+  /// Runs the query and what is `alongside`. Parameters and errors as for `fetch`.
+  package func run(into editor: SectionedTreeEditor?, keepingContents: Bool = false) throws(FreshetError)
+    -> FetchedResult
+  {
     let values = try alongside()
-    let fetched = try fetch(into: editor)
-    return FetchedResult(editor: fetched, memory: memory, changes: changes, alongside: values)
+    let (fetched, contents) = try fetch(into: editor, keepingContents: keepingContents)
+    return FetchedResult(editor: fetched, memory: memory, changes: changes, alongside: values, contents: contents)
   }
 }

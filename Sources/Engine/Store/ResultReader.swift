@@ -1,6 +1,6 @@
 import GRDBSQLite
 package import LiveQuery
-package import RankedCollections
+import RankedCollections
 
 /// Runs one query's statements, and turns rows into tree entries and contents.
 ///
@@ -62,11 +62,15 @@ package final class ResultReader {
 
   /// Runs the query, and turns the result that an editor stands at into what there is now.
   ///
-  /// - Parameter editor: nil: there is none yet.
-  /// - Returns: an editor that stands at the new result.
+  /// - Parameters:
+  ///   - editor: nil: there is none yet.
+  ///   - keepingContents: whether to keep the contents of all rows that come by, as long as they are few.
+  /// - Returns: an editor that stands at the new result, and the contents that were kept.
   /// - Throws: `duplicate_key`, `timeout`, `too_large`, and what else SQLite reports. The reader is then as it was.
   /// - Complexity: O(rows × log rows).
-  package func fetch(into editor: SectionedTreeEditor? = nil) throws(FreshetError) -> SectionedTreeEditor {
+  func fetch(
+    into editor: SectionedTreeEditor? = nil, keepingContents: Bool = false
+  ) throws(FreshetError) -> (SectionedTreeEditor, FetchedContents?) {
     try checkSnapshot()
     // What a `refresh` has read that failed is of an older state.
     forgetContents()
@@ -81,6 +85,7 @@ package final class ResultReader {
     let firstColumn = plan.firstColumn
     let row = ReadRow(plan, seed: seed, encoding: statements.encoding)
     let isRefetched = plan.isRefetched
+    var keepsContents = isRefetched || keepingContents
     let hasKeyUnit = plan.unit?.isKey ?? false
     var builder = SectionedTreeBuilder(
       onlySection: plan.section == nil ? ReadRow.onlySection.bytes : nil, work: .threads)
@@ -88,19 +93,17 @@ package final class ResultReader {
       while try scan.step() {
         row.read(scan)
         row.append(to: &builder, scan)
-        if isRefetched {
-          contents.append(scan, from: firstColumn)
-        } else if !hasKeyUnit {
-          keys.remember(row.identity, of: row.unit)
+        if keepsContents { contents.append(scan, from: firstColumn) }
+        if !isRefetched {
+          if !hasKeyUnit { keys.remember(row.identity, of: row.unit) }
+          if keepsContents, contents.byteCount > Self.keptBytes { keepsContents = false }
         }
         try check(rows: builder.count, bytes: builder.byteCount + (isRefetched ? contents.byteCount : 0))
       }
       fetched.scanSteps = scan.takeSteps()
       try builder.sort()
-      if isRefetched {
-        contents.order = builder.order
-        contents.trim()
-      }
+      if keepsContents { contents.order = builder.order }
+      if isRefetched { contents.trim() }
       let (result, touched) = try finish(builder, editor)
       changes = nil
       // Of a reader that is new the contents before are not known.
@@ -108,11 +111,14 @@ package final class ResultReader {
         changes = changedColumns(touched, from: editor, to: result, contents)
       }
       fetched.keys = keys
-      fetched.contents = contents
+      if isRefetched { fetched.contents = contents }
       memory = fetched
-      return result
+      return (result, keepsContents ? contents : nil)
     } catch { throw failure(error) }
   }
+
+  /// Contents of a larger result are looked up, or read by another run: most of its rows are in no client's window.
+  private static let keptBytes = 256 << 10
 
   /// An I/O error or a lack of memory makes SQLite end the transaction: what is read afterwards is another state, which must
   /// not be mixed with the one that the other lists show.

@@ -13,7 +13,7 @@ final class Delivery {
   let checks: ListChecks
   let answers: SnapshotAnswers
   /// By session, then by the number in the subscription's key.
-  @exclusivity(unchecked) private(set) var sessions: [UInt64: [UInt64: Subscription]] = [:]
+  @exclusivity(unchecked) private(set) var sessions: [UInt64: SmallDictionary<UInt64, Subscription>] = [:]
   /// Lists with subscriptions that get a snapshot at the end of this tick, or when one can be made.
   @exclusivity(unchecked) var startingOver: [ObjectIdentifier: LiveList] = [:]
   /// Subscriptions whose snapshot is on its way in parts.
@@ -230,7 +230,7 @@ final class Delivery {
       key: key, shape: command.shape, minInterval: command.minInterval, window: command.window, list: list)
     list.audience.subscriptions[key] = subscription
     list.advance { $0.gotClient() }
-    sessions[key.session, default: [:]][key.number] = subscription
+    sessions[key.session, default: SmallDictionary()][key.number] = subscription
     if let since = command.since, list.canReadContents, let held = list.version(named: since) {
       subscription.group.state.held = held
       subscription.group.state.sentVersion = since
@@ -266,7 +266,7 @@ final class Delivery {
   }
 
   func sessionClosed(_ session: UInt64) {
-    for subscription in sessions[session, default: [:]].values { remove(subscription) }
+    for (_, subscription) in sessions[session]?.all ?? [] { remove(subscription) }
     for key in lists.requests.subscriptions(of: session) { withdraw(key) }
   }
 
@@ -302,7 +302,7 @@ final class Delivery {
 
   /// The follower ends: lists and subscriptions keep one another.
   func close() {
-    for subscription in sessions.values.flatMap(\.values) { remove(subscription) }
+    for (_, subscription) in sessions.values.flatMap(\.all) { remove(subscription) }
     startingOver = [:]
   }
 }

@@ -46,7 +46,7 @@ private struct PatchKey: Hashable {
 
 extension SubscriberGroup {
   /// Of two groups of one query.
-  fileprivate func getsTheSamePatch(as other: SubscriberGroup) -> Bool {
+  func getsTheSamePatch(as other: SubscriberGroup) -> Bool {
     state.held === other.state.held && state.window == other.state.window && shape == other.shape
       && state.sentVersion == other.state.sentVersion
   }

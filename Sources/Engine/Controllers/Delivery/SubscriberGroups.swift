@@ -4,7 +4,9 @@ import Store
 struct SubscriberGroups {
   private(set) var all: [SubscriberGroup] = []
 
+  /// Adds a group. If the one added last has the same state, its subscriptions join that one.
   mutating func insert(_ group: SubscriberGroup) {
+    if let last = all.last, last.mayTake(group) { return last.take(group) }
     group.place = all.count
     all.append(group)
   }
@@ -60,6 +62,13 @@ struct SubscriberGroups {
     remove(small)
     large.take(small)
     return large
+  }
+}
+
+extension SubscriberGroup {
+  /// Whether another group may join, so that no subscription gets anything later than it would alone.
+  fileprivate func mayTake(_ other: SubscriberGroup) -> Bool {
+    getsTheSamePatch(as: other) && minInterval == .zero && MergeKey(self) == MergeKey(other)
   }
 }
 

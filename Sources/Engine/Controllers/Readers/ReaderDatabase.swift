@@ -46,6 +46,18 @@ final class ReaderDatabase: FileConnection {
     for checker in checkers.values { checker.releasePages() }
   }
 
+  /// Reads the schema and compiles and runs a query that gives nothing, so that the first client does not wait for what the first
+  /// query of a process costs: pages of the file, of the program, and a connection for compiling.
+  func warmUp() throws {
+    try snapshot {
+      guard access.roles.isEmpty, let table = database.schema.tables.first else { return }
+      var query = Query(from: quotedIdentifier(table.name))
+      query.filter = "0"
+      let settings = ReaderSettings(limits: .init(rows: 1, bytes: 1 << 10), clock: clock)
+      _ = try run(RunRequest(query: query, settings: settings, timeout: .milliseconds(1_000)))
+    }
+  }
+
   /// Runs `body` in one read transaction, knowing the schema that it sees.
   func snapshot(_ body: () throws -> Void) throws {
     _ = connection.restoreSharedMemory()
@@ -76,11 +88,12 @@ final class ReaderDatabase: FileConnection {
     if let known = request.compiled { compiled = known } else { compiled = try compile(request.query) }
     let reader = try reader(compiled, request)
     if let memory = request.before?.memory { reader.memory = memory }
-    let fetched = try reader.run(into: request.before?.editor)
+    let fetched = try reader.run(into: request.before?.editor, keepingContents: request.wanted != nil)
     var contents: (WantedContents, PackedRows)?
     if let wanted = request.wanted {
       let tree = fetched.editor.tree.prefix(compiled.limit ?? .max)
-      contents = (wanted, try reader.contents(of: wanted, in: tree))
+      let kept = fetched.contents(at: wanted.range(total: tree.count))
+      if let kept { contents = (wanted, kept) } else { contents = (wanted, try reader.contents(of: wanted, in: tree)) }
     }
     if fetched.editor.tree.count >= LiveList.largeFrom { connection.releasePages() }
     return RunResult(

@@ -1,5 +1,6 @@
 import Controllers
 import Gateway
+import RankedCollections
 import Synchronization
 
 /// The sessions and streams that are open, with their subscriptions.
@@ -51,7 +52,7 @@ final class Sessions: @unchecked Sendable {
 
   func close(_ channel: ChannelID) {
     guard let session = self[channel] else { return }
-    for subscription in session.subscriptions.values { giveBack(subscription) }
+    for (_, subscription) in session.subscriptions.all { giveBack(subscription) }
     identityLimits.giveBack(.connections, of: session.payer)
     sessions[channel.slot] = nil
   }
@@ -132,7 +133,7 @@ final class Sessions: @unchecked Sendable {
   }
 
   func subscriptions(of channel: ChannelID) -> [(key: SubscriptionKey, follower: FollowerThread)] {
-    (self[channel]?.subscriptions ?? [:]).map { id, found in
+    (self[channel]?.subscriptions.all ?? []).map { id, found in
       let id = String(decoding: id, as: UTF8.self)
       return (SubscriptionKey(session: channel.rawValue, id: id, number: found.number), found.follower)
     }
@@ -153,7 +154,7 @@ final class Sessions: @unchecked Sendable {
 
   /// Frees the id of the subscription of a number: another one may have it by now.
   func remove(_ number: UInt64, of channel: ChannelID) {
-    guard let (id, subscription) = self[channel]?.subscriptions.first(where: { $0.value.number == number }) else {
+    guard let (id, subscription) = self[channel]?.subscriptions.all.first(where: { $0.value.number == number }) else {
       return
     }
     giveBack(subscription)
@@ -177,7 +178,7 @@ struct Session {
   let channel: ChannelID
   let client: ClientAddress
   /// By the bytes of the id.
-  fileprivate(set) var subscriptions: [[UInt8]: Subscription] = [:]
+  fileprivate(set) var subscriptions = SmallDictionary<[UInt8], Subscription>()
   /// Messages that were beyond what the client may send.
   fileprivate var refused = RateLimit.Account()
   /// Of the subscription admitted last.
