@@ -1,13 +1,13 @@
 /// Where a log is: `nats://[user[:password]@]host[:port][,host[:port]…]/stream`, or `tls://…`.
 package struct BrokerAddress: Equatable, Sendable, CustomStringConvertible {
-  /// URLs of servers of one cluster, any of which will do.
+  /// URLs of the servers of one cluster; any one will do.
   package let servers: [String]
   /// What the streams and subjects of this log are named after.
   package let stream: String
   package let usesTLS: Bool
   private let hosts: String
 
-  /// What a text has to be.
+  /// The form of a valid text.
   package static let expectation =
     "nats://host[:port]/stream or tls://host[:port]/stream, several hosts separated by commas, a stream of letters, digits, - and _"
 

@@ -29,7 +29,7 @@ package final class BrokerConnection: Sendable {
   private let former = Mutex<[Handles]>([])
   /// How long an answer is waited for, in milliseconds.
   static let patience: Int64 = 3_000
-  /// How long a connection that libnats has given up stays so.
+  /// How long to wait before a connection that libnats has given up is made again.
   private static let closedInterval: Int64 = 2_000
 
   /// - Parameter name: what the broker's monitoring calls this client.
@@ -139,18 +139,18 @@ package final class BrokerConnection: Sendable {
     return known > 0 ? known : 1 << 20
   }
 
-  // MARK: - Messages that nobody keeps
+  // MARK: - Messages that are not kept
 
-  /// To whoever listens now. What cannot be sent is lost.
+  /// Sends to present listeners. What cannot be sent is lost.
   package func send(_ bytes: [UInt8], to subject: String) {
     guard isConnected else { return }
     _ = natsConnection_Publish(connection, subject, bytes, Int32(bytes.count))
   }
 
-  /// Asks whoever listens to a subject, and waits for the first answer.
+  /// Asks the listeners of a subject, and waits for the first answer.
   ///
   /// - Parameter timeout: in milliseconds.
-  /// - Throws: `noResponder`; `unavailable`, after which it is not known whether anybody was reached.
+  /// - Throws: `noResponder`; `unavailable`, after which it is not known whether a listener was reached.
   package func request(_ bytes: [UInt8], of subject: String, timeout: Int64 = 3_000) throws(BrokerError) -> [UInt8] {
     if !isConnected { throw BrokerError(.noResponder, trouble) }
     var answer: OpaquePointer?

@@ -1,6 +1,6 @@
 import CLibNATS
 
-/// A message that somebody sent, or that a stream has kept.
+/// A message from another connection, or one that a stream has kept.
 // @unchecked: the message belongs to this alone, and does not change.
 package final class BrokerMessage: @unchecked Sendable {
   private let message: OpaquePointer
@@ -22,10 +22,10 @@ package final class BrokerMessage: @unchecked Sendable {
 
   var replySubject: String? { natsMsg_GetReply(message).map { String(cString: $0) } }
 
-  /// Of a message read with `BrokerConnection.message` or `lastMessage`: its number in the stream. From 1 up.
+  /// The number in the stream of a message read with `BrokerConnection.message` or `lastMessage`. From 1 up.
   var storedSequence: UInt64 { natsMsg_GetSequence(message) }
 
-  /// Of a message that a stream delivers.
+  /// The number of a message that a stream delivers.
   package var sequence: UInt64 {
     var data: UnsafeMutablePointer<jsMsgMetaData>?
     guard natsMsg_GetMetaData(&data, message) == NATS_OK, let data else { return 0 }

@@ -22,7 +22,7 @@ package struct ReplicationSettings: Sendable {
   package var snapshotInterval = 3_600
   /// A replica that is behind by more than so many seconds is not ready.
   package var longestLag = 10
-  /// Bytes of a batch beyond which replicas are told to take a snapshot.
+  /// Bytes of a batch beyond which replicas take a snapshot instead.
   package var batchLimit = 64 << 20
   /// How much the log says of what rows are, and how much of that a replica compares its own with.
   package var selfCheck = SelfCheckMode.idle

@@ -19,8 +19,8 @@ func wallClockMilliseconds() -> Int64 {
 /// Has a thread wait.
 func pause(milliseconds: Int) { usleep(UInt32(milliseconds) * 1_000) }
 
-/// A thread that runs until it is told to stop.
-// @unchecked: `thread` is written once, before anybody else can see it.
+/// A thread that runs until `stop`.
+// @unchecked: `thread` is written once, before another thread can see it.
 final class StoppableThread: @unchecked Sendable {
   private var thread = pthread_t()
   private let isStopping = Atomic<Bool>(false)

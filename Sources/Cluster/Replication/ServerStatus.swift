@@ -38,7 +38,7 @@ package struct ServerStatus: Codable, Equatable, Sendable {
   }
 }
 
-/// What the writer tells replicas every half second: how far it is. A replica that has heard it knows whether it is behind.
+/// How far the writer is, sent to replicas every half second. With it, a replica knows whether it is behind.
 struct PositionNotice: Codable, Equatable {
   var epoch: String
   var number: Int64

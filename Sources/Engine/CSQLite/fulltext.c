@@ -10,7 +10,7 @@
 #include <stddef.h>
 #include <string.h>
 
-/* Of the row's columns that are read, together: bytes, and words. Cutting a text into words takes 50 ns a word. */
+/* What the columns of a row may have together: bytes, and words. Cutting a text into words takes 50 ns a word. */
 static const int64_t longest_text = 4 << 20;
 static const int64_t most_words = 1 << 20;
 

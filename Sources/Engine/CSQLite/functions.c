@@ -10,10 +10,10 @@
 #include <stddef.h>
 #include <string.h>
 
-/* Of replace, which goes through its text twice, and of what instr makes texts of. In bytes. */
+/* The longest text of replace, which goes through it twice, and the longest value that instr converts to text. In bytes. */
 static const int longest_replaced = 24 << 20;
 
-/* Of what instr looks for: preparing the search takes longer than the search. In bytes. */
+/* The longest text that instr looks for: preparing the search takes longer than the search. In bytes. */
 static const int longest_needle = 8 << 20;
 
 /* How often replace may find its pattern. */
@@ -32,7 +32,7 @@ int call_is_over(sqlite3_context *context, int64_t bytes) {
   return 1;
 }
 
-/* Of the bytes before `end`, the number of characters as instr counts them: it steps over a byte and what continues it. */
+/* The number of characters before `end`, as instr counts them: a byte and those that continue it are one. */
 static int64_t characters(const unsigned char *text, int64_t end) {
   int64_t count = 0;
   for (int64_t index = 1; index <= end; index++) count += !utf8_continues(text[index]);
@@ -67,7 +67,7 @@ static void instr(sqlite3_context *context, int count, sqlite3_value **values) {
     if (bytes == NULL || (length > 0 && text == NULL)) return sqlite3_result_error_nomem(context);
     return found(context, text, length, bytes, needle_length, 0);
   }
-  /* A BLOB beside a text is taken for a text, without becoming one where it came from. */
+  /* A BLOB compared with a text is taken for a text, and stays a BLOB where it came from. */
   int is_mixed = type == SQLITE_BLOB || needle_type == SQLITE_BLOB;
   if (is_mixed && (int64_t)length + needle_length > longest_replaced) {
     return call_refuse(context, "instr has a text and a BLOB that are too long");

@@ -44,7 +44,7 @@ static int like_rest(unsigned c, const unsigned char *pattern, const unsigned ch
   }
 }
 
-/* Wildcards, of which the first has been read, and what comes behind them. */
+/* Wildcards, after the first of them, and what follows them. */
 static int like_wildcards(const unsigned char *pattern, const unsigned char *text, like_rules *rules) {
   unsigned c;
   while ((c = read_character(&pattern)) == rules->all || (c == rules->one && rules->one != 0)) {

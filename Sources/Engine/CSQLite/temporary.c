@@ -12,7 +12,7 @@ enum { block = 64 << 10 };
 
 typedef struct {
   sqlite3_file base;
-  /* `count` blocks, of which `size` bytes are used. */
+  /* `count` blocks, with `size` bytes in use. */
   unsigned char **blocks;
   int64_t count, size;
 } memory_file;

@@ -45,7 +45,7 @@ extension Query {
       self.claims = claims
     }
 
-    /// What names of parameters begin with that stand for claims: nobody gives values for those.
+    /// The prefix of parameters that stand for claims, which clients cannot give values.
     package static let claimPrefix = "claims_"
 
     package static func isClaim(_ parameter: some StringProtocol) -> Bool { parameter.hasPrefix(claimPrefix) }

@@ -7,7 +7,7 @@ package struct DatabaseTable: Hashable, Sendable {
     package var isNotNull: Bool
     /// Place in the primary key from 1; 0 when not in it.
     package var keyPosition: Int
-    /// Whether SQLite computes its values, so that nobody can write them.
+    /// Whether SQLite computes its values, so that they cannot be written.
     package var isGenerated = false
     /// What a new row has in it unless it is said, as SQL; nil for NULL.
     package var defaultSQL: String?
@@ -59,7 +59,7 @@ package struct DatabaseTable: Hashable, Sendable {
   package var foreignKeys: [ForeignKey] = []
   /// Its changes may change other rows.
   package var hasTriggers = false
-  /// Of a virtual table, in lower case: `fts5`, `rtree`.
+  /// The module of a virtual table, in lower case: `fts5`, `rtree`.
   package var module: String?
   package var searched: SearchedTable?
 

@@ -28,7 +28,7 @@ package struct Explanation: Hashable, Sendable {
       case reading
       /// The whole table is compared after a commit: the database has no WAL.
       case comparison
-      /// Nothing tells: any commit may have changed it.
+      /// It is not known: any commit may have changed it.
       case everyCommit
     }
 

@@ -1,7 +1,7 @@
 /// Names a text of SQL without showing it: the same in every process and on every machine, for logs, metrics and versions.
 ///
 /// 64 bits of FNV-1a: two texts that share one share a line in a list of slow queries; a client that claims to hold a version
-/// of one that is another's spoils its own list alone.
+/// of another query spoils its own list alone.
 package struct Fingerprint: Hashable, Sendable, CustomStringConvertible {
   private var hash: UInt64 = 0xCBF2_9CE4_8422_2325
 
@@ -32,7 +32,7 @@ package struct Fingerprint: Hashable, Sendable, CustomStringConvertible {
 }
 
 extension Fingerprint {
-  /// Of a query's text: neither the values of its parameters nor its limit, nor who asks.
+  /// The fingerprint of a query's text, without the values of its parameters, its limit and its client.
   package init(of query: Query) {
     add(query.from)
     add([query.filter, query.having, query.sectionBy?.expression, query.sectionBy?.indexTitle].map { $0 ?? "" })
@@ -41,6 +41,6 @@ extension Fingerprint {
     add(query.sortedAlongside.flatMap { [$0.name, $0.sql] })
   }
 
-  /// Of the SQL of a transaction.
+  /// The fingerprint of a transaction's SQL.
   package init(of statements: [Transaction.Statement]) { add(statements.map(\.sql)) }
 }

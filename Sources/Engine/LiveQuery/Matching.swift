@@ -111,7 +111,7 @@ private struct RemovedRows {
     return places.firstIndex { difference.common[$0.common].removed[$0.position].hasSameIdentity(as: row) }
   }
 
-  /// Those that nobody took, in their order.
+  /// The rows that are left, in their order.
   var rest: [SectionedTree.Row] {
     var rows: [SectionedTree.Row] = []
     for place in places where !place.isTaken { rows.append(difference.common[place.common].removed[place.position]) }

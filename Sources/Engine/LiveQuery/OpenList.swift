@@ -28,7 +28,7 @@ package struct OpenList: Sendable {
 package struct OpenLists: Sendable {
   /// Most shared first.
   package private(set) var mostShared: [OpenList] = []
-  /// How many there are, with those that are not described.
+  /// The number of all lists, including those that are not described.
   package private(set) var count = 0
   package private(set) var subscriptions = 0
 

@@ -143,7 +143,7 @@ package struct PackedValueReader {
     }
   }
 
-  /// Passes one value in both, and tells whether it is the same, bit by bit.
+  /// Passes one value in both, and returns whether it is the same, bit by bit.
   package mutating func skipEqual(_ other: inout PackedValueReader) -> Bool {
     let start = position
     let otherStart = other.position

@@ -130,7 +130,7 @@ struct PatchPlanner {
     shifted == nil || newRange.contains(new.offset(of: row))
   }
 
-  /// Whether the client has the row's contents, and goes on having them.
+  /// Whether the client has the row's contents, and keeps them.
   private func isHeld(_ before: SectionedTree.Row, _ after: SectionedTree.Row) -> Bool {
     shifted == nil || (oldRange.contains(old.offset(of: before)) && newRange.contains(new.offset(of: after)))
   }
@@ -138,7 +138,7 @@ struct PatchPlanner {
   /// Rows of the new window whose contents the client has not been given.
   private mutating func planFilled() {
     var missing: [Int] = []
-    // Of the rows that kept their place, those that were outside the old window.
+    // Rows that kept their position and were outside the old window.
     let held = offsets.kept(old: oldRange)
     let wanted = offsets.kept(new: newRange)
     for rank in wanted.lowerBound..<max(wanted.lowerBound, min(wanted.upperBound, held.lowerBound)) {

@@ -8,7 +8,7 @@ package final class ResultVersion {
   package let number: Int
   /// The rows a client may see: the query's `limit` is applied.
   package let tree: SectionedTree
-  /// The values beside the result, in the order of their names.
+  /// The values alongside the result, in the order of their names.
   package let alongside: [NamedValue]
 
   package init(number: Int, tree: SectionedTree, alongside: [NamedValue]) {

@@ -1,6 +1,6 @@
 import Synchronization
 
-/// A whole result as it is told to a client that starts: protocol 3.2, before it is written as JSON.
+/// A whole result for a client that starts: protocol 3.2, before it is written as JSON.
 package struct Snapshot: Sendable {
   package let version: String
   package let commit: Int64
@@ -18,7 +18,7 @@ package struct Snapshot: Sendable {
   /// In the order of their names.
   package let alongside: [NamedValue]
   package let order: RowOrder
-  /// Of all rows.
+  /// The message with all rows.
   private let message = MessageOfSnapshot()
 
   package init(
@@ -42,7 +42,7 @@ package struct Snapshot: Sendable {
 
   package var isComplete: Bool { range.upperBound == rows.count }
 
-  /// What the snapshot is as a message: written by the first who sends it as it is, once for each shape. Not of a part.
+  /// The snapshot as a message, written once for each shape when it is first sent whole. Not for parts.
   package func message(_ shape: Shape, _ write: () -> [UInt8]) -> [UInt8] {
     range == 0..<rows.count ? message.written(shape, write) : write()
   }

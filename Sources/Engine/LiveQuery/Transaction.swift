@@ -33,7 +33,7 @@ package struct CommittedTransaction: Sendable {
   package var changes: Int
   /// The number of the state that it led to.
   package var commit: Int64
-  /// Of each statement; nil: they were too large to be remembered for a repeat.
+  /// The result of each statement; nil: they were too large to be remembered for a repeat.
   package var results: [StatementResult]?
 
   package init(_ results: [StatementResult], commit: Int64) {
@@ -46,7 +46,7 @@ package struct CommittedTransaction: Sendable {
 /// What one statement did.
 package struct StatementResult: Sendable {
   package var changes: Int
-  /// Of the row that it inserted last; nil when it inserted none.
+  /// The rowid of the row that it inserted last; nil when it inserted none.
   package var lastInsertRowid: Int64?
   /// Empty for a statement that gives no rows.
   package var columns: [String] = []

@@ -23,7 +23,7 @@ package struct VersionedResult {
   /// Makes a version of edits.
   ///
   /// - Parameters:
-  ///   - alongside: the values beside the result; nil: as they were.
+  ///   - alongside: the values alongside the result; nil: as they were.
   ///   - edit: changes the tree; when it throws, `replace` has to give a whole result.
   /// - Returns: whether there is a new version: there is none when nothing differs.
   @discardableResult

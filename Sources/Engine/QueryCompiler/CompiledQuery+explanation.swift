@@ -4,7 +4,7 @@ import Store
 
 // How the query is kept up to date, in words.
 extension CompiledQuery {
-  /// - Parameter forms: how changes of each of the query's tables are found at the moment, by name; empty where nobody
+  /// - Parameter forms: how changes of each of the query's tables are found at the moment, by name; empty where nothing
   ///   follows them.
   package func explanation(
     checker: FragmentChecker, forms: [String: CaptureForm] = [:]
@@ -16,7 +16,7 @@ extension CompiledQuery {
         capture: capture(of: table, forms))
     }
     let hasNoWAL = explained.contains { $0.capture == .comparison }
-    // Both tell of indexes, and so of columns; and how a statement runs is the operator's.
+    // Both reveal indexes, and so columns; and how a statement runs is for the operator to know.
     let advice = isOfRole ? [] : (hasNoWAL ? [Self.walAdvice] : []) + (try advice(checker: checker))
     let plan = isOfRole ? [] : try checker.plan(of: askedSQL, mayChange: refreshEvery != nil)
     return Explanation(
@@ -43,7 +43,7 @@ extension CompiledQuery {
     return all.contains(.pages) ? .pages : .rows
   }
 
-  /// Why it is kept up to date as it is.
+  /// Why it is kept up to date in this way.
   package var sentence: String {
     if unit == nil { return "The query is run again after a change: \(reason)." }
     if let slowness { return "The query is run again after a change: \(slowness)." }

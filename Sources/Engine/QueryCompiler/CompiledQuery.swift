@@ -27,7 +27,7 @@ package final class CompiledQuery: Sendable {
   package let order: RowOrder
   package let alongside: [CompiledAlongside]
 
-  /// Every row of the result, in no particular order, in the terms of whoever asks.
+  /// Every row of the result, in no particular order, as the client may see them.
   let askedSQL: String
   /// What is looked up when something changed; nil when the whole query has to run again.
   package let unit: ResultPlan.Unit?
@@ -110,16 +110,16 @@ package final class FollowedTable: Sendable {
   /// The tables that hold its rows: itself, unless it is virtual. Nil when that is not known, so that any commit may have
   /// changed it.
   package let sources: [TableStorage]?
-  /// Columns that the query reads and whoever asks may read.
+  /// Columns that the query reads and the client may read.
   package let columns: [String]
   /// All of them as a mask: changes of others are passed over.
   package let usedColumns: ColumnMask
   /// For each place that the table has in `from`, how a changed row leads to units; empty: any change means running the
   /// query again.
   package let mappings: [UnitMapping]
-  /// Columns whose values have to be told of rows that are gone.
+  /// Columns whose values are needed for rows that are gone.
   package let rememberedColumns: [Int]
-  /// Whether it exists for whoever asks.
+  /// Whether the client may see it.
   let isVisible: Bool
 
   init(
@@ -174,7 +174,7 @@ package struct UnitMapping: Sendable {
   var oldColumns: [Int] { oldValues.compactMap { if case .column(let column) = $0 { column } else { nil } } }
 }
 
-/// A value beside the result.
+/// An `alongside` value.
 package struct CompiledAlongside: Sendable {
   package var name: String
   var sql: String

@@ -12,14 +12,14 @@ package final class FragmentChecker {
   private let connection: OpaquePointer
   private let path: String
   private let audit: StatementAudit
-  /// What the tables are to whoever asks.
+  /// The tables as the client may see them.
   var role: RoleSchema { audit.role }
   /// What reads the schema's number, and whatever reads a table: see `refreshSchema`.
   private var schemaReaders: (number: PreparedStatement, table: PreparedStatement)?
   /// The number of the schema whose virtual tables are connected.
   private var connectedSchema: Int64?
 
-  /// Of the query that is compiled: what its statements weigh together.
+  /// What the statements of the current query weigh together.
   private(set) var weight = StatementWeight()
 
   struct ColumnRead: Hashable {
@@ -30,7 +30,7 @@ package final class FragmentChecker {
 
   /// - Parameters:
   ///   - path: the database, or what `ReadOnlyFile` makes of its path.
-  ///   - role: what the tables are to whoever asks, in the schema that the file has.
+  ///   - role: the tables as the client may see them, in the schema that the file has.
   package init(path: String, role: RoleSchema) throws(FreshetError) {
     audit = StatementAudit(role)
     self.path = path
@@ -51,7 +51,7 @@ package final class FragmentChecker {
       throw FreshetError(.internal, "cannot open the database: \(error.message)")
     }
     sqlite3_set_authorizer(connection, authorizeStatement, Unmanaged.passUnretained(audit).toOpaque())
-    // The first query need not wait for it. What keeps the schema from being read is told to whoever asks for something.
+    // The first query need not wait for it. An error of reading the schema is the answer to the next request.
     try? refreshSchema()
   }
 
@@ -150,7 +150,7 @@ package final class FragmentChecker {
     return reads
   }
 
-  /// The tables that there are for whoever asks. Views of which columns are withheld have fewer than the schema says; those that
+  /// The tables that the client may see. Views with withheld columns have fewer than the schema says; those that
   /// read what may not be read are not there.
   package func listing() throws(FreshetError) -> [DatabaseTable] {
     var tables = role.visible.listing

@@ -3,7 +3,7 @@ import Store
 
 /// What a fragment may not hold although SQLite would run it.
 enum FragmentRules {
-  /// - Parameter mayChange: whether the query says how often it is to be run again, and so may depend on time and chance.
+  /// - Parameter mayChange: whether the query has a `refreshEvery`, and so may depend on time and chance.
   static func check(_ fragment: SQLFragment, mayChange: Bool) throws(FreshetError) {
     try StatementRules.check(of: fragment.tokens, in: fragment.tokenizer, place: fragment.place)
     if !mayChange { try refuseNow(fragment) }

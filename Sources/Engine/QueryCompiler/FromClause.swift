@@ -151,7 +151,7 @@ private struct FromParser {
 
   private mutating func skipIndexHint() {
     guard position < fragment.tokens.count, let word = fragment.keyword(at: position) else { return }
-    // SQLite says what is wrong with one that is cut short.
+    // SQLite says what is wrong with an incomplete one.
     if word == "INDEXED" { position = min(position + 3, fragment.tokens.count) }
     if word == "NOT" { position = min(position + 2, fragment.tokens.count) }
   }

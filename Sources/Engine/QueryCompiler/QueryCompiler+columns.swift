@@ -34,7 +34,7 @@ extension QueryCompiler {
   private mutating func starred(_ fragment: SQLFragment) throws(FreshetError) -> [OutputColumn] {
     let names = try compile("SELECT \(fragment.text) FROM \(fromSQL)", place: fragment.place).statement.columnNames
     if fragment.tokens.count == 1, from.sources.count != 1 || from.isNatural {
-      // Of several tables; SQLite itself finds a name that two of them have.
+      // There are several tables; SQLite itself finds a name that two of them have.
       return try columns(names, qualifier: nil, place: fragment.place)
     }
     let qualifier = fragment.tokens.count == 3 ? fragment.text(of: fragment.tokens[0]) : from.sources[0].qualifier
@@ -66,7 +66,7 @@ extension QueryCompiler {
     return columns
   }
 
-  /// `expression`, `expression AS name` or `expression name`: SQLite tells which, by what it accepts.
+  /// `expression`, `expression AS name` or `expression name`: SQLite decides which, by what it accepts.
   func body(of fragment: SQLFragment) throws(FreshetError) -> SQLFragment {
     let count = fragment.tokens.count
     if count > 2, fragment.keyword(at: count - 2) == "AS" { return try fragment.prefix(count - 2) }

@@ -14,7 +14,7 @@ extension QueryCompiler {
 
   /// One expression, checked, with the names that `select` gave replaced by what they mean.
   ///
-  /// - Parameter isRow: whether it has to be one of a single row, without aggregates.
+  /// - Parameter isRow: whether it must be an expression of a single row, without aggregates.
   mutating func expression(_ fragment: SQLFragment, isRow: Bool = false) throws(FreshetError) -> Expression {
     let sql = try rewritten(fragment)
     if fragment.hasSubquery { note(tablesNamedIn: fragment) }

@@ -138,7 +138,7 @@ extension QueryCompiler {
           UnitMapping(
             isUnit: true, firstParameter: 0, oldValues: [], joinColumns: ColumnMask(rawValue: 0)))
       } else {
-        // Without the filter a LEFT JOIN finds a row where whoever asks has NULL, which may join others.
+        // Without the filter a LEFT JOIN finds a row where the client gets NULL, and that row may join others.
         let isHidden = mappingFrom.sources[..<index].contains { before in
           before.join == .left && before.table.map { filterReads.filters[$0.lowercased()] != nil } == true
         }
@@ -168,7 +168,7 @@ extension QueryCompiler {
     return mapping
   }
 
-  /// Whether conditions read a rowid that is not the key: what it was is not told, and SQLite takes that of a subquery for
+  /// Whether conditions read a rowid that is not the key: its former value is not known, and SQLite takes that of a subquery for
   /// NULL.
   private func isJoinedByHiddenRowid(_ index: Int, _ table: DatabaseSchema.Table, _ key: TableKey) -> Bool {
     guard case .columns = key, let prefix = try? mappingFrom.prefix(through: index, { _ in nil }) else { return false }

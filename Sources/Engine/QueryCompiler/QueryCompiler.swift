@@ -8,7 +8,7 @@ import Store
 package struct QueryCompiler {
   let checker: FragmentChecker
   let query: Query
-  /// The tables that there are for whoever asks.
+  /// The tables that the client may see.
   var schema: DatabaseSchema { checker.role.visible }
   let fragments: QueryFragments
   var from: FromClause { fragments.from }
@@ -26,7 +26,7 @@ package struct QueryCompiler {
   var hasWindow = false
   /// Lower-case names of tables that are read other than by being joined: their changes can concern any row.
   var nested: Set<String> = []
-  /// Of the tables that the rows are made of.
+  /// What filters on the tables of the rows read.
   var filterReads = FilterReads()
   /// What is looked up when something changed.
   var unit = UnitChoice.none("")
@@ -47,7 +47,7 @@ package struct QueryCompiler {
     fragments = try QueryFragments(query)
     // An unknown table is SQLite's to report, in its own words.
     let statement = try compile("SELECT * FROM \(fromSQL)", place: "from").statement
-    // `t WHERE 1` goes on behind the tables, which nothing in parentheses can.
+    // `t WHERE 1` continues after the tables, which nothing in parentheses can.
     try compile("SELECT * FROM (\(fromSQL))", place: "from")
     columnNames = Set(statement.columnNames.map { $0.lowercased() })
     noteNestedTables()

@@ -18,7 +18,7 @@ struct QueryFragments {
   var orderBy: [SortTerm] = []
   var key: [(written: SQLFragment, numbered: SQLFragment)] = []
   var alongside: [(name: String, fragment: SQLFragment)] = []
-  /// Of the parameters `?1`, `?2`, …; nil for those given by position.
+  /// The names of the parameters `?1`, `?2`, …; nil for those given by position.
   var parameterNames: [String?]
   /// By name, the numbers of the claims.
   var claims: [String: String] = [:]

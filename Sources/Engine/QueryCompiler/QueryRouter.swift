@@ -2,7 +2,7 @@ package import LiveQuery
 package import RankedCollections
 package import Store
 
-/// Tells which of many queries of one shape a unit concerns.
+/// Finds which of many queries of one shape a unit concerns.
 ///
 /// A temporary table, in memory and the connection's own, has the parameters of every query. Where `where` compares columns
 /// of the first table with parameters for equality an index leads from a row's values to the queries; otherwise one
@@ -91,7 +91,7 @@ package final class QueryRouter {
 
   /// Adds the queries that rows of the first table concerned before their changes.
   ///
-  /// - Returns: false when that cannot be told: any query may have had the rows.
+  /// - Returns: false when that is not known: any query may have had the rows.
   package func addQueries(before changes: TableChanges, to queries: inout Set<Int>) throws(FreshetError) -> Bool {
     let isSame = changes.rows.allSatisfy { change in
       !routing.terms.contains { change.oldColumns == .all || change.oldColumns.intersects($0.mask) }

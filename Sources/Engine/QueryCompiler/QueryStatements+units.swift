@@ -10,8 +10,8 @@ package import Store
 // between two states. Before it everything is as it was, so the row that came or went there joins, in the present state, with what it
 // joined with before. Hence it does not matter how many tables changed in one transaction.
 //
-// What is bound for a former row is what its record had, not what its encoded key says: 3.0 and 3 are one key, and `typeof` tells them
-// apart. In UTF-16 databases a bound blob is not read as text as a stored one is; where a former row has a blob, its units are not known.
+// What is bound for a former row is what its record had, not what its encoded key says: 3.0 and 3 are one key, and `typeof` differs between them.
+// In UTF-16 databases a bound blob is not read as text as a stored one is; where a former row has a blob, its units are not known.
 extension QueryStatements {
   /// Adds the units that changes of a table concern, with the columns that may have changed.
   ///
@@ -84,7 +84,7 @@ extension QueryStatements {
     statement.bind(key: key, from: first, encoding: encoding)
   }
 
-  /// - Returns: false when the row's former values cannot be told.
+  /// - Returns: false when the row's former values are not known.
   private func bind(
     _ former: TableChanges.FormerRow, of changes: TableChanges, to statement: PreparedStatement, _ mapping: UnitMapping
   ) -> Bool {

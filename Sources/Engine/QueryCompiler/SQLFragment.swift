@@ -3,7 +3,7 @@ import Store
 
 /// One expression of a query as a client wrote it, cut into tokens and found to be in one piece.
 ///
-/// What can be told without a grammar is checked here: it is not empty, ends what it begins, closes only what it opened, and
+/// What can be checked without a grammar is checked here: it is not empty, ends what it begins, closes only what it opened, and
 /// holds no `;`, no comment and no second expression. The rest is SQLite's to judge (`FragmentChecker`).
 struct SQLFragment {
   /// Where it stands in the query, for messages: "where", "orderBy[0]".
@@ -12,7 +12,7 @@ struct SQLFragment {
   let tokenizer: SQLTokenizer
   let tokens: [SQLToken]
 
-  /// What a fragment has to be.
+  /// What a fragment must be.
   enum Kind {
     case expression
     /// `from`: tables with commas between them.

@@ -17,15 +17,15 @@ final class StatementAudit {
   /// The query may depend on time and chance.
   var mayChange = false
   var purpose = Purpose.asking
-  /// The tables that there are for whoever asks.
+  /// The tables that the client may see.
   let role: RoleSchema
   /// Views that filters read, in lower case.
   var filterReaders: Set<String> = []
-  /// Lower-case names of all kinds of virtual tables, some of which can be read without having been created.
+  /// Lower-case names of all modules of virtual tables. Some can be read without having been created.
   var modules: Set<String> = []
 
   enum Purpose {
-    /// What somebody wrote, with temporary views in the place of the tables that have a shadow.
+    /// What a client wrote, with temporary views in the place of the tables that have a shadow.
     case asking
     /// What runs, with the shadows in front.
     case executing
@@ -60,7 +60,7 @@ final class StatementAudit {
     return counts { (weight) throws(FreshetError) in try weight.addColumn(of: read.table) }
   }
 
-  /// - Returns: false for what is read beside what the statement's author asks for.
+  /// - Returns: false for reads that the statement's author did not ask for.
   /// - Throws: what is wrong with it.
   private func admits(
     _ read: FragmentChecker.ColumnRead, database: String, reader: String

@@ -7,7 +7,7 @@ import Store
 struct ViewDefinition {
   /// The expressions of its columns, in order; a `*` is one item.
   let items: [SQLFragment]
-  /// What stands behind FROM.
+  /// The text after FROM.
   let from: FromClause
   /// Its WHERE, when it has one.
   let filter: SQLFragment?
@@ -78,7 +78,7 @@ extension QueryCompiler {
       guard let name = fragment.numbered.tokens.last.flatMap(fragment.numbered.name(of:)),
         let index = columnNames.firstIndex(where: { isSameName($0, name) }),
         isPlainReference(fragment.numbered),
-        // Of the first table alone, so that up to any other table of the clause it is what it was.
+        // It reads the first table alone, so that it does not change with any other table of the clause.
         (try? compile("SELECT 1 FROM \(first) WHERE (\(expressions[index])) IS NULL", place: nil)) != nil
       else { return nil }
       let column = "\(from.sources[0].qualifier ?? "").\(quotedIdentifier(columnNames[index]))"
@@ -106,7 +106,7 @@ extension QueryCompiler {
       && stride(from: 1, to: fragment.tokens.count, by: 2).allSatisfy { fragment.text(of: fragment.tokens[$0]) == "." }
   }
 
-  /// The expressions of a view's columns, each of single rows; nil when there is one that is not.
+  /// The expressions of a view's columns, each of single rows; nil when one is not.
   private func expressions(of definition: ViewDefinition, count: Int) -> [String]? {
     let sql = definition.from.fragment.text
     var expressions: [String] = []

@@ -1,4 +1,4 @@
-/// Work in parts that may be done at the same time. Nothing here starts a thread: whoever builds large results says how.
+/// Work in parts that may be done at the same time. Nothing here starts a thread: the builder of a large result provides the means.
 package struct ConcurrentWork: Sendable {
   #if DEBUG
     /// Fewer rows are not worth a thread. Few in debug builds, so that every test has several.
@@ -25,7 +25,7 @@ package struct ConcurrentWork: Sendable {
 
   /// Calls `body` once for each element; returns when all calls have.
   ///
-  /// Nobody but its own call sees an element meanwhile. What else `body` looks at must not change.
+  /// Only its own call sees an element meanwhile. Whatever else `body` reads must not change.
   ///
   /// - Throws: what one of the calls did; others may not have been made.
   func forEach<Element>(_ elements: inout [Element], _ body: (inout Element) throws -> Void) throws {
@@ -35,7 +35,7 @@ package struct ConcurrentWork: Sendable {
         let (elements, errors) = (elements, errors)
         withoutActuallyEscaping(body) { body in
           perform { part in
-            // Every part has elements from everywhere: those that are much work often stand together.
+            // Every part has elements from everywhere: expensive ones often stand together.
             do {
               for index in stride(from: part, to: elements.count, by: parts) { try body(&elements[index]) }
             } catch { errors[part] = error }

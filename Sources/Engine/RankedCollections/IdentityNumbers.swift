@@ -112,7 +112,7 @@ package struct IdentityNumbers {
   }
 }
 
-// Of rows: here, and not where they are used, for a closure that returns what its caller chooses is slow in another module.
+// Numbers of rows. They are here because a closure that returns what its caller chooses is slow when it comes from another module.
 extension IdentityNumbers {
   package mutating func insert(_ row: SectionedTree.Row) -> (number: Int, isNew: Bool) {
     row.leaf.withIdentity(row.slot) { insert($0) }

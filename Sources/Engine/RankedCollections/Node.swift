@@ -1,4 +1,4 @@
-/// What a tree keeps beside each key.
+/// What a tree keeps with each key.
 protocol RankedPayload {
   /// How many positions the element takes up: 1 for a row, its number of rows for a section.
   var weight: Int { get }
@@ -42,9 +42,9 @@ enum NodeLimits {
     static let inner = 4
     static let leafBytes = 256
   #else
-    /// Of rows: a smaller leaf costs more memory a row, a larger one more copying a change.
+    /// Rows in a leaf: a smaller leaf costs more memory a row, a larger one more copying a change.
     static let row = 64
-    /// Of sections, of which there are few: copying one counts two references.
+    /// Sections in a leaf. Few, because copying a section counts two references.
     static let section = 8
     static let inner = 16
     static let leafBytes = 8192
@@ -54,21 +54,21 @@ enum NodeLimits {
 /// One node of a ranked B+tree, leaf or inner.
 ///
 /// Nodes are shared between versions. A node is changed in place only while a single reference to it exists
-/// (`isKnownUniquelyReferenced`), which is to say while no version that anybody can see contains it; otherwise the path
+/// (`isKnownUniquelyReferenced`), that is, while no visible version contains it; otherwise the path
 /// to it is copied.
 ///
 /// Invariants (`checkInvariants`): all leaves at height 0 and equally deep; no node is empty; no node is over its limit;
 /// keys ascend strictly; an inner node's key `i` is greater than everything in child `i - 1` and not greater than
-/// anything in child `i` (key 0 is never looked at: what is below all bounds belongs into child 0); `count` and
+/// anything in child `i` (key 0 is never read: what is below all bounds belongs into child 0); `count` and
 /// `weight` are the sums below.
 ///
-/// Its accesses are not looked at for overlaps at run time, which took a tenth of a change's instructions: no function here has
+/// Its accesses are not checked for overlaps at run time, which took a tenth of a change's instructions: no function here has
 /// another one change the node that it is changing.
 final class Node<Payload: RankedPayload> {
   let height: Int
   /// Leaf: the elements' keys. Inner: the children's lower bounds.
   @exclusivity(unchecked) var keys: PackedKeys
-  /// Leaf only: what stands beside each key.
+  /// Leaf only: the payload of each key.
   @exclusivity(unchecked) var payloads: [Payload]
   /// Inner only.
   @exclusivity(unchecked) var children: [Node]

@@ -112,7 +112,7 @@ struct PackedKeys {
               run = most
             }
             while run < most, ends[start + run] &- left == otherEnds[otherStart + run] &- right { run += 1 }
-            // Keys as long as one another, of which a number at the start are equal: all of them, or found by halving.
+            // Keys of one length. A number of them at the start are equal: all, or as many as halving finds.
             let isEqual = { (count: Int) in
               count == 0
                 || memcmp(

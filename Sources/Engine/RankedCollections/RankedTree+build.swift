@@ -1,7 +1,7 @@
 extension RankedTree {
   /// Builds a tree of elements in ascending order. O(count).
   ///
-  /// - Parameter key: of the element at an index; has to be greater than the one before.
+  /// - Parameter key: of the element at an index; must be greater than the one before.
   static func build(count: Int, key: (Int) -> Bytes, payload: (Int) -> Payload) -> RankedTree {
     RankedTree(leaves: leaves(of: 0..<count, key: key, payload: payload))
   }

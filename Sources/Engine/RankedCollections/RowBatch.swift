@@ -1,12 +1,12 @@
-/// Changes of many rows, collected while the tree stays as it is and then made at once: the nodes that several of them meet are
+/// Changes of many rows, collected while the tree does not change and then made at once: the nodes that several of them meet are
 /// copied, split and joined once.
 ///
-/// It belongs to one state of one editor: from the first change that it is told to `SectionedTreeEditor.apply`.
+/// It belongs to one state of one editor: from its first change to `SectionedTreeEditor.apply`.
 package struct RowBatch {
   /// A change of one row's place in one section: it goes, comes, or has another stamp.
   struct Edit {
     var entry: Bytes
-    /// Of the identity; nil when the row only has another stamp.
+    /// The identity's hash; nil when only the row's stamp changes.
     var hash: UInt32?
     /// Nil: the row goes.
     var stamp: RowStamp?
@@ -14,7 +14,7 @@ package struct RowBatch {
     var label: Bytes?
   }
 
-  /// How an edit sorts: by section, then by entry, the first eight bytes of which settle most comparisons.
+  /// How an edit sorts: by section, then by entry, whose first eight bytes settle most comparisons.
   private struct Place {
     var section: Int32
     var edit: Int32
@@ -44,7 +44,7 @@ package struct RowBatch {
     leaf.keys.withKey(slot) { add(Edit(entry: arena.copy($0), hash: hash), to: number) }
   }
 
-  /// The row of the entry's identity is so now, whether or not it was there: to be told once for each identity.
+  /// The row of the entry's identity is so now, whether or not it was there: to be called once for each identity.
   ///
   /// Parameters as for `SectionedTreeEditor.insert`.
   package mutating func put(
@@ -78,7 +78,7 @@ package struct RowBatch {
     edits.append(edit)
   }
 
-  /// The number of a section, which may be one that there is not yet.
+  /// The number of a section, which need not exist yet.
   private mutating func section(_ key: Bytes, _ editor: borrowing SectionedTreeEditor) -> Int {
     let (number, isNew) = sections.insert(key)
     if isNew {

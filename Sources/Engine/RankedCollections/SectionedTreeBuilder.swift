@@ -18,7 +18,7 @@ package struct SectionedTreeBuilder {
     var stamp: RowStamp { header.stamp }
     /// Counts the rows as they came.
     var number: Int32 { header.number }
-    /// Of the entry.
+    /// The bytes of the entry.
     @inline(__always)
     var bytes: Bytes { Bytes(start: start + MemoryLayout<Header>.size, count: Int(header.length)) }
   }
@@ -38,7 +38,7 @@ package struct SectionedTreeBuilder {
     package init(identity: [UInt8]) { self.identity = identity }
   }
 
-  /// Keeps sections' keys and entries; to be held while anybody looks at these.
+  /// Keeps sections' keys and entries; to be held while these are used.
   let arena = EntryArena()
   private(set) var drafts: [Draft] = []
   /// By the hash of the section's key: a draft's index + 1, or 0. A power of two, at most half full.
@@ -58,7 +58,7 @@ package struct SectionedTreeBuilder {
   }
 
   package private(set) var count = 0
-  /// Of all entries so far.
+  /// The size of all entries so far.
   package private(set) var byteCount = 0
 
   /// Adds a row. O(1) amortised. Parameters as for `SectionedTreeEditor.insert`.
@@ -135,7 +135,7 @@ extension SectionedTreeBuilder {
 
   /// Brings the rows into their order; to be called once, after the last one.
   ///
-  /// - Throws: `DuplicateIdentity`, for some of those that there are; the rest shows when the rows are put to use.
+  /// - Throws: `DuplicateIdentity`, for some duplicates; the others are found when the rows are used.
   /// - Complexity: O(n log n), O(n) when the rows came in order.
   package mutating func sort() throws {
     defer { withExtendedLifetime(arena) {} }
@@ -152,7 +152,7 @@ extension SectionedTreeBuilder {
     }
   }
 
-  /// Takes all records out of their drafts, for whoever sorts them to have them alone.
+  /// Takes all records out of their drafts, so that the sorting code owns them alone.
   private mutating func takeRecords() -> [(draft: Int, records: [Record])] {
     let limit = pieceLimit
     var pieces: [(draft: Int, records: [Record])] = []

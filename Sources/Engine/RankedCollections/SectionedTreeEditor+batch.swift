@@ -54,7 +54,7 @@ extension RankedTree<RowStamp> {
     dropIdleRoots()
   }
 
-  /// Puts the parts that were split off the root beside it.
+  /// Puts the parts that were split off the root next to it.
   private mutating func raise(_ parts: [Node<RowStamp>]) {
     var parts = parts
     while !parts.isEmpty {
@@ -73,7 +73,7 @@ extension Section {
   fileprivate enum LabelOutcome {
     case asItWas
     case ofFirstRow
-    /// Of one that is the first no more; the new first row's is not among the edits.
+    /// The row that had it is no longer the first, and the new first row is not among the edits.
     case ofAnotherRow
   }
 

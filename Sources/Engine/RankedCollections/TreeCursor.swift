@@ -10,7 +10,7 @@ struct TreeCursor<Payload: RankedPayload> {
   /// From the root down to the node above the current leaf.
   private var path: [Step] = []
   private var current: Unmanaged<Node<Payload>>?
-  /// Of the current element, in its leaf.
+  /// The position of the current element in its leaf.
   private(set) var slot = 0
   /// Elements before the current one.
   private(set) var rank = 0
@@ -65,7 +65,7 @@ struct TreeCursor<Payload: RankedPayload> {
     if slot == withLeaf({ $0.payloads.count }) { advance(past: path.count - 1) }
   }
 
-  /// Goes to the first element after the node of `height` and `count - 1` nodes beside it. The first must start with the
+  /// Goes to the first element after the node of `height` and the `count - 1` nodes after it. The first must start with the
   /// current element.
   mutating func skip(height: Int, count: Int) {
     let parent = path.count - 1 - height

@@ -31,7 +31,7 @@ package import LiveQuery
 /// **What no bound covers.** `MATCH` with a phrase or NEAR of *k* words takes about 13 ns times *k* for each place of such a word in one
 /// row, and `bm25` (`rank`) about 15 ns for each, without asking; FTS5 offers no way to stop either.
 package enum Budget {
-  /// Of what a query keeps while it runs, in bytes: values, sorted and grouped rows, temporary tables.
+  /// Bytes that a query may keep while it runs: values, sorted and grouped rows, temporary tables.
   static let memory: Int64 = 256 << 20
 
   /// To compile a statement. What SQLite takes for one of honest length is less than 110 times that.

@@ -4,14 +4,14 @@ import GRDBSQLite
 /// What connections refuse that compile or run what clients wrote, so that SQLite does nothing for long without asking whether
 /// it may go on.
 package enum ConnectionLimits {
-  /// Of SQL, in bytes.
+  /// The length of SQL, in bytes.
   package static let sql = 256 << 10
 
-  /// Of a value, in bytes: what the file holds and what expressions make are not told apart. Statements that could make more of
-  /// that than is good have less, see `StatementWeight`.
+  /// The length of a value, in bytes, whether the file holds it or an expression makes it. Statements that could make more of
+  /// that than is good have a lower limit, see `StatementWeight`.
   static let value: Int32 = 24 << 20
 
-  /// Of LIKE and GLOB, in bytes.
+  /// The length of patterns of LIKE and GLOB, in bytes.
   static let pattern: Int32 = 250
 
   private static let ofRunning: [(Int32, Int32)] = [

@@ -16,7 +16,7 @@ import Synchronization
 /// Owner: the thread that uses the connection, until which is closed this has to live. Time and memory are the thread's (`Budget`);
 /// mutable state here: the other bounds of what runs at present.
 package final class Deadline {
-  /// How many more looks at the bounds there may be.
+  /// How often the bounds may still be checked.
   @exclusivity(unchecked) private var looks = Int.max
   @exclusivity(unchecked) private var interruption: Interruption?
   /// When the thread last let others run.
@@ -24,7 +24,7 @@ package final class Deadline {
   private static let yieldInterval = Nanoseconds.microseconds(200)
   private let clock: MonotonicClock
 
-  /// How many of the virtual machine's steps pass between two looks at the bounds. One of them can take some milliseconds: what
+  /// How many of the virtual machine's steps pass between two checks of the bounds. One of them can take some milliseconds: what
   /// takes longer asks by itself.
   private static let interval: Int32 = 200
 

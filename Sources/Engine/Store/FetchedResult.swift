@@ -22,12 +22,12 @@ package struct FetchedResult: @unchecked Sendable {
   }
 }
 
-/// What a reader remembers of the newest whole result of its query, beside the tree.
+/// What a reader remembers of the newest whole result of its query, apart from the tree.
 // @unchecked: as `FetchedResult`.
 package struct ReaderMemory: @unchecked Sendable {
   /// The keys of each unit's rows, for queries whose key is not their unit.
   var keys = UnitKeys()
-  /// Of queries whose rows cannot be looked up.
+  /// The contents, for queries whose rows cannot be looked up.
   var contents = FetchedContents()
   /// What the run cost, in steps of SQLite's machine.
   var scanSteps = 0

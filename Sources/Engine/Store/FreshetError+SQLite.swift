@@ -27,7 +27,7 @@ extension FreshetError {
     }
   }
 
-  /// What keeps everybody from reading, with SQLite's reason where there is one: locked, damaged.
+  /// Why no connection can read, with SQLite's reason where there is one: locked, damaged.
   package init(unreadable error: any Error) {
     let reason: String? =
       switch error {

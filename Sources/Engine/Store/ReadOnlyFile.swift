@@ -13,7 +13,7 @@ package enum ReadOnlyFile {
   /// Milliseconds.
   package static let standardPatience: Int32 = 5_000
 
-  /// The path, or a URI that has SQLite read the file as it is.
+  /// The path, or a URI with which SQLite reads the file without its journals.
   ///
   /// A file in WAL mode without its -shm cannot be opened in a directory that cannot be written to. Nobody but the owner of
   /// other rights can be writing there: `immutable` reads the file without locks and without the WAL. When the WAL has

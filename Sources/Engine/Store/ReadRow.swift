@@ -3,7 +3,7 @@ import RankedCollections
 
 /// Takes apart the row that a statement stands on; its buffers are used again for every row.
 ///
-/// A class, for a structure of so many parts would be copied for whoever is given it. As in `Node`, accesses are not looked at
+/// A class, for a structure of so many parts would be copied at every call. As in `Node`, accesses are not checked
 /// for overlaps at run time.
 ///
 /// Owner: the thread that runs the statement.

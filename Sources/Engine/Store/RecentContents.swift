@@ -1,7 +1,7 @@
 import LiveQuery
 import RankedCollections
 
-/// The contents of rows that were just looked up, so that the patch that tells of them needs no second look-up.
+/// The contents of rows that were just looked up, so that the patch that carries them needs no second look-up.
 ///
 /// They hold for the state of the database in which they were read, and for later ones as long as the rows do not change.
 struct RecentContents {

@@ -18,7 +18,7 @@ package final class ResultPlan: Sendable {
     package var hasSectionName: Bool
     package var hasIndexTitle: Bool
     package var sorts: [Sort]
-    /// How the key columns break ties: those that are not BINARY, by index into `columns`.
+    /// How the key columns break ties: the columns that are not BINARY, by index into `columns`.
     package var keyTies: [(column: Int, order: FieldOrder)]
     /// Every row of the result, in no particular order.
     package var scanSQL: String
@@ -89,7 +89,7 @@ package final class ResultPlan: Sendable {
     #endif
   }
 
-  /// A value beside the result.
+  /// An `alongside` value.
   package typealias Alongside = (name: String, sql: String)
 
   package let rows: Rows
@@ -97,7 +97,7 @@ package final class ResultPlan: Sendable {
   /// In bytes, while its statements run.
   package let longestValue: Int32
   /// Whether the query is always run again, and the contents of its rows kept: because they cannot be looked up one by one,
-  /// or because nothing tells which of them changed.
+  /// or because it is not known which of them changed.
   package let isRefetched: Bool
 
   // The parts of `rows`, each at hand for loops over rows.

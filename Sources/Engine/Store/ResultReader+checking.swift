@@ -15,7 +15,7 @@ package struct ResultDivergence: Sendable {
 extension ResultReader {
   /// Runs the query and compares.
   ///
-  /// - Returns: nil: the result is right as far as a run tells. Otherwise it has to be looked at more closely (`confirm`): SQLite may
+  /// - Returns: nil: the result is right as far as a run shows. Otherwise `confirm` has to check it: SQLite may
   ///   give one row other values in a run than in a look-up, the last digits of a sum for example.
   package func suspect(_ held: SectionedTree, _ alongside: [NamedValue]) throws(FreshetError) -> ResultDivergence? {
     let fresh = try run(into: nil)

@@ -15,7 +15,7 @@ package final class ResultReader {
   private let seed: UInt64
   let row: ReadRow
   @exclusivity(unchecked) var recent = RecentContents()
-  /// Of the last whole result: another thread's reader may have made it.
+  /// What is remembered of the last whole result, which another thread's reader may have made.
   @exclusivity(unchecked) package var memory = ReaderMemory()
   /// In which columns the last `fetch` found rows changed, by identity; nil: it made a tree of its own, sharing nothing with
   /// the one before, or did not compare.
@@ -41,7 +41,7 @@ package final class ResultReader {
   @exclusivity(unchecked) var time: TimeAccount
   let clock: MonotonicClock
 
-  /// - Parameter seed: of the stamps; another one in every process, so that nobody can make rows that agree.
+  /// - Parameter seed: of the stamps; another one in every process, so that rows cannot be made to agree.
   package init(
     _ statements: ResultStatements, parameters: [SQLValue], seed: UInt64, limits: Limits,
     clock: MonotonicClock = .system
@@ -60,7 +60,7 @@ package final class ResultReader {
   /// Binds the query's parameters to the statements that it shares with others.
   package func bind() { statements.bind(parameters, of: self) }
 
-  /// Runs the query, and turns the result that an editor stands at into what there is now.
+  /// Runs the query, and brings the editor's result to the present one.
   ///
   /// - Parameters:
   ///   - editor: nil: there is none yet.
@@ -106,7 +106,7 @@ package final class ResultReader {
       if isRefetched { contents.trim() }
       let (result, touched) = try finish(builder, editor)
       changes = nil
-      // Of a reader that is new the contents before are not known.
+      // A new reader does not know the contents before.
       if isRefetched, let editor, let touched, memory.contents.order.count == editor.tree.count {
         changes = changedColumns(touched, from: editor, to: result, contents)
       }

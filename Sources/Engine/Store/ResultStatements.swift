@@ -13,7 +13,7 @@ package final class ResultStatements {
   /// Looks up a row that is known to be in the result.
   let known: PreparedStatement?
   let alongside: [PreparedStatement]
-  /// Statements of the same parameters that somebody else runs.
+  /// Statements with the same parameters that other code runs.
   private var others: [PreparedStatement] = []
   @exclusivity(unchecked) private var owner: ObjectIdentifier?
   /// Whether the connection is closed, and with it the statements.

@@ -7,14 +7,14 @@
 #endif
 
 // The -shm is memory that all users of a database in WAL mode share. SQLite maps it in pieces of 32 KiB and never asks again
-// how long the file is: when somebody shortens it (`truncate`, `cp` onto it, a restore), touching what is mapped behind its
+// how long the file is: when a program shortens it (`truncate`, `cp` onto it, a restore), touching what is mapped behind its
 // new end is SIGBUS, the end of the process.
 extension WALFiles {
   /// Makes a -shm that was shortened as long as it was. The zeros have no valid header, so that the next transaction,
-  /// whoever's it is, builds the WAL-index anew from the -wal, under SQLite's own locks: as it does when it finds
+  /// of any process, builds the WAL-index anew from the -wal, under SQLite's own locks: as it does when it finds
   /// a short -shm on opening.
   ///
-  /// To be called before shared memory is touched after a wait. Who shortens the file within a transaction still ends the
+  /// To be called before shared memory is touched after a wait. Shortening the file within a transaction still ends the
   /// process: that nothing can prevent. One system call.
   ///
   /// - Returns: false when it is too short and cannot be made longer.

@@ -9,7 +9,7 @@ package final class TableChanges {
   package struct RowChange {
     /// Columns that may have changed; all when the row came or went.
     package var columns: ColumnMask
-    /// Those of them of which the row had another value before: none when it only came.
+    /// Columns that had another value before: none when the row only came.
     package var oldColumns: ColumnMask
 
     fileprivate static let none = RowChange(columns: .none, oldColumns: .none)
@@ -29,7 +29,7 @@ package final class TableChanges {
   /// The number that capture gave to the table.
   package let number: Int
   private let delta: TableDelta
-  /// Nil when nothing tells which rows changed.
+  /// Nil when it is not known which rows changed.
   private let storage: TableStorage!
   private let remembered: [Int]
 
@@ -40,7 +40,7 @@ package final class TableChanges {
     package var columns: ColumnMask { ColumnMask(rawValue: row.columns) }
   }
 
-  /// False when a row's key cannot be told: then nothing is known of what changed.
+  /// False when a row's key is not known: then nothing is known about the changes.
   package private(set) var isKnown = true
   /// Whether it is known row by row what changed.
   package var tellsRows: Bool { storage != nil }
@@ -110,7 +110,7 @@ package final class TableChanges {
   }
 
   /// The encoded key out of packed fields, each at a place among them; nil (and nothing is known any more) when a value is
-  /// not told.
+  /// missing.
   private func key(_ range: Range<Int>, _ places: [Int?]) -> [UInt8]? {
     var key: [UInt8] = []
     let isWhole = delta.withFields(range) { fields in
@@ -137,9 +137,9 @@ package final class TableChanges {
   package func withKey(_ number: Int, _ body: (Bytes) -> Void) { keys.withIdentity(number, body) }
 
   /// Calls `body` with the values of a row's key as they were stored, and their places in the key. An encoded key does not tell
-  /// them: 3.0 and 3 are one key, and `typeof` tells them apart.
+  /// them: 3.0 and 3 are one key, and `typeof` distinguishes them.
   ///
-  /// - Returns: false when one of them cannot be told.
+  /// - Returns: false when one of them is not known.
   package func forEachKeyValue(of former: FormerRow, _ body: (Int, PackedValue) -> Void) -> Bool {
     guard let columns = storage.keyColumns else {
       body(0, .integer(former.row.rowid))
@@ -156,7 +156,7 @@ package final class TableChanges {
   /// Calls `body` with the former values of columns and the places of these in `columns`; text is in the database's own
   /// encoding.
   ///
-  /// - Returns: false when one of them cannot be told.
+  /// - Returns: false when one of them is not known.
   package func forEachOldValue(of former: FormerRow, columns: [Int], _ body: (Int, PackedValue) -> Void) -> Bool {
     for (index, column) in columns.enumerated() {
       if column == storage.rowidColumn {

@@ -2,14 +2,14 @@ import GRDBSQLite
 
 /// The -wal and -shm of a database in WAL mode, as a connection has them open.
 ///
-/// SQLite deletes neither while somebody has the database open, but people and scripts do. A connection then goes on with
+/// SQLite deletes neither while the database is open anywhere, but people and scripts do. A connection then goes on with
 /// files that have no name: what it writes is gone when the last process closes them, and what others write it does not see.
 ///
 /// Owner: the thread that uses the connection.
 package struct WALFiles: Sendable {
   package enum State: Sendable {
     case same
-    /// One was deleted, and nobody has put anything in its place.
+    /// One was deleted, and there is no other in its place.
     case deleted
     /// Somebody else's has its name.
     case replaced
@@ -59,7 +59,7 @@ package struct WALFiles: Sendable {
   }
 }
 
-/// Files of which one was deleted, and which have to be given up before the database is opened again.
+/// Files that have to be given up before the database is opened again, because one was deleted.
 ///
 /// All connections of a process to one database share one mapping of the -shm: who opens the database while another connection
 /// has a deleted one gets that, and is not kept apart from writers that have another.
@@ -80,10 +80,10 @@ package struct LostFiles: Sendable {
   /// Whether all connections have had the time to be closed.
   package var isOverdue: Bool { clock.now >= deadline }
 
-  /// Whether a connection that is opened now gets the files that everybody has.
+  /// Whether a connection that is opened now gets the files that other processes have.
   package var mayOpen: Bool {
     if files.isUnnamed { return !files.isDeletedMapped }
-    // SQLite tells them apart by the database's own file.
+    // SQLite distinguishes them by the database's own file.
     if FileIdentity(path: files.path) != files.database { return true }
     if files.sharedMemory?.isMappedAsSharedMemory != true { return true }
     // Others may have opened the database anew by now.

@@ -2,7 +2,7 @@ import CSQLite
 import GRDBSQLite
 import LiveQuery
 
-/// One statement of a transaction as a client wrote it, checked as far as its text tells, and with its patterns replaced
+/// One statement of a transaction as a client wrote it, checked as far as its text allows, and with its patterns replaced
 /// (`PatternRules`).
 struct WriteStatement {
   private(set) var sql: String

@@ -17,7 +17,7 @@ package final class Writer: FileConnection {
   package let interruption: Interruption
   /// The longest that a transaction's statements may take.
   private let timeout: Nanoseconds
-  /// Of the database, for messages.
+  /// The name of the database file, for messages.
   private let fileName: String
   /// Since the first transaction: a connection opens the -wal when it first reads.
   private var checkpoint: GuardedCheckpoint?
@@ -131,7 +131,7 @@ package final class Writer: FileConnection {
   }
 
   /// The -wal or -shm was deleted. What was committed is in the files that this connection still has open: it is copied into the
-  /// database while nobody has begun new ones. The connection is then to be closed: it goes on in files without a name.
+  /// database while no program has begun new ones. The connection must then be closed: it uses files without a name.
   ///
   /// - Returns: whether everything committed is in the database file.
   @discardableResult
@@ -145,7 +145,7 @@ package final class Writer: FileConnection {
     var copied: Int32 = -1
     let code = sqlite3_wal_checkpoint_v2(connection, "main", SQLITE_CHECKPOINT_TRUNCATE, &frames, &copied)
     isEmptied = code == SQLITE_OK
-    // Busy: somebody still reads the old frames. They are in the database as well.
+    // Busy: a connection still reads the old frames. They are in the database as well.
     return [SQLITE_OK, SQLITE_BUSY].contains(code & 0xFF) && frames >= 0 && frames == copied
   }
 

@@ -1,6 +1,6 @@
 package import LiveQuery
 
-// What the server tells of queries and of the database: protocol 4, /v1/explain and /v1/schema.
+// Descriptions of queries and of the database: protocol 4, /v1/explain and /v1/schema.
 
 extension Explanation {
   /// `{"maintenance", "reason", "tables", "sql", "advice", "plan"}`

@@ -10,7 +10,7 @@ package struct JSONWriter: ~Copyable {
   private var block: UnsafeMutableRawPointer
   /// Bytes of the block in front of the text.
   private let headroom: Int
-  /// Of the text that is written, and that there is memory for.
+  /// The bytes of the text written so far.
   package private(set) var count = 0
   private var capacity: Int
   private var needsComma = false
@@ -105,7 +105,7 @@ package struct JSONWriter: ~Copyable {
     needsComma = false
   }
 
-  /// A name that somebody else chose.
+  /// A name that a user chose.
   package mutating func name(escaping name: String) {
     string(name)
     append(UInt8(ascii: ":"))

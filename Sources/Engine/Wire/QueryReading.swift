@@ -5,7 +5,7 @@ extension Query {
   ///
   /// Fragments are trimmed, so that queries that differ in outer white space are one.
   ///
-  /// - Throws: `bad_message` for a member of the wrong type, `bad_query` for one that cannot be or that there is not: a misspelt
+  /// - Throws: `bad_message` for a member of the wrong type, `bad_query` for an impossible or unknown one: a misspelt
   ///   `orderby` must not give an unsorted list.
   package init(json: JSONValue) throws(FreshetError) {
     guard case .object(let members) = json else { throw .badMessage("query must be an object, not \(json.kind)") }
@@ -38,7 +38,7 @@ extension Query {
 }
 
 extension QuerySource {
-  /// The `query` of a message: a query, or `{"name": …, "params": …}` for one that is published.
+  /// The `query` of a message: a query, or `{"name": …, "params": …}` for a published one.
   package init(json: JSONValue) throws(FreshetError) {
     guard case .object(let members) = json, members["name"] != nil, members["from"] == nil else {
       self = .adHoc(try Query(json: json))

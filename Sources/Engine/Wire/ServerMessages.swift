@@ -60,7 +60,7 @@ extension ServerMessage {
     }
   }
 
-  /// The whole message for a subscription; without an id, for somebody who has none: over HTTP.
+  /// The whole message for a subscription; without an id where there is none: over HTTP.
   ///
   /// - Parameter members: what `members` returned, when several get them.
   package func write(to writer: inout JSONWriter, id: String?, _ shape: Shape, members: [UInt8]? = nil) {

@@ -16,7 +16,7 @@ extension ServerMessage {
     writer.append("\n\n")
   }
 
-  /// Answers to what nobody can ask over a stream have no event of their own.
+  /// Answers to requests that a stream cannot make have no event of their own.
   private var eventType: StaticString {
     switch self {
     case .snapshot, .rows, .patch, .error: type

@@ -1,4 +1,4 @@
-/// What somebody probably meant.
+/// Suggestions for misspelt names.
 package enum Spelling {
   /// The name that a word becomes with the fewest letters put in, taken out or replaced; nil when all take more than two, or more
   /// than half of the word.

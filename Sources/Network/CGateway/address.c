@@ -43,7 +43,7 @@ gateway_client address_client(const struct sockaddr_storage *from) {
   return client;
 }
 
-/* With a seed of the process: nobody can choose addresses that share a list. */
+/* With a seed of the process, so that addresses cannot be chosen to share a list. */
 static struct address **list_of(gateway *gateway, uint64_t high, uint64_t low) {
   uint64_t mixed = (high ^ gateway->address_seed) * 0x9E3779B97F4A7C15u + (low ^ gateway->address_seed);
   mixed = (mixed ^ mixed >> 30) * 0xBF58476D1CE4E5B9u;

@@ -86,7 +86,7 @@ static bool make_context(gateway *gateway, struct lws_protocols protocols[2]) {
       .gid = -1,
       .uid = -1,
   };
-  /* Who speaks plain HTTP to the port of TLS is told so, instead of being hung up on: see connection.c. */
+  /* Plain HTTP to the port of TLS gets an answer that says so, instead of a closed connection: see connection.c. */
   if (gateway->tls) {
     info.options |= LWS_SERVER_OPTION_DO_SSL_GLOBAL_INIT | LWS_SERVER_OPTION_CREATE_VHOST_SSL_CTX |
                     LWS_SERVER_OPTION_ALLOW_NON_SSL_ON_SSL_PORT | LWS_SERVER_OPTION_ALLOW_HTTP_ON_HTTPS_LISTENER;

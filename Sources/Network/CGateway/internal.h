@@ -74,7 +74,7 @@ struct answer {
   size_t length;
   bool is_stream, is_chunked; /* a head without Content-Length */
   gateway *charged;           /* in whose budget its length counts; NULL: in none yet */
-  const char *code;           /* of a problem that the gateway tells of; NULL otherwise */
+  const char *code;           /* of a problem that the gateway reports; NULL otherwise */
 };
 
 struct answer *answer_create(int status, const char *headers, const uint8_t *body, size_t length);

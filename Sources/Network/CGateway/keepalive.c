@@ -1,5 +1,5 @@
 /*
- * Who is still there. Sessions without a sign of life are pinged, then hung up on.
+ * Keep-alive. Sessions without a sign of life are pinged, then closed.
  *
  * libwebsockets could do it (lws_retry_bo_t), but keeps one timer for each connection in one sorted list: with 10,000
  * sessions every pong would walk thousands of entries, and a client that is busy reading a large frame over a slow

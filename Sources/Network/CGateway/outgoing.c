@@ -30,7 +30,7 @@ bool gateway_has_room(const gateway *gateway, size_t bytes) {
 
 void gateway_note_overload(gateway *gateway) { gateway->counters.memory += 1; }
 
-/* In the place of an answer that there is no room for. */
+/* Sent instead of an answer that has no room. */
 struct answer *outgoing_refusal(gateway *gateway) {
   gateway_note_overload(gateway);
   return answer_problem(503, "Service Unavailable", "overloaded", "too much is on its way to clients: try again",

@@ -1,9 +1,9 @@
 /*
- * Who a client is, where a proxy speaks for it.
+ * A client's address, where a proxy speaks for it.
  *
  * A proxy that the operator trusts says whose request it passes on. It appends that address to what the request said already,
  * so the list is read from its end, over the proxies that are trusted, to the first address that is not one of theirs: what
- * stands before that is only what somebody claims. Nobody else's word counts.
+ * stands before that is only claimed. Other peers are not believed.
  */
 #include <arpa/inet.h>
 #include <netinet/in.h>

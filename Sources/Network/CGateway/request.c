@@ -86,7 +86,7 @@ static void decide_rest(struct request *request) {
   request->keep_alive = !closes && (request->is_modern || list_contains(request->connection, "keep-alive", true));
   request->expects_continue = request->is_modern && request->expect.length == 12 &&
                               strncasecmp((const char *)request->expect.bytes, "100-continue", 12) == 0;
-  /* Of HTTP/1.1 only, and only where Connection says so, too. */
+  /* HTTP/1.1 only, and only where Connection says so, too. */
   request->wants_upgrade = request->is_modern && request->upgrade.length;
 }
 

@@ -2,7 +2,7 @@
  * WebSocket sessions: from opening to closing, and frames out.
  *
  * Frames lie in a ring until they have left, and are written from where they are: what is due together leaves in one write.
- * Control frames go between frames, before what has waited longer, because a pong tells that somebody is there.
+ * Control frames go between frames, before what has waited longer, because a pong shows that the server is alive.
  */
 #include <stdlib.h>
 #include <string.h>
@@ -73,7 +73,7 @@ void session_wants_to_write(struct session *session) {
   if (!session->waits && lws_dll2_is_detached(&session->due)) lws_dll2_add_tail(&session->due, &session->channel.gateway->due);
 }
 
-/* A socket that took all that it was given most likely takes more: nobody is asked whether it does. */
+/* A socket that took all that it was given most likely takes more, so it is not asked first. */
 void sessions_write_due(gateway *gateway) {
   struct lws_dll2 *first;
   while ((first = lws_dll2_get_head(&gateway->due))) {
@@ -198,7 +198,7 @@ void session_writable(struct session *session) {
   session_write(session);
 }
 
-/* Of several pings only the last one is answered, as RFC 6455 (5.5.3) allows: nobody can make pongs pile up. */
+/* Answers only the last of several pings, as RFC 6455 (5.5.3) allows, so that pongs cannot pile up. */
 void session_answer_ping(struct session *session, const uint8_t *payload, size_t length) {
   if (length) memcpy(session->pong, payload, length);
   session->pong_length = (int)length;

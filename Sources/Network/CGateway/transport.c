@@ -3,7 +3,7 @@
  *
  * What is written stays with its owner until it has left: nothing is copied and kept here. With TLS that means that a write
  * for which there was no room must be repeated with the same bytes in front, for OpenSSL has encrypted some of them already.
- * `is_owed` says so; whoever would put something else in front has to wait.
+ * `is_owed` says so; anything else has to wait.
  */
 #define _GNU_SOURCE /* POLLRDHUP */
 #include <errno.h>

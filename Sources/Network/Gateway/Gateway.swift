@@ -138,7 +138,7 @@ package final class Gateway: @unchecked Sendable {
     throw GatewayError(message: message.withUnsafeBufferPointer { String(cString: $0.baseAddress!) })
   }
 
-  /// Accepts no further connections; those that are open go on.
+  /// Accepts no further connections; open ones continue.
   package func stopListening() {
     gateway_stop_listening(pointer)
   }

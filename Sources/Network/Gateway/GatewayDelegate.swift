@@ -4,7 +4,7 @@
 /// is handed to another thread, which answers with the gateway's own methods. The bytes of a message are valid during
 /// the call only.
 package protocol GatewayDelegate: AnyObject, Sendable {
-  /// The head of a request, files and handshakes included: 0 lets it go on; otherwise it is answered 429, and may be tried again
+  /// The head of a request, files and handshakes included: 0 lets it continue; otherwise it is answered 429, and may be tried again
   /// after so many seconds.
   func gateway(_ gateway: Gateway, secondsUntilAdmitting client: ClientAddress) -> Int
 
@@ -33,7 +33,7 @@ package protocol GatewayDelegate: AnyObject, Sendable {
   /// The client of a request left before its answer began. Nothing follows for it.
   func gateway(_ gateway: Gateway, abandoned request: RequestID)
 
-  /// A request is over, whoever answered it: files, and handshakes that were refused, included, for which `requested` was not called.
+  /// A request is over. This includes files and refused handshakes, for which `requested` was not called.
   /// Nothing follows for it.
   func gateway(
     _ gateway: Gateway, answered id: RequestID, with outcome: GatewayOutcome, to request: () -> RequestLine)

@@ -4,7 +4,7 @@ internal import CGateway
 package struct GatewayOutcome: Hashable, Sendable {
   /// 499 when the client left before there was an answer.
   package let status: Int
-  /// Of the body, as many as were sent; nil for a stream.
+  /// The bytes of the body that were sent; nil for a stream.
   package let bytes: Int?
   /// The protocol's, where the gateway itself answered with an error.
   package let code: String?

@@ -25,7 +25,7 @@ package final class FreshetServer: Sendable {
   let originRefusals: OriginRefusals
   let clientFiles: ClientFiles
   let greeting: Greeting
-  /// Nil when everybody is anonymous.
+  /// Nil when all clients are anonymous.
   let authenticator: Authenticator?
   let serviceWork = ServiceWork()
   let rejections = Rejections()
@@ -104,7 +104,7 @@ package final class FreshetServer: Sendable {
     openKeptQueries()
   }
 
-  /// Opens the published queries that are to be found open: once for everybody who may ask them.
+  /// Opens the published queries that are kept open: once for each role that may ask them.
   private func openKeptQueries() {
     for published in configuration.queries.list where published.isKept {
       var query = published.sample
@@ -130,12 +130,12 @@ package final class FreshetServer: Sendable {
     }
   }
 
-  /// The numbers of the file's states, for whoever in this process follows it as well.
+  /// The numbers of the file's states, for other parts of the process that follow it.
   package var numbers: CommitNumbers { pool.numbers }
   /// Likewise, the epochs that these belong to.
   package var epochs: FileEpochs { pool.epochs }
 
-  /// Begins another epoch of the same file: versions of before are worth nothing from now on, and everybody is greeted again. Any
+  /// Begins another epoch of the same file: earlier versions are no longer honoured, and every session gets another `hello`. Any
   /// thread.
   ///
   /// - Parameter epoch: its name; nil for one that no other has.
@@ -156,7 +156,7 @@ package final class FreshetServer: Sendable {
   package var port: Int { gateway.port }
   /// What its address begins with.
   package var scheme: String { configuration.certificate == nil ? "http" : "https" }
-  /// Of the address of metrics; nil when they have none of their own.
+  /// The port of the address for metrics; nil when they have none of their own.
   package var metricsPort: Int? { metricsGateway?.port }
 
   /// Reads the files of the certificate again. What is wrong with them is logged, and the old ones stay.

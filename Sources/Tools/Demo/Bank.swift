@@ -13,7 +13,7 @@ struct Bank: Sendable {
 struct BankClosing: Sendable {
   /// ISO 8601; a Friday, as in life.
   var date: String
-  /// Nil when nobody took it over.
+  /// Nil when no bank took it over.
   var acquirer: String?
   /// Millions of dollars.
   var assets: Double

@@ -1,8 +1,8 @@
 import Foundation
 
-/// Which of several demos on one file writes to it: the first. When that ends, however it does, another one goes on.
+/// Which of several demos on one file writes to it: the first. When that ends, for any reason, another one continues.
 ///
-/// It is a lock of the file beside the database, which the system gives back when the process ends.
+/// It is a lock of a file next to the database, which the system gives back when the process ends.
 final class WriterTurn {
   private let descriptor: Int32
   private var isLocked = false
@@ -11,7 +11,7 @@ final class WriterTurn {
 
   deinit { if descriptor >= 0 { close(descriptor) } }
 
-  /// Never waits. Where no such file can be made, everybody writes.
+  /// Never waits. Where no such file can be made, all processes write.
   var isOurs: Bool {
     if descriptor < 0 || isLocked { return true }
     isLocked = flock(descriptor, LOCK_EX | LOCK_NB) == 0

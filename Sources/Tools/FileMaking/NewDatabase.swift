@@ -3,7 +3,7 @@ package import GRDB
 
 /// A database file that appears at its path whole or not at all.
 ///
-/// It is made beside it under another name, written through to the disk, and then named: whatever ends the process before,
+/// It is made next to it under another name, written through to the disk, and then renamed: whatever ends the process before,
 /// nothing is there, and what is left of the other name is removed by the next process that makes the same file.
 package enum NewDatabase {
   /// Makes the file, in WAL mode, with its directory if need be.

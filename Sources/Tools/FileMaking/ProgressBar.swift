@@ -25,7 +25,7 @@ package struct ProgressBar {
     self.write = write
   }
 
-  /// Leaves the line of a bar that is not full, for what else is to be said.
+  /// Leaves the line of an unfinished bar, for other output.
   package mutating func interrupt() {
     if isTerminal, shown >= 0, shown < Self.cells { write("\n") }
     shown = -1

@@ -1,6 +1,6 @@
 import Foundation
 
-/// A file in the making: beside its final place, under a name that tells which process is making it.
+/// An unfinished file next to its final path, under a name that says which process is making it.
 ///
 /// What a process that was killed left behind is removed by the next one that makes the same file.
 struct UnfinishedFile {

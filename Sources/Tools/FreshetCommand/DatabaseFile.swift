@@ -13,7 +13,7 @@ struct CommandFailure: Error, CustomStringConvertible {
 enum DatabaseFile {
   /// The absolute path of an SQLite file that is there and can be read.
   ///
-  /// - Parameter isWaited: whether one that somebody has locked will do: it is waited for.
+  /// - Parameter isWaited: whether a locked file will do: it is waited for.
   static func existing(_ path: String, isWaited: Bool = false) throws -> String {
     let absolute = URL(fileURLWithPath: path).standardizedFileURL.path
     var isDirectory: ObjCBool = false

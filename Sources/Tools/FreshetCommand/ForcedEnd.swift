@@ -4,7 +4,7 @@ import Logging
 
 /// Ends the process when it does not stop in time, whatever keeps it: a query, a transaction, a disk.
 ///
-/// It ends as it does at a second signal, so that whoever waits for it sees what it was ended by.
+/// It ends as it does at a second signal, so that the waiting process sees which signal ended it.
 enum ForcedEnd {
   /// Longer than an orderly end takes: `ServerConfiguration.grace` for transactions and again for clients. Docker kills after ten
   /// seconds.
@@ -14,7 +14,7 @@ enum ForcedEnd {
   static func schedule(_ signal: Int32, _ logger: Logger) {
     Thread.detachNewThread {
       Thread.sleep(forTimeInterval: TimeInterval(patience))
-      // Should nobody read what is logged.
+      // In case the log is not read.
       _ = Foundation.signal(SIGALRM, SIG_DFL)
       alarm(1)
       logger.critical("still not stopped after \(patience) seconds: ended by force")

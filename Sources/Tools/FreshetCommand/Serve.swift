@@ -108,7 +108,7 @@ struct Settings {
     return value
   }
 
-  /// Of a flag that can be repeated, or of a variable; nil where neither is there.
+  /// The values of a flag that can be repeated, or of a variable; nil where neither is given.
   ///
   /// - Parameter mistake: what is wrong with one of them.
   func list(

@@ -14,7 +14,7 @@ struct ServerAccessOptions: ParsableArguments {
   var token: String? { tokenOption ?? Variables.text("FRESHET_TOKEN") }
 }
 
-/// Who vouches for a server's certificate.
+/// Which authorities vouch for a server's certificate.
 struct TrustOptions: ParsableArguments {
   @Option(
     help: ArgumentHelp(

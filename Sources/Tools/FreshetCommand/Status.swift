@@ -3,7 +3,7 @@ import Broker
 import Foundation
 import Replication
 
-/// Who takes part in the replication of a file, and how far each is.
+/// The servers that replicate a file, and how far each is.
 struct Status: ParsableCommand {
   static let configuration = CommandConfiguration(
     abstract: "List the servers of a replicated file: the writer's, its replicas, how far each is.",

@@ -58,7 +58,7 @@ struct Types: ParsableCommand {
     }
   }
 
-  /// What SQLite knows of a query's columns: those that are columns of tables have a declared type.
+  /// What SQLite knows about a query's columns: columns of tables have a declared type.
   private static func declared(_ columns: [String], of query: Query, _ db: Database) throws -> [RowType
     .Column]
   {

@@ -77,7 +77,7 @@ struct Watch: ParsableCommand {
     if let sentence = wait(for: loop) { throw CommandFailure(sentence) }
   }
 
-  /// - Returns: why it could not go on; nil when it was left.
+  /// - Returns: why it could not continue; nil when the user left it.
   private func wait(for loop: WatchLoop) -> String? {
     let end = WatchEnd()
     Task {

@@ -2,7 +2,7 @@ import Foundation
 
 /// `freshet demo-writer` as a process of its own, which ends with this one.
 ///
-/// Its standard input is a pipe that nobody writes to. The system closes this process's end when it ends, however it
+/// Its standard input is a pipe without data. The system closes this process's end when it ends, however it
 /// ends, and the writer stops at the end of its input.
 final class WriterProcess {
   private let process = Process()

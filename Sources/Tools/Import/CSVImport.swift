@@ -6,14 +6,14 @@ import Store
 /// Brings a CSV file into a table of an SQLite database: the whole file, or nothing.
 ///
 /// The file is read twice. Types are those that all values of a column have; the second time, rows are written. A new
-/// database file appears when it is done; in one that is there, all is one transaction.
+/// database file appears when it is done; in an existing one, everything is one transaction.
 package struct CSVImport {
   package struct Options: Sendable {
     /// Nil to guess it from the first line.
     package var delimiter: UInt8?
     package var encoding = CSVEncoding.utf8
     package var hasHeader = true
-    /// The column by which rows are told apart; nil for the default.
+    /// The column that identifies rows; nil for the default.
     package var key: String?
     /// Columns that are text whatever they look like.
     package var textColumns: [String] = []
@@ -30,7 +30,7 @@ package struct CSVImport {
   let options: Options
   private let watch: ImportWatch
 
-  /// - Parameter progress: told now and then, and at the end, how many bytes have been read, of twice the file's size.
+  /// - Parameter progress: called now and then, and at the end, with the bytes read so far, out of twice the file's size.
   /// - Parameter isCancelled: asked now and then, also within statements of SQL; once it is true, nothing is imported.
   package init(
     _ file: CSVFile, table: String, options: Options = Options(), progress: @escaping (Int) -> Void = { _ in },

@@ -8,7 +8,7 @@ package struct CSVReader {
   private let delimiter: UInt8
   private let encoding: CSVEncoding
   private var buffer: [UInt8]
-  /// What is to be read next, and where what was read ends; both in `buffer`.
+  /// The next byte to take, and the end of the bytes read; both in `buffer`.
   private var position = 0
   private var end = 0
   /// Where the end is in the file.

@@ -38,7 +38,7 @@ struct CSVTable {
 
   /// Reads all rows. Lines without a character are none, unless the table has one column.
   ///
-  /// - Parameter body: is also told how many bytes have been read.
+  /// - Parameter body: also gets the number of bytes read so far.
   /// - Throws: `badLine`, `unreadable`, and what `body` throws.
   func forEachRow(_ body: (CSVRecord, _ progress: Int) throws -> Void) throws {
     var reader = try CSVReader(file, delimiter: delimiter, encoding: encoding)

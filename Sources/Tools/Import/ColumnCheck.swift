@@ -36,7 +36,7 @@ struct ColumnCheck {
       exception.line, "\"\(exception.text)\" in the column \(identifierForPeople(name)), which is \(type) in \(table)")
   }
 
-  /// A column whose dates an earlier import has stored as 2012-05-18 would get others beside them.
+  /// A column whose dates an earlier import has stored as 2012-05-18 would get dates of another form as well.
   private func refuseOtherDates(_ survey: ColumnSurvey, _ name: String) throws(ImportError) {
     let column = "the column \(identifierForPeople(name)), whose dates are stored as 2012-05-18 in \(table)"
     if let exception = survey.notDate {

@@ -9,7 +9,7 @@ enum ColumnNames {
     let trimmed = header.map { String($0.drop { $0.isWhitespace }.reversed().drop { $0.isWhitespace }.reversed()) }
     let named = trimmed.enumerated().map { $1.isEmpty ? "column\($0 + 1)" : $1 }
     var taken: Set<String> = []
-    // A name that is there as it is keeps it, whatever a number would make of another.
+    // A name in the file keeps its spelling, even if another name would become equal to it by its number.
     let all = Set(named.map(folded))
     return named.map { name in
       if taken.insert(folded(name)).inserted { return name }

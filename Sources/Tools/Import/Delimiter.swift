@@ -1,6 +1,6 @@
 /// What stands between the fields of a file.
 package enum Delimiter {
-  /// Those that are tried when none is told, the first of equals winning.
+  /// The delimiters to try when none is given; the first of equals wins.
   private static let candidates = [",", ";", "\t"].map { UInt8(ascii: $0) }
 
   /// - Parameter text: one ASCII character, or `tab`.

@@ -3,7 +3,7 @@ import Store
 /// What an import did.
 package struct ImportSummary: Equatable, Sendable {
   package let table: String
-  /// Of the file.
+  /// The number of rows in the file.
   package let rows: Int
   package let inserted: Int
   package let updated: Int

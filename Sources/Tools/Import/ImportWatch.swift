@@ -1,7 +1,7 @@
 import GRDB
 import GRDBSQLite
 
-/// Tells how far an import is, and ends it when nobody wants it any more.
+/// Reports how far an import is, and ends it when it is cancelled.
 ///
 /// Owner: the importing thread.
 final class ImportWatch {
@@ -34,7 +34,7 @@ final class ImportWatch {
 
   func end(_ position: Int) { progress(position) }
 
-  /// Runs `body`, of which a statement fails with `SQLITE_INTERRUPT` as soon as the import is cancelled.
+  /// Runs `body`; its statements fail with `SQLITE_INTERRUPT` as soon as the import is cancelled.
   func watching<Result>(_ db: Database, _ body: () throws -> Result) rethrows -> Result {
     let connection = db.sqliteConnection
     sqlite3_progress_handler(

@@ -12,7 +12,7 @@ struct TableDefinition {
   let name: String
   /// A key that the file does not have comes first.
   let columns: [Column]
-  /// Of the file's columns.
+  /// The kinds of the file's columns.
   let kinds: [ColumnKind]
   /// The file's column that is the key; none when one was added.
   let fileKey: [Int]
@@ -39,7 +39,7 @@ struct TableDefinition {
 
   var createSQL: String {
     let list = columns.map { column in
-      // Only a key of integers is the rowid, of which NULL makes a new one: RowWriter lets none through.
+      // Only a key of integers is the rowid, and NULL makes a new one: RowWriter lets no NULL through.
       let key = column.isKey ? (column.type == "INTEGER" ? " PRIMARY KEY" : " PRIMARY KEY NOT NULL") : ""
       return "\(quotedIdentifier(column.name)) \(column.type)\(key)"
     }

@@ -12,9 +12,9 @@ extension TableMerge {
   /// All comparisons are of bytes: a column's own collation may take texts for one that differ.
   private func isSame(_ left: String, _ right: String) -> String { "\(left) IS \(right) COLLATE BINARY" }
 
-  /// Updates the rows that differ, deletes those that the file does not have, inserts those that it has besides.
+  /// Updates the rows that differ, deletes those that the file does not have, inserts the others.
   ///
-  /// Rows go before others come: what is unique besides the key may pass from one to another.
+  /// Rows go before others come: other unique values than the key may pass from one row to another.
   func mergeByKey(_ key: [Int], _ db: Database) throws -> Counts {
     try refuseDuplicates(key, db)
     let theirs = key.map { "\(name($0)) COLLATE BINARY" }.joined(separator: ", ")

@@ -4,7 +4,7 @@ import Store
 
 /// Brings a table that is there to what a file says, and touches only the rows that differ.
 ///
-/// The file goes into a temporary table first, which locks nobody out. Rows are then matched by a key; without one, a row
+/// The file goes into a temporary table first, which locks no other program out. Rows are then matched by a key; without one, a row
 /// of the file is that row of the table which has the same values in all columns.
 struct TableMerge {
   /// A column that both have; in the order of the file.
@@ -13,7 +13,7 @@ struct TableMerge {
     let kind: ColumnKind
     /// The type in the temporary table, under which a value becomes what it becomes in the table.
     let stagedType: String
-    /// Whether `IS NOT` tells all values apart: without affinity, 1 and 1.0 are two.
+    /// Whether `IS NOT` distinguishes all values: without affinity, 1 and 1.0 are two.
     let isExact: Bool
   }
 

@@ -4,7 +4,7 @@ package import LiveQuery
 package enum CellText {
   /// A value on one line. Control and format characters, which could steer the terminal, are made visible or left out.
   ///
-  /// - Parameter limit: how many characters at most are looked at; a text that is cut ends in `…`.
+  /// - Parameter limit: the number of characters to read; a text that is cut ends in `…`.
   package static func text(_ value: SQLValue, limit: Int = .max) -> String {
     switch value {
     case .null: "NULL"

@@ -51,7 +51,7 @@ final class Terminal {
 
 /// Standard output without a buffer of its own.
 enum StandardOutput {
-  /// Ends the process in order when nobody reads any more.
+  /// Ends the process in order when its output is no longer read.
   static func write(_ text: String) { write(Array(text.utf8)) }
 
   static func write(_ bytes: [UInt8]) {

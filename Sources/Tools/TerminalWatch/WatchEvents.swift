@@ -11,7 +11,7 @@ enum WatchEvent: Sendable {
   case disconnected(String)
   case replaced(Rows)
   case patched(ResultsPatch, from: Rows, to: Rows)
-  /// It goes on by itself; nil: it is up to date again.
+  /// It is retried automatically; nil: it is up to date again.
   case delayed(FreshetError?)
   /// Going on is useless.
   case failed(String)

@@ -30,7 +30,7 @@ final class JSONOutput: WatchOutput {
 
   /// On a line of its own.
   static func print(_ message: [UInt8]) {
-    // The answer to what the client asks a silent server, which nobody asked to see.
+    // The answer to the client's own question to a silent server, which is not for the user.
     if message.starts(with: #"{"type":"pong""#.utf8) { return }
     // Between tokens a line's end is white space, in strings JSON has none.
     StandardOutput.write(message.map { $0 == 0x0A || $0 == 0x0D ? 0x20 : $0 } + [0x0A])

@@ -12,7 +12,7 @@ package struct WatchQueryError: Error, CustomStringConvertible {
 package struct WatchQuery {
   /// JSON, or a `from` fragment such as a table's name.
   package var query: String?
-  /// Of a published query.
+  /// The name of a published query.
   package var name: String?
   /// `NAME=VALUE`; a value that is written as a JSON number is one, else it is text, as in URLs.
   package var parameters: [String] = []

@@ -48,7 +48,7 @@ struct WatchedList {
     wish = Window(offset: max(0, min(offset, rows.count - 1)), limit: limit)
   }
 
-  /// - Returns: what is to be asked for now.
+  /// - Returns: the window to ask for now.
   mutating func nextWindow() -> Window? {
     guard status == .live, isComplete, !isAsked, let next = wish else { return nil }
     wish = nil

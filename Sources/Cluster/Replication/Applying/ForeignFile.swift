@@ -1,7 +1,7 @@
 import GRDBSQLite
 import Store
 
-/// A file at a replica's path that no replica has made. It is somebody's data: it is left as it is.
+/// A file at a replica's path that no replica has made. It is a user's data, and is left as it is.
 package struct ForeignFile: Error, CustomStringConvertible {
   let path: String
 
@@ -11,7 +11,7 @@ package struct ForeignFile: Error, CustomStringConvertible {
     """
   }
 
-  /// Looks whether a file is a replica's, or not there at all. One that is locked, or cannot be read, is let pass: whoever opens it
+  /// Checks whether a file is a replica's, or missing. A file that is locked, or cannot be read, passes: the code that opens it
   /// looks again.
   static func check(_ path: String) throws(ForeignFile) {
     guard FileIdentity(path: path) != nil else { return }

@@ -24,7 +24,7 @@ struct LogFollower {
   /// Milliseconds in which nothing came although the publisher is further.
   private var silence: Int64 = 0
 
-  /// What is applied in one transaction: whoever reads waits for all of it.
+  /// What is applied in one transaction: readers wait for all of it.
   private static let most = (batches: 64, bytes: 4 << 20)
   private static let patience: Int64 = 2_000
 
@@ -37,9 +37,9 @@ struct LogFollower {
     reader = LogReader(after: file.position!)
   }
 
-  /// Until the log does not lead on, or it is told to stop.
+  /// Returns when the log does not lead on, or after `stop`.
   ///
-  /// - Returns: nil when it is to be called again, from where it came to.
+  /// - Returns: nil when it must be called again, to continue.
   /// - Throws: `BrokerError`; anything else when a batch cannot be applied.
   mutating func run() throws -> Lost? {
     // Where the place was known to be, first: the log may be long.

@@ -190,7 +190,7 @@ extension Replica.State {
     confirmed.map { max(0, wallClockMilliseconds() - $0 - 500) }
   }
 
-  /// Commits of which is known that they are missing.
+  /// Commits that are known to be missing.
   package var missingCommits: Int64? {
     guard let position, let notice, position.epoch == notice.epoch else { return nil }
     return max(0, notice.commit - position.commit)

@@ -17,7 +17,7 @@ final class ReplicaFile {
   let connection: OpaquePointer
   let encoding: TextEncoding
   private(set) var position: LogPosition?
-  /// Of the stream's message with which the position was reached: where to read on.
+  /// The number of the stream's message that led to the position: reading continues after it.
   private(set) var sequence: UInt64 = 0
   /// When the batch was made, in milliseconds since 1970.
   private(set) var time: Int64 = 0
@@ -110,7 +110,7 @@ final class ReplicaFile {
     return comparisons
   }
 
-  /// Waits for anybody else who writes to the file, as nobody should.
+  /// Waits for other programs that write to the file, which none should.
   private func begin() throws {
     while true {
       do throws(SQLiteFailure) { return try PreparedStatement.run(connection, "BEGIN IMMEDIATE") } catch {

@@ -10,7 +10,7 @@ struct SchemaChange {
 
   init(_ connection: OpaquePointer) { self.connection = connection }
 
-  /// - Parameter objects: all that there are to be.
+  /// - Parameter objects: all objects of the new schema.
   func lead(to objects: [SchemaObject]) throws {
     let wanted = Set(objects)
     // What hangs on a table goes with it, and what a view or trigger says may not fit any more: those first.

@@ -2,7 +2,7 @@
 package struct LogMessage: Equatable, Sendable {
   private static let magic: [UInt8] = [0xF5, 0x4C]
   private static let version: UInt8 = 1
-  /// More than a message takes besides its contents.
+  /// More than a message takes in addition to its contents.
   static let overhead = 512
 
   package var kind: LogBatch.Kind

@@ -1,12 +1,12 @@
 /// How far the log was made, or applied: the state of the file after a batch.
 package struct LogPosition: Equatable, Sendable {
-  /// New with every start of the publisher, and when its file is another one. What `hello` tells clients.
+  /// New with every start of the publisher, and when its file is another one. `hello` sends it to clients.
   package var epoch: String
-  /// Of the last batch; 0: the state in which the epoch began.
+  /// The number of the last batch; 0: the state in which the epoch began.
   package var number: Int64
   /// The protocol's number of the state.
   package var commit: Int64
-  /// Of everything in the epoch up to here.
+  /// The hash of everything in the epoch up to here.
   package var hash: [UInt8]
 
   package init(epoch: String, number: Int64, commit: Int64, hash: [UInt8]) {
@@ -36,7 +36,7 @@ package struct LogBatch: Equatable, Sendable {
     case beginning = 0
     /// Rows, and what else `BatchContents` has.
     case changes = 1
-    /// What changed is more than the log carries: whoever is before it needs a snapshot.
+    /// More changed than the log carries: replicas before it need a snapshot.
     case cut = 2
   }
 

@@ -17,7 +17,7 @@ package struct LogReader: Sendable {
   package enum Loss: String, Equatable, Sendable {
     /// Batches are missing.
     case gap
-    /// The log tells another story than the one that was applied.
+    /// The log has another history than the one that was applied.
     case fork
     /// The publisher has started anew, or its file is another one.
     case epoch
@@ -42,7 +42,7 @@ package struct LogReader: Sendable {
     if message.number < position.number { return .nothing }
     if message.number == position.number {
       if message.hash != position.hash { return lost(.fork) }
-      // The end of what was applied last: here it goes on.
+      // The end of what was applied last: reading continues here.
       isInPlace = isInPlace || message.isLast
       return .nothing
     }
@@ -57,7 +57,7 @@ package struct LogReader: Sendable {
     if message.part == 0 {
       parts = [message]
     } else if message.part == parts.count {
-      // Of two tries to publish the batch.
+      // The parts may come from two attempts to publish the batch.
       if let first = parts.first, first.hash != message.hash { return lost(.fork) }
       parts.append(message)
     } else {

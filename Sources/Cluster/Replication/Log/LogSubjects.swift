@@ -14,7 +14,7 @@ package struct LogSubjects: Sendable {
   package var snapshots: String { "freshet.\(name).snapshots.>" }
   package var snapshotPieces: String { "freshet.\(name).snapshots.pieces" }
   package var snapshotIndex: String { "freshet.\(name).snapshots.index" }
-  /// What is asked of the server beside the writers, and of all replicas.
+  /// Requests to the writer's server and to all replicas.
   package func writer(_ request: LogRequest) -> String { "freshet.\(name).writer.\(request.rawValue)" }
   package func replicas(_ request: LogRequest) -> String { "freshet.\(name).replicas.\(request.rawValue)" }
   package var allOfWriter: String { "freshet.\(name).writer.>" }
@@ -23,11 +23,11 @@ package struct LogSubjects: Sendable {
 
 /// What one server asks another.
 package enum LogRequest: String, Sendable {
-  /// Of the writer: that a snapshot is made.
+  /// Asks the writer for a snapshot.
   case snapshot
-  /// Of the writer: that a client's transaction is run.
+  /// Asks the writer to run a client's transaction.
   case transact
-  /// Of all: who they are and how far.
+  /// Asks every server for its name and position.
   case status
   /// To all replicas, without an answer: how far the writer is.
   case position

@@ -126,7 +126,7 @@ struct TableDigester {
       let row = "(\(expressions.joined(separator: ", ")))"
       return "\(row) \(comparison(terms[0]))\(isAfter ? "" : "=") (\(values.joined(separator: ", ")))"
     }
-    // Of what SQLite does not look up as one: it seeks to the first column's value.
+    // Conditions for what SQLite does not look up as one: it seeks to the first column's value.
     var (equal, ways) = ([String](), [String]())
     for (index, term) in terms.enumerated() {
       ways.append((equal + ["\(term.expression) \(comparison(term)) \(values[index])"]).joined(separator: " AND "))

@@ -10,7 +10,7 @@ final class ChangeReader {
   /// What one tick found.
   struct Tick {
     var commits: Int64 = 0
-    /// Nil: it is more than the log carries, or could not be told.
+    /// Nil: it is more than the log carries, or unknown.
     var contents: [UInt8]?
     var hasSchemaChanged = false
     /// Nothing changed.

@@ -8,7 +8,7 @@ struct ContentsPass {
   /// How long reading a part may delay the changes that are published next.
   private static let part = Nanoseconds.milliseconds(5)
   private static let leastPause = Nanoseconds.milliseconds(250)
-  /// From one pass's beginning to the next one's, where rows have changed since; otherwise copies are looked at once an hour.
+  /// From one pass's beginning to the next one's, where rows have changed since; otherwise copies are checked once an hour.
   private static let interval = Nanoseconds.milliseconds(10_000)
   private static let longestInterval = Nanoseconds.milliseconds(3_600_000)
 
@@ -17,7 +17,7 @@ struct ContentsPass {
   private var began: Instant?
   private var due: Instant
   private var hasChanged = true
-  /// Of the pass under way: the table, and the key up to which it was read.
+  /// How far the pass is: the table, and the key up to which it was read.
   private var place: (table: String, key: [UInt8])?
 
   init(_ mode: SelfCheckMode, _ clock: MonotonicClock) {

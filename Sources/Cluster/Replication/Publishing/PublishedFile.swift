@@ -16,7 +16,7 @@ final class PublishedFile {
   private let detection: CommitDetection
   private let session: DatabaseSession
   private var reader: ChangeReader?
-  /// Of the newest batch, whether it is in the stream yet or not. Nil before the epoch has begun.
+  /// The position of the newest batch, whether it is in the stream yet or not. Nil before the epoch has begun.
   private(set) var position: LogPosition?
   private let epoch: String
   private var snapshotMade: Instant?
@@ -45,7 +45,7 @@ final class PublishedFile {
     pass = ContentsPass(publisher.settings.selfCheck, clock)
   }
 
-  /// Opens the file; waits for one that is not there.
+  /// Opens the file; waits for a missing one.
   ///
   /// - Throws: `ReplicationFailure` for what the log cannot carry.
   func begin() throws {
@@ -101,10 +101,10 @@ final class PublishedFile {
         canAskOften: connection.capture.canAskOften))
   }
 
-  /// Appends what there is, if the broker takes it at once.
+  /// Appends what is waiting, if the broker takes it at once.
   func finish() { _ = try? log.publish() }
 
-  /// Another file has the name: whoever numbers its commits says so.
+  /// Another file has the name. The owner of the commit numbers reports it.
   private func checkFile() throws {
     if [.same, .missing].contains(session.finding) { return }
     reader = nil

@@ -6,9 +6,9 @@ import Store
 /// Appends batches to the stream, and sees to it that they stay there.
 ///
 /// Every message names the one that must be the stream's last. So one that was lost, although it was acknowledged, is noticed by
-/// the next, and is published again from memory; and of two publishers only one goes on.
+/// the next, and is published again from memory; and of two publishers only one continues.
 ///
-/// Mutable state: the newest batches, and which of their messages is to be appended next.
+/// Mutable state: the newest batches, and the message to append next.
 ///
 /// Owner: the publisher's thread.
 final class PublishedLog {
@@ -27,7 +27,7 @@ final class PublishedLog {
   private var bytes = 0
   /// The message to be appended next: of the entry, its part.
   private var next = (entry: 0, part: 0)
-  /// Of the stream; nil: to be asked.
+  /// The number of the stream's last message; nil: not known yet.
   private(set) var lastSequence: UInt64?
   private var isDisturbed = false
 
@@ -58,7 +58,7 @@ final class PublishedLog {
   /// Whether everything is in the stream, as far as is known.
   var isComplete: Bool { next.entry == entries.count }
 
-  /// Appends what is not in the stream yet. Returns when it is, or cannot be at the moment: then it is to be called again.
+  /// Appends what is not in the stream yet. Returns when it is, or when that is not possible now: then call it again.
   ///
   /// - Returns: whether it is.
   /// - Throws: `Superseded`.

@@ -1,7 +1,7 @@
 import Broker
 import Synchronization
 
-/// Answers replicas, and tells them how far the log is: a thread of its own.
+/// Answers replicas, and announces how far the log is, on a thread of its own.
 // @unchecked: `thread` guards itself, all else is constant.
 package final class WriterService: @unchecked Sendable {
   /// Runs a client's transaction, as `ForwardedTransaction` has it; the reply is called on any thread, once.
@@ -12,7 +12,7 @@ package final class WriterService: @unchecked Sendable {
   private let subjects: LogSubjects
   private let thread = StoppableThread()
 
-  /// How often replicas are told, and how long a request may wait at most, in milliseconds.
+  /// How often the position is announced, and how long a request may wait at most, in milliseconds.
   private static let interval: Int64 = 250
 
   package init(_ publisher: Publisher, transact: @escaping Transact) {

@@ -13,7 +13,7 @@ struct SnapshotLoader {
   let subjects: LogSubjects
   let logger: Logger
   let mustStop: () -> Bool
-  /// Told what goes on, in words.
+  /// Called with progress, in words.
   let report: (String) -> Void
 
   private var incoming: String { path + "-incoming" }
@@ -29,8 +29,8 @@ struct SnapshotLoader {
     var number: Int64
   }
 
-  /// - Parameter file: the one that is there; nil: there is none.
-  /// - Returns: false when it was told to stop.
+  /// - Parameter file: the existing file; nil without one.
+  /// - Returns: false after `stop`.
   /// - Throws: `ForeignFile` when there is one after all that is no replica's.
   func load(_ need: Need?, into file: ReplicaFile?) throws -> Bool {
     report("waiting for a snapshot")
@@ -92,7 +92,7 @@ struct SnapshotLoader {
       waited = 0
       guard case .piece(let id, let number, let length, let compressed)? = message.withBytes({ SnapshotMessage($0) })
       else { continue }
-      // Pieces of one that was given up may stand between.
+      // Pieces of an abandoned snapshot may come in between.
       if id != index.id { continue }
       guard number == count, let piece = compressed.withUnsafeBytes({ Deflate.decompress($0, count: length) }) else {
         throw ReplicationFailure("the snapshot has a piece missing")
@@ -127,7 +127,7 @@ struct SnapshotLoader {
       return
     }
     try ForeignFile.check(path)
-    // Whoever has the old ones open goes on with them until it sees that the file is another one.
+    // Connections that have the old ones open continue with them until they see that the file is another one.
     unlink(path + "-wal")
     unlink(path + "-shm")
     if file == nil {

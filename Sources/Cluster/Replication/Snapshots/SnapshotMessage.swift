@@ -1,6 +1,6 @@
 /// A message of the stream of snapshots: a piece of a file, or, behind all pieces, what they are.
 enum SnapshotMessage: Equatable {
-  /// A piece: of which snapshot, the how manieth from 0 up, its length, its compressed bytes.
+  /// A piece: its snapshot, its index from 0 up, its length, its compressed bytes.
   case piece(id: String, index: Int, length: Int, bytes: [UInt8])
   case end(SnapshotIndex)
 
@@ -64,12 +64,12 @@ struct SnapshotIndex: Equatable, Sendable {
   var id: String
   /// That the file shows.
   var position: LogPosition
-  /// Of the log's message with which the position was reached; 0: not known.
+  /// The number of the log's message that led to the position; 0: not known.
   var logSequence: UInt64
-  /// Of its first piece in the stream.
+  /// The number of its first piece in the stream.
   var firstSequence: UInt64
   var pieces: Int
-  /// Of the file.
+  /// The size of the file.
   var bytes: Int
   /// SHA-256 of the file.
   var digest: [UInt8]

@@ -9,7 +9,7 @@ struct SnapshotSender {
   let logger: Logger
   let mustStop: @Sendable () -> Bool
 
-  /// The stream keeps the one before it as well, for whoever is reading that.
+  /// The stream keeps the one before it as well, for replicas that are reading it.
   ///
   /// - Parameter path: the copy.
   /// - Parameter logSequence: of the log's message with which the position was reached; 0: not known.
@@ -55,7 +55,7 @@ struct SnapshotSender {
 }
 
 extension SnapshotIndex {
-  /// Of the newest snapshot that is whole; nil where there is none.
+  /// The index of the newest complete snapshot; nil without one.
   static func newest(in broker: BrokerConnection, _ subjects: LogSubjects) throws(BrokerError) -> SnapshotIndex? {
     guard let last = try broker.lastMessage(to: subjects.snapshotIndex, in: subjects.snapshotStream),
       case .end(let index)? = last.message.withBytes({ SnapshotMessage($0) })

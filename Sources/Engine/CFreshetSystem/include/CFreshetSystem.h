@@ -9,7 +9,7 @@
  * largest block that was ever freed, at most 64 MiB, which malloc_trim(3) leaves there too. */
 void system_keep_little_free_memory(void);
 
-/* Gives memory that nobody uses back to the system, where the allocator can be told to (glibc); any thread. */
+/* Gives unused memory back to the system, where the allocator supports it (glibc); any thread. */
 void system_return_free_memory(void);
 
 /* poll(2) with a timeout in nanoseconds; where there is no ppoll, in whole milliseconds, rounded up. */

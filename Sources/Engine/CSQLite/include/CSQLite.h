@@ -13,10 +13,10 @@ void sqlite_disable_triggers(sqlite3 *_Nonnull connection);
 
 /* Budgets: how much memory and time SQLite may use on a thread, whatever the connection. Without one there is no limit.
  *
- * What is spent is noticed in two ways. `sqlite_budget_is_spent` tells who asks: progress handlers, authorizers and the
+ * What is spent is noticed in two ways. `sqlite_budget_is_spent` answers those who ask: progress handlers, authorizers and the
  * functions below, which then end the statement in order. And SQLite's allocator refuses: at once while a statement is
- * compiled (`stops_in_allocations`), and otherwise a little later, where nobody asked in time; the error is then SQLITE_NOMEM
- * whatever was spent, and `sqlite_budget_reason` tells. All of a budget is the calling thread's.
+ * compiled (`stops_in_allocations`), and otherwise a little later, where the question came too late; the error is then SQLITE_NOMEM
+ * whatever was spent, and `sqlite_budget_reason` has the cause. All of a budget is the calling thread's.
  */
 typedef struct {
   /* In the thread's own count. */
@@ -36,7 +36,7 @@ typedef enum {
   SQLITE_BUDGET_NO_STEPS,
 } sqlite_budget_end;
 
-/* Begins a budget within the one that there is, of which it cannot have more than is left. INT64_MAX: no limit of its own.
+/* Begins a budget within the present one, which cannot have more than is left of that. INT64_MAX: no limit of its own.
  * Times are in nanoseconds from now. Returns the one before, for `sqlite_budget_restore`. */
 sqlite_budget sqlite_budget_begin(int64_t bytes, int64_t time, int64_t processor_time, int stops_in_allocations);
 void sqlite_budget_restore(sqlite_budget before);

@@ -19,12 +19,12 @@ extension ChangeCapture {
     return Array(stops.sorted { $0.frameCount < $1.frameCount }.prefix(Self.mostStops))
   }
 
-  /// Brings what is remembered to a state between the one seen last and the present one. What it tells is never too little, whether
+  /// Brings what is remembered to a state between the one seen last and the present one. What it reports is never too little, whether
   /// or not the pages that are read are all of that state.
   ///
-  /// - Parameter doubts: of tables that are to be compared as a whole in the end, by number: from here on they are left alone.
+  /// - Parameter doubts: of tables that will be compared as a whole in the end, by number: from here on they are left alone.
   /// - Returns: whether the next may be gone through.
-  /// - Throws: why everything is to be compared.
+  /// - Throws: why everything must be compared.
   func goThrough(
     _ stop: WALIndexHeader, _ doubts: inout [Int: Doubt], _ tick: inout CapturedTick
   ) throws(Doubt) -> Bool {

@@ -1,6 +1,6 @@
 import GRDBSQLite
 
-/// Tells which rows of which tables changed between two read transactions, by reading the pages that commits wrote.
+/// Finds which rows of which tables changed between two read transactions, by reading the pages that commits wrote.
 ///
 /// Nothing is written to the file, and nothing is asked of its writers. A tick is
 ///
@@ -65,7 +65,7 @@ package final class ChangeCapture {
   @exclusivity(unchecked) var misled = MisledGeneration()
   /// The states that ticks went to or through, the newest last.
   @exclusivity(unchecked) var passed = RecentStates()
-  /// Of the schema that was read last; nil: it is to be read again.
+  /// The cookie of the schema that was read last; nil: it has to be read again.
   @exclusivity(unchecked) var schemaCookie: UInt32?
   @exclusivity(unchecked) var tables: [Int: FollowedTable] = [:]
   @exclusivity(unchecked) private var numberOfName: [String: Int] = [:]
@@ -117,7 +117,7 @@ package final class ChangeCapture {
 
   /// Finds out which state the transaction sees, in which something was read already.
   ///
-  /// - Returns: false when that cannot be told, because a commit came meanwhile: the transaction is to be ended and begun anew.
+  /// - Returns: false when that is not known, because a commit came meanwhile: the transaction must be ended and begun anew.
   /// - Throws: when the file cannot be read.
   package func identify() throws(Doubt) -> Bool {
     guard let index else { return try identifyWithoutIndex() }
@@ -146,7 +146,7 @@ package final class ChangeCapture {
 
   private func identifyWithoutIndex() throws(Doubt) -> Bool {
     let state = try JournalState(pages.database)
-    // A -wal beside a file that is not in WAL mode, left by another file of its name, makes SQLite use it all the same.
+    // A -wal next to a file that is not in WAL mode, left by another file of its name, makes SQLite use it anyway.
     if !state.isWAL, DatabaseFile.pointer(connection, SQLITE_FCNTL_JOURNAL_POINTER) == nil {
       current = .journal(state)
       return true
@@ -167,9 +167,9 @@ package final class ChangeCapture {
 
   // MARK: - Following
 
-  /// Follows a table from the present state on, or remembers more of one that is followed already.
+  /// Follows a table from the present state on, or remembers more of a table that is already followed.
   ///
-  /// - Parameter fields: the fields of its records whose values are to be told of rows that are gone.
+  /// - Parameter fields: the fields of its records whose values are needed for rows that are gone.
   /// - Returns: the number by which ticks call it.
   package func follow(_ table: CapturedTable, remembering fields: [Int]) -> Int {
     let key = table.name.lowercased()
@@ -205,12 +205,12 @@ package final class ChangeCapture {
   /// The tables that are followed.
   package var numbers: [Int] { Array(tables.keys) }
 
-  /// Brings everything that is remembered to the state that the transaction sees. Never fails: what cannot be told is
+  /// Brings everything that is remembered to the state that the transaction sees. Never fails: what is not known is
   /// reported as unknown.
   ///
   /// - Parameters:
   ///   - states: which others have read in between, in any order. Rows that changed before one of them and changed back after it
-  ///     are told, if the tick can go through it (`hasPassed`).
+  ///     are reported, if the tick can go through it (`hasPassed`).
   ///   - define: reads the schema of this state; asked when it may be another one. In the order of the names, nil
   ///     for tables that are not there; it may throw, and is asked again then by the next tick.
   package func advance(
@@ -237,7 +237,7 @@ package final class ChangeCapture {
     return tick
   }
 
-  /// Whether a tick has gone to a state or through it, not long ago: what ticks have told since then is all that has changed since.
+  /// Whether a tick has gone to a state or through it, not long ago: what ticks have reported since then is all that has changed since.
   package func hasPassed(_ state: StateName) -> Bool { passed.contains(state) }
 
   /// - Returns: nil when it was followed; otherwise why not.
@@ -288,7 +288,7 @@ package final class ChangeCapture {
 
   /// Reads what page 1 says, where it changed.
   ///
-  /// - Returns: the numbers of tables that are to be compared as a whole.
+  /// - Returns: the numbers of tables that must be compared as a whole.
   private func readFirstPage(
     _ tick: inout CapturedTick, _ define: ([String]) throws -> [CapturedTable?]
   ) throws(Doubt) -> Set<Int> {
@@ -341,7 +341,7 @@ package final class ChangeCapture {
     }
   }
 
-  /// What is said to be copied is looked for in the WAL all the same, where former images stay longer, if it is the same.
+  /// What is said to be copied is searched in the WAL anyway, where former images stay longer, if it is the same.
   private func readFrameNumbers() throws(Doubt) {
     guard case .wal(let header, isBackfilled: false) = current else {
       return try pages.readFrameNumbers(after: 0, upTo: 0)
@@ -354,7 +354,7 @@ package final class ChangeCapture {
     try pages.readFrameNumbers(after: backfilled, upTo: header.frameCount)
   }
 
-  /// A comparison counts as one commit at least; where the file tells how many there were, as so many.
+  /// A comparison counts as one commit at least; where the file says how many there were, as so many.
   private func commits(from seen: FileState, to current: FileState) -> Int64 {
     switch (seen, current) {
     case (.wal(let before, _), .wal(let now, _)) where now.changes > before.changes:

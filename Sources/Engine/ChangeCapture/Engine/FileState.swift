@@ -1,4 +1,4 @@
-/// A state of the file, as far as it can be told from another one.
+/// A state of the file, as far as it can be distinguished from another one.
 enum FileState: Sendable {
   /// Nothing was read yet.
   case unknown
@@ -52,14 +52,14 @@ enum FileState: Sendable {
 package struct StateName: Sendable {
   let state: FileState
 
-  /// Whether both are one state. False where that cannot be told, as without a WAL-index.
+  /// Whether both are one state. False where that is not known, as without a WAL-index.
   package func isSame(as other: StateName) -> Bool {
     // Each connection counts what it saw of a hidden state by itself.
     if case .hidden = state { return false }
     return state.isSame(as: other.state)
   }
 
-  /// Whether this one came later; false where that cannot be told.
+  /// Whether this one came later; false where that is not known.
   package func isKnownAfter(_ other: StateName) -> Bool {
     switch (state, other.state) {
     case (.wal(let now, _), .wal(let before, _)):

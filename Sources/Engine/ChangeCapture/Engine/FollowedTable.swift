@@ -49,7 +49,7 @@ final class FollowedTable {
 
   /// Takes over what the schema says now.
   ///
-  /// - Returns: whether the table is to be compared as a whole: it is somewhere else.
+  /// - Returns: whether the table must be compared as a whole, because it has another root page.
   func define(_ table: CapturedTable?) -> Bool {
     let before = self.table
     self.table = table
@@ -96,7 +96,7 @@ final class FollowedTable {
     }
   }
 
-  /// Any row may have changed, and the table is to be read anew.
+  /// Any row may have changed, and the table must be read again.
   func giveUp() {
     delta.removeAll()
     delta.isUnknown = true
@@ -109,7 +109,7 @@ final class FollowedTable {
   func readOn<Source: PageSource>(_ source: Source, limit: Int) -> Int {
     if isBroken || summary.isComplete { return 0 }
     do throws(Doubt) { return try summary.readOn(source, limit: limit) } catch {
-      // SQLite itself tells its readers what is wrong. It is tried again when the file has changed.
+      // SQLite itself reports to its readers what is wrong. It is tried again when the file has changed.
       isBroken = true
       summary.startOver(root: table?.rootPage)
       return 0

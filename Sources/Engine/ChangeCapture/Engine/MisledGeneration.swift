@@ -7,7 +7,7 @@
 struct MisledGeneration {
   private var salts: UInt64?
 
-  /// Whether a state that was not seen before is to be compared.
+  /// Whether a state that was not seen before must be compared.
   mutating func mustCompare(_ current: FileState, _ backfilled: UInt32) -> Bool {
     guard case .wal(let header, _) = current else { return false }
     // More frames than there are. (While the WAL starts over there are none, and the count is still that of the generation before.)

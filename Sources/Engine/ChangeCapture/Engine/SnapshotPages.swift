@@ -4,7 +4,7 @@
 /// frames 1 to `mxFrame` still; else in the database file. When the WAL is wholly backfilled the transaction holds read mark 0:
 /// then the database file alone is the state, and frames may be overwritten.
 ///
-/// Owner: the thread that uses the connection. As in `Node`, accesses are not looked at for overlaps at run time.
+/// Owner: the thread that uses the connection. As in `Node`, accesses are not checked for overlaps at run time.
 final class SnapshotPages<Database: ByteSource, WAL: ByteSource>: PageSource {
   @exclusivity(unchecked) private(set) var pageSize = 4_096
   @exclusivity(unchecked) private(set) var usableSize = 4_096
@@ -28,7 +28,7 @@ final class SnapshotPages<Database: ByteSource, WAL: ByteSource>: PageSource {
     self.wal = wal
   }
 
-  /// Another state begins, of which nothing is known.
+  /// Another state begins; nothing is known about it.
   func begin(pageSize: Int, isBackfilled: Bool) {
     self.pageSize = pageSize
     self.isBackfilled = isBackfilled
@@ -84,7 +84,7 @@ final class SnapshotPages<Database: ByteSource, WAL: ByteSource>: PageSource {
     frames = nil
   }
 
-  /// Learns from the WAL itself where pages are. Neither salts nor checksums are looked at: the transaction holds these frames
+  /// Learns from the WAL itself where pages are. Neither salts nor checksums are checked: the transaction holds these frames
   /// still, and SQLite's own readers do not look at them either (3.40.1 commits frames with salts of zero after `ROLLBACK TO` in
   /// a transaction that has spilled).
   ///
@@ -157,7 +157,7 @@ final class SnapshotPages<Database: ByteSource, WAL: ByteSource>: PageSource {
 
   func formerPage(_ number: UInt32, _ buffer: ByteBuffer) -> UnsafeRawPointer? {
     guard let index = index(ofChanged: number) else {
-      // Of a state that is compared as a whole, what the WAL has a newer image of may be in the database file.
+      // Where a state is compared as a whole, pages with a newer image in the WAL may be in the database file.
       guard changed.isEmpty, newestFrame[number] != nil, !isBackfilled else { return try? page(number, buffer) }
       return formerPage(number, inFrame: 0, buffer)
     }

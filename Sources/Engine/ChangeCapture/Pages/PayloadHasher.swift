@@ -1,6 +1,6 @@
 /// Hashes what rows hold: 64 bits, in the manner of wyhash.
 ///
-/// The seed is random in every process: nobody can make two rows that agree, and so hide a change.
+/// The seed is random in every process, so that two rows cannot be made to agree, which would hide a change.
 package struct PayloadHasher: Sendable {
   private let seed: (UInt64, UInt64, UInt64, UInt64)
 
@@ -30,7 +30,7 @@ package struct PayloadHasher: Sendable {
     UInt64(bytes.loadUnaligned(fromByteOffset: offset, as: UInt32.self))
   }
 
-  /// - Parameter start: what came before: the hash of a chain, or anything that the bytes are to be told apart by.
+  /// - Parameter start: what came before: the hash of a chain, or anything that distinguishes equal bytes.
   @inline(__always)
   func hash(_ bytes: UnsafeRawPointer, _ count: Int, start: UInt64) -> UInt64 {
     var state = start ^ mixed(start ^ seed.0, seed.1)

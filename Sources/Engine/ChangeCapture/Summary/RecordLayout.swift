@@ -4,7 +4,7 @@ package struct RecordLayout: Equatable, Sendable {
   package var isWithoutRowid: Bool
   /// Fields of the primary key, with which records of `WITHOUT ROWID` tables begin; 0 otherwise.
   package var keyFieldCount: Int
-  /// Fields whose values are remembered beside the hash, so that they can be told after the row is gone; ascending.
+  /// Fields whose values are remembered with the hash, so that they are known after the row is gone; ascending.
   package var remembered: [Int]
   /// By field, the bits that stand for it in a mask of changed columns.
   package var columnBits: [Int64]
@@ -24,7 +24,7 @@ package struct RecordLayout: Equatable, Sendable {
 
   var tree: BTreePage.Tree { isWithoutRowid ? .index : .table }
 
-  /// Fields behind the last one that is kept.
+  /// Fields after the last one that is kept.
   var keptEnd: Int { max(keyFieldCount, remembered.last.map { $0 + 1 } ?? 0) }
 }
 

@@ -13,7 +13,7 @@ final class RowPacker {
   private let payload = ByteBuffer()
   private let packed = ByteBuffer(capacity: 16 << 10)
   private let fields = ByteBuffer()
-  /// For those who look at a page as it was and as it is.
+  /// For comparing a page's former and present image.
   let imageBuffers = (former: ByteBuffer(), now: ByteBuffer())
 
   init(hasher: PayloadHasher) { self.hasher = hasher }
@@ -89,7 +89,7 @@ final class RowPacker {
     return .make(page.isLeaf ? .leaf : .interior, parent: parent, rowCount: rowCount, links: links, packed.bytes)
   }
 
-  /// The common case: rows by rowid, of which nothing is kept but their hashes. It is what every commit is read with.
+  /// The common case: rows by rowid, with nothing kept but their hashes. Every commit is read with it.
   ///
   /// - Returns: nil when a row does not fit on the page.
   private func plainLeaf(_ page: BTreePage, parent: UInt32) throws(Doubt) -> SummaryNode? {
@@ -166,7 +166,7 @@ final class RowPacker {
     }
   }
 
-  /// How many bytes of a payload the fields that are kept take; more than there are on the page where that cannot be told.
+  /// How many bytes of a payload the fields that are kept take; more than there are on the page where that is not known.
   private func extent(of cell: BTreePage.Cell, _ layout: RecordLayout) throws(Doubt) -> Int {
     if layout.keptEnd == 0 { return 0 }
     var size: UInt64 = 0

@@ -19,7 +19,7 @@ package struct TableDelta {
   package internal(set) var rows: [Row] = []
   /// Packed fields of all rows; see `fields(_:_:)`.
   package internal(set) var bytes: [UInt8] = []
-  /// Something changed that is not told row by row: because the table is not read whole yet, or what it was is gone.
+  /// Something changed that is not known row by row: the table is not read whole yet, or its former state is gone.
   package internal(set) var isUnknown = false
 
   package init() {}

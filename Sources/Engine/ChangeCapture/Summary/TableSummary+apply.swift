@@ -1,6 +1,6 @@
 // The changed part of a tree.
 extension TableSummary {
-  /// Brings what is remembered from the state before to the one that the source shows, and tells which rows differ.
+  /// Brings what is remembered from the state before to the one that the source shows, and reports the rows that differ.
   ///
   /// - Parameter changed: all pages that may differ between the two, ascending.
   /// - Throws: a doubt; then nothing has changed here.
@@ -10,8 +10,8 @@ extension TableSummary {
   ) throws(Doubt) {
     let dirty = dirtyPages(changed)
     if dirty.isEmpty {
-      // The root is a page of the tree at any time, so a tree without changed pages is the same. Of one that is not read
-      // whole, not all pages are known.
+      // The root is a page of the tree at any time, so a tree without changed pages is the same, unless not
+      // all of its pages are known.
       if !isComplete, !changed.isEmpty { delta.isUnknown = true }
       return
     }

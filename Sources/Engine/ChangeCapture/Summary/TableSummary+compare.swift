@@ -1,7 +1,7 @@
 // Comparing a whole table: the answer to every doubt. It needs nothing but a snapshot, so it is always right, and takes about as
 // long as SQLite takes to step through the table. A doubt about one table has that table compared, one about the WAL all of them.
 extension TableSummary {
-  /// Reads the whole table anew and tells which rows differ from what is remembered.
+  /// Reads the whole table anew and reports the rows that differ from what is remembered.
   ///
   /// - Parameter root: where the tree begins now; nil: the table is gone, and with it all rows.
   /// - Throws: a doubt when the tree itself is not in order; then nothing has changed here.

@@ -96,7 +96,7 @@ final class TableSummary {
     RowPacker.Reading(layout: layout, keepsRows: keepsRows, known: chains, changed: changed)
   }
 
-  /// The rows that a page had, as a node that has them. Nil when that cannot be told any more.
+  /// The rows that a page had, as a node that has them. Nil when that is no longer known.
   func former<Source: PageSource>(
     _ page: UInt32, _ node: SummaryNode, _ changed: [UInt32], _ source: Source
   ) -> SummaryNode? {
@@ -157,7 +157,7 @@ final class TableSummary {
 }
 
 extension Array where Element: Equatable {
-  /// Of a sorted array.
+  /// The elements of a sorted array, each once.
   var withoutRepetitions: [Element] {
     var result: [Element] = []
     result.reserveCapacity(count)

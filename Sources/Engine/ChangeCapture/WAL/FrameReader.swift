@@ -30,7 +30,7 @@ package final class FrameReader {
     /// The last frame of the last commit.
     var last: UInt32
     var commits = 0
-    /// Of the last commit.
+    /// The checksum of the last commit.
     var checksum: WALChecksum
     /// Behind the run is a frame of an older generation, or the file's end: so nothing behind it was overwritten or cut off.
     var isEndSeen = false
@@ -106,7 +106,7 @@ package final class FrameReader {
     let frameSize = pageSize + Self.frameHeaderSize
     let total = request.to.map { Int($0 - request.from) * frameSize }
     let isKept = request.keepsImages && (total ?? .max) <= Self.keptBytes - images.count
-    // An index that is damaged may name the last number that there is.
+    // A damaged index may name the largest number.
     while state.frame < request.to ?? .max, !state.isOver {
       let buffer = isKept ? images : scratch
       if !isKept { buffer.removeAll() }

@@ -3,12 +3,12 @@ import Synchronization
 
 /// The WAL-index as SQLite maps it: memory that all users of the database share.
 ///
-/// SQLite's own mapping is looked at, so it is valid for as long as the connection is open: a database cannot leave WAL mode
+/// SQLite's own mapping is read, so it is valid for as long as the connection is open: a database cannot leave WAL mode
 /// while it is.
 ///
 /// Owner: the thread that uses the connection.
 package struct SharedIndex {
-  /// Of the pieces that SQLite maps.
+  /// The size of the pieces that SQLite maps.
   package static let regionSize = 32 << 10
   /// Behind both copies of the header: how many frames are in the database file.
   private static let backfillOffset = 96
@@ -18,7 +18,7 @@ package struct SharedIndex {
   private let start: UnsafeRawPointer
 
   /// - Returns: nil when there is none to look at: the database is not in WAL mode, or SQLite keeps an index of its own
-  ///   because it may not write to the shared one and nobody else maintains it.
+  ///   because it may not write to the shared one and no other process maintains it.
   init?(of connection: OpaquePointer) {
     guard let file = DatabaseFile.pointer(connection, SQLITE_FCNTL_FILE_POINTER),
       file.pointee.pMethods.pointee.iVersion >= 2, let map = file.pointee.pMethods.pointee.xShmMap
@@ -50,7 +50,7 @@ package struct SharedIndex {
 
   func note() -> NotedHeader { NotedHeader(start) }
 
-  /// The bytes of a header's first copy, the one that is written last.
+  /// The bytes of a header's first copy, which is written last.
   struct NotedHeader {
     private let words: InlineWords
 

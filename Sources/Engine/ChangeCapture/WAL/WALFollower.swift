@@ -1,4 +1,4 @@
-/// Finds the pages that were written between two states of a database in WAL mode, or says why that cannot be told.
+/// Finds the pages that were written between two states of a database in WAL mode, or says why they are not known.
 ///
 /// Pure: the WAL-index headers name the states, and `WAL` has the frames.
 ///

@@ -21,7 +21,7 @@ package struct WALIndexHeader: Equatable, Sendable {
   let frameCount: UInt32
   /// Pages of the database in this state.
   let pageCount: UInt32
-  /// Of the last committed frame: the checksum chain goes on from here.
+  /// The checksum of the last committed frame, from which the chain continues.
   let checksum: WALChecksum
   /// Which generation of the WAL it is: as bytes, as they are in the frames.
   let salts: UInt64
@@ -66,7 +66,7 @@ package struct WALIndexHeader: Equatable, Sendable {
   }
 }
 
-/// SQLite's checksum of the WAL: each frame's goes on from the one before.
+/// SQLite's checksum of the WAL: each frame's continues the one before.
 struct WALChecksum: Equatable, Sendable {
   var first: UInt32
   var second: UInt32

@@ -15,7 +15,7 @@ import Store
 //   one query over unfiltered tables share one list, and over filtered ones they have a thousand lists of one shape, to which an equality
 //   in the filter routes changes as one in `where` does.
 extension QueryCompiler {
-  /// Of the filters on tables that the query reads.
+  /// What filters on the query's tables read.
   struct FilterReads {
     /// All that they read, by lower-case name of the table.
     var masks: [String: ColumnMask] = [:]
@@ -47,7 +47,7 @@ extension QueryCompiler {
       do throws(FreshetError) {
         reads = try checker.compileFilter(shadow.filterSQL(numbered.text))
       } catch {
-        // Its words are the operator's, and may name what nobody else is to know.
+        // Its text is the operator's, and may name what clients must not know.
         throw FreshetError(.internal, "the rows of \(shadow.name) that may be read cannot be told")
       }
       let table = shadow.name.lowercased()

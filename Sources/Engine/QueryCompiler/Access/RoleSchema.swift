@@ -12,7 +12,7 @@ package struct RoleSchema: Sendable {
   /// Whether there is something that the role may not read.
   let isRestricted: Bool
 
-  /// Of those who may read everything.
+  /// The schema for clients that may read everything.
   package init(unrestricted schema: DatabaseSchema) {
     visible = schema
     whole = schema

@@ -9,7 +9,7 @@ import Store
 struct TableShadow: Sendable {
   /// As the schema spells it.
   let name: String
-  /// Of the operator; nil: all rows.
+  /// The operator's filter; nil: all rows.
   let filter: SQLFragment?
   private let isView: Bool
   private let isVirtual: Bool
@@ -105,7 +105,7 @@ struct TableShadow: Sendable {
 extension SQLFragment {
   /// The names of its parameters.
   ///
-  /// - Throws: when there is one that is no claim.
+  /// - Throws: for a parameter that is no claim.
   fileprivate func claims() throws(FreshetError) -> [String] {
     var claims: Set<String> = []
     for token in tokens where token.kind == .parameter {
@@ -120,7 +120,7 @@ extension SQLFragment {
 }
 
 extension DatabaseSchema.Table {
-  /// What a shadow has beside the columns that `*` gives, as SQL: the rowid of a table without another key, and what full-text
+  /// What a shadow has in addition to the columns that `*` gives, as SQL: the rowid of a table without another key, and what full-text
   /// search is asked by.
   var unlistedColumns: [String] {
     switch kind {
@@ -128,7 +128,7 @@ extension DatabaseSchema.Table {
       guard case .rowid(let alias)? = key, !hasColumn(alias) else { return [] }
       return [alias]
     case .virtual:
-      // Full-text tables have a column of their own name. It searches in all columns, also those that are withheld.
+      // Full-text tables have a column of their own name. It searches in all columns, including withheld ones.
       guard hiddenColumns.contains(where: { isSameName($0, name) }) else { return [] }
       return visibleColumns.count < columns.count ? ["rowid"] : ["rowid"] + hiddenColumns.map(quotedIdentifier)
     case .view, .shadow: return []

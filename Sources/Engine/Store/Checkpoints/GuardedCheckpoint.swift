@@ -37,7 +37,7 @@ package final class GuardedCheckpoint {
   private let writer: OpaquePointer
   private let patience: Int32
   private let checkpointer: OpaquePointer?
-  /// Of the WAL after the last commit of `writer`; 0: nothing was committed since the last checkpoint.
+  /// Frames in the WAL after the last commit of `writer`; 0: it has committed nothing since the last checkpoint.
   private var committedFrames: Int32 = 0
   /// Frames at which the next try is due.
   private var due = GuardedCheckpoint.frames

@@ -17,6 +17,6 @@ package struct FieldOrder: Hashable, Sendable {
     isNullHigh = (nullsFirst ?? !isDescending) == isDescending
   }
 
-  /// For values that are to be read back: keys.
+  /// For values that must be read back: keys.
   package static let identity = FieldOrder()
 }

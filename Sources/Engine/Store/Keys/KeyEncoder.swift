@@ -65,7 +65,7 @@ package enum KeyEncoder {
     // -0.0 equals 0.0.
     let pattern = (value == 0 ? 0.0 : value).bitPattern
     let ordered = pattern >> 63 == 1 ? ~pattern : pattern | 1 << 63
-    // Five bits go beside the class; the other 59 and the excess stand at the top of a word.
+    // Five bits go with the class; the other 59 and the excess stand at the top of a word.
     var rest = UInt128(ordered << 5) << 64 | UInt128(excess) << 59
     bytes.append(Tag.number | UInt8(truncatingIfNeeded: ordered >> 59) << 1 | (rest != 0 ? 1 : 0))
     while rest != 0 {
@@ -130,7 +130,7 @@ package enum KeyEncoder {
     }
   }
 
-  /// A text that NOCASE takes for the one of which `appendFolded` has made these bytes.
+  /// A text that is equal under NOCASE to the one whose bytes `appendFolded` has made.
   static func unfolded(_ text: [UInt8]) -> [UInt8] {
     guard let end = text.firstIndex(of: 0) else { return text }
     let count = text[(end + 1)...].reduce(0) { $0 << 8 | Int($1) }

@@ -2,7 +2,7 @@
 ///
 /// `regexp` is LIKE, see `PatternRules`.
 ///
-/// Not in it: what has effects or reads files (`load_extension`, `readfile`, `fts3_tokenizer`), what tells of the
+/// Not in it: what has effects or reads files (`load_extension`, `readfile`, `fts3_tokenizer`), what reveals the
 /// connection (`changes`, `last_insert_rowid`, `sqlite_…`), and what makes long values out of nothing (`zeroblob`,
 /// `randomblob`).
 package enum AllowedFunctions {
@@ -29,7 +29,7 @@ package enum AllowedFunctions {
   /// Their formats are checked, see `StatementRules`.
   static let formatting = ["format", "printf"]
 
-  /// Of `now` queries are refused.
+  /// Functions of time. Queries that call them with `now` are refused.
   package static let temporal = ["date", "time", "datetime", "julianday", "strftime", "timediff", "unixepoch"]
 
   private static let aggregate = [
@@ -41,10 +41,10 @@ package enum AllowedFunctions {
     "row_number",
   ]
 
-  /// Of full-text search.
+  /// Functions of full-text search.
   private static let search = ["bm25", "highlight", "match", "matchinfo", "offsets", "snippet"]
 
-  /// What gives another result every time: only for queries that say how often they are to be run again.
+  /// Functions with another result every time: only for queries with a `refreshEvery`.
   package static let changing: Set<String> = ["current_date", "current_time", "current_timestamp", "random"]
 
   /// Table-valued functions; they read nothing but their arguments.

@@ -1,6 +1,6 @@
 package import LiveQuery
 
-/// What is known of a statement before it runs that says how much it could do without asking whether it may go on: SQLite asks
+/// How much a statement could do without asking whether it may go on, as far as its text shows: SQLite asks
 /// for nothing between two expressions of one row.
 package struct StatementWeight {
   package init() {}

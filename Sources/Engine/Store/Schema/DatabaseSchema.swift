@@ -13,7 +13,7 @@ package struct DatabaseSchema: Sendable {
     package private(set) var key: TableKey?
     /// How rows are stored; nil for views and virtual tables, which have none of their own.
     package let storage: TableStorage?
-    /// Of a virtual table: the tables that hold what it shows; empty where that is not known.
+    /// The tables that hold what a virtual table shows; empty where that is not known.
     package let storedIn: [String]
     /// Whether it is a full-text table whose rows are those of the one table in `storedIn`, by rowid: whether a search finds a
     /// row depends on that row alone.
@@ -24,11 +24,11 @@ package struct DatabaseSchema: Sendable {
     package let hiddenColumns: [String]
     package let foreignKeys: [DatabaseTable.ForeignKey]
     package let hasTriggers: Bool
-    /// Of a virtual table.
+    /// The module of a virtual table.
     package let module: String?
-    /// Of a full-text table: the table whose rows it searches, when it is another one.
+    /// The table whose rows a full-text table searches, when it is another one.
     package let searched: DatabaseTable.SearchedTable?
-    /// Indices of columns that do not exist for whoever asks.
+    /// Indices of columns that are hidden from the client.
     package private(set) var withheld: Set<Int> = []
 
     package var columnNames: [String] { columns.map(\.name) }
@@ -151,7 +151,7 @@ extension SchemaCatalog {
     let shadows = tables.filter { $0.kind == "shadow" && hasNamePrefix($0.name, virtual.name + "_") }.map(\.name)
     if shadows.isEmpty { return [] }
     guard let content = virtual.searched?.name else { return shadows }
-    // Of a view or a virtual table it is not known which rows it is made of: a name that is no ordinary table says so.
+    // Which rows a view or a virtual table is made of is not known: a name that is no ordinary table says so.
     return shadows + [content]
   }
 }

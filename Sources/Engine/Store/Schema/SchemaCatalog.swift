@@ -33,9 +33,9 @@ struct SchemaCatalog {
   }
 }
 
-/// Names of tables that nobody else may give.
+/// Names that users' tables may not have.
 package enum ReservedNames {
-  /// Of Freshet's own tables: temporary ones, and those that a change log of version 0.1 has left in a file.
+  /// The prefix of Freshet's own tables: temporary ones, and those that a change log of version 0.1 has left in a file.
   package static let prefix = "_freshet_"
 
   package static func contains(_ name: String) -> Bool { hasNamePrefix(name, "sqlite_") || hasNamePrefix(name, prefix) }

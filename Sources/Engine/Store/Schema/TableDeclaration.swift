@@ -1,7 +1,7 @@
 import GRDB
 package import LiveQuery
 
-// What a table's declaration says besides its columns, for `/v1/schema`.
+// What a table's declaration says apart from its columns, for `/v1/schema`.
 extension SchemaCatalog {
   /// The table's foreign keys, in the order of their declaration.
   func foreignKeys(_ db: Database, of table: Table) throws -> [DatabaseTable.ForeignKey] {
@@ -38,7 +38,7 @@ extension SchemaCatalog {
 }
 
 extension SchemaCatalog.Table {
-  /// Of a virtual table, in lower case.
+  /// The module of a virtual table, in lower case.
   var module: String? {
     guard kind == "virtual" else { return nil }
     let words = self.words.map { $0.lowercased() }
@@ -54,7 +54,7 @@ extension SchemaCatalog.Table {
     return .init(name: content, rowid: option("content_rowid") ?? "rowid")
   }
 
-  /// What stands behind `name =` among the arguments of a virtual table; nil without.
+  /// The text after `name =` among the arguments of a virtual table; nil without one.
   private func option(_ name: String) -> String? {
     let words = self.words
     for index in words.indices.dropLast(2) where isSameName(words[index], name) && words[index + 1] == "=" {
@@ -63,7 +63,7 @@ extension SchemaCatalog.Table {
     return nil
   }
 
-  /// Of its definition, without quotes.
+  /// The words of its definition, without quotes.
   private var words: [String] {
     let tokenizer = SQLTokenizer(definition)
     return tokenizer.filter { $0.kind != .comment }.map { tokenizer.unquotedText(of: $0) }

@@ -27,7 +27,7 @@ package enum TableKey: Sendable, Equatable {
 }
 
 extension TableKey {
-  /// Nil when the rows have nothing to be told apart by.
+  /// Nil when nothing distinguishes the rows.
   static func read(_ db: Database, _ table: SchemaCatalog.Table) throws -> TableKey? {
     // INTEGER PRIMARY KEY is the one primary key without an index. (Its type does not tell: INTEGER PRIMARY KEY DESC
     // is an ordinary column with an index.)

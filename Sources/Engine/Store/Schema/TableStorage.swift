@@ -29,7 +29,7 @@ package final class TableStorage: Sendable, Equatable {
 
   var isWithoutRowid: Bool { table.layout.isWithoutRowid }
 
-  /// The fields that are to be remembered of every row: a key that is not the b-tree's own.
+  /// The fields to remember of every row: a key that is not the b-tree's own.
   package var keptFields: [Int] { isWithoutRowid ? [] : (keyFields ?? []) }
 
   static func read(_ db: Database, _ catalog: SchemaCatalog.Table, _ key: TableKey?) throws -> TableStorage? {
@@ -95,7 +95,7 @@ package final class TableStorage: Sendable, Equatable {
   /// The column of a field.
   func column(ofField field: Int) -> Int? { fields.firstIndex { $0 == field } }
 
-  /// A stored value as SQLite gives it to a reader; nil where that cannot be told.
+  /// A stored value as SQLite gives it to a reader; nil where that is not known.
   func value(_ stored: StoredValue, column: Int) -> PackedValue? {
     switch stored {
     case .null: .null

@@ -1,4 +1,4 @@
-/// How long something may take whoever asks for it, and how often: time that is spent comes back slowly.
+/// How long work may take, however many requests share it: time that is spent comes back slowly.
 ///
 /// Instants are of one clock.
 struct TimeAccount {

@@ -25,7 +25,7 @@
 typedef struct gateway gateway;
 typedef struct gateway_frame gateway_frame;
 
-/* Names an HTTP request; never used twice. The low half is the number of a slot, of which there are as many as there ever were
+/* Names an HTTP request; never used twice. The low half is the number of a slot; there are as many slots as there ever were
    requests at a time. Likewise channels. */
 typedef uint64_t gateway_request_id;
 
@@ -38,7 +38,7 @@ typedef struct gateway_span {
   size_t length;
 } gateway_span;
 
-/* What counts as one client: an IPv4 address, or an IPv6 /64, of which a client has at least one to choose from. */
+/* What counts as one client: an IPv4 address, or an IPv6 /64, because a client has at least that many to choose from. */
 typedef struct gateway_client {
   uint64_t high, low;
   bool is_loopback;
@@ -100,7 +100,7 @@ typedef struct gateway_callbacks {
    * The client of a request left before gateway_respond answered it; noticed within about half a second.
    */
   void (*abandoned)(void *_Nullable context, gateway_request_id request);
-  /* A request is over, whoever answered it, and also one of an upgrade that was refused (whose id is 0). After `requested`. */
+  /* A request is over. This includes requests that the gateway answered, and refused upgrades (with the id 0). After `requested`. */
   void (*answered)(void *_Nullable context, gateway_request_id request, const gateway_request *what,
                    const gateway_outcome *outcome);
   /* Twice a second, after everything was looked at: for what is due at some time and need not be exact. */
@@ -148,7 +148,7 @@ typedef struct gateway_configuration {
 /*
  * Opens the listening socket: from now on clients can connect, and wait. NULL on failure, with a sentence in `error`
  * (`capacity` bytes, always terminated), such as "port 8080 on 127.0.0.1 is already in use". The configuration is
- * copied. Sets the process up as a server needs it: SIGPIPE is ignored if nobody handles it, and the limit of open
+ * copied. Sets the process up as a server needs it: SIGPIPE is ignored if it is not handled, and the limit of open
  * files is raised to what the system allows (at most 65,536 unless it is higher already).
  */
 gateway *_Nullable gateway_create(const gateway_configuration *configuration, char *error, size_t capacity);

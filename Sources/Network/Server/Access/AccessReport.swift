@@ -3,9 +3,9 @@ import Logging
 import Replication
 import Store
 
-/// What the operator is told at the start about who may do what.
+/// What the log says at the start about permissions.
 package struct AccessReport: Sendable {
-  /// Who may read and write what, in one line.
+  /// What each role may read and write, in one line.
   package let sentence: String
   /// What is probably not meant.
   package let warnings: [String]

@@ -1,7 +1,7 @@
 import LiveQuery
 import Wire
 
-/// What one client may do: what its role says, and without roles what the server lets everybody.
+/// What one client may do: what its role allows, and without roles what the server allows all clients.
 struct Permissions {
   /// Nil: there are no roles.
   private let role: (name: String, settings: Role)?
@@ -53,7 +53,7 @@ struct Permissions {
   func transaction(
     _ published: PublishedStatements, _ source: () throws(FreshetError) -> TransactionSource
   ) throws(FreshetError) -> Transaction {
-    // Who may not write anything is told so, whatever is sent.
+    // A client that may not write anything gets that answer, whatever it sends.
     if !published.list.contains(where: mayRun) { try checkOwnStatements() }
     var transaction: Transaction
     switch try source() {

@@ -12,7 +12,7 @@ package struct DoorSettings: Sendable {
 
   package init() {}
 
-  /// Of the configuration file.
+  /// The keys that a configuration file may have.
   static let names: Set = ["tls", "trustedProxies", "metrics", "contentSecurityPolicy"]
 
   mutating func read(_ name: String, _ value: YAMLPlace) throws(ServerError) {
@@ -54,7 +54,7 @@ package struct DoorSettings: Sendable {
 }
 
 extension SocketAddress {
-  /// What a text has to be.
+  /// The form of a valid text.
   package static let description = "an address and a port, such as 127.0.0.1:9090"
 }
 

@@ -62,7 +62,7 @@ extension PublishedStatement {
       }
     }
     if statements.isEmpty { throw place.error("has no sql") }
-    // Of several, the last is the one that what came before leads to.
+    // With several statements, the number is checked for the last one, which the others prepare.
     statements[statements.count - 1].expectedChanges = expectedChanges
   }
 

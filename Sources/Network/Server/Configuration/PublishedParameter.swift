@@ -18,7 +18,7 @@ package enum ParameterType: String, CaseIterable, Sendable {
 /// The values that a client gives.
 enum PublishedArguments {
   case values([String: SQLValue])
-  /// Of a URL: texts that become what the parameters are declared to be.
+  /// From a URL: texts that are converted to the types that the parameters declare.
   case texts([(name: String, value: String)])
 
   init(_ parameters: Query.Parameters) throws(FreshetError) {

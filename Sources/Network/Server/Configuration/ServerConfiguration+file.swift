@@ -137,7 +137,7 @@ package struct ConfigurationFile: Sendable {
 }
 
 extension ServerConfiguration {
-  /// Who may do what, as a configuration file says it.
+  /// Roles and permissions, as a configuration file states them.
   package init(database: String, accessOf file: ConfigurationFile) {
     self.init(database: database)
     host = file.host ?? host

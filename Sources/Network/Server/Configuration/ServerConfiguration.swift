@@ -34,7 +34,7 @@ package struct ServerConfiguration: Sendable {
   package var queries = PublishedQueries()
   /// What clients may write by name.
   package var statements = PublishedStatements()
-  /// What the clients of each role may do; none: all that the other settings let everybody.
+  /// What the clients of each role may do; empty: what the other settings allow all clients.
   package var roles: [String: Role] = [:]
   /// Origins of other hosts whose pages may connect, such as "https://example.org".
   package var allowedOrigins: Set<String> = []
@@ -78,7 +78,7 @@ package struct ServerConfiguration: Sendable {
   package var messageLimit = 1 << 20
   /// The longest that a query may run when it is first asked, and that a client's transaction may take.
   package var queryTimeout = Duration.seconds(30)
-  /// How long a query without subscribers is still followed, and versions are held, so that whoever comes back is served
+  /// How long a query without subscribers is still followed, and versions are held, so that a returning client is served
   /// at once.
   package var linger = Duration.seconds(60)
   /// The least time between two runs of a query that has to be run again after changes.
@@ -87,7 +87,7 @@ package struct ServerConfiguration: Sendable {
   package var captureMemory = 256 << 20
   /// Whether lists are compared with fresh runs of their queries.
   package var selfCheck = SelfCheckMode.idle
-  /// How long a transaction that runs may go on when the server stops.
+  /// How long a running transaction may continue when the server stops.
   package var transactionGrace = Duration.seconds(5)
   /// How long clients get to read what is queued for them when the server stops.
   package var grace = Duration.seconds(2)
@@ -106,21 +106,21 @@ package struct ServerConfiguration: Sendable {
 
   /// The name of the first epoch; nil for one that no other has.
   package var epoch: String?
-  /// The number of the file's first state in it: where to go on after a restart that nobody wrote during.
+  /// The number of the file's first state in it: where to continue after a restart during which no program wrote.
   package var firstCommit: Int64 = 0
-  /// Told what `hello` says from now on, when another epoch has begun: on the thread that has begun it, before anybody is greeted.
+  /// Called with the new epoch when one has begun: on the thread that began it, before any client gets its `hello`.
   package var epochRenewed: (@Sendable (_ epoch: String) -> Void)?
   /// Whether the file is a replica's: commits and epochs are those of the writer's file, which it has with its rows.
   package var readsPosition = false
   /// Whether other servers have the same epochs, so that clients come with versions that those have named; a replica's always do.
   package var sharesEpochs = false
 
-  /// Told why the server cannot go on: it is to be stopped. Any thread.
+  /// Called with the reason when the server cannot continue and must be stopped. Any thread.
   package var mustEnd: (@Sendable (_ reason: String) -> Void)?
   /// How the file is replicated; nil: it is not.
   package var replication: ReplicationSettings?
 
-  /// Which tokens say who a client is; nil: everybody is anonymous, and tokens are ignored.
+  /// Which tokens identify clients; nil: all clients are anonymous, and tokens are ignored.
   package var authentication: JWTConfiguration?
   /// The date, for tokens.
   package var wallClock = WallClock.system

@@ -3,7 +3,7 @@
 package enum AllowedOrigin {
   /// What is wrong with a text that an operator gave; nil: it is one.
   package static func mistake(in text: String) -> String? {
-    // Of pages that have none: of a file, of a sandboxed frame.
+    // Pages without an origin send this: files, sandboxed frames.
     if text == "null" { return nil }
     if text == "*" { return "is no origin: name each that is allowed, such as https://app.example.com" }
     guard let meant = canonical(text) else { return "is no origin, such as https://app.example.com" }

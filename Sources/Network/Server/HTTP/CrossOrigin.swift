@@ -4,7 +4,7 @@ import Gateway
 ///
 /// Only for origins that the operator named; "*" is never said.
 struct CrossOrigin: Sendable {
-  /// Of every answer to such a page.
+  /// Headers of every answer to such a page.
   let headers: [(name: String, value: String)]
   /// What answers depend on, for caches.
   let vary: [String]

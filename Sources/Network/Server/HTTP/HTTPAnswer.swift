@@ -6,7 +6,7 @@ struct HTTPAnswer: Sendable {
   var status: Int
   var headers: [(name: String, value: String)]
   var body: [UInt8]
-  /// Of an error.
+  /// The code of an error.
   var code: ErrorCode?
 
   static func json(_ body: [UInt8], status: Int = 200, headers: [(name: String, value: String)] = []) -> HTTPAnswer {

@@ -5,13 +5,13 @@ import Gateway
 struct HTTPExchange: Sendable {
   /// Without the token that came with it.
   let request: HTTPRequest
-  /// Who asks.
+  /// The client's identity.
   let identity: Identity
   let id: RequestID
   let gateway: Gateway
   /// For pages of other origins.
   let origins: CrossOrigin
-  /// For logs and counters; nil where nobody keeps any.
+  /// For logs and counters; nil where none are kept.
   var record: RequestRecord?
 
   /// Bodies of at least this many bytes are compressed for those who take it.

@@ -48,7 +48,7 @@ struct OriginPolicy: Sendable {
       ? host.prefix { $0 != "]" }.dropFirst().lowercased() : host.prefix { $0 != ":" }.lowercased()
   }
 
-  /// 127.x.x.x; a name such as 127.example.org can be anybody's.
+  /// 127.x.x.x; a name such as 127.example.org may belong to any site.
   private static func isLoopbackAddress(_ name: String) -> Bool {
     let parts = name.split(separator: ".", omittingEmptySubsequences: false)
     return parts.count == 4 && parts[0] == "127" && parts.allSatisfy { UInt8($0) != nil }

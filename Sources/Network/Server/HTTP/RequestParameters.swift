@@ -30,7 +30,7 @@ struct RequestParameters {
 
   /// From a URL.
   ///
-  /// - Throws: `bad_query` for a parameter that there is not.
+  /// - Throws: `bad_query` for an unknown parameter.
   init(_ string: QueryString, for purpose: Purpose) throws(FreshetError) {
     var parts = QueryParts()
     if case .published(let name) = purpose { parts.name = name }

@@ -46,7 +46,7 @@ extension FreshetServer {
     return writer.bytes
   }
 
-  /// Of a published query.
+  /// The name of a published query.
   private func name(of query: Query) -> String? {
     guard query.access.isPublished else { return nil }
     let fingerprint = Fingerprint(of: query)

@@ -3,7 +3,7 @@ import LiveQuery
 import Synchronization
 import Wire
 
-// Which route answers, and the routes that need nobody else: protocol 4.
+// Routing, and the routes that need no other thread: protocol 4.
 extension FreshetServer {
   /// Answers a request whose token is refused; pages of other origins learn nothing of that.
   func refuse(_ exchange: HTTPExchange, _ error: FreshetError) {

@@ -10,7 +10,7 @@ import Synchronization
 final class SnapshotRequests: Sendable {
   struct Request: Sendable {
     let exchange: HTTPExchange
-    /// Who answers it.
+    /// The follower that answers it.
     let follower: FollowerThread
     /// Whether it waits for a change (`wait=25`).
     let waits: Bool

@@ -8,7 +8,7 @@ final class Authenticator: Sendable {
   private let verifier: TokenVerifier
   private let fixed: TokenKeys?
   private let published: PublishedKeys?
-  /// Those that there are; empty where there are none.
+  /// The configured roles; empty without roles.
   private let roles: Set<String>
 
   init(

@@ -1,17 +1,17 @@
 import LiveQuery
 
-/// Who a client is: what its token says.
+/// A client's identity, as its token states it.
 struct Identity: Sendable, Hashable {
   /// The claim `sub`.
   var subject: String?
-  /// One that there is, where there are roles.
+  /// An existing role, where roles are configured.
   var role: String
   /// Every claim of the token by its name, as a value for SQLite.
   var claims: [String: SQLValue]
   /// Seconds since 1970; nil for a token that never expires.
   var expires: Int64?
 
-  /// Who has no token.
+  /// A client without a token.
   static let anonymous = Identity(subject: nil, role: anonymousRole, claims: [:], expires: nil)
   static let anonymousRole = "anonymous"
 
@@ -23,7 +23,7 @@ struct Identity: Sendable, Hashable {
     return identity
   }
 
-  /// What tells two tokens of one person apart, and says nothing about the person.
+  /// Distinguishes two tokens of one person, and says nothing about the person.
   private static let claimsOfTheToken: Set<String> = ["iat", "exp", "nbf", "jti"]
 
   /// Whether rows that were chosen for one may be shown to the other: all but the token's own dates and number is the same.
@@ -33,7 +33,7 @@ struct Identity: Sendable, Hashable {
 
   private var lastingClaims: [String: SQLValue] { claims.filter { !Self.claimsOfTheToken.contains($0.key) } }
 
-  /// Who asks, from token to token: the subject, whatever else is said of it; without one, all that lasts.
+  /// The client across its tokens: the subject alone; without one, all claims that do not change with a renewal.
   var asker: Identity {
     guard subject != nil else { return Identity(subject: nil, role: role, claims: lastingClaims, expires: nil) }
     return Identity(subject: subject, role: "", claims: claims.filter { $0.key == "iss" }, expires: nil)

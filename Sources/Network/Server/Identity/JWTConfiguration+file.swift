@@ -84,7 +84,7 @@ private struct KeyLocation {
     }
   }
 
-  /// Editors end the last line of a file, and nobody means that: one line end is no part of the secret.
+  /// Editors end the last line of a file: one line end is not part of the secret.
   private func secret(inFile name: String) throws(ServerError) -> [UInt8] {
     var bytes = Array(try contents(name))
     if bytes.last == UInt8(ascii: "\n") { bytes.removeLast() }

@@ -15,7 +15,7 @@ package struct JWTConfiguration: Sendable {
   package var audience: String?
   /// The claim that names the role.
   package var roleClaim = "role"
-  /// Who gets published keys.
+  /// Fetches published keys.
   package var fetcher: any KeyFetcher = HTTPSKeyFetcher()
 
   package init(algorithms: [SignatureAlgorithm], keys: Keys) {

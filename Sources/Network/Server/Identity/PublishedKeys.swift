@@ -19,7 +19,7 @@ final class PublishedKeys: Sendable {
     /// When the last fetch began; nil before the first one.
     var begun: Instant?
     var isFetching = false
-    /// Of the fetch that began last: what an earlier one brings comes too late.
+    /// The number of the newest fetch: results of earlier ones come too late.
     var number = 0
     var waiters: [@Sendable () -> Void] = []
   }

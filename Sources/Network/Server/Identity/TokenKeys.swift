@@ -10,7 +10,7 @@ package struct TokenKeys: Sendable {
 
   private var entries: [Entry] = []
 
-  /// More keys than anybody publishes.
+  /// More keys than any issuer publishes.
   static let countLimit = 100
   /// As many keys are tried for a token that names none: each costs time on the service thread.
   private static let attempts = 4

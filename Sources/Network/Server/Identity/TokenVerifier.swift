@@ -10,7 +10,7 @@ struct TokenVerifier: Sendable {
   let roleClaim: String
   let clock: WallClock
 
-  /// How far the clock of whoever made a token may be from this one, in seconds.
+  /// How far a token issuer's clock may be from this one, in seconds.
   static let leeway: Int64 = 30
 
   init(_ configuration: JWTConfiguration, clock: WallClock) {

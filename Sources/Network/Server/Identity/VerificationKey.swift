@@ -51,7 +51,7 @@ enum VerificationKey: Sendable {
   }
 }
 
-/// Runs what JWTKit does asynchronously on a queue of its own: somebody waits for it, who may hold a thread of Swift's pool.
+/// Runs what JWTKit does asynchronously on a queue of its own: the waiting caller may hold a thread of Swift's pool.
 private final class KeyThread: TaskExecutor {
   static let shared = KeyThread()
   private let queue = DispatchQueue(label: "freshet.keys")

@@ -1,9 +1,9 @@
 package import Gateway
 
-/// Who is limited.
+/// A client as limits count it.
 package enum LimitedClient: Hashable, Sendable {
   case address(ClientAddress)
-  /// Of one role.
+  /// A subject of one role.
   case subject(String)
   /// All for whom there was no room in the table.
   case others
@@ -11,7 +11,7 @@ package enum LimitedClient: Hashable, Sendable {
 
 /// What clients use of what each of them may: requests and messages a second, and what they have of each `Resource`.
 ///
-/// Memory is bounded: a client that uses nothing is forgotten, and when there are more than `capacity`, those that are new share what
+/// Memory is bounded: a client that uses nothing is forgotten, and when there are more than `capacity`, new ones share what
 /// one of them may use.
 ///
 /// Owner: the gateway's service thread.
@@ -30,7 +30,7 @@ package struct ClientLimits {
     package var messages = RateLimit(perSecond: 0, burst: 0)
     /// How many a client may have at a time; any number of what is not here.
     package var most: [Resource: Int] = [:]
-    /// Messages beyond the limit that a session may send, of which one is forgiven a second, before it is closed.
+    /// Messages beyond the limit that a session may send before it is closed. One is forgiven each second.
     package var patience = RateLimit(perSecond: 1, burst: 100)
 
     package init() {}

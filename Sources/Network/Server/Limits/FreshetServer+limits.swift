@@ -12,7 +12,7 @@ extension FreshetServer {
     return time.components.seconds * 1_000_000 + time.components.attoseconds / 1_000_000_000_000
   }
 
-  /// For a query that somebody else answers: as long as it lives, the query counts among those of whoever asks.
+  /// For a query that another part of the server answers: while this lives, the query counts among its client's.
   ///
   /// - Throws: `limit_exceeded`.
   func ticket(_ identity: Identity) throws(FreshetError) -> RequestTicket? {

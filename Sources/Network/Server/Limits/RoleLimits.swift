@@ -29,7 +29,7 @@ package struct RoleLimits: Sendable, Equatable {
   }
 }
 
-/// What the clients of each role use, each identity by itself. Who has no name shares its address's limits alone.
+/// What the clients of each role use, each identity by itself. Clients without a name share their address's limits alone.
 ///
 /// Owner: the gateway's service thread.
 struct IdentityLimits {
@@ -39,7 +39,7 @@ struct IdentityLimits {
     roles = configuration.roles.compactMapValues { role in role.limits.map { ClientLimits($0.bounds) } }
   }
 
-  /// Of whom something was taken, to be given back.
+  /// An identity that was charged, and gets back what it was charged.
   struct Payer: Hashable, Sendable {
     fileprivate let role: String
     fileprivate let client: LimitedClient

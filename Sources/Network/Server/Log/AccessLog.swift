@@ -4,9 +4,9 @@ import Logging
 import Store
 import Wire
 
-/// Who asked what, and what came of it: one line of JSON for each request, session and subscription. Tokens, values and SQL are in none.
+/// One line of JSON for each request, session and subscription, with its client and outcome. No line has tokens, values or SQL.
 ///
-/// Any thread; nobody waits for the disk.
+/// Any thread; no caller waits for the disk.
 final class AccessLog: Sendable {
   private let queue: LogQueue
 

@@ -5,11 +5,11 @@ import Store
 import Synchronization
 import Wire
 
-/// Who wrote what, and what came of it, without SQL and values.
+/// One line for the beginning and one for the end of each transaction, with its client and outcome, without SQL and values.
 ///
 /// A line that says `begin` is on the disk before the transaction begins: without it there is no transaction. The line that says `end` is
-/// never dropped: while the disk is full it waits, and so no other transaction begins. A `begin` without an `end` is one of which the log
-/// does not know whether it was committed, because the process ended in between.
+/// never dropped: while the disk is full it waits, and so no other transaction begins. After a `begin` without an `end`, the log does
+/// not say whether the transaction was committed, because the process ended in between.
 ///
 /// Any thread, where nothing else is said.
 final class AuditLog: Sendable {

@@ -41,7 +41,7 @@ final class ClientRecords: @unchecked Sendable {
     roles.add(sessions: 1, of: actor.role)
   }
 
-  /// The session is somebody else's.
+  /// The session has another identity.
   func become(_ actor: LogActor, _ session: ChannelID) {
     guard let known = sessions[session] else { return }
     roles.add(sessions: -1, subscriptions: -known.subscriptions.count, of: known.actor.role)

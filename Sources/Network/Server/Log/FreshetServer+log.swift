@@ -22,7 +22,7 @@ extension FreshetServer {
     auditLog?.reopen()
   }
 
-  /// Who somebody is, as logs say it. Any thread.
+  /// An identity as logs show it. Any thread.
   func actor(_ address: String, _ identity: Identity) -> LogActor {
     let hasNoRoles = authenticator == nil && configuration.roles.isEmpty
     let role = permissions(of: identity).roleName ?? identity.role

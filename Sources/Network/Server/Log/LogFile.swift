@@ -60,7 +60,7 @@ struct LogFile: ~Copyable {
 
   /// Takes the part of a line out again: what reads the log need not know of it.
   ///
-  /// - Returns: false where that cannot be, because it is no file of a length, or somebody else has written behind it.
+  /// - Returns: false where that cannot be, because the file has no length, or another program has written after the line.
   private func removeEnd(_ count: Int) -> Bool {
     let position = lseek(descriptor, 0, SEEK_CUR)
     guard position >= count, lseek(descriptor, 0, SEEK_END) == position else { return false }

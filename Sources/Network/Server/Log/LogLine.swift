@@ -15,7 +15,7 @@ enum LogLine {
   }
 }
 
-/// Who did something.
+/// The client that did something.
 struct LogActor: Sendable {
   /// The client's.
   var address: String

@@ -4,7 +4,7 @@ import Logging
 import Synchronization
 import Wire
 
-/// Lines on their way to a file, which a thread of its own writes: nobody else ever waits for the disk, unless they ask to.
+/// Lines on their way to a file, which a thread of its own writes: no other thread waits for the disk unless it asks to.
 ///
 /// Any thread. State: `state` is guarded by its mutex; the file belongs to the thread.
 final class LogQueue: Sendable {
@@ -25,10 +25,10 @@ final class LogQueue: Sendable {
 
   fileprivate struct State {
     var lines: [Line] = []
-    /// Of `lines`.
+    /// The size of `lines`.
     var bytes = 0
     var dropped = 0
-    /// Of `dropped`, those that a line has told of.
+    /// How many of `dropped` a line in the log has reported.
     var toldDropped = 0
     var mustReopen = false
     var isStopping = false
@@ -197,7 +197,7 @@ extension LogQueue.Line {
   fileprivate var receipt: LogReceipt? { if case .refused(let receipt) = fate { receipt } else { nil } }
 }
 
-/// What somebody waits for whose line has to be on the disk.
+/// Waits until a line is on the disk.
 final class LogReceipt: Sendable {
   enum Outcome: Sendable {
     case written

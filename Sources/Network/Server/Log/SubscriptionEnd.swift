@@ -4,7 +4,7 @@ import LiveQuery
 struct SubscriptionEnd {
   /// In its session; 0 for what is no subscription.
   let number: UInt64
-  /// Of the error; nil for a code that is not known here.
+  /// The error's code; nil for one that this server does not know.
   let code: ErrorCode?
 
   private static let codes: [ErrorCode] = [

@@ -4,7 +4,7 @@ import Dispatch
 import LiveQuery
 import Synchronization
 
-/// Asks all followers what they do, and does without those that are busy: their last answers stand for them.
+/// Asks all followers for their counters. Busy ones are represented by their last answers.
 ///
 /// Any thread: one lock.
 final class FollowerReports: Sendable {

@@ -3,7 +3,7 @@ import LiveQuery
 import Store
 import Synchronization
 
-// Metrics of clients, queues, trouble and the process. Nothing here waits for anybody.
+// Metrics of clients, queues, trouble and the process. Nothing here waits for another thread.
 extension FreshetServer {
   /// By role where there are roles.
   func writeClients(to text: inout MetricsText, sessions: Int, subscriptions: Int) {

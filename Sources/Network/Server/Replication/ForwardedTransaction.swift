@@ -22,7 +22,7 @@ struct ForwardedTransaction: Codable {
   var isPublished: Bool
   /// Nil: the replica is of a version that does not say so, and lets them.
   var mayReturnRows: Bool?
-  /// Who may ask for it again, and by what name.
+  /// The client that may repeat it, and the name to repeat it by.
   var asker: Asker?
   var address: String
   var subject: String?
@@ -88,7 +88,7 @@ struct ForwardedOutcome: Codable {
     var rows: [[ForwardedValue]]
   }
 
-  /// Of the writer's numbers.
+  /// The epoch of the writer's numbers.
   var epoch: String
   var changes: Int?
   var commit: Int64?

@@ -6,7 +6,7 @@ import Replication
 import Store
 import Synchronization
 
-/// Runs a replica's clients' transactions at the writer's server, and replies when the replica has them: so everybody reads their
+/// Runs a replica's clients' transactions at the writer's server, and replies when the replica has them: so all clients read their
 /// own writes.
 ///
 /// What a client may write is judged here, by this server's configuration; what the writer's file makes of it there.

@@ -126,7 +126,7 @@ private struct ReplicasFront: Sendable {
       var forwarded = ForwardedOutcome(outcome, epoch: pool.epochs.current.name)
       var bytes = forwarded.propertyList
       if bytes.count > longestAnswer {
-        // As for a repeated one: it is committed, and its rows are not told.
+        // As for a repeated one: it is committed, and its rows are left out.
         forwarded.results = nil
         bytes = forwarded.propertyList
       }
@@ -160,7 +160,7 @@ final class EpochFollowers: Sendable {
     other?(epoch)
   }
 
-  /// One that has begun with the first epoch, whatever was told since.
+  /// A server that starts with the first epoch, whatever was announced since.
   func add(_ part: ServerReplication?) {
     replication.withLock { state in
       state.part = part

@@ -20,7 +20,7 @@ protocol ClientTransactions: AnyObject, Sendable {
   /// Waits until everything asked for so far is done, and for at most `grace` until it is answered.
   func drain(grace: Duration)
 
-  /// Whether, as far as can be told without writing, a transaction would be taken. Any thread; may ask the disk.
+  /// Whether a transaction would be accepted, as far as is known without writing. Any thread; may read the disk.
   var isWritable: Bool { get }
 
   /// A follower has given up files that were deleted. Any thread.

@@ -3,10 +3,10 @@ import Gateway
 import LiveQuery
 import Wire
 
-// Who sessions, streams and requests are. On the service thread.
+// Identities of sessions, streams and requests. On the service thread.
 extension FreshetServer {
   /// The HTTP status that refuses a handshake for its token; nil accepts it. A token whose key has to be fetched is judged when
-  /// the session is open: the service thread waits for nobody.
+  /// the session is open: the service thread never waits.
   func refusal(of handshake: HTTPRequest) -> Int? {
     guard let authenticator else { return nil }
     do throws(FreshetError) {
@@ -85,7 +85,7 @@ extension FreshetServer {
     if case .another = becoming { endSubscriptions(of: session) }
   }
 
-  /// Their rows were chosen for somebody else.
+  /// Their rows were chosen for another identity.
   private func endSubscriptions(of session: ChannelID) {
     let error = FreshetError.unauthenticated("the subscription was another identity's: subscribe again")
     for (key, follower) in sessions.subscriptions(of: session) { follower.post(.end(key, error)) }

@@ -66,7 +66,7 @@ final class SessionFront: GatewayDelegate {
         request: request.withoutToken, identity: (try? identity.get()) ?? .anonymous, id: id, gateway: gateway,
         origins: origins, record: record)
       if case .success(let identity) = identity { record.identify(server.actor(request.peer, identity)) }
-      // Whether the server is well is nobody's secret.
+      // The server's health is no secret.
       if case .failure(let error) = identity, !Route.metricsPrefixes.contains(request.path) {
         return server.refuse(exchange, error)
       }
@@ -164,7 +164,7 @@ extension FreshetServer {
     output.answer(.error(error, isFatal: false), to: key)
   }
 
-  /// What leads to rows is refused before anybody works for it.
+  /// Requests that lead to rows are refused before any work is done for them.
   ///
   /// - Throws: `overloaded` while as much is on its way to clients as may be.
   func checkRoom() throws(FreshetError) {

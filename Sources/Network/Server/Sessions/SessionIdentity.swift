@@ -1,6 +1,6 @@
 import Wire
 
-/// Who a session is, from token to token.
+/// A session's identity, from token to token.
 ///
 /// Pure: who owns the session does what the answers say.
 struct SessionIdentity {
@@ -12,7 +12,7 @@ struct SessionIdentity {
   /// The message that came meanwhile: one, because no further one is read after it.
   private var held: [UInt8]?
 
-  /// How long a client may go on with a token that has expired, in seconds.
+  /// How long a client may continue with an expired token, in seconds.
   static let grace: Int64 = 60
 
   init(_ identity: Identity) { self.identity = identity }
@@ -35,7 +35,7 @@ struct SessionIdentity {
     return .warning
   }
 
-  /// - Returns: whether the rows that the session is shown are somebody else's from now on.
+  /// - Returns: whether the session now sees the rows of another identity.
   mutating func become(_ identity: Identity) -> Bool {
     let isAnother = !self.identity.sees(theSameAs: identity)
     self.identity = identity

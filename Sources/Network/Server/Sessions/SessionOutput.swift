@@ -102,7 +102,7 @@ final class SessionOutput: SubscriptionOutput {
 
   /// Whether a message may be sent. Rows may not where they exceed the budget: their clients asked for them, and without them a list
   /// would not be the server's, so the session ends, and a client that comes back later is served. Patches always may, because
-  /// other clients must not notice that somebody asks too much.
+  /// other clients must not notice that one asks too much.
   private func hasRoom(for frame: Frame, _ message: ServerMessage) -> Bool {
     switch message {
     case .snapshot, .rows: gateway.hasRoom(for: frame.size)

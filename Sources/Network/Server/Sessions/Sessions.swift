@@ -33,7 +33,7 @@ final class Sessions: @unchecked Sendable {
     /// Whoever it is has all connections that one may have.
     case refused
     case same
-    /// The rows that the session is shown are somebody else's from now on.
+    /// The session now sees the rows of another identity.
     case another
   }
 
@@ -57,7 +57,7 @@ final class Sessions: @unchecked Sendable {
     sessions[channel.slot] = nil
   }
 
-  /// A query of somebody's begins, to be ended by `endQuery`.
+  /// Counts a query that begins; `endQuery` ends it.
   func beginQuery(of identity: Identity, at now: Int64) -> IdentityLimits.Verdict {
     identityLimits.take(.queries, of: identity, at: now)
   }
@@ -99,7 +99,7 @@ final class Sessions: @unchecked Sendable {
     set { sessions[channel.slot] = newValue }
   }
 
-  /// Who a session or stream is; nobody when it is closed.
+  /// The identity of a session or stream; nil when it is closed.
   func identity(of channel: ChannelID) -> Identity { self[channel]?.identity ?? .anonymous }
 
   enum Admission {
@@ -164,11 +164,11 @@ final class Sessions: @unchecked Sendable {
 
 /// What is known of one session or stream.
 struct Session {
-  /// Nil for nobody.
+  /// Nil without an identity.
   typealias Payers = (address: LimitedClient?, identity: IdentityLimits.Payer?)
 
   struct Subscription {
-    /// Who serves it.
+    /// The server of the session.
     let follower: FollowerThread
     let number: UInt64
     /// Whom it counts for.
@@ -181,11 +181,11 @@ struct Session {
   fileprivate(set) var subscriptions = SmallDictionary<[UInt8], Subscription>()
   /// Messages that were beyond what the client may send.
   fileprivate var refused = RateLimit.Account()
-  /// Of the subscription admitted last.
+  /// The number of the newest subscription.
   private var lastNumber: UInt64 = 0
   let requests = UnansweredRequests()
   var who = SessionIdentity(.anonymous)
-  /// Who it is one of the connections of.
+  /// The client whose connection it is.
   fileprivate var payer: IdentityLimits.Payer?
   var identity: Identity { who.identity }
 
@@ -213,7 +213,7 @@ final class UnansweredRequests: Sendable {
 
   func begin() { count.add(1, ordering: .acquiringAndReleasing) }
 
-  /// - Returns: whether the session is to be read again.
+  /// - Returns: whether the session must be read again.
   func end(limit: Int) -> Bool {
     let left = count.subtract(1, ordering: .acquiringAndReleasing).newValue
     return left <= limit / 2 && isPaused.exchange(false, ordering: .acquiringAndReleasing)

@@ -8,7 +8,7 @@ struct TransactionMemory {
   typealias Outcome = Result<CommittedTransaction, FreshetError>
   typealias Reply = @Sendable (Outcome) -> Void
 
-  /// Who asks, and what they call the transaction.
+  /// The client, and its name for the transaction.
   struct Key: Hashable, Sendable {
     let asker: Identity
     let once: String
@@ -23,7 +23,7 @@ struct TransactionMemory {
   }
 
   enum Admission {
-    /// It is to be run; `finished` says how it ended.
+    /// It must be run; `finished` reports how it ended.
     case run
     /// It runs: the reply comes with its outcome.
     case wait
@@ -42,7 +42,7 @@ struct TransactionMemory {
     let bytes: Int
   }
 
-  /// What an outcome takes beside the names and values in it, as an estimate on the safe side.
+  /// What an outcome takes in addition to its names and values: a safe estimate.
   static let bytesPerOutcome = 512
   /// Results that take more are not kept.
   static let longestResults = 16 << 10
@@ -56,7 +56,7 @@ struct TransactionMemory {
   /// In the order in which they ended; those before `first` are forgotten.
   private var ended: [Ended] = []
   private var first = 0
-  /// Of all that have ended.
+  /// The size of all finished transactions.
   private(set) var bytes = 0
 
   /// - Parameter limit: of the bytes of outcomes.

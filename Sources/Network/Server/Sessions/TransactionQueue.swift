@@ -24,7 +24,7 @@ final class TransactionQueue: ClientTransactions, @unchecked Sendable {
   /// Nil: there is none.
   private let audit: AuditLog?
   private let session: FileSession<Writer, FreshetError>
-  /// Of the session's writer. Any thread.
+  /// Interrupts the session's writer. Any thread.
   private let interruption = Mutex<Writer.Interruption?>(nil)
   private let repeatable: RepeatableTransactions
   /// Transactions asked for and not answered yet.
@@ -188,7 +188,7 @@ final class TransactionQueue: ClientTransactions, @unchecked Sendable {
     var wait = configuration.transactionGrace
     while done.wait(timeout: .now() + wait) == .timedOut {
       interruption.withLock { $0?.interrupt() }
-      // The next one has to be interrupted by itself.
+      // The next one must be interrupted by itself.
       wait = .milliseconds(50)
     }
     _ = open.wait(timeout: .now() + grace)
