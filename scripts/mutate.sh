@@ -1,7 +1,7 @@
 #!/usr/bin/env bash
 # Drops each rule of something that must not be wrong, one at a time, and shows which tests notice.
 #
-#     scripts/mutate.sh capture|access|self-check|machine [NAME ...]
+#     scripts/mutate.sh capture|access|lists|self-check|machine [NAME ...]
 #
 # scripts/mutations has the rules. All of a list go into one copy of the sources, each behind a name that the environment turns
 # on, so that one build serves all. What the quick tests do not notice is left to the long ones (capture: hostile writers,
@@ -22,6 +22,11 @@ access)
   long=AccessPropertyTests
   export FRESHET_SEEDS=${FRESHET_SEEDS:-100}
   ;;
+lists)
+  quick='StorageAxesTests|RunsBetweenTicksTests'
+  long='LivePropertyTests|LiveKindsTests|LiveRandomTests'
+  export FRESHET_SEEDS=${FRESHET_SEEDS:-20}
+  ;;
 self-check)
   quick='SelfCheckTests'
   long='StorageAxesTests|RunsBetweenTicksTests'
@@ -40,7 +45,7 @@ mkdir -p "$copy"
 rm -rf "$copy/Sources" "$copy/Tests" "$copy/Benchmarks"
 cp -r Package.swift Package.resolved Sources Tests Fuzzing public "$copy/"
 mkdir -p "$copy/Benchmarks"
-cp -r Benchmarks/Turns "$copy/Benchmarks/"
+cp -r Benchmarks/Turns Benchmarks/SideBySide "$copy/Benchmarks/"
 python3 scripts/mutations.py "$copy" "$root/scripts/mutations/$suite.txt" >"$copy/names"
 (cd "$copy" && swift build --build-tests -j 2 --disable-automatic-resolution) >"$copy/build.log" 2>&1 ||
   { tail -20 "$copy/build.log"; exit 1; }

@@ -1,12 +1,7 @@
-import Controllers
 import Foundation
-import GRDB
-import Server
 import ServerSupport
-import Store
 import TestSupport
 import Testing
-import Wire
 
 /// Queries of every kind, over files of every kind, full and windowed, through random commits of another process: what the
 /// client holds after each is what SQLite answers itself. (`LivePropertyTests` does so for one table in every form.)
@@ -28,56 +23,26 @@ import Wire
   func clientsAgreeWithSQLite(seed: UInt64, file: File) throws {
     for (name, queries) in Self.kinds {
       var generator = SeededGenerator(seed: seed &+ 2)
-      try Self.follow(queries.map { vary($0, &generator) }, name, seed, file)
+      let problem = try Self.run(queries.map { vary($0, &generator) }, seed, file).report(
+        "\(name)-\(file.rawValue)-\(seed)")
+      #expect(problem == nil, "FRESHET_SEED=\(seed), \(file.rawValue), \(name)")
     }
   }
 
-  /// Subscribes to queries over the library, and compares what the client holds after every commit.
-  static func follow(
-    _ queries: [OracleQuery], _ kind: String, _ seed: UInt64, _ file: File, schema: RandomSchema = LiveLibrary.schema
-  )
-    throws
-  {
+  /// Queries over the library, compared after every commit.
+  static func run(
+    _ queries: [OracleQuery], _ seed: UInt64, _ file: File, schema: RandomSchema = LiveLibrary.schema
+  ) -> ListRun {
     var statements = StatementGenerator(schema: schema, seed: seed)
-    let pages = file == .smallPages ? "PRAGMA page_size = 512;" : ""
-    let live = try LiveServer(pages + schema.sql, isWAL: file != .rollbackJournal) {
-      $0.selfCheck = .always
-      if file == .largeTables { $0.captureMemory = 0 }
+    let pages = file == .smallPages ? "PRAGMA page_size = 512;\n" : ""
+    let mode = file == .rollbackJournal ? "" : "\nPRAGMA journal_mode = WAL;"
+    let preparation = [statements.pragmas()] + (0..<10).map { _ in statements.commit() }
+    let steps = (0..<commits).flatMap { step -> [RunStep] in
+      [.commit(step == 12 ? "VACUUM;" : statements.commit()), .compare]
     }
-    try live.writer.run(statements.pragmas())
-    for _ in 0..<10 { try live.writer.run(statements.commit()) }
-    let client = try live.connect()
-    let asked = queries.enumerated().map { (id: "\(kind) \($0)", query: $1) }
-    for (id, query) in asked {
-      try client.subscribe(id, query.json, window: query.window)
-      let isRefused = client.ended[id].map { $0 != "duplicate_key" } ?? false
-      #expect(!isRefused, "\(client.line(id)): \(query.json)")
-      if isRefused { return }
-    }
-    var before: [String: OracleQuery.Answer] = [:]
-    for step in 0..<commits {
-      let commit = step == 12 ? "VACUUM;" : statements.commit()
-      try live.writer.run(commit)
-      try client.catchUp(asked.map(\.id))
-      for (id, query) in asked {
-        let answer = try live.queue.read { try query.answer($0) }
-        let context =
-          "FRESHET_SEED=\(seed), \(file.rawValue), \(id), step \(step), \(query.json) \(String(describing: query.window)) "
-          + "after:\n\(commit)"
-        let hadDuplicates = answer.hasDuplicates || before[id]?.hasDuplicates ?? true
-        before[id] = answer
-        if client.ended[id] != nil {
-          #expect(client.ended[id] == "duplicate_key" && hadDuplicates, "\(client.line(id)): \(context)")
-          try client.subscribe(id, query.json, window: query.window)
-          continue
-        }
-        #expect(!answer.hasDuplicates, "\(context)")
-        let difference = client.models[id]?.difference(from: answer)
-        #expect(difference == nil, "\(context)")
-        if difference != nil { return }
-      }
-    }
-    live.stop()
+    return ListRun(
+      .sockets, setUp: pages + schema.sql + mode, preparation: preparation.joined(separator: "\n"),
+      captureBytes: file == .largeTables ? 0 : nil, queries, steps: steps)
   }
 
   /// The query with some order, sections, limit and window.

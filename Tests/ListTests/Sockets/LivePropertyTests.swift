@@ -1,12 +1,8 @@
-import Controllers
-import Foundation
 import GRDB
-import Server
 import ServerSupport
 import Store
 import TestSupport
 import Testing
-import Wire
 
 /// Random commits by another process, followed by a client over a real socket; SQLite itself is the oracle:
 /// `apply(patch, old) == fresh SELECT` after every commit, for random queries over every kind of table.
@@ -20,60 +16,25 @@ import Wire
   func clientsAgreeWithSQLite(seed: UInt64, schema: RandomSchema) throws {
     var statements = StatementGenerator(schema: schema, seed: seed)
     var generator = SeededGenerator(seed: seed &+ 1)
-    let live = try LiveServer(schema.sql) { $0.selfCheck = .always }
-    try live.writer.run(statements.pragmas())
-    let queries = try randomQueries(live, schema, &generator)
-    let client = try live.connect()
-    for (id, query) in queries { try client.subscribe(id, query.json, window: query.window) }
-    var answersBefore = try answers(live, queries)
-    for step in 0..<Self.commits {
-      let commit = step % 25 == 24 ? "VACUUM;" : statements.commit()
-      let before = client.changes
-      try live.writer.run(commit)
-      try client.catchUp(queries.map(\.id))
-      let answersAfter = try answers(live, queries)
-      defer { answersBefore = answersAfter }
-      for (id, query) in queries {
-        let context =
-          "FRESHET_SEED=\(seed), \(schema), \(query.json) \(String(describing: query.window)) after:\n\(commit)"
-        let answer = answersAfter[id]!
-        if client.ended[id] != nil {
-          // It ended now, or could not be opened again after the commit before.
-          let hadDuplicates = answer.hasDuplicates || answersBefore[id]!.hasDuplicates
-          #expect(client.ended[id] == "duplicate_key" && hadDuplicates, "\(client.ended[id]!): \(context)")
-          try client.subscribe(id, query.json, window: query.window)
-          continue
-        }
-        #expect(!answer.hasDuplicates, "\(context)")
-        let difference = client.models[id]?.difference(from: answer)
-        #expect(difference == nil, "\(context)")
-        if difference != nil || client.models[id] == nil { return }
-        if answersBefore[id]!.rows == answer.rows, answersBefore[id]!.names == answer.names {
-          #expect(client.changes[id] == before[id], "nothing changed, yet \(client.last[id]!) came: \(context)")
-        }
-      }
+    let pragmas = statements.pragmas()
+    let queries = try randomQueries(schema, &generator)
+    let steps = (0..<Self.commits).flatMap { step -> [RunStep] in
+      [.commit(step % 25 == 24 ? "VACUUM;" : statements.commit()), .compare]
     }
-    live.stop()
-  }
-
-  private func answers(
-    _ live: LiveServer, _ queries: [(id: String, query: OracleQuery)]
-  ) throws -> [String: OracleQuery.Answer] {
-    try live.queue.read { db in
-      var answers: [String: OracleQuery.Answer] = [:]
-      for (id, query) in queries { answers[id] = try query.answer(db) }
-      return answers
-    }
+    let run = ListRun(
+      .sockets, setUp: schema.sql + "\nPRAGMA journal_mode = WAL;", preparation: pragmas, expectsSilence: true, queries,
+      steps: steps)
+    let problem = try run.report("tables-\(schema)-\(seed)")
+    #expect(problem == nil, "FRESHET_SEED=\(seed), \(schema)")
   }
 
   private func randomQueries(
-    _ live: LiveServer, _ schema: RandomSchema, _ generator: inout SeededGenerator
-  ) throws -> [(id: String, query: OracleQuery)] {
-    let tables = try live.queue.read { try DatabaseSchema.read($0) }.tables.filter { $0.key != nil }
-    return (0..<8).map { index in
-      let table = tables.randomElement(using: &generator)!
-      return ("q\(index)", randomQuery(table, &generator))
-    }
+    _ schema: RandomSchema, _ generator: inout SeededGenerator
+  ) throws -> [OracleQuery] {
+    let folder = try ProgramFolder(schema.sql)
+    let queue = try DatabaseQueue(path: folder.database)
+    let tables = try queue.read { try DatabaseSchema.read($0) }.tables.filter { $0.key != nil }
+    return (0..<8).map { _ in randomQuery(tables.randomElement(using: &generator)!, &generator) }
   }
 
   private func randomQuery(_ table: DatabaseSchema.Table, _ generator: inout SeededGenerator) -> OracleQuery {

@@ -1,0 +1,89 @@
+package import Foundation
+
+/// A property test's run as a value: everything that happens in it, so that it can be repeated, made smaller and kept.
+package protocol ReplayableRun: Codable, Sendable {
+  /// The folder of `Tests/Fixtures/failures` that keeps runs of this kind.
+  static var folder: String { get }
+  var steps: [RunStep] { get set }
+  /// Performs the run.
+  ///
+  /// - Returns: nil when all was right.
+  func failure() throws -> RunFailure?
+  /// Runs of the same kind that are simpler in anything but their steps; none where there is nothing to simplify.
+  func simpler() -> [Self]
+  /// For people.
+  var story: String { get }
+}
+
+package struct RunFailure: CustomStringConvertible, Sendable {
+  /// What went wrong, without any detail: a smaller run has to go wrong in the same way.
+  package let kind: String
+  /// The index of the step at which it was noticed.
+  package let step: Int
+  package let description: String
+
+  package init(kind: String, step: Int, _ description: String) {
+    self.kind = kind
+    self.step = step
+    self.description = description
+  }
+}
+
+extension ReplayableRun {
+  /// The same with as little as still fails in the same way: fewer steps, fewer statements, simpler in everything else.
+  package func minimised(by shrinker: Shrinker) throws -> Self {
+    guard let failure = try failure() else { return self }
+    let fails = { (run: Self) in try run.failure()?.kind == failure.kind }
+    var least = self
+    least.steps = Array(steps.prefix(failure.step + 1))
+    if try !fails(least) { least = self }
+    // First what makes every further attempt cheaper.
+    least = try shrinker.simplify(least, { $0.simpler() }, fails: fails)
+    least.steps = try shrinker.shrinkSteps(least.steps) { steps in
+      var run = least
+      run.steps = steps
+      return try fails(run)
+    }
+    return try shrinker.simplify(least, { $0.simpler() }, fails: fails)
+  }
+
+  /// Performs the run. One that fails is made small and written to `Tests/Fixtures/failures`: with its fix it belongs into git.
+  ///
+  /// - Parameter name: how the whole run is repeated, and what the file is named after.
+  /// - Returns: what a test reports; nil when all was right.
+  package func report(_ name: String, shrinker: Shrinker = .ofProcess) throws -> String? {
+    guard let failure = try failure() else { return nil }
+    guard shrinker.hasTime else { return "\(name)\n\(failure)\nnot made small: other runs took the time" }
+    let least = try minimised(by: shrinker)
+    let last = try least.failure()?.description ?? "does not always fail; the whole run: \(failure)"
+    let file = Fixtures.failures(of: Self.folder).appending(
+      path: name.filter { $0.isLetter || $0.isNumber || $0 == "-" } + ".json")
+    try least.write(to: file)
+    return "\(name)\n\(last)\n\(least.story)\nkept in \(file.path)"
+  }
+
+  package func write(to file: URL) throws {
+    let encoder = JSONEncoder()
+    encoder.outputFormatting = [.prettyPrinted, .sortedKeys, .withoutEscapingSlashes]
+    try FileManager.default.createDirectory(at: file.deletingLastPathComponent(), withIntermediateDirectories: true)
+    try (encoder.encode(self) + Data("\n".utf8)).write(to: file)
+  }
+
+  /// Runs that failed once, by the names of their files.
+  package static func kept() -> [KeptRun<Self>] {
+    let folder = Fixtures.failures(of: folder)
+    let names = (try? FileManager.default.contentsOfDirectory(atPath: folder.path)) ?? []
+    return names.sorted().filter { $0.hasSuffix(".json") }.map { name in
+      do {
+        let run = try JSONDecoder().decode(Self.self, from: Data(contentsOf: folder.appending(path: name)))
+        return KeptRun(name: name, run: run)
+      } catch { fatalError("\(folder.path)/\(name): \(error)") }
+    }
+  }
+}
+
+package struct KeptRun<Run: ReplayableRun>: CustomStringConvertible, Sendable {
+  package let name: String
+  package let run: Run
+  package var description: String { name }
+}
