@@ -123,7 +123,7 @@ let package = Package(
         sqlite,
       ]),
     // What programs see: lists as values, and their controllers.
-    module(.libraries, "FreshetResults", ["LiveQuery"]),
+    module(.libraries, "FreshetResults", ["LiveQuery", "Wire"]),
     module(
       .libraries, "Freshet", ["Controllers", "FreshetResults", "LiveQuery", "Store", "Wire", grdb, logging, sqlite]),
     module(.libraries, "FreshetClient", ["FreshetResults", "LiveQuery", "Wire"] + nio),
@@ -192,7 +192,7 @@ let package = Package(
     tests(.engine, of: "Store", ["CSQLite", "LiveQuery", "RankedCollections", "TestSupport", grdb, sqlite]),
     tests(.engine, of: "QueryCompiler", ["LiveQuery", "Store", "TestSupport", grdb]),
     tests(.engine, of: "Controllers", ["ChangeCapture", "LiveQuery", "Store", "TestSupport", "Wire", grdb, logging]),
-    tests(.libraries, of: "FreshetResults", ["LiveQuery", "TestSupport"]),
+    tests(.libraries, of: "FreshetResults", ["LiveQuery", "TestSupport", "Wire"]),
     tests(.libraries, of: "Freshet", ["LiveQuery", "TestSupport", "Wire", grdb]),
     tests(
       .libraries, of: "FreshetClient",

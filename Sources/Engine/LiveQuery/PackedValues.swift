@@ -234,6 +234,19 @@ package struct PackedRows: Sendable {
     }
   }
 
+  /// The values of rows in a range.
+  package func values(_ range: Range<Int>) -> [[SQLValue]] {
+    var rows: [[SQLValue]] = []
+    rows.reserveCapacity(range.count)
+    forEachRow(in: range) { reader in
+      var row: [SQLValue] = []
+      row.reserveCapacity(columnCount)
+      for _ in 0..<columnCount { row.append(reader.next().value) }
+      rows.append(row)
+    }
+    return rows
+  }
+
   /// Calls `body` for each row in a range, with a reader that stands before the row's first value.
   package func forEachRow(in range: Range<Int>, _ body: (inout PackedValueReader) -> Void) {
     values.bytes.withUnsafeBytes { bytes in

@@ -8,7 +8,9 @@ package import RankedCollections
 /// Contents are indexes into `contents`, which says what has to be read from the database before the patch can be sent.
 ///
 /// A class, for a structure of so many lists would be copied on its way. It does not change once it is planned.
-package final class Patch {
+///
+/// `@unchecked Sendable`: nothing in it changes, and `contents`, which refers to nodes of a tree, is let go of before it leaves its thread.
+package final class Patch: @unchecked Sendable {
   /// Old coordinates, descending.
   package let deleted: [IndexPath]
   /// Old indexes, descending.
@@ -33,12 +35,23 @@ package final class Patch {
     package var info: SectionInfo
     /// Where its rows' contents are, all of them; nil with a window.
     package var contents: Range<Int>?
+
+    package init(index: Int, info: SectionInfo, contents: Range<Int>?) {
+      self.index = index
+      self.info = info
+      self.contents = contents
+    }
   }
 
   package struct Insertion {
     package var path: IndexPath
     /// Nil outside the window.
     package var content: Int?
+
+    package init(path: IndexPath, content: Int?) {
+      self.path = path
+      self.content = content
+    }
   }
 
   package struct Change {
@@ -46,6 +59,12 @@ package final class Patch {
     package var to: IndexPath
     /// Nil when nothing the client holds has changed.
     package var content: Int?
+
+    package init(from: IndexPath, to: IndexPath, content: Int?) {
+      self.from = from
+      self.to = to
+      self.content = content
+    }
   }
 
   /// How many rows it lists.
@@ -53,7 +72,10 @@ package final class Patch {
 
   package let isEmpty: Bool
 
-  init(_ lists: consuming Lists, window: Window?) {
+  /// The same, with contents that were read.
+  package var withoutContents: Patch { Patch(Lists(self), window: window) }
+
+  package init(_ lists: consuming Lists, window: Window?) {
     isEmpty = lists.isEmpty
     deleted = lists.deleted
     sectionsDeleted = lists.sectionsDeleted
@@ -67,15 +89,27 @@ package final class Patch {
   }
 
   /// What a patch lists, while it is planned.
-  struct Lists {
-    var deleted: [IndexPath] = []
-    var sectionsDeleted: [Int] = []
-    var sectionsInserted: [InsertedSection] = []
-    var inserted: [Insertion] = []
-    var moved: [Change] = []
-    var updated: [Change] = []
-    var filled: [(offset: Int, content: Int)] = []
+  package struct Lists {
+    package var deleted: [IndexPath] = []
+    package var sectionsDeleted: [Int] = []
+    package var sectionsInserted: [InsertedSection] = []
+    package var inserted: [Insertion] = []
+    package var moved: [Change] = []
+    package var updated: [Change] = []
+    package var filled: [(offset: Int, content: Int)] = []
     var contents: [SectionedTree.Row] = []
+
+    package init() {}
+
+    fileprivate init(_ patch: Patch) {
+      deleted = patch.deleted
+      sectionsDeleted = patch.sectionsDeleted
+      sectionsInserted = patch.sectionsInserted
+      inserted = patch.inserted
+      moved = patch.moved
+      updated = patch.updated
+      filled = patch.filled
+    }
 
     var isEmpty: Bool {
       deleted.isEmpty && sectionsDeleted.isEmpty && sectionsInserted.isEmpty && inserted.isEmpty && moved.isEmpty

@@ -40,7 +40,9 @@ package struct Snapshot: Sendable {
     self.order = order
   }
 
-  package var isComplete: Bool { range.upperBound == rows.count }
+  /// Of one that was read: `rows` is a part, and others follow.
+  package var isPart = false
+  package var isComplete: Bool { range.upperBound == rows.count && !isPart }
 
   /// The snapshot as a message, written once for each shape when it is first sent whole. Not for parts.
   package func message(_ shape: Shape, _ write: () -> [UInt8]) -> [UInt8] {

@@ -1,7 +1,7 @@
 package import LiveQuery
 
 /// A patch: protocol 3.2 and 3.3.
-package struct PatchMessage {
+package struct PatchMessage: Sendable {
   package var from: String
   package var to: String
   package var commit: Int64
@@ -16,6 +16,8 @@ package struct PatchMessage {
   package var rows: PackedRows
   /// For each of them, the columns that `updated` and `moved` list; at least those that differ.
   package var changed: [ColumnSet]
+  /// Of one that was read: for each of them, the columns that are listed and no others; empty: `changed` says it.
+  package var listed: [[Int]] = []
 
   package init(
     from: String, to: String, commit: Int64, total: Int, alongside: [NamedValue]? = nil, order: RowOrder? = nil,
@@ -31,6 +33,15 @@ package struct PatchMessage {
     self.patch = patch
     self.rows = rows
     self.changed = changed
+  }
+
+  /// What changes in a row that moves or is updated, by column: at least what differs.
+  ///
+  /// - Parameter contents: the values of all `rows`.
+  package func changes(_ change: Patch.Change, in contents: [[SQLValue]]) -> [(column: Int, value: SQLValue)] {
+    guard let content = change.content else { return [] }
+    let columns = listed.isEmpty ? contents[content].indices.filter(changed[content].contains) : listed[content]
+    return columns.map { ($0, contents[content][$0]) }
   }
 
   func write(to writer: inout JSONWriter, _ shape: Shape) {

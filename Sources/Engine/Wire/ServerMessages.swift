@@ -21,7 +21,7 @@ package enum ServerMessage {
 }
 
 /// Rows from an offset on: a part of a snapshot, or the answer to `window` or `fetch`.
-package struct RowsMessage {
+package struct RowsMessage: Sendable {
   package var version: String
   package var columns: [String]
   /// The new window, in the answer to `window`.
@@ -31,7 +31,9 @@ package struct RowsMessage {
   package var rows: PackedRows
   /// Which of `rows` this message has.
   package var range: Range<Int>
-  package var isComplete: Bool { range.upperBound == rows.count }
+  /// Of one that was read: `rows` is a part, and others follow.
+  package var isPart = false
+  package var isComplete: Bool { range.upperBound == rows.count && !isPart }
 
   package init(
     version: String, columns: [String], window: Window?, offset: Int, rows: PackedRows, range: Range<Int>

@@ -19,7 +19,7 @@ struct Subscription: Sendable {
   private var delay: (code: ErrorCode, outlastsUpdates: Bool)?
   /// The server has ended it for now.
   var isEnded = false
-  private var reader = ListMessageReader()
+  private var reader = ServerMessageReader()
   /// What `query` was, while it is not known whether the server takes the new one.
   private var previousQuery: Query?
 
@@ -63,17 +63,17 @@ struct Subscription: Sendable {
   }
 
   mutating func read(_ json: JSONValue) throws(FreshetError) -> ListMessage? {
-    let message = try reader.read(json)
+    let message = try reader.read(json).flatMap(ListMessage.init)
     switch message {
     case .snapshot(let snapshot):
       window = snapshot.window ?? window
-      version = snapshot.rows.isComplete ? snapshot.version : nil
+      version = snapshot.isComplete ? snapshot.version : nil
       updated()
     case .rows(let rows):
       if let answer = rows.window { take(answer) }
       if rows.isComplete { version = rows.version }
     case .patch(let patch):
-      window = patch.window ?? window
+      window = patch.patch.window ?? window
       version = patch.to
       updated()
     case .located: if !located.isEmpty { located.removeFirst() }

@@ -39,13 +39,13 @@ struct Ordering: Sendable {
     }
   }
 
-  /// - Parameter order: nil: the server does not say.
-  init(_ order: RowOrder?, columns: [String]) {
-    let known = order?.terms.compactMap { Term($0, columns: columns) }
-    terms = known?.count == order?.terms.count ? known : nil
-    section = order?.section.flatMap { Term($0, columns: columns) }
-    sortsSections = order?.sortsSections ?? false
-    isSectioned = order.map { $0.section != nil }
+  init(_ order: RowOrder, columns: [String]) {
+    let isKnown = !order.terms.isEmpty
+    let known = order.terms.compactMap { Term($0, columns: columns) }
+    terms = isKnown && known.count == order.terms.count ? known : nil
+    section = order.section.flatMap { Term($0, columns: columns) }
+    sortsSections = order.sortsSections
+    isSectioned = isKnown ? order.section != nil : nil
   }
 
   /// Of two rows in one section: negative, zero or positive; nil where that is not known.

@@ -1,10 +1,13 @@
 import Foundation
 import LiveQuery
+import Wire
 
 // Protocol 3.3, step by step. What is changed is a copy: a patch that does not fit changes nothing.
 extension ResultsModel {
-  mutating func apply(_ patch: ListPatch) throws(FreshetError) -> ResultsPatch {
-    try require(patch.from == version, "a patch from another version than the one held")
+  mutating func apply(_ message: PatchMessage) throws(FreshetError) -> ResultsPatch {
+    let patch = message.patch
+    let contents = message.rows.values(0..<message.rows.count)
+    try require(message.from == version, "a patch from another version than the one held")
     var next = results
     var step = ResultsPatch()
     let carried = try removeRows(patch, from: &next, &step)
@@ -13,28 +16,30 @@ extension ResultsModel {
       next.sections.remove(at: index)
     }
     step.deletedSections = patch.sectionsDeleted.reversed()
-    try insertSections(patch, into: &next, &step)
-    try insertRows(patch, carried, into: &next, &step)
-    for change in patch.moved + patch.updated { try merge(change, into: &next) }
+    try insertSections(message, contents, into: &next, &step)
+    try insertRows(patch, carried, contents, into: &next, &step)
+    for change in patch.moved + patch.updated {
+      try merge(change.to, message.changes(change, in: contents), into: &next)
+    }
     step.moves = patch.moved.map(ResultsPatch.Change.init)
     step.updates = patch.updated.map(ResultsPatch.Change.init)
     next.count = next.sections.reduce(0) { $0 + $1.count }
-    try require(next.count == patch.total, "total is not what the patch leads to")
-    try fill(patch, &next, &step)
-    for value in patch.alongside where next.alongside[value.name] != value.value {
+    try require(next.count == message.total, "total is not what the patch leads to")
+    try fill(patch, contents, &next, &step)
+    for value in message.alongside ?? [] where next.alongside[value.name] != value.value {
       next.alongside[value.name] = value.value
       step.alongside.append(value.name)
     }
-    if let order = patch.order { ordering = Ordering(order, columns: next.columns) }
-    next.commit = patch.commit
+    if let order = message.order { ordering = Ordering(order, columns: next.columns) }
+    next.commit = message.commit
     results = next
-    version = patch.to
+    version = message.to
     return step
   }
 
   /// - Returns: the contents of rows that move, in the patch's order.
   private func removeRows(
-    _ patch: ListPatch, from next: inout Results, _ step: inout ResultsPatch
+    _ patch: Patch, from next: inout Results, _ step: inout ResultsPatch
   ) throws(FreshetError) -> [Results.Entry?] {
     var carried: [Results.Entry?] = []
     for path in patch.deleted + patch.moved.map(\.from) {
@@ -49,29 +54,30 @@ extension ResultsModel {
   }
 
   private func insertSections(
-    _ patch: ListPatch, into next: inout Results, _ step: inout ResultsPatch
+    _ message: PatchMessage, _ contents: [[SQLValue]], into next: inout Results, _ step: inout ResultsPatch
   ) throws(FreshetError) {
-    for section in patch.sectionsInserted {
+    for section in message.patch.sectionsInserted {
       let count = section.info.count
       try require(section.index >= 0 && section.index <= next.sections.count, "a section that has no place")
-      try require(count >= 0 && count <= patch.total, "a section with more rows than the list")
-      try require(section.rows == nil || section.rows?.count == count, "a section without all of its rows")
+      try require(count >= 0 && count <= message.total, "a section with more rows than the list")
+      try require(section.contents == nil || section.contents?.count == count, "a section without all of its rows")
       var rows: [Results.Entry?] = Array(repeating: nil, count: count)
-      for (index, row) in (section.rows ?? []).enumerated() { rows[index] = try entry(row) }
+      for (index, content) in (section.contents ?? 0..<0).enumerated() { rows[index] = try entry(contents[content]) }
       next.sections.insert(.init(section.info, RowSequence(rows)), at: section.index)
       step.insertedSections.append(section.index)
     }
   }
 
   private func insertRows(
-    _ patch: ListPatch, _ carried: [Results.Entry?], into next: inout Results, _ step: inout ResultsPatch
+    _ patch: Patch, _ carried: [Results.Entry?], _ contents: [[SQLValue]], into next: inout Results,
+    _ step: inout ResultsPatch
   ) throws(FreshetError) {
     var arrivals: [(path: LiveQuery.IndexPath, entry: Results.Entry?)] = []
     for (change, entry) in zip(patch.moved, carried) { arrivals.append((change.to, entry)) }
     for insertion in patch.inserted {
-      var contents: Results.Entry?
-      if let row = insertion.row { contents = try entry(row) }
-      arrivals.append((insertion.path, contents))
+      var row: Results.Entry?
+      if let content = insertion.content { row = try entry(contents[content]) }
+      arrivals.append((insertion.path, row))
       step.insertions.append(IndexPath(insertion.path))
     }
     arrivals.sort { $0.path < $1.path }
@@ -84,29 +90,33 @@ extension ResultsModel {
     }
   }
 
-  private func merge(_ change: ListPatch.Change, into next: inout Results) throws(FreshetError) {
-    let path = IndexPath(change.to)
+  private func merge(
+    _ path: LiveQuery.IndexPath, _ changes: [(column: Int, value: SQLValue)], into next: inout Results
+  ) throws(FreshetError) {
+    let path = IndexPath(path)
     try require(next.contains(path), "no row at \(path.section),\(path.item) to change")
-    if change.values.isEmpty { return }
+    if changes.isEmpty { return }
     guard let old = next.sections[path.section].rows[path.item] else {
       throw FreshetError(.internal, "changes of a row whose contents are not held")
     }
     var values = old.row.values
-    for (column, value) in change.values {
+    for (column, value) in changes {
       try require(values.indices.contains(column), "a change of an unknown column")
       values[column] = value
     }
     next.sections[path.section].rows[path.item] = try entry(values)
   }
 
-  private func fill(_ patch: ListPatch, _ next: inout Results, _ step: inout ResultsPatch) throws(FreshetError) {
+  private func fill(
+    _ patch: Patch, _ contents: [[SQLValue]], _ next: inout Results, _ step: inout ResultsPatch
+  ) throws(FreshetError) {
     if let window = patch.window { next.setWindow(window) }
-    for (offset, row) in patch.filled {
+    for (offset, content) in patch.filled {
       guard let path = next.indexPath(atOffset: offset) else {
         throw FreshetError(.internal, "a row beyond the end of the list")
       }
       let wasLoaded = next.sections[path.section].rows[path.item] != nil
-      next.sections[path.section].rows[path.item] = try entry(row)
+      next.sections[path.section].rows[path.item] = try entry(contents[content])
       if !wasLoaded { step.loaded.append(path) }
     }
     // The other side does not send the changes of what is outside.
@@ -117,7 +127,7 @@ extension ResultsModel {
 }
 
 extension ResultsPatch.Change {
-  fileprivate init(_ change: ListPatch.Change) {
+  fileprivate init(_ change: Patch.Change) {
     self.init(from: IndexPath(change.from), to: IndexPath(change.to))
   }
 }

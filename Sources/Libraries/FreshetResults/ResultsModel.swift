@@ -1,5 +1,6 @@
 import Foundation
 import LiveQuery
+import Wire
 
 /// Takes in a subscription's messages, one after the other: protocol 3.3. Pure.
 ///
@@ -14,7 +15,7 @@ package struct ResultsModel<Element: Sendable> {
   /// No part of a snapshot is missing.
   var isComplete: Bool { coming == nil }
   /// What sorts the rows.
-  var ordering = Ordering(nil, columns: [])
+  var ordering = Ordering(RowOrder(), columns: [])
   var layout = ResultRow.Columns([])
   private let decode: @Sendable (ResultRow) throws -> Element
 
@@ -34,7 +35,7 @@ package struct ResultsModel<Element: Sendable> {
     }
   }
 
-  private mutating func begin(_ snapshot: ListSnapshot) throws(FreshetError) -> ResultsUpdate<Element>? {
+  private mutating func begin(_ snapshot: Snapshot) throws(FreshetError) -> ResultsUpdate<Element>? {
     var results = Results()
     layout = ResultRow.Columns(snapshot.columns)
     ordering = Ordering(snapshot.order, columns: snapshot.columns)
@@ -45,7 +46,7 @@ package struct ResultsModel<Element: Sendable> {
     results.alongside = Dictionary(snapshot.alongside.map { ($0.name, $0.value) }) { $1 }
     if let window = snapshot.window { results.setWindow(window) }
     var counted = 0
-    for info in snapshot.sections {
+    for info in snapshot.sections.infos {
       // Before the memory is taken: a server on the network may be wrong.
       counted += info.count
       try require(info.count >= 0 && counted <= snapshot.total, "section counts and total disagree")
@@ -54,15 +55,19 @@ package struct ResultsModel<Element: Sendable> {
     try require(counted == snapshot.total, "section counts and total disagree")
     version = snapshot.version
     coming = results
-    return try take(snapshot.rows)
+    var rows = RowsMessage(
+      version: version, columns: snapshot.columns, window: nil, offset: snapshot.offset + snapshot.range.lowerBound,
+      rows: snapshot.rows, range: snapshot.range)
+    rows.isPart = snapshot.isPart
+    return try take(rows)
   }
 
-  private mutating func take(_ rows: ListRows) throws(FreshetError) -> ResultsUpdate<Element>? {
+  private mutating func take(_ rows: RowsMessage) throws(FreshetError) -> ResultsUpdate<Element>? {
     try require(rows.version == version, "rows of another version than the one held")
     var target = coming ?? results
     if let window = rows.window { target.move(to: window) }
-    try require(rows.offset >= 0 && rows.offset <= target.count - rows.rows.count, "rows beyond the end of the list")
-    let loaded = try put(rows.rows, at: rows.offset, into: &target)
+    try require(rows.offset >= 0 && rows.offset <= target.count - rows.range.count, "rows beyond the end of the list")
+    let loaded = try put(rows.rows.values(rows.range), at: rows.offset, into: &target)
     if coming != nil {
       coming = rows.isComplete ? nil : target
       if !rows.isComplete { return nil }

@@ -1,10 +1,10 @@
 import Foundation
 import LiveQuery
 import Testing
-import Wire
 
 @testable import FreshetClient
 @testable import FreshetResults
+@testable import Wire
 
 /// The conformance corpus: what each patch in `Fixtures/patches` makes of the state before it.
 struct GoldenVectorTests {
@@ -18,14 +18,14 @@ struct GoldenVectorTests {
   @Test(arguments: names)
   func `A patch leads from the state before to the state after`(name: String) throws {
     let vector = try JSONParser.parse(Array(Data(contentsOf: Self.folder.appending(path: name))))
-    var reader = ListMessageReader()
+    var reader = ServerMessageReader()
     var model = ResultsModel { $0 }
     let patch = try vector.required("patch")
     let before = try Self.state(try vector.required("before"))
     let snapshot = try Self.snapshot(vector, before, version: try patch.required("from"))
-    _ = try model.apply(try #require(try reader.read(snapshot)))
+    _ = try model.apply(try #require(try reader.read(snapshot).flatMap(ListMessage.init)))
     #expect(model.results.rows == before.rows(in: model.results.window))
-    _ = try model.apply(try #require(try reader.read(patch)))
+    _ = try model.apply(try #require(try reader.read(patch).flatMap(ListMessage.init)))
     let after = try Self.state(try vector.required("after"))
     #expect(model.results.rows == after.rows(in: model.results.window))
     #expect(model.results.sections.map(\.indexTitle) == after.titles)

@@ -1,6 +1,7 @@
 import Foundation
 import LiveQuery
 import TestSupport
+import Wire
 
 @testable import FreshetResults
 
@@ -77,19 +78,27 @@ enum OverlayWorld {
     _ table: Table, _ order: RowOrder, commit: Int64, _ window: Window?
   ) -> ListMessage {
     let sections = sections(table.values, order)
+    let rows = rows(sections, window, version: "\(commit)")
     return .snapshot(
-      ListSnapshot(
+      Snapshot(
         version: "\(commit)", commit: commit, columns: columns, key: ["id"], total: table.count,
-        sections: sections.map { SectionInfo(name: $0.name, indexTitle: "", count: $0.rows.count) }, window: window,
-        alongside: [], order: order, rows: rows(sections, window, version: "\(commit)")))
+        sections: SectionList(sections.map { SectionInfo(name: $0.name, indexTitle: "", count: $0.rows.count) }),
+        window: window, offset: rows.offset, rows: rows.rows, range: rows.range, order: order))
   }
 
   /// The contents of a window, as the answer to a request for it.
-  static func rows(_ sections: Sections, _ window: Window?, version: String) -> ListRows {
+  static func rows(_ sections: Sections, _ window: Window?, version: String) -> RowsMessage {
     let all = sections.flatMap(\.rows)
     let range = window?.range(total: all.count) ?? all.indices
-    return ListRows(
-      version: version, window: window, offset: range.lowerBound, rows: Array(all[range]), isComplete: true)
+    return RowsMessage(
+      version: version, columns: columns, window: window, offset: range.lowerBound, rows: packed(all[range]),
+      range: 0..<range.count)
+  }
+
+  private static func packed(_ rows: some Sequence<Row>) -> PackedRows {
+    var packed = PackedRows(columnCount: columns.count)
+    for row in rows { packed.appendRow { for value in row { $0.append(value) } } }
+    return packed
   }
 
   /// The patch between two states: rows that differ move, or go and come as if each were another one.
@@ -101,7 +110,12 @@ enum OverlayWorld {
     let (oldRows, newRows) = (old.flatMap(\.rows), new.flatMap(\.rows))
     let (oldNames, newNames) = (old.map(\.name), new.map(\.name))
     let held = Set(oldRows[window?.range(total: oldRows.count) ?? oldRows.indices].map(\.id))
-    var patch = ListPatch(from: from, to: "\(commit)", commit: commit, total: after.count)
+    var patch = Patch.Lists()
+    var contents: [Row] = []
+    func content(_ rows: Row...) -> Int {
+      contents += rows
+      return contents.count - 1
+    }
     patch.sectionsDeleted = oldNames.indices.filter { !newNames.contains(oldNames[$0]) }.reversed()
     var origins: [Int64: LiveQuery.IndexPath] = [:]
     for (section, part) in old.enumerated() where newNames.contains(part.name) {
@@ -117,7 +131,6 @@ enum OverlayWorld {
       let anchor = oldRows[range].first { after[$0.id] == $0 }.map(\.id)
       let offset = anchor.flatMap { id in newRows.firstIndex { $0.id == id } } ?? min(last.offset, newRows.count)
       window = Window(offset: last.offset == 0 ? 0 : offset, limit: last.limit)
-      patch.window = window
     }
     let shown = window?.range(total: newRows.count) ?? newRows.indices
     var given = held
@@ -126,7 +139,10 @@ enum OverlayWorld {
       let isNew = !oldNames.contains(part.name)
       if isNew {
         let info = SectionInfo(name: part.name, indexTitle: "", count: part.rows.count)
-        patch.sectionsInserted.append(.init(index: section, info: info, rows: window == nil ? part.rows : nil))
+        let start = contents.count
+        if window == nil { contents += part.rows }
+        patch.sectionsInserted.append(
+          .init(index: section, info: info, contents: window == nil ? start..<contents.count : nil))
       }
       for (item, row) in part.rows.enumerated() {
         let path = LiveQuery.IndexPath(section: section, item: item)
@@ -135,18 +151,20 @@ enum OverlayWorld {
           if isNew {
             given.remove(row.id)
           } else if let origin = origins[row.id] {
-            let values = held.contains(row.id) ? row.indices.map { (column: $0, value: row[$0]) } : []
-            patch.moved.append(.init(from: origin, to: path, values: values))
+            patch.moved.append(.init(from: origin, to: path, content: held.contains(row.id) ? content(row) : nil))
           } else {
-            patch.inserted.append(.init(path: path, row: isShown ? row : nil))
+            patch.inserted.append(.init(path: path, content: isShown ? content(row) : nil))
             given.insert(row.id)
           }
         }
-        if window != nil && isShown && !given.contains(row.id) { patch.filled.append((offset, row)) }
+        if window != nil && isShown && !given.contains(row.id) { patch.filled.append((offset, content(row))) }
         offset += 1
       }
     }
-    return .patch(patch)
+    return .patch(
+      PatchMessage(
+        from: from, to: "\(commit)", commit: commit, total: after.count, columns: columns,
+        patch: Patch(patch, window: window), rows: packed(contents), changed: contents.map { _ in .all }))
   }
 }
 

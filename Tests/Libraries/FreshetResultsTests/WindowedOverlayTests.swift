@@ -2,6 +2,7 @@ import Foundation
 import LiveQuery
 import TestSupport
 import Testing
+import Wire
 
 @testable import FreshetResults
 
@@ -124,8 +125,8 @@ struct WindowedOverlayTests {
     private mutating func forget(_ before: OverlayWorld.Table, _ message: ListMessage) {
       guard case .patch(let patch) = message else { return }
       let sections = OverlayWorld.sections(before.values, order)
-      for path in patch.deleted { known[sections[path.section].rows[path.item].id] = nil }
-      for section in patch.sectionsDeleted { for row in sections[section].rows { known[row.id] = nil } }
+      for path in patch.patch.deleted { known[sections[path.section].rows[path.item].id] = nil }
+      for section in patch.patch.sectionsDeleted { for row in sections[section].rows { known[row.id] = nil } }
     }
 
     /// All rows, as they are with the changes as far as the client can lay them over the list.

@@ -266,11 +266,6 @@ extension JSONValue {
     return nil
   }
 
-  package func required(_ name: String) throws -> JSONValue {
-    guard let value = self[name] else { throw ClientModel.Violation(description: "no member \(name)") }
-    return value
-  }
-
   /// The elements of a list member; none when it is absent.
   package func list(_ name: String) throws -> [JSONValue] { try self[name]?.elements() ?? [] }
 
@@ -282,10 +277,5 @@ extension JSONValue {
   package func int() throws -> Int {
     guard case .integer(let value) = self else { throw ClientModel.Violation(description: "not an integer: \(self)") }
     return Int(value)
-  }
-
-  package func text() throws -> String {
-    guard case .string(let value) = self else { throw ClientModel.Violation(description: "not a string: \(self)") }
-    return value
   }
 }

@@ -15,11 +15,13 @@ import Wire
   }
 
   private func list(_ messages: String...) throws -> Listed {
-    var reader = ListMessageReader()
+    var reader = ServerMessageReader()
     var model = ResultsModel<ResultRow> { $0 }
     var listed = Listed()
     for message in messages {
-      guard let message = try reader.read(JSONParser.parse(message)), let update = try model.apply(message) else {
+      guard let message = try reader.read(JSONParser.parse(message)).flatMap(ListMessage.init),
+        let update = try model.apply(message)
+      else {
         continue
       }
       (listed.old, listed.rows) = (listed.rows, update.results)

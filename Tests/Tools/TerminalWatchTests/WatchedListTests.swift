@@ -9,7 +9,7 @@ import Wire
 /// Which window of a list is asked for, and when.
 @Suite struct WatchedListTests {
   private func rows(_ offset: Int, limit: Int = 2, of total: Int = 9) throws -> Rows {
-    var reader = ListMessageReader()
+    var reader = ServerMessageReader()
     var model = ResultsModel<ResultRow> { $0 }
     let count = max(0, min(limit, total - offset))
     let rows = (0..<count).map { "[\(offset + $0)]" }.joined(separator: ",")
@@ -20,7 +20,8 @@ import Wire
           {"type":"snapshot","version":"1","commit":4,"columns":["id"],"total":\(total),
            "sections":[{"name":"","indexTitle":"","count":\(total)}],"window":{"offset":\(offset),"limit":\(limit)},
            "offset":\(offset),"rows":[\(rows)],"complete":true}
-          """)))
+          """)
+      ).flatMap(ListMessage.init))
     let update = try model.apply(message)
     return try #require(update).results
   }
