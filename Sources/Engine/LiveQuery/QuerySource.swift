@@ -2,4 +2,12 @@
 package enum QuerySource: Sendable {
   case adHoc(Query)
   case published(name: String, parameters: Query.Parameters)
+
+  package init(_ query: Query) {
+    if let name = query.publishedName {
+      self = .published(name: name, parameters: query.parameters)
+    } else {
+      self = .adHoc(query)
+    }
+  }
 }

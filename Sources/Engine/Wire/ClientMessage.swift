@@ -25,6 +25,17 @@ package enum ClientMessage: Sendable {
     /// The least time between two patches.
     package var minInterval: Duration
     package var shape: Shape
+
+    package init(
+      _ query: QuerySource, window: Window? = nil, since: String? = nil, minInterval: Duration = .zero,
+      shape: Shape = .arrays
+    ) {
+      self.query = query
+      self.window = window
+      self.since = since
+      self.minInterval = minInterval
+      self.shape = shape
+    }
   }
 }
 
@@ -88,11 +99,10 @@ extension ClientMessage {
 
 extension ClientMessage.Subscribe {
   fileprivate init(_ reader: MemberReader) throws(FreshetError) {
-    query = try reader.query()
-    since = try reader.string("since")
-    window = try Window(json: reader.members["window"])
-    minInterval = .milliseconds(try reader.count("minInterval") ?? 0)
-    shape = try Shape(json: reader.members["shape"]) ?? .arrays
+    self.init(
+      try reader.query(), window: try Window(json: reader.members["window"]), since: try reader.string("since"),
+      minInterval: .milliseconds(try reader.count("minInterval") ?? 0),
+      shape: try Shape(json: reader.members["shape"]) ?? .arrays)
   }
 }
 

@@ -29,17 +29,11 @@ final class EngineFeed: ResultsFeed {
     await mailbox.next(wakes: { engine.pool.sessionsDrained(for: $0) })
   }
 
-  func request(_ request: ListRequest) {
-    switch request {
-    case .window(let window): follower.post(.request(key, .window(window)))
-    case .requery(let query, let window):
-      if let name = query.publishedName {
-        mailbox.put(.error(.published(name), isFatal: false))
-        return
-      }
-      follower.post(.request(key, .requery(query, window)))
-    case .locate(let values): follower.post(.request(key, .locate(values)))
-    case .resync: follower.post(.request(key, .resync))
+  func request(_ request: SubscriptionRequest) {
+    if case .requery(let query, _) = request, let name = query.publishedName {
+      mailbox.put(.error(.published(name), isFatal: false))
+    } else {
+      follower.post(.request(key, request))
     }
   }
 

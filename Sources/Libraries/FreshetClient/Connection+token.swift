@@ -62,6 +62,13 @@ extension Connection {
     }
   }
 
+  /// The id of messages with tokens.
+  static let tokenID = "token"
+
+  static func authentication(_ token: String) -> [UInt8] {
+    ClientMessage.authenticate(AccessToken(token)).text(id: tokenID)
+  }
+
   /// Clocks differ: a token may expire before this one says so.
   func tokenExpired() {
     if token != nil { renewToken(after: renewal.expired()) }
@@ -71,7 +78,7 @@ extension Connection {
     let socket = outgoing
     do {
       // A new connection begins with its own.
-      if let token = try await newToken() { socket?.yield(ClientMessageText.authenticate(token)) }
+      if let token = try await newToken() { socket?.yield(Self.authentication(token)) }
     } catch {
       if !Task.isCancelled { renewToken(after: renewal.refused()) }
     }

@@ -14,7 +14,7 @@ import Wire
 actor Connection {
   enum Command: Sendable {
     case follow(id: String, Subscription)
-    case request(id: String, ListRequest)
+    case request(id: String, SubscriptionRequest)
     case unsubscribe(id: String)
     case transact(PendingTransaction)
   }
@@ -109,7 +109,7 @@ actor Connection {
     Task { await watch(continuation) }.forget()
     // First of all: what is asked behind it is already asked by whom the token names.
     isKnown = token == nil
-    if let token { send(ClientMessageText.authenticate(token)) }
+    if let token { send(Self.authentication(token)) }
     for id in subscriptions.keys.sorted() { subscribe(id) }
   }
 
@@ -117,7 +117,7 @@ actor Connection {
   private func watch(_ socket: AsyncStream<[UInt8]>.Continuation) async {
     while true {
       try? await Task.sleep(for: Self.silence / 2)
-      guard case .enqueued = socket.yield(ClientMessageText.ping) else { return }
+      guard case .enqueued = socket.yield(ClientMessage.ping.text(id: "alive")) else { return }
       if ContinuousClock.now - lastReceived > Self.silence { return socket.finish() }
     }
   }
@@ -142,10 +142,10 @@ actor Connection {
     case .request(let id, let request):
       guard subscriptions[id] != nil else { return }
       subscriptions[id]?.note(request)
-      send(ClientMessageText.request(request, id: id))
+      send(ClientMessage(request).text(id: id))
     case .unsubscribe(let id):
       guard subscriptions.removeValue(forKey: id) != nil else { return }
-      send(ClientMessageText.unsubscribe(id: id))
+      send(ClientMessage.unsubscribe.text(id: id))
     case .transact(let transaction):
       if transactions.count >= Self.mostTransactions {
         let error = FreshetError(.queueFull, "\(Self.mostTransactions) transactions wait for their answers")
@@ -159,9 +159,9 @@ actor Connection {
   func subscribe(_ id: String) {
     subscriptions[id]?.begin()
     guard let subscription = subscriptions[id] else { return }
-    send(ClientMessageText.subscribe(subscription, id: id))
-    if let window = subscription.requestedWindow { send(ClientMessageText.request(.window(window), id: id)) }
-    for key in subscription.located { send(ClientMessageText.request(.locate(key), id: id)) }
+    send(subscription.message.text(id: id))
+    if let window = subscription.requestedWindow { send(ClientMessage.window(window).text(id: id)) }
+    for key in subscription.located { send(ClientMessage.locate(key).text(id: id)) }
   }
 
   private func send(_ transaction: Int) {
@@ -178,7 +178,7 @@ actor Connection {
       backoff.reset()
       guard case .string(let type)? = json["type"] else { return }
       guard case .string(let id)? = json["id"] else { return try receivedUnnamed(type, json) }
-      if id == ClientMessageText.tokenID { return try answeredToken(type, json) }
+      if id == Self.tokenID { return try answeredToken(type, json) }
       if let index = transactions.firstIndex(where: { $0.id == id }) { return answered(index, type, json) }
       take(json, id)
     } catch {
@@ -245,7 +245,7 @@ actor Connection {
       subscriptions[id]?.deliver(message)
       subscriptions[id] = nil
     } catch {
-      send(ClientMessageText.request(.resync, id: id))
+      send(ClientMessage.resync.text(id: id))
     }
   }
 

@@ -1,6 +1,7 @@
 import FreshetResults
 import LiveQuery
 import Synchronization
+import Wire
 
 /// Keeps a connection for as long as its database or one of its lists is in use.
 final class ConnectionSource: ResultsSource {
@@ -18,7 +19,7 @@ final class ConnectionSource: ResultsSource {
 
   func newID() -> UInt64 { lastID.add(1, ordering: .relaxed).newValue }
 
-  func transact(_ transaction: RequestedTransaction) async throws -> TransactionOutcome {
+  func transact(_ transaction: TransactionSource) async throws -> TransactionOutcome {
     try await withCheckedThrowingContinuation { continuation in
       let pending = PendingTransaction(transaction, id: "transaction-\(newID())", answer: continuation)
       if case .terminated = connection.commands.yield(.transact(pending)) {
@@ -52,7 +53,7 @@ final class ConnectionFeed: ResultsFeed {
     await mailbox.next(overflowed: { request(.resync) })
   }
 
-  func request(_ request: ListRequest) { source.connection.commands.yield(.request(id: id, request)) }
+  func request(_ request: SubscriptionRequest) { source.connection.commands.yield(.request(id: id, request)) }
 
   func noteLaid() { mailbox.put(.laid) }
 

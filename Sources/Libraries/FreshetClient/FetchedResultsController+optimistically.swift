@@ -1,4 +1,6 @@
 public import FreshetResults
+import LiveQuery
+import Wire
 
 extension FetchedResultsController {
   /// Runs statements in one transaction, as `RemoteDatabase.transact` does, and shows at once what they will do to this list.
@@ -22,7 +24,7 @@ extension FetchedResultsController {
   public func optimistically(
     _ change: OptimisticChange, _ statements: SQLStatement..., isolation: isolated (any Actor)? = #isolation
   ) async throws(FreshetError) -> TransactionOutcome {
-    try await optimistically([change], .statements(statements))
+    try await optimistically([change], .own(statements.map(\.transactionStatement)))
   }
 
   /// Shows several changes at once, the later over the earlier ones.
@@ -30,7 +32,7 @@ extension FetchedResultsController {
   public func optimistically(
     _ changes: [OptimisticChange], _ statements: SQLStatement..., isolation: isolated (any Actor)? = #isolation
   ) async throws(FreshetError) -> TransactionOutcome {
-    try await optimistically(changes, .statements(statements))
+    try await optimistically(changes, .own(statements.map(\.transactionStatement)))
   }
 
   /// Runs a statement that the server's operator has published, and shows at once what it will do.
@@ -39,11 +41,11 @@ extension FetchedResultsController {
     _ changes: [OptimisticChange], published name: String, parameters: [String: SQLValue] = [:],
     isolation: isolated (any Actor)? = #isolation
   ) async throws(FreshetError) -> TransactionOutcome {
-    try await optimistically(changes, .published(name: name, parameters: parameters))
+    try await optimistically(changes, .published(name: name, parameters: .named(parameters)))
   }
 
   private func optimistically(
-    _ changes: [OptimisticChange], _ transaction: RequestedTransaction, isolation: isolated (any Actor)? = #isolation
+    _ changes: [OptimisticChange], _ transaction: TransactionSource, isolation: isolated (any Actor)? = #isolation
   ) async throws(FreshetError) -> TransactionOutcome {
     guard let connection = source as? ConnectionSource else {
       throw FreshetError(.badQuery, "only lists of a RemoteDatabase show writes before they are done")

@@ -3,12 +3,6 @@ import FreshetResults
 import LiveQuery
 import Wire
 
-/// What `transact` was asked.
-enum RequestedTransaction: Sendable {
-  case statements([SQLStatement])
-  case published(name: String, parameters: [String: SQLValue])
-}
-
 /// A transaction until it is answered.
 struct PendingTransaction: Sendable {
   let id: String
@@ -17,10 +11,10 @@ struct PendingTransaction: Sendable {
   /// That of the server that it was sent to; nil: it was not sent.
   var epoch: String?
 
-  init(_ transaction: RequestedTransaction, id: String, answer: CheckedContinuation<TransactionOutcome, any Error>) {
+  init(_ transaction: TransactionSource, id: String, answer: CheckedContinuation<TransactionOutcome, any Error>) {
     self.id = id
     self.answer = answer
-    message = ClientMessageText.transact(transaction, id: id, once: UUID().uuidString)
+    message = ClientMessage.transact(transaction, once: UUID().uuidString).text(id: id)
   }
 }
 

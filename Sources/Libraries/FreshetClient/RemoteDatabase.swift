@@ -1,4 +1,6 @@
 @_exported public import FreshetResults
+import LiveQuery
+import Wire
 
 /// A database that a Freshet server serves: lists that stay up to date over the network.
 ///
@@ -60,7 +62,7 @@ public final class RemoteDatabase: Sendable {
   ///   `queue_full` when too many wait.
   @discardableResult
   public func transact(_ statements: SQLStatement...) async throws -> TransactionOutcome {
-    try await source.transact(.statements(statements))
+    try await source.transact(.own(statements.map(\.transactionStatement)))
   }
 
   /// Runs a statement that the server's operator has published.
@@ -68,7 +70,7 @@ public final class RemoteDatabase: Sendable {
   public func transact(
     published name: String, parameters: [String: SQLValue] = [:]
   ) async throws -> TransactionOutcome {
-    try await source.transact(.published(name: name, parameters: parameters))
+    try await source.transact(.published(name: name, parameters: .named(parameters)))
   }
 }
 
@@ -83,6 +85,8 @@ public struct SQLStatement: Hashable, Sendable, ExpressibleByStringLiteral {
   }
 
   public init(stringLiteral sql: String) { self.init(sql) }
+
+  var transactionStatement: Transaction.Statement { .init(sql: sql, parameters: parameters) }
 }
 
 /// What a transaction did.

@@ -29,7 +29,10 @@ struct Subscription: Sendable {
     self.mailbox = mailbox
   }
 
-  mutating func note(_ request: ListRequest) {
+  /// What asks for it, or for what is new in it.
+  var message: ClientMessage { .subscribe(.init(QuerySource(query), window: window, since: version)) }
+
+  mutating func note(_ request: SubscriptionRequest) {
     switch request {
     case .window(let next):
       // What is resumed is what the list has. The new window is asked for again behind that.
@@ -47,6 +50,7 @@ struct Subscription: Sendable {
       version = nil
     case .locate(let key): located.append(key)
     case .resync: version = nil
+    case .fetch: break
     }
   }
 

@@ -12,19 +12,10 @@ package protocol ResultsFeed: AnyObject, Sendable {
   ///
   /// - Returns: nil when the feed was closed.
   func next() async -> ListMessage?
-  /// What comes of it comes as a message.
-  func request(_ request: ListRequest)
+  /// What comes of it comes as a message; places of keys in the order of the requests.
+  func request(_ request: SubscriptionRequest)
   /// `next` returns `laid`, behind what has come.
   func noteLaid()
   /// Nothing comes any more. Can be repeated.
   func close()
-}
-
-package enum ListRequest: Sendable {
-  case window(Window)
-  case requery(Query, Window?)
-  /// The values of a key. Answers come in the order of the requests.
-  case locate([SQLValue])
-  /// A fresh snapshot: what is held cannot be right.
-  case resync
 }

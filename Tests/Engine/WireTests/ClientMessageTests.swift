@@ -11,6 +11,29 @@ import Wire
     return try result.get()
   }
 
+  @Test func `What clients write is what servers read`() throws {
+    var query = Query(
+      from: "t", select: ["a"], where: "a > :x", parameters: ["x": 5, "y": .blob([1])], groupBy: ["a"], having: "1",
+      orderBy: ["a DESC"], sectionBy: .init("b", isDescending: true, name: "c", indexTitle: "d"), limit: 3, key: ["a"],
+      alongside: ["n": "SELECT 1", "m": "SELECT 2"], refreshEvery: .seconds(2))
+    let window = Window(offset: 1, limit: 2)
+    var messages: [ClientMessage] = [
+      .subscribe(.init(.adHoc(query), window: window, since: "v", minInterval: .milliseconds(7), shape: .objects)),
+      .requery(.published(name: "q", parameters: ["x": 1]), window), .window(window), .fetch(window), .locate([1]),
+      .locate([nil, "x"]), .resync, .unsubscribe, .ping, .authenticate(AccessToken("t")),
+      .transact(.own([.init(sql: "SELECT ?", parameters: [1.5])]), once: "o"),
+      .transact(.published(name: "s", parameters: [:]), once: nil),
+    ]
+    query.parameters = [.integer(.max)]
+    messages.append(.requery(.adHoc(query), nil))
+    for message in messages {
+      let text = message.text(id: "i")
+      let (id, read) = try text.withUnsafeBytes { try ClientMessage.parse($0) }
+      #expect(id == "i")
+      #expect(read.text(id: "i") == text, "\(String(decoding: text, as: UTF8.self))")
+    }
+  }
+
   @Test func readsASubscription() throws {
     let (id, message) = try parse(
       """

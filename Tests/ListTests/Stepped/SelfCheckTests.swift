@@ -1,6 +1,7 @@
 import Controllers
 import Foundation
 import GRDB
+import LiveQuery
 import ServerSupport
 import Store
 import TestSupport

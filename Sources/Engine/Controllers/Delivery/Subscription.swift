@@ -1,4 +1,4 @@
-package import LiveQuery
+import LiveQuery
 import Store
 import Wire
 
@@ -40,21 +40,4 @@ struct LoadingRows {
   var message: RowsMessage
   /// The memory that the rows take, when they are many.
   var hold: ContentsBudget.Hold?
-}
-
-/// What a client asks of a subscription that it has.
-package enum SubscriptionRequest: Sendable {
-  /// The window moves; the answer is its rows.
-  case window(Window)
-  /// Rows are read; the window stays.
-  case fetch(Window)
-  /// Where the row with a key is.
-  case locate([SQLValue])
-  /// Another query in the place of the subscription's; the window stays when none is given.
-  case requery(Query, Window?)
-  case resync
-
-  var isRequery: Bool {
-    if case .requery = self { true } else { false }
-  }
 }

@@ -1,0 +1,16 @@
+/// What a client asks of a subscription that it has.
+package enum SubscriptionRequest: Sendable {
+  /// The window moves; the answer is its rows.
+  case window(Window)
+  /// Rows are read; the window stays.
+  case fetch(Window)
+  /// Where the row with a key is.
+  case locate([SQLValue])
+  /// Another query in the place of the subscription's; the window stays when none is given.
+  case requery(Query, Window?)
+  case resync
+
+  package var isRequery: Bool {
+    if case .requery = self { true } else { false }
+  }
+}
