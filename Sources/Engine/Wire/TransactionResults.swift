@@ -34,3 +34,30 @@ extension JSONWriter {
     }
   }
 }
+
+extension CommittedTransaction {
+  /// What `JSONWriter.committed` writes.
+  package init(_ json: JSONValue) throws(FreshetError) {
+    let results = try json.list("results") { (value) throws(FreshetError) in try StatementResult(value) }
+    self.init(results, commit: Int64(try json.required("commit").count()))
+    changes = try json["changes"]?.count() ?? changes
+    if json["results"] == nil { self.results = nil }
+  }
+}
+
+extension StatementResult {
+  fileprivate init(_ json: JSONValue) throws(FreshetError) {
+    self.init(changes: try json.required("changes").count(), lastInsertRowid: nil)
+    if let rowid = json["lastInsertRowid"],
+      case .integer(let value) = try SQLValue(json: rowid, what: "lastInsertRowid")
+    {
+      lastInsertRowid = value
+    }
+    columns = try json.list("columns") { (value) throws(FreshetError) in try value.text() }
+    rows = try json.list("rows") { [count = columns.count] (row) throws(FreshetError) in
+      let values = try row.elements { (value) throws(FreshetError) in try SQLValue(json: value, what: "a value") }
+      guard values.count == count else { throw .unreadable("a row of \(values.count) values in \(count) columns") }
+      return values
+    }
+  }
+}

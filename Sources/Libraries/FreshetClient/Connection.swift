@@ -225,7 +225,7 @@ actor Connection {
     let transaction = transactions.remove(at: index)
     do throws(FreshetError) {
       if type == "error" { throw try FreshetError(json) }
-      transaction.answer.resume(returning: try TransactionOutcome(json))
+      transaction.answer.resume(returning: TransactionOutcome(try CommittedTransaction(json)))
     } catch {
       transaction.answer.resume(throwing: error)
     }

@@ -19,28 +19,13 @@ struct PendingTransaction: Sendable {
 }
 
 extension TransactionOutcome {
-  /// The members of `committed`.
-  init(_ json: JSONValue) throws(FreshetError) {
-    commit = Int64(try json.required("commit").count())
-    statements = try json.list("results") { (value) throws(FreshetError) in try Statement(value) }
-  }
-}
-
-extension TransactionOutcome.Statement {
-  fileprivate init(_ json: JSONValue) throws(FreshetError) {
-    changes = try json.required("changes").count()
-    if let rowid = json["lastInsertRowid"],
-      case .integer(let value) = try SQLValue(json: rowid, what: "lastInsertRowid")
-    {
-      lastInsertRowid = value
-    } else {
-      lastInsertRowid = nil
-    }
-    let layout = ResultRow.Columns(try json.list("columns") { (value) throws(FreshetError) in try value.text() })
-    rows = try json.list("rows") { (row) throws(FreshetError) in
-      let values = try row.elements { (value) throws(FreshetError) in try SQLValue(json: value, what: "a value") }
-      guard values.count == layout.names.count else { throw .unreadable("a row that does not fit its columns") }
-      return ResultRow(layout: layout, values: values)
+  init(_ committed: CommittedTransaction) {
+    commit = committed.commit
+    statements = (committed.results ?? []).map { result in
+      let layout = ResultRow.Columns(result.columns)
+      return Statement(
+        changes: result.changes, lastInsertRowid: result.lastInsertRowid,
+        rows: result.rows.map { ResultRow(layout: layout, values: $0) })
     }
   }
 }

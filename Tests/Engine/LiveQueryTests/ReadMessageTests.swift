@@ -54,6 +54,17 @@ import Wire
     #expect(changes.map(\.column) == [70] && changes.map(\.value) == [1])
   }
 
+  @Test func `What a transaction did is read as it was written`() throws {
+    var inserted = StatementResult(changes: 2, lastInsertRowid: .max)
+    (inserted.columns, inserted.rows) = (["id", "a"], [[1, nil], [.integer(.max), .blob([7])]])
+    var committed = CommittedTransaction([inserted, StatementResult(changes: 0, lastInsertRowid: nil)], commit: 9)
+    for isRemembered in [true, false] {
+      if !isRemembered { committed.results = nil }
+      let json = try written(.committed(committed))
+      #expect(try written(.committed(try CommittedTransaction(json))) == json)
+    }
+  }
+
   @Test(arguments: [
     #"{"type":"rows","version":"v","offset":0,"rows":[[1,2]]}"#, #"{"type":"patch","from":"v","to":"w","commit":1}"#,
     #"{"type":"patch","from":"v","to":"w","commit":1,"total":0,"deleted":[[0]]}"#,
