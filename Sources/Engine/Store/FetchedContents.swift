@@ -11,12 +11,8 @@ struct FetchedContents {
   var byteCount: Int { rows.byteCount }
   var columnCount: Int { rows.columnCount }
 
-  mutating func append(_ statement: PreparedStatement, from first: Int) {
-    let count = rows.columnCount
-    rows.appendRow { values in
-      for column in 0..<count { values.append(statement.value(first + column)) }
-    }
-  }
+  /// Appends the row that was read last; its statement must stand on it still.
+  mutating func append(_ row: ReadRow) { rows.appendRow { row.appendContents(to: &$0) } }
 
   /// All rows are there: gives back room for more.
   mutating func trim() { rows.trim() }

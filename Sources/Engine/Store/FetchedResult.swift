@@ -38,11 +38,11 @@ extension ResultReader {
   package func keepsContents(ofRows count: Int) -> Bool { plan.isRefetched && memory.contents.order.count == count }
 
   /// Runs the query and what is `alongside`. Parameters and errors as for `fetch`.
-  package func run(into editor: SectionedTreeEditor?, keepingContents: Bool = false) throws(FreshetError)
-    -> FetchedResult
-  {
+  package func run(
+    into editor: SectionedTreeEditor?, keepingContents rows: Int = 0
+  ) throws(FreshetError) -> FetchedResult {
     let values = try alongside()
-    let (fetched, contents) = try fetch(into: editor, keepingContents: keepingContents)
+    let (fetched, contents) = try fetch(into: editor, keepingContents: rows)
     return FetchedResult(editor: fetched, memory: memory, changes: changes, alongside: values, contents: contents)
   }
 }

@@ -64,12 +64,12 @@ package final class ResultReader {
   ///
   /// - Parameters:
   ///   - editor: nil: there is none yet.
-  ///   - keepingContents: whether to keep the contents of all rows that come by, as long as they are few.
+  ///   - mostKept: of how many rows to keep the contents as they come by. When there are more, none are kept.
   /// - Returns: an editor that stands at the new result, and the contents that were kept.
   /// - Throws: `duplicate_key`, `timeout`, `too_large`, and what else SQLite reports. The reader is then as it was.
   /// - Complexity: O(rows × log rows).
   func fetch(
-    into editor: SectionedTreeEditor? = nil, keepingContents: Bool = false
+    into editor: SectionedTreeEditor? = nil, keepingContents mostKept: Int = 0
   ) throws(FreshetError) -> (SectionedTreeEditor, FetchedContents?) {
     try checkSnapshot()
     // What a `refresh` has read that failed is of an older state.
@@ -82,10 +82,9 @@ package final class ResultReader {
     var contents = FetchedContents(columnCount: plan.columns.count)
     // Not the reader's own, and the plan once for all rows: what this loop touches is touched for every row.
     let plan = plan
-    let firstColumn = plan.firstColumn
     let row = ReadRow(plan, seed: seed, encoding: statements.encoding)
     let isRefetched = plan.isRefetched
-    var keepsContents = isRefetched || keepingContents
+    var keepsContents = isRefetched || mostKept > 0
     let hasKeyUnit = plan.unit?.isKey ?? false
     var builder = SectionedTreeBuilder(
       onlySection: plan.section == nil ? ReadRow.onlySection.bytes : nil, work: .threads)
@@ -93,10 +92,10 @@ package final class ResultReader {
       while try scan.step() {
         row.read(scan)
         row.append(to: &builder, scan)
-        if keepsContents { contents.append(scan, from: firstColumn) }
+        if keepsContents { contents.append(row) }
         if !isRefetched {
           if !hasKeyUnit { keys.remember(row.identity, of: row.unit) }
-          if keepsContents, contents.byteCount > Self.keptBytes { keepsContents = false }
+          if keepsContents, builder.count > mostKept || contents.byteCount > Self.keptBytes { keepsContents = false }
         }
         try check(rows: builder.count, bytes: builder.byteCount + (isRefetched ? contents.byteCount : 0))
       }

@@ -88,7 +88,7 @@ final class ReaderDatabase: FileConnection {
     if let known = request.compiled { compiled = known } else { compiled = try compile(request.query) }
     let reader = try reader(compiled, request)
     if let memory = request.before?.memory { reader.memory = memory }
-    let fetched = try reader.run(into: request.before?.editor, keepingContents: request.wanted != nil)
+    let fetched = try reader.run(into: request.before?.editor, keepingContents: request.wanted?.rowsToKeep ?? 0)
     var contents: (WantedContents, PackedRows)?
     if let wanted = request.wanted {
       let tree = fetched.editor.tree.prefix(compiled.limit ?? .max)

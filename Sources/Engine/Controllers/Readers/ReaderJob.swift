@@ -63,6 +63,9 @@ struct WantedContents: Hashable, Sendable {
   /// Nil: all.
   var window: Window?
 
+  /// Of a result with more rows it costs less to look the wanted ones up than to keep all that come by.
+  var rowsToKeep: Int { window.map { 4 * min($0.limit, 1 << 20) } ?? .max }
+
   func range(total: Int) -> Range<Int> { window?.range(total: total) ?? 0..<total }
 }
 
