@@ -48,6 +48,8 @@ struct WriteStatement {
 }
 
 /// What the authorizer saw of one statement of a transaction.
+///
+/// Owner: the thread of the writer. Mutable state: the weight so far, and the first reason to refuse the statement.
 final class WriteAudit {
   var weight = StatementWeight()
   var denial: FreshetError?

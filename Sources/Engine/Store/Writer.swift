@@ -110,7 +110,7 @@ package final class Writer: FileConnection {
     guard state == .same || rescue() else {
       throw FreshetError(
         .internal,
-        "somebody deleted \(fileName)-wal or -shm while the transaction was written: it may be lost; look before you repeat it"
+        "\(fileName)-wal or -shm was deleted while the transaction was written: it may be lost; check before you repeat it"
       )
     }
     if state == .same { withoutAuthorizer { checkpoint?.runIfDue() } }

@@ -2,6 +2,8 @@ import Foundation
 
 /// Which of several demos on one file writes to it: the first. When that ends, for any reason, another one continues.
 ///
+/// Owner: the thread that writes. Mutable state: `isLocked`, which never becomes false again.
+///
 /// It is a lock of a file next to the database, which the system gives back when the process ends.
 final class WriterTurn {
   private let descriptor: Int32

@@ -35,7 +35,7 @@ struct Health: ParsableCommand {
       let answer = connection.get(parts.path.isEmpty ? "/" : parts.path, host: host, limit: 1_024)
       if answer.isOK { return }
       let status = answer.status
-      throw .init(sentence: status.isEmpty ? "nobody answers at \(address)" : "\(address) answers \(status)")
+      throw .init(sentence: status.isEmpty ? "no answer from \(address)" : "\(address) answers \(status)")
     } catch { throw CommandFailure(error.sentence) }
   }
 

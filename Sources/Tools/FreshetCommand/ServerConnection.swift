@@ -2,6 +2,8 @@ import COpenSSL
 import Foundation
 
 /// A blocking connection to a server, for one request.
+///
+/// Owner: the thread that makes it. Mutable state: `session`, the TLS session of an https connection.
 final class ServerConnection {
   /// Whose certificates are taken for the server's.
   enum Trust {
@@ -33,7 +35,7 @@ final class ServerConnection {
     }
     defer { freeaddrinfo(list) }
     descriptor = Self.connect(list, patience)
-    if descriptor < 0 { throw Failure(sentence: "nobody listens at \(host):\(port)") }
+    if descriptor < 0 { throw Failure(sentence: "nothing listens at \(host):\(port)") }
     if isSecure { try startTLS(host, trust) }
   }
 

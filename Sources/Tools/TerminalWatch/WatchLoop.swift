@@ -10,6 +10,8 @@ package import LiveQuery
 /// it prints each message before the list takes it in. Keys, signals, the connection and the list's changes go through one sequence of
 /// events to this actor. `WatchedList` decides which window is asked for, and when; `PlainText` and `ScreenText` turn results and patches
 /// into text. All three are pure.
+///
+/// Mutable state: `list`, the window and what is in it; `keys`, the bytes of a key that has not come whole. The actor guards both.
 package actor WatchLoop {
   package struct Failure: Error {
     /// For people.

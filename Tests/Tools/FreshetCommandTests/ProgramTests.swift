@@ -27,7 +27,7 @@ import Wire
     #expect(throws: RawSocket.Failure.self) { try RawSocket(port: port) }
     #expect(try SQLiteShell(path: folder.database).run("SELECT a FROM t WHERE id = 2;") == "kept")
     let health = try Program.run("health", "http://127.0.0.1:\(port)/readyz")
-    #expect(health.status == 1 && health.errors.contains("nobody listens"))
+    #expect(health.status == 1 && health.errors.contains("nothing listens"))
   }
 
   /// A route, and a body that keeps it busy for 30 seconds.
@@ -295,7 +295,7 @@ import Wire
     (["serve", "DB", "--port", "BUSY"], "BUSY"),
     (["explain", "DIR/nosuch.sqlite", "t"], "there is no file"), (["nosuch"], "nosuch"),
     (["health", "ftp://x"], "is no http or https address"),
-    (["health", "http://127.0.0.1:1/"], "nobody listens at 127.0.0.1:1"),
+    (["health", "http://127.0.0.1:1/"], "nothing listens at 127.0.0.1:1"),
   ])
   func `What is wrong is said in one sentence`(arguments: [String], message: String) throws {
     let folder = try ProgramFolder()

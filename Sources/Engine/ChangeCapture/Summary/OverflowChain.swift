@@ -9,6 +9,9 @@ struct OverflowChain {
 }
 
 /// The overflow chains of one table.
+///
+/// Owner: the thread that follows the file. Mutable state: the chains by their first pages, and for each page of a chain its first one.
+/// Adding and removing a chain change both.
 final class ChainTable {
   @exclusivity(unchecked) private var chains: [UInt32: OverflowChain] = [:]
   /// From each page of a chain to the first one.

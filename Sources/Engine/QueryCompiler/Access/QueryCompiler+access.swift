@@ -48,7 +48,7 @@ extension QueryCompiler {
         reads = try checker.compileFilter(shadow.filterSQL(numbered.text))
       } catch {
         // Its text is the operator's, and may name what clients must not know.
-        throw FreshetError(.internal, "the rows of \(shadow.name) that may be read cannot be told")
+        throw FreshetError(.internal, "the rows of \(shadow.name) that may be read cannot be determined")
       }
       let table = shadow.name.lowercased()
       result.filters[table] = numbered

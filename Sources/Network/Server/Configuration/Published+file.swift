@@ -26,7 +26,7 @@ extension PublishedQuery {
     guard hasQuery else { throw place.error("has no query") }
     parameters = try PublishedParameter.list(parameterPlaces)
     if isKept, let parameter = parameters.first(where: { $0.defaultValue == nil }) {
-      throw place.error("is to be open, and nobody knows with which \(parameter.name): give it a default")
+      throw place.error("is kept open, and \(parameter.name) has no value: give it a default")
     }
   }
 

@@ -64,13 +64,13 @@ final class ForwardedTransactions: ClientTransactions {
     do throws(BrokerError) { answer = try broker.request(request, of: subject, timeout: patience) } catch {
       if error.reason == .noResponder {
         throw FreshetError(
-          .overloaded, "the server beside the database cannot be reached at the moment: nothing was written")
+          .overloaded, "the writer's server cannot be reached at the moment: nothing was written")
       }
       throw FreshetError(
-        .internal, "the server beside the database did not answer: look before you repeat it (\(error.message))")
+        .internal, "the writer's server did not answer: check what was written before you repeat it (\(error.message))")
     }
     guard let forwarded = ForwardedOutcome(propertyList: answer) else {
-      throw FreshetError(.internal, "the server beside the database gave an answer that cannot be read")
+      throw FreshetError(.internal, "the writer's server gave an answer that cannot be read")
     }
     return (forwarded.outcome, forwarded.epoch)
   }

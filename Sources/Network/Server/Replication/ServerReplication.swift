@@ -139,7 +139,7 @@ private struct ReplicasFront: Sendable {
     }
     guard let transactions else {
       return answer(
-        .failure(FreshetError(.notAllowed, "the server beside the database lets nobody write (--allow-writes)")))
+        .failure(FreshetError(.notAllowed, "the writer's server is read-only; start it with --allow-writes")))
     }
     transactions.transact(forwarded.transaction, as: forwarded.write, once: forwarded.key, seenBy: pool, reply: answer)
   }

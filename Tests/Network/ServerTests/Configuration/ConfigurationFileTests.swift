@@ -132,7 +132,7 @@ import Testing
     ),
     (
       "queries: {a: {query: {from: t}, open: true, parameters: {p: {}}}}",
-      "x.yaml, line 1: queries.a is to be open, and nobody knows with which p: give it a default"
+      "x.yaml, line 1: queries.a is kept open, and p has no value: give it a default"
     ),
     (
       "roles: {a: {limits: {row: 1}}}",
