@@ -33,7 +33,7 @@ struct CaptureRun: ReplayableRun {
       switch step {
       case .commit(let sql): try session.run(sql)
       case .readers: try fixture.readBetweenTicks()
-      case .tick, .step, .open, .compare:
+      case .tick, .step, .open, .compare, .other:
         let (wrong, tick) = try fixture.tick()
         if !wrong.isEmpty {
           return RunFailure(

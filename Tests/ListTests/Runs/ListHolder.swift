@@ -48,7 +48,7 @@ final class SteppedHolder: ListHolder {
     case .step: lists.step()
     case .readers: lists.runReaders()
     case .open(let id): if let list = run.lists.first(where: { $0.id == id }) { try open(list) }
-    case .compare: break
+    case .compare, .other: break
     }
   }
 

@@ -30,21 +30,28 @@ package struct RunFailure: CustomStringConvertible, Sendable {
 }
 
 extension ReplayableRun {
+  /// What `failure` returns; an error that it throws is a failure as well.
+  private func outcome() -> RunFailure? {
+    do { return try failure() } catch {
+      return RunFailure(kind: "error", step: steps.count - 1, "\(error)")
+    }
+  }
+
   /// The same with as little as still fails in the same way: fewer steps, fewer statements, simpler in everything else.
   package func minimised(by shrinker: Shrinker) throws -> Self {
-    guard let failure = try failure() else { return self }
-    let fails = { (run: Self) in try run.failure()?.kind == failure.kind }
+    guard let failure = outcome() else { return self }
+    let fails = { (run: Self) in run.outcome()?.kind == failure.kind }
     var least = self
     least.steps = Array(steps.prefix(failure.step + 1))
-    if try !fails(least) { least = self }
+    if !fails(least) { least = self }
     // First what makes every further attempt cheaper.
-    least = try shrinker.simplify(least, { $0.simpler() }, fails: fails)
+    least = shrinker.simplify(least, { $0.simpler() }, fails: fails)
     least.steps = try shrinker.shrinkSteps(least.steps) { steps in
       var run = least
       run.steps = steps
-      return try fails(run)
+      return fails(run)
     }
-    return try shrinker.simplify(least, { $0.simpler() }, fails: fails)
+    return shrinker.simplify(least, { $0.simpler() }, fails: fails)
   }
 
   /// Performs the run. One that fails is made small and written to `Tests/Fixtures/failures`: with its fix it belongs into git.
@@ -52,10 +59,10 @@ extension ReplayableRun {
   /// - Parameter name: how the whole run is repeated, and what the file is named after.
   /// - Returns: what a test reports; nil when all was right.
   package func report(_ name: String, shrinker: Shrinker = .ofProcess) throws -> String? {
-    guard let failure = try failure() else { return nil }
+    guard let failure = outcome() else { return nil }
     guard shrinker.hasTime else { return "\(name)\n\(failure)\nnot made small: other runs took the time" }
     let least = try minimised(by: shrinker)
-    let last = try least.failure()?.description ?? "does not always fail; the whole run: \(failure)"
+    let last = least.outcome()?.description ?? "does not always fail; the whole run: \(failure)"
     let file = Fixtures.failures(of: Self.folder).appending(
       path: name.filter { $0.isLetter || $0.isNumber || $0 == "-" } + ".json")
     try least.write(to: file)
