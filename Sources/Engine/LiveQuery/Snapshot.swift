@@ -40,7 +40,7 @@ package struct Snapshot: Sendable {
     self.order = order
   }
 
-  /// Of one that was read: `rows` is a part, and others follow.
+  /// In a snapshot that was read: `rows` is a part, and others follow.
   package var isPart = false
   package var isComplete: Bool { range.upperBound == rows.count && !isPart }
 

@@ -10,7 +10,7 @@ package struct FetchedResult: @unchecked Sendable {
   /// In which columns rows changed, by identity; nil: that was not compared.
   package var changes: ConcernedUnits?
   package var alongside: [NamedValue]
-  /// Of all rows, where they were asked for and are few.
+  /// The contents of all rows, where they were asked for and are few.
   fileprivate let contents: FetchedContents?
 
   /// The contents of rows that the run has read on its way; nil: they have to be looked up.

@@ -16,7 +16,7 @@ package struct PatchMessage: Sendable {
   package var rows: PackedRows
   /// For each of them, the columns that `updated` and `moved` list; at least those that differ.
   package var changed: [ColumnSet]
-  /// Of one that was read: for each of them, the columns that are listed and no others; empty: `changed` says it.
+  /// In a message that was read: the listed columns of each, and no others; empty: `changed` has them.
   package var listed: [[Int]] = []
 
   package init(

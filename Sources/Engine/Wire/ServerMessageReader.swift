@@ -2,7 +2,7 @@ package import LiveQuery
 
 /// Reads what a server sends to one subscription: protocol 3.2. What is missing or of another type is thrown.
 package struct ServerMessageReader {
-  /// Of the last snapshot.
+  /// The columns of the last snapshot.
   private var columns: [String] = []
   private var indexes: [String: Int] = [:]
 

@@ -31,7 +31,7 @@ package struct RowsMessage: Sendable {
   package var rows: PackedRows
   /// Which of `rows` this message has.
   package var range: Range<Int>
-  /// Of one that was read: `rows` is a part, and others follow.
+  /// In a message that was read: `rows` is a part, and others follow.
   package var isPart = false
   package var isComplete: Bool { range.upperBound == rows.count && !isPart }
 
