@@ -36,7 +36,7 @@ struct answer *answer_problem(int status, const char *title, const char *code, c
   int length = snprintf(body, sizeof body,
                         "{\"type\":\"about:blank\",\"title\":\"%s\",\"status\":%d,\"code\":\"%s\"%s%s%s}", title,
                         status, code, detail ? ",\"detail\":\"" : "", detail ? detail : "", detail ? "\"" : "");
-  snprintf(lines, sizeof lines, "Content-Type: application/problem+json\n%s", headers ? headers : "");
+  snprintf(lines, sizeof lines, "Content-Type: application/problem+json\r\n%s", headers ? headers : "");
   struct answer *answer = answer_create(status, lines, (const uint8_t *)body, (size_t)length);
   if (answer) answer->code = code;
   return answer;
@@ -61,20 +61,6 @@ static const char *reason_phrase(int status) {
   return "Status";
 }
 
-static size_t put_lines(char *at, const char *lines) {
-  char *start = at;
-  for (; *lines; lines++) {
-    if (*lines == '\r') continue;
-    if (*lines == '\n') *at++ = '\r';
-    *at++ = *lines;
-  }
-  if (at > start && at[-1] != '\n') {
-    *at++ = '\r';
-    *at++ = '\n';
-  }
-  return (size_t)(at - start);
-}
-
 /* Status line and headers up to the empty line; NULL when out of memory. */
 char *answer_head(const struct answer *answer, bool keep_alive, size_t *length) {
   char date[64];
@@ -82,7 +68,7 @@ char *answer_head(const struct answer *answer, bool keep_alive, size_t *length) 
   struct tm utc;
   gmtime_r(&now, &utc);
   strftime(date, sizeof date, "%a, %d %b %Y %H:%M:%S GMT", &utc);
-  char *head = malloc(512 + 2 * strlen(answer->headers));
+  char *head = malloc(512 + strlen(answer->headers));
   if (!head) return NULL;
   size_t used = (size_t)sprintf(head, "HTTP/1.1 %d %s\r\nDate: %s\r\nConnection: %s\r\n", answer->status,
                                 reason_phrase(answer->status), date, keep_alive ? "keep-alive" : "close");
@@ -92,8 +78,7 @@ char *answer_head(const struct answer *answer, bool keep_alive, size_t *length) 
   } else if (answer->status != 204 && answer->status != 304) {
     used += (size_t)sprintf(head + used, "Content-Length: %zu\r\n", answer->length);
   }
-  used += put_lines(head + used, answer->headers);
-  memcpy(head + used, "\r\n", 2);
-  *length = used + 2;
+  used += (size_t)sprintf(head + used, "%s\r\n", answer->headers);
+  *length = used;
   return head;
 }

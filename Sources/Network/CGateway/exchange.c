@@ -144,7 +144,7 @@ static void dispatch(struct exchange *exchange) {
   request->head.body = (gateway_span){exchange->body, exchange->body_length};
   if (span_equals(request->head.path, gateway->configuration.live_path)) {
     exchange_answer(exchange, answer_problem(426, "Upgrade Required", "bad_message", "this route speaks WebSocket",
-                                             "Upgrade: websocket\nConnection: Upgrade\n"));
+                                             "Upgrade: websocket\r\nConnection: Upgrade\r\n"));
   } else if (is_dynamic(gateway, request->head.path)) {
     gateway->configuration.callbacks.requested(gateway->context, exchange->id, &request->head);
   } else {
@@ -154,7 +154,7 @@ static void dispatch(struct exchange *exchange) {
 
 /* Answers and closes: the rest of the request is not read. */
 static void refuse(struct exchange *exchange, const struct head_fault *fault, const char *headers) {
-  const char *later = fault->status == 429 || fault->status == 503 ? "Retry-After: 1\n" : NULL;
+  const char *later = fault->status == 429 || fault->status == 503 ? "Retry-After: 1\r\n" : NULL;
   exchange->keep_alive = false;
   exchange_answer(exchange, answer_problem(fault->status, fault->title, fault->code, fault->detail, headers ? headers : later));
 }
@@ -213,7 +213,7 @@ static bool refuse_hasty(struct exchange *exchange) {
   int seconds = gateway->configuration.callbacks.admitted(gateway->context, &exchange->request->head);
   if (!seconds) return false;
   gateway->counters.rate += 1;
-  snprintf(headers, sizeof headers, "Retry-After: %d\n", seconds);
+  snprintf(headers, sizeof headers, "Retry-After: %d\r\n", seconds);
   refuse(exchange, &hasty, headers);
   return true;
 }

@@ -7,9 +7,6 @@
  *   PAUSED_BY_OUTBOX    more than outbox_limit is queued for the session; until less than half of it is
  *   PAUSED_BY_RATE      it sent more than message_burst at once, or message_rate a second; until it has a token again
  *   PAUSED_BY_CALLBACK  `received` said so; until gateway_resume
- *
- * Tokens are not counted: a session has paid for its messages up to a time (`paid_until`), which each message moves on by
- * the interval of the rate. It may run ahead of the clock by the burst.
  */
 #include "internal.h"
 
@@ -47,8 +44,7 @@ void session_watch_outbox(struct session *session) {
 
 static bool has_token(const struct session *session, lws_usec_t now) {
   const gateway_configuration *c = &session->channel.gateway->configuration;
-  lws_usec_t burst = c->message_burst > 1 ? c->message_burst : 1;
-  return session->paid_until - now <= (burst - 1) * LWS_US_PER_SEC / c->message_rate;
+  return gateway_rate_wait(session->paid_until, now, c->message_rate, c->message_burst) <= 0;
 }
 
 static void fire_throttle(lws_sorted_usec_list_t *timer) {
@@ -82,8 +78,7 @@ void session_take_token(struct session *session) {
   gateway *gateway = session->channel.gateway;
   if (gateway->configuration.message_rate <= 0) return;
   lws_usec_t now = gateway_now(gateway);
-  if (session->paid_until < now) session->paid_until = now;
-  session->paid_until += LWS_US_PER_SEC / gateway->configuration.message_rate;
+  session->paid_until = gateway_rate_pay(session->paid_until, now, gateway->configuration.message_rate);
   if (has_token(session, now) || !lws_dll2_is_detached(&session->throttled)) return;
   session_pause(session, PAUSED_BY_RATE);
   if (!gateway->throttled.count) flow_schedule(gateway);

@@ -48,12 +48,12 @@ const struct head_fault *handshake_fault(struct connection *connection, const st
   if (!list_contains(request->upgrade, "websocket", true) || !span_equals(head->method, "GET")) return &other;
   if (!span_equals(head->path, c->live_path)) return &elsewhere;
   if (!span_equals(request->version, "13")) {
-    *headers = "Sec-WebSocket-Version: 13\nUpgrade: websocket\n";
+    *headers = "Sec-WebSocket-Version: 13\r\nUpgrade: websocket\r\n";
     return &version;
   }
   if (request->content_length) return &body;
   gateway_verdict verdict = c->callbacks.handshake(gateway->context, head);
-  if (verdict == 401) *headers = "WWW-Authenticate: Bearer error=\"invalid_token\"\n";
+  if (verdict == 401) *headers = "WWW-Authenticate: Bearer error=\"invalid_token\"\r\n";
   if (verdict) return verdict_fault(verdict);
   if (!list_contains(request->connection, "upgrade", true)) return &no_upgrade;
   if (!is_key(request->key)) return &no_key;

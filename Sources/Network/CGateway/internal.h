@@ -69,7 +69,7 @@ void registry_remove(struct registry *registry, uint64_t id);
 /* An answer to a request, made by any thread and then handed to the service thread. */
 struct answer {
   int status;
-  char *headers; /* lines "Name: value\n" */
+  char *headers; /* lines "Name: value\r\n" */
   uint8_t *body;
   size_t length;
   bool is_stream, is_chunked; /* a head without Content-Length */

@@ -87,7 +87,7 @@ static struct answer *answer_missing(const struct request *request, const char *
     return answer_problem(404, "Not Found", "not_found", NULL, headers);
   }
   char all[8192];
-  snprintf(all, sizeof all, "Content-Type: %s\nCache-Control: no-store\n%s", type, headers);
+  snprintf(all, sizeof all, "Content-Type: %s\r\nCache-Control: no-store\r\n%s", type, headers);
   struct answer *answer = answer_create(404, all, (const uint8_t *)script, sizeof script - 1);
   if (answer) answer->code = "not_found";
   return answer;
@@ -109,12 +109,12 @@ struct answer *answer_static(gateway *gateway, const struct request *request) {
   if (descriptor < 0) return answer_missing(request, always);
   if (!request->is_head && !span_equals(request->head.method, "GET")) {
     close(descriptor);
-    snprintf(headers, sizeof headers, "Allow: GET, HEAD\n%s", always);
+    snprintf(headers, sizeof headers, "Allow: GET, HEAD\r\n%s", always);
     return answer_problem(405, "Method Not Allowed", "not_allowed", NULL, headers);
   }
   snprintf(tag, sizeof tag, "\"%llx-%lx-%llx\"", (unsigned long long)about.st_mtim.tv_sec,
            (unsigned long)about.st_mtim.tv_nsec, (unsigned long long)about.st_size);
-  snprintf(headers, sizeof headers, "Content-Type: %s\nETag: %s\nCache-Control: no-cache\n%s", content_type(resolved, strlen(resolved)),
+  snprintf(headers, sizeof headers, "Content-Type: %s\r\nETag: %s\r\nCache-Control: no-cache\r\n%s", content_type(resolved, strlen(resolved)),
            tag, always);
   struct answer *answer = is_unchanged(request, tag)                           ? answer_create(304, headers, NULL, 0)
                           : gateway_has_room(gateway, (size_t)about.st_size) ? answer_file(descriptor, &about, headers)

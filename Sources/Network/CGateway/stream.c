@@ -143,7 +143,7 @@ static void end(struct channel *channel, uint16_t code, const char *reason) {
     return;
   }
   answer_instead(stream, answer_problem(503, "Service Unavailable", "shutting_down", "the server is stopping",
-                                        "Retry-After: 1\n"));
+                                        "Retry-After: 1\r\n"));
 }
 
 /* Says something where nothing was said for long, and gives up on clients that have left or do not read. */

@@ -6,6 +6,22 @@ import TestSupport
 import Testing
 
 @Suite struct FollowerTests {
+  @Test func `A request whose rows a reader reads is answered after a resync that overtakes it`() throws {
+    let fixture = try FollowerFixture(
+      "CREATE TABLE t(id INTEGER PRIMARY KEY); WITH RECURSIVE n(i) AS (SELECT 1 UNION ALL SELECT i + 1 FROM n WHERE i < 40) "
+        + "INSERT INTO t SELECT i FROM n;", readers: 0)
+    let key = SubscriptionKey(session: 1, id: "a", number: 1)
+    fixture.subscribe(key, Query(from: "t"), window: Window(offset: 0, limit: 2))
+    fixture.runReaders()
+    #expect(fixture.recorder.deliveries(key) == ["snapshot 40"])
+    // More than a tick reads itself.
+    fixture.follower.post(.request(key, .fetch(Window(offset: 0, limit: 30))))
+    fixture.settle()
+    fixture.follower.post(.request(key, .resync))
+    fixture.runReaders()
+    #expect(fixture.recorder.deliveries(key) == ["snapshot 40", "snapshot 40", "rows 30"])
+  }
+
   private static let schema = "CREATE TABLE t(id INTEGER PRIMARY KEY, a); INSERT INTO t VALUES (1, 'x');"
   private let query = Query(from: "t")
   private let first = SubscriptionKey(session: 1, id: "a", number: 1)

@@ -42,8 +42,6 @@ final class Reader: @unchecked Sendable {
   /// Until the queue is stopped.
   func run(waking: (Int) -> Void) {
     lowerPriority()
-    // What keeps the file from being read is the first job's to report.
-    try? open().warmUp()
     while !queue.isStopping {
       doJobs(waking: waking)
       if mustRelease.exchange(false, ordering: .acquiringAndReleasing) { releaseLostFiles() }

@@ -46,18 +46,6 @@ final class ReaderDatabase: FileConnection {
     for checker in checkers.values { checker.releasePages() }
   }
 
-  /// Reads the schema and compiles and runs a query that gives nothing, so that the first client does not wait for what the first
-  /// query of a process costs: pages of the file, of the program, and a connection for compiling.
-  func warmUp() throws {
-    try snapshot {
-      guard access.roles.isEmpty, let table = database.schema.tables.first else { return }
-      var query = Query(from: quotedIdentifier(table.name))
-      query.filter = "0"
-      let settings = ReaderSettings(limits: .init(rows: 1, bytes: 1 << 10), clock: clock)
-      _ = try run(RunRequest(query: query, settings: settings, timeout: .milliseconds(1_000)))
-    }
-  }
-
   /// Runs `body` in one read transaction, knowing the schema that it sees.
   func snapshot(_ body: () throws -> Void) throws {
     _ = connection.restoreSharedMemory()

@@ -122,7 +122,7 @@ typedef struct gateway_configuration {
   const char *subprotocol;               /* "freshet.v1" */
   /* Prefixes of dynamic routes ("/v1/", "/healthz", ...), NULL-terminated. */
   const char *_Nullable const *_Nonnull routes;
-  const char *static_headers;            /* lines "Name: value\n" added to every static answer */
+  const char *static_headers;            /* lines "Name: value\r\n" added to every static answer */
   size_t message_limit;                  /* longest WebSocket message, bytes; a longer one closes with 1009 */
   size_t body_limit;                     /* longest HTTP body; a longer one is answered 413 */
   size_t outbox_limit;                   /* bytes queued for a session above which reading from it pauses */
@@ -139,7 +139,7 @@ typedef struct gateway_configuration {
   int body_rate;                         /* bytes a second that a body must keep up after its first five seconds; 408 */
   int ping_after;                        /* milliseconds without a sign of life after which a session is pinged */
   int hang_up_after;                     /* milliseconds without a sign of life after which a session is closed */
-  const char *stream_headers;            /* lines "Name: value\n" at the head of every stream */
+  const char *stream_headers;            /* lines "Name: value\r\n" at the head of every stream */
   const char *heartbeat;                 /* what is sent to a stream when nothing else is; "" for nothing */
   int heartbeat_after;                   /* milliseconds of silence after which it is sent, give or take half a second */
   gateway_callbacks callbacks;
@@ -233,7 +233,7 @@ void gateway_resume(gateway *gateway, gateway_channel_id session);
 void gateway_close(gateway *gateway, gateway_channel_id channel, uint16_t code, const char *reason);
 
 /*
- * Answers an HTTP request. `headers` is lines "Name: value\n", or empty; Content-Length and Connection are the
+ * Answers an HTTP request. `headers` is lines "Name: value\r\n", or empty; Content-Length and Connection are the
  * gateway's. The bytes are copied. A HEAD request gets the headers alone. Any thread.
  */
 void gateway_respond(gateway *gateway, gateway_request_id request, int status, const char *headers,
@@ -253,6 +253,17 @@ gateway_channel_id gateway_stream_open(gateway *gateway, gateway_request_id requ
  */
 void gateway_stream_end(gateway *gateway, gateway_channel_id stream, gateway_frame *frame, int status,
                         const char *headers, const uint8_t *_Nullable body, size_t length);
+
+/*
+ * How often something may happen: `per_second` times (above 0) for as long as one likes, and a burst of that after a pause. Times are not
+ * counted. They are paid for up to a time, which each moves on by the interval of the rate, and which may run ahead of the
+ * clock by the burst. Microseconds. Any thread; the caller guards `paid_until`.
+ */
+
+/* The microseconds until there is a time to take; 0 or less when there is one. */
+int64_t gateway_rate_wait(int64_t paid_until, int64_t now, int per_second, int burst);
+/* Takes one: the new `paid_until`. */
+int64_t gateway_rate_pay(int64_t paid_until, int64_t now, int per_second);
 
 #if defined(__clang__)
 #pragma clang assume_nonnull end

@@ -1,3 +1,5 @@
+internal import CGateway
+
 /// How often something may happen: so many times a second for as long as one likes, and a burst of that after a pause.
 package struct RateLimit: Sendable {
   /// Times a second; 0 for any number.
@@ -10,8 +12,7 @@ package struct RateLimit: Sendable {
     self.burst = burst
   }
 
-  /// What one client has used of it. Times are not counted: they are paid for up to a time, which each moves on by the interval
-  /// of the rate, and which may run ahead of the clock by the burst.
+  /// What one client has used of it; see `gateway_rate_wait`.
   package struct Account: Sendable {
     /// Microseconds.
     fileprivate var paidUntil: Int64 = 0
@@ -28,11 +29,10 @@ package struct RateLimit: Sendable {
   /// - Returns: 0, or the microseconds until there is one to take.
   package func take(from account: inout Account, at now: Int64) -> Int64 {
     guard perSecond > 0 else { return 0 }
-    let interval = max(1, 1_000_000 / Int64(perSecond))
-    let paidUntil = max(account.paidUntil, now)
-    let wait = paidUntil - now - Int64(max(1, burst) - 1) * interval
+    let rate = Int32(clamping: perSecond)
+    let wait = gateway_rate_wait(account.paidUntil, now, rate, Int32(clamping: burst))
     if wait > 0 { return wait }
-    account.paidUntil = paidUntil + interval
+    account.paidUntil = gateway_rate_pay(account.paidUntil, now, rate)
     return 0
   }
 }
