@@ -2,24 +2,24 @@ package import LiveQuery
 package import Logging
 import Store
 
-/// Shares one controller among all subscriptions of a query, and spreads queries over followers.
+/// Shares one list among all subscriptions of a query, and distributes queries over followers.
 ///
-/// A query is followed by one follower, which its text decides: queries that differ only in the values of their parameters are
-/// followed together. What is asked about it goes there.
+/// The text of a query determines its follower, so that queries which differ only in parameter values share their work.
+/// All commands about a query go to its follower.
 package final class ControllerPool: Sendable {
   private let followers: [FollowerThread]
-  /// Each has a bit in the sets of those who wait for a session.
+  /// Each follower is a bit in sets of followers that wait for a session.
   package static let mostFollowers = 64
-  /// What they do may be asked of it.
+  /// Package-visible for its statistics.
   package let readers: ReaderPool
-  /// Of the states of the file, for whoever in this process follows it as well.
+  /// Numbers of the file's states, shared with everything in this process that follows the file.
   package let numbers: CommitNumbers
-  /// Likewise, the epochs that these belong to.
+  /// The epochs that these numbers belong to, shared likewise.
   package let epochs: FileEpochs
   private let output: any SubscriptionOutput
   let clock: MonotonicClock
 
-  /// - Throws: what keeps the database from being opened.
+  /// - Throws: the error that keeps the database from being opened.
   package init(
     _ configuration: FollowerConfiguration, followers count: Int, readers readerCount: Int,
     output: any SubscriptionOutput, epochs: FileEpochs = FileEpochs(), logger: Logger
@@ -47,7 +47,7 @@ package final class ControllerPool: Sendable {
     self.followers = followers
   }
 
-  /// Which follower follows a query.
+  /// The follower of a query.
   package func follower(for query: Query) -> FollowerThread {
     if followers.count == 1 { return followers[0] }
     return followers[Int(UInt(bitPattern: query.text.hashValue) % UInt(followers.count))]
@@ -55,35 +55,36 @@ package final class ControllerPool: Sendable {
 
   package var count: Int { followers.count }
 
-  /// To the follower of a number, from 0 up. Any thread.
+  /// Posts to the follower of this number, counted from 0. Any thread.
   package func post(_ command: FollowerCommand, to follower: Int) { followers[follower].post(command) }
 
-  /// Commands that wait for each follower. Any thread.
+  /// How many commands wait for each follower. Any thread.
   package var waitingCommands: [Int] { followers.map(\.waitingCommands) }
 
-  /// To all followers. Any thread.
+  /// Posts to all followers. Any thread.
   package func post(_ command: FollowerCommand) {
     for follower in followers { follower.post(command) }
   }
 
-  /// Has all followers take a tick soon: this process has committed. Any thread.
+  /// Requests a tick of all followers, after a commit by this process. Any thread.
   package func requestTick() { for follower in followers { follower.requestTick() } }
 
-  /// Sessions have drained for which `SubscriptionOutput.isDrained` gave these followers no: a bit each. Any thread.
+  /// Sessions for which `SubscriptionOutput.isDrained` returned false to these followers are drained; one bit each. Any
+  /// thread.
   package func sessionsDrained(for followers: UInt64) {
     for (number, follower) in self.followers.enumerated() where followers >> number & 1 == 1 { follower.requestTick() }
   }
 
-  /// Begins another epoch of the same file: versions of before are worth nothing from now on. Any thread.
+  /// Begins another epoch of the same file: earlier versions are invalid. Any thread.
   ///
-  /// - Parameter epoch: its name; nil for one that no other has.
+  /// - Parameter epoch: its name; nil: a new, unique one.
   package func beginEpoch(_ epoch: String? = nil) {
     epochs.begin(epoch)
     output.epochChanged()
     requestTick()
   }
 
-  /// Ends all followers and waits for them.
+  /// Stops all followers and waits for their threads.
   package func stop() {
     readers.stop()
     for follower in followers { follower.stop() }

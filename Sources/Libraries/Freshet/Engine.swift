@@ -4,7 +4,7 @@ import LiveQuery
 import Synchronization
 import Wire
 
-/// The controllers of one file, and the feeds that take what they send.
+/// The lists of one file, and the feeds that receive their messages.
 final class Engine: ResultsSource {
   let pool: ControllerPool
   let output = EngineOutput()
@@ -17,7 +17,7 @@ final class Engine: ResultsSource {
     follower.rowLimit = configuration.rowLimit
     follower.captureBytes = configuration.captureMemory
     follower.linger = configuration.linger
-    // Rows go to a list in this process: parts are for bounding memory, not for sharing a socket.
+    // Rows go to a list in this process: parts bound memory here, and share no socket.
     follower.chunkBytes = 1 << 20
     follower.patchBytes = 1 << 20
     do {
@@ -31,7 +31,7 @@ final class Engine: ResultsSource {
 
   deinit { close() }
 
-  /// Can be repeated. Waits for the threads.
+  /// Idempotent. Waits for the threads.
   func close() {
     if isClosed.exchange(true, ordering: .relaxed) { return }
     pool.stop()
@@ -44,9 +44,9 @@ final class Engine: ResultsSource {
   }
 }
 
-/// Puts what followers send into the mailboxes of the feeds.
+/// Puts the followers' messages into the feeds' mailboxes.
 final class EngineOutput: SubscriptionOutput {
-  /// By session. Nil: closed.
+  /// Keyed by session; nil: closed.
   private let mailboxes = Mutex<[UInt64: Mailbox]?>([:])
 
   func add(_ mailbox: Mailbox, session: UInt64) {

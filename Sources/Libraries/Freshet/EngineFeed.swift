@@ -13,7 +13,7 @@ final class EngineFeed: ResultsFeed {
     self.engine = engine
     let published = query.publishedName
     key = SubscriptionKey(session: session, id: "list", number: 1)
-    // It stays where it is, also after a `requery`.
+    // The subscription stays with this follower, even after a `requery`.
     follower = engine.pool.follower(for: query)
     engine.output.add(mailbox, session: session)
     if let published {

@@ -12,7 +12,7 @@ extension LiveDatabase {
     results(query, window: window) { try Record(row: GRDB.Row($0)) }
   }
 
-  /// A list of what a GRDB request fetches, in sections if you want.
+  /// A list of what a GRDB request fetches, optionally in sections.
   ///
   /// ```swift
   /// try database.results(Player.filter(Column("score") > 100).order(Column("name")), sectionBy: "team")
@@ -22,11 +22,13 @@ extension LiveDatabase {
   /// - Parameters:
   ///   - request: what the list shows.
   ///   - sectionBy: the values that the rows of a section share.
-  ///   - key: what identifies a row, where that is not the primary key of the first table. A request that is more than a plain `SELECT` (a
-  ///     compound one, one with common table expressions, `DISTINCT` or an offset) needs it: its columns are the key's.
-  ///   - window: the offsets whose contents are wanted at first; nil for all.
-  /// - Throws: `FreshetError` for a request whose records are made of several tables' rows (`including(required:)`); `DatabaseError` for one
-  ///   that SQLite does not accept. Associations that GRDB fetches by further requests (`including(all:)`) are not part of the list.
+  ///   - key: what identifies a row, if not the primary key of the first table. A request that is more than a plain
+  ///     `SELECT` (a compound one, one with common table expressions, `DISTINCT` or an offset) needs a key: its columns
+  ///     are the key's.
+  ///   - window: the offsets whose contents are wanted at first; nil: all.
+  /// - Throws: `FreshetError` for a request whose records combine several tables' rows (`including(required:)`);
+  ///   `DatabaseError` for one that SQLite rejects. Associations that GRDB fetches with separate requests
+  ///   (`including(all:)`) are not part of the list.
   public func results<Request: FetchRequest>(
     _ request: Request, key: [String] = [], sectionBy: Query.SectionBy? = nil, window: Range<Int>? = nil
   ) throws -> FetchedResultsController<Request.RowDecoder>
@@ -34,7 +36,7 @@ extension LiveDatabase {
     var configuration = GRDB.Configuration()
     configuration.readonly = true
     configuration.avoidWALResetBug()
-    // A request names no columns: SQLite and the schema have them.
+    // A request does not name its columns: SQLite and the schema do.
     let query = try DatabaseQueue(path: path, configuration: configuration).read { db in
       try Query(request, in: db, key: key, sectionBy: sectionBy)
     }
@@ -45,7 +47,7 @@ extension LiveDatabase {
 extension Query {
   /// The query of a GRDB request.
   ///
-  /// - Throws: as `LiveDatabase.results(_:key:sectionBy:window:)` does.
+  /// - Throws: see `LiveDatabase.results(_:key:sectionBy:window:)`.
   public init(
     _ request: some FetchRequest, in db: Database, key: [String] = [], sectionBy: SectionBy? = nil
   ) throws {
@@ -71,7 +73,7 @@ extension Query {
       having: select.having, orderBy: select.orderBy, sectionBy: sectionBy, limit: select.limit, key: key)
   }
 
-  /// A statement keeps its arguments to itself. Bound to another one, SQLite says what they are.
+  /// A statement does not expose its arguments. Binding them to another statement lets SQLite print them.
   private static func parameters(of statement: Statement, _ db: Database) throws -> Parameters {
     let count = sqlite3_bind_parameter_count(statement.sqliteStatement)
     if count == 0 { return [:] }
@@ -104,7 +106,7 @@ extension SQLValue {
 }
 
 extension GRDB.Row {
-  /// - Precondition: no two columns have one name: GRDB's rows are made of a dictionary.
+  /// - Precondition: column names are distinct, because GRDB's rows are built from a dictionary.
   fileprivate convenience init(_ row: ResultRow) {
     self.init(Dictionary(zip(row.columns, row.values.map(\.databaseValue))) { first, _ in first })
   }

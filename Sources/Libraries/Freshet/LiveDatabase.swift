@@ -10,25 +10,26 @@ public import Logging
 /// try await banks.performFetch()
 /// ```
 ///
-/// Changed rows are read from the pages that commits wrote, by threads of its own, and nothing is written to the file: this process may
+/// Its own threads read changed rows from the pages that commits wrote, and write nothing to the file: this process may
 /// write with GRDB, with SQLite's C functions, or not at all. Lists with equal queries share the work.
 ///
-/// The file may be absent at first, and may be replaced: lists follow what has the name. One `LiveDatabase` a file and process is enough.
+/// The file may be absent at first, and may be replaced: lists follow the file that has the name. One `LiveDatabase`
+/// per file and process is enough.
 public final class LiveDatabase: Sendable {
   public struct Configuration: Sendable {
-    /// Threads that follow lists. One follows thousands.
+    /// Threads that follow lists. One thread follows thousands of lists.
     public var followers = 1
-    /// Threads that run queries for the first time, and those that have to run again.
+    /// Threads that run queries for the first time, and queries that cannot be followed incrementally.
     public var readers = 2
     /// The longest that a query may run.
     public var queryTimeout = Duration.seconds(30)
     /// The most rows that a list may have.
     public var rowLimit = 10_000_000
-    /// The most memory that finding changed rows may take, in bytes. Larger tables are followed with more reading.
+    /// The most memory for finding changed rows, in bytes. Beyond it, following large tables reads more.
     public var captureMemory = 256 << 20
-    /// How long a list without a controller is still followed, so that it opens at once.
+    /// How long a list without a controller is still followed, so that it reopens at once.
     public var linger = Duration.seconds(60)
-    /// Where it says that the file cannot be read.
+    /// Receives the reason when the file cannot be read.
     public var logger = Logger(label: "freshet")
 
     public init() {}
@@ -37,28 +38,28 @@ public final class LiveDatabase: Sendable {
   let engine: Engine
   public let path: String
 
-  /// - Throws: `FreshetError`, when there is a file that cannot be read as a database. A file that is not there yet is waited for.
+  /// - Throws: `FreshetError` if the file exists and cannot be read as a database. An absent file is waited for.
   public init(path: String, configuration: Configuration = Configuration()) throws {
     self.path = path
     engine = try Engine(path: path, configuration)
   }
 
-  /// Ends all its lists: their controllers fail with `shutting_down`. Blocks until its threads have ended.
+  /// Ends all lists: their controllers fail with `shutting_down`. Blocks until the threads have ended.
   public func close() { engine.close() }
 }
 
 extension LiveDatabase {
-  /// A list of rows as they are.
+  /// A list of rows.
   ///
   /// - Parameters:
   ///   - query: what the list shows.
-  ///   - window: the offsets whose contents are wanted at first; nil for all. A list of a million rows takes a window: all of it has
-  ///     sections, counts and index paths, and the rows that are seen have contents.
+  ///   - window: the offsets whose contents are wanted at first; nil: all. A list of a million rows needs a window:
+  ///     sections, counts and index paths cover all rows, and the visible rows have contents.
   public func results(_ query: Query, window: Range<Int>? = nil) -> FetchedResultsController<ResultRow> {
     FetchedResultsController(query, window: window, source: engine) { $0 }
   }
 
-  /// A list of values of a type, decoded of their columns as `RowDecoder` does.
+  /// A list of values of a type, decoded from their columns by `RowDecoder`.
   @_disfavoredOverload
   public func results<Element: Decodable & Sendable>(
     _ query: Query, as type: Element.Type, window: Range<Int>? = nil
@@ -66,7 +67,7 @@ extension LiveDatabase {
     FetchedResultsController(query, window: window, source: engine) { try RowDecoder().decode(Element.self, from: $0) }
   }
 
-  /// A list of what a closure makes of rows.
+  /// A list of values that a closure makes of rows.
   public func results<Element: Sendable>(
     _ query: Query, window: Range<Int>? = nil, decode: @escaping @Sendable (ResultRow) throws -> Element
   ) -> FetchedResultsController<Element> {

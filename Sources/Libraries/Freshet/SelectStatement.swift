@@ -1,7 +1,8 @@
 import LiveQuery
 import Store
 
-/// The parts of one plain `SELECT`, as somebody else wrote it: `SELECT … FROM … WHERE … GROUP BY … HAVING … ORDER BY … LIMIT …`.
+/// The clauses of a plain `SELECT` that other code has written: `SELECT … FROM … WHERE … GROUP BY … HAVING … ORDER BY …
+/// LIMIT …`.
 struct SelectStatement {
   private(set) var columns: [String] = []
   private(set) var from = ""
@@ -11,7 +12,7 @@ struct SelectStatement {
   private(set) var orderBy: [String] = []
   private(set) var limit: Int?
 
-  /// - Returns: nil for a statement that is more than that: a compound one, one with common table expressions, `DISTINCT` or `OFFSET`.
+  /// - Returns: nil for any other statement: a compound one, one with common table expressions, `DISTINCT` or `OFFSET`.
   init?(_ sql: String) {
     let bytes = Array(sql.utf8)
     let tokenizer = SQLTokenizer(bytes)
@@ -65,7 +66,7 @@ struct SelectStatement {
   }
 
   private enum Clause: String {
-    /// Before `SELECT`; no word.
+    /// Before `SELECT`; not a keyword.
     case start = ""
     case select = "SELECT"
     case from = "FROM"

@@ -1,5 +1,5 @@
-/// How long to wait before the next attempt: twice as long each time, up to a limit, and never the same for all
-/// clients of a server that comes back.
+/// The delay before the next attempt: doubled each time up to a limit, with jitter, so that a restarted server's
+/// clients do not all return at once.
 struct Backoff: Sendable {
   /// Milliseconds.
   private static let first = 500
@@ -7,13 +7,13 @@ struct Backoff: Sendable {
 
   private var attempts = 0
 
-  /// Milliseconds until the next attempt: from half of what it is due up to all of it.
+  /// The delay in milliseconds: between half of the present delay and all of it.
   mutating func next(using generator: inout some RandomNumberGenerator) -> Int {
     let due = min(Self.longest, Self.first << min(attempts, 10))
     attempts += 1
     return Int.random(in: due / 2...due, using: &generator)
   }
 
-  /// The last attempt went well.
+  /// The last attempt succeeded.
   mutating func reset() { attempts = 0 }
 }

@@ -3,9 +3,9 @@ import FreshetResults
 import LiveQuery
 import Wire
 
-// Who the client is: the message `authenticate`, first on every connection, and again before the token expires.
+// Authentication: the message `authenticate`, first on every connection and again before the token expires.
 extension Connection {
-  /// - Throws: a token that cannot be had is as good as no connection.
+  /// - Throws: an error, which counts as a failure to connect.
   func newToken() async throws -> String? {
     do { return try await token?() } catch {
       throw FreshetError(.unauthenticated, "there is no token: \(error)")
@@ -28,7 +28,7 @@ extension Connection {
     refusal = nil
     for id in subscriptions.keys.sorted() {
       if subscriptions[id]?.isEnded == true {
-        // Until it has rows again.
+        // The delay lasts until the list has rows again.
         subscriptions[id]?.delay(by: refused)
         subscribe(id)
       } else {
@@ -41,18 +41,18 @@ extension Connection {
     refusal = error
     renewToken(after: renewal.refused())
     for id in subscriptions.keys { subscriptions[id]?.delay(by: error, outlastsUpdates: true) }
-    // Those that were sent may have been committed: they wait for their answers.
+    // Transactions that were sent may have been committed: they wait for their answers.
     let unsent = transactions.filter { $0.epoch == nil }
     transactions.removeAll { $0.epoch == nil }
     for transaction in unsent { transaction.answer.resume(throwing: error) }
   }
 
-  /// Whether a list that the server has ended comes back with another token, or as another client.
+  /// Whether a list that the server has ended may return with another token, or as another client.
   func awaitsToken(_ error: FreshetError) -> Bool {
     token != nil && (error.code == .unauthenticated || refusal != nil && error.code == .notAllowed)
   }
 
-  /// - Parameter seconds: nil for never.
+  /// - Parameter seconds: nil: never.
   private func renewToken(after seconds: Double?) {
     renewing?.cancel()
     guard let seconds else { return }
@@ -62,7 +62,7 @@ extension Connection {
     }
   }
 
-  /// The id of messages with tokens.
+  /// The id of `authenticate` messages.
   static let tokenID = "token"
 
   static func authentication(_ token: String) -> [UInt8] {
@@ -77,7 +77,7 @@ extension Connection {
   private func sendNewToken() async {
     let socket = outgoing
     do {
-      // A new connection begins with its own.
+      // A new connection begins with its own token.
       if let token = try await newToken() { socket?.yield(Self.authentication(token)) }
     } catch {
       if !Task.isCancelled { renewToken(after: renewal.refused()) }

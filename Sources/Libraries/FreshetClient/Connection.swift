@@ -4,13 +4,13 @@ import LiveQuery
 import Synchronization
 import Wire
 
-/// The one connection of a `RemoteDatabase`: made again whenever it breaks, until it is closed.
+/// The one connection of a `RemoteDatabase`. It reconnects whenever it breaks, until it is closed.
 ///
-/// What is asked is kept here, not on the socket: lists are subscribed to again with the version that they have, and transactions that
-/// were not answered are repeated under their names.
+/// Requests are kept here, not on the socket: lists are subscribed to again with the version that they have, and
+/// unanswered transactions are repeated under their names.
 ///
-/// Mutable state: `subscriptions` and `transactions`, from being asked for until their end; `outgoing`, while a socket is open; `epoch`,
-/// from a server's first greeting on; `renewal` and what belongs to it, from a token's being sent on.
+/// Mutable state: `subscriptions` and `transactions`, each from its request to its end; `outgoing`, while a socket is
+/// open; `epoch`, from a server's first greeting; `renewal` and what belongs to it, from sending a token.
 actor Connection {
   enum Command: Sendable {
     case follow(id: String, Subscription)
@@ -22,30 +22,30 @@ actor Connection {
   private let address: ServerAddress
   let token: (@Sendable () async throws -> String)?
   private let transport: any LiveTransport
-  /// In the order in which they are asked.
+  /// Requests, in the order made.
   private let asked: AsyncStream<Command>
   nonisolated let commands: AsyncStream<Command>.Continuation
 
   var subscriptions: [String: Subscription] = [:]
-  /// In the order in which they are run.
+  /// In the order in which the server runs them.
   var transactions: [PendingTransaction] = []
   private(set) var outgoing: AsyncStream<[UInt8]>.Continuation?
   private var epoch: String?
-  /// On this socket: the epoch is that of the server that is there.
+  /// The server has greeted on this socket, so `epoch` is its epoch.
   private var isGreeted = false
   private var backoff = Backoff()
   private var lastReceived = ContinuousClock.now
   private var isClosed = false
 
   var renewal = TokenRenewal()
-  /// Waits for the time to renew the token.
+  /// Sleeps until the token must be renewed.
   var renewing: Task<Void, Never>?
-  /// On this socket: the server takes the client for who its token says; always so without one.
+  /// The server has accepted the token on this socket; always true without a token.
   var isKnown = false
-  /// Why the server has not taken the token, while another may come.
+  /// Why the server rejected the token, while another may follow.
   var refusal: FreshetError?
 
-  /// The longest silence of a server that is asked now and then whether it is there.
+  /// The longest silence of a server. It is pinged twice within that time, and the socket closed after it.
   private static let silence = Duration.seconds(30)
 
   private static let mostTransactions = 1_000
@@ -57,7 +57,7 @@ actor Connection {
     (asked, commands) = AsyncStream.makeStream()
   }
 
-  /// Until `commands` are finished.
+  /// Runs until `commands` are finished.
   func run() async {
     let connecting = Task { await keepConnected() }
     for await command in asked { perform(command) }
@@ -101,19 +101,19 @@ actor Connection {
     let (messages, continuation) = AsyncStream.makeStream(of: [UInt8].self)
     outgoing = continuation
     lastReceived = .now
-    // One message after the other, while this actor goes on.
+    // Sends one message after the other, while this actor continues.
     Task {
       for await message in messages { try? await socket.send(message) }
       await socket.close()
     }.forget()
     Task { await watch(continuation) }.forget()
-    // First of all: what is asked behind it is already asked by whom the token names.
+    // First of all: everything sent after it is requested in the token's name.
     isKnown = token == nil
     if let token { send(Self.authentication(token)) }
     for id in subscriptions.keys.sorted() { subscribe(id) }
   }
 
-  /// Asks a server that is silent whether it is there, and gives the socket up when it does not answer.
+  /// Pings a silent server, and closes the socket if it does not answer.
   private func watch(_ socket: AsyncStream<[UInt8]>.Continuation) async {
     while true {
       try? await Task.sleep(for: Self.silence / 2)
@@ -132,7 +132,7 @@ actor Connection {
 
   func send(_ message: [UInt8]) { outgoing?.yield(message) }
 
-  // MARK: - What is asked
+  // MARK: - Requests
 
   private func perform(_ command: Command) {
     switch command {
@@ -169,7 +169,7 @@ actor Connection {
     send(transactions[transaction].message)
   }
 
-  // MARK: - What comes
+  // MARK: - Messages
 
   private func received(_ message: [UInt8]) {
     lastReceived = .now
@@ -182,12 +182,12 @@ actor Connection {
       if let index = transactions.firstIndex(where: { $0.id == id }) { return answered(index, type, json) }
       take(json, id)
     } catch {
-      // No server of this protocol: the connection is of no use.
+      // The server does not speak this protocol, so the connection is useless.
       outgoing?.finish()
     }
   }
 
-  /// A message that answers nothing.
+  /// A message that answers no request.
   private func receivedUnnamed(_ type: String, _ json: JSONValue) throws(FreshetError) {
     if type == "hello" {
       greeted(json)
@@ -198,15 +198,15 @@ actor Connection {
 
   private func greeted(_ json: JSONValue) {
     if case .string(let epoch)? = json["epoch"] { self.epoch = epoch }
-    // Another database has come into the file's place. This server still answers what it was sent, but no repeat of it: transactions
-    // keep the epoch in which they were sent.
+    // Another database has come into the file's place. This server still answers earlier messages, but repeats would be
+    // new to it: transactions keep the epoch in which they were sent.
     if isGreeted { return }
     isGreeted = true
     sendTransactions()
   }
 
-  /// Once it is known who writes, and to which server: transactions that were not answered are repeated, where the server remembers them;
-  /// those that were not sent are sent.
+  /// Called when client and server are known. Repeats unanswered transactions if the server remembers them, and sends
+  /// those that were not sent.
   func sendTransactions() {
     guard isGreeted && isKnown else { return }
     var index = 0
@@ -237,7 +237,7 @@ actor Connection {
       guard let message = try subscriptions[id]?.read(json) else { return }
       guard case .error(let error, isFatal: true) = message else {
         subscriptions[id]?.deliver(message)
-        // Others may see it as well: it goes on, and says that it is not this client's.
+        // Anonymous clients may have access as well: the list goes on, and reports that it is not this client's.
         if let refusal { subscriptions[id]?.delay(by: refusal, outlastsUpdates: true) }
         return
       }
@@ -252,18 +252,18 @@ actor Connection {
   /// The server has ended a subscription for now.
   private func subscribeLater(_ id: String, _ error: FreshetError) {
     subscriptions[id]?.isEnded = true
-    // Whatever it is, it comes of the token.
+    // Whatever the error, the token is its cause.
     if let refusal { return subscriptions[id]?.delay(by: refusal, outlastsUpdates: true) ?? () }
     subscriptions[id]?.delay(by: error)
     Task {
       try? await Task.sleep(for: .seconds(1))
-      // A new connection, or another token, has subscribed meanwhile.
+      // A new connection, or another token, may have subscribed meanwhile.
       if outgoing != nil, subscriptions[id]?.isEnded == true { subscribe(id) }
     }.forget()
   }
 }
 
 extension Task where Success == Void, Failure == Never {
-  /// It ends by itself.
+  /// The feed needs no answer.
   func forget() {}
 }

@@ -3,7 +3,7 @@ import LiveQuery
 import Synchronization
 import Wire
 
-/// Keeps a connection for as long as its database or one of its lists is in use.
+/// Keeps a connection open while its database or one of its lists is in use.
 final class ConnectionSource: ResultsSource {
   let connection: Connection
   private let lastID = Atomic<UInt64>(0)
@@ -38,7 +38,8 @@ final class ConnectionSource: ResultsSource {
 /// One subscription at a server.
 final class ConnectionFeed: ResultsFeed {
   let id: String
-  /// A server does not wait for a list that is slow: what it has not taken is dropped past this, and it gets a snapshot.
+  /// A server does not wait for a slow list: beyond this many unread messages they are dropped, and the list gets a
+  /// snapshot.
   let mailbox = Mailbox(limit: 64)
   private let source: ConnectionSource
 

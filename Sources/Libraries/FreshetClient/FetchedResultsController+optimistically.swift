@@ -3,7 +3,8 @@ import LiveQuery
 import Wire
 
 extension FetchedResultsController {
-  /// Runs statements in one transaction, as `RemoteDatabase.transact` does, and shows at once what they will do to this list.
+  /// Runs statements in one transaction, as `RemoteDatabase.transact` does, and shows their expected effect on this
+  /// list at once.
   ///
   /// ```swift
   /// try await controller.optimistically(
@@ -11,15 +12,16 @@ extension FetchedResultsController {
   ///   SQLStatement("UPDATE bank SET name = :name WHERE id = :id", ["id": 7, "name": "Ours"]))
   /// ```
   ///
-  /// The change is laid over the server's rows: in its sorted place and section where `orderBy` and `sectionBy` name columns of the rows,
-  /// with or without a collation of SQLite's. Otherwise a row stays where it is, and a new one is the last of a section
-  /// (`SectionedResults.pendingState(at:)`). In a list with a window, a row is shown among those that are held; one that belongs
-  /// elsewhere counts there, without its object, until the server has answered. The delegate and `updates` get it as a patch.
-  /// As soon as the list has what was written, that is shown; when the write is refused, what was before.
+  /// The change is laid over the server's rows: at its sorted position and in its section if `orderBy` and `sectionBy`
+  /// name columns of the rows, with or without one of SQLite's collations. Otherwise a row keeps its position, and a
+  /// new row is the last of a section (`SectionedResults.pendingState(at:)`). In a list with a window, a row is shown
+  /// among the rows that are held; one that belongs elsewhere is counted there, without its object, until the server
+  /// has answered. The delegate and `updates` get the change as a patch. The server's rows replace it as soon as the
+  /// list includes the write, or when the write is refused.
   ///
-  /// - Returns: once it is committed.
-  /// - Throws: why it is not: what the server says, or what `RemoteDatabase.transact` throws. `bad_query` when changes cannot be laid over
-  ///   this list: it is none of a `RemoteDatabase`, was not fetched, or has rows without their key, as has the change.
+  /// - Returns: the outcome, once it is committed.
+  /// - Throws: the server's error, or one of `RemoteDatabase.transact`. `bad_query` if changes cannot be laid over this
+  ///   list: it does not belong to a `RemoteDatabase`, was not fetched, or its rows or the change lack the key.
   @discardableResult
   public func optimistically(
     _ change: OptimisticChange, _ statements: SQLStatement..., isolation: isolated (any Actor)? = #isolation
@@ -27,7 +29,7 @@ extension FetchedResultsController {
     try await optimistically([change], .own(statements.map(\.transactionStatement)))
   }
 
-  /// Shows several changes at once, the later over the earlier ones.
+  /// Shows several changes at once, later ones over earlier ones.
   @discardableResult
   public func optimistically(
     _ changes: [OptimisticChange], _ statements: SQLStatement..., isolation: isolated (any Actor)? = #isolation
@@ -35,7 +37,7 @@ extension FetchedResultsController {
     try await optimistically(changes, .own(statements.map(\.transactionStatement)))
   }
 
-  /// Runs a statement that the server's operator has published, and shows at once what it will do.
+  /// Runs a published statement, and shows its expected effect at once.
   @discardableResult
   public func optimistically(
     _ changes: [OptimisticChange], published name: String, parameters: [String: SQLValue] = [:],

@@ -2,15 +2,16 @@ public import Foundation
 import FreshetResults
 import LiveQuery
 
-/// Makes WebSocket connections. The default one is URLSession's on Apple's systems, and SwiftNIO's elsewhere.
+/// Makes WebSocket connections. The default is URLSession's on Apple's systems, and SwiftNIO's elsewhere.
 public protocol LiveTransport: Sendable {
   /// Connects, and returns when the connection has ended.
   ///
   /// - Parameters:
-  ///   - request: where to connect to.
+  ///   - request: the address and the subprotocol.
   ///   - opened: called once, as soon as messages can be sent.
   ///   - received: called for each text message, in order; the next one is read when it returns.
-  /// - Throws: why there is no connection (any more): `ConnectionClosed`, or an error whose description is a sentence.
+  /// - Throws: the reason why the connection failed or ended: `ConnectionClosed`, or an error whose description is a
+  ///   sentence.
   func connect(
     _ request: TransportRequest, opened: @escaping @Sendable (any LiveSocket) async -> Void,
     received: @escaping @Sendable ([UInt8]) async -> Void
@@ -37,7 +38,7 @@ public struct TransportRequest: Sendable {
   }
 }
 
-/// The transport of this platform.
+/// This platform's transport.
 public var defaultTransport: any LiveTransport {
   #if canImport(Darwin)
     URLSessionTransport()
@@ -46,10 +47,10 @@ public var defaultTransport: any LiveTransport {
   #endif
 }
 
-/// The transport of this platform, for servers whose certificates these authorities vouch for.
+/// This platform's transport, for servers whose certificates these authorities have signed.
 ///
-/// - Parameter authorities: a file in PEM format; nil: those that the system trusts.
-/// - Throws: `FreshetError` for a file without certificates, and where the platform takes none.
+/// - Parameter authorities: a file in PEM format; nil: the system's authorities.
+/// - Throws: `FreshetError` for a file without certificates, and on platforms that accept none.
 package func transport(trusting authorities: String?) throws -> any LiveTransport {
   guard let authorities else { return defaultTransport }
   #if canImport(Darwin)
@@ -59,9 +60,9 @@ package func transport(trusting authorities: String?) throws -> any LiveTranspor
   #endif
 }
 
-/// A server that ended the connection, and said why.
+/// The server ended the connection and gave a reason.
 public struct ConnectionClosed: Error, CustomStringConvertible {
-  /// That of the WebSocket's close frame, such as 1001 for a server that goes away.
+  /// The code in the WebSocket's close frame, such as 1001 for a server that shuts down.
   public let code: UInt16
   public let reason: String
 

@@ -11,10 +11,10 @@
   public struct NIOTransport: LiveTransport {
     private var tls: TLSConfiguration
 
-    /// - Parameter tls: what is trusted; by default what the system trusts.
+    /// - Parameter tls: the trusted authorities; by default the system's.
     public init(tls: TLSConfiguration = .makeClientConfiguration()) { self.tls = tls }
 
-    /// - Parameter authorities: a file in PEM format with the certificates of those that are trusted.
+    /// - Parameter authorities: a file in PEM format with the trusted certificates.
     init(trusting authorities: String) throws {
       guard let certificates = try? NIOSSLCertificate.fromPEMFile(authorities), !certificates.isEmpty else {
         throw FreshetError(.badMessage, "\(authorities) holds no certificate in PEM format")
@@ -25,7 +25,7 @@
 
     private typealias Channel = NIOAsyncChannel<WebSocketFrame, WebSocketFrame>
 
-    /// A row with everything that a server lets it have.
+    /// The longest message: a row at the server's limits fits.
     private static let longestMessage = 64 << 20
 
     public func connect(
@@ -49,14 +49,15 @@
       }
     }
 
-    /// How a server answers the handshake.
+    /// The server's response to the handshake.
     private enum Answer: Sendable {
       case upgraded(Channel)
       case refused(EventLoopFuture<HTTPResponseStatus>)
     }
 
-    /// Two event loops that open their first connections at once may both be the first to make the metadata of these generic types,
-    /// and Swift 6.3's runtime then lets one of them read metadata that is not there yet (signal 11): they are made before that.
+    /// Two event loops that open their first connections at once may both create the metadata of these generic types,
+    /// and Swift 6.3's runtime then lets one of them read incomplete metadata (signal 11). Creating the types here
+    /// first prevents it.
     private static let handlerTypes: [Any.Type] = [
       ByteToMessageHandler<HTTPResponseDecoder>.self, HTTPResponseDecoder.self,
       NIOTypedHTTPClientUpgradeHandler<Answer>.self,
@@ -77,13 +78,13 @@
       let result = try await connected(bootstrap, host, port) { channel in
         channel.eventLoop.makeCompletedFuture {
           if let context {
-            // A name to check is no address.
+            // TLS sends and checks names of hosts, not addresses.
             let isAddress = (try? SocketAddress(ipAddress: host, port: port)) != nil
             let handler = try NIOSSLClientHandler(context: context, serverHostname: isAddress ? nil : host)
             try channel.pipeline.syncOperations.addHandler(handler)
           }
           var configuration = NIOUpgradableHTTPClientPipelineConfiguration(upgradeConfiguration: Self.upgrade(head))
-          // The server's greeting may come together with its answer to the handshake.
+          // The server's greeting may arrive together with its response to the handshake.
           configuration.leftOverBytesStrategy = .forwardBytes
           return try channel.pipeline.syncOperations.configureUpgradableHTTPClientPipeline(configuration: configuration)
         }
@@ -126,7 +127,7 @@
       }
     }
 
-    /// Takes the status of an answer that is no upgrade, and ends the connection.
+    /// Reads the status of a response that is no upgrade, and closes the connection.
     private final class StatusReader: ChannelInboundHandler {
       typealias InboundIn = HTTPClientResponsePart
       let status: EventLoopPromise<HTTPResponseStatus>
@@ -157,7 +158,7 @@
   }
 
   extension ConnectionClosed {
-    /// What a close frame says: a code, then a text.
+    /// Parses a close frame: a code, then a text.
     fileprivate init(_ data: ByteBuffer) {
       var data = data
       // RFC 6455: 1005 stands for a frame without a code.

@@ -3,12 +3,12 @@ import FreshetResults
 import LiveQuery
 import Wire
 
-/// A transaction until it is answered.
+/// A transaction that has no answer yet.
 struct PendingTransaction: Sendable {
   let id: String
   let message: [UInt8]
   let answer: CheckedContinuation<TransactionOutcome, any Error>
-  /// That of the server that it was sent to; nil: it was not sent.
+  /// The epoch of the server that it was sent to; nil: it was not sent.
   var epoch: String?
 
   init(_ transaction: TransactionSource, id: String, answer: CheckedContinuation<TransactionOutcome, any Error>) {

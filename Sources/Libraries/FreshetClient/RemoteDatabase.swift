@@ -2,7 +2,7 @@
 import LiveQuery
 import Wire
 
-/// A database that a Freshet server serves: lists that stay up to date over the network.
+/// A database on a Freshet server: lists that stay up to date over the network.
 ///
 /// ```swift
 /// let database = RemoteDatabase("https://example.org", token: { try await session.token() })
@@ -10,17 +10,18 @@ import Wire
 /// try await banks.performFetch()
 /// ```
 ///
-/// All lists share one connection, which is made with the first of them. When it breaks they keep what they have, say so
-/// (`FetchedResultsController.delay`), and go on with what changed meanwhile as soon as the server is reached again.
+/// All lists share one connection, which the first of them opens. When it breaks, lists keep their results, report the
+/// reason (`FetchedResultsController.delay`), and continue with the changes since then as soon as the server can be
+/// reached again.
 public final class RemoteDatabase: Sendable {
   private let source: ConnectionSource
 
   /// - Parameters:
   ///   - address: `http(s)://host:port` or `ws(s)://host:port/path`.
-  ///   - token: gives the token that says who asks. Called for each connection, before a token expires, and when the server does not take
-  ///     it any more: what was asked goes on meanwhile.
-  ///   - transport: how connections are made.
-  /// - Throws: `FreshetError` for an address that is none.
+  ///   - token: returns the token that identifies the client. Called for each connection, before a token expires, and
+  ///     when the server rejects it; lists and transactions meanwhile continue.
+  ///   - transport: how to connect.
+  /// - Throws: `FreshetError` for an invalid address.
   public init(
     _ address: String, token: (@Sendable () async throws -> String)? = nil,
     transport: any LiveTransport = defaultTransport
@@ -28,15 +29,15 @@ public final class RemoteDatabase: Sendable {
     source = ConnectionSource(Connection(try ServerAddress(address), token: token, transport: transport))
   }
 
-  /// Ends the connection. Lists fail with `shutting_down`, transactions that were not answered with `disconnected`.
+  /// Ends the connection. Lists fail with `shutting_down`, unanswered transactions with `disconnected`.
   public func close() { source.close() }
 
-  /// A list of rows as they are. `window` is as in `LiveDatabase.results`.
+  /// A list of rows. `window` is as in `LiveDatabase.results`.
   public func results(_ query: Query, window: Range<Int>? = nil) -> FetchedResultsController<ResultRow> {
     FetchedResultsController(query, window: window, source: source) { $0 }
   }
 
-  /// A list of values of a type, decoded of their columns as `RowDecoder` does.
+  /// A list of values of a type, decoded from their columns by `RowDecoder`.
   public func results<Element: Decodable & Sendable>(
     _ query: Query, as type: Element.Type, window: Range<Int>? = nil
   ) -> FetchedResultsController<Element> {
@@ -45,27 +46,27 @@ public final class RemoteDatabase: Sendable {
     }
   }
 
-  /// A list of what a closure makes of rows.
+  /// A list of values that a closure makes of rows.
   public func results<Element: Sendable>(
     _ query: Query, window: Range<Int>? = nil, decode: @escaping @Sendable (ResultRow) throws -> Element
   ) -> FetchedResultsController<Element> {
     FetchedResultsController(query, window: window, source: source, decode: decode)
   }
 
-  /// Runs statements in one transaction, where the server lets its clients write.
+  /// Runs statements in one transaction, if the server lets its clients write.
   ///
-  /// While the server cannot be reached it waits, and is sent once. At most 1,000 transactions wait for their answers. When the connection breaks before the answer, it is repeated under
-  /// the same name, and the server runs it once at most.
+  /// Without a connection the transaction waits, at most 1,000 of them. If the connection breaks before the answer, it
+  /// is sent again under the same name, and the server runs it at most once.
   ///
-  /// - Returns: once it is committed. A list whose `results.commit` has reached that of the outcome shows it.
-  /// - Throws: `FreshetError`: what the server says, `outcome_unknown` when the server was restarted before it answered,
-  ///   `queue_full` when too many wait.
+  /// - Returns: the outcome, once it is committed. A list shows it when its `results.commit` has reached the outcome's.
+  /// - Throws: `FreshetError`: the server's, `outcome_unknown` if the server was restarted before it answered,
+  ///   `queue_full` if too many transactions wait.
   @discardableResult
   public func transact(_ statements: SQLStatement...) async throws -> TransactionOutcome {
     try await source.transact(.own(statements.map(\.transactionStatement)))
   }
 
-  /// Runs a statement that the server's operator has published.
+  /// Runs a published statement.
   @discardableResult
   public func transact(
     published name: String, parameters: [String: SQLValue] = [:]
@@ -74,7 +75,7 @@ public final class RemoteDatabase: Sendable {
   }
 }
 
-/// A statement of a transaction, with the values of its parameters.
+/// A statement of a transaction, with its parameters' values.
 public struct SQLStatement: Hashable, Sendable, ExpressibleByStringLiteral {
   public var sql: String
   public var parameters: Query.Parameters
@@ -92,25 +93,25 @@ public struct SQLStatement: Hashable, Sendable, ExpressibleByStringLiteral {
 /// What a transaction did.
 public struct TransactionOutcome: Sendable {
   public struct Statement: Sendable {
-    /// How many rows it inserted, updated or deleted.
+    /// How many rows the statement inserted, updated or deleted.
     public let changes: Int
-    /// Nil when it inserted none.
+    /// Nil if it inserted none.
     public let lastInsertRowid: Int64?
-    /// Those of `RETURNING`, or of a `SELECT`.
+    /// The rows of `RETURNING` or of a `SELECT`.
     public let rows: [ResultRow]
   }
 
-  /// The state of the database that it led to.
+  /// The commit that shows the transaction.
   public let commit: Int64
-  /// One for each statement. Empty for a repeated transaction whose results the server does not have any more.
+  /// One entry per statement. Empty for a repeated transaction whose results the server no longer has.
   public let statements: [Statement]
 }
 
 extension ErrorCode {
-  /// The server cannot be reached at the moment.
+  /// The server cannot be reached at present.
   public static let disconnected = ErrorCode(rawValue: "disconnected")
-  /// Nobody can tell whether a transaction was committed: the server was restarted before it answered.
+  /// It is unknown whether a transaction was committed, because the server was restarted before it answered.
   public static let outcomeUnknown = ErrorCode(rawValue: "outcome_unknown")
-  /// Too many transactions wait for their answers: this one was not sent.
+  /// Too many transactions wait for answers; this one was not sent.
   public static let queueFull = ErrorCode(rawValue: "queue_full")
 }

@@ -1,16 +1,16 @@
 import Foundation
 package import LiveQuery
 
-/// Where a server's live socket is.
+/// The address of a server's live socket.
 package struct ServerAddress: Sendable {
   /// `ws` or `wss`.
   let url: URL
 
   static let subprotocol = "freshet.v1"
 
-  /// - Parameter address: `http(s)://host:port`, under which the socket is `/v1/live`; or `ws(s)://host:port/path`, with `/v1/live` when
-  ///   there is no path. Without a scheme it is http.
-  /// - Throws: a sentence that says what is wrong with it.
+  /// - Parameter address: `http(s)://host:port`, whose socket is `/v1/live`; or `ws(s)://host:port/path`, with
+  ///   `/v1/live` by default. The default scheme is http.
+  /// - Throws: a sentence that describes the mistake.
   package init(_ address: String) throws(FreshetError) {
     let (scheme, rest) = Self.split(address, at: "://") ?? ("http", address)
     let isSecure: Bool
@@ -38,7 +38,7 @@ package struct ServerAddress: Sendable {
     return (String(text[..<range.lowerBound]), String(text[range.upperBound...]))
   }
 
-  /// An IPv6 address keeps its brackets.
+  /// IPv6 addresses keep their brackets.
   private static func hostAndPort(
     _ authority: String, _ address: String
   ) throws(FreshetError) -> (host: String, port: UInt16?) {

@@ -2,25 +2,25 @@ import FreshetResults
 import LiveQuery
 import Wire
 
-/// One list, as its connection knows it.
+/// A connection's state of one list.
 struct Subscription: Sendable {
   private(set) var query: Query
-  /// What the list has contents of: what the server said last.
+  /// The window whose contents the list has, as the server last confirmed it.
   private(set) var window: Window?
-  /// The last one of those that were asked for and not answered yet.
+  /// The last window requested, until the server has answered.
   private(set) var requestedWindow: Window?
   private var unansweredWindows = 0
-  /// What the list has, once it is complete.
+  /// The version that the list has; nil while it is incomplete.
   private(set) var version: String?
   let mailbox: Mailbox
-  /// The keys that were asked for and not located yet.
+  /// The keys to be located that are not answered yet.
   private(set) var located: [[SQLValue]] = []
-  /// What the list was told of why it may be behind; nil when it is not.
+  /// The reason for a delay that the list was sent; nil: the list is up to date.
   private var delay: (code: ErrorCode, outlastsUpdates: Bool)?
-  /// The server has ended it for now.
+  /// The server has ended the subscription for now.
   var isEnded = false
   private var reader = ServerMessageReader()
-  /// What `query` was, while it is not known whether the server takes the new one.
+  /// The former `query`, until the server accepts the new one.
   private var previousQuery: Query?
 
   init(_ query: Query, window: Window?, mailbox: Mailbox) {
@@ -29,13 +29,13 @@ struct Subscription: Sendable {
     self.mailbox = mailbox
   }
 
-  /// What asks for it, or for what is new in it.
+  /// The message that subscribes, or resumes.
   var message: ClientMessage { .subscribe(.init(QuerySource(query), window: window, since: version)) }
 
   mutating func note(_ request: SubscriptionRequest) {
     switch request {
     case .window(let next):
-      // What is resumed is what the list has. The new window is asked for again behind that.
+      // The list resumes with its present window, then requests the new one.
       if version == nil {
         window = next
       } else {
@@ -46,7 +46,7 @@ struct Subscription: Sendable {
       previousQuery = previousQuery ?? query
       query = next
       self.window = window ?? self.window
-      // Of another query: worth nothing to a server that did not get this request.
+      // The version belongs to another query: useless to a server that did not get this request.
       version = nil
     case .locate(let key): located.append(key)
     case .resync: version = nil
@@ -60,7 +60,7 @@ struct Subscription: Sendable {
     if unansweredWindows == 0 { requestedWindow = nil }
   }
 
-  /// It is subscribed to on another connection, or by another client: what was not answered is asked for once.
+  /// Subscribes on a new connection, or as another client, and requests once what was not answered.
   mutating func begin() {
     isEnded = false
     unansweredWindows = requestedWindow == nil ? 0 : 1
@@ -96,14 +96,14 @@ struct Subscription: Sendable {
     if delay?.outlastsUpdates == false { delay = nil }
   }
 
-  /// Says it once, however often it happens.
+  /// Reports the same reason once.
   mutating func delay(by error: FreshetError, outlastsUpdates: Bool = false) {
     if let delay, delay == (error.code, outlastsUpdates) { return }
     delay = (error.code, outlastsUpdates)
     deliver(.delayed(error, outlastsUpdates: outlastsUpdates))
   }
 
-  /// What outlasts updates is over.
+  /// Ends a delay that outlasts updates.
   mutating func endDelay() {
     guard delay?.outlastsUpdates == true else { return }
     delay = nil
@@ -111,7 +111,7 @@ struct Subscription: Sendable {
   }
 
   mutating func deliver(_ message: ListMessage) {
-    // Dropped messages leave the list at a version that nobody has: it asks for a snapshot when it is ready.
+    // The list's version is unknown after dropped messages: it requests a snapshot when it is ready.
     if !mailbox.put(message) { version = nil }
   }
 }

@@ -1,9 +1,10 @@
-/// When a token is asked for again: some time before it expires, at once when it has expired, and soon when it was refused. Pure.
+/// When to request the next token: some time before the present one expires, at once if it has expired, soon if it was
+/// rejected. Pure.
 ///
-/// State: `failures` counts what was of no use in a row, a token that is the last one again among it; `expires` is that of the last
-/// one.
+/// State: `failures` counts useless tokens in a row, including a token that equals the last one; `expires` is the last
+/// token's.
 struct TokenRenewal: Sendable {
-  /// How long before it expires a token is renewed; one of a short life in the middle of it.
+  /// How long before its expiry a token is renewed; a short-lived one at half of its life.
   private static let lead = 30.0
   private static let longestRetry = 15.0
 
@@ -11,9 +12,9 @@ struct TokenRenewal: Sendable {
   private var expires: Double?
 
   /// - Parameters:
-  ///   - expires: seconds since 1970; nil for a token that does not.
-  ///   - now: likewise.
-  /// - Returns: seconds until the next one is asked for; nil for never.
+  ///   - expires: seconds since 1970; nil: never.
+  ///   - now: seconds since 1970.
+  /// - Returns: seconds until the next request; nil: never.
   mutating func accepted(expires: Double?, now: Double) -> Double? {
     if expires == nil || expires != self.expires { failures = 0 }
     self.expires = expires
@@ -22,15 +23,15 @@ struct TokenRenewal: Sendable {
     return max(left / 2, left - Self.lead, 1, failures == 0 ? 0 : pause)
   }
 
-  /// The server says that the token has expired.
+  /// The server reports that the token has expired.
   ///
-  /// - Returns: seconds until the next one is asked for.
+  /// - Returns: seconds until the next request.
   mutating func expired() -> Double {
     failures += 1
     return failures == 1 ? 0 : pause
   }
 
-  /// - Returns: seconds until another one is asked for.
+  /// - Returns: seconds until the next request.
   mutating func refused() -> Double {
     failures += 1
     return pause

@@ -1,7 +1,7 @@
 #if canImport(Darwin)
   public import Foundation
 
-  /// Apple's WebSockets.
+  /// A transport over Apple's WebSockets.
   public struct URLSessionTransport: LiveTransport {
     private let session: URLSession
 
@@ -22,7 +22,7 @@
           if case .string(let text) = try await task.receive() { await received(Array(text.utf8)) }
         }
       } catch  where task.closeCode != .invalid {
-        // What it throws says only that there is no connection.
+        // URLSession's error says only that there is no connection.
       }
       let reason = String(decoding: task.closeReason ?? Data(), as: UTF8.self)
       throw ConnectionClosed(code: UInt16(clamping: task.closeCode.rawValue), reason: reason)

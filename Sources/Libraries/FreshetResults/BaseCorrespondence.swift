@@ -1,16 +1,16 @@
-/// How offsets of the server's last state and of its next one belong together. Pure.
+/// How the offsets of two consecutive server states correspond. Pure.
 ///
-/// Rows are followed by their places, so also those whose contents are not here.
+/// Rows are matched by position, including rows whose contents are not held.
 struct BaseCorrespondence {
-  /// Of the last state: rows that are in both, and not as they were.
+  /// Offsets in the last state of rows that are in both and changed.
   private(set) var changed: [Int] = []
-  /// Of the last state: rows that it alone has.
+  /// Offsets in the last state of rows that only it has.
   private(set) var deleted: Set<Int> = []
-  /// Of the next state: rows that it alone has.
+  /// Offsets in the next state of rows that only it has.
   private(set) var inserted: Set<Int> = []
   private var moves: [Int: Int] = [:]
   private var movesBack: [Int: Int] = [:]
-  /// Deleted ones and those that move.
+  /// Offsets in the last state of rows that are deleted or move.
   private let leaving: OffsetSet
   private let arriving: OffsetSet
 

@@ -2,7 +2,7 @@ public import Foundation
 // Its public types: SQLValue, FreshetError, ErrorCode.
 @_exported public import LiveQuery
 
-/// Where a row is: its section, and its place in it.
+/// The position of a row: its section, and its index in the section.
 ///
-/// Foundation's, so that table and collection views take it as it is.
+/// Foundation's type, so that table and collection views accept it.
 public typealias IndexPath = Foundation.IndexPath

@@ -2,7 +2,7 @@ public import Foundation
 public import LiveQuery
 public import Observation
 
-/// Keeps a list of rows up to date, in sections, and says what changed: `NSFetchedResultsController` for SQLite.
+/// Keeps a list of rows up to date, in sections, and reports what changed: `NSFetchedResultsController` for SQLite.
 ///
 /// ```swift
 /// let controller = database.results(Query(from: "bank", orderBy: ["name"], sectionBy: "state"), as: Bank.self)
@@ -12,24 +12,24 @@ public import Observation
 /// controller.object(at: IndexPath(item: 0, section: 2))
 /// ```
 ///
-/// The database may be written to by anybody: this process or another one.
+/// Any process may write to the database.
 ///
-/// It belongs to the actor on which `performFetch` is called, most often the main actor: there its results change, and its delegate is
-/// called. It is observable: a SwiftUI view that reads `results` is drawn again when they change. It is followed until it is
-/// deallocated, or until `stop`.
+/// It belongs to the actor on which `performFetch` is called, usually the main actor: there its results change and its
+/// delegate is called. It is observable: a SwiftUI view that reads `results` is redrawn when they change. It is
+/// followed until it is deallocated, or until `stop`.
 ///
-/// Mutable state: `results`, `delay`, `failure`, changed by what comes in on its actor; `query`, `window`, by its methods; `pump` and
-/// `task`, from `performFetch` until `stop`.
+/// Mutable state: `results`, `delay`, `failure`, changed by incoming messages on its actor; `query`, `window`, by its
+/// methods; `pump` and `task`, from `performFetch` until `stop`.
 @Observable
 public final class FetchedResultsController<Element: Sendable> {
   /// Empty until `performFetch` has returned.
   public private(set) var results = SectionedResults<Element>()
-  /// Why the results are not up to date at the moment; nil when they are. It goes on by itself.
+  /// Why the results are out of date; nil: they are up to date. The list continues by itself.
   public private(set) var delay: FreshetError?
-  /// What ended it; nil while it goes on.
+  /// The error that ended the list; nil: it goes on.
   public private(set) var failure: FreshetError?
   public private(set) var query: Query
-  /// The offsets whose contents are wanted; nil for all. Rows outside have an index path, and no object.
+  /// The offsets whose contents are wanted; nil: all. Rows outside have an index path and no object.
   public private(set) var window: Range<Int>?
 
   @ObservationIgnored public weak var delegate: (any FetchedResultsControllerDelegate<Element>)?
@@ -39,9 +39,9 @@ public final class FetchedResultsController<Element: Sendable> {
   @ObservationIgnored private let decode: @Sendable (ResultRow) throws -> Element
   @ObservationIgnored private var pump: ResultsPump<Element>?
   @ObservationIgnored private var task: Task<Void, Never>?
-  /// Who waits for the places of keys: the first has been asked for.
+  /// Callers that wait for the positions of keys. The first one's was requested.
   @ObservationIgnored private var locating: [Locating] = []
-  /// What `query` was, while it is not known whether the new one can be followed.
+  /// The former `query`, until it is known whether the new one can be followed.
   @ObservationIgnored private var previousQuery: Query?
 
   private typealias Locating = (key: [SQLValue], continuation: CheckedContinuation<IndexPath?, any Error>)
@@ -61,11 +61,11 @@ public final class FetchedResultsController<Element: Sendable> {
     task?.cancel()
   }
 
-  /// Runs the query, and follows it from then on. When it returns, `results` are there.
+  /// Runs the query, and follows it from then on. The `results` are there when it returns.
   ///
-  /// Once the list has failed or was stopped, it begins anew.
+  /// A list that has failed or was stopped starts again.
   ///
-  /// - Throws: why there are no results, as a code and a sentence.
+  /// - Throws: the error that prevents results.
   /// - Precondition: it is called on an actor, and always on the same one.
   public func performFetch(isolation: isolated (any Actor)? = #isolation) async throws(FreshetError) {
     precondition(isolation != nil, "performFetch has to be called on an actor, such as the main actor")
@@ -85,7 +85,7 @@ public final class FetchedResultsController<Element: Sendable> {
     }
     guard self.pump === pump else { return }
     task = Task { [weak self] in
-      // The task runs on the actor that it captures.
+      // The captured actor runs the task.
       _ = isolation
       do throws(FreshetError) {
         while let event = try await pump.next() {
@@ -100,23 +100,24 @@ public final class FetchedResultsController<Element: Sendable> {
     }
   }
 
-  /// Follows another query in the place of this one. Where both have the same tables, key and columns the change comes as a patch, so
-  /// that rows move; the old results stay until the new ones are there.
+  /// Follows another query instead. If both have the same tables, key and columns, the change comes as a patch, so that
+  /// rows move; the old results stay until the new ones arrive.
   ///
-  /// A query that is wrong changes nothing: the delegate hears why, and `query` is again what it was.
+  /// An invalid query changes nothing: the delegate gets the error, and `query` reverts.
   public func requery(_ query: Query) {
     if pump != nil, previousQuery == nil { previousQuery = self.query }
     self.query = query
     pump?.feed.request(.requery(query, nil))
   }
 
-  /// Asks for the contents of other rows: those that are seen, and some around them. Offsets are those of rows as they are shown.
+  /// Requests the contents of other rows: the visible ones and some around them. Offsets count rows as shown.
   public func moveWindow(to window: Range<Int>) {
     self.window = window
     pump?.feed.request(.window(Window(results.overlay.base(window))))
   }
 
-  /// Where the row with a key is shown; nil when there is none. O(log rows), also outside the window.
+  /// The position at which the row with a key is shown; nil if there is none. O(log rows), inside or outside the
+  /// window.
   ///
   /// - Parameter key: a value for each of the key's columns.
   public func indexPath(
@@ -132,7 +133,7 @@ public final class FetchedResultsController<Element: Sendable> {
     }
   }
 
-  /// Ends it. The results stay as they are.
+  /// Ends the list. The results stay as they are.
   public func stop() {
     pump?.feed.close()
     pump = nil
@@ -145,12 +146,12 @@ public final class FetchedResultsController<Element: Sendable> {
     }
   }
 
-  /// Its steps, for who would rather iterate than be called. Each iteration is a subscription of its own.
+  /// The list's updates as a sequence, instead of calls of the delegate. Each iteration is a subscription of its own.
   public var updates: ResultsUpdates<Element> {
     ResultsUpdates(source: source, query: query, window: serverWindow, laid: laid, decode: decode)
   }
 
-  /// The rows of the other side that have what the window is to show.
+  /// The server's rows that the window is to show.
   private var serverWindow: Window? { window.map { Window(results.overlay.base($0)) } }
 
   private func take(_ event: ResultsPump<Element>.Event) {
@@ -206,13 +207,13 @@ extension FetchedResultsController {
   /// - Precondition: there is such a row, and it is inside the window.
   public func object(at path: IndexPath) -> Element { results[path] }
 
-  /// Nil when there is no such row, or when it is outside the window.
+  /// Nil if there is no such row, or it is outside the window.
   public func objectIfLoaded(at path: IndexPath) -> Element? { results.objectIfLoaded(at: path) }
 
   /// Each section's index title, in order.
   public var sectionIndexTitles: [String] { results.sectionIndexTitles }
 
-  /// The section to show when somebody taps a title of the index. Several sections may have the same title: the first has it.
+  /// The section to show when the user taps a title of the index. If several sections have the title, the first one.
   public func section(forSectionIndexTitle title: String) -> Int? {
     results.sections.firstIndex { $0.indexTitle == title }
   }

@@ -6,16 +6,17 @@ public enum ResultsChangeType: Hashable, Sendable {
   case insert, delete, move, update
 }
 
-/// Hears of each change, in the order that table and collection views need: `willChange`, sections, rows, `didChange`.
+/// Is called for each change, in the order that table and collection views need: `willChange`, sections, rows,
+/// `didChange`.
 ///
-/// All methods are called on the actor on which `performFetch` was called. Between `willChange` and `didChange` the controller already has
-/// the new results.
+/// All methods are called on the actor on which `performFetch` was called. Between `willChange` and `didChange` the
+/// controller already has the new results.
 public protocol FetchedResultsControllerDelegate<Element>: AnyObject {
   associatedtype Element: Sendable
 
-  /// The whole change, for views that take it at once. Where this is not implemented, the methods for its parts are called.
+  /// The whole change, for views that take it at once. The default implementation calls the methods for its parts.
   ///
-  /// - Parameter old: the results before; those after it are the controller's.
+  /// - Parameter old: the results before the change; the controller has those after it.
   func controller(
     _ controller: FetchedResultsController<Element>, didApply patch: ResultsPatch, to old: SectionedResults<Element>)
 
@@ -30,7 +31,7 @@ public protocol FetchedResultsControllerDelegate<Element>: AnyObject {
     atSectionIndex index: Int, for type: ResultsChangeType)
 
   /// - Parameters:
-  ///   - object: nil for a deleted one, and for one outside the window.
+  ///   - object: nil for a deleted row and for a row outside the window.
   ///   - indexPath: in the old results; nil for an insertion.
   ///   - newIndexPath: in the new results; nil for a deletion.
   func controller(
@@ -39,17 +40,17 @@ public protocol FetchedResultsControllerDelegate<Element>: AnyObject {
 
   func controllerDidChangeContent(_ controller: FetchedResultsController<Element>)
 
-  /// All results are new, as after `reloadData`. Called instead of the others.
+  /// All results are new, as after `reloadData`. Called instead of the other methods.
   func controllerDidReplaceContent(_ controller: FetchedResultsController<Element>)
 
-  /// The list is not up to date, and goes on by itself: nil as soon as it is up to date again.
+  /// The list is out of date, and continues by itself; nil: it is up to date again.
   func controller(_ controller: FetchedResultsController<Element>, isDelayedBy error: FreshetError?)
 
-  /// A query that was given to `requery` cannot be followed: the list goes on with the one before it.
+  /// A query passed to `requery` cannot be followed: the list continues with the former one.
   func controller(
     _ controller: FetchedResultsController<Element>, didRefuse query: Query, because error: FreshetError)
 
-  /// The list has ended: it is not followed any more.
+  /// The list has failed, and is not followed any more.
   func controller(_ controller: FetchedResultsController<Element>, didFailWith error: FreshetError)
 }
 
@@ -78,7 +79,7 @@ extension FetchedResultsControllerDelegate {
 }
 
 extension FetchedResultsControllerDelegate {
-  /// Calls the methods that a patch means, in Core Data's order.
+  /// Calls the methods for a patch's parts, in Core Data's order.
   public func controller(
     _ controller: FetchedResultsController<Element>, didApply patch: ResultsPatch, to old: SectionedResults<Element>
   ) {
@@ -104,7 +105,7 @@ extension FetchedResultsControllerDelegate {
       }
     }
     for path in patch.loaded where !patch.insertions.contains(path) {
-      // To a view, a row that now has contents is a row that changed where it is.
+      // For a view, a row whose contents have been loaded has changed in its place.
       let object = results.objectIfLoaded(at: path)
       self.controller(controller, didChange: object, at: path, for: .update, newIndexPath: path)
     }

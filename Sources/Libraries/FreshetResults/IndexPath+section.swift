@@ -2,7 +2,7 @@ public import Foundation
 package import LiveQuery
 
 #if !canImport(UIKit) && !canImport(AppKit)
-  // As UIKit and AppKit have it.
+  // Same as in UIKit and AppKit.
   extension IndexPath {
     public init(item: Int, section: Int) { self.init(indexes: [section, item]) }
 

@@ -1,15 +1,15 @@
 import LiveQuery
 import Synchronization
 
-/// The changes that are laid over the lists of one controller: its own, and those of its `updates`. Any thread.
+/// The optimistic changes that are laid over one controller's list, and over those of its `updates`. Any thread.
 ///
-/// A change is here from before its write is sent until all lists have what was written, or the write is refused.
+/// A change is here from before its write is sent until all lists include the write, or the write is refused.
 package final class LaidChanges: Sendable {
   fileprivate struct State {
     var changes: [LaidChange] = []
     var lastID = 0
     var feeds: [ObjectIdentifier: any ResultsFeed] = [:]
-    /// By list, what it has of what was written.
+    /// By list, the changes that it includes.
     var settled: [ObjectIdentifier: Set<Int>] = [:]
     var newKey = Int64.min
   }
@@ -20,7 +20,7 @@ package final class LaidChanges: Sendable {
 
   var changes: [LaidChange] { state.withLock { $0.changes } }
 
-  /// - Returns: what `commit` and `takeAway` call it.
+  /// - Returns: the id for `commit` and `takeAway`.
   package func lay(_ changes: [OptimisticChange]) -> Int {
     let (id, feeds) = state.withLock { state in
       state.lastID += 1
@@ -33,7 +33,7 @@ package final class LaidChanges: Sendable {
     return id
   }
 
-  /// - Parameter rowid: that of the only row that was inserted.
+  /// - Parameter rowid: the rowid of the inserted row, if exactly one was inserted.
   package func commit(_ id: Int, _ commit: Int64, rowid: Int64?) {
     change(id) { changes, index in
       changes[index].commit = commit
@@ -64,7 +64,7 @@ package final class LaidChanges: Sendable {
     }
   }
 
-  /// A list has what these changes have written.
+  /// A list includes what these changes have written.
   func settle(_ ids: Set<Int>, by feed: any ResultsFeed) {
     if ids.isEmpty { return }
     state.withLock { state in
@@ -75,7 +75,7 @@ package final class LaidChanges: Sendable {
 }
 
 extension LaidChanges.State {
-  /// What no list shows any more. Without lists nothing would show that it was written.
+  /// Forgets changes that no list shows any more. Without lists, none would report the write.
   fileprivate mutating func forgetSettled() {
     changes.removeAll { change in
       change.commit != nil && feeds.keys.allSatisfy { settled[$0]?.contains(change.id) == true }

@@ -1,26 +1,26 @@
 package import LiveQuery
 package import Wire
 
-/// What a subscription gets, as values: from the engine in this process, or read from the network. Protocol 3.2.
+/// A message to a subscription, from this process's engine or from the network. Protocol 3.2.
 package enum ListMessage: Sendable {
   case snapshot(Snapshot)
   case rows(RowsMessage)
   case patch(PatchMessage)
   /// Nil: the result has no such row.
   case located(LiveQuery.IndexPath?)
-  /// What the other side says about the list, or about its new query. Fatal: nothing more comes.
+  /// An error about the list or its new query. Fatal: no further message follows.
   case error(FreshetError, isFatal: Bool)
-  /// The list may be behind for a reason that is not its own: the connection's, for instance. It is over with the next
-  /// update, or with `current` where it outlasts updates.
+  /// The list may be out of date for an external reason, such as the connection. The delay ends with the next update,
+  /// or with `current` if it outlasts updates.
   case delayed(FreshetError, outlastsUpdates: Bool)
-  /// The list is up to date: a delay is over.
+  /// The list is up to date: a delay has ended.
   case current
-  /// What is laid over the list has changed. It does not come from the other side.
+  /// The changes laid over the list are different. Not sent by the source.
   case laid
 }
 
 extension ListMessage {
-  /// What the engine or a server sends. Nil for what concerns no list.
+  /// The engine's or a server's message; nil if it concerns no list.
   package init?(_ message: ServerMessage) {
     switch message {
     case .snapshot(let snapshot): self = .snapshot(snapshot)

@@ -1,20 +1,20 @@
 import Synchronization
 
-/// What one feed has not taken yet. In the process of the engine that is rarely more than one message, for followers wait until it is
-/// empty. A server on the network does not wait for one list of many: past `limit` messages they are all dropped, and the list has to
-/// ask for a snapshot.
+/// The messages that a feed has not taken yet. With this process's engine there is rarely more than one, because
+/// followers wait until the mailbox is empty. A server does not wait for one list of many: beyond `limit`, all messages
+/// are dropped and the list must request a snapshot.
 ///
 /// Any thread.
 package final class Mailbox: Sendable {
   private struct State {
     var messages: [ListMessage] = []
     var waiter: CheckedContinuation<ListMessage?, Never>?
-    /// A bit for each follower that waits for it to be empty.
+    /// A bit for each follower that waits until the mailbox is empty.
     var followers: UInt64 = 0
     var isClosed = false
-    /// Messages were dropped: what comes is worth nothing until a snapshot does.
+    /// Messages were dropped: further ones are useless until a snapshot comes.
     var hasOverflowed = false
-    /// For that snapshot.
+    /// That snapshot was requested.
     var hasAsked = false
   }
 
@@ -23,7 +23,7 @@ package final class Mailbox: Sendable {
 
   package init(limit: Int = .max) { self.limit = limit }
 
-  /// - Returns: false when this was one message too many: a snapshot has to be asked for once all was taken.
+  /// - Returns: false if the limit was exceeded: a snapshot must be requested once all messages are taken.
   @discardableResult
   package func put(_ message: ListMessage) -> Bool {
     let (waiter, hasRoom) = state.withLock { state -> (CheckedContinuation<ListMessage?, Never>?, Bool) in
@@ -50,9 +50,9 @@ package final class Mailbox: Sendable {
   }
 
   /// - Parameters:
-  ///   - overflowed: called when a snapshot has to be asked for.
-  ///   - wakes: called when followers wait for what was taken: a bit for each.
-  /// - Returns: nil when it is closed, or the task that waits is cancelled.
+  ///   - overflowed: called when a snapshot must be requested.
+  ///   - wakes: called with a bit for each follower that waited for these messages to be taken.
+  /// - Returns: nil if it is closed, or the waiting task is cancelled.
   package func next(overflowed: () -> Void = {}, wakes: (UInt64) -> Void = { _ in }) async -> ListMessage? {
     let mustAsk = state.withLock { state in
       if !state.hasOverflowed || state.hasAsked || !state.messages.isEmpty { return false }
@@ -71,7 +71,7 @@ package final class Mailbox: Sendable {
     }
   }
 
-  /// - Returns: the answer, and who waits for what was taken; nil: the waiter gets what comes next.
+  /// - Returns: the answer, and the followers that wait; a nil answer: the continuation gets the next message.
   private func take(or waiter: CheckedContinuation<ListMessage?, Never>) -> (answer: ListMessage??, followers: UInt64) {
     state.withLock { state in
       if state.isClosed { return (.some(nil), 0) }
@@ -86,7 +86,7 @@ package final class Mailbox: Sendable {
     }
   }
 
-  /// Whether all was taken. If not, the follower is woken when it is.
+  /// Whether all messages are taken. If not, the follower is woken when they are.
   package func isEmpty(orWakes follower: Int) -> Bool {
     state.withLock { state in
       if state.messages.isEmpty || state.isClosed { return true }

@@ -1,4 +1,4 @@
-/// Offsets of rows that only one of two sequences has; the other rows are in both, in the same order. Pure.
+/// Offsets of the rows that only one of two sequences has; both have the other rows in the same order. Pure.
 ///
 /// Look-ups are O(log offsets).
 struct OffsetSet: Sendable {
@@ -11,15 +11,15 @@ struct OffsetSet: Sendable {
     return index < ascending.count && ascending[index] == offset
   }
 
-  /// How many rows that both have are before an offset.
+  /// How many common rows precede an offset.
   func rank(of offset: Int) -> Int { offset - countBelow(offset) }
 
-  /// Where the row is that has so many rows of both before it.
+  /// The offset of the row that this many common rows precede.
   func offset(ofRank rank: Int) -> Int { rank + count { ascending[$0] - $0 <= rank } }
 
   private func countBelow(_ offset: Int) -> Int { count { ascending[$0] < offset } }
 
-  /// Of indexes from 0: for those it holds, and for none after them.
+  /// The number of indexes for which `holds` is true. Precondition: they precede all others.
   private func count(where holds: (Int) -> Bool) -> Int {
     var (low, high) = (0, ascending.count)
     while low < high {
@@ -30,20 +30,20 @@ struct OffsetSet: Sendable {
   }
 }
 
-/// How offsets of the rows that are shown and of those that the server has belong together.
+/// How the offsets of shown rows and of the server's rows correspond.
 struct OverlayOffsets: Sendable {
-  /// Of the server's rows: those that are not shown, or not where they are there.
+  /// The server's rows that are not shown, or shown at another position.
   var gone = OffsetSet()
-  /// Of the rows that are shown: those that are not there on the server, or elsewhere.
+  /// The shown rows that the server does not have, or has at another position.
   var placed = OffsetSet()
 
-  /// Nil for a row that is in `gone`.
+  /// Nil for a row in `gone`.
   func shown(_ offset: Int) -> Int? { gone.contains(offset) ? nil : placed.offset(ofRank: gone.rank(of: offset)) }
 
-  /// How many of the server's rows come before those that are shown from an offset on.
+  /// How many of the server's rows precede those shown from an offset on.
   func base(_ offset: Int) -> Int { gone.offset(ofRank: placed.rank(of: offset)) }
 
-  /// The server's rows that have what is to be shown. One row at the least, unless structure alone is wanted.
+  /// The server's rows that the window is to show. At least one row, unless only structure is wanted.
   func base(_ window: Range<Int>) -> Range<Int> {
     let first = base(window.lowerBound)
     return window.isEmpty ? first..<first : first..<max(first + 1, base(window.upperBound))

@@ -1,18 +1,18 @@
 public import LiveQuery
 
-/// What somebody says that a write will do to the rows of a list.
+/// The expected effect of a write on the rows of a list.
 ///
-/// Rows are named by the columns of the list's key; values are those that SQLite will store.
+/// The columns of the list's key identify rows; values are those that SQLite will store.
 public enum OptimisticChange: Hashable, Sendable {
-  /// A new row. Columns that it does not name are NULL. Where the key is one column that it does not name, the row has an integer of
-  /// its own until the database has given it one.
+  /// A new row. Columns that it does not name are NULL. If it does not name the only key column, the row has an integer
+  /// of its own until the database has assigned one.
   case insert([String: SQLValue])
   /// The key, and the columns that change.
   case update([String: SQLValue])
   /// The key.
   case delete([String: SQLValue])
 
-  /// Whether it has a key. A new row may get one whose key is one column.
+  /// Whether it names the key. A new row may omit a key of one column.
   package func names(_ key: [String]) -> Bool {
     if case .insert = self, key.count == 1 { return true }
     return key.allSatisfy { row[$0] != nil }
@@ -25,19 +25,19 @@ public enum OptimisticChange: Hashable, Sendable {
   }
 }
 
-/// How a row is shown that is not as the server has it yet.
+/// How a row is shown that differs from the server's.
 public struct PendingState: Hashable, Sendable {
-  /// Whether its place is known. If not, it stays where it was, or is the last of a section.
+  /// Whether its position is known. If not, it keeps its former one, or is the last of a section.
   public let isPlaced: Bool
 }
 
-/// The changes of one write, while they are laid over lists.
+/// One write's changes, while they are laid over lists.
 struct LaidChange: Sendable {
   let id: Int
   let changes: [OptimisticChange]
-  /// What the write led to; nil: it is not done yet.
+  /// The commit of the write; nil: it is not done yet.
   var commit: Int64?
-  /// What stands for, or is, the key of rows that were inserted without one.
+  /// The keys of rows inserted without one: stand-ins at first, then the database's.
   var newKeys: [Int64]
 
   /// The key and the change of each row.
@@ -54,7 +54,7 @@ struct LaidChange: Sendable {
 }
 
 extension [LaidChange] {
-  /// What is done to each row, one after the other, in the order in which keys are named first.
+  /// Each row's changes in order. Rows are in the order in which their keys first appear.
   func steps(_ key: [String]) -> [(key: [SQLValue], steps: [OptimisticChange])] {
     var steps: [(key: [SQLValue], steps: [OptimisticChange])] = []
     var indexes: [[SQLValue]: Int] = [:]
@@ -71,9 +71,9 @@ extension [LaidChange] {
 }
 
 extension [OptimisticChange] {
-  /// The row as it is to be; nil: there is none, or nothing is known of it.
+  /// The resulting row; nil: it is deleted, or nothing is known about it.
   ///
-  /// - Parameter base: what the server has.
+  /// - Parameter base: the server's row.
   func row(over base: [SQLValue]?, columns: [String]) -> [SQLValue]? {
     reduce(base) { row, change in
       switch change {
@@ -85,7 +85,7 @@ extension [OptimisticChange] {
     }
   }
 
-  /// Whether the row goes, whatever it is.
+  /// Whether the row is deleted, whatever it was.
   var isGone: Bool {
     reduce(false) { isGone, change in
       switch change {

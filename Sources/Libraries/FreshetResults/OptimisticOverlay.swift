@@ -1,45 +1,46 @@
 import Foundation
 import LiveQuery
 
-/// The server's results with changes laid over them: each row by its key, in its sorted place and section. A value.
+/// The server's results with changes laid over them: each row by its key, at its sorted position and in its section. A
+/// value.
 ///
-/// Where the order is not known a changed row stays where it is, and an inserted one is the last of its section. A row that cannot
-/// be decoded stays as the server has it.
+/// If the order is unknown, a changed row keeps its position, and an inserted one is the last of its section. A row
+/// that cannot be decoded stays as the server has it.
 ///
-/// **With a window** the rows that are held stay a window. What is put in among them, or next to them where its place is certain,
-/// is shown, and the window is longer by it; what is taken out makes it shorter. A row whose place is beyond the first or last row
-/// that is held, or in a section of which none is, cannot be placed: it counts in its section, next to the rows that are held or at
-/// the section's end, and its contents are the server's to show. A row that was held when a change was laid over it is followed by
-/// the server's patches after it has left the window.
+/// **With a window**, the rows that are held stay one range. Rows that are inserted among them, or next to them if
+/// their position is certain, are shown and lengthen the range; removed rows shorten it. A row whose position is beyond
+/// the first or last row that is held, or in a section without held rows, cannot be placed: it counts in its section,
+/// next to the held rows or at the section's end, and only the server can show its contents. The server's patches
+/// continue to track a row that was held when a change was laid over it, even after it has left the window.
 struct OptimisticOverlay<Element: Sendable> {
   typealias Results = SectionedResults<Element>
   typealias Entry = Results.Entry
   typealias Steps = [(key: [SQLValue], steps: [OptimisticChange])]
 
-  /// What becomes of one row.
+  /// The effect of the changes on one row.
   struct Effect {
     let key: [SQLValue]
-    /// In the server's results; nil where they have no such row, or it is not known where.
+    /// The row's offset in the server's results; nil: they have no such row, or its offset is unknown.
     let offset: Int?
-    /// As the server last had it, here.
+    /// The row as the server last had it, if held.
     let before: Entry?
-    /// As it is to be; nil: it goes, or nothing is known of it.
+    /// The resulting row; nil: it is deleted, or nothing is known about it.
     let after: Entry?
     let isGone: Bool
   }
 
-  /// What the server has.
+  /// The server's results.
   let base: PathTable<Element>
-  /// What is shown.
+  /// The results that are shown.
   let results: PathTable<Element>
   let effects: [Effect]
   private(set) var offsets = OverlayOffsets()
-  /// Where rows are shown that are elsewhere on the server, by their offsets there.
+  /// Where rows are shown that the server has at another position, by their offsets there.
   private var moved: [Int: Int] = [:]
   /// Where rows are shown that the server does not have.
   private(set) var inserted: [(key: [SQLValue], offset: Int)] = []
 
-  /// With nothing laid over it.
+  /// Lays no change over the results.
   init(_ base: Results) {
     self.base = PathTable(base)
     results = self.base
@@ -74,7 +75,7 @@ struct OptimisticOverlay<Element: Sendable> {
       }
     }
     for offset in leaving.sorted(by: >) { rows.remove(at: offset) }
-    // Rows outside the window stay where they are, but for those that come into it.
+    // Rows outside the window keep their position, unless they move into it.
     let coming = outside.filter { rows.place(of: effects[$0].after!.row.values).isHeld }
     let rest = OffsetSet(leaving)
     for offset in coming.map({ rest.rank(of: effects[$0].offset!) }).sorted(by: >) { rows.remove(at: offset) }
@@ -93,12 +94,12 @@ struct OptimisticOverlay<Element: Sendable> {
     results = PathTable(shown)
   }
 
-  /// Where a row of the server's is shown; nil where it is not.
+  /// Where a row of the server's is shown; nil: it is not.
   func shownOffset(_ offset: Int) -> Int? { moved[offset] ?? offsets.shown(offset) }
 
   /// - Parameters:
-  ///   - before: what was laid over the last state.
-  ///   - correspondence: nil when nothing is known of the last state's rows.
+  ///   - before: the overlay of the last state.
+  ///   - correspondence: nil: nothing is known about the last state's rows.
   static func effects(
     of steps: Steps, over base: PathTable<Element>, before: Self, _ correspondence: BaseCorrespondence?,
     entry: ([SQLValue]) throws -> Entry
@@ -112,7 +113,7 @@ struct OptimisticOverlay<Element: Sendable> {
         continue
       }
       if let offset = last.offset.flatMap(correspondence.newOffset), base.key(at: offset).map({ $0 == key }) ?? true {
-        // One that is not held stays where the patches say.
+        // A row that is not held keeps the offset that the patches give.
         offsets[key] = offset
       } else if base.results.window != nil {
         unknown.insert(key)

@@ -1,28 +1,28 @@
 import LiveQuery
 
-/// Rows from which some are taken out, and into which others are put in their sorted place and section. Pure.
+/// Removes some rows, and inserts others at their sorted position and in their section. Pure.
 ///
-/// State: `results`, whose window is kept in `held`; `placed`, what was put in. The rows that are held have no holes among them.
+/// State: `results`, whose window is in `held`; `placed`, the inserted rows. The held rows have no holes.
 struct OptimisticPlacing<Element: Sendable> {
   typealias Results = SectionedResults<Element>
   typealias Entry = Results.Entry
 
-  /// Where a row belongs.
+  /// The position of a row.
   struct Place {
     var section: Int
     var item: Int
     var offset: Int
     var isNewSection = false
-    /// Whether its contents are shown: not among rows whose contents are not known.
+    /// Whether its contents are shown: it is not among rows whose contents are unknown.
     var isHeld: Bool
-    /// Whether it is known that it belongs here.
+    /// Whether its position is certain.
     var isExact: Bool
-    /// Of a row that is not held: whether it comes before those that are.
+    /// For a row that is not held: whether it precedes the held rows.
     var isBeforeHeld = false
   }
 
   private(set) var results: Results
-  /// What was put in, by number, and where that is now.
+  /// The inserted rows, by number, and their present offsets.
   private(set) var placed: [(number: Int, offset: Int)] = []
   private let order: Ordering
   private var held: Range<Int>
@@ -33,7 +33,7 @@ struct OptimisticPlacing<Element: Sendable> {
     held = results.window ?? 0..<results.count
   }
 
-  /// Without the sections that have become empty.
+  /// The results, without sections that have become empty.
   func finished() -> Results {
     var results = results
     let isOne = order.isSectioned.map { !$0 } ?? (results.sections.map(\.name) == [""])
@@ -42,7 +42,7 @@ struct OptimisticPlacing<Element: Sendable> {
     return results
   }
 
-  /// - Precondition: there is such a row, and nothing was put in yet.
+  /// - Precondition: there is such a row, and no row was inserted yet.
   mutating func remove(at offset: Int) {
     guard let path = results.indexPath(atOffset: offset) else { preconditionFailure("there is no row \(offset)") }
     results.sections[path.section].rows.remove(at: path.item)
@@ -73,8 +73,8 @@ struct OptimisticPlacing<Element: Sendable> {
     if place.isHeld { held = first..<last + 1 } else if place.isBeforeHeld { held = first + 1..<last + 1 }
   }
 
-  /// Beyond the first or last row that is held, and in a section of which none is, the place is not known: the row counts there,
-  /// without contents.
+  /// Beyond the first or last held row, and in a section without held rows, the position is unknown: the row counts
+  /// there, without contents.
   func place(of values: [SQLValue]) -> Place {
     let section = section(for: values)
     let start = results.sections.prefix(section.index).reduce(0) { $0 + $1.count }
@@ -98,7 +98,7 @@ struct OptimisticPlacing<Element: Sendable> {
     return place(offset, isExact: rank != nil, isHeld: isHeld, isBeforeHeld: offset < held.lowerBound)
   }
 
-  /// The first of some rows that are held which it comes before; nil where the order is not known.
+  /// The first of some held rows that this one precedes; nil if the order is unknown.
   private func rank(of values: [SQLValue], in section: Int, _ items: Range<Int>) -> Int? {
     guard order.compare(values, values) != nil else { return nil }
     var (low, high) = (items.lowerBound, items.upperBound)

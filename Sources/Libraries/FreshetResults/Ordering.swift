@@ -1,14 +1,14 @@
 import LiveQuery
 
-/// The order of a list's rows and sections, as far as its columns tell. Pure.
+/// The order of a list's rows and sections, as far as its columns determine it. Pure.
 struct Ordering: Sendable {
-  /// Nil: the order is the server's to know.
+  /// Nil: only the server knows the order.
   private let terms: [Term]?
-  /// What sections are called; nil: the rows are one section, or it is not known.
+  /// The name of sections; nil: the rows are one section, or the name is unknown.
   let section: Term?
-  /// Whether sections come in the order of their names.
+  /// Whether sections are in the order of their names.
   let sortsSections: Bool
-  /// Whether the rows are known to be one section, or to be cut into several; nil: neither.
+  /// Whether the rows are divided into sections; nil: unknown.
   let isSectioned: Bool?
 
   struct Term: Sendable {
@@ -21,7 +21,7 @@ struct Ordering: Sendable {
       (self.column, self.term) = (column, term)
     }
 
-    /// Nil where it is the server's to know: what a number is as a text.
+    /// Nil if only the server knows it: the text of a number.
     func value(_ row: [SQLValue]) -> SQLValue? {
       term.calls.reduce(row[column]) { value, call in
         switch value {
@@ -48,7 +48,7 @@ struct Ordering: Sendable {
     isSectioned = isKnown ? order.section != nil : nil
   }
 
-  /// Of two rows in one section: negative, zero or positive; nil where that is not known.
+  /// Compares two rows of one section: negative, zero or positive; nil: unknown.
   func compare(_ left: [SQLValue], _ right: [SQLValue]) -> Int? {
     guard let terms else { return nil }
     for term in terms {
@@ -59,7 +59,7 @@ struct Ordering: Sendable {
     return 0
   }
 
-  /// Whether a row that changes stays between the same rows of the same section; nil where that is not known.
+  /// Whether a changed row stays between the same rows of the same section; nil: unknown.
   func isSamePlace(_ before: [SQLValue], _ after: [SQLValue]) -> Bool? {
     guard let order = compare(before, after), let isSectioned else { return nil }
     guard isSectioned else { return order == 0 }
@@ -69,7 +69,7 @@ struct Ordering: Sendable {
 }
 
 extension RowOrder.Call {
-  /// As SQLite does it, which knows the case of ASCII letters alone.
+  /// As in SQLite, which folds the case of ASCII letters only.
   fileprivate func applied(to text: String) -> String {
     switch self {
     case .upper: text.mapped { (97...122).contains($0) ? $0 - 32 : $0 }
@@ -111,7 +111,7 @@ extension Collation {
     left < right ? -1 : left == right ? 0 : 1
   }
 
-  /// Exact also beyond 2^53: Swift compares the numbers, not their nearest doubles.
+  /// Exact beyond 2^53 as well: Swift compares the numbers, not their nearest doubles.
   private static func order(_ left: Int64, _ right: Double) -> Int {
     if right >= 0x1p63 { return -1 }
     if right < -0x1p63 { return 1 }

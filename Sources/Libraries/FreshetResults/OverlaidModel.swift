@@ -3,16 +3,16 @@ import LiveQuery
 
 /// A list's model with changes laid over it: what is shown. Pure.
 ///
-/// State: `model` is what the other side says; `overlay` is the last complete state of it, with the changes. `settled` are the
-/// changes that the list has, `unsettled` those that are written while it is not known whether the list has them.
+/// State: `model` is the source's list; `overlay` is its last complete state, with the changes. `settled` are the
+/// changes that the list includes, `unsettled` the written changes for which that is not known yet.
 struct OverlaidModel<Element: Sendable> {
   typealias Results = SectionedResults<Element>
 
   private var model: ResultsModel<Element>
   private var overlay = OptimisticOverlay(Results())
-  /// Set when the list turns out to have caught up with them.
+  /// Set when the list turns out to include them.
   var settled: Set<Int> = []
-  /// To be found out; each change is here once.
+  /// Each change is here once.
   var unsettled: [Int] = []
   private var asked: Set<Int> = []
 
@@ -22,18 +22,18 @@ struct OverlaidModel<Element: Sendable> {
 
   init(decode: @escaping @Sendable (ResultRow) throws -> Element) { model = ResultsModel(decode: decode) }
 
-  /// Where a row of the server's is shown; nil where it is not.
+  /// Where a row of the server's is shown; nil: it is not.
   func shownPath(_ path: IndexPath) -> IndexPath? {
     guard overlay.base.results.contains(path) else { return nil }
     return overlay.shownOffset(overlay.base.offset(of: path)).map(overlay.results.path)
   }
 
-  /// - Returns: nil when there is nothing new to show.
+  /// - Returns: nil if there is nothing new to show.
   mutating func apply(
     _ message: ListMessage, _ changes: [LaidChange]
   ) throws(FreshetError) -> ResultsUpdate<Element>? {
     let update = try model.apply(message)
-    // Before the first results, and between the parts of a snapshot, there is nothing to lay them over.
+    // Before the first results, and between the parts of a snapshot, there are no results to change.
     guard model.isComplete, !model.version.isEmpty else { return update }
     let steps = unreached(changes).steps(model.results.key)
     let before = overlay
@@ -62,7 +62,7 @@ struct OverlaidModel<Element: Sendable> {
     return isSame ? nil : ResultsUpdate(change: .patched(shown), results: results)
   }
 
-  /// Those whose writes the list does not show.
+  /// The changes whose writes the list does not show.
   private mutating func unreached(_ changes: [LaidChange]) -> [LaidChange] {
     let ids = Set(changes.map(\.id))
     settled.formIntersection(ids)

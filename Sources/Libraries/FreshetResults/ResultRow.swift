@@ -11,7 +11,7 @@ public struct ResultRow: Hashable, Sendable {
 
   public var columns: [String] { layout.names }
 
-  /// The value of a column; nil when the result has no column of that name. Of columns with one name, the first. O(1).
+  /// The value of a column; nil if the result has no such column. The first one of columns with the same name. O(1).
   public subscript(column: String) -> SQLValue? { layout.index(of: column).map { values[$0] } }
 
   public static func == (left: Self, right: Self) -> Bool {

@@ -2,7 +2,7 @@ import Foundation
 import LiveQuery
 import Wire
 
-// Protocol 3.3, step by step. What is changed is a copy: a patch that does not fit changes nothing.
+// Protocol 3.3, step by step. Changes a copy, so that a patch that does not fit changes nothing.
 extension ResultsModel {
   mutating func apply(_ message: PatchMessage) throws(FreshetError) -> ResultsPatch {
     let patch = message.patch
@@ -119,7 +119,7 @@ extension ResultsModel {
       next.sections[path.section].rows[path.item] = try entry(contents[content])
       if !wasLoaded { step.loaded.append(path) }
     }
-    // The other side does not send the changes of what is outside.
+    // The source does not send changes outside the window.
     guard let window = next.window else { return }
     next.forget(0..<window.lowerBound)
     next.forget(window.upperBound..<next.count)

@@ -2,10 +2,10 @@ import Foundation
 import LiveQuery
 import Wire
 
-/// Takes in a subscription's messages, one after the other: protocol 3.3. Pure.
+/// Applies a subscription's messages in order: protocol 3.3. Pure.
 ///
-/// State: `results`, which stand at `version`; while the parts of a snapshot come, the unfinished ones are in `coming` and nothing else
-/// comes. After an error neither is to be used until a snapshot has come.
+/// State: `results`, which are at `version`; while the parts of a snapshot arrive, `coming` has the unfinished results
+/// and no other message comes. After an error, neither may be used until a snapshot has come.
 package struct ResultsModel<Element: Sendable> {
   package typealias Results = SectionedResults<Element>
 
@@ -14,16 +14,16 @@ package struct ResultsModel<Element: Sendable> {
   private var coming: Results?
   /// No part of a snapshot is missing.
   var isComplete: Bool { coming == nil }
-  /// What sorts the rows.
+  /// The order of the rows.
   var ordering = Ordering(RowOrder(), columns: [])
   var layout = ResultRow.Columns([])
   private let decode: @Sendable (ResultRow) throws -> Element
 
-  /// - Parameter decode: makes an element of a row; what it throws ends the list.
+  /// - Parameter decode: makes an element of a row; its error ends the list.
   package init(decode: @escaping @Sendable (ResultRow) throws -> Element) { self.decode = decode }
 
-  /// - Returns: nil when there is nothing new to show yet.
-  /// - Throws: `internal` for a message that does not fit what is held, `bad_value` when a row cannot be decoded.
+  /// - Returns: nil if there is nothing new to show yet.
+  /// - Throws: `internal` for a message that does not fit the results, `bad_value` if a row cannot be decoded.
   package mutating func apply(_ message: ListMessage) throws(FreshetError) -> ResultsUpdate<Element>? {
     switch message {
     case .snapshot(let snapshot): return try begin(snapshot)
@@ -47,7 +47,7 @@ package struct ResultsModel<Element: Sendable> {
     if let window = snapshot.window { results.setWindow(window) }
     var counted = 0
     for info in snapshot.sections.infos {
-      // Before the memory is taken: a server on the network may be wrong.
+      // Before memory is allocated: a server on the network may send anything.
       counted += info.count
       try require(info.count >= 0 && counted <= snapshot.total, "section counts and total disagree")
       results.sections.append(.init(info, RowSequence(repeatElement(nil, count: info.count))))
@@ -74,7 +74,7 @@ package struct ResultsModel<Element: Sendable> {
       results = target
       return ResultsUpdate(change: .replaced, results: results)
     }
-    // A window behind the last row has nothing to load, and lets go of what was held.
+    // A window behind the last row loads nothing, and releases the contents held.
     let isSame = loaded.isEmpty && results.window == target.window
     results = target
     var patch = ResultsPatch()
@@ -82,7 +82,7 @@ package struct ResultsModel<Element: Sendable> {
     return isSame ? nil : ResultsUpdate(change: .patched(patch), results: results)
   }
 
-  /// - Returns: the paths of rows whose contents were not here.
+  /// - Returns: the paths of rows whose contents were not held before.
   private func put(
     _ rows: [[SQLValue]], at offset: Int, into results: inout Results
   ) throws(FreshetError) -> [IndexPath] {
@@ -109,7 +109,7 @@ package struct ResultsModel<Element: Sendable> {
   }
 }
 
-/// Throws unless the condition holds: what the other side sent is not what the protocol says.
+/// Throws an `internal` error if a message violates the protocol.
 func require(_ condition: Bool, _ sentence: @autoclosure () -> String) throws(FreshetError) {
   if !condition { throw FreshetError(.internal, sentence()) }
 }
@@ -123,7 +123,7 @@ extension SectionedResults.Section {
 }
 
 extension SectionedResults {
-  /// Lets go of the contents outside a window.
+  /// Releases the contents outside a window.
   mutating func move(to next: Window) {
     let range = next.range(total: count)
     let before = window ?? 0..<count
@@ -132,7 +132,7 @@ extension SectionedResults {
     forget(before.clamped(to: range.upperBound..<max(range.upperBound, count)))
   }
 
-  /// Lets go of the contents of rows in a range of offsets.
+  /// Releases the contents of rows in a range of offsets.
   mutating func forget(_ range: Range<Int>) {
     var start = 0
     for section in sections.indices {

@@ -2,13 +2,13 @@ import Foundation
 import LiveQuery
 
 extension ResultsPatch {
-  /// The patch between two states that are shown. Pure.
+  /// The patch between two shown states. Pure.
   ///
-  /// Only rows that the server's patch or one of the overlays touches can differ; all others are in the same order, in the same
-  /// sections. Rows are identified by where they were on the server, and by their keys where only one of the states has them. A
-  /// touched row is updated where it is if it stands between the same others as before. O(touched rows × log + sections + window).
+  /// Only rows that the server's patch or one of the overlays touches can differ; all others are in the same order and
+  /// sections. Rows are identified by their server positions, and by their keys if only one state has them. A touched
+  /// row is updated in place if it stands between the same rows as before. O(touched rows × log + sections + window).
   ///
-  /// - Returns: nil where sections cannot be told from one another by their names, in their order.
+  /// - Returns: nil if the names and order of sections do not identify them.
   init?<Element>(
     from before: OptimisticOverlay<Element>, to after: OptimisticOverlay<Element>, _ correspondence: BaseCorrespondence
   ) {
@@ -21,7 +21,7 @@ extension ResultsPatch {
     let touched = TouchedRows(before, after, correspondence)
     let (olds, nows) = (OffsetSet(touched.rows.compactMap(\.old)), OffsetSet(touched.rows.compactMap(\.new)))
     let insertedSet = Set(sections.inserted)
-    /// Where touched rows that are in both states were, by where they are.
+    /// Former positions of touched rows that are in both states, by their new positions.
     var origins: [Int: Int] = [:]
     var arriving: Set<Int> = []
     var staying: [Change] = []
@@ -30,7 +30,8 @@ extension ResultsPatch {
       let isInDeleted = from.map { sections.newIndex[$0.section] == nil } ?? false
       let isInInserted = to.map { insertedSet.contains($0.section) } ?? false
       guard let from, let to, let oldOffset = row.old, let newOffset = row.new, !isInDeleted, !isInInserted else {
-        // Rows of sections that go or come are in no list: what is in one of them on one side only goes, or comes.
+        // Rows of deleted and inserted sections are in no list: only the other side's position of such a row is an
+        // insertion or deletion.
         if let from, !isInDeleted { deletions.append(from) }
         if let to, !isInInserted { insertions.append(to) }
         if let new = row.new { arriving.insert(new) }
@@ -44,7 +45,7 @@ extension ResultsPatch {
         moves.append(Change(from: from, to: to))
       }
     }
-    // In one slot, each stays that is behind all that stay before it.
+    // In one slot, a row stays in place if it follows all rows that stay before it.
     var last: IndexPath?
     for change in staying.sorted(by: { $0.from < $1.from }) {
       if let reached = last, change.to < reached {
@@ -67,18 +68,18 @@ extension ResultsPatch {
 }
 
 extension SectionedResults.Section {
-  /// What no patch changes of a section.
+  /// The parts of a section that no patch changes.
   fileprivate var names: [SQLValue] { [name, .text(indexTitle)] }
 }
 
-/// Sections of one state and those of the next, matched by their names.
+/// Matches the sections of two states by their names.
 private struct SectionMatch {
-  /// By old index.
+  /// Keyed by old index.
   var newIndex: [Int: Int] = [:]
   var deleted: [Int] = []
   var inserted: [Int] = []
 
-  /// Nil where two have one name, or those that stay are in another order.
+  /// Nil if two sections have the same name, or the remaining ones are in another order.
   init?(_ old: [[SQLValue]], _ new: [[SQLValue]]) {
     let indexes = Dictionary(zip(new, new.indices)) { first, _ in first }
     guard indexes.count == new.count, Set(old).count == old.count else { return nil }
@@ -97,7 +98,7 @@ private struct SectionMatch {
   }
 }
 
-/// The rows that may differ between two states that are shown: their offsets before and after; nil where one has no such row.
+/// The rows that may differ between two shown states: their offsets before and after; nil: that state lacks the row.
 private struct TouchedRows {
   typealias Row = (old: Int?, new: Int?)
 
@@ -113,7 +114,7 @@ private struct TouchedRows {
     for offset in both {
       add((before.shownOffset(offset), correspondence.newOffset(offset).flatMap(after.shownOffset)), nil)
     }
-    // What only one of the states has may have come with another section, or be a row that was put in.
+    // A row that only one state has may have come with another section, or was inserted.
     for offset in correspondence.deleted { add((before.shownOffset(offset), nil), before.base.key(at: offset)) }
     for (key, offset) in before.inserted { add((offset, nil), key) }
     for offset in correspondence.inserted { add((nil, after.shownOffset(offset)), after.base.key(at: offset)) }
@@ -135,7 +136,7 @@ private struct TouchedRows {
 }
 
 extension SectionedResults {
-  /// Whether a row with contents in both results is shown otherwise in the other ones.
+  /// Whether both results have the row's contents, and differ in them.
   fileprivate func isHeldAndDiffers(_ change: ResultsPatch.Change, in other: Self) -> Bool {
     guard let old = rowIfLoaded(at: change.from), let new = other.rowIfLoaded(at: change.to) else { return false }
     return old != new || pendingState(at: change.from) != other.pendingState(at: change.to)

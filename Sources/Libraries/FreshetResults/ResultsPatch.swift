@@ -2,12 +2,13 @@ public import Foundation
 
 /// What turns one `SectionedResults` into the next, as index paths: what a table view needs to animate the change.
 ///
-/// Deletions and the `from` of moves and updates count in the old results; insertions and every `to` in the new ones. Rows of deleted
-/// and inserted sections are in no other list, and neither are rows whose index path changed only because of others.
+/// Deletions and the `from` of moves and updates count in the old results; insertions and every `to` in the new ones.
+/// Rows of deleted and inserted sections are in no other list, and neither are rows whose index path changed only
+/// because of others.
 ///
-/// The order of UIKit's and AppKit's batch updates is that of Core Data: deletions, insertions, moves, updates.
+/// The order of UIKit's and AppKit's batch updates is Core Data's: deletions, insertions, moves, updates.
 public struct ResultsPatch: Hashable, Sendable {
-  /// A row that is at `to` now, and was at `from`.
+  /// A row that is at `to` now and was at `from`.
   public struct Change: Hashable, Sendable {
     public var from: IndexPath
     public var to: IndexPath
@@ -26,16 +27,16 @@ public struct ResultsPatch: Hashable, Sendable {
   public internal(set) var deletions: [IndexPath] = []
   /// In the new results, ascending.
   public internal(set) var insertions: [IndexPath] = []
-  /// Rows that have to change their place, also from one section to another, with changed values or without.
+  /// Rows that changed position, perhaps to another section, with changed values or without.
   public internal(set) var moves: [Change] = []
-  /// Rows whose values changed where they are.
+  /// Rows whose values changed in place.
   public internal(set) var updates: [Change] = []
-  /// In the new results: rows whose contents were not here before, because they were outside the window.
+  /// In the new results: rows whose contents were not held before, because they were outside the window.
   public internal(set) var loaded: [IndexPath] = []
-  /// The names of the values beside the list that changed.
+  /// The names of `alongside` values that changed.
   public internal(set) var alongside: [String] = []
 
-  /// Whether rows or sections came, went or moved: something else than values changed.
+  /// Whether rows or sections were inserted, deleted or moved, not only updated.
   public var changesStructure: Bool {
     !(deletedSections.isEmpty && insertedSections.isEmpty && deletions.isEmpty && insertions.isEmpty && moves.isEmpty)
   }
@@ -43,15 +44,15 @@ public struct ResultsPatch: Hashable, Sendable {
   public var isEmpty: Bool { !changesStructure && updates.isEmpty && loaded.isEmpty && alongside.isEmpty }
 }
 
-/// One step of a list: what it is now, and how it came to be.
+/// One update of a list: its new results, and how they differ from the old ones.
 public struct ResultsUpdate<Element: Sendable>: Sendable {
   public enum Change: Sendable {
-    /// Everything is new: the first results, or the change is too large for a patch to be worth it.
+    /// Everything is new: these are the first results, or the change is too large for a patch.
     case replaced
     case patched(ResultsPatch)
   }
 
   public let change: Change
-  /// After the change.
+  /// The results after the change.
   public let results: SectionedResults<Element>
 }

@@ -2,30 +2,30 @@ import Foundation
 import LiveQuery
 import Synchronization
 
-/// Applies the messages of one subscription, off the actor that shows the results.
+/// Applies one subscription's messages, off the actor that shows the results.
 actor ResultsPump<Element: Sendable> {
   enum Event: Sendable {
-    /// - Parameter isCurrent: whether a delay is over with it.
+    /// - Parameter isCurrent: whether it ends a delay.
     case update(ResultsUpdate<Element>, isCurrent: Bool)
     case located(IndexPath?)
-    /// What is said about the list, which goes on: about its new query, if there is one.
+    /// An error about the list, which goes on, or about its new query.
     case error(FreshetError)
-    /// The list stays as it is for the moment: the error says why. Nil: it is up to date again, and the same.
+    /// The list is out of date, for this reason; nil: it is up to date again, without changes.
     case delayed(FreshetError?)
   }
 
   nonisolated let feed: any ResultsFeed
-  /// Who asked for the places of keys, in order.
+  /// The origins of key look-ups, in order.
   private nonisolated let locators = Mutex<[Locator]>([])
   private let laid: LaidChanges
   private var model: OverlaidModel<Element>
-  /// The last event was one of delay.
+  /// Whether the last event was a delay.
   private var isDelayed = false
   private var delayOutlastsUpdates = false
 
   private enum Locator {
     case caller
-    /// Whether the list has caught up with these changes: the answer comes behind all that was committed before.
+    /// Whether the list includes these changes: the answer follows all that was committed before.
     case changes([Int])
   }
 
@@ -40,7 +40,7 @@ actor ResultsPump<Element: Sendable> {
 
   deinit { laid.remove(feed) }
 
-  /// The answer is an event.
+  /// The position arrives as an event.
   nonisolated func locate(_ key: [SQLValue]) { locate(key, .caller) }
 
   private nonisolated func locate(_ key: [SQLValue], _ locator: Locator) {
@@ -94,7 +94,7 @@ actor ResultsPump<Element: Sendable> {
     return update
   }
 
-  /// - Returns: whether there was a delay, which is over.
+  /// - Returns: whether there was a delay, which has ended.
   private func endDelay() -> Bool {
     defer { (isDelayed, delayOutlastsUpdates) = (false, false) }
     return isDelayed

@@ -1,11 +1,11 @@
 import LiveQuery
 
-/// The steps of a list: its results first, then an update for each change of them.
+/// The updates of a list: its first results, then an update for each change.
 ///
-/// Each iteration is a subscription of its own, and ends with it. Nothing is queued for an iteration that is slow: its next update is
-/// the difference between what it has and the newest results.
+/// Each iteration is a subscription of its own, and ends with it. No updates are queued for a slow iteration: its next
+/// update is the difference between its results and the newest ones.
 ///
-/// - Throws: `FreshetError`, when the list cannot be followed.
+/// - Throws: `FreshetError` if the list cannot be followed.
 public struct ResultsUpdates<Element: Sendable>: AsyncSequence, Sendable {
   let source: any ResultsSource
   let query: Query
@@ -28,7 +28,7 @@ public struct ResultsUpdates<Element: Sendable>: AsyncSequence, Sendable {
     }
   }
 
-  /// Ends the subscription with its last copy.
+  /// Ends the subscription when the last copy is released.
   final class Ending: Sendable {
     let pump: ResultsPump<Element>
     init(_ pump: ResultsPump<Element>) { self.pump = pump }

@@ -1,7 +1,7 @@
 import Foundation
 import LiveQuery
 
-/// Makes values of Swift types of rows: a property for each column of its name.
+/// Decodes rows into Swift types: a property for each column of the same name.
 ///
 /// | Swift | SQLite |
 /// |---|---|
@@ -169,7 +169,7 @@ private struct Cell: SingleValueDecodingContainer {
   }
 }
 
-/// What a column's own type asks: a simple value, or what its JSON has.
+/// Decodes a column for a type that decodes itself: a simple value, or the contents of its JSON.
 private struct CellDecoder: Decoder {
   let cell: Cell
   var codingPath: [any CodingKey] { cell.codingPath }
@@ -188,7 +188,7 @@ private struct CellDecoder: Decoder {
     return try JSONDecoder().decode(Captured.self, from: Data(text.utf8)).decoder
   }
 
-  /// The decoder of a JSON text.
+  /// Captures the decoder of a JSON text.
   private struct Captured: Decodable {
     let decoder: any Decoder
     init(from decoder: any Decoder) { self.decoder = decoder }
@@ -214,7 +214,8 @@ extension SQLValue: Decodable {
 }
 
 extension Date {
-  /// Text as SQLite's date functions read it: `2026-03-01`, `2026-03-01 09:30:00.250`, `2026-03-01T09:30Z`. Without a zone it is UTC.
+  /// Parses text that SQLite's date functions accept: `2026-03-01`, `2026-03-01 09:30:00.250`, `2026-03-01T09:30Z`.
+  /// Without a zone it is UTC.
   init?(sqlite text: String) {
     let parts = text.replacing("T", with: " ").split(separator: " ", maxSplits: 1)
     let day = parts.first?.split(separator: "-").map { Int($0) } ?? []
@@ -231,7 +232,7 @@ extension Date {
     self = midnight + seconds
   }
 
-  /// Of `09:30`, `09:30:15`, `09:30:15.250`, each perhaps with `Z` or `+02:00`: seconds since midnight, UTC.
+  /// Seconds since midnight, UTC, of `09:30`, `09:30:15` or `09:30:15.250`, each optionally with `Z` or `+02:00`.
   private static func seconds(ofTime text: Substring) -> Double? {
     var clock = text
     var offset = 0.0

@@ -1,9 +1,9 @@
-/// An array in chunks, so that a row is inserted or removed without moving all rows behind it, and so that a copy that changes shares
-/// with the original all chunks but one.
+/// An array in chunks: inserting or removing a row does not move all later rows, and a changed copy shares all chunks
+/// but one with the original.
 ///
 /// Index look-up, insertion and removal are O(count / 512 + 512) with small constants.
 struct RowSequence<Element> {
-  /// None is empty, and none is longer than `most`.
+  /// No chunk is empty or longer than `most`.
   private var chunks: [[Element]] = []
   private(set) var count = 0
 
@@ -35,7 +35,7 @@ struct RowSequence<Element> {
   mutating func insert(_ element: Element, at index: Int) {
     count += 1
     if chunks.isEmpty { return chunks.append([element]) }
-    // At the end of a chunk rather than before the first of the next: appending is the most frequent.
+    // At the end of a chunk rather than before the first of the next, because appending is the most frequent.
     var (chunk, place) = index == 0 ? (0, 0) : find(index - 1)
     if index > 0 { place += 1 }
     if chunks[chunk].count == Self.most {

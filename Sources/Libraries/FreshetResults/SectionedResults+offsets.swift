@@ -2,13 +2,13 @@ import Foundation
 import LiveQuery
 
 extension SectionedResults {
-  /// The columns of the key; nil when the rows do not have them.
+  /// The columns of the key; nil if the rows do not have them.
   var keyColumns: [Int]? {
     let indexes = key.compactMap { columns.firstIndex(of: $0) }
     return indexes.count == key.count && !key.isEmpty ? indexes : nil
   }
 
-  /// The offsets of rows with contents. Reads the rows until all are found.
+  /// The offsets of rows with contents. Reads rows until all keys are found.
   func offsets(ofKeys keys: Set<[SQLValue]>) -> [[SQLValue]: Int] {
     var offsets: [[SQLValue]: Int] = [:]
     guard !keys.isEmpty, let columns = keyColumns else { return offsets }
@@ -28,7 +28,7 @@ extension SectionedResults {
   }
 }
 
-/// Paths of one state, by offset and the other way round: O(sections) to make, O(log sections) to ask.
+/// Index paths of one state, by offset and vice versa. O(sections) to make, O(log sections) to use.
 struct PathTable<Element: Sendable> {
   let results: SectionedResults<Element>
   /// Offsets of the sections' first rows, and the total.
@@ -55,13 +55,13 @@ struct PathTable<Element: Sendable> {
     return IndexPath(item: offset - starts[low], section: low)
   }
 
-  /// Nil where its contents are not here.
+  /// Nil if its contents are not held.
   func entry(at offset: Int) -> SectionedResults<Element>.Entry? {
     let path = path(of: offset)
     return results.sections[path.section].rows[path.item]
   }
 
-  /// The key of a row; nil where its contents are not here.
+  /// The key of a row; nil if its contents are not held.
   func key(at offset: Int) -> [SQLValue]? {
     guard let keyColumns, let values = entry(at: offset)?.row.values else { return nil }
     return keyColumns.map { values[$0] }

@@ -1,56 +1,56 @@
 public import Foundation
 import LiveQuery
 
-/// The rows of a list at one state of the database, cut into sections.
+/// The rows of a list at one state of the database, divided into sections.
 ///
-/// A value: it stays as it is while the list changes, and may be passed to any thread. Two of them share what they have in common.
+/// A value: it does not change with the list, and may be passed to any thread. Two of them share unchanged parts.
 public struct SectionedResults<Element: Sendable>: Sendable {
   public internal(set) var sections: [Section] = []
-  /// How many rows all sections have.
+  /// The number of rows in all sections.
   public internal(set) var count = 0
-  /// The offsets of the rows whose contents are here; nil when all are.
+  /// The offsets of the rows whose contents are held; nil: all.
   public internal(set) var window: Range<Int>?
-  /// Of the window: whether a row that comes into it has no contents either. Structure alone is wanted, or rows beyond the end.
+  /// Whether rows that enter the window have no contents either: only structure is wanted, or rows beyond the end.
   private(set) var holdsNothing = false
-  /// Where the rows stand on the server.
+  /// How the rows correspond to the server's.
   var overlay = OverlayOffsets()
   public internal(set) var columns: [String] = []
   /// The columns or expressions that identify a row.
   public internal(set) var key: [String] = []
-  /// The values beside the list, by name.
+  /// The values of `alongside`, by name.
   public internal(set) var alongside: [String: SQLValue] = [:]
-  /// The state of the database: it grows with each commit, and results with equal commits show the same state.
+  /// The state of the database. It increases with each commit, and results with equal commits show the same state.
   public internal(set) var commit: Int64 = 0
 
-  /// Before anything was fetched.
+  /// The results before the first fetch.
   public init() {}
 
-  /// The window is another one, or the count is.
+  /// Adapts to another window, or another count.
   mutating func setWindow(_ next: Window) {
     window = next.range(total: count)
     holdsNothing = next.limit == 0 || next.offset > count
   }
 
-  /// A row, and what was decoded of it.
+  /// A row, and the element decoded from it.
   struct Entry: Sendable {
     var row: ResultRow
     var element: Element
-    /// Nil: it is as the server has it.
+    /// Nil: the row is as the server has it.
     var pending: PendingState?
   }
 
   public struct Section: Sendable {
     /// The value of the query's `sectionBy`, or of its `name`; NULL in a list without sections.
     public let name: SQLValue
-    /// What an index at the list's side shows.
+    /// The section's title in the list's index.
     public let indexTitle: String
-    /// Nil where the window is elsewhere.
+    /// Nil entries are outside the window.
     var rows: RowSequence<Entry?>
 
-    /// How many rows it has, those outside the window included.
+    /// The number of rows, including those outside the window.
     public var count: Int { rows.count }
 
-    /// Its elements; nil stands for one outside the window.
+    /// The section's elements; nil: outside the window.
     public var objects: some RandomAccessCollection<Element?> & Sendable { Objects(rows: rows) }
   }
 
@@ -62,18 +62,18 @@ public struct SectionedResults<Element: Sendable>: Sendable {
     return entry.element
   }
 
-  /// Nil when there is no such row, or when it is outside the window.
+  /// Nil if there is no such row, or it is outside the window.
   public func objectIfLoaded(at path: IndexPath) -> Element? {
     contains(path) ? entry(at: path)?.element : nil
   }
 
-  /// The row behind the object: the values of its columns. Nil outside the window.
+  /// The row behind the object: its columns' values. Nil outside the window.
   public func rowIfLoaded(at path: IndexPath) -> ResultRow? { contains(path) ? entry(at: path)?.row : nil }
 
-  /// How a row is shown that a write of this process has changed and the server's results do not show yet; nil for others.
+  /// How a row is shown that this process has written and the server's results do not show yet; nil for other rows.
   public func pendingState(at path: IndexPath) -> PendingState? { contains(path) ? entry(at: path)?.pending : nil }
 
-  /// Whether a write of this process has changed the row, and the server's results do not show it yet.
+  /// Whether this process has written the row, and the server's results do not show the write yet.
   public func isPending(at path: IndexPath) -> Bool { pendingState(at: path) != nil }
 
   /// Whether there is such a row.
@@ -82,7 +82,7 @@ public struct SectionedResults<Element: Sendable>: Sendable {
       && sections[path.section].rows.indices.contains(path.item)
   }
 
-  /// Where the row at an offset in the whole list is; nil beyond its end. O(sections).
+  /// The position of the row at an offset in the whole list; nil beyond its end. O(sections).
   public func indexPath(atOffset offset: Int) -> IndexPath? {
     if offset < 0 { return nil }
     var rest = offset
@@ -93,10 +93,10 @@ public struct SectionedResults<Element: Sendable>: Sendable {
     return nil
   }
 
-  /// All elements in order; nil stands for one outside the window.
+  /// All elements in order; nil: outside the window.
   public var objects: some Sequence<Element?> { sections.lazy.flatMap(\.objects) }
 
-  /// What an index at the list's side shows: each section's title, in order.
+  /// The titles of the list's index: one for each section, in order.
   public var sectionIndexTitles: [String] { sections.map(\.indexTitle) }
 
   private func entry(at path: IndexPath) -> Entry? { sections[path.section].rows[path.item] }

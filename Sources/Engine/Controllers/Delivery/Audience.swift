@@ -3,11 +3,12 @@ import Wire
 
 /// The subscriptions to a list.
 struct Audience {
-  /// In no order.
+  /// Unordered.
   var subscriptions: [SubscriptionKey: Subscription] = [:]
-  /// Of those that get patches: a subscription that waits for a snapshot, or the rest of one, is in none of them.
+  /// Groups of the subscriptions that get patches. Subscriptions that wait for a snapshot, or for the rest of one, are
+  /// in no group.
   var groups = SubscriberGroups()
-  /// Those that wait for a snapshot. No group is empty.
+  /// Subscriptions that wait for a snapshot. No array is empty.
   var startingOver: [SnapshotGroup: [Subscription]] = [:]
 }
 

@@ -6,7 +6,7 @@ import Wire
 
 // Patches: the end of a tick.
 extension Delivery {
-  /// From now on the subscription gets patches; there is nothing that it has to get first.
+  /// From now on the subscription gets patches. Precondition: it needs no snapshot first.
   func joinGroups(_ subscription: Subscription) {
     let isApart = subscription.group.place == nil
     guard isApart, subscription.state.isOpen else { return }
@@ -17,7 +17,7 @@ extension Delivery {
   func sendPatches() {
     let now = context.clock.now
     for list in lists.dirty where list.isDirty {
-      // Contents are read in the state that the transaction sees, which has to be the version's.
+      // Contents are read in the state that the transaction sees, which must be the version's.
       if !list.canReadContents { continue }
       var due = PatchGroups()
       for group in list.audience.groups.all where isDue(group, of: list, now) && drain(group, of: list) {
@@ -26,11 +26,11 @@ extension Delivery {
       sendPatches(list, due.members.map { list.audience.groups.merge($0) }, now)
       list.reader.forgetContents()
     }
-    // Those for whom a patch would have been larger than starting over.
+    // Subscriptions for which a patch would be larger than a snapshot.
     sendSnapshots()
   }
 
-  /// Whether a group has something to get, and its time has come.
+  /// Whether a group is behind and its next patch is due.
   private func isDue(_ group: SubscriberGroup, of list: LiveList, _ now: Instant) -> Bool {
     let state = group.state
     if state.held === list.result.newest { return false }
@@ -40,9 +40,9 @@ extension Delivery {
     return false
   }
 
-  /// - Parameter groups: of one list; each array gets one patch.
+  /// - Parameter groups: the list's; each array gets one patch.
   private func sendPatches(_ list: LiveList, _ groups: [[SubscriberGroup]], _ now: Instant) {
-    // By the version held: one that a reader made has the number of another.
+    // Keyed by the version held, not by its number: a version that a reader made shares its number with another.
     var differences: [ObjectIdentifier: VersionDifference?] = [:]
     for group in groups {
       let held = group[0].state.held
@@ -52,13 +52,13 @@ extension Delivery {
     }
   }
 
-  /// - Returns: nil when too much differs.
+  /// - Returns: nil when too many rows differ.
   private func difference(_ list: LiveList, since held: ResultVersion) -> VersionDifference? {
     let newest = list.result.newest.tree
     return VersionDifference(from: held.tree, to: newest, limit: differenceLimit(newest))
   }
 
-  /// Sends one subscription what it is behind by, whether or not its time has come: an answer follows.
+  /// Brings one subscription up to date, due or not, because an answer follows.
   func bringUpToDate(_ subscription: Subscription) {
     guard subscription.isBehind, subscription.list.canReadContents else { return }
     subscription.list.audience.groups.setApart(subscription)
@@ -67,14 +67,14 @@ extension Delivery {
     joinGroups(subscription)
   }
 
-  /// Answers a client that comes back with a version: a patch, also when nothing has changed.
+  /// Answers a client that resumes from a version, with an empty patch if nothing has changed.
   func sendAnswer(_ subscription: Subscription) {
     let difference = difference(subscription.list, since: subscription.group.state.held)
     sendPatch(subscription.list, [subscription.group], difference, context.clock.now, isAnswer: true)
     joinGroups(subscription)
   }
 
-  /// Sends the patch from the version of another list that the client has to the newest of its new one.
+  /// Sends the patch from the version of the former list that the client has to the newest of its new one.
   ///
   /// - Returns: false when a snapshot is better.
   func sendRequeried(_ subscription: Subscription, _ window: Window?) -> Bool {
@@ -85,12 +85,14 @@ extension Delivery {
     let patch = difference.patch(window: subscription.group.state.window, becoming: window)
     guard isWorthSending(patch, newest.tree) else { return false }
     send(patch, subscription.list, [subscription.group], from: nil, context.clock.now)
-    // When contents could not be read it still holds a version of the other list, from which nothing else may lead.
+    // If contents could not be read, the subscription still holds a version of the former list: only this patch may
+    // lead away from it.
     return subscription.state.isOver || !subscription.isBehind
   }
 
-  /// - Parameter groups: which get the same patch.
-  /// - Parameter isAnswer: whether the clients wait for something to come.
+  /// - Parameters:
+  ///   - groups: groups that are due the same patch.
+  ///   - isAnswer: whether the clients wait for a message.
   private func sendPatch(
     _ list: LiveList, _ groups: [SubscriberGroup], _ difference: VersionDifference?, _ now: Instant,
     isAnswer: Bool = false
@@ -108,7 +110,7 @@ extension Delivery {
     send(patch, list, groups, from: held, now)
   }
 
-  /// - Parameter held: the version of the list that the clients have; nil: it is another list's.
+  /// - Parameter held: the version of this list that the clients have; nil: theirs belongs to another list.
   private func send(
     _ patch: Patch, _ list: LiveList, _ groups: [SubscriberGroup], from held: ResultVersion?,
     _ now: Instant
@@ -135,13 +137,13 @@ extension Delivery {
     } catch { for group in groups { postpone(group, of: list, error) } }
   }
 
-  /// Contents could not be read: clients hear so once, and are sent what they are behind by when they can.
+  /// Contents could not be read: clients get the error once, and the patch when contents can be read again.
   ///
-  /// - Returns: false when no later try can mend it: the subscriptions have ended.
+  /// - Returns: false when the error is final and the subscriptions have ended.
   @discardableResult
   func postpone(_ group: SubscriberGroup, of list: LiveList, _ error: FreshetError) -> Bool {
     lists.database?.connection.restoreSnapshot()
-    // They get a snapshot of what is right.
+    // The mended list sends them a snapshot.
     if checks.mendIfMissing(list, error) { return true }
     if error.isFinal {
       for subscription in group.subscriptions { end(subscription, error) }
@@ -156,10 +158,10 @@ extension Delivery {
     return true
   }
 
-  /// Beyond so many changed rows no patch is worth sending.
+  /// With more changed rows than this, no patch is worth sending.
   private func differenceLimit(_ tree: SectionedTree) -> Int { max(tree.count, context.configuration.patchBytes / 8) }
 
-  /// Whether a patch is smaller than a snapshot, by estimate, or small anyhow.
+  /// Whether a patch is estimated to be smaller than a snapshot, or is small anyway.
   private func isWorthSending(_ patch: Patch, _ tree: SectionedTree) -> Bool {
     let rowBytes = 64
     let places = patch.deleted.count + patch.inserted.count + 2 * (patch.moved.count + patch.updated.count)

@@ -4,7 +4,7 @@ import RankedCollections
 import Store
 import Wire
 
-// What clients ask of their subscriptions.
+// Requests that clients make of their subscriptions.
 extension Delivery {
   func perform(_ asked: Subscription.StateMachine.Asked, _ key: SubscriptionKey) {
     let limit = context.configuration.deferredRequests
@@ -15,7 +15,7 @@ extension Delivery {
       }
       return answerNext(subscription)
     }
-    // Or it has ended, with an error that the client has or will get.
+    // Otherwise the subscription has ended, with an error that the client has or will get.
     guard case .subscribe(_, let later)? = lists.requests.entry(of: .subscription(key))?.subject else { return }
     guard later.count < limit else {
       return output.send(.error(Self.tooManyRequests, isFatal: false), shape: .arrays, to: key)
@@ -30,24 +30,25 @@ extension Delivery {
   private static let tooManyRequests = FreshetError(
     .limitExceeded, "too many requests while a snapshot is on its way")
 
-  /// Answers what waits, in the order asked; each answer comes after what leads to the newest version.
+  /// Answers waiting requests in the order made. Each answer follows the patch or snapshot that leads to the newest
+  /// version.
   ///
   /// - Parameter asked: how many ticks had seen changes when the first request was made; nil: it is made now.
   func answerNext(_ subscription: Subscription, askedAt asked: Int? = nil) {
     let asked = asked ?? lists.ticks
     while let request = subscription.state.next {
       let list = subscription.list
-      // A client that wants another query does not wait for one that does not compile.
+      // A client that requests another query does not wait for one that does not compile.
       let isGivenUp = list.machine.awaitsSchema && request.isRequery
       guard isGivenUp || list.isFollowing || (list.canReadContents && list.machine.answers(askedAt: asked)) else {
         wait(subscription, list.id, askedAt: asked)
         return lists.hurry(list)
       }
       if !isGivenUp, subscription.isBehind {
-        // May send a snapshot, at whose end this is called again.
+        // May send a snapshot, whose end calls this again.
         bringUpToDate(subscription)
         if subscription.isBehind {
-          // Contents could not be read. What leads to the newest version comes when they can, and then the answer.
+          // Contents could not be read. The patch comes when they can be, and then the answer.
           if subscription.state.isOpen { wait(subscription, list.id, askedAt: asked) }
           return
         }
@@ -70,14 +71,14 @@ extension Delivery {
     lists.requests.add(.next(key), of: .subscription(key), for: id, .list(asked: asked))
   }
 
-  /// What the first request waits for has failed.
+  /// The list or read that the first request waits for has failed.
   func refuseNext(of key: SubscriptionKey, _ error: FreshetError) {
     guard let subscription = subscription(key), subscription.state.dropNext() else { return }
     output.send(.error(error, isFatal: false), to: subscription)
     answerNext(subscription)
   }
 
-  /// Answers a client that has the newest version.
+  /// Precondition: the client has the newest version.
   private func answer(_ asked: Subscription.StateMachine.Asked, _ subscription: Subscription) {
     switch asked.request {
     case .window(let window), .fetch(let window): sendRows(window, for: asked, subscription)
@@ -96,7 +97,7 @@ extension Delivery {
     output.send(.located(key: key, place: list.result.place(of: identity)), to: subscription)
   }
 
-  /// Puts another query in the place of the subscription's: a patch leads there when rows are the same rows in both.
+  /// Replaces the subscription's query. The client gets a patch if both queries identify rows alike.
   private func requery(_ list: LiveList, _ wanted: Query, _ window: Window?, _ subscription: Subscription) {
     let before = subscription.list
     before.audience.subscriptions[subscription.key] = nil
@@ -117,7 +118,7 @@ extension Delivery {
 
   // MARK: - Rows
 
-  /// Answers `window` and `fetch` with rows of the newest version, which the client has.
+  /// Answers `window` and `fetch` with rows of the newest version. Precondition: the client has it.
   private func sendRows(_ wanted: Window, for asked: Subscription.StateMachine.Asked, _ subscription: Subscription) {
     let list = subscription.list
     let key = subscription.key
@@ -134,9 +135,9 @@ extension Delivery {
     } catch { refuse(subscription, error) }
   }
 
-  /// A reader has read what `window` or `fetch` asked for.
+  /// A reader has read the rows that `window` or `fetch` requested.
   ///
-  /// - Parameter hasMoved: of a newer version than the client has: it is asked for anew.
+  /// - Parameter hasMoved: the rows are of a newer version than the client's, so the request is made again.
   func answer(_ subscription: Subscription, _ read: PendingRead, hasMoved: Bool) {
     guard let contents = read.contents else { return }
     switch subscription.state.readEnded(read, hasMoved: hasMoved) {
@@ -175,7 +176,7 @@ extension Delivery {
 }
 
 extension SubscriptionRequest {
-  /// The rows that it asks for.
+  /// The rows that it requests.
   fileprivate var rows: Window? {
     switch self {
     case .window(let window), .fetch(let window): window

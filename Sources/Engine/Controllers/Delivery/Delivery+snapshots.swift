@@ -5,11 +5,11 @@ import Wire
 
 // Snapshots, and large results in parts.
 extension Delivery {
-  /// The subscription gets a snapshot, at the end of this tick.
+  /// Sends the subscription a snapshot at the end of this tick.
   func startOver(_ subscription: Subscription) {
     loading[subscription.key] = nil
     guard subscription.state.startOver() else { return }
-    // What it waited for comes after the snapshot.
+    // The waiting request is answered after the snapshot.
     _ = lists.requests.remove(.subscription(subscription.key))
     let list = subscription.list
     list.audience.groups.setApart(subscription)
@@ -23,7 +23,7 @@ extension Delivery {
     startingOver[ObjectIdentifier(list)] = list
   }
 
-  /// The subscription is over.
+  /// The subscription has ended.
   func stopStartingOver(_ subscription: Subscription) {
     let group = SnapshotGroup(subscription)
     let list = subscription.list
@@ -39,14 +39,14 @@ extension Delivery {
       let groups = list.audience.startingOver
       list.audience.startingOver = [:]
       for subscriptions in groups.values {
-        // Sending to others may have ended some.
+        // Sending to others may have ended some of these.
         let due = subscriptions.filter { $0.state.isStartingOver }
         if !due.isEmpty { sendSnapshot(due, list) }
       }
     }
   }
 
-  /// - Parameter subscriptions: which are due the same snapshot.
+  /// - Parameter subscriptions: subscriptions that are due the same snapshot.
   private func sendSnapshot(_ subscriptions: [Subscription], _ list: LiveList) {
     let retryAt = subscriptions.map(\.group.state.retryAt).max() ?? .distantPast
     if retryAt > context.clock.now {
@@ -59,13 +59,13 @@ extension Delivery {
     }
   }
 
-  /// Where the rows of a snapshot come from.
+  /// Where a snapshot's rows come from.
   private enum SnapshotSource {
     case read(PendingRead)
     case here
   }
 
-  /// Nil: a reader reads them, and they are sent later.
+  /// - Returns: nil when a reader reads the rows first; they are sent later.
   private func snapshotSource(of subscription: Subscription) -> SnapshotSource? {
     let list = subscription.list
     let wanted = WantedContents(window: subscription.group.state.window)
@@ -110,17 +110,17 @@ extension Delivery {
       }
     } catch {
       if case .read = source { list.reads.removeAll { $0.contents != nil } }
-      // They get it later.
+      // These subscriptions get the snapshot later.
       for subscription in subscriptions where postpone(subscription.group, of: list, error) {
         putOff([subscription], list)
       }
     }
   }
 
-  /// How long parts of large results are sent in one tick: the others wait for the next one.
+  /// How long one tick sends parts of large results.
   private static let partTime = Nanoseconds.milliseconds(2)
 
-  /// Sends the next part of what is on its way to those who have taken the one before; each distinct part is made once.
+  /// Sends the next part to subscriptions that have taken the one before. Each distinct part is encoded once.
   func sendParts() {
     if loading.isEmpty { return }
     var groups: [PartGroup: [Subscription]] = [:]
@@ -134,7 +134,7 @@ extension Delivery {
     }
   }
 
-  /// - Parameter subscriptions: which are due the same part.
+  /// - Parameter subscriptions: subscriptions that are due the same part.
   func sendNextPart(_ subscriptions: [Subscription]) {
     guard var part = subscriptions.first?.state.rows else { return }
     let start = part.message.range.upperBound
@@ -147,7 +147,7 @@ extension Delivery {
     for subscription in subscriptions { sent(part, to: subscription) }
   }
 
-  /// A part of rows was sent, which may be the last one.
+  /// A part was sent, perhaps the last one.
   private func sent(_ part: LoadingRows, to subscription: Subscription) {
     subscription.state.load(part)
     if part.message.isComplete {

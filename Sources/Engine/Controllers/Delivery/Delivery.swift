@@ -4,7 +4,7 @@ import RankedCollections
 import Store
 import Wire
 
-/// Sends subscriptions what leads from the version that each client has to the newest, and answers their requests.
+/// Sends each subscription what leads from its client's version to the newest one, and answers its requests.
 ///
 /// Owner: the follower's thread.
 final class Delivery {
@@ -14,7 +14,7 @@ final class Delivery {
   let answers: SnapshotAnswers
   /// By session, then by the number in the subscription's key.
   @exclusivity(unchecked) private(set) var sessions: [UInt64: SmallDictionary<UInt64, Subscription>] = [:]
-  /// Lists with subscriptions that get a snapshot at the end of this tick, or when one can be made.
+  /// Lists with subscriptions that wait for a snapshot.
   @exclusivity(unchecked) var startingOver: [ObjectIdentifier: LiveList] = [:]
   /// Subscriptions whose snapshot is on its way in parts.
   @exclusivity(unchecked) var loading: [SubscriptionKey: Subscription] = [:]
@@ -36,10 +36,10 @@ final class Delivery {
 
   // MARK: - The end of a tick
 
-  /// Sends every subscription that can take it what it is behind by. Each distinct message is made once.
+  /// Brings all subscriptions whose sessions are drained up to date. Each distinct message is encoded once.
   func flush() {
     flushes += 1
-    // What is small and expected soon comes first.
+    // Small messages, expected soon, go first.
     sendPatches()
     sendSnapshots()
     sendParts()
@@ -52,13 +52,14 @@ final class Delivery {
       if !list.reads.isEmpty { dropContents(of: list) }
       return isReadable && list.isSettled
     }
-    // Asked again, because what this tick has sent is on its way now: only sessions that wait are announced when it is gone.
+    // Ask again, because this tick's messages are not with the kernel yet: only sessions that wait are announced when
+    // they drain.
     for subscription in loading.values where ask(subscription.key.session) { context.mustTick = true }
-    // Before the transaction is ended: that can wait.
+    // Before the transaction ends: ending it can wait.
     output.flush()
   }
 
-  /// Contents that no client waits for any more are let go.
+  /// Releases contents that no client waits for any more.
   private func dropContents(of list: LiveList) {
     list.reads.removeAll { $0.contents != nil }
     lists.noteIdle(list)
@@ -70,9 +71,9 @@ final class Delivery {
     drained.contains(subscription.key.session, in: flushes, ask: ask)
   }
 
-  /// Parts with those of a group who have not taken everything yet.
+  /// Splits off the subscriptions whose sessions are not drained.
   ///
-  /// - Returns: whether any subscription is left in it.
+  /// - Returns: whether any subscription is left in the group.
   func drain(_ group: SubscriberGroup, of list: LiveList) -> Bool {
     let waiting = drained.waiting(of: group, in: flushes, ask: ask)
     if waiting.isEmpty { return true }
@@ -83,7 +84,7 @@ final class Delivery {
 
   // MARK: - Events
 
-  /// Does what follows from what became of a list.
+  /// Acts on what happened to a list.
   func handle(_ event: ListEvent) {
     switch event {
     case .answerable(let list): answerWaiting(list)
@@ -100,9 +101,9 @@ final class Delivery {
     }
   }
 
-  /// Answers requests that wait for a list, as far as what it shows answers them.
+  /// Answers requests that wait for a list and that the state it shows can answer.
   ///
-  /// - Parameter sentNewest: whether to answer only those whose clients have been sent the newest version.
+  /// - Parameter sentNewest: whether to answer only clients that have been sent the newest version.
   private func answerWaiting(_ list: LiveList, sentNewest: Bool = false) {
     guard lists.requests.concerns(list.id) else { return sentNewest ? () : lists.noteIdle(list) }
     let answered = lists.requests.take(for: list.id) { entry in
@@ -112,7 +113,7 @@ final class Delivery {
     }
     for entry in answered { answer(entry, list) }
     if sentNewest { return }
-    // A list that was let go meanwhile has refused its requests.
+    // A list that was released meanwhile has refused its requests.
     guard lists.byQuery[list.query] === list else { return }
     if lists.requests.waiting(for: list.id).contains(where: { $0.state.asked != nil }) { lists.hurry(list) }
     lists.noteIdle(list)
@@ -148,7 +149,7 @@ final class Delivery {
     if case .failure(let error)? = read.contents { checks.mendIfMissing(list, error) }
   }
 
-  /// A read was given up: its requests wait for a run.
+  /// A read was given up: its requests wait for a run instead.
   private func askAgain(_ list: LiveList, _ read: PendingRead) {
     for entry in lists.requests.take(for: list.id, where: { $0.state.isContents(of: read.id) }) {
       switch entry.subject {
@@ -174,7 +175,7 @@ final class Delivery {
     }
   }
 
-  /// A subscription cannot be made.
+  /// A subscription could not be made.
   func refuse(_ command: FollowerCommand.Subscribe, _ error: FreshetError) {
     output.subscriptionEnded(command.key, because: error.code)
     output.send(.error(error, isFatal: true), shape: command.shape, to: command.key)
@@ -186,8 +187,8 @@ final class Delivery {
     }
   }
 
-  /// There is no such query in the new schema: the list stays what it is until the query compiles again, as after the last of
-  /// several steps of a migration.
+  /// The query does not compile in the new schema. The list keeps what it shows until the query compiles again, for
+  /// instance after the last step of a migration.
   private func doesNotCompile(_ list: LiveList, _ error: FreshetError, isFirst: Bool) {
     let changed = FreshetError(.schemaChanged, "the schema has changed: \(error.message)")
     refuseWaiting(list.id, changed) { $0.state.deadline != nil }
@@ -196,10 +197,11 @@ final class Delivery {
     lists.noteIdle(list)
   }
 
-  /// The database cannot be read, and has not been for a while: lists stay as they are until it can.
+  /// Ticks have failed to read the database for a while. Lists keep what they show until it can be read.
   func announce(outage: FreshetError) { for list in lists.byQuery.values { announce(outage, list) } }
 
-  /// The database can be read again. Subscribers whose list is as before get a patch that says so: nothing else would come.
+  /// The database can be read again. Subscribers of an unchanged list get an empty patch, because nothing else would
+  /// end the outage for them.
   func announceRecovery() {
     for list in lists.byQuery.values where list.canReadContents {
       for subscription in list.audience.subscriptions.values where subscription.state.isOpen && !subscription.isBehind {
@@ -221,7 +223,7 @@ final class Delivery {
     }
   }
 
-  /// - Parameter later: what the client has asked of the subscription meanwhile.
+  /// - Parameter later: requests that the client has made of the subscription meanwhile.
   private func open(
     _ command: FollowerCommand.Subscribe, _ list: LiveList, _ later: [Subscription.StateMachine.Asked]
   ) {
@@ -270,7 +272,7 @@ final class Delivery {
     for key in lists.requests.subscriptions(of: session) { withdraw(key) }
   }
 
-  /// Takes back a subscription that has not been made yet.
+  /// Withdraws a subscription that has not been made yet.
   ///
   /// - Returns: whether there was one.
   @discardableResult
@@ -296,11 +298,11 @@ final class Delivery {
     let waiting = lists.requests.remove(.subscription(key))
     lists.cancelUnwantedReads(of: list)
     lists.noteIdle(list)
-    // A reader may be running what it was to show next.
+    // A reader may be running the query that was requested next.
     if let waiting, let requeried { lists.wasLeft(waiting.list, requeried) }
   }
 
-  /// The follower ends: lists and subscriptions keep one another.
+  /// Breaks the cycle between lists and subscriptions when the follower ends.
   func close() {
     for (_, subscription) in sessions.values.flatMap(\.all) { remove(subscription) }
     startingOver = [:]
@@ -308,6 +310,6 @@ final class Delivery {
 }
 
 extension SubscriptionRequest {
-  /// The query that it asks for.
+  /// The query that it requests.
   fileprivate var requeried: Query? { if case .requery(let query, _) = self { query } else { nil } }
 }

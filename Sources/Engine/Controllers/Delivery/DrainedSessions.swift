@@ -1,11 +1,11 @@
-/// Which sessions had taken everything when a tick's messages were made. Each is asked once a tick: what is sent to one of its
-/// subscriptions must not keep the others waiting.
+/// Which sessions were drained when a tick's messages were made. A session is asked once a tick, so that a message to
+/// one of its subscriptions does not make the others wait.
 struct DrainedSessions {
-  /// By the low half of the session's number, which is small: twice the number of the tick in which it was asked, and one more
-  /// if it had taken everything.
+  /// Indexed by the low half of the session's number, which is small: twice the number of the tick that asked, plus one
+  /// if the session was drained.
   private var answers: [UInt64] = []
 
-  /// - Parameter flush: the number of the tick's `Delivery.flush`, from 1.
+  /// - Parameter flush: the number of the tick's `Delivery.flush`, counted from 1.
   mutating func contains(_ session: UInt64, in flush: UInt64, ask: (UInt64) -> Bool) -> Bool {
     let slot = Int(UInt32(truncatingIfNeeded: session))
     while answers.count <= slot { answers.append(0) }
@@ -13,7 +13,7 @@ struct DrainedSessions {
     return answers[slot] & 1 == 1
   }
 
-  /// The subscriptions of a group that have to wait.
+  /// The group's subscriptions whose sessions are not drained.
   mutating func waiting(
     of group: SubscriberGroup, in flush: UInt64, ask: (_ session: UInt64) -> Bool
   ) -> [Subscription] {

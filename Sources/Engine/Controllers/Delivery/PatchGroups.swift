@@ -1,12 +1,12 @@
 import LiveQuery
 
-/// Groups of a query's subscribers by the patch that they are due.
+/// A query's subscriber groups, grouped by the patch that they are due.
 struct PatchGroups {
-  /// Each of them gets one patch, and is not empty.
+  /// Each array gets one patch. None is empty.
   private(set) var members: [[SubscriberGroup]] = []
-  /// Of the members, once there are two.
+  /// Indexes into `members`, once there are two.
   private var places: [PatchKey: Int] = [:]
-  /// Where the last one went: most often the next one goes there too, and nothing needs to be hashed.
+  /// Where the last group went. Most often the next one goes there too, without hashing.
   private var place = 0
 
   mutating func add(_ group: SubscriberGroup) {
@@ -29,7 +29,7 @@ struct PatchGroups {
   }
 }
 
-/// What a patch is made of.
+/// What determines a patch.
 private struct PatchKey: Hashable {
   let held: ObjectIdentifier
   let from: String
@@ -45,7 +45,7 @@ private struct PatchKey: Hashable {
 }
 
 extension SubscriberGroup {
-  /// Of two groups of one query.
+  /// Precondition: both groups belong to one query.
   func getsTheSamePatch(as other: SubscriberGroup) -> Bool {
     state.held === other.state.held && state.window == other.state.window && shape == other.shape
       && state.sentVersion == other.state.sentVersion

@@ -2,30 +2,30 @@ import LiveQuery
 import QueryCompiler
 import RankedCollections
 
-/// The small snapshots that were sent last: whoever opens a list after others gets what they got, read and written once;
-/// and whoever opens another window of it gets the same sections.
+/// The small snapshots sent last. A client that opens the same list gets the same bytes, read and encoded once; a
+/// client that opens another window of it shares the sections.
 ///
-/// Few, and for all queries of a follower together: what they take does not grow with lists or clients.
+/// Bounded for all queries of a follower together, so memory does not grow with lists or clients.
 struct RecentSnapshots {
   private struct Entry {
     let snapshot: Snapshot
     weak var version: ResultVersion?
   }
 
-  /// The newest last.
+  /// Oldest first.
   private var entries: [Entry] = []
 
   private static let most = 16
   private static let mostBytes = 32 << 10
   private static let mostSections = 1_000
 
-  /// - Parameter version: its name; no two versions of any query have one name.
+  /// - Parameter version: the version's name, unique among the versions of all queries.
   func find(version: String, commit: Int64, window: Window?) -> Snapshot? {
     entries.last { $0.snapshot.version == version && $0.snapshot.commit == commit && $0.snapshot.window == window }?
       .snapshot
   }
 
-  /// The sections of a version of which another window was sent, or the same at another commit.
+  /// The sections of this version, if another window of it was sent, or the same window at another commit.
   func sections(of version: ResultVersion) -> SectionList? {
     entries.last { $0.version === version }?.snapshot.sections
   }

@@ -1,4 +1,5 @@
-/// Lives as long as a request waits for its answer; its end says that it does no more, however it came about.
+/// Lives as long as a request waits for its answer. Its end reports that the request no longer waits, for whatever
+/// reason.
 package final class RequestTicket: Sendable {
   private let ended: @Sendable () -> Void
 

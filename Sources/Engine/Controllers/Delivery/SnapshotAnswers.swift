@@ -4,7 +4,7 @@ import QueryCompiler
 import RankedCollections
 import Store
 
-/// Makes snapshots, and answers requests for one by clients that do not subscribe.
+/// Makes snapshots, and answers clients that request one without subscribing.
 ///
 /// Owner: the follower's thread.
 final class SnapshotAnswers {
@@ -20,14 +20,14 @@ final class SnapshotAnswers {
   }
 
   #if DEBUG
-    /// Contents of more rows are read by readers. Few in debug builds, so that every test has some.
+    /// Readers read contents of more rows than this. Few in debug builds, so that every test has some.
     static let rowsReadHere = 12
   #else
-    /// Contents of more rows are read by readers.
+    /// Readers read contents of more rows than this.
     static let rowsReadHere = 1_000
   #endif
 
-  /// The whole snapshot, all of its rows read.
+  /// Reads all rows of the snapshot at once.
   func snapshot(_ list: LiveList, window: Window?) throws(FreshetError) -> Snapshot {
     let newest = list.result.newest
     let (version, commit) = (list.nameNewest(), list.shown.commit)
@@ -56,7 +56,7 @@ final class SnapshotAnswers {
     lists.requests.add(.snapshot(request, held: nil), of: request.client, for: id, .list(asked: ticks))
   }
 
-  /// Answers a request by what a list shows.
+  /// Answers a request from what a list shows.
   func answer(_ request: FollowerCommand.SnapshotRequest, _ list: LiveList) {
     defer { lists.noteIdle(list) }
     let newest = list.result.newest
@@ -91,7 +91,7 @@ final class SnapshotAnswers {
     } catch { refuse(request, list, error) }
   }
 
-  /// A reader has read the contents that a request waits for, or could not.
+  /// A reader has read, or could not read, the contents that a request waits for.
   func answer(_ request: FollowerCommand.SnapshotRequest, _ list: LiveList, _ read: PendingRead) {
     switch read.contents ?? .failure(FreshetError(.internal, "contents that were not read")) {
     case .success(let rows): request.reply(.success(.snapshot(read.snapshot(of: list, rows))))
@@ -99,13 +99,13 @@ final class SnapshotAnswers {
     }
   }
 
-  /// A snapshot could not be made. Of a list that is wrong it is made when that has been read anew.
+  /// A snapshot could not be made. If the list was found wrong, the request waits for the list to be read again.
   private func refuse(_ request: FollowerCommand.SnapshotRequest, _ list: LiveList, _ error: FreshetError) {
     guard checks.mendIfMissing(list, error) else { return request.reply(.failure(error)) }
     wait(request, list.id, askedAt: lists.ticks)
   }
 
-  /// Answers requests that wait for another version and have it, or have waited long enough.
+  /// Answers requests that wait for another version, when there is one or their deadline has passed.
   func answerChanges(_ list: LiveList) {
     guard lists.requests.concerns(list.id) else { return }
     let now = context.clock.now
@@ -128,7 +128,7 @@ final class SnapshotAnswers {
     if !due.isEmpty { lists.noteIdle(list) }
   }
 
-  /// The client has left: readers give up what they do for it alone.
+  /// The client has left: readers give up the work that they do for it alone.
   func abandon(_ request: UInt64) {
     context.readers.cancel(of: .question(request))
     guard let entry = lists.requests.remove(.request(request)),
@@ -138,7 +138,7 @@ final class SnapshotAnswers {
     lists.wasLeft(entry.list, command.query)
   }
 
-  /// Opens a query whose list is never let go. One that reads claims is its client's own, and is not kept.
+  /// Opens a query whose list is never released, unless it reads claims: such a list is its client's own.
   func keep(_ query: Query) {
     guard query.access.read.isEmpty else { return }
     lists.keep(query)
@@ -149,7 +149,7 @@ final class SnapshotAnswers {
 
   // MARK: - Questions
 
-  /// - Parameter request: what `abandon` calls it; nil for one that is never abandoned.
+  /// - Parameter request: the id for `abandon`; nil: the request is never abandoned.
   func explain(
     _ query: Query, _ request: UInt64?, _ reply: @escaping @Sendable (Result<Explanation, FreshetError>) -> Void
   ) {
@@ -162,13 +162,13 @@ final class SnapshotAnswers {
     }
   }
 
-  /// The tables that there are for a role.
+  /// Lists the tables that a role may read.
   func list(
     _ access: Query.Access, _ request: UInt64?,
     _ reply: @escaping @Sendable (Result<[DatabaseTable], FreshetError>) -> Void
   ) {
     if access.role == nil { return reply(.success(lists.database?.schema.listing ?? [])) }
-    // Which columns a view has for a role is compiled.
+    // A role's view columns require compiling.
     post(request, reply) { database, _ throws(FreshetError) in try database.listing(for: access) }
   }
 
@@ -185,10 +185,10 @@ final class SnapshotAnswers {
       })
   }
 
-  /// How changes of tables are found at the moment, by lower-case name.
+  /// How capture finds changes of each table at present, by lower-case name.
   private func forms(_ database: OpenDatabase) -> [String: CaptureForm] {
     let capture = database.connection.capture
-    // A client that has just subscribed asks: small tables are read by then.
+    // Clients often ask just after subscribing: small tables have been read by then.
     if capture.readOn() { context.mustTick = true }
     var forms: [String: CaptureForm] = [:]
     for table in database.schema.tables {

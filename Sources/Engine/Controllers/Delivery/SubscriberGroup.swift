@@ -1,25 +1,25 @@
 import LiveQuery
 import Store
 
-/// What a client has of a result, and when it was sent something last.
+/// What a client has of a result, and when it was last sent a message.
 struct ClientState {
-  /// The version that the client is at. Its window's contents are exactly those of this version.
+  /// The version that the client has. The contents of its window are exactly this version's.
   var held: ResultVersion
-  /// The version's name as the client was last told: what the next patch is `from`.
+  /// The version's name as last sent: `from` of the next patch.
   var sentVersion: String
-  /// What the client holds contents of; nil: everything.
+  /// The rows whose contents the client holds; nil: all.
   var window: Window?
-  /// `distantPast`: nothing was.
+  /// `distantPast`: never.
   var lastSent = Instant.distantPast
-  /// When to try again after contents could not be read; `distantPast`: they could.
+  /// When to retry after contents could not be read; `distantPast`: no retry is due.
   var retryAt = Instant.distantPast
 }
 
-/// Subscriptions of one query, with one id, whose clients are at the same state: from then on they get the same messages.
+/// Subscriptions of one query with one id, whose clients are in the same state and therefore get the same messages.
 ///
-/// A group stays together from tick to tick, so that a tick sends to all of it without looking at each. A subscription that
-/// diverges from its group is set apart, in a group of its own; groups with equal states are merged when they are due the same
-/// patch.
+/// A group stays together from tick to tick, so that a tick sends to all of it without visiting each subscription. A
+/// subscription that diverges is set apart in a group of its own; groups with equal states are merged when they are due
+/// the same patch.
 ///
 /// Owner: the follower's thread.
 final class SubscriberGroup {
@@ -27,7 +27,7 @@ final class SubscriberGroup {
   /// Least time between two patches.
   let minInterval: Nanoseconds
   @exclusivity(unchecked) var state: ClientState
-  /// Among its query's groups; nil: it gets no patches at present.
+  /// Index among the query's groups; nil: the group gets no patches at present.
   @exclusivity(unchecked) var place: Int?
 
   @exclusivity(unchecked) private(set) var subscriptions: [Subscription] = []
@@ -58,7 +58,7 @@ final class SubscriberGroup {
     recipients.sessions.removeLast()
   }
 
-  /// - Returns: a group at the same state that has these instead.
+  /// - Returns: a group in the same state that takes these subscriptions over.
   func split(_ subscriptions: [Subscription]) -> SubscriberGroup {
     let group = SubscriberGroup(id: recipients.id, shape: shape, minInterval: minInterval, state: state)
     for subscription in subscriptions {
@@ -68,7 +68,7 @@ final class SubscriberGroup {
     return group
   }
 
-  /// Takes in everybody of a group that is due the same patch.
+  /// Takes over all subscriptions of a group that is due the same patch.
   func take(_ other: SubscriberGroup) {
     for subscription in other.subscriptions { add(subscription) }
     state.lastSent = max(state.lastSent, other.state.lastSent)

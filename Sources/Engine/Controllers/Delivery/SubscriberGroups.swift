@@ -1,10 +1,10 @@
 import Store
 
-/// The groups that a query sends patches to, in no order.
+/// The groups that get a query's patches, unordered.
 struct SubscriberGroups {
   private(set) var all: [SubscriberGroup] = []
 
-  /// Adds a group. If the one added last has the same state, its subscriptions join that one.
+  /// Adds a group, or merges it into the one added last when their states are equal.
   mutating func insert(_ group: SubscriberGroup) {
     if let last = all.last, last.mayTake(group) { return last.take(group) }
     group.place = all.count
@@ -31,15 +31,15 @@ struct SubscriberGroups {
     if group.subscriptions.count == 1 { remove(group) } else { _ = group.split([subscription]) }
   }
 
-  /// Makes two groups of one: these subscriptions leave it.
+  /// Splits these subscriptions off into a second group.
   mutating func split(_ group: SubscriberGroup, _ subscriptions: [Subscription]) {
     insert(group.split(subscriptions))
   }
 
-  /// Makes one group of those that nothing tells apart any more.
+  /// Merges groups that no longer differ.
   ///
-  /// - Parameter groups: which are due the same patch.
-  /// - Returns: those that have everybody.
+  /// - Parameter groups: groups that are due the same patch.
+  /// - Returns: the groups that remain.
   mutating func merge(_ groups: [SubscriberGroup]) -> [SubscriberGroup] {
     if groups.count == 1 { return groups }
     var merged: [SubscriberGroup] = []
@@ -66,15 +66,15 @@ struct SubscriberGroups {
 }
 
 extension SubscriberGroup {
-  /// Whether another group may join, so that no subscription gets anything later than it would alone.
+  /// Whether another group may join without delaying any subscription's patches.
   fileprivate func mayTake(_ other: SubscriberGroup) -> Bool {
     getsTheSamePatch(as: other) && minInterval == .zero && MergeKey(self) == MergeKey(other)
   }
 }
 
-/// What tells groups apart that are due the same patch.
+/// In what groups that are due the same patch may still differ.
 private struct MergeKey: Hashable {
-  /// By its bytes: to Swift, texts that differ may be equal.
+  /// Compared by bytes: Swift considers some different texts equal.
   let id: [UInt8]
   let minInterval: Nanoseconds
   let hasFailed: Bool

@@ -2,7 +2,7 @@ import LiveQuery
 import Wire
 
 extension Subscription {
-  /// What a subscription's client gets next: one thing at a time, and its requests in the order in which they were made.
+  /// What a subscription's client gets next: one message at a time, and answers in the order of its requests.
   ///
   /// ```
   ///              ┌── startOver ──► startingOver ── snapshotSent ──┐
@@ -11,23 +11,22 @@ extension Subscription {
   ///    └──────────────────────── all in one message ──────────────┘                    any ── end ──► over
   /// ```
   ///
-  /// Pure: the follower does what the answers to events say.
+  /// Pure: the caller acts on what the events return.
   struct StateMachine: ~Copyable {
     private enum State {
-      /// It gets patches, and answers.
+      /// Patches and answers may be sent.
       case open
-      /// It gets a snapshot at the end of this tick, or when one can be made.
+      /// A snapshot is to be sent at the end of this tick, or when one can be made.
       case startingOver
-      // Indirect, because there are many subscriptions, and most are open.
-      /// A reader reads the rows of its first request.
+      // A reader reads the rows of the first request. Indirect: there are many subscriptions, and most are open.
       indirect case reading(PendingRead, Asked)
-      /// The rest of rows that did not fit into one message.
+      /// Rows that did not fit into one message are still to be sent.
       indirect case loading(LoadingRows)
       /// The client has ended it, or was sent the error that ended it.
       case over
     }
 
-    /// A request of the client, and what counts it among those unanswered.
+    /// A client's request, and the ticket that counts it as unanswered.
     struct Asked {
       let request: SubscriptionRequest
       let ticket: RequestTicket?
@@ -35,7 +34,7 @@ extension Subscription {
 
     private var state = State.open
     private var asked: [Asked] = []
-    /// How often in a row a reader read rows of a newer version than the client's.
+    /// How many reads in a row returned rows of a newer version than the client's.
     private var movedReads = 0
 
     var isOver: Bool { if case .over = state { true } else { false } }
@@ -44,22 +43,22 @@ extension Subscription {
     var isOpen: Bool { if case .open = state { true } else { false } }
     var rows: LoadingRows? { if case .loading(let rows) = state { rows } else { nil } }
 
-    /// What is to be answered next; nil while something else comes first.
+    /// The request to be answered next; nil while something else comes first.
     var next: SubscriptionRequest? { isOpen ? asked.first?.request : nil }
 
-    /// The client asks for something.
+    /// The client makes a request.
     ///
-    /// - Returns: false when too much waits.
+    /// - Returns: false when too many requests wait.
     mutating func ask(_ request: Asked, limit: Int) -> Bool {
       if isOver || asked.count >= limit { return isOver }
       asked.append(request)
       return true
     }
 
-    /// The next request is being answered.
+    /// Takes the next request to answer it.
     mutating func takeNext() -> Asked { asked.removeFirst() }
 
-    /// What the next request waits for has failed.
+    /// The next request cannot be answered.
     ///
     /// - Returns: whether there was one.
     mutating func dropNext() -> Bool {
@@ -70,16 +69,16 @@ extension Subscription {
 
     /// The client needs a snapshot.
     ///
-    /// - Returns: whether it is to be queued for one: not when it is already, or over.
+    /// - Returns: whether to queue the subscription for one: not if it is queued already, or over.
     mutating func startOver() -> Bool {
       if isOver || isStartingOver { return false }
-      // Its rows are read anew after the snapshot.
+      // Its rows are read again after the snapshot.
       if case .reading(_, let request) = state { asked.insert(request, at: 0) }
       state = .startingOver
       return true
     }
 
-    /// Whether a reader may read for it: after some rows that came too late they are read in a tick.
+    /// Whether a reader may read for it. After too many reads that came too late, a tick reads the rows.
     func mayRead(attempts: Int) -> Bool { movedReads < attempts }
 
     mutating func read(_ read: PendingRead, for request: Asked) { state = .reading(read, request) }
@@ -90,11 +89,11 @@ extension Subscription {
     }
 
     enum ReadEnded {
-      /// It waits for something else by now.
+      /// The subscription no longer waits for the rows.
       case ignore
-      /// The rows are the request's answer.
+      /// The rows answer this request.
       case answer(SubscriptionRequest)
-      /// The rows are of a newer version: the request is the next one again.
+      /// The rows are of a newer version: the request is first in the queue again.
       case askAgain
     }
 
@@ -107,13 +106,13 @@ extension Subscription {
       return .askAgain
     }
 
-    /// The first part of rows was sent, or none yet.
+    /// A message with the first rows was sent, perhaps all of them.
     mutating func load(_ rows: LoadingRows) { state = rows.message.isComplete ? .open : .loading(rows) }
 
     /// Rows, before their first part is sent.
     mutating func begin(_ rows: LoadingRows) { state = .loading(rows) }
 
-    /// - Returns: false when it was over.
+    /// - Returns: false when it was over already.
     mutating func end() -> Bool {
       if isOver { return false }
       state = .over

@@ -4,20 +4,20 @@ import Wire
 
 /// One client's interest in a result.
 ///
-/// No changes are queued for it: what it has, and so what it is to get next, is the state of its group.
+/// No changes are queued for it: its group's state determines what it gets next.
 ///
 /// Owner: the follower's thread.
 final class Subscription {
   let key: SubscriptionKey
-  /// Another one after a `requery`.
+  /// Changes with a `requery`.
   @exclusivity(unchecked) var list: LiveList
-  /// Never without one. To be set by groups alone, as is `place`.
+  /// Set by groups only, as is `place`.
   @exclusivity(unchecked) var group: SubscriberGroup
   var place = 0
 
   @exclusivity(unchecked) var state = StateMachine()
 
-  /// In a group of its own, which gets no patches until `Delivery.joinGroups`.
+  /// Starts in a group of its own, which gets no patches until `Delivery.joinGroups`.
   init(
     key: SubscriptionKey, shape: Shape, minInterval: Duration, window: Window?, list: LiveList
   ) {
@@ -36,8 +36,8 @@ final class Subscription {
 
 /// Rows that are sent in parts.
 struct LoadingRows {
-  /// The part sent last.
+  /// The part that was sent last.
   var message: RowsMessage
-  /// The memory that the rows take, when they are many.
+  /// The memory that the rows take, if they are many.
   var hold: ContentsBudget.Hold?
 }

@@ -1,12 +1,12 @@
-/// One subscription of one channel: of a WebSocket session, or the one of a stream.
+/// One subscription of one channel: a WebSocket session's, or a stream's only one.
 ///
-/// A client may give an id again as soon as it has asked for the end of the subscription that had it: `number` tells the
-/// two apart, and alone identifies a subscription within its session.
+/// A client may reuse an id as soon as it has ended the subscription that had it. `number` distinguishes the two, and
+/// identifies a subscription within its session by itself.
 package struct SubscriptionKey: Hashable, Sendable {
   package var session: UInt64
-  /// What the client calls it.
+  /// The id that the client chose.
   package var id: String
-  /// From 1 up; 0 for what is no subscription.
+  /// Counted from 1; 0 stands for no subscription.
   package var number: UInt64
 
   package init(session: UInt64, id: String, number: UInt64 = 0) {
@@ -25,12 +25,12 @@ package struct SubscriptionKey: Hashable, Sendable {
   }
 }
 
-/// Subscriptions that their clients gave the same id.
+/// Subscriptions whose clients chose the same id.
 package struct Recipients: Sendable {
   package let id: String
   package internal(set) var sessions: [UInt64] = []
 
-  /// By the bytes of the id: to Swift, texts that differ may be equal.
+  /// Grouped by the bytes of the id: Swift considers some different texts equal.
   static func all(of subscriptions: [Subscription]) -> [Recipients] {
     var all: [Recipients] = []
     var places: [[UInt8]: Int] = [:]

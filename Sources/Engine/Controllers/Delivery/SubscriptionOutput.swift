@@ -1,31 +1,31 @@
 package import LiveQuery
 package import Wire
 
-/// Where followers send what subscriptions get. Called on follower threads; must return soon.
+/// Where followers send subscriptions' messages. Called on follower threads; must return soon.
 package protocol SubscriptionOutput: AnyObject, Sendable {
-  /// Whether everything sent to the session is with the kernel. When not, the session's subscriptions wait, and `ControllerPool`
-  /// is called as soon as it is.
+  /// Whether the kernel has everything that was sent to the session. If not, the session's subscriptions wait, and
+  /// `ControllerPool` is called as soon as the session is drained.
   ///
-  /// - Parameter follower: who asks, by its number in the pool.
+  /// - Parameter follower: the caller's number in the pool.
   func isDrained(_ session: UInt64, for follower: Int) -> Bool
 
-  /// Sends, at the latest with the next `flush`, one message to several subscriptions that differ in nothing but session and id.
+  /// Sends one message to several subscriptions that differ only in session and id, at the latest with the next
+  /// `flush`.
   func send(_ message: ServerMessage, shape: Shape, to recipients: [Recipients])
 
-  /// The subscription is over; the error that says so is sent next. By then its id is free: the client may use it again at
-  /// once.
+  /// The subscription is over, and the error that ended it is sent next. Its id is free from now on.
   ///
-  /// - Parameter code: that of the error.
+  /// - Parameter code: the error's code.
   func subscriptionEnded(_ key: SubscriptionKey, because code: ErrorCode)
 
-  /// The tick is over: nothing more is sent that could leave together with what was.
+  /// The tick is over: no further message could share a write with those sent before.
   func flush()
 
-  /// The database is another one now than it was: a file in the place of the old one, or a copy restored into it.
+  /// Another database has come into the file's place, or a copy was restored into it.
   func epochChanged()
 
-  /// A follower has closed the database, whose -wal or -shm was deleted. Everything of this process has to let go of the files
-  /// before they can be used again.
+  /// A follower has closed the database because its -wal or -shm was deleted. All connections of this process must
+  /// close the files before they can be used again.
   func filesReleased()
 }
 

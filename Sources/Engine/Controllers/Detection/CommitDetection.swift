@@ -10,12 +10,13 @@ package import Store
   import Darwin
 #endif
 
-/// Notices that the file may have been committed to or replaced, and waits until that may be so.
+/// Notices that the file may have been committed to or replaced, and waits until it may have been.
 ///
-/// inotify reports writes to the WAL before their commit can be read. So a wake that finds no commit spins on the WAL-index, and then
-/// looks again at growing intervals.
+/// inotify reports writes to the WAL before their commit can be read. A wake that finds no commit therefore spins on
+/// the WAL-index, then checks again at growing intervals.
 ///
-/// Owner: the thread that follows the file. Mutable state: which of the next looks is due, and when the file was looked at last.
+/// Owner: the thread that follows the file. Mutable state: `look`, the next check that is due; `identityRead`, when the
+/// file's identity was last read.
 package final class CommitDetection {
   private let path: String
   private let journal: String
@@ -24,24 +25,24 @@ package final class CommitDetection {
   private let clock: MonotonicClock
   private var pace = Pace()
   private var writeGap = WriteGap()
-  /// How many of `looks` have passed since somebody wrote to the files.
+  /// How many of `looks` have passed since the files were last written to.
   private var look = CommitDetection.looks.count
-  /// The last spin timed out: the writes may be the first of many.
+  /// The last spin timed out: these writes may be the first of many.
   private var hasSpun = false
-  /// When the file's identity was last looked at; `distantPast`: it is to be looked at again.
+  /// When the file's identity was last read; `distantPast`: it must be read again.
   private var identityRead = Instant.distantPast
 
-  /// When to look again after a write was noticed whose commit cannot be read yet: nothing reports when it can be. The last one
-  /// is all that follows a commit that was found.
+  /// Intervals of checks after a write whose commit cannot be read yet: nothing reports when it can be. After a commit
+  /// was found, only the last one follows.
   private static let looks: [Nanoseconds] = [
     .microseconds(200), .microseconds(500), .milliseconds(1), .milliseconds(4), .milliseconds(16), .milliseconds(64),
     .milliseconds(20),
   ]
-  /// How long to spin before that.
+  /// How long to spin before these checks.
   private static let spin = Nanoseconds.microseconds(100)
-  /// How often an unused follower looks whether the file is still the same one.
+  /// How often an unused follower checks the file's identity.
   private static let unusedInterval = Nanoseconds.milliseconds(100)
-  /// How often to look when nothing reports writes; and, to be safe, when something does.
+  /// How often to check without notifications, and, to be safe, with them.
   private var pollInterval: Nanoseconds { .milliseconds(watcher.descriptor < 0 ? 20 : 1_000) }
 
   package init(path: String, wake: WakeSignal, clock: MonotonicClock) {
@@ -52,7 +53,7 @@ package final class CommitDetection {
     watcher = DatabaseWatcher(path: path)
   }
 
-  /// Whether the file may be another one than when it was opened. inotify does not report renamed parent directories.
+  /// Whether the file may have been replaced since it was opened. inotify does not report renamed parent directories.
   package func mayBeReplaced(isOpen: Bool, hasChanged: Bool, _ now: Instant) -> Bool {
     if hasChanged, identityRead != .distantPast { return false }
     let isDue = !isOpen || watcher.descriptor < 0 || now - identityRead >= pollInterval
@@ -60,7 +61,7 @@ package final class CommitDetection {
     return isDue
   }
 
-  /// For how long commits are left alone; see `Pace`.
+  /// How long to leave commits alone; see `Pace`.
   package func rest(_ now: Instant) -> Nanoseconds { pace.rest(now) }
 
   /// A tick has followed commits.
@@ -68,13 +69,13 @@ package final class CommitDetection {
     pace.note(start: start, end: end, comparesTables: comparesTables)
   }
 
-  /// Whether there may be a commit that was not followed. Most often it can be read by the time its writes have woken this thread.
-  /// When not, it is so within microseconds, unless the writer waits for its disk: then `wait` looks again.
+  /// Whether there may be a new commit. Most often it can be read by the time its writes have woken this thread.
+  /// Otherwise it can be read within microseconds, unless the writer waits for its disk: then `wait` checks again.
   ///
-  /// - Parameter isPaced: whether a rollback journal's writers are to be kept out of the way of.
+  /// - Parameter isPaced: whether to avoid blocking writers that use a rollback journal.
   package func hasCommit(_ capture: ChangeCapture, isPaced: Bool) -> Bool {
-    // A rollback journal is there while somebody's transaction is: looking would take a lock that is in its way, and the
-    // journal's end wakes this thread. One that is kept for the next transaction is looked past after a while.
+    // A rollback journal exists while a transaction writes. Checking would take a lock that blocks the writer, and the
+    // end of the journal wakes this thread. A persistent journal is ignored after a while.
     if !capture.canAskOften {
       if isPaced, !writeGap.mayRead(clock.now) { return false }
       if look < Self.looks.count - 1, FileIdentity.size(path: journal) > 0 { return false }
@@ -84,7 +85,7 @@ package final class CommitDetection {
     let end = spins ? clock.now + Self.spin : .distantPast
     repeat {
       if capture.hasMoved {
-        // What was written and is not to be read yet belongs to another commit: rare, but it must not be missed.
+        // Writes that cannot be read yet belong to another commit: rare, but it must not be missed.
         if wasWritten { look = Self.looks.count - 1 }
         hasSpun = false
         writeGap.noteRead()
@@ -96,15 +97,15 @@ package final class CommitDetection {
     return false
   }
 
-  /// What its thread waits for, besides commits.
+  /// What the thread waits for, besides commits.
   package struct Wait {
-    /// At most.
+    /// The longest wait.
     package var limit: Nanoseconds
-    /// Commits are left alone for so long.
+    /// How long to leave commits alone.
     package var rest: Nanoseconds
     /// Nothing is followed, so commits need not wake the thread.
     package var isUnused: Bool
-    /// Looking for a commit takes no lock.
+    /// Checking for a commit takes no lock.
     package var canAskOften: Bool
 
     package init(limit: Nanoseconds, rest: Nanoseconds, isUnused: Bool, canAskOften: Bool) {
@@ -115,16 +116,16 @@ package final class CommitDetection {
     }
   }
 
-  /// Until something happens, or it is time for something.
+  /// Waits for an event or a deadline.
   package func wait(_ wait: Wait) {
     var timeout = look < Self.looks.count ? Self.looks[look] : pollInterval
-    // Every look at a rollback journal's database takes a lock.
+    // Each check of a database with a rollback journal takes a lock.
     if !wait.canAskOften { timeout = max(timeout, .milliseconds(1)) }
     timeout = min(timeout, wait.limit)
     if wait.rest > .zero { timeout = wait.rest } else { look = min(look + 1, Self.looks.count) }
     if wait.isUnused { timeout = min(timeout, Self.unusedInterval) }
     var descriptors = [pollfd(fd: wake.readEnd, events: Int16(POLLIN), revents: 0)]
-    // A follower that rests, or follows nothing, spares the writer waking this thread.
+    // A follower that rests or follows nothing saves the writer the cost of waking it.
     if watcher.descriptor >= 0, wait.rest == .zero, !wait.isUnused {
       descriptors.append(pollfd(fd: watcher.descriptor, events: Int16(POLLIN), revents: 0))
     }

@@ -1,9 +1,9 @@
-/// What somebody did to a database's files.
+/// What other connections did to a database's files.
 struct FileEvents: OptionSet {
   let rawValue: Int
-  /// Wrote to them.
+  /// Wrote to a file.
   static let written = FileEvents(rawValue: 1)
-  /// Made, removed or renamed one: the database may be another file now.
+  /// Created, removed or renamed a file: the database may have been replaced.
   static let replaced = FileEvents(rawValue: 2)
 }
 
@@ -14,18 +14,18 @@ struct FileEvents: OptionSet {
     import Musl
   #endif
 
-  /// Tells that somebody wrote to a database's files: inotify.
+  /// Reports writes to a database's files, by inotify.
   ///
-  /// The files themselves are watched for writes, their directory for files that appear, so that what else happens in the
-  /// directory costs nothing. It tells early: WAL frames are written before the commit that they belong to can be read.
-  /// Whoever is woken looks again a few times (`Follower`).
+  /// Watches the files for writes and their directory for new files, so that other events in the directory cost
+  /// nothing. Reports are early: WAL frames are written before their commit can be read, so `CommitDetection` checks
+  /// several times.
   ///
   /// Owner: one follower's thread.
   final class DatabaseWatcher {
-    /// To wait on together with other descriptors; -1 when there is nothing to wait on and the caller has to poll.
+    /// A descriptor for `poll`; -1: the caller must poll the file instead.
     let descriptor: Int32
     private let paths: [String]
-    /// Those of `paths`, in their directory.
+    /// Names of `paths` in their directory.
     private let names: [String]
     private var directoryWatch: Int32 = -1
 
@@ -43,17 +43,17 @@ struct FileEvents: OptionSet {
 
     deinit { if descriptor >= 0 { close(descriptor) } }
 
-    /// Watching a file that is watched already changes nothing; one that is not there fails, and is no error.
+    /// Watching a watched file changes nothing. An absent file fails, which is no error.
     private func watchFiles() {
       for path in paths { inotify_add_watch(descriptor, path, UInt32(IN_MODIFY)) }
     }
 
-    /// Takes in what is pending.
+    /// Reads the pending events.
     func drain() -> FileEvents {
       guard descriptor >= 0 else { return [.written, .replaced] }
       var events: FileEvents = []
       withUnsafeTemporaryAllocation(byteCount: 16 << 10, alignment: 8) { buffer in
-        // One read takes all that is there but for a flood, of which the rest comes next time.
+        // One read takes all events, except in a flood: the next call takes the rest.
         let count = read(descriptor, buffer.baseAddress, buffer.count)
         var position = 0
         while position < count {

@@ -1,36 +1,36 @@
 import Store
 
-/// How long a follower rests between ticks while commits come faster than it can follow one by one.
+/// How long a follower rests between ticks while commits come faster than it can follow them one by one.
 ///
-/// A tick takes in all commits since the last one, so rarer ticks cost less for each; and what a server does not take of the
-/// processors is the writer's. A follower that works a fifth of its time or less never rests: nobody notices that it follows at
-/// once. Beyond that it rests after a tick for four times as long as the tick took.
+/// A tick follows all commits since the last one, so rarer ticks cost less per commit, and the processor time that a
+/// server saves is the writer's. A follower that works at most a fifth of its time never rests, and follows commits at
+/// once. Beyond that, it rests after a tick for four times the tick's duration.
 struct Pace {
   private static let restPerWork: UInt64 = 4
-  /// At most: 250 patches a second are more than anybody can see.
+  /// The longest rest. 250 patches a second are more than a person can see.
   private static let longestRest = Nanoseconds.milliseconds(4)
-  /// So much work beyond its share is let pass: a burst, not a stream.
+  /// Work beyond its share that needs no rest: a burst, not a stream.
   private static let allowance = Nanoseconds.milliseconds(5)
 
-  /// Work beyond the share, which rest pays off.
+  /// Work beyond the share, to be repaid by rest.
   private var debt = Nanoseconds.zero
   private var lastEnd = Instant.distantPast
-  /// When the rest ends.
+  /// The end of the present rest.
   private var end = Instant.distantPast
 
   /// A tick followed commits.
   ///
-  /// - Parameter comparesTables: it has compared whole tables, which costs what they hold, under a lock that is in writers' way:
-  ///   half of the time at most.
+  /// - Parameter comparesTables: whether it compared whole tables, which costs their size under a lock that blocks
+  ///   writers: at most half of the time.
   mutating func note(start: Instant, end: Instant, comparesTables: Bool = false) {
     debt = debt - (start - lastEnd) / Pace.restPerWork + (end - start)
-    // What was long ago is forgotten.
+    // Forget old debt.
     debt = min(debt, Pace.allowance * 2)
     lastEnd = end
     if comparesTables { self.end = end + (end - start) }
     if debt > Pace.allowance { self.end = max(self.end, end + min((end - start) * Pace.restPerWork, Pace.longestRest)) }
   }
 
-  /// What is left of the rest.
+  /// The remaining rest.
   func rest(_ now: Instant) -> Nanoseconds { end - now }
 }

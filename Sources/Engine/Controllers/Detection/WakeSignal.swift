@@ -9,15 +9,16 @@ import Synchronization
   import Darwin
 #endif
 
-/// Wakes one thread that waits in `poll`: a pipe, written to once until it is read.
+/// Wakes one thread that waits in `poll`: a pipe that is written to once until it is read.
 ///
-/// No wake is lost for good: a write that fails is repeated by the next signal, and whoever waits looks again after a second.
+/// No wake is lost for good: the next signal repeats a failed write, and the waiting thread checks again after a
+/// second.
 package final class WakeSignal: Sendable {
   package let readEnd: Int32
   private let writeEnd: Int32
   private let isPending = Atomic<Bool>(false)
 
-  /// How long its thread waits at most, in milliseconds, whatever becomes of its wakes.
+  /// The longest wait of the thread, in milliseconds, in case a wake is lost.
   package static let patience: Int32 = 1_000
 
   package init() {
@@ -31,7 +32,7 @@ package final class WakeSignal: Sendable {
     writeEnd = ends[1]
   }
 
-  /// - Parameter ends: of a pipe; they are closed with it.
+  /// - Parameter ends: the ends of a pipe, which this object closes.
   init(ends: (read: Int32, write: Int32)) { (readEnd, writeEnd) = ends }
 
   deinit {
@@ -45,23 +46,23 @@ package final class WakeSignal: Sendable {
     var byte: UInt8 = 1
     for _ in 0..<3 {
       if write(writeEnd, &byte, 1) == 1 { return }
-      // Full: it is readable.
+      // The pipe is full, so it is readable already.
       if errno == EAGAIN { return }
     }
     isPending.store(false, ordering: .releasing)
   }
 
-  /// The waiting thread, before it looks for what it was woken for.
+  /// To be called by the waiting thread before it checks its work.
   package func clear() {
     var buffer: UInt64 = 0
-    // What cannot be read now ends the next wait at once.
+    // Unread bytes end the next wait at once.
     while read(readEnd, &buffer, 8) > 0 {}
     isPending.store(false, ordering: .releasing)
   }
 
-  /// The waiting thread: waits for a signal, for as long as `patience`.
+  /// Waits for a signal, at most for `patience`. To be called by the waiting thread.
   ///
-  /// - Returns: whether there was one.
+  /// - Returns: whether there was a signal.
   func wait() -> Bool {
     var descriptors = [pollfd(fd: readEnd, events: Int16(POLLIN), revents: 0)]
     let count = poll(&descriptors, 1, Self.patience)

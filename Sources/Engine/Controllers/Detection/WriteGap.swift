@@ -1,20 +1,20 @@
 import Store
 
-/// Finds a moment at which a reader is in nobody's way, in a database without a WAL.
+/// Finds a moment to read a database without a WAL.
 ///
-/// There a reader's lock keeps writers from committing, and a writer without a busy timeout fails at once. So the file is
-/// read when nobody has written to it for a moment; under a stream of commits, rarely.
+/// A reader's lock there keeps writers from committing, and a writer without a busy timeout fails at once. So the file
+/// is read after a pause in its writes; under a stream of commits, rarely.
 struct WriteGap {
-  /// A writer that goes on has begun its next transaction by then.
+  /// A busy writer has begun its next transaction after this time.
   private static let gap = Nanoseconds.milliseconds(2)
-  /// The longest that commits are left alone: 0.25 s.
+  /// The longest time that commits are left unread.
   private static let patience = Nanoseconds.milliseconds(250)
 
-  /// The first write that was not read yet; nil: there is none.
+  /// The first write since the last read; nil: none.
   private var first: Instant?
   private var last = Instant.distantPast
 
-  /// Somebody wrote to the file or its journal.
+  /// The file or its journal was written to.
   mutating func noteWrite(_ now: Instant) {
     first = first ?? now
     last = now

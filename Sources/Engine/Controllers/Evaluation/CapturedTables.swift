@@ -3,27 +3,27 @@ import LiveQuery
 import QueryCompiler
 import Store
 
-/// A table of a query, and what changed in it.
+/// One of a query's tables, and its changes.
 struct ConcernedTable {
-  /// Among the query's tables.
+  /// Index into the query's tables.
   let index: Int
   let changes: TableChanges
 }
 
-/// The tables that queries of one shape read, by the numbers under which capture follows them.
+/// The tables that queries of one shape read, by capture's numbers.
 struct CapturedTables {
-  /// By index into the query's tables: the tables that hold its rows. Nil where any commit may have changed it.
+  /// By index into the query's tables, the tables that hold its rows; nil: any commit may change it.
   private var sources: [[Int]?] = []
-  /// By index into `alongside`: the tables, with the columns that are read; nil where any commit may concern it.
+  /// By index into `alongside`, the tables and the columns that are read; nil: any commit may concern it.
   private var alongside: [[(number: Int, columns: ColumnMask)]?] = []
 
-  /// How the rows of all these tables are stored, by number.
+  /// How the rows of these tables are stored, by number.
   private(set) var storages: [Int: TableStorage] = [:]
 
   static let none = CapturedTables()
   private init() {}
 
-  /// Has them followed from now on.
+  /// Has capture follow the query's tables from now on.
   init(_ query: CompiledQuery, _ schema: DatabaseSchema, _ capture: ChangeCapture) {
     var storages: [Int: TableStorage] = [:]
     let follow = { (source: TableStorage, fields: [Int]) in
@@ -35,7 +35,7 @@ struct CapturedTables {
     alongside = query.alongside.map { value in
       var tables: [(number: Int, columns: ColumnMask)] = []
       for (name, columns) in value.tables {
-        // What is none of the schema's tables, a common table expression, has nothing that could change.
+        // A name that is no table of the schema is a common table expression, which holds no rows of its own.
         guard schema.table(name) != nil else { continue }
         guard let sources = schema.sources(of: name) else { return nil }
         let isOwn = sources.count == 1 && isSameName(sources[0].table.name, name)
@@ -50,17 +50,17 @@ struct CapturedTables {
 
   var isOfEveryCommit: Bool { sources.contains { $0 == nil } || alongside.contains { $0 == nil } }
 
-  /// What changed in each of the query's tables; nil when that is not known row by row.
+  /// The changes of each of the query's tables; nil if they are not known row by row.
   ///
-  /// - Parameter tables: the query's.
+  /// - Parameter tables: the query's tables.
   func concernedTables(_ tables: [FollowedTable], _ changes: [TableChanges]) -> [ConcernedTable]? {
     var result: [ConcernedTable] = []
     for index in sources.indices {
       guard let numbers = sources[index] else { continue }
       for change in changes where numbers.contains(change.number) {
-        // What a virtual table keeps in tables of its own is not its rows.
+        // Rows of a virtual table's shadow tables are not its own rows.
         guard change.tellsRows, tables[index].tellsRows else { return nil }
-        // The columns of a full-text table are not those of the table that holds them.
+        // A full-text table has other columns than the table that holds its rows.
         let isOwn = tables[index].storage != nil
         result.append(ConcernedTable(index: index, changes: isOwn ? change : change.ofAllColumns))
       }
@@ -68,7 +68,7 @@ struct CapturedTables {
     return result
   }
 
-  /// Whether changes concern what is read alongside.
+  /// Whether changes concern what `alongside` reads.
   func concernsAlongside(_ changes: [TableChanges]) -> Bool {
     if alongside.isEmpty { return false }
     return alongside.contains { tables in

@@ -3,21 +3,21 @@ import LiveQuery
 import QueryCompiler
 import Store
 
-/// From changed rows of tables to the lists that they concern, and the units of their results.
+/// Maps changed rows of tables to the lists that they concern, and to the units of their results.
 ///
-/// Queries that differ only in the values of their parameters share a shape: its statements are compiled once, and a change is
+/// Queries that differ only in parameter values share a shape: its statements are compiled once, and a change is
 /// evaluated once for all of them.
 ///
 /// Owner: the follower's thread. Used within a tick's transaction.
 final class Evaluation {
   private let access: AccessRules
-  /// What the file's tables are to each role.
+  /// The file's tables as each role sees them.
   private(set) var roles: RoleSchemas
   private(set) var shapes: [Query: QueryShape] = [:]
   private var shapeCount = 0
-  /// By the number that capture gave to a table, the shapes that read it.
+  /// The shapes that read a table, by capture's number of the table.
   @exclusivity(unchecked) private var shapesByTable: [Int: [ObjectIdentifier: QueryShape]] = [:]
-  /// By the number that capture gave to a table, how its rows are stored.
+  /// How a table's rows are stored, by capture's number of the table.
   @exclusivity(unchecked) private var storages: [Int: TableStorage] = [:]
   /// Shapes that any commit may concern.
   @exclusivity(unchecked) private var shapesOfEveryCommit: [ObjectIdentifier: QueryShape] = [:]
@@ -27,9 +27,9 @@ final class Evaluation {
     roles = RoleSchemas(access, .empty)
   }
 
-  /// The query as it is followed: with the claims that it reads, and no others. Which these are depends on the schema's views.
+  /// The query with only the claims that it reads. The schema's views determine which these are.
   func narrowed(_ query: Query) -> Query {
-    // If a role's rules are wrong, compiling the query reports it.
+    // If a role's rules are wrong, compiling the query reports the error.
     (try? roles.schema(for: query.access))?.narrowed(query) ?? query
   }
 
@@ -39,13 +39,13 @@ final class Evaluation {
 
   /// A shape that a tick concerns.
   enum Concern {
-    /// Any row of its lists may be another one.
+    /// Any row of its lists may have changed.
     case anything(QueryShape)
-    /// Rows of its tables changed, or what its lists read alongside.
+    /// Rows of its tables changed, or what its lists read in `alongside`.
     case changes(QueryShape, [ConcernedTable], alongside: Bool)
   }
 
-  /// Calls `body` with the shapes that a tick concerns, each once.
+  /// Calls `body` once for each shape that a tick concerns.
   func forEachConcern(of tick: CapturedTick, _ capture: ChangeCapture, _ body: (Concern) -> Void) {
     if tick.commits > 0 { for shape in shapesOfEveryCommit.values { body(.anything(shape)) } }
     if tick.deltas.isEmpty { return }
@@ -55,7 +55,7 @@ final class Evaluation {
       changes.append(
         TableChanges(delta, number: number, storage: storages[number]) { capture.rememberedFields(of: number) })
     }
-    // A shape that reads several of the tables is evaluated once.
+    // A shape that reads several of the tables must not be evaluated several times.
     let isOnlyTable = tick.deltas.count == 1
     var known: Set<ObjectIdentifier> = []
     for (number, _) in tick.deltas {
@@ -72,9 +72,9 @@ final class Evaluation {
 
   // MARK: - Shapes
 
-  /// What queries of this one's shape share.
+  /// The query's shape, compiled if it is the first with that shape.
   ///
-  /// - Parameter compiled: what a reader made of the query.
+  /// - Parameter compiled: the query as a reader compiled it.
   func shape(of query: Query, _ compiled: CompiledQuery, _ database: OpenDatabase) throws(FreshetError) -> QueryShape {
     let key = query.withoutValues
     if let known = shapes[key] { return known }
@@ -92,7 +92,7 @@ final class Evaluation {
     return shape
   }
 
-  /// No list has this shape any more.
+  /// Forgets a shape that no list has any more.
   ///
   /// - Parameter query: one of its queries.
   func forget(_ shape: QueryShape, of query: Query, _ capture: ChangeCapture?) {
@@ -103,7 +103,7 @@ final class Evaluation {
     forgetUnusedTables(capture)
   }
 
-  /// Tables that no list reads any more are not followed.
+  /// Stops following tables that no list reads any more.
   private func forgetUnusedTables(_ capture: ChangeCapture?) {
     guard let capture else { return }
     for number in capture.numbers where shapesByTable[number]?.isEmpty != false {
@@ -117,8 +117,8 @@ final class Evaluation {
 
   /// The schema has changed.
   ///
-  /// - Parameter isSameFile: whether the former schema was this file's.
-  /// - Returns: the shapes whose own tables are others now, or may be.
+  /// - Parameter isSameFile: whether the former schema belonged to the same file.
+  /// - Returns: the shapes whose own tables have, or may have, changed.
   func schemaChanged(
     from former: DatabaseSchema, to schema: DatabaseSchema, isSameFile: Bool, _ capture: ChangeCapture
   ) -> [QueryShape] {
@@ -129,7 +129,7 @@ final class Evaluation {
       !hasSameViews || !shape.compiled.readsSame(in: schema) || shape.compiled.mayName(added)
     }
     for shape in outdated { outdate(shape) }
-    // Changes of those cannot be told by what was known of them.
+    // What was known of these tables cannot describe their changes any more.
     for (number, storage) in storages {
       let now = schema.table(storage.table.name)?.storage
       if now?.table.definition != storage.table.definition { storages[number] = nil }
@@ -138,7 +138,7 @@ final class Evaluation {
     return outdated
   }
 
-  /// The connection is about to be closed, or left to another file's: what was compiled on it is of no use any more.
+  /// The connection is about to be closed or replaced by another file's, which invalidates its statements.
   ///
   /// - Returns: the shapes that were in use.
   func connectionCloses() -> [QueryShape] {
@@ -151,7 +151,7 @@ final class Evaluation {
     return outdated
   }
 
-  /// Nothing of the shape is run any more. Its lists stay as they are until they have another one.
+  /// Stops running the shape's statements. Its lists keep what they show until they have another shape.
   private func outdate(_ shape: QueryShape) {
     shape.isOutdated = true
     shapesOfEveryCommit[ObjectIdentifier(shape)] = nil
@@ -160,14 +160,14 @@ final class Evaluation {
 }
 
 extension Query {
-  /// What the query's shape is a part of, whatever the schema: the same for everyone who asks it.
+  /// The query without parameter values, claims and roles: what its shapes in any schema have in common.
   var text: Query {
     var query = withoutValues
     query.access.read = []
     return query
   }
 
-  /// The query with nothing in the place of its parameters' values: what its shape is known by.
+  /// The query without its parameters' values: the shape's identity.
   var withoutValues: Query {
     var query = self
     switch parameters {

@@ -2,8 +2,8 @@ import LiveQuery
 import QueryCompiler
 import Store
 
-/// What queries that differ only in the values of their parameters share: the compiled statements, and how a change finds
-/// those of them that it concerns.
+/// The compiled statements that queries which differ only in parameter values share, and how to find those that a
+/// change concerns.
 ///
 /// Owner: the follower's thread.
 final class QueryShape {
@@ -14,21 +14,21 @@ final class QueryShape {
   @exclusivity(unchecked) private var isUnroutable = false
   private let routerNumber: Int
   private let connection: OpaquePointer
-  /// How changes of its tables are called. Set once, before anything follows it.
+  /// The tables as capture numbers them. Set once, before any list follows the shape.
   @exclusivity(unchecked) var captured = CapturedTables.none
   private let mapsByParameters: Bool
-  /// Its tables are others, or made otherwise, than when it was compiled: until its queries have another shape they stay as they
-  /// are, and nothing of it is run.
+  /// Its tables were changed since it was compiled: its lists keep what they show until they have another shape, and
+  /// none of its statements is run.
   @exclusivity(unchecked) var isOutdated = false
-  /// The reader's job that compiles it anew.
+  /// The number of the reader's job that compiles it again.
   var recompilation: UInt64?
 
   var compiled: CompiledQuery { statements.compiled }
 
-  /// So many queries are asked one by one.
+  /// With fewer queries, each is tested by itself.
   private static let routedFrom = 9
 
-  /// - Parameter number: another one for every shape of the connection.
+  /// - Parameter number: unique among the shapes of the connection.
   init(_ statements: QueryStatements, number: Int, connection: OpaquePointer) {
     self.statements = statements
     routerNumber = number
@@ -66,7 +66,7 @@ final class QueryShape {
     return number
   }
 
-  /// SQLite has no columns in some places of a statement where it has parameters: then every query is asked.
+  /// Some places of a statement accept parameters but no columns: then each query is tested by itself.
   private func giveUpRouting() {
     isUnroutable = true
     router = nil
@@ -78,11 +78,11 @@ final class QueryShape {
     try? router?.remove(number)
   }
 
-  /// The queries that changes can concern, with the units that are to be looked up; nil instead of units: run it again.
+  /// The queries that changes may concern, with the units to look up; nil instead of units: run the query again.
   ///
   /// - Parameters:
-  ///   - changes: by name of the table, what changed in it.
-  ///   - tables: which of the shape's tables have changes, by index.
+  ///   - changes: changes by table name.
+  ///   - tables: indexes of the shape's tables that have changes.
   func concerned(
     by changes: [ConcernedTable]
   ) throws(FreshetError) -> [(list: LiveList, units: ConcernedUnits?)] {
@@ -90,20 +90,20 @@ final class QueryShape {
     guard compiled.unit != nil, !mapsByParameters else {
       return try eachByItself(changes)
     }
-    // Any query's parameters will do: the mappings read none.
+    // The mappings read no parameters, so those of any query serve.
     for table in changes {
       var isKnown = false
       do throws(FreshetError) {
         isKnown = try statements.addUnits(of: table.changes, table: table.index, to: &units)
       } catch {
-        // A row that a condition fails on concerns those who would read it.
+        // If a condition fails on a row, the queries that would read the row are concerned.
         if error.code == .timeout { throw error }
       }
       if !isKnown { return lists.values.map { ($0, nil) } }
     }
     if units.isEmpty { return [] }
     if let router, let routed = try? routed(units, changes, router) { return routed }
-    // One query's parameters may make an error of what others are asked with: each is asked by itself.
+    // One query's parameters may cause an error in the routing statement: test each query by itself.
     return lists.values.map { ($0, units) }
   }
 
@@ -116,7 +116,7 @@ final class QueryShape {
       list.reader.bind()
       for table in changes {
         var known = units ?? ConcernedUnits()
-        // An error is told when it is run again, and of that query alone.
+        // Running the query again reports the error, to this query only.
         let isKnown = (try? statements.addUnits(of: table.changes, table: table.index, to: &known)) ?? false
         units = isKnown ? known : nil
         if units == nil { break }
@@ -145,7 +145,7 @@ final class QueryShape {
     if isKnown {
       for number in before { unitsOfQuery[number, default: ConcernedUnits()].add(units) }
     } else {
-      // Whoever has rows of a unit may have to give them up.
+      // Queries whose results hold a unit may have to remove it.
       for (number, list) in lists {
         units.forEach { unit, columns in
           if list.hasRows(ofUnit: unit) { unitsOfQuery[number, default: ConcernedUnits()].add(unit, columns) }

@@ -3,9 +3,9 @@ import LiveQuery
 import Store
 import Wire
 
-// What other threads ask. Every command is answered at the state of the database that the tick sees.
+// Commands of other threads, each answered at the state that the tick sees.
 extension Follower {
-  /// As many as there is time for: a client that asks much waits for others to be served.
+  /// Performs commands while there is time, fairly between sessions.
   func performCommands() {
     for command in inbox.takeControl() { perform(command) }
     if inbox.isEmpty { return }
@@ -17,11 +17,11 @@ extension Follower {
     if !inbox.isEmpty { context.mustTick = true }
   }
 
-  /// How long commands are performed in one tick: the others wait for the next one.
+  /// How long one tick performs commands.
   private static let commandTime = Nanoseconds.milliseconds(2)
 
   private func perform(_ command: FollowerCommand) {
-    // What fails is that command's alone.
+    // An error concerns this command only.
     defer {
       lists.database?.connection.restoreSnapshot()
       deliverEvents()
@@ -52,7 +52,7 @@ extension Follower {
     }
   }
 
-  /// Answers a command with an error, because the database cannot be read.
+  /// Answers a command with an error when the database cannot be read.
   func refuse(_ command: FollowerCommand, _ error: FreshetError) {
     switch command {
     case .subscribe(let command): delivery.refuse(command, error)
@@ -92,9 +92,9 @@ extension Follower {
     return result
   }
 
-  /// What keeps lists from being read, in a tick that could be begun; nil: nothing.
+  /// What keeps lists from being read although the tick could begin; nil: nothing.
   private var readingFailure: FreshetError? {
-    // What is open can be read without its name, and what SQLite has in memory without the file.
+    // An open file can be read without its name, and SQLite's cache without the file.
     if session.finding == .missing { return FreshetError.databaseMissing }
     if lists.database == nil, let failure = lists.openingFailure { return failure }
     if lists.byQuery.isEmpty || lists.byQuery.values.contains(where: { !$0.machine.hasFailed }) { return nil }
@@ -103,7 +103,7 @@ extension Follower {
 }
 
 extension OpenLists {
-  /// Describes no more than are shown: lists that have to be sent wait meanwhile.
+  /// Limits the descriptions to those shown: lists that must be sent wait meanwhile.
   fileprivate init(_ lists: [LiveList]) {
     let sorted = lists.sorted { $0.audience.subscriptions.count > $1.audience.subscriptions.count }
     self.init(

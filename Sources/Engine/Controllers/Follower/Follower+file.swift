@@ -3,9 +3,9 @@ import LiveQuery
 import Logging
 import Store
 
-// The file, which others replace, delete and commit to.
+// The file, which other processes replace, delete and commit to.
 extension Follower {
-  /// Takes up a file that has appeared, or has taken the place of the one that is open.
+  /// Opens a file that has appeared or has replaced the open one.
   func openIfReplaced() {
     switch session.finding {
     case .same, .missing: return
@@ -22,7 +22,7 @@ extension Follower {
       if !isFirst { context.logger.notice("the database file is another one now", metadata: ["path": "\(path)"]) }
       fileWasOpened(opened)
     } catch {
-      // Logged once: it is tried again and again.
+      // Logged once, because it is retried again and again.
       if lists.openingFailure == nil {
         context.logger.error("the database cannot be opened", metadata: ["path": "\(path)", "error": "\(error)"])
       }
@@ -36,8 +36,8 @@ extension Follower {
     lists.note(numbers.fileWasOpened(opened.connection.file))
   }
 
-  /// The -wal or -shm was deleted: the connection goes on in files without a name. SQLite takes up others only when nothing of
-  /// this process has the database open any more.
+  /// The -wal or -shm was deleted, so the connection uses files without a name. SQLite opens new ones only after this
+  /// process has closed all connections to the database.
   private func closeLostFiles() {
     context.logger.warning(
       "the -wal or -shm was deleted while the database was open", metadata: ["path": "\(context.configuration.path)"])
@@ -48,7 +48,7 @@ extension Follower {
     context.output.filesReleased()
   }
 
-  /// Before shared memory is touched after a wait.
+  /// Must precede any access to shared memory after a wait.
   func restoreSharedMemory() {
     guard let connection = lists.database?.connection, !connection.restoreSharedMemory(),
       !state.hasWarnedOfSharedMemory
@@ -78,13 +78,14 @@ extension Follower {
     return detection.hasCommit(capture, isPaced: isPaced)
   }
 
-  /// Nothing is followed here, so commits need not wake this thread. After a tick: before it the files in use are not known.
+  /// Nothing is followed, so commits need not wake this thread. Meaningful after a tick: before it, the files in use
+  /// are unknown.
   var isUnused: Bool {
     isPaced && lists.byQuery.isEmpty && lists.openings.isEmpty && numbers.awaited.isEmpty
       && lists.capture?.hasSeenState != false
   }
 
-  /// For how long commits are left alone; see `Pace`.
+  /// How long to leave commits alone; see `Pace`.
   func rest(_ now: Instant) -> Nanoseconds { isPaced && !context.mustTick ? detection.rest(now) : .zero }
 
   func wait() {

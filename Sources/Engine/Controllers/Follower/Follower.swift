@@ -3,16 +3,16 @@ import LiveQuery
 import Logging
 import Store
 
-/// What a follower's thread does: wait, then one tick; again.
+/// The loop of a follower's thread: wait, tick, repeat.
 ///
-/// A tick reads one state of the file in one transaction. It passes from left to right through the parts of the follower, and none
-/// calls back:
+/// A tick reads one state of the file in one transaction. It passes through the follower's parts from left to right,
+/// and no part calls back:
 ///
 /// ```
 /// session ─► capture ─► lists (evaluation, runs, trees) ─► requests that wait ─► delivery ─► messages
 /// ```
 ///
-/// All state belongs to the follower's thread.
+/// Owner of all state: the follower's thread.
 final class Follower {
   let context: FollowerContext
   let session: DatabaseSession
@@ -22,12 +22,13 @@ final class Follower {
   let checks: ListChecks
   let answers: SnapshotAnswers
   let delivery: Delivery
-  /// The mailbox, and what was taken out of it and is not done yet.
+  /// Commands taken from the mailbox that are not performed yet.
   @exclusivity(unchecked) var inbox: Inbox
   @exclusivity(unchecked) var state = State()
 
   struct State {
-    /// Since when ticks cannot read the database, and whether subscribers have heard so; nil: the last one could.
+    /// Since when ticks cannot read the database, and whether subscribers have been sent the error; nil: the last tick
+    /// could.
     var outage: (since: Instant, isAnnounced: Bool)?
     /// Whether the loop has a thread, which may rest.
     var isPaced = false
@@ -56,7 +57,7 @@ final class Follower {
     inbox = Inbox(thread)
     if session.finding == .missing { return }
     do { fileWasOpened(try session.open()) } catch let error as SQLiteFailure where error.isLock {
-      // Wait, as for a file that is not there: a lock ends.
+      // Wait, as for an absent file: locks end.
       lists.note(.failure(FreshetError(unreadable: error)))
       if thread.number == 0 {
         logger.warning("the database is locked: waiting for it", metadata: ["path": "\(configuration.path)"])
@@ -73,7 +74,7 @@ final class Follower {
     close()
   }
 
-  /// What there is to do now, without waiting for more.
+  /// Performs one tick of what is due, without waiting.
   func step() {
     if inbox.takeIn() { context.mustTick = true }
     restoreSharedMemory()
@@ -86,7 +87,7 @@ final class Follower {
     inbox.report()
     context.output.flush()
     checks.step(isBusy: isFailing)
-    // After the tick: clients that waited for the result have it by now.
+    // After the tick, so that clients waiting for the result are not delayed.
     lists.returnFreeMemory()
   }
 
@@ -95,7 +96,7 @@ final class Follower {
   var isPaced: Bool { state.isPaced }
   func stop() { state.isStopping = true }
 
-  /// To be called once, when no step follows.
+  /// Must be called once, after the last step.
   func close() {
     delivery.close()
     lists.close()
@@ -121,7 +122,7 @@ final class Follower {
         numbers.awaited.reached(numbers.commit, in: numbers.commits.epoch.name)
         delivery.flush()
         deliverEvents()
-        // Tables that were followed just now, or are large.
+        // Tables that capture began to follow just now, or that are large.
         if connection.capture.readOn() { context.mustTick = true }
       }
       state.outage = nil
@@ -131,7 +132,7 @@ final class Follower {
         detection.noteTick(start: start, end: end, comparesTables: connection.capture.comparesTables)
       }
     } catch {
-      // Lists stay where they were: the next tick follows the same changes, which is harmless.
+      // The lists keep what they show, and the next tick follows the same changes again, which is harmless.
       let failure = FreshetError(unreadable: error)
       noteOutage(error, failure)
       for command in inbox.takeAll() { refuse(command, failure) }

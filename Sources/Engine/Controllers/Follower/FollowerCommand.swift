@@ -2,30 +2,30 @@ package import ChangeCapture
 package import LiveQuery
 package import Store
 
-/// What other threads ask of a follower.
+/// What other threads request of a follower.
 package enum FollowerCommand: Sendable {
   case subscribe(Subscribe)
   case request(SubscriptionKey, SubscriptionRequest, ticket: RequestTicket? = nil)
   case unsubscribe(SubscriptionKey)
   /// Opens a query and keeps it open, so that its first subscriber finds it.
   case keep(Query)
-  /// Ends a subscription with an error: its client may not have it any more.
+  /// Ends a subscription with an error: its client has lost access to it.
   case end(SubscriptionKey, FreshetError)
   /// One snapshot for a client that does not subscribe.
   case snapshot(SnapshotRequest)
   case sessionClosed(UInt64)
-  /// Asks for the number of the database state that the next tick sees: `commit` of the protocol.
+  /// Requests the number of the state that the next tick sees: `commit` of the protocol.
   case commit(reply: @Sendable (Int64) -> Void)
   /// A request waits until all followers have reached a commit.
   case awaitCommit(CommitWaiter)
   case explain(Query, request: UInt64? = nil, reply: @Sendable (Result<Explanation, FreshetError>) -> Void)
   /// The tables that a role may read.
   case schema(Query.Access, request: UInt64? = nil, reply: @Sendable (Result<[DatabaseTable], FreshetError>) -> Void)
-  /// What the follower does, and what keeps it from reading the database.
+  /// What the follower does, and the error that keeps it from reading the database.
   case status(reply: @Sendable (FollowerStatus) -> Void)
-  /// A reader has done what it was asked.
+  /// A reader has ended a job.
   case report(ReaderReport)
-  /// The client that made a request has left: of a snapshot, an explanation or the schema.
+  /// The client has abandoned a request for a snapshot, an explanation or the schema.
   case abandon(request: UInt64)
   case stop
 
@@ -57,11 +57,11 @@ package enum FollowerCommand: Sendable {
   package struct SnapshotRequest: Sendable {
     package var query: Query
     package var window: Window?
-    /// Versions that the client has: it wants to hear of another one only.
+    /// Versions that the client has: only another one is an answer.
     package var unless: [String] = []
-    /// How long to wait for another version than these.
+    /// How long to wait for another version.
     package var wait = Duration.zero
-    /// What `abandon` calls it, and who has a share of the readers; nil for a request that nobody abandons.
+    /// The id for `abandon` and for the client's share of the readers; nil: the request is never abandoned.
     package var id: UInt64?
     /// Called once, on the follower's thread.
     package var reply: @Sendable (Result<SnapshotAnswer, FreshetError>) -> Void
@@ -85,27 +85,27 @@ package enum SnapshotAnswer: Sendable {
 
 /// What a follower is doing.
 package struct FollowerStatus: Sendable {
-  /// What keeps it from reading the database; nil: nothing.
+  /// The error that keeps it from reading the database; nil: none.
   package let readingFailure: FreshetError?
   package let statistics: FollowerStatistics
   package let lists: OpenLists
 }
 
-/// What a follower has done, for `/metrics`: counts since its start, and amounts of now.
+/// Statistics for `/metrics`: counts since the follower's start, and present amounts.
 package struct FollowerStatistics: Sendable {
   /// Queries followed.
   package var controllers = 0
   package var subscriptions = 0
-  /// Versions kept for clients that come back.
+  /// Versions kept for clients that resume.
   package var versions = 0
-  /// Turns that found a change of the database.
+  /// Ticks that found a change of the database.
   package var ticks = 0
   package var capture = CaptureStatistics()
   /// Queries run from scratch.
   package var refetches = 0
   package var snapshots = 0
   package var patches = 0
-  /// Lists that were compared with a fresh run of their queries, and those that differed.
+  /// Lists that were compared with a fresh run of their queries, and lists that differed.
   package var selfChecks = 0
   package var divergences = 0
   package var tickDurations = TickDurations()
@@ -113,12 +113,12 @@ package struct FollowerStatistics: Sendable {
   package init() {}
 }
 
-/// How long ticks took, from noticing a commit to having handed over what it caused.
+/// Durations of ticks, from noticing a commit to handing over the resulting messages.
 package struct TickDurations: Sendable {
-  /// Ticks that have ended: what `sum` is of. A tick that goes on is none of them.
+  /// Ticks that have ended, whose durations `sum` adds up.
   package private(set) var count = 0
   package private(set) var sum = Nanoseconds.zero
-  /// Of each of the newest ticks, in no order.
+  /// Durations of the newest ticks, unordered.
   package private(set) var newest: [Nanoseconds] = []
 
   private static let kept = 1_024
@@ -132,7 +132,7 @@ package struct TickDurations: Sendable {
     newest.append(duration)
   }
 
-  /// Takes in those of another follower.
+  /// Adds another follower's durations.
   package mutating func add(_ other: TickDurations) {
     count += other.count
     sum += other.sum

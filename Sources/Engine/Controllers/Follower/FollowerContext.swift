@@ -2,7 +2,7 @@ import LiveQuery
 import Logging
 import Store
 
-/// What the parts of a follower have in common: settings, which never change, and its counters.
+/// What a follower's parts share: immutable settings, and counters.
 ///
 /// Owner: the follower's thread.
 final class FollowerContext {
@@ -42,7 +42,7 @@ final class FollowerContext {
 
   private func limits(of query: Query) -> QueryLimits? { query.access.role.flatMap { configuration.queryLimits[$0] } }
 
-  /// How a query is read.
+  /// How to read a query's result.
   func settings(of query: Query) -> ReaderSettings {
     guard let limits = limits(of: query) else { return readerSettings }
     var settings = readerSettings
@@ -52,7 +52,7 @@ final class FollowerContext {
     return settings
   }
 
-  /// How long a query may run.
+  /// The longest that a query may run.
   func timeout(of query: Query) -> Nanoseconds {
     guard let time = limits(of: query)?.time else { return intervals.queryTimeout }
     return min(intervals.queryTimeout, Nanoseconds(time))

@@ -11,7 +11,7 @@ import Synchronization
   import Darwin
 #endif
 
-/// What a follower works on, and within which bounds.
+/// What a follower works on, and its limits.
 package struct FollowerConfiguration: Sendable {
   /// The database file.
   package var path: String
@@ -21,43 +21,43 @@ package struct FollowerConfiguration: Sendable {
   package var queryTimeout = Duration.seconds(30)
   /// The most rows that a result may have.
   package var rowLimit = 10_000_000
-  /// The most bytes that a result's keys may take, and its contents where they are kept.
+  /// The most bytes of a result's keys, and of its contents if they are kept.
   package var resultBytes = 1 << 30
-  /// About how long one message with rows gets, in bytes.
+  /// The approximate size of one message with rows, in bytes.
   package var chunkBytes = 64 << 10
-  /// A patch estimated to be larger than this, and than a snapshot, is not sent: the snapshot is.
+  /// A patch estimated to be larger than this and than a snapshot is replaced by the snapshot.
   package var patchBytes = 64 << 10
-  /// Requests that a subscription may have waiting while a snapshot is on its way to it.
+  /// Requests that may wait while a subscription gets a snapshot.
   package var deferredRequests = 32
-  /// The least time between two runs of a query that has to be run again whenever something changed.
+  /// The least time between two runs of a query that cannot be followed incrementally.
   package var refetchInterval = Duration.milliseconds(100)
-  /// How long a query waits that could not be read, before it is tried again.
+  /// How long to wait before retrying a query that could not be read.
   package var retryInterval = Duration.seconds(1)
-  /// How long a version that a client was sent is held at least, for `since`.
+  /// The least time for which a version that a client was sent is held for `since`.
   package var historyAge = Duration.seconds(60)
-  /// How many such versions of a query are held at least.
+  /// The least number of such versions that are held for each query.
   package var historyCount = 1_000
-  /// The memory that all of them may take together, those of all followers of a pool, in bytes: beyond it they are let go sooner.
+  /// The most bytes of such versions, for all followers of a pool: beyond it they are released sooner.
   package var historyBytes = 128 << 20
-  /// What may be remembered of all followed tables to find changed rows, in bytes.
+  /// The most bytes that capture may remember of all followed tables.
   package var captureBytes = 256 << 20
-  /// What roles may read, where clients have any.
+  /// What roles may read.
   package var access = AccessRules()
-  /// What their queries may take, by role.
+  /// Limits of queries, by role.
   package var queryLimits: [String: QueryLimits] = [:]
   package var clock = MonotonicClock.system
-  /// Whether lists are compared with fresh runs of their queries.
+  /// Whether to compare lists with fresh runs of their queries.
   package var selfCheck = SelfCheckMode.off
-  /// Runs of queries that take at least so long are logged and counted; zero: none.
+  /// Runs of queries that take at least this long are logged and counted; zero: none.
   package var slowQuery = Duration.seconds(1)
-  /// Of published queries.
+  /// Names of published queries.
   package var queryNames: [Fingerprint: String] = [:]
 
-  /// Whether the file is a replica's: numbers and epochs are those that it has with its rows (`ReplicaPosition`).
+  /// Whether the file is a replica's, whose rows include its commit numbers and epochs (`ReplicaPosition`).
   package var readsPosition = false
-  /// Whether other servers have the same epochs, so that clients come with versions that those have named.
+  /// Whether other servers share the epochs, so that clients bring versions that those servers named.
   package var sharesEpochs = false
-  /// The number of the first state that is seen: where to go on after a restart.
+  /// The number of the first state: where to continue after a restart.
   package var firstCommit: Int64 = 0
 
   package init(path: String) { self.path = path }
@@ -65,25 +65,25 @@ package struct FollowerConfiguration: Sendable {
 
 /// A thread that follows queries on a connection of its own: the second of the three domains.
 ///
-/// Commands go in through a mailbox; what comes out goes to the `SubscriptionOutput`.
-// @unchecked: `mailbox` is guarded by its mutex, `wake` is atomic, `thread` is written once before anybody else can see it
-// and read by `stop` alone; all else belongs to the thread.
+/// Commands arrive in a mailbox; messages leave through `SubscriptionOutput`.
+// @unchecked: `mailbox` is guarded by its mutex, `wake` is atomic, `thread` is written once before any other thread can
+// see it and read by `stop` only; the rest belongs to the thread.
 package final class FollowerThread: @unchecked Sendable {
   private let mailbox = Mutex<[FollowerCommand]>([])
-  /// Readers have begun runs: the next tick takes that in.
+  /// Runs that readers have begun, for the next tick.
   private let begun = Mutex<[BegunRun]>([])
-  /// A tick is wanted, for no command's sake.
+  /// Whether a tick was requested without a command.
   private let wantsTick = Atomic<Bool>(false)
-  /// Commands taken out of the mailbox that are not performed yet, as of the last tick.
+  /// Commands taken from the mailbox and not performed yet, as of the last tick.
   private let taken = Atomic<Int>(0)
-  /// In the pool.
+  /// The follower's number in the pool.
   let number: Int
   let wake = WakeSignal()
   private var thread = pthread_t()
 
   /// Opens the connection and starts the thread.
   ///
-  /// - Throws: what keeps the database from being opened.
+  /// - Throws: the error that keeps the database from being opened.
   package init(
     _ configuration: FollowerConfiguration, number: Int, output: any SubscriptionOutput, readers: ReaderPool,
     numbers: CommitNumbers, epochs: FileEpochs = FileEpochs(), logger: Logger
@@ -95,7 +95,7 @@ package final class FollowerThread: @unchecked Sendable {
     thread = startThread { start.follower.run() }
   }
 
-  /// Without a thread: `SteppedFollower` has it tick.
+  /// Has no thread: `SteppedFollower` calls its ticks.
   init() { number = 0 }
 
   /// Any thread.
@@ -104,8 +104,7 @@ package final class FollowerThread: @unchecked Sendable {
     wake.signal()
   }
 
-  /// Has the follower take a tick soon: a connection of this process has committed, or a session has taken what was sent. Any
-  /// thread.
+  /// Requests a tick soon: a connection of this process has committed, or a session is drained. Any thread.
   package func requestTick() {
     wantsTick.store(true, ordering: .releasing)
     wake.signal()
@@ -114,7 +113,7 @@ package final class FollowerThread: @unchecked Sendable {
   /// The follower's thread.
   func takeWish() -> Bool { wantsTick.exchange(false, ordering: .acquiringAndReleasing) }
 
-  /// A reader's transaction sees a state. Nobody is woken for that. Any thread.
+  /// A reader's transaction sees a state. Wakes no thread. Any thread.
   func noteBegun(_ run: BegunRun) { begun.withLock { $0.append(run) } }
 
   /// The follower's thread.
@@ -127,13 +126,13 @@ package final class FollowerThread: @unchecked Sendable {
     }
   }
 
-  /// Ends the thread and waits for it. To be called once, from another thread.
+  /// Ends the thread and waits for it. Must be called once, from another thread.
   package func stop() {
     post(.stop)
     pthread_join(thread, nil)
   }
 
-  /// Commands that wait, give or take those of the tick that goes on. Any thread.
+  /// Waiting commands, approximately while a tick performs some. Any thread.
   var waitingCommands: Int { mailbox.withLock { $0.count } + taken.load(ordering: .relaxed) }
 
   /// The follower's thread.
@@ -150,8 +149,8 @@ package final class FollowerThread: @unchecked Sendable {
   }
 }
 
-/// Carries the follower to its thread.
-// @unchecked: nobody else touches it from then on.
+/// Hands the follower over to its thread.
+// @unchecked: no other thread touches it from then on.
 private struct Start: @unchecked Sendable {
   let follower: Follower
 }

@@ -1,17 +1,17 @@
-/// Commands that wait to be performed, in the order of each session and fairly between sessions: those that were taken out of
-/// the mailbox.
+/// Commands taken from the mailbox that are not performed yet. They keep the order within each session, and sessions
+/// take turns.
 ///
 /// Owner: the follower's thread.
 struct Inbox {
   private unowned let thread: FollowerThread
-  /// What no session asked, in the order posted.
+  /// Commands without a session, in the order posted.
   private var control: [FollowerCommand] = []
   private var lanes: [UInt64: Lane] = [:]
-  /// Sessions with commands, the one served longest ago first; `first` is where it begins.
+  /// Sessions with commands, from `first` on, least recently served first.
   private var order: [UInt64] = []
   private var first = 0
 
-  /// Commands of one session.
+  /// One session's commands.
   private struct Lane {
     var commands: [FollowerCommand] = []
     var next = 0
@@ -19,18 +19,18 @@ struct Inbox {
 
   init(_ thread: FollowerThread) { self.thread = thread }
 
-  /// Takes in what was posted.
+  /// Takes commands from the mailbox.
   ///
-  /// - Returns: whether a tick was asked for.
+  /// - Returns: whether a tick was requested.
   mutating func takeIn() -> Bool {
     add(thread.takeCommands())
     return thread.takeWish()
   }
 
-  /// Tells the mailbox how much waits here.
+  /// Reports the number of waiting commands to the thread.
   func report() { thread.noteTaken(count) }
 
-  /// Everything, also what has been posted meanwhile.
+  /// Takes all commands, including those posted meanwhile.
   mutating func takeEverything() -> [FollowerCommand] {
     _ = takeIn()
     return takeAll()
@@ -38,13 +38,13 @@ struct Inbox {
 
   var isEmpty: Bool { control.isEmpty && lanes.isEmpty }
 
-  /// Commands that wait. O(sessions with commands).
+  /// Waiting commands. O(sessions with commands).
   var count: Int { lanes.values.reduce(control.count) { $0 + $1.commands.count - $1.next } }
 
   mutating func add(_ commands: [FollowerCommand]) {
     for command in commands {
       guard let session = command.lane else {
-        // Nothing that a closed session asked is wanted any more.
+        // A closed session's commands are void.
         if case .sessionClosed(let session) = command { lanes[session] = nil }
         if case .abandon(let request) = command { forget(request) }
         control.append(command)
@@ -55,7 +55,7 @@ struct Inbox {
     }
   }
 
-  /// Takes out a request whose client has left.
+  /// Removes an abandoned request.
   private mutating func forget(_ request: UInt64) {
     let session = FollowerCommand.laneOfRequests
     guard var lane = lanes[session] else { return }
@@ -66,14 +66,14 @@ struct Inbox {
     if lane.commands.isEmpty, let place = order[first...].firstIndex(of: session) { order.remove(at: place) }
   }
 
-  /// What is to be done first.
+  /// Takes the commands without a session, which come first.
   mutating func takeControl() -> [FollowerCommand] {
     let taken = control
     control = []
     return taken
   }
 
-  /// The next command of the session that was served longest ago.
+  /// Takes the next command of the least recently served session.
   mutating func next() -> FollowerCommand? {
     while first < order.count {
       let session = order[first]
@@ -96,7 +96,7 @@ struct Inbox {
     return nil
   }
 
-  /// Everything.
+  /// Takes all commands.
   mutating func takeAll() -> [FollowerCommand] {
     var all = takeControl()
     while let command = next() { all.append(command) }
@@ -105,24 +105,24 @@ struct Inbox {
 }
 
 extension FollowerCommand {
-  /// The session that asked, whose commands keep their order; nil: it is done before all those.
+  /// The session whose order the command keeps; nil: it precedes all sessions' commands.
   fileprivate var lane: UInt64? {
     switch self {
     case .subscribe(let command): command.key.session
     case .request(let key, _, _), .unsubscribe(let key), .end(let key, _): key.session
     case .snapshot, .explain: Self.laneOfRequests
-    // Statements are prepared in the tick, which takes long for many shapes.
+    // The tick prepares the statements, which takes long for many shapes.
     case .report(let report): report.isOfCompiling ? Self.laneOfCompiling : nil
     default: nil
     }
   }
 
-  /// Of what is asked without a session; no session has this number.
+  /// For requests without a session; no session has this number.
   fileprivate static let laneOfRequests = UInt64.max
-  /// Likewise, for what readers have compiled.
+  /// For what readers have compiled; no session has this number.
   private static let laneOfCompiling = UInt64.max - 1
 
-  /// Whether it is the request with an id, for a snapshot or an explanation.
+  /// Whether it is the request for a snapshot or an explanation with this id.
   func isRequest(_ id: UInt64) -> Bool {
     switch self {
     case .explain(_, let request, _): request == id

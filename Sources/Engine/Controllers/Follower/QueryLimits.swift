@@ -1,7 +1,7 @@
 import LiveQuery
 import Store
 
-/// What queries of one role may take, where that is less than what all may.
+/// Limits of one role's queries, where lower than those of all queries.
 package struct QueryLimits: Sendable {
   package var time: Duration?
   package var rows: Int?

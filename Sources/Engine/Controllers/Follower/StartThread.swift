@@ -6,7 +6,7 @@
   package import Darwin
 #endif
 
-/// Starts a thread that can be waited for with `pthread_join`.
+/// Starts a joinable thread (`pthread_join`).
 package func startThread(_ body: @escaping @Sendable () -> Void) -> pthread_t {
   let context = Unmanaged.passRetained(ThreadBody(body)).toOpaque()
   #if os(Linux)
@@ -21,7 +21,7 @@ package func startThread(_ body: @escaping @Sendable () -> Void) -> pthread_t {
   return thread
 }
 
-/// Carries what a thread does to it.
+/// Carries the closure to its thread.
 private final class ThreadBody {
   let body: @Sendable () -> Void
   init(_ body: @escaping @Sendable () -> Void) { self.body = body }

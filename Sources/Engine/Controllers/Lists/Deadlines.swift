@@ -1,13 +1,13 @@
 import Store
 
-/// When each list is to be looked at next, whatever for: a run that is due, a patch that `minInterval` holds back, contents
-/// to be tried again, a waiting request that has waited long enough, the end of a list that nobody follows.
+/// When each list is due for attention: a run, a patch that `minInterval` holds back, a retry of a read, a waiting
+/// request's deadline, the end of a list's linger.
 ///
-/// A binary heap with at most one entry a list; the list knows where. `wake` and `remove` are O(log n).
+/// A binary heap with at most one entry per list, which records its index. `wake` and `remove` are O(log n).
 ///
 /// Owner: the follower's thread.
 struct Deadlines {
-  /// Where a list is in the heap.
+  /// A list's index in the heap.
   struct Place {
     fileprivate var index = -1
     fileprivate var due = Instant.distantFuture
@@ -15,10 +15,10 @@ struct Deadlines {
 
   private var heap: [LiveList] = []
 
-  /// `distantFuture` when nothing is due ever.
+  /// `distantFuture` if no list has a deadline.
   var next: Instant { heap.first?.deadline.due ?? .distantFuture }
 
-  /// Looks at a list at a time, or sooner when it is to be looked at sooner.
+  /// Moves a list's deadline forward to `due`, unless it is earlier already.
   mutating func wake(_ list: LiveList, at due: Instant) {
     if due >= list.deadline.due { return }
     list.deadline.due = due
@@ -41,7 +41,7 @@ struct Deadlines {
     list.deadline = Place()
   }
 
-  /// Takes out those whose time has come.
+  /// Removes the lists whose deadline has passed.
   mutating func takeDue(_ now: Instant) -> [LiveList] {
     var due: [LiveList] = []
     while let first = heap.first, first.deadline.due <= now {

@@ -1,28 +1,28 @@
 import LiveQuery
 import Store
 
-/// What readers do for one follower.
+/// The jobs that readers do for one follower.
 ///
 /// Owner: the follower's thread.
 final class Jobs {
-  /// What a job is for.
+  /// Why a job was posted.
   enum Purpose {
-    /// The first run of a query.
+    /// A query's first run.
     case open(Opening)
-    /// Another run of a list's query.
+    /// A further run of a list's query.
     case run(LiveList)
-    /// Contents of a list's rows.
+    /// Reading the contents of a list's rows.
     case read(LiveList)
     case recompile(QueryShape)
     case check(SelfCheck.Pending)
   }
 
-  /// By the job's number.
+  /// Keyed by the job's number.
   @exclusivity(unchecked) private var purposes: [UInt64: Purpose] = [:]
   /// Runs that readers have begun since the last tick.
   @exclusivity(unchecked) private var begun: [BegunRun] = []
   private let readers: ReaderPool
-  /// The mailbox for the results.
+  /// Receives the results.
   private unowned let thread: FollowerThread
 
   init(_ readers: ReaderPool, _ thread: FollowerThread) {
@@ -30,11 +30,11 @@ final class Jobs {
     self.thread = thread
   }
 
-  /// Has a reader do something. Its result comes as a `ReaderReport`.
+  /// Posts a job. Its result arrives as a `ReaderReport`.
   ///
   /// - Parameters:
-  ///   - requester: whose share of the readers it takes.
-  ///   - tellsState: whether the next tick has to stop at the state that the reader sees.
+  ///   - requester: the client whose share of the readers the job takes.
+  ///   - tellsState: whether the next tick must stop at the state that the reader sees.
   /// - Returns: the job's number.
   func post<Value: Sendable>(
     _ purpose: Purpose, for requester: Requester, tellsState: Bool = false,
@@ -57,16 +57,16 @@ final class Jobs {
     return id
   }
 
-  /// Gives a job up. No result of it comes any more.
+  /// Cancels a job: it sends no result from now on.
   func cancel(_ id: UInt64) {
     readers.cancel(id)
     purposes[id] = nil
   }
 
-  /// What a job was for that has ended; nil when it was cancelled.
+  /// - Returns: the purpose of a job that has ended; nil if it was cancelled.
   func end(_ id: UInt64) -> Purpose? { purposes.removeValue(forKey: id) }
 
-  /// Takes in which runs have begun. They are kept until `forgetBegun`, because a tick may fail.
+  /// Collects the runs that have begun. They are kept until `forgetBegun`, because a tick may fail.
   func takeBegun() -> [BegunRun] {
     begun = thread.takeBegun(after: begun)
     return begun

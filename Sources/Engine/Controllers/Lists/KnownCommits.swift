@@ -1,12 +1,12 @@
-/// The commits that a follower's ticks have seen: those of which the number is a state's alone.
+/// The commits that a follower's ticks have seen. Each of these numbers belongs to one state only.
 ///
-/// Bounded: commits that follow one another take no more than one, and the oldest are forgotten.
+/// Bounded: consecutive commits share one range, and the oldest ranges are forgotten.
 struct SeenCommits {
-  /// In order, with gaps between them.
+  /// Ascending, with gaps between them.
   private var ranges: [ClosedRange<Int64>] = []
   private static let most = 16_384
 
-  /// - Parameter commit: not below any that is in it.
+  /// - Parameter commit: not lower than any that was added.
   mutating func add(_ commit: Int64) {
     guard let last = ranges.last else {
       ranges = [commit...commit]
@@ -35,22 +35,22 @@ struct SeenCommits {
   mutating func removeAll() { ranges = [] }
 }
 
-/// The commits at which a version was what its query gave, as far as that is known for certain: that it was so at two commits says
-/// nothing of those in between, unless they were seen.
+/// The commits at which a version is known for certain to have been its query's result. Being the result at two commits
+/// proves nothing about those in between, unless ticks saw them.
 ///
-/// Bounded: what is older is forgotten first.
+/// Bounded: the oldest are forgotten first.
 struct KnownCommits {
-  /// One by one, ascending: a version was sent by these numbers, or a reader saw it there. The first is kept apart, for most have
-  /// no other.
+  /// Single commits, ascending: the version was sent under these numbers, or a reader saw it there. The first has a
+  /// property of its own, because most versions have no other.
   private var single: Int64?
   private var singles: [Int64] = []
-  /// Those that the follower has seen (`SeenCommits`) from the first to the last of a span. Likewise.
+  /// Spans in which every commit in `SeenCommits` is known. The first likewise has a property of its own.
   private var span: Span?
   private var spans: [Span] = []
 
   private struct Span {
     let first: Int64
-    /// `max` while it goes on.
+    /// `max` while the span is open.
     var last: Int64
 
     func contains(_ commit: Int64) -> Bool { first <= commit && commit <= last }
@@ -59,7 +59,7 @@ struct KnownCommits {
   private static let mostSingles = 4_096
   private static let mostSpans = 64
 
-  /// From this commit on, all that are seen are known.
+  /// From this commit on, every commit that a tick sees is known.
   mutating func begin(at commit: Int64) {
     if let open = span, open.last == .max { return }
     if let before = span {
@@ -69,13 +69,13 @@ struct KnownCommits {
     span = Span(first: commit, last: .max)
   }
 
-  /// Those after this one are not.
+  /// Commits after this one are not known.
   mutating func end(at commit: Int64) {
     guard let open = span, open.last == .max else { return }
     span = commit >= open.first ? Span(first: open.first, last: commit) : spans.popLast()
   }
 
-  /// It is known at this one.
+  /// The version was the result at this commit.
   mutating func add(_ commit: Int64) {
     guard let single else { return self.single = commit }
     let last = singles.last ?? single
@@ -84,7 +84,7 @@ struct KnownCommits {
     singles.append(commit)
   }
 
-  /// - Parameter seen: by the follower's ticks.
+  /// - Parameter seen: the commits that the follower's ticks have seen.
   func contains(_ commit: Int64, _ seen: SeenCommits) -> Bool {
     if single == commit { return true }
     if spans(commit), seen.contains(commit) { return true }
@@ -102,7 +102,7 @@ struct KnownCommits {
     return span.contains(commit) || spans.contains { $0.contains(commit) }
   }
 
-  /// The highest; nil: none. `max` while a span goes on.
+  /// The highest known commit; nil: none. `max` while a span is open.
   var last: Int64? {
     guard let single = singles.last ?? single else { return span?.last }
     return max(single, span?.last ?? single)

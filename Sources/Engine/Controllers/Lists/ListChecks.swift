@@ -5,15 +5,15 @@ import QueryCompiler
 import RankedCollections
 import Store
 
-/// Compares lists with their queries. A reader runs a list's query in the state that the list shows; a difference is counted, logged
-/// with what led there, and mended.
+/// Compares lists with their queries. A reader runs a list's query in the state that the list shows. A difference is
+/// counted, logged with the list's history, and mended.
 ///
 /// Owner: the follower's thread.
 final class ListChecks {
   private let lists: Lists
   private let context: FollowerContext
   @exclusivity(unchecked) private var schedule: SelfCheck
-  /// What the last ticks were.
+  /// The last ticks, for the log.
   @exclusivity(unchecked) private var trail = TickTrail()
 
   init(_ lists: Lists) {
@@ -22,16 +22,16 @@ final class ListChecks {
     schedule = SelfCheck(context.configuration.selfCheck, context.clock.now)
   }
 
-  /// When a list is to be chosen for a check.
+  /// When to choose a list to check.
   var next: Instant { lists.byQuery.isEmpty ? .distantFuture : schedule.next }
 
   func note(_ tick: CapturedTick, _ capture: ChangeCapture) {
     trail.note(tick, capture.state, commit: lists.commit)
   }
 
-  /// At the end of a step, outside of transactions.
+  /// Called at the end of each step, outside transactions.
   ///
-  /// - Parameter isBusy: whether the follower has something else to do.
+  /// - Parameter isBusy: whether the follower has other work.
   func step(isBusy: Bool) {
     switch schedule.mode {
     case .off: break
@@ -54,9 +54,10 @@ final class ListChecks {
     return !context.mustTick && lists.dirty.isEmpty && jobs.waiting == 0 && jobs.running == 0
   }
 
-  /// Has a reader compare a list.
+  /// Posts a comparison of a list to a reader.
   ///
-  /// - Returns: whether it can be compared: it shows the state that was seen last, which others can recognise, and is not too large.
+  /// - Returns: false if the list cannot be compared: it does not show the last tick's state, other connections cannot
+  ///   identify that state, or the list is too large.
   @discardableResult
   private func check(_ list: LiveList, isConfirmation: Bool = false) -> Bool {
     guard let place = lists.place, place.isSame(as: place), list.isFollowing, !list.machine.hasFailed,
@@ -82,7 +83,7 @@ final class ListChecks {
     guard lists.byQuery[list.query] === list else { return }
     if list.isLarge { context.freedRows += list.rowCount }
     switch result {
-    // What keeps it from being read is reported by what needs it; another state is seen by another tick.
+    // Requests report a failed read; a later tick brings the state that the reader saw.
     case .failure, .success(.moved): break
     case .success(.agrees): context.statistics.selfChecks += 1
     case .success(.differs(let divergence)):
@@ -101,9 +102,9 @@ final class ListChecks {
     }
   }
 
-  /// Contents of a list could not be read. Where that shows that the list is wrong, it is read anew.
+  /// A list's contents could not be read. If the error proves that the list is wrong, the list is read again.
   ///
-  /// - Returns: whether it does.
+  /// - Returns: whether it is.
   @discardableResult
   func mendIfMissing(_ list: LiveList, _ error: FreshetError) -> Bool {
     guard error == ResultReader.missing, lists.byQuery[list.query] === list else { return false }

@@ -1,22 +1,22 @@
 import LiveQuery
 
-/// What became of lists in a tick, for those to the right: requests that wait, and subscriptions.
+/// What happened to lists in a tick, for `Requests` and `Delivery`.
 enum ListEvent {
-  /// A run has ended: requests that it answers can be answered.
+  /// A run has ended, and may answer waiting requests.
   case answerable(LiveList)
-  /// Contents that readers have read are here.
+  /// Readers have read the contents that requests wait for.
   case contentsRead(LiveList, PendingRead, hasMoved: Bool)
-  /// The first run of a query has failed.
+  /// A query's first run has failed.
   case notOpened(id: Int, FreshetError)
-  /// A run has failed: requests that wait for it are refused.
+  /// A run has failed: the requests that wait for it are refused.
   case notRun(LiveList, FreshetError)
   /// Requests for contents wait for a run instead.
   case readsCancelled(LiveList, [PendingRead])
-  /// Subscribers hear of an error. The list goes on.
+  /// Subscribers are sent an error. The list goes on.
   case announced(LiveList, FreshetError)
   /// The query does not compile in the new schema.
   case doesNotCompile(LiveList, FreshetError, isFirst: Bool)
-  /// What subscribers have is wrong, or of other columns: they get a snapshot.
+  /// What subscribers have is wrong, or has other columns: they get a snapshot.
   case startsOver(LiveList)
   /// The list is over.
   case ended(LiveList, FreshetError)

@@ -1,7 +1,7 @@
 import ChangeCapture
 import Store
 
-/// How a list relates to the file: which state it shows, what brings it to the newest one, and when.
+/// How a list relates to the file: which state it shows, and how and when it reaches the newest one.
 ///
 /// ```
 ///    ┌── changed: units that can be looked up
@@ -14,35 +14,35 @@ import Store
 ///              └──────────────────────────────────── joined, nothing missing ────────┘
 /// ```
 ///
-/// Pure: no SQLite, no threads, no clock. `Lists` tells it what happened, and does what the answers say.
+/// Pure: no SQLite, no threads, no clock. `Lists` feeds it events, and performs the actions that it returns.
 struct ListMachine {
   enum Phase {
-    /// The list shows the state that the last tick saw.
+    /// The list shows the last tick's state.
     case following
-    /// The list shows an older state. Its query is to be run again at `due`; `distantFuture`: something else has to happen first.
+    /// The list shows an older state. Its query is run again at `due`; `distantFuture`: an event must come first.
     case stale(shown: CommitNumber, due: Instant)
-    /// A reader runs the query.
+    /// A reader is running the query.
     case running(Run)
   }
 
-  /// A run on a reader's thread, in a state not older than the one at which it was asked for.
+  /// A run on a reader's thread, in a state not older than the one at which it was requested.
   struct Run {
-    /// The number of the job.
+    /// The job's number.
     let id: UInt64
-    /// The state that the list shows meanwhile.
+    /// The number of the state that the list shows meanwhile.
     fileprivate(set) var shown: CommitNumber
-    /// The number of the last tick's state when the run was asked for.
+    /// The number of the last tick's state when the run was requested.
     let asked: Int64
-    /// How many ticks had seen changes by then.
+    /// How many ticks had seen changes then.
     let ticks: Int
-    /// The state that the reader sees, once a tick has stopped there: then `missed` is all that differs from it.
+    /// The state that the reader sees, once a tick has stopped there: `missed` then holds all differences from it.
     fileprivate(set) var passed: StateName?
     fileprivate(set) var missed = Missed()
   }
 
-  /// What changed while a run went on. Looking it up brings the run's result to the newest state.
+  /// What changed during a run. Looking it up brings the run's result to the newest state.
   struct Missed {
-    /// Nil: not known, or too many.
+    /// Nil: unknown, or too many.
     var units: ConcernedUnits? = ConcernedUnits()
     var concernsAlongside = false
 
@@ -59,59 +59,59 @@ struct ListMachine {
     }
   }
 
-  /// What a run may miss: beyond it the query is run once more.
+  /// With more missed units, the query is run again.
   static let missedLimit = 20_000
-  /// After so many runs in a row that could not be joined, the next is made in a tick, where nothing can be missed.
+  /// After so many consecutive runs that could not be joined, a tick runs the query itself and misses nothing.
   static let joinAttempts = 3
 
-  /// Durations that the configuration and the query decide.
+  /// Intervals set by the configuration and the query.
   struct Pace {
-    /// Between two runs, at least.
+    /// The least time between two runs.
     let refetch: Nanoseconds
-    /// Between a failure and the next try.
+    /// The time between a failure and the retry.
     let retry: Nanoseconds
-    /// Between a run and the next one, whatever happens; nil: no bound.
+    /// The longest time between two runs; nil: unbounded.
     let refresh: Nanoseconds?
   }
 
   private(set) var phase: Phase
-  /// Subscribers have heard that the list cannot be read at present.
+  /// Subscribers have been sent the error that keeps the list from being read.
   private(set) var hasFailed = false
-  /// The query does not compile in the present schema, and subscribers have heard so.
+  /// The query does not compile in the present schema, and subscribers have been sent the error.
   private(set) var awaitsSchema = false
-  /// The list was found wrong: the next run uses nothing that is known of it.
+  /// The list was found wrong: the next run starts from nothing.
   private(set) var isDistrusted = false
-  /// When the list lost its last client; nil while it has one.
+  /// When the list lost its last client; nil: it has clients.
   private(set) var idleSince: Instant?
-  /// What is shown answers requests that were made when no more ticks than these had seen changes.
+  /// The list answers requests made when at most this many ticks had seen changes.
   private var answeredTicks: Int
-  /// Runs in a row that could not be joined.
+  /// Consecutive runs that could not be joined.
   private var failedJoins = 0
   private var lastRun: (end: Instant, duration: Nanoseconds)
-  /// When the query's own `refreshEvery` has it run again; `distantFuture`: never.
+  /// When `refreshEvery` requires another run; `distantFuture`: never.
   private var refreshDue = Instant.distantFuture
   private let pace: Pace
 
   /// A list whose first run has just ended.
   ///
   /// - Parameters:
-  ///   - shown: the state that it shows, when that is not the tick's.
-  ///   - ticks: how many ticks had seen changes when the run was asked for.
+  ///   - shown: the state that the list shows, if it is not the tick's.
+  ///   - ticks: how many ticks had seen changes when the run was requested.
   init(shown: CommitNumber?, ticks: Int, duration: Nanoseconds, pace: Pace, now: Instant) {
     self.pace = pace
     phase = shown.map { .stale(shown: $0, due: .distantPast) } ?? .following
     answeredTicks = ticks
-    // Long ago: after the first change the query is run again at once.
+    // Long ago, so that the first change runs the query at once.
     lastRun = (.distantPast, duration)
     scheduleRefresh(now)
   }
 
-  // MARK: - What it shows
+  // MARK: - State
 
   var isFollowing: Bool { if case .following = phase { true } else { false } }
   var isRunning: Bool { if case .running = phase { true } else { false } }
 
-  /// The state that the list shows, when it is older than the last tick's.
+  /// The state that the list shows, if it is older than the last tick's.
   var shownBefore: CommitNumber? {
     switch phase {
     case .following: nil
@@ -120,12 +120,12 @@ struct ListMachine {
     }
   }
 
-  /// Whether what is shown is not older than a request.
+  /// Whether the list shows a state not older than a request.
   ///
-  /// - Parameter ticks: how many ticks had seen changes when it was made.
+  /// - Parameter ticks: how many ticks had seen changes when the request was made.
   func answers(askedAt ticks: Int) -> Bool { isFollowing || ticks <= answeredTicks }
 
-  /// When the list is to be looked at; nil: a reader's result comes first.
+  /// When the list needs attention; nil: a reader's result comes first.
   var due: Instant? {
     switch phase {
     case .following: refreshDue == .distantFuture ? nil : refreshDue
@@ -134,7 +134,7 @@ struct ListMachine {
     }
   }
 
-  /// When the query may be run again: at most half of the time, and not too often.
+  /// The earliest next run. Runs take at most half of the time, and keep the least interval.
   private var nextRun: Instant { lastRun.end + max(pace.refetch, lastRun.duration) }
 
   /// The only place in which the phase changes.
@@ -145,13 +145,13 @@ struct ListMachine {
   /// A change concerns the list.
   ///
   /// - Parameters:
-  ///   - units: those of the result that are concerned; nil: not known.
-  ///   - canLookUp: whether looking the units up is possible, and costs less than a run.
-  ///   - shown: the state that the list shows if it is not brought to the tick's.
-  /// - Returns: whether the units are to be looked up now. If that fails, `failed` or `mustRunAgain` follows.
+  ///   - units: the result's units that the change concerns; nil: unknown.
+  ///   - canLookUp: whether the units can be looked up for less than a run costs.
+  ///   - shown: the state that the list shows until it reaches the tick's.
+  /// - Returns: whether to look the units up now. A failure is reported by `failed` or `mustRunAgain`.
   mutating func changed(_ units: ConcernedUnits?, alongside: Bool, canLookUp: Bool, shown: CommitNumber) -> Bool {
     if case .running(var run) = phase {
-      // Kept once, so that it is changed in place.
+      // Keep a single reference, so that the units are changed in place.
       enter(.following)
       run.missed.add(units, alongside: alongside)
       enter(.running(run))
@@ -162,9 +162,9 @@ struct ListMachine {
     return false
   }
 
-  /// The query has to be run again.
+  /// The query must be run again.
   ///
-  /// - Parameter shown: as of `changed`.
+  /// - Parameter shown: as in `changed`.
   mutating func mustRunAgain(shown: CommitNumber) {
     switch phase {
     case .following: enter(.stale(shown: shown, due: nextRun))
@@ -175,7 +175,7 @@ struct ListMachine {
     }
   }
 
-  /// What a run missed was looked up, or the query was run in the tick: the list shows the tick's state.
+  /// The missed units were looked up, or a tick ran the query: the list shows the tick's state.
   mutating func caughtUp() {
     failedJoins = 0
     enter(.following)
@@ -183,7 +183,7 @@ struct ListMachine {
 
   // MARK: - Runs
 
-  /// A reader was asked to run the query.
+  /// A run was posted to a reader.
   mutating func began(_ id: UInt64, asked: Int64, ticks: Int, shown: CommitNumber) {
     enter(.running(Run(id: id, shown: shown, asked: asked, ticks: ticks)))
   }
@@ -197,7 +197,7 @@ struct ListMachine {
     enter(.running(run))
   }
 
-  /// The result of a run is here. What to do with it is `joined` to say, or `failed`.
+  /// A run has ended. `joined` or `failed` follows.
   mutating func ended(_ id: UInt64) -> Run? {
     guard case .running(let run) = phase, run.id == id else { return nil }
     enter(.stale(shown: run.shown, due: .distantFuture))
@@ -209,30 +209,30 @@ struct ListMachine {
     if case .stale(let shown, _) = phase { enter(.stale(shown: shown, due: .distantPast)) }
   }
 
-  /// How the result of a run comes to the tick's state.
+  /// How a run's result reaches the tick's state.
   enum Join {
-    /// It shows that state.
+    /// It shows that state already.
     case complete
     /// By looking up what the run missed. `caughtUp` or `failed` follows.
     case lookUp(ConcernedUnits, alongside: Bool)
     /// By a run in the tick. `caughtUp` or `failed` follows.
     case runHere
-    /// By another run, later.
+    /// By another run later.
     case later
   }
 
-  /// The list shows a run's result.
+  /// The list now shows a run's result.
   ///
   /// - Parameters:
-  ///   - shown: the state that the run saw.
-  ///   - state: its name.
-  ///   - isTicksState: whether that is the state that the tick sees.
+  ///   - shown: the number of the state that the run saw.
+  ///   - state: that state's name.
+  ///   - isTicksState: whether the tick sees the same state.
   ///   - ticks: how many ticks have seen changes.
-  ///   - canLookUp: whether there is more to it than running the query again.
+  ///   - canLookUp: whether units can be looked up at all.
   mutating func joined(
     _ run: Run, shown: CommitNumber, state: StateName, isTicksState: Bool, ticks: Int, canLookUp: Bool
   ) -> Join {
-    // Whether `run.missed` is all that changed since the state that the run saw.
+    // Whether `run.missed` is everything that changed since the state that the run saw.
     let isKnown = ticks == run.ticks || run.passed?.isSame(as: state) == true
     answeredTicks = run.ticks
     hasFailed = false
@@ -252,7 +252,7 @@ struct ListMachine {
     return failedJoins < Self.joinAttempts ? .later : .runHere
   }
 
-  /// The query was run, by a reader or in a tick.
+  /// A reader or a tick ran the query.
   mutating func noteRun(_ duration: Nanoseconds, now: Instant) {
     lastRun = (now, duration)
     scheduleRefresh(now)
@@ -262,9 +262,9 @@ struct ListMachine {
     if let refresh = pace.refresh { refreshDue = now + refresh }
   }
 
-  /// Nobody waits for the run, or it can lead to nothing.
+  /// No client waits for the run, or its result cannot be used.
   ///
-  /// - Returns: the job to be cancelled, if there is one.
+  /// - Returns: the job to cancel, if any.
   mutating func cancelled() -> UInt64? {
     guard case .running(let run) = phase else { return nil }
     enter(.stale(shown: run.shown, due: .distantFuture))
@@ -273,10 +273,10 @@ struct ListMachine {
 
   // MARK: - Failures
 
-  /// The list could not be brought to the tick's state, and is tried again later.
+  /// The list could not be brought to the tick's state, and is retried later.
   ///
-  /// - Parameter shown: as of `changed`.
-  /// - Returns: the job to be cancelled, if there is one; and whether subscribers are to hear of the failure: the first one only.
+  /// - Parameter shown: as in `changed`.
+  /// - Returns: the job to cancel, if any; and whether this is the first failure, which subscribers are sent.
   mutating func failed(shown: CommitNumber, now: Instant) -> (cancelled: UInt64?, isFirst: Bool) {
     let id = cancelled()
     enter(.stale(shown: shownBefore ?? shown, due: now + pace.retry))
@@ -286,7 +286,7 @@ struct ListMachine {
 
   /// The list was found wrong.
   ///
-  /// - Returns: the job to be cancelled, if there is one.
+  /// - Returns: the job to cancel, if any.
   mutating func distrusted(shown: CommitNumber) -> UInt64? {
     isDistrusted = true
     return mustStartOver(shown: shown, due: .distantPast)
@@ -301,10 +301,10 @@ struct ListMachine {
 
   // MARK: - The schema
 
-  /// What the list shows cannot be followed any further: the query's tables are others, or the file is.
+  /// The list cannot be followed any further: its tables or the file were replaced.
   ///
-  /// - Parameter due: when it may be run again; `distantFuture`: after `recompiled`.
-  /// - Returns: the job to be cancelled, if there is one.
+  /// - Parameter due: when to run it again; `distantFuture`: after `recompiled`.
+  /// - Returns: the job to cancel, if any.
   mutating func outdated(shown: CommitNumber, due: Instant) -> UInt64? { mustStartOver(shown: shown, due: due) }
 
   /// The query compiles in the present schema.
@@ -315,13 +315,13 @@ struct ListMachine {
 
   /// The query does not compile in the present schema.
   ///
-  /// - Returns: whether subscribers are to hear of it.
+  /// - Returns: whether to send subscribers the error.
   mutating func doesNotCompile() -> Bool {
     defer { awaitsSchema = true }
     return !awaitsSchema
   }
 
-  /// Another epoch has begun. What the list shows belongs to none of its states, unless a tick says otherwise.
+  /// Another epoch has begun. What the list shows belongs to none of its states, until a tick says otherwise.
   mutating func epochEntered(before: CommitNumber) {
     answeredTicks = .min
     if case .running(var run) = phase {
@@ -336,7 +336,7 @@ struct ListMachine {
 
   mutating func gotClient() { idleSince = nil }
 
-  /// - Returns: whether it had one until now.
+  /// - Returns: whether it had a client until now.
   mutating func lostLastClient(now: Instant) -> Bool {
     if idleSince != nil { return false }
     idleSince = now

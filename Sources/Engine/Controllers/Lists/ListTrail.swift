@@ -1,15 +1,15 @@
-/// How a list was brought up to date lately, for finding out how it went wrong. It holds numbers, and no values.
+/// How a list was recently brought up to date, to find out how it went wrong. Holds numbers, no values.
 ///
-/// It is noted at every tick that concerns the list, so an update takes 8 bytes: numbers are kept by their low bits, and completed
-/// with the list's newest ones when they are described.
+/// Every tick that concerns the list adds an update of 8 bytes: numbers keep only their low bits, and the list's newest
+/// numbers supply the rest for the description.
 struct ListTrail {
-  /// What was done to the result.
+  /// How the result was updated.
   enum Way: UInt8 {
-    /// Units were looked up in a tick.
+    /// A tick looked units up.
     case looked
     /// The query was run again.
     case ran
-    /// It was run after the list had been found wrong: everybody got a snapshot.
+    /// The query was run after the list had been found wrong, and all subscribers got a snapshot.
     case mended
   }
 
@@ -19,21 +19,21 @@ struct ListTrail {
 
   private struct Update {
     let commit: UInt32
-    /// That there was afterwards.
+    /// The version that the update led to.
     let version: UInt8
     let way: Way
-    /// How many were looked up, or had changed: at most `mostUnits`, or `unknownUnits`.
+    /// How many units were looked up or had changed: at most `mostUnits`, or `unknownUnits`.
     let units: UInt16
   }
 
-  /// Overwritten in turn. Most lists of a large pool never change: theirs takes no memory.
+  /// A ring buffer. Most lists of a large pool never change, and allocate none.
   private var updates: [Update] = []
   private var next = 0 as UInt8
 
   /// - Parameters:
-  ///   - units: nil: what a run changed was not compared.
-  ///   - commit: of the state that it shows then.
-  ///   - version: the number of the newest version then.
+  ///   - units: nil: the run's changes were not counted.
+  ///   - commit: the commit that the list shows afterwards.
+  ///   - version: the number of the newest version afterwards.
   mutating func note(_ way: Way, units: Int?, commit: Int64, version: Int) {
     let update = Update(
       commit: UInt32(truncatingIfNeeded: commit), version: UInt8(truncatingIfNeeded: version), way: way,
@@ -47,11 +47,11 @@ struct ListTrail {
     updates.append(update)
   }
 
-  /// The oldest first.
+  /// Oldest update first.
   ///
   /// - Parameters:
-  ///   - commit: less than 2³¹ away from all that were noted. Those of another epoch may be higher.
-  ///   - version: the newest: an update makes one at most.
+  ///   - commit: less than 2³¹ away from all noted commits. Those of another epoch may be higher.
+  ///   - version: the newest version's number: an update makes at most one version.
   func description(commit: Int64, version: Int) -> String {
     if updates.isEmpty { return "none since it was opened" }
     return (updates[Int(next)...] + updates[..<Int(next)]).map { update in

@@ -3,38 +3,39 @@ import QueryCompiler
 import RankedCollections
 import Store
 
-/// The versions of one list: what they are called, at which commits each was the result, and which columns each changed.
+/// The versions of one list: their names, the commits at which each was the result, and the columns that each changed.
 ///
-/// A version is known at an interval of commits. "Which version does a client have that says 17" is one look-up in these intervals;
-/// where another server of the epoch gave the name, the answer is the same. See `VersionNames`, `VersionHistory`.
+/// A version is known at an interval of commits. To find the version of a client that names commit 17 is one look-up in
+/// these intervals, with the same answer if another server of the epoch gave the name. See `VersionNames`,
+/// `VersionHistory`.
 struct ListVersions {
   /// The states that the follower has seen.
   let commits: FollowedCommits
   private var names: VersionNames
   private let clock: MonotonicClock
-  /// Part of the names of versions that belong to no commit for certain: those of two lists never agree.
+  /// Part of the names of versions that belong to no commit for certain, so that the names of two lists never agree.
   private var nonce = ListVersions.newNonce
-  /// Versions that are not among the newest ones, so far.
+  /// How many versions were made apart from the newest ones.
   private var sideVersions = 0
-  /// The tick that has brought the list to its newest version.
+  /// The tick that brought the list to its newest version.
   private var newestTick: UInt64 = 0
   private var history: VersionHistory
-  /// About what the newest version takes above the one before, in bytes.
+  /// Estimated bytes that the newest version adds to the one before.
   private var newestBytes: Int
-  /// For the newest versions, which columns of which units a version changed; nil: any.
+  /// For the newest versions, the columns that each changed, by unit; nil: any.
   private var changes: [(version: Int, units: ConcernedUnits?)] = []
-  /// Units in `changes`, and how many there may be: a client further behind gets all columns of a row that changed.
+  /// Units in `changes`, a bounded number: a client further behind gets all columns of a changed row.
   private var notedUnits = 0
   private static let notedUnitsLimit = 20_000
 
-  /// What a version takes above the one before.
+  /// What determines the memory that a version adds.
   enum Bytes {
-    /// Of so many units.
+    /// The number of changed units.
     case changes(Int)
-    /// Of a run that gave so many rows; how many units changed is nil when they were not compared.
+    /// The rows of a run, and how many units changed; nil: they were not compared.
     case rows(Int, changed: Int?)
 
-    /// A change of one row copies about so much of a tree.
+    /// A change of one row copies about this much of a tree.
     private static let bytesPerChange = 4 << 10
     private static let bytesPerRow = 64
 
@@ -61,7 +62,7 @@ struct ListVersions {
 
   mutating func removeAll() { history.removeAll() }
 
-  /// The newest version is sent to a client, which may come back with its name.
+  /// The newest version is sent to a client, which may resume with its name.
   mutating func newestWasSent(_ newest: ResultVersion) {
     history.add(newest, bytes: newestBytes, now: clock.now)
   }
@@ -70,21 +71,21 @@ struct ListVersions {
 
   private static var newNonce: String { String(UInt64.random(in: 0...UInt64.max), radix: 36) }
 
-  /// The name of the newest version at the state that is shown.
+  /// The newest version's name at the state that is shown.
   mutating func name(_ newest: ResultVersion, shown: CommitNumber) -> String {
     guard names.isByCommit, shown.isExact else { return "\(nonce)-\(newest.number)" }
     history.note(shown.commit)
     return names.name(at: shown.commit)
   }
 
-  /// The name of a version that was made beside the newest ones.
+  /// The name of a version that was made apart from the newest ones.
   mutating func newSideName(of version: ResultVersion, at number: CommitNumber) -> String {
     if names.isByCommit, number.isExact { return names.name(at: number.commit) }
     sideVersions += 1
     return "\(nonce)-\(version.number)-\(sideVersions)"
   }
 
-  /// The version of a name that a client gave, if that state is held for certain.
+  /// The version with this name, if it is held and certainly the right state.
   func version(named name: String, newest: ResultVersion) -> ResultVersion? {
     if let commit = names.commit(of: name) {
       if history.newest.contains(commit, commits.seen) { return newest }
@@ -95,9 +96,9 @@ struct ListVersions {
     return number == newest.number ? newest : history.version(number)
   }
 
-  /// Versions of before are worth nothing: those of another epoch, or with other columns.
+  /// Makes earlier versions invalid, because the epoch or the columns changed.
   ///
-  /// - Parameter names: in the epoch that begins; nil: it goes on.
+  /// - Parameter names: names in the new epoch; nil: the epoch goes on.
   mutating func forget(_ names: VersionNames?) {
     nonce = Self.newNonce
     history.removeAll()
@@ -106,29 +107,29 @@ struct ListVersions {
 
   // MARK: - Intervals of commits
 
-  /// What is shown was read in the state of this number.
+  /// What is shown was read in the state with this number.
   mutating func wasShown(at number: CommitNumber) {
     if number.isExact, mayBe(at: number.commit) { history.note(number.commit) }
   }
 
-  /// Followed from now on, the newest version is known at every commit that a tick sees.
+  /// From now on, the newest version is known at every commit that a tick sees.
   mutating func beginSpan() {
     let number = commits.number
     let first = number.isExact ? number.commit : number.commit + 1
     if mayBe(at: first) { history.begin(at: first) }
   }
 
-  /// It is not known to be the result after the state of this number.
+  /// The newest version is not known to be the result after this state.
   mutating func endSpan(at number: CommitNumber) { history.end(at: number.certain) }
 
-  /// As of `LiveList`, while the list follows the file.
+  /// As in `LiveList`, while the list follows the file.
   func shown(unlessFollowedFrom before: CommitNumber) -> CommitNumber {
     newestTick == commits.ticks ? commits.number : before
   }
 
   /// The result has just become another version.
   ///
-  /// - Parameter units: what changed; nil: not known.
+  /// - Parameter units: what changed; nil: unknown.
   mutating func note(_ newest: ResultVersion, _ units: ConcernedUnits?, bytes: Bytes, isFollowing: Bool) {
     if isFollowing {
       history.end(at: commits.before.certain)
@@ -139,7 +140,7 @@ struct ListVersions {
     newestBytes = bytes.count
     if commits.holdsEveryVersion { newestWasSent(newest) }
     changes.append((newest.number, units))
-    // A version counts as a unit, so that empty ones do not pile up.
+    // A version counts as a unit, so that empty versions do not accumulate.
     notedUnits += 1 + (units?.count ?? 0)
     while notedUnits > Self.notedUnitsLimit, let oldest = changes.first {
       notedUnits -= 1 + (oldest.units?.count ?? 0)
@@ -147,8 +148,8 @@ struct ListVersions {
     }
   }
 
-  /// Whether the newest version can be the result at a commit. Another one was where somebody else wrote to a replica's file: then
-  /// commits name no versions of this query.
+  /// Whether the newest version can be the result at a commit. It cannot if another version was: something other than
+  /// the replication wrote to a replica's file, and commits name no versions of this query from now on.
   private mutating func mayBe(at commit: Int64) -> Bool {
     if commit > history.superseded { return true }
     names.isByCommit = false
@@ -158,7 +159,7 @@ struct ListVersions {
 
   // MARK: - Changed columns
 
-  /// By row of the newest version, the columns in which it may differ from `held`, a version of this query.
+  /// For each row of the newest version, the columns in which it may differ from `held`, a version of this query.
   mutating func changedColumns(
     of rows: [SectionedTree.Row], since held: ResultVersion, _ reader: ResultReader, _ compiled: CompiledQuery
   ) -> [ColumnSet] {
@@ -177,7 +178,7 @@ struct ListVersions {
           : reader.unit(of: row.withIdentity { Array($0) })?.withUnsafeBytes { units.columns(of: $0) }
         if let known { columns.formUnion(known) }
       }
-      // Another unit may give the row of this key now.
+      // Another unit may have the row with this key now.
       let mayBeAnother =
         !identityIsUnit && compiled.keyColumns.indices.contains { columns.contains($0) }
       return columns.isEmpty || mayBeAnother ? .all : columns
@@ -186,22 +187,22 @@ struct ListVersions {
 }
 
 extension LiveList {
-  /// The name of the newest version at the state that is shown: a client may come back with it.
+  /// Names the newest version at the state that is shown. A client may resume with the name.
   func nameNewest() -> String { versions.name(result.newest, shown: shown) }
 
-  /// The version of a name that a client gave, if that state is held for certain.
+  /// The version with this name, if it is held and certainly the right state.
   func version(named name: String) -> ResultVersion? { versions.version(named: name, newest: result.newest) }
 
   /// The newest version is sent to a client.
   func newestWasSent() { versions.newestWasSent(result.newest) }
 
-  /// Versions of before are worth nothing, because the columns are others.
+  /// Makes earlier versions invalid, because the columns changed.
   func forgetVersions() {
     versions.forget(nil)
     if isFollowing { versions.beginSpan() }
   }
 
-  /// Versions are those of another epoch from now on.
+  /// Names versions by another epoch from now on.
   func enterEpoch(_ names: VersionNames) {
     versions.forget(names)
     let before = versions.commits.before
@@ -209,13 +210,13 @@ extension LiveList {
     if isFollowing { versions.beginSpan() }
   }
 
-  /// By row of the newest version, the columns in which it may differ from `held`.
+  /// For each row of the newest version, the columns in which it may differ from `held`.
   func changedColumns(of rows: [SectionedTree.Row], since held: ResultVersion) -> [ColumnSet] {
     versions.changedColumns(of: rows, since: held, reader, compiled)
   }
 }
 
 extension CommitNumber {
-  /// The highest commit that is certainly not of a later state.
+  /// The highest commit that certainly does not belong to a later state.
   fileprivate var certain: Int64 { isExact ? commit : commit - 1 }
 }

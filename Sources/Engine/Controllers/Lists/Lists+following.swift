@@ -5,12 +5,12 @@ import QueryCompiler
 import RankedCollections
 import Store
 
-// Bringing lists to the state that a tick sees.
+// Brings lists to the state that a tick sees.
 extension Lists {
-  /// Finds out what has changed since the last tick, and brings the lists to the state that the transaction sees.
+  /// Captures what changed since the last tick, and brings the lists to the transaction's state.
   ///
-  /// - Parameter begun: runs that readers have begun since then: the tick stops at the states that they see.
-  /// - Throws: what keeps the schema from being read. The lists stay as they are.
+  /// - Parameter begun: runs that readers have begun meanwhile: the tick stops at the states that they see.
+  /// - Throws: the error that keeps the schema from being read. The lists keep what they show.
   func follow(_ connection: DatabaseConnection, _ begun: [BegunRun]) throws -> CapturedTick {
     var failure: (any Error)?
     var schema = database?.schema
@@ -25,7 +25,7 @@ extension Lists {
     note(numbers.note(tick, connection))
     if !tick.isQuiet { context.statistics.ticks += 1 }
     if let failure {
-      // Capture does not report what changed a second time.
+      // Capture does not report these changes again.
       for list in byQuery.values { mustRunAgain(list, numbers.commits.before) }
       throw failure
     }
@@ -35,7 +35,7 @@ extension Lists {
     return tick
   }
 
-  /// Brings every list that a tick concerns to the state that it sees, but for those whose query has to be run again.
+  /// Brings every list that a tick concerns to its state, except lists whose query must be run again.
   private func follow(_ tick: CapturedTick, _ connection: DatabaseConnection) {
     let before = numbers.commits.before
     evaluation.forEachConcern(of: tick, connection.capture) { concern in
@@ -47,7 +47,7 @@ extension Lists {
     }
   }
 
-  /// - Parameter before: the number of the state that the last tick saw.
+  /// - Parameter before: the number of the last tick's state.
   private func follow(
     _ shape: QueryShape, _ tables: [ConcernedTable], _ isAlongside: Bool, _ deadline: Deadline, _ before: CommitNumber
   ) {
@@ -69,7 +69,7 @@ extension Lists {
     }
   }
 
-  /// - Parameter units: nil: not known.
+  /// - Parameter units: nil: unknown.
   private func follow(
     _ list: LiveList, _ units: ConcernedUnits?, _ isAlongside: Bool, _ deadline: Deadline, _ before: CommitNumber
   ) {
@@ -95,19 +95,20 @@ extension Lists {
     }
   }
 
-  /// So many look-ups cost more than running the query again.
+  /// Whether so many look-ups cost more than running the query again.
   private func isTooMany(_ units: Int, _ list: LiveList) -> Bool {
     units > max(1_024, list.result.newest.tree.count / 8)
   }
 
-  /// What a tick may take for one list's look-ups, in steps of SQLite's machine: some twenty a look-up is usual.
+  /// The most steps of SQLite's virtual machine that a tick may spend on one list's look-ups. A look-up usually takes
+  /// about twenty.
   private static func steps(_ lookUps: Int) -> Int { 100_000 + 5_000 * lookUps }
-  /// For what is alongside: some milliseconds.
+  /// The same for `alongside`: some milliseconds.
   private static let stepsAlongside = 2_000_000
-  /// The same in time, for functions that are slow in one step.
+  /// The same in time, for functions that take long in one step.
   private static let followTime = Nanoseconds.milliseconds(250)
 
-  /// Looking rows up takes too long for a tick: from now on readers run the shape's queries again.
+  /// Looking rows up takes too long for a tick: from now on readers run the shape's queries.
   private func followSlowly(_ shape: QueryShape, _ before: CommitNumber) {
     let lists = Array(shape.lists.values)
     guard shape.compiled.slowness == nil, let first = lists.first?.query, let database else {
@@ -138,7 +139,7 @@ extension Lists {
 
   // MARK: - Failures
 
-  /// A list could not be brought to the tick's state. Final errors end it; others are reported once, and it is tried again.
+  /// A list could not be brought to the tick's state. Final errors end it; others are reported once and retried.
   func fail(_ list: LiveList, _ error: FreshetError, _ before: CommitNumber) {
     database?.connection.restoreSnapshot()
     if error.isFinal { return end(list, error) }
@@ -151,7 +152,7 @@ extension Lists {
     if isFirst { note(.announced(list, error)) }
   }
 
-  /// The list was found wrong: it is read anew, and all subscribers get a snapshot.
+  /// The list was found wrong: its query is run from nothing, and all subscribers get a snapshot.
   func distrust(_ list: LiveList) {
     list.forgetVersions()
     if let job = list.advance({ [shown = list.shown] in $0.distrusted(shown: shown) }) { jobs.cancel(job) }
@@ -159,7 +160,7 @@ extension Lists {
     run(list)
   }
 
-  /// Ends a list, and all subscriptions to it.
+  /// Ends a list and all its subscriptions.
   func end(_ list: LiveList, _ error: FreshetError) {
     forget(list)
     note(.ended(list, error))
@@ -167,7 +168,7 @@ extension Lists {
 }
 
 extension FreshetError {
-  /// Whether trying again cannot help, or would cost the other lists what it takes.
+  /// Whether a retry cannot help, or would take too much from the other lists.
   var isFinal: Bool {
     [ErrorCode.duplicateKey, .timeout, .noSuchTable, .noSuchColumn, .badQuery, .notAllowed, .schemaChanged, .tooLarge]
       .contains(code)

@@ -4,15 +4,15 @@ import QueryCompiler
 import RankedCollections
 import Store
 
-// Running queries again. A reader sees a state of the file of its own. When its result arrives, the tick that takes it sees the
-// same state or a newer one; what changed since the job was posted is looked up then, which brings the result to the tick's state.
-// Looking up too much is harmless. Ticks report only differences between their own states, so a row that changed and changed back
+// Runs queries again. A reader sees a state of its own. The tick that takes its result sees the same state or a newer
+// one, and looks up what changed since the job was posted, which brings the result to the tick's state. Looking up too
+// much is harmless. Ticks report only differences between their own states, so a row that changed and changed back
 // would be missed: therefore readers report at once which state they see, and the next tick stops there.
 extension Lists {
-  /// Has a list looked at when it is due.
+  /// Registers the list's deadline.
   func schedule(_ list: LiveList) { if let due = list.machine.due { context.deadlines.wake(list, at: due) } }
 
-  /// Looks at the lists whose time has come.
+  /// Attends to lists whose deadline has passed.
   func attendToDue() {
     let now = context.clock.now
     for list in context.deadlines.takeDue(now) {
@@ -20,15 +20,15 @@ extension Lists {
       if let due = list.machine.due {
         if due > now { context.deadlines.wake(list, at: due) } else if mayRun(list) { run(list) }
       }
-      // Its subscriptions and waiting requests are looked at when the tick sends.
+      // When the tick sends, `settle` visits its subscriptions and waiting requests.
       noteDirty(list)
     }
   }
 
-  /// A request waits for what the query gives now.
+  /// A request waits for the query's present result.
   func hurry(_ list: LiveList) { if !list.isFollowing { run(list) } }
 
-  /// Has a reader run the query, unless one does so already.
+  /// Posts a run of the query to a reader, unless one is going on.
   func run(_ list: LiveList) {
     if list.machine.isRunning { return }
     if list.shape.isOutdated { return recompile(list.shape) }
@@ -42,20 +42,20 @@ extension Lists {
     context.statistics.refetches += 1
   }
 
-  /// The contents that a request waits for, which a run reads at once.
+  /// The contents that a request waits for, which the run reads as well.
   private func wanted(of list: LiveList) -> WantedContents? {
     list.audience.startingOver.keys.first.map { WantedContents(window: $0.window) }
   }
 
-  /// Whose share of the readers a run takes.
+  /// The client whose share of the readers a run takes.
   func requester(of list: LiveList) -> Requester {
     list.audience.subscriptions.first.map { .session($0.key.session) }
       ?? requests.waiting(for: list.id).first?.subject.requester ?? .server
   }
 
-  /// The request that has a reader run a list's query.
+  /// The request to run a list's query.
   ///
-  /// - Parameter fromNothing: whether what is known of the result is not to be used.
+  /// - Parameter fromNothing: whether to ignore the known result.
   func runRequest(_ list: LiveList, _ wanted: WantedContents?, fromNothing: Bool = false) -> RunRequest {
     RunRequest(
       query: list.query, compiled: list.compiled,
@@ -65,7 +65,7 @@ extension Lists {
 
   func cancelRun(of list: LiveList) { if let id = list.advance({ $0.cancelled() }) { jobs.cancel(id) } }
 
-  /// Notes which runs of readers can be joined: those that began in a state at which a tick has stopped.
+  /// Notes which runs can be joined: those that began in a state at which a tick has stopped.
   func note(_ begun: [BegunRun]) {
     guard let capture, !begun.isEmpty else { return }
     for begun in begun {
@@ -117,7 +117,7 @@ extension Lists {
     if byQuery[list.query] === list { note(.answerable(list)) }
   }
 
-  /// Brings the result of a run to the tick's state.
+  /// Brings a run's result to the tick's state.
   ///
   /// - Returns: whether there is a new version.
   private func catchUp(_ list: LiveList, _ body: () throws(FreshetError) -> Bool) -> Bool {
@@ -134,7 +134,7 @@ extension Lists {
 
   // MARK: - Contents
 
-  /// Has a reader read contents of a list's newest version, unless one does so already.
+  /// Posts a read of the newest version's contents to a reader, unless one is going on.
   func read(_ wanted: WantedContents, of list: LiveList, for requester: Requester) -> PendingRead? {
     let newest = list.result.newest
     if let pending = list.reads.first(where: { $0.wanted == wanted && $0.version === newest && $0.contents == nil }) {
@@ -152,7 +152,7 @@ extension Lists {
     return read
   }
 
-  /// Contents have been read, or could not be.
+  /// Contents were read, or could not be.
   func ended(_ id: UInt64, of list: LiveList, _ result: Result<ReadResult, FreshetError>) {
     guard let read = list.reads.first(where: { $0.id == id }) else { return }
     var hasMoved = false
@@ -173,7 +173,7 @@ extension Lists {
     note(.contentsRead(list, read, hasMoved: hasMoved))
   }
 
-  /// Gives up reading contents that no client waits for any more.
+  /// Cancels reads that no client waits for any more.
   func cancelUnwantedReads(of list: LiveList) {
     list.reads.removeAll { read in
       let isWanted =

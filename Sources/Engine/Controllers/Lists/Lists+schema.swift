@@ -5,8 +5,8 @@ import QueryCompiler
 import RankedCollections
 import Store
 
-// Changes of the schema and of the file. A list whose own tables stay as they were goes on. The others are compiled anew by readers,
-// once for each shape, and then run again; until then they show what they have.
+// Changes of the schema and of the file. Lists whose own tables did not change go on. The others keep what they show
+// until readers have compiled them again, once per shape, and have run them.
 extension Lists {
   /// - Parameter isSameFile: whether the former schema was this file's.
   func schemaChanged(to schema: DatabaseSchema, isSameFile: Bool) {
@@ -19,7 +19,7 @@ extension Lists {
     for list in byQuery.values where list.shape.isOutdated && mayRun(list) { recompile(list.shape) }
   }
 
-  /// The connection is about to be closed, or left to another file's.
+  /// The connection is about to be closed or replaced by another file's.
   func connectionCloses() {
     let outdated = evaluation.connectionCloses()
     for list in outdated.flatMap({ $0.lists.values }) { outdate(list, numbers.commits.number) }
@@ -27,7 +27,7 @@ extension Lists {
     database = nil
   }
 
-  /// The list stays as it is until it can be run again.
+  /// The list keeps what it shows until it can be run again.
   ///
   /// - Parameter before: the number of the state that it shows.
   func outdate(_ list: LiveList, _ before: CommitNumber, due: Instant = .distantFuture) {
@@ -36,7 +36,8 @@ extension Lists {
     cancelReads(of: list)
   }
 
-  /// Requests for contents that are being read wait for a run instead: a reader may not be able to read them any more.
+  /// Turns requests for contents that are being read into requests for a run: readers may not be able to read these
+  /// contents any more.
   private func cancelReads(of list: LiveList) {
     let reads = list.reads.filter { $0.contents == nil }
     if reads.isEmpty { return }
@@ -47,7 +48,7 @@ extension Lists {
 
   // MARK: - Compiling
 
-  /// Has a reader compile an outdated shape's queries, unless one does so already.
+  /// Posts the compilation of an outdated shape's queries to a reader, unless one is going on.
   func recompile(_ shape: QueryShape) {
     guard shape.recompilation == nil, let first = shape.lists.values.first else { return }
     let query = first.query
@@ -69,7 +70,7 @@ extension Lists {
     guard let first = lists.first, let database else { return }
     do throws(FreshetError) {
       let result = try result.get()
-      // There may be yet another schema.
+      // The schema may have changed again.
       guard let place, result.place.hasSameSchema(as: place) else { return recompile(outdated) }
       let shape = try evaluation.shape(of: first.query, try result.compiled.get(), database)
       for list in lists { adopt(shape, list) }
@@ -96,8 +97,8 @@ extension Lists {
 
   // MARK: - Lists without clients
 
-  // They are followed for a while, so that clients that come back resume where they were. What that takes is bounded, and readers
-  // do nothing for them.
+  // They are followed for a while, so that reconnecting clients resume where they were. The memory for it is bounded,
+  // and readers do nothing for them.
 
   /// The last client may have left a list.
   func noteIdle(_ list: LiveList) {
@@ -109,14 +110,14 @@ extension Lists {
     context.deadlines.wake(list, at: now + min(context.intervals.linger, Self.shortLinger))
   }
 
-  /// How long each list lingers, however many do.
+  /// How long each list lingers, regardless of their number.
   private static let shortLinger = Nanoseconds.milliseconds(5_000)
-  /// What lists may hold that linger for longer: the one whose clients left last may hold any amount.
+  /// The most memory of lists that linger longer. The list abandoned last may take any amount.
   private static let lingeringBytes = 4 << 20
 
-  /// - Returns: whether the list had no clients for so long that it was let go.
+  /// - Returns: whether the list had no clients for long enough and was released.
   func letGoIfIdle(_ list: LiveList, _ now: Instant) -> Bool {
-    // With others, just now.
+    // Released just now, together with others.
     if byQuery[list.query] !== list { return true }
     guard !isUsed(list), let since = list.machine.idleSince else { return false }
     let linger = context.intervals.linger
@@ -130,7 +131,7 @@ extension Lists {
     return false
   }
 
-  /// Lets go of lists beyond what those may hold that linger, the longest idle first. O(lists × log lists).
+  /// Releases lingering lists beyond the memory bound, longest idle first. O(lists × log lists).
   private func letGoCrowd(_ now: Instant) {
     let idle = byQuery.values.compactMap { list in list.machine.idleSince.map { (list, since: $0) } }
       .filter { !isUsed($0.0) }
@@ -144,11 +145,11 @@ extension Lists {
 
   // MARK: - Memory
 
-  /// Gives memory back to the system after a large result was made or let go, or many small ones were let go.
+  /// Returns memory to the system after a large result was built or freed, or many small ones were freed.
   ///
-  /// What a result is made in takes as much again as the result itself, and the allocator keeps it: its thresholds for
-  /// returning memory grow with the largest block that was ever freed. SQLite keeps the pages at which a scan ended, which are
-  /// those that no query is about to ask for.
+  /// Building a result takes as much memory again as the result itself, and the allocator keeps it: its thresholds for
+  /// returning memory grow with the largest block ever freed. SQLite keeps the pages at which a scan ended, the ones
+  /// least likely to be read next.
   func returnFreeMemory() {
     guard context.freedRows >= LiveList.largeFrom else { return }
     context.freedRows = 0
@@ -158,7 +159,7 @@ extension Lists {
 }
 
 extension ReaderPool {
-  /// Has a reader give free memory back to the system, which takes milliseconds.
+  /// Posts the return of free memory to a reader, because it takes milliseconds.
   fileprivate func returnFreeMemory() {
     post(
       ReaderJob(id: newID(), requester: .server) { _, _ in
@@ -170,11 +171,11 @@ extension ReaderPool {
 }
 
 extension LiveList {
-  /// About what a list takes besides its rows, in rows.
+  /// An estimate of what a list takes besides its rows, in rows.
   static let rowsWorthOfStatements = 1_000
-  /// About what a list holds, in bytes.
+  /// An estimate of what a list takes, in bytes.
   fileprivate var heldBytes: Int { (rowCount + Self.rowsWorthOfStatements) * (compiled.isRefetched ? 200 : 90) }
-  /// Whether making it, or letting it go, frees so much that it is worth returning.
+  /// Whether building or freeing it frees so much memory that returning it is worthwhile.
   var isLarge: Bool { rowCount >= Self.largeFrom }
   static let largeFrom = 20_000
 }

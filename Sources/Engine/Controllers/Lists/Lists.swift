@@ -6,26 +6,26 @@ import Store
 
 /// The lists that a follower follows.
 ///
-/// What becomes of them in a tick is told by events, which those to the right take: nothing here calls them.
+/// Reports what happens to them in a tick as events, and calls nothing to its right.
 ///
 /// Owner: the follower's thread.
 final class Lists {
   let context: FollowerContext
-  /// The file whose lists these are; nil while none is open.
+  /// The file; nil while none is open.
   @exclusivity(unchecked) var database: OpenDatabase?
-  /// Why the file that is there is not open.
+  /// Why the file could not be opened.
   private(set) var openingFailure: FreshetError?
   let numbers: StateNumbers
   let evaluation: Evaluation
   let jobs: Jobs
-  /// Requests that wait for lists. A list is in use while one does.
+  /// Requests that wait for lists. A list with a waiting request is in use.
   @exclusivity(unchecked) var requests = RequestTable()
   @exclusivity(unchecked) private(set) var byQuery: [Query: LiveList] = [:]
-  /// Queries that readers run for the first time.
+  /// Queries that readers are running for the first time.
   @exclusivity(unchecked) private(set) var openings: [Query: Opening] = [:]
-  /// Queries whose lists are never let go.
+  /// Queries whose lists are never released.
   private var kept: Set<Query> = []
-  /// Lists with subscriptions behind the newest version, or requests that may be due.
+  /// Lists with subscriptions behind the newest version, or with requests that may be due.
   @exclusivity(unchecked) private(set) var dirty: [LiveList] = []
   @exclusivity(unchecked) private var events: [ListEvent] = []
 
@@ -36,7 +36,7 @@ final class Lists {
     evaluation = Evaluation(context.configuration.access)
   }
 
-  /// The number of the state that the last tick saw.
+  /// The number of the last tick's state.
   var commit: Int64 { numbers.commit }
   /// How many ticks have seen changes.
   var ticks: Int { context.statistics.ticks }
@@ -48,23 +48,23 @@ final class Lists {
 
   func note(_ event: ListEvent) { events.append(event) }
 
-  /// What became of lists since this was last asked.
+  /// What happened to lists since the last call.
   func takeEvents() -> [ListEvent] {
     if events.isEmpty { return [] }
     defer { events = [] }
     return events
   }
 
-  /// What a list has for its clients is to be looked at when the tick sends.
+  /// Has `settle` visit the list when the tick sends.
   func noteDirty(_ list: LiveList) {
     if list.isDirty { return }
     list.isDirty = true
     dirty.append(list)
   }
 
-  /// Looks at the dirty lists, and at those that become dirty meanwhile.
+  /// Visits the dirty lists, including those that become dirty meanwhile.
   ///
-  /// - Parameter isSettled: whether there is nothing left to do for a list.
+  /// - Parameter isSettled: whether nothing is left to do for a list.
   func settle(_ isSettled: (LiveList) -> Bool) {
     var left = 0
     var next = 0
@@ -83,18 +83,18 @@ final class Lists {
 
   // MARK: - Opening
 
-  /// A list as a request meets it.
+  /// The state in which a request finds a list.
   enum Readiness {
     /// It shows a state that is not older than the request.
     case ready(LiveList)
-    /// Readers bring it there. The request waits, by the query's number.
+    /// A reader runs its query. The request waits, under the query's number.
     case waits(id: Int)
   }
 
-  /// The list of a query, which is opened if it is not followed.
+  /// Finds the query's list, or opens it.
   ///
   /// - Parameters:
-  ///   - wanted: the contents that the request is about; nil: none.
+  ///   - wanted: the contents that the request needs; nil: none.
   ///   - asked: how many ticks had seen changes when the request was made; nil: it is made now.
   func find(
     _ query: Query, _ wanted: WantedContents?, for requester: Requester, askedAt asked: Int? = nil
@@ -112,7 +112,7 @@ final class Lists {
     return .waits(id: opening.id)
   }
 
-  /// The list of this query is never let go. One that reads claims is its client's own, and is.
+  /// Never releases this query's list, unless the query reads claims: such a list is its client's own.
   func keep(_ query: Query) { kept.insert(query) }
 
   private func post(_ opening: Opening, for requester: Requester, _ wanted: WantedContents?) {
@@ -127,7 +127,7 @@ final class Lists {
     }
   }
 
-  /// Has a reader begin a first run anew.
+  /// Posts a first run again.
   func postAgain(_ opening: Opening, _ wanted: WantedContents?) {
     post(opening, for: requests.waiting(for: opening.id).first?.subject.requester ?? .server, wanted)
   }
@@ -136,7 +136,7 @@ final class Lists {
   func opened(_ opening: Opening, _ result: Result<RunResult, FreshetError>) {
     do throws(FreshetError) {
       let run = try result.get()
-      // Compiled for another schema than the one that is followed.
+      // It was compiled for another schema than the present one.
       guard let place, run.place.hasSameSchema(as: place) else { return postAgain(opening, run.contents?.wanted) }
       openings[opening.query] = nil
       let list = try follow(opening, run, place)
@@ -173,7 +173,7 @@ final class Lists {
     return list
   }
 
-  /// Keeps the contents that came with a run until the end of the tick.
+  /// Keeps the contents that a run read until the end of the tick.
   func keepContents(of run: RunResult, _ list: LiveList) {
     guard let contents = run.contents else { return }
     noteDirty(list)
@@ -183,7 +183,7 @@ final class Lists {
         contents: contents.rows, within: context.readers.contents))
   }
 
-  /// What the versions of a query are called.
+  /// The names of a query's versions.
   func names(of query: Query) -> VersionNames {
     VersionNames(
       query, context.configuration.access, database?.schema ?? .empty, epoch: numbers.commits.epoch.name)
@@ -202,17 +202,17 @@ final class Lists {
 
   // MARK: - Use
 
-  /// Whether a client has it, or waits for it.
+  /// Whether it has clients or waiting requests.
   func isUsed(_ list: LiveList) -> Bool {
     !list.audience.subscriptions.isEmpty || !list.reads.isEmpty || requests.concerns(list.id)
   }
 
-  /// Whether readers may run its query: a list without clients is run again when one comes.
+  /// Whether readers may run its query. A list without clients is run when the next one comes.
   func mayRun(_ list: LiveList) -> Bool { isUsed(list) || isKept(list) }
 
   func isKept(_ list: LiveList) -> Bool { kept.contains(list.query) }
 
-  /// A client has left a list, or what is to become one, or no longer waits for it.
+  /// A client has left a list or a first run, or has stopped waiting for it.
   func wasLeft(_ id: Int, _ query: Query) {
     if let list = byQuery[query], list.id == id { return noteIdle(list) }
     guard let opening = openings[query], !requests.concerns(opening.id) else { return }
@@ -220,7 +220,7 @@ final class Lists {
     openings[query] = nil
   }
 
-  /// Nobody follows the list any more.
+  /// Releases a list.
   func forget(_ list: LiveList) {
     if byQuery[list.query] === list { byQuery[list.query] = nil }
     // `settle` passes over it.
@@ -236,7 +236,7 @@ final class Lists {
     }
   }
 
-  /// The follower ends: lists, shapes and subscriptions keep one another.
+  /// Breaks the cycles between lists, shapes and subscriptions when the follower ends.
   func close() {
     for list in byQuery.values { forget(list) }
     for opening in openings.values { jobs.cancel(opening.job) }
@@ -244,13 +244,13 @@ final class Lists {
     events = []
   }
 
-  /// A tick has seen which epoch the file is in, or a file was opened.
+  /// A tick has found which epoch the file is in, or a file was opened.
   func note(_ change: StateNumbers.EpochChange) {
     if change.isEntered { enterEpoch() }
     if change.isNew { context.output.epochChanged() }
   }
 
-  /// Versions are those of another epoch from now on. What clients have of their lists is led on from all the same.
+  /// Begins to name versions by another epoch. What clients have of their lists still gets patches.
   private func enterEpoch() {
     for list in byQuery.values {
       list.enterEpoch(names(of: list.query))
@@ -264,7 +264,7 @@ final class Lists {
     }
   }
 
-  /// What readers read may be of before.
+  /// The contents that readers are reading may belong to the former epoch.
   private func readAgain(_ list: LiveList) {
     if list.machine.isRunning || list.reads.contains(where: { $0.contents == nil }) {
       outdate(list, numbers.commits.before, due: .distantPast)
@@ -273,7 +273,7 @@ final class Lists {
     forgetHeld(list.id)
   }
 
-  /// Versions that clients have are of another epoch.
+  /// Versions that clients named belong to another epoch.
   private func forgetHeld(_ id: Int) {
     requests.update(for: id) { entry in
       if case .snapshot(let request, let held?) = entry.subject {

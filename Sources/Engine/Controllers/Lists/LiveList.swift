@@ -3,33 +3,33 @@ import QueryCompiler
 import RankedCollections
 import Store
 
-/// One query that a follower follows: its statements, its result, and who gets it.
+/// One followed query: its statements, its result and its subscriptions.
 ///
 /// Owner: the follower's thread.
 final class LiveList {
   let query: Query
-  /// Of the query, in `Lists` and in the table of requests.
+  /// The query's number in `Lists` and in the table of requests.
   let id: Int
   @exclusivity(unchecked) private(set) var statements: BoundStatements
   @exclusivity(unchecked) private(set) var result: VersionedResult
-  /// To be changed by `advance` alone.
+  /// Changed by `advance` only.
   @exclusivity(unchecked) private(set) var machine: ListMachine
   @exclusivity(unchecked) var versions: ListVersions
   @exclusivity(unchecked) var audience = Audience()
-  /// Contents that readers read, or have read for clients that wait.
+  /// Contents that readers are reading, or have read for clients that wait.
   @exclusivity(unchecked) var reads: [PendingRead] = []
-  /// Whether it is among the lists that a tick looks at when it sends. To be set by `Lists` alone.
+  /// Whether the tick visits it when it sends. Set by `Lists` only.
   @exclusivity(unchecked) var isDirty = false
-  /// When it is to be looked at next. To be set by `Deadlines` alone.
+  /// Its entry in `Deadlines`, which alone sets it.
   @exclusivity(unchecked) var deadline = Deadlines.Place()
-  /// What the self-check compared last: how many ticks had seen changes, and the version.
+  /// When the self-check last compared it, in ticks that had seen changes, and the version.
   @exclusivity(unchecked) var checked: (tick: Int, version: ResultVersion?) = (-1, nil)
   @exclusivity(unchecked) private var trail = ListTrail()
 
   /// - Parameters:
-  ///   - fetched: what the first run gave.
-  ///   - shown: the state that it shows, when that is not the tick's.
-  ///   - ticks: how many ticks had seen changes when the run was asked for.
+  ///   - fetched: the first run's result.
+  ///   - shown: the state that it shows, if that is not the tick's.
+  ///   - ticks: how many ticks had seen changes when the run was requested.
   init(
     _ query: Query, id: Int, _ statements: BoundStatements, _ versions: ListVersions, pace: ListMachine.Pace,
     fetched: FetchedResult, shown: CommitNumber?, ticks: Int, duration: Nanoseconds
@@ -46,7 +46,7 @@ final class LiveList {
     if shown == nil { self.versions.beginSpan() }
   }
 
-  /// To be called when nobody follows it any more.
+  /// Must be called when the list is released.
   func close() {
     shape.remove(statements.number)
     versions.removeAll()
@@ -59,23 +59,23 @@ final class LiveList {
   var clock: MonotonicClock { statements.clock }
 
   var isFollowing: Bool { machine.isFollowing }
-  /// The number of the state that it shows.
+  /// The number of the state that the list shows.
   var shown: CommitNumber { machine.shownBefore ?? versions.commits.number }
-  /// Whether contents of its newest version's rows can be read: they are kept, or the file is in the state that it shows.
+  /// Whether the newest version's contents can be read: they are kept, or the file is in the state that the list shows.
   var canReadContents: Bool { isFollowing || reader.keepsContents(ofRows: rowCount) }
-  /// Whether a request can be answered by what it shows.
+  /// Whether what the list shows can answer a request.
   ///
   /// - Parameters:
   ///   - ticks: how many ticks had seen changes when the request was made.
-  ///   - wanted: the contents that the request is about; nil: none.
+  ///   - wanted: the contents that the request needs; nil: none.
   func answers(askedAt ticks: Int, _ wanted: WantedContents?) -> Bool {
     isFollowing
       || (machine.answers(askedAt: ticks)
         && (canReadContents || reads.contains { $0.wanted == wanted && $0.contents != nil }))
   }
-  /// Rows, `limit` aside.
+  /// The number of rows, without `limit`.
   var rowCount: Int { result.editor.tree.count }
-  /// Whether all who get patches have the newest version.
+  /// Whether all subscriptions that get patches have the newest version.
   var isSettled: Bool { audience.groups.all.allSatisfy { $0.state.held === result.newest } }
 
   var description: OpenList {
@@ -85,17 +85,17 @@ final class LiveList {
       tables: compiled.tableNames)
   }
 
-  /// What was done to it lately.
+  /// A description of its recent updates.
   var history: String { trail.description(commit: versions.commits.number.commit, version: result.newest.number) }
 
-  /// What it shows when the present tick does not bring it any further.
+  /// The state that the list shows if the present tick does not advance it.
   ///
-  /// - Parameter before: the number of the state that the last tick saw.
+  /// - Parameter before: the number of the last tick's state.
   func shown(unlessFollowedFrom before: CommitNumber) -> CommitNumber {
     machine.shownBefore ?? versions.shown(unlessFollowedFrom: before)
   }
 
-  /// Tells the machine what happened. Which commits the newest version is known at depends on its phase.
+  /// Sends the machine an event. The commits at which the newest version is known depend on the machine's phase.
   @discardableResult
   func advance<Answer>(_ event: (inout ListMachine) -> Answer) -> Answer {
     let wasFollowing = machine.isFollowing
@@ -113,7 +113,7 @@ final class LiveList {
   /// Looks up units that may have changed.
   ///
   /// - Returns: whether there is a new version.
-  /// - Throws: what keeps it from being followed so: it has to be run again, or is over.
+  /// - Throws: the error that prevents it: the query must be run again, or the list ends.
   func follow(_ units: ConcernedUnits, alongside: Bool) throws(FreshetError) -> Bool {
     do {
       let reader = reader
@@ -130,7 +130,7 @@ final class LiveList {
     } catch let error as FreshetError { throw error } catch { throw FreshetError(.internal, "\(error)") }
   }
 
-  /// Runs the query again, on this thread.
+  /// Runs the query on this thread.
   ///
   /// - Returns: whether there is a new version.
   func runHere() throws(FreshetError) -> Bool {
@@ -139,11 +139,11 @@ final class LiveList {
     return install(fetched, at: versions.commits.number, duration: clock.now - start)
   }
 
-  /// Takes the result of a run for the newest version.
+  /// Makes a run's result the newest version.
   ///
   /// - Parameters:
-  ///   - number: of the state that the run saw.
-  ///   - duration: of the run.
+  ///   - number: the number of the state that the run saw.
+  ///   - duration: how long the run took.
   /// - Returns: whether there is a new version.
   func install(_ fetched: FetchedResult, at number: CommitNumber, duration: Nanoseconds) -> Bool {
     reader.memory = fetched.memory
@@ -160,9 +160,9 @@ final class LiveList {
     return isNew
   }
 
-  /// The same query, compiled anew: its result is to be fetched next.
+  /// Adopts new statements of the same query. Its result must be fetched next.
   ///
-  /// - Returns: whether its columns are what they were.
+  /// - Returns: whether its columns are the same as before.
   func adopt(_ adopted: BoundStatements) -> Bool {
     let before = compiled
     shape.remove(statements.number)
@@ -171,7 +171,7 @@ final class LiveList {
     let isSame =
       compiled.columns == before.columns && compiled.keyColumns == before.keyColumns
       && compiled.order == before.order
-    // Rows of before cannot be told from those of now.
+    // Former rows cannot be compared with present ones.
     if !isSame { forgetVersions() }
     return isSame
   }
@@ -181,13 +181,13 @@ final class LiveList {
   }
 }
 
-/// A list's statements: its shape's, with its own parameters.
+/// A list's statements: its shape's, with its own parameters bound.
 struct BoundStatements {
   let shape: QueryShape
   let parameters: [SQLValue]
   let reader: ResultReader
   let clock: MonotonicClock
-  /// Of the list, in the shape.
+  /// The list's number in the shape.
   fileprivate(set) var number = 0
 
   init(_ query: Query, _ shape: QueryShape, _ settings: ReaderSettings) {
@@ -200,9 +200,9 @@ struct BoundStatements {
   var compiled: CompiledQuery { shape.compiled }
 }
 
-/// What all readers of a follower have in common.
+/// Settings that all readers of a follower share.
 struct ReaderSettings {
-  /// Of the stamps of contents.
+  /// Seeds the stamps of contents.
   let seed = UInt64.random(in: 0...UInt64.max)
   var limits: ResultReader.Limits
   let clock: MonotonicClock

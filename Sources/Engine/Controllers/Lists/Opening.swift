@@ -1,17 +1,17 @@
 import LiveQuery
 
-/// A query that a reader runs for the first time.
+/// A query that a reader is running for the first time.
 ///
 /// Owner: the follower's thread.
 final class Opening {
   let query: Query
-  /// Of the query, in `Lists` and in the table of requests.
+  /// The query's number in `Lists` and in the table of requests.
   let id: Int
-  /// Of the reader's job.
+  /// The number of the reader's job.
   var job: UInt64 = 0
-  /// The number of the state at which the job was posted: its result is of that state or of a newer one.
+  /// The number of the state at which the job was posted: its result shows that state or a newer one.
   var asked: Int64 = 0
-  /// How many ticks had seen changes by then.
+  /// How many ticks had seen changes then.
   var ticks = 0
 
   init(_ query: Query, id: Int) {

@@ -2,17 +2,17 @@ import LiveQuery
 import QueryCompiler
 import RankedCollections
 
-/// Contents of a version that a reader reads, or has read for clients that wait.
+/// A version's contents that a reader is reading, or has read for clients that wait.
 ///
 /// Owner: the follower's thread.
 final class PendingRead {
-  /// Of the reader's job; 0: the contents came with a run.
+  /// The number of the reader's job; 0: a run read the contents.
   let id: UInt64
   let wanted: WantedContents
   private(set) var version: ResultVersion
   private(set) var name: String
   private(set) var commit: Int64
-  /// Nil: not yet.
+  /// Nil while they are being read.
   private(set) var contents: Result<PackedRows, FreshetError>?
   /// The memory that they take.
   private(set) var hold: ContentsBudget.Hold?
@@ -39,7 +39,7 @@ final class PendingRead {
     } catch { self.contents = .failure(error) }
   }
 
-  /// The contents are of another version than the one asked for.
+  /// The contents belong to another version than the requested one.
   func end(at version: ResultVersion, name: String, commit: Int64, _ rows: PackedRows) {
     self.version = version
     self.name = name
@@ -47,7 +47,7 @@ final class PendingRead {
     end(.success(rows))
   }
 
-  /// What it says of the version.
+  /// A snapshot of the version, with these rows.
   func snapshot(of list: LiveList, _ rows: PackedRows) -> Snapshot {
     Snapshot(
       version: name, commit: commit, columns: list.compiled.columns, key: list.compiled.keyColumns,

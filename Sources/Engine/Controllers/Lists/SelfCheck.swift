@@ -1,40 +1,39 @@
 package import Store
 
-/// How much a server checks of what it shows.
+/// How much a server compares its lists with their queries.
 package enum SelfCheckMode: String, CaseIterable, Sendable {
-  /// Nothing.
   case off
-  /// A list now and then, while there is nothing else to do.
+  /// One list now and then, when there is nothing else to do.
   case idle
-  /// Every list after every change: for tests.
+  /// Every list after every change, for tests.
   case always
 
-  /// How long nothing is checked after a check that took so long: checks take at most 2 % of the time.
+  /// The pause after a check, so that checks take at most 2 % of the time.
   package static func pause(after duration: Nanoseconds, atLeast least: Nanoseconds) -> Nanoseconds {
     max(least, duration * 49)
   }
 }
 
-/// When lists are compared with a fresh run of their queries, and which.
+/// Chooses which lists to compare with a fresh run of their queries, and when.
 ///
-/// Pure: `ListChecks` does what it says. A check costs a reader what a run of the query does, at most 2 % of the time.
+/// Pure: `ListChecks` performs the checks. One costs a reader as much as a run of the query, at most 2 % of the time.
 struct SelfCheck {
-  /// A list of more rows would take too much memory twice.
+  /// The most rows of a list that is checked: a check holds the result twice.
   static let mostRows = 2_000_000
   private static let interval = Nanoseconds.milliseconds(1_000)
 
-  /// A check that a reader makes.
+  /// A check that a reader is making.
   struct Pending {
     let list: LiveList
     /// The number of the version that is checked.
     let version: Int
-    /// The version was found to differ, and is looked at more closely.
+    /// Whether the version was found to differ and is checked a second time.
     let isConfirmation: Bool
     let started: Instant
   }
 
   let mode: SelfCheckMode
-  /// Lists that readers check.
+  /// Lists that readers are checking.
   private var pending: [ObjectIdentifier] = []
   private var due: Instant
 
@@ -43,14 +42,14 @@ struct SelfCheck {
     due = now + Self.interval
   }
 
-  /// When a list is to be chosen; `distantFuture`: not by the clock.
+  /// When to choose the next list; `distantFuture`: other events decide.
   var next: Instant { mode == .idle && pending.isEmpty ? due : .distantFuture }
 
   mutating func began(_ list: LiveList) { pending.append(ObjectIdentifier(list)) }
 
   func isPending(_ list: LiveList) -> Bool { pending.contains(ObjectIdentifier(list)) }
 
-  /// Nothing could be checked: there is no list, or something else to do.
+  /// Nothing could be checked: there is no list, or there is other work.
   mutating func postpone(_ now: Instant) { due = now + Self.interval }
 
   mutating func ended(_ check: Pending, _ now: Instant) {

@@ -1,32 +1,32 @@
 import ChangeCapture
 
-/// What the last ticks were, for finding out how a list went wrong. It holds numbers, and no values.
+/// The last ticks, to find out how a list went wrong. Holds numbers, no values.
 struct TickTrail {
   private static let length = 16
-  /// A tick that changes more tables gives the others as a count.
+  /// A tick that changed more tables records the rest as a count.
   private static let mostTables = 8
-  /// Overwritten in turn.
+  /// A ring buffer.
   private var ticks: [Tick] = []
   private var next = 0
-  /// For each place in `ticks`, `mostTables` of its tables. Made once, so that noting a tick allocates nothing.
+  /// For each entry of `ticks`, `mostTables` tables. Allocated once, so that noting a tick allocates nothing.
   private var tables = Array(
     repeating: ChangedTable(number: 0, rows: 0), count: Self.length * Self.mostTables)
 
-  /// Of the size of a few words: it is noted at every tick, and described almost never.
+  /// A few words: every tick notes one, and almost none is ever described.
   fileprivate struct Tick {
     let commit: Int64
     let state: StateName
     let commits: Int64
     let comparison: Doubt.Reason?
     let hasSchemaChanged: Bool
-    /// How many tables changed. A tick that went through other states may count one several times.
+    /// How many tables changed. A tick that passed through other states may count a table several times.
     let tables: Int
   }
 
   fileprivate struct ChangedTable {
-    /// That capture gave it.
+    /// Capture's number of the table.
     var number: Int32
-    /// -1: which rows changed is not known.
+    /// -1: unknown.
     var rows: Int32
   }
 
@@ -45,9 +45,9 @@ struct TickTrail {
     next = (next + 1) % Self.length
   }
 
-  /// The oldest first.
+  /// Oldest tick first.
   ///
-  /// - Parameter name: that of the table of a number, where it is known.
+  /// - Parameter name: returns the name of the table with a number, if known.
   func description(_ name: (Int) -> String?) -> String {
     let start = ticks.count < Self.length ? 0 : next
     return ticks.indices.map { describe((start + $0) % ticks.count, name) }.joined(separator: "; ")

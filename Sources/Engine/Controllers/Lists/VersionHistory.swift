@@ -1,27 +1,26 @@
 import LiveQuery
 import Store
 
-/// The versions of a result that clients may still name in `since`: those that were sent, and on servers that share an epoch with
-/// others all.
+/// The versions of a result that clients may name in `since`: those that were sent, or all if servers share the epoch.
 ///
-/// A version is kept for as long as it is the newest, and then for at least `age` and until it is not among the newest
-/// `count`; sooner when all histories of the follower together have grown beyond the memory bound. Versions share what they
-/// have in common, so one costs what its changes cost.
+/// A version is kept while it is the newest, then for at least `age` and until it is not among the newest `count`. It
+/// is released sooner when the follower's histories together exceed their memory bound. Versions share nodes, so one
+/// costs what its changes cost.
 ///
 /// Owner: the follower's thread.
 struct VersionHistory {
   private struct Entry {
     let version: ResultVersion
     let bytes: Int
-    /// When another version came after it; nil for the newest.
+    /// When the next version replaced it; nil for the newest.
     var supersededAt: Instant?
-    /// At which commits it was the result.
+    /// The commits at which it was the result.
     var known = KnownCommits()
-    /// The highest of these, and of those of all versions before; `max` for the newest.
+    /// The highest commit known of this or any earlier version; `max` for the newest.
     var last = Int64.max
   }
 
-  /// What the histories of a follower may hold together.
+  /// The memory that all histories of a follower may hold together.
   final class Budget {
     var used = 0
     let limit: Int
@@ -35,12 +34,12 @@ struct VersionHistory {
     }
   }
 
-  /// Of the newest version, whether or not it is held.
+  /// The commits of the newest version, held or not.
   private(set) var newest = KnownCommits()
-  /// The highest commit that is known of an older version.
+  /// The highest known commit of an older version.
   private(set) var superseded = Int64.min
   private var entries: [Entry] = []
-  /// Entries before are gone: taken out of the array now and then.
+  /// Entries before this index are released. They leave the array in batches.
   private var start = 0
   private let budget: Budget
 
@@ -48,9 +47,9 @@ struct VersionHistory {
 
   var count: Int { entries.count - start }
 
-  /// A version was sent to somebody.
+  /// A version was sent to a client.
   ///
-  /// - Parameter bytes: about what it takes beside the one before.
+  /// - Parameter bytes: estimated memory that it adds to the version before.
   mutating func add(_ version: ResultVersion, bytes: Int, now: Instant) {
     if count > 0, let last = entries.last, last.version.number >= version.number { return }
     if count > 0 { entries[entries.count - 1].supersededAt = now }
@@ -59,7 +58,7 @@ struct VersionHistory {
     trim(now)
   }
 
-  /// Lets go of what need not be kept any more.
+  /// Releases versions that need not be kept any longer.
   mutating func trim(_ now: Instant) {
     while count > 1, isDispensable(entries[start], now) { dropFirst() }
     if start > 64, start * 2 > entries.count {
@@ -76,23 +75,23 @@ struct VersionHistory {
 
   private mutating func dropFirst() {
     budget.used -= entries[start].bytes
-    // An empty version in its place, so that its nodes are free at once.
+    // An empty version replaces it, so that its nodes are freed at once.
     entries[start] = Entry(version: entries[entries.count - 1].version, bytes: 0, supersededAt: .distantPast)
     start += 1
   }
 
-  /// The newest version is the result at a state: of a tick, from now on at all that ticks see.
+  /// The newest version is the result at this tick's state, and from now on at all that ticks see.
   mutating func begin(at commit: Int64) { newest.begin(at: commit) }
 
-  /// It is not known to be after this one.
+  /// The newest version is not known to be the result after this commit.
   mutating func end(at commit: Int64) { newest.end(at: commit) }
 
-  /// It was at this one.
+  /// The newest version was the result at this commit.
   mutating func note(_ commit: Int64) { newest.add(commit) }
 
-  /// There is another version, of which nothing is known yet.
+  /// Another version, with no known commits yet, becomes the newest.
   ///
-  /// - Parameter number: of the one that was the newest.
+  /// - Parameter number: the former newest version's number.
   mutating func supersede(_ number: Int) {
     superseded = max(superseded, newest.last ?? superseded)
     if count > 0, entries[entries.count - 1].version.number == number {
@@ -102,7 +101,7 @@ struct VersionHistory {
     newest = KnownCommits()
   }
 
-  /// The older version that was the result at a commit for certain, when it is still here. O(log n).
+  /// The older version that certainly was the result at a commit, if it is still held. O(log n).
   func version(at commit: Int64, _ seen: SeenCommits) -> ResultVersion? {
     var low = start
     var high = entries.count
@@ -110,11 +109,11 @@ struct VersionHistory {
       let middle = (low + high) / 2
       if entries[middle].last < commit { low = middle + 1 } else { high = middle }
     }
-    // Some have names of their own alone.
+    // Some versions have only names of their own.
     return entries[low...].prefix(4).first { $0.known.contains(commit, seen) }?.version
   }
 
-  /// The version of a number, when it is still here. O(log n).
+  /// The version with a number, if it is still held. O(log n).
   func version(_ number: Int) -> ResultVersion? {
     var low = start
     var high = entries.count

@@ -2,12 +2,11 @@ import GRDBSQLite
 import LiveQuery
 import Store
 
-/// What the versions of a query are called: by the query, the epoch and the commit, so that all servers of an epoch call the
-/// same state the same.
+/// Names a query's versions by query, epoch and commit, so that all servers of an epoch give a state the same name.
 struct VersionNames {
-  /// Names the query in the epoch.
+  /// Identifies the query in the epoch.
   private let query: String
-  /// Whether the commit alone decides what the query gives.
+  /// Whether the commit alone determines the query's result.
   var isByCommit: Bool
 
   /// - Parameter rules: what roles may read.
@@ -18,7 +17,7 @@ struct VersionNames {
       return
     }
     var fingerprint = Fingerprint()
-    // Another SQLite may compute other values.
+    // Another version of SQLite may compute other values.
     fingerprint.add(["freshet.v1", epoch, String(cString: sqlite3_libversion())])
     fingerprint.add(query.identity)
     if let role = query.access.role, let rules = rules.roles[role] { fingerprint.add(rules) }
@@ -27,18 +26,18 @@ struct VersionNames {
 
   func name(at commit: Int64) -> String { "\(query).\(commit)" }
 
-  /// The commit in a name; nil: it is not one of this query in this epoch.
+  /// The commit in a name; nil: the name is not one of this query in this epoch.
   func commit(of name: String) -> Int64? {
     guard isByCommit, name.utf8.count > query.utf8.count + 1, name.hasPrefix(query) else { return nil }
     let rest = name.utf8.dropFirst(query.utf8.count)
     guard rest.first == UInt8(ascii: "."), let commit = Int64(Substring(rest.dropFirst())) else { return nil }
-    // One spelling alone.
+    // Only the canonical spelling.
     return self.name(at: commit) == name ? commit : nil
   }
 }
 
 extension Query {
-  /// Whether the rows depend on nothing but the file: not on the time, nor on chance.
+  /// Whether the rows depend only on the file, not on time or chance.
   var isOfCommitAlone: Bool {
     if refreshEvery != nil { return false }
     let isNow = { (value: SQLValue) in
@@ -63,7 +62,7 @@ extension Fingerprint {
 }
 
 extension DatabaseSchema {
-  /// Whether a query may read a view that gives other rows at another time, however indirectly.
+  /// Whether a query may read, however indirectly, a view whose rows change with time.
   fileprivate func mayChangeByItself(_ query: Query, _ rules: AccessRules) -> Bool {
     let views = tables.compactMap { table in table.definition.map { (name: table.name.lowercased(), text: $0) } }
     var changing = Set(views.filter { ChangingSQL.first(in: $0.text) != nil }.map(\.name))
@@ -80,7 +79,7 @@ extension DatabaseSchema {
 }
 
 extension Query {
-  /// All SQL that the client wrote.
+  /// All SQL in the client's query.
   fileprivate var texts: [String] {
     [from, filter, having, sectionBy?.expression, sectionBy?.name, sectionBy?.indexTitle].compactMap(\.self)
       + select + groupBy + orderBy + key + alongside.values

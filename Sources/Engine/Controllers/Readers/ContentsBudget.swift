@@ -1,10 +1,10 @@
 import LiveQuery
 import Synchronization
 
-/// The memory of large results that are on their way to clients, in bytes. Any thread.
+/// The memory of large results on their way to clients, in bytes. Any thread.
 ///
-/// A result counts from when a reader has read it until its last part was sent. One that is too large by itself is let pass while
-/// no other is on its way.
+/// A result counts from when a reader has read it until its last part was sent. A result that exceeds the budget by
+/// itself is accepted if it is the only one.
 final class ContentsBudget: Sendable {
   private let used = Atomic<Int>(0)
   private let limit: Int
@@ -21,7 +21,7 @@ final class ContentsBudget: Sendable {
     throw FreshetError(.overloaded, "too many large results are on their way to clients: try again later")
   }
 
-  /// Gives the bytes back at its end.
+  /// Returns the bytes when it is deallocated.
   final class Hold: Sendable {
     private let budget: ContentsBudget
     private let bytes: Int

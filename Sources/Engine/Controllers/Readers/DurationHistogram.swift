@@ -1,12 +1,12 @@
 package import Store
 
-/// How many spans of time were no longer than each of a few bounds.
+/// How many durations did not exceed each of a few bounds.
 package struct DurationHistogram: Sendable {
   package static let bounds: [Nanoseconds] = [
     .milliseconds(1), .milliseconds(10), .milliseconds(100), .milliseconds(1_000), .milliseconds(10_000),
   ]
 
-  /// For each bound, the spans no longer than it.
+  /// For each bound, how many durations did not exceed it.
   package private(set) var counts = [Int](repeating: 0, count: bounds.count)
   package private(set) var count = 0
   package private(set) var sum = Nanoseconds.zero

@@ -1,9 +1,10 @@
 import LiveQuery
 import Store
 
-/// A query's SQL without anything that may be a value, for an operator's log.
+/// A query's SQL without possible values, for an operator's log.
 ///
-/// To SQLite a name between double quotes that no column has is a text: one is shown where it cannot be that.
+/// SQLite reads a double-quoted name that no column has as a text, so such names are shown only where they cannot be
+/// texts.
 struct QueryOutline: CustomStringConvertible {
   let description: String
 

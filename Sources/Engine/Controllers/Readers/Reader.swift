@@ -14,7 +14,7 @@ import Synchronization
 
 /// Does jobs on a connection of its own, one after the other.
 ///
-/// Owner: one thread, but for `wake` and `releaseFiles`.
+/// Owner: one thread, except for `wake` and `releaseFiles`.
 // @unchecked: `session` and `hasWorked` belong to the thread.
 final class Reader: @unchecked Sendable {
   private let number: Int
@@ -22,9 +22,9 @@ final class Reader: @unchecked Sendable {
   private let logger: Logger
   let wake = WakeSignal()
   private let mustRelease = Atomic<Bool>(false)
-  /// Opened when it is needed.
+  /// Opened on demand.
   private let session: FileSession<ReaderDatabase, any Error>
-  /// Since memory was given back.
+  /// Whether it has worked since it last returned memory.
   private var hasWorked = false
 
   init(
@@ -39,7 +39,7 @@ final class Reader: @unchecked Sendable {
     }
   }
 
-  /// Until the queue is stopped.
+  /// Runs until the queue is stopped.
   func run(waking: (Int) -> Void) {
     lowerPriority()
     while !queue.isStopping {
@@ -50,7 +50,7 @@ final class Reader: @unchecked Sendable {
     session.close()
   }
 
-  /// Nothing was asked for a second: memory that work took is given back, once.
+  /// Returns the memory of past work once, after a second without jobs.
   private func rest() {
     guard hasWorked else { return }
     hasWorked = false
@@ -58,7 +58,7 @@ final class Reader: @unchecked Sendable {
     system_return_free_memory()
   }
 
-  /// What there is to do now.
+  /// Does the waiting jobs.
   func doJobs(waking: (Int) -> Void) {
     while let (job, interruption) = queue.next(for: number) {
       hasWorked = true
@@ -69,7 +69,7 @@ final class Reader: @unchecked Sendable {
     }
   }
 
-  /// - Returns: the job, when it has to be done again.
+  /// - Returns: the job, if it must be done again.
   private func perform(_ job: ReaderJob, _ interruption: Interruption) -> ReaderJob? {
     do {
       let database = try open()
@@ -89,7 +89,7 @@ final class Reader: @unchecked Sendable {
     return nil
   }
 
-  /// The file that has the name now.
+  /// Opens the file that has the name now, unless it is open.
   private func open() throws -> ReaderDatabase {
     if session.finding == .same, let database = session.connection { return database }
     session.close()
@@ -100,7 +100,7 @@ final class Reader: @unchecked Sendable {
     return opened
   }
 
-  /// A -wal or -shm was deleted: all connections of the process have to be closed before others are of use. Any thread.
+  /// A -wal or -shm was deleted: this process must close all connections before it opens new ones. Any thread.
   func releaseFiles() {
     mustRelease.store(true, ordering: .releasing)
     wake.signal()
@@ -110,10 +110,10 @@ final class Reader: @unchecked Sendable {
     if let files = session.connection?.files, files.state != .same { session.close() }
   }
 
-  /// Followers and the sockets come first.
+  /// Gives precedence to followers and sockets.
   private func lowerPriority() {
     #if os(Linux)
-      // Of this thread alone, in Linux.
+      // On Linux, this sets only the calling thread's priority.
       _ = setpriority(__priority_which_t(PRIO_PROCESS.rawValue), 0, 10)
     #endif
     system_take_short_slices()

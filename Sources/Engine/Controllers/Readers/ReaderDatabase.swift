@@ -5,23 +5,23 @@ import QueryCompiler
 import RankedCollections
 import Store
 
-/// A reader's database: its own connection, and what it has compiled there.
+/// A reader's connection, and the queries compiled on it.
 ///
 /// Owner: the reader's thread. Used within a read transaction (`snapshot`).
 final class ReaderDatabase: FileConnection {
   var file: FileIdentity? { database.file }
   var files: WALFiles { database.files }
-  // Declared first, so that they are given up before the connection.
+  // Declared first, so that they are deallocated before the connection.
   private var checkers: [RoleSchemas.Key?: FragmentChecker] = [:]
   private let access: AccessRules
-  /// What the tables are to each role.
+  /// The tables as each role sees them.
   private var roles: RoleSchemas
   private let database: OpenDatabase
   var connection: DatabaseConnection { database.connection }
-  /// Statements of the queries that were run last, the newest last.
+  /// Statements of the queries run last, oldest first.
   private var statements: [(compiled: CompiledQuery, statements: QueryStatements)] = []
   private static let mostStatements = 32
-  /// The number of the schema that was read; nil: none was.
+  /// The number of the schema that was read; nil: none.
   private var schemaVersion: Int64?
 
   private let path: String
@@ -39,7 +39,7 @@ final class ReaderDatabase: FileConnection {
     self.clock = clock
   }
 
-  /// Gives back what only makes the next runs of the same queries faster. Outside a transaction.
+  /// Frees what only speeds up repeated queries. To be called outside a transaction.
   func releaseMemory() {
     statements = []
     connection.releasePages()
@@ -61,7 +61,7 @@ final class ReaderDatabase: FileConnection {
     }
   }
 
-  /// Compiles a query, if that is not done yet, runs it, and reads the contents that are wanted.
+  /// Compiles a query if necessary, runs it, and reads the wanted contents.
   func run(_ request: RunRequest, _ interruption: Interruption) throws(FreshetError) -> RunResult {
     let start = clock.now
     defer { slow.note(request.query, clock.now - start) }
@@ -89,10 +89,10 @@ final class ReaderDatabase: FileConnection {
       duration: clock.now - start)
   }
 
-  /// Reads contents of a version, or runs its query when the file is in another state by now.
+  /// Reads a version's contents, or runs its query if the file has changed.
   func read(_ request: ReadRequest, _ interruption: Interruption) throws(FreshetError) -> ReadResult {
     guard let compiled = request.run.compiled else { throw FreshetError(.internal, "a query that was not compiled") }
-    // Those are kept: the file is not asked.
+    // Kept contents do not depend on the file's state.
     if !compiled.isRefetched, !connection.place.isSame(as: request.place) {
       return .moved(try run(request.run, interruption))
     }
@@ -106,7 +106,7 @@ final class ReaderDatabase: FileConnection {
     }
   }
 
-  /// Compares a version with what its query gives in the same state.
+  /// Compares a version with its query's result in the same state.
   func check(_ request: CheckRequest, _ interruption: Interruption) throws(FreshetError) -> CheckResult {
     guard let compiled = request.run.compiled, connection.place.isSame(as: request.place) else { return .moved }
     return try connection.deadline.limited(to: request.run.timeout, interruption: interruption) {
@@ -123,7 +123,7 @@ final class ReaderDatabase: FileConnection {
     }
   }
 
-  /// Compiles a query for the schema that the transaction sees.
+  /// Compiles a query for the transaction's schema.
   func recompile(_ query: Query) throws(FreshetError) -> Recompilation {
     do throws(FreshetError) {
       if try roles.schema(for: query.access).narrowed(query).access.read != query.access.read {
@@ -140,7 +140,7 @@ final class ReaderDatabase: FileConnection {
     try QueryCompiler.compile(query, checker: try checker(for: query.access))
   }
 
-  /// What compiles for whoever asks: on a connection that each role has for itself, until the schema changes.
+  /// The fragment checker of a role, on a connection of its own until the schema changes.
   private func checker(for access: Query.Access) throws(FreshetError) -> FragmentChecker {
     let key = RoleSchemas.Key(access)
     if let known = checkers[key] { return known }
@@ -154,7 +154,7 @@ final class ReaderDatabase: FileConnection {
     return checker
   }
 
-  /// The tables that there are for somebody.
+  /// The tables that a role may read.
   func listing(for access: Query.Access) throws(FreshetError) -> [DatabaseTable] {
     try checker(for: access).listing()
   }

@@ -4,13 +4,13 @@ import QueryCompiler
 import RankedCollections
 package import Store
 
-/// Who asks something of readers, which are shared fairly between all of them.
+/// On whose behalf readers work: requesters share them fairly.
 enum Requester: Hashable, Sendable {
-  /// A session or stream.
+  /// A session or a stream.
   case session(UInt64)
   /// A request for a snapshot.
   case request(UInt64)
-  /// A request for an explanation or the schema, which nothing else shares.
+  /// A request for an explanation or the schema, which no other request shares.
   case question(UInt64)
   /// The server itself, and requests without an id.
   case server
@@ -18,49 +18,49 @@ enum Requester: Hashable, Sendable {
   static func of(question id: UInt64?) -> Requester { id.map { .question($0) } ?? .server }
 }
 
-/// What a reader is asked to do.
+/// A job for a reader.
 ///
-/// Exactly one of `body` and `failed` is called, on the reader's thread, unless the job is cancelled first; then possibly neither.
+/// Exactly one of `body` and `failed` is called, on the reader's thread. If the job is cancelled first, possibly
+/// neither.
 struct ReaderJob: Sendable {
-  /// Never used twice in a process.
+  /// Unique in the process.
   let id: UInt64
   let requester: Requester
   /// Runs in a read transaction.
   let body: @Sendable (ReaderDatabase, Interruption) throws(FreshetError) -> Void
-  /// Told why it could not be done.
+  /// Called with the reason if the job could not be done.
   let failed: @Sendable (FreshetError) -> Void
-  /// It has run long already, and gave way to others then.
+  /// Whether it has run long before and was interrupted for other jobs.
   var isLong = false
-  /// When it was put into the queue.
+  /// When it entered the queue.
   var postedAt = Instant.distantPast
 }
 
-/// A reader runs a followed query, in a state that no tick may have seen.
+/// A reader has begun to run a followed query, in a state that perhaps no tick has seen.
 struct BegunRun: Sendable {
-  /// Of the job.
+  /// The job's number.
   let id: UInt64
   let state: StateName
 }
 
 /// A run of a query on a reader's thread.
-// @unchecked: a value that is handed from one thread to another; trees share nodes that are changed in place only by a single
-// owner.
+// @unchecked: handed from one thread to another; trees share nodes, which are changed in place only by a single owner.
 struct RunRequest: @unchecked Sendable {
   let query: Query
-  /// Nil: it is to be compiled.
+  /// Nil: the reader compiles it.
   var compiled: CompiledQuery?
-  /// What is to be turned into the new result.
+  /// The former result, to be turned into the new one.
   var before: (editor: SectionedTreeEditor, memory: ReaderMemory)?
-  /// The contents that somebody waits for, as a window of the result; nil: nobody does.
+  /// The contents to read as well, as a window of the result; nil: none.
   var wanted: WantedContents?
   let settings: ReaderSettings
-  /// From compiling to the last content.
+  /// From compiling to reading the last contents.
   let timeout: Nanoseconds
 }
 
 /// Rows whose contents are wanted.
 struct WantedContents: Hashable, Sendable {
-  /// Nil: all.
+  /// Nil: all rows.
   var window: Window?
 
   /// Of a result with more rows it costs less to look the wanted ones up than to keep all that come by.
@@ -69,25 +69,25 @@ struct WantedContents: Hashable, Sendable {
   func range(total: Int) -> Range<Int> { window?.range(total: total) ?? 0..<total }
 }
 
-/// What a run gave, and of which state of the file.
+/// A run's result, and the state of the file that it saw.
 struct RunResult: Sendable {
   let compiled: CompiledQuery
   let fetched: FetchedResult
-  /// What was wanted.
+  /// The contents that were wanted.
   let contents: (wanted: WantedContents, rows: PackedRows)?
   let place: StatePlace
   let duration: Nanoseconds
 }
 
-/// A state of a file, as two connections can compare it.
+/// A state of a file, comparable between connections.
 package struct StatePlace: Sendable {
   package let file: FileIdentity
   package let state: StateName
   package let schemaVersion: Int64
-  /// Of a replica's file.
+  /// Nil unless the file is a replica's.
   package let position: ReplicaPosition?
 
-  /// Whether results of one can be brought to the other.
+  /// Whether results of one state can be brought to the other.
   package func hasSameSchema(as other: StatePlace) -> Bool {
     file == other.file && schemaVersion == other.schemaVersion && position?.epoch == other.position?.epoch
   }
@@ -95,7 +95,7 @@ package struct StatePlace: Sendable {
   package func isSame(as other: StatePlace) -> Bool { hasSameSchema(as: other) && state.isSame(as: other.state) }
 }
 
-/// Contents of a version, read on a reader's thread.
+/// A read of a version's contents on a reader's thread.
 // @unchecked: as `RunRequest`.
 struct ReadRequest: @unchecked Sendable {
   let run: RunRequest
@@ -105,10 +105,10 @@ struct ReadRequest: @unchecked Sendable {
   let place: StatePlace
 }
 
-/// A version is to be compared with a fresh run, on a reader's thread.
+/// A comparison of a version with a fresh run, on a reader's thread.
 // @unchecked: as `RunRequest`.
 struct CheckRequest: @unchecked Sendable {
-  /// `before` is what is confirmed to differ; nil: it is not suspected yet.
+  /// `before` is the result to be confirmed as different; nil: it is not suspected yet.
   let run: RunRequest
   let tree: SectionedTree
   let alongside: [NamedValue]
@@ -116,33 +116,33 @@ struct CheckRequest: @unchecked Sendable {
   let place: StatePlace
 }
 
-/// What became of a check.
+/// The outcome of a check.
 enum CheckResult: Sendable {
   case agrees
   case differs(ResultDivergence)
-  /// The file is in another state by now.
+  /// The file has changed since.
   case moved
 }
 
-/// What a reader tells a follower about a job.
+/// A reader's report on a job to its follower.
 package struct ReaderReport: Sendable {
   let id: UInt64
   let outcome: Outcome
 
   enum Outcome: Sendable {
-    /// Of a query that was not followed yet.
+    /// The first run of a query.
     case opened(Result<RunResult, FreshetError>)
-    /// Of a followed query.
+    /// A further run of a followed query.
     case ran(Result<RunResult, FreshetError>)
     case read(Result<ReadResult, FreshetError>)
-    /// What followed queries share, after a change of the schema.
+    /// Compilation of a shape after a change of the schema.
     case recompiled(Result<Recompilation, FreshetError>)
     case checked(Result<CheckResult, FreshetError>)
   }
 }
 
 extension ReaderReport {
-  /// The same job, failed: the database cannot be read, so what the reader has made cannot be joined.
+  /// The same report with an error, for a tick that could not read the database and so cannot join the result.
   func failed(_ error: FreshetError) -> ReaderReport {
     let outcome: Outcome =
       switch outcome {
@@ -158,7 +158,7 @@ extension ReaderReport {
   var isOfCompiling: Bool { if case .recompiled = outcome { true } else { false } }
 }
 
-/// A query compiled for another schema, or what is wrong with it there, and the state that has the schema.
+/// A query compiled for another schema, or its error there, and a state with that schema.
 struct Recompilation: Sendable {
   let compiled: Result<CompiledQuery, FreshetError>
   let place: StatePlace
@@ -166,8 +166,8 @@ struct Recompilation: Sendable {
 
 /// The answer to a `ReadRequest`.
 enum ReadResult: Sendable {
-  /// Of the version that was asked for.
+  /// The contents of the requested version.
   case contents(PackedRows)
-  /// The file is in another state by now: the result there, with its contents.
+  /// The file has changed: the query's present result, with its contents.
   case moved(RunResult)
 }

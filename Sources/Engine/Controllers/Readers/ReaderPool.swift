@@ -11,8 +11,8 @@ import Synchronization
   import Darwin
 #endif
 
-/// The threads on which everything runs that may take long: first runs of queries, runs again, contents of many rows, and
-/// compiling what clients wrote. What they make joins the followed lists afterwards; see `docs/architecture.md`.
+/// The threads that run everything which may take long: first and further runs of queries, reads of many rows, and
+/// compilation of clients' queries. Followers join the results to their lists; see `docs/architecture.md`.
 package final class ReaderPool: Sendable {
   private let queue: ReaderQueue
   package let slow: SlowQueries
@@ -24,10 +24,10 @@ package final class ReaderPool: Sendable {
 
   /// - Parameters:
   ///   - access: what roles may read.
-  ///   - count: how many threads; 0: none, jobs are done when `runAll` is called.
-  ///   - contentsBytes: what large results that are on their way to clients may take altogether.
-  ///   - clock: that of the followers.
-  ///   - slow: is told of all runs; nil for nobody.
+  ///   - count: the number of threads; 0: `runAll` does the jobs.
+  ///   - contentsBytes: the most bytes of large results on their way to clients.
+  ///   - clock: the followers' clock.
+  ///   - slow: receives the durations of all runs.
   ///   - readsPosition: whether the file is a replica's.
   package init(
     path: String, access: AccessRules = .init(), count: Int, contentsBytes: Int = 256 << 20,
@@ -48,7 +48,7 @@ package final class ReaderPool: Sendable {
     }
   }
 
-  /// Another number at each call.
+  /// Returns a number that no other call returns.
   func newID() -> UInt64 { lastID.add(1, ordering: .relaxed).newValue }
 
   /// Any thread.
@@ -60,24 +60,24 @@ package final class ReaderPool: Sendable {
     }
   }
 
-  /// What the job would lead to is not wanted any more. Any thread.
+  /// Cancels a job whose result is no longer wanted. Any thread.
   func cancel(_ id: UInt64) { queue.cancel(id) }
 
-  /// The same for all jobs of a requester. Any thread.
+  /// Cancels all jobs of a requester. Any thread.
   func cancel(of requester: Requester) { queue.cancel(of: requester) }
 
-  /// A -wal or -shm was deleted: readers let go of the files. Any thread.
+  /// A -wal or -shm was deleted: readers close the files. Any thread.
   func releaseFiles() { for reader in readers { reader.releaseFiles() } }
 
   /// Bytes of large results that are on their way to clients. Any thread.
   package var contentsBytes: Int { contents.bytes }
 
-  /// Jobs that wait, and that run. Any thread.
+  /// The numbers of waiting and of running jobs. Any thread.
   package var counts: (waiting: Int, running: Int) { queue.counts }
 
-  /// How long jobs have waited that were begun. Any thread.
+  /// How long jobs waited before they began. Any thread.
   package var waits: DurationHistogram { queue.waits }
-  /// For how long the oldest of the jobs that wait has. Any thread.
+  /// How long the oldest waiting job has waited. Any thread.
   package var longestWait: Nanoseconds { queue.longestWait }
 
   /// Does all jobs on the caller's thread.
@@ -89,7 +89,7 @@ package final class ReaderPool: Sendable {
     return hasJobs
   }
 
-  /// Gives up what runs, ends the threads and waits for them. To be called once.
+  /// Interrupts running jobs, ends the threads and waits for them. Must be called once.
   package func stop() {
     queue.stop()
     for reader in readers { reader.wake.signal() }

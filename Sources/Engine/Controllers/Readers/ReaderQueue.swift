@@ -1,22 +1,23 @@
 import Store
 import Synchronization
 
-/// The jobs that readers are to do, shared fairly.
+/// The jobs for readers, shared fairly between requesters.
 ///
-/// The next job is of the requester that has the fewest running, and of those the one served longest ago; one requester never has
-/// more than half of the readers while others wait. A job that runs for longer than `quantum` while others wait is given up once,
-/// and done again as a long one: of those there is always one fewer than readers, so a short job waits for a quantum at most.
+/// The next job belongs to the requester with the fewest running jobs, and among those to the one least recently
+/// served. A requester never has more than half of the readers while others wait. A job that runs longer than `quantum`
+/// while others wait is interrupted once, and done again as a long job. At least one reader takes no long jobs, so a
+/// short job waits at most for one quantum.
 final class ReaderQueue: Sendable {
   private struct State {
-    /// By requester, in the order asked.
+    /// By requester, in the order posted.
     var waiting: [Requester: [ReaderJob]] = [:]
-    /// Requesters with waiting jobs, the one served longest ago first.
+    /// Requesters with waiting jobs, least recently served first.
     var order: [Requester] = []
-    /// By reader.
+    /// Keyed by reader.
     var running: [Int: Running] = [:]
     var idle: [Int] = []
     var isStopping = false
-    /// Of the jobs that were begun.
+    /// How long jobs waited before they began.
     var waits = DurationHistogram()
   }
 
@@ -39,13 +40,13 @@ final class ReaderQueue: Sendable {
 
   enum Addition {
     case waits
-    /// A reader that waits for jobs is to be woken.
+    /// This waiting reader must be woken.
     case wakes(Int)
-    /// Too many wait.
+    /// Too many jobs wait.
     case refused
   }
 
-  /// Jobs that may wait altogether.
+  /// The most waiting jobs of all requesters.
   private static let mostWaiting = 10_000
 
   func add(_ job: ReaderJob) -> Addition {
@@ -60,7 +61,7 @@ final class ReaderQueue: Sendable {
     }
   }
 
-  /// The next job for a reader; nil: there is none, and the reader will be woken.
+  /// The next job for a reader; nil: none, and the reader will be woken.
   func next(for reader: Int) -> (job: ReaderJob, interruption: Interruption)? {
     state.withLock { state in
       guard !state.isStopping, let job = take(&state) else {
@@ -105,9 +106,9 @@ final class ReaderQueue: Sendable {
     return job
   }
 
-  /// A reader has ended its job.
+  /// A reader's job has ended.
   ///
-  /// - Returns: a reader that is to be woken: the job that ended may have kept another one waiting.
+  /// - Returns: a reader to wake, if the job that ended kept it waiting.
   func end(_ reader: Int) -> Int? {
     state.withLock { state in
       state.running[reader] = nil
@@ -115,7 +116,7 @@ final class ReaderQueue: Sendable {
     }
   }
 
-  /// The job is not wanted any more: it is forgotten, or given up if it runs.
+  /// Removes the job, or interrupts it if it runs.
   func cancel(_ id: UInt64) {
     state.withLock { state in
       for running in state.running.values where running.job.id == id { running.interruption.stop() }
@@ -132,7 +133,7 @@ final class ReaderQueue: Sendable {
     }
   }
 
-  /// No job of a requester is wanted any more.
+  /// Cancels all jobs of a requester.
   func cancel(of requester: Requester) {
     state.withLock { state in
       for running in state.running.values where running.job.requester == requester { running.interruption.stop() }
@@ -142,7 +143,7 @@ final class ReaderQueue: Sendable {
     }
   }
 
-  /// No job is begun any more, and those that run are given up.
+  /// Begins no more jobs, and interrupts the running ones.
   func stop() {
     state.withLock { state in
       state.isStopping = true
@@ -154,7 +155,7 @@ final class ReaderQueue: Sendable {
 
   var waits: DurationHistogram { state.withLock { $0.waits } }
 
-  /// For how long the oldest of the jobs that wait has. O(requesters).
+  /// How long the oldest waiting job has waited. O(requesters).
   var longestWait: Nanoseconds {
     let now = clock.now
     return state.withLock { state in
@@ -162,7 +163,7 @@ final class ReaderQueue: Sendable {
     }
   }
 
-  /// Jobs that wait, and that run.
+  /// The numbers of waiting and of running jobs.
   var counts: (waiting: Int, running: Int) {
     state.withLock { state in (state.waiting.values.reduce(0) { $0 + $1.count }, state.running.count) }
   }

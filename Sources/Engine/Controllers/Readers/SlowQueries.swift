@@ -3,29 +3,29 @@ package import Logging
 package import Store
 import Synchronization
 
-/// Runs of queries that took long: logged, and counted by query.
+/// Slow runs of queries: logged, and counted by query.
 ///
-/// Memory is bounded: counts are kept of `capacity` queries. When there are more, the one with the fewest slow runs is counted among the
-/// others from then on, so what is slow often stays.
+/// Memory is bounded: `capacity` queries have counts of their own. Beyond that, the one with the fewest slow runs joins
+/// the others, so queries that are often slow stay.
 ///
 /// Any thread: one lock.
 package final class SlowQueries: Sendable {
-  /// Runs that take at least so long are slow; zero: none is.
+  /// Runs that take at least this long are slow; zero: none.
   private let threshold: Nanoseconds
-  /// Of the published queries.
+  /// Names of published queries.
   private let names: [Fingerprint: String]
   private let capacity: Int
   private let logger: Logger
   private let state = Mutex<(queries: [Fingerprint: Slow], others: Int)>(([:], 0))
 
-  /// A query that was slow.
+  /// A slow query.
   package struct Slow: Sendable {
-    /// Without the values of its parameters, and without who asked.
+    /// Without its parameters' values and without who asked.
     package let query: Query
     package fileprivate(set) var count = 0
     package fileprivate(set) var last = Nanoseconds.zero
     package fileprivate(set) var longest = Nanoseconds.zero
-    /// Grows with each slow run of any query.
+    /// Increases with each slow run of any query.
     fileprivate var order = 0
 
     fileprivate init(_ query: Query) {
@@ -45,7 +45,7 @@ package final class SlowQueries: Sendable {
     self.logger = logger
   }
 
-  /// A run of a query has ended, well or not.
+  /// A query's run has ended, successfully or not.
   package func note(_ query: Query, _ duration: Nanoseconds) {
     guard threshold > .zero, duration >= threshold else { return }
     let fingerprint = Fingerprint(of: query)
@@ -79,7 +79,7 @@ package final class SlowQueries: Sendable {
     }
   }
 
-  /// Slow runs of each query that is told apart, and of all others.
+  /// Slow runs of each query with a count of its own, and of all others.
   package var counts: (queries: [(fingerprint: Fingerprint, count: Int)], others: Int) {
     state.withLock { state in
       (
@@ -89,7 +89,7 @@ package final class SlowQueries: Sendable {
     }
   }
 
-  /// Queries that are counted by themselves, the most recently slow one first.
+  /// Queries with counts of their own, most recently slow first.
   package var newest: [Slow] {
     state.withLock { state in state.queries.values.sorted { $0.order > $1.order } }
   }

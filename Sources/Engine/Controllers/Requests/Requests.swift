@@ -1,43 +1,43 @@
 import Store
 
-/// What clients asked that cannot be answered yet: every such request, by what it waits for.
+/// The requests that cannot be answered yet, by what they wait for.
 ///
-/// A request is in the table from when it is found that it has to wait until it is taken out: to be answered, to be refused, or
-/// because its client has left. Those of a list are taken out in the order in which they came.
+/// A request enters the table when it turns out that it must wait. It leaves when it is answered or refused, or when
+/// its client has left. A list's requests leave in the order in which they came.
 ///
 /// Pure: no SQLite, no threads, no clock. Owner: the follower's thread.
 struct Requests<Subject> {
   /// What a request waits for.
   enum State: Equatable {
-    /// A list that shows a state not older than the one at which it was asked: how many ticks had seen changes then.
+    /// A list that shows a state not older than the request: how many ticks had seen changes when it was made.
     case list(asked: Int)
-    /// Contents that a reader's job reads.
+    /// The contents that this reader's job reads.
     case contents(job: UInt64)
-    /// Another version than the client has, or the deadline.
+    /// Another version than the client's, or the deadline.
     case change(deadline: Instant)
   }
 
-  /// A client, as far as requests are concerned: what all of its requests are withdrawn by.
+  /// A client, by which its requests are withdrawn.
   enum Client: Hashable {
-    /// A subscription, which waits for one thing at a time.
+    /// A subscription, which waits for one answer at a time.
     case subscription(SubscriptionKey)
     /// A request without a subscription.
     case request(UInt64)
   }
 
   struct Entry {
-    /// Of the query that it concerns.
+    /// The number of the query that it concerns.
     let list: Int
     var state: State
     /// Nil: the request is never withdrawn.
     let client: Client?
     var subject: Subject
-    /// Grows with each entry.
+    /// Increases with each entry.
     fileprivate let order: UInt64
   }
 
   private var entries: [UInt64: Entry] = [:]
-  /// By list, in the order in which they came.
+  /// Entries of each list, in the order in which they came.
   private var byList: [Int: [UInt64]] = [:]
   private var byClient: [Client: UInt64] = [:]
   private var bySession: [UInt64: Set<SubscriptionKey>] = [:]
@@ -49,22 +49,22 @@ struct Requests<Subject> {
   /// Whether a request concerns a list.
   func concerns(_ list: Int) -> Bool { !entries.isEmpty && byList[list] != nil }
 
-  /// What requests that concern a list wait for, in the order in which they came.
+  /// A list's requests, in the order in which they came.
   func waiting(for list: Int) -> [Entry] {
     if entries.isEmpty { return [] }
     return (byList[list] ?? []).compactMap { entries[$0] }
   }
 
-  /// The request of a client; nil: none waits.
+  /// The waiting request of a client; nil: none.
   func entry(of client: Client) -> Entry? { entries.isEmpty ? nil : byClient[client].flatMap { entries[$0] } }
 
-  /// Puts a request into the table. A client has one request there at most: one that it had is replaced.
+  /// Adds a request. It replaces an earlier request of the same client.
   mutating func add(_ subject: Subject, of client: Client?, for list: Int, _ state: State) {
     lastOrder += 1
     insert(Entry(list: list, state: state, client: client, subject: subject, order: lastOrder))
   }
 
-  /// Puts a request back that was taken out, in the place that it had.
+  /// Puts back a request that was taken out, at its former position.
   mutating func putBack(_ entry: Entry) { insert(entry) }
 
   private mutating func insert(_ entry: Entry) {
@@ -79,7 +79,7 @@ struct Requests<Subject> {
     byList[entry.list] = orders
   }
 
-  /// Changes what a client's request asks for, in its place.
+  /// Changes a client's request, at its position.
   mutating func update(_ client: Client, _ change: (inout Subject) -> Void) {
     guard let order = byClient[client] else { return }
     change(&entries[order]!.subject)
@@ -93,7 +93,7 @@ struct Requests<Subject> {
     return entry
   }
 
-  /// Takes out the requests of a list that are in states of some kind, in the order in which they came.
+  /// Takes a list's matching requests out, in the order in which they came.
   mutating func take(for list: Int, where isWanted: (Entry) -> Bool) -> [Entry] {
     if entries.isEmpty { return [] }
     var taken: [Entry] = []
@@ -118,12 +118,12 @@ struct Requests<Subject> {
     if byList[entry.list]?.isEmpty == true { byList[entry.list] = nil }
   }
 
-  /// Changes what a list's requests wait for, in their places.
+  /// Changes what a list's requests wait for, at their positions.
   mutating func update(for list: Int, _ change: (inout Entry) -> Void) {
     for order in byList[list] ?? [] { change(&entries[order]!) }
   }
 
-  /// The clients that are subscriptions of a session.
+  /// The session's subscriptions that have a request in the table.
   func subscriptions(of session: UInt64) -> [SubscriptionKey] {
     bySession[session].map(Array.init) ?? []
   }
@@ -142,7 +142,7 @@ struct Requests<Subject> {
 
 extension Requests.State {
   var asked: Int? { if case .list(let asked) = self { asked } else { nil } }
-  /// Whether it is for contents that a job reads; nil: whichever.
+  /// Whether it waits for the contents that this job reads; nil: any job.
   func isContents(of job: UInt64? = nil) -> Bool {
     if case .contents(let read) = self { job.map { $0 == read } ?? true } else { false }
   }

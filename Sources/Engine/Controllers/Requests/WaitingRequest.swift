@@ -2,18 +2,18 @@ import LiveQuery
 
 /// A client's request, while it waits.
 enum WaitingRequest {
-  /// A subscription whose query is not followed yet, and what its client has asked of it meanwhile.
+  /// A subscription whose query is not followed yet, and the requests that its client has made of it meanwhile.
   case subscribe(FollowerCommand.Subscribe, later: [Subscription.StateMachine.Asked])
   /// The next request of a subscription.
   case next(SubscriptionKey)
   /// A snapshot for a client that does not subscribe.
   ///
-  /// - Parameter held: the version that the client has, and what it calls it; nil: any version will do.
+  /// - Parameter held: the client's version, and its name for it; nil: any version is an answer.
   case snapshot(FollowerCommand.SnapshotRequest, held: (version: ResultVersion?, name: String)?)
-  /// The list is to be opened, and kept open.
+  /// A list that is to be opened and kept open.
   case keep
 
-  /// Whose share of the readers it takes.
+  /// The requester whose share of the readers it takes.
   var requester: Requester {
     switch self {
     case .subscribe(let command, _): .session(command.key.session)

@@ -2,7 +2,7 @@ package import LiveQuery
 import Store
 import Synchronization
 
-/// Somebody who waits until all followers have reached a commit.
+/// A client's wait until all followers have reached a commit.
 ///
 /// Any thread.
 package final class CommitWaiter: Sendable {
@@ -16,7 +16,7 @@ package final class CommitWaiter: Sendable {
   private let state: Mutex<State>
 
   /// - Parameters:
-  ///   - followers: how many there are.
+  ///   - followers: the number of followers.
   ///   - reply: called once, on a follower's thread, with the commit.
   init(
     _ commit: Int64, epoch: String, deadline: Instant, followers: Int,
@@ -31,7 +31,7 @@ package final class CommitWaiter: Sendable {
   /// The followers have ended.
   deinit { refuse(Self.stopping) }
 
-  /// A follower has reached it.
+  /// One more follower has reached the commit.
   func reached() {
     let reply = state.withLock { state in
       state.left -= 1
@@ -48,18 +48,18 @@ package final class CommitWaiter: Sendable {
   static let overdue = FreshetError(.timeout, "the database has not reached the commit in time: it may come later")
 }
 
-/// Those who wait for a follower to reach a commit.
+/// Clients that wait for a follower to reach commits.
 ///
 /// Owner: the follower's thread.
 struct AwaitedCommits {
-  /// By epoch, by commit ascending.
+  /// By epoch, in ascending order of commits.
   private var waiters: [String: [CommitWaiter]] = [:]
-  /// When one of them has waited long enough.
+  /// The earliest deadline of a waiter.
   private(set) var nextDeadline = Instant.distantFuture
 
   var isEmpty: Bool { waiters.isEmpty }
 
-  /// O(log n), and as much again as there are who wait for higher commits.
+  /// O(log n + waiters for higher commits).
   mutating func add(_ waiter: CommitWaiter) {
     let list = waiters[waiter.epoch] ?? []
     var low = 0
@@ -72,7 +72,7 @@ struct AwaitedCommits {
     nextDeadline = min(nextDeadline, waiter.deadline)
   }
 
-  /// The follower is at this commit.
+  /// The follower has reached this commit.
   mutating func reached(_ commit: Int64, in epoch: String) {
     guard !waiters.isEmpty, let list = waiters[epoch], let first = list.first, first.commit <= commit else { return }
     let count = list.firstIndex { $0.commit > commit } ?? list.count
@@ -102,13 +102,14 @@ struct AwaitedCommits {
 }
 
 extension ControllerPool {
-  /// Calls back when all followers have reached a commit of an epoch or a later one: from then on everybody who asks sees it. Any
-  /// thread; any number may wait.
+  /// Calls back when all followers have reached a commit of an epoch, or a later one: from then on every query shows
+  /// it. Any thread; any number of waiters.
   ///
   /// - Parameters:
-  ///   - epoch: the name that versions have it by.
-  ///   - timeout: how long to wait at most.
-  ///   - reply: called once, on a follower's thread: with the commit; `timeout`, or `overloaded` when the server stops.
+  ///   - epoch: the epoch's name in version names.
+  ///   - timeout: the longest wait.
+  ///   - reply: called once, on a follower's thread, with the commit, or with `timeout`, or with `overloaded` when the
+  ///     server stops.
   package func whenReached(
     _ commit: Int64, epoch: String, timeout: Duration,
     reply: @escaping @Sendable (Result<Int64, FreshetError>) -> Void

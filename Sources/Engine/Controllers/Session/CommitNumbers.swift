@@ -1,10 +1,10 @@
 package import ChangeCapture
 import Synchronization
 
-/// What a state of the file is called: the protocol's `commit`.
+/// The number of a state of the file: the protocol's `commit`.
 package struct CommitNumber: Equatable, Sendable {
   package var commit: Int64
-  /// Whether no other state has this number. After a doubt the number of commits may not be known.
+  /// Whether no other state has this number. The number of commits may be unknown after a doubt.
   package var isExact: Bool
 
   package init(_ commit: Int64, isExact: Bool) {
@@ -15,17 +15,17 @@ package struct CommitNumber: Equatable, Sendable {
 
 /// The numbers of the file's states, on which all followers agree.
 ///
-/// A follower that has counted the commits between two states proposes a number for the newer one. The first to see a state decides;
-/// the others take what was decided. Counts are exact, so followers that saw different states in between agree all the same. After a
-/// doubt the number of commits may not be known, and one of them counts fewer: order is kept then, and a follower's numbers never
-/// fall; a number that may be another state's too is not exact.
+/// A follower that has counted the commits between two states proposes a number for the newer one. The first to see a
+/// state decides, and the others adopt its number. Counts are exact, so followers that saw different intermediate
+/// states agree as well. After a doubt the number of commits may be unknown and one follower counts fewer: the order is
+/// kept, and a follower's numbers never decrease, but a number that another state may have too is not exact.
 ///
 /// Any thread.
 package final class CommitNumbers: Sendable {
   private struct State {
-    /// The newest last.
+    /// Oldest first.
     var known: [(state: StateName, number: CommitNumber)] = []
-    /// The highest number of those that are not known any more.
+    /// The highest number of a forgotten state.
     var forgotten = Int64.min
     private static let most = 256
 
@@ -40,26 +40,26 @@ package final class CommitNumbers: Sendable {
       return number
     }
 
-    /// What comes after all that are or were known.
+    /// A number higher than all known and forgotten ones.
     func next(from first: Int64) -> Int64 {
       guard let last = known.last?.number.commit ?? (forgotten == .min ? nil : forgotten) else { return first }
       return last + 1
     }
 
-    /// Whether a state that is not known can have a number for itself.
+    /// Whether an unknown state can have this number to itself.
     func isFree(_ commit: Int64) -> Bool {
       commit > forgotten && !known.contains { $0.number.commit == commit }
     }
   }
 
   private let state = Mutex(State())
-  /// That of the first state that is seen.
+  /// The number of the first state.
   package let first: Int64
 
-  /// - Parameter first: where to go on after a restart. Who gives it knows that the file is in the state of that number.
+  /// - Parameter first: where to continue after a restart. Precondition: the file is at this commit.
   package init(startingAt first: Int64 = 0) { self.first = first }
 
-  /// The file is another one: states of before cannot be told from its own. Numbers go on.
+  /// The file was replaced: its states cannot be compared with earlier ones. Numbers continue.
   func forgetStates() {
     state.withLock { state in
       state.forgotten = max(state.forgotten, state.known.last?.number.commit ?? state.forgotten)
@@ -68,17 +68,17 @@ package final class CommitNumbers: Sendable {
   }
 
   /// - Parameters:
-  ///   - before: the number of the state that the follower saw before; `first` when it saw none.
-  ///   - commits: how many it counted since then.
+  ///   - before: the number of the last state that the follower saw; `first` if it saw none.
+  ///   - commits: the commits that it counted since.
   package func number(of name: StateName, before: Int64, commits: Int64) -> CommitNumber {
     state.withLock { state in
-      // Nearly always it is newer than all that are known.
+      // Nearly always, the state is newer than all known ones.
       if let last = state.known.last, name.isKnownAfter(last.state) {
         return state.add(name, CommitNumber(max(before + commits, last.number.commit + 1), isExact: true))
       }
       if let known = state.known.last(where: { $0.state.isSame(as: name) }) { return known.number.notBefore(before) }
       let older = state.known.last { name.isKnownAfter($0.state) }.map { $0.number.commit + 1 }
-      // A connection's first state, which cannot be compared with any, is taken for the newest.
+      // A connection's first state cannot be compared with any other, and counts as the newest.
       var commit = max(before + commits, older ?? (commits == 0 ? state.next(from: first) : first))
       if let newer = state.known.first(where: { $0.state.isKnownAfter(name) }) {
         commit = min(commit, newer.number.commit - 1)
@@ -89,9 +89,9 @@ package final class CommitNumbers: Sendable {
     }
   }
 
-  /// The number of a state that a reader saw; where that is not known, one not above it, which is not exact.
+  /// The number of a state that a reader saw; if unknown, a number not above it that is not exact.
   ///
-  /// - Parameter asked: that of an older state.
+  /// - Parameter asked: the number of an older state.
   package func number(of name: StateName, notBefore asked: Int64) -> CommitNumber {
     state.withLock { state in
       if let known = state.known.last(where: { $0.state.isSame(as: name) }) { return known.number.notBefore(asked) }

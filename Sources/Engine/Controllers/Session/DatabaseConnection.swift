@@ -8,38 +8,38 @@ package import Store
 ///
 /// Owner: that thread.
 package final class DatabaseConnection {
-  /// The `sqlite3 *` of `queue`, for the loops that go around GRDB.
+  /// The `sqlite3 *` of `queue`, for loops that bypass GRDB.
   package let raw: OpaquePointer
   package let encoding: TextEncoding
   @exclusivity(unchecked) private var isInSnapshot = false
   private let begin: PreparedStatement
   private let commit: PreparedStatement
-  /// Reads something, from which on the transaction sees one state: the number of its schema.
+  /// Fixes the state that the transaction sees, by reading the number of its schema.
   private let firstRead: PreparedStatement
   /// The number of the schema that the last snapshot saw.
   @exclusivity(unchecked) package private(set) var schemaVersion: Int64 = 0
   private let positionReader: ReplicaPositionReader?
-  /// Of a replica's file, in the state that the last snapshot saw.
+  /// The position that the last snapshot saw in a replica's file.
   @exclusivity(unchecked) package private(set) var position: ReplicaPosition?
-  /// Tells which rows changed between two snapshots.
+  /// Captures which rows changed between two snapshots.
   package let capture: ChangeCapture
-  /// Noted when the database is found to be in WAL mode.
+  /// Set when the database is found to be in WAL mode.
   @exclusivity(unchecked) package private(set) var files: WALFiles
-  /// Of queries.
+  /// The deadline of the running query.
   package let deadline: Deadline
   private let path: String
-  /// The file that was opened: another one may come to have its name.
+  /// The identity of the open file, whose name another file may take.
   package let file: FileIdentity
   /// The state that the last snapshot saw.
   package var place: StatePlace {
     StatePlace(file: file, state: capture.state, schemaVersion: schemaVersion, position: position)
   }
-  /// Declared last, so that it is closed after the statements above are gone.
+  /// Declared last, so that the statements above are deallocated before it is closed.
   private let queue: DatabaseQueue
 
   /// - Parameters:
-  ///   - location: the path, or what `ReadOnlyFile` makes of it.
-  ///   - readsPosition: whether every snapshot reads the file's `ReplicaPosition`, and fails without.
+  ///   - location: the path, or what `ReadOnlyFile` made of it.
+  ///   - readsPosition: whether every snapshot must read the file's `ReplicaPosition`.
   package init(
     path: String, location: String, _ settings: ChangeCapture.Settings, clock: MonotonicClock,
     readsPosition: Bool = false
@@ -51,7 +51,7 @@ package final class DatabaseConnection {
     self.path = path
     var configuration = Configuration()
     configuration.readonly = true
-    // Snapshots go around GRDB.
+    // Snapshots bypass GRDB.
     configuration.allowsUnsafeTransactions = true
     configuration.busyMode = .timeout(5)
     configuration.label = "freshet reader"
@@ -79,20 +79,20 @@ package final class DatabaseConnection {
     _ = Self.memoryLimit
   }
 
-  /// What all connections of the process may take together: sorting, grouping and recursion keep what they need in memory,
-  /// and without a bound one query could take all there is.
+  /// The memory limit of all connections of the process: sorting, grouping and recursion work in memory, and one query
+  /// could exhaust it.
   private static let memoryLimit = sqlite3_hard_heap_limit64(1 << 30)
 
-  /// Statements of queries may outlive this, and the connection with them; the deadline does not.
+  /// Statements of queries, and the connection with them, may outlive this object and its deadline.
   deinit { sqlite3_progress_handler(raw, 0, nil, nil) }
 
-  /// To be called before the database is looked at, after others may have shortened its -shm.
+  /// Must be called before each access to the database, because other processes may have shortened its -shm.
   ///
-  /// - Returns: false when that would end the process.
+  /// - Returns: false if access would crash the process.
   package func restoreSharedMemory() -> Bool { files.restoreSharedMemory() }
 
-  /// Inside a snapshot whose transaction an error may have ended, as SQLite does after some: goes on in another one, if that
-  /// shows the same state. If not, nothing more can be read in this snapshot (`ResultReader.checkSnapshot`).
+  /// Some errors end SQLite's transaction inside a snapshot. Begins another one if it shows the same state. Otherwise
+  /// the rest of this snapshot cannot be read (`ResultReader.checkSnapshot`).
   package func restoreSnapshot() {
     if !isInSnapshot || sqlite3_get_autocommit(raw) == 0 { return }
     capture.prepare()
@@ -102,10 +102,10 @@ package final class DatabaseConnection {
     }
   }
 
-  /// Frees the pages that SQLite keeps of the file and does not need.
+  /// Frees cached pages that SQLite does not need.
   package func releasePages() { sqlite3_db_release_memory(raw) }
 
-  /// Runs `body` in one read transaction: all that it reads is one state of the database, which `capture` has identified.
+  /// Runs `body` in one read transaction, which sees one state of the database that `capture` has identified.
   package func snapshot(_ body: () throws -> Void) throws {
     try beginSnapshot()
     isInSnapshot = true
@@ -116,7 +116,7 @@ package final class DatabaseConnection {
     try body()
   }
 
-  /// Beside a writer at full speed, one try in ten meets a commit.
+  /// While another connection writes at full speed, one try in ten meets a commit.
   private static let tries = 10_000
 
   private func beginSnapshot() throws {
@@ -139,7 +139,7 @@ package final class DatabaseConnection {
     throw FreshetError(.overloaded, "no state of the database lasts long enough to be read")
   }
 
-  /// Inside a snapshot.
+  /// To be called inside a snapshot.
   package func readSchema() throws -> DatabaseSchema {
     ConnectionLimits.resetValue(of: raw)
     return try queue.inDatabase { try DatabaseSchema.read($0) }

@@ -1,29 +1,29 @@
 package import Store
 import Synchronization
 
-/// The epochs of a file's versions and commits, on which all that follow it agree.
+/// The epochs of a file's versions and commits, shared by all that follow it.
 ///
-/// A new one begins when the file is another one: with it, what was known of before is worth nothing. Whoever notices first begins
-/// it, and the others join. A replica's epochs are the writer's: the file says which (`ReplicaPosition`).
+/// A new epoch begins when the file is replaced, which invalidates earlier versions. The first to notice begins it, and
+/// the others join. A replica's epochs are the writer's, and stand in the file (`ReplicaPosition`).
 ///
 /// Any thread.
 package final class FileEpochs: Sendable {
   package struct Epoch: Equatable, Sendable {
-    /// Counts the epochs of this process; -1: one that nobody else has joined.
+    /// Counts the epochs of this process; -1: an epoch that no other connection has joined.
     let number: Int
-    /// What versions are named by: the same on all servers of the epoch.
+    /// The name in version names: the same on all servers of the epoch.
     package let name: String
   }
 
   private struct State {
     var current: Epoch
-    /// The file that it is the epoch of; nil: none was opened yet.
+    /// The file of the epoch; nil: none was opened yet.
     var file: FileIdentity?
-    /// The -wal or -shm was deleted: who opens the file anew begins another epoch.
+    /// The -wal or -shm was deleted: opening the file again begins another epoch.
     var isLost = false
-    /// How often the commits of a replica's file fell back within the epoch.
+    /// How often the commits of a replica's file decreased within the epoch.
     var falls = 0
-    /// The ticket after which it is known that the file was in this epoch.
+    /// The ticket of the latest transaction that saw the file in this epoch.
     var seen: UInt64 = 0
     var tickets: UInt64 = 0
 
@@ -40,14 +40,14 @@ package final class FileEpochs: Sendable {
 
   private let state: Mutex<State>
   private let newestNumber = Atomic<Int>(0)
-  /// Called with what `hello` says from now on.
+  /// Called with the epoch that `hello` names from now on.
   private let renewed: (@Sendable (String) -> Void)?
 
   private static var newName: String { String(UInt64.random(in: 0...UInt64.max), radix: 36) }
 
   /// - Parameters:
-  ///   - name: of the first one; nil for one that no other has.
-  ///   - renewed: called when another one has begun, on the thread that has begun it.
+  ///   - name: the first epoch's name; nil: a new, unique one.
+  ///   - renewed: called when another epoch has begun, on the thread that has begun it.
   package init(startingWith name: String? = nil, renewed: (@Sendable (String) -> Void)? = nil) {
     state = Mutex(State(current: Epoch(number: 0, name: name ?? Self.newName)))
     self.renewed = renewed
@@ -55,13 +55,13 @@ package final class FileEpochs: Sendable {
 
   package var current: Epoch { state.withLock { $0.current } }
 
-  /// What `hello` says.
+  /// The epoch that `hello` names.
   package var greeting: String { state.withLock { $0.greeting } }
 
   /// Whether the epoch is the newest.
   func isNewest(_ epoch: Epoch) -> Bool { newestNumber.load(ordering: .acquiring) == epoch.number }
 
-  /// A file was opened: the epoch that its states belong to.
+  /// A file was opened: returns the epoch of its states.
   package func opened(_ file: FileIdentity) -> (epoch: Epoch, isNew: Bool) {
     changing { state in
       defer { state.file = file }
@@ -69,12 +69,12 @@ package final class FileEpochs: Sendable {
     }
   }
 
-  /// A file was closed whose -wal or -shm was deleted.
+  /// A file whose -wal or -shm was deleted was closed.
   package func lost(_ epoch: Epoch) {
     state.withLock { if $0.current.number == epoch.number { $0.isLost = true } }
   }
 
-  /// The newest epoch, if it is one of this file.
+  /// The newest epoch, if it belongs to this file.
   func joined(by file: FileIdentity) -> Epoch? {
     state.withLock { $0.file == file && !$0.isLost ? $0.current : nil }
   }
@@ -82,7 +82,7 @@ package final class FileEpochs: Sendable {
   /// Begins another epoch of the same file.
   func begin(_ name: String?) { _ = changing { $0.begin(name ?? Self.newName) } }
 
-  /// To be taken before a transaction begins that reads a position.
+  /// Must be taken before a transaction begins that reads a position.
   func ticket() -> UInt64 {
     state.withLock { state in
       state.tickets += 1
@@ -90,14 +90,15 @@ package final class FileEpochs: Sendable {
     }
   }
 
-  /// A transaction has read another position than one of `epoch`, or one before the last that was seen in it.
+  /// A transaction has read a position of another epoch than `epoch`, or one before the last that was seen in it.
   ///
-  /// States of a file follow one another, so a transaction that began after others had seen the newest epoch shows that one or a
-  /// newer one. What an earlier one shows may be of before: its reader is in that epoch alone until it reads again.
+  /// States of a file follow one another, so a transaction that began after others had seen the newest epoch shows that
+  /// epoch or a newer one. An earlier transaction may show a former epoch: its reader stays in that epoch, alone, until
+  /// it reads again.
   ///
   /// - Parameters:
   ///   - ticket: taken before the transaction.
-  ///   - isOfFile: whether the file that was read has its name still.
+  ///   - isOfFile: whether the file that was read still has its name.
   func read(
     _ name: String, hasFallen: Bool, in epoch: Epoch, ticket: UInt64, isOfFile: @autoclosure () -> Bool
   ) -> (epoch: Epoch, isNew: Bool) {
@@ -105,7 +106,7 @@ package final class FileEpochs: Sendable {
     var isAlone = false
     var result = changing { state in
       if state.current.name == name {
-        // Others who saw it fall have joined, or join.
+        // Other followers that saw the commits decrease have joined, or will.
         if hasFallen, state.current.number == epoch.number {
           let falls = state.falls + 1
           state.begin(name)

@@ -1,20 +1,20 @@
-/// At which state of the file a follower is, and which it has seen: what all its lists have in common.
+/// The state at which a follower is, and the states that it has seen: shared by all its lists.
 ///
 /// Owner: the follower's thread.
 final class FollowedCommits {
-  /// Of the state that the last tick saw.
+  /// The number of the last tick's state.
   @exclusivity(unchecked) private(set) var number: CommitNumber
-  /// Of the one that the tick before saw.
+  /// The number of the state that the tick before saw.
   @exclusivity(unchecked) private(set) var before: CommitNumber
   @exclusivity(unchecked) private(set) var seen = SeenCommits()
-  /// Counts the ticks.
+  /// The number of ticks.
   @exclusivity(unchecked) private(set) var ticks: UInt64 = 0
-  /// That of versions; see `FileEpochs`.
+  /// The epoch of versions; see `FileEpochs`.
   private(set) var epoch: FileEpochs.Epoch
-  /// Whether all versions are held for a while, not those alone that were sent: clients may come with names that another server
-  /// gave them.
+  /// Whether all versions are held for a while, not only those that were sent: clients may bring names that another
+  /// server gave.
   let holdsEveryVersion: Bool
-  /// What the versions of all lists may take together.
+  /// The memory that the versions of all lists may take.
   let historyBudget: VersionHistory.Budget
 
   init(
@@ -27,7 +27,7 @@ final class FollowedCommits {
     self.holdsEveryVersion = holdsEveryVersion
   }
 
-  /// A tick sees a state, perhaps the one that was seen before.
+  /// A tick sees a state, perhaps the same as before.
   func see(_ number: CommitNumber) {
     ticks += 1
     before = self.number
@@ -37,12 +37,12 @@ final class FollowedCommits {
 
   /// Another epoch begins.
   ///
-  /// - Parameter number: of the state that the tick sees; nil: none of the epoch was seen yet.
+  /// - Parameter number: the number of the tick's state; nil: no state of the epoch was seen yet.
   func enter(_ epoch: FileEpochs.Epoch, at number: CommitNumber?) {
     self.epoch = epoch
     ticks += 1
     seen.removeAll()
-    // What is shown of before belongs to no state of this epoch.
+    // What lists show belongs to no state of this epoch.
     let older = number.map { $0.commit - 1 } ?? self.number.commit
     before = CommitNumber(older, isExact: false)
     self.number = number ?? before

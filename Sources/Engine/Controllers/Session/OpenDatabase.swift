@@ -2,7 +2,7 @@ package import ChangeCapture
 import LiveQuery
 package import Store
 
-/// A database file, opened, and what is known of it.
+/// An open database file, and what is known about it.
 ///
 /// Owner: the thread that opened it.
 package final class OpenDatabase: FileConnection {
@@ -11,7 +11,7 @@ package final class OpenDatabase: FileConnection {
   package var file: FileIdentity? { connection.file }
   package var files: WALFiles { connection.files }
 
-  /// For a lock on a file that is not open yet, in milliseconds: who asks meanwhile has to wait as long.
+  /// The busy timeout while opening a file, in milliseconds. Clients of the follower wait as long.
   private static let patience: Int32 = 200
 
   /// - Parameter readsPosition: whether the file is a replica's.
@@ -24,5 +24,5 @@ package final class OpenDatabase: FileConnection {
   }
 }
 
-/// A session of one that follows the file.
+/// The session of a thread that follows the file.
 package typealias DatabaseSession = FileSession<OpenDatabase, any Error>

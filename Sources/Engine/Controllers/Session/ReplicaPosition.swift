@@ -2,10 +2,10 @@ import GRDBSQLite
 import LiveQuery
 import Store
 
-/// Which state of the writer's file a replica's file shows. The file itself says so: whoever brings rows into it writes the
-/// position in the same transaction.
+/// The state of the writer's file that a replica's file shows. The replication writes the position in the same
+/// transaction as the rows.
 package struct ReplicaPosition: Equatable, Sendable {
-  /// The writer's: what `hello.epoch` says.
+  /// The writer's epoch, as `hello` names it.
   package let epoch: String
   package let commit: Int64
 
@@ -20,14 +20,14 @@ package struct ReplicaPosition: Equatable, Sendable {
 /// Owner: the connection's thread.
 final class ReplicaPositionReader {
   private let connection: OpaquePointer
-  /// Nil while there is no such table.
+  /// Nil while the table is absent.
   private var statement: PreparedStatement?
 
   init(_ connection: OpaquePointer) { self.connection = connection }
 
-  /// Inside a transaction.
+  /// To be called inside a transaction.
   ///
-  /// - Throws: `overloaded` while the file has no position; what keeps it from being read.
+  /// - Throws: `overloaded` while the file has no position, or the error that keeps it from being read.
   func read() throws -> ReplicaPosition {
     do throws(SQLiteFailure) {
       let statement = try prepared()
@@ -37,7 +37,7 @@ final class ReplicaPositionReader {
       }
     } catch {
       statement = nil
-      // The table is not there, or is another one.
+      // The table is absent or was replaced.
       guard error.primaryCode == SQLITE_ERROR else { throw error }
     }
     throw FreshetError.replicaIsEmpty

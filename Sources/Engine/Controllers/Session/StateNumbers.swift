@@ -2,7 +2,7 @@ import ChangeCapture
 import LiveQuery
 import Store
 
-/// Which number each state of the file has, and in which epoch, as one follower sees it.
+/// The numbers and epochs of the file's states as one follower sees them.
 ///
 /// Owner: the follower's thread.
 final class StateNumbers {
@@ -16,11 +16,11 @@ final class StateNumbers {
   /// Requests that wait for a commit.
   @exclusivity(unchecked) var awaited = AwaitedCommits()
 
-  /// What became of the epoch.
+  /// How the epoch changed.
   struct EpochChange {
-    /// The follower is in another one.
+    /// The follower has entered another epoch.
     var isEntered = false
-    /// No other follower was in it before.
+    /// No other follower was in the epoch before.
     var isNew = false
   }
 
@@ -37,7 +37,7 @@ final class StateNumbers {
         count: configuration.historyCount))
   }
 
-  /// The number of the state that the last tick saw: the protocol's `commit`.
+  /// The number of the last tick's state: the protocol's `commit`.
   var commit: Int64 { commits.number.commit }
 
   /// A transaction is about to begin.
@@ -79,9 +79,9 @@ final class StateNumbers {
     return EpochChange()
   }
 
-  /// A file was opened, perhaps in the place of another one.
+  /// A file was opened, perhaps a replacement.
   func fileWasOpened(_ file: FileIdentity) -> EpochChange {
-    // A replica's says itself what its states are called.
+    // A replica's file names its own states.
     if readsPosition { return EpochChange() }
     let (epoch, isNew) = epochs.opened(file)
     if isNew { numbers.forgetStates() }
@@ -90,12 +90,12 @@ final class StateNumbers {
     return EpochChange(isEntered: isEntered, isNew: isNew)
   }
 
-  /// The -wal or -shm of the open file was deleted.
+  /// The open file's -wal or -shm was deleted.
   func filesWereLost() { epochs.lost(commits.epoch) }
 
-  /// The number of the state that a reader saw; one not above it where that is not known.
+  /// The number of the state that a reader saw; if unknown, a number not above it.
   ///
-  /// - Parameter asked: the number of the last tick's state when the reader was asked.
+  /// - Parameter asked: the number of the last tick's state when the job was posted.
   func number(of place: StatePlace, asked: Int64) -> CommitNumber {
     guard let position = place.position else { return numbers.number(of: place.state, notBefore: asked) }
     let isOfEpoch = position.epoch == commits.epoch.name && position.commit <= commit
