@@ -9,7 +9,7 @@ import type { ChangeEvent, Client, IndexPath, ListOptions, LiveList, ListStatus,
 export interface ShownRow { row: Row; key: string; path: IndexPath | null; offset: number }
 
 export interface LiveListEventMap {
-  /** Enter, or a click beside the row's controls. It bubbles. */
+  /** Enter, or a click on the row outside its controls. It bubbles. */
   activate: CustomEvent<ShownRow>;
   /** The list has another state. */
   update: CustomEvent<ChangeEvent>;
@@ -53,7 +53,7 @@ export class LiveListElement extends HTMLElement {
   /** Changing it leads from the rows on the screen to those of the new query. JSON is taken as well. */
   get query(): Query | null;
   set query(query: Query | string | null);
-  /** Of the list, but for its window, which is what is in view. Heeded by the list that begins next. */
+  /** Options of the next list that begins, except its window, which follows the view. */
   listOptions: ListOptions;
   /** An element of the page with column headers, which stays above the rows. */
   get header(): HTMLElement | null;
@@ -76,7 +76,7 @@ export class LiveListElement extends HTMLElement {
   readonly visibleRange: { first: number; last: number };
   /** The row that keys act on. */
   readonly activeRow: { offset: number; key: string | null } | null;
-  /** The row that an element is in; null beside the rows. */
+  /** The row that an element is in; null outside the rows. */
   rowAt(element: Element | null): ShownRow | null;
   /** To the active row. */
   focus(options?: FocusOptions): void;

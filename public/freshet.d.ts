@@ -92,14 +92,14 @@ export type Statement = Fragment | { sql: Fragment; params?: Record<string, any>
 export interface StatementResult {
   changes: number;
   lastInsertRowid: any;
-  /** Of `RETURNING` or a SELECT; empty otherwise. */
+  /** The columns of `RETURNING` or a SELECT; empty otherwise. */
   columns: string[];
   rows: Row[];
 }
 
 export interface ClientOptions {
   /**
-   * Says who the client is: sent in the message `authenticate`, first thing on every connection. A function is asked before every
+   * Authenticates the client: sent in the message `authenticate`, first thing on every connection. A function is asked before every
    * attempt to connect, and again before the token expires. One that is refused is an event `error` of the client.
    */
   token?: string | (() => string | Promise<string>);
@@ -172,7 +172,7 @@ export class Client extends EventTarget {
  */
 export type ListStatus = "connecting" | "loading" | "live" | "reconnecting" | "waiting" | "failed" | "closed";
 
-/** One query, followed. What arrives replaces the state as a whole; whoever keeps an older one still has it. */
+/** One query, followed. What arrives replaces the state as a whole; older states stay as they were. */
 export class LiveList<R extends object = Row, K extends Key = Key> extends EventTarget {
   private constructor();
   /** The newest state; these below are its. */
@@ -194,10 +194,10 @@ export class LiveList<R extends object = Row, K extends Key = Key> extends Event
   readonly query: Query;
   /**
    * Wants other rows' contents. While one window is being fetched, the last one wanted is remembered and asked for next,
-   * so that fast scrolling asks for what is in view by then; the promise is kept when that one is there.
+   * so that fast scrolling asks for what is in view by then; the promise is resolved when that window has come.
    */
   setWindow(window: Window): Promise<ListState<R, K>>;
-  /** Rows of anywhere; the window stays where it is. */
+  /** Rows from anywhere; the window stays where it is. */
   fetch(window: Window): Promise<Readonly<R>[]>;
   /** Where the row with a key is, whether its contents are held or not. A key of several columns is an array. */
   locate(key: K): Promise<{ path: IndexPath; offset: number } | { path: null; offset: null }>;
@@ -215,11 +215,11 @@ export class LiveList<R extends object = Row, K extends Key = Key> extends Event
   optimistically(change: OptimisticChange, transaction: Transaction): Promise<Committed>;
   /** The changes that are laid over the rows, in their order. */
   readonly pending: readonly { change: OptimisticChange; status: "queued" | "sent" | "committed" }[];
-  /** Asks for everything anew; the list does so itself when its count differs from the server's. */
+  /** Asks for the whole list again; the list does so itself when its count differs from the server's. */
   resync(): void;
   /** Ends it, for good. */
   close(): void;
-  /** States, newest first: who is slow gets fewer. Ends when the list is closed, throws its error when it fails. */
+  /** States as they come; a slow loop skips to the newest. Ends when the list is closed, throws its error when it fails. */
   [Symbol.asyncIterator](): AsyncGenerator<ListState<R, K>, void, void>;
   /**
    * `change`: there is another state. Its window is complete, with one exception: a first snapshot that is too long for one message
@@ -258,7 +258,7 @@ export class ListState<R extends object = Row, K extends Key = Key> {
   readonly alongside: Readonly<Record<string, SQLValue>>;
   /** An opaque name; null before anything has come. */
   readonly version: string | null;
-  /** Of the database: never falls while the server's epoch is the same; -1 before anything has come. */
+  /** The database's commit: never falls while the server's epoch is the same; -1 before anything has come. */
   readonly commit: number;
   /** Whether every row of the window is here. */
   readonly isComplete: boolean;
@@ -278,7 +278,7 @@ export class ListState<R extends object = Row, K extends Key = Key> {
   /** What identifies a row, as one string. */
   keyOf(row: Readonly<R>): string;
   /**
-   * Of a row with changes that the server has not shown yet (`LiveList.optimistically`); null for another. `isPlaced` is false where
+   * For a row with changes that the server has not shown yet (`LiveList.optimistically`); null for others. `isPlaced` is false where
    * the row may belong elsewhere: the order or the rows there are not known here.
    */
   pendingOf(row: Readonly<R>): { isPlaced: boolean } | null;
@@ -351,7 +351,7 @@ export function sql(strings: TemplateStringsArray | readonly string[], ...values
 export namespace sql {
   /** A name of a table or column that is known only at run time, quoted. */
   function identifier(name: string): SQLFragment;
-  /** Fragments or values one after the other; `separator` (", ") is SQL as it is, never what somebody typed. */
+  /** Fragments or values one after the other; `separator` (", ") is SQL as it is, never a user's text. */
   function join(parts: any[], separator?: string): SQLFragment;
 }
 
@@ -370,8 +370,8 @@ export interface FetchedResultsDelegate<R extends object = Row, K extends Key = 
   didReload?(list: LiveList<R, K>): void;
 }
 /**
- * Tells a delegate of every change as `NSFetchedResultsController` does: sections first, then rows, those of sections
- * that come or go as well. What it returns stops it.
+ * Reports every change to a delegate as `NSFetchedResultsController` does: sections first, then rows, those of inserted and
+ * deleted sections as well. The returned function stops it.
  */
 export function fetchedResults<R extends object, K extends Key>(list: LiveList<R, K>, delegate: FetchedResultsDelegate<R, K>): () => void;
 

@@ -49,7 +49,7 @@ export class LiveListElement extends TemplatedElement {
   /** @type {Client | null} */
   #client = null;
   /**
-   * Of the list, but for its window, which is what is in view. Heeded by the list that begins next.
+   * Options of the next list that begins, except its window, which follows the view.
    *
    * @type {import("./freshet.js").ListOptions}
    */
@@ -57,7 +57,7 @@ export class LiveListElement extends TemplatedElement {
   /** @type {Query | null} */
   #query = null;
   #isOpeningSoon = false;
-  /** As it was told last. */
+  /** As it was announced last. */
   #status = "closed";
   #range = { first: 0, last: 0 };
   /** @type {string | null} */
@@ -82,7 +82,7 @@ export class LiveListElement extends TemplatedElement {
   }
 
   disconnectedCallback() {
-    // Who is moved to another place in the document goes on.
+    // An element that is moved within the document keeps its list.
     queueMicrotask(() => {
       if (!this.isConnected) this.#close();
     });
@@ -163,7 +163,7 @@ export class LiveListElement extends TemplatedElement {
     this.#measured();
   }
 
-  /** Whether the rows are only the first ones of a longer list: then there are more in the last section too, and nobody knows how many. */
+  /** Whether the rows are only the first ones of a longer list: then the last section has more too, and their number is not known. */
   get partial() {
     return this.#view.isPartial;
   }

@@ -8,7 +8,7 @@ import type { LiveListAttributes, LiveListElement } from "./element.js";
 import type { Client, FreshetError, Key, ListState, ListStatus, LiveList, Query, Row, Section, SQLValue, Window } from "./freshet.js";
 
 /**
- * The connection of all components below. It stays open when they go: whoever made it closes it. Null where there is none, as on a
+ * The connection of all components below. It stays open when they unmount: its creator closes it. Null without a connection, as on a
  * server that renders pages; then lists are empty.
  */
 export function FreshetProvider(properties: { client: Client | null; children?: ReactNode }): ReactElement;
@@ -38,7 +38,7 @@ export interface LiveQuery<R extends object = Row, K extends Key = Key> {
   /** Rows of the result, held or not. */
   readonly total: number;
   readonly alongside: Readonly<Record<string, SQLValue>>;
-  /** Of the list that is shown; `closed` without a query. */
+  /** The status of the list that is shown; `closed` without a query. */
   readonly status: ListStatus;
   /** Why the query was refused, or why the list waits; null when all is well. */
   readonly error: FreshetError | null;

@@ -1,7 +1,7 @@
 // @ts-check
 /**
- * What is shown of which table, as the part of the address behind `#`: `#/orders?where=…&sort=-total`. Whatever can be
- * seen can be shared, survives a reload, and is one step of the browser's history. Pure.
+ * The table on view and how it is shown, as the fragment of the address: `#/orders?where=…&sort=-total`. So every view
+ * can be shared, survives a reload, and is one step of the browser's history. Pure.
  */
 
 /** @typedef {import("./filters.js").Filter} Filter */
@@ -68,7 +68,7 @@ function encoded(name) {
   return encodeURIComponent(name).replace(/^-/, "%2D");
 }
 
-/** @param {string} text somebody may have typed it */
+/** @param {string} text possibly typed by hand */
 function decoded(text) {
   try {
     return decodeURIComponent(text);

@@ -1,5 +1,5 @@
 // @ts-check
-/** What SQLite makes of a column's declared type, and of what somebody types into it. Pure. */
+/** SQLite's affinity of a column's declared type, and the value of a text typed into it. Pure. */
 
 /** @typedef {import("../freshet.js").SQLValue} SQLValue */
 /** @typedef {import("../shell/schema.js").Column} Column */
@@ -33,8 +33,8 @@ export function numberIn(text) {
 }
 
 /**
- * The value that somebody means by a text. A column of texts takes it as it is, one of numbers a number where it is one; a
- * column without an affinity of its own keeps the kind of value that it had.
+ * The value that a typed text stands for. A text column takes the text, a numeric column a number where the text is one; a
+ * column without an affinity keeps the kind of value that it had.
  *
  * @param {string} text @param {Column} column @param {SQLValue} [old] what was there
  * @returns {SQLValue}

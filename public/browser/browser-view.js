@@ -129,7 +129,7 @@ export class BrowserView {
    * @type {string | undefined}
    */
   #editing;
-  /** Whether the row is one that somebody just clicked, which need not be brought into view. */
+  /** Whether the row was just clicked: it is in view already. */
   #isFromList = false;
 
   /** @param {OpenTable} open @param {import("../freshet.js").Row} row @param {string} [column] to edit */
@@ -254,7 +254,7 @@ export class BrowserView {
     this.navigated();
   }
 
-  /** The open table is opened anew where it is not what it was. */
+  /** Closes the open table when its schema has changed, to open it as it is now. */
   #closeIfChanged() {
     if (!this.#open) return;
     const { table, context } = this.#open;

@@ -8,7 +8,7 @@
 
 export class CellCursor {
   /**
-   * The column's name; null before anybody chose one: the first.
+   * The column's name; null, before one is chosen, stands for the first.
    *
    * @type {string | null}
    */
@@ -66,7 +66,7 @@ export class CellCursor {
     if (row.getAttribute("aria-activedescendant") !== cell.id) row.setAttribute("aria-activedescendant", cell.id);
   }
 
-  /** Scrolls sideways no further than needed for the cell to be in view, beside the fixed ones. */
+  /** Scrolls sideways as little as possible to bring the cell into view, clear of the fixed columns. */
   reveal() {
     const { cell } = this;
     const scroller = this.list.querySelector(".live-scroller");

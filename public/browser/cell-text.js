@@ -9,7 +9,7 @@ import { longestText } from "./table-query.js";
 
 /**
  * @param {SQLValue | undefined} value @param {{name: string, type: string}} column
- * @param {number | null} [length] of a BLOB of which this is only the beginning
+ * @param {number | null} [length] of the whole BLOB, where `value` is only its beginning
  * @returns {CellText}
  */
 export function cellText(value, column, length = null) {

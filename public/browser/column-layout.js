@@ -1,5 +1,5 @@
 // @ts-check
-/** Order, widths and visibility of a table's columns, as somebody arranged them. Never changed but replaced. Pure. */
+/** Order, widths and visibility of a table's columns, as the user arranged them. Immutable. Pure. */
 
 /**
  * @typedef {object} ColumnLayout

@@ -6,7 +6,7 @@ const widest = 340;
 /** What a cell has on either side of its text, and a header besides: its mark of sorting and its menu. */
 const padding = 24;
 const headerExtra = 44;
-/** So many rows of ten are to be seen whole. */
+/** The part of the rows whose values should be visible whole. */
 const whole = 0.9;
 
 /**

@@ -1,5 +1,5 @@
 // @ts-check
-/** Names in SQL: quoted where they have to be, plain where somebody reads them. Pure. */
+/** Names in SQL: quoted for SQLite, or plain where possible for readers. Pure. */
 
 import { sql } from "../client/sql.js";
 
@@ -15,7 +15,7 @@ export function quoted(name) {
 }
 
 /**
- * As somebody would write it.
+ * The name as a person would write it: quoted only where it has to be.
  *
  * @param {string} name
  */

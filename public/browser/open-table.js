@@ -36,12 +36,12 @@ import { Toolbar } from "./toolbar.js";
  * @property {() => void} schemaChanged the table is not what it was
  */
 
-/** Of a table with fewer rows the whole list comes as soon as its first ones. */
+/** A table with fewer rows is loaded whole at once. */
 const largeTable = 20_000;
 
 export class OpenTable {
   element = element("div", { className: "open-table" });
-  /** The list, and beside it the details of a row. */
+  /** The list, and the details of a row next to it. */
   body = element("div", { className: "table-body" });
   /** @type {TableList | null} */
   list = null;

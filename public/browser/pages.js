@@ -1,5 +1,5 @@
 // @ts-check
-/** What is shown where there are no tables: what is so, and what to do about it. Pure but for the elements. */
+/** The pages shown when there are no tables: the reason, and what to do about it. Pure except for the elements. */
 
 import { element, part } from "../shell/dom.js";
 import { currentToken, useToken } from "../shell/session.js";
@@ -54,7 +54,7 @@ function unauthenticated(detail, claims) {
 /**
  * Only published queries are answered, and none is published to this client.
  *
- * @param {string} detail says of which role, where there are roles @param {Record<string, any> | null} claims @returns {Page}
+ * @param {string} detail names the role, where there are roles @param {Record<string, any> | null} claims @returns {Page}
  */
 function publishedOnly(detail, claims) {
   const role = /^the role (.*) may ask published queries only/.exec(detail)?.[1];

@@ -20,7 +20,7 @@ export async function publishedQueries() {
 }
 
 /**
- * What somebody typed as a parameter of a type; nothing where the default is meant.
+ * A typed text as a value of the parameter's type; undefined for the default.
  *
  * @param {string} text @param {Parameter} parameter
  */

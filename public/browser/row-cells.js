@@ -13,9 +13,9 @@ import { lengthOf } from "./table-query.js";
 let cells = 0;
 
 /**
- * @param {Column[]} columns in the order in which they are shown @param {number} fixed so many stay in view
+ * @param {Column[]} columns in the order in which they are shown @param {number} fixed how many stay in view
  * @param {Reference[]} references where the table refers to
- * @returns {(element: HTMLElement, row: Row) => void} a new function makes the rows anew
+ * @returns {(element: HTMLElement, row: Row) => void} a new function makes all rows again
  */
 export function rowRenderer(columns, fixed, references) {
   const following = new Map(columns.map(({ name }) => [name, references.find((reference) => reference.columns[0] === name)]));

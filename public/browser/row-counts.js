@@ -11,7 +11,7 @@ import { sql } from "../client/sql.js";
 
 /** Milliseconds between two counts of a table at least. */
 const minInterval = 1000;
-/** From so many rows on, or when counting took so many milliseconds, a table is counted again only after `pause` milliseconds. */
+/** A table with this many rows, or whose count took `longCount` milliseconds, is counted again only after `pause` milliseconds. */
 const largeTable = 50_000;
 const longCount = 250;
 const pause = 15_000;
@@ -41,7 +41,7 @@ export class RowCounts {
     document.addEventListener("visibilitychange", () => this.#update());
   }
 
-  /** Counts begin once the rows that somebody asked for are there, and end while nobody looks. */
+  /** Begins counting. Call it once the rows on view are loaded; counting pauses while the page is hidden. */
   start() {
     this.#isPaused = false;
     this.#update();

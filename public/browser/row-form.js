@@ -1,5 +1,5 @@
 // @ts-check
-/** A form for a new row. Fields that nobody touched get their default, or NULL. */
+/** A form for a new row. Untouched fields get their default, or NULL. */
 
 import { element } from "../shell/dom.js";
 import { reasonOf } from "../shell/reason.js";

@@ -32,7 +32,7 @@ export class RowPanel {
    */
   #opener = null;
 
-  /** @param {HTMLElement} home where it is while it is closed @param {() => void} closed somebody closed the details of a row */
+  /** @param {HTMLElement} home where it is while it is closed @param {() => void} closed called when the user closes the details */
   constructor(home, closed) {
     this.home = home;
     this.closed = closed;

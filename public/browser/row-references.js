@@ -1,5 +1,5 @@
 // @ts-check
-/** Where a row refers to, and how many rows of which tables refer to it; each a link. */
+/** Links to the rows that a row refers to, and to those that refer to it, counted by table. */
 
 import { element, formatted } from "../shell/dom.js";
 import { quoted } from "./identifiers.js";

@@ -65,7 +65,7 @@ export class StagedQuery {
     else this.handlers.failed(error);
   }
 
-  /** Whether all rows are counted: the first ones may be all that there are. */
+  /** Whether the number of rows is final: the first ones may be all rows. */
   get isCounted() {
     return this.shown === "whole" || (this.shown === "first" && (this.element.list?.total ?? 0) < firstRows);
   }

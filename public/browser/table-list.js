@@ -26,9 +26,9 @@ import { lengthOf } from "./table-query.js";
  * @property {(error: any) => void} failed
  */
 
-/** So many rows say how wide columns are. */
+/** Column widths are measured from this many rows. */
 const measuredRows = 60;
-/** A column that somebody pulls may be wider than one that nobody did. */
+/** Columns may be dragged wider than they are by themselves. */
 const widestByHand = 1200;
 /** Key columns stay in view while they leave this part of it to the others. */
 const fixedPart = 0.45;
@@ -101,7 +101,7 @@ export class TableList {
   /** The list has its grid once it is in the document. */
   #describe() {
     const grid = this.#scroller;
-    // Beside the section index it is narrower than the list.
+    // The section index makes it narrower than the list.
     if (grid) this.#room.observe(grid);
     grid?.setAttribute("aria-colcount", String(this.columns.length));
     grid?.setAttribute("aria-readonly", String(!this.table.isEditable));

@@ -12,14 +12,14 @@ import { columnOf, quoted, readable } from "./identifiers.js";
 /** @typedef {import("./catalogue.js").Table} Table */
 /** @typedef {import("./catalogue.js").Search} Search */
 
-/** Of longer values only the beginning is wanted in a cell; the detail panel asks for all of it. */
+/** Cells get only the beginning of longer values; the detail panel asks for the whole value. */
 export const longestText = 300;
 export const longestBlob = 64;
 /** Instead of a key, where no columns are one. */
 export const rowNumber = "#";
 
 /**
- * The name of the column with the length of a BLOB of which only the beginning is sent.
+ * The name of the column with the length of a BLOB whose beginning alone is sent.
  *
  * @param {string} column
  */
@@ -70,7 +70,7 @@ function fragment(part) {
   return typeof part === "string" ? raw(part) : part;
 }
 
-/** @param {string} text SQL of this file, never anybody's */
+/** @param {string} text SQL of this file, never a user's */
 function raw(text) {
   return sql(/** @type {any} */ ([text]));
 }
@@ -103,7 +103,7 @@ function conditionsOf({ name, columns }, { where, filters, search: words }, sear
 }
 
 /**
- * Words as FTS5 takes them, whatever is in them; the last one may be only begun.
+ * Words as an FTS5 query, with any characters in them; the last word is a prefix.
  *
  * @param {string} words
  */
@@ -112,8 +112,7 @@ export function matchOf(words) {
 }
 
 /**
- * The same list as somebody would write it down: all columns whole, names plain where they can be, values among the
- * parameters.
+ * The same list as a person would write it: whole columns, names unquoted where possible, values as parameters.
  *
  * @param {Table} table @param {Address} address @param {Search | null} search @param {string[]} key
  * @returns {Query}

@@ -43,7 +43,7 @@ export function openUseDialog(query) {
   close.addEventListener("click", () => dialog.close());
   copy.addEventListener("click", async () => { copy.textContent = await copied(text) ? "Copied" : "Press Ctrl C"; });
   dialog.addEventListener("close", () => dialog.remove());
-  // A click beside it closes it.
+  // A click outside closes it.
   dialog.addEventListener("click", ({ target }) => { if (target === dialog) dialog.close(); });
   part("tables").append(dialog);
   show("javascript");

@@ -76,7 +76,7 @@ function patched(state, patch) {
   }
   const alongside = patch.alongside ? { ...state.alongside, ...decodedMembers(patch.alongside) } : state.alongside;
   const { to: version, commit, sectionOrder } = patch;
-  // Of another query; else it stays as it was.
+  // Present only with another query.
   const order = patch.order ? { order: patch.order, sectionOrder } : state.order;
   const next = checked(new ListState(
     { columns, key, sections: steps.sections, window, version, commit, alongside, isComplete: true, order },

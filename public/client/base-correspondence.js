@@ -7,19 +7,19 @@ import { PatchSteps } from "./patch-steps.js";
 /** Rows are followed by their places, so also those whose contents are not here. */
 export class BaseCorrespondence {
   /**
-   * Of the last state: rows that are in both, and not as they were.
+   * Offsets in the last state of rows that moved or were updated.
    *
    * @type {number[]}
    */
   changed = [];
   /**
-   * Of the last state: rows that it alone has.
+   * Offsets in the last state of rows that the next one lacks.
    *
    * @type {Set<number>}
    */
   deleted = new Set();
   /**
-   * Of the next state: rows that it alone has.
+   * Offsets in the next state of rows that the last one lacks.
    *
    * @type {Set<number>}
    */

@@ -27,7 +27,7 @@ export class Client extends EventTarget {
   /** @type {Map<string, {resolve: (message: any) => void, reject: (error: FreshetError) => void}>} */
   #requests = new Map();
   #writes = new WriteQueue((message) => this.#connection.send(message));
-  /** Whether the server knows who this client is, on this connection. */
+  /** Whether the client has authenticated on this connection. */
   #isKnown = false;
   #count = 0;
   /** @type {Record<string, any> | null} */
@@ -69,7 +69,7 @@ export class Client extends EventTarget {
     const id = String(this.#count += 1);
     return new LiveList(query, options, (handlers) => {
       this.#lists.set(id, handlers);
-      // After the constructor, so that nothing is missed by who listens from the first line on.
+      // After the constructor, so that listeners added right after it miss nothing.
       if (this.status === "live") queueMicrotask(() => this.#lists.get(id)?.opened());
       if (this.status === "closed") queueMicrotask(() => handlers.closed());
       return {
@@ -176,7 +176,7 @@ export class Client extends EventTarget {
     this.#fail(error);
   }
 
-  /** Who writes is known before anything is written, and so is whether what was written before is remembered. */
+  /** Writes only once the server knows the client, and has said whether it remembers earlier writes. */
   #goOnWriting() {
     if (!this.hello || (this.#keeper && !this.#isKnown)) return;
     this.#writes.opened(this.hello.epoch, this.hello.limits?.transactionMemory > 0);
@@ -225,7 +225,7 @@ export function liveAddress(url) {
   const result = new URL(url, globalThis.document?.baseURI);
   result.protocol = result.protocol.replace(/^http/, "ws");
   if (!result.pathname.endsWith("/v1/live")) {
-    // A file of a folder, as a page is, stands beside `v1`.
+    // A file, such as a page, is in the folder that holds `v1`.
     const folder = /\.[a-z]+$/.test(result.pathname) ? result.pathname.replace(/[^/]*$/, "") : result.pathname;
     result.pathname = `${folder.replace(/\/$/, "")}/v1/live`;
   }

@@ -18,7 +18,7 @@ const discouraging = [1013, 4401, 4429];
 const beat = 5_000;
 const silence = 15_000;
 const patience = 10_000;
-/** Id of the messages that ask whether somebody is there. */
+/** Id of the pings that check whether the server still answers. */
 const heartbeat = "heartbeat";
 
 /**
@@ -113,7 +113,7 @@ export class Connection {
   }
 
   async #open() {
-    // Taken at once, so that nobody else opens another one while the address is awaited.
+    // Taken at once, so that no second socket is opened while the address is awaited.
     const placeholder = /** @type {any} */ ({ readyState: 0, close() {} });
     this.#socket = placeholder;
     this.#heard();
@@ -122,7 +122,7 @@ export class Connection {
       if (this.#socket !== placeholder) return;
       this.#attach(new this.Socket(url, "freshet.v1"));
     } catch {
-      // No token, or no URL to connect to with it: as good as no connection.
+      // No token, or no URL to connect to: the attempt has failed.
       this.#lost(placeholder);
     }
   }

@@ -141,7 +141,7 @@ export class ListState {
   }
 }
 
-/** The rows of a state as a sequence: for those who make the next state. */
+/** The rows of a state as a sequence, to make the next state from. */
 export const sequenceOf = rows;
 
 /** The offset of the row with a key, as `keyOf` gives it; null when no held row has it. */

@@ -156,7 +156,7 @@ export class LiveList extends EventTarget {
   /** @param {Query} query @param {{window?: Window}} [options] @returns {Promise<ListState>} */
   async requery(query, options = {}) {
     const { window } = options;
-    // From a result that the server cannot compute at the moment nothing leads anywhere: the list begins anew.
+    // The server has no result to patch from at the moment: the list begins again.
     const isOver = this.#isRefused || this.#status === "waiting";
     if (isOver) this.#requests.pause();
     const answer = this.#requests.another({ query: plainQuery(query), ...(window && { window }) }, () => {

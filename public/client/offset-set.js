@@ -39,7 +39,7 @@ export class OffsetSet {
   }
 
   /**
-   * Of indexes from 0: for those it holds, and for none after them.
+   * The number of leading indexes for which `holds` is true; it must be false for all others.
    *
    * @param {(index: number) => boolean} holds
    */

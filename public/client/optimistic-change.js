@@ -1,5 +1,5 @@
 // @ts-check
-/** What somebody says a write will do to a list's rows, and what several of them come to. Pure. */
+/** What the application says a write will do to a list's rows, and several of them combined. Pure. */
 
 import { identity } from "./values.js";
 
@@ -17,7 +17,7 @@ export class LaidChange {
   /** @type {"queued" | "sent" | "committed"} */
   status = "queued";
   /**
-   * Of the write, and the epoch that it belongs to.
+   * The write's commit, and the epoch that it belongs to.
    *
    * @type {{commit: number, epoch: string | undefined} | null}
    */

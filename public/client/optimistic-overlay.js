@@ -6,7 +6,7 @@
  *
  * **With a window** the rows that are held stay a window. What is put in among them, or next to them where its place is certain, is
  * shown, and the window is longer by it; what is taken out makes it shorter. A row whose place is beyond the first or last row that is
- * held, or in a section of which none is, cannot be placed: it counts in its section, next to the rows that are held or at the section's
+ * held, or in a section that has no held rows, cannot be placed: it counts in its section, next to the rows that are held or at the section's
  * end, and its contents are the server's to show. A row that was held when a change was laid over it is followed by the server's
  * patches after it has left the window.
  */
@@ -46,9 +46,9 @@ export class OptimisticOverlay {
    * @type {{key: string, offset: number}[]}
    */
   inserted = [];
-  /** Of the server's rows: those that are not shown, or not where they are there. */
+  /** Offsets on the server of rows that are hidden or shown elsewhere. */
   #gone = new OffsetSet();
-  /** Of the rows that are shown: those that are not there on the server, or elsewhere. */
+  /** Offsets among the shown rows of those that the server lacks or has elsewhere. */
   #placed = new OffsetSet();
   /**
    * Where rows are shown that are elsewhere on the server, by their offsets there.
@@ -71,7 +71,7 @@ export class OptimisticOverlay {
       rows.replace(offset, row);
     });
     for (const offset of [...leaving].sort((left, right) => right - left)) rows.remove(offset);
-    // Rows outside the window stay where they are, but for those that come into it.
+    // Rows outside the window stay where they are, except those that come into it.
     const coming = outside.filter(({ after }) => rows.place(after).isHeld);
     const rest = new OffsetSet(leaving);
     for (const offset of coming.map(({ offset }) => rest.rankOf(offset)).sort((left, right) => right - left)) rows.remove(offset);

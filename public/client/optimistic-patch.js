@@ -20,7 +20,7 @@ import { identity } from "./values.js";
  * if it stands between the same others as before. O(touched rows × log + sections + window).
  *
  * @param {OptimisticOverlay} before @param {OptimisticOverlay} after @param {BaseCorrespondence} correspondence of their bases
- * @returns {Message | null} null where sections cannot be told from one another by their names, in their order
+ * @returns {Message | null} null where the names of sections, in their order, do not identify them
  */
 export function patchBetween(before, after, correspondence) {
   const [old, now] = [before.state, after.state];

@@ -105,7 +105,7 @@ export class OptimisticPlacing {
   }
 
   /**
-   * Beyond the first or last row that is held, and in a section of which none is, the place is not known: the row counts there,
+   * Beyond the first or last held row, and in a section without held rows, the place is not known: the row counts there,
    * without contents.
    *
    * @param {Row} row @returns {Place}

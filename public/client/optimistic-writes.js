@@ -10,7 +10,7 @@ import { LaidChange } from "./optimistic-change.js";
 /** @typedef {import("./overlaid-model.js").OverlaidModel} OverlaidModel */
 /** @typedef {import("./overlaid-model.js").Shown} Shown */
 
-/** The event `rollback`: a change is taken away, because the server refused the write or nobody knows what became of it. */
+/** The event `rollback`: a change is taken away, because the server refused the write or its outcome is unknown. */
 export class RollbackEvent extends Event {
   /** @param {FreshetError} error @param {OptimisticChange} change */
   constructor(error, change) {

@@ -1,5 +1,5 @@
 // @ts-check
-/** The order of a list's rows and sections, as far as its columns tell: protocol 3.2, `order` and `sectionOrder`. Pure. */
+/** The order of a list's rows and sections, as far as its columns determine it: protocol 3.2, `order` and `sectionOrder`. Pure. */
 
 import { collationNamed, compareValues } from "./collation.js";
 
@@ -43,7 +43,7 @@ export class Ordering {
   }
 
   /**
-   * Of two rows in one section; undefined where that is not known.
+   * Compares two rows of one section; undefined where their order is not known.
    *
    * @param {Row} left @param {Row} right
    */

@@ -1,6 +1,6 @@
 // @ts-check
 /**
- * The coordinates of one patch, protocol 3.3: what goes, what comes, and who is where afterwards. Pure.
+ * The coordinates of one patch, protocol 3.3: which rows go, which come, and where all are afterwards. Pure.
  */
 
 import { decoded } from "./values.js";

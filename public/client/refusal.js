@@ -24,7 +24,7 @@ const longestDelay = 15_000;
 /**
  * @param {FreshetError} error
  * @param {{hasRows: boolean, isTokenRefused: boolean}} list `hasRows`: the query has been answered before, so that nothing is wrong
- *   with it; `isTokenRefused`: the server takes the client for somebody else, and the client tries to change that
+ *   with it; `isTokenRefused`: the server refused the client's token, and the client tries to get another
  * @returns {Outcome}
  */
 export function outcomeOf({ code, fatal, retryable }, { hasRows, isTokenRefused }) {

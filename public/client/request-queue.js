@@ -30,7 +30,7 @@ export class RequestQueue {
    */
   #sent = [];
   /**
-   * The newest of those kinds of which one at a time is under way.
+   * The newest request of each kind that allows only one at a time.
    *
    * @type {Map<Kind, Request>}
    */
@@ -57,7 +57,7 @@ export class RequestQueue {
   }
 
   /**
-   * The subscription begins anew: with another query than before when one is wanted.
+   * The subscription begins again, with the wanted query if there is one.
    *
    * @returns {import("../freshet.js").Query | undefined}
    */
@@ -110,7 +110,7 @@ export class RequestQueue {
   }
 
   /**
-   * Whether a `rows` message answers a `fetch`, or tells that a `requery` has been answered.
+   * Whether a `rows` message answers a `fetch`, or shows that a `requery` has been answered.
    *
    * @param {Message} message @param {boolean} isLoading whether rows belong to the list itself
    */
@@ -180,7 +180,7 @@ export class RequestQueue {
     /** @type {any} */
     const request = { kind, members, rows: [], ...others };
     request.promise = new Promise((resolve, reject) => Object.assign(request, { resolve, reject }));
-    // Who does not wait for an answer need not hear that there was none.
+    // An unawaited promise must not be an unhandled rejection.
     request.promise.catch(() => {});
     this.#submit(request);
     return request.promise;

@@ -1,9 +1,9 @@
 // @ts-check
 /**
  * Rows by offset, as an immutable sequence with holes where contents are not held. A change makes a new sequence that
- * shares all but O(log n) of the old one, so that a patch costs what it changes, and who kept the old sequence still
- * has it. A balanced binary tree: leaves are short arrays or holes of any length, and joining two trees (the one
- * operation everything is made of) restores the balance on the way, as AVL trees do.
+ * shares all but O(log n) of the old one, so that a patch costs what it changes, and the old sequence stays valid. A
+ * balanced binary tree: leaves are short arrays or holes of any length, and joining two trees (the one operation
+ * everything is made of) restores the balance on the way, as AVL trees do.
  */
 
 /** @typedef {import("../freshet.js").Row} Row */

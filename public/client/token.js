@@ -1,5 +1,5 @@
 // @ts-check
-/** Says to the server who its client is: first thing on every connection, and again before the token expires. */
+/** Authenticates the client: first thing on every connection, and again before the token expires. */
 
 import { FreshetError } from "./errors.js";
 
@@ -19,11 +19,11 @@ export class TokenKeeper {
   /** The token for the connection to come. */
   #token = "";
   #isOpen = false;
-  /** The last one of which the server has said that it expired. */
+  /** The last token that the server reported as expired. */
   #expired = "";
   /** Tokens in a row that were refused, or could not be had. */
   #failures = 0;
-  /** Whether the server takes the client for somebody else than it wants to be, and another token may come. */
+  /** Whether the server refused the client's token, and another one may come. */
   isRefused = false;
   /** @type {ReturnType<typeof setTimeout> | undefined} */
   #timer;
@@ -41,13 +41,13 @@ export class TokenKeeper {
     this.accepted = accepted;
   }
 
-  /** Before an attempt to connect. A token that cannot be had is as good as no connection. */
+  /** Before an attempt to connect. Without a token there is no connection. */
   async prepare() {
     const { source } = this;
     this.#token = typeof source === "function" ? await source() : source;
   }
 
-  /** What is sent after it is already asked by whom the token names. */
+  /** Sends the token. Messages sent after it are already the authenticated client's. */
   opened() {
     this.#isOpen = true;
     this.#send();
@@ -58,7 +58,7 @@ export class TokenKeeper {
     clearTimeout(this.#timer);
   }
 
-  /** @param {Record<string, any>} message @returns {boolean} whether nobody else needs it */
+  /** @param {Record<string, any>} message @returns {boolean} whether the message is dealt with */
   received({ type, id: given, code, message, expires, ...rest }) {
     if (type === "authenticated" && given === id) {
       this.#failures = 0;

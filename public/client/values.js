@@ -38,7 +38,7 @@ function base64(bytes) {
 }
 
 /**
- * What tells values apart, as text: 1, "1" and a BLOB are three.
+ * A text that identifies values: 1, "1" and a BLOB have different ones.
  *
  * @param {SQLValue[]} values
  */

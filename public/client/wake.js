@@ -1,8 +1,8 @@
 // @ts-check
 
 /**
- * Calls back when this device may just have come back: it found a network, or somebody looks at the page again. Where
- * there are no such events (in Node) it never does.
+ * Calls back when this device may just have come back: it found a network, or the page is visible again. Without
+ * such events (in Node) it never does.
  *
  * @param {() => void} callback
  * @returns {() => void} stops it

@@ -16,7 +16,7 @@ import { FreshetError } from "./errors.js";
  */
 
 const most = 1_000;
-/** A server that cannot do it at the moment is asked again, so many times. */
+/** How often a write is sent again while the server cannot do it. */
 const patience = 6;
 const firstDelay = 250;
 /** What the server does not remember, because nothing was done. */
@@ -35,7 +35,7 @@ export class WriteQueue {
   /** @type {string | null} */
   #epoch = null;
   #count = 0;
-  /** Nobody else's, on any page. */
+  /** Unique to this queue, across all pages. */
   #prefix = "";
   /** @type {ReturnType<typeof setTimeout> | undefined} */
   #retry;
@@ -59,14 +59,14 @@ export class WriteQueue {
     const answer = new Promise((resolve, reject) => {
       this.#writes.push({ once, members, epoch: null, refusals: 0, sent, resolve, reject });
     });
-    // Who does not wait for an answer need not hear that there was none.
+    // An unawaited promise must not be an unhandled rejection.
     answer.catch(() => {});
     this.#next();
     return answer;
   }
 
   /**
-   * There is a connection, and who this client is has been said.
+   * The connection is open, and the client has authenticated.
    *
    * @param {string} epoch @param {boolean} remembers whether the server knows `once`
    */
@@ -133,7 +133,7 @@ export class WriteQueue {
   }
 }
 
-/** Of 32 digits. */
+/** 32 hexadecimal digits. */
 function randomName() {
   const bytes = new Uint8Array(16);
   // Node 18 has it under another name.

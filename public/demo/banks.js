@@ -37,13 +37,13 @@ export class BanksView {
   }
 
   show() {
-    // Later on it would bring the active row into view, and lose where one has scrolled to.
+    // Later on it would bring the active row into view, and lose the scroll position.
     if (!this.#wasShown) this.list.focus({ preventScroll: true });
     this.#wasShown = true;
     this.navigated();
   }
 
-  /** `#banks?by=state`; the tab's own address says nothing, and is told. */
+  /** `#banks?by=state`; an address without them gets those of the view. */
   navigated() {
     const asked = new URLSearchParams(location.hash.split("?")[1] ?? "").get("by");
     if (asked !== null && Object.hasOwn(sections, asked)) this.#section(/** @type {keyof typeof sections} */ (asked));

@@ -67,7 +67,7 @@ export class ConsoleView {
     this.navigated();
   }
 
-  /** `#console?from=well&orderBy=depth`; the tab's own address says nothing, and is told. */
+  /** `#console?from=well&orderBy=depth`; an address without them gets those of the view. */
   navigated() {
     const wanted = asked();
     if (!wanted.has("from")) return this.#sayAddress();

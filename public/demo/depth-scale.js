@@ -47,7 +47,7 @@ export function showDepth(element, depth, scale) {
 }
 
 /**
- * Draws the bars of a list anew.
+ * Draws the bars of a list again.
  *
  * @param {HTMLElement} list @param {DepthScale} scale
  */

@@ -6,7 +6,7 @@ import { element } from "../shell/dom.js";
 const mostFrames = 100;
 const longestText = 1500;
 
-/** A WebSocket that tells of its frames. */
+/** A WebSocket that reports its frames. */
 export class ToldSocket extends WebSocket {
   /** @type {(direction: "sent" | "received", text: string) => void} */
   static tell = () => {};

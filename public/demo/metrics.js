@@ -14,7 +14,7 @@ export function parseMetrics(text) {
 }
 
 /**
- * What a counter rose by in a second; null before there are two readings, and when the server began anew in between.
+ * How much a counter rose per second; null before there are two readings, and when the server restarted between them.
  *
  * @typedef {{values: Map<string, number>, time: number}} Reading `time` in milliseconds
  * @param {Reading | null} before @param {Reading} now @param {string} name

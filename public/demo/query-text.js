@@ -1,5 +1,5 @@
 // @ts-check
-/** A query as somebody types it, and as somebody takes it elsewhere. Pure. */
+/** A query as it is typed, and as it is copied elsewhere. Pure. */
 
 /** @typedef {import("../freshet.js").Query} Query */
 

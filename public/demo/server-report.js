@@ -4,7 +4,7 @@
 /** @typedef {import("./metrics.js").Reading} Reading */
 
 /**
- * One list of `/v1/server`: what one query gives, followed once for all who ask it.
+ * One list of `/v1/server`: what one query gives, followed once for all its subscribers.
  *
  * @typedef {object} OpenList
  * @property {Record<string, any>} query @property {string} [name] of a published one
@@ -33,7 +33,7 @@ const listed = (fragments) => [fragments ?? []].flat().map((fragment) => textOf(
 const textOf = (fragment) => (typeof fragment === "object" && fragment !== null ? String(fragment.by ?? fragment.sql ?? "") : String(fragment));
 
 /**
- * A query as one would say it: "well where depth > :min, by county, ordered by name".
+ * A query in words: "well where depth > :min, by county, ordered by name".
  *
  * @param {Record<string, any>} query @param {string} [name]
  */

@@ -41,7 +41,7 @@ export class ServerView {
   /** What the tables were drawn from: as long as it is the same they stay, and what is selected in them. */
   #drawn = "";
   /**
-   * Why the server says nothing of its lists; then it is not asked again and again.
+   * Why the server does not report its lists; then it is not asked again.
    *
    * @type {string | null}
    */

@@ -53,7 +53,7 @@ export class WellsView {
     this.#isShown = true;
     this.#frames.start();
     this.#timer = setInterval(() => this.#measure(), 1000);
-    // Later on it would bring the active row into view, and lose where one has scrolled to.
+    // Later on it would bring the active row into view, and lose the scroll position.
     if (!this.#wasShown) this.#panes[0].list.focus({ preventScroll: true });
     this.#wasShown = true;
     this.navigated();
@@ -173,7 +173,7 @@ export class WellsView {
   }
 
   /**
-   * Writes, and tells how long it took until the list shows it.
+   * Writes, and shows how long it took until the list had it.
    *
    * @param {SQLFragment} statement @param {WellsPane} pane where it was done
    * @returns {Promise<Awaited<ReturnType<Client["transact"]>> | null>} null: it was not written
@@ -201,7 +201,7 @@ export class WellsView {
     try {
       this.#roundTrips.record(await this.client.ping());
     } catch {
-      return; // The state says that there is no connection.
+      return; // The state already says that the connection is down.
     }
     if (performance.now() < this.#writeShownUntil) return;
     part("latency-kind").textContent = "Round trip";

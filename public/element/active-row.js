@@ -59,7 +59,7 @@ export class ActiveRow {
 
   /**
    * @param {ChangeEvent} event
-   * @returns {boolean} whether where it is now can be told only by asking the server
+   * @returns {boolean} whether only the server knows where it is now
    */
   follow({ kind, patch, before, after, changes }) {
     if (this.offset < 0) return false;

@@ -42,7 +42,7 @@ function starts(sections) {
 }
 
 /**
- * First of all to the first row of the section one is in.
+ * The start of the current section, or of the one before when that is where the offset is.
  *
  * @param {readonly Section[]} sections @param {number} offset
  */
@@ -82,7 +82,7 @@ export class TypedLetters {
     this.#word = this.isTyping(now) ? this.#word + letter.toLocaleLowerCase() : letter.toLocaleLowerCase();
     this.#last = now;
     const letters = new Set(this.#word);
-    // The same letter again and again goes through the sections that begin with it.
+    // The same letter, repeated, goes through the sections that begin with it.
     if (letters.size === 1) return next(sections, current, (section) => isTitled(section, letter));
     const named = sections.findIndex(({ name }) => String(name ?? "").toLocaleLowerCase().startsWith(this.#word));
     if (named >= 0) return named;

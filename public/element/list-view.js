@@ -29,7 +29,7 @@ import { Transition } from "./transition.js";
  * @property {ActiveRow} active @property {PendingChanges | null} change since the last frame
  */
 
-/** Milliseconds without a scroll event after which nobody scrolls any more. */
+/** Milliseconds without a scroll event after which scrolling is over. */
 const scrollPause = 150;
 
 export class ListView {
@@ -55,7 +55,7 @@ export class ListView {
   #lastScroll = -Infinity;
   /** @type {ReturnType<typeof setTimeout> | undefined} */
   #settling;
-  /** Whether the scroll bar is to be put right even if somebody scrolls. */
+  /** Whether the scroll bar is to be put right even during scrolling. */
   #isJumping = false;
 
   /**
@@ -64,7 +64,7 @@ export class ListView {
    * @param {object} host
    * @param {() => boolean} host.hasFocus whether the focus is in one of the rows
    * @param {(draw: () => void) => void} host.keepFocus draws, and puts the focus where it belongs afterwards
-   * @param {() => void} host.drawn told after each drawing
+   * @param {() => void} host.drawn called after each drawing
    */
   constructor(scroller, canvas, makers, host) {
     this.scroller = scroller;
@@ -91,7 +91,7 @@ export class ListView {
     return Math.floor((this.#viewHeight - this.#headerHeight) / this.#heights.row);
   }
 
-  /** What will be in view of a list of which nothing is known yet. */
+  /** The rows that will be in view of a list that is not loaded yet. */
   get expected() {
     return { first: 0, last: Math.max(20, this.page) };
   }
@@ -225,7 +225,7 @@ export class ListView {
     else this.draw();
   }
 
-  /** What was received is on the screen, and where one has scrolled to is known. */
+  /** Draws what was received, and takes in the scroll position. */
   #catchUp() {
     if (this.#pending || this.#drawn !== this.#state) this.draw();
     else this.position.scrolled(this.scroller.scrollTop, this.#layout, this.#viewHeight);
@@ -277,7 +277,7 @@ export class ListView {
     this.position.moveTo(newTop, this.#layout, this.#viewHeight);
   }
 
-  /** Not while somebody scrolls, see ScrollPosition. */
+  /** Not during scrolling, see ScrollPosition. */
   #putBarRight() {
     const { position } = this;
     const right = this.#layout.scrollTopFor(position.top, this.#viewHeight);

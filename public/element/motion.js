@@ -1,6 +1,6 @@
 // @ts-check
 /**
- * How changes are made visible. Who prefers reduced motion sees the colours, and nothing moves.
+ * How changes are made visible. With reduced motion preferred, colours show and nothing moves.
  *
  * Movement is rationed: what changes hundreds of times a second cannot be followed by the eye, and drawing it would
  * cost the frames that scrolling needs. Each element has at most one animation of a kind; a newer one takes over where
@@ -14,12 +14,12 @@ const slideDuration = 320;
 const mostMovements = { atOnce: 200, perSecond: 100 };
 /** Coloured cells and rows at a time. */
 const mostTints = 120;
-/** With more than these, colours fade in steps: each change of a colour paints its row again, and nobody follows so many. */
+/** With more than these, colours fade in steps: each change of a colour paints its row again, and no eye follows so many. */
 const smoothTints = 16;
 
 /**
- * Lets so many through at once, and so many in each second. Whoever wants more gets nothing for as long as he wants it:
- * half of a commotion cannot be followed any better than the whole.
+ * Allows `atOnce` movements at once, and `perSecond` in each second. While more are wanted, none are let through:
+ * half of a commotion is no easier to follow than all of it.
  */
 export class Ration {
   #left;

@@ -147,7 +147,7 @@ export class Navigation {
       this.view.active.set(this.view.state, row.offset);
     }
     this.showActive();
-    // By a click beside the rows one does not ask for a row.
+    // A click next to the rows does not ask for a row.
     if (target === this.scroller && !this.#isLeaving && target.matches(":focus-visible")) this.enter();
   }
 
@@ -158,7 +158,7 @@ export class Navigation {
     if (!row || event.defaultPrevented || event.button !== 0) return;
     const control = target.closest(controls);
     if (control && control !== row.element && row.element.contains(control)) return;
-    // Who marks text wants the text.
+    // A click that ends a selection of text is for the text.
     if (!getSelection()?.isCollapsed && getSelection()?.containsNode(row.element, true)) return;
     this.view.active.set(/** @type {any} */ (this.view.state), row.offset);
     this.#focusActive();

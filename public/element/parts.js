@@ -24,7 +24,7 @@ export class Parts {
    * @type {HTMLElement | null}
    */
   head = null;
-  /** Shown instead of rows: that there are none, or why. */
+  /** Shown instead of rows: the list is empty, or the reason why none are shown. */
   message = part("live-message");
   /** Over the end of the rows: why they may be old. Read out by `status`, which is said less often than the line counts. */
   stale = part("live-stale", { "aria-hidden": "true" });
@@ -100,7 +100,7 @@ export class Measure {
     };
   }
 
-  /** The scroll bar's width differs between systems; what stands beside it has to know. So does what sticks below the head. */
+  /** Publishes the scroll bar's width, which differs between systems, and the head's height: elements next to them need to know. */
   showSizes() {
     this.#set("--live-bar", this.parts.scroller.offsetWidth - this.parts.scroller.clientWidth);
     this.#set("--live-head", this.#headHeight);

@@ -1,7 +1,7 @@
 // @ts-check
 /**
  * How the contents of rows and headers are made: from the page's template, by the page's function, both, or neither.
- * A recipe is never changed: another one makes the rows anew.
+ * Recipes are immutable: with another one, all rows are made again.
  */
 
 import { instantiate, showing, textOf } from "./template.js";
@@ -37,7 +37,7 @@ export class Recipe {
    * Fills a row's element.
    *
    * @param {HTMLElement} element
-   * @returns {(row: Row, place: Place) => void} to be called with what is to be shown, again and again
+   * @returns {(row: Row, place: Place) => void} to be called with each new row and place
    */
   make(element) {
     const update = this.template ? fromTemplate(this.template, element) : this.#cells(element);
@@ -64,7 +64,7 @@ export class Recipe {
 }
 
 /**
- * The elements in a row that show a column, whoever made them.
+ * The elements in a row that show a column, from a template or a function.
  *
  * @param {Element} row @param {string} column
  */

@@ -1,6 +1,6 @@
 // @ts-check
 /**
- * Which attributes a row's values may be put into. Values are anybody's text: none of them may become a program. Pure.
+ * Which attributes a row's values may be put into. Values are untrusted text: none of them may become a program. Pure.
  */
 
 /** Elements whose text or attributes are a program, another page, or change this one's. */

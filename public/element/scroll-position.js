@@ -2,9 +2,9 @@
 /**
  * What part of the list is in view, and how that differs from what the scroll bar says. Pure: no DOM.
  *
- * Writing `scrollTop` stops a wheel's or a finger's scrolling half-way. So while somebody scrolls, rows that come or go
+ * Writing `scrollTop` stops a wheel's or a finger's scrolling half-way. So during scrolling, rows that come or go
  * above the view change `top` alone, and everything is drawn `shift` lower than where it belongs; the bar is put right
- * when nobody scrolls any more, or when an end of the list comes near. Lists that are taller than the bar can say are
+ * when scrolling is over, or when an end of the list comes near. Lists that are taller than the bar can say are
  * scrolled pixel by pixel in the same way.
  */
 
@@ -25,7 +25,7 @@ export class ScrollPosition {
   }
 
   /**
-   * Somebody scrolled.
+   * Takes in where the user has scrolled to.
    *
    * @param {number} scrollTop @param {ListLayout} layout @param {number} viewHeight
    */
@@ -49,8 +49,7 @@ export class ScrollPosition {
   }
 
   /**
-   * Whether the bar has to be put right although somebody scrolls: there is too little of it left to get to where the
-   * list ends.
+   * Whether the bar has to be put right even during scrolling: too little of it is left to reach the end of the list.
    *
    * @param {ListLayout} layout @param {number} viewHeight
    */

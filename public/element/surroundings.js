@@ -92,7 +92,7 @@ export class Surroundings {
     if (topic === this.#said) return;
     this.#said = topic;
     if (failure !== null) this.announcer.say(failure);
-    // Without the seconds: nobody wants to hear them all.
+    // Without the seconds: they would be read out one by one.
     else if (stale) this.announcer.say(stale.topic === "reconnecting" ? staleTexts.reconnecting : stale.sentence);
     else if (isBusy) this.announcer.say(texts.loading);
     else if (status === "live" && state) this.announcer.say(state.total === 0 ? texts.empty : (isPartial ? texts.firstRows : texts.rows)(state.total));

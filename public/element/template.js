@@ -32,7 +32,7 @@ export function parsePairs(text) {
   });
 }
 
-/** What was refused has been said once; rows are made from a template again and again. */
+/** Refusals that were reported: each is reported once, however many rows are made from the template. */
 const refusals = new Set();
 
 /** @param {string} sentence */

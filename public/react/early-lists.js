@@ -1,7 +1,7 @@
 // @ts-check
 /**
  * Lists of components that wait for their first rows in a Suspense boundary. React forgets all that such a component had, so its list
- * is kept here, by client and query, until the component is mounted and claims it. One that nobody claims is closed: React may
+ * is kept here, by client and query, until the component is mounted and claims it. An unclaimed one is closed: React may
  * render a component and never mount it.
  */
 
@@ -11,7 +11,7 @@ import { viewOf } from "./view.js";
 
 /** Milliseconds for which first rows wait for their component: others of its boundary may take longer. */
 const patience = 5000;
-/** An error is needed only until a boundary has caught it; who tries again gets another answer. */
+/** An error is needed only until a boundary has caught it; another attempt gets another answer. */
 const patienceWithErrors = 1000;
 
 class EarlyList {
@@ -52,7 +52,7 @@ class EarlyList {
     return this.#view ??= viewOf(this.list, this.wanted);
   }
 
-  /** Somebody may still want it. */
+  /** A component may still claim it. */
   touch() {
     clearTimeout(this.#timer);
     if (!this.isSettled) return;

@@ -1,5 +1,5 @@
 // @ts-check
-/** What a component shows of a list at one moment. Immutable: comparing by identity tells whether it changed. */
+/** What a component shows of a list at one moment. Immutable: another identity means that it changed. */
 
 import { emptyState } from "../client/list-state.js";
 
@@ -29,7 +29,7 @@ export function isSameView(left, right) {
 }
 
 /**
- * A list that nobody else has changed yet, as it is.
+ * The list as it is now.
  *
  * @param {LiveList} list @param {Wanted} wanted @returns {View}
  */

@@ -81,7 +81,7 @@ async function showTabs(current) {
   for (const link of part("tabs").querySelectorAll("a")) link.hidden = !available.includes(link.dataset.view ?? "");
 }
 
-/** SQLite itself waits for a file that is locked; nobody should look at an empty page meanwhile. */
+/** SQLite waits while a file is locked; the page should say so instead of staying empty. */
 const slow = setTimeout(() => notify("The server has not read the file yet: another program may have locked it.", true), 1500);
 loading.then(() => {
   clearTimeout(slow);

@@ -9,7 +9,7 @@ const shownFor = 3000;
 /** @type {ReturnType<typeof setTimeout> | undefined} */
 let timer;
 
-/** @param {string | null} sentence null: there is nothing to say any more @param {boolean} [stays] until then: it is so for as long */
+/** @param {string | null} sentence null: hides the notice @param {boolean} [stays] until the next call */
 export function notify(sentence, stays = false) {
   clearTimeout(timer);
   part("notice").hidden = sentence === null;

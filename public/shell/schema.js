@@ -28,7 +28,7 @@ import { request } from "./session.js";
 /** @type {Record<number, SchemaStatus>} */
 const statuses = { 200: "ok", 401: "unauthenticated", 403: "published" };
 
-/** Where there are roles, nobody but the operator hears what the server does. */
+/** With roles, only the operator may read the server's status. */
 async function areThereRoles() {
   return (await request("v1/server")).status === 403;
 }

@@ -1,5 +1,5 @@
 // @ts-check
-/** Who the page is to the server: a token that somebody typed, kept for as long as the tab is open. */
+/** The page's identity at the server: a token that the user typed, kept while the tab is open. */
 
 const name = "freshet-token";
 

@@ -1,5 +1,5 @@
 // @ts-check
-/** The page's WebSocket: whoever wants to may watch what arrives, as it arrives. */
+/** The page's WebSocket, whose incoming messages can be watched as they arrive. */
 
 /** @typedef {(text: string, time: number) => void} Watcher `time` as of `performance.now()` */
 

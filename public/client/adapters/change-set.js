@@ -1,5 +1,5 @@
 // @ts-check
-/** Changes as Realm's collection notifications tell them. */
+/** Changes in the form of Realm's collection notifications. */
 
 import { pathsOf } from "./paths.js";
 

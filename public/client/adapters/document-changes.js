@@ -1,5 +1,5 @@
 // @ts-check
-/** Changes as Firestore's `docChanges()` tells them: one after the other. */
+/** Changes in the form of Firestore's `docChanges()`: one after the other. */
 
 import { pathsOf } from "./paths.js";
 
@@ -44,11 +44,11 @@ function placed(arrivals, deletions, after) {
   const waiting = new Counter(movers.length);
   return arrivals.map(({ from, to }, index) => {
     const staysBefore = to - index;
-    // Of movers with as many staying rows before them, what is placed comes first.
+    // Waiting movers with as many staying rows before them come after the row that is placed.
     const place = () => to + waiting.before(countBelow(staying, staysBefore));
     if (from < 0) return { type: "added", row: after.at(to), oldIndex: -1, newIndex: place() };
     const mover = countBelow(movers, from);
-    // Before it: what stays there, what was placed there, and who waits there.
+    // Before it: staying rows, rows placed among them, and movers that wait.
     const oldIndex = staying[mover] + placedBefore(arrivals, index, staying[mover]) + waiting.before(mover);
     waiting.remove(mover);
     return { type: "modified", row: after.at(to), oldIndex, newIndex: place() };

@@ -1,5 +1,5 @@
 // @ts-check
-/** Changes as `NSFetchedResultsController` tells its delegate of them. */
+/** Changes as `NSFetchedResultsController` reports them to its delegate. */
 
 import { pathsOf } from "./paths.js";
 
