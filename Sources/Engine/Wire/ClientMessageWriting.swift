@@ -68,7 +68,7 @@ extension JSONWriter {
     if let window { member("window", window) }
   }
 
-  fileprivate mutating func members(of transaction: TransactionSource) {
+  package mutating func members(of transaction: TransactionSource) {
     switch transaction {
     case .own(let statements):
       name("statements")

@@ -288,8 +288,10 @@ extension JSONWriter {
     }
   }
 
-  /// The shortest text that reads back as the same double. JSON has no infinity; 1e999 is read as one everywhere.
+  /// The shortest text that reads back as the same double. JSON has no infinity; 1e999 is read as one everywhere. NaN is NULL, as
+  /// in SQLite.
   private mutating func real(_ value: Double) {
+    if value.isNaN { return null() }
     separate()
     if value.isInfinite {
       append(value < 0 ? "-1e999" : "1e999")

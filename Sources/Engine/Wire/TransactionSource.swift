@@ -28,7 +28,10 @@ package enum TransactionSource: Sendable {
     return once
   }
 
-  private static func statements(json: JSONValue?) throws(FreshetError) -> [Transaction.Statement] {
+  /// The member `statements`.
+  ///
+  /// - Throws: `bad_message`.
+  package static func statements(json: JSONValue?) throws(FreshetError) -> [Transaction.Statement] {
     guard case .array(let values)? = json, !values.isEmpty else {
       throw .badMessage("statements must be a list of {\"sql\", \"params\"}, not empty")
     }

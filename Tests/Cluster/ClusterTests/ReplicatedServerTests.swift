@@ -104,6 +104,30 @@ struct ReplicatedServerTests {
     #expect(refused.status == 409 || refused.text.contains("constraint"))
   }
 
+  @Test func `Every kind of value is the same by way of a replica`() throws {
+    let cluster = try Cluster()
+    let values =
+      #"null,7,{"$int":"9223372036854775807"},1.5,-0.0,1e999,-1e999,"é\u0000\"",{"$blob":"AP8K"},{"$blob":""}"#
+    let columns = (1...10).map { "?\($0) AS v\($0), typeof(?\($0)) AS t\($0)" }.joined(separator: ",")
+    let body = #"{"statements":[{"sql":"SELECT \#(columns)","params":[\#(values)]}]}"#
+    let here = try JSONParser.parse(Array(cluster.post(body, to: 0).body))
+    let there = try RawSocket(port: cluster.writer.server.port).request("POST", "/v1/transactions", body: body)
+    #expect(try here["results"] == JSONParser.parse(Array(there.body))["results"])
+    #expect(here["results"] != nil)
+  }
+
+  @Test func `What the writer's server cannot read is refused, with the likely reason`() throws {
+    let cluster = try Cluster()
+    let broker = try BrokerConnection(BrokerAddress(cluster.broker.url("test"))!, name: "test")
+    for request in ["bplist00", #"{"statements":[{"sql":"DELETE FROM t"}]}"#] {
+      let subject = LogSubjects(broker.address).writer(.transact)
+      let answer = try broker.request(Array(request.utf8), of: subject, timeout: 5_000)
+      let error = try FreshetError(JSONParser.parse(answer))
+      #expect(error.code == .badMessage && error.message.contains("another version"))
+    }
+    #expect(try SQLiteShell(path: cluster.writer.path).run("SELECT count(*) FROM t") == "2")
+  }
+
   @Test func `A transaction with a name is run once, whichever servers are asked`() throws {
     let cluster = try Cluster()
     let body = #"{"once":"one","statements":[{"sql":"INSERT INTO t(a) VALUES (random()) RETURNING id"}]}"#

@@ -45,6 +45,7 @@ import Wire
     (.integer(-9_007_199_254_740_992), "{\"$int\":\"-9007199254740992\"}"),
     (.integer(.min), "{\"$int\":\"-9223372036854775808\"}"),
     (.real(1.5), "1.5"), (.real(100), "100.0"), (.real(1e300), "1e+300"), (.real(.infinity), "1e999"),
+    (.real(-.infinity), "-1e999"), (.real(-0.0), "-0.0"), (.real(.nan), "null"),
     (.real(0.1), "0.1"), (.text("a\"b\\c\n\u{1}é😀"), "\"a\\\"b\\\\c\\n\\u0001é😀\""), (.text("\u{0}"), "\"\\u0000\""),
     (.blob([]), "{\"$blob\":\"\"}"), (.blob([1]), "{\"$blob\":\"AQ==\"}"), (.blob([1, 2]), "{\"$blob\":\"AQI=\"}"),
     (.blob([255, 254, 253]), "{\"$blob\":\"//79\"}"),
@@ -53,7 +54,8 @@ import Wire
 
   @Test(arguments: [
     SQLValue.null, .integer(5), .integer(.max), .integer(.min), .real(2.5), .text("x"), .blob([]),
-    .blob([0, 1, 2, 3, 4]),
+    .blob([0, 1, 2, 3, 4]), .real(.infinity), .real(-.infinity), .real(.leastNonzeroMagnitude), .real(0x1p53),
+    .text("\u{0}\u{FEFF}é"),
   ])
   func whatIsWrittenIsReadBack(value: SQLValue) throws {
     #expect(try SQLValue(json: JSONParser.parse(written(value)), what: "x") == value)

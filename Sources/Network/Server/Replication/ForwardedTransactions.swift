@@ -5,6 +5,7 @@ import LiveQuery
 import Replication
 import Store
 import Synchronization
+import Wire
 
 /// Runs a replica's clients' transactions at the writer's server, and replies when the replica has them: so all clients read their
 /// own writes.
@@ -37,7 +38,7 @@ final class ForwardedTransactions: ClientTransactions {
   ) {
     open.enter()
     waiting.add(1, ordering: .relaxed)
-    let request = ForwardedTransaction(transaction, as: write, once: key).propertyList
+    let request = ForwardedTransaction(transaction, as: write, once: key).json
     let number = next.add(1, ordering: .relaxed).newValue
     queues[Int(number.magnitude % UInt(queues.count))].async { [self] in
       waiting.subtract(1, ordering: .relaxed)
@@ -69,7 +70,7 @@ final class ForwardedTransactions: ClientTransactions {
       throw FreshetError(
         .internal, "the writer's server did not answer: check what was written before you repeat it (\(error.message))")
     }
-    guard let forwarded = ForwardedOutcome(propertyList: answer) else {
+    guard let forwarded = try? ForwardedOutcome(JSONParser.parse(answer)) else {
       throw FreshetError(.internal, "the writer's server gave an answer that cannot be read")
     }
     return (forwarded.outcome, forwarded.epoch)

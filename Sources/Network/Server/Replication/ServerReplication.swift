@@ -4,6 +4,7 @@ import LiveQuery
 import Logging
 package import Replication
 import Synchronization
+import Wire
 
 /// A server's part in the replication of its file: it publishes the file, or makes it.
 ///
@@ -124,15 +125,16 @@ private struct ReplicasFront: Sendable {
   func transact(_ request: [UInt8], _ reply: @escaping @Sendable ([UInt8]) -> Void) {
     let answer = { @Sendable [self] (outcome: TransactionMemory.Outcome) in
       var forwarded = ForwardedOutcome(outcome, epoch: pool.epochs.current.name)
-      var bytes = forwarded.propertyList
-      if bytes.count > longestAnswer {
+      var bytes = forwarded.json
+      if bytes.count > longestAnswer, case .success(var committed) = outcome {
         // As for a repeated one: it is committed, and its rows are left out.
-        forwarded.results = nil
-        bytes = forwarded.propertyList
+        committed.results = nil
+        forwarded.outcome = .success(committed)
+        bytes = forwarded.json
       }
       reply(bytes)
     }
-    guard let forwarded = ForwardedTransaction(propertyList: request) else {
+    guard let forwarded = try? ForwardedTransaction(JSONParser.parse(request)) else {
       return answer(
         .failure(
           FreshetError(.badMessage, "the writer's server cannot read the transaction: is it of another version?")))
