@@ -1,5 +1,4 @@
 package import Broker
-import Foundation
 
 /// Everybody who takes part in a log, as far as they answer, and what the broker has of it.
 package struct StatusReport: Encodable, Sendable {

@@ -67,9 +67,6 @@ package final class Patch: @unchecked Sendable {
     }
   }
 
-  /// How many rows it lists.
-  package var operationCount: Int { deleted.count + inserted.count + moved.count + updated.count + filled.count }
-
   package let isEmpty: Bool
 
   /// The same, with contents that were read.

@@ -1,4 +1,3 @@
-import Controllers
 @_exported public import FreshetResults
 public import Logging
 

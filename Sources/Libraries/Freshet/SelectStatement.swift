@@ -1,4 +1,3 @@
-import LiveQuery
 import Store
 
 /// The clauses of a plain `SELECT` that other code has written: `SELECT … FROM … WHERE … GROUP BY … HAVING … ORDER BY …

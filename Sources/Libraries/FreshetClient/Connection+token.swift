@@ -1,5 +1,4 @@
 import Foundation
-import FreshetResults
 import LiveQuery
 import Wire
 

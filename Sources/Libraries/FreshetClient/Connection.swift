@@ -1,7 +1,6 @@
 import Foundation
 import FreshetResults
 import LiveQuery
-import Synchronization
 import Wire
 
 /// The one connection of a `RemoteDatabase`. It reconnects whenever it breaks, until it is closed.

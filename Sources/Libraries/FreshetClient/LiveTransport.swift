@@ -1,6 +1,4 @@
 public import Foundation
-import FreshetResults
-import LiveQuery
 
 /// Makes WebSocket connections. The default is URLSession's on Apple's systems, and SwiftNIO's elsewhere.
 public protocol LiveTransport: Sendable {

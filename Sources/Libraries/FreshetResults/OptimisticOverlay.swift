@@ -1,4 +1,3 @@
-import Foundation
 import LiveQuery
 
 /// The server's results with changes laid over them: each row by its key, at its sorted position and in its section. A

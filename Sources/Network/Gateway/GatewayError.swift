@@ -3,9 +3,5 @@
 package struct GatewayError: Error, Hashable, CustomStringConvertible {
   package let message: String
 
-  package init(message: String) {
-    self.message = message
-  }
-
   package var description: String { message }
 }

@@ -14,8 +14,4 @@ package struct ChannelID: Hashable, Sendable {
 /// Names one HTTP request to a gateway; never used twice.
 package struct RequestID: Hashable, Sendable {
   package let rawValue: UInt64
-
-  package init(rawValue: UInt64) {
-    self.rawValue = rawValue
-  }
 }

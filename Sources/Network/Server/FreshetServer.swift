@@ -6,7 +6,6 @@ package import LiveQuery
 package import Logging
 import Replication
 import Synchronization
-import Wire
 
 /// A running server: gateway in front, controllers behind, a writer aside.
 ///
@@ -130,9 +129,7 @@ package final class FreshetServer: Sendable {
     }
   }
 
-  /// The numbers of the file's states, for other parts of the process that follow it.
-  package var numbers: CommitNumbers { pool.numbers }
-  /// Likewise, the epochs that these belong to.
+  /// The epochs of the file's states.
   package var epochs: FileEpochs { pool.epochs }
 
   /// Begins another epoch of the same file: earlier versions are no longer honoured, and every session gets another `hello`. Any

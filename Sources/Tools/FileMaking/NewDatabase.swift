@@ -1,4 +1,3 @@
-import Foundation
 package import GRDB
 
 /// A database file that appears at its path whole or not at all.

@@ -2,7 +2,6 @@ import ArgumentParser
 import CFreshetSystem
 import Controllers
 import Foundation
-import GRDB
 import Logging
 import Replication
 import Server

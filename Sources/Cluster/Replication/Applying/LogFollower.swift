@@ -1,5 +1,4 @@
 import Broker
-import Logging
 
 /// Reads the log from a file's position on, and applies it.
 ///

@@ -1,6 +1,5 @@
 package import Broker
 import Controllers
-import Foundation
 package import Logging
 import Store
 import Synchronization

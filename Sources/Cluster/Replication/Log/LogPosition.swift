@@ -8,14 +8,9 @@ package struct LogPosition: Equatable, Sendable {
   package var commit: Int64
   /// The hash of everything in the epoch up to here.
   package var hash: [UInt8]
+}
 
-  package init(epoch: String, number: Int64, commit: Int64, hash: [UInt8]) {
-    self.epoch = epoch
-    self.number = number
-    self.commit = commit
-    self.hash = hash
-  }
-
+extension LogPosition {
   /// Where an epoch begins.
   package init(beginning epoch: String, commit: Int64) {
     let digest = Digest()

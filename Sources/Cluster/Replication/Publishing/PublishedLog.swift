@@ -1,7 +1,5 @@
 import Broker
-import LiveQuery
 import Logging
-import Store
 
 /// Appends batches to the stream, and sees to it that they stay there.
 ///

@@ -1,9 +1,6 @@
 import Broker
-import ChangeCapture
 package import Controllers
-import Foundation
 package import Logging
-import Store
 import Synchronization
 
 /// Follows a file and puts what changes in it into the log: a thread of its own, with a connection of its own.

@@ -26,10 +26,6 @@ enum FileState: Sendable {
     }
   }
 
-  var frameCount: UInt32 {
-    if case .wal(let header, _) = self { header.frameCount } else { 0 }
-  }
-
   func isSame(as other: FileState) -> Bool {
     switch (self, other) {
     case (.wal(let left, _), .wal(let right, _)): left == right

@@ -1,7 +1,5 @@
 /// The pages of one state of a database. Tests make their own.
 package protocol PageSource: AnyObject {
-  /// Bytes of a page.
-  var pageSize: Int { get }
   /// Bytes of a page that b-trees use: the rest is reserved.
   var usableSize: Int { get }
 

@@ -1,5 +1,4 @@
 import LiveQuery
-import Wire
 
 /// The subscriptions to a list.
 struct Audience {

@@ -1,5 +1,4 @@
 import LiveQuery
-import QueryCompiler
 import RankedCollections
 import Store
 import Wire

@@ -1,6 +1,4 @@
 import LiveQuery
-import QueryCompiler
-import RankedCollections
 
 /// The small snapshots sent last. A client that opens the same list gets the same bytes, read and encoded once; a
 /// client that opens another window of it shares the sections.

@@ -83,11 +83,6 @@ extension Subscription {
 
     mutating func read(_ read: PendingRead, for request: Asked) { state = .reading(read, request) }
 
-    /// Whether it waits for these rows.
-    func isReading(_ read: PendingRead) -> Bool {
-      if case .reading(let waited, _) = state { waited === read } else { false }
-    }
-
     enum ReadEnded {
       /// The subscription no longer waits for the rows.
       case ignore

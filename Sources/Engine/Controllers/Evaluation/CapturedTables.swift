@@ -1,5 +1,4 @@
 import ChangeCapture
-import LiveQuery
 import QueryCompiler
 import Store
 

@@ -1,6 +1,3 @@
-import LiveQuery
-import Store
-
 /// Limits of one role's queries, where lower than those of all queries.
 package struct QueryLimits: Sendable {
   package var time: Duration?

@@ -122,7 +122,9 @@ struct ListVersions {
   /// The newest version is not known to be the result after this state.
   mutating func endSpan(at number: CommitNumber) { history.end(at: number.certain) }
 
-  /// As in `LiveList`, while the list follows the file.
+  /// The state that a following list shows if the present tick does not advance it.
+  ///
+  /// - Parameter before: the number of the last tick's state.
   func shown(unlessFollowedFrom before: CommitNumber) -> CommitNumber {
     newestTick == commits.ticks ? commits.number : before
   }

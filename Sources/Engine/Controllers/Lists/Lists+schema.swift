@@ -2,7 +2,6 @@ import CFreshetSystem
 import ChangeCapture
 import LiveQuery
 import QueryCompiler
-import RankedCollections
 import Store
 
 // Changes of the schema and of the file. Lists whose own tables did not change go on. The others keep what they show

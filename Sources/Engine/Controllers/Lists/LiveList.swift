@@ -88,13 +88,6 @@ final class LiveList {
   /// A description of its recent updates.
   var history: String { trail.description(commit: versions.commits.number.commit, version: result.newest.number) }
 
-  /// The state that the list shows if the present tick does not advance it.
-  ///
-  /// - Parameter before: the number of the last tick's state.
-  func shown(unlessFollowedFrom before: CommitNumber) -> CommitNumber {
-    machine.shownBefore ?? versions.shown(unlessFollowedFrom: before)
-  }
-
   /// Sends the machine an event. The commits at which the newest version is known depend on the machine's phase.
   @discardableResult
   func advance<Answer>(_ event: (inout ListMachine) -> Answer) -> Answer {

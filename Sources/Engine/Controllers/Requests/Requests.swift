@@ -127,17 +127,6 @@ struct Requests<Subject> {
   func subscriptions(of session: UInt64) -> [SubscriptionKey] {
     bySession[session].map(Array.init) ?? []
   }
-
-  /// Takes out everything.
-  mutating func takeAll() -> [Entry] {
-    defer {
-      entries = [:]
-      byList = [:]
-      byClient = [:]
-      bySession = [:]
-    }
-    return entries.values.sorted { $0.order < $1.order }
-  }
 }
 
 extension Requests.State {

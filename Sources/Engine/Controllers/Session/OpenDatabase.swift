@@ -1,5 +1,4 @@
 package import ChangeCapture
-import LiveQuery
 package import Store
 
 /// An open database file, and what is known about it.

@@ -8,11 +8,6 @@ package struct ReplicaPosition: Equatable, Sendable {
   /// The writer's epoch, as `hello` names it.
   package let epoch: String
   package let commit: Int64
-
-  package init(epoch: String, commit: Int64) {
-    self.epoch = epoch
-    self.commit = commit
-  }
 }
 
 /// Reads the position on one connection.

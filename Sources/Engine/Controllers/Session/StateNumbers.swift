@@ -1,5 +1,4 @@
 import ChangeCapture
-import LiveQuery
 import Store
 
 /// The numbers and epochs of the file's states as one follower sees them.

@@ -1,5 +1,4 @@
 import GRDB
-import LiveQuery
 
 /// What the main database's schema lists under which name.
 struct SchemaCatalog {

@@ -1,5 +1,4 @@
 import GRDB
-import LiveQuery
 
 /// What identifies a row of a table.
 package enum TableKey: Sendable, Equatable {
@@ -9,9 +8,6 @@ package enum TableKey: Sendable, Equatable {
   /// The columns of the primary key, in its order. Unless the table is WITHOUT ROWID they may hold NULL, and rows
   /// with a NULL in their key need not be unique.
   case columns([String])
-
-  /// How many values a key has.
-  package var count: Int { names.count }
 
   /// The names by which SQL reads the key of a row; at least one.
   package var names: [String] {

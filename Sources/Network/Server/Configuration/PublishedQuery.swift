@@ -1,5 +1,4 @@
 package import LiveQuery
-import Wire
 
 /// A query that the operator has published under a name, with the parameters that clients may give.
 package struct PublishedQuery: Sendable {

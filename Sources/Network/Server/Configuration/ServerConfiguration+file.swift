@@ -1,6 +1,5 @@
 package import Controllers
 import Foundation
-import LiveQuery
 package import Replication
 import Wire
 import Yams

@@ -1,7 +1,6 @@
 import ChangeCapture
 import Controllers
 import Gateway
-import Synchronization
 
 extension FreshetServer {
   /// The text format of Prometheus, 0.0.4.

@@ -1,8 +1,5 @@
-import Controllers
 import Gateway
 import LiveQuery
-import Logging
-import Synchronization
 
 /// The delegate of the gateway that serves metrics, health and readiness at an address of their own, on a thread of its own: they are
 /// answered whatever the other one is busy with.

@@ -3,7 +3,6 @@ import Foundation
 import Gateway
 import LiveQuery
 import Store
-import Synchronization
 import Wire
 
 // What the server does, for a page that shows it: `/v1/server`.

@@ -1,6 +1,5 @@
 import Gateway
 import LiveQuery
-import Synchronization
 import Wire
 
 // Routing, and the routes that need no other thread: protocol 4.

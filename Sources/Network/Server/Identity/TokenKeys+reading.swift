@@ -1,5 +1,4 @@
 import JWTKit
-import LiveQuery
 import Wire
 
 extension TokenKeys {

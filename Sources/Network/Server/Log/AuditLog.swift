@@ -1,4 +1,3 @@
-import Dispatch
 import LiveQuery
 import Logging
 import Store

@@ -68,14 +68,9 @@ final class FollowerReports: Sendable {
 
 /// What followers do, all together.
 struct FollowerReport: Sendable {
-  private let last: [Int: FollowerStatus]
+  fileprivate let last: [Int: FollowerStatus]
   /// Followers whose answers are old, because they have not answered in time.
-  private let late: Set<Int>
-
-  fileprivate init(last: [Int: FollowerStatus], late: Set<Int>) {
-    self.last = last
-    self.late = late
-  }
+  fileprivate let late: Set<Int>
 
   var unresponsive: Int { late.count }
 

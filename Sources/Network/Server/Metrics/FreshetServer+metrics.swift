@@ -1,7 +1,6 @@
 import Controllers
 import LiveQuery
 import Store
-import Synchronization
 
 // Metrics of clients, queues, trouble and the process. Nothing here waits for another thread.
 extension FreshetServer {

@@ -1,5 +1,3 @@
-import Wire
-
 /// A session's identity, from token to token.
 ///
 /// Pure: who owns the session does what the answers say.

@@ -3,7 +3,6 @@ import Dispatch
 import LiveQuery
 import Store
 import Synchronization
-import Wire
 
 #if canImport(Glibc)
   import Glibc
