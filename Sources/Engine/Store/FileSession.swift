@@ -1,3 +1,11 @@
+#if canImport(Glibc)
+  import Glibc
+#elseif canImport(Musl)
+  import Musl
+#else
+  import Darwin
+#endif
+
 /// A connection to a database file, as its session sees it.
 package protocol FileConnection {
   /// The file that was opened; nil when that is not known.
@@ -57,6 +65,17 @@ package final class FileSession<Connection: FileConnection, Failure: Error> {
   package var mayOpen: Bool { lost.map(\.mayOpen) ?? true }
   /// Whether the other connections have had the time to be closed.
   package var isOverdue: Bool { lost.map(\.isOverdue) ?? true }
+
+  /// Waits until deleted files are out of use, for a second at most.
+  ///
+  /// - Returns: whether they are.
+  package func waitForFiles() -> Bool {
+    while !mayOpen {
+      if isOverdue { return false }
+      usleep(2_000)
+    }
+    return true
+  }
 
   /// Opens the file that has the name, without taking it into use: see `adopt`.
   package func open() throws(Failure) -> Connection {

@@ -29,7 +29,7 @@ package struct WatchQuery {
     var members = try source()
     let lists = [("select", select), ("orderBy", orderBy)]
     for (member, values) in lists where !values.isEmpty {
-      members[member] = .array(values.flatMap(Self.expressions).map { .string($0) })
+      members[member] = .array(values.flatMap(\.topLevelParts).map { .string($0) })
     }
     if let filter { members["where"] = .string(filter) }
     if let sectionBy { members["sectionBy"] = .string(sectionBy) }
@@ -72,27 +72,5 @@ package struct WatchQuery {
     case .some(.real(let value)): .real(value)
     default: .string(text)
     }
-  }
-
-  /// Cut at the commas outside of parentheses and quotes.
-  static func expressions(_ list: String) -> [String] {
-    var parts = [""]
-    var depth = 0
-    var quote: Unicode.Scalar?
-    // By scalar: a quote that a combining mark follows is still a quote to SQLite.
-    for character in list.unicodeScalars {
-      if let open = quote {
-        if character == open { quote = nil }
-      } else if "'\"`[".unicodeScalars.contains(character) {
-        quote = character == "[" ? "]" : character
-      } else if character == "(" || character == ")" {
-        depth += character == "(" ? 1 : -1
-      } else if character == ",", depth == 0 {
-        parts.append("")
-        continue
-      }
-      parts[parts.count - 1].unicodeScalars.append(character)
-    }
-    return parts
   }
 }

@@ -60,7 +60,7 @@ import Testing
 
 private struct World {
   enum Event: CaseIterable {
-    /// Somebody commits: a value that only grows, and one that goes back and forth.
+    /// Another process commits: a value that only grows, and one that goes back and forth.
     case commitGrowing, commitFlipping
     case tick
     /// A tick that cannot tell what changed.

@@ -124,7 +124,7 @@ import Testing
     table.add(2, of: .request(2), for: 1, .list(asked: 0))
     table.update(.request(1)) { $0 = 10 }
     table.update(for: 1) { $0.state = .contents(job: 4) }
-    #expect(table.take(for: 1, where: { $0.state.isContents() }).map(\.subject) == [10, 2])
+    #expect(table.take(for: 1, where: { $0.state.isContents(of: 4) }).map(\.subject) == [10, 2])
     #expect(table.isEmpty && !table.concerns(1))
   }
 }

@@ -73,7 +73,7 @@ struct FaultRun: ReplayableRun {
 
   func failure() throws -> RunFailure? { try perform { _ in } }
 
-  /// - Parameter end: gets the number of reads that failed, when all was right.
+  /// - Parameter end: gets the number of faults that made something fail, when all was right.
   func perform(_ end: (Int) -> Void) throws -> RunFailure? {
     faulty_files_install()
     defer { _ = faulty_files_heal() }
@@ -183,7 +183,9 @@ private final class FaultSchedule {
 
   private func perform(_ what: String, _ numbers: [Int], isOnce: Bool) throws {
     switch what {
-    case "fault": faulty_files_arm(folder.database, Int32(numbers[0]), isOnce)
+    case "fault":
+      heal()
+      faulty_files_arm(folder.database, Int32(numbers[0]), isOnce)
     case "heal": heal()
     case "drain", "stall": lists.setDrained(numbers[0], what == "drain")
     case "resync": lists.ask(numbers[0], .resync)

@@ -34,7 +34,7 @@ package final class LiveClient {
   package func receive() throws -> JSONValue {
     while true {
       let frame = try socket.readFrame()
-      // Comes to whoever is not heard for long.
+      // The server pings clients that have been silent for long.
       if frame.opcode == .ping { continue }
       guard frame.opcode == .text else {
         throw ClientModel.Violation(description: "a frame that is not text: \(frame.opcode)")

@@ -32,13 +32,10 @@ final class SnapshotAnswers {
     let newest = list.result.newest
     let (version, commit) = (list.nameNewest(), list.shown.commit)
     if let recent = recent.find(version: version, commit: commit, window: window) { return recent }
-    let range = window?.range(total: newest.tree.count) ?? 0..<newest.tree.count
-    let rows = try list.contents(range)
+    let wanted = WantedContents(window: window)
+    let rows = try list.contents(wanted.range(total: newest.tree.count))
     let sections = recent.sections(of: newest) ?? newest.sections
-    let snapshot = Snapshot(
-      version: version, commit: commit, columns: list.compiled.columns, key: list.compiled.keyColumns,
-      total: newest.tree.count, sections: sections, window: window, offset: range.lowerBound, rows: rows,
-      range: 0..<rows.count, alongside: newest.alongside, order: list.compiled.order)
+    let snapshot = list.snapshot(of: newest, name: version, commit: commit, sections: sections, wanted, rows)
     recent.add(snapshot, of: newest)
     return snapshot
   }
@@ -200,6 +197,21 @@ final class SnapshotAnswers {
 }
 
 extension LiveList {
+  /// A snapshot of a version.
+  ///
+  /// - Parameters:
+  ///   - sections: the version's, which may be known already.
+  ///   - rows: all that are wanted.
+  func snapshot(
+    of version: ResultVersion, name: String, commit: Int64, sections: SectionList, _ wanted: WantedContents,
+    _ rows: PackedRows
+  ) -> Snapshot {
+    Snapshot(
+      version: name, commit: commit, columns: compiled.columns, key: compiled.keyColumns, total: version.tree.count,
+      sections: sections, window: wanted.window, offset: wanted.range(total: version.tree.count).lowerBound, rows: rows,
+      range: 0..<rows.count, alongside: version.alongside, order: compiled.order)
+  }
+
   /// The contents of the newest version's rows at `offsets`.
   func contents(_ offsets: Range<Int>) throws(FreshetError) -> PackedRows {
     var rows: [SectionedTree.Row] = []

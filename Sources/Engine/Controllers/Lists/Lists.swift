@@ -246,8 +246,9 @@ final class Lists {
 
   /// A tick has found which epoch the file is in, or a file was opened.
   func note(_ change: StateNumbers.EpochChange) {
-    if change.isEntered { enterEpoch() }
+    // Sessions hear of the epoch before they get anything of it.
     if change.isNew { context.output.epochChanged() }
+    if change.isEntered { enterEpoch() }
   }
 
   /// Begins to name versions by another epoch. What clients have of their lists still gets patches.

@@ -49,10 +49,6 @@ final class PendingRead {
 
   /// A snapshot of the version, with these rows.
   func snapshot(of list: LiveList, _ rows: PackedRows) -> Snapshot {
-    Snapshot(
-      version: name, commit: commit, columns: list.compiled.columns, key: list.compiled.keyColumns,
-      total: version.tree.count, sections: version.sections, window: wanted.window,
-      offset: wanted.range(total: version.tree.count).lowerBound, rows: rows, range: 0..<rows.count,
-      alongside: version.alongside, order: list.compiled.order)
+    list.snapshot(of: version, name: name, commit: commit, sections: version.sections, wanted, rows)
   }
 }

@@ -93,7 +93,7 @@ final class Reader: @unchecked Sendable {
   private func open() throws -> ReaderDatabase {
     if session.finding == .same, let database = session.connection { return database }
     session.close()
-    while !session.mayOpen, !session.isOverdue { usleep(2_000) }
+    _ = session.waitForFiles()
     if session.finding == .missing { throw FreshetError.databaseMissing }
     let opened = try session.open()
     session.adopt(opened)

@@ -131,9 +131,7 @@ struct Requests<Subject> {
 
 extension Requests.State {
   var asked: Int? { if case .list(let asked) = self { asked } else { nil } }
-  /// Whether it waits for the contents that this job reads; nil: any job.
-  func isContents(of job: UInt64? = nil) -> Bool {
-    if case .contents(let read) = self { job.map { $0 == read } ?? true } else { false }
-  }
+  /// Whether it waits for the contents that this job reads.
+  func isContents(of job: UInt64) -> Bool { self == .contents(job: job) }
   var deadline: Instant? { if case .change(let deadline) = self { deadline } else { nil } }
 }

@@ -67,11 +67,8 @@ final class TransactionQueue: ClientTransactions, @unchecked Sendable {
     }
     session.close()
     // Followers let go of deleted files as soon as they notice.
-    while !session.mayOpen {
-      if session.isOverdue {
-        throw FreshetError(.overloaded, "the database's -wal or -shm was deleted, and is still in use")
-      }
-      usleep(2_000)
+    guard session.waitForFiles() else {
+      throw FreshetError(.overloaded, "the database's -wal or -shm was deleted, and is still in use")
     }
     let opened = try session.open()
     session.adopt(opened)
