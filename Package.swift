@@ -126,15 +126,20 @@ let package = Package(
     module(.libraries, "FreshetResults", ["LiveQuery", "Wire"]),
     module(
       .libraries, "Freshet", ["Controllers", "FreshetResults", "LiveQuery", "Store", "Wire", grdb, logging, sqlite]),
-    module(.libraries, "FreshetClient", ["FreshetResults", "LiveQuery", "Wire"] + nio),
+    module(.libraries, "FreshetRemote", ["FreshetResults", "LiveQuery", "Wire"]),
+    module(.libraries, "FreshetClient", ["FreshetRemote", "LiveQuery"] + nio),
     module(.network, "Gateway", ["CGateway"]),
+    .target(
+      name: "CWebSocketClient", dependencies: ["CLibWebSockets", "COpenSSL"],
+      path: Floor.network.path("CWebSocketClient"), cSettings: cSettings),
+    module(.network, "WebSocketClient", ["CWebSocketClient", "FreshetRemote", "LiveQuery"]),
     // More machines: a log of changes in a broker, and files that are made of it.
     module(.cluster, "Broker", ["CLibNATS"]),
     module(
       .cluster, "Replication",
       ["Broker", "ChangeCapture", "Controllers", "COpenSSL", "CSQLite", "CZlib", "LiveQuery", "Store", logging, sqlite]),
     module(.tools, "FileMaking", [grdb]),
-    module(.tools, "TerminalWatch", ["FreshetClient", "FreshetResults", "LiveQuery", "Wire"]),
+    module(.tools, "TerminalWatch", ["FreshetRemote", "FreshetResults", "LiveQuery", "WebSocketClient", "Wire"]),
     module(.tools, "Import", ["FileMaking", "LiveQuery", "Store", grdb, sqlite]),
     module(.tools, "Demo", ["FileMaking", "Store", grdb]),
     .target(
@@ -150,7 +155,7 @@ let package = Package(
     .executableTarget(
       name: "FreshetCommand",
       dependencies: [
-        "Broker", "CFreshetSystem", "ChangeCapture", "Controllers", "COpenSSL", "Demo", "FileMaking", "FreshetClient",
+        "Broker", "CFreshetSystem", "ChangeCapture", "Controllers", "COpenSSL", "Demo", "FileMaking", "FreshetRemote",
         "Import", "LiveQuery",
         "QueryCompiler", "Replication", "Server", "Store", "TerminalWatch", "Wire", grdb, logging, sqlite,
         .product(name: "ArgumentParser", package: "swift-argument-parser"),
@@ -196,9 +201,13 @@ let package = Package(
     tests(.libraries, of: "Freshet", ["LiveQuery", "TestSupport", "Wire", grdb]),
     tests(
       .libraries, of: "FreshetClient",
-      ["FreshetResults", "Gateway", "LiveQuery", "Server", "ServerSupport", "TestSupport", "Wire", grdb]),
-    tests(.tools, of: "TerminalWatch", ["FreshetClient", "FreshetResults", "LiveQuery", "Wire"]),
+      [
+        "FreshetRemote", "FreshetResults", "Gateway", "LiveQuery", "Server", "ServerSupport", "TestSupport", "Wire",
+        grdb,
+      ]),
+    tests(.tools, of: "TerminalWatch", ["FreshetRemote", "FreshetResults", "LiveQuery", "Wire"]),
     tests(.network, of: "Gateway", ["TestSupport"]),
+    tests(.network, of: "WebSocketClient", ["FreshetClient", "LiveQuery", "ServerSupport", "TestSupport"]),
     tests(.cluster, of: "Broker", ["TestSupport"]),
     tests(
       .cluster, of: "Replication",

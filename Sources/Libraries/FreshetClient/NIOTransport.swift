@@ -14,15 +14,6 @@
     /// - Parameter tls: the trusted authorities; by default the system's.
     public init(tls: TLSConfiguration = .makeClientConfiguration()) { self.tls = tls }
 
-    /// - Parameter authorities: a file in PEM format with the trusted certificates.
-    init(trusting authorities: String) throws {
-      guard let certificates = try? NIOSSLCertificate.fromPEMFile(authorities), !certificates.isEmpty else {
-        throw FreshetError(.badMessage, "\(authorities) holds no certificate in PEM format")
-      }
-      tls = .makeClientConfiguration()
-      tls.trustRoots = .certificates(certificates)
-    }
-
     private typealias Channel = NIOAsyncChannel<WebSocketFrame, WebSocketFrame>
 
     /// The longest message: a row at the server's limits fits.

@@ -1,6 +1,6 @@
 import ArgumentParser
 import Foundation
-import FreshetClient
+import FreshetRemote
 import LiveQuery
 import Synchronization
 import TerminalWatch

@@ -1,4 +1,4 @@
-import FreshetClient
+import FreshetRemote
 import LiveQuery
 
 /// The list as a full screen that is drawn again after every change.

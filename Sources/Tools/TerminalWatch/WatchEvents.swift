@@ -1,5 +1,5 @@
 import Foundation
-import FreshetClient
+import FreshetRemote
 
 /// What happens to a list that is watched, wherever it comes from.
 enum WatchEvent: Sendable {

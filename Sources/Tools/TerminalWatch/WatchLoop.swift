@@ -1,11 +1,12 @@
 import Foundation
-import FreshetClient
+import FreshetRemote
 import FreshetResults
 package import LiveQuery
+import WebSocketClient
 
 /// Follows a list and shows it, until it is left or cannot be followed.
 ///
-/// A program on `FreshetClient`, with the same controller as any other. Its transport differs: it gives up when no server answers at
+/// A program on `FreshetRemote`, with the same controller as any other. Its transport differs: it gives up when no server answers at
 /// first, and when the server has closed the connection for a reason that will not go away, where a library tries again; and with `--json`
 /// it prints each message before the list takes it in. Keys, signals, the connection and the list's changes go through one sequence of
 /// events to this actor. `WatchedList` decides which window is asked for, and when; `PlainText` and `ScreenText` turn results and patches
@@ -49,7 +50,7 @@ package actor WatchLoop {
     outside.watchSignals()
     if display == .screen { outside.watchKeys() }
     let transport = WatchTransport(
-      address, over: try transport(trusting: authorities), events: continuation, received: display.received)
+      address, over: try WebSocketTransport(trusting: authorities), events: continuation, received: display.received)
     let database = try RemoteDatabase(address, token: Self.source(of: token), transport: transport)
     controller = database.results(query, window: window.map { $0.offset..<$0.offset.addingClamped($0.limit) })
     relay = EventRelay(events: continuation)

@@ -1,5 +1,5 @@
 import Foundation
-import FreshetClient
+import FreshetRemote
 
 /// Shows a list as it changes, in one of several ways.
 protocol WatchOutput: AnyObject {

@@ -1,4 +1,4 @@
-import FreshetClient
+import FreshetRemote
 import Synchronization
 
 /// The transport of this platform, whose connections and messages are seen.

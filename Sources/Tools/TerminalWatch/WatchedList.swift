@@ -1,4 +1,4 @@
-import FreshetClient
+import FreshetRemote
 import LiveQuery
 
 /// What is shown of a list: how it is, and how its connection is. Pure.

@@ -2,7 +2,7 @@ import Foundation
 import LiveQuery
 import Testing
 
-@testable import FreshetClient
+@testable import FreshetRemote
 @testable import FreshetResults
 @testable import Wire
 

@@ -194,18 +194,6 @@ import Testing
     _ = await fetch.value
   }
 
-  @Test func `A greeting that comes together with the handshake's answer is read`() async throws {
-    let server = try EagerServer()
-    let messages = Mutex<[String]>([])
-    try? await NIOTransport().connect(
-      TransportRequest(url: server.url, subprotocol: "freshet.v1")
-    ) { _ in
-    } received: { message in
-      messages.withLock { $0.append(String(decoding: message, as: UTF8.self)) }
-    }
-    #expect(messages.withLock { $0 } == ["hello"])
-  }
-
   @Test func `An address that is none is refused`() {
     for address in ["ftp://example.org", "http://", "http://h:0", ""] {
       #expect(throws: FreshetError.self, "\(address)") { try RemoteDatabase(address) }

@@ -2,7 +2,7 @@ import Foundation
 import LiveQuery
 import Testing
 
-@testable import FreshetClient
+@testable import FreshetRemote
 
 /// Where servers are.
 @Suite struct ServerAddressTests {

@@ -1,7 +1,7 @@
 import TestSupport
 import Testing
 
-@testable import FreshetClient
+@testable import FreshetRemote
 
 /// How long a client waits before it tries again.
 @Suite struct WaitingTests {

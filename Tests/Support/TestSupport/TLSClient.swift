@@ -61,14 +61,17 @@ package struct TestCertificate {
   package let certificate: String
   package let key: String
 
-  package init(in folder: TemporaryFolder, name: String = "tls", serial: Int = 1) throws {
+  /// - Parameter hosts: for whom it is, as OpenSSL takes them.
+  package init(
+    in folder: TemporaryFolder, name: String = "tls", serial: Int = 1, hosts: String = "DNS:localhost,IP:127.0.0.1"
+  ) throws {
     certificate = folder.path("\(name).crt")
     key = folder.path("\(name).key")
     let process = Process()
     process.executableURL = URL(fileURLWithPath: "/usr/bin/env")
     process.arguments = [
       "openssl", "req", "-x509", "-newkey", "ec", "-pkeyopt", "ec_paramgen_curve:prime256v1", "-nodes", "-days", "2",
-      "-subj", "/CN=localhost", "-addext", "subjectAltName=DNS:localhost,IP:127.0.0.1", "-set_serial", "\(serial)",
+      "-subj", "/CN=localhost", "-addext", "subjectAltName=\(hosts)", "-set_serial", "\(serial)",
       "-keyout", key, "-out", certificate,
     ]
     process.standardError = FileHandle.nullDevice

@@ -95,12 +95,15 @@ import Wire
       #expect(stranger.status == 1 && stranger.errors.contains("is not trusted: self"), "\(stranger)")
       let watched = try Program.run("watch", address, "t", "--once", "--ca", pair.certificate)
       #expect(watched.status == 0 && watched.output.contains("x"), "\(watched)")
-      #expect(try Program.run("watch", address, "t", "--once").status == 1)
+      let distrusting = try Program.run("watch", address, "t", "--once")
+      #expect(distrusting.status == 1 && distrusting.errors.contains("is not trusted: self"), "\(distrusting)")
       let explained = try Program.run("explain", address, "t", "--ca", pair.certificate)
       #expect(explained.status == 0 && explained.output.hasPrefix("incremental: "), "\(explained)")
     }
     let plain = try Program.run("health", "http://localhost:\(port)/readyz")
     #expect(plain.status == 1, "\(plain)")
+    let unasked = try Program.run("watch", "http://localhost:\(port)", "t", "--once")
+    #expect(unasked.status == 1 && unasked.errors.contains("the answer is 400"), "\(unasked)")
     let none = try Program.run("watch", "https://localhost:\(port)", "t", "--ca", folder.database)
     #expect(none.status == 1 && none.errors.contains("holds no certificate in PEM format"), "\(none)")
     // Its own server: whatever name is in the certificate.
@@ -109,6 +112,25 @@ import Wire
     program.stop()
     let gone = try Program(["health"], environment: ["FRESHET_PORT": "\(port)"])
     #expect(gone.status(within: 10) == 1)
+  }
+
+  @Test func `A certificate for another host, and a server without TLS, are reported`() throws {
+    let folder = try ProgramFolder()
+    let files = try TemporaryFolder()
+    let pair = try TestCertificate(in: files, hosts: "DNS:other.example,IP:192.0.2.1")
+    let secure = try Program(
+      ["serve", folder.database, "--port", "0"],
+      environment: ["FRESHET_TLS_CERT": pair.certificate, "FRESHET_TLS_KEY": pair.key])
+    for (host, reason) in [("localhost", "hostname mismatch"), ("127.0.0.1", "IP address mismatch")] {
+      let watched = try Program.run(
+        "watch", "https://\(host):\(try secure.port())", "t", "--once", "--ca", pair.certificate)
+      #expect(watched.status == 1 && watched.errors.contains("\(host) is not trusted: \(reason)"), "\(watched)")
+    }
+    secure.stop()
+    let plain = try Program(["serve", folder.database, "--port", "0"])
+    let watched = try Program.run("watch", "https://localhost:\(try plain.port())", "t", "--once")
+    #expect(watched.status == 1 && watched.errors.contains("localhost does not answer with TLS"), "\(watched)")
+    plain.stop()
   }
 
   @Test func `A server explains what a file does, and its published queries`() throws {

@@ -2,7 +2,7 @@ import FreshetResults
 import Testing
 import Wire
 
-@testable import FreshetClient
+@testable import FreshetRemote
 @testable import TerminalWatch
 
 /// Lists as lines and as a screen.

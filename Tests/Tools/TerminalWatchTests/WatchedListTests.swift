@@ -3,7 +3,7 @@ import LiveQuery
 import Testing
 import Wire
 
-@testable import FreshetClient
+@testable import FreshetRemote
 @testable import TerminalWatch
 
 /// Which window of a list is asked for, and when.

@@ -1,6 +1,6 @@
 public import Foundation
 
-/// Makes WebSocket connections. The default is URLSession's on Apple's systems, and SwiftNIO's elsewhere.
+/// Makes WebSocket connections.
 public protocol LiveTransport: Sendable {
   /// Connects, and returns when the connection has ended.
   ///
@@ -34,28 +34,6 @@ public struct TransportRequest: Sendable {
     self.url = url
     self.subprotocol = subprotocol
   }
-}
-
-/// This platform's transport.
-public var defaultTransport: any LiveTransport {
-  #if canImport(Darwin)
-    URLSessionTransport()
-  #else
-    NIOTransport()
-  #endif
-}
-
-/// This platform's transport, for servers whose certificates these authorities have signed.
-///
-/// - Parameter authorities: a file in PEM format; nil: the system's authorities.
-/// - Throws: `FreshetError` for a file without certificates, and on platforms that accept none.
-package func transport(trusting authorities: String?) throws -> any LiveTransport {
-  guard let authorities else { return defaultTransport }
-  #if canImport(Darwin)
-    throw FreshetError(.badMessage, "on this system the keychain says what is trusted: add \(authorities) to it")
-  #else
-    return try NIOTransport(trusting: authorities)
-  #endif
 }
 
 /// The server ended the connection and gave a reason.

@@ -1,10 +1,13 @@
-import Foundation
+package import Foundation
 
-/// A server for one WebSocket, which sends its first message in one piece with the answer to the handshake, and then closes.
-struct EagerServer {
-  let url: URL
+/// A server for one WebSocket, which sends bytes in one piece with the answer to the handshake, and reads until the client leaves.
+package struct ScriptedServer: Sendable {
+  package let url: URL
 
-  init() throws {
+  /// - Parameters:
+  ///   - status: of the answer to the handshake; another one than 101 refuses it.
+  ///   - frames: what follows.
+  package init(status: String = "101 Switching Protocols", frames: [UInt8] = []) throws {
     let listener = socket(AF_INET, Int32(SOCK_STREAM.rawValue), 0)
     var address = sockaddr_in()
     address.sin_family = sa_family_t(AF_INET)
@@ -17,10 +20,20 @@ struct EagerServer {
     }
     guard isListening else { throw POSIXError(.EADDRNOTAVAIL) }
     url = URL(string: "ws://127.0.0.1:\(UInt16(bigEndian: address.sin_port))/")!
-    Thread.detachNewThread { Self.serve(listener) }
+    Thread.detachNewThread { Self.serve(listener, status, frames) }
   }
 
-  private static func serve(_ listener: Int32) {
+  /// An unmasked frame of less than 126 bytes.
+  package static func frame(_ opcode: UInt8, _ text: String, isFinal: Bool = true) -> [UInt8] {
+    [isFinal ? 0x80 | opcode : opcode, UInt8(text.utf8.count)] + Array(text.utf8)
+  }
+
+  /// A close frame.
+  package static func closing(_ code: UInt16, _ reason: String = "") -> [UInt8] {
+    [0x88, UInt8(2 + reason.utf8.count), UInt8(code >> 8), UInt8(code & 0xFF)] + Array(reason.utf8)
+  }
+
+  private static func serve(_ listener: Int32, _ status: String, _ frames: [UInt8]) {
     let connection = accept(listener, nil, nil)
     defer {
       close(connection)
@@ -37,11 +50,19 @@ struct EagerServer {
       .first { $0.lowercased().hasPrefix("sec-websocket-key:") }?.split(separator: ":")[1]
       .trimmingCharacters(in: .whitespaces)
     guard let key, let accepted = try? digest(key + "258EAFA5-E914-47DA-95CA-C5AB0DC85B11") else { return }
-    let head =
-      "HTTP/1.1 101 Switching Protocols\r\nUpgrade: websocket\r\nConnection: Upgrade\r\n"
-      + "Sec-WebSocket-Accept: \(accepted)\r\nSec-WebSocket-Protocol: freshet.v1\r\n\r\n"
-    let all = Array(head.utf8) + [0x81, 5] + Array("hello".utf8) + [0x88, 2, 0x03, 0xE8]
-    _ = all.withUnsafeBytes { write(connection, $0.baseAddress, $0.count) }
+    let upgrade =
+      "Upgrade: websocket\r\nConnection: Upgrade\r\nSec-WebSocket-Accept: \(accepted)\r\n"
+      + "Sec-WebSocket-Protocol: freshet.v1\r\n"
+    let headers = status.hasPrefix("101") ? upgrade : "Content-Length: 0\r\n"
+    let all = Array("HTTP/1.1 \(status)\r\n\(headers)\r\n".utf8) + frames
+    all.withUnsafeBytes { bytes in
+      var sent = 0
+      while sent < bytes.count {
+        let count = send(connection, bytes.baseAddress! + sent, bytes.count - sent, Int32(MSG_NOSIGNAL))
+        if count <= 0 { return }
+        sent += count
+      }
+    }
     while read(connection, &buffer, buffer.count) > 0 {}
   }
 

@@ -24,7 +24,7 @@ public final class RemoteDatabase: Sendable {
   /// - Throws: `FreshetError` for an invalid address.
   public init(
     _ address: String, token: (@Sendable () async throws -> String)? = nil,
-    transport: any LiveTransport = defaultTransport
+    transport: any LiveTransport
   ) throws {
     source = ConnectionSource(Connection(try ServerAddress(address), token: token, transport: transport))
   }

@@ -1,0 +1,22 @@
+@_exported public import FreshetRemote
+
+/// This platform's transport: URLSession's on Apple's systems, SwiftNIO's elsewhere.
+public var defaultTransport: any LiveTransport {
+  #if canImport(Darwin)
+    URLSessionTransport()
+  #else
+    NIOTransport()
+  #endif
+}
+
+extension RemoteDatabase {
+  /// A database on a server, over this platform's transport.
+  ///
+  /// - Parameters:
+  ///   - address: `http(s)://host:port` or `ws(s)://host:port/path`.
+  ///   - token: returns the token that identifies the client, as with a transport of one's own.
+  /// - Throws: `FreshetError` for an invalid address.
+  public convenience init(_ address: String, token: (@Sendable () async throws -> String)? = nil) throws {
+    try self.init(address, token: token, transport: defaultTransport)
+  }
+}
