@@ -14,6 +14,7 @@ if [[ -z ${FRESHET_COMMIT+is-set} ]]; then
 fi
 build=(swift build -c release --static-swift-stdlib -j "$(nproc)")
 "${build[@]}" --product freshet
+objects=$("${build[@]}" --show-bin-path)/freshet.product/Objects.LinkFileList
 dist=$PWD/.build/dist
 stage=$dist/freshet-$version-linux-$architecture
 rm -rf "$stage" "$dist/debian" && mkdir -p "$stage" "$dist/debian"
@@ -36,10 +37,20 @@ tree() { # prefix
   chmod -R u=rwX,go=rX "$1"
 }
 
+# Whether a module of a package was linked. What only libraries and tests use is not.
+linked() { # checkout
+  local module
+  for module in "$1"*/ "$1"Sources/*/; do
+    if grep -qF "/$(basename "$module").build/" "$objects"; then return; fi
+  done
+  return 1
+}
+
 # Of everything that is in the binary.
 licenses() { # folder
   local package file
   for package in .build/checkouts/*/; do
+    linked "$package" || continue
     for file in "$package"LICENSE* "$package"NOTICE*; do
       [[ -f $file ]] && cp "$file" "$1/$(basename "$package")-$(basename "$file")"
     done

@@ -1,5 +1,3 @@
-import JWTKit
-
 /// How a token may be signed (RFC 7518, RFC 8037). "none" is no signature.
 package enum SignatureAlgorithm: String, CaseIterable, Sendable {
   case hs256 = "HS256"
@@ -26,14 +24,6 @@ package enum SignatureAlgorithm: String, CaseIterable, Sendable {
     case .hs384: 48
     case .hs512: 64
     default: 0
-    }
-  }
-
-  var digest: DigestAlgorithm {
-    switch self {
-    case .hs384, .rs384, .ps384, .es384: .sha384
-    case .hs512, .rs512, .ps512, .es512: .sha512
-    default: .sha256
     }
   }
 }

@@ -1,4 +1,3 @@
-import JWTKit
 import Wire
 
 extension TokenKeys {
@@ -9,7 +8,7 @@ extension TokenKeys {
       throw ServerError("has \(bytes.count) bytes: a secret for \(name) has \(algorithm.secretBytes) at least")
     }
     var keys = TokenKeys()
-    keys.add(.secret(HMACKey(from: bytes)), id: nil, for: algorithms)
+    keys.add(.secret(bytes), id: nil, for: algorithms)
     return keys
   }
 
@@ -17,12 +16,12 @@ extension TokenKeys {
   /// - Throws: a phrase that says what is wrong with it.
   static func file(_ text: String, for algorithms: [SignatureAlgorithm]) throws(ServerError) -> TokenKeys {
     if text.drop(while: \.isWhitespace).hasPrefix("{") { return try set(json: text, for: algorithms) }
-    guard let key = VerificationKey(pem: text) else {
+    guard let key = PublicKey(pem: text) else {
       throw ServerError(
         "holds neither a public key (PEM; RSA from 2048 bits, P-256, P-384, P-521, Ed25519) nor a JSON Web Key Set")
     }
     var keys = TokenKeys()
-    keys.add(key, id: nil, for: algorithms)
+    keys.add(.published(key), id: nil, for: algorithms)
     if keys.isEmpty { throw ServerError("holds a key of another kind than \(names(algorithms)) takes") }
     return keys
   }
@@ -37,10 +36,10 @@ extension TokenKeys {
     if list.count > countLimit { throw ServerError("has more than \(countLimit) keys") }
     var keys = TokenKeys()
     for json in list {
-      guard let key = VerificationKey(json: json) else { continue }
+      guard let key = PublicKey(json: json) else { continue }
       // A key that names its algorithm is for that one alone (RFC 7517, 4.4).
       let own = json["alg"].map { name in algorithms.filter { .string($0.rawValue) == name } } ?? algorithms
-      keys.add(key, id: json.text("kid"), for: own)
+      keys.add(.published(key), id: json.text("kid"), for: own)
     }
     if keys.isEmpty { throw ServerError("has no key for \(names(algorithms))") }
     return keys
@@ -51,45 +50,15 @@ extension TokenKeys {
   }
 }
 
-extension VerificationKey {
-  fileprivate init?(pem: String) {
-    if let key = try? Insecure.RSA.PublicKey(pem: pem) {
-      self = .rsa(key)
-    } else if let key = try? ES256PublicKey(pem: pem) {
-      self = .p256(key)
-    } else if let key = try? ES384PublicKey(pem: pem) {
-      self = .p384(key)
-    } else if let key = try? ES512PublicKey(pem: pem) {
-      self = .p521(key)
-    } else if let key = try? EdDSA.PublicKey(pem: pem) {
-      self = .ed25519(key)
-    } else {
-      return nil
-    }
-  }
-
+extension PublicKey {
   /// The public part of a JSON Web Key for signatures. Symmetric ones are none: what is published is no secret.
-  fileprivate init?(json: JSONValue) {
+  fileprivate convenience init?(json: JSONValue) {
     if let use = json["use"], use != .string("sig") { return nil }
-    let x = json.text("x") ?? ""
-    let y = json.text("y") ?? ""
-    switch (json.text("kty"), json.text("crv")) {
-    case ("RSA", _):
-      guard let key = try? Insecure.RSA.PublicKey(modulus: json.text("n") ?? "", exponent: json.text("e") ?? "")
-      else { return nil }
-      self = .rsa(key)
-    case ("EC", "P-256"):
-      guard let key = try? ES256PublicKey(parameters: (x, y)) else { return nil }
-      self = .p256(key)
-    case ("EC", "P-384"):
-      guard let key = try? ES384PublicKey(parameters: (x, y)) else { return nil }
-      self = .p384(key)
-    case ("EC", "P-521"):
-      guard let key = try? ES512PublicKey(parameters: (x, y)) else { return nil }
-      self = .p521(key)
-    case ("OKP", "Ed25519"):
-      guard let key = try? EdDSA.PublicKey(x: x, curve: .ed25519) else { return nil }
-      self = .ed25519(key)
+    let curve = json.text("crv").flatMap(Kind.init)
+    switch (json.text("kty"), curve) {
+    case ("RSA", _): self.init(modulus: json.bytes("n"), exponent: json.bytes("e"))
+    case ("EC", let curve?) where curve != .ed25519: self.init(curve, x: json.bytes("x"), y: json.bytes("y"))
+    case ("OKP", .ed25519): self.init(.ed25519, x: json.bytes("x"), y: [])
     default: return nil
     }
   }
@@ -98,5 +67,12 @@ extension VerificationKey {
 extension JSONValue {
   fileprivate func text(_ member: String) -> String? {
     if case .string(let text)? = self[member] { text } else { nil }
+  }
+
+  /// Empty for what is no base64url. Some issuers write its padding, or plain base64.
+  fileprivate func bytes(_ member: String) -> [UInt8] {
+    guard var text = text(member) else { return [] }
+    while text.last == "=" { text.removeLast() }
+    return Base64.decodeURL(text.replacing("+", with: "-").replacing("/", with: "_")[...]) ?? []
   }
 }

@@ -1,11 +1,9 @@
-import JWTKit
-
 /// The keys that tokens may be signed with, each with the algorithms that it may be used for.
 package struct TokenKeys: Sendable {
   private struct Entry: Sendable {
     /// The `kid` of tokens signed with it; nil for the only key of a file, or a key that was published without.
     let id: String?
-    let verifiers: [SignatureAlgorithm: any JWTAlgorithm]
+    let verifiers: [SignatureAlgorithm: SignatureVerifier]
   }
 
   private var entries: [Entry] = []
@@ -19,7 +17,7 @@ package struct TokenKeys: Sendable {
 
   /// - Parameter algorithms: those that tokens may have. A key that fits none of them is left out.
   mutating func add(_ key: VerificationKey, id: String?, for algorithms: [SignatureAlgorithm]) {
-    var verifiers: [SignatureAlgorithm: any JWTAlgorithm] = [:]
+    var verifiers: [SignatureAlgorithm: SignatureVerifier] = [:]
     for algorithm in algorithms { verifiers[algorithm] = key.verifier(for: algorithm) }
     if !verifiers.isEmpty { entries.append(Entry(id: id, verifiers: verifiers)) }
   }
@@ -27,7 +25,7 @@ package struct TokenKeys: Sendable {
   /// What may verify a token.
   ///
   /// - Parameter id: the token's `kid`. Keys without an id may be meant by any.
-  func verifiers(for algorithm: SignatureAlgorithm, id: String?) -> [any JWTAlgorithm] {
+  func verifiers(for algorithm: SignatureAlgorithm, id: String?) -> [SignatureVerifier] {
     let fitting = entries.filter { $0.verifiers[algorithm] != nil }
     let named = id.map { id in fitting.filter { $0.id == id } } ?? fitting
     let meant = named.isEmpty ? fitting.filter { $0.id == nil } : named

@@ -1,4 +1,3 @@
-import JWTKit
 import LiveQuery
 import Wire
 
@@ -38,7 +37,7 @@ struct TokenVerifier: Sendable {
       let identity = try identity(token.claims)
       let verifiers = keys.verifiers(for: algorithm, id: token.keyID)
       if verifiers.isEmpty { return .unknownKey }
-      let isSigned = verifiers.contains { (try? $0.verify(token.signature, signs: token.signed)) == true }
+      let isSigned = verifiers.contains { $0.verifies(token.signature, of: token.signed) }
       return isSigned ? .good(identity) : .bad(.unauthenticated("the token's signature is wrong"))
     } catch {
       return .bad(error)

@@ -1,3 +1,4 @@
+import COpenSSL
 import Foundation
 import JWTKit
 import LiveQuery
@@ -164,6 +165,120 @@ import Wire
     #expect(refusal(critical, try .shared()) == "the token has extensions that this server does not know")
     let long = try maker.token("{\"a\":\"\(String(repeating: "x", count: 16 << 10))\"}")
     #expect(refusal(long, try .shared()) == "the token is longer than 16384 bytes")
+  }
+
+  // MARK: - Keys
+
+  /// For tests alone.
+  private static func openssl(_ arguments: String...) throws -> String {
+    let process = Process()
+    process.executableURL = URL(fileURLWithPath: "/usr/bin/env")
+    process.arguments = ["openssl"] + arguments
+    let output = Pipe()
+    (process.standardOutput, process.standardError) = (output, FileHandle.nullDevice)
+    try process.run()
+    let printed = try output.fileHandleForReading.readToEnd() ?? Data()
+    process.waitUntilExit()
+    return String(decoding: printed, as: UTF8.self)
+  }
+
+  @Test func `A public key is read in both forms of PEM, and a private one in none`() async throws {
+    let folder = try TemporaryFolder()
+    let path = folder.path("k.pem")
+    try TokenMaker.rsaPrivateKey.write(toFile: path, atomically: true, encoding: .utf8)
+    let old = try Self.openssl("rsa", "-in", path, "-RSAPublicKey_out")
+    #expect(old.contains("BEGIN RSA PUBLIC KEY"))
+    try check(try await TokenMaker.rsa(), .reading("algorithm: RS256, keys: k", files: ["k": old]))
+    let ancient = try Self.openssl("rsa", "-in", path, "-traditional")
+    for secret in [
+      TokenMaker.rsaPrivateKey, ancient, "", "-----BEGIN PUBLIC KEY-----\nAAAA\n-----END PUBLIC KEY-----\n",
+    ] {
+      #expect(throws: ServerError.self) { try TokenKeys.file(secret + "\n", for: SignatureAlgorithm.allCases) }
+    }
+  }
+
+  @Test func `A key that is too short, too long or of another kind is refused`() throws {
+    for options in [
+      ["RSA", "-pkeyopt", "rsa_keygen_bits:1024"], ["EC", "-pkeyopt", "ec_paramgen_curve:secp256k1"], ["X25519"],
+      ["ED448"],
+    ] {
+      let folder = try TemporaryFolder()
+      let path = folder.path("k.pem")
+      let process = try Process.run(
+        URL(fileURLWithPath: "/usr/bin/env"),
+        arguments: ["openssl", "genpkey", "-out", path, "-quiet", "-algorithm"] + options)
+      process.waitUntilExit()
+      let pem = try Self.openssl("pkey", "-in", path, "-pubout")
+      #expect(pem.contains("BEGIN PUBLIC KEY"), "\(options)")
+      #expect(throws: ServerError.self, "\(options)") { try TokenKeys.file(pem, for: SignatureAlgorithm.allCases) }
+    }
+  }
+
+  @Test func `A JSON Web Key that is none is passed over`() throws {
+    let modulus = TokenMaker.modulus
+    let (x, y) = ("f83OJ3D2xF1Bg8vub9tLe1gHMzV76e8Tus9uPHvRVEU", "x_FEzRu9m36HLN_tue659LNpXW6pCyStikYjKIWI5a0")
+    let curve = { (x: String, y: String) in #"{"kty":"EC","crv":"P-256","x":"\#(x)","y":"\#(y)"}"# }
+    let zeros = String(repeating: "A", count: 43)
+    let cases: [(key: String, isGood: Bool)] = [
+      (curve(x, y), true), (curve(x + "=", y.replacing("_", with: "/")), true),
+      (#"{"kty":"RSA","n":"\#(modulus)","e":"AQAB"}"#, true),
+      (#"{"kty":"OKP","crv":"Ed25519","x":"\#(x)"}"#, true),
+      // Off the curve, at infinity, of other lengths.
+      (curve(y, x), false), (curve(zeros, zeros), false), (curve("AA" + x, y), false),
+      (curve(String(x.dropLast(2)), y), false),
+      (curve("", ""), false), (curve("!" + x.dropFirst(), y), false),
+      (#"{"kty":"EC","crv":"P-384","x":"\#(x)","y":"\#(y)"}"#, false),
+      (#"{"kty":"EC","crv":"Ed25519","x":"\#(x)","y":"\#(y)"}"#, false),
+      (#"{"kty":"OKP","crv":"Ed25519","x":"\#(x.dropLast(2))"}"#, false),
+      (#"{"kty":"OKP","crv":"P-256","x":"\#(x)"}"#, false),
+      (#"{"kty":"RSA","n":"\#(modulus)","e":"AQ"}"#, false), (#"{"kty":"RSA","n":"\#(modulus)","e":"AQAA"}"#, false),
+      (#"{"kty":"RSA","n":"\#(modulus)","e":""}"#, false), (#"{"kty":"RSA","n":"\#(modulus)"}"#, false),
+      (#"{"kty":"RSA","n":"\#(modulus.prefix(100))","e":"AQAB"}"#, false), (#"{"kty":"RSA","e":"AQAB"}"#, false),
+      (#"{"kty":"RSA","n":"\#(String(repeating: modulus, count: 10))","e":"AQAB"}"#, false),
+      (#"{"kty":"oct","k":"\#(modulus)"}"#, false), (#"{"kty":"RSA","use":"enc","n":"\#(modulus)","e":"AQAB"}"#, false),
+    ]
+    for (key, isGood) in cases {
+      let keys = try? TokenKeys.set(json: "{\"keys\":[\(key)]}", for: SignatureAlgorithm.allCases)
+      #expect((keys != nil) == isGood, "\(key)")
+    }
+  }
+
+  /// OpenSSL's own form of a signature has other bytes, and would make two tokens of one.
+  @Test func `A signature of a curve is two numbers, and nothing else`() async throws {
+    let key = ES256PrivateKey()
+    let maker = try await TokenMaker("ES256") { await $0.add(ecdsa: key) }
+    let configuration = try JWTConfiguration.reading(
+      "algorithm: ES256, keys: k", files: ["k": key.publicKey.pemRepresentation])
+    let parts = try maker.token("{}").split(separator: ".").map(String.init)
+    let pair = try #require(Base64.decodeURL(parts[2][...]))
+    let integer = { (bytes: ArraySlice<UInt8>) in
+      let number = Array(bytes.drop { $0 == 0 })
+      let body = number[0] >= 0x80 ? [0] + number : number
+      return [2, UInt8(body.count)] + body
+    }
+    let numbers = integer(pair[..<32]) + integer(pair[32...])
+    let zeros = [UInt8](repeating: 0, count: 64)
+    for signature in [[0x30, UInt8(numbers.count)] + numbers, pair + [0], pair.dropLast(), zeros, []] {
+      let token = "\(parts[0]).\(parts[1]).\(TokenMaker.encode(Array(signature)))"
+      #expect(refusal(token, configuration) == "the token's signature is wrong", "\(signature.count)")
+    }
+    #expect(refusal(parts.joined(separator: "."), configuration) == nil)
+  }
+
+  @Test func `What is wrong with a token or a key leaves nothing for TLS to find`() async throws {
+    let keys = try TokenKeys.file(TokenMaker.rsaPublicKey, for: [.rs256, .ps256])
+    for algorithm in [SignatureAlgorithm.rs256, .ps256] {
+      let verifier = try #require(keys.verifiers(for: algorithm, id: nil).first)
+      for length in [0, 255, 256, 257] {
+        #expect(!verifier.verifies([UInt8](repeating: 1, count: length), of: [1, 2, 3]))
+        #expect(ERR_peek_error() == 0)
+      }
+    }
+    #expect(throws: ServerError.self) { try TokenKeys.file("-----BEGIN PUBLIC KEY-----\nAAAA\n", for: [.rs256]) }
+    #expect(throws: ServerError.self) {
+      try TokenKeys.set(json: #"{"keys":[{"kty":"RSA","n":"","e":""}]}"#, for: [.rs256])
+    }
+    #expect(ERR_peek_error() == 0)
   }
 
   // MARK: - Claims
