@@ -2,12 +2,15 @@ import Synchronization
 
 /// The messages that a feed has not taken yet. With this process's engine there is rarely more than one, because
 /// followers wait until the mailbox is empty. A server does not wait for one list of many: beyond `limit`, all messages
-/// are dropped and the list must request a snapshot.
+/// are dropped and the list must request a snapshot. Rows do not count: a list is as long as it was requested, and if its
+/// first rows were dropped before the last ones came, it would never open.
 ///
 /// Any thread.
 package final class Mailbox: Sendable {
   private struct State {
     var messages: [ListMessage] = []
+    /// Those of `messages` that count.
+    var counted = 0
     var waiter: CheckedContinuation<ListMessage?, Never>?
     /// A bit for each follower that waits until the mailbox is empty.
     var followers: UInt64 = 0
@@ -33,13 +36,15 @@ package final class Mailbox: Sendable {
       case .rows, .patch: if state.hasOverflowed { return (nil, true) }
       case .located, .error, .delayed, .current, .laid: break
       }
-      if state.messages.count >= limit {
+      if state.counted >= limit, message.counts {
         state.messages = []
+        state.counted = 0
         (state.hasOverflowed, state.hasAsked) = (true, false)
         return (nil, false)
       }
       guard let waiter = state.waiter else {
         state.messages.append(message)
+        if message.counts { state.counted += 1 }
         return (nil, true)
       }
       state.waiter = nil
@@ -80,6 +85,7 @@ package final class Mailbox: Sendable {
         return (nil, 0)
       }
       let message = state.messages.removeFirst()
+      if message.counts { state.counted -= 1 }
       if !state.messages.isEmpty { return (message, 0) }
       defer { state.followers = 0 }
       return (message, state.followers)
@@ -104,4 +110,8 @@ package final class Mailbox: Sendable {
     }
     waiter?.resume(returning: nil)
   }
+}
+
+extension ListMessage {
+  fileprivate var counts: Bool { if case .rows = self { false } else { true } }
 }

@@ -82,6 +82,25 @@ import Testing
     #expect(controller.objectIfLoaded(at: .init(item: 0, section: 0)) == nil)
   }
 
+  /// Its rows come faster than they are decoded, in more messages than a list may have waiting.
+  @Test(.timeLimit(.minutes(3)))
+  func `A long list opens, whatever is written meanwhile`() async throws {
+    let live = try LiveServer(
+      "CREATE TABLE n(i INTEGER PRIMARY KEY, a); INSERT INTO n SELECT value, hex(randomblob(20)) FROM generate_series(1, 80000)"
+    )
+    let controller = try remote(live).results(.init(from: "n")) { $0.values[0] }
+    let writing = Task {
+      for row in 1...20 {
+        try live.writer.run("DELETE FROM n WHERE i = \(row)")
+        try await Task.sleep(for: .milliseconds(20))
+      }
+    }
+    try await controller.performFetch()
+    try await writing.value
+    #expect(await eventually { controller.results.count == 79_980 })
+    #expect(controller.objectIfLoaded(at: .init(item: 79_979, section: 0)) == 80_000)
+  }
+
   @Test func `A window that moves while there is no connection has contents afterwards`() async throws {
     let live = try LiveServer(
       "CREATE TABLE n(i INTEGER PRIMARY KEY); INSERT INTO n SELECT value FROM generate_series(0, 4999)")
