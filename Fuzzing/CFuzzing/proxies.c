@@ -2,7 +2,8 @@
 #include <arpa/inet.h>
 #include <string.h>
 
-#include "../../Sources/Network/CGateway/internal.h"
+#include "../../Sources/Network/CGateway/proxies.h"
+#include "../../Sources/Network/CGateway/address.h"
 #include "CFuzzing.h"
 #include "check.h"
 

@@ -2,11 +2,11 @@
  * How many connections each address has. An IPv6 client has at least a /64 to choose from, so that is what counts as one address
  * there; an IPv4 address counts as the same whether it arrives on an IPv4 or an IPv6 socket.
  */
+#include "address.h"
+
 #include <netinet/in.h>
 #include <stdlib.h>
 #include <string.h>
-
-#include "internal.h"
 
 struct address {
   uint64_t high, low;
@@ -80,21 +80,24 @@ bool address_is_refusing(gateway *gateway, const struct sockaddr_storage *from, 
   return address && address->connections >= gateway->configuration.address_limit && address->refused >= most;
 }
 
-struct address *address_enter(gateway *gateway, const struct sockaddr_storage *from, bool *is_refused) {
-  *is_refused = false;
-  if (!is_counted(gateway, from)) return NULL;
-  struct address *address = find(gateway, from);
-  if (!address && !(address = add(gateway, from))) return NULL;
-  *is_refused = address->connections >= gateway->configuration.address_limit;
-  if (*is_refused) {
-    address->refused += 1;
+struct place address_enter(gateway *gateway, const struct sockaddr_storage *from) {
+  struct place place = {0};
+  if (!is_counted(gateway, from)) return place;
+  place.address = find(gateway, from);
+  if (!place.address && !(place.address = add(gateway, from))) return place;
+  place.is_refused = place.address->connections >= gateway->configuration.address_limit;
+  if (place.is_refused) {
+    place.address->refused += 1;
   } else {
-    address->connections += 1;
+    place.address->connections += 1;
   }
-  return address;
+  return place;
 }
 
-void address_leave(gateway *gateway, struct address *address, bool was_refused) {
+void address_leave(gateway *gateway, struct place *place) {
+  struct address *address = place->address;
+  bool was_refused = place->is_refused;
+  *place = (struct place){0};
   if (!address) return;
   if (was_refused) {
     address->refused -= 1;

@@ -1,21 +1,24 @@
-/* Answers as bytes: status line, headers, problems (RFC 9457). Any thread. */
-#include <stdio.h>
+/* Answers as libwebsockets writes them: its functions lay out heads, as HTTP/1 or HTTP/2 has them. */
+#include "answer.h"
+
 #include <stdlib.h>
 #include <string.h>
 #include <time.h>
 
-#include "internal.h"
+#include "frame.h"
 
 struct answer *answer_create(int status, const char *headers, const uint8_t *body, size_t length) {
   struct answer *answer = calloc(1, sizeof *answer);
   if (!answer) return NULL;
   answer->status = status;
   answer->headers = strdup(headers);
-  answer->body = malloc(length ? length : 1);
-  if (!answer->headers || !answer->body) {
+  uint8_t *block = malloc(LWS_PRE + length);
+  if (!answer->headers || !block) {
+    free(block);
     answer_free(answer);
     return NULL;
   }
+  answer->body = block + LWS_PRE;
   if (length) memcpy(answer->body, body, length);
   answer->length = length;
   return answer;
@@ -25,60 +28,82 @@ void answer_free(struct answer *answer) {
   if (!answer) return;
   if (answer->charged) outgoing_remove(answer->charged, answer->length);
   free(answer->headers);
-  free(answer->body);
+  if (answer->body) free(answer->body - LWS_PRE);
   free(answer);
 }
 
-/* `title`, `code` and `detail` are the gateway's own words, constants, and need no escaping. */
-struct answer *answer_problem(int status, const char *title, const char *code, const char *detail,
-                              const char *headers) {
-  char body[512], lines[8192];
-  int length = snprintf(body, sizeof body,
-                        "{\"type\":\"about:blank\",\"title\":\"%s\",\"status\":%d,\"code\":\"%s\"%s%s%s}", title,
-                        status, code, detail ? ",\"detail\":\"" : "", detail ? detail : "", detail ? "\"" : "");
-  snprintf(lines, sizeof lines, "Content-Type: application/problem+json\r\n%s", headers ? headers : "");
-  struct answer *answer = answer_create(status, lines, (const uint8_t *)body, (size_t)length);
-  if (answer) answer->code = code;
+struct answer *answer_problem(const gateway *gateway, gateway_fault fault, const char *headers) {
+  const gateway_problem *problem = &gateway->configuration.problems[fault];
+  char lines[8192];
+  snprintf(lines, sizeof lines, "%s%s", problem->headers, headers ? headers : "");
+  struct answer *answer = answer_create(problem->status, lines, (const uint8_t *)problem->body, strlen(problem->body));
+  if (answer) answer->code = problem->code;
   return answer;
 }
 
-static const char *reason_phrase(int status) {
-  static const struct {
-    int status;
-    const char *phrase;
-  } phrases[] = {
-      {200, "OK"},           {201, "Created"},         {202, "Accepted"},           {204, "No Content"},
-      {301, "Moved Permanently"}, {302, "Found"},      {304, "Not Modified"},       {400, "Bad Request"},
-      {401, "Unauthorized"}, {403, "Forbidden"},       {404, "Not Found"},          {405, "Method Not Allowed"},
-      {406, "Not Acceptable"}, {408, "Request Timeout"}, {409, "Conflict"},         {411, "Length Required"},
-      {413, "Content Too Large"}, {415, "Unsupported Media Type"}, {422, "Unprocessable Content"},
-      {426, "Upgrade Required"}, {429, "Too Many Requests"}, {500, "Internal Server Error"},
-      {501, "Not Implemented"}, {503, "Service Unavailable"}, {504, "Gateway Timeout"},
-  };
-  for (size_t i = 0; i < sizeof phrases / sizeof *phrases; i++) {
-    if (phrases[i].status == status) return phrases[i].phrase;
-  }
-  return "Status";
+struct answer *answer_overload(gateway *gateway) {
+  gateway_note_overload(gateway);
+  return answer_problem(gateway, GATEWAY_OVERLOADED, NULL);
 }
 
-/* Status line and headers up to the empty line; NULL when out of memory. */
-char *answer_head(const struct answer *answer, bool keep_alive, size_t *length) {
+void answer_charge(gateway *gateway, struct answer *answer) {
+  if (!answer || answer->charged) return;
+  answer->charged = gateway;
+  outgoing_add(gateway, answer->length);
+}
+
+bool answer_has_body(const struct answer *answer, bool is_head) {
+  return !is_head && answer->status != 204 && answer->status != 304;
+}
+
+static bool put(struct lws *wsi, const char *name, const char *value, size_t length, uint8_t **at, uint8_t *end) {
+  return lws_add_http_header_by_name(wsi, (const uint8_t *)name, (const uint8_t *)value, (int)length, at, end) == 0;
+}
+
+/* Lines "Name: value\r\n". */
+static bool put_lines(struct lws *wsi, const char *lines, uint8_t **at, uint8_t *end) {
+  char name[128];
+  while (*lines) {
+    const char *colon = strchr(lines, ':'), *stop = strstr(lines, "\r\n");
+    if (!colon || !stop || colon > stop || (size_t)(colon - lines) + 2 > sizeof name) return false;
+    memcpy(name, lines, (size_t)(colon - lines) + 1);
+    name[colon - lines + 1] = 0;
+    for (colon++; *colon == ' '; colon++) continue;
+    if (!put(wsi, name, colon, (size_t)(stop - colon), at, end)) return false;
+    lines = stop + 2;
+  }
+  return true;
+}
+
+static bool put_date(struct lws *wsi, uint8_t **at, uint8_t *end) {
   char date[64];
   time_t now = time(NULL);
   struct tm utc;
   gmtime_r(&now, &utc);
-  strftime(date, sizeof date, "%a, %d %b %Y %H:%M:%S GMT", &utc);
-  char *head = malloc(512 + strlen(answer->headers));
-  if (!head) return NULL;
-  size_t used = (size_t)sprintf(head, "HTTP/1.1 %d %s\r\nDate: %s\r\nConnection: %s\r\n", answer->status,
-                                reason_phrase(answer->status), date, keep_alive ? "keep-alive" : "close");
+  return put(wsi, "Date:", date, strftime(date, sizeof date, "%a, %d %b %Y %H:%M:%S GMT", &utc), at, end);
+}
+
+bool answer_put_head(const struct answer *answer, struct lws *wsi, bool keep_alive, uint8_t **at, uint8_t *end) {
+  bool is_multiplexed = lws_get_network_wsi(wsi) != wsi;
+  const char *connection = keep_alive ? "keep-alive" : "close";
+  char length[24];
+  if (lws_add_http_header_status(wsi, (unsigned int)answer->status | LWSAHH_FLAG_NO_SERVER_NAME, at, end)) return false;
+  if (!put_date(wsi, at, end)) return false;
+  if (!is_multiplexed && !put(wsi, "Connection:", connection, strlen(connection), at, end)) return false;
   /* 204 and 304 have no body, and 304 does not say how long it would have been. */
   if (answer->is_stream) {
-    if (answer->is_chunked) used += (size_t)sprintf(head + used, "Transfer-Encoding: chunked\r\n");
+    if (answer->is_chunked && !put(wsi, "Transfer-Encoding:", "chunked", 7, at, end)) return false;
   } else if (answer->status != 204 && answer->status != 304) {
-    used += (size_t)sprintf(head + used, "Content-Length: %zu\r\n", answer->length);
+    int digits = snprintf(length, sizeof length, "%zu", answer->length);
+    if (!put(wsi, "Content-Length:", length, (size_t)digits, at, end)) return false;
   }
-  used += (size_t)sprintf(head + used, "%s\r\n", answer->headers);
-  *length = used;
-  return head;
+  return put_lines(wsi, answer->headers, at, end) && lws_finalize_http_header(wsi, at, end) == 0;
+}
+
+bool answer_write_whole(const struct answer *answer, gateway *gateway, struct lws *wsi) {
+  uint8_t *start = gateway->gather + LWS_PRE, *end = start + GATHER_BYTES, *at = start;
+  if (!answer_put_head(answer, wsi, false, &at, end) || (size_t)(end - at) < answer->length) return false;
+  memcpy(at, answer->body, answer->length);
+  at += answer->length;
+  return lws_write(wsi, start, (size_t)(at - start), LWS_WRITE_HTTP) >= 0;
 }

@@ -8,10 +8,21 @@
  * kernel, `drained` is called with all waiters of that turn as one set. A frame counts from gateway_queue on, before the service
  * thread has seen it. Loads lie in blocks that never move, so that other threads need no lock to read them.
  */
+#include "channel.h"
+
 #include <stdlib.h>
 #include <string.h>
 
-#include "internal.h"
+#include "frame.h"
+
+enum { LOADS_IN_BLOCK = 1024 };
+
+/* What other threads may know of a channel. */
+struct load {
+  atomic_uint_fast64_t channel; /* 0: none; changed with the gateway's lock */
+  atomic_uint_fast64_t waiters; /* a bit each */
+  atomic_uint unsent;           /* frames sent to it that the kernel does not have yet */
+};
 
 static const uint64_t stream_mark = (uint64_t)1 << 63;
 
@@ -65,11 +76,18 @@ bool channel_open(struct channel *channel, gateway *gateway, const struct channe
   return true;
 }
 
+void channel_copied(struct channel *channel, size_t bytes) {
+  if (bytes) outgoing_add(channel->gateway, bytes);
+  if (channel->copied) outgoing_remove(channel->gateway, channel->copied);
+  channel->copied = bytes;
+}
+
 void channel_close(struct channel *channel) {
   gateway *gateway = channel->gateway;
   registry_remove(&gateway->channels, channel->id & ~stream_mark);
   name_load(gateway, channel->load, 0);
   while (channel->count) frame_let_go(gateway, channel_take(channel));
+  channel_copied(channel, 0);
   if (channel->frames != channel->few) free(channel->frames);
   channel->frames = channel->few;
   atomic_fetch_sub(channel->kind->is_stream ? &gateway->streams : &gateway->sessions, 1);
@@ -100,6 +118,7 @@ static void unload(struct channel *channel, unsigned count) {
 }
 
 void channel_landed(struct channel *channel) {
+  channel_copied(channel, 0);
   unload(channel, channel->in_flight);
   channel->in_flight = 0;
 }

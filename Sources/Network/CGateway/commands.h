@@ -2,17 +2,49 @@
 #ifndef CGATEWAY_COMMANDS_H
 #define CGATEWAY_COMMANDS_H
 
-#include "internal.h"
+#include "gateway.h"
 
-/* Any thread. Takes what the command owns, also when the service thread has ended and nothing is done. */
-void commands_push(gateway *gateway, struct command command);
-/* Service thread: carries out what is queued. */
-void commands_run(gateway *gateway);
+struct answer;
+struct dispatch;
+struct pair;
+
+enum command_kind {
+  COMMAND_QUEUE,
+  COMMAND_BROADCAST,
+  COMMAND_NOTIFY,
+  COMMAND_CLOSE,
+  COMMAND_END,
+  COMMAND_RESUME,
+  COMMAND_ANSWER,
+  COMMAND_CERTIFICATE,
+  COMMAND_STOP_LISTENING,
+  COMMAND_STOP
+};
+
+struct command {
+  enum command_kind kind;
+  uint16_t code;
+  int milliseconds;
+  uint64_t id;
+  uint64_t value;
+  gateway_frame *frame; /* held in the budget; NULL for none */
+  union {
+    struct dispatch *dispatch;
+    struct answer *answer;
+    struct pair *pair;
+    char *reason; /* owned */
+  };
+};
+
+/* Any thread. Takes what the command owns, also when the service thread has ended and nothing is done. An urgent one wakes that
+   thread, others leave it to gateway_flush. */
+void commands_push(gateway *gateway, struct command command, bool is_urgent);
+/* Service thread: carries out what is queued, and lets go of what is left of it. */
+void commands_run(gateway *gateway, void (*run)(struct gateway *gateway, struct command *command));
+/* Service thread: whether there is something to carry out. */
+bool commands_wait(gateway *gateway);
 /* Service thread, before its end: from now on nothing wakes it, and commands are dropped. */
 void commands_end(gateway *gateway);
 void commands_free(gateway *gateway);
-
-/* context.c */
-void gateway_begin_stop(gateway *gateway, uint16_t code, const char *reason, int milliseconds);
 
 #endif

@@ -7,72 +7,40 @@
 #include <dirent.h>
 #include <errno.h>
 #include <signal.h>
-#include <stdarg.h>
 #include <stdio.h>
 #include <stdlib.h>
 #include <string.h>
 #include <sys/resource.h>
 #include <unistd.h>
 
-#include "commands.h"
-#include "internal.h"
-
-/* Whose service thread this is: libwebsockets' log function is one for the process and gets no context. */
-static _Thread_local gateway *current_gateway;
+#include "channel.h"
+#include "connection.h"
+#include "dispatch.h"
+#include "exchange.h"
+#include "flow.h"
+#include "gateway.h"
+#include "listener.h"
+#include "loop.h"
+#include "protocol.h"
+#include "proxies.h"
+#include "session.h"
+#include "tls.h"
 
 /* Contexts are made and destroyed one at a time: libwebsockets does not promise that its process-wide state (log
    level, TLS library) stands more. */
 static pthread_mutex_t context_lock = PTHREAD_MUTEX_INITIALIZER;
 
-bool on_service_thread(const gateway *gateway) { return current_gateway == gateway; }
-
-lws_usec_t gateway_now(const gateway *gateway) {
-  const gateway_callbacks *callbacks = &gateway->configuration.callbacks;
-  return callbacks->now ? callbacks->now(gateway->context) : lws_now_usecs();
-}
-
-void gateway_log(gateway *gateway, int level, const char *format, ...) {
-  char line[512];
-  va_list arguments;
-  va_start(arguments, format);
-  vsnprintf(line, sizeof line, format, arguments);
-  va_end(arguments);
-  gateway->configuration.callbacks.logged(gateway->context, level, line);
-}
-
+/* What it says of clients is no warning to the operator. */
 static void log_line(int level, const char *line) {
   int length = (int)strcspn(line, "\n");
-  if (current_gateway) gateway_log(current_gateway, level == LLL_ERR ? 0 : 1, "libwebsockets: %.*s", length, line);
+  gateway *gateway = gateway_of_thread();
+  if (gateway) gateway_log(gateway, gateway->serves ? 3 : level == LLL_ERR ? 0 : 1, "libwebsockets: %.*s", length, line);
 }
 
-/* The one protocol: connections, the listening socket and the alarm all arrive here. */
-static int called_back(struct lws *wsi, enum lws_callback_reasons reason, void *user, void *in, size_t length) {
-  gateway *gateway = current_gateway;
-  struct connection *connection;
-  switch (reason) {
-    case LWS_CALLBACK_OPENSSL_LOAD_EXTRA_SERVER_VERIFY_CERTS: return tls_configure(gateway->tls, user) ? 0 : -1;
-    case LWS_CALLBACK_RAW_RX_FILE:
-      if (wsi == gateway->alarm) loop_alarm_rang(gateway);
-      if (wsi == gateway->wake) loop_woken(gateway);
-      return wsi == gateway->listener ? listener_accept(gateway) : 0;
-    case LWS_CALLBACK_RAW_ADOPT: return connection_open(gateway, wsi);
-    case LWS_CALLBACK_RAW_RX:
-      connection = lws_get_opaque_user_data(wsi);
-      if (connection) connection_received(connection, in, length);
-      return 0;
-    case LWS_CALLBACK_RAW_WRITEABLE:
-      connection = lws_get_opaque_user_data(wsi);
-      if (connection) connection_writable(connection);
-      return 0;
-    case LWS_CALLBACK_WSI_DESTROY: connection_free(wsi); return 0;
-    default: return 0;
-  }
-}
+/* libwebsockets' limit for what has a deadline of ours, which comes before and may answer. */
+static unsigned int seconds_after(int milliseconds) { return milliseconds > 0 ? (unsigned int)milliseconds / 1000 + 20 : 3600; }
 
-/* libwebsockets' limit for a TLS handshake, which has a deadline in connection.c as well. */
-static int seconds_after(int milliseconds) { return milliseconds > 0 ? milliseconds / 1000 + 20 : 3600; }
-
-/* All zero: libwebsockets' own keep-alive stays off; see keepalive.c. */
+/* All zero: libwebsockets' own keep-alive stays off; see session.c. */
 static const lws_retry_bo_t no_keepalive = {0};
 
 static bool make_context(gateway *gateway, struct lws_protocols protocols[2]) {
@@ -82,15 +50,24 @@ static bool make_context(gateway *gateway, struct lws_protocols protocols[2]) {
       .options = LWS_SERVER_OPTION_EXPLICIT_VHOSTS,
       .retry_and_idle_policy = &no_keepalive,
       .pt_serv_buf_size = RECEIVED_AT_ONCE + LWS_PRE,
-      .timeout_secs = (unsigned int)seconds_after(gateway->configuration.head_timeout),
+      .max_http_header_data = HEAD_LIMIT,
+      /* A table for every connection that there can be, made when its first byte comes: those that send half a head and wait keep
+         nobody out. */
+      .max_http_header_pool = UINT16_MAX,
+      .timeout_secs = seconds_after(gateway->configuration.body_timeout),
+      .timeout_secs_ah_idle = seconds_after(gateway->configuration.head_timeout),
+      .keepalive_timeout = 60,
       .gid = -1,
       .uid = -1,
   };
-  /* Plain HTTP to the port of TLS gets an answer that says so, instead of a closed connection: see connection.c. */
   if (gateway->tls) {
+    /* Plain HTTP to the port of TLS gets an answer that says so, instead of a closed connection: see exchange.c. */
     info.options |= LWS_SERVER_OPTION_DO_SSL_GLOBAL_INIT | LWS_SERVER_OPTION_CREATE_VHOST_SSL_CTX |
                     LWS_SERVER_OPTION_ALLOW_NON_SSL_ON_SSL_PORT | LWS_SERVER_OPTION_ALLOW_HTTP_ON_HTTPS_LISTENER;
-    info.alpn = "http/1.1";
+    info.alpn = "h2,http/1.1";
+    /* Its defaults, but for the third: streams that one connection may have at a time. */
+    const uint32_t settings[] = {1, 4096, 0, 256, 0, 16384, 0};
+    memcpy(info.http2_settings, settings, sizeof settings);
   }
   lws_set_log_level(LLL_ERR | LLL_WARN, log_line);
   if (!loop_create_context(gateway, &info)) return false;
@@ -99,18 +76,6 @@ static bool make_context(gateway *gateway, struct lws_protocols protocols[2]) {
   return gateway->vhost && listener_adopt(gateway) && loop_open_wake(gateway) && loop_open_alarm(gateway);
 }
 
-void doom(gateway *gateway, struct lws *wsi) {
-  lws_set_timeout(wsi, PENDING_TIMEOUT_USER_REASON_BASE, LWS_TO_KILL_ASYNC);
-  loop_nudge(gateway);
-}
-
-void resume_reading(gateway *gateway, struct lws *wsi) {
-  lws_rx_flow_control(wsi, 1);
-  loop_nudge(gateway);
-}
-
-static void fire_stop(lws_sorted_usec_list_t *timer) { (void)timer; /* waking up is all it is for */ }
-
 static void fire_watch(lws_sorted_usec_list_t *timer) {
   gateway *self = lws_container_of(timer, gateway, watch_timer);
   lws_usec_t now = gateway_now(self);
@@ -118,32 +83,16 @@ static void fire_watch(lws_sorted_usec_list_t *timer) {
     struct channel *channel = self->channels.entries[i].object;
     if (channel) channel->kind->watch(channel, now);
   }
-  for (uint32_t i = 0; i < self->exchanges.count; i++) {
-    struct exchange *exchange = self->exchanges.entries[i].object;
-    if (exchange) exchange_watch(exchange, now);
-  }
-  connections_watch(self, now);
+  exchanges_watch(self, now);
+  connections_watch(self, now, exchange_refuse_late);
   self->configuration.callbacks.ticked(self->context);
   lws_sul_schedule(self->lws, 0, &self->watch_timer, fire_watch, WATCH_INTERVAL_US);
 }
 
-/* Called by COMMAND_STOP. */
-void gateway_begin_stop(gateway *gateway, uint16_t code, const char *reason, int milliseconds) {
-  gateway->stopping = true;
-  gateway->stop_code = code;
-  gateway->stop_at = lws_now_usecs() + (lws_usec_t)milliseconds * LWS_US_PER_MS;
-  listener_close(gateway);
-  for (uint32_t i = 0; i < gateway->channels.count; i++) {
-    struct channel *channel = gateway->channels.entries[i].object;
-    if (channel) channel->kind->end(channel, code, reason);
-  }
-  lws_sul_schedule(gateway->lws, 0, &gateway->stop_timer, fire_stop, (lws_usec_t)milliseconds * LWS_US_PER_MS);
-  loop_wake_in(gateway, (lws_usec_t)milliseconds * LWS_US_PER_MS);
-}
-
 static bool is_finished(const gateway *gateway) {
   if (!gateway->stopping) return false;
-  return (!gateway->channels.live && !gateway->unfinished.count) || lws_now_usecs() >= gateway->stop_at;
+  bool is_idle = !gateway->channels.live && !gateway->unfinished.count && !gateway->multiplexed.count;
+  return is_idle || lws_now_usecs() >= gateway->stop_at;
 }
 
 static void set_state(gateway *gateway, int state) {
@@ -157,6 +106,7 @@ static void destroy_context(gateway *gateway) {
   lws_sul_cancel(&gateway->watch_timer);
   lws_sul_cancel(&gateway->stop_timer);
   lws_sul_cancel(&gateway->throttle_timer);
+  lws_sul_cancel(&gateway->pump_timer);
   pthread_mutex_lock(&context_lock);
   if (gateway->lws) lws_context_destroy(gateway->lws);
   loop_destroy(gateway);
@@ -164,31 +114,29 @@ static void destroy_context(gateway *gateway) {
   gateway->lws = NULL;
 }
 
-/* Callbacks may have filled the inbox again since it was taken. */
-static bool has_work(gateway *gateway) {
-  pthread_mutex_lock(&gateway->lock);
-  bool is_empty = !gateway->inbox.count;
-  pthread_mutex_unlock(&gateway->lock);
-  return !is_empty || gateway->due.count;
-}
+/* Callbacks may have given more to do since. */
+static bool has_work(gateway *gateway) { return commands_wait(gateway) || gateway->due.count || gateway->due_exchanges.count; }
 
 static void *serve(void *argument) {
   gateway *gateway = argument;
   struct lws_protocols protocols[2] = {
       {.name = gateway->configuration.subprotocol,
-       .callback = called_back,
-       .rx_buffer_size = RECEIVED_AT_ONCE},
+       .callback = protocol_call,
+       .rx_buffer_size = MESSAGE_PART_BYTES,
+       .tx_packet_size = GATHER_BYTES},
   };
-  current_gateway = gateway;
+  gateway_enter_thread(gateway);
   pthread_mutex_lock(&context_lock);
   bool made = make_context(gateway, protocols);
   pthread_mutex_unlock(&context_lock);
   if (made) {
+    gateway->serves = true;
     fire_watch(&gateway->watch_timer);
     set_state(gateway, RUNNING);
     do {
-      commands_run(gateway);
+      commands_run(gateway, dispatch_command);
       sessions_write_due(gateway);
+      exchanges_write_due(gateway);
       channels_tell_drained(gateway);
       flow_keep_time(gateway);
     } while (!is_finished(gateway) && loop_run_once(gateway, !has_work(gateway)));
@@ -196,7 +144,7 @@ static void *serve(void *argument) {
   commands_end(gateway);
   destroy_context(gateway);
   if (!made) set_state(gateway, FAILED);
-  current_gateway = NULL;
+  gateway_enter_thread(NULL);
   return NULL;
 }
 
@@ -243,6 +191,26 @@ static void free_list(const char *const *list) {
   free((void *)(uintptr_t)list);
 }
 
+static const gateway_problem *copy_problems(const gateway_problem *problems) {
+  gateway_problem *copy = calloc(GATEWAY_FAULTS, sizeof *copy);
+  for (size_t i = 0; copy && i < GATEWAY_FAULTS; i++) {
+    copy[i] = (gateway_problem){.status = problems[i].status,
+                                .code = strdup(problems[i].code),
+                                .headers = strdup(problems[i].headers),
+                                .body = strdup(problems[i].body)};
+  }
+  return copy;
+}
+
+static void free_problems(const gateway_problem *problems) {
+  for (size_t i = 0; i < GATEWAY_FAULTS; i++) {
+    free((char *)(uintptr_t)problems[i].code);
+    free((char *)(uintptr_t)problems[i].headers);
+    free((char *)(uintptr_t)problems[i].body);
+  }
+  free((void *)(uintptr_t)problems);
+}
+
 static void copy_configuration(gateway_configuration *copy, const gateway_configuration *from) {
   *copy = *from;
   copy->host = strdup(from->host);
@@ -256,6 +224,7 @@ static void copy_configuration(gateway_configuration *copy, const gateway_config
   copy->heartbeat = strdup(from->heartbeat);
   copy->routes = copy_list(from->routes);
   copy->trusted_proxies = copy_list(from->trusted_proxies);
+  copy->problems = copy_problems(from->problems);
 }
 
 static gateway_frame *heartbeat_frame(const char *text) {
@@ -270,7 +239,7 @@ static gateway_frame *heartbeat_frame(const char *text) {
 
 gateway *gateway_create(const gateway_configuration *configuration, char *error, size_t capacity) {
   gateway *gateway = calloc(1, sizeof *gateway);
-  if (!gateway || !(gateway->gather = malloc(GATHER_BYTES))) {
+  if (!gateway || !(gateway->gather = malloc(LWS_PRE + GATHER_BYTES))) {
     free(gateway);
     snprintf(error, capacity, "out of memory");
     return NULL;
@@ -323,19 +292,11 @@ gateway_counters gateway_count(const gateway *gateway) {
                             .outgoing = gateway->outgoing};
 }
 
-void *gateway_stop(gateway *gateway, uint16_t code, const char *reason, int milliseconds) {
-  commands_push(gateway, (struct command){.kind = COMMAND_STOP,
-                                          .code = code,
-                                          .milliseconds = milliseconds,
-                                          .reason = strdup(reason)});
-  pthread_join(gateway->thread, NULL);
-  return gateway->context;
-}
-
 void gateway_free(gateway *gateway) {
   gateway_configuration *c = &gateway->configuration;
   free_list(c->routes);
   free_list(c->trusted_proxies);
+  free_problems(c->problems);
   free(gateway->proxies);
   free((char *)(uintptr_t)c->host);
   free((char *)(uintptr_t)c->tls_certificate);

@@ -1,20 +1,37 @@
 /*
- * One HTTP request and its answer.
+ * From the moment a request of HTTP/1 is whole until its answer is written, its connection is not read: a client that pipelines its
+ * next request waits in the kernel. libwebsockets (4.1 to 4.3) reports room only on a connection that it also reads, and
+ * spins there while something waits to be read. So it is offered room here, at the end of a turn, and every PUMP_INTERVAL_US while the
+ * kernel takes no more; what it is given meanwhile is no more than GATHER_BYTES, which it keeps a copy of.
  *
- * From the moment a request is whole until its answer is written, its connection is not read: a client that pipelines its
- * next request waits in the kernel. Answers are written from where they are, as much as there is room for at a time; nothing is
- * buffered twice, whatever their size. A client that leaves while it waits is noticed by looking at the socket.
+ * The streams of an HTTP/2 connection are read all the time, and libwebsockets says when they can be written to.
  */
-#include <stdio.h>
+#include "exchange.h"
+
+#include <errno.h>
 #include <stdlib.h>
 #include <string.h>
 #include <sys/socket.h>
-#include <sys/uio.h>
 
-#include "internal.h"
+#include "frame.h"
+#include "loop.h"
+#include "socket.h"
+#include "static.h"
 
 /* Bytes written for one client before others get their turn. */
 #define TURN_BYTES ((size_t)1024 * 1024)
+/* What every client of HTTP/2 takes in one frame. */
+#define FRAME_BYTES ((size_t)16 * 1024)
+/* How often room is looked for on connections that had none. */
+#define PUMP_INTERVAL_US ((lws_usec_t)2000)
+/* What a body may lag behind its least rate: a client has to get going. */
+#define BODY_HEAD_START_US (5 * (lws_usec_t)LWS_US_PER_SEC)
+
+static struct exchange *exchange_of(struct lws *wsi) {
+  struct opaque *opaque = lws_get_opaque_user_data(wsi);
+  if (!opaque) return NULL;
+  return opaque->is_connection ? ((struct connection *)opaque)->exchange : (struct exchange *)opaque;
+}
 
 /* Says how the request ended, once. */
 static void report(struct exchange *exchange) {
@@ -22,109 +39,243 @@ static void report(struct exchange *exchange) {
   const struct answer *answer = exchange->answer;
   if (exchange->reported || !exchange->request) return;
   exchange->reported = true;
-  size_t sent = exchange->sent > exchange->head_length ? exchange->sent - exchange->head_length : 0;
   bool goes_on = !answer && exchange->streamed;
   gateway_outcome outcome = {.status = answer ? answer->status : goes_on ? 200 : 499,
-                             .bytes = goes_on ? -1 : (int64_t)sent,
+                             .bytes = goes_on ? -1 : (int64_t)exchange->sent,
                              .code = answer ? answer->code : NULL};
   gateway->configuration.callbacks.answered(gateway->context, exchange->id, &exchange->request->head, &outcome);
 }
 
 static void exchange_free(struct exchange *exchange) {
   report(exchange);
-  stream_free(exchange);
+  if (exchange->stream) exchange->source->close(exchange);
   registry_remove(&exchange->gateway->exchanges, exchange->id);
-  lws_dll2_remove(&exchange->unfinished);
-  exchange->connection->exchange = NULL;
+  lws_dll2_remove(&exchange->waiting);
+  address_leave(exchange->gateway, &exchange->place);
+  if (exchange->is_multiplexed) {
+    lws_set_opaque_user_data(exchange->wsi, NULL);
+  } else {
+    exchange->connection->exchange = NULL;
+  }
   request_free(exchange->request);
   answer_free(exchange->answer);
   free(exchange->body);
-  free(exchange->head);
   free(exchange);
 }
 
-/* Hangs up. */
+/* Hangs up. Of an HTTP/2 connection nothing else would end an answer that is not whole. */
 void exchange_give_up(struct exchange *exchange) {
   exchange->state = DOOMED;
-  lws_dll2_remove(&exchange->unfinished);
-  connection_drop(exchange->connection);
+  lws_dll2_remove(&exchange->waiting);
+  doom(exchange->gateway, exchange->connection->wsi);
 }
 
-/* The client does not take what it is sent. */
 void exchange_hang_up(struct exchange *exchange) {
   exchange->gateway->counters.stalled += 1;
   exchange_give_up(exchange);
 }
 
-/* The answer is with the kernel: on to the next request, or close once the client has seen all of it. */
-void exchange_finish(struct exchange *exchange) {
-  report(exchange);
+static void fire_pump(lws_sorted_usec_list_t *timer);
+
+static void schedule_pump(gateway *gateway) {
+  if (gateway->pump_is_set) return;
+  gateway->pump_is_set = true;
+  lws_sul_schedule(gateway->lws, 0, &gateway->pump_timer, fire_pump, PUMP_INTERVAL_US);
+  loop_wake_in(gateway, PUMP_INTERVAL_US);
+}
+
+static void move_to(struct exchange *exchange, lws_dll2_owner_t *list) {
+  if (exchange->waiting.owner == list) return;
+  lws_dll2_remove(&exchange->waiting);
+  lws_dll2_add_tail(&exchange->waiting, list);
+}
+
+void exchange_write_soon(struct exchange *exchange) {
+  if (exchange->is_multiplexed) {
+    exchange_write_later(exchange);
+  } else {
+    move_to(exchange, &exchange->gateway->due_exchanges);
+  }
+}
+
+void exchange_write_later(struct exchange *exchange) {
+  gateway *gateway = exchange->gateway;
+  if (exchange->is_multiplexed) {
+    lws_callback_on_writable(exchange->wsi);
+    move_to(exchange, &gateway->multiplexed);
+  } else {
+    schedule_pump(gateway);
+    move_to(exchange, &gateway->unfinished);
+  }
+}
+
+/* libwebsockets calls back (exchange_writable), unless it has something of its own to write first. */
+static void give_room(struct exchange *exchange) {
+  gateway *gateway = exchange->gateway;
+  gateway_request_id id = exchange->id;
+  lws_dll2_remove(&exchange->waiting);
+  exchange->is_offered = true;
+  lws_rx_flow_control(exchange->wsi, 1);
+  offer_room(gateway, exchange->wsi);
+  exchange = registry_find(&gateway->exchanges, id);
+  if (!exchange) return;
+  lws_rx_flow_control(exchange->wsi, 0);
+  if (exchange->is_offered && exchange->state != DOOMED) exchange_write_later(exchange);
+}
+
+void exchanges_write_due(gateway *gateway) {
+  struct lws_dll2 *first;
+  while ((first = lws_dll2_get_head(&gateway->due_exchanges))) {
+    give_room(lws_container_of(first, struct exchange, waiting));
+  }
+}
+
+/* Until the client has closed: closing with unread input (a refused body, say) would reset the connection and the answer be lost. */
+static void linger(struct exchange *exchange) {
+  char discarded[4096];
+  ssize_t count;
+  do {
+    count = recv(lws_get_socket_fd(exchange->wsi), discarded, sizeof discarded, MSG_DONTWAIT);
+  } while (count == sizeof discarded);
+  bool has_closed = count == 0 || (count < 0 && errno != EAGAIN && errno != EINTR);
+  if (has_closed || gateway_now(exchange->gateway) >= exchange->give_up_at) {
+    exchange_give_up(exchange);
+  } else {
+    exchange_write_later(exchange);
+  }
+}
+
+/* Once for each that is there: those that go on waiting are put at the end. */
+static void fire_pump(lws_sorted_usec_list_t *timer) {
+  gateway *self = lws_container_of(timer, gateway, pump_timer);
+  self->pump_is_set = false;
+  for (uint32_t left = self->unfinished.count; left && self->unfinished.count; left--) {
+    struct exchange *exchange = lws_container_of(lws_dll2_get_head(&self->unfinished), struct exchange, waiting);
+    if (exchange->state == LINGERING) {
+      lws_dll2_remove(&exchange->waiting);
+      linger(exchange);
+    } else {
+      give_room(exchange);
+    }
+  }
+}
+
+int exchange_finish(struct exchange *exchange) {
   gateway *gateway = exchange->gateway;
   struct connection *connection = exchange->connection;
-  if (!exchange->keep_alive) {
-    /* Closing with unread input (a refused body, say) would reset the connection and the answer be lost. */
-    transport_end(connection);
-    connection->is_deaf = true;
+  struct lws *wsi = exchange->wsi;
+  report(exchange);
+  if (exchange->is_multiplexed && exchange->request->takes_body && !exchange->has_body) {
+    /* What comes of a body after its stream was closed would be taken off the window of the whole connection. */
     exchange->state = LINGERING;
     exchange->give_up_at = gateway_now(gateway) + CLOSE_PATIENCE_US;
-    resume_reading(gateway, connection->wsi);
-    return;
+    return 0;
+  }
+  if (exchange->is_multiplexed) {
+    exchange_free(exchange);
+    return -1;
+  }
+  if (!exchange->keep_alive) {
+    socket_end(wsi);
+    exchange->state = LINGERING;
+    exchange->give_up_at = gateway_now(gateway) + CLOSE_PATIENCE_US;
+    exchange_write_later(exchange);
+    return 0;
+  }
+  /* libwebsockets parses on only when it sees room, and spins if there is input meanwhile. */
+  if (lws_send_pipe_choked(wsi)) {
+    exchange_write_later(exchange);
+    return 0;
   }
   exchange_free(exchange);
   connection_awaits_head(connection);
-  connection_continue(connection);
-  if (!connection->exchange) resume_reading(gateway, connection->wsi);
+  connection->read_count = socket_read_count(lws_get_socket_fd(wsi));
+  /* What came with the request is read on after an event. */
+  loop_nudge(gateway);
+  return lws_http_transaction_completed(wsi) ? -1 : 0;
 }
 
-/* Writes what is left, as much as there is room for: the head first, then the body. -1 when the client is gone. */
-static int write_some(struct exchange *exchange) {
-  size_t turn = 0;
-  while (exchange->sent < exchange->total && turn < TURN_BYTES) {
-    struct iovec parts[2];
-    size_t count = 0, in_head = exchange->sent < exchange->head_length ? exchange->head_length - exchange->sent : 0;
-    size_t body_sent = in_head ? 0 : exchange->sent - exchange->head_length;
-    size_t body_left = exchange->total - exchange->head_length - body_sent;
-    if (in_head) parts[count++] = (struct iovec){exchange->head + exchange->sent, in_head};
-    if (body_left) parts[count++] = (struct iovec){exchange->answer->body + body_sent, body_left};
-    ssize_t written = transport_write(exchange->connection, parts, count);
-    if (written <= 0) return (int)written;
-    exchange->sent += (size_t)written;
-    turn += (size_t)written;
+/* The head; with HTTP/1 as much of the body as fits behind it leaves with it. */
+static int write_head(struct exchange *exchange) {
+  const struct answer *answer = exchange->answer;
+  uint8_t *start = exchange->gateway->gather + LWS_PRE, *end = start + GATHER_BYTES, *at = start;
+  if (!answer_put_head(answer, exchange->wsi, exchange->keep_alive, &at, end)) return -1;
+  int protocol = LWS_WRITE_HTTP_HEADERS;
+  if (exchange->is_multiplexed) {
+    if (!exchange->total) protocol |= LWS_WRITE_H2_STREAM_END;
+  } else {
+    size_t room = (size_t)(end - at), part = exchange->total < room ? exchange->total : room;
+    memcpy(at, answer->body, part);
+    at += part;
+    exchange->sent = part;
+  }
+  exchange->has_head = true;
+  return lws_write(exchange->wsi, start, (size_t)(at - start), (enum lws_write_protocol)protocol);
+}
+
+static size_t room_for(const struct exchange *exchange) {
+  if (!exchange->is_multiplexed) return GATHER_BYTES;
+  int allowed = lws_get_peer_write_allowance(exchange->wsi);
+  return allowed <= 0 ? 0 : (size_t)allowed < FRAME_BYTES ? (size_t)allowed : FRAME_BYTES;
+}
+
+static int write_part(struct exchange *exchange) {
+  size_t left = exchange->total - exchange->sent, room = room_for(exchange), part = left < room ? left : room;
+  if (!part) return 0;
+  bool is_last = part == left && exchange->is_multiplexed;
+  int written = lws_write(exchange->wsi, exchange->answer->body + exchange->sent, part, is_last ? LWS_WRITE_HTTP_FINAL : LWS_WRITE_HTTP);
+  exchange->sent += part;
+  return written;
+}
+
+/* What is left of the answer, as much as there is room for. */
+static int write_answer(struct exchange *exchange) {
+  struct lws *wsi = exchange->wsi;
+  size_t before = exchange->sent, turn = before + TURN_BYTES;
+  if (lws_partial_buffered(wsi)) {
+    exchange_write_later(exchange);
+    return 0;
+  }
+  bool is_first = !exchange->has_head;
+  if (is_first && write_head(exchange) < 0) return -1;
+  /* HTTP/2 takes one frame at a time. */
+  bool goes_on = !is_first || !exchange->is_multiplexed;
+  while (goes_on && exchange->sent < exchange->total && exchange->sent < turn && !lws_partial_buffered(wsi)) {
+    size_t so_far = exchange->sent;
+    if (write_part(exchange) < 0) return -1;
+    goes_on = !exchange->is_multiplexed && exchange->sent > so_far;
+  }
+  if (is_first || exchange->sent > before) {
     exchange->give_up_at = gateway_now(exchange->gateway) + read_patience(exchange->gateway);
   }
+  bool is_whole = exchange->sent == exchange->total;
+  /* What libwebsockets has copied of it is sent before the stream's end, as it is all one connection. */
+  if (is_whole && (exchange->is_multiplexed || !lws_partial_buffered(wsi))) return exchange_finish(exchange);
+  exchange_write_later(exchange);
   return 0;
 }
 
-static void advance(struct exchange *exchange) {
-  if (write_some(exchange) < 0) {
-    exchange_give_up(exchange);
-  } else if (exchange->sent == exchange->total) {
-    exchange_finish(exchange);
-  } else {
-    lws_callback_on_writable(exchange->connection->wsi);
-  }
-}
-
-void exchange_writable(struct exchange *exchange) {
-  if (exchange->state == WRITING) advance(exchange);
-  if (exchange->state == STREAMING) stream_writable(exchange->stream);
+int exchange_writable(struct lws *wsi) {
+  struct exchange *exchange = exchange_of(wsi);
+  if (!exchange) return 0;
+  exchange->is_offered = false;
+  lws_dll2_remove(&exchange->waiting);
+  if (exchange->state == WRITING) return write_answer(exchange);
+  return exchange->state == STREAMING ? exchange->source->writable(exchange) : 0;
 }
 
 /* Takes the answer; NULL stands for one that there was no memory for. */
 void exchange_answer(struct exchange *exchange, struct answer *answer) {
   exchange->state = WRITING;
   exchange->answer = answer;
-  lws_dll2_add_tail(&exchange->unfinished, &exchange->gateway->unfinished);
-  outgoing_charge(exchange->gateway, answer);
-  exchange->head = answer ? answer_head(answer, exchange->keep_alive, &exchange->head_length) : NULL;
-  if (!exchange->head) {
+  if (!answer) {
     exchange_give_up(exchange);
     return;
   }
-  bool bodyless = exchange->request->is_head || answer->status == 204 || answer->status == 304;
-  exchange->total = exchange->head_length + (bodyless ? 0 : answer->length);
+  answer_charge(exchange->gateway, answer);
+  exchange->total = answer_has_body(answer, exchange->request->is_head) ? answer->length : 0;
   exchange->give_up_at = gateway_now(exchange->gateway) + read_patience(exchange->gateway);
-  advance(exchange);
+  exchange_write_soon(exchange);
 }
 
 static bool is_dynamic(const gateway *gateway, gateway_span path) {
@@ -135,16 +286,20 @@ static bool is_dynamic(const gateway *gateway, gateway_span path) {
   return false;
 }
 
-/* The request is whole: no more is read until it is answered. */
-static void dispatch(struct exchange *exchange) {
+static void stop_reading(struct exchange *exchange) {
+  lws_rx_flow_control(exchange->wsi, 0);
+  lws_set_timeout(exchange->wsi, NO_PENDING_TIMEOUT, 0);
+}
+
+/* The request is whole: with HTTP/1 no more is read until it is answered. */
+static void perform(struct exchange *exchange) {
   gateway *gateway = exchange->gateway;
   struct request *request = exchange->request;
-  lws_rx_flow_control(exchange->connection->wsi, 0);
+  stop_reading(exchange);
   exchange->state = WAITING;
   request->head.body = (gateway_span){exchange->body, exchange->body_length};
   if (span_equals(request->head.path, gateway->configuration.live_path)) {
-    exchange_answer(exchange, answer_problem(426, "Upgrade Required", "bad_message", "this route speaks WebSocket",
-                                             "Upgrade: websocket\r\nConnection: Upgrade\r\n"));
+    exchange_answer(exchange, answer_problem(gateway, GATEWAY_NEEDS_UPGRADE, NULL));
   } else if (is_dynamic(gateway, request->head.path)) {
     gateway->configuration.callbacks.requested(gateway->context, exchange->id, &request->head);
   } else {
@@ -153,14 +308,14 @@ static void dispatch(struct exchange *exchange) {
 }
 
 /* Answers and closes: the rest of the request is not read. */
-static void refuse(struct exchange *exchange, const struct head_fault *fault, const char *headers) {
-  const char *later = fault->status == 429 || fault->status == 503 ? "Retry-After: 1\r\n" : NULL;
+static void refuse(struct exchange *exchange, gateway_fault fault, const char *headers) {
+  stop_reading(exchange);
   exchange->keep_alive = false;
-  exchange_answer(exchange, answer_problem(fault->status, fault->title, fault->code, fault->detail, headers ? headers : later));
+  exchange_answer(exchange, answer_problem(exchange->gateway, fault, headers));
 }
 
-/* Takes the request; NULL when out of memory. */
-static struct exchange *exchange_create(struct connection *connection, struct request *request) {
+/* Takes the request, which may be NULL when out of memory. */
+static struct exchange *exchange_create(struct connection *connection, struct lws *wsi, struct request *request) {
   struct exchange *exchange = request ? calloc(1, sizeof *exchange) : NULL;
   if (!exchange) {
     request_free(request);
@@ -168,101 +323,144 @@ static struct exchange *exchange_create(struct connection *connection, struct re
   }
   exchange->gateway = connection->gateway;
   exchange->connection = connection;
+  exchange->wsi = wsi;
+  exchange->is_multiplexed = wsi != connection->wsi;
   exchange->request = request;
+  exchange->keep_alive = request->keep_alive;
   exchange->id = registry_add(&connection->gateway->exchanges, exchange);
-  connection->exchange = exchange;
-  if (!exchange->id) {
-    exchange_free(exchange);
-    return NULL;
+  if (exchange->is_multiplexed) {
+    lws_set_opaque_user_data(wsi, exchange);
+  } else {
+    connection->exchange = exchange;
   }
-  exchange->keep_alive = exchange->request->keep_alive;
-  return exchange;
+  if (exchange->id) return exchange;
+  exchange_free(exchange);
+  return NULL;
 }
 
-/* Takes the request, which may be NULL where there is none to speak of. False when out of memory. */
-bool exchange_refuse(struct connection *connection, struct request *request, const struct head_fault *fault) {
-  struct exchange *exchange = exchange_create(connection, request ? request : request_create(0));
-  if (exchange) refuse(exchange, fault, NULL);
-  return exchange != NULL;
-}
-
-static const struct head_fault late = {408, "Request Timeout", "timeout", "the request did not arrive in time"};
-
-bool exchange_refuse_late(struct connection *connection) {
-  connection->gateway->counters.late += 1;
-  return exchange_refuse(connection, NULL, &late);
-}
-
-/* What a request is refused for before its body is read. */
-static const struct head_fault *find_fault(const struct exchange *exchange) {
-  static const struct head_fault crowded = {429, "Too Many Requests", "limit_exceeded", "this address has too many connections"};
-  static const struct head_fault too_large = {413, "Content Too Large", "too_large", "the body is longer than this server takes"};
-  gateway *gateway = exchange->gateway;
-  if (exchange->connection->is_refused) {
-    gateway->counters.address += 1;
-    return &crowded;
+/* What is there of a late head is not read, and libwebsockets reports no room before it is whole: the answer is written at once. */
+void exchange_refuse_late(struct connection *connection, bool has_begun) {
+  gateway *gateway = connection->gateway;
+  struct exchange *exchange = NULL;
+  /* A browser that opens a connection in advance expects no answer to what it has not asked. */
+  if (has_begun && !connection->exchange) exchange = exchange_create(connection, connection->wsi, request_create_empty());
+  if (!exchange) {
+    doom(gateway, connection->wsi);
+    return;
   }
-  return exchange->request->content_length > gateway->configuration.body_limit ? &too_large : NULL;
+  gateway->counters.late += 1;
+  exchange->answer = answer_problem(gateway, GATEWAY_LATE, NULL);
+  stop_reading(exchange);
+  if (exchange->answer && answer_write_whole(exchange->answer, gateway, exchange->wsi)) {
+    exchange->sent = exchange->answer->length;
+    exchange_finish(exchange);
+  } else {
+    exchange_give_up(exchange);
+  }
 }
 
 /* Whether the request's client has sent too many; then it is answered. */
 static bool refuse_hasty(struct exchange *exchange) {
-  static const struct head_fault hasty = {429, "Too Many Requests", "limit_exceeded", "this client sends too many requests"};
   gateway *gateway = exchange->gateway;
   char headers[32];
   int seconds = gateway->configuration.callbacks.admitted(gateway->context, &exchange->request->head);
   if (!seconds) return false;
   gateway->counters.rate += 1;
   snprintf(headers, sizeof headers, "Retry-After: %d\r\n", seconds);
-  refuse(exchange, &hasty, headers);
+  refuse(exchange, GATEWAY_HASTY, headers);
   return true;
 }
 
-/* A request's head is there. Takes it. False when out of memory. */
-bool exchange_begin(struct connection *connection, struct request *request) {
-  struct exchange *exchange = exchange_create(connection, request);
-  if (!exchange) return false;
-  connection_name_client(connection, request);
-  const struct head_fault *fault = find_fault(exchange);
-  const char *headers = NULL;
-  if (!fault && refuse_hasty(exchange)) return true;
-  if (!fault && request->wants_upgrade) {
-    fault = handshake_fault(connection, request, &headers);
-    if (!fault) {
-      exchange->request = NULL;
-      exchange_free(exchange);
-      return session_open(connection, request);
-    }
+/* What a request is refused for before its body is read. */
+static gateway_fault find_fault(struct exchange *exchange, gateway_fault fault) {
+  gateway *gateway = exchange->gateway;
+  if (gateway->tls && !lws_get_ssl(exchange->connection->wsi)) return GATEWAY_NO_TLS;
+  if (exchange->place.is_refused) {
+    gateway->counters.address += 1;
+    return GATEWAY_CROWDED;
   }
-  if (fault) {
-    refuse(exchange, fault, headers);
-  } else if (request->content_length) {
-    exchange->body = malloc((size_t)request->content_length);
-    if (!exchange->body) return false;
-    exchange->body_since = gateway_now(connection->gateway);
-    struct iovec go_on = {(char *)(uintptr_t) "HTTP/1.1 100 Continue\r\n\r\n", 25};
-    if (request->expects_continue && transport_write(connection, &go_on, 1) != 25) return false;
+  if (fault != GATEWAY_NO_FAULT) return fault;
+  return exchange->request->content_length > gateway->configuration.body_limit ? GATEWAY_TOO_LARGE : GATEWAY_NO_FAULT;
+}
+
+static int read_body(struct exchange *exchange) {
+  uint8_t go_on[LWS_PRE + 26] = {0};
+  const struct request *request = exchange->request;
+  exchange->body = malloc((size_t)request->content_length);
+  if (!exchange->body) return -1;
+  exchange->body_since = gateway_now(exchange->gateway);
+  if (!request->expects_continue) return 0;
+  memcpy(go_on + LWS_PRE, "HTTP/1.1 100 Continue\r\n\r\n", 25);
+  return lws_write(exchange->wsi, go_on + LWS_PRE, 25, LWS_WRITE_HTTP) < 0 ? -1 : 0;
+}
+
+/*
+ * libwebsockets (4.1 to 4.3) never returns from a request with a body and something behind it that it has read before it was asked to
+ * (the loop at the end of lws_http_action). Such a request came before the answer to the one in front of it: nothing was read since.
+ */
+static bool is_pipelined(const struct exchange *exchange) {
+  const struct connection *connection = exchange->connection;
+  return !exchange->is_multiplexed && connection->read_count &&
+         socket_read_count(lws_get_socket_fd(exchange->wsi)) == connection->read_count;
+}
+
+/* Answers at once, and has libwebsockets hang up. */
+static int refuse_pipelined(struct exchange *exchange) {
+  exchange->answer = answer_problem(exchange->gateway, GATEWAY_PIPELINED, NULL);
+  if (exchange->answer && answer_write_whole(exchange->answer, exchange->gateway, exchange->wsi)) {
+    exchange->sent = exchange->answer->length;
+  }
+  exchange_free(exchange);
+  return -1;
+}
+
+int exchange_begin(struct connection *connection, struct lws *wsi) {
+  gateway_fault fault = GATEWAY_NO_FAULT;
+  connection_has_head(connection);
+  struct exchange *exchange = exchange_create(connection, wsi, request_read(wsi, &fault));
+  if (!exchange) return -1;
+  exchange->place = connection_name_client(connection, exchange->request);
+  if (exchange->request->takes_body && is_pipelined(exchange)) return refuse_pipelined(exchange);
+  fault = find_fault(exchange, fault);
+  if (fault != GATEWAY_NO_FAULT) {
+    refuse(exchange, fault, NULL);
+  } else if (refuse_hasty(exchange)) {
+    return 0;
+  } else if (exchange->request->content_length) {
+    return read_body(exchange);
   } else {
-    dispatch(exchange);
+    perform(exchange);
   }
-  return true;
+  return 0;
 }
 
-/* A part of the body, or all of it and what follows: how much was used. */
-size_t exchange_body(struct exchange *exchange, const uint8_t *bytes, size_t length) {
+int exchange_body(struct lws *wsi, const uint8_t *bytes, size_t length) {
+  struct exchange *exchange = exchange_of(wsi);
+  if (!exchange || !length) return 0;
+  if (exchange->state == LINGERING) exchange->give_up_at = gateway_now(exchange->gateway) + CLOSE_PATIENCE_US;
   if (exchange->state != READING) return 0;
-  size_t left = (size_t)exchange->request->content_length - exchange->body_length;
-  size_t used = length < left ? length : left;
-  memcpy(exchange->body + exchange->body_length, bytes, used);
-  exchange->body_length += used;
-  if (used == left) dispatch(exchange);
-  return used;
+  if (exchange->body_length + length > (size_t)exchange->request->content_length) return -1;
+  memcpy(exchange->body + exchange->body_length, bytes, length);
+  exchange->body_length += length;
+  return 0;
 }
 
-/* The connection is closed. */
-void exchange_gone(struct connection *connection) {
-  struct exchange *exchange = connection->exchange;
-  if (!exchange) return;
+int exchange_body_complete(struct lws *wsi) {
+  struct exchange *exchange = exchange_of(wsi);
+  if (!exchange) return 0;
+  exchange->has_body = true;
+  if (exchange->state == LINGERING && exchange->is_multiplexed) return exchange_finish(exchange);
+  if (exchange->state != READING) return 0;
+  if (exchange->body_length == exchange->request->content_length) {
+    perform(exchange);
+  } else {
+    refuse(exchange, GATEWAY_BAD_LENGTH, NULL);
+  }
+  return 0;
+}
+
+/* The connection or the stream is closed. */
+void exchange_gone(struct exchange *exchange) {
   gateway *gateway = exchange->gateway;
   gateway_request_id id = exchange->id;
   bool unanswered = exchange->state == WAITING || (exchange->state == DOOMED && !exchange->answer && !exchange->streamed);
@@ -270,18 +468,35 @@ void exchange_gone(struct connection *connection) {
   if (unanswered) gateway->configuration.callbacks.abandoned(gateway->context, id);
 }
 
+/* Whether a body should be further than it is. */
+static bool body_is_late(const struct exchange *exchange, lws_usec_t now) {
+  const gateway_configuration *c = &exchange->gateway->configuration;
+  lws_usec_t taken = now - exchange->body_since, limit = (lws_usec_t)c->body_timeout * LWS_US_PER_MS;
+  if (limit > 0 && taken >= limit) return true;
+  lws_usec_t counted = taken - BODY_HEAD_START_US;
+  return c->body_rate > 0 && counted > 0 && (lws_usec_t)exchange->body_length < counted / LWS_US_PER_SEC * c->body_rate;
+}
+
 /* Is the body too slow? Has the client of an unanswered request left? Nobody else would notice while it is not read. */
-void exchange_watch(struct exchange *exchange, lws_usec_t now) {
+static void watch(struct exchange *exchange, lws_usec_t now) {
   bool is_over = now >= exchange->give_up_at;
-  if (exchange->state == READING &&
-      body_is_late(&exchange->gateway->configuration, exchange->body_since, exchange->body_length, now)) {
+  if (exchange->state == READING && body_is_late(exchange, now)) {
     exchange->gateway->counters.late += 1;
-    refuse(exchange, &late, NULL);
-  } else if (exchange->state == WAITING && transport_has_ended(exchange->connection)) {
+    refuse(exchange, GATEWAY_LATE, NULL);
+  } else if ((exchange->state == WAITING || exchange->state == STREAMING) && !exchange->is_multiplexed &&
+             socket_has_ended(lws_get_socket_fd(exchange->wsi))) {
     exchange_give_up(exchange);
   } else if (exchange->state == WRITING && is_over) {
     exchange_hang_up(exchange);
-  } else if (exchange->state == LINGERING && is_over) {
-    exchange_give_up(exchange);
+  } else if (exchange->state == LINGERING && exchange->is_multiplexed && is_over) {
+    exchange->state = DOOMED;
+    doom(exchange->gateway, exchange->wsi);
+  }
+}
+
+void exchanges_watch(gateway *gateway, lws_usec_t now) {
+  for (uint32_t i = 0; i < gateway->exchanges.count; i++) {
+    struct exchange *exchange = gateway->exchanges.entries[i].object;
+    if (exchange) watch(exchange, now);
   }
 }

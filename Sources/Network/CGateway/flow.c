@@ -8,7 +8,9 @@
  *   PAUSED_BY_RATE      it sent more than message_burst at once, or message_rate a second; until it has a token again
  *   PAUSED_BY_CALLBACK  `received` said so; until gateway_resume
  */
-#include "internal.h"
+#include "flow.h"
+
+#include "loop.h"
 
 /* How often sessions without a token are looked at. */
 #define THROTTLE_INTERVAL_US ((lws_usec_t)20000)
@@ -19,10 +21,9 @@ static void apply(struct session *session, unsigned pauses) {
   session->pauses = pauses;
   if (was_paused == (pauses != 0)) return;
   if (pauses) {
-    lws_rx_flow_control(session->connection->wsi, 0);
+    lws_rx_flow_control(session->wsi, 0);
   } else {
-    resume_reading(session->channel.gateway, session->connection->wsi);
-    connection_continue(session->connection);
+    resume_reading(session->channel.gateway, session->wsi);
   }
 }
 
@@ -47,6 +48,8 @@ static bool has_token(const struct session *session, lws_usec_t now) {
   return gateway_rate_wait(session->paid_until, now, c->message_rate, c->message_burst) <= 0;
 }
 
+static void flow_schedule(gateway *gateway);
+
 static void fire_throttle(lws_sorted_usec_list_t *timer) {
   gateway *self = lws_container_of(timer, gateway, throttle_timer);
   lws_usec_t now = gateway_now(self);
@@ -61,7 +64,7 @@ static void fire_throttle(lws_sorted_usec_list_t *timer) {
   if (self->throttled.count) flow_schedule(self);
 }
 
-void flow_schedule(gateway *gateway) {
+static void flow_schedule(gateway *gateway) {
   gateway->throttle_at = lws_now_usecs() + THROTTLE_INTERVAL_US;
   lws_sul_schedule(gateway->lws, 0, &gateway->throttle_timer, fire_throttle, THROTTLE_INTERVAL_US);
 }

@@ -2,9 +2,9 @@
  * Frames: a text message with its WebSocket header right in front of it, written once and sent to any number of
  * sessions. Immutable, so that threads share it by counting references alone.
  */
-#include <stdlib.h>
+#include "frame.h"
 
-#include "internal.h"
+#include <stdlib.h>
 
 struct gateway_frame {
   atomic_uint references;
@@ -16,16 +16,13 @@ struct gateway_frame {
   void (*release)(void *block);
 };
 
-static void lay_out_header(gateway_frame *frame) {
-  const uint8_t final_text = 0x81;
-  size_t extended = frame->length < 126 ? 0 : frame->length <= UINT16_MAX ? 2 : 8;
-  frame->header_length = (uint32_t)(2 + extended);
-  uint8_t *header = frame->payload - frame->header_length;
-  header[0] = final_text;
-  header[1] = extended == 0 ? (uint8_t)frame->length : extended == 2 ? 126 : 127;
-  for (size_t i = 0; i < extended; i++) {
-    header[2 + i] = (uint8_t)((uint64_t)frame->length >> (8 * (extended - 1 - i)));
-  }
+size_t frame_put_header(uint8_t *payload, uint8_t first, size_t length) {
+  size_t extended = length < 126 ? 0 : length <= UINT16_MAX ? 2 : 8;
+  uint8_t *header = payload - 2 - extended;
+  header[0] = first;
+  header[1] = extended == 0 ? (uint8_t)length : extended == 2 ? 126 : 127;
+  for (size_t i = 0; i < extended; i++) header[2 + i] = (uint8_t)((uint64_t)length >> (8 * (extended - 1 - i)));
+  return 2 + extended;
 }
 
 gateway_frame *gateway_frame_create(void *block, size_t length, void (*release)(void *block)) {
@@ -37,7 +34,7 @@ gateway_frame *gateway_frame_create(void *block, size_t length, void (*release)(
   frame->payload = (uint8_t *)block + GATEWAY_FRAME_HEADROOM;
   frame->block = block;
   frame->release = release;
-  lay_out_header(frame);
+  frame->header_length = (uint32_t)frame_put_header(frame->payload, FRAME_FINAL | FRAME_TEXT, length);
   return frame;
 }
 
@@ -72,3 +69,32 @@ void frame_let_go(gateway *gateway, gateway_frame *frame) {
   }
   gateway_frame_release(frame);
 }
+
+/*
+ * The memory of what is on its way out has one budget for frames, HTTP answers and streams. Bytes are counted where the gateway takes
+ * and lets go of them: a frame once, however many sessions wait for it; an answer from gateway_respond to its last byte; and what
+ * libwebsockets has copied of a frame that the kernel did not take whole.
+ *
+ * The gateway refuses answers that would exceed the budget, with 503. About frames its owner decides, with gateway_has_room:
+ * one that is left out would leave a client with a list that is not the server's.
+ */
+
+/* What is shorter always has room: errors have to be said. */
+#define ALWAYS_ROOM_BYTES ((size_t)4096)
+
+void outgoing_add(gateway *gateway, size_t bytes) {
+  atomic_fetch_add_explicit(&gateway->outgoing, bytes, memory_order_relaxed);
+}
+
+void outgoing_remove(gateway *gateway, size_t bytes) {
+  atomic_fetch_sub_explicit(&gateway->outgoing, bytes, memory_order_relaxed);
+}
+
+bool gateway_has_room(const gateway *gateway, size_t bytes) {
+  size_t limit = gateway->configuration.outgoing_limit;
+  if (!limit || bytes <= ALWAYS_ROOM_BYTES) return true;
+  size_t used = atomic_load_explicit(&gateway->outgoing, memory_order_relaxed);
+  return used <= limit && bytes <= limit - used;
+}
+
+void gateway_note_overload(gateway *gateway) { gateway->counters.memory += 1; }

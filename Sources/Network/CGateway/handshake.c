@@ -1,25 +1,13 @@
-/* Which WebSocket handshakes are accepted, and how. */
+/* What RFC 6455 wants of a handshake, and libwebsockets would answer by hanging up, is answered here. */
+#include "handshake.h"
+
 #include <stdio.h>
-#include <stdlib.h>
 #include <string.h>
+#include <strings.h>
 
-#include "internal.h"
+#include "answer.h"
 
-enum { KEY_BYTES = 24, DIGEST_BYTES = 20 };
-
-static const struct head_fault *verdict_fault(gateway_verdict status) {
-#define REFUSED "the handshake was refused"
-  static const struct head_fault faults[] = {
-      {401, "Unauthorized", "unauthenticated", REFUSED},       {403, "Forbidden", "not_allowed", REFUSED},
-      {429, "Too Many Requests", "limit_exceeded", REFUSED},   {503, "Service Unavailable", "overloaded", REFUSED},
-      {400, "Bad Request", "bad_message", REFUSED},
-  };
-  enum { COUNT = sizeof faults / sizeof *faults };
-  for (size_t i = 0; i < COUNT; i++) {
-    if (faults[i].status == status) return &faults[i];
-  }
-  return &faults[COUNT - 1];
-}
+enum { KEY_BYTES = 24 };
 
 /* 16 bytes in base64. */
 static bool is_key(gateway_span key) {
@@ -32,48 +20,58 @@ static bool is_key(gateway_span key) {
   return true;
 }
 
-/* Why an upgrade is refused, and with which headers; NULL when it is not. */
-const struct head_fault *handshake_fault(struct connection *connection, const struct request *request, const char **headers) {
-  static const struct head_fault
-      other = {400, "Bad Request", "bad_message", "no other upgrade than WebSocket is offered"},
-      elsewhere = {404, "Not Found", "not_found", NULL},
-      version = {426, "Upgrade Required", "bad_message", "WebSocket version 13 is spoken here"},
-      body = {400, "Bad Request", "bad_message", "a handshake has no body"},
-      no_upgrade = {400, "Bad Request", "bad_message", "Connection must say Upgrade"},
-      no_key = {400, "Bad Request", "bad_message", "Sec-WebSocket-Key is missing or malformed"},
-      protocol = {400, "Bad Request", "bad_message", "Sec-WebSocket-Protocol must offer this server's protocol"};
+static gateway_fault find_fault(const struct connection *connection, const struct request *request, const char *upgrade) {
   gateway *gateway = connection->gateway;
   const gateway_configuration *c = &gateway->configuration;
   const gateway_request *head = &request->head;
-  if (!list_contains(request->upgrade, "websocket", true) || !span_equals(head->method, "GET")) return &other;
-  if (!span_equals(head->path, c->live_path)) return &elsewhere;
-  if (!span_equals(request->version, "13")) {
-    *headers = "Sec-WebSocket-Version: 13\r\nUpgrade: websocket\r\n";
-    return &version;
-  }
-  if (request->content_length) return &body;
-  gateway_verdict verdict = c->callbacks.handshake(gateway->context, head);
-  if (verdict == 401) *headers = "WWW-Authenticate: Bearer error=\"invalid_token\"\r\n";
-  if (verdict) return verdict_fault(verdict);
-  if (!list_contains(request->connection, "upgrade", true)) return &no_upgrade;
-  if (!is_key(request->key)) return &no_key;
-  return list_contains(head->protocols, c->subprotocol, false) ? NULL : &protocol;
+  if (gateway->tls && !lws_is_ssl(connection->wsi)) return GATEWAY_NO_TLS;
+  if (strcasecmp(upgrade, "websocket") != 0 || !span_equals(head->method, "GET")) return GATEWAY_OTHER_UPGRADE;
+  if (!span_equals(head->path, c->live_path)) return GATEWAY_NOT_FOUND;
+  if (!span_equals(request->version, "13")) return GATEWAY_BAD_WEBSOCKET_VERSION;
+  if (request->content_length) return GATEWAY_UPGRADE_WITH_BODY;
+  gateway_fault verdict = c->callbacks.handshake(gateway->context, head);
+  if (verdict != GATEWAY_NO_FAULT) return verdict;
+  if (!list_contains(request->connection, "upgrade", true)) return GATEWAY_NO_CONNECTION_UPGRADE;
+  if (!is_key(request->key)) return GATEWAY_BAD_KEY;
+  return list_contains(head->protocols, c->subprotocol, false) ? GATEWAY_NO_FAULT : GATEWAY_BAD_PROTOCOL;
 }
 
-/* Switches protocols. False when the client is gone. */
-bool handshake_accept(struct connection *connection, const struct request *request) {
-  static const char magic[] = "258EAFA5-E914-47DA-95CA-C5AB0DC85B11";
-  unsigned char input[KEY_BYTES + sizeof magic], digest[DIGEST_BYTES];
-  char accept[32], head[512];
-  memcpy(input, request->key.bytes, KEY_BYTES);
-  memcpy(input + KEY_BYTES, magic, sizeof magic);
-  lws_SHA1(input, KEY_BYTES + sizeof magic - 1, digest);
-  if (lws_b64_encode_string((const char *)digest, DIGEST_BYTES, accept, sizeof accept) < 0) return false;
-  int length = snprintf(head, sizeof head,
-                        "HTTP/1.1 101 Switching Protocols\r\nUpgrade: websocket\r\nConnection: Upgrade\r\n"
-                        "Sec-WebSocket-Accept: %s\r\nSec-WebSocket-Protocol: %s\r\n\r\n",
-                        accept, connection->gateway->configuration.subprotocol);
-  struct iovec part = {head, (size_t)length};
-  /* A few hundred bytes into an empty send buffer: the kernel takes them whole. */
-  return length < (int)sizeof head && transport_write(connection, &part, 1) == length;
+/* Refuses with a plain answer; libwebsockets hangs up when this is returned. */
+static int refuse(struct connection *connection, struct request *request, gateway_fault fault, const char *headers) {
+  gateway *gateway = connection->gateway;
+  struct answer *answer = answer_problem(gateway, fault, headers);
+  if (answer && answer_write_whole(answer, gateway, connection->wsi)) {
+    gateway_outcome outcome = {.status = answer->status, .bytes = (int64_t)answer->length, .code = answer->code};
+    gateway->configuration.callbacks.answered(gateway->context, 0, &request->head, &outcome);
+  }
+  answer_free(answer);
+  request_free(request);
+  return -1;
+}
+
+int handshake_confirm(struct connection *connection, const char *upgrade) {
+  gateway *gateway = connection->gateway;
+  gateway_fault fault = GATEWAY_NO_FAULT;
+  char headers[32];
+  struct request *request = request_read(connection->wsi, &fault);
+  if (!request) return -1;
+  connection_has_head(connection);
+  struct place place = connection_name_client(connection, request);
+  if (place.is_refused) {
+    gateway->counters.address += 1;
+    address_leave(gateway, &place);
+    return refuse(connection, request, GATEWAY_CROWDED, NULL);
+  }
+  if (connection->is_proxy) connection->place = place;
+  if (fault != GATEWAY_NO_FAULT) return refuse(connection, request, fault, NULL);
+  int seconds = gateway->configuration.callbacks.admitted(gateway->context, &request->head);
+  if (seconds) {
+    gateway->counters.rate += 1;
+    snprintf(headers, sizeof headers, "Retry-After: %d\r\n", seconds);
+    return refuse(connection, request, GATEWAY_HASTY, headers);
+  }
+  fault = find_fault(connection, request, upgrade);
+  if (fault != GATEWAY_NO_FAULT) return refuse(connection, request, fault, NULL);
+  connection->handshake = request;
+  return 0;
 }

@@ -3,6 +3,8 @@
  * every second) and does not say why; libwebsockets then watches it as it would watch a file, and accepted sockets are
  * given to it one by one.
  */
+#include "listener.h"
+
 #include <arpa/inet.h>
 #include <errno.h>
 #include <fcntl.h>
@@ -14,7 +16,9 @@
 #include <sys/socket.h>
 #include <unistd.h>
 
-#include "internal.h"
+#include "address.h"
+#include "loop.h"
+#include "proxies.h"
 
 /* Connections taken in one go, so that a storm of them does not keep sessions waiting. */
 enum { ACCEPTED_AT_ONCE = 64 };
@@ -118,10 +122,10 @@ int listener_accept(gateway *gateway) {
     fcntl(descriptor, F_SETFD, FD_CLOEXEC);
     setsockopt(descriptor, IPPROTO_TCP, TCP_NODELAY, &one, sizeof one);
     gateway->accepting = &from;
-    /* A raw socket: closes the descriptor itself when it fails. */
+    /* Closes the descriptor itself when it fails. */
     lws_sock_file_fd_type accepted = {.sockfd = descriptor};
-    lws_adoption_type type = LWS_ADOPT_SOCKET | (gateway->tls ? LWS_ADOPT_ALLOW_SSL : 0);
-    if (!lws_adopt_descriptor_vhost(gateway->vhost, type, accepted, gateway->configuration.subprotocol, NULL)) {
+    lws_adoption_type type = LWS_ADOPT_SOCKET | LWS_ADOPT_HTTP | (gateway->tls ? LWS_ADOPT_ALLOW_SSL : 0);
+    if (!lws_adopt_descriptor_vhost(gateway->vhost, type, accepted, NULL, NULL)) {
       gateway_log(gateway, 1, "a connection could not be taken on");
     }
     gateway->accepting = NULL;

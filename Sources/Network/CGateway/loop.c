@@ -9,6 +9,8 @@
  * The plugin (4.1 to 4.3) moves its timer only when that has fired or after an event. Whatever is to happen sooner than what
  * it waits for has to be an event itself: hence `loop_wake_in` and `loop_nudge`.
  */
+#include "loop.h"
+
 #include <dlfcn.h>
 #include <errno.h>
 #include <fcntl.h>
@@ -17,8 +19,6 @@
 #ifdef __linux__
 #include <sys/timerfd.h>
 #endif
-
-#include "internal.h"
 
 /* libev's interface as of version 4, whose header is not needed for this. */
 enum { RUN_WITHOUT_WAITING = 1, RUN_ONCE = 2 };
@@ -142,4 +142,14 @@ bool loop_run_once(gateway *gateway, bool waits) {
 void loop_destroy(gateway *gateway) {
   if (gateway->loop) libev.destroy(gateway->loop);
   gateway->loop = NULL;
+}
+
+void doom(gateway *gateway, struct lws *wsi) {
+  lws_set_timeout(wsi, PENDING_TIMEOUT_USER_REASON_BASE, LWS_TO_KILL_ASYNC);
+  loop_nudge(gateway);
+}
+
+void resume_reading(gateway *gateway, struct lws *wsi) {
+  lws_rx_flow_control(wsi, 1);
+  loop_nudge(gateway);
 }

@@ -5,14 +5,14 @@
  * so the list is read from its end, over the proxies that are trusted, to the first address that is not one of theirs: what
  * stands before that is only claimed. Other peers are not believed.
  */
+#include "proxies.h"
+
 #include <arpa/inet.h>
 #include <netinet/in.h>
 #include <stdio.h>
 #include <stdlib.h>
 #include <string.h>
 #include <strings.h>
-
-#include "internal.h"
 
 struct range {
   uint8_t bytes[16]; /* IPv4 as IPv6 has it, ::ffff:a.b.c.d */

@@ -1,5 +1,7 @@
 /* How often something may happen. */
-#include "internal.h"
+#include <libwebsockets.h>
+
+#include "CGateway.h"
 
 static int64_t interval(int per_second) {
   int64_t interval = LWS_US_PER_SEC / per_second;

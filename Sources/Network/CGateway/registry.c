@@ -1,7 +1,7 @@
 /* Ids that are found in O(1) and never used twice. */
 #include <stdlib.h>
 
-#include "internal.h"
+#include "registry.h"
 
 static uint64_t id_of(uint32_t slot, uint32_t generation) { return (uint64_t)generation << 32 | slot; }
 

@@ -1,16 +1,28 @@
 /*
- * WebSocket sessions: from opening to closing, and frames out.
+ * Frames lie in a ring until the socket is writable. They are ready bytes and leave with LWS_WRITE_RAW, which in
+ * libwebsockets 4.1 to 4.3 touches neither the buffer nor the LWS_PRE bytes in front of it. A write always ends at a
+ * frame's end, because libwebsockets answers pings between writes: a pong in the middle of a frame would be payload. What
+ * the kernel does not take at once libwebsockets copies and writes first; until that is done nothing more is written. So that a copy is
+ * never more than GATHER_BYTES, a longer message leaves in fragments of that size.
  *
- * Frames lie in a ring until they have left, and are written from where they are: what is due together leaves in one write.
- * Control frames go between frames, before what has waited longer, because a pong shows that the server is alive.
+ * Keep-alive. libwebsockets could do it (lws_retry_bo_t), but keeps one timer for each connection in one sorted list: with 10,000
+ * sessions every pong would walk thousands of entries, and a client that is busy reading a large frame over a slow
+ * line would be cut off, since only a pong counts there. Here one timer looks at all, and every message, pong and
+ * write that the peer has made room for counts.
  */
+#include "session.h"
+
 #include <stdlib.h>
 #include <string.h>
-#include <sys/uio.h>
 
-#include "internal.h"
+#include "flow.h"
+#include "frame.h"
+#include "loop.h"
+#include "socket.h"
+#include "utf8.h"
 
-enum { GATHERED_FRAMES = 64, REASON_BYTES = 123 };
+/* What a Close frame takes of a reason. */
+enum { REASON_BYTES = 123 };
 
 static struct session *session_of(struct channel *channel) { return lws_container_of(channel, struct session, channel); }
 
@@ -33,26 +45,54 @@ static void end(struct channel *channel, uint16_t code, const char *reason) {
   session_close(session_of(channel), code, reason);
 }
 
-static const struct channel_kind session_kind = {
-    .takes = takes, .queued = queued, .fail = fail, .end = end, .watch = session_watch};
+/* Whether it has taken nothing for too long of what waits for it. Taking something is a sign of life. */
+static bool has_stalled(struct session *session, lws_usec_t now) {
+  uint64_t progress = session->queued ? socket_progress(lws_get_socket_fd(session->wsi)) : session->progress;
+  if (progress != session->progress) session_heard(session);
+  if (!session->queued || progress != session->progress) session->channel.taken_at = now;
+  session->progress = progress;
+  return now - session->channel.taken_at >= read_patience(session->channel.gateway);
+}
 
-/* Takes the request of a handshake. False when out of memory, or when the client is gone. */
-bool session_open(struct connection *connection, struct request *request) {
+static void watch(struct channel *channel, lws_usec_t now) {
+  struct session *session = session_of(channel);
+  gateway *gateway = channel->gateway;
+  const gateway_configuration *c = &gateway->configuration;
+  bool has_had_time = session->closing && now >= session->close_by, is_stalled = !has_had_time && has_stalled(session, now);
+  if (is_stalled) gateway->counters.stalled += 1;
+  if (has_had_time || is_stalled) {
+    doom(gateway, session->wsi);
+    return;
+  }
+  /* Whoever is not read cannot be heard. */
+  bool is_muted = session->pauses & (PAUSED_BY_RATE | PAUSED_BY_CALLBACK);
+  lws_usec_t silent = is_muted ? 0 : now - session->heard_at;
+  if (c->hang_up_after > 0 && silent >= (lws_usec_t)c->hang_up_after * LWS_US_PER_MS) {
+    doom(gateway, session->wsi);
+  } else if (c->ping_after > 0 && !session->pinged && silent >= (lws_usec_t)c->ping_after * LWS_US_PER_MS) {
+    session->pinged = session->ping_due = true;
+    session_wants_to_write(session);
+  }
+}
+
+static const struct channel_kind session_kind = {.takes = takes, .queued = queued, .fail = fail, .end = end, .watch = watch};
+
+int session_open(struct connection *connection) {
   gateway *gateway = connection->gateway;
-  struct session *session = calloc(1, sizeof *session);
-  if (!session || !handshake_accept(connection, request) || !channel_open(&session->channel, gateway, &session_kind)) {
+  struct session *session = connection->handshake ? calloc(1, sizeof *session) : NULL;
+  if (!session || !channel_open(&session->channel, gateway, &session_kind)) {
     free(session);
-    request_free(request);
-    return false;
+    return -1;
   }
   session->connection = connection;
-  session->pong_length = -1;
+  session->wsi = connection->wsi;
   connection->session = session;
   session_heard(session);
-  gateway->configuration.callbacks.opened(gateway->context, session->channel.id, &request->head);
-  request_free(request);
+  gateway->configuration.callbacks.opened(gateway->context, session->channel.id, &connection->handshake->head);
+  request_free(connection->handshake);
+  connection->handshake = NULL;
   if (gateway->stopping) session_close(session, gateway->stop_code, "");
-  return true;
+  return 0;
 }
 
 void session_gone(struct session *session) {
@@ -73,136 +113,137 @@ void session_wants_to_write(struct session *session) {
   if (!session->waits && lws_dll2_is_detached(&session->due)) lws_dll2_add_tail(&session->due, &session->channel.gateway->due);
 }
 
-/* A socket that took all that it was given most likely takes more, so it is not asked first. */
+static bool has_something_to_write(const struct session *session) {
+  return session->channel.count || session->channel.copied || session->ping_due || (session->closing && !session->ended);
+}
+
+static void wait_for_room(struct session *session) {
+  session->waits = true;
+  lws_dll2_remove(&session->due);
+  lws_callback_on_writable(session->wsi);
+}
+
+/* A socket that took all that it was given most likely takes more, so it is not asked first: that spares every write a turn of the loop,
+   and what asking costs there. */
 void sessions_write_due(gateway *gateway) {
   struct lws_dll2 *first;
   while ((first = lws_dll2_get_head(&gateway->due))) {
-    lws_dll2_remove(first);
-    session_write(lws_container_of(first, struct session, due));
+    struct session *session = lws_container_of(first, struct session, due);
+    gateway_channel_id id = session->channel.id;
+    lws_dll2_remove(&session->due);
+    offer_room(gateway, session->wsi);
+    if (!channel_find(gateway, id)) continue;
+    /* libwebsockets had something of its own to write first, a pong perhaps. */
+    if (has_something_to_write(session) && !session->waits) wait_for_room(session);
   }
 }
 
-static void compose(struct session *session, uint8_t opcode, const uint8_t *payload, size_t length) {
-  session->control[0] = 0x80 | opcode;
-  session->control[1] = (uint8_t)length;
-  if (length) memcpy(session->control + 2, payload, length);
-  session->control_length = 2 + length;
-  session->control_sent = 0;
+static size_t first_size(const struct session *session) {
+  return gateway_frame_size(channel_frame(&session->channel, 0));
 }
 
-static void compose_close(struct session *session) {
-  uint8_t payload[CONTROL_BYTES];
-  const char *reason = session->close_reason ? session->close_reason : "";
-  size_t length = strlen(reason);
-  payload[0] = (uint8_t)(session->close_code >> 8);
-  payload[1] = (uint8_t)session->close_code;
-  memcpy(payload + 2, reason, length);
-  compose(session, 8, payload, session->close_code ? 2 + length : 0);
-  session->ended = true;
+static gateway_frame *take_frame(struct session *session) {
+  gateway_frame *frame = channel_take(&session->channel);
+  session->bytes_in_flight += gateway_frame_size(frame);
+  return frame;
 }
 
-/* Lays out the next control frame, where one may stand: not within a frame, nor in front of bytes that TLS has taken already. */
-static void compose_next(struct session *session) {
-  static const uint8_t ping[4] = {0};
-  if (session->control_length || session->sent || session->connection->is_owed || session->ended) return;
-  if (session->pong_length >= 0) {
-    compose(session, 10, session->pong, (size_t)session->pong_length);
-    session->pong_length = -1;
-  } else if (session->ping_due) {
-    compose(session, 9, ping, sizeof ping);
-    session->ping_due = false;
-  } else if (session->closing && (!session->channel.count || session->peer_closed)) {
-    compose_close(session);
+/* The next fragment of a message that is too long for one write. */
+static int write_fragment(struct session *session) {
+  const gateway_frame *frame = channel_frame(&session->channel, 0);
+  uint8_t *payload = session->channel.gateway->gather + LWS_PRE + FRAME_HEADER_BYTES;
+  size_t left = frame_payload_length(frame) - session->sent, room = GATHER_BYTES - FRAME_HEADER_BYTES, part = left < room ? left : room;
+  uint8_t first = (session->sent ? FRAME_CONTINUATION : FRAME_TEXT) | (part == left ? FRAME_FINAL : 0);
+  size_t header = frame_put_header(payload, first, part);
+  memcpy(payload, frame_payload(frame) + session->sent, part);
+  session->sent += part;
+  if (part == left) {
+    session->sent = 0;
+    frame_let_go(session->channel.gateway, take_frame(session));
   }
+  return lws_write(session->wsi, payload - header, header + part, LWS_WRITE_RAW);
 }
 
-static size_t gather(const struct session *session, struct iovec parts[GATHERED_FRAMES + 1]) {
-  size_t count = 0, skipped = session->sent;
-  if (session->control_length) {
-    parts[count++] = (struct iovec){(uint8_t *)(uintptr_t)session->control + session->control_sent,
-                                    session->control_length - session->control_sent};
-  }
-  for (uint32_t i = 0; i < session->channel.count && i < GATHERED_FRAMES && !session->ended; i++, skipped = 0) {
-    const gateway_frame *frame = channel_frame(&session->channel, i);
-    uint8_t *bytes = (uint8_t *)(uintptr_t)frame_wire_bytes(frame);
-    parts[count++] = (struct iovec){bytes + skipped, gateway_frame_size(frame) - skipped};
-  }
-  return count;
+/* One ready frame, straight from the buffer that all sessions share. */
+static int write_one(struct session *session) {
+  gateway_frame *frame = take_frame(session);
+  uint8_t *bytes = (uint8_t *)(uintptr_t)frame_wire_bytes(frame);
+  int written = lws_write(session->wsi, bytes, gateway_frame_size(frame), LWS_WRITE_RAW);
+  frame_let_go(session->channel.gateway, frame);
+  return written;
 }
 
-/* What has left. */
-static void account(struct session *session, size_t written) {
-  if (session->control_length) {
-    size_t part = session->control_length - session->control_sent;
-    if (part > written) part = written;
-    session->control_sent += part;
-    written -= part;
-    if (session->control_sent == session->control_length) session->control_length = 0;
-  }
-  session->sent += written;
-  while (session->channel.count && session->sent >= gateway_frame_size(channel_frame(&session->channel, 0))) {
-    gateway_frame *frame = channel_take(&session->channel);
-    session->sent -= gateway_frame_size(frame);
-    session->queued -= gateway_frame_size(frame);
+static int write_gathered(struct session *session) {
+  uint8_t *start = session->channel.gateway->gather + LWS_PRE;
+  size_t length = 0;
+  while (session->channel.count && length + first_size(session) <= GATHER_BYTES) {
+    gateway_frame *frame = take_frame(session);
+    memcpy(start + length, frame_wire_bytes(frame), gateway_frame_size(frame));
+    length += gateway_frame_size(frame);
     frame_let_go(session->channel.gateway, frame);
   }
+  return lws_write(session->wsi, start, length, LWS_WRITE_RAW);
+}
+
+static int write_next(struct session *session) {
+  const struct channel *channel = &session->channel;
+  if (first_size(session) > GATHER_BYTES) return write_fragment(session);
+  bool is_alone = channel->count == 1 ||
+                  first_size(session) + gateway_frame_size(channel_frame(channel, 1)) > GATHER_BYTES;
+  return is_alone ? write_one(session) : write_gathered(session);
+}
+
+/* What was in flight has left. */
+static void landed(struct session *session) {
+  session->queued -= session->bytes_in_flight;
+  session->bytes_in_flight = 0;
   channel_landed(&session->channel);
 }
 
-static size_t length_of(const struct iovec *parts, size_t count) {
-  size_t length = 0;
-  for (size_t i = 0; i < count; i++) length += parts[i].iov_len;
-  return length;
+static int write_ping(struct session *session) {
+  uint8_t buffer[LWS_PRE + 4] = {0};
+  session->ping_due = false;
+  /* Not empty, because libwebsockets does not report the pong of an empty one. */
+  return lws_write(session->wsi, buffer + LWS_PRE, 4, LWS_WRITE_PING);
 }
 
-/* Both sides have said Close, or this one has and the other cannot be understood. */
-static void finish(struct session *session) {
-  if (session->peer_closed) {
-    transport_end(session->connection);
-    connection_drop(session->connection);
-  } else if (session->is_lost) {
-    /* Until the peer has read why, or its time is over: see session_watch. */
-    transport_end(session->connection);
-    session->connection->is_deaf = true;
-  }
-}
-
-/* As much as there is room for. */
-void session_write(struct session *session) {
-  struct iovec parts[GATHERED_FRAMES + 1];
-  for (;;) {
-    compose_next(session);
-    size_t count = gather(session, parts), length = length_of(parts, count);
-    if (!count) break;
-    ssize_t written = transport_write(session->connection, parts, count);
-    if (written < 0) {
-      connection_drop(session->connection);
-      return;
-    }
-    account(session, (size_t)written);
-    if ((size_t)written < length) {
-      session->waits = true;
-      lws_callback_on_writable(session->connection->wsi);
-      break;
+static int write_what_is_due(struct session *session) {
+  struct lws *wsi = session->wsi;
+  if (session->ping_due && write_ping(session) < 0) return -1;
+  while (session->channel.count && !lws_partial_buffered(wsi)) {
+    if (write_next(session) < 0) return -1;
+    if (lws_partial_buffered(wsi)) {
+      /* libwebsockets has copied what is left, and does not say how much that is. */
+      channel_copied(&session->channel, GATHER_BYTES);
+    } else {
+      landed(session);
     }
   }
-  session_watch_outbox(session);
-  if (session->ended && !session->control_length) finish(session);
+  return 0;
 }
 
-/* LWS_CALLBACK_RAW_WRITEABLE: the peer has made room, so it is there. */
-void session_writable(struct session *session) {
-  if (!session->waits) return;
+/* LWS_CALLBACK_SERVER_WRITEABLE. -1 lets libwebsockets close. */
+int session_writable(struct session *session) {
+  struct lws *wsi = session->wsi;
+  if (session->ended) return 0;
+  /* libwebsockets calls back only when what it kept has left. The peer has made room, so it is there. */
+  if (session->channel.copied) {
+    landed(session);
+    session_heard(session);
+  }
   session->waits = false;
-  session_heard(session);
-  session_write(session);
-}
-
-/* Answers only the last of several pings, as RFC 6455 (5.5.3) allows, so that pongs cannot pile up. */
-void session_answer_ping(struct session *session, const uint8_t *payload, size_t length) {
-  if (length) memcpy(session->pong, payload, length);
-  session->pong_length = (int)length;
-  session_wants_to_write(session);
+  if (write_what_is_due(session) < 0) return -1;
+  session_watch_outbox(session);
+  if (session->channel.count || lws_partial_buffered(wsi)) {
+    wait_for_room(session);
+    return 0;
+  }
+  if (!session->closing) return 0;
+  /* Only now: with bytes on their way libwebsockets would skip the Close frame. */
+  session->ended = true;
+  const char *reason = session->close_reason ? session->close_reason : "";
+  lws_close_reason(wsi, (enum lws_close_status)session->close_code, (unsigned char *)(uintptr_t)reason, strlen(reason));
+  return -1;
 }
 
 void session_close(struct session *session, uint16_t code, const char *reason) {
@@ -215,12 +256,5 @@ void session_close(struct session *session, uint16_t code, const char *reason) {
   session->close_reason = strndup(reason, length);
   session->close_by = gateway_now(session->channel.gateway) + CLOSE_PATIENCE_US;
   session_watch_outbox(session);
-  session_wants_to_write(session);
-}
-
-/* The peer's Close is answered at once, and nothing may follow: what is queued is dropped. */
-void session_peer_closed(struct session *session, uint16_t code) {
-  session->peer_closed = true;
-  if (!session->closing) session_close(session, code, "");
   session_wants_to_write(session);
 }

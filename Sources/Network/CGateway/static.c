@@ -2,6 +2,8 @@
  * Files of the public directory: small ones, read whole at every request, so that an edited file is served at once.
  * Nothing outside the directory is reachable, whatever the path or a symbolic link says, and no hidden file.
  */
+#include "static.h"
+
 #include <fcntl.h>
 #include <limits.h>
 #include <stdio.h>
@@ -10,8 +12,6 @@
 #include <strings.h>
 #include <sys/stat.h>
 #include <unistd.h>
-
-#include "internal.h"
 
 static const struct {
   const char *suffix, *type;
@@ -77,20 +77,12 @@ static struct answer *answer_file(int descriptor, const struct stat *about, cons
   return answer;
 }
 
-/* `curl -o` saves the body of a 404 under the script's name. Run as a script, this one reports the 404. */
-static struct answer *answer_missing(const struct request *request, const char *headers) {
-  static const char script[] =
-      "throw new Error(\"404: there is nothing at this path; the JavaScript client is at /v1/client/freshet.min.js\");\n";
+/* `curl -o` saves the body of a 404 under a script's name, so there it is one that reports the 404. */
+static struct answer *answer_missing(gateway *gateway, const struct request *request, const char *headers) {
   gateway_span path = request->head.path;
   const char *type = content_type((const char *)path.bytes, path.length);
-  if (strncmp(type, "text/javascript", strlen("text/javascript")) != 0) {
-    return answer_problem(404, "Not Found", "not_found", NULL, headers);
-  }
-  char all[8192];
-  snprintf(all, sizeof all, "Content-Type: %s\r\nCache-Control: no-store\r\n%s", type, headers);
-  struct answer *answer = answer_create(404, all, (const uint8_t *)script, sizeof script - 1);
-  if (answer) answer->code = "not_found";
-  return answer;
+  bool is_script = strncmp(type, "text/javascript", strlen("text/javascript")) == 0;
+  return answer_problem(gateway, is_script ? GATEWAY_SCRIPT_NOT_FOUND : GATEWAY_NOT_FOUND, headers);
 }
 
 static bool is_unchanged(const struct request *request, const char *tag) {
@@ -100,17 +92,15 @@ static bool is_unchanged(const struct request *request, const char *tag) {
   return list_contains(known, tag, false) || list_contains(known, weak, false) || list_contains(known, "*", false);
 }
 
-/* The answer to a request that no dynamic route takes. NULL when out of memory. */
 struct answer *answer_static(gateway *gateway, const struct request *request) {
   const char *always = gateway->configuration.static_headers;
   char resolved[PATH_MAX], tag[64], headers[8192];
   struct stat about;
   int descriptor = open_public(gateway, request->head.path, resolved, &about);
-  if (descriptor < 0) return answer_missing(request, always);
+  if (descriptor < 0) return answer_missing(gateway, request, always);
   if (!request->is_head && !span_equals(request->head.method, "GET")) {
     close(descriptor);
-    snprintf(headers, sizeof headers, "Allow: GET, HEAD\r\n%s", always);
-    return answer_problem(405, "Method Not Allowed", "not_allowed", NULL, headers);
+    return answer_problem(gateway, GATEWAY_NOT_FOR_FILES, always);
   }
   snprintf(tag, sizeof tag, "\"%llx-%lx-%llx\"", (unsigned long long)about.st_mtim.tv_sec,
            (unsigned long)about.st_mtim.tv_nsec, (unsigned long long)about.st_size);
@@ -118,7 +108,7 @@ struct answer *answer_static(gateway *gateway, const struct request *request) {
            tag, always);
   struct answer *answer = is_unchanged(request, tag)                           ? answer_create(304, headers, NULL, 0)
                           : gateway_has_room(gateway, (size_t)about.st_size) ? answer_file(descriptor, &about, headers)
-                                                                             : outgoing_refusal(gateway);
+                                                                             : answer_overload(gateway);
   close(descriptor);
   return answer;
 }

@@ -3,6 +3,10 @@
  * certificate comes from here, because libwebsockets cannot change it while connections are open. Those keep what they began
  * with; new ones get the pair that was loaded last.
  */
+#define _GNU_SOURCE /* RTLD_NEXT */
+#include "tls.h"
+
+#include <dlfcn.h>
 #include <errno.h>
 #include <stdio.h>
 #include <stdlib.h>
@@ -11,9 +15,6 @@
 #include <openssl/err.h>
 #include <openssl/pem.h>
 #include <openssl/ssl.h>
-
-#include "commands.h"
-#include "internal.h"
 
 /* A certificate with the chain above it, and its key. */
 struct pair {
@@ -95,8 +96,7 @@ static bool check(const struct pair *pair, const char *certificate, const char *
   return false;
 }
 
-/* Any thread. NULL on failure, with a sentence in `error`. */
-static struct pair *pair_load(const gateway_configuration *c, char *error, size_t capacity) {
+struct pair *pair_load(const gateway_configuration *c, char *error, size_t capacity) {
   const char *certificate = c->tls_certificate, *key = c->tls_key;
   struct pair *pair = calloc(1, sizeof *pair);
   snprintf(error, capacity, "out of memory");
@@ -136,9 +136,30 @@ void tls_free(struct tls *tls) {
   free(tls);
 }
 
-bool gateway_reload_certificate(gateway *gateway, char *error, size_t capacity) {
-  struct pair *pair = pair_load(&gateway->configuration, error, capacity);
-  if (!pair) return false;
-  commands_push(gateway, (struct command){.kind = COMMAND_CERTIFICATE, .pair = pair});
-  return true;
+/*
+ * WebSocket stays on HTTP/1.1: its frames are made once for all sessions, which streams of HTTP/2 with windows of their own could not
+ * take. But libwebsockets (4.1 to 4.3) tells every client of HTTP/2 that it takes WebSocket there (SETTINGS_ENABLE_CONNECT_PROTOCOL), browsers
+ * then use nothing else, and no option turns that off. It writes by OpenSSL's SSL_write, in whose place the program's own is linked:
+ * it says 0 where a SETTINGS frame would say 1, and how long a head may be, which has no option either.
+ *
+ * To go when libwebsockets has options.
+ */
+static void mend_settings(uint8_t *frame, size_t length) {
+  enum { HEADER_BYTES = 9, SETTING_BYTES = 6, SETTINGS = 4, MAX_HEADER_LIST_SIZE = 6, ENABLE_CONNECT_PROTOCOL = 8 };
+  static const uint8_t head_limit[4] = {0, 0, HEAD_LIMIT >> 8, HEAD_LIMIT & 0xFF};
+  static const uint8_t start[HEADER_BYTES] = {[3] = SETTINGS};
+  if (length < HEADER_BYTES || memcmp(frame, start, 2) != 0 || memcmp(frame + 3, start + 3, HEADER_BYTES - 3) != 0) return;
+  size_t end = HEADER_BYTES + (size_t)frame[2];
+  for (size_t at = HEADER_BYTES; at + SETTING_BYTES <= end && end <= length; at += SETTING_BYTES) {
+    if (frame[at]) continue;
+    if (frame[at + 1] == ENABLE_CONNECT_PROTOCOL) frame[at + SETTING_BYTES - 1] = 0;
+    if (frame[at + 1] == MAX_HEADER_LIST_SIZE) memcpy(frame + at + 2, head_limit, sizeof head_limit);
+  }
+}
+
+int SSL_write(SSL *tls, const void *bytes, int length) {
+  static int (*write)(SSL *tls, const void *bytes, int length);
+  if (!write) *(void **)&write = dlsym(RTLD_NEXT, "SSL_write");
+  if (SSL_is_server(tls) && length > 0) mend_settings((uint8_t *)(uintptr_t)bytes, (size_t)length);
+  return write(tls, bytes, length);
 }

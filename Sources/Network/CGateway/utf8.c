@@ -4,7 +4,7 @@
  */
 #include <string.h>
 
-#include "internal.h"
+#include "utf8.h"
 
 /* How many bytes follow `lead`, with the range of the first of them; 0 when it can lead nothing. */
 static size_t followers(uint8_t lead, uint8_t *low, uint8_t *high) {

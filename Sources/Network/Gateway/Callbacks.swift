@@ -25,7 +25,7 @@ let callbacks = gateway_callbacks(
   handshake: { context, request in
     let context = CallbackContext.from(context)
     let refusal = context.delegate.gateway(context.gateway, shouldRefuse: HTTPRequest(request.pointee))
-    return Int32(refusal ?? 0)
+    return refusal.map(gateway_fault.init(refusingWith:)) ?? GATEWAY_NO_FAULT
   },
   opened: { context, session, request in
     let context = CallbackContext.from(context)

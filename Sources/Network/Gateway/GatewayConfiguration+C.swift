@@ -43,7 +43,7 @@ extension GatewayConfiguration {
       host: strings[0].baseAddress!, port: Int32(clamping: port), tls_certificate: tlsCertificate?.baseAddress,
       tls_key: tlsKey?.baseAddress, public_directory: directory?.baseAddress,
       live_path: strings[1].baseAddress!, subprotocol: strings[2].baseAddress!, routes: routes.pointer,
-      static_headers: strings[3].baseAddress!, message_limit: messageLimit, body_limit: bodyLimit,
+      problems: problems, static_headers: strings[3].baseAddress!, message_limit: messageLimit, body_limit: bodyLimit,
       outbox_limit: outboxLimit, message_rate: Int32(clamping: messageRate),
       message_burst: Int32(clamping: messageBurst), address_limit: Int32(clamping: addressLimit),
       trusted_proxies: proxies.pointer, limits_loopback: limitsLoopback, outgoing_limit: outgoingLimit,

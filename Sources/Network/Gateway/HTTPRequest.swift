@@ -15,10 +15,6 @@ package struct HTTPRequest: Hashable, Sendable {
   package var accept: String?
   package var acceptEncoding: String?
   package var lastEventID: String?
-  /// Access-Control-Request-Method.
-  package var requestMethod: String?
-  /// Access-Control-Request-Headers.
-  package var requestHeaders: String?
   /// Sec-WebSocket-Protocol.
   package var protocols: String?
   /// Sec-Fetch-Site.
@@ -44,8 +40,6 @@ extension HTTPRequest {
     accept = String(presentIn: request.accept)
     acceptEncoding = String(presentIn: request.accept_encoding)
     lastEventID = String(presentIn: request.last_event_id)
-    requestMethod = String(presentIn: request.request_method)
-    requestHeaders = String(presentIn: request.request_headers)
     protocols = String(presentIn: request.protocols)
     fetchSite = String(presentIn: request.fetch_site)
     peer = String(request.peer)

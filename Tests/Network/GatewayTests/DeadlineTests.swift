@@ -118,6 +118,21 @@ import Testing
       try expectLate(second)
     }
   }
+
+  @Test func `Two thousand halves of heads keep nobody out`() throws {
+    let recorder = Recorder(answer: { gateway, _, id in gateway.respond(to: id, status: 200) })
+    try withGateway(recorder, configure: { $0.headTimeout = .seconds(600) }) { gateway in
+      let slow = try (0..<2_000).map { _ in
+        let socket = try RawSocket(port: gateway.port)
+        try socket.write("GET /v1/x HTTP/1.1\r\nHost: a\r\nAccept: ")
+        return socket
+      }
+      for _ in 0..<10 { #expect(try RawSocket(port: gateway.port).request("GET", "/v1/x").status == 200) }
+      // They are not forgotten either.
+      try slow[1_234].write("x\r\n\r\n")
+      #expect(try slow[1_234].readResponse().status == 200)
+    }
+  }
 }
 
 /// Runs `other` on a thread of its own while `body` runs, and waits for its end.

@@ -2,9 +2,11 @@ import Gateway
 import TestSupport
 import Testing
 
-/// Frames that break RFC 6455: each ends the session with a code, and nothing else suffers.
+/// Frames that break RFC 6455: each ends the session, and nothing else suffers. What libwebsockets takes loosely is listed in
+/// docs/threat-model.md.
 @Suite struct FrameTests {
-  private func expectClose(_ code: Int, after bytes: [UInt8]) throws {
+  /// - Parameter code: nil: the server hangs up without a word.
+  private func expectClose(_ code: Int?, after bytes: [UInt8]) throws {
     let recorder = Recorder()
     try withGateway(recorder) { gateway in
       let witness = try RawWebSocket(port: gateway.port)
@@ -12,7 +14,10 @@ import Testing
       _ = try recorder.nextOpened()
       let (session, _) = try recorder.nextOpened()
       try client.socket.write(bytes)
-      #expect(try client.readCloseCode() == code)
+      if let code {
+        #expect(try client.readCloseCode() == code)
+        try client.send(.close, [0x03, 0xe8])
+      }
       #expect(try client.socket.readToEnd() == [], "the server closes")
       client.close()
       #expect(try recorder.nextClosed() == session)
@@ -21,25 +26,18 @@ import Testing
     }
   }
 
-  private static func unmasked(_ bytes: [UInt8]) -> [UInt8] { [0x81, UInt8(bytes.count)] + bytes }
-
   private static func with(_ mask: UInt8, _ frame: [UInt8]) -> [UInt8] { [frame[0] | mask] + frame.dropFirst() }
 
   static let text = RawWebSocket.encode(.text, bytes("text"))
   static let broken: [(String, [UInt8])] = [
-    ("not masked", unmasked(bytes("text"))),
-    ("not masked, empty", [0x81, 0x00]),
     ("reserved bit 1", with(0x40, text)), ("reserved bit 2", with(0x20, text)), ("reserved bit 3", with(0x10, text)),
     ("reserved data opcode", [0x83] + text.dropFirst()), ("reserved control opcode", [0x8b] + text.dropFirst()),
     ("a ping in fragments", RawWebSocket.encode(.ping, [], final: false)),
     ("a Close in fragments", RawWebSocket.encode(.close, [], final: false)),
-    ("a ping of 126 bytes", RawWebSocket.encode(.ping, [UInt8](repeating: 0, count: 126))),
     ("a continuation of nothing", RawWebSocket.encode(.continuation, bytes("x"))),
     ("text within a message", RawWebSocket.encode(.text, bytes("a"), final: false) + text),
-    ("a Close of one byte", RawWebSocket.encode(.close, [3])),
     ("a Close with 1005", RawWebSocket.encode(.close, [0x03, 0xed])),
     ("a Close with 999", RawWebSocket.encode(.close, [0x03, 0xe7])),
-    ("a length beyond all", [0x81, 0xff, 0xff] + [UInt8](repeating: 0, count: 11)),
   ]
 
   @Test(arguments: broken)
@@ -47,15 +45,39 @@ import Testing
     try expectClose(1002, after: frame)
   }
 
-  @Test func `A Close whose reason is not UTF-8 closes with 1007`() throws {
-    try expectClose(1007, after: RawWebSocket.encode(.close, [0x03, 0xe8, 0xff]))
+  @Test(arguments: [
+    ("a ping of 126 bytes", RawWebSocket.encode(.ping, [UInt8](repeating: 0, count: 126))),
+    ("a length beyond all", [0x81, 0xff, 0xff] + [UInt8](repeating: 0, count: 11)),
+  ])
+  func `An impossible length ends the session without a code`(name: String, frame: [UInt8]) throws {
+    try expectClose(nil, after: frame)
+  }
+
+  @Test(arguments: [[3], [0x03, 0xe8, 0xff]])
+  func `A Close that breaks the protocol comes back as it is`(payload: [UInt8]) throws {
+    try withGateway { gateway in
+      let client = try RawWebSocket(port: gateway.port)
+      try client.send(.close, payload)
+      let answer = try client.readFrame()
+      #expect(answer.opcode == .close && answer.payload == payload)
+      #expect(try client.socket.readToEnd() == [])
+    }
+  }
+
+  @Test func `A frame that is not masked is read as one that is`() throws {
+    let recorder = Recorder()
+    try withGateway(recorder) { gateway in
+      let client = try RawWebSocket(port: gateway.port)
+      try client.socket.write([0x81, 4] + bytes("text"))
+      #expect(try recorder.nextText() == "text")
+    }
   }
 
   @Test func `A broken frame behind good ones lets them through`() throws {
     let recorder = Recorder()
     try withGateway(recorder) { gateway in
       let client = try RawWebSocket(port: gateway.port)
-      try client.socket.write(FrameTests.text + FrameTests.text + [0x81, 0x00] + FrameTests.text)
+      try client.socket.write(FrameTests.text + FrameTests.text + [0x83, 0x80, 1, 2, 3, 4] + FrameTests.text)
       for _ in 0..<2 { #expect(try recorder.nextText() == "text") }
       #expect(try client.readCloseCode() == 1002)
       client.close()
@@ -94,16 +116,14 @@ import Testing
     }
   }
 
-  @Test func `What comes before the 101 is refused`() throws {
-    try withGateway { gateway in
+  @Test func `A frame that comes before the 101 is read after it`() throws {
+    let recorder = Recorder()
+    try withGateway(recorder) { gateway in
       let head =
         ["GET /v1/live HTTP/1.1", "Host: a", "Sec-WebSocket-Protocol: freshet.v1"] + RawWebSocket.handshakeHeaders
-      for hasty in [bytes("text"), FrameTests.text] {
-        let socket = try RawSocket(port: gateway.port)
-        try socket.write(bytes(head.joined(separator: "\r\n") + "\r\n\r\n") + hasty)
-        #expect(try socket.readResponse().status == 400)
-        #expect(try socket.readToEnd() == [])
-      }
+      let socket = try RawSocket(port: gateway.port)
+      try socket.write(bytes(head.joined(separator: "\r\n") + "\r\n\r\n") + FrameTests.text)
+      #expect(try recorder.nextText() == "text")
     }
   }
 

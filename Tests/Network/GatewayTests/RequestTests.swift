@@ -24,7 +24,8 @@ import Testing
       #expect(response.status == 200)
       #expect(response.headers["x-seen"] == "yes")
       #expect(response.headers["connection"] == "keep-alive")
-      #expect(response.text == "POST /v1/some where?from=a%26b&where=x%3D1+2&p=%C3%A9 2")
+      // The query is decoded by libwebsockets, and encoded anew.
+      #expect(response.text == "POST /v1/some where?from=a%26b&where=x%3D1%202&p=%C3%A9 2")
       let (_, request) = try recorder.nextRequest()
       #expect(request.origin == "https://a.example")
       #expect(request.host == "localhost")

@@ -13,7 +13,7 @@ import Testing
       #expect(client.handshake.headers["sec-websocket-accept"] == "s3pPLMBiTxaQ9kYGzzhZRbK+xOo=")
       #expect(request.method == "GET")
       #expect(request.path == "/v1/live")
-      #expect(request.query == "token=a%20b&x=%26%3d")
+      #expect(request.query == "token=a%20b&x=%26%3D")
       #expect(request.origin == "https://example.org")
       #expect(request.protocols == "freshet.v1")
       #expect(request.peer == "127.0.0.1")

@@ -178,4 +178,11 @@ extension RawSocket {
     defer { _ = try? read(2) }
     return try read(length)
   }
+
+  /// So many bytes, in as many chunks as they come in.
+  package func readChunks(_ length: Int) throws -> [UInt8] {
+    var received: [UInt8] = []
+    while received.count < length { received += try readChunk() }
+    return received
+  }
 }

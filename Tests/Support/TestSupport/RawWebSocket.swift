@@ -1,5 +1,8 @@
 /// A WebSocket client that does nothing by itself: every frame, good or bad, is the test's own.
 package final class RawWebSocket {
+  /// The fragments so far of a message.
+  private var message: [UInt8]?
+
   package enum Opcode: UInt8 {
     case continuation = 0
     case text = 1
@@ -64,7 +67,24 @@ package final class RawWebSocket {
     try send(.text, Array(text.utf8))
   }
 
+  /// The next control frame, or message: its fragments are put together.
   package func readFrame() throws -> Frame {
+    while true {
+      let frame = try readFragment()
+      if frame.opcode == .continuation || !frame.final {
+        guard (frame.opcode == .continuation) == (message != nil) else {
+          throw RawSocket.Failure(description: "a fragment without its message")
+        }
+        message = (message ?? []) + frame.payload
+        guard frame.final, let whole = message else { continue }
+        message = nil
+        return Frame(opcode: .text, final: true, payload: whole)
+      }
+      return frame
+    }
+  }
+
+  private func readFragment() throws -> Frame {
     let head = try socket.read(2)
     guard head[1] & 0x80 == 0 else { throw RawSocket.Failure(description: "a server's frame was masked") }
     let short = Int(head[1])

@@ -113,7 +113,7 @@ class Server:
         self.process = subprocess.Popen(
             self.command(), stdout=subprocess.DEVNULL, stderr=subprocess.PIPE, text=True)
         for line in self.process.stderr:
-            found = re.search(r" at (http://\S+:(\d+)/)", line)
+            found = re.search(r" at (https?://\S+:(\d+)/)", line)
             if found:
                 self.url = found[1]
                 self.port = int(found[2])

@@ -56,8 +56,6 @@ typedef struct gateway_request {
   gateway_span content_type;  /* Content-Type */
   gateway_span accept;        /* Accept */
   gateway_span accept_encoding; /* Accept-Encoding */
-  gateway_span request_method;  /* Access-Control-Request-Method (the question before a cross-origin request) */
-  gateway_span request_headers; /* Access-Control-Request-Headers */
   gateway_span last_event_id; /* Last-Event-ID (server-sent events) */
   gateway_span protocols;     /* Sec-WebSocket-Protocol */
   gateway_span fetch_site;    /* Sec-Fetch-Site */
@@ -66,8 +64,48 @@ typedef struct gateway_request {
   gateway_span body;          /* the whole body of a POST */
 } gateway_request;
 
-/* What a callback answers to a handshake: 0 to accept, or the HTTP status that refuses it. */
-typedef int gateway_verdict;
+/* Why the gateway answers a request by itself. */
+typedef enum gateway_fault {
+  GATEWAY_BAD_HOST,              /* not exactly one good Host */
+  GATEWAY_BAD_LENGTH,            /* Content-Length that is no number, is there twice, or is not the body's */
+  GATEWAY_BAD_CODING,            /* Transfer-Encoding with Content-Length or HTTP/1.0 */
+  GATEWAY_UNKNOWN_CODING,
+  GATEWAY_NO_LENGTH,             /* a body without Content-Length */
+  GATEWAY_BAD_VERSION,           /* of HTTP */
+  GATEWAY_PIPELINED,             /* a request with a body that did not wait for the answer before it */
+  GATEWAY_NO_TLS,                /* plain HTTP to the port of TLS */
+  GATEWAY_TOO_LARGE,             /* a body longer than `body_limit` */
+  GATEWAY_CROWDED,               /* the address has too many connections */
+  GATEWAY_HASTY,                 /* `admitted` said so; Retry-After is the gateway's */
+  GATEWAY_LATE,                  /* a head or body that did not come in time */
+  GATEWAY_OVERLOADED,            /* no room for the answer */
+  GATEWAY_STOPPING,              /* of a stream that has not begun */
+  GATEWAY_NOT_FOUND,             /* no such file, and no handshake at this path */
+  GATEWAY_SCRIPT_NOT_FOUND,      /* the same, where a script was asked for */
+  GATEWAY_NOT_FOR_FILES,         /* another method than GET and HEAD */
+  GATEWAY_NEEDS_UPGRADE,         /* a plain request to `live_path` */
+  GATEWAY_OTHER_UPGRADE,         /* than to WebSocket, or not by GET */
+  GATEWAY_BAD_WEBSOCKET_VERSION,
+  GATEWAY_UPGRADE_WITH_BODY,
+  GATEWAY_NO_CONNECTION_UPGRADE, /* Connection does not say Upgrade */
+  GATEWAY_BAD_KEY,               /* Sec-WebSocket-Key */
+  GATEWAY_BAD_PROTOCOL,          /* `subprotocol` is not offered */
+  GATEWAY_REFUSED_UNAUTHENTICATED, /* these four are answers of `handshake` */
+  GATEWAY_REFUSED_FORBIDDEN,
+  GATEWAY_REFUSED_HASTY,
+  GATEWAY_REFUSED_OVERLOADED,
+  GATEWAY_REFUSED,
+  GATEWAY_FAULTS,
+  GATEWAY_NO_FAULT = -1
+} gateway_fault;
+
+/* How a fault is answered. */
+typedef struct gateway_problem {
+  int status;
+  const char *code;    /* of the protocol */
+  const char *headers; /* lines "Name: value\r\n" */
+  const char *body;
+} gateway_problem;
 
 /* How a request ended. */
 typedef struct gateway_outcome {
@@ -80,8 +118,8 @@ typedef struct gateway_outcome {
 typedef struct gateway_callbacks {
   /* The head of any request, files and handshakes included: 0 lets it go on; it is answered 429, to be tried again after so many seconds. */
   int (*admitted)(void *_Nullable context, const gateway_request *request);
-  /* A WebSocket handshake on `live_path`: accept or refuse it, before the upgrade. */
-  gateway_verdict (*handshake)(void *_Nullable context, const gateway_request *request);
+  /* A WebSocket handshake on `live_path`, before the upgrade: GATEWAY_NO_FAULT accepts it. */
+  gateway_fault (*handshake)(void *_Nullable context, const gateway_request *request);
   void (*opened)(void *_Nullable context, gateway_channel_id session, const gateway_request *request);
   /*
    * One whole text message: valid UTF-8, no longer than `message_limit`. False: no further one is read until
@@ -122,6 +160,7 @@ typedef struct gateway_configuration {
   const char *subprotocol;               /* "freshet.v1" */
   /* Prefixes of dynamic routes ("/v1/", "/healthz", ...), NULL-terminated. */
   const char *_Nullable const *_Nonnull routes;
+  const gateway_problem *problems;       /* GATEWAY_FAULTS of them, by fault */
   const char *static_headers;            /* lines "Name: value\r\n" added to every static answer */
   size_t message_limit;                  /* longest WebSocket message, bytes; a longer one closes with 1009 */
   size_t body_limit;                     /* longest HTTP body; a longer one is answered 413 */

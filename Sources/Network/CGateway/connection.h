@@ -1,0 +1,43 @@
+/* Accepted sockets: whose they are, and how long a request may take to come. */
+#ifndef CGATEWAY_CONNECTION_H
+#define CGATEWAY_CONNECTION_H
+
+#include "address.h"
+#include "request.h"
+
+struct exchange;
+struct session;
+
+/* What libwebsockets keeps for us with a connection, or with one of the streams that HTTP/2 has in it: their first member. */
+struct opaque {
+  bool is_connection; /* else an exchange */
+};
+
+struct connection {
+  struct opaque opaque;
+  bool is_proxy; /* a trusted one: it speaks for clients */
+  gateway *gateway;
+  struct lws *wsi;
+  struct session *session;
+  struct exchange *exchange; /* of HTTP/1; with HTTP/2 each stream has its own */
+  struct request *handshake; /* one that was accepted, until the session is open */
+  struct sockaddr_storage peer; /* the other end of the socket: the client, or a proxy */
+  struct place place;      /* of the peer; behind a proxy, of the client whose session it is */
+  uint64_t read_count;     /* bytes read when a request had been answered; 0: none has been */
+  lws_usec_t head_since;   /* when a head was first expected; 0: not yet */
+  lws_dll2_t awaiting;     /* in the gateway's list while it has no head */
+};
+
+/* NULL for a stream or a connection that is not known. */
+struct connection *connection_of(struct lws *wsi);
+bool connection_open(gateway *gateway, struct lws *wsi);
+void connection_free(struct connection *connection);
+void connection_awaits_head(struct connection *connection);
+void connection_has_head(struct connection *connection);
+/* Whose request it is. One that a trusted proxy passes on takes a place of its client's; others have their connection's. */
+struct place connection_name_client(struct connection *connection, struct request *request);
+
+/* Calls for those whose head has not come in time, and whether it has begun. */
+void connections_watch(gateway *gateway, lws_usec_t now, void (*late)(struct connection *connection, bool has_begun));
+
+#endif

@@ -1,0 +1,10 @@
+/* What other threads ask for. */
+#ifndef CGATEWAY_DISPATCH_H
+#define CGATEWAY_DISPATCH_H
+
+#include "commands.h"
+
+/* Carries out one command. */
+void dispatch_command(gateway *gateway, struct command *command);
+
+#endif

@@ -1,0 +1,15 @@
+/* When a session is read. */
+#ifndef CGATEWAY_FLOW_H
+#define CGATEWAY_FLOW_H
+
+#include "session.h"
+
+/* Why a session is not read. */
+enum { PAUSED_BY_OUTBOX = 1, PAUSED_BY_RATE = 2, PAUSED_BY_CALLBACK = 4 };
+void session_pause(struct session *session, unsigned reason);
+void session_resume(struct session *session, unsigned reason);
+void session_watch_outbox(struct session *session);
+void session_take_token(struct session *session); /* a frame was received */
+void flow_keep_time(gateway *gateway);
+
+#endif

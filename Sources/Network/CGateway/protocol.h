@@ -1,0 +1,9 @@
+/* What libwebsockets calls back. */
+#ifndef CGATEWAY_PROTOCOL_H
+#define CGATEWAY_PROTOCOL_H
+
+#include "gateway.h"
+
+int protocol_call(struct lws *wsi, enum lws_callback_reasons reason, void *user, void *in, size_t length);
+
+#endif

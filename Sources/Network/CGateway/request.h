@@ -1,0 +1,31 @@
+/* A request, out of libwebsockets' table of headers. */
+#ifndef CGATEWAY_REQUEST_H
+#define CGATEWAY_REQUEST_H
+
+#include "gateway.h"
+
+/* Spans point into `storage`. */
+struct request {
+  gateway_request head; /* every span but body is copied */
+  char *storage;
+  size_t used, capacity;
+  char peer[46]; /* the client's address */
+  gateway_span upgrade, connection, key, version, forwarded_for, forwarded;
+  bool is_modern; /* HTTP/1.1 or later */
+  bool is_multiplexed; /* HTTP/2 */
+  bool is_head, takes_body, keep_alive, expects_continue; /* takes_body: libwebsockets expects one */
+  uint64_t content_length;
+};
+
+/* NULL when out of memory. What is wrong with it is in `fault`, GATEWAY_NO_FAULT for nothing. */
+struct request *request_read(struct lws *wsi, gateway_fault *fault);
+/* One of which nothing is known. */
+struct request *request_create_empty(void);
+void request_name_client(struct request *request, const struct sockaddr_storage *address);
+void request_free(struct request *request);
+
+/* Whether `token` is a member of a comma-separated list. */
+bool list_contains(gateway_span list, const char *token, bool ignore_case);
+bool span_equals(gateway_span span, const char *text);
+
+#endif
