@@ -18,7 +18,7 @@ BUILT := $(if $(filter debug,$(BUILD)),build-tests,build)
 # `make demo PORT=9000 ROWS=10000`
 PORT ?=
 ROWS ?=
-# `SECONDS=60 make fuzz`, `make fuzz TARGETS="query head"`
+# `SECONDS=60 make fuzz`, `make fuzz TARGETS="query connection"`
 SECONDS ?= 600
 TARGETS ?=
 # `make hostile MINUTES=10`
@@ -79,7 +79,7 @@ sanitize: packages ## run the suites of gateway, controllers and capture under t
 	    $(DEBUG) test --skip-build --sanitize=$$kind --scratch-path .build/$$kind \
 	    --filter 'GatewayTests|ControllersTests|ChangeCaptureTests'; done
 
-fuzz: ## fuzz what strangers' bytes reach, each target for SECONDS=600 (TARGETS="query head")
+fuzz: ## fuzz what strangers' bytes reach, each target for SECONDS=600 (TARGETS="query connection")
 	@scripts/packages.sh fuzz
 	@FUZZ_SECONDS=$(SECONDS) scripts/fuzz.sh $(TARGETS)
 

@@ -8,8 +8,7 @@ typealias Target = @convention(c) (UnsafePointer<UInt8>?, Int) -> CInt
 let targets: [(name: String, run: Target)] = [
   ("query", { fuzz($0, $1, QueryTarget.run) }),
   ("fragment", { fuzz($0, $1, FragmentTarget.run) }),
-  ("head", { fuzz_head($0, $1) }),
-  ("frames", { fuzz_frames($0, $1) }),
+  ("connection", { fuzz_connection($0, $1) }),
   ("proxies", { fuzz_proxies($0, $1) }),
   ("pages", { fuzz($0, $1, PagesTarget.run) }),
   ("wal", { fuzz($0, $1, WALTarget.run) }),

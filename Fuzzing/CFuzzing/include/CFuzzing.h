@@ -13,10 +13,8 @@ int LLVMFuzzerRunDriver(int *count, char ***arguments, fuzz_target target);
 /* libFuzzer's own mutations of `bytes`, of which `length` are in use and `capacity` may be: the new length. */
 size_t LLVMFuzzerMutate(uint8_t *bytes, size_t length, size_t capacity);
 
-/* The head of a request, which comes in pieces. */
-int fuzz_head(const uint8_t *bytes, size_t length);
-/* WebSocket frames, whole and in pieces. */
-int fuzz_frames(const uint8_t *bytes, size_t length);
+/* What a client sends over a connection: requests, a handshake, frames. */
+int fuzz_connection(const uint8_t *bytes, size_t length);
 /* Forwarded and X-Forwarded-For. */
 int fuzz_proxies(const uint8_t *bytes, size_t length);
 
