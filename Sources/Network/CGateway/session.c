@@ -225,6 +225,8 @@ static int write_what_is_due(struct session *session) {
 /* LWS_CALLBACK_SERVER_WRITEABLE. -1 lets libwebsockets close. */
 int session_writable(struct session *session) {
   struct lws *wsi = session->wsi;
+  /* libwebsockets has closed by itself, for a frame that broke the protocol: nothing may follow. */
+  if (lws_get_close_length(wsi)) session->ended = true;
   if (session->ended) return 0;
   /* libwebsockets calls back only when what it kept has left. The peer has made room, so it is there. */
   if (session->channel.copied) {
