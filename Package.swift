@@ -113,7 +113,7 @@ let package = Package(
     module(.engine, "Wire", ["LiveQuery"]),
 
     // Effects.
-    module(.engine, "ChangeCapture", [sqlite]),
+    module(.engine, "ChangeCapture", ["CSQLite", sqlite]),
     module(.engine, "Store", ["ChangeCapture", "CSQLite", "LiveQuery", "RankedCollections", grdb, sqlite]),
     module(.engine, "QueryCompiler", ["ChangeCapture", "CSQLite", "LiveQuery", "RankedCollections", "Store", sqlite]),
     module(
@@ -193,7 +193,7 @@ let package = Package(
       linkerSettings: [.linkedLibrary("sqlite3")]),
     tests(
       .engine, of: "ChangeCapture",
-      ["hostile-writer", "Controllers", "LiveQuery", "Store", "TestSupport", grdb, sqlite]),
+      ["hostile-writer", "Controllers", "CSQLite", "LiveQuery", "Store", "TestSupport", grdb, sqlite]),
     tests(.engine, of: "Store", ["CSQLite", "LiveQuery", "RankedCollections", "TestSupport", grdb, sqlite]),
     tests(.engine, of: "QueryCompiler", ["LiveQuery", "Store", "TestSupport", grdb]),
     tests(.engine, of: "Controllers", ["ChangeCapture", "LiveQuery", "Store", "TestSupport", "Wire", grdb, logging]),

@@ -1,7 +1,7 @@
 #!/usr/bin/env bash
 # Drops each rule of something that must not be wrong, one at a time, and shows which tests notice.
 #
-#     scripts/mutate.sh capture|access|lists|self-check|machine [NAME ...]
+#     scripts/mutate.sh capture|records|access|lists|self-check|machine [NAME ...]
 #
 # scripts/mutations has the rules. All of a list go into one copy of the sources, each behind a name that the environment turns
 # on, so that one build serves all. What the quick tests do not notice is left to the long ones (capture: hostile writers,
@@ -16,6 +16,11 @@ capture)
   quick='PageTests|WALFollowerTests|SnapshotPagesTests'
   long=HostileTests
   export FRESHET_TICKS=${FRESHET_TICKS:-3000}
+  ;;
+records)
+  quick='RecordDecoderTests|CapturedRowsTests|CapturePropertyTests'
+  long='HostileTests|StorageAxesTests'
+  export FRESHET_TICKS=${FRESHET_TICKS:-3000} FRESHET_SEEDS=${FRESHET_SEEDS:-40}
   ;;
 access)
   quick='RoleTests|RoleIdentityTests|StatementTests'

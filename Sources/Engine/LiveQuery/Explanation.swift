@@ -10,7 +10,7 @@ package struct Explanation: Hashable, Sendable {
   /// One table that the query reads.
   package struct Table: Hashable, Sendable {
     package enum Following: String, Sendable {
-      /// A changed row is looked up by its key.
+      /// A changed row is evaluated by itself: as its commit wrote it, or looked up by its key.
       case key
       /// A changed row of a joined table is mapped to the rows that it can concern.
       case join

@@ -107,13 +107,15 @@ package struct QueryCompiler {
         rowSQL: try executed(rows), firstParameter: Int32(first),
         batchSQL: try batch.map { sql throws(FreshetError) in try executed(sql) },
         knownRowSQL: key.isUnit && isFilteredBySubquery ? try executed("\(select) WHERE \(isUnit)\(end)") : nil,
-        orders: units.map(\.order), isKey: key.isUnit)
+        capturedSQL: key.isUnit ? try capturedSQL(selected, filter: filter) : nil, orders: units.map(\.order),
+        isKey: key.isUnit)
     }
     let following = try follow(result, reads, columns, filter: filter)
     var weight = checker.weight
     weight.isCostly = fragments.isCostly
     return CompiledQuery(
-      query, result, following, askedSQL: scan, reason: unit.reason, parameterNames: fragments.parameterNames,
+      query, result, following, askedSQL: scan, reason: result.unit?.capturedSQL == nil ? unit.reason : Self.captured,
+      parameterNames: fragments.parameterNames,
       order: rowOrder(columns, key: result.keyTies, keyCount: key.count, sorts, section), alongside: alongside,
       longestValue: weight.longestValue)
   }

@@ -41,6 +41,9 @@ package struct ConcernedUnits {
   /// The same, of the unit that is a row's identity.
   package func columns(of row: SectionedTree.Row) -> ColumnSet? { numbers.number(of: row).map { columns[$0] } }
 
+  /// A unit's number in the order in which they came; nil: it is not one of them.
+  func number(of unit: Bytes) -> Int? { numbers.number(of: unit) }
+
   func withUnit(_ number: Int, _ body: (Bytes) throws -> Void) rethrows {
     try numbers.withIdentity(number, body)
   }

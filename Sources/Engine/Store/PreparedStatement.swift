@@ -214,7 +214,8 @@ package enum TextEncoding: String, Sendable {
     return native.indices.map { native[$0 ^ 1] }
   }
 
-  fileprivate var code: UInt8 {
+  /// SQLite's number of it.
+  var code: UInt8 {
     switch self {
     case .utf8: UInt8(SQLITE_UTF8)
     case .utf16le: UInt8(SQLITE_UTF16LE)

@@ -63,15 +63,19 @@ package final class ResultPlan: Sendable {
     package let batchSQL: String?
     /// The row of one unit that is known to be in the result, without the conditions that made it so; nil where these cost nothing.
     package let knownRowSQL: String?
+    /// The rows of the result among those that changed, where the query reads nothing but its one table: over `CapturedRows`. Nil: they are
+    /// looked up.
+    package let capturedSQL: String?
     /// How the unit's values are encoded; groups are equal under their collations.
     package let orders: [FieldOrder]
     /// Whether the query's key is the unit.
     package let isKey: Bool
 
     package init(
-      rowSQL: String, firstParameter: Int32, batchSQL: String?, knownRowSQL: String? = nil, orders: [FieldOrder],
-      isKey: Bool
+      rowSQL: String, firstParameter: Int32, batchSQL: String?, knownRowSQL: String? = nil, capturedSQL: String? = nil,
+      orders: [FieldOrder], isKey: Bool
     ) {
+      self.capturedSQL = capturedSQL
       self.knownRowSQL = knownRowSQL
       self.rowSQL = rowSQL
       self.firstParameter = firstParameter

@@ -7,11 +7,23 @@ extension ResultReader {
   ///
   /// Idempotent: a unit that has not changed costs the look-up only. O(units × log n).
   ///
+  /// - Parameter captured: the changes that concern the units, where nothing else does; nil: they are looked up.
   /// - Throws: `duplicate_key`; the editor is of no use then.
-  package func refresh(_ units: ConcernedUnits, in editor: inout SectionedTreeEditor) throws(FreshetError) {
+  package func refresh(
+    _ units: ConcernedUnits, from captured: CapturedChanges? = nil, in editor: inout SectionedTreeEditor
+  ) throws(FreshetError) {
     guard let single = statements.single, let unit = plan.unit else { return }
     try checkSnapshot()
     forgetContents()
+    hasEvaluated = false
+    if let captured {
+      let before = Self.comparesRows ? editor : nil
+      if try refresh(units, evaluating: captured, in: &editor) {
+        if let before { compare(editor, to: units, before) }
+        hasEvaluated = true
+        return
+      }
+    }
     let isBatch = unit.isKey && units.count >= ResultPlan.Unit.batchSize && statements.prepareBatch()
     bind()
     do {

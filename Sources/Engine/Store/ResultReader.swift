@@ -17,6 +17,8 @@ package final class ResultReader {
   @exclusivity(unchecked) var recent = RecentContents()
   /// What is remembered of the last whole result, which another thread's reader may have made.
   @exclusivity(unchecked) package var memory = ReaderMemory()
+  /// Whether the last `refresh` looked nothing up.
+  @exclusivity(unchecked) package internal(set) var hasEvaluated = false
   /// In which columns the last `fetch` found rows changed, by identity; nil: it made a tree of its own, sharing nothing with
   /// the one before, or did not compare.
   package private(set) var changes: ConcernedUnits?

@@ -2,7 +2,7 @@ package import LiveQuery
 
 /// The statements of a `ResultPlan` on one connection, shared by all queries of its shape.
 ///
-/// Owner: the thread of the connection. Mutable state: `owner`, the query whose parameters are bound; `batch`, prepared when it is
+/// Owner: the thread of the connection. Mutable state: `owner`, the query whose parameters are bound; `batch` and `captured`, prepared when they are
 /// needed; `others`; and `isClosed`.
 package final class ResultStatements {
   let plan: ResultPlan
@@ -22,6 +22,9 @@ package final class ResultStatements {
   /// Looks up `batchSize` units at once.
   @exclusivity(unchecked) private(set) var batch: PreparedStatement?
   @exclusivity(unchecked) private var mayBatch = true
+  /// Reads `CapturedRows`.
+  @exclusivity(unchecked) private(set) var captured: PreparedStatement?
+  @exclusivity(unchecked) private var mayUseCaptured = true
 
   package init(
     _ plan: ResultPlan, connection: OpaquePointer, encoding: TextEncoding
@@ -58,6 +61,17 @@ package final class ResultStatements {
     return mayBatch
   }
 
+  /// To be called before parameters are bound, once the connection has the virtual table.
+  ///
+  /// - Returns: whether there is `captured`.
+  func prepareCaptured() -> Bool {
+    guard captured == nil, mayUseCaptured else { return captured != nil }
+    captured = plan.unit?.capturedSQL.flatMap { try? PreparedStatement(bounded: $0, connection) }
+    mayUseCaptured = captured != nil
+    owner = nil
+    return mayUseCaptured
+  }
+
   /// Binds a query's parameters, unless they are bound already.
   func bind(_ parameters: [SQLValue], of owner: AnyObject) {
     limitValues()
@@ -73,7 +87,7 @@ package final class ResultStatements {
   package func limitValues() { ConnectionLimits.setValue(plan.longestValue, of: connection) }
 
   private var all: [PreparedStatement] {
-    [scan] + alongside + [single, known, batch].compactMap(\.self) + others
+    [scan] + alongside + [single, known, batch, captured].compactMap(\.self) + others
   }
 
   /// Ends all statements, so that the connection can be closed while queries still refer to them: those can be read again

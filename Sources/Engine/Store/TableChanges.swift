@@ -24,6 +24,10 @@ package final class TableChanges {
   @exclusivity(unchecked) package private(set) var keys: IdentityNumbers
   /// By the key's number.
   @exclusivity(unchecked) package private(set) var rows: [RowChange] = []
+  /// By the key's number, which row has the key now; -1: none has.
+  @exclusivity(unchecked) private var present: [Int32] = []
+  /// Whether a key holds a NULL: several rows may have it.
+  private var hasNullKey = false
   /// Rows as they were, of those that were there.
   @exclusivity(unchecked) package private(set) var old: [FormerRow] = []
   /// The number that capture gave to the table.
@@ -63,33 +67,39 @@ package final class TableChanges {
     keys = IdentityNumbers(reserving: delta.rows.count)
     rows.reserveCapacity(delta.rows.count)
     guard storage.keyFields == nil else {
-      for row in delta.rows { note(row) }
+      for (index, row) in delta.rows.enumerated() { note(row, Int32(truncatingIfNeeded: index)) }
       return
     }
+    present.reserveCapacity(delta.rows.count)
     var key: [UInt8] = []
-    for row in delta.rows {
+    for (index, row) in delta.rows.enumerated() {
       key.removeAll(keepingCapacity: true)
       KeyEncoder.append(PackedValue.integer(row.rowid), .identity, to: &key)
       let columns = ColumnMask(rawValue: row.columns)
       let wasThere = row.kind != .insert
-      note(key, columns, wasThere ? columns : .none, wasThere ? row : nil)
+      note(
+        key, columns, wasThere ? columns : .none, wasThere ? row : nil,
+        row.kind == .delete ? nil : Int32(truncatingIfNeeded: index))
     }
   }
 
   private init(ofAllColumns changes: TableChanges) {
     (keys, old, delta, number) = (changes.keys, changes.old, changes.delta, changes.number)
     (storage, remembered, isKnown) = (changes.storage, changes.remembered, changes.isKnown)
+    (present, hasNullKey) = (changes.present, changes.hasNullKey)
     rows = changes.rows.map { RowChange(columns: .all, oldColumns: $0.oldColumns == .none ? .none : .all) }
   }
 
   /// A row whose key is not the rowid.
-  private func note(_ row: TableDelta.Row) {
+  private func note(_ row: TableDelta.Row, _ index: Int32) {
     let wasThere = row.kind != .insert
     let columns = ColumnMask(rawValue: row.columns)
     let oldColumns = wasThere ? columns : .none
     guard let keyFields = storage.keyFields else { return }
     if storage.table.layout.isWithoutRowid {
-      if let key = key(row.key, keyFields) { note(key, columns, oldColumns, wasThere ? row : nil) }
+      if let key = key(row.key, keyFields) {
+        note(key, columns, oldColumns, wasThere ? row : nil, row.kind == .delete ? nil : index)
+      }
       return
     }
     // The key's columns are remembered among others; an update may have changed them.
@@ -98,13 +108,20 @@ package final class TableChanges {
     let now = row.kind == .delete ? nil : key(row.new, places)
     // A row of another key is another row.
     let changed = before == now ? columns : .all
-    if let before { note(before, changed, changed, row) }
-    if let now { note(now, changed, .none, nil) }
+    if let before { note(before, changed, changed, row, nil) }
+    if let now { note(now, changed, .none, nil, index) }
   }
 
-  private func note(_ key: [UInt8], _ columns: ColumnMask, _ oldColumns: ColumnMask, _ former: TableDelta.Row?) {
+  /// - Parameter now: the row that has the key now; nil: this one does not.
+  private func note(
+    _ key: [UInt8], _ columns: ColumnMask, _ oldColumns: ColumnMask, _ former: TableDelta.Row?, _ now: Int32?
+  ) {
     let (number, isNew) = key.withUnsafeBytes { keys.insert($0) }
-    if isNew { rows.append(.none) }
+    if isNew {
+      rows.append(.none)
+      present.append(-1)
+    }
+    if let now { present[number] = now }
     rows[number].add(columns: columns, oldColumns: oldColumns)
     if let former { old.append(FormerRow(row: former)) }
   }
@@ -120,6 +137,7 @@ package final class TableChanges {
           let column = storage.column(ofField: storage.keyFields![index]),
           let value = storage.value(values[place], column: column)
         else { return false }
+        if case .null = value { hasNullKey = true }
         KeyEncoder.append(value, .identity, to: &key)
       }
       return true
@@ -132,6 +150,19 @@ package final class TableChanges {
 
   /// The same, as if all columns had changed.
   package var ofAllColumns: TableChanges { TableChanges(ofAllColumns: self) }
+
+  /// Whether each key is that of one row at most.
+  var identifiesRows: Bool { isKnown && !hasNullKey }
+
+  /// The row that has a key now, by the key's number; nil: none has. Its record is nil where it is not known, and lasts as long as the
+  /// tick.
+  func presentRow(_ number: Int) -> (rowid: Int64, record: UnsafeRawBufferPointer?)? {
+    let index = Int(present[number])
+    if index < 0 { return nil }
+    let row = delta.rows[index]
+    guard let records = delta.records, !row.record.isEmpty else { return (row.rowid, nil) }
+    return (row.rowid, records.record(row.record))
+  }
 
   /// Calls `body` with the encoded key of a row, by its number.
   package func withKey(_ number: Int, _ body: (Bytes) -> Void) { keys.withIdentity(number, body) }

@@ -23,6 +23,8 @@ final class CaptureFixture {
   private var reader: CaptureFixture?
   /// How many of these ticks went through, and how many not.
   private(set) var passed = (0, not: 0)
+  /// Records beside what SELECT gives.
+  private(set) var decoded = DecodedRows()
 
   /// Rows by rowid or key, as literals.
   typealias Contents = [String: String]
@@ -59,7 +61,7 @@ final class CaptureFixture {
       _ = advance(db)
       for table in schema.tables {
         guard let storage = table.storage else { continue }
-        let number = capture.follow(storage.table, remembering: remembering(table))
+        let number = capture.follow(storage.table, remembering: remembering(table), keepsRecords: true)
         followed[number] = table.name
         before[number] = try contents(db, table)
       }
@@ -103,12 +105,29 @@ final class CaptureFixture {
         if deltas.contains(where: \.isUnknown) {
           unknown += 1
         } else {
+          wrong += try compareRecords(deltas, tick, name)
           wrong += compare(deltas, [before[number] ?? [:]] + stops.map { $0.contents[number] ?? [:] } + [now], name)
         }
         before[number] = now
       }
       while capture.readOn() {}
       return (wrong, tick)
+    }
+  }
+
+  private func compareRecords(_ deltas: [TableDelta], _ tick: CapturedTick, _ name: String) throws -> [String] {
+    guard let delta = deltas.first, deltas.count == 1, !tick.hasStopped, let table = schema.table(name) else {
+      return []
+    }
+    let now = try TableContents(raw, table, encoding: encoding)
+    return decoded.compare(delta, table.storage, now, encoding: encoding) { row in
+      var key = TableContents.Bytes()
+      if row.key.isEmpty {
+        key.append(tag: 1, UInt64(bitPattern: row.rowid))
+      } else {
+        delta.withFields(row.key) { for value in $0 { key.append(value, encoding: encoding) } }
+      }
+      return key
     }
   }
 

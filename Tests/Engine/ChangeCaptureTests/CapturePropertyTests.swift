@@ -34,9 +34,11 @@ import Testing
       return
     }
     #expect(fixture.unknown == 0)
+    #expect(fixture.decoded.unknown * 20 <= fixture.decoded.known, "\(fixture.decoded)")
     if !checkpointsOften { #expect(fixture.passed.0 > fixture.passed.not) }
     print(
-      schema, pageSize, fixture.capture.statistics, "through \(fixture.passed.0) states, past \(fixture.passed.not)")
+      schema, pageSize, fixture.capture.statistics, fixture.decoded,
+      "through \(fixture.passed.0) states, past \(fixture.passed.not)")
   }
 
   /// Runs that failed once, as small as they could be made.

@@ -50,6 +50,8 @@ final class HostileFollower {
   private var number: CommitNumber
   private let history: HostileHistory?
   private(set) var count = Count()
+  /// Records beside what SELECT gives.
+  private(set) var decoded = DecodedRows()
   private var reserved: Int32 = -1
   private var hasOtherPages = false
 
@@ -109,7 +111,7 @@ final class HostileFollower {
       for table in schema.tables {
         // The ledger grows, and would be read whole in every tick.
         guard let storage = table.storage, table.name != "written" else { continue }
-        let number = capture.follow(storage.table, remembering: remembered(storage))
+        let number = capture.follow(storage.table, remembering: remembered(storage), keepsRecords: true)
         followed[number] = table.name
         before[number] = try TableContents(raw, table, encoding: encoding)
         if history != nil { list[number] = before[number]?.rows }
@@ -147,7 +149,10 @@ final class HostileFollower {
         let delta = tick.deltas.first { $0.table == number }?.delta ?? TableDelta()
         if !delta.isUnknown {
           let errors = compare(delta, number, before[number] ?? TableContents(), now, table ?? former.table(name))
-          wrong += errors.prefix(3).map { "\(name): \($0), compared: \(tick.comparison?.rawValue ?? "no")" }
+          let records = decoded.compare(delta, table?.storage, now, encoding: encoding) { key(of: $0, in: delta) }
+          wrong += (errors.prefix(3) + records.prefix(3)).map {
+            "\(name): \($0), compared: \(tick.comparison?.rawValue ?? "no")"
+          }
         } else if !tick.hasSchemaChanged {
           if tick.comparison == nil { count.unknown += 1 } else { count.unknownCompared += 1 }
           if forms[number] != .reading, options.memoryLimit > 0 {
@@ -159,7 +164,7 @@ final class HostileFollower {
         before[number] = now
         if history != nil { follow(delta, number, now) }
         if tick.hasSchemaChanged, options.remembers, let storage = table?.storage {
-          _ = capture.follow(storage.table, remembering: remembered(storage))
+          _ = capture.follow(storage.table, remembering: remembered(storage), keepsRecords: true)
         }
       }
       readOn()

@@ -24,7 +24,7 @@ import Testing
   }
 
   static let cases = [
-    Case(from: "author", reason: "A changed row is looked up by its key."),
+    Case(from: "author", reason: "A changed row is read from the pages that its commit wrote."),
     Case(
       from: "book JOIN author ON author.id = book.author_id",
       reason: "A changed row is looked up by its key; one of a joined table leads to the rows that it joins.",

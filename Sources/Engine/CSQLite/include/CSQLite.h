@@ -62,4 +62,35 @@ int sqlite_install_functions(sqlite3 *_Nonnull connection);
  * a result code. */
 int sqlite_keep_temporary_files_in_memory(void);
 
+/* A value of a row: `type` is one of SQLite's (SQLITE_INTEGER, …). */
+typedef struct {
+  /* Of text and blobs; borrowed. */
+  const void *_Nullable bytes;
+  /* An integer, or the bits of a real. */
+  int64_t number;
+  int32_t type;
+  int32_t length;
+} sqlite_row_value;
+
+/* A virtual table of rows that are given to it. */
+typedef struct sqlite_captured sqlite_captured;
+
+/* Makes temp.NAME, with a module of that name, on a connection.
+ *
+ * - declaration: CREATE TABLE with its columns.
+ * - encoding: of text: SQLITE_UTF8, SQLITE_UTF16LE or SQLITE_UTF16BE.
+ *
+ * Returns NULL when SQLite refuses. The table lasts until it is dropped or the connection is closed. The connection's thread, as
+ * for the functions below. */
+sqlite_captured *_Nullable sqlite_captured_create(sqlite3 *_Nonnull connection, const char *_Nonnull name,
+                                                  const char *_Nonnull declaration, int columns, int encoding);
+
+/* No statement that reads it may be running. Returns a result code. */
+int sqlite_captured_drop(sqlite3 *_Nonnull connection, const char *_Nonnull name);
+
+/* What it holds from now on: `count` rows, which are those of the numbers in `chosen`, or the first ones. All of it is borrowed until
+ * the next call. No statement that reads the table may be running. */
+void sqlite_captured_set(sqlite_captured *_Nonnull table, const sqlite_row_value *_Nullable values,
+                         const int64_t *_Nullable rowids, const int32_t *_Nullable chosen, int64_t count);
+
 #endif

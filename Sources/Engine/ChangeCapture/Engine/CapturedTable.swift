@@ -38,6 +38,8 @@ package struct CapturedTick {
   /// By the number that the table was given, what changed in it; without those in which nothing did. A tick that went through other
   /// states has several of a table, the oldest first.
   package internal(set) var deltas: [(table: Int, delta: TableDelta)] = []
+  /// It went through other states: records of rows that changed on the way need not be those of its state.
+  package internal(set) var hasStopped = false
   /// Nothing was seen before.
   package internal(set) var isFirst = false
   /// Why everything was compared; nil: it was not.

@@ -32,6 +32,7 @@ extension ChangeCapture {
     if isAhead(of: stop) { return false }
     do throws(Doubt) { try takeFrames(to: stop, isBackfilled: false, &tick) } catch { return false }
     seen = .wal(stop, isBackfilled: false)
+    tick.hasStopped = true
     if pages.changed.first == 1, try pages.readFirstPage() != schemaCookie { throw Doubt(.schema) }
     for table in tables.values where doubts[table.number] == nil {
       do throws(Doubt) { try table.apply(pages.changed, pages) } catch { doubts[table.number] = error }

@@ -49,6 +49,8 @@ package final class ChangeCapture {
   private let settings: Settings
   private let packer: RowPacker
   private let reader = FrameReader()
+  /// Of the present tick.
+  private let records = RecordArena()
   let pages: SnapshotPages<DatabaseFile, DatabaseFile>
   @exclusivity(unchecked) var index: SharedIndex?
   /// The header before the transaction began, as it was and as it was read.
@@ -169,17 +171,22 @@ package final class ChangeCapture {
 
   /// Follows a table from the present state on, or remembers more of a table that is already followed.
   ///
-  /// - Parameter fields: the fields of its records whose values are needed for rows that are gone.
+  /// - Parameters:
+  ///   - fields: the fields of its records whose values are needed for rows that are gone.
+  ///   - keepsRecords: whether ticks hand on the present records of rows that changed.
   /// - Returns: the number by which ticks call it.
-  package func follow(_ table: CapturedTable, remembering fields: [Int]) -> Int {
+  package func follow(_ table: CapturedTable, remembering fields: [Int], keepsRecords: Bool = false) -> Int {
     let key = table.name.lowercased()
     if let number = numberOfName[key], let followed = tables[number] {
       followed.remember(fields)
+      if keepsRecords { followed.records = records }
       return number
     }
     nextNumber += 1
     numberOfName[key] = nextNumber
-    tables[nextNumber] = FollowedTable(number: nextNumber, table, remembering: fields.sorted(), packer)
+    let followed = FollowedTable(number: nextNumber, table, remembering: fields.sorted(), packer)
+    if keepsRecords { followed.records = records }
+    tables[nextNumber] = followed
     return nextNumber
   }
 
@@ -217,6 +224,7 @@ package final class ChangeCapture {
     through states: [StateName] = [], _ define: ([String]) throws -> [CapturedTable?]
   ) -> CapturedTick {
     var tick = CapturedTick()
+    records.removeAll()
     let before = seen
     defer {
       seen = current

@@ -16,6 +16,8 @@ final class FollowedTable {
   @exclusivity(unchecked) private(set) var summary: TableSummary
   /// What changed in the tick that is being taken.
   @exclusivity(unchecked) var delta = TableDelta()
+  /// Where ticks keep the present records of rows that changed; nil: they are not wanted.
+  @exclusivity(unchecked) var records: RecordArena? { didSet { delta.records = records } }
   /// It cannot be read in the present state of the file.
   @exclusivity(unchecked) private(set) var isBroken = false
   private let packer: RowPacker
@@ -79,6 +81,7 @@ final class FollowedTable {
   /// What changed in the tick that is being taken; from now on nothing has.
   func takeDelta() -> TableDelta {
     var taken = TableDelta()
+    taken.records = records
     swap(&taken, &delta)
     return taken
   }

@@ -122,6 +122,10 @@ struct RowDifference {
   private(set) var after: [RememberedRow] = []
   let layout: RecordLayout
 
+  /// Given a row as it was, nil for one that came, and as it is: the bits of columns in which the two may differ, and where
+  /// its present record is among the tick's.
+  typealias Description = (_ before: RememberedRow?, _ after: RememberedRow) -> (columns: Int64, record: Range<Int>)
+
   init(_ layout: RecordLayout) { self.layout = layout }
 
   /// Adds what differs between two states of one page: what is on both sides need not be looked for elsewhere.
@@ -166,7 +170,7 @@ struct RowDifference {
   /// the tree's interior pages are as they were.
   static func compareLeaf(
     _ before: SummaryNode, _ after: SummaryNode, _ index: Int, _ layout: RecordLayout, into delta: inout TableDelta,
-    columns: (RememberedRow, RememberedRow) -> Int64
+    describe: Description
   ) {
     var old = RowCursor(before, index, layout)
     var new = RowCursor(after, index, layout)
@@ -175,16 +179,16 @@ struct RowDifference {
     while hasOld || hasNew {
       if hasOld, hasNew, old.row.rowid == new.row.rowid {
         if old.row.hash != new.row.hash {
-          add(.update, new.row, old.row, new.row, columns(old.row, new.row), to: &delta)
+          add(.update, new.row, old.row, new.row, describe(old.row, new.row), to: &delta)
         }
         RowCursor.skipEqual(&old, &new)
         hasOld = old.next()
         hasNew = new.next()
       } else if hasOld, !hasNew || old.row.rowid < new.row.rowid {
-        add(.delete, old.row, old.row, nil, -1, to: &delta)
+        add(.delete, old.row, old.row, nil, (-1, 0..<0), to: &delta)
         hasOld = old.next()
       } else {
-        add(.insert, new.row, nil, new.row, -1, to: &delta)
+        add(.insert, new.row, nil, new.row, describe(nil, new.row), to: &delta)
         hasNew = new.next()
       }
     }
@@ -192,11 +196,8 @@ struct RowDifference {
 
   /// Adds what differs to `delta`.
   ///
-  /// - Parameter columns: the bits of columns in which two rows of one key and different hashes may differ.
   /// - Returns: how many rows more there are after than before.
-  mutating func finish(
-    into delta: inout TableDelta, columns: (RememberedRow, RememberedRow) -> Int64 = { _, _ in -1 }
-  ) -> Int {
+  mutating func finish(into delta: inout TableDelta, describe: Description = { _, _ in (-1, 0..<0) }) -> Int {
     Self.sort(&before)
     Self.sort(&after)
     var (old, new) = (0, 0)
@@ -204,14 +205,14 @@ struct RowDifference {
       let order =
         old == before.count ? 1 : new == after.count ? -1 : before[old].compare(after[new])
       if order < 0 {
-        Self.add(.delete, before[old], before[old], nil, -1, to: &delta)
+        Self.add(.delete, before[old], before[old], nil, (-1, 0..<0), to: &delta)
         old += 1
       } else if order > 0 {
-        Self.add(.insert, after[new], nil, after[new], -1, to: &delta)
+        Self.add(.insert, after[new], nil, after[new], describe(nil, after[new]), to: &delta)
         new += 1
       } else {
         if before[old].hash != after[new].hash {
-          Self.add(.update, after[new], before[old], after[new], columns(before[old], after[new]), to: &delta)
+          Self.add(.update, after[new], before[old], after[new], describe(before[old], after[new]), to: &delta)
         }
         old += 1
         new += 1
@@ -229,14 +230,15 @@ struct RowDifference {
   }
 
   private static func add(
-    _ kind: TableDelta.Kind, _ row: RememberedRow, _ old: RememberedRow?, _ new: RememberedRow?, _ columns: Int64,
-    to delta: inout TableDelta
+    _ kind: TableDelta.Kind, _ row: RememberedRow, _ old: RememberedRow?, _ new: RememberedRow?,
+    _ description: (columns: Int64, record: Range<Int>), to delta: inout TableDelta
   ) {
     let key = delta.keep(row.key, row.keyCount)
     let oldFields = delta.keep(old?.fields, old?.fieldsCount ?? 0)
     let newFields = delta.keep(new?.fields, new?.fieldsCount ?? 0)
     delta.rows.append(
       TableDelta.Row(
-        kind: kind, rowid: row.rowid, key: key, old: oldFields, new: newFields, columns: columns))
+        kind: kind, rowid: row.rowid, key: key, old: oldFields, new: newFields, record: description.record,
+        columns: description.columns))
   }
 }

@@ -13,8 +13,8 @@ final class RowPacker {
   private let payload = ByteBuffer()
   private let packed = ByteBuffer(capacity: 16 << 10)
   private let fields = ByteBuffer()
-  /// For comparing a page's former and present image.
-  let imageBuffers = (former: ByteBuffer(), now: ByteBuffer())
+  /// For comparing a page's former and present image, and for the records on it.
+  let imageBuffers: ChangedRows.Buffers = (former: ByteBuffer(), now: ByteBuffer(), chain: ByteBuffer())
 
   init(hasher: PayloadHasher) { self.hasher = hasher }
 

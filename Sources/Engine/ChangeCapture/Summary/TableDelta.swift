@@ -12,6 +12,8 @@ package struct TableDelta {
     package let old: Range<Int>
     /// What they are: empty for a delete.
     package let new: Range<Int>
+    /// Its present record, in `records`: empty where it is not known or not wanted, and for a delete.
+    package let record: Range<Int>
     /// The bits of columns that may differ (`RecordLayout.columnBits`); -1 for all.
     package var columns: Int64
   }
@@ -21,6 +23,8 @@ package struct TableDelta {
   package internal(set) var bytes: [UInt8] = []
   /// Something changed that is not known row by row: the table is not read whole yet, or its former state is gone.
   package internal(set) var isUnknown = false
+  /// The present records of rows that came or changed, until the next tick; nil: they are not wanted.
+  package internal(set) var records: RecordArena?
 
   package init() {}
 

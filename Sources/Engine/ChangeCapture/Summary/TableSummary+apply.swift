@@ -53,11 +53,11 @@ extension TableSummary {
   private func compare<Source: PageSource>(
     _ leaves: [ChangedLeaf], _ changed: [UInt32], _ source: Source, into delta: inout TableDelta
   ) throws(Doubt) {
-    var columns = ChangedColumns(layout, packer.hasher, chains, packer.imageBuffers)
+    var rows = ChangedRows(layout, packer.hasher, chains, packer.imageBuffers, delta.records)
     if keepsRows, !layout.isWithoutRowid {
       for (index, leaf) in leaves.enumerated() {
         RowDifference.compareLeaf(leaf.stale, leaf.fresh, index, layout, into: &delta) { before, after in
-          columns.changed(before, after, leaf.page, source)
+          rows.describe(before, after, leaf.page, source)
         }
       }
       return
@@ -76,8 +76,7 @@ extension TableSummary {
     }
     withExtendedLifetime(held) {
       _ = difference.finish(into: &delta) { before, after in
-        // A row that is on another page now is rare: all of its columns count.
-        before.node == after.node ? columns.changed(before, after, leaves[Int(after.node)].page, source) : -1
+        rows.describe(before, after, leaves[Int(after.node)].page, source)
       }
     }
   }

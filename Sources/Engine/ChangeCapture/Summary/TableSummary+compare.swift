@@ -44,9 +44,9 @@ extension TableSummary {
       difference.addAfter(node, pages.count)
       pages.append(page)
     }
-    var columns = ChangedColumns(layout, packer.hasher, chains, packer.imageBuffers)
+    var rows = ChangedRows(layout, packer.hasher, chains, packer.imageBuffers, delta.records)
     _ = difference.finish(into: &delta) { before, after in
-      before.node == after.node ? columns.changed(before, after, pages[Int(after.node)], source) : -1
+      rows.describe(before, after, pages[Int(after.node)], source)
     }
   }
 }

@@ -132,10 +132,10 @@ extension TableSummary {
       }
     }
     for before in stale.values { difference.addBefore(before, -1) }
-    var columns = ChangedColumns(layout, packer.hasher, chains, packer.imageBuffers)
+    var rows = ChangedRows(layout, packer.hasher, chains, packer.imageBuffers, delta.records)
     withExtendedLifetime(held) {
       _ = difference.finish(into: &delta) { before, after in
-        before.node == after.node ? columns.changed(before, after, walk.fresh[Int(after.node)].page, source) : -1
+        rows.describe(before, after, walk.fresh[Int(after.node)].page, source)
       }
     }
   }

@@ -26,7 +26,8 @@ struct CapturedTables {
   init(_ query: CompiledQuery, _ schema: DatabaseSchema, _ capture: ChangeCapture) {
     var storages: [Int: TableStorage] = [:]
     let follow = { (source: TableStorage, fields: [Int]) in
-      let number = capture.follow(source.table, remembering: fields)
+      let number = capture.follow(
+        source.table, remembering: fields, keepsRecords: query.unit?.capturedSQL != nil)
       storages[number] = source
       return number
     }

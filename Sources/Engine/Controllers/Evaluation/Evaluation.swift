@@ -19,6 +19,8 @@ final class Evaluation {
   @exclusivity(unchecked) private var shapesByTable: [Int: [ObjectIdentifier: QueryShape]] = [:]
   /// How a table's rows are stored, by capture's number of the table.
   @exclusivity(unchecked) private var storages: [Int: TableStorage] = [:]
+  /// By capture's number of the table, its changed rows, where a query can be evaluated over them.
+  @exclusivity(unchecked) private var capturedRows: [Int: CapturedRows] = [:]
   /// Shapes that any commit may concern.
   @exclusivity(unchecked) private var shapesOfEveryCommit: [ObjectIdentifier: QueryShape] = [:]
 
@@ -88,8 +90,32 @@ final class Evaluation {
       shapesByTable[number, default: [:]][ObjectIdentifier(shape)] = shape
       storages[number] = storage
     }
+    if compiled.unit?.capturedSQL != nil { prepareCapturedRows(shape, database) }
     if shape.captured.isOfEveryCommit { shapesOfEveryCommit[ObjectIdentifier(shape)] = shape }
     return shape
+  }
+
+  /// Makes the virtual table that holds the changed rows of the shape's table.
+  private func prepareCapturedRows(_ shape: QueryShape, _ database: OpenDatabase) {
+    guard let (number, storage) = shape.captured.storages.first, shape.captured.storages.count == 1,
+      let table = database.schema.table(storage.table.name)
+    else { return }
+    if let known = capturedRows[number] {
+      if known.storage == storage { return }
+      forgetCapturedRows(number)
+    }
+    let connection = database.connection
+    capturedRows[number] = CapturedRows(storage, table.columns, connection.raw, connection.encoding)
+  }
+
+  private func forgetCapturedRows(_ number: Int) { capturedRows.removeValue(forKey: number)?.drop() }
+
+  /// The changes of a tick as rows over which the shape's queries can be evaluated; nil: changed rows are looked up.
+  func capturedChanges(_ shape: QueryShape, _ tables: [ConcernedTable], _ tick: CapturedTick) -> CapturedChanges? {
+    guard shape.compiled.unit?.capturedSQL != nil, tables.count == 1, let changes = tables.first?.changes,
+      !tick.hasStopped, let rows = capturedRows[changes.number]
+    else { return nil }
+    return CapturedChanges(rows, changes)
   }
 
   /// Forgets a shape that no list has any more.
@@ -109,6 +135,7 @@ final class Evaluation {
     for number in capture.numbers where shapesByTable[number]?.isEmpty != false {
       shapesByTable[number] = nil
       storages[number] = nil
+      forgetCapturedRows(number)
       capture.unfollow(number)
     }
   }
@@ -132,7 +159,9 @@ final class Evaluation {
     // What was known of these tables cannot describe their changes any more.
     for (number, storage) in storages {
       let now = schema.table(storage.table.name)?.storage
-      if now?.table.definition != storage.table.definition { storages[number] = nil }
+      if now?.table.definition == storage.table.definition { continue }
+      storages[number] = nil
+      forgetCapturedRows(number)
     }
     forgetUnusedTables(capture)
     return outdated
@@ -147,6 +176,8 @@ final class Evaluation {
     shapes = [:]
     shapesByTable = [:]
     storages = [:]
+    // The connection takes the virtual tables with it.
+    capturedRows = [:]
     shapesOfEveryCommit = [:]
     return outdated
   }

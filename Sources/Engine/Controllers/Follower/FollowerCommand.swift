@@ -101,6 +101,9 @@ package struct FollowerStatistics: Sendable {
   /// Ticks that found a change of the database.
   package var ticks = 0
   package var capture = CaptureStatistics()
+  /// Units of results that were brought up to date: from the pages that commits wrote, and by looking them up.
+  package var evaluatedUnits = 0
+  package var lookedUpUnits = 0
   /// Queries run from scratch.
   package var refetches = 0
   package var snapshots = 0

@@ -42,14 +42,16 @@ extension Lists {
       switch concern {
       case .anything(let shape): mustRunAgain(shape, before)
       case .changes(let shape, let tables, let isAlongside):
-        follow(shape, tables, isAlongside, connection.deadline, before)
+        follow(
+          shape, tables, evaluation.capturedChanges(shape, tables, tick), isAlongside, connection.deadline, before)
       }
     }
   }
 
   /// - Parameter before: the number of the last tick's state.
   private func follow(
-    _ shape: QueryShape, _ tables: [ConcernedTable], _ isAlongside: Bool, _ deadline: Deadline, _ before: CommitNumber
+    _ shape: QueryShape, _ tables: [ConcernedTable], _ captured: CapturedChanges?, _ isAlongside: Bool,
+    _ deadline: Deadline, _ before: CommitNumber
   ) {
     let rows = tables.reduce(0) { $0 + $1.changes.count }
     do throws(FreshetError) {
@@ -62,7 +64,7 @@ extension Lists {
           concerned.append((list, ConcernedUnits()))
         }
       }
-      for (list, units) in concerned { follow(list, units, isAlongside, deadline, before) }
+      for (list, units) in concerned { follow(list, units, captured, isAlongside, deadline, before) }
     } catch {
       if error.code == .timeout { return followSlowly(shape, before) }
       for list in shape.lists.values { fail(list, error, before) }
@@ -71,7 +73,8 @@ extension Lists {
 
   /// - Parameter units: nil: unknown.
   private func follow(
-    _ list: LiveList, _ units: ConcernedUnits?, _ isAlongside: Bool, _ deadline: Deadline, _ before: CommitNumber
+    _ list: LiveList, _ units: ConcernedUnits?, _ captured: CapturedChanges?, _ isAlongside: Bool,
+    _ deadline: Deadline, _ before: CommitNumber
   ) {
     let canLookUp = units.map { !list.compiled.isRefetched && !isTooMany($0.count, list) } ?? false
     let mustLookUp = list.advance {
@@ -82,9 +85,14 @@ extension Lists {
     do throws(FreshetError) {
       let steps = Self.steps(units.count) + (isAlongside ? Self.stepsAlongside : 0)
       let isNew = try deadline.limited(to: Self.followTime, steps: steps) {
-        () throws(FreshetError) in try list.follow(units, alongside: isAlongside)
+        () throws(FreshetError) in try list.follow(units, from: captured, alongside: isAlongside)
       }
       if isNew { noteDirty(list) }
+      if list.reader.hasEvaluated {
+        context.statistics.evaluatedUnits += units.count
+      } else {
+        context.statistics.lookedUpUnits += units.count
+      }
     } catch {
       if error.code == .timeout {
         mustRunAgain(list, before)

@@ -105,13 +105,18 @@ final class LiveList {
 
   /// Looks up units that may have changed.
   ///
+  /// - Parameter captured: the changes that concern them, where the query can be evaluated over these instead.
   /// - Returns: whether there is a new version.
   /// - Throws: the error that prevents it: the query must be run again, or the list ends.
-  func follow(_ units: ConcernedUnits, alongside: Bool) throws(FreshetError) -> Bool {
+  func follow(
+    _ units: ConcernedUnits, from captured: CapturedChanges? = nil, alongside: Bool
+  ) throws(FreshetError) -> Bool {
     do {
       let reader = reader
       let values = alongside ? try reader.alongside() : nil
-      let isNew = try result.update(alongside: values) { editor in try reader.refresh(units, in: &editor) }
+      let isNew = try result.update(alongside: values) { editor in
+        try reader.refresh(units, from: captured, in: &editor)
+      }
       if isNew {
         versions.note(result.newest, units, bytes: .changes(units.count), isFollowing: isFollowing)
       } else {

@@ -22,6 +22,8 @@ struct TableShadow: Sendable {
   /// The names of its columns, in parentheses, where they are not those of `select`.
   private let columnList: String
   private let select: String
+  /// Those of a table, as SQL.
+  private let columns: [String]
   /// Stands before `select` when `filter` does: in there, tables are the tables themselves.
   private let exposing: String
 
@@ -49,6 +51,7 @@ struct TableShadow: Sendable {
     if table.kind == .view {
       let view = ViewText(table.definition ?? "")
       names = view.names
+      columns = []
       exposing = ""
       if isRestricting {
         let list = rule?.columns == nil ? "*" : table.visibleNames.map(quotedIdentifier).joined(separator: ", ")
@@ -60,7 +63,7 @@ struct TableShadow: Sendable {
       }
     } else {
       names = []
-      let columns = table.visibleNames.map(quotedIdentifier) + table.unlistedColumns
+      columns = table.visibleNames.map(quotedIdentifier) + table.unlistedColumns
       select = "SELECT \(columns.joined(separator: ", ")) FROM main.\(quoted)"
       columnList = ""
       exposing = filter.map { TableShadow.exposing($0, shadowed) } ?? ""
@@ -73,7 +76,18 @@ struct TableShadow: Sendable {
   ///   - filter: nil: all rows.
   ///   - isFirst: whether nothing may be evaluated for rows that the filter has not passed. Full-text tables cannot be searched
   ///     behind such a filter; theirs is evaluated when it may be.
-  func expression(filter: String?, isFirst: Bool) -> String {
+  func expression(filter: String?, isFirst: Bool) -> String { expression(of: select, filter: filter, isFirst: isFirst) }
+
+  /// The same over the rows of the table that a tick has found changed.
+  func capturedExpression(filter: String?, isFirst: Bool) -> String {
+    let quoted = quotedIdentifier(name)
+    return expression(
+      of: "SELECT \(columns.joined(separator: ", ")) FROM \(CapturedRows.reference(to: name)) AS \(quoted)",
+      filter: filter,
+      isFirst: isFirst)
+  }
+
+  private func expression(of select: String, filter: String?, isFirst: Bool) -> String {
     // SQLite moves no conditions into a SELECT with a LIMIT, nor its own out of it.
     let barrier = isFirst && !isVirtual ? " LIMIT -1" : ""
     let body = filter.map { "\(exposing)\(select) WHERE (\($0))\(barrier)" } ?? select

@@ -20,6 +20,8 @@ package final class TableStorage: Sendable, Equatable {
   let keyFields: [Int]?
   /// Their columns.
   let keyColumns: [Int]?
+  /// Turns its records into values; nil where these have columns that are computed when they are read.
+  package let decoder: RecordDecoder?
 
   package static func == (left: TableStorage, right: TableStorage) -> Bool {
     left === right
@@ -80,6 +82,18 @@ package final class TableStorage: Sendable, Equatable {
     keyColumns = keyFields?.compactMap { field in fields.firstIndex { $0 == field } }
     reals = Set(columns.indices.filter { Affinity(declaredType: columns[$0]["type"] ?? "") == .real })
     defaulted = Set(columns.indices.filter { columns[$0]["dflt_value"] as String? != nil })
+    decoder = TableStorage.decoder(fields, rowidColumn, reals, defaulted)
+  }
+
+  private static func decoder(
+    _ fields: [Int?], _ rowidColumn: Int?, _ reals: Set<Int>, _ defaulted: Set<Int>
+  ) -> RecordDecoder? {
+    let columnOfField = fields.indices.compactMap { field in fields.firstIndex { $0 == field } }
+    guard columnOfField.count == fields.count else { return nil }
+    let columns = fields.indices.map { column in
+      RecordDecoder.Column(isReal: reals.contains(column), hasDefault: defaulted.contains(column))
+    }
+    return RecordDecoder(columns: columns, columnOfField: columnOfField, rowidColumn: rowidColumn)
   }
 
   /// The primary key's index of a `WITHOUT ROWID` table is the table: its columns are those of the records, in order.

@@ -26,6 +26,9 @@ extension FreshetServer {
       statistics.capture.comparisons.map { ($0.key.rawValue, $0.value) }.sorted { $0.0 < $1.0 })
     text.gauge(
       "freshet_capture_bytes", "Memory of what is remembered of followed tables.", statistics.capture.bytes)
+    text.counters(
+      "freshet_units_total", "Units of results brought up to date, by where their rows were read.", label: "from",
+      [("lookup", statistics.lookedUpUnits), ("pages", statistics.evaluatedUnits)])
     text.counter("freshet_refetches_total", "Queries run from scratch.", statistics.refetches)
     text.counter(
       "freshet_self_checks_total", "Lists that were compared with a fresh run of their queries.", statistics.selfChecks)

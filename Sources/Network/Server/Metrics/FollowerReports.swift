@@ -95,6 +95,8 @@ extension FollowerStatistics {
     versions += part.versions
     ticks += part.ticks
     capture.add(part.capture)
+    evaluatedUnits += part.evaluatedUnits
+    lookedUpUnits += part.lookedUpUnits
     refetches += part.refetches
     snapshots += part.snapshots
     patches += part.patches

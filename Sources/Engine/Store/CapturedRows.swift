@@ -1,0 +1,171 @@
+import CSQLite
+import ChangeCapture
+import GRDBSQLite
+package import LiveQuery
+import RankedCollections
+
+/// The rows of one table that a tick has found changed, as a virtual table on a follower's connection.
+///
+/// Capture has their records, so nothing needs to be looked up: queries over this table alone are evaluated over the virtual table, by
+/// their own SELECT with its WHERE. It is declared as the table is, with affinities and collations, so that each expression means what it
+/// means on the table.
+///
+/// Owner: the follower's thread. Mutable state: the values of the rows that were loaded last. To be dropped or released before the
+/// connection is closed.
+package final class CapturedRows {
+  /// What the virtual table is called, with its schema, in statements of queries over a table.
+  package static func reference(to table: String) -> String { "temp.\(quotedIdentifier(name(of: table)))" }
+
+  private static func name(of table: String) -> String { ReservedNames.prefix + "captured_" + table }
+
+  package let storage: TableStorage
+  private let decoder: RecordDecoder
+  private let connection: OpaquePointer
+  private let encoding: TextEncoding
+  private let table: OpaquePointer
+  @exclusivity(unchecked) private var values: UnsafeMutablePointer<sqlite_row_value>
+  @exclusivity(unchecked) private var valueCapacity: Int
+  @exclusivity(unchecked) private var rowids: [Int64] = []
+  /// By the number of a key among the changes, which of the rows has it now; -1: none has.
+  @exclusivity(unchecked) private var rowOfKey: [Int32] = []
+  /// The rows that the virtual table shows, where these are not all.
+  @exclusivity(unchecked) private var chosen: [Int32] = []
+  /// The changes whose rows are loaded, and whether all of them are known.
+  @exclusivity(unchecked) private var loaded: (changes: TableChanges, isKnown: Bool)?
+
+  /// - Returns: nil when the table's records do not tell all of its values, or SQLite refuses the declaration.
+  package init?(
+    _ storage: TableStorage, _ columns: [DatabaseTable.Column], _ connection: OpaquePointer, _ encoding: TextEncoding
+  ) {
+    guard let decoder = storage.decoder, decoder.columnCount == columns.count,
+      let declaration = CapturedRows.declaration(of: columns, in: storage.table.name, connection),
+      let table = sqlite_captured_create(
+        connection, CapturedRows.name(of: storage.table.name), declaration, Int32(columns.count),
+        Int32(encoding.code))
+    else { return nil }
+    self.storage = storage
+    self.decoder = decoder
+    self.connection = connection
+    self.encoding = encoding
+    self.table = table
+    valueCapacity = columns.count
+    values = .allocate(capacity: valueCapacity)
+  }
+
+  deinit { values.deallocate() }
+
+  /// Removes the virtual table from the connection.
+  package func drop() { _ = sqlite_captured_drop(connection, CapturedRows.name(of: storage.table.name)) }
+
+  /// The columns with the affinities and collations that they have in the table; nil when SQLite does not say.
+  private static func declaration(
+    of columns: [DatabaseTable.Column], in table: String, _ connection: OpaquePointer
+  ) -> String? {
+    var isStrict: Bool?
+    var list: [String] = []
+    for column in columns {
+      var collation: UnsafePointer<CChar>?
+      guard
+        sqlite3_table_column_metadata(connection, "main", table, column.name, nil, &collation, nil, nil, nil)
+          == SQLITE_OK, let collation
+      else { return nil }
+      var affinity = Affinity(declaredType: column.type)
+      if affinity == nil {
+        isStrict = isStrict ?? self.isStrict(table, connection)
+        affinity = isStrict == true ? .blob : .numeric
+      }
+      list.append(
+        "\(quotedIdentifier(column.name)) \(affinity!.rawValue) COLLATE \(quotedIdentifier(String(cString: collation)))"
+      )
+    }
+    return "CREATE TABLE t(\(list.joined(separator: ", ")))"
+  }
+
+  private static func isStrict(_ table: String, _ connection: OpaquePointer) -> Bool? {
+    guard
+      let statement = try? PreparedStatement(
+        connection, "SELECT strict FROM pragma_table_list WHERE schema = 'main' AND name = ?1", isPersistent: false)
+    else { return nil }
+    statement.bind(.text(table), at: 1)
+    return (try? statement.step()) == true ? statement.integer(0) != 0 : nil
+  }
+
+  // MARK: - Rows
+
+  /// Decodes the rows of a tick's changes, if that was not done yet.
+  ///
+  /// - Returns: false when a row is not known: they must be looked up.
+  /// - Complexity: O(rows × columns).
+  package func load(_ changes: TableChanges) -> Bool {
+    if let loaded, loaded.changes === changes { return loaded.isKnown }
+    let isKnown = decode(changes)
+    loaded = (changes, isKnown)
+    return isKnown
+  }
+
+  private func decode(_ changes: TableChanges) -> Bool {
+    rowids.removeAll(keepingCapacity: true)
+    rowOfKey.removeAll(keepingCapacity: true)
+    if !changes.identifiesRows { return false }
+    let columns = decoder.columnCount
+    reserve(changes.count * columns)
+    let isUTF16 = encoding != .utf8
+    for number in 0..<changes.count {
+      guard let (rowid, record) = changes.presentRow(number) else {
+        rowOfKey.append(-1)
+        continue
+      }
+      guard let record,
+        decoder.decode(record, rowid: rowid, isUTF16: isUTF16, into: values + rowids.count * columns)
+      else { return false }
+      rowOfKey.append(Int32(truncatingIfNeeded: rowids.count))
+      rowids.append(rowid)
+    }
+    return true
+  }
+
+  private func reserve(_ count: Int) {
+    if count <= valueCapacity { return }
+    values.deallocate()
+    valueCapacity = max(count, valueCapacity * 2)
+    values = .allocate(capacity: valueCapacity)
+  }
+
+  /// Calls `body` while the virtual table shows the rows that have the units now.
+  ///
+  /// - Parameter units: keys of rows that were loaded.
+  /// - Returns: nil, without calling it, when a unit is not one of them.
+  func withRows<Result>(of units: ConcernedUnits, _ body: () throws -> Result) rethrows -> Result? {
+    guard let loaded, loaded.isKnown else { return nil }
+    let isAll = units.count == loaded.changes.count
+    chosen.removeAll(keepingCapacity: true)
+    var areKnown = true
+    if !isAll {
+      units.forEach { unit, _ in
+        guard let number = loaded.changes.keys.number(of: unit) else { return areKnown = false }
+        if rowOfKey[number] >= 0 { chosen.append(rowOfKey[number]) }
+      }
+    }
+    if !areKnown { return nil }
+    defer { sqlite_captured_set(table, nil, nil, nil, 0) }
+    return try rowids.withUnsafeBufferPointer { rowids in
+      try chosen.withUnsafeBufferPointer { chosen in
+        sqlite_captured_set(
+          table, values, rowids.baseAddress, isAll ? nil : chosen.baseAddress,
+          Int64(isAll ? rowids.count : chosen.count))
+        return try body()
+      }
+    }
+  }
+}
+
+/// Changed rows from which a query's result can be brought up to date.
+package struct CapturedChanges {
+  package let rows: CapturedRows
+  package let changes: TableChanges
+
+  package init(_ rows: CapturedRows, _ changes: TableChanges) {
+    self.rows = rows
+    self.changes = changes
+  }
+}

@@ -1,0 +1,115 @@
+import LiveQuery
+import RankedCollections
+
+#if canImport(Glibc)
+  import Glibc
+#elseif canImport(Musl)
+  import Musl
+#else
+  import Darwin
+#endif
+
+// Bringing a result up to date from the rows that capture has read.
+extension ResultReader {
+  /// Evaluates the query over the changed rows instead of looking these up, and makes the editor agree with what it gives.
+  ///
+  /// - Returns: false when the units must be looked up, which makes up for whatever this has done.
+  func refresh(
+    _ units: ConcernedUnits, evaluating captured: CapturedChanges, in editor: inout SectionedTreeEditor
+  ) throws(FreshetError) -> Bool {
+    guard plan.unit?.isKey == true, captured.rows.load(captured.changes), statements.prepareCaptured(),
+      let statement = statements.captured
+    else { return false }
+    bind()
+    do {
+      let isDone = try captured.rows.withRows(of: units) {
+        defer { statement.reset() }
+        return try units.count == 1
+          ? evaluateOne(units, statement, in: &editor) : evaluateTogether(units, statement, in: &editor)
+      }
+      if isDone == true {
+        try editor.refreshLabels { identity in try withRow(identity: identity) { row.label($0) } }
+        return true
+      }
+    } catch let error as FreshetError { throw error } catch {
+      // What is wrong with the statement is wrong with looking up as well, or is a difference between the two.
+    }
+    forgetContents()
+    return false
+  }
+
+  private func evaluateOne(
+    _ units: ConcernedUnits, _ statement: PreparedStatement, in editor: inout SectionedTreeEditor
+  ) throws -> Bool {
+    guard try statement.step() else {
+      units.forEach { unit, _ in editor.remove(unit) }
+      return true
+    }
+    row.readWhole(statement)
+    let isUnit = try row.withParts { section, label, entry in
+      let identity = RankedEntry.identity(of: entry)
+      guard units.number(of: identity) != nil else { return false }
+      recent.keep(identity, row)
+      editor.put(section: section, label: label, entry: entry, stamp: row.stamp)
+      try check(rows: editor.tree.count, bytes: 0)
+      return true
+    }
+    return try isUnit && !statement.step()
+  }
+
+  private func evaluateTogether(
+    _ units: ConcernedUnits, _ statement: PreparedStatement, in editor: inout SectionedTreeEditor
+  ) throws -> Bool {
+    recent.reserve(units.count)
+    var changes = RowBatch(reserving: units.count)
+    var isThere = [Bool](repeating: false, count: units.count)
+    while try statement.step() {
+      row.readWhole(statement)
+      let isNew = row.withParts { section, label, entry in
+        let identity = RankedEntry.identity(of: entry)
+        guard let number = units.number(of: identity), !isThere[number] else { return false }
+        isThere[number] = true
+        changes.put(section: section, label: label, entry: entry, stamp: row.stamp, in: editor)
+        recent.keep(identity, row)
+        return true
+      }
+      if !isNew { return false }
+    }
+    for number in isThere.indices where !isThere[number] {
+      units.withUnit(number) { changes.remove($0, from: editor) }
+    }
+    editor.apply(changes)
+    try check(rows: editor.tree.count, bytes: 0)
+    return true
+  }
+}
+
+// The other way as an oracle.
+extension ResultReader {
+  #if DEBUG
+    private static let comparesUnlessAsked = true
+  #else
+    private static let comparesUnlessAsked = false
+  #endif
+
+  /// Whether rows that were evaluated are looked up as well and compared: always in debug builds, and otherwise where the environment says
+  /// `FRESHET_COMPARE_ROWS=1`.
+  static let comparesRows = getenv("FRESHET_COMPARE_ROWS").map { String(cString: $0) == "1" } ?? comparesUnlessAsked
+
+  /// Ends the process where looking the units up gives something else than evaluating them did.
+  ///
+  /// - Parameters:
+  ///   - evaluated: what evaluating has made.
+  ///   - before: what it was made of.
+  func compare(_ evaluated: SectionedTreeEditor, to units: ConcernedUnits, _ before: SectionedTreeEditor) {
+    let contents = recent
+    defer { recent = contents }
+    var lookedUp = before
+    // An error of reading says nothing.
+    guard (try? refresh(units, in: &lookedUp)) != nil else { return }
+    let differing = lookedUp.tree.identities(differingFrom: evaluated.tree)
+    if differing.isEmpty, lookedUp.tree.digest() == evaluated.tree.digest() { return }
+    let keys = differing.map { identity in identity.withUnsafeBytes { KeyDecoder.describe($0) } }
+    fatalError("rows that were evaluated differ from those looked up: \(keys), of \(plan.unit?.capturedSQL ?? "")")
+  }
+}

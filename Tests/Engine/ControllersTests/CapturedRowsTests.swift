@@ -1,0 +1,107 @@
+import Controllers
+import LiveQuery
+import TestSupport
+import Testing
+
+/// Which lists are brought up to date from the pages that commits wrote, and which look their rows up. (Debug builds do both and compare, in every
+/// test.)
+@Suite struct CapturedRowsTests {
+  private static let schema = """
+    CREATE TABLE t(id INTEGER PRIMARY KEY, name TEXT COLLATE NOCASE, n INT, r REAL, loose);
+    CREATE INDEX t_n ON t(n);
+    CREATE TABLE bare(name TEXT, n INT);
+    CREATE TABLE w(a TEXT COLLATE NOCASE, b INT, n INT, PRIMARY KEY (b, a)) WITHOUT ROWID;
+    CREATE TABLE k(a TEXT PRIMARY KEY, n INT);
+    CREATE TABLE any_of(a ANY PRIMARY KEY, n ANY) STRICT;
+    CREATE TABLE computed(id INTEGER PRIMARY KEY, n INT, m AS (n + 1));
+    CREATE TABLE kept(id INTEGER PRIMARY KEY, n INT, m AS (n + 1) STORED);
+    """
+
+  private static func query(
+    _ from: String, select: [String] = [], filter: String? = nil, change: (inout Query) -> Void = { _ in }
+  ) -> Query {
+    var query = Query(from: from)
+    query.select = select
+    query.filter = filter
+    change(&query)
+    return query
+  }
+
+  private static let evaluated: [Query] = [
+    query("t"), query("t AS x", select: ["x.name", "x.r"], filter: "x.n > 1"), query("main.t x", filter: "n = '2'"),
+    query("main.t", select: ["t.name", "rowid + 0 AS r", "oid || 1 AS o"]), query("bare", select: ["name", "_rowid_"]),
+    query("w", select: ["n"], filter: "a = 'B'"), query("k"), query("any_of", select: ["typeof(n)"]), query("kept"),
+    query("t", filter: "name = 'A' AND r = 1 AND typeof(r) = 'real' AND loose = '1'"),
+    query("t", select: ["name"], filter: "n IN (1, 2)") { $0.orderBy = ["name DESC", "n"] },
+    query("t", select: ["name"]) {
+      $0.sectionBy = .init("n % 2", name: "'n ' || (n % 2)")
+      $0.alongside = ["most": "SELECT max(n) FROM t"]
+    },
+    query("t", filter: "n > :least") { $0.parameters = .named(["least": .integer(0)]) },
+  ]
+
+  private static let lookedUp: [Query] = [
+    query("t JOIN k ON k.n = t.n"), query("t", filter: "n IN (SELECT n FROM k)"), query("computed"),
+    query("t", select: ["main.t.name"]), query("t NOT INDEXED"),
+    query("t", select: ["n", "count(*) AS c"]) { $0.groupBy = ["n"] },
+    query("t", select: ["name"]) { $0.key = ["name"] },
+  ]
+
+  private static let commits = [
+    "INSERT INTO t VALUES (1, 'a', 1, 1, 1), (2, 'b', 2, 2.5, '1'), (3, 'c', 3, NULL, x'01');",
+    "INSERT INTO bare VALUES ('x', 1), ('y', 2); INSERT INTO k VALUES ('k', 1), ('l', 2);",
+    "INSERT INTO w VALUES ('b', 1, 1), ('B', 2, 2), ('c', 3, 3); INSERT INTO any_of VALUES ('1', '1'), (2, 2.0);",
+    "INSERT INTO computed(id, n) VALUES (1, 1), (2, 2); INSERT INTO kept(id, n) VALUES (1, 1), (2, 2);",
+    "UPDATE t SET n = n + 1, name = upper(name); UPDATE bare SET n = 3; UPDATE w SET a = 'B' WHERE b = 1; UPDATE k SET n = 5;",
+    "UPDATE any_of SET n = 3; UPDATE computed SET n = 7; UPDATE kept SET n = 7;",
+    "UPDATE t SET r = 1, loose = '1' WHERE id = 1; UPDATE k SET a = 'm' WHERE a = 'k'; DELETE FROM w WHERE b = 2;",
+    "DELETE FROM t WHERE id = 2; DELETE FROM bare; DELETE FROM any_of; DELETE FROM computed; DELETE FROM kept;",
+  ]
+
+  private func statistics(_ query: Query, _ commits: [String] = commits) throws -> FollowerStatistics {
+    let fixture = try FollowerFixture(Self.schema)
+    fixture.subscribe(SubscriptionKey(session: 1, id: "a", number: 1), query)
+    fixture.snapshot(query)
+    for commit in commits {
+      try fixture.writer.run("BEGIN; \(commit); COMMIT;")
+      fixture.snapshot(query)
+    }
+    #expect(fixture.recorder.sent.allSatisfy { !$0.delivery.contains("error") && !$0.delivery.contains("fatal") })
+    return fixture.statistics
+  }
+
+  @Test(arguments: evaluated) func rowsOfOneTableAreEvaluated(query: Query) throws {
+    let statistics = try statistics(query)
+    #expect(statistics.evaluatedUnits > 0 && statistics.lookedUpUnits == 0, "\(query.from)")
+  }
+
+  @Test(arguments: lookedUp) func whatReadsMoreIsLookedUp(query: Query) throws {
+    let statistics = try statistics(query)
+    #expect(statistics.evaluatedUnits == 0 && statistics.lookedUpUnits > 0, "\(query.from)")
+  }
+
+  /// Rows that no other query of the test has: each is a doubt of its own.
+  @Test(
+    arguments: [
+      // A key with NULL may be that of several rows.
+      ("k", ["INSERT INTO k VALUES ('a', 1)", "INSERT INTO k VALUES (NULL, 1)"]),
+      // Larger than what a tick keeps.
+      ("bare", ["INSERT INTO bare VALUES (1, 1)", "INSERT INTO bare VALUES (zeroblob(1200000), 1)"]),
+    ])
+  func doubtsAreLookedUp(from: String, commits: [String]) throws {
+    let statistics = try statistics(Self.query(from), commits)
+    #expect(statistics.lookedUpUnits > 0)
+  }
+
+  /// Other columns: other values in the same places.
+  @Test func columnsComeAndGo() throws {
+    let statistics = try statistics(
+      Self.query("t", select: ["*"]),
+      Self.commits.prefix(1) + [
+        "ALTER TABLE t ADD COLUMN more DEFAULT 'x'", "UPDATE t SET n = 9 WHERE id = 1",
+        "ALTER TABLE t DROP COLUMN loose",
+        "UPDATE t SET n = 8 WHERE id = 2", "ALTER TABLE t RENAME COLUMN more TO less", "UPDATE t SET less = n",
+      ])
+    #expect(statistics.evaluatedUnits > 0)
+  }
+}
