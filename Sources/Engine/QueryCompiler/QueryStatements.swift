@@ -20,12 +20,13 @@ package final class QueryStatements {
   }
 
   package init(
-    _ compiled: CompiledQuery, connection: OpaquePointer, encoding: TextEncoding
+    _ compiled: CompiledQuery, connection: OpaquePointer, encoding: TextEncoding, transaction: LateTransaction? = nil
   ) throws(FreshetError) {
     self.compiled = compiled
     let outer = Budget.beginQuery()
     defer { outer.end() }
-    result = try ResultStatements(compiled.plan, connection: connection, encoding: encoding)
+    result = try ResultStatements(
+      compiled.plan, connection: connection, encoding: encoding, transaction: transaction)
     do throws(SQLiteFailure) {
       let prepare = { (sql: String) throws(SQLiteFailure) in try PreparedStatement(bounded: sql, connection) }
       var all: [[Mapping]] = []

@@ -30,8 +30,9 @@ extension ResultReader {
       for place in rows { memory.contents.append(tree.offset(section: place.section, item: place.item), to: &packed) }
       return packed
     }
-    try checkSnapshot()
+    if rows.isEmpty { return PackedRows(columnCount: plan.columns.count) }
     if let packed = recent.all(rows) { return packed }
+    try checkSnapshot()
     let left = time.left(at: clock.now)
     if left == .zero {
       throw FreshetError(.timeout, "reading the query's rows takes too long: ask for fewer, and later")

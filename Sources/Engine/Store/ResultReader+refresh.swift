@@ -13,17 +13,17 @@ extension ResultReader {
     _ units: ConcernedUnits, from captured: CapturedChanges? = nil, in editor: inout SectionedTreeEditor
   ) throws(FreshetError) {
     guard let single = statements.single, let unit = plan.unit else { return }
-    try checkSnapshot()
     forgetContents()
     hasEvaluated = false
     if let captured {
-      let before = Self.comparesRows ? editor : nil
+      let before = mustCompare() ? editor : nil
       if try refresh(units, evaluating: captured, in: &editor) {
         if let before { compare(editor, to: units, before) }
         hasEvaluated = true
         return
       }
     }
+    try checkSnapshot()
     let isBatch = unit.isKey && units.count >= ResultPlan.Unit.batchSize && statements.prepareBatch()
     bind()
     do {

@@ -124,7 +124,7 @@ package final class ResultReader {
   /// An I/O error or a lack of memory makes SQLite end the transaction: what is read afterwards is another state, which must
   /// not be mixed with the one that the other lists show.
   func checkSnapshot() throws(FreshetError) {
-    if !statements.isClosed, sqlite3_get_autocommit(sqlite3_db_handle(statements.scan.handle)) == 0 { return }
+    if statements.isInTransaction() { return }
     throw FreshetError(.overloaded, "the database cannot be read at the moment: its read transaction has ended")
   }
 

@@ -1,3 +1,4 @@
+import GRDBSQLite
 package import LiveQuery
 
 /// The statements of a `ResultPlan` on one connection, shared by all queries of its shape.
@@ -19,6 +20,7 @@ package final class ResultStatements {
   /// Whether the connection is closed, and with it the statements.
   @exclusivity(unchecked) private(set) var isClosed = false
   private let connection: OpaquePointer
+  private let transaction: LateTransaction?
   /// Looks up `batchSize` units at once.
   @exclusivity(unchecked) private(set) var batch: PreparedStatement?
   @exclusivity(unchecked) private var mayBatch = true
@@ -26,12 +28,14 @@ package final class ResultStatements {
   @exclusivity(unchecked) private(set) var captured: PreparedStatement?
   @exclusivity(unchecked) private var mayUseCaptured = true
 
+  /// - Parameter transaction: begins the transaction in which they run, if it has not begun yet.
   package init(
-    _ plan: ResultPlan, connection: OpaquePointer, encoding: TextEncoding
+    _ plan: ResultPlan, connection: OpaquePointer, encoding: TextEncoding, transaction: LateTransaction?
   ) throws(FreshetError) {
     self.plan = plan
     self.connection = connection
     self.encoding = encoding
+    self.transaction = transaction
     do throws(SQLiteFailure) {
       let prepare = { (sql: String) throws(SQLiteFailure) in try PreparedStatement(bounded: sql, connection) }
       scan = try prepare(plan.rows.scanSQL)
@@ -60,6 +64,17 @@ package final class ResultStatements {
     owner = nil
     return mayBatch
   }
+
+  /// Whether there is a transaction, which is begun if the tick has done without one so far.
+  func isInTransaction() -> Bool {
+    if isClosed { return false }
+    if hasTransaction { return true }
+    transaction?.begin()
+    return hasTransaction
+  }
+
+  /// Whether there is a transaction already.
+  var hasTransaction: Bool { sqlite3_get_autocommit(connection) == 0 }
 
   /// To be called before parameters are bound, once the connection has the virtual table.
   ///

@@ -29,6 +29,7 @@ final class Recorder: SubscriptionOutput {
     var sent: [Sent] = []
     var ended: [SubscriptionKey] = []
     var slow: Set<UInt64> = []
+    var whenAsked: (@Sendable () -> Void)?
   }
 
   private let state = Mutex(State())
@@ -39,7 +40,17 @@ final class Recorder: SubscriptionOutput {
     }
   }
 
-  func isDrained(_ session: UInt64, for follower: Int) -> Bool { state.withLock { !$0.slow.contains(session) } }
+  /// Has this done, once, when a tick that has followed a commit asks whether it may send.
+  func whenAsked(_ body: @escaping @Sendable () -> Void) { state.withLock { $0.whenAsked = body } }
+
+  func isDrained(_ session: UInt64, for follower: Int) -> Bool {
+    let body = state.withLock { state in
+      defer { state.whenAsked = nil }
+      return state.whenAsked
+    }
+    body?()
+    return state.withLock { !$0.slow.contains(session) }
+  }
 
   func send(_ message: ServerMessage, shape: Shape, to recipients: [Recipients]) {
     let sent = Sent(message, recipients)

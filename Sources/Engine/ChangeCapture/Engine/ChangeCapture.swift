@@ -48,7 +48,9 @@ package final class ChangeCapture {
   private let connection: OpaquePointer
   private let settings: Settings
   private let packer: RowPacker
-  private let reader = FrameReader()
+  let reader = FrameReader()
+  /// What `reader` has read of the state that is identified.
+  @exclusivity(unchecked) var framesRead: FramesRead?
   /// Of the present tick.
   private let records = RecordArena()
   let pages: SnapshotPages<DatabaseFile, DatabaseFile>
@@ -57,7 +59,7 @@ package final class ChangeCapture {
   @exclusivity(unchecked) private var noted: SharedIndex.NotedHeader?
   /// That of the state seen last.
   @exclusivity(unchecked) private var seenHeader: SharedIndex.NotedHeader?
-  @exclusivity(unchecked) private var candidate: WALIndexHeader?
+  @exclusivity(unchecked) var candidate: WALIndexHeader?
   /// The state that the transaction sees.
   @exclusivity(unchecked) var current = FileState.unknown
   @exclusivity(unchecked) var seen = FileState.unknown
@@ -230,6 +232,7 @@ package final class ChangeCapture {
       seen = current
       passed.add(current)
       seenHeader = noted
+      framesRead = nil
       pages.end()
     }
     if current.isSame(as: seen) {
@@ -276,7 +279,13 @@ package final class ChangeCapture {
   func takeFrames(to header: WALIndexHeader, isBackfilled: Bool, _ tick: inout CapturedTick) throws(Doubt) {
     guard case .wal(let before, _) = seen else { return }
     let pageSize = header.pageSize == 0 ? pages.pageSize : header.pageSize
-    let step = try WALFollower(pageSize: pageSize, reader: reader).step(from: before, to: header, pages.wal)
+    let step: WALFollower.Step
+    if let framesRead, framesRead.from == before, framesRead.to == header {
+      step = framesRead.step
+    } else {
+      step = try WALFollower(pageSize: pageSize, reader: reader).step(from: before, to: header, pages.wal)
+    }
+    framesRead = nil
     pages.begin(pageSize: pageSize, isBackfilled: isBackfilled)
     pages.take(reader, rest: step.rest, isNewGeneration: step.isNewGeneration)
     statistics.frames += reader.frames.count + step.rest.count
@@ -290,7 +299,8 @@ package final class ChangeCapture {
       try table.apply(pages.changed, pages)
     } catch {
       statistics.comparisons[error.reason, default: 0] += 1
-      table.compare(pages)
+      // The table is read in later ticks, in their transactions.
+      if pages.readsFramesAlone { table.giveUp() } else { table.compare(pages) }
     }
   }
 
@@ -383,6 +393,9 @@ package final class ChangeCapture {
     tick.deltas.append((table.number, table.takeDelta()))
   }
 
+  /// Whether there are tables that are not read yet.
+  package var isReading: Bool { tables.values.contains { $0.form == .reading } }
+
   /// Reads pages of tables that are not read yet. In the transaction, after `advance`.
   ///
   /// - Returns: whether there are more.
@@ -392,7 +405,7 @@ package final class ChangeCapture {
     var left = settings.pagesAtOnce
     for table in tables.values where left > 0 { left -= table.readOn(pages, limit: left) }
     keepWithinMemory()
-    return tables.values.contains { $0.form == .reading }
+    return isReading
   }
 
   private func keepWithinMemory() {

@@ -20,6 +20,8 @@ final class SnapshotPages<Database: ByteSource, WAL: ByteSource>: PageSource {
   /// The frame that a page was in before; 0: it was in the database file.
   @exclusivity(unchecked) private var formerFrames: [UInt32] = []
   @exclusivity(unchecked) private var frames: FrameReader?
+  /// There is no transaction: pages that are in no frame must not be read.
+  @exclusivity(unchecked) var readsFramesAlone = false
   private let firstPage = ByteBuffer()
   private let frameHeader = ByteBuffer(capacity: FrameReader.frameHeaderSize)
 
@@ -82,6 +84,7 @@ final class SnapshotPages<Database: ByteSource, WAL: ByteSource>: PageSource {
   func end() {
     if isBackfilled { newestFrame.removeAll(keepingCapacity: true) }
     frames = nil
+    readsFramesAlone = false
   }
 
   /// Learns from the WAL itself where pages are. Neither salts nor checksums are checked: the transaction holds these frames
@@ -146,6 +149,7 @@ final class SnapshotPages<Database: ByteSource, WAL: ByteSource>: PageSource {
     if let index = index(ofChanged: number), images[index] >= 0, let frames {
       return UnsafeRawPointer(frames.images.start + images[index])
     }
+    if readsFramesAlone { throw Doubt(.unreadable) }
     buffer.resize(to: pageSize)
     if !isBackfilled, let frame = newestFrame[number] {
       try readFrame(frame, into: buffer)

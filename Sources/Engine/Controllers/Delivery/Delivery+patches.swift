@@ -142,6 +142,11 @@ extension Delivery {
   /// - Returns: false when the error is final and the subscriptions have ended.
   @discardableResult
   func postpone(_ group: SubscriberGroup, of list: LiveList, _ error: FreshetError) -> Bool {
+    if lists.database?.connection.hasLostState == true {
+      // The next tick sees a state that can be read.
+      lists.noteDirty(list)
+      return true
+    }
     lists.database?.connection.restoreSnapshot()
     // The mended list sends them a snapshot.
     if checks.mendIfMissing(list, error) { return true }

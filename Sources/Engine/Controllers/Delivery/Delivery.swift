@@ -33,6 +33,9 @@ final class Delivery {
 
   func subscription(_ key: SubscriptionKey) -> Subscription? { sessions[key.session]?[key.number] }
 
+  /// Whether no subscription waits for a snapshot or a part of one.
+  var isIdle: Bool { startingOver.isEmpty && loading.isEmpty }
+
   // MARK: - The end of a tick
 
   /// Brings all subscriptions whose sessions are drained up to date. Each distinct message is encoded once.

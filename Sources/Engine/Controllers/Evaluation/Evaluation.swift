@@ -81,7 +81,8 @@ final class Evaluation {
     let key = query.withoutValues
     if let known = shapes[key] { return known }
     let connection = database.connection
-    let statements = try QueryStatements(compiled, connection: connection.raw, encoding: connection.encoding)
+    let statements = try QueryStatements(
+      compiled, connection: connection.raw, encoding: connection.encoding, transaction: connection.transaction)
     shapeCount += 1
     let shape = QueryShape(statements, number: shapeCount, connection: connection.raw)
     shapes[key] = shape
@@ -109,6 +110,15 @@ final class Evaluation {
   }
 
   private func forgetCapturedRows(_ number: Int) { capturedRows.removeValue(forKey: number)?.drop() }
+
+  /// Whether lists that changes of these tables concern can be brought up to date from the changed rows alone.
+  func readsNothingElse(afterChangesOf tables: [Int]) -> Bool {
+    if !shapesOfEveryCommit.isEmpty { return false }
+    return tables.allSatisfy { number in
+      capturedRows[number] != nil
+        && (shapesByTable[number] ?? [:]).values.allSatisfy { $0.isOutdated || $0.readsNothingElse }
+    }
+  }
 
   /// The changes of a tick as rows over which the shape's queries can be evaluated; nil: changed rows are looked up.
   func capturedChanges(_ shape: QueryShape, _ tables: [ConcernedTable], _ tick: CapturedTick) -> CapturedChanges? {

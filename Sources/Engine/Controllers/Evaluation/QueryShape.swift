@@ -36,6 +36,11 @@ final class QueryShape {
     self.connection = connection
   }
 
+  /// Whether changed rows of its one table are all that its lists need.
+  var readsNothingElse: Bool {
+    compiled.unit?.capturedSQL != nil && compiled.slowness == nil && compiled.alongside.isEmpty && router == nil
+  }
+
   /// The connection is about to be closed.
   func close() {
     isUnroutable = true

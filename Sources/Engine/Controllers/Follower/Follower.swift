@@ -33,6 +33,8 @@ final class Follower {
     /// Whether the loop has a thread, which may rest.
     var isPaced = false
     var isStopping = false
+    /// From when on ticks may do without a transaction.
+    var framesAloneAt = Instant.distantPast
     var hasWarnedOfSharedMemory = false
   }
 
@@ -114,7 +116,7 @@ final class Follower {
       let ticks = context.statistics.ticks
       numbers.prepare()
       let begun = lists.jobs.takeBegun()
-      try connection.snapshot {
+      try connection.tick(mayReadFramesAlone(begun) ? lists.evaluation.readsNothingElse : nil) {
         checks.note(try lists.follow(connection, begun), connection.capture)
         deliverEvents()
         if state.outage?.isAnnounced == true { delivery.announceRecovery() }
@@ -125,6 +127,7 @@ final class Follower {
         // Tables that capture began to follow just now, or that are large.
         if connection.capture.readOn() { context.mustTick = true }
       }
+      if connection.hasReadFramesAlone { noteFramesAlone(connection) }
       state.outage = nil
       if context.statistics.ticks > ticks {
         let end = context.clock.now
@@ -138,6 +141,20 @@ final class Follower {
       for command in inbox.takeAll() { refuse(command, failure) }
       deliverEvents()
     }
+  }
+
+  /// Whether nothing but lists and patches may have to be read for this tick.
+  private func mayReadFramesAlone(_ begun: [BegunRun]) -> Bool {
+    begun.isEmpty && inbox.isEmpty && !isFailing && lists.requests.isEmpty && delivery.isIdle
+      && context.clock.now >= state.framesAloneAt
+  }
+
+  /// A tick has begun without a transaction. If it could not read all that it had to, the next ones have transactions.
+  private func noteFramesAlone(_ connection: DatabaseConnection) {
+    context.statistics.frameTicks += 1
+    if connection.hasLostState { context.statistics.lostStates += 1 }
+    if connection.hasLostState { state.framesAloneAt = context.clock.now + .milliseconds(1_000) }
+    if connection.hasLostState || connection.capture.isReading { context.mustTick = true }
   }
 
   func deliverEvents() {

@@ -94,7 +94,9 @@ extension Lists {
         context.statistics.lookedUpUnits += units.count
       }
     } catch {
-      if error.code == .timeout {
+      if database?.connection.hasLostState == true {
+        mustRunAgain(list, before)
+      } else if error.code == .timeout {
         mustRunAgain(list, before)
         followSlowly(list.shape, before)
       } else {

@@ -12,6 +12,14 @@ package final class DatabaseConnection {
   package let raw: OpaquePointer
   package let encoding: TextEncoding
   @exclusivity(unchecked) private var isInSnapshot = false
+  /// The tick has done without a transaction so far.
+  @exclusivity(unchecked) private var isLate = false
+  /// A tick without a transaction needed one when the file was in another state already: what is left of the tick must not read.
+  @exclusivity(unchecked) package private(set) var hasLostState = false
+  /// Whether the last tick began without a transaction.
+  @exclusivity(unchecked) package private(set) var hasReadFramesAlone = false
+  /// To be begun before anything is read in a tick that may do without a transaction.
+  package let transaction = LateTransaction()
   private let begin: PreparedStatement
   private let commit: PreparedStatement
   /// Fixes the state that the transaction sees, by reading the number of its schema.
@@ -76,6 +84,7 @@ package final class DatabaseConnection {
     files = WALFiles(of: raw)
     deadline = Deadline(of: raw, clock: clock)
     positionReader = readsPosition ? ReplicaPositionReader(raw) : nil
+    transaction.begin = { [unowned self] in if isLate { restoreSnapshot() } }
     _ = Self.memoryLimit
   }
 
@@ -95,11 +104,16 @@ package final class DatabaseConnection {
   /// the rest of this snapshot cannot be read (`ResultReader.checkSnapshot`).
   package func restoreSnapshot() {
     if !isInSnapshot || sqlite3_get_autocommit(raw) == 0 { return }
+    let wasLate = isLate
+    isLate = false
     capture.prepare()
-    guard (try? run(begin)) != nil else { return }
-    if (try? readSchemaVersion()) == nil || (try? capture.identify()) != true || !capture.isAtSeenState {
+    if (try? run(begin)) != nil {
+      if (try? readSchemaVersion()) != nil, (try? capture.identify()) == true, capture.isAtSeenState { return }
       try? run(commit)
+      // What the tick sees is what it saw.
+      capture.returnToSeenState()
     }
+    if wasLate { hasLostState = true }
   }
 
   /// Frees cached pages that SQLite does not need.
@@ -111,6 +125,31 @@ package final class DatabaseConnection {
     isInSnapshot = true
     defer {
       isInSnapshot = false
+      if sqlite3_get_autocommit(raw) == 0 { try? run(commit) }
+    }
+    try body()
+  }
+
+  /// Runs `body` as `snapshot` does, without a transaction where the frames of the WAL hold all that changed. One is begun once something else
+  /// is read (`transaction`), and if the file is in another state by then, that cannot be read (`hasLostState`).
+  ///
+  /// - Parameter admits: given the numbers of the tables that changed, whether `body` is likely to read nothing else; nil: it will.
+  package func tick(_ admits: (([Int]) -> Bool)?, _ body: () throws -> Void) throws {
+    hasLostState = false
+    hasReadFramesAlone = false
+    guard let admits, positionReader == nil, let tables = capture.identifyFromFrames() else {
+      return try snapshot(body)
+    }
+    guard admits(tables) else {
+      capture.returnToSeenState()
+      return try snapshot(body)
+    }
+    isInSnapshot = true
+    isLate = true
+    hasReadFramesAlone = true
+    defer {
+      isInSnapshot = false
+      isLate = false
       if sqlite3_get_autocommit(raw) == 0 { try? run(commit) }
     }
     try body()
