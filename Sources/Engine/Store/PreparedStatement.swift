@@ -78,6 +78,15 @@ package final class PreparedStatement {
   @inline(__always)
   package func value(_ column: Int) -> PackedValue { PreparedStatement.value(handle, Int32(column)) }
 
+  /// The same in a database whose text is UTF-8. Text is read as a blob, as which SQLite gives it without a copy that ends with a zero.
+  @inline(__always)
+  static func valueOfUTF8(_ handle: OpaquePointer, _ column: Int32) -> PackedValue {
+    let value = sqlite3_column_value(handle, column)
+    guard sqlite3_value_type(value) == SQLITE_TEXT else { return PreparedStatement.value(handle, column) }
+    let text = sqlite3_value_blob(value)
+    return .text(Bytes(start: text, count: Int(sqlite3_value_bytes(value))))
+  }
+
   /// Text as UTF-8 (SQLite converts it where the database is UTF-16).
   @inline(__always)
   package static func value(_ handle: OpaquePointer, _ column: Int32) -> PackedValue {

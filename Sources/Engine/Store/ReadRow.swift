@@ -128,7 +128,13 @@ final class ReadRow {
   }
 
   private func readValues(_ statement: PreparedStatement) {
-    for column in values.indices { values[column] = statement.value(column) }
+    if encoding == .utf8 {
+      for column in values.indices {
+        values[column] = PreparedStatement.valueOfUTF8(statement.handle, Int32(truncatingIfNeeded: column))
+      }
+    } else {
+      for column in values.indices { values[column] = statement.value(column) }
+    }
   }
 
   /// Calls `body` with the identity of the row that the statement stands on, and reads nothing else of it.

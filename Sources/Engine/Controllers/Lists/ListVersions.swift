@@ -22,8 +22,8 @@ struct ListVersions {
   private var history: VersionHistory
   /// Estimated bytes that the newest version adds to the one before.
   private var newestBytes: Int
-  /// For the newest versions, the columns that each changed, by unit; nil: any.
-  private var changes: [(version: Int, units: ConcernedUnits?)] = []
+  /// For the newest versions, the columns that each changed, by unit; nil: any. A slice, whose first element goes without moving the others.
+  private var changes: ArraySlice<(version: Int, units: ConcernedUnits?)> = []
   /// Units in `changes`, a bounded number: a client further behind gets all columns of a changed row.
   private var notedUnits = 0
   private static let notedUnitsLimit = 20_000
@@ -168,7 +168,8 @@ struct ListVersions {
     guard let oldest = changes.first?.version, oldest <= held.number + 1 else {
       return Array(repeating: .all, count: rows.count)
     }
-    let since = changes.suffix(changes.count - (changes.lastIndex { $0.version <= held.number } ?? -1) - 1)
+    let first = changes.lastIndex { $0.version <= held.number }.map { $0 + 1 } ?? changes.startIndex
+    let since = changes[first...]
     let identityIsUnit = reader.identityIsUnit
     return rows.map { row in
       var columns = ColumnSet()
