@@ -249,7 +249,8 @@ if fuzz || strict {
     .executableTarget(
       name: fuzz ? "freshet-fuzz" : "freshet-corpora",
       dependencies: [
-        "CFuzzing", "ChangeCapture", "Gateway", "LiveQuery", "QueryCompiler", "Server", "Store", "Wire", grdb, sqlite,
+        "CFuzzing", "ChangeCapture", "CSQLite", "Gateway", "LiveQuery", "QueryCompiler", "Server", "Store", "Wire",
+        grdb, sqlite,
       ],
       path: "Fuzzing/Targets", swiftSettings: swiftSettings,
       linkerSettings: fuzz ? [.unsafeFlags(["-sanitize=address", "-use-ld=lld"] + fuzzLibraries)] : []),

@@ -1,3 +1,6 @@
+import CSQLite
+import GRDBSQLite
+
 @testable import ChangeCapture
 
 /// A tree of pages that somebody hostile wrote, and a commit to it: a doubt at worst, and never without an end.
@@ -24,20 +27,24 @@ enum PagesTarget {
       changed.insert(number)
     }
     var delta = TableDelta()
+    delta.records = RecordArena()
     let isApplied: Bool
     do throws(Doubt) {
       try summary.apply(changed.sorted(), source, into: &delta)
       isApplied = true
     } catch { isApplied = false }
     readRows(of: delta)
+    decode(delta, flags)
     let fresh = TableSummary(root: 2, layout, keepsRows: flags & 2 == 0, packer)
     guard read(fresh, source) else { return true }
     if isApplied {
       check(fresh.rowCount == summary.rowCount, "\(summary.rowCount) rows, \(fresh.rowCount) when read anew")
     }
     var difference = TableDelta()
+    difference.records = RecordArena()
     try? summary.compare(root: 2, source, into: &difference)
     readRows(of: difference)
+    decode(difference, flags)
     if isApplied, flags & 2 == 0 { check(difference.isEmpty, "a commit that was followed left a difference") }
     check(summary.rowCount == fresh.rowCount, "a comparison left another number of rows")
     return true
@@ -51,6 +58,30 @@ enum PagesTarget {
 
   private static func read(_ summary: TableSummary, _ source: MemoryPages) -> Bool {
     (try? summary.readOn(source, limit: .max)) != nil && summary.isComplete
+  }
+
+  /// Values are within their record.
+  private static func decode(_ delta: TableDelta, _ flags: UInt8) {
+    let columns = (0..<4).map { RecordDecoder.Column(isReal: $0 == 1, hasDefault: $0 == 3 && flags & 64 != 0) }
+    let decoder = RecordDecoder(
+      columns: columns, columnOfField: flags & 1 != 0 ? [2, 0, 1, 3] : [0, 1, 2, 3],
+      rowidColumn: flags & 1 != 0 ? nil : 0)
+    let values = UnsafeMutablePointer<sqlite_row_value>.allocate(capacity: columns.count)
+    defer { values.deallocate() }
+    guard let records = delta.records else { return }
+    for row in delta.rows where !row.record.isEmpty {
+      // A copy of just its size, so that the sanitizers see what is read beyond it.
+      let record = Array(records.record(row.record))
+      record.withUnsafeBytes { record in
+        guard decoder.decode(record, rowid: row.rowid, isUTF16: flags & 32 != 0, into: values) else { return }
+        for column in columns.indices where [SQLITE_TEXT, SQLITE_BLOB].contains(values[column].type) {
+          let offset = values[column].bytes! - record.baseAddress!
+          check(
+            offset >= 0 && values[column].length >= 0 && offset + Int(values[column].length) <= record.count,
+            "a value beyond its record")
+        }
+      }
+    }
   }
 
   /// What was remembered of rows is whole.

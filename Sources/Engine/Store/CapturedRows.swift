@@ -124,11 +124,21 @@ package final class CapturedRows {
     return true
   }
 
-  private func reserve(_ count: Int) {
-    if count <= valueCapacity { return }
+  /// The tick is over: records do not last longer.
+  package func forgetRows() {
+    loaded = nil
+    if valueCapacity > CapturedRows.mostKept { allocate(CapturedRows.mostKept) }
+  }
+
+  /// Values that room is kept for.
+  private static let mostKept = 16 << 10
+
+  private func reserve(_ count: Int) { if count > valueCapacity { allocate(max(count, valueCapacity * 2)) } }
+
+  private func allocate(_ count: Int) {
     values.deallocate()
-    valueCapacity = max(count, valueCapacity * 2)
-    values = .allocate(capacity: valueCapacity)
+    valueCapacity = count
+    values = .allocate(capacity: count)
   }
 
   /// Calls `body` while the virtual table shows the rows that have the units now.

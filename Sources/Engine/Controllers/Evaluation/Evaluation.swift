@@ -21,6 +21,8 @@ final class Evaluation {
   @exclusivity(unchecked) private var storages: [Int: TableStorage] = [:]
   /// By capture's number of the table, its changed rows, where a query can be evaluated over them.
   @exclusivity(unchecked) private var capturedRows: [Int: CapturedRows] = [:]
+  /// Those of tables that no list reads any more, by lower-case name: a virtual table that comes or goes has SQLite compile all statements again.
+  @exclusivity(unchecked) private var unusedRows: [String: CapturedRows] = [:]
   /// Shapes that any commit may concern.
   @exclusivity(unchecked) private var shapesOfEveryCommit: [ObjectIdentifier: QueryShape] = [:]
 
@@ -57,6 +59,7 @@ final class Evaluation {
       changes.append(
         TableChanges(delta, number: number, storage: storages[number]) { capture.rememberedFields(of: number) })
     }
+    defer { for (number, _) in tick.deltas { capturedRows[number]?.forgetRows() } }
     // A shape that reads several of the tables must not be evaluated several times.
     let isOnlyTable = tick.deltas.count == 1
     var known: Set<ObjectIdentifier> = []
@@ -103,13 +106,24 @@ final class Evaluation {
     else { return }
     if let known = capturedRows[number] {
       if known.storage == storage { return }
-      forgetCapturedRows(number)
+      capturedRows[number] = nil
+      known.drop()
     }
     let connection = database.connection
+    if let unused = unusedRows.removeValue(forKey: storage.table.name.lowercased()) {
+      if unused.storage == storage {
+        capturedRows[number] = unused
+        return
+      }
+      unused.drop()
+    }
     capturedRows[number] = CapturedRows(storage, table.columns, connection.raw, connection.encoding)
   }
 
-  private func forgetCapturedRows(_ number: Int) { capturedRows.removeValue(forKey: number)?.drop() }
+  private func setAsideCapturedRows(_ number: Int) {
+    guard let rows = capturedRows.removeValue(forKey: number) else { return }
+    unusedRows[rows.storage.table.name.lowercased()] = rows
+  }
 
   /// Whether lists that changes of these tables concern can be brought up to date from the changed rows alone.
   func readsNothingElse(afterChangesOf tables: [Int]) -> Bool {
@@ -145,7 +159,7 @@ final class Evaluation {
     for number in capture.numbers where shapesByTable[number]?.isEmpty != false {
       shapesByTable[number] = nil
       storages[number] = nil
-      forgetCapturedRows(number)
+      setAsideCapturedRows(number)
       capture.unfollow(number)
     }
   }
@@ -171,7 +185,7 @@ final class Evaluation {
       let now = schema.table(storage.table.name)?.storage
       if now?.table.definition == storage.table.definition { continue }
       storages[number] = nil
-      forgetCapturedRows(number)
+      setAsideCapturedRows(number)
     }
     forgetUnusedTables(capture)
     return outdated
@@ -188,6 +202,7 @@ final class Evaluation {
     storages = [:]
     // The connection takes the virtual tables with it.
     capturedRows = [:]
+    unusedRows = [:]
     shapesOfEveryCommit = [:]
     return outdated
   }
