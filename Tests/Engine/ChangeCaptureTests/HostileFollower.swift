@@ -34,6 +34,9 @@ final class HostileFollower {
     /// Rows that were told although their values are what they were: their records were written anew in other bytes. A record that
     /// has too few fields, as a column was added since, gets all of them with the next write.
     var rewritten = 0
+    /// Ticks that went to a state by frames alone, and those after which another commit had come.
+    var frameTicks = 0
+    var overtaken = 0
   }
 
   private let queue: DatabaseQueue
@@ -85,16 +88,30 @@ final class HostileFollower {
     }
   }
 
+  /// Goes to the newest state without a transaction, where frames alone tell it.
+  private func advanceByFrames() -> CapturedTick? {
+    guard capture.identifyFromFrames() != nil else { return nil }
+    count.frameTicks += 1
+    let tick = capture.advance { _ in throw TableContents.OracleError(code: 0, description: "the schema was asked for")
+    }
+    note(tick)
+    return tick
+  }
+
   private func advance(_ db: Database) -> CapturedTick {
     let tick = capture.advance { names in
       schema = try DatabaseSchema.read(db)
       return names.map { schema.table($0)?.storage?.table }
     }
+    note(tick)
+    return tick
+  }
+
+  private func note(_ tick: CapturedTick) {
     // As a follower does.
     if !tick.isQuiet {
       number = numbers.number(of: capture.state, before: number.commit, commits: tick.commits)
     }
-    return tick
   }
 
   /// How many bytes of a page are reserved.
@@ -133,10 +150,14 @@ final class HostileFollower {
   /// - Parameter isQuiet: nobody writes, so that all that is in the ledger is in the history.
   /// - Returns: what the capture reported wrongly.
   func tick(isQuiet: Bool) throws -> [String] {
-    try snapshot { db in
+    let early = Bool.random() ? advanceByFrames() : nil
+    return try snapshot { db in
+      // The same state, most often: then nothing more is reported.
+      let isOvertaken = early != nil && !capture.isAtSeenState
+      if isOvertaken { count.overtaken += 1 }
       let forms = followed.mapValues { capture.form(ofTable: $0) }
       let former = schema
-      let tick = advance(db)
+      let tick = early != nil && !isOvertaken ? early! : advance(db)
       count.ticks += 1
       var wrong: [String] = []
       let reservedBefore = reserved
@@ -147,8 +168,13 @@ final class HostileFollower {
         let table = schema.table(name)
         let now = try table.map { try TableContents(raw, $0, encoding: encoding) } ?? TableContents()
         let delta = tick.deltas.first { $0.table == number }?.delta ?? TableDelta()
-        if !delta.isUnknown {
-          let errors = compare(delta, number, before[number] ?? TableContents(), now, table ?? former.table(name))
+        let before = before[number] ?? TableContents()
+        if isOvertaken {
+          let first = early!.deltas.first { $0.table == number }?.delta ?? TableDelta()
+          wrong += compare([first, delta], before, now).prefix(3).map { "\(name): \($0), overtaken" }
+          if history != nil { follow(first, number, now) }
+        } else if !delta.isUnknown {
+          let errors = compare(delta, number, before, now, table ?? former.table(name))
           let records = decoded.compare(delta, table?.storage, now, encoding: encoding) { key(of: $0, in: delta) }
           wrong += (errors.prefix(3) + records.prefix(3)).map {
             "\(name): \($0), compared: \(tick.comparison?.rawValue ?? "no")"
@@ -161,7 +187,7 @@ final class HostileFollower {
             )
           }
         }
-        before[number] = now
+        self.before[number] = now
         if history != nil { follow(delta, number, now) }
         if tick.hasSchemaChanged, options.remembers, let storage = table?.storage {
           _ = capture.follow(storage.table, remembering: remembered(storage), keepsRecords: true)
@@ -171,6 +197,15 @@ final class HostileFollower {
       if let history { try note(db, isQuiet, in: history) }
       return wrong
     }
+  }
+
+  /// Two ticks in a row, of which nobody has read the state between: no row is missing.
+  private func compare(_ deltas: [TableDelta], _ before: TableContents, _ now: TableContents) -> [String] {
+    if deltas.contains(where: \.isUnknown) { return [] }
+    let reported = Set(deltas.flatMap { delta in delta.rows.map { key(of: $0, in: delta) } })
+    return Set(before.rows.keys).union(now.rows.keys)
+      .filter { before.rows[$0] != now.rows[$0] && !reported.contains($0) }
+      .map { "\($0.storage) changed, and was not told" }
   }
 
   private func follow(_ delta: TableDelta, _ number: Int, _ now: TableContents) {
