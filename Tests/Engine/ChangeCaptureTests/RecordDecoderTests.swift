@@ -1,4 +1,5 @@
 import CSQLite
+import Foundation
 import GRDBSQLite
 import TestSupport
 import Testing
@@ -21,18 +22,13 @@ import Testing
     let columns = columns ?? [RecordDecoder.Column](repeating: Self.plain, count: count)
     let decoder = RecordDecoder(
       columns: columns, columnOfField: order ?? Array(columns.indices), rowidColumn: rowidColumn)
-    // Of just the record's size, so that the sanitizers see what is read beyond it.
-    let copy = UnsafeMutableRawBufferPointer.allocate(byteCount: record.count, alignment: 1)
-    copy.copyBytes(from: record)
+    let guarded = GuardedBytes(record)
     let values = UnsafeMutablePointer<sqlite_row_value>.allocate(capacity: columns.count)
     values.initialize(repeating: sqlite_row_value(), count: columns.count)
-    defer {
-      copy.deallocate()
-      values.deallocate()
-    }
-    let isKnown = decoder.decode(UnsafeRawBufferPointer(copy), rowid: 77, isUTF16: isUTF16, into: values)
+    defer { values.deallocate() }
+    let isKnown = decoder.decode(guarded.bytes, rowid: 77, isUTF16: isUTF16, into: values)
     guard isKnown else { return nil }
-    return (0..<columns.count).map { read(values[$0], within: UnsafeRawBufferPointer(copy)) }
+    return (0..<columns.count).map { read(values[$0], within: guarded.bytes) }
   }
 
   private func read(_ value: sqlite_row_value, within record: UnsafeRawBufferPointer) -> Value {
@@ -127,4 +123,23 @@ import Testing
     }
     #expect(known > 100)
   }
+}
+
+/// Bytes behind which nothing can be read: that would end the process.
+private final class GuardedBytes {
+  private static let pageSize = Int(getpagesize())
+  private let start: UnsafeMutableRawPointer
+  let bytes: UnsafeRawBufferPointer
+
+  /// - Parameter content: less than a page.
+  init(_ content: [UInt8]) {
+    let size = GuardedBytes.pageSize
+    start = mmap(nil, 2 * size, PROT_READ | PROT_WRITE, MAP_PRIVATE | MAP_ANONYMOUS, -1, 0)
+    mprotect(start + size, size, PROT_NONE)
+    let place = start + size - content.count
+    place.copyMemory(from: content, byteCount: content.count)
+    bytes = UnsafeRawBufferPointer(start: place, count: content.count)
+  }
+
+  deinit { munmap(start, 2 * GuardedBytes.pageSize) }
 }
