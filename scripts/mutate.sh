@@ -18,7 +18,7 @@ capture)
   export FRESHET_TICKS=${FRESHET_TICKS:-3000}
   ;;
 records)
-  quick='RecordDecoderTests|CapturedRowsTests|CapturePropertyTests'
+  quick='RecordDecoderTests|FrameTickTests|CapturedRowsTests|CapturePropertyTests'
   long='HostileTests|StorageAxesTests'
   export FRESHET_TICKS=${FRESHET_TICKS:-3000} FRESHET_SEEDS=${FRESHET_SEEDS:-40}
   ;;

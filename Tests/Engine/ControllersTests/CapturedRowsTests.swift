@@ -31,7 +31,8 @@ import Testing
   private static let evaluated: [Query] = [
     query("t"), query("t AS x", select: ["x.name", "x.r"], filter: "x.n > 1"), query("main.t x", filter: "n = '2'"),
     query("main.t", select: ["t.name", "rowid + 0 AS r", "oid || 1 AS o"]), query("bare", select: ["name", "_rowid_"]),
-    query("w", select: ["n"], filter: "a = 'B'"), query("k"), query("any_of", select: ["typeof(n)"]), query("kept"),
+    query("w", select: ["n"], filter: "a = 'B'"), query("k"), query("any_of", select: ["typeof(n)"]),
+    query("any_of", filter: "n IS NOT '3'"), query("kept"),
     query("t", filter: "name = 'A' AND r = 1 AND typeof(r) = 'real' AND loose = '1'"),
     query("t", select: ["name"], filter: "n IN (1, 2)") { $0.orderBy = ["name DESC", "n"] },
     query("t", select: ["name"]) {

@@ -56,7 +56,7 @@ package struct RecordDecoder: Sendable, Equatable {
     let end = start + record.count
     var headerSize: UInt64 = 0
     let length = readVarint(start, end, &headerSize)
-    if length == 0 || headerSize > UInt64(record.count) || headerSize < UInt64(length) { return false }
+    if length == 0 || headerSize > UInt64(record.count) { return false }
     var header = start + length
     let headerEnd = start + Int(headerSize)
     var body = headerEnd
