@@ -9,7 +9,7 @@ import Testing
     PRAGMA page_size = 512; PRAGMA journal_mode = WAL; CREATE TABLE t(id INTEGER PRIMARY KEY, n); CREATE TABLE other(n);
     CREATE TABLE long(id INTEGER PRIMARY KEY, n);
     WITH RECURSIVE c(i) AS (SELECT 1 UNION ALL SELECT i + 1 FROM c WHERE i < 500) INSERT INTO t SELECT i, i FROM c;
-    INSERT INTO long VALUES (1, 1), (2, randomblob(5000));
+    INSERT INTO long VALUES (1, 1), (2, randomblob(5000)), (3, printf('%05000d', 0));
     """
 
   @Test(
@@ -23,6 +23,7 @@ import Testing
       // A row with overflow pages, or its pages alone.
       ("UPDATE long SET n = 2 WHERE id = 1", false),
       ("UPDATE long SET n = zeroblob(5000) WHERE id = 2", false),
+      ("UPDATE long SET n = printf('%04999d', 0) || '1' WHERE id = 3", false),
       ("CREATE INDEX t_n ON t(n)", false),
       // Frames are in the database file: that these are the same has to be checked.
       ("UPDATE t SET n = n + 1 WHERE id = 7; PRAGMA wal_checkpoint(PASSIVE)", false),
