@@ -32,7 +32,8 @@ private func broken(
   _ number: String, _ frames: [[UInt8]], texts: [[UInt8]] = [], pongs: [[UInt8]] = [],
   ending: AutobahnCase.Ending = .closes(1002), _ deviation: String? = nil
 ) -> AutobahnCase {
-  var test = AutobahnCase(number: number, writes: frames, texts: texts, pongs: pongs, ending: ending, deviation: deviation)
+  var test = AutobahnCase(
+    number: number, writes: frames, texts: texts, pongs: pongs, ending: ending, deviation: deviation)
   if case .closes(1002) = ending, frames.count > 1 {
     // libwebsockets drops what is queued, and hangs up when more comes before its Close frame has left.
     test.mayLose = [.texts, .close]
@@ -50,7 +51,8 @@ private func pinged(_ number: String, _ frames: [[UInt8]], texts: [[UInt8]] = []
 
 /// What is queued when the client closes is dropped.
 private func closed(_ number: String, _ frames: [[UInt8]], texts: [[UInt8]]) -> AutobahnCase {
-  var test = broken(number, frames, texts: texts, ending: .closes(1000), "messages in front of the Close frame may stay unanswered")
+  var test = broken(
+    number, frames, texts: texts, ending: .closes(1000), "messages in front of the Close frame may stay unanswered")
   test.mayLose = [.texts]
   return test
 }
@@ -90,7 +92,8 @@ private func inFragments(_ payload: [UInt8]) -> [[UInt8]] {
 extension AutobahnCase {
   static var framing: [AutobahnCase] {
     let sizes = [0, 125, 126, 127, 128, 65535, 65536]
-    let stars = sizes.map { [UInt8](repeating: 0x2a, count: $0) }, binary = sizes.map { [UInt8](repeating: 0xfe, count: $0) }
+    let stars = sizes.map { [UInt8](repeating: 0x2a, count: $0) },
+      binary = sizes.map { [UInt8](repeating: 0xfe, count: $0) }
     var cases = stars.enumerated().map { good("1.1.\($0 + 1)", [frame(.text, $1)], texts: [$1]) }
     cases.append(good("1.1.8", chopped(frame(.text, stars[6]), 997), texts: [stars[6]]))
     cases += binary.enumerated().map { broken("1.2.\($0 + 1)", [frame(.binary, $1)], ending: .closes(1003)) }
@@ -110,7 +113,9 @@ extension AutobahnCase {
       good("2.6", frame(.ping, most).map { [$0] }, pongs: [most]),
       good("2.7", [frame(.pong)]),
       good("2.8", [frame(.pong, bytes("unsolicited pong payload"))]),
-      good("2.9", [frame(.pong, bytes("unsolicited")), frame(.ping, bytes("ping payload"))], pongs: [bytes("ping payload")]),
+      good(
+        "2.9", [frame(.pong, bytes("unsolicited")), frame(.ping, bytes("ping payload"))], pongs: [bytes("ping payload")]
+      ),
       pinged("2.10", [Array(ten.map { frame(.ping, $0) }.joined())], pongs: ten),
       pinged("2.11", ten.flatMap { frame(.ping, $0).map { [$0] } }, pongs: ten),
     ]
@@ -148,18 +153,23 @@ extension AutobahnCase {
     let two = [text("fragment1", final: false), more("fragment2")], whole = bytes("fragment1fragment2")
     let ping = frame(.ping, bytes("ping payload")), pong = [bytes("ping payload")]
     let within = [two[0], ping, two[1]], hello = text("Hello, world!")
-    let strayEnd = [more("non-continuation payload"), hello], stray = [more("non-continuation payload", final: false), hello]
+    let strayEnd = [more("non-continuation payload"), hello],
+      stray = [more("non-continuation payload", final: false), hello]
     let five = (1...5).map { number in
       number == 1 ? text("fragment1", final: false) : more("fragment\(number)", final: number == 5)
     }
-    let fivePinged = [five[0], five[1], frame(.ping, bytes("pongme 1!")), five[2], five[3], frame(.ping, bytes("pongme 2!")), five[4]]
-    let fivePongs = [bytes("pongme 1!"), bytes("pongme 2!")], fiveWhole = bytes("fragment1fragment2fragment3fragment4fragment5")
+    let fivePinged = [
+      five[0], five[1], frame(.ping, bytes("pongme 1!")), five[2], five[3], frame(.ping, bytes("pongme 2!")), five[4],
+    ]
+    let fivePongs = [bytes("pongme 1!"), bytes("pongme 2!")],
+      fiveWhole = bytes("fragment1fragment2fragment3fragment4fragment5")
     func octets(_ frames: [[UInt8]]) -> [[UInt8]] { frames.joined().map { [$0] } }
     func once(_ frames: [[UInt8]]) -> [[UInt8]] { [Array(frames.joined())] }
     return [
       broken("5.1", [frame(.ping, bytes("fragment1"), final: false), more("fragment2")]),
       broken("5.2", [frame(.pong, bytes("fragment1"), final: false), more("fragment2")]),
-      good("5.3", once(two), texts: [whole]), good("5.4", two, texts: [whole]), good("5.5", octets(two), texts: [whole]),
+      good("5.3", once(two), texts: [whole]), good("5.4", two, texts: [whole]),
+      good("5.5", octets(two), texts: [whole]),
       good("5.6", once(within), texts: [whole], pongs: pong), good("5.7", within, texts: [whole], pongs: pong),
       good("5.8", octets(within), texts: [whole], pongs: pong),
       broken("5.9", once(strayEnd)), broken("5.10", strayEnd), broken("5.11", octets(strayEnd)),
@@ -177,7 +187,9 @@ extension AutobahnCase {
     let hello = bytes("Hello World!"), bad: [UInt8] = [0xce, 0xba, 0xe1, 0xbd, 0xb9, 0xed, 0xa0, 0x80]
     let large = [UInt8](repeating: 0x42, count: 256 << 10), most = [UInt8](repeating: 0x2a, count: 123)
     let back = "the Close frame comes back as it is"
-    func answered(_ number: String, _ code: Int) -> AutobahnCase { broken(number, [close(code)], ending: .closes(code)) }
+    func answered(_ number: String, _ code: Int) -> AutobahnCase {
+      broken(number, [close(code)], ending: .closes(code))
+    }
     var cases = [
       closed("7.1.1", [frame(.text, hello), close(1000)], texts: [hello]),
       broken("7.1.2", [close(1000), close(1000)], ending: .closes(1000)),
@@ -218,7 +230,7 @@ extension AutobahnCase {
 
 /// Section 6.
 extension AutobahnCase {
-  private static let greek: [UInt8] = Array("κόσμε".utf8)
+  private static let greek = hex("ce ba e1 bd b9 cf 83 ce bc ce b5")
 
   private static func hex(_ text: String) -> [UInt8] {
     text.split(separator: " ").map { UInt8($0, radix: 16) ?? 0 }
@@ -236,9 +248,12 @@ extension AutobahnCase {
     let hello = bytes("Hello-µ@ßöäüàá-UTF-8!!"), bad = greek + hex("ed a0 80") + bytes("edited")
     let late = "closes with 1007 when the message is whole"
     let far = [greek, hex("f4 90 80 80"), bytes("edited")]
-    let inThree = [frame(.text, far[0], final: false), frame(.continuation, far[1], final: false), frame(.continuation, far[2])]
+    let inThree = [
+      frame(.text, far[0], final: false), frame(.continuation, far[1], final: false), frame(.continuation, far[2]),
+    ]
     let withinCharacter = [
-      frame(.text, greek + hex("f4"), final: false), frame(.continuation, hex("90"), final: false), frame(.continuation),
+      frame(.text, greek + hex("f4"), final: false), frame(.continuation, hex("90"), final: false),
+      frame(.continuation),
     ]
     let inOne = frame(.text, Array(far.joined())), cut = greek.count + 10
     return [
@@ -246,7 +261,10 @@ extension AutobahnCase {
       good("6.1.2", [text("", final: false), more("", final: false), more("")], texts: [[]]),
       good("6.1.3", [text("", final: false), more("middle", final: false), more("")], texts: [bytes("middle")]),
       good("6.2.1", [frame(.text, hello)], texts: [hello]),
-      good("6.2.2", [frame(.text, Array(hello.prefix(14)), final: false), frame(.continuation, Array(hello.dropFirst(14)))], texts: [hello]),
+      good(
+        "6.2.2",
+        [frame(.text, Array(hello.prefix(14)), final: false), frame(.continuation, Array(hello.dropFirst(14)))],
+        texts: [hello]),
       good("6.2.3", inFragments(hello), texts: [hello]),
       good("6.2.4", inFragments(greek), texts: [greek]),
       broken("6.3.1", [frame(.text, bad)], ending: .closes(1007)),
@@ -260,29 +278,39 @@ extension AutobahnCase {
 
   private static var sequences: [AutobahnCase] {
     let overlong = [
-      "c0 af", "e0 80 af", "f0 80 80 af", "f8 80 80 80 af", "fc 80 80 80 80 af", "c1 bf", "e0 9f bf", "f0 8f bf bf", "f8 87 bf bf bf",
+      "c0 af", "e0 80 af", "f0 80 80 af", "f8 80 80 80 af", "fc 80 80 80 80 af", "c1 bf", "e0 9f bf", "f0 8f bf bf",
+      "f8 87 bf bf bf",
       "fc 83 bf bf bf bf", "c0 80", "e0 80 80", "f0 80 80 80", "f8 80 80 80 80", "fc 80 80 80 80 80",
     ].map(hex)
-    let incomplete = ["df", "ef bf", "f7 bf bf", "fb bf bf bf", "fd bf bf bf bf", "c0", "e0 80", "f0 80 80", "f8 80 80 80", "fc 80 80 80 80"]
+    let incomplete = [
+      "df", "ef bf", "f7 bf bf", "fb bf bf bf", "fd bf bf bf bf", "c0", "e0 80", "f0 80 80", "f8 80 80 80",
+      "fc 80 80 80 80",
+    ]
     let starts: [ClosedRange<UInt8>] = [0xc0...0xdf, 0xe0...0xef, 0xf0...0xf7, 0xf8...0xfb, 0xfc...0xfd]
     let lonely = starts.map { range in [UInt8](range.map { [$0, 0x20] }.joined()) }
     let surrogates = ["ed a0 80", "ed ad bf", "ed ae 80", "ed af bf", "ed b0 80", "ed be 80", "ed bf bf"].map(hex)
-    let pairs = ["ed a0 80", "ed ad bf", "ed ae 80", "ed af bf"].flatMap { high in ["ed b0 80", "ed bf bf"].map { hex(high + " " + $0) } }
+    let pairs = ["ed a0 80", "ed ad bf", "ed ae 80", "ed af bf"].flatMap { high in
+      ["ed b0 80", "ed bf bf"].map { hex(high + " " + $0) }
+    }
     let lengths = [1, 2, 3, 4, 5, 6, 7, 63].map { [UInt8](repeating: 0x80, count: $0) }
     return valid("6.5", [greek, greek + bytes("$"), hex("c3 a4"), bytes("a") + greek, greek + greek])
       + (1...greek.count).map { count in
         let prefix = Array(greek.prefix(count))
-        return utf8Whole(prefix) ? good("6.6.\(count)", [frame(.text, prefix)], texts: [prefix])
+        return utf8Whole(prefix)
+          ? good("6.6.\(count)", [frame(.text, prefix)], texts: [prefix])
           : broken("6.6.\(count)", [frame(.text, prefix)], ending: .closes(1007))
       }
       + valid("6.7", ["00", "c2 80", "e0 a0 80", "f0 90 80 80"].map(hex))
       + invalid("6.8", ["f8 88 80 80 80", "fc 84 80 80 80 80"].map(hex))
       + valid("6.9", ["7f", "df bf", "ef bf bf", "f4 8f bf bf"].map(hex))
       + invalid("6.10", ["f7 bf bf bf", "fb bf bf bf bf", "fd bf bf bf bf bf"].map(hex))
-      + valid("6.11", ["ed 9f bf", "ee 80 80", "ef bf bd", "f4 8f bf bf"].map(hex)) + invalid("6.11", [hex("f4 90 80 80")], from: 5)
+      + valid("6.11", ["ed 9f bf", "ee 80 80", "ef bf bd", "f4 8f bf bf"].map(hex))
+      + invalid("6.11", [hex("f4 90 80 80")], from: 5)
       + invalid("6.12", lengths) + invalid("6.13", lonely) + invalid("6.14", incomplete.map(hex))
-      + invalid("6.15", [hex(incomplete.joined(separator: " "))]) + invalid("6.16", ["fe", "ff", "fe fe ff ff"].map(hex))
-      + invalid("6.17", Array(overlong[0..<5])) + invalid("6.18", Array(overlong[5..<10])) + invalid("6.19", Array(overlong[10...]))
+      + invalid("6.15", [hex(incomplete.joined(separator: " "))])
+      + invalid("6.16", ["fe", "ff", "fe fe ff ff"].map(hex))
+      + invalid("6.17", Array(overlong[0..<5])) + invalid("6.18", Array(overlong[5..<10]))
+      + invalid("6.19", Array(overlong[10...]))
       + invalid("6.20", surrogates) + invalid("6.21", pairs)
   }
 
