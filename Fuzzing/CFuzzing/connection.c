@@ -44,13 +44,15 @@ static bool send_all(int client, const uint8_t *bytes, size_t length) {
   return true;
 }
 
-static void send_in_pieces(int client, const uint8_t *bytes, size_t length, uint8_t how) {
+/* False when the server has closed before: what it had sent may be lost, and the error is reported here alone. */
+static bool send_in_pieces(int client, const uint8_t *bytes, size_t length, uint8_t how) {
   size_t piece = how & PIECE ? how & PIECE : length;
   if (piece < length / MOST_PIECES) piece = length / MOST_PIECES;
   for (size_t at = 0; at < length; at += piece) {
-    if (!send_all(client, bytes + at, length - at < piece ? length - at : piece)) return;
+    if (!send_all(client, bytes + at, length - at < piece ? length - at : piece)) return false;
     if (how & PAUSES) usleep(20);
   }
+  return true;
 }
 
 struct buffer {
@@ -104,12 +106,12 @@ static void ask_as_another(unsigned number) {
 static bool read_reply(int client, struct buffer *buffer, uint8_t how) {
   ssize_t count;
   bool resets = how & RESETS;
-  if (!resets) shutdown(client, SHUT_WR);
+  bool is_open = resets || shutdown(client, SHUT_WR) == 0;
   do {
     count = read_more(client, buffer, resets ? 1 : PATIENCE_MS);
   } while (count > 0);
   CHECK(resets || count == 0 || errno == ECONNRESET);
-  return count == 0;
+  return is_open && count == 0;
 }
 
 static const char upgrade[] =
@@ -126,8 +128,8 @@ int fuzz_connection(const uint8_t *bytes, size_t length) {
   int client = open_client(address);
   served_begin(address);
   if (how & UPGRADES) ask(client, upgrade, "HTTP/1.1 101 ");
-  send_in_pieces(client, bytes + 1, length - 1, how);
-  bool is_whole = read_reply(client, &buffer, how);
+  bool is_sent = send_in_pieces(client, bytes + 1, length - 1, how);
+  bool is_whole = read_reply(client, &buffer, how) && is_sent;
   close(client);
   struct record record = served_end();
   struct reply reply = {buffer.bytes, buffer.length, is_whole};
