@@ -139,6 +139,7 @@ static void *serve(void *argument) {
       exchanges_write_due(gateway);
       channels_tell_drained(gateway);
       flow_keep_time(gateway);
+      exchanges_keep_time(gateway);
     } while (!is_finished(gateway) && loop_run_once(gateway, !has_work(gateway)));
   }
   commands_end(gateway);

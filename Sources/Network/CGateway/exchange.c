@@ -80,8 +80,16 @@ static void fire_pump(lws_sorted_usec_list_t *timer);
 static void schedule_pump(gateway *gateway) {
   if (gateway->pump_is_set) return;
   gateway->pump_is_set = true;
+  gateway->pump_at = lws_now_usecs() + PUMP_INTERVAL_US;
   lws_sul_schedule(gateway->lws, 0, &gateway->pump_timer, fire_pump, PUMP_INTERVAL_US);
   loop_wake_in(gateway, PUMP_INTERVAL_US);
+}
+
+/* As flow_keep_time: the one alarm may have been set for something sooner, and have gone off. */
+void exchanges_keep_time(gateway *gateway) {
+  if (!gateway->pump_is_set) return;
+  lws_usec_t left = gateway->pump_at - lws_now_usecs();
+  loop_wake_in(gateway, left > LWS_US_PER_MS ? left : LWS_US_PER_MS);
 }
 
 static void move_to(struct exchange *exchange, lws_dll2_owner_t *list) {

@@ -63,6 +63,7 @@ void exchange_give_up(struct exchange *exchange);
 void exchange_hang_up(struct exchange *exchange); /* the client does not take what it is sent */
 
 void exchanges_write_due(gateway *gateway);
+void exchanges_keep_time(gateway *gateway); /* every turn */
 void exchanges_watch(gateway *gateway, lws_usec_t now);
 
 #endif

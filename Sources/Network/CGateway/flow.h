@@ -2,7 +2,7 @@
 #ifndef CGATEWAY_FLOW_H
 #define CGATEWAY_FLOW_H
 
-#include "session.h"
+#include "session_state.h"
 
 /* Why a session is not read. */
 enum { PAUSED_BY_OUTBOX = 1, PAUSED_BY_RATE = 2, PAUSED_BY_CALLBACK = 4 };

@@ -121,6 +121,7 @@ struct gateway {
   lws_dll2_owner_t unfinished; /* exchanges of HTTP/1 whose answer is being written, or waits to be read */
   lws_dll2_owner_t multiplexed; /* those of HTTP/2 */
   bool pump_is_set;
+  lws_usec_t pump_at;
   struct {
     atomic_uint_fast64_t address, rate, late, memory, stalled;
   } counters; /* read by any thread */

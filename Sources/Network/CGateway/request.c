@@ -204,7 +204,6 @@ static gateway_fault read_length(struct request *request, struct lws *wsi) {
   if (!has_length) {
     /* With HTTP/1 there is no body then, though libwebsockets believes in one of 100 MiB; HTTP/2 would not need to say. */
     if (!is_for_bodies(request->head.method)) return GATEWAY_NO_FAULT;
-    request->takes_body = true;
     if (request->is_multiplexed) return GATEWAY_NO_LENGTH;
     request->keep_alive = false;
     return GATEWAY_NO_FAULT;
@@ -213,7 +212,6 @@ static gateway_fault read_length(struct request *request, struct lws *wsi) {
   int length = lws_hdr_copy(wsi, text, sizeof text, WSI_TOKEN_HTTP_CONTENT_LENGTH);
   if (length <= 0 || length > 18 || strspn(text, "0123456789") != (size_t)length) return GATEWAY_BAD_LENGTH;
   request->content_length = strtoull(text, NULL, 10);
-  request->takes_body = request->content_length > 0;
   return GATEWAY_NO_FAULT;
 }
 
@@ -259,6 +257,7 @@ struct request *request_read(struct lws *wsi, gateway_fault *fault) {
   put_method_and_path(request, wsi);
   request->head.query = put_query(request, wsi, request->storage + request->capacity, longest);
   put_headers(request, wsi);
+  request->takes_body = is_for_bodies(request->head.method) || lws_hdr_total_length(wsi, WSI_TOKEN_HTTP_CONTENT_LENGTH) > 0;
   *fault = read_version(request, wsi);
   read_connection(request, wsi);
   if (*fault == GATEWAY_NO_FAULT) *fault = check_host(request, wsi);

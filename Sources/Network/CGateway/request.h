@@ -13,7 +13,7 @@ struct request {
   gateway_span upgrade, connection, key, version, forwarded_for, forwarded;
   bool is_modern; /* HTTP/1.1 or later */
   bool is_multiplexed; /* HTTP/2 */
-  bool is_head, takes_body, keep_alive, expects_continue; /* takes_body: libwebsockets expects one */
+  bool is_head, takes_body, keep_alive, expects_continue; /* takes_body: libwebsockets may expect one, whatever is wrong with the rest */
   uint64_t content_length;
 };
 

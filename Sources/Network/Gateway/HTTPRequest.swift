@@ -5,7 +5,7 @@ package struct HTTPRequest: Hashable, Sendable {
   package var method: String
   /// The path, percent-decoded, without the query.
   package var path: String
-  /// What follows "?", as it came: percent-encoded; empty when absent.
+  /// What follows "?", percent-encoded; empty when absent.
   package var query: String
   package var origin: String?
   package var host: String?

@@ -165,14 +165,19 @@ import Testing
     }
   }
 
-  @Test(arguments: ["Content-Length: 3\r\n\r\nabc", "\r\n"])
-  func `A request with a body that does not wait for the answer before it is answered 400`(rest: String) throws {
+  /// Whatever else is wrong with it: libwebsockets would never return from it.
+  @Test(arguments: [
+    "POST /v1/b HTTP/1.1\r\nHost: h\r\nContent-Length: 3\r\n\r\nabc", "POST /v1/b HTTP/1.1\r\nHost: h\r\n\r\n",
+    "GET /v1/b HTTP/1.1\r\nContent-Length: 3\r\n\r\nabcdef", "PUT /v1/b HTTP/2.7\r\nHost: h\r\n\r\nabc",
+    "GET /v1/b HTTP/1.1\r\nHost: h\r\nContent-Length: 3x\r\n\r\nabcdef",
+    "PATCH /v1/b HTTP/1.1\r\nHost: h\r\nTransfer-Encoding: chunked\r\n\r\n0\r\n\r\n",
+  ])
+  func `A request with a body that does not wait for the answer before it is answered 400`(pipelined: String) throws {
     try withGateway(echo()) { gateway in
       for before in [
         "GET /v1/a HTTP/1.1\r\nHost: h\r\n\r\n", "POST /v1/a HTTP/1.1\r\nHost: h\r\nContent-Length: 1\r\n\r\nx",
       ] {
         let socket = try RawSocket(port: gateway.port)
-        let pipelined = "POST /v1/b HTTP/1.1\r\nHost: h\r\n\(rest)"
         try socket.write(before + pipelined + pipelined + before)
         #expect(try socket.readResponse().status == 200)
         #expect(try socket.readResponse().status == 400)

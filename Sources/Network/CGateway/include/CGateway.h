@@ -48,7 +48,7 @@ typedef struct gateway_client {
 typedef struct gateway_request {
   gateway_span method;        /* "GET", "HEAD", "POST", "OPTIONS", ... */
   gateway_span path;          /* decoded, without the query */
-  gateway_span query;         /* what follows "?", as it came: percent-encoded */
+  gateway_span query;         /* what follows "?", percent-encoded */
   gateway_span origin;        /* Origin */
   gateway_span host;          /* Host */
   gateway_span authorization; /* Authorization */

@@ -217,7 +217,8 @@ import Wire
     ]
     for target in targets {
       let answer = try live.http("GET", target, headers: ["Authorization: Bearer \(token)"])
-      #expect(answer.status == 404 || answer.status == 400)
+      // An escaped control character may end the target for libwebsockets: 403, or 505 for what follows.
+      #expect([400, 403, 404, 505].contains(answer.status))
     }
     let client = try live.connect(headers: ["Authorization: Bearer \(token)"])
     let name = forged.replacing("\"", with: "\\\"")
