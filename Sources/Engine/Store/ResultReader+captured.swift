@@ -101,8 +101,16 @@ extension ResultReader {
   private static let comparesRows =
     getenv("FRESHET_COMPARE_ROWS").map { String(cString: $0) == "1" } ?? comparesUnlessAsked
 
+  /// Comparing takes a look at every row of a list: one with more rows is compared now and then.
+  private static let comparedRows = 5_000
+
   /// Whether to compare now. Looking up begins the transaction of a tick that has none, so half of those are left without.
-  func mustCompare() -> Bool { Self.comparesRows && (statements.hasTransaction || Bool.random()) }
+  ///
+  /// - Parameter rows: how many the list has.
+  func mustCompare(_ rows: Int) -> Bool {
+    guard Self.comparesRows, statements.hasTransaction || Bool.random() else { return false }
+    return rows <= Self.comparedRows || Int.random(in: 0..<rows) < Self.comparedRows / 20
+  }
 
   /// Ends the process where looking the units up gives something else than evaluating them did.
   ///

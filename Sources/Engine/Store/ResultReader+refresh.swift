@@ -16,7 +16,7 @@ extension ResultReader {
     forgetContents()
     hasEvaluated = false
     if let captured {
-      let before = mustCompare() ? editor : nil
+      let before = mustCompare(editor.tree.count) ? editor : nil
       if try refresh(units, evaluating: captured, in: &editor) {
         if let before { compare(editor, to: units, before) }
         hasEvaluated = true
