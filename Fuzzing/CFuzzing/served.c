@@ -129,7 +129,7 @@ static void ticked(void *context) { (void)context; }
 static void logged(void *context, int level, const char *line) { (void)context, (void)level, (void)line; }
 
 static void start(void) {
-  static const char *const routes[] = {"/v1/", NULL}, *const proxies[] = {NULL};
+  static const char *const routes[] = {"/v1/", NULL};
   static gateway_problem problems[GATEWAY_FAULTS];
   char error[256] = "";
   for (int fault = 0; fault < GATEWAY_FAULTS; fault++) {
@@ -140,7 +140,7 @@ static void start(void) {
       .static_headers = "", .message_limit = MESSAGE_LIMIT, .body_limit = BODY_LIMIT, .outbox_limit = 1024,
       /* A place that is never given back shows in the end. */
       .address_limit = 4, .limits_loopback = true,
-      .trusted_proxies = proxies, .read_timeout = 2000, .head_timeout = 2000, .body_timeout = 2000, .stream_headers = "",
+      .read_timeout = 2000, .head_timeout = 2000, .body_timeout = 2000, .stream_headers = "",
       .heartbeat = "", .heartbeat_after = 1000,
       .callbacks = {.admitted = admitted, .handshake = handshake, .opened = opened, .received = received, .drained = drained,
                     .notified = notified, .closed = closed, .requested = requested, .abandoned = abandoned,

@@ -9,7 +9,7 @@ let targets: [(name: String, run: Target)] = [
   ("query", { fuzz($0, $1, QueryTarget.run) }),
   ("fragment", { fuzz($0, $1, FragmentTarget.run) }),
   ("connection", { fuzz_connection($0, $1) }),
-  ("proxies", { fuzz_proxies($0, $1) }),
+  ("proxies", { fuzz($0, $1, ProxiesTarget.run) }),
   ("pages", { fuzz($0, $1, PagesTarget.run) }),
   ("wal", { fuzz($0, $1, WALTarget.run) }),
   ("message", { fuzz($0, $1, MessageTarget.run) }),

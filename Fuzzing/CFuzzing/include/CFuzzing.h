@@ -15,7 +15,4 @@ size_t LLVMFuzzerMutate(uint8_t *bytes, size_t length, size_t capacity);
 
 /* What a client sends over a connection: requests, a handshake, frames. */
 int fuzz_connection(const uint8_t *bytes, size_t length);
-/* Forwarded and X-Forwarded-For. */
-int fuzz_proxies(const uint8_t *bytes, size_t length);
-
 #endif

@@ -4,6 +4,7 @@
  */
 #include "address.h"
 
+#include <arpa/inet.h>
 #include <netinet/in.h>
 #include <stdlib.h>
 #include <string.h>
@@ -14,32 +15,35 @@ struct address {
   struct address *next;
 };
 
-static bool is_four(const struct sockaddr_storage *from, uint32_t *four) {
-  if (from->ss_family == AF_INET) {
-    *four = ntohl(((const struct sockaddr_in *)from)->sin_addr.s_addr);
-    return true;
+/* IPv4 in IPv6: ::ffff:a.b.c.d. */
+static const uint8_t mapped[12] = {[10] = 0xFF, [11] = 0xFF};
+
+static bool is_four(const gateway_address *address) { return memcmp(address->bytes, mapped, sizeof mapped) == 0; }
+
+gateway_address address_of(const struct sockaddr_storage *from) {
+  gateway_address address = {{0}};
+  if (from->ss_family == AF_INET6) {
+    memcpy(address.bytes, ((const struct sockaddr_in6 *)from)->sin6_addr.s6_addr, sizeof address.bytes);
+  } else if (from->ss_family == AF_INET) {
+    memcpy(address.bytes, mapped, sizeof mapped);
+    memcpy(address.bytes + sizeof mapped, &((const struct sockaddr_in *)from)->sin_addr, 4);
   }
-  const struct in6_addr *six = &((const struct sockaddr_in6 *)from)->sin6_addr;
-  if (from->ss_family != AF_INET6 || !IN6_IS_ADDR_V4MAPPED(six)) return false;
-  memcpy(four, &six->s6_addr[12], sizeof *four);
-  *four = ntohl(*four);
-  return true;
+  return address;
 }
 
-static bool is_loopback(const struct sockaddr_storage *from) {
-  uint32_t four;
-  if (is_four(from, &four)) return four >> 24 == 127;
-  return from->ss_family == AF_INET6 && IN6_IS_ADDR_LOOPBACK(&((const struct sockaddr_in6 *)from)->sin6_addr);
+void address_print(const gateway_address *address, char *text, size_t capacity) {
+  bool four = is_four(address);
+  inet_ntop(four ? AF_INET : AF_INET6, four ? address->bytes + sizeof mapped : address->bytes, text, (socklen_t)capacity);
 }
 
-gateway_client address_client(const struct sockaddr_storage *from) {
-  uint32_t four;
+static bool is_loopback(const gateway_address *from) {
+  static const uint8_t six[16] = {[15] = 1};
+  return is_four(from) ? from->bytes[sizeof mapped] == 127 : memcmp(from->bytes, six, sizeof six) == 0;
+}
+
+gateway_client address_client(const gateway_address *from) {
   gateway_client client = {.is_loopback = is_loopback(from)};
-  if (is_four(from, &four)) {
-    client.low = (uint64_t)0xFFFF << 32 | four;
-  } else if (from->ss_family == AF_INET6) {
-    memcpy(&client.high, ((const struct sockaddr_in6 *)from)->sin6_addr.s6_addr, sizeof client.high);
-  }
+  memcpy(is_four(from) ? &client.low : &client.high, from->bytes + (is_four(from) ? 8 : 0), sizeof client.high);
   return client;
 }
 
@@ -51,19 +55,19 @@ static struct address **list_of(gateway *gateway, uint64_t high, uint64_t low) {
   return &gateway->addresses[(mixed >> 32) % ADDRESS_LISTS];
 }
 
-static bool is_counted(const gateway *gateway, const struct sockaddr_storage *from) {
+static bool is_counted(const gateway *gateway, const gateway_address *from) {
   const gateway_configuration *c = &gateway->configuration;
   return c->address_limit > 0 && (c->limits_loopback || !is_loopback(from));
 }
 
-static struct address *find(gateway *gateway, const struct sockaddr_storage *from) {
+static struct address *find(gateway *gateway, const gateway_address *from) {
   gateway_client client = address_client(from);
   struct address *address = *list_of(gateway, client.high, client.low);
   while (address && (address->high != client.high || address->low != client.low)) address = address->next;
   return address;
 }
 
-static struct address *add(gateway *gateway, const struct sockaddr_storage *from) {
+static struct address *add(gateway *gateway, const gateway_address *from) {
   struct address *address = calloc(1, sizeof *address);
   if (!address) return NULL;
   gateway_client client = address_client(from);
@@ -75,12 +79,12 @@ static struct address *add(gateway *gateway, const struct sockaddr_storage *from
   return address;
 }
 
-bool address_is_refusing(gateway *gateway, const struct sockaddr_storage *from, int most) {
+bool address_is_refusing(gateway *gateway, const gateway_address *from, int most) {
   const struct address *address = is_counted(gateway, from) ? find(gateway, from) : NULL;
   return address && address->connections >= gateway->configuration.address_limit && address->refused >= most;
 }
 
-struct place address_enter(gateway *gateway, const struct sockaddr_storage *from) {
+struct place address_enter(gateway *gateway, const gateway_address *from) {
   struct place place = {0};
   if (!is_counted(gateway, from)) return place;
   place.address = find(gateway, from);

@@ -10,10 +10,13 @@ struct place {
   bool is_refused;         /* its address has too many */
 };
 
-gateway_client address_client(const struct sockaddr_storage *from);
+gateway_address address_of(const struct sockaddr_storage *from);
+/* As text, IPv4 as IPv4. */
+void address_print(const gateway_address *address, char *text, size_t capacity);
+gateway_client address_client(const gateway_address *from);
 /* Whether an address has all connections that it may have, and `most` that are being refused. */
-bool address_is_refusing(gateway *gateway, const struct sockaddr_storage *from, int most);
-struct place address_enter(gateway *gateway, const struct sockaddr_storage *from);
+bool address_is_refusing(gateway *gateway, const gateway_address *from, int most);
+struct place address_enter(gateway *gateway, const gateway_address *from);
 void address_leave(gateway *gateway, struct place *place);
 
 #endif

@@ -11,11 +11,14 @@
 
 #include <openssl/ssl.h>
 
-#include "proxies.h"
-
 struct connection *connection_of(struct lws *wsi) {
   struct opaque *opaque = lws_get_opaque_user_data(lws_get_network_wsi(wsi));
   return opaque && opaque->is_connection ? (struct connection *)opaque : NULL;
+}
+
+bool connection_is_of_proxy(gateway *gateway, const gateway_address *peer) {
+  const gateway_configuration *c = &gateway->configuration;
+  return c->has_proxies && c->callbacks.trusts(gateway->context, peer);
 }
 
 bool connection_open(gateway *gateway, struct lws *wsi) {
@@ -27,7 +30,7 @@ bool connection_open(gateway *gateway, struct lws *wsi) {
   connection->wsi = wsi;
   if (gateway->accepting) {
     connection->peer = *gateway->accepting;
-    connection->is_proxy = proxies_trust(gateway, gateway->accepting);
+    connection->is_proxy = connection_is_of_proxy(gateway, gateway->accepting);
     if (!connection->is_proxy) connection->place = address_enter(gateway, gateway->accepting);
   }
   /* So that a slow reader of a long answer is seen to make progress. */
@@ -62,9 +65,10 @@ struct place connection_name_client(struct connection *connection, struct reques
     request_name_client(request, &connection->peer);
     return (struct place){.is_refused = connection->place.is_refused};
   }
-  struct sockaddr_storage client = proxies_find_client(gateway, &connection->peer, request);
+  gateway_address client = gateway->configuration.callbacks.speaks_for(
+      gateway->context, &connection->peer, request->forwarded_for, request->forwarded);
   request_name_client(request, &client);
-  return proxies_trust(gateway, &client) ? (struct place){0} : address_enter(gateway, &client);
+  return connection_is_of_proxy(gateway, &client) ? (struct place){0} : address_enter(gateway, &client);
 }
 
 /* Whether the method of a request, at least, has been read. */

@@ -21,7 +21,7 @@ struct connection {
   struct session *session;
   struct exchange *exchange; /* of HTTP/1; with HTTP/2 each stream has its own */
   struct request *handshake; /* one that was accepted, until the session is open */
-  struct sockaddr_storage peer; /* the other end of the socket: the client, or a proxy */
+  gateway_address peer; /* the other end of the socket: the client, or a proxy */
   struct place place;      /* of the peer; behind a proxy, of the client whose session it is */
   uint64_t read_count;     /* bytes read when a request had been answered; 0: none has been */
   lws_usec_t head_since;   /* when a head was first expected; 0: not yet */
@@ -30,6 +30,8 @@ struct connection {
 
 /* NULL for a stream or a connection that is not known. */
 struct connection *connection_of(struct lws *wsi);
+/* Whether a peer is a trusted proxy. */
+bool connection_is_of_proxy(gateway *gateway, const gateway_address *peer);
 bool connection_open(gateway *gateway, struct lws *wsi);
 void connection_free(struct connection *connection);
 void connection_awaits_head(struct connection *connection);

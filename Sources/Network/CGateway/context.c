@@ -22,7 +22,6 @@
 #include "listener.h"
 #include "loop.h"
 #include "protocol.h"
-#include "proxies.h"
 #include "session.h"
 #include "tls.h"
 
@@ -224,7 +223,6 @@ static void copy_configuration(gateway_configuration *copy, const gateway_config
   copy->stream_headers = strdup(from->stream_headers);
   copy->heartbeat = strdup(from->heartbeat);
   copy->routes = copy_list(from->routes);
-  copy->trusted_proxies = copy_list(from->trusted_proxies);
   copy->problems = copy_problems(from->problems);
 }
 
@@ -256,7 +254,7 @@ gateway *gateway_create(const gateway_configuration *configuration, char *error,
     gateway_free(gateway);
     return NULL;
   }
-  if (!proxies_read(gateway, error, capacity) || !find_root(gateway, error, capacity) || listener_open(gateway, error, capacity)) {
+  if (!find_root(gateway, error, capacity) || listener_open(gateway, error, capacity)) {
     gateway_free(gateway);
     return NULL;
   }
@@ -296,9 +294,7 @@ gateway_counters gateway_count(const gateway *gateway) {
 void gateway_free(gateway *gateway) {
   gateway_configuration *c = &gateway->configuration;
   free_list(c->routes);
-  free_list(c->trusted_proxies);
   free_problems(c->problems);
-  free(gateway->proxies);
   free((char *)(uintptr_t)c->host);
   free((char *)(uintptr_t)c->tls_certificate);
   free((char *)(uintptr_t)c->tls_key);

@@ -11,7 +11,6 @@
  *   answer.c      answers to requests
  *   request.c     a request, out of libwebsockets' table of headers
  *   address.c     how many connections an address has
- *   proxies.c     who a client is, where a proxy speaks for it
  *   socket.c      what only the kernel knows of a socket
  *   channel.c     sessions and streams alike: frames that wait, and who waits for them to leave
  *   loop.c        what the service thread waits with
@@ -61,7 +60,6 @@ struct command_list {
 };
 
 struct address; /* see address.c */
-struct range;   /* see proxies.c */
 struct load;    /* see channel.c */
 struct tls;     /* see tls.c */
 enum { ADDRESS_LISTS = 4096, LOAD_BLOCKS = 2048 };
@@ -104,7 +102,7 @@ struct gateway {
   lws_dll2_owner_t awaiting; /* connections whose request's head is not there yet */
   struct address *addresses[ADDRESS_LISTS];
   uint64_t address_seed;
-  const struct sockaddr_storage *accepting; /* who is being taken on */
+  const gateway_address *accepting; /* who is being taken on */
   int listening_socket;      /* -1 once given to libwebsockets or closed */
   int spare_descriptor;      /* given up for a moment to turn a connection away when descriptors run out */
   struct lws *listener;
@@ -112,8 +110,6 @@ struct gateway {
   struct lws *alarm;         /* a timer as an event; NULL without libev */
   lws_usec_t alarm_at;       /* when it goes off; 0: it does not */
   struct tls *tls;           /* NULL for none */
-  struct range *proxies;     /* that are trusted */
-  size_t proxy_count;
   uint8_t *gather;           /* GATHER_BYTES, behind LWS_PRE that are libwebsockets' */
   lws_sorted_usec_list_t watch_timer, stop_timer, throttle_timer, pump_timer;
   lws_dll2_owner_t throttled; /* sessions that are not read until they have a token */

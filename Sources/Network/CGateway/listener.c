@@ -17,8 +17,8 @@
 #include <unistd.h>
 
 #include "address.h"
+#include "connection.h"
 #include "loop.h"
-#include "proxies.h"
 
 /* Connections taken in one go, so that a storm of them does not keep sessions waiting. */
 enum { ACCEPTED_AT_ONCE = 64 };
@@ -114,14 +114,15 @@ int listener_accept(gateway *gateway) {
       if (errno == EMFILE || errno == ENFILE) turn_away(gateway, listening);
       return 0;
     }
-    if (!proxies_trust(gateway, &from) && address_is_refusing(gateway, &from, REFUSED_POLITELY)) {
+    gateway_address peer = address_of(&from);
+    if (!connection_is_of_proxy(gateway, &peer) && address_is_refusing(gateway, &peer, REFUSED_POLITELY)) {
       gateway->counters.address += 1;
       close(descriptor);
       continue;
     }
     fcntl(descriptor, F_SETFD, FD_CLOEXEC);
     setsockopt(descriptor, IPPROTO_TCP, TCP_NODELAY, &one, sizeof one);
-    gateway->accepting = &from;
+    gateway->accepting = &peer;
     /* Closes the descriptor itself when it fails. */
     lws_sock_file_fd_type accepted = {.sockfd = descriptor};
     lws_adoption_type type = LWS_ADOPT_SOCKET | LWS_ADOPT_HTTP | (gateway->tls ? LWS_ADOPT_ALLOW_SSL : 0);

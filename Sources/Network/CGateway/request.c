@@ -6,8 +6,6 @@
  */
 #include "request.h"
 
-#include <arpa/inet.h>
-#include <netinet/in.h>
 #include <stdlib.h>
 #include <string.h>
 #include <strings.h>
@@ -47,15 +45,8 @@ bool list_contains(gateway_span list, const char *token, bool ignore_case) {
   return false;
 }
 
-/* The address of the client as text, IPv4 in IPv6 as IPv4. */
-void request_name_client(struct request *request, const struct sockaddr_storage *address) {
-  if (address->ss_family == AF_INET6) {
-    const struct in6_addr *six = &((const struct sockaddr_in6 *)address)->sin6_addr;
-    bool mapped = IN6_IS_ADDR_V4MAPPED(six);
-    inet_ntop(mapped ? AF_INET : AF_INET6, mapped ? (const void *)&six->s6_addr[12] : six, request->peer, sizeof request->peer);
-  } else if (address->ss_family == AF_INET) {
-    inet_ntop(AF_INET, &((const struct sockaddr_in *)address)->sin_addr, request->peer, sizeof request->peer);
-  }
+void request_name_client(struct request *request, const gateway_address *address) {
+  address_print(address, request->peer, sizeof request->peer);
   request->head.client = address_client(address);
   request->head.peer = (gateway_span){(const uint8_t *)request->peer, strlen(request->peer)};
 }

@@ -21,7 +21,7 @@ struct request {
 struct request *request_read(struct lws *wsi, gateway_fault *fault);
 /* One of which nothing is known. */
 struct request *request_create_empty(void);
-void request_name_client(struct request *request, const struct sockaddr_storage *address);
+void request_name_client(struct request *request, const gateway_address *address);
 void request_free(struct request *request);
 
 /* Whether `token` is a member of a comma-separated list. */

@@ -16,6 +16,14 @@ final class CallbackContext {
 }
 
 let callbacks = gateway_callbacks(
+  trusts: { context, address in
+    CallbackContext.from(context).gateway.proxies.trusts(IPAddress(address.pointee))
+  },
+  speaks_for: { context, proxy, forwardedFor, forwarded in
+    CallbackContext.from(context).gateway.proxies.client(
+      of: IPAddress(proxy.pointee), forwardedFor: String(forwardedFor), forwarded: String(forwarded)
+    ).address
+  },
   admitted: { context, request in
     let context = CallbackContext.from(context)
     let seconds = context.delegate.gateway(

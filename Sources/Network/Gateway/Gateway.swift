@@ -10,6 +10,7 @@ internal import Synchronization
 // @unchecked: the C gateway behind `pointer` takes calls from any thread.
 package final class Gateway: @unchecked Sendable {
   let clock: (@Sendable () -> Int64)?
+  let proxies: TrustedProxies
   private let pointer: OpaquePointer
   private enum Life: UInt8, AtomicRepresentable { case new, running, over }
   private let life = Atomic<Life>(.new)
@@ -17,6 +18,7 @@ package final class Gateway: @unchecked Sendable {
   /// Opens the listening socket: clients can connect, and wait.
   package init(configuration: GatewayConfiguration) throws(GatewayError) {
     clock = configuration.clock
+    proxies = try TrustedProxies(configuration.trustedProxies)
     pointer = try configuration.withCConfiguration { (configuration, error) throws(GatewayError) in
       var configuration = configuration
       guard let pointer = gateway_create(&configuration, error.baseAddress!, error.count) else {

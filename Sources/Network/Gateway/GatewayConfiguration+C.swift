@@ -27,11 +27,10 @@ extension GatewayConfiguration {
       copy)
     let directory = publicDirectory.map(copy)
     let (tlsCertificate, tlsKey) = (certificate.map { copy($0.certificate) }, certificate.map { copy($0.key) })
-    let (routes, proxies) = (CStringList(routes), CStringList(trustedProxies))
+    let routes = CStringList(routes)
     defer {
       for string in strings + [directory, tlsCertificate, tlsKey].compactMap({ $0 }) { string.deallocate() }
       routes.deallocate()
-      proxies.deallocate()
     }
     let error = UnsafeMutableBufferPointer<CChar>.allocate(capacity: errorCapacity)
     defer { error.deallocate() }
@@ -46,7 +45,7 @@ extension GatewayConfiguration {
       problems: problems, static_headers: strings[3].baseAddress!, message_limit: messageLimit, body_limit: bodyLimit,
       outbox_limit: outboxLimit, message_rate: Int32(clamping: messageRate),
       message_burst: Int32(clamping: messageBurst), address_limit: Int32(clamping: addressLimit),
-      trusted_proxies: proxies.pointer, limits_loopback: limitsLoopback, outgoing_limit: outgoingLimit,
+      has_proxies: !trustedProxies.isEmpty, limits_loopback: limitsLoopback, outgoing_limit: outgoingLimit,
       read_timeout: readTimeout.milliseconds,
       head_timeout: headTimeout.milliseconds, body_timeout: bodyTimeout.milliseconds,
       body_rate: Int32(clamping: bodyRate), ping_after: pingAfter.milliseconds,

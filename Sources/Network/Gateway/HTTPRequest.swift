@@ -58,7 +58,7 @@ extension RequestLine {
 
 extension String {
   /// Bytes that are no UTF-8 become U+FFFD.
-  fileprivate init(_ span: gateway_span) {
+  init(_ span: gateway_span) {
     self.init(decoding: UnsafeBufferPointer(start: span.bytes, count: span.length), as: UTF8.self)
   }
 

@@ -38,6 +38,11 @@ typedef struct gateway_span {
   size_t length;
 } gateway_span;
 
+/* An IPv6 address, or an IPv4 one as IPv6 has it: ::ffff:a.b.c.d. */
+typedef struct gateway_address {
+  uint8_t bytes[16];
+} gateway_address;
+
 /* What counts as one client: an IPv4 address, or an IPv6 /64, because a client has at least that many to choose from. */
 typedef struct gateway_client {
   uint64_t high, low;
@@ -116,6 +121,11 @@ typedef struct gateway_outcome {
 
 /* Every callback gets the `context` of gateway_start first. */
 typedef struct gateway_callbacks {
+  /* Whether this is a proxy whose word is taken for who a client is; asked where the configuration has any. */
+  bool (*trusts)(void *_Nullable context, const gateway_address *address);
+  /* Whose request a trusted proxy passes on, by X-Forwarded-For or Forwarded. */
+  gateway_address (*speaks_for)(void *_Nullable context, const gateway_address *proxy, gateway_span forwarded_for,
+                                gateway_span forwarded);
   /* The head of any request, files and handshakes included: 0 lets it go on; it is answered 429, to be tried again after so many seconds. */
   int (*admitted)(void *_Nullable context, const gateway_request *request);
   /* A WebSocket handshake on `live_path`, before the upgrade: GATEWAY_NO_FAULT accepts it. */
@@ -168,8 +178,7 @@ typedef struct gateway_configuration {
   int message_rate;                      /* messages that a session may send a second, as long as it likes; 0: any number */
   int message_burst;                     /* messages that it may send at once after a pause; above both it is read slowly */
   int address_limit;                     /* connections of one IPv4 address or IPv6 /64, more are answered 429; 0: any number */
-  /* Addresses and ranges ("10.0.0.0/8") of proxies whose X-Forwarded-For and Forwarded are believed, NULL-terminated. */
-  const char *_Nullable const *_Nonnull trusted_proxies;
+  bool has_proxies;                      /* some are trusted */
   bool limits_loopback;                  /* whether that is also for clients on this machine */
   size_t outgoing_limit;                 /* bytes that may be on their way out; more answers get 503; 0: any number */
   int read_timeout;                      /* milliseconds in which a client must take something of what was sent to it */
