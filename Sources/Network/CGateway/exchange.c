@@ -430,7 +430,12 @@ int exchange_begin(struct connection *connection, struct lws *wsi) {
   exchange->place = connection_name_client(connection, exchange->request);
   if (exchange->request->takes_body && is_pipelined(exchange)) return refuse_pipelined(exchange);
   fault = find_fault(exchange, fault);
-  if (fault != GATEWAY_NO_FAULT) {
+  exchange->fault = GATEWAY_NO_FAULT;
+  if (fault != GATEWAY_NO_FAULT && exchange->is_multiplexed && exchange->request->content_length) {
+    /* Browsers read no answer before they have sent all of a body, and a stream that has ended takes none. */
+    exchange->fault = fault;
+    exchange->body_since = gateway_now(connection->gateway);
+  } else if (fault != GATEWAY_NO_FAULT) {
     refuse(exchange, fault, NULL);
   } else if (refuse_hasty(exchange)) {
     return 0;
@@ -448,7 +453,7 @@ int exchange_body(struct lws *wsi, const uint8_t *bytes, size_t length) {
   if (exchange->state == LINGERING) exchange->give_up_at = gateway_now(exchange->gateway) + CLOSE_PATIENCE_US;
   if (exchange->state != READING) return 0;
   if (exchange->body_length + length > (size_t)exchange->request->content_length) return -1;
-  memcpy(exchange->body + exchange->body_length, bytes, length);
+  if (exchange->body) memcpy(exchange->body + exchange->body_length, bytes, length);
   exchange->body_length += length;
   return 0;
 }
@@ -459,7 +464,9 @@ int exchange_body_complete(struct lws *wsi) {
   exchange->has_body = true;
   if (exchange->state == LINGERING && exchange->is_multiplexed) return exchange_finish(exchange);
   if (exchange->state != READING) return 0;
-  if (exchange->body_length == exchange->request->content_length) {
+  if (exchange->fault != GATEWAY_NO_FAULT) {
+    refuse(exchange, exchange->fault, NULL);
+  } else if (exchange->body_length == exchange->request->content_length) {
     perform(exchange);
   } else {
     refuse(exchange, GATEWAY_BAD_LENGTH, NULL);

@@ -26,7 +26,8 @@ struct exchange {
   gateway_request_id id;
   struct request *request;
   struct place place; /* of its client, behind a proxy */
-  uint8_t *body;
+  gateway_fault fault; /* what it is refused for when its body has come */
+  uint8_t *body;       /* NULL for one that is not kept */
   size_t body_length;
   lws_usec_t body_since;
   bool is_multiplexed; /* HTTP/2 */
