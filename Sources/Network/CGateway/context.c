@@ -1,5 +1,5 @@
 /*
- * Life and death of a gateway, its service thread, and what libwebsockets calls back.
+ * Life and death of a gateway and its service thread.
  *
  * The libwebsockets context is made, run and destroyed on the service thread, so that nothing of it is ever touched by
  * another one. Other threads wake it through a pipe (loop.c).

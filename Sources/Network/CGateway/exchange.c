@@ -85,11 +85,8 @@ static void schedule_pump(gateway *gateway) {
   loop_wake_in(gateway, PUMP_INTERVAL_US);
 }
 
-/* As flow_keep_time: the one alarm may have been set for something sooner, and have gone off. */
 void exchanges_keep_time(gateway *gateway) {
-  if (!gateway->pump_is_set) return;
-  lws_usec_t left = gateway->pump_at - lws_now_usecs();
-  loop_wake_in(gateway, left > LWS_US_PER_MS ? left : LWS_US_PER_MS);
+  if (gateway->pump_is_set) loop_keep_time(gateway, gateway->pump_at);
 }
 
 static void move_to(struct exchange *exchange, lws_dll2_owner_t *list) {
@@ -221,14 +218,14 @@ static int write_head(struct exchange *exchange) {
   return lws_write(exchange->wsi, start, (size_t)(at - start), (enum lws_write_protocol)protocol);
 }
 
-static size_t room_for(const struct exchange *exchange) {
-  if (!exchange->is_multiplexed) return GATHER_BYTES;
+size_t exchange_room(const struct exchange *exchange, size_t most) {
+  if (!exchange->is_multiplexed) return most;
   int allowed = lws_get_peer_write_allowance(exchange->wsi);
   return allowed <= 0 ? 0 : (size_t)allowed < FRAME_BYTES ? (size_t)allowed : FRAME_BYTES;
 }
 
 static int write_part(struct exchange *exchange) {
-  size_t left = exchange->total - exchange->sent, room = room_for(exchange), part = left < room ? left : room;
+  size_t left = exchange->total - exchange->sent, room = exchange_room(exchange, GATHER_BYTES), part = left < room ? left : room;
   if (!part) return 0;
   bool is_last = part == left && exchange->is_multiplexed;
   int written = lws_write(exchange->wsi, exchange->answer->body + exchange->sent, part, is_last ? LWS_WRITE_HTTP_FINAL : LWS_WRITE_HTTP);
@@ -371,10 +368,7 @@ void exchange_refuse_late(struct connection *connection, bool has_begun) {
 static bool refuse_hasty(struct exchange *exchange) {
   gateway *gateway = exchange->gateway;
   char headers[32];
-  int seconds = gateway->configuration.callbacks.admitted(gateway->context, &exchange->request->head);
-  if (!seconds) return false;
-  gateway->counters.rate += 1;
-  snprintf(headers, sizeof headers, "Retry-After: %d\r\n", seconds);
+  if (request_is_admitted(gateway, exchange->request, headers, sizeof headers)) return false;
   refuse(exchange, GATEWAY_HASTY, headers);
   return true;
 }

@@ -58,6 +58,8 @@ void exchange_answer(struct exchange *exchange, struct answer *answer); /* takes
 /* Has it written to when this turn of the loop ends, or once there is room. */
 void exchange_write_soon(struct exchange *exchange);
 void exchange_write_later(struct exchange *exchange);
+/* Bytes that one write may have: at most so many with HTTP/1, and what the window leaves with HTTP/2. */
+size_t exchange_room(const struct exchange *exchange, size_t most);
 /* Its answer is with the kernel. What libwebsockets' callback returns. */
 int exchange_finish(struct exchange *exchange);
 void exchange_give_up(struct exchange *exchange);

@@ -69,12 +69,8 @@ static void flow_schedule(gateway *gateway) {
   lws_sul_schedule(gateway->lws, 0, &gateway->throttle_timer, fire_throttle, THROTTLE_INTERVAL_US);
 }
 
-/* Every turn: the one alarm may have been set for something sooner, and have gone off. Not at once, for libev does what is due
-   only between events, and an alarm that always rings would leave no time between. */
 void flow_keep_time(gateway *gateway) {
-  if (!gateway->throttled.count) return;
-  lws_usec_t left = gateway->throttle_at - lws_now_usecs();
-  loop_wake_in(gateway, left > LWS_US_PER_MS ? left : LWS_US_PER_MS);
+  if (gateway->throttled.count) loop_keep_time(gateway, gateway->throttle_at);
 }
 
 void session_take_token(struct session *session) {

@@ -1,7 +1,6 @@
 /* What RFC 6455 wants of a handshake, and libwebsockets would answer by hanging up, is answered here. */
 #include "handshake.h"
 
-#include <stdio.h>
 #include <string.h>
 #include <strings.h>
 
@@ -66,10 +65,7 @@ int handshake_confirm(struct connection *connection, const char *upgrade) {
   }
   if (connection->is_proxy) connection->place = place;
   if (fault != GATEWAY_NO_FAULT) return refuse(connection, request, fault, NULL);
-  int seconds = gateway->configuration.callbacks.admitted(gateway->context, &request->head);
-  if (seconds) {
-    gateway->counters.rate += 1;
-    snprintf(headers, sizeof headers, "Retry-After: %d\r\n", seconds);
+  if (!request_is_admitted(gateway, request, headers, sizeof headers)) {
     return refuse(connection, request, GATEWAY_HASTY, headers);
   }
   fault = find_fault(connection, request, upgrade);

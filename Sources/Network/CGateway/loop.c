@@ -144,6 +144,11 @@ void loop_destroy(gateway *gateway) {
   gateway->loop = NULL;
 }
 
+void loop_keep_time(gateway *gateway, lws_usec_t at) {
+  lws_usec_t left = at - lws_now_usecs();
+  loop_wake_in(gateway, left > LWS_US_PER_MS ? left : LWS_US_PER_MS);
+}
+
 void doom(gateway *gateway, struct lws *wsi) {
   lws_set_timeout(wsi, PENDING_TIMEOUT_USER_REASON_BASE, LWS_TO_KILL_ASYNC);
   loop_nudge(gateway);

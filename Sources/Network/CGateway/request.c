@@ -6,6 +6,7 @@
  */
 #include "request.h"
 
+#include <stdio.h>
 #include <stdlib.h>
 #include <string.h>
 #include <strings.h>
@@ -254,6 +255,14 @@ struct request *request_read(struct lws *wsi, gateway_fault *fault) {
   if (*fault == GATEWAY_NO_FAULT) *fault = check_host(request, wsi);
   if (*fault == GATEWAY_NO_FAULT) *fault = read_length(request, wsi);
   return request;
+}
+
+bool request_is_admitted(gateway *gateway, const struct request *request, char *headers, size_t capacity) {
+  int seconds = gateway->configuration.callbacks.admitted(gateway->context, &request->head);
+  if (!seconds) return true;
+  gateway->counters.rate += 1;
+  snprintf(headers, capacity, "Retry-After: %d\r\n", seconds);
+  return false;
 }
 
 void request_free(struct request *request) {

@@ -22,6 +22,8 @@ struct request *request_read(struct lws *wsi, gateway_fault *fault);
 /* One of which nothing is known. */
 struct request *request_create_empty(void);
 void request_name_client(struct request *request, const gateway_address *address);
+/* Whether its client may send it now; if not, that is counted, and `headers` says when. */
+bool request_is_admitted(gateway *gateway, const struct request *request, char *headers, size_t capacity);
 void request_free(struct request *request);
 
 /* Whether `token` is a member of a comma-separated list. */

@@ -14,12 +14,13 @@
 #include "socket.h"
 
 enum { CHUNK_HEAD_BYTES = 20, CHUNK_END_BYTES = 2 };
-/* What every client of HTTP/2 takes in one frame. */
-#define FRAME_BYTES ((size_t)16 * 1024)
 /* Clients wait up to twice this for the head of an answer: streams are looked at twice a second. */
 #define BEGIN_AFTER_US ((lws_usec_t)500000)
 
 static const char last_chunk[] = "0\r\n\r\n";
+
+/* Of a payload, what is gathered with its chunk around it. */
+#define PAYLOAD_BYTES (GATHER_BYTES - CHUNK_HEAD_BYTES - CHUNK_END_BYTES - sizeof last_chunk)
 
 struct stream {
   struct channel channel;
@@ -185,12 +186,6 @@ static int write_some(struct stream *stream, size_t room) {
   return written;
 }
 
-static size_t room_for(const struct exchange *exchange) {
-  if (!exchange->is_multiplexed) return GATHER_BYTES - CHUNK_HEAD_BYTES - CHUNK_END_BYTES - sizeof last_chunk;
-  int allowed = lws_get_peer_write_allowance(exchange->wsi);
-  return allowed <= 0 ? 0 : (size_t)allowed < FRAME_BYTES ? (size_t)allowed : FRAME_BYTES;
-}
-
 static bool has_something_to_write(const struct stream *stream) { return stream->channel.count || stream->owes_end; }
 
 /* The socket has room. */
@@ -208,7 +203,7 @@ static int writable(struct exchange *exchange) {
     is_free = !exchange->is_multiplexed;
   }
   while (is_free && has_something_to_write(stream) && !lws_partial_buffered(exchange->wsi)) {
-    size_t room = room_for(exchange);
+    size_t room = exchange_room(exchange, PAYLOAD_BYTES);
     if (!room && stream->channel.count) break;
     if (write_some(stream, room) < 0) return -1;
     is_free = !exchange->is_multiplexed;
