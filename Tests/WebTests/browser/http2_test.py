@@ -21,7 +21,8 @@ def certificate(folder):
 
 
 @test
-def a_hundred_event_streams_are_live_in_one_page(page, server):
+def a_hundred_event_streams_are_live_in_one_page(browser, server):
+    page = browser.new_context(ignore_https_errors=True).new_page()
     page.goto(f"{server.url}healthz")
     protocol = page.evaluate("performance.getEntriesByType('navigation')[0].nextHopProtocol")
     assert protocol == "h2", protocol
@@ -49,11 +50,12 @@ def a_hundred_event_streams_are_live_in_one_page(page, server):
 
 
 @test
-def a_body_of_a_megabyte_arrives_and_a_longer_one_is_refused(page, server):
+def a_body_of_a_megabyte_arrives_and_a_longer_one_is_refused(browser, server):
+    page = browser.new_context(ignore_https_errors=True).new_page()
     page.goto(f"{server.url}healthz")
     statuses = page.evaluate("""async () => {
       const ask = async padding => (await fetch("/v1/snapshot", {
-        method: "POST", headers: { "Content-Type": "application/json" },
+        method: "POST", signal: AbortSignal.timeout(20_000), headers: { "Content-Type": "application/json" },
         body: JSON.stringify({ query: { from: "item" }, window: { offset: 0, limit: 1 } }) + " ".repeat(padding),
       })).status;
       return [await ask(0), await ask(1_000_000), await ask(3_000_000), await ask(0)];
@@ -62,7 +64,8 @@ def a_body_of_a_megabyte_arrives_and_a_longer_one_is_refused(page, server):
 
 
 @test
-def websocket_stays_on_a_connection_of_its_own(page, server):
+def websocket_stays_on_a_connection_of_its_own(browser, server):
+    page = browser.new_context(ignore_https_errors=True).new_page()
     page.goto(f"{server.url}healthz")
     answer = page.evaluate("""() => new Promise((resolve, reject) => {
       const socket = new WebSocket(`wss://${location.host}/v1/live`, "freshet.v1");
@@ -83,10 +86,9 @@ def main():
           WITH RECURSIVE n(i) AS (SELECT 1 UNION ALL SELECT i + 1 FROM n WHERE i < 1000) INSERT INTO item SELECT i, 'item ' || i FROM n"""],
                        check=True, capture_output=True)
         pem, key = certificate(folder)
-        page = browser.new_context(ignore_https_errors=True).new_page()
         with Server(database, folder, "--tls-cert", pem, "--tls-key", key) as server:
             server.url = server.url.replace("127.0.0.1", "localhost")
-            return run(TESTS, lambda: None, page, server) > 0
+            return run(TESTS, lambda: None, browser, server) > 0
 
 
 if __name__ == "__main__":
