@@ -23,6 +23,7 @@ struct connection {
   struct request *handshake; /* one that was accepted, until the session is open */
   gateway_address peer; /* the other end of the socket: the client, or a proxy */
   struct place place;      /* of the peer; behind a proxy, of the client whose session it is */
+  size_t unreturned;       /* what is left of that of bodies of HTTP/2 that have come: their windows are one for the connection */
   uint64_t read_count;     /* bytes read when a request had been answered; 0: none has been */
   lws_usec_t head_since;   /* when a head was first expected; 0: not yet */
   lws_dll2_t awaiting;     /* in the gateway's list while it has no head */

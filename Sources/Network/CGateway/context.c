@@ -75,17 +75,16 @@ static bool make_context(gateway *gateway, struct lws_protocols protocols[2]) {
   return gateway->vhost && listener_adopt(gateway) && loop_open_wake(gateway) && loop_open_alarm(gateway);
 }
 
-static void fire_watch(lws_sorted_usec_list_t *timer) {
-  gateway *self = lws_container_of(timer, gateway, watch_timer);
-  lws_usec_t now = gateway_now(self);
-  for (uint32_t i = 0; i < self->channels.count; i++) {
-    struct channel *channel = self->channels.entries[i].object;
+static void fire_watch(gateway *gateway) {
+  lws_usec_t now = gateway_now(gateway);
+  for (uint32_t i = 0; i < gateway->channels.count; i++) {
+    struct channel *channel = gateway->channels.entries[i].object;
     if (channel) channel->kind->watch(channel, now);
   }
-  exchanges_watch(self, now);
-  connections_watch(self, now, exchange_refuse_late);
-  self->configuration.callbacks.ticked(self->context);
-  lws_sul_schedule(self->lws, 0, &self->watch_timer, fire_watch, WATCH_INTERVAL_US);
+  exchanges_watch(gateway, now);
+  connections_watch(gateway, now, exchange_refuse_late);
+  gateway->configuration.callbacks.ticked(gateway->context);
+  timer_set(gateway, &gateway->watch_timer, WATCH_INTERVAL_US, fire_watch);
 }
 
 static bool is_finished(const gateway *gateway) {
@@ -102,10 +101,10 @@ static void set_state(gateway *gateway, int state) {
 }
 
 static void destroy_context(gateway *gateway) {
-  lws_sul_cancel(&gateway->watch_timer);
-  lws_sul_cancel(&gateway->stop_timer);
-  lws_sul_cancel(&gateway->throttle_timer);
-  lws_sul_cancel(&gateway->pump_timer);
+  timer_cancel(&gateway->watch_timer);
+  timer_cancel(&gateway->stop_timer);
+  timer_cancel(&gateway->throttle_timer);
+  timer_cancel(&gateway->pump_timer);
   pthread_mutex_lock(&context_lock);
   if (gateway->lws) lws_context_destroy(gateway->lws);
   loop_destroy(gateway);
@@ -130,15 +129,17 @@ static void *serve(void *argument) {
   pthread_mutex_unlock(&context_lock);
   if (made) {
     gateway->serves = true;
-    fire_watch(&gateway->watch_timer);
+    fire_watch(gateway);
     set_state(gateway, RUNNING);
     do {
       commands_run(gateway, dispatch_command);
       sessions_write_due(gateway);
       exchanges_write_due(gateway);
       channels_tell_drained(gateway);
-      flow_keep_time(gateway);
-      exchanges_keep_time(gateway);
+      timer_keep(&gateway->watch_timer);
+      timer_keep(&gateway->stop_timer);
+      timer_keep(&gateway->throttle_timer);
+      timer_keep(&gateway->pump_timer);
     } while (!is_finished(gateway) && loop_run_once(gateway, !has_work(gateway)));
   }
   commands_end(gateway);
@@ -250,6 +251,7 @@ gateway *gateway_create(const gateway_configuration *configuration, char *error,
   gateway->address_seed = (uint64_t)lws_now_usecs() ^ (uint64_t)(uintptr_t)gateway;
   copy_configuration(&gateway->configuration, configuration);
   gateway->heartbeat = heartbeat_frame(configuration->heartbeat);
+  gateway->empty_line = heartbeat_frame("\n");
   if (configuration->tls_certificate && !(gateway->tls = tls_load(&gateway->configuration, error, capacity))) {
     gateway_free(gateway);
     return NULL;
@@ -305,6 +307,7 @@ void gateway_free(gateway *gateway) {
   free((char *)(uintptr_t)c->stream_headers);
   free((char *)(uintptr_t)c->heartbeat);
   if (gateway->heartbeat) gateway_frame_release(gateway->heartbeat);
+  if (gateway->empty_line) gateway_frame_release(gateway->empty_line);
   if (gateway->listening_socket >= 0) close(gateway->listening_socket);
   if (gateway->spare_descriptor >= 0) close(gateway->spare_descriptor);
   if (gateway->wake_write >= 0) close(gateway->wake_write);

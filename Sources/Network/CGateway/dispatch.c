@@ -15,7 +15,7 @@
 #include "stream.h"
 #include "tls.h"
 
-static void fire_stop(lws_sorted_usec_list_t *timer) { (void)timer; /* waking up is all it is for */ }
+static void fire_stop(gateway *gateway) { (void)gateway; /* waking up is all it is for */ }
 
 static void begin_stop(gateway *gateway, uint16_t code, const char *reason, int milliseconds) {
   gateway->stopping = true;
@@ -26,8 +26,7 @@ static void begin_stop(gateway *gateway, uint16_t code, const char *reason, int 
     struct channel *channel = gateway->channels.entries[i].object;
     if (channel) channel->kind->end(channel, code, reason);
   }
-  lws_sul_schedule(gateway->lws, 0, &gateway->stop_timer, fire_stop, (lws_usec_t)milliseconds * LWS_US_PER_MS);
-  loop_wake_in(gateway, (lws_usec_t)milliseconds * LWS_US_PER_MS);
+  timer_set(gateway, &gateway->stop_timer, (lws_usec_t)milliseconds * LWS_US_PER_MS, fire_stop);
 }
 
 void dispatch_command(gateway *gateway, struct command *command) {
@@ -116,9 +115,9 @@ void gateway_respond(gateway *gateway, gateway_request_id request, int status, c
   commands_push(gateway, (struct command){.kind = COMMAND_ANSWER, .id = request, .answer = answer}, true);
 }
 
-gateway_channel_id gateway_stream_open(gateway *gateway, gateway_request_id request, const char *headers) {
+gateway_channel_id gateway_stream_open(gateway *gateway, gateway_request_id request, const char *type, const char *headers) {
   struct exchange *exchange = registry_find(&gateway->exchanges, request);
-  struct stream *stream = exchange ? stream_open(exchange, headers) : NULL;
+  struct stream *stream = exchange ? stream_open(exchange, type, headers) : NULL;
   return stream ? stream_channel(stream) : 0;
 }
 

@@ -22,6 +22,8 @@
 #define TURN_BYTES ((size_t)1024 * 1024)
 /* What every client of HTTP/2 takes in one frame. */
 #define FRAME_BYTES ((size_t)16 * 1024)
+/* A window is returned when so much has come. */
+#define RETURNED_BYTES ((size_t)64 * 1024)
 /* How often room is looked for on connections that had none. */
 #define PUMP_INTERVAL_US ((lws_usec_t)2000)
 /* What a body may lag behind its least rate: a client has to get going. */
@@ -75,18 +77,10 @@ void exchange_hang_up(struct exchange *exchange) {
   exchange_give_up(exchange);
 }
 
-static void fire_pump(lws_sorted_usec_list_t *timer);
+static void fire_pump(gateway *gateway);
 
 static void schedule_pump(gateway *gateway) {
-  if (gateway->pump_is_set) return;
-  gateway->pump_is_set = true;
-  gateway->pump_at = lws_now_usecs() + PUMP_INTERVAL_US;
-  lws_sul_schedule(gateway->lws, 0, &gateway->pump_timer, fire_pump, PUMP_INTERVAL_US);
-  loop_wake_in(gateway, PUMP_INTERVAL_US);
-}
-
-void exchanges_keep_time(gateway *gateway) {
-  if (gateway->pump_is_set) loop_keep_time(gateway, gateway->pump_at);
+  if (!gateway->pump_timer.at) timer_set(gateway, &gateway->pump_timer, PUMP_INTERVAL_US, fire_pump);
 }
 
 static void move_to(struct exchange *exchange, lws_dll2_owner_t *list) {
@@ -151,11 +145,9 @@ static void linger(struct exchange *exchange) {
 }
 
 /* Once for each that is there: those that go on waiting are put at the end. */
-static void fire_pump(lws_sorted_usec_list_t *timer) {
-  gateway *self = lws_container_of(timer, gateway, pump_timer);
-  self->pump_is_set = false;
-  for (uint32_t left = self->unfinished.count; left && self->unfinished.count; left--) {
-    struct exchange *exchange = lws_container_of(lws_dll2_get_head(&self->unfinished), struct exchange, waiting);
+static void fire_pump(gateway *gateway) {
+  for (uint32_t left = gateway->unfinished.count; left && gateway->unfinished.count; left--) {
+    struct exchange *exchange = lws_container_of(lws_dll2_get_head(&gateway->unfinished), struct exchange, waiting);
     if (exchange->state == LINGERING) {
       lws_dll2_remove(&exchange->waiting);
       linger(exchange);
@@ -441,9 +433,32 @@ int exchange_begin(struct connection *connection, struct lws *wsi) {
   return 0;
 }
 
+/*
+ * Lets a client of HTTP/2 send as much as it has sent. libwebsockets (4.1 to 4.3) returns windows by itself once its estimate of them is small, but does
+ * not count what comes before the request is acted on: the client's window is empty then, and the estimate is not.
+ */
+static int return_window(struct exchange *exchange, size_t length, bool is_whole) {
+  if (!exchange->is_multiplexed) return 0;
+  struct connection *connection = exchange->connection;
+  exchange->unreturned += length;
+  if (is_whole) {
+    /* The stream needs none any more. */
+    connection->unreturned += exchange->unreturned;
+    exchange->unreturned = 0;
+  }
+  size_t credit = exchange->unreturned + connection->unreturned;
+  if (credit < RETURNED_BYTES) return 0;
+  /* One of that size would be taken for the first of a stream: see tls.c. */
+  if (credit == STREAM_WINDOW) credit -= 1;
+  exchange->unreturned = 0;
+  connection->unreturned = 0;
+  return lws_wsi_tx_credit(exchange->wsi, LWSTXCR_PEER_TO_US, (int)credit) ? -1 : 0;
+}
+
 int exchange_body(struct lws *wsi, const uint8_t *bytes, size_t length) {
   struct exchange *exchange = exchange_of(wsi);
   if (!exchange || !length) return 0;
+  if (return_window(exchange, length, false) < 0) return -1;
   if (exchange->state == LINGERING) exchange->give_up_at = gateway_now(exchange->gateway) + CLOSE_PATIENCE_US;
   if (exchange->state != READING) return 0;
   if (exchange->body_length + length > (size_t)exchange->request->content_length) return -1;
@@ -456,6 +471,7 @@ int exchange_body_complete(struct lws *wsi) {
   struct exchange *exchange = exchange_of(wsi);
   if (!exchange) return 0;
   exchange->has_body = true;
+  if (return_window(exchange, 0, true) < 0) return -1;
   if (exchange->state == LINGERING && exchange->is_multiplexed) return exchange_finish(exchange);
   if (exchange->state != READING) return 0;
   if (exchange->fault != GATEWAY_NO_FAULT) {

@@ -29,6 +29,7 @@ struct exchange {
   gateway_fault fault; /* what it is refused for when its body has come */
   uint8_t *body;       /* NULL for one that is not kept */
   size_t body_length;
+  size_t unreturned; /* bytes of the body that the client was not told it may send anew */
   lws_usec_t body_since;
   bool is_multiplexed; /* HTTP/2 */
   bool keep_alive;
@@ -66,7 +67,6 @@ void exchange_give_up(struct exchange *exchange);
 void exchange_hang_up(struct exchange *exchange); /* the client does not take what it is sent */
 
 void exchanges_write_due(gateway *gateway);
-void exchanges_keep_time(gateway *gateway); /* every turn */
 void exchanges_watch(gateway *gateway, lws_usec_t now);
 
 #endif

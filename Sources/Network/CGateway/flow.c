@@ -48,12 +48,9 @@ static bool has_token(const struct session *session, lws_usec_t now) {
   return gateway_rate_wait(session->paid_until, now, c->message_rate, c->message_burst) <= 0;
 }
 
-static void flow_schedule(gateway *gateway);
-
-static void fire_throttle(lws_sorted_usec_list_t *timer) {
-  gateway *self = lws_container_of(timer, gateway, throttle_timer);
-  lws_usec_t now = gateway_now(self);
-  lws_start_foreach_dll_safe(struct lws_dll2 *, at, next, lws_dll2_get_head(&self->throttled)) {
+static void fire_throttle(gateway *gateway) {
+  lws_usec_t now = gateway_now(gateway);
+  lws_start_foreach_dll_safe(struct lws_dll2 *, at, next, lws_dll2_get_head(&gateway->throttled)) {
     struct session *session = lws_container_of(at, struct session, throttled);
     if (has_token(session, now)) {
       lws_dll2_remove(at);
@@ -61,16 +58,7 @@ static void fire_throttle(lws_sorted_usec_list_t *timer) {
     }
   }
   lws_end_foreach_dll_safe(at, next);
-  if (self->throttled.count) flow_schedule(self);
-}
-
-static void flow_schedule(gateway *gateway) {
-  gateway->throttle_at = lws_now_usecs() + THROTTLE_INTERVAL_US;
-  lws_sul_schedule(gateway->lws, 0, &gateway->throttle_timer, fire_throttle, THROTTLE_INTERVAL_US);
-}
-
-void flow_keep_time(gateway *gateway) {
-  if (gateway->throttled.count) loop_keep_time(gateway, gateway->throttle_at);
+  if (gateway->throttled.count) timer_set(gateway, &gateway->throttle_timer, THROTTLE_INTERVAL_US, fire_throttle);
 }
 
 void session_take_token(struct session *session) {
@@ -80,6 +68,6 @@ void session_take_token(struct session *session) {
   session->paid_until = gateway_rate_pay(session->paid_until, now, gateway->configuration.message_rate);
   if (has_token(session, now) || !lws_dll2_is_detached(&session->throttled)) return;
   session_pause(session, PAUSED_BY_RATE);
-  if (!gateway->throttled.count) flow_schedule(gateway);
+  if (!gateway->throttled.count) timer_set(gateway, &gateway->throttle_timer, THROTTLE_INTERVAL_US, fire_throttle);
   lws_dll2_add_tail(&session->throttled, &gateway->throttled);
 }

@@ -10,6 +10,5 @@ void session_pause(struct session *session, unsigned reason);
 void session_resume(struct session *session, unsigned reason);
 void session_watch_outbox(struct session *session);
 void session_take_token(struct session *session); /* a frame was received */
-void flow_keep_time(gateway *gateway);
 
 #endif

@@ -14,6 +14,7 @@
  *   socket.c      what only the kernel knows of a socket
  *   channel.c     sessions and streams alike: frames that wait, and who waits for them to leave
  *   loop.c        what the service thread waits with
+ *   timer.c       what is to happen at some time
  *   tls.c         certificates
  *   commands.c    the queue through which other threads reach the service thread
  *   connection.c  accepted sockets: whose they are, and how long a request may take to come
@@ -39,6 +40,7 @@
 
 #include "CGateway.h"
 #include "registry.h"
+#include "timer.h"
 
 /* What is read at once of a request. */
 #define RECEIVED_AT_ONCE ((size_t)16 * 1024)
@@ -46,6 +48,8 @@
 #define MESSAGE_PART_BYTES ((size_t)1024)
 /* The longest head of a request: what libwebsockets keeps of it. */
 #define HEAD_LIMIT (32 * 1024)
+/* What libwebsockets lets a client of HTTP/2 send when a stream begins: bytes of its body. */
+#define STREAM_WINDOW (4 * 65536)
 /* What is due together is gathered up to this size and leaves in one write. */
 #define GATHER_BYTES ((size_t)64 * 1024)
 /* How long a peer may take to read what is left and to answer a Close frame. */
@@ -68,7 +72,8 @@ struct gateway {
   /* Constant after gateway_create. */
   gateway_configuration configuration; /* its strings are owned */
   char *root;                          /* real path of the public directory, or NULL */
-  gateway_frame *heartbeat;            /* of streams, or NULL */
+  gateway_frame *heartbeat;            /* of streams of events, or NULL */
+  gateway_frame *empty_line;           /* of other streams */
   int port;
 
   /* Constant after gateway_start. */
@@ -111,13 +116,10 @@ struct gateway {
   lws_usec_t alarm_at;       /* when it goes off; 0: it does not */
   struct tls *tls;           /* NULL for none */
   uint8_t *gather;           /* GATHER_BYTES, behind LWS_PRE that are libwebsockets' */
-  lws_sorted_usec_list_t watch_timer, stop_timer, throttle_timer, pump_timer;
+  struct timer watch_timer, stop_timer, throttle_timer, pump_timer;
   lws_dll2_owner_t throttled; /* sessions that are not read until they have a token */
-  lws_usec_t throttle_at;
   lws_dll2_owner_t unfinished; /* exchanges of HTTP/1 whose answer is being written, or waits to be read */
   lws_dll2_owner_t multiplexed; /* those of HTTP/2 */
-  bool pump_is_set;
-  lws_usec_t pump_at;
   struct {
     atomic_uint_fast64_t address, rate, late, memory, stalled;
   } counters; /* read by any thread */

@@ -9,11 +9,15 @@
  * The plugin (4.1 to 4.3) moves its timer only when that has fired or after an event. Whatever is to happen sooner than what
  * it waits for has to be an event itself: hence `loop_wake_in` and `loop_nudge`.
  */
+#define _GNU_SOURCE /* dladdr */
 #include "loop.h"
 
 #include <dlfcn.h>
 #include <errno.h>
 #include <fcntl.h>
+#include <limits.h>
+#include <stdio.h>
+#include <string.h>
 #include <unistd.h>
 
 #ifdef __linux__
@@ -28,9 +32,24 @@ static struct {
   void (*destroy)(void *loop);
 } libev;
 
+/*
+ * Whether the plugin is of the same build as libwebsockets, which loads it from the folder it was made for: the one that it was itself
+ * loaded from, unless it came with a wheel of Python, to a machine that may have the plugin of another version.
+ */
+static bool has_plugin(void) {
+  Dl_info library;
+  char plugin[PATH_MAX];
+  if (!dladdr((void *)lws_create_context, &library) || !library.dli_fname) return false;
+  const char *end = strrchr(library.dli_fname, '/');
+  if (!end) return false;
+  int length = snprintf(plugin, sizeof plugin, "%.*s/libwebsockets-evlib_ev.so", (int)(end - library.dli_fname), library.dli_fname);
+  return length > 0 && (size_t)length < sizeof plugin && access(plugin, R_OK) == 0;
+}
+
 /* The caller holds the lock under which contexts are made. */
 static bool load_libev(void) {
   if (libev.create) return true;
+  if (!has_plugin()) return false;
   void *library = dlopen("libev.so.4", RTLD_NOW | RTLD_LOCAL);
   if (!library) return false;
   *(void **)&libev.run = dlsym(library, "ev_run");
@@ -142,11 +161,6 @@ bool loop_run_once(gateway *gateway, bool waits) {
 void loop_destroy(gateway *gateway) {
   if (gateway->loop) libev.destroy(gateway->loop);
   gateway->loop = NULL;
-}
-
-void loop_keep_time(gateway *gateway, lws_usec_t at) {
-  lws_usec_t left = at - lws_now_usecs();
-  loop_wake_in(gateway, left > LWS_US_PER_MS ? left : LWS_US_PER_MS);
 }
 
 void doom(gateway *gateway, struct lws *wsi) {

@@ -12,9 +12,6 @@ bool loop_wake(gateway *gateway); /* any thread */
 bool loop_open_alarm(gateway *gateway);
 void loop_alarm_rang(gateway *gateway);
 void loop_wake_in(gateway *gateway, lws_usec_t microseconds); /* for what is scheduled with libwebsockets */
-/* Every turn, for what is due at some time: the one alarm may have been set for something sooner, and have gone off. Not at once, for libev
-   does what is due only between events, and an alarm that always rings would leave no time between. */
-void loop_keep_time(gateway *gateway, lws_usec_t at);
 void loop_nudge(gateway *gateway);                            /* the same, at once */
 bool loop_run_once(gateway *gateway, bool waits);             /* false when libwebsockets gave up */
 void loop_destroy(gateway *gateway);

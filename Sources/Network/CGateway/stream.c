@@ -28,6 +28,7 @@ struct stream {
   struct answer *head;  /* until it is sent */
   char *headers;        /* lines for any answer to this request */
   size_t sent;          /* bytes of the first frame that have left */
+  bool has_events;      /* server-sent ones, which may have comments between them */
   bool begun;           /* there is no other answer any more */
   bool ending;          /* nothing follows what is queued */
   bool owes_end;        /* the end of the answer follows what is queued */
@@ -121,8 +122,9 @@ static void watch(struct channel *channel, lws_usec_t now) {
     if (now - stream->opened_at >= BEGIN_AFTER_US) begin(stream);
   } else if (channel->count || channel->in_flight) {
     if (silent >= read_patience(gateway)) exchange_hang_up(stream->exchange);
-  } else if (gateway->heartbeat && limit > 0 && silent >= limit && !stream->ending) {
-    channel_send(channel, gateway->heartbeat);
+  } else if (limit > 0 && silent >= limit && !stream->ending) {
+    gateway_frame *heartbeat = stream->has_events ? gateway->heartbeat : gateway->empty_line;
+    if (heartbeat) channel_send(channel, heartbeat);
   }
 }
 
@@ -220,10 +222,14 @@ static int writable(struct exchange *exchange) {
 static const struct exchange_source source = {.writable = writable, .close = close_stream};
 
 /* The answer to HEAD is whole at once; no stream follows. */
-struct stream *stream_open(struct exchange *exchange, const char *headers) {
+struct stream *stream_open(struct exchange *exchange, const char *type, const char *headers) {
   gateway *gateway = exchange->gateway;
   if (exchange->state != WAITING) return NULL;
-  char *lines = join_lines(gateway->configuration.stream_headers, headers);
+  char content_type[128];
+  snprintf(content_type, sizeof content_type, "Content-Type: %s\r\n", type);
+  char *common = join_lines(content_type, gateway->configuration.stream_headers);
+  char *lines = common ? join_lines(common, headers) : NULL;
+  free(common);
   struct answer *head = lines ? answer_create(200, lines, NULL, 0) : NULL;
   free(lines);
   if (head) head->is_stream = true;
@@ -240,6 +246,7 @@ struct stream *stream_open(struct exchange *exchange, const char *headers) {
   stream->exchange = exchange;
   stream->head = head;
   stream->headers = copy;
+  stream->has_events = strcmp(type, "text/event-stream") == 0;
   stream->opened_at = gateway_now(gateway);
   exchange->state = STREAMING;
   exchange->source = &source;

@@ -4,7 +4,7 @@
 
 #include "exchange.h"
 
-struct stream *stream_open(struct exchange *exchange, const char *headers); /* NULL when out of memory, and for HEAD */
+struct stream *stream_open(struct exchange *exchange, const char *type, const char *headers); /* NULL when out of memory, and for HEAD */
 gateway_channel_id stream_channel(const struct stream *stream);
 /* Takes the answer, which is sent when the stream has not begun; otherwise the frame ends it. */
 void stream_end(struct stream *stream, gateway_frame *frame, struct answer *answer);

@@ -8,6 +8,7 @@
 
 #include <dlfcn.h>
 #include <errno.h>
+#include <pthread.h>
 #include <stdio.h>
 #include <stdlib.h>
 #include <string.h>
@@ -157,9 +158,32 @@ static void mend_settings(uint8_t *frame, size_t length) {
   }
 }
 
+static int widened_index;
+static void make_widened_index(void) { widened_index = SSL_get_ex_new_index(0, NULL, NULL, NULL, NULL); }
+
+/*
+ * And with each stream it lets the client send 256 KiB more on the connection, whether or not something came: after 8,191 requests the window is
+ * more than 2^31 - 1, which ends the connection with an error. So it is let do that for the first streams alone; what comes is returned
+ * by exchange.c.
+ *
+ * Returns whether the bytes are such a frame, and are not to be written.
+ */
+static bool is_needless_window(SSL *tls, const uint8_t *frame, size_t length) {
+  enum { WIDENED_STREAMS = 1024 };
+  static const uint8_t first[] = {0, 0, 4, 8, 0, 0, 0, 0, 0, STREAM_WINDOW >> 24, STREAM_WINDOW >> 16 & 0xFF, STREAM_WINDOW >> 8 & 0xFF, 0};
+  static pthread_once_t once = PTHREAD_ONCE_INIT;
+  if (length != sizeof first || memcmp(frame, first, sizeof first) != 0) return false;
+  pthread_once(&once, make_widened_index);
+  uintptr_t count = (uintptr_t)SSL_get_ex_data(tls, widened_index);
+  return count == WIDENED_STREAMS || !SSL_set_ex_data(tls, widened_index, (void *)(count + 1));
+}
+
 int SSL_write(SSL *tls, const void *bytes, int length) {
   static int (*write)(SSL *tls, const void *bytes, int length);
   if (!write) *(void **)&write = dlsym(RTLD_NEXT, "SSL_write");
-  if (SSL_is_server(tls) && length > 0) mend_settings((uint8_t *)(uintptr_t)bytes, (size_t)length);
+  if (SSL_is_server(tls) && length > 0) {
+    mend_settings((uint8_t *)(uintptr_t)bytes, (size_t)length);
+    if (is_needless_window(tls, bytes, (size_t)length)) return length;
+  }
   return write(tls, bytes, length);
 }

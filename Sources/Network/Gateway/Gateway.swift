@@ -117,9 +117,12 @@ package final class Gateway: @unchecked Sendable {
   /// Answers an HTTP request with a stream: frames follow, until `close` or until the client leaves. The answer begins with the
   /// first frame, at the latest after a second. To be called by the delegate's methods only.
   ///
+  /// - Parameter type: of its content; silence is filled with comments between events, and with empty lines in others.
   /// - Returns: nil when the answer is whole already: to a HEAD request it has no body.
-  package func openStream(to request: RequestID, headers: [(name: String, value: String)]) -> ChannelID? {
-    let id = gateway_stream_open(pointer, request.rawValue, headerLines(headers))
+  package func openStream(
+    to request: RequestID, type: String = "text/event-stream", headers: [(name: String, value: String)]
+  ) -> ChannelID? {
+    let id = gateway_stream_open(pointer, request.rawValue, type, headerLines(headers))
     return id == 0 ? nil : ChannelID(rawValue: id)
   }
 

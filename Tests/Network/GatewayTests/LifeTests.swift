@@ -81,7 +81,10 @@ import Testing
       try client.send(.close, [0x03, 0xe9])
     }
     for _ in clients { _ = try recorder.nextClosed() }
-    #expect(throws: RawSocket.Failure.self) { try RawSocket(port: gateway.port) }
+    // The port may be another server's by now.
+    _ = try? RawWebSocket(port: gateway.port)
+    let isOpened = recorder.rest().contains { if case .opened = $0 { true } else { false } }
+    #expect(!isOpened)
     gateway.send(Frame(payload: bytes("too late")), to: ChannelID(rawValue: 1 << 32))
     gateway.stop()
   }

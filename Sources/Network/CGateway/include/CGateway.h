@@ -188,7 +188,7 @@ typedef struct gateway_configuration {
   int ping_after;                        /* milliseconds without a sign of life after which a session is pinged */
   int hang_up_after;                     /* milliseconds without a sign of life after which a session is closed */
   const char *stream_headers;            /* lines "Name: value\r\n" at the head of every stream */
-  const char *heartbeat;                 /* what is sent to a stream when nothing else is; "" for nothing */
+  const char *heartbeat;                 /* what is sent to a stream of events when nothing else is; "" for nothing. Others get an empty line */
   int heartbeat_after;                   /* milliseconds of silence after which it is sent, give or take half a second */
   gateway_callbacks callbacks;
 } gateway_configuration;
@@ -295,7 +295,7 @@ void gateway_respond(gateway *gateway, gateway_request_id request, int status, c
  * second. The connection is closed after the stream. 0 when there is no stream: to a HEAD request the head is the whole answer.
  * Only in a callback.
  */
-gateway_channel_id gateway_stream_open(gateway *gateway, gateway_request_id request, const char *headers);
+gateway_channel_id gateway_stream_open(gateway *gateway, gateway_request_id request, const char *type, const char *headers);
 /*
  * Ends a stream with a last frame; or, when nothing was sent yet, answers the request as gateway_respond does instead. Any thread.
  */

@@ -11,9 +11,7 @@ extension GatewayConfiguration {
     clock = configuration.socketClock
     routes = Route.prefixes.filter { configuration.metricsAddress == nil || !Route.metricsPrefixes.contains($0) }
     // The last one has nginx pass on events as they come.
-    streamHeaders = [
-      ("Content-Type", "text/event-stream"), ("Cache-Control", "no-store"), ("X-Accel-Buffering", "no"),
-    ]
+    streamHeaders = [("Cache-Control", "no-store"), ("X-Accel-Buffering", "no")]
     heartbeatAfter = configuration.heartbeat
     messageLimit = configuration.messageLimit
     bodyLimit = configuration.messageLimit

@@ -34,9 +34,9 @@ struct HTTPExchange: Sendable {
   /// Answers with a stream. On the service thread.
   ///
   /// - Returns: nil when the answer is whole: to HEAD.
-  func openStream() -> ChannelID? {
+  func openStream(type: String = "text/event-stream") -> ChannelID? {
     let vary = origins.vary.isEmpty ? [] : [("Vary", origins.vary.joined(separator: ", "))]
-    return gateway.openStream(to: id, headers: origins.headers + vary)
+    return gateway.openStream(to: id, type: type, headers: origins.headers + vary)
   }
 
   private func respond(_ answer: HTTPAnswer, vary: [String]) {
