@@ -30,6 +30,10 @@ part() { # name, then the command
 
 # The lines of the last part's output that say what failed, or else its end.
 why() {
+  if grep -q '✘ not finished within' "$log"; then
+    scripts/unfinished-tests.py "$log" || true
+    sed -n '/✘ not finished within/,$p' "$log" | cut -c 1-300 | head -n 60
+  fi
   grep -E '✘|recorded an issue|error:|^(not ok|failed) |^(FAIL|ERROR):|Error:|FAILED|MISSED' "$log" | cut -c 1-600 | head -n 40 ||
     tail -n 20 "$log"
 }

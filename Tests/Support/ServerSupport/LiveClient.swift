@@ -29,13 +29,25 @@ package final class LiveClient {
 
   package func send(_ text: String) throws { try socket.send(text) }
 
+  /// The longest wait for a frame that is no ping.
+  private static let patience = Duration.seconds(60)
+
+  /// The next frame that is no ping: the server pings clients that have been silent for long, and gives up those that do not answer.
+  package func readFrame() throws -> RawWebSocket.Frame {
+    let end = ContinuousClock.now + Self.patience
+    while true {
+      let frame = try socket.readFrame()
+      if frame.opcode != .ping { return frame }
+      try? socket.send(.pong, frame.payload)
+      if ContinuousClock.now > end { throw RawSocket.Failure(description: "nothing came in time but pings") }
+    }
+  }
+
   /// The next message; those for a model are applied to it.
   @discardableResult
   package func receive() throws -> JSONValue {
     while true {
-      let frame = try socket.readFrame()
-      // The server pings clients that have been silent for long.
-      if frame.opcode == .ping { continue }
+      let frame = try readFrame()
       guard frame.opcode == .text else {
         throw ClientModel.Violation(description: "a frame that is not text: \(frame.opcode)")
       }

@@ -22,7 +22,7 @@ package final class RawSocket {
   /// `receiveBuffer` makes the kernel take little that nobody reads.
   /// `source` is the IPv4 address to come from.
   package init(
-    host: String = "127.0.0.1", port: Int, source: String? = nil, receiveBuffer: Int32? = nil, seconds: Int = 10
+    host: String = "127.0.0.1", port: Int, source: String? = nil, receiveBuffer: Int32? = nil, seconds: Int = 60
   ) throws {
     var hints = addrinfo()
     hints.ai_socktype = Int32(SOCK_STREAM.rawValue)
@@ -95,7 +95,11 @@ package final class RawSocket {
   /// Reads more into the buffer; false at the end of the stream or a reset.
   private func fill() throws -> Bool {
     var chunk = [UInt8](repeating: 0, count: 65536)
-    let count = chunk.withUnsafeMutableBytes { tls?.read($0) ?? recv(descriptor, $0.baseAddress, $0.count, 0) }
+    var count = 0
+    repeat {
+      count = chunk.withUnsafeMutableBytes { tls?.read($0) ?? recv(descriptor, $0.baseAddress, $0.count, 0) }
+      // A debugger that looks interrupts.
+    } while count < 0 && errno == EINTR
     if count < 0 && errno == EAGAIN { throw Failure(description: "nothing came in time") }
     guard count > 0 else { return false }
     buffer += chunk[..<count]

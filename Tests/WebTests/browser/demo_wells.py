@@ -87,7 +87,7 @@ def a_well_is_added_and_brought_into_view(page, demo):
     page.field("sort").select_option("Depth, deepest first")
     page.page.locator("#add").click()
     name = page.page.locator(".live-row .name", has_text="New well")
-    expect(name).to_be_in_viewport(timeout=10_000)
+    expect(name).to_be_in_viewport(timeout=20_000)
     assert demo.sql(f"SELECT count(*) FROM well WHERE name = '{name.inner_text()}'") == "1"
     agrees(page, demo, "FROM well ORDER BY county, depth DESC, id")
 
@@ -185,12 +185,12 @@ def a_burst_says_what_it_took(page, demo):
     page.rows()
     page.page.locator("#burst").click()
     said = page.page.locator("#toast")
-    expect(said).to_have_text(re.compile(r"^1,000 rows changed, 1 patch, [\d,]+ (kB|bytes?), [\d,]+ ms$"), timeout=10_000)
+    expect(said).to_have_text(re.compile(r"^1,000 rows changed, 1 patch, [\d,]+ (kB|bytes?), [\d,]+ ms$"), timeout=20_000)
     page.page.locator("#split").click()
     page.page.locator(".pane").nth(1).locator(".live-row[data-state=shown]").first.wait_for()
     page.rows()
     page.page.locator("#burst").click()
-    expect(said).to_have_text(re.compile(r"^1,000 rows changed, 2 patches, "), timeout=10_000)
+    expect(said).to_have_text(re.compile(r"^1,000 rows changed, 2 patches, "), timeout=20_000)
 
 
 @test
@@ -201,7 +201,7 @@ def bursts_wear_nothing_out(page, demo):
         page.rows()
         page.page.evaluate("document.querySelector('#toast').hidden = true")
         page.page.locator("#burst").click()
-        expect(page.page.locator("#toast")).to_contain_text("1,000 rows changed", timeout=10_000)
+        expect(page.page.locator("#toast")).to_contain_text("1,000 rows changed", timeout=20_000)
     assert demo.sql(shape) == before
 
 

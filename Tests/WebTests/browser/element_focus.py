@@ -264,4 +264,4 @@ def names_and_roles_are_right(page, demo):
     nodes = cdp.send("Accessibility.getFullAXTree")["nodes"]
     roles = {node["role"]["value"] for node in nodes if not node.get("ignored")}
     assert {"grid", "rowgroup", "row", "rowheader", "gridcell", "slider", "status"} <= roles, roles
-    expect(page.page.locator(".live-status")).to_have_text(f"{ROWS:,} rows", timeout=5000)
+    expect(page.page.locator(".live-status")).to_have_text(f"{ROWS:,} rows", timeout=20_000)

@@ -18,12 +18,14 @@ import threading
 import time
 import traceback
 
-from playwright.sync_api import Error, sync_playwright
+from playwright.sync_api import Error, expect, sync_playwright
 
 ROOT = pathlib.Path(__file__).resolve().parents[3]
 SCREENSHOTS = ROOT / ".build" / "screenshots"
 ROWS = int(os.environ.get("FRESHET_ROWS", "244292"))
 IN_ORDER = "FROM well ORDER BY county, name, id"
+# What is expected comes; on a busy machine later.
+expect.set_options(timeout=15_000)
 
 
 def program():
@@ -76,7 +78,7 @@ class Demo:
 
     def stop(self):
         self.process.terminate()
-        return self.process.wait(timeout=10)
+        return self.process.wait(timeout=30)
 
     def __enter__(self):
         self.start()
@@ -122,11 +124,11 @@ class Server:
 
     def kill(self):
         self.process.kill()
-        self.process.communicate(timeout=10)
+        self.process.communicate(timeout=30)
 
     def __exit__(self, *_):
         self.process.terminate()
-        self.process.communicate(timeout=10)
+        self.process.communicate(timeout=30)
 
     def sql(self, text):
         """What the sqlite3 shell says: another process, another library, no knowledge of Freshet."""

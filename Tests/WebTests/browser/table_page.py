@@ -8,9 +8,6 @@ from playwright.sync_api import expect
 
 from harness import Page, Server
 
-# Other programs may keep the machine busy.
-expect.set_options(timeout=15_000)
-
 SHOWN = ".live-row:not(.live-leaving)[data-state=shown]"
 
 

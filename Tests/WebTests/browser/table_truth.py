@@ -39,16 +39,17 @@ class Held:
         server.on_message(self.arrived)
 
     def arrived(self, text):
-        # Their order stays.
-        if self.messages or self.wanted(json.loads(text)):
-            self.messages.append(text)
+        message = json.loads(text)
+        # The order of a list's messages stays; other lists need not wait for it.
+        if self.wanted(message) or any(held.get("id") == message.get("id") for _, held in self.messages):
+            self.messages.append((text, message))
         else:
             self.socket.send(text)
 
     def hold(self, wanted):
         self.wanted = wanted
         messages, self.messages = self.messages, []
-        for text in messages:
+        for text, _ in messages:
             self.arrived(text)
 
 
