@@ -15,6 +15,9 @@ BUILD ?= release
 BINARY := $(CURDIR)/.build/$(BUILD)/freshet
 BUILT := $(if $(filter debug,$(BUILD)),build-tests,build)
 
+# What is started here leaves no states in the user's folder, unless it says where.
+export FRESHET_STATE ?= none
+
 # `make demo PORT=9000 ROWS=10000`
 PORT ?=
 ROWS ?=

@@ -165,7 +165,8 @@ let package = Package(
     // Takes a follower's ticks without threads or sockets, for benchmarks and for counting instructions. It is not in the package
     // of the benchmarks because it needs what only this one's modules see.
     .executableTarget(
-      name: "freshet-turns", dependencies: ["Controllers", "LiveQuery", "Store", "Wire", grdb, logging],
+      name: "freshet-turns",
+      dependencies: ["ChangeCapture", "Controllers", "LiveQuery", "Store", "Wire", grdb, logging],
       path: "Benchmarks/Turns", swiftSettings: swiftSettings),
 
     .executableTarget(
@@ -232,7 +233,7 @@ let package = Package(
       name: "ListTests",
       dependencies: [
         "CFaultyFiles", "Controllers", "Demo", "Freshet", "FreshetClient", "LiveQuery", "Server", "ServerSupport",
-        "Store", "TestSupport", "Wire", grdb, logging,
+        "Store", "TestSupport", "Wire", grdb, logging, sqlite,
       ],
       swiftSettings: swiftSettings),
   ],

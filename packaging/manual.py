@@ -51,7 +51,9 @@ def main():
         if each.get("shouldDisplay", True) and each["commandName"] != "help":
             lines += command(each, ["freshet", each["commandName"]])
     lines += [".SH FILES", ".TP", r"\fI/etc/freshet/freshet.yaml\fR", "What the systemd service serves.",
-              ".TP", r"\fI/var/lib/freshet\fR", "Its databases."]
+              ".TP", r"\fI/var/lib/freshet\fR", "Its databases.",
+              ".TP", r"\fI/var/lib/freshet/state\fR", "What the service knows of them, for its next start.",
+              ".TP", r"\fI~/.local/state/freshet\fR", "What other servers know of theirs."]
     print("\n".join(lines))
 
 

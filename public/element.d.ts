@@ -27,6 +27,7 @@ export interface LiveListTexts {
   loading: string;
   empty: string;
   sections: string;
+  totals: string;
   rows: (count: number) => string;
   firstRows: (count: number) => string;
   stale: {
@@ -63,7 +64,7 @@ export class LiveListElement extends HTMLElement {
   set partial(isPartial: boolean);
   /** Called after the template has been filled, when a row is first shown and whenever its values change. */
   renderRow: ((element: HTMLElement, row: Row, place: { offset: number; path: IndexPath }) => void) | null;
-  /** The same for headers. */
+  /** The same for headers, and when totals of the section change. */
   renderSection: ((element: HTMLElement, section: Section) => void) | null;
   /** Taken instead of the templates among the children. */
   rowTemplate: HTMLTemplateElement | null;

@@ -23,6 +23,8 @@ export interface Section {
   readonly indexTitle: string;
   /** Its rows, whether held or not. */
   readonly count: number;
+  /** The query's `totals` of its rows, where the query has any. */
+  readonly totals?: Readonly<Record<string, SQLValue>>;
 }
 /** A message of docs/protocol.md, as parsed. */
 export type Message = Record<string, any>;
@@ -51,6 +53,8 @@ export interface Patch<R extends object = Row> {
   readonly updated?: readonly [from: IndexPath, to: IndexPath, changes: WireChanges<R>][];
   readonly window?: Window;
   readonly filled?: readonly [offset: number, row: WireRow][];
+  readonly totals?: Readonly<Record<string, WireValue>>;
+  readonly sectionTotals?: readonly [section: number, changes: Readonly<Record<string, WireValue>>][];
   readonly alongside?: Readonly<Record<string, WireValue>>;
 }
 
@@ -67,6 +71,8 @@ export interface Query {
   orderBy?: Fragment[];
   limit?: number | null;
   key?: Fragment[];
+  /** Aggregates over the rows of the list and of each section, by name: `{ n: "count(*)" }`. Not with `limit` or `groupBy`. */
+  totals?: Record<string, Fragment>;
   alongside?: Record<string, Fragment>;
   /** Seconds after which it is run again whatever happened: for queries that depend on the time. */
   refreshEvery?: number;
@@ -157,6 +163,8 @@ export class Client extends EventTarget {
   ping(): Promise<number>;
   /** Tries to connect now instead of later. */
   retry(): void;
+  /** Every change of the file's rows, whoever makes it. It goes on over broken connections, and ends with its loop. */
+  changes(options?: ChangesOptions): ChangeFeed;
   /** Ends the connection, and every list with it. */
   close(): void;
   /** `status`: it changed, or a token was accepted after all. `error`: something that concerns no list. */
@@ -172,6 +180,51 @@ export class Client extends EventTarget {
  */
 export type ListStatus = "connecting" | "loading" | "live" | "reconnecting" | "waiting" | "failed" | "closed";
 
+/** Which changes are wanted. */
+export interface ChangesOptions {
+  /** By default all that the client may read. */
+  tables?: string[];
+  /** By table, the columns that changes have. */
+  columns?: Record<string, string[]>;
+  /** By table, SQL that is true for the rows whose changes are wanted. */
+  where?: Record<string, string>;
+  /** The position of an earlier change, to go on behind it. */
+  since?: string;
+}
+
+export interface RowChange {
+  table: string;
+  /** `schema`: the table was made, dropped or altered; what is known of it has to be read again. */
+  op: "insert" | "update" | "delete" | "schema";
+  key?: Readonly<Row>;
+  /** Of an update the columns that changed, of a deletion the row; absent where that cannot be had. */
+  old?: Readonly<Row>;
+  /** All columns that were asked for. */
+  new?: Readonly<Row>;
+}
+
+export interface DatabaseChange {
+  /** What to go on from later. */
+  position: string;
+  commit?: number;
+  /** More than 1 where several could only be seen together: then each row's first and last state count. */
+  commits?: number;
+  /** Why what has changed before the position is not known: read the tables again, and go on. */
+  gap?: string;
+  changes: RowChange[];
+}
+
+/** The commits in their order. A slow loop loses nothing: the server waits for it, and says when that was too long (`gap`). */
+export class ChangeFeed implements AsyncIterable<DatabaseChange> {
+  private constructor();
+  /** Of the last change that the loop has had. */
+  readonly position: string | null;
+  /** Throws when the server refuses what is asked for, or the client is closed. */
+  [Symbol.asyncIterator](): AsyncGenerator<DatabaseChange, void, void>;
+  /** Ends it, for good. */
+  close(): void;
+}
+
 /** One query, followed. What arrives replaces the state as a whole; older states stay as they were. */
 export class LiveList<R extends object = Row, K extends Key = Key> extends EventTarget {
   private constructor();
@@ -180,6 +233,7 @@ export class LiveList<R extends object = Row, K extends Key = Key> extends Event
   readonly sections: readonly Section[];
   readonly total: number;
   readonly window: Window | null;
+  readonly totals: Readonly<Record<string, SQLValue>>;
   readonly alongside: Readonly<Record<string, SQLValue>>;
   at(offset: number): Readonly<R> | undefined;
   row(path: IndexPath): Readonly<R> | undefined;
@@ -255,6 +309,8 @@ export class ListState<R extends object = Row, K extends Key = Key> {
   readonly columns: readonly Column<R>[];
   /** The columns that identify a row. */
   readonly key: readonly Column<R>[];
+  /** The query's `totals` of all rows. They are the server's: changes of `optimistically` do not count. */
+  readonly totals: Readonly<Record<string, SQLValue>>;
   readonly alongside: Readonly<Record<string, SQLValue>>;
   /** An opaque name; null before anything has come. */
   readonly version: string | null;

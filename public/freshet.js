@@ -18,6 +18,7 @@ import { Client } from "./client/client.js";
 
 export { Client } from "./client/client.js";
 export { ChangeEvent } from "./client/change-event.js";
+export { ChangeFeed } from "./client/change-feed.js";
 export { LiveList } from "./client/live-list.js";
 export { RollbackEvent } from "./client/optimistic-writes.js";
 export { ListState } from "./client/list-state.js";

@@ -38,7 +38,8 @@ export class LiveListElement extends TemplatedElement {
     drawn: () => this.#drawn(),
   });
   #surroundings = new Surroundings(this, this.#parts, (section) => this.scrollToSection(section),
-    () => this.recipes.template('template[slot="empty"]'), () => this.#source.situation);
+    () => this.recipes.template('template[slot="empty"]'), () => this.#source.situation,
+    () => this.recipes.template('template[slot="totals"]'), (element) => this.#view.stage.motion.tint(element, "changed"));
   #measure = new Measure(this, this.#parts, () => this.#measured());
   #source = new Source({
     changed: (event, isOtherQuery) => this.#changed(event, isOtherQuery),

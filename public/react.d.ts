@@ -37,6 +37,7 @@ export interface LiveQuery<R extends object = Row, K extends Key = Key> {
   readonly sections: readonly Section[];
   /** Rows of the result, held or not. */
   readonly total: number;
+  readonly totals: Readonly<Record<string, SQLValue>>;
   readonly alongside: Readonly<Record<string, SQLValue>>;
   /** The status of the list that is shown; `closed` without a query. */
   readonly status: ListStatus;

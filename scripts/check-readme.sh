@@ -183,7 +183,7 @@ unset MAKEFLAGS MFLAGS MAKELEVEL
 export FRESHET_CACHE=$scratch/cache
 mkdir "$scratch/work"
 # As in a clone, where a reader is.
-ln -s "$root/examples" "$scratch/work/examples"
+ln -s "$root/examples" "$root/.build" "$scratch/work/"
 cut_blocks
 shopt -s nullglob
 for line in "$scratch"/blocks/*.line; do entry "${line%.line}"; done

@@ -12,7 +12,7 @@ work=.build/fuzz-work
 # One's own, so that a fuzzer's build and that of the command do not replace each other.
 scratch=${FUZZ_SCRATCH:-.build/fuzz}
 program=$scratch/release/freshet-fuzz
-targets=(query fragment connection proxies pages wal message token url yaml)
+targets=(query fragment connection proxies pages wal state message token url yaml)
 # Swift's own traces of a crash take minutes under the sanitizers; libFuzzer prints one.
 export SWIFT_BACKTRACE=enable=no
 export ASAN_OPTIONS=detect_leaks=0:abort_on_error=1 UBSAN_OPTIONS=print_stacktrace=1

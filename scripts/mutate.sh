@@ -1,7 +1,7 @@
 #!/usr/bin/env bash
 # Drops each rule of something that must not be wrong, one at a time, and shows which tests notice.
 #
-#     scripts/mutate.sh capture|records|access|lists|self-check|machine [NAME ...]
+#     scripts/mutate.sh capture|records|access|lists|self-check|machine|aggregates|feed [NAME ...]
 #
 # scripts/mutations has the rules. All of a list go into one copy of the sources, each behind a name that the environment turns
 # on, so that one build serves all. What the quick tests do not notice is left to the long ones (capture: hostile writers,
@@ -28,13 +28,23 @@ access)
   export FRESHET_SEEDS=${FRESHET_SEEDS:-100}
   ;;
 lists)
-  quick='StorageAxesTests|RunsBetweenTicksTests'
+  quick='StorageAxesTests|RunsBetweenTicksTests|TotalsTests'
   long='LivePropertyTests|LiveKindsTests|LiveRandomTests'
   export FRESHET_SEEDS=${FRESHET_SEEDS:-20}
   ;;
 self-check)
   quick='SelfCheckTests'
   long='StorageAxesTests|RunsBetweenTicksTests'
+  ;;
+aggregates)
+  quick='ExactSumTests|TotalsTests|GroupLogTests'
+  long='AggregateAxesTests|KeptRunTests|LiveTotalsTests'
+  export FRESHET_SEEDS=${FRESHET_SEEDS:-150}
+  ;;
+feed)
+  quick='ChangesTests|ChangesCommandTests'
+  long=ChangesPropertyTests
+  export FRESHET_SEEDS=${FRESHET_SEEDS:-30}
   ;;
 machine)
   quick='ListMachineTests|RequestsTests'

@@ -43,7 +43,7 @@ final class EncodingOutput: SubscriptionOutput {
         counts.bytes += writer.count
         counts.patches += 1
         counts.operations = Operations(patch.patch)
-      case .unsubscribed, .located, .committed, .pong, .authenticated: break
+      case .unsubscribed, .located, .committed, .changes, .pong, .authenticated: break
       case .error: counts.errors += 1
       }
     }

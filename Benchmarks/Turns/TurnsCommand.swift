@@ -3,12 +3,15 @@ import Foundation
 /// Follows one list of a database of wells without threads or sockets, changes it, and prints what each change took.
 ///
 ///     freshet-turns wells.sqlite [COMMAND…]
+///     freshet-turns restart wells.sqlite
 ///
 /// Commands come as arguments or, without any, one a line on standard input. Each is answered by lines and then `done`:
 ///
 /// - `change KIND COUNT`: one-row commits; a line for each: nanoseconds from the end of the commit to the encoded patch
 /// - `thousand ROUNDS`: commits of 1,000 changes; a line for each: the same time, operations sent, the fewest there can be
 /// - `follow`: takes in what others have committed; no lines
+///
+/// `restart` is `RestartTimes`: what keeping a state costs, and going on from it.
 ///
 /// The same arguments make the same changes, so that `valgrind --tool=callgrind` counts the same instructions.
 @main
@@ -18,6 +21,12 @@ struct TurnsCommand {
       var arguments = Array(CommandLine.arguments.dropFirst())
       guard let path = arguments.first else { throw Failure("usage: freshet-turns DATABASE [COMMAND…]") }
       arguments.removeFirst()
+      if path == "restart", let database = arguments.first {
+        var times = try RestartTimes(path: database)
+        try times.measure()
+        for line in times.lines { say("\(line.name)\t\(line.value)") }
+        return say("done")
+      }
       let list = try FollowedList(path: path)
       say("ready \(list.rows)")
       if arguments.isEmpty {

@@ -35,7 +35,9 @@ enum QueryTarget {
     _ compiled: CompiledQuery, _ query: Query, _ databases: [WorldDatabase]
   ) throws(FreshetError) {
     let plan = compiled.plan
-    var statements: [(sql: String, unit: Int64?)] = ([plan.rows.scanSQL] + plan.alongside.map(\.sql)).map { ($0, nil) }
+    let totals = [plan.rows.totals?.wholeSQL, plan.rows.totals?.sectionsSQL].compactMap(\.self)
+    var statements: [(sql: String, unit: Int64?)] =
+      ([plan.rows.scanSQL] + totals + plan.alongside.map(\.sql)).map { ($0, nil) }
     // Of a unit that is there for the role, and of one that is not.
     let units = [plan.unit?.rowSQL, plan.unit?.batchSQL].compactMap(\.self)
     for value in [1, 100] as [Int64] { statements += units.map { ($0, value) } }
@@ -75,6 +77,7 @@ private struct InputQuery {
       case "N": query.sectionBy?.name = text
       case "o": query.orderBy.append(text)
       case "k": query.key.append(text)
+      case "t": query.totals["t\(query.totals.count)"] = text
       case "a": query.alongside["a\(query.alongside.count)"] = text
       case "e": query.refreshEvery = .seconds(1)
       case "p": values.append(Int64(text).map { .integer($0) } ?? .text(text))

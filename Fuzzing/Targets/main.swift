@@ -12,6 +12,7 @@ let targets: [(name: String, run: Target)] = [
   ("proxies", { fuzz($0, $1, ProxiesTarget.run) }),
   ("pages", { fuzz($0, $1, PagesTarget.run) }),
   ("wal", { fuzz($0, $1, WALTarget.run) }),
+  ("state", { fuzz($0, $1, StateTarget.run) }),
   ("message", { fuzz($0, $1, MessageTarget.run) }),
   ("token", { fuzz($0, $1, TokenTarget.run) }),
   ("url", { fuzz($0, $1, URLTarget.run) }),

@@ -10,13 +10,14 @@
  * @typedef {object} Address
  * @property {string} table empty: none was named @property {string} where SQL, as typed
  * @property {SortColumn[]} sort @property {Filter[]} filters @property {string | null} section a column
+ * @property {import("./totals.js").Total[]} totals
  * @property {string} search words for a full-text index @property {string[]} key columns, for views; empty: guessed
  * @property {any[] | null} row key of the row whose details are open
  */
 
 /** @param {string} table @returns {Address} all of a table */
 export function wholeTable(table) {
-  return { table, where: "", sort: [], filters: [], section: null, search: "", key: [], row: null };
+  return { table, where: "", sort: [], filters: [], section: null, totals: [], search: "", key: [], row: null };
 }
 
 /** @param {string} hash as in `location.hash` @returns {Address} */
@@ -28,7 +29,7 @@ export function parseAddress(hash) {
     table: decoded(path), where: parameters.get("where") ?? "",
     sort: columns("sort").map((text) => ({ column: decoded(text.replace(/^-/, "")), descending: text.startsWith("-") })),
     filters: parameters.getAll("filter").map(parseFilter),
-    section: parameters.get("section"), search: parameters.get("search") ?? "", key: columns("key").map(decoded),
+    section: parameters.get("section"), totals: columns("total").flatMap(parseTotal), search: parameters.get("search") ?? "", key: columns("key").map(decoded),
     row: parseKey(parameters.get("row")),
   };
 }
@@ -46,13 +47,14 @@ export function sortedBy(sort, column, isAdded) {
 }
 
 /** @param {Address} address */
-export function formatAddress({ table, where, sort, filters, section, search, key, row }) {
+export function formatAddress({ table, where, sort, filters, section, totals, search, key, row }) {
   const parameters = new URLSearchParams();
   if (search) parameters.set("search", search);
   for (const { column, operator, value } of filters) parameters.append("filter", [encoded(column), operator, value].join(":"));
   if (where) parameters.set("where", where);
   if (section !== null) parameters.set("section", section);
   if (sort.length) parameters.set("sort", sort.map(({ column, descending }) => (descending ? "-" : "") + encoded(column)).join(","));
+  if (totals.length) parameters.set("total", totals.map(({ column, call }) => `${call}:${encoded(column)}`).join(","));
   if (key.length) parameters.set("key", key.map(encoded).join(","));
   if (row) parameters.set("row", JSON.stringify(row.map(keyValue)));
   const text = String(parameters);
@@ -75,6 +77,12 @@ function decoded(text) {
   } catch {
     return text;
   }
+}
+
+/** @param {string} text @returns {import("./totals.js").Total[]} nothing where it is none */
+function parseTotal(text) {
+  const [, call, column] = text.match(/^(sum|avg|min|max):(.+)$/) ?? [];
+  return column ? [{ column: decoded(column), call: /** @type {any} */ (call) }] : [];
 }
 
 /** @param {string} text @returns {Filter} */

@@ -58,9 +58,12 @@ export class BrowserView {
     part("sidebar").addEventListener("keydown", ({ key }) => {
       if (key === "Escape") this.#showTables(false);
     });
-    part("tables").addEventListener("keydown", (event) => {
-      const isElsewhere = event.defaultPrevented || document.querySelector(":popover-open, dialog[open]") !== null
-        || /** @type {Element} */ (event.target).matches("input, select, textarea");
+    document.addEventListener("keydown", (event) => {
+      const target = /** @type {Element} */ (event.target);
+      // Where nothing has the focus, the page has it.
+      const isHere = this.#isShown && (target === document.body || part("tables").contains(target));
+      const isElsewhere = !isHere || event.defaultPrevented || document.querySelector(":popover-open, dialog[open]") !== null
+        || target.matches("input, select, textarea");
       if (event.key === "Escape" && !isElsewhere && this.#panel.isOpen) this.#panel.dismiss();
     });
     this.#take(schema);

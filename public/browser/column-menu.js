@@ -4,6 +4,7 @@
 import { element } from "../shell/dom.js";
 import { orderedColumns } from "./column-layout.js";
 import { openMenu, placeBelow } from "./menu.js";
+import { calls, isNumeric, toggled } from "./totals.js";
 
 /** @typedef {import("./open-table.js").OpenTable} OpenTable */
 /** @typedef {import("./table-list.js").TableList} TableList */
@@ -24,11 +25,24 @@ export function columnMenu(anchor, column, table) {
       ? { title: "No sections", does: () => table.change({ section: null }) }
       : { title: "Sections by this column", does: () => table.change({ section: column }) },
     null,
+    ...totalItems(column, table),
+    null,
     { title: "Move left", isOff: isKey, does: () => list.move(column, -1) },
     { title: "Move right", isOff: isKey, does: () => list.move(column, 1) },
     { title: "Fit width", does: () => list.fit(column) },
     { title: "Hide", isOff: isKey, does: () => list.setShown(column, false) },
   ]);
+}
+
+/** @param {string} name @param {OpenTable} table */
+function totalItems(name, table) {
+  const { totals } = table.address;
+  const isSummed = isNumeric(table.columns.find((column) => column.name === name) ?? { type: "" });
+  return Object.entries(calls).map(([call, title]) => ({
+    title, isChecked: totals.some((each) => each.column === name && each.call === call),
+    isOff: !isSummed && (call === "sum" || call === "avg"),
+    does: () => table.change({ totals: toggled(totals, name, /** @type {import("./totals.js").Call} */ (call)) }),
+  }));
 }
 
 /** @param {HTMLElement} anchor @param {TableList} list */

@@ -55,6 +55,8 @@ export class OpenTable {
   #query = /** @type {any} */ (null);
   /** @type {string | null} the query that was asked last */
   #asked = null;
+  /** @type {string} its totals */
+  #totaled = "";
 
   /** @param {Table} table @param {Address} address @param {Context} context */
   constructor(table, address, context) {
@@ -146,12 +148,18 @@ export class OpenTable {
     this.filterBar.show(address);
     list.showSort(address.sort);
     const asked = JSON.stringify([address.where, address.filters, address.sort, address.section, address.search]);
-    if (asked === this.#asked) return;
+    const totaled = JSON.stringify(address.totals);
+    if (asked === this.#asked && totaled === this.#totaled) return;
     const isFirst = this.#asked === null;
+    const isRefined = asked === this.#asked;
     this.#asked = asked;
+    this.#totaled = totaled;
     this.filterBar.showError(null);
     try {
       const query = queryOf(table, address, this.search, this.key);
+      list.showTotals(address.totals);
+      // The rows are the same: they stay in view.
+      if (isRefined) return this.#query.refine(query);
       const isLarge = isFirst || (this.context.rowCount(table.name) ?? Infinity) >= largeTable;
       const isStaged = isLarge && table.kind === "table" && this.key[0] !== rowNumber;
       this.toolbar.showLoading(() => this.#query.progress);

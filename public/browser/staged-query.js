@@ -25,6 +25,12 @@ export class StagedQuery {
   shown = "none";
   /** @type {Query | null} */
   #whole = null;
+  /**
+   * Which of them the list follows, or will as soon as it is answered.
+   *
+   * @type {Query | null}
+   */
+  #followed = null;
   #isFirstAsked = false;
   /**
    * Opens the whole list.
@@ -49,9 +55,21 @@ export class StagedQuery {
   ask(whole, first) {
     this.close();
     this.#whole = whole;
+    this.#followed = first === null ? whole : null;
     this.#isFirstAsked = first !== null;
     this.shown = "none";
     this.element.query = first ?? whole;
+  }
+
+  /**
+   * The rows stay the same, and other things about them are asked.
+   *
+   * @param {Query} whole
+   */
+  refine(whole) {
+    this.close();
+    this.#whole = whole;
+    if (this.shown !== "none") this.#openWhole();
   }
 
   /**
@@ -86,7 +104,7 @@ export class StagedQuery {
 
   #answered() {
     this.#advance(this.#isFirstAsked ? "first" : "whole");
-    if (this.shown === "first") this.#openWhole();
+    if (this.#followed !== this.#whole) this.#openWhole();
   }
 
   #openWhole() {
@@ -110,7 +128,10 @@ export class StagedQuery {
     if (opening !== this.#opening || !list) return;
     try {
       await list.requery(opening.query, list.state.window ? { window: list.state.window } : undefined);
-      if (opening === this.#opening) this.#advance("whole");
+      if (opening === this.#opening) {
+        this.#followed = this.#whole;
+        this.#advance("whole");
+      }
     } catch (error) {
       if (opening === this.#opening) this.handlers.failed(error);
     }

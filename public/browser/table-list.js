@@ -12,6 +12,7 @@ import { clamp, naturalWidth, spread } from "./column-widths.js";
 import { HeaderRow, typeText } from "./header-row.js";
 import { rowRenderer } from "./row-cells.js";
 import { lengthOf } from "./table-query.js";
+import { totalTemplates } from "./total-templates.js";
 
 /** @typedef {import("../freshet.js").ListState} ListState */
 /** @typedef {import("../live-list.js").LiveListElement} LiveListElement */
@@ -155,6 +156,16 @@ export class TableList {
   /** @param {SortColumn[]} sort */
   showSort(sort) {
     this.#sorted(sort);
+  }
+
+  /** @param {import("./totals.js").Total[]} totals */
+  showTotals(totals) {
+    const { section, line } = totalTemplates(totals);
+    this.element.sectionTemplate = section;
+    this.element.querySelector(":scope > template[slot=totals]")?.remove();
+    if (!line) return;
+    line.slot = "totals";
+    this.element.append(line);
   }
 
   /** @param {string} name @param {number} width @param {boolean} isFinal */

@@ -5,6 +5,7 @@ import { plainQuery, sql } from "../client/sql.js";
 import { affinityOf } from "./affinity.js";
 import { conditionOf } from "./filters.js";
 import { columnOf, quoted, readable } from "./identifiers.js";
+import { totalsOf, totalsToShare } from "./totals.js";
 
 /** @typedef {import("../client/sql.js").SQLFragment} SQLFragment */
 /** @typedef {import("../freshet.js").Query} Query */
@@ -43,6 +44,7 @@ export function queryOf(table, address, search, key) {
     ...(where.length > 0 && { where: where.length === 1 ? where[0] : sql.join(where.map((part) => sql`(${part})`), " AND ") }),
     ...(address.section !== null && { sectionBy: columnOf(name, address.section) }),
     orderBy: address.sort.map(({ column, descending }) => sql.join([columnOf(name, column), ...(descending ? [raw("DESC")] : [])], " ")),
+    ...totalsOf(table, address.totals),
   };
 }
 
@@ -55,7 +57,7 @@ export const firstRows = 200;
  * @param {Query} query of `queryOf` @param {Table} table @param {string[]} key
  * @returns {Query}
  */
-export function firstRowsOf({ where, sectionBy, orderBy = [], ...others }, { name }, key) {
+export function firstRowsOf({ where, sectionBy, orderBy = [], totals: _, ...others }, { name }, key) {
   const order = [...(sectionBy ? [sectionBy] : []), ...orderBy, ...key.map(quoted)];
   const hidden = key.includes("rowid") ? "rowid, " : "";
   return {
@@ -128,6 +130,7 @@ export function queryToShare(table, address, search, key) {
     ...(address.section !== null && { sectionBy: readable(address.section) }),
     ...(address.sort.length > 0 && { orderBy: address.sort.map(({ column, descending }) => readable(column) + (descending ? " DESC" : "")) }),
     ...(!isDefault && { key: key.map(readable) }),
+    ...totalsToShare(table, address.totals),
   };
 }
 

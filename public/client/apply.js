@@ -7,7 +7,7 @@
 import { ListState, sequenceOf } from "./list-state.js";
 import { MismatchError, PatchSteps, sectionOf } from "./patch-steps.js";
 import { RowSequence } from "./row-sequence.js";
-import { decoded } from "./values.js";
+import { decoded, decodedMembers } from "./values.js";
 
 /** @typedef {import("../freshet.js").Message} Message */
 /** @typedef {import("../freshet.js").Row} Row */
@@ -36,10 +36,10 @@ function snapshot(message) {
   const { columns, key, version, commit, complete: isComplete, window = null, order, sectionOrder } = message;
   const sections = message.sections.map(sectionOf);
   const total = sections.reduce((/** @type {number} */ sum, /** @type {any} */ { count }) => sum + count, 0);
-  const alongside = decodedMembers(message.alongside);
+  const [totals, alongside] = [decodedMembers(message.totals), decodedMembers(message.alongside)];
   const sequence = placed(RowSequence.hole(total), message, columns);
   return checked(new ListState(
-    { columns, key, sections, window, version, commit, alongside, isComplete, order: { order, sectionOrder } }, sequence), message.total);
+    { columns, key, sections, window, version, commit, totals, alongside, isComplete, order: { order, sectionOrder } }, sequence), message.total);
 }
 
 /**
@@ -74,12 +74,13 @@ function patched(state, patch) {
     if (!(offset >= 0 && offset < sequence.length)) throw new MismatchError(`no row at offset ${offset}`);
     sequence = sequence.replacing(offset, 1, RowSequence.of([rowOf(row, columns)]));
   }
+  const totals = patch.totals ? { ...state.totals, ...decodedMembers(patch.totals) } : state.totals;
   const alongside = patch.alongside ? { ...state.alongside, ...decodedMembers(patch.alongside) } : state.alongside;
   const { to: version, commit, sectionOrder } = patch;
   // Present only with another query.
   const order = patch.order ? { order: patch.order, sectionOrder } : state.order;
   const next = checked(new ListState(
-    { columns, key, sections: steps.sections, window, version, commit, alongside, isComplete: true, order },
+    { columns, key, sections: steps.sections, window, version, commit, totals, alongside, isComplete: true, order },
     within(sequence, window)), patch.total);
   return { state: next, changes: summary(next, steps, patch, changed) };
 }
@@ -184,11 +185,6 @@ export function rowOf(values, columns) {
 function merged(row, changes) {
   return Object.fromEntries(Object.entries(row).map(([column, value]) => [
     column, Object.hasOwn(changes, column) ? changes[column] : value]));
-}
-
-/** @param {Record<string, any> | undefined} members @returns {Row} */
-function decodedMembers(members) {
-  return Object.fromEntries(Object.entries(members ?? {}).map(([name, value]) => [name, decoded(value)]));
 }
 
 /**

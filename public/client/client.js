@@ -2,6 +2,7 @@
 /** One connection to a server, shared by any number of live lists. */
 
 import { rowOf } from "./apply.js";
+import { ChangeFeed } from "./change-feed.js";
 import { Connection } from "./connection.js";
 import { FreshetError, FreshetErrorEvent } from "./errors.js";
 import { LiveList } from "./live-list.js";
@@ -66,22 +67,36 @@ export class Client extends EventTarget {
 
   /** @param {Query} query @param {ListOptions} [options] */
   subscribe(query, options = {}) {
-    const id = String(this.#count += 1);
     return new LiveList(query, options, (handlers) => {
-      this.#lists.set(id, handlers);
-      // After the constructor, so that listeners added right after it miss nothing.
-      if (this.status === "live") queueMicrotask(() => this.#lists.get(id)?.opened());
-      if (this.status === "closed") queueMicrotask(() => handlers.closed());
+      const registration = this.#register(handlers);
       return {
-        send: (message) => this.#connection.send({ ...message, id }),
+        ...registration,
         write: async (members, sent) => committed(await this.#writes.add(members, sent)),
         epoch: () => this.hello?.epoch,
         isTokenRefused: () => this.#keeper?.isRefused ?? false,
-        release: () => {
-          if (this.#lists.delete(id)) this.#connection.send({ type: "unsubscribe", id });
-        },
       };
     });
+  }
+
+  /** @param {import("../freshet.js").ChangesOptions} [options] */
+  changes(options = {}) {
+    return new ChangeFeed(options, (handlers) => this.#register(handlers));
+  }
+
+  /** @param {Handlers} handlers */
+  #register(handlers) {
+    const id = String(this.#count += 1);
+    this.#lists.set(id, handlers);
+    // After the constructor, so that listeners added right after it miss nothing.
+    if (this.status === "live") queueMicrotask(() => this.#lists.get(id)?.opened());
+    if (this.status === "closed") queueMicrotask(() => handlers.closed());
+    return {
+      /** @param {Record<string, any>} message */
+      send: (message) => this.#connection.send({ ...message, id }),
+      release: () => {
+        if (this.#lists.delete(id)) this.#connection.send({ type: "unsubscribe", id });
+      },
+    };
   }
 
   /** @param {Transaction} transaction */

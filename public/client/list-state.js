@@ -18,7 +18,8 @@ import { identity } from "./values.js";
  * @typedef {object} Members
  * @property {readonly string[]} columns @property {readonly string[]} key @property {readonly Section[]} sections
  * @property {Window | null} window @property {string | null} version @property {number} commit
- * @property {Readonly<Record<string, SQLValue>>} alongside @property {boolean} isComplete
+ * @property {Readonly<Record<string, SQLValue>>} totals @property {Readonly<Record<string, SQLValue>>} alongside
+ * @property {boolean} isComplete
  * @property {Order} [order] @property {Pending} [pending]
  */
 
@@ -58,6 +59,7 @@ export class ListState {
     this.window = members.window;
     this.version = members.version;
     this.commit = members.commit;
+    this.totals = members.totals;
     this.alongside = members.alongside;
     this.isComplete = members.isComplete;
     this.order = members.order ?? unsaid;
@@ -149,5 +151,5 @@ export const offsetOfKey = offsetOf;
 
 /** Before anything has come. */
 export const emptyState = new ListState(
-  { columns: [], key: [], sections: [], window: null, version: null, commit: -1, alongside: {}, isComplete: false },
+  { columns: [], key: [], sections: [], window: null, version: null, commit: -1, totals: {}, alongside: {}, isComplete: false },
   RowSequence.hole(0));

@@ -110,6 +110,10 @@ export class LiveList extends EventTarget {
     return this.state.window;
   }
 
+  get totals() {
+    return this.state.totals;
+  }
+
   get alongside() {
     return this.state.alongside;
   }

@@ -85,9 +85,9 @@ export class OptimisticOverlay {
       else this.#moved.set(source, offset);
     }
     const { sequence, sections, window } = rows.finished();
-    const { columns, key, version, commit, alongside, order } = base;
+    const { columns, key, version, commit, totals, alongside, order } = base;
     this.state = new ListState(
-      { columns, key, sections, window, version: `${version}${suffix}`, commit, alongside, order, isComplete: true, pending }, sequence);
+      { columns, key, sections, window, version: `${version}${suffix}`, commit, totals, alongside, order, isComplete: true, pending }, sequence);
   }
 
   /**

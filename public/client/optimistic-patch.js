@@ -77,6 +77,8 @@ export function patchBetween(before, after, correspondence) {
     inserted: inserted.sort(compare), updated: updated.sort((left, right) => compare(left[1], right[1])),
     moved: moves.sort((left, right) => compare(left.to, right.to)).map(({ from, to }) => [from, to, changesOf(old.row(from), now.row(to))]),
     ...(now.window && { window: now.window, filled: filled(old, now, given, (offset) => origins.get(offset) ?? (origins.has(offset) ? null : olds.offsetOf(nows.rankOf(offset)))) }),
+    ...(now.totals !== old.totals && { totals: now.totals }),
+    ...sectionTotals(old, now, sections.newIndex),
     ...(now.alongside !== old.alongside && { alongside: now.alongside }),
   };
 }
@@ -88,6 +90,17 @@ export function patchBetween(before, after, correspondence) {
  */
 export function isStill(patch) {
   return patch.type === "patch" && ["deleted", "sectionsDeleted", "sectionsInserted", "inserted", "moved", "updated"].every((member) => patch[member].length === 0);
+}
+
+/**
+ * The totals of sections that both states have, where they differ; nothing where they do not.
+ *
+ * @param {ListState} old @param {ListState} now @param {Map<number, number>} newIndex
+ */
+function sectionTotals(old, now, newIndex) {
+  const changed = [...newIndex].filter(([before, after]) => old.sections[before].totals !== now.sections[after].totals)
+    .map(([, after]) => [after, now.sections[after].totals ?? {}]);
+  return changed.length > 0 && { sectionTotals: changed };
 }
 
 /** @param {number[]} left @param {number[]} right paths */

@@ -3,7 +3,7 @@
  * The coordinates of one patch, protocol 3.3: which rows go, which come, and where all are afterwards. Pure.
  */
 
-import { decoded } from "./values.js";
+import { decoded, decodedMembers } from "./values.js";
 
 /** @typedef {import("../freshet.js").Section} Section */
 /** @typedef {import("../freshet.js").Window} Window */
@@ -128,6 +128,9 @@ function sectionsAfter(patch, before, gone, come) {
   }
   for (const [index, section] of patch.sectionsInserted ?? []) after.splice(index, 0, sectionOf(section));
   for (const [section] of come) count(section, 1);
+  for (const [index, changes] of patch.sectionTotals ?? []) {
+    after[index] = { ...at(index), totals: { ...at(index).totals, ...decodedMembers(changes) } };
+  }
   return after;
 }
 
@@ -136,8 +139,9 @@ function sectionsAfter(patch, before, gone, come) {
  *
  * @param {any} section @returns {Section}
  */
-export function sectionOf({ name, indexTitle, count }) {
-  return { name: decoded(name), indexTitle, count };
+export function sectionOf({ name, indexTitle, count, totals }) {
+  const section = { name: decoded(name), indexTitle, count };
+  return totals ? { ...section, totals: decodedMembers(totals) } : section;
 }
 
 /**

@@ -16,6 +16,15 @@ export function decoded(value) {
 }
 
 /**
+ * Values by name: a row, changes of one, totals.
+ *
+ * @param {Record<string, any> | undefined} members @returns {Record<string, SQLValue>}
+ */
+export function decodedMembers(members) {
+  return Object.fromEntries(Object.entries(members ?? {}).map(([name, value]) => [name, decoded(value)]));
+}
+
+/**
  * A message as text, with `bigint`s and `Uint8Array`s in their places written as the protocol wants them.
  *
  * @param {any} message

@@ -11,6 +11,7 @@ const parts = {
   from: "bank JOIN closing ON closing.bank_id = bank.id",
   select: ["bank.name", "city", "state", "closed", "acquirer"],
   orderBy: ["closed DESC", "bank.name"],
+  totals: { assets: "round(sum(assets))", largest: "round(max(assets))" },
 };
 const sections = {
   year: /** @type {const} */ ({ by: "substr(closed, 1, 4)", order: "DESC", indexTitle: "substr(closed, 3, 2)" }),

@@ -31,7 +31,7 @@ export function partsOf(text) {
 /**
  * The query that the fields of a form describe; empty ones are left out.
  *
- * @param {Record<string, string>} fields by the names of a query's members; `params` and `alongside` are JSON
+ * @param {Record<string, string>} fields by the names of a query's members; `params`, `totals` and `alongside` are JSON
  * @returns {Query}
  * @throws {Error} with a sentence, when something cannot be read
  */
@@ -44,7 +44,7 @@ export function queryOf(fields) {
 function memberOf(name, text) {
   if (lists.includes(name)) return partsOf(text);
   if (name === "limit") return Number(text);
-  if (name !== "params" && name !== "alongside") return text;
+  if (!["params", "totals", "alongside"].includes(name)) return text;
   try {
     return JSON.parse(text);
   } catch {
@@ -64,7 +64,7 @@ const clientFiles = "v1/client/";
 /** Members of a query as Swift's `Query` has them, in its order. */
 const swiftMembers = /** @type {const} */ ([
   ["from", "from"], ["select", "select"], ["where", "where"], ["params", "parameters"], ["groupBy", "groupBy"], ["having", "having"], ["orderBy", "orderBy"],
-  ["sectionBy", "sectionBy"], ["limit", "limit"], ["key", "key"], ["alongside", "alongside"],
+  ["sectionBy", "sectionBy"], ["limit", "limit"], ["key", "key"], ["totals", "totals"], ["alongside", "alongside"],
 ]);
 
 /**

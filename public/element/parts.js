@@ -26,6 +26,8 @@ export class Parts {
   head = null;
   /** Shown instead of rows: the list is empty, or the reason why none are shown. */
   message = part("live-message");
+  /** Below the rows: totals of all of them. */
+  totals = part("live-totals", { role: "group", "aria-label": "Totals" });
   /** Over the end of the rows: why they may be old. Read out by `status`, which is said less often than the line counts. */
   stale = part("live-stale", { "aria-hidden": "true" });
   status = part("live-status", { role: "status" });
@@ -37,12 +39,13 @@ export class Parts {
     this.index.hidden = true;
     this.message.hidden = true;
     this.stale.hidden = true;
+    this.totals.hidden = true;
     this.scroller.append(this.canvas);
   }
 
   /** @param {HTMLElement} host */
   removeCopies(host) {
-    const selector = ".live-scroller, .live-index, .live-message, .live-stale, .live-status, .live-probe";
+    const selector = ".live-scroller, .live-index, .live-message, .live-totals, .live-stale, .live-status, .live-probe";
     for (const child of [...host.children]) if (child.matches(selector)) child.remove();
   }
 
@@ -58,7 +61,7 @@ export class Parts {
   }
 
   get all() {
-    return [this.scroller, this.index, this.message, this.stale, this.status, this.rowProbe, this.headerProbe];
+    return [this.scroller, this.index, this.message, this.totals, this.stale, this.status, this.rowProbe, this.headerProbe];
   }
 }
 

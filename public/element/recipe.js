@@ -73,7 +73,7 @@ export function cellsOf(row, column) {
 }
 
 /** @param {HTMLTemplateElement} template @param {HTMLElement} element */
-function fromTemplate(template, element) {
+export function fromTemplate(template, element) {
   const { fragment, update } = instantiate(template);
   element.append(fragment);
   return update;
@@ -91,10 +91,20 @@ export function sectionTitle(name) {
 /** @type {Intl.NumberFormat | undefined} */
 let numbers;
 
-/** @param {number} count in the page's language */
+/** @param {number | bigint} count in the page's language */
 export function formatted(count) {
   numbers ??= new Intl.NumberFormat(document.documentElement.lang || undefined);
   return numbers.format(count);
+}
+
+/**
+ * Totals as templates name them, `totals.feet`: numbers in the page's language.
+ *
+ * @param {Readonly<Record<string, any>>} [totals] @returns {Record<string, string>}
+ */
+export function totalTexts(totals) {
+  return Object.fromEntries(Object.entries(totals ?? {}).map(([name, value]) => [
+    `totals.${name}`, typeof value === "number" || typeof value === "bigint" ? formatted(value) : textOf(value)]));
 }
 
 export class SectionRecipe {
@@ -119,8 +129,9 @@ export class SectionRecipe {
     const update = this.template ? fromTemplate(this.template, element) : this.render ? () => {} : ordinary(element);
     const { render } = this;
     return (section, isOpenEnded) => {
-      const { name, count, indexTitle } = section;
-      update({ name: sectionTitle(name), count: isOpenEnded ? `${formatted(count)}+` : formatted(count), indexTitle });
+      const { name, count, indexTitle, totals } = section;
+      const counted = isOpenEnded ? `${formatted(count)}+` : formatted(count);
+      update({ name: sectionTitle(name), count: counted, indexTitle, ...totalTexts(totals) });
       render?.(element, section);
     };
   }

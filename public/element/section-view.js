@@ -1,7 +1,7 @@
 // @ts-check
 /** A section that is shown: as tall as all its rows, so that the browser itself keeps the header in view. */
 
-import { cellsOf } from "./recipe.js";
+import { cellsOf, totalTexts } from "./recipe.js";
 
 /** @typedef {import("./types.js").Section} Section */
 /** @typedef {import("./recipe.js").SectionRecipe} SectionRecipe */
@@ -10,6 +10,12 @@ let headers = 0;
 
 export class SectionView {
   #shown = "";
+  /**
+   * The texts of the totals that are shown.
+   *
+   * @type {Record<string, string>}
+   */
+  #totals = {};
   #rowIndex = -1;
   #box = "";
   /** @type {((section: Section, isOpenEnded: boolean) => void) | undefined} */
@@ -50,7 +56,7 @@ export class SectionView {
    * @param {Section} section @param {number} rowIndex counted from 1
    * @param {boolean} hasHeader a list without sections shows no header of its only one
    * @param {SectionRecipe} recipe @param {boolean} isOpenEnded there are more rows in it
-   * @returns {Element[]} what shows another count than before
+   * @returns {Element[]} what shows another count or total than before
    */
   show(section, rowIndex, hasHeader, recipe, isOpenEnded) {
     this.header.hidden = !hasHeader;
@@ -62,15 +68,19 @@ export class SectionView {
       this.element.setAttribute("aria-labelledby", this.title.id);
     }
     const shown = `${section.count} ${isOpenEnded} ${section.indexTitle}`;
-    if (recipe === this.#recipe && shown === this.#shown) return [];
+    const totals = totalTexts(section.totals);
+    const changed = Object.keys({ ...totals, ...this.#totals }).filter((name) => totals[name] !== this.#totals[name]);
+    if (recipe === this.#recipe && shown === this.#shown && changed.length === 0) return [];
     const wasShown = recipe === this.#recipe;
     if (!wasShown) {
       this.title.replaceChildren();
       this.#recipe = recipe;
       this.#update = recipe.make(this.title);
     }
+    if (shown !== this.#shown) changed.push("count");
     this.#shown = shown;
+    this.#totals = totals;
     this.#update?.(section, isOpenEnded);
-    return wasShown ? cellsOf(this.title, "count") : [];
+    return wasShown ? changed.flatMap((name) => cellsOf(this.title, name)) : [];
   }
 }

@@ -74,6 +74,14 @@ const css = `@layer live-list {
   live-list[data-stale="signedOut"][data-status="live"] .live-canvas { opacity: 1; }
   /* Rows of what was asked before; an answer that comes at once dims nothing. */
   live-list[data-outdated] .live-canvas { opacity: 0.4; transition: opacity 0.1s 0.1s; }
+  .live-totals {
+    position: absolute; inset: auto 0 0; box-sizing: border-box; height: var(--totals-height, 32px); display: flex; align-items: center;
+    gap: 1.2em; padding-inline: 1em; overflow: hidden; white-space: nowrap; background: var(--surface, Canvas);
+    border-top: 1px solid var(--line, rgb(128 128 128 / 0.25));
+  }
+  .live-totals[hidden] { display: none; }
+  live-list[data-totaled] :is(.live-scroller, .live-message, .live-stale) { bottom: var(--totals-height, 32px); }
+  live-list[data-totaled] .live-index { bottom: calc(var(--totals-height, 32px) + 4px); }
   .live-stale {
     position: absolute; inset: auto 0 0; z-index: 4; padding: 0.5em 1em; text-align: center; pointer-events: none;
     color: CanvasText; background: color-mix(in srgb, var(--warn, rgb(200 120 0)) 22%, var(--surface, Canvas));

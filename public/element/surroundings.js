@@ -7,6 +7,7 @@ import { formatted } from "./recipe.js";
 import { SectionIndex } from "./section-index.js";
 import { StaleLine } from "./stale-line.js";
 import { staleTexts } from "./staleness.js";
+import { TotalsBar } from "./totals-bar.js";
 
 /** @typedef {import("./types.js").ListState} ListState */
 /** @typedef {import("./types.js").Status} Status */
@@ -18,6 +19,7 @@ export const texts = {
   stale: staleTexts,
   empty: "No rows",
   sections: "Sections",
+  totals: "Totals",
   /** @param {number} count */
   rows: (count) => (count === 1 ? "1 row" : `${formatted(count)} rows`),
   /** @param {number} count of a list that goes on */
@@ -35,14 +37,17 @@ export class Surroundings {
    * @param {(section: number) => void} jump
    * @param {() => HTMLTemplateElement | null} emptyTemplate
    * @param {() => import("./staleness.js").Situation} situation
+   * @param {() => HTMLTemplateElement | null} totalsTemplate @param {(element: Element) => void} changed called with totals that changed
    */
-  constructor(host, parts, jump, emptyTemplate, situation) {
+  constructor(host, parts, jump, emptyTemplate, situation, totalsTemplate, changed) {
     this.host = host;
     this.parts = parts;
     this.emptyTemplate = emptyTemplate;
     this.line = new StaleLine(host, parts.stale, situation);
     this.index = new SectionIndex(parts.index, jump);
     this.announcer = new Announcer(parts.status);
+    this.totals = new TotalsBar(host, parts.totals, totalsTemplate, changed);
+    parts.totals.setAttribute("aria-label", texts.totals);
     parts.index.setAttribute("aria-label", texts.sections);
   }
 
@@ -59,6 +64,7 @@ export class Surroundings {
     const isEmpty = !isOutdated && state !== null && status === "live" && state.isComplete && state.total === 0;
     this.#showMessage(failure ? `failure ${failure}` : isEmpty ? "empty" : "", failure);
     this.#say(state, isAsking ? "loading" : status, failure, failure === null ? this.line.show() : null, isPartial);
+    this.totals.show(state);
     if (!state) return;
     const rowCount = String(isPartial ? -1 : rowsAbove + state.total + (hasHeaders(state) ? state.sections.length : 0));
     if (scroller.getAttribute("aria-rowcount") !== rowCount) scroller.setAttribute("aria-rowcount", rowCount);

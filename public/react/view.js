@@ -66,6 +66,7 @@ export function resultOf({ list, state, status, error }, wanted, isPending) {
     },
     sections: state.sections,
     total: state.total,
+    totals: state.totals,
     alongside: state.alongside,
     status: status ?? (wanted ? /** @type {const} */ ("connecting") : /** @type {const} */ ("closed")),
     error,

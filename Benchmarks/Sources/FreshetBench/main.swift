@@ -6,8 +6,10 @@ if let status = Helpers.run(Array(CommandLine.arguments.dropFirst())) { exit(sta
 let benchmarks: [any Benchmark.Type] = [
   ChangeBenchmark.self, LookupBenchmark.self, ThousandBenchmark.self, LatencyBenchmark.self, MemoryBenchmark.self,
   OpenBenchmark.self, FanOutBenchmark.self, CoalescingBenchmark.self, QueriesBenchmark.self, WindowsBenchmark.self,
-  CaptureBenchmark.self, ComparisonsBenchmark.self, OverloadBenchmark.self, SustainedBenchmark.self, IdleBenchmark.self,
-  RefetchBenchmark.self, JoinBenchmark.self, IsolationBenchmark.self,
+  CaptureBenchmark.self, ComparisonsBenchmark.self, OverloadBenchmark.self, SustainedBenchmark.self,
+  PacedBenchmark.self,
+  IdleBenchmark.self, RefetchBenchmark.self, JoinBenchmark.self, AggregatesBenchmark.self, IsolationBenchmark.self,
+  ThroughputBenchmark.self, RestartBenchmark.self, ChangesBenchmark.self,
 ]
 
 let settings = Settings(environment: ProcessInfo.processInfo.environment)

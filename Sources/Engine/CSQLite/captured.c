@@ -12,6 +12,7 @@ struct sqlite_captured {
   const sqlite_row_value *values;
   const int64_t *rowids;
   const int32_t *chosen;
+  const int8_t *signs;
   int64_t count;
   int columns;
   unsigned char encoding;
@@ -96,6 +97,11 @@ static int64_t row(const captured_cursor *cursor) {
 static int column(sqlite3_vtab_cursor *base, sqlite3_context *context, int column) {
   const captured_cursor *cursor = (captured_cursor *)base;
   const sqlite_captured *table = cursor->table;
+  /* The hidden one. */
+  if (column == table->columns) {
+    sqlite3_result_int(context, table->signs == NULL ? 1 : table->signs[row(cursor)]);
+    return SQLITE_OK;
+  }
   const sqlite_row_value *value = &table->values[row(cursor) * table->columns + column];
   double real;
   switch (value->type) {
@@ -173,7 +179,8 @@ int sqlite_captured_drop(sqlite3 *connection, const char *name) {
 }
 
 void sqlite_captured_set(sqlite_captured *table, const sqlite_row_value *values, const int64_t *rowids,
-                         const int32_t *chosen, int64_t count) {
+                         const int32_t *chosen, const int8_t *signs, int64_t count) {
+  table->signs = signs;
   table->values = values;
   table->rowids = rowids;
   table->chosen = chosen;

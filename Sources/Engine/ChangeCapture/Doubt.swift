@@ -33,6 +33,8 @@ package struct Doubt: Error, Equatable {
     /// The WAL-index notes frames as copied into the database file that are not there, or that the WAL does not have: SQLite's WAL-reset
     /// bug. Every state of such a generation is compared.
     case backfill
+    /// The server was started again, and the WAL does not continue from the state that was kept.
+    case restart
     /// A table has another root page, or another definition.
     case schema
     /// A page is not the kind of b-tree page that it should be, or its cells reach beyond it.

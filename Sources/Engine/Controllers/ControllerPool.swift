@@ -8,15 +8,20 @@ import Store
 /// All commands about a query go to its follower.
 package final class ControllerPool: Sendable {
   private let followers: [FollowerThread]
-  /// Each follower is a bit in sets of followers that wait for a session.
-  package static let mostFollowers = 64
+  /// Each follower, and the feed, is a bit in sets of those that wait for a session.
+  package static let mostFollowers = 63
   /// Package-visible for its statistics.
   package let readers: ReaderPool
   /// Numbers of the file's states, shared with everything in this process that follows the file.
   package let numbers: CommitNumbers
   /// The epochs that these numbers belong to, shared likewise.
   package let epochs: FileEpochs
+  /// Reports writes to the file, to everything in this process that follows it.
+  package let watcher: DatabaseWatcher
+  /// The feed of changes.
+  package let feed: ChangeFeedThread
   private let output: any SubscriptionOutput
+  private let keeper: StateKeeper?
   let clock: MonotonicClock
 
   /// - Throws: the error that keeps the database from being opened.
@@ -32,7 +37,10 @@ package final class ControllerPool: Sendable {
     let numbers = CommitNumbers(startingAt: configuration.firstCommit)
     self.numbers = numbers
     self.epochs = epochs
+    let watcher = DatabaseWatcher(path: configuration.path)
+    self.watcher = watcher
     self.output = output
+    keeper = configuration.keeper
     clock = configuration.clock
     var followers: [FollowerThread] = []
     let count = min(max(1, count), Self.mostFollowers)
@@ -42,15 +50,25 @@ package final class ControllerPool: Sendable {
       followers.append(
         try FollowerThread(
           configuration, number: number, output: output, readers: readers, numbers: numbers, epochs: epochs,
-          logger: logger))
+          watcher: watcher, logger: logger))
     }
     self.followers = followers
+    var feed = FeedConfiguration(path: configuration.path)
+    feed.historyBytes = configuration.changeBytes
+    feed.captureBytes = configuration.captureBytes
+    feed.access = configuration.access
+    feed.readsPosition = configuration.readsPosition
+    feed.clock = configuration.clock
+    feed.journal = configuration.journal
+    self.feed = ChangeFeedThread(
+      feed, output: output, waiter: count, numbers: numbers, watcher: watcher, logger: logger)
   }
 
   /// The follower of a query.
   package func follower(for query: Query) -> FollowerThread {
     if followers.count == 1 { return followers[0] }
-    return followers[Int(UInt(bitPattern: query.text.hashValue) % UInt(followers.count))]
+    // The same in every process: a follower goes on with what it knew of its tables.
+    return followers[Fingerprint(of: query).choice(of: followers.count)]
   }
 
   package var count: Int { followers.count }
@@ -64,15 +82,20 @@ package final class ControllerPool: Sendable {
   /// Posts to all followers. Any thread.
   package func post(_ command: FollowerCommand) {
     for follower in followers { follower.post(command) }
+    feed.post(command)
   }
 
   /// Requests a tick of all followers, after a commit by this process. Any thread.
-  package func requestTick() { for follower in followers { follower.requestTick() } }
+  package func requestTick() {
+    for follower in followers { follower.requestTick() }
+    feed.requestTick()
+  }
 
   /// Sessions for which `SubscriptionOutput.isDrained` returned false to these followers are drained; one bit each. Any
   /// thread.
   package func sessionsDrained(for followers: UInt64) {
     for (number, follower) in self.followers.enumerated() where followers >> number & 1 == 1 { follower.requestTick() }
+    if followers >> count & 1 == 1 { feed.requestTick() }
   }
 
   /// Begins another epoch of the same file: earlier versions are invalid. Any thread.
@@ -88,5 +111,7 @@ package final class ControllerPool: Sendable {
   package func stop() {
     readers.stop()
     for follower in followers { follower.stop() }
+    feed.stop()
+    keeper?.finish(highest: numbers.highest)
   }
 }

@@ -14,6 +14,8 @@ package struct Explanation: Hashable, Sendable {
       case key
       /// A changed row of a joined table is mapped to the rows that it can concern.
       case join
+      /// A changed row is added to its group, and what it was is taken out.
+      case group
       /// Any change runs the query again.
       case refetch
     }

@@ -24,6 +24,9 @@ package struct Fingerprint: Hashable, Sendable, CustomStringConvertible {
 
   package init(of bytes: [UInt8]) { add(bytes) }
 
+  /// One of so many, from 0 up.
+  package func choice(of count: Int) -> Int { Int((hash >> 32) % UInt64(count)) }
+
   /// Sixteen hexadecimal digits.
   package var description: String {
     let digits = String(hash, radix: 16)
@@ -39,6 +42,8 @@ extension Fingerprint {
     add(query.sectionBy?.isDescending == true ? 1 : 0)
     for list in [query.select, query.groupBy, query.orderBy, query.key] { add(list) }
     add(query.sortedAlongside.flatMap { [$0.name, $0.sql] })
+    // A query without totals keeps the fingerprint that it had before there were any.
+    if !query.totals.isEmpty { add(query.sortedTotals.flatMap { [$0.name, $0.sql] }) }
   }
 
   /// The fingerprint of a transaction's SQL.

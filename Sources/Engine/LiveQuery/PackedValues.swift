@@ -128,6 +128,8 @@ package struct PackedValueReader {
     self.position = position
   }
 
+  package var isAtEnd: Bool { position == bytes.count }
+
   /// - Precondition: there is another value.
   package mutating func next() -> PackedValue {
     let tag = PackedValues.Tag(rawValue: bytes[position])!

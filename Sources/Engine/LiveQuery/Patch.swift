@@ -27,8 +27,23 @@ package final class Patch: @unchecked Sendable {
   package let window: Window?
   /// By offset, ascending.
   package let filled: [(offset: Int, content: Int)]
+  /// The totals of all rows that changed, in the order of their names.
+  package let totals: [NamedValue]
+  /// Those of sections that both versions have, by new index, ascending.
+  package let sectionTotals: [SectionTotals]
   /// The rows of the new version whose contents the patch carries.
   package let contents: [SectionedTree.Row]
+
+  package struct SectionTotals {
+    package var section: Int
+    /// In the order of their names.
+    package var changes: [NamedValue]
+
+    package init(section: Int, changes: [NamedValue]) {
+      self.section = section
+      self.changes = changes
+    }
+  }
 
   package struct InsertedSection {
     package var index: Int
@@ -81,6 +96,8 @@ package final class Patch: @unchecked Sendable {
     moved = lists.moved
     updated = lists.updated
     filled = lists.filled
+    totals = lists.totals
+    sectionTotals = lists.sectionTotals
     contents = lists.contents
     self.window = window
   }
@@ -94,6 +111,8 @@ package final class Patch: @unchecked Sendable {
     package var moved: [Change] = []
     package var updated: [Change] = []
     package var filled: [(offset: Int, content: Int)] = []
+    package var totals: [NamedValue] = []
+    package var sectionTotals: [SectionTotals] = []
     var contents: [SectionedTree.Row] = []
 
     package init() {}
@@ -106,11 +125,13 @@ package final class Patch: @unchecked Sendable {
       moved = patch.moved
       updated = patch.updated
       filled = patch.filled
+      totals = patch.totals
+      sectionTotals = patch.sectionTotals
     }
 
     var isEmpty: Bool {
       deleted.isEmpty && sectionsDeleted.isEmpty && sectionsInserted.isEmpty && inserted.isEmpty && moved.isEmpty
-        && updated.isEmpty && filled.isEmpty
+        && updated.isEmpty && filled.isEmpty && totals.isEmpty && sectionTotals.isEmpty
     }
 
     mutating func content(of row: SectionedTree.Row) -> Int {

@@ -58,6 +58,7 @@ struct PatchPlanner {
   mutating func plan() -> Patch {
     planSections()
     planRows()
+    planTotals()
     if shifted != nil { planFilled() }
     // A patch that is not sent leaves the client's window where it is.
     let after = patch.isEmpty ? window : shifted
@@ -91,8 +92,20 @@ struct PatchPlanner {
         new.forEachRow(in: offset..<offset + count) { _ = patch.content(of: $0) }
         contents = start..<patch.contents.count
       }
-      patch.sectionsInserted.append(
-        Patch.InsertedSection(index: index, info: SectionInfo(label: label, count: count), contents: contents))
+      let info = SectionInfo(label: label, totals: new.totals(ofSection: index), count: count)
+      patch.sectionsInserted.append(Patch.InsertedSection(index: index, info: info, contents: contents))
+    }
+  }
+
+  private mutating func planTotals() {
+    if old.totals != new.totals {
+      patch.totals = [NamedValue](totals: new.totals, changedSince: old.totals)
+    }
+    for section in difference.sections.totals {
+      let changes = [NamedValue](
+        totals: new.totals(ofSection: section.newSection), changedSince: old.totals(ofSection: section.oldSection))
+      if changes.isEmpty { continue }
+      patch.sectionTotals.append(Patch.SectionTotals(section: section.newSection, changes: changes))
     }
   }
 

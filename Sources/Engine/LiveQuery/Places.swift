@@ -36,17 +36,21 @@ package struct SectionInfo: Equatable, Sendable {
   package var name: SQLValue
   package var indexTitle: String
   package var count: Int
+  /// In the order of their names.
+  package var totals: [NamedValue]
 
-  package init(name: SQLValue, indexTitle: String, count: Int) {
+  package init(name: SQLValue, indexTitle: String, count: Int, totals: [NamedValue] = []) {
     self.name = name
     self.indexTitle = indexTitle
     self.count = count
+    self.totals = totals
   }
 }
 
 extension SectionInfo {
-  /// From the label that a `SectionedTree` keeps: the packed name and index title.
-  package init(label: [UInt8], count: Int) {
+  /// From what a `SectionedTree` keeps: a label, which is the packed name and index title, and totals.
+  package init(label: [UInt8], totals bytes: [UInt8], count: Int) {
+    totals = [NamedValue](totals: bytes)
     (name, indexTitle) = label.withUnsafeBytes { bytes in
       var reader = PackedValueReader(bytes)
       let name = reader.next().value

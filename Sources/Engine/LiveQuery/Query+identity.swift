@@ -15,9 +15,8 @@ extension Query: Hashable {
     values.append(Int64(limit ?? -1))
     values.append(refreshEvery?.components.seconds ?? -1)
     values.append(refreshEvery?.components.attoseconds ?? 0)
-    for list in [select, groupBy, orderBy, key, sortedAlongside.flatMap { [$0.name, $0.sql] }] {
-      values.append(list: list)
-    }
+    let named = [sortedAlongside, sortedTotals].map { $0.flatMap { [$0.name, $0.sql] } }
+    for list in [select, groupBy, orderBy, key] + named { values.append(list: list) }
     switch parameters {
     case .named([:]): values.appendNull()
     case .positional(let list):

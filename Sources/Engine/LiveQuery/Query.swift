@@ -28,6 +28,9 @@ public struct Query: Sendable {
   public var limit: Int?
   /// Expressions that identify a row; empty for the primary key of the first table.
   public var key: [String]
+  /// Aggregates over the rows of the list and of each section, by name: `["n": "count(*)", "feet": "sum(depth)"]`. Not with `limit` or
+  /// `groupBy`.
+  public var totals: [String: String]
   /// Single values that are kept up to date with the list, by name: `["deepest": "SELECT max(depth) FROM well"]`.
   public var alongside: [String: String]
   /// After so long the query runs again even if nothing changed: for queries that read the time.
@@ -40,7 +43,8 @@ public struct Query: Sendable {
   public init(
     from: String, select: [String] = [], where filter: String? = nil, parameters: Parameters = [:],
     groupBy: [String] = [], having: String? = nil, orderBy: [String] = [], sectionBy: SectionBy? = nil,
-    limit: Int? = nil, key: [String] = [], alongside: [String: String] = [:], refreshEvery: Duration? = nil
+    limit: Int? = nil, key: [String] = [], totals: [String: String] = [:], alongside: [String: String] = [:],
+    refreshEvery: Duration? = nil
   ) {
     self.from = from
     self.select = select
@@ -52,6 +56,7 @@ public struct Query: Sendable {
     self.sectionBy = sectionBy
     self.limit = limit
     self.key = key
+    self.totals = totals
     self.alongside = alongside
     self.refreshEvery = refreshEvery
   }
@@ -105,6 +110,11 @@ extension Query {
   /// In the order of their names.
   package var sortedAlongside: [(name: String, sql: String)] {
     alongside.sorted { $0.key < $1.key }.map { ($0.key, $0.value) }
+  }
+
+  /// In the order of their names.
+  package var sortedTotals: [(name: String, sql: String)] {
+    totals.sorted { $0.key < $1.key }.map { ($0.key, $0.value) }
   }
 
   package init(_ source: QuerySource) {

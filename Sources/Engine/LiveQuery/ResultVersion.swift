@@ -17,10 +17,13 @@ package final class ResultVersion {
     self.alongside = alongside
   }
 
+  /// The totals of all rows, in the order of their names.
+  package var totals: [NamedValue] { [NamedValue](totals: tree.totals) }
+
   /// Every section, in order. O(sections).
   package var sections: SectionList {
     var result: [SectionInfo] = []
-    tree.forEachSection { result.append(SectionInfo(label: $0, count: $1)) }
+    tree.forEachSection { result.append(SectionInfo(label: $0, totals: $1, count: $2)) }
     return SectionList(result)
   }
 }

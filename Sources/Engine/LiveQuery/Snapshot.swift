@@ -17,6 +17,8 @@ package struct Snapshot: Sendable {
   package var range: Range<Int>
   /// In the order of their names.
   package let alongside: [NamedValue]
+  /// Likewise.
+  package let totals: [NamedValue]
   package let order: RowOrder
   /// The message with all rows.
   private let message = MessageOfSnapshot()
@@ -24,7 +26,7 @@ package struct Snapshot: Sendable {
   package init(
     version: String, commit: Int64, columns: [String], key: [String], total: Int, sections: SectionList,
     window: Window?, offset: Int, rows: PackedRows, range: Range<Int>, alongside: [NamedValue] = [],
-    order: RowOrder
+    totals: [NamedValue] = [], order: RowOrder
   ) {
     self.version = version
     self.commit = commit
@@ -37,6 +39,7 @@ package struct Snapshot: Sendable {
     self.rows = rows
     self.range = range
     self.alongside = alongside
+    self.totals = totals
     self.order = order
   }
 

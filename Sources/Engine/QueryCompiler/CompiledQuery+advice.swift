@@ -5,7 +5,9 @@ import Store
 extension CompiledQuery {
   func advice(checker: FragmentChecker) throws(FreshetError) -> [String] {
     guard let unit else { return [] }
-    var advice = try missingIndexes(unit.rowSQL, "Looking up a changed row", checker)
+    // Groups of one table are not looked up: changes are added to them.
+    let isAdded = plan.resultAggregate.map { plan.aggregates[$0].signed.count == 1 && tables.count == 1 } ?? false
+    var advice = isAdded ? [] : try missingIndexes(unit.rowSQL, "Looking up a changed row", checker)
     for table in tables {
       for mapping in table.mappings {
         if let sql = mapping.newSQL { advice += try missingIndexes(sql, "A change of \(table.name)", checker) }

@@ -12,7 +12,7 @@ extension CompiledQuery {
     let visible = tables.filter(\.isVisible)
     let explained = visible.map { table in
       Explanation.Table(
-        name: table.name, aliases: table.aliases, columns: table.columns, following: table.following,
+        name: table.name, aliases: table.aliases, columns: table.columns, following: following(of: table),
         capture: capture(of: table, forms))
     }
     let hasNoWAL = explained.contains { $0.capture == .comparison }
@@ -24,7 +24,7 @@ extension CompiledQuery {
   }
 
   package var maintenance: Explanation.Maintenance {
-    !isRefetched && tables.contains { $0.following != .refetch } ? .incremental : .refetch
+    !isRefetched && tables.contains { following(of: $0) != .refetch } ? .incremental : .refetch
   }
 
   /// The tables that the query reads and its client may read.
@@ -50,20 +50,27 @@ extension CompiledQuery {
     if let table = tables.first(where: { $0.isVisible && $0.sources == nil }) {
       return "The query is run again after every commit: nothing tells when \(table.name) changes."
     }
-    let refetched = tables.filter { $0.isVisible && $0.following == .refetch }.map(\.name)
+    let refetched = tables.filter { $0.isVisible && following(of: $0) == .refetch }.map(\.name)
     let exception =
       refetched.isEmpty
       ? ""
       : "; a change of \(refetched.joined(separator: ", ")), which a subquery or a view reads, runs the query again"
     let joined =
-      tables.contains { $0.following == .join } ? "; one of a joined table leads to the rows that it joins" : ""
-    return reason.prefix(1).uppercased() + reason.dropFirst() + joined + exception + "."
+      tables.contains { following(of: $0) == .join } ? "; one of a joined table leads to the rows that it joins" : ""
+    let totaled =
+      hasTotals && plan.totalAggregates.isEmpty ? "; totals are computed from all rows after each change" : ""
+    return reason.prefix(1).uppercased() + reason.dropFirst() + joined + exception + totaled + "."
   }
-}
 
-extension FollowedTable {
-  var following: Explanation.Table.Following {
-    if mappings.isEmpty { return .refetch }
-    return mappings.allSatisfy(\.isUnit) ? .key : .join
+  private func following(of table: FollowedTable) -> Explanation.Table.Following {
+    if let result = plan.resultAggregate, let index = tables.firstIndex(where: { $0 === table }),
+      plan.aggregates[result].added.contains(index)
+    {
+      return .group
+    }
+    if table.mappings.isEmpty {
+      return tables.firstIndex { $0 === table }.map { nestedTables.contains($0) } == true ? .join : .refetch
+    }
+    return table.mappings.allSatisfy(\.isUnit) ? .key : .join
   }
 }

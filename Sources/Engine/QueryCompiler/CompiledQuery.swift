@@ -14,6 +14,7 @@ package final class CompiledQuery: Sendable {
     var joinColumns: [Int: ColumnMask]
     var choosingColumns: [Int: ColumnMask]
     var routing: QueryRouting?
+    var nestedMappings: [NestedMapping] = []
   }
 
   package let plan: ResultPlan
@@ -26,6 +27,7 @@ package final class CompiledQuery: Sendable {
   package let keyColumns: [String]
   package let order: RowOrder
   package let alongside: [CompiledAlongside]
+  package var hasTotals: Bool { plan.rows.totals != nil }
 
   /// Every row of the result, in no particular order, as the client may see them.
   let askedSQL: String
@@ -52,6 +54,12 @@ package final class CompiledQuery: Sendable {
   var isOfRole: Bool { query.access.role != nil }
   private let following: Following
   private let query: Query
+  /// How changes of tables in subqueries lead to units.
+  package let nestedMappings: [NestedMapping]
+  /// Indexes of those tables.
+  package let nestedTables: Set<Int>
+  /// By index into the plan's aggregates, the tables that these read.
+  package let aggregateTables: [[FollowedTable]]
 
   init(
     _ query: Query, _ rows: ResultPlan.Rows, _ following: Following, askedSQL: String, reason: String,
@@ -80,7 +88,16 @@ package final class CompiledQuery: Sendable {
     routing = following.routing
     isRefetched = unit == nil || slowness != nil || tables.contains { $0.sources == nil }
     plan = ResultPlan(
-      rows, alongside: alongside.map { ($0.name, $0.sql) }, longestValue: longestValue, isRefetched: isRefetched)
+      rows, alongside: alongside.map { ResultPlan.Alongside(name: $0.name, sql: $0.sql, aggregate: $0.aggregate) },
+      longestValue: longestValue, isRefetched: isRefetched)
+    nestedMappings = following.nestedMappings
+    nestedTables = Set(
+      following.tables.indices.filter { index in
+        following.nestedMappings.contains { $0.tables.contains(following.tables[index].name.lowercased()) }
+      })
+    aggregateTables =
+      (plan.resultAggregate == nil ? [] : [tables]) + plan.totalAggregates.map { _ in following.tables }
+      + alongside.filter { $0.aggregate != nil }.map(\.aggregateTables)
   }
 
   /// The same query, to be run again after every change.
@@ -174,12 +191,23 @@ package struct UnitMapping: Sendable {
   var oldColumns: [Int] { oldValues.compactMap { if case .column(let column) = $0 { column } else { nil } } }
 }
 
+/// How changed rows of tables in a subquery lead to the units that they can concern.
+package struct NestedMapping: Sendable {
+  /// Lower-case names of the tables in whose place their changed rows stand.
+  package var tables: [String]
+  /// Gives the units.
+  var sql: String
+}
+
 /// An `alongside` value.
 package struct CompiledAlongside: Sendable {
   package var name: String
   var sql: String
   /// By lower-case name of each table that it reads, the columns.
   package var tables: [String: ColumnMask]
+  /// How it is kept up to date without running it again, and the tables that this follows.
+  var aggregate: AggregatePlan?
+  var aggregateTables: [FollowedTable] = []
 }
 
 /// How to find out which of many queries of one shape a unit concerns: by asking SQLite once, of a table of their
@@ -199,12 +227,22 @@ package struct QueryRouting: Sendable {
     var index: Int
   }
 
+  /// The same for the changed rows of the first table (`CapturedRows`).
+  struct Captured: Sendable {
+    var fromSQL: String
+    var whereSQL: String
+    /// The unit's values.
+    var unitSQL: String
+  }
+
   /// When there are any, an index leads from a row's values to the queries; else all are compared, in one statement.
   var terms: [Term]
   /// `from` and `where`, with columns of the table of parameters for the parameters; of the first table alone when there are
   /// terms.
   var fromSQL: String
   var whereSQL: String
+  /// Nil where rows must be looked up.
+  var captured: Captured?
   /// How many parameters the unit has: `?1`, `?2`, …
   var unitCount: Int
   var parameterCount: Int
@@ -217,6 +255,18 @@ package struct QueryRouting: Sendable {
 }
 
 extension CompiledQuery {
+  /// Whether the changed rows of its one table are all that its result depends on.
+  package var readsNothingElse: Bool {
+    if slowness != nil || plan.alongsideAggregates.contains(nil) { return false }
+    if hasTotals, plan.totalAggregates.isEmpty { return false }
+    // A statement over changed rows alone reads no table, and there are no others.
+    let addsRowsAlone = zip(plan.aggregates, aggregateTables).allSatisfy { $0.signed.count == 1 && $1.count == 1 }
+    return addsRowsAlone && (plan.resultAggregate != nil || unit?.capturedSQL != nil)
+  }
+
+  /// Whether rows of the result are evaluated over changed rows of the table alone.
+  package func isEvaluated(overTable index: Int) -> Bool { unit?.capturedSQL != nil && tables.count == 1 }
+
   /// The result's columns that a change of these columns of a table can have changed.
   package func changedColumns(_ mask: ColumnMask, ofTable index: Int) -> ColumnSet {
     if mask == .all { return .all }
@@ -264,13 +314,16 @@ extension CompiledQuery {
   package func isFirstTable(_ index: Int) -> Bool { tables[index].mappings.contains(where: \.isUnit) }
 
   /// The values of the parameters `?1`, `?2`, … in a query of this shape.
-  package func values(of query: Query) -> [SQLValue] {
+  package func values(of query: Query) -> [SQLValue] { CompiledQuery.values(parameterNames, of: query) }
+
+  /// - Parameter names: of the parameters `?1`, `?2`, …; nil for those given by position.
+  static func values(_ names: [String?], of query: Query) -> [SQLValue] {
     var positional: [SQLValue] = []
     var named = query.access.claims
     switch query.parameters {
     case .positional(let values): positional = values
     case .named(let values): named.merge(values) { claim, _ in claim }
     }
-    return parameterNames.enumerated().map { index, name in name.map { named[$0] ?? .null } ?? positional[index] }
+    return names.enumerated().map { index, name in name.map { named[$0] ?? .null } ?? positional[index] }
   }
 }

@@ -54,6 +54,11 @@ struct FromClause {
     isNatural = parser.isNatural
   }
 
+  /// Whether one of the sources before a place is joined by names of columns: it would be joined by those of a table in front as well.
+  func joinsByName(before place: Int) -> Bool {
+    isNatural || sources[..<place].contains { $0.constraint.first.flatMap { fragment.keyword(at: $0) } == "USING" }
+  }
+
   /// The clause up to and with a source's condition, some of its tokens replaced.
   ///
   /// - Parameter replacement: what to write in place of the token at an index; "" leaves it out.

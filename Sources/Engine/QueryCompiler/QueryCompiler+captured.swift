@@ -39,7 +39,7 @@ extension QueryCompiler {
   }
 
   /// Whether SQL names a column by its schema.
-  private static func namesSchema(_ sql: String) -> Bool {
+  static func namesSchema(_ sql: String) -> Bool {
     let tokenizer = SQLTokenizer(sql)
     let tokens = tokenizer.filter { $0.kind != .comment }
     return tokens.indices.dropLast(3).contains { index in

@@ -159,6 +159,7 @@ extension QueryCompiler {
   private func isUnit(_ key: [OutputColumn]) -> Bool {
     switch unit {
     case .none: false
+    case .everything: key.map(\.sql) == ["1"]
     case .baseKey(let names): key.map(\.reference) == references(toKey: names)
     case .groups: key.map(\.sql) == groups.map(\.sql) && groups.allSatisfy { $0.order == .identity }
     // The key is made of the view's columns in any case.

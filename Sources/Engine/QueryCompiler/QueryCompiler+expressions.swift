@@ -17,7 +17,10 @@ extension QueryCompiler {
   /// - Parameter isRow: whether it must be an expression of a single row, without aggregates.
   mutating func expression(_ fragment: SQLFragment, isRow: Bool = false) throws(FreshetError) -> Expression {
     let sql = try rewritten(fragment)
-    if fragment.hasSubquery { note(tablesNamedIn: fragment) }
+    if fragment.hasSubquery {
+      note(tablesNamedIn: fragment)
+      note(subqueriesOf: fragment)
+    }
     let row = "SELECT 1 FROM \(fromSQL) WHERE (\(sql)) IS NULL"
     do throws(FreshetError) {
       return Expression(sql: sql, reads: try compile(row, place: fragment.place).reads)
@@ -112,6 +115,7 @@ extension QueryCompiler {
   mutating func note(tablesOf view: DatabaseSchema.Table) {
     let reads = (try? compile("SELECT * FROM \(reference(to: view))", place: nil).reads) ?? []
     nested.formUnion(reads.map { $0.table.lowercased() })
+    unmapped.formUnion(reads.map { $0.table.lowercased() })
   }
 
   /// Those of `from` itself.
@@ -122,20 +126,29 @@ extension QueryCompiler {
         guard let table = schema.table(name), table.kind != .table, !table.isSearch else { break }
         if let view = viewUnit() { noteNested(view) } else { note(tablesOf: table) }
       case .function: break
-      case .parenthesis: note(tablesNamedIn: from.fragment, tokens: source.body)
+      case .parenthesis: noteUnmapped(from.fragment, source.body)
       }
       guard let constraint = try? SQLFragment(from.fragment.text(of: source.constraint), place: "from"),
         constraint.hasSubquery
       else { continue }
-      note(tablesNamedIn: from.fragment, tokens: source.constraint)
+      noteUnmapped(from.fragment, source.constraint)
     }
-    if from.sources.isEmpty { note(tablesNamedIn: from.fragment) }
+    if from.sources.isEmpty { noteUnmapped(from.fragment, from.fragment.tokens.indices) }
+  }
+
+  /// Tables of which no statement tells whom a change concerns.
+  mutating func noteUnmapped(_ fragment: SQLFragment, _ tokens: Range<Int>, in schema: DatabaseSchema? = nil) {
+    let known = nested
+    nested = []
+    note(tablesNamedIn: fragment, tokens: tokens, in: schema)
+    unmapped.formUnion(nested)
+    nested.formUnion(known)
   }
 
   /// A view's own tables are followed one by one, but for those of its subqueries.
   private mutating func noteNested(_ view: ViewUnit) {
     for fragment in view.definition.items + [view.definition.filter].compactMap({ $0 }) where fragment.hasSubquery {
-      note(tablesNamedIn: fragment)
+      noteUnmapped(fragment, fragment.tokens.indices)
     }
   }
 

@@ -4,19 +4,25 @@ import Store
 // How changes of each table reach the result.
 extension QueryCompiler {
   /// What the tables are and how they are followed.
+  ///
+  /// - Parameter maps: whether a changed row leads to units that can be looked up.
   mutating func follow(
-    _ rows: ResultPlan.Rows, _ reads: Set<FragmentChecker.ColumnRead>, _ columns: [OutputColumn], filter: String?
+    _ rows: ResultPlan.Rows, _ reads: Set<FragmentChecker.ColumnRead>, _ columns: [OutputColumn], filter: String?,
+    maps: Bool
   ) throws(FreshetError) -> CompiledQuery.Following {
     var masks = masks(of: reads)
     let joins = joinMasks()
     masks.formUnion(joins)
     masks.formUnion(filterReads.masks)
-    let routing = routing(filter: filter)
+    let routing = routing(filter: filter, isCaptured: rows.unit?.capturedSQL != nil)
+    let nestedMappings =
+      maps && rows.unit != nil ? nestedMappings(masks.keys.compactMap { checker.role.whole.table($0) }) : []
+    let mapped = Set(nestedMappings.flatMap(\.tables))
     var tables: [FollowedTable] = []
     for name in masks.keys.sorted() {
       let visible = schema.table(name)
       guard let table = visible ?? checker.role.whole.table(name), table.kind != .view else { continue }
-      let isLookedUp = rows.unit != nil && visible != nil && !nested.contains(name)
+      let isLookedUp = maps && rows.unit != nil && visible != nil && (!nested.contains(name) || mapped.contains(name))
       let mappings = isLookedUp ? try mappings(of: table) : []
       tables.append(
         FollowedTable(
@@ -42,7 +48,7 @@ extension QueryCompiler {
     }
     return CompiledQuery.Following(
       tables: tables, dependencies: dependencies, joinColumns: joinColumns,
-      choosingColumns: choosingColumns, routing: routing)
+      choosingColumns: choosingColumns, routing: routing, nestedMappings: nestedMappings)
   }
 
   /// The columns whose former values tell what a row led to, or which queries had it.
@@ -65,13 +71,13 @@ extension QueryCompiler {
   }
 
   /// The clause through which changed rows lead to units: that of the view, when there is one.
-  private var mappingFrom: FromClause {
+  var mappingFrom: FromClause {
     if case .view(let view) = unit { return view.definition.from }
     return from
   }
 
   /// The unit in terms of that clause.
-  private var mappingUnits: [String] {
+  var mappingUnits: [String] {
     if case .view(let view) = unit { return view.expressions }
     return unitExpressions.map(\.sql)
   }

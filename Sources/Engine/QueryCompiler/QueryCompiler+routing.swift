@@ -4,7 +4,9 @@ import Store
 // Which of many queries of one shape a changed row concerns.
 extension QueryCompiler {
   /// Nil when neither `where` nor the filter on the first table has a parameter: a row concerns all queries, or none.
-  func routing(filter: String?) -> QueryRouting? {
+  ///
+  /// - Parameter isCaptured: whether queries are evaluated over changed rows of the first table, which is then the only one.
+  func routing(filter: String?, isCaptured: Bool) -> QueryRouting? {
     let conditions = [filter, baseFilter?.text].compactMap(\.self)
     let hasParameter = conditions.contains { SQLTokenizer($0).contains { $0.kind == .parameter } }
     guard hasParameter, !unitExpressions.isEmpty else { return nil }
@@ -13,17 +15,25 @@ extension QueryCompiler {
     if let source = from.sources.first, let qualifier = source.qualifier, !terms.isEmpty {
       let isRouted = terms.enumerated().map { index, term in
         "\(QueryRouting.term(index)) = \(qualifier).\(quotedIdentifier(term.column))"
-      }
+      }.joined(separator: " AND ")
       return QueryRouting(
         terms: terms, fromSQL: unshadowedBase ?? basePrefix,
-        whereSQL: "\(isUnit) AND \(isRouted.joined(separator: " AND "))",
+        whereSQL: "\(isUnit) AND \(isRouted)", captured: isCaptured ? capturedRouting(isRouted) : nil,
         unitCount: unitExpressions.count, parameterCount: fragments.parameterCount)
     }
     guard let from = routedFrom() else { return nil }
     let isRouted = conditions.map { "(\(routed($0)))" }.joined(separator: " AND ")
     return QueryRouting(
-      terms: [], fromSQL: from, whereSQL: "\(isUnit) AND \(isRouted)", unitCount: unitExpressions.count,
+      terms: [], fromSQL: from, whereSQL: "\(isUnit) AND \(isRouted)",
+      captured: isCaptured ? capturedRouting(isRouted) : nil, unitCount: unitExpressions.count,
       parameterCount: fragments.parameterCount)
+  }
+
+  private func capturedRouting(_ condition: String) -> QueryRouting.Captured? {
+    guard let table = baseTable, let qualifier = from.sources.first?.qualifier else { return nil }
+    return QueryRouting.Captured(
+      fromSQL: "\(CapturedRows.reference(to: table.name)) AS \(qualifier)", whereSQL: condition,
+      unitSQL: unitExpressions.map(\.sql).joined(separator: ", "))
   }
 
   /// Where conditions are evaluated for all queries at once. Nil where they read shadows, whose parameters are each query's own; but

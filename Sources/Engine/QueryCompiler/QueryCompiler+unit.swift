@@ -20,6 +20,8 @@ extension QueryCompiler {
     case baseKey([String])
     /// One group.
     case groups
+    /// All rows: they make one row of the result.
+    case everything
     /// The rows of a view that have one key.
     case view(ViewUnit)
 
@@ -27,6 +29,7 @@ extension QueryCompiler {
       switch self {
       case .none(let reason): reason
       case .baseKey: "a changed row is looked up by its key"
+      case .everything: "the row is looked up"
       case .groups: "the group of a changed row is looked up by its values"
       case .view: "a changed row of the view's tables leads to keys, which are looked up in the view"
       }
@@ -52,12 +55,22 @@ extension QueryCompiler {
       )
     }
     guard let key = table.key else { return .none("\(table.name) has no primary key, and its columns hide the rowid") }
-    if nested.contains(table.name.lowercased()) {
+    if isNestedUnmapped(table, key) {
       return .none("a subquery reads \(table.name) as well, so any row can depend on a changed one")
     }
     if groups.isEmpty || isGroupedByBaseKey { return .baseKey(key.names) }
     if groups.allSatisfy({ isOfBase($0.sql) }) { return .groups }
     return .none("its groups are not made of the first table's columns alone: put their table first")
+  }
+
+  /// Whether a subquery reads the first table as well, and no statement tells whom a change concerns.
+  private func isNestedUnmapped(_ table: DatabaseSchema.Table, _ key: TableKey) -> Bool {
+    let name = table.name.lowercased()
+    if !nested.contains(name) { return false }
+    if !groups.isEmpty || unmapped.contains(name) { return true }
+    var compiler = self
+    compiler.unit = .baseKey(key.names)
+    return !compiler.nestedMappings([table]).contains { $0.tables.contains(name) }
   }
 
   /// Whether SQLite would run a subquery again for each row that is looked up, of a query whose rows are those of one table.
@@ -86,6 +99,7 @@ extension QueryCompiler {
     switch unit {
     case .none: return []
     case .groups: return groups
+    case .everything: return [("1", .identity)]
     case .view(let view): return view.columns
     case .baseKey(let names):
       let qualifier = from.sources[0].qualifier ?? ""

@@ -26,6 +26,10 @@ package struct QueryCompiler {
   var hasWindow = false
   /// Lower-case names of tables that are read other than by being joined: their changes can concern any row.
   var nested: Set<String> = []
+  /// What reads some of them.
+  var subqueries: [Subquery] = []
+  /// Those that something else than `subqueries` reads.
+  var unmapped: Set<String> = []
   /// What filters on the tables of the rows read.
   var filterReads = FilterReads()
   /// What is looked up when something changed.
@@ -41,7 +45,18 @@ package struct QueryCompiler {
     }
   }
 
-  private init(_ query: Query, checker: FragmentChecker) throws(FreshetError) {
+  /// One for a SELECT within the query, whose fragments these are.
+  init(_ fragments: QueryFragments, of outer: QueryCompiler) throws(FreshetError) {
+    query = outer.query
+    checker = outer.checker
+    self.fragments = fragments
+    columnNames = Set(
+      try compile("SELECT * FROM \(fromSQL)", place: nil).statement.columnNames.map { $0.lowercased() })
+    noteNestedTables()
+    filterReads = try readFilters(of: fragments.rowTexts)
+  }
+
+  init(_ query: Query, checker: FragmentChecker) throws(FreshetError) {
     self.query = query
     self.checker = checker
     fragments = try QueryFragments(query)
@@ -72,30 +87,46 @@ package struct QueryCompiler {
     if let fragment = fragments.section { section = try self.section(fragment) }
     var sorts: [SortExpression] = []
     for term in fragments.orderBy { sorts.append(try sort(term)) }
+    let totals = try totals()
     unit = chooseUnit()
-    let key = try putKeyFirst(&columns)
+    let looksUp = unit
+    if case .none = unit, hasAggregate || !groups.isEmpty { unit = groups.isEmpty ? .everything : .groups }
+    var key = try putKeyFirst(&columns)
     try checkNames(columns)
 
-    let units = unitExpressions
     let sortColumns = sorts.map { sort in
       // Written alike as well: what a name means in a join may be another column than the same name of one of its tables.
       let column = columns.firstIndex { $0.sql == sort.sql && $0.reference == sort.reference }
-      return ResultPlan.Sort(order: sort.order, column: sort.reference == nil ? nil : column)
+      // A name of `select` is evaluated once.
+      let named = columns.firstIndex { "(\($0.sql))" == sort.sql && aliases[$0.name.lowercased()] == $0.sql }
+      return ResultPlan.Sort(order: sort.order, column: sort.reference == nil ? named : column)
     }
     var list = [section?.sql, section?.name, section?.title].compactMap { $0 }
     list += zip(sorts, sortColumns).filter { $1.column == nil }.map(\.0.sql)
+    var draft: AggregateDraft?
+    if key.isUnit, isKeyedByGroups(columns.prefix(key.count)) {
+      draft = aggregateDraft(groups, list.map { ($0, nil) } + columns.map { ($0.sql, $0.name) }, having: having)
+    }
+    if draft == nil, case .none = looksUp {
+      unit = looksUp
+      key.isUnit = false
+    }
+    let units = unitExpressions
     if !key.isUnit { list += units.map(\.sql) }
     list += columns.map { "\($0.sql) AS \(quotedIdentifier($0.name))" }
     let selected = "SELECT \(list.joined(separator: ", "))"
     let select = "\(selected) FROM \(fromSQL)"
     let end = grouping + (having.map { " HAVING (\($0))" } ?? "")
     let scan = "\(select)\(filter.map { " WHERE (\($0))" } ?? "")\(end)"
-    let reads = try compile(scan, place: nil).reads
+    var reads = try compile(scan, place: nil).reads
+    let totaled = try totalStatements(totals, section, filter: filter)
+    // A change of what totals alone read concerns the list as well.
+    reads.formUnion(totaled?.reads ?? [])
     var result = ResultPlan.Rows(
       columns: columns.map(\.name), keyColumns: columns.prefix(key.count).map(\.name), section: section?.order,
       hasSectionName: section?.name != nil, hasIndexTitle: section?.title != nil, sorts: sortColumns,
       keyTies: try keyTies(columns.prefix(key.count)),
-      scanSQL: try executed(scan))
+      scanSQL: try executed(scan), totals: totaled?.plan)
     let alongside = try alongside()
     if !units.isEmpty {
       let first = fragments.parameterCount + 1
@@ -110,14 +141,36 @@ package struct QueryCompiler {
         capturedSQL: key.isUnit ? try capturedSQL(selected, filter: filter) : nil, orders: units.map(\.order),
         isKey: key.isUnit)
     }
-    let following = try follow(result, reads, columns, filter: filter)
+    var maps = true
+    if case .none = looksUp { maps = false }
+    let following = try follow(result, reads, columns, filter: filter, maps: maps)
+    if let draft {
+      result.aggregate = try aggregatePlan(draft, following.tables, filter: filter)
+      if !maps, result.aggregate == nil { unit = looksUp }
+    }
+    result.totalAggregates = try totalAggregates(totals, section, following.tables, filter: filter)
+    if case .none = unit { (result.unit, result.aggregate) = (nil, nil) }
     var weight = checker.weight
     weight.isCostly = fragments.isCostly
     return CompiledQuery(
-      query, result, following, askedSQL: scan, reason: result.unit?.capturedSQL == nil ? unit.reason : Self.captured,
+      query, result, following, askedSQL: scan, reason: reason(of: result),
       parameterNames: fragments.parameterNames,
       order: rowOrder(columns, key: result.keyTies, keyCount: key.count, sorts, section), alongside: alongside,
       longestValue: weight.longestValue)
+  }
+
+  private func reason(of rows: ResultPlan.Rows) -> String {
+    if rows.aggregate != nil { return Self.byArithmetic }
+    return rows.unit?.capturedSQL == nil ? unit.reason : Self.captured
+  }
+
+  /// Whether the key is the groups, or the one row of an aggregate over everything.
+  private func isKeyedByGroups(_ key: ArraySlice<OutputColumn>) -> Bool {
+    if groups.isEmpty { return hasAggregate }
+    return key.count == groups.count
+      && zip(key, zip(groups, fragments.groupBy)).allSatisfy { key, group in
+        key.sql == group.0.sql || (key.reference != nil && key.reference == reference(group.1))
+      }
   }
 
   /// `GROUP BY`, checked before everything that may use aggregates.
@@ -136,7 +189,9 @@ package struct QueryCompiler {
       let sql = "SELECT (\(fragment.text))"
       var tables = masks(of: try compile(sql, place: fragment.place).reads)
       tables.formUnion(try readFilters(of: [sql]).masks)
-      result.append(CompiledAlongside(name: name, sql: try executed(sql), tables: tables))
+      var value = CompiledAlongside(name: name, sql: try executed(sql), tables: tables)
+      if let known = try aggregate(alongside: fragment) { (value.aggregate, value.aggregateTables) = known }
+      result.append(value)
     }
     return result
   }

@@ -17,6 +17,7 @@ struct QueryFragments {
   var indexTitle: SQLFragment?
   var orderBy: [SortTerm] = []
   var key: [(written: SQLFragment, numbered: SQLFragment)] = []
+  var totals: [(name: String, fragment: SQLFragment)] = []
   var alongside: [(name: String, fragment: SQLFragment)] = []
   /// The names of the parameters `?1`, `?2`, …; nil for those given by position.
   var parameterNames: [String?]
@@ -29,7 +30,7 @@ struct QueryFragments {
   /// All SQL that the rows come from.
   var rowTexts: [String] {
     var fragments = [from.fragment] + [filter, having, section, sectionName, indexTitle].compactMap(\.self) + groupBy
-    fragments += select.map(\.numbered) + key.map(\.numbered) + orderBy.map(\.expression)
+    fragments += select.map(\.numbered) + key.map(\.numbered) + orderBy.map(\.expression) + totals.map(\.fragment)
     return fragments.map(\.text)
   }
 
@@ -39,7 +40,7 @@ struct QueryFragments {
   init(_ query: Query) throws(FreshetError) {
     let lists = [
       ("select", query.select), ("orderBy", query.orderBy), ("key", query.key), ("groupBy", query.groupBy),
-      ("alongside", query.sortedAlongside.map(\.sql)),
+      ("totals", query.sortedTotals.map(\.sql)), ("alongside", query.sortedAlongside.map(\.sql)),
     ]
     for (name, list) in lists where list.count > Self.longestList {
       throw .badQuery("\(name) has \(list.count) entries, \(Self.longestList) at most are allowed")
@@ -57,6 +58,9 @@ struct QueryFragments {
       orderBy.append(try SortTerm(try reader.numbered(text, "orderBy[\(index)]")))
     }
     for (index, text) in query.key.enumerated() { key.append(try reader.pair(text, "key[\(index)]")) }
+    for entry in query.sortedTotals {
+      totals.append((entry.name, try reader.numbered(entry.sql, "totals.\(entry.name)")))
+    }
     for entry in query.sortedAlongside {
       alongside.append((entry.name, try reader.numbered(entry.sql, "alongside.\(entry.name)", kind: .statement)))
     }

@@ -21,6 +21,12 @@ package final class QueryRouter {
   /// The old values of the terms' columns are the parameters; nil without terms.
   private let ofOldValues: PreparedStatement?
 
+  /// Over the changed rows: the query and the unit's values. Prepared when it is first used, once the connection has the virtual table.
+  private var ofCaptured: PreparedStatement?
+  private let connection: OpaquePointer
+  /// Whether `queries(of:evaluating:)` is likely to need nothing but the changed rows.
+  package private(set) var evaluatesCaptured: Bool
+
   /// Whether what is not in `queries(ofUnit:)` has to be asked whether it has the unit's rows.
   package var isExact: Bool { !routing.terms.isEmpty }
 
@@ -31,6 +37,8 @@ package final class QueryRouter {
     self.statements = statements
     self.routing = routing
     encoding = statements.encoding
+    self.connection = connection
+    evaluatesCaptured = routing.captured != nil
     table = "temp._freshet_route_\(number)"
     do throws(SQLiteFailure) {
       try QueryRouter.create(routing, table: table, number: number, connection)
@@ -87,6 +95,47 @@ package final class QueryRouter {
   package func addQueries(ofUnit unit: Bytes, to queries: inout Set<Int>) throws(FreshetError) {
     ofUnit.bind(key: unit, from: 1, encoding: encoding)
     try addRows(of: ofUnit, to: &queries)
+  }
+
+  /// The queries whose `where` may hold for rows of the units, each with these units: found from the rows that have changed, without a look-up.
+  /// O(units × log queries + those), or O(units × queries).
+  ///
+  /// - Returns: nil when the units must be looked up, which also reports what is wrong.
+  package func queries(of units: ConcernedUnits, evaluating captured: CapturedChanges) -> [Int: ConcernedUnits]? {
+    guard captured.rows.load(captured.changes), let statement = prepareCaptured() else { return nil }
+    let orders = statements.compiled.unit?.orders ?? []
+    var result: [Int: ConcernedUnits] = [:]
+    var unit: [UInt8] = []
+    statements.result.limitValues()
+    let isDone = try? captured.rows.withRows(of: units) {
+      defer { statement.reset() }
+      while try statement.step() {
+        unit.removeAll(keepingCapacity: true)
+        for (column, order) in orders.enumerated() {
+          PreparedStatement.appendKey(statement.handle, Int32(column + 1), order, encoding, to: &unit)
+        }
+        let query = Int(statement.integer(0))
+        let isUnit = unit.withUnsafeBytes { unit in
+          guard let columns = units.columns(of: unit) else { return false }
+          result[query, default: ConcernedUnits()].add(unit, columns)
+          return true
+        }
+        if !isUnit { return false }
+      }
+      return true
+    }
+    return isDone == true ? result : nil
+  }
+
+  private func prepareCaptured() -> PreparedStatement? {
+    guard ofCaptured == nil, evaluatesCaptured, let captured = routing.captured else { return ofCaptured }
+    ofCaptured = try? PreparedStatement(
+      bounded: """
+        SELECT \(QueryRouting.query), \(captured.unitSQL)
+        FROM \(captured.fromSQL) CROSS JOIN \(table) AS \(QueryRouting.table) WHERE \(captured.whereSQL)
+        """, connection)
+    evaluatesCaptured = ofCaptured != nil
+    return ofCaptured
   }
 
   /// Adds the queries that rows of the first table concerned before their changes.

@@ -64,6 +64,38 @@ extension QueryStatements {
     return true
   }
 
+  /// Adds the units that changes of tables in subqueries concern. Parameters must be bound again afterwards where they matter.
+  ///
+  /// - Parameters:
+  ///   - tables: indexes of the tables whose changed rows virtual tables show.
+  ///   - bind: binds the parameters of the query.
+  /// - Returns: false when they cannot be found out.
+  package func addUnits(
+    nested tables: [Int], binding bind: () -> Void, to units: inout ConcernedUnits
+  ) throws(FreshetError) -> Bool {
+    let changed = Set(tables.map { compiled.tables[$0].name.lowercased() })
+    do throws(SQLiteFailure) {
+      if nested == nil {
+        var statements: [(tables: [String], statement: PreparedStatement)] = []
+        for mapping in compiled.nestedMappings {
+          statements.append((mapping.tables, try PreparedStatement(bounded: mapping.sql, connection)))
+        }
+        nested = statements
+        result.add(statements.map(\.statement))
+      }
+      bind()
+      for (tables, statement) in nested ?? [] where tables.allSatisfy(changed.contains) {
+        try addRows(of: statement, .all, to: &units)
+      }
+    } catch {
+      if FreshetError(queryFailure: error, place: nil).code == .timeout {
+        throw FreshetError(queryFailure: error, place: nil)
+      }
+      return false
+    }
+    return true
+  }
+
   private func addRows(
     of statement: PreparedStatement, _ columns: ColumnSet, to units: inout ConcernedUnits
   ) throws(SQLiteFailure) {

@@ -11,6 +11,10 @@ package final class QueryStatements {
   /// By table, then by place in `from`.
   let mappings: [[Mapping]]
   var encoding: TextEncoding { result.encoding }
+  let connection: OpaquePointer
+
+  /// Those of `compiled.nestedMappings`, prepared once the connection has the tables of changed rows.
+  var nested: [(tables: [String], statement: PreparedStatement)]?
 
   /// What finds the units of a changed row.
   struct Mapping {
@@ -20,13 +24,15 @@ package final class QueryStatements {
   }
 
   package init(
-    _ compiled: CompiledQuery, connection: OpaquePointer, encoding: TextEncoding, transaction: LateTransaction? = nil
+    _ compiled: CompiledQuery, connection: OpaquePointer, encoding: TextEncoding, transaction: LateTransaction? = nil,
+    groups: GroupTables? = nil
   ) throws(FreshetError) {
     self.compiled = compiled
+    self.connection = connection
     let outer = Budget.beginQuery()
     defer { outer.end() }
     result = try ResultStatements(
-      compiled.plan, connection: connection, encoding: encoding, transaction: transaction)
+      compiled.plan, connection: connection, encoding: encoding, transaction: transaction, groups: groups)
     do throws(SQLiteFailure) {
       let prepare = { (sql: String) throws(SQLiteFailure) in try PreparedStatement(bounded: sql, connection) }
       var all: [[Mapping]] = []

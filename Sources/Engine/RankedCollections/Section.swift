@@ -13,14 +13,17 @@ extension RowStamp: RankedPayload {
   func isSame(as other: RowStamp) -> Bool { self == other }
 }
 
-/// A section's payload: its rows, and a label (encoded name and index title) that is opaque here.
+/// A section's payload: its rows, and what is opaque here: a label (encoded name and index title), and totals.
 struct Section {
   var rows: RankedTree<RowStamp>
   var label: [UInt8]
+  var totals: [UInt8] = []
 }
 
 extension Section: RankedPayload {
   var weight: Int { rows.count }
   static var leafLimit: Int { NodeLimits.section }
-  func isSame(as other: Section) -> Bool { rows.root === other.rows.root && label == other.label }
+  func isSame(as other: Section) -> Bool {
+    rows.root === other.rows.root && label == other.label && totals == other.totals
+  }
 }

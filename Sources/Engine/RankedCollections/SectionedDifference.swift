@@ -32,8 +32,18 @@ package struct SectionedDifference {
   /// New indexes, ascending.
   package var sectionsInserted: [Int] = []
   package var common: [Common] = []
+  /// The sections that both versions have, with other totals; ascending.
+  package var totals: [SectionTotals] = []
 
-  package var isEmpty: Bool { sectionsRemoved.isEmpty && sectionsInserted.isEmpty && common.isEmpty }
+  /// One section on both sides.
+  package struct SectionTotals {
+    package var oldSection: Int
+    package var newSection: Int
+  }
+
+  package var isEmpty: Bool {
+    sectionsRemoved.isEmpty && sectionsInserted.isEmpty && common.isEmpty && totals.isEmpty
+  }
 
   /// The difference of two versions, or nil when more than `limit` rows differ.
   ///
@@ -54,6 +64,7 @@ package struct SectionedDifference {
           var changes = Common(oldSection: before.rank, newSection: after.rank)
           if !changes.add(from: left.rows, to: right.rows, rest: &rest) { return false }
           if !changes.isEmpty { common.append(changes) }
+          if left.totals != right.totals { totals.append(.init(oldSection: before.rank, newSection: after.rank)) }
         } else {
           sectionsRemoved.append(before.rank)
           sectionsInserted.append(after.rank)

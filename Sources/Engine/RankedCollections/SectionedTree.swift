@@ -9,6 +9,8 @@ package struct SectionedTree {
   var sections = RankedTree<Section>()
   /// Whether sections come and go with their rows.
   let isSectioned: Bool
+  /// Totals of all rows: opaque here.
+  package internal(set) var totals: [UInt8] = []
 
   /// An empty result.
   ///
@@ -50,12 +52,23 @@ package struct SectionedTree {
     return (leaf.payloads[slot].label, leaf.payloads[slot].rows.count, offset)
   }
 
+  /// A section's totals. O(log n).
+  package func totals(ofSection index: Int) -> [UInt8] {
+    let (leaf, slot, _) = sections.element(atRank: index)
+    return leaf.payloads[slot].totals
+  }
+
   /// Calls `body` with each section's label and count, in order. O(sections).
   package func forEachSection(_ body: (_ label: [UInt8], _ count: Int) -> Void) {
+    forEachSection { label, _, count in body(label, count) }
+  }
+
+  /// The same with each section's totals.
+  package func forEachSection(_ body: (_ label: [UInt8], _ totals: [UInt8], _ count: Int) -> Void) {
     var cursor = TreeCursor(sections)
     while !cursor.isAtEnd {
       let section = cursor.leaf.payloads[cursor.slot]
-      body(section.label, section.rows.count)
+      body(section.label, section.totals, section.rows.count)
       cursor.advance()
     }
   }
@@ -110,7 +123,9 @@ package struct SectionedTree {
   }
 
   /// Whether two versions are one and the same, which is to say nothing was changed between them. O(1).
-  package func isIdentical(to other: SectionedTree) -> Bool { sections.root === other.sections.root }
+  package func isIdentical(to other: SectionedTree) -> Bool {
+    sections.root === other.sections.root && totals == other.totals
+  }
 
   /// Traps with a sentence when the tree is not well-formed. O(n).
   package func checkInvariants() {

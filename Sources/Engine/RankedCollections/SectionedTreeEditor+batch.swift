@@ -8,19 +8,14 @@ extension SectionedTreeEditor {
 
   private mutating func apply(_ edits: UnsafeBufferPointer<RowBatch.Edit>, to key: Bytes) {
     index.currentSection = SectionKey(Array(key))
-    if tree.sections.find(key) == nil {
-      var ignore = IgnoreLeaves<Section>()
-      tree.sections.insert(key, Section(rows: RankedTree(), label: []), observer: &ignore)
-    }
+    if tree.sections.find(key) == nil { insertSection(key, RankedTree(), label: []) }
     let (isEmpty, label) = tree.sections.update(key) { section in
       let first = section.rows.firstEntry
       section.rows.apply(edits, observer: &index)
       return (section.rows.isEmpty, section.relabel(after: edits, firstBefore: first))
     }
     if isEmpty, tree.isSectioned {
-      var ignore = IgnoreLeaves<Section>()
-      tree.sections.remove(key, observer: &ignore)
-      staleSections.remove(Array(key))
+      removeSection(Array(key))
     } else if label == .ofAnotherRow {
       staleSections.insert(Array(key))
     } else if label == .ofFirstRow, !staleSections.isEmpty {

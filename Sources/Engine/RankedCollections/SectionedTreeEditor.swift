@@ -7,6 +7,8 @@ package struct SectionedTreeEditor {
   var index: IdentityIndex
   /// Sections whose first row has left: their labels belong to a row that is not there any more.
   var staleSections: Set<[UInt8]> = []
+  /// By key, the totals of sections that have gone since totals were set: one that comes back in the same edit has them again.
+  var goneTotals: [[UInt8]: [UInt8]] = [:]
 
   /// Stands at an empty result.
   package init(onlySection: [UInt8]? = nil) {
@@ -93,9 +95,7 @@ package struct SectionedTreeEditor {
         }
       }
       if isEmpty, tree.isSectioned {
-        var ignore = IgnoreLeaves<Section>()
-        tree.sections.remove(key, observer: &ignore)
-        staleSections.remove(place.section.bytes)
+        removeSection(place.section.bytes)
       } else if wasFirst {
         staleSections.insert(place.section.bytes)
       }
@@ -110,8 +110,7 @@ package struct SectionedTreeEditor {
       index.currentSection = SectionKey(Array(section))
       var rows = RankedTree<RowStamp>()
       rows.insert(entry, stamp, observer: &index)
-      var ignore = IgnoreLeaves<Section>()
-      tree.sections.insert(section, Section(rows: rows, label: Array(label)), observer: &ignore)
+      insertSection(section, rows, label: Array(label))
       return
     }
     let isFirst = tree.sections.update(section) { payload in
@@ -121,6 +120,21 @@ package struct SectionedTreeEditor {
       return isFirst
     }
     if isFirst, !staleSections.isEmpty { staleSections.remove(Array(section)) }
+  }
+
+  mutating func insertSection(_ key: Bytes, _ rows: RankedTree<RowStamp>, label: [UInt8]) {
+    let totals = goneTotals.isEmpty ? [] : goneTotals.removeValue(forKey: Array(key)) ?? []
+    var ignore = IgnoreLeaves<Section>()
+    tree.sections.insert(key, Section(rows: rows, label: label, totals: totals), observer: &ignore)
+  }
+
+  mutating func removeSection(_ key: [UInt8]) {
+    key.withUnsafeBytes { bytes in
+      if let totals = tree.sections.payload(of: bytes)?.totals, !totals.isEmpty { goneTotals[key] = totals }
+      var ignore = IgnoreLeaves<Section>()
+      tree.sections.remove(bytes, observer: &ignore)
+    }
+    staleSections.remove(key)
   }
 
   /// - Parameter slot: of the row in its leaf.

@@ -16,7 +16,10 @@ package final class CapturedRows {
   /// What the virtual table is called, with its schema, in statements of queries over a table.
   package static func reference(to table: String) -> String { "temp.\(quotedIdentifier(name(of: table)))" }
 
-  private static func name(of table: String) -> String { ReservedNames.prefix + "captured_" + table }
+  /// The hidden column that has a row's sign: 1 where it is there, -1 as it was.
+  package static let sign = ReservedNames.prefix + "sign"
+
+  static func name(of table: String) -> String { ReservedNames.prefix + "captured_" + table }
 
   package let storage: TableStorage
   private let decoder: RecordDecoder
@@ -52,13 +55,16 @@ package final class CapturedRows {
     values = .allocate(capacity: valueCapacity)
   }
 
+  /// What `showSigned` shows.
+  private let signed = SignedBuffer()
+
   deinit { values.deallocate() }
 
   /// Removes the virtual table from the connection.
   package func drop() { _ = sqlite_captured_drop(connection, CapturedRows.name(of: storage.table.name)) }
 
   /// The columns with the affinities and collations that they have in the table; nil when SQLite does not say.
-  private static func declaration(
+  static func declaration(
     of columns: [DatabaseTable.Column], in table: String, _ connection: OpaquePointer
   ) -> String? {
     var isStrict: Bool?
@@ -78,7 +84,7 @@ package final class CapturedRows {
         "\(quotedIdentifier(column.name)) \(affinity!.rawValue) COLLATE \(quotedIdentifier(String(cString: collation)))"
       )
     }
-    return "CREATE TABLE t(\(list.joined(separator: ", ")))"
+    return "CREATE TABLE t(\(list.joined(separator: ", ")), \(sign) INTEGER HIDDEN)"
   }
 
   private static func isStrict(_ table: String, _ connection: OpaquePointer) -> Bool? {
@@ -124,9 +130,28 @@ package final class CapturedRows {
     return true
   }
 
+  /// Shows the changed rows of a tick as they were, with the sign -1, and as they are, until `hide`. Rows that changed in none of the
+  /// columns are left out.
+  ///
+  /// - Returns: false, showing nothing, when a row is not known as it was or as it is.
+  package func showSigned(_ changes: TableChanges, in columns: ColumnMask) -> Bool {
+    if signed.changes !== changes || signed.columns != columns {
+      signed.changes = changes
+      signed.columns = columns
+      signed.isKnown = signed.load(changes, in: columns, decoder, isUTF16: encoding != .utf8)
+    }
+    if !signed.isKnown { return false }
+    sqlite_captured_set(table, signed.values, signed.rowids, nil, signed.signs, Int64(signed.count))
+    return true
+  }
+
+  /// Shows nothing any more.
+  package func hide() { sqlite_captured_set(table, nil, nil, nil, nil, 0) }
+
   /// The tick is over: records do not last longer.
   package func forgetRows() {
     loaded = nil
+    signed.removeAll()
     if valueCapacity > CapturedRows.mostKept { allocate(CapturedRows.mostKept) }
   }
 
@@ -145,7 +170,7 @@ package final class CapturedRows {
   ///
   /// - Parameter units: keys of rows that were loaded.
   /// - Returns: nil, without calling it, when a unit is not one of them.
-  func withRows<Result>(of units: ConcernedUnits, _ body: () throws -> Result) rethrows -> Result? {
+  package func withRows<Result>(of units: ConcernedUnits, _ body: () throws -> Result) rethrows -> Result? {
     guard let loaded, loaded.isKnown else { return nil }
     let isAll = units.count == loaded.changes.count
     chosen.removeAll(keepingCapacity: true)
@@ -157,11 +182,11 @@ package final class CapturedRows {
       }
     }
     if !areKnown { return nil }
-    defer { sqlite_captured_set(table, nil, nil, nil, 0) }
+    defer { sqlite_captured_set(table, nil, nil, nil, nil, 0) }
     return try rowids.withUnsafeBufferPointer { rowids in
       try chosen.withUnsafeBufferPointer { chosen in
         sqlite_captured_set(
-          table, values, rowids.baseAddress, isAll ? nil : chosen.baseAddress,
+          table, values, rowids.baseAddress, isAll ? nil : chosen.baseAddress, nil,
           Int64(isAll ? rowids.count : chosen.count))
         return try body()
       }

@@ -34,7 +34,8 @@ package enum ConnectionLimits {
   /// - Parameter checks: whether the connection compiles fragments, and runs none.
   package static func apply(to connection: OpaquePointer, checks: Bool = false) throws(SQLiteFailure) {
     for (limit, value) in ofRunning + (checks ? ofChecking : []) { sqlite3_limit(connection, limit, value) }
-    let code = sqlite_install_functions(connection)
+    var code = sqlite_install_functions(connection)
+    if code == SQLITE_OK { code = AggregateFunctions.install(on: connection) }
     if code != SQLITE_OK { throw SQLiteFailure(of: connection, code) }
   }
 

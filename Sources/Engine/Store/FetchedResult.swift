@@ -29,6 +29,10 @@ package struct ReaderMemory: @unchecked Sendable {
   var keys = UnitKeys()
   /// The contents, for queries whose rows cannot be looked up.
   var contents = FetchedContents()
+  /// The groups of the plan's aggregates; nil: they are not known.
+  package var groups: [AggregateGroups]?
+  /// Values of sections whose totals have changed, and are not shown yet.
+  var touchedSections = ConcernedUnits()
   /// What the run cost, in steps of SQLite's machine.
   var scanSteps = 0
 }
@@ -41,8 +45,10 @@ extension ResultReader {
   package func run(
     into editor: SectionedTreeEditor?, keepingContents rows: Int = 0
   ) throws(FreshetError) -> FetchedResult {
-    let values = try alongside()
-    let (fetched, contents) = try fetch(into: editor, keepingContents: rows)
+    let values = try alongside(reads: true)
+    var (fetched, contents) = try fetch(into: editor, keepingContents: rows)
+    memory.groups = try readGroups()
+    if hasTotals { try totals.setTotals(of: &fetched, after: nil) }
     return FetchedResult(editor: fetched, memory: memory, changes: changes, alongside: values, contents: contents)
   }
 }

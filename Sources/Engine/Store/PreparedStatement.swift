@@ -92,7 +92,12 @@ package final class PreparedStatement {
   package static func value(_ handle: OpaquePointer, _ column: Int32) -> PackedValue {
     // The column is looked for once; `sqlite3_column_text` and its like each do it anew. What this returns may be read because
     // no other thread uses the connection.
-    let value = sqlite3_column_value(handle, column)
+    value(sqlite3_column_value(handle, column))
+  }
+
+  /// The same of a value by itself.
+  @inline(__always)
+  static func value(_ value: OpaquePointer?) -> PackedValue {
     switch sqlite3_value_type(value) {
     case SQLITE_INTEGER: return .integer(sqlite3_value_int64(value))
     case SQLITE_FLOAT: return .real(sqlite3_value_double(value))
@@ -212,6 +217,16 @@ package enum TextEncoding: String, Sendable {
     case .utf16le: text.utf16.flatMap { [UInt8(truncatingIfNeeded: $0), UInt8($0 >> 8)] }
     case .utf16be: text.utf16.flatMap { [UInt8($0 >> 8), UInt8(truncatingIfNeeded: $0)] }
     }
+  }
+
+  /// Text that the database stores so.
+  package func text(of bytes: UnsafeRawBufferPointer) -> String {
+    if self == .utf8 { return String(decoding: bytes, as: UTF8.self) }
+    let (high, low) = self == .utf16be ? (0, 1) : (1, 0)
+    let units = stride(from: 0, to: bytes.count & ~1, by: 2).map {
+      UInt16(bytes[$0 + high]) << 8 | UInt16(bytes[$0 + low])
+    }
+    return String(decoding: units, as: UTF16.self)
   }
 
   /// The text of a statement's column as the database stores it, where that is UTF-16.

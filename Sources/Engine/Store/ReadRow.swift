@@ -40,6 +40,8 @@ final class ReadRow {
     return label
   }()
 
+  static var keyOfOnlySection: Bytes { Bytes(start: nil, count: 0) }
+
   /// - Parameter seed: of the stamps.
   init(_ plan: ResultPlan, seed: UInt64, encoding: TextEncoding) {
     self.encoding = encoding

@@ -24,12 +24,18 @@ package final class ResultPlan: Sendable {
     package var scanSQL: String
     /// What is looked up when something changed; nil when the whole query has to run again.
     package var unit: Unit?
+    /// How its groups are kept up to date without looking them up.
+    package var aggregate: AggregatePlan?
+    package let totals: Totals?
+    /// How totals are kept up to date by arithmetic: those of all rows, and those of sections.
+    package var totalAggregates: [AggregatePlan] = []
 
     package init(
       columns: [String], keyColumns: [String], section: FieldOrder?, hasSectionName: Bool, hasIndexTitle: Bool,
       sorts: [Sort],
-      keyTies: [(column: Int, order: FieldOrder)], scanSQL: String
+      keyTies: [(column: Int, order: FieldOrder)], scanSQL: String, totals: Totals? = nil
     ) {
+      self.totals = totals
       self.columns = columns
       self.keyColumns = keyColumns
       self.section = section
@@ -93,8 +99,34 @@ package final class ResultPlan: Sendable {
     #endif
   }
 
+  /// Aggregates over the rows of the result, in the order of their names.
+  package struct Totals: Sendable {
+    package let names: [String]
+    /// One row: the totals of all rows.
+    package let wholeSQL: String
+    /// A row for each section: the section value, then its totals; nil without sections.
+    package let sectionsSQL: String?
+
+    package init(names: [String], wholeSQL: String, sectionsSQL: String?) {
+      self.names = names
+      self.wholeSQL = wholeSQL
+      self.sectionsSQL = sectionsSQL
+    }
+  }
+
   /// An `alongside` value.
-  package typealias Alongside = (name: String, sql: String)
+  package struct Alongside: Sendable {
+    package var name: String
+    package var sql: String
+    /// How it is kept up to date without running it again.
+    package var aggregate: AggregatePlan?
+
+    package init(name: String, sql: String, aggregate: AggregatePlan?) {
+      self.name = name
+      self.sql = sql
+      self.aggregate = aggregate
+    }
+  }
 
   package let rows: Rows
   package let alongside: [Alongside]
@@ -116,6 +148,14 @@ package final class ResultPlan: Sendable {
   let sorts: [Sort]
   let keyTies: [(column: Int, order: FieldOrder)]
   let unit: Unit?
+  /// What is kept up to date by arithmetic: the result, if it is an aggregate, and values alongside it.
+  package let aggregates: [AggregatePlan]
+  /// Which of these is the result.
+  package let resultAggregate: Int?
+  /// Which are totals: those of all rows, and those of sections, if there are any.
+  package let totalAggregates: Range<Int>
+  /// By index into `alongside`, which of these it is.
+  package let alongsideAggregates: [Int?]
   /// Index of the first of the result's columns in a row of any statement.
   let firstColumn: Int
 
@@ -133,6 +173,21 @@ package final class ResultPlan: Sendable {
     sorts = rows.sorts
     keyTies = rows.keyTies
     unit = rows.unit
+    var aggregates = isRefetched ? [] : [rows.aggregate].compactMap(\.self)
+    resultAggregate = aggregates.isEmpty ? nil : 0
+    if !isRefetched { aggregates += rows.totalAggregates }
+    totalAggregates = (resultAggregate == nil ? 0 : 1)..<aggregates.count
+    var places: [Int?] = []
+    for value in alongside {
+      guard let aggregate = value.aggregate, !isRefetched else {
+        places.append(nil)
+        continue
+      }
+      places.append(aggregates.count)
+      aggregates.append(aggregate)
+    }
+    alongsideAggregates = places
+    self.aggregates = aggregates
     firstColumn =
       firstSort + sorts.count { $0.column == nil }
       + (unit.map { $0.isKey ? 0 : $0.orders.count } ?? 0)

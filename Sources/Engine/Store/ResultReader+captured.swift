@@ -61,7 +61,7 @@ extension ResultReader {
     return try isUnit && !statement.step()
   }
 
-  private func evaluateTogether(
+  func evaluateTogether(
     _ units: ConcernedUnits, _ statement: PreparedStatement, in editor: inout SectionedTreeEditor
   ) throws -> Bool {
     recent.reserve(units.count)
@@ -98,7 +98,7 @@ extension ResultReader {
 
   /// Whether rows that were evaluated are looked up as well and compared: always in debug builds, and otherwise where the environment says
   /// `FRESHET_COMPARE_ROWS=1`.
-  private static let comparesRows =
+  package static let comparesRows =
     getenv("FRESHET_COMPARE_ROWS").map { String(cString: $0) == "1" } ?? comparesUnlessAsked
 
   /// Comparing takes a look at every row of a list: one with more rows is compared now and then.
@@ -119,13 +119,19 @@ extension ResultReader {
   ///   - before: what it was made of.
   func compare(_ evaluated: SectionedTreeEditor, to units: ConcernedUnits, _ before: SectionedTreeEditor) {
     let contents = recent
-    defer { recent = contents }
+    isComparing = true
+    defer {
+      recent = contents
+      isComparing = false
+    }
     var lookedUp = before
     // An error of reading says nothing.
     guard (try? refresh(units, in: &lookedUp)) != nil else { return }
     let differing = lookedUp.tree.identities(differingFrom: evaluated.tree)
     if differing.isEmpty, lookedUp.tree.digest() == evaluated.tree.digest() { return }
     let keys = differing.map { identity in identity.withUnsafeBytes { KeyDecoder.describe($0) } }
-    fatalError("rows that were evaluated differ from those looked up: \(keys), of \(plan.unit?.capturedSQL ?? "")")
+    fatalError(
+      "rows that were evaluated differ from those looked up: \(keys), of \(plan.unit?.capturedSQL ?? plan.rows.scanSQL)"
+    )
   }
 }

@@ -7,7 +7,7 @@ package struct ResultDivergence: Sendable {
   package var freshRows: Int
   package var heldSections: Int
   package var freshSections: Int
-  /// How many rows differ; 0: only what is alongside.
+  /// How many rows differ; 0: only totals, or what is alongside.
   package var differingRows: Int
 }
 
@@ -20,7 +20,12 @@ extension ResultReader {
   package func suspect(_ held: SectionedTree, _ alongside: [NamedValue]) throws(FreshetError) -> ResultDivergence? {
     let fresh = try run(into: nil)
     let hasSameValues = ResultReader.agree(alongside, fresh.alongside)
-    if hasSameValues, held.count == fresh.editor.tree.count, held.digest() == fresh.editor.tree.digest() { return nil }
+    let hasSameTotals = ResultReader.agreeInTotals(held, fresh.editor.tree)
+    if hasSameValues, hasSameTotals, held.count == fresh.editor.tree.count,
+      held.digest() == fresh.editor.tree.digest()
+    {
+      return nil
+    }
     return divergence(held, fresh.editor.tree, held.identities(differingFrom: fresh.editor.tree).count)
   }
 
@@ -36,6 +41,7 @@ extension ResultReader {
     let identities = held.identities(differingFrom: fresh.editor.tree)
     let divergence = divergence(held, fresh.editor.tree, identities.count)
     if !ResultReader.agree(alongside, fresh.alongside) { return divergence }
+    if !ResultReader.agreeInTotals(held, fresh.editor.tree) { return divergence }
     if identities.isEmpty, held.digest() == fresh.editor.tree.digest() { return nil }
     guard let unit = plan.unit else { return divergence }
     var units = ConcernedUnits(reserving: identities.count)
@@ -53,6 +59,14 @@ extension ResultReader {
     ResultDivergence(
       heldRows: held.count, freshRows: fresh.count, heldSections: held.sectionCount, freshSections: fresh.sectionCount,
       differingRows: rows)
+  }
+
+  private static func agreeInTotals(_ left: SectionedTree, _ right: SectionedTree) -> Bool {
+    func agree(_ left: [UInt8], _ right: [UInt8]) -> Bool {
+      left == right || Self.agree([NamedValue](totals: left), [NamedValue](totals: right))
+    }
+    return left.sectionCount == right.sectionCount && agree(left.totals, right.totals)
+      && (0..<left.sectionCount).allSatisfy { agree(left.totals(ofSection: $0), right.totals(ofSection: $0)) }
   }
 
   /// Sums of reals depend on the order in which SQLite comes by the rows.

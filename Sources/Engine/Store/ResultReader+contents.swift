@@ -5,7 +5,7 @@ package import RankedCollections
 //
 // Many rows are not looked up in the order in which they are shown, which would read a page of the file for nearly every row, but in the
 // order of their keys, which is that of pages (`WantedRows`). When the query's own run took fewer steps of SQLite's machine than the
-// look-ups would, it is run once more and the rows are picked out as they come by.
+// look-ups would, it is run once more and the rows are picked out as they come by; so are rows of which a look-up does not tell.
 extension ResultReader {
   #if DEBUG
     /// From so many rows on they are read in the order of their keys. Few in debug builds, so that every test does.
@@ -43,9 +43,11 @@ extension ResultReader {
       time.spend(until: clock.now)
     }
     do {
-      if rows.count < Self.many || !recent.isEmpty { return try look(up: rows) }
+      let mustScan = try dependsOnOrder(rows)
+      if !mustScan, rows.count < Self.many || !recent.isEmpty { return try look(up: rows) }
       var wanted = WantedRows(rows)
-      return try memory.scanSteps < rows.count * Self.stepsOfLookup ? scan(for: &wanted) : look(up: wanted)
+      let isScanCheaper = memory.scanSteps < rows.count * Self.stepsOfLookup
+      return try mustScan || isScanCheaper ? scan(for: &wanted) : look(up: wanted)
     } catch { throw failure(error) }
   }
 
@@ -106,6 +108,7 @@ extension ResultReader {
   /// Calls `body` with a statement that stands on the row with an identity. O(log n).
   func withRow<Result>(identity: Bytes, _ body: (PreparedStatement) throws -> Result) throws -> Result {
     guard let single = statements.known ?? statements.single, let unit = plan.unit else { throw ResultReader.missing }
+    if plan.resultAggregate != nil, let result = try withGroupRow(identity, body) { return result }
     bind()
     defer { single.reset() }
     if unit.isKey {

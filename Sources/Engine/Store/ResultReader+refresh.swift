@@ -23,6 +23,17 @@ extension ResultReader {
         return
       }
     }
+    if plan.resultAggregate != nil, !isComparing {
+      let before = mustCompare(editor.tree.count) ? editor : nil
+      do {
+        if try refreshGroups(units, in: &editor) {
+          if let before { compare(editor, to: units, before) }
+          hasEvaluated = true
+          return
+        }
+      } catch { throw failure(error) }
+      forgetContents()
+    }
     try checkSnapshot()
     let isBatch = unit.isKey && units.count >= ResultPlan.Unit.batchSize && statements.prepareBatch()
     bind()
@@ -41,7 +52,7 @@ extension ResultReader {
   package func forgetContents() { recent.removeAll() }
 
   /// The unit is the key: a row or none.
-  private func refresh(_ unit: Bytes, _ single: PreparedStatement, in editor: inout SectionedTreeEditor) throws {
+  func refresh(_ unit: Bytes, _ single: PreparedStatement, in editor: inout SectionedTreeEditor) throws {
     defer { single.reset() }
     bind(unit, to: single)
     var isFirst = true

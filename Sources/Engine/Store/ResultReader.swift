@@ -19,6 +19,8 @@ package final class ResultReader {
   @exclusivity(unchecked) package var memory = ReaderMemory()
   /// Whether the last `refresh` looked nothing up.
   @exclusivity(unchecked) package internal(set) var hasEvaluated = false
+  /// Whether a `refresh` has to look up, to be compared with another.
+  @exclusivity(unchecked) var isComparing = false
   /// In which columns the last `fetch` found rows changed, by identity; nil: it made a tree of its own, sharing nothing with
   /// the one before, or did not compare.
   package private(set) var changes: ConcernedUnits?
@@ -161,17 +163,28 @@ package final class ResultReader {
   }
 
   /// The values of `alongside`, in the order of their names.
-  package func alongside() throws(FreshetError) -> [NamedValue] {
+  ///
+  /// - Parameter reads: whether to read all of them: what is kept may be of another state.
+  package func alongside(reads: Bool = false) throws(FreshetError) -> [NamedValue] {
+    var values: [NamedValue] = []
+    for (index, value) in plan.alongside.enumerated() {
+      if !reads, let kept = try keptValue(alongside: index) {
+        values.append(NamedValue(name: value.name, value: kept))
+      } else {
+        values.append(NamedValue(name: value.name, value: try readValue(alongside: index)))
+      }
+    }
+    return values
+  }
+
+  private func readValue(alongside index: Int) throws(FreshetError) -> SQLValue {
     try checkSnapshot()
     bind()
-    var values: [NamedValue] = []
-    do throws(SQLiteFailure) {
-      for (value, statement) in zip(plan.alongside, statements.alongside) {
-        defer { statement.reset() }
-        values.append(NamedValue(name: value.name, value: try statement.step() ? statement.value(0).value : .null))
-      }
-    } catch { throw FreshetError(queryFailure: error, place: nil) }
-    return values
+    let statement = statements.alongside[index]
+    defer { statement.reset() }
+    do throws(SQLiteFailure) { return try statement.step() ? statement.value(0).value : .null } catch {
+      throw FreshetError(queryFailure: error, place: nil)
+    }
   }
 
   /// Whether the newest whole result has rows of a unit whose key is another; see `VersionedResult.contains`

@@ -13,6 +13,8 @@ package final class ResultStatements {
   let single: PreparedStatement?
   /// Looks up a row that is known to be in the result.
   let known: PreparedStatement?
+  /// The totals of all rows and those of sections, as in `ResultPlan.Totals`.
+  let totals: (whole: PreparedStatement, sections: PreparedStatement?)?
   let alongside: [PreparedStatement]
   /// Statements with the same parameters that other code runs.
   private var others: [PreparedStatement] = []
@@ -27,10 +29,15 @@ package final class ResultStatements {
   /// Reads `CapturedRows`.
   @exclusivity(unchecked) private(set) var captured: PreparedStatement?
   @exclusivity(unchecked) private var mayUseCaptured = true
+  /// Those that fill and change the groups of aggregates.
+  let aggregates: [AggregateStatements]
 
-  /// - Parameter transaction: begins the transaction in which they run, if it has not begun yet.
+  /// - Parameters:
+  ///   - transaction: begins the transaction in which they run, if it has not begun yet.
+  ///   - groups: the connection's tables for groups; nil: it follows nothing.
   package init(
-    _ plan: ResultPlan, connection: OpaquePointer, encoding: TextEncoding, transaction: LateTransaction?
+    _ plan: ResultPlan, connection: OpaquePointer, encoding: TextEncoding, transaction: LateTransaction?,
+    groups: GroupTables?
   ) throws(FreshetError) {
     self.plan = plan
     self.connection = connection
@@ -44,6 +51,16 @@ package final class ResultStatements {
       var alongside: [PreparedStatement] = []
       for value in plan.alongside { alongside.append(try prepare(value.sql)) }
       self.alongside = alongside
+      var aggregates: [AggregateStatements] = []
+      for plan in plan.aggregates { aggregates.append(try AggregateStatements(plan, connection, encoding, groups)) }
+      self.aggregates = aggregates
+      if let totals = plan.rows.totals {
+        var sections: PreparedStatement?
+        if let sql = totals.sectionsSQL { sections = try prepare(sql) }
+        self.totals = (try prepare(totals.wholeSQL), sections)
+      } else {
+        totals = nil
+      }
     } catch { throw FreshetError(queryFailure: error, place: nil) }
   }
 
@@ -66,7 +83,7 @@ package final class ResultStatements {
   }
 
   /// Whether there is a transaction, which is begun if the tick has done without one so far.
-  func isInTransaction() -> Bool {
+  package func isInTransaction() -> Bool {
     if isClosed { return false }
     if hasTransaction { return true }
     transaction?.begin()
@@ -74,7 +91,7 @@ package final class ResultStatements {
   }
 
   /// Whether there is a transaction already.
-  var hasTransaction: Bool { sqlite3_get_autocommit(connection) == 0 }
+  package var hasTransaction: Bool { sqlite3_get_autocommit(connection) == 0 }
 
   /// To be called before parameters are bound, once the connection has the virtual table.
   ///
@@ -85,6 +102,15 @@ package final class ResultStatements {
     mayUseCaptured = captured != nil
     owner = nil
     return mayUseCaptured
+  }
+
+  /// Prepares the statements that change groups, once the connection has the virtual tables. To be called before parameters are bound.
+  ///
+  /// - Returns: whether there are any.
+  func prepareSigned() -> Bool {
+    if isClosed || aggregates.isEmpty { return false }
+    for aggregate in aggregates where aggregate.prepare() { owner = nil }
+    return aggregates.allSatisfy(\.isPrepared)
   }
 
   /// Binds a query's parameters, unless they are bound already.
@@ -102,7 +128,9 @@ package final class ResultStatements {
   package func limitValues() { ConnectionLimits.setValue(plan.longestValue, of: connection) }
 
   private var all: [PreparedStatement] {
-    [scan] + alongside + [single, known, batch, captured].compactMap(\.self) + others
+    [scan] + alongside
+      + [single, known, batch, captured, totals?.whole, totals?.sections].compactMap(\.self) + others
+      + aggregates.flatMap(\.all)
   }
 
   /// Ends all statements, so that the connection can be closed while queries still refer to them: those can be read again

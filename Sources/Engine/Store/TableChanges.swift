@@ -32,6 +32,8 @@ package final class TableChanges {
   @exclusivity(unchecked) package private(set) var old: [FormerRow] = []
   /// The number that capture gave to the table.
   package let number: Int
+  /// Which of the tick's steps they belong to: it makes one to each state that it goes through, and a last one.
+  package let step: Int
   private let delta: TableDelta
   /// Nil when it is not known which rows changed.
   private let storage: TableStorage!
@@ -51,11 +53,15 @@ package final class TableChanges {
 
   /// - Parameters:
   ///   - number: that capture gave to the table.
+  ///   - step: which of the tick's steps they belong to.
   ///   - storage: how its rows are stored; nil when that is not known at present.
   ///   - remembered: the record fields that are remembered of the table's rows.
-  package init(_ delta: TableDelta, number: Int, storage: TableStorage?, remembered: () -> [Int]) {
+  package init(
+    _ delta: TableDelta, number: Int, step: Int = 0, storage: TableStorage?, remembered: () -> [Int]
+  ) {
     self.delta = delta
     self.number = number
+    self.step = step
     guard let storage, !delta.isUnknown else {
       self.storage = nil
       self.remembered = []
@@ -84,7 +90,7 @@ package final class TableChanges {
   }
 
   private init(ofAllColumns changes: TableChanges) {
-    (keys, old, delta, number) = (changes.keys, changes.old, changes.delta, changes.number)
+    (keys, old, delta, number, step) = (changes.keys, changes.old, changes.delta, changes.number, changes.step)
     (storage, remembered, isKnown) = (changes.storage, changes.remembered, changes.isKnown)
     (present, hasNullKey) = (changes.present, changes.hasNullKey)
     rows = changes.rows.map { RowChange(columns: .all, oldColumns: $0.oldColumns == .none ? .none : .all) }
@@ -156,13 +162,33 @@ package final class TableChanges {
 
   /// The row that has a key now, by the key's number; nil: none has. Its record is nil where it is not known, and lasts as long as the
   /// tick.
-  func presentRow(_ number: Int) -> (rowid: Int64, record: UnsafeRawBufferPointer?)? {
+  package func presentRow(_ number: Int) -> (rowid: Int64, record: UnsafeRawBufferPointer?)? {
     let index = Int(present[number])
     if index < 0 { return nil }
     let row = delta.rows[index]
     guard let records = delta.records, !row.record.isEmpty else { return (row.rowid, nil) }
     return (row.rowid, records.record(row.record))
   }
+
+  /// Calls `body` with each row that changed in some of the columns, as it was and as it is, its record nil where that is not known.
+  ///
+  /// - Returns: false as soon as `body` does.
+  func forEachSigned(
+    in columns: ColumnMask, _ body: (_ rowid: Int64, _ record: UnsafeRawBufferPointer?, _ sign: Int8) -> Bool
+  ) -> Bool {
+    for row in delta.rows where row.columns == -1 || ColumnMask(rawValue: row.columns).intersects(columns) {
+      if row.kind != .insert, !body(row.rowid, record(row.former), -1) { return false }
+      if row.kind != .delete, !body(row.rowid, record(row.record), 1) { return false }
+    }
+    return true
+  }
+
+  private func record(_ range: Range<Int>) -> UnsafeRawBufferPointer? {
+    range.isEmpty ? nil : delta.records?.record(range)
+  }
+
+  /// How many rows the delta has: at most as many changed.
+  var rowCount: Int { delta.rows.count }
 
   /// Calls `body` with the encoded key of a row, by its number.
   package func withKey(_ number: Int, _ body: (Bytes) -> Void) { keys.withIdentity(number, body) }

@@ -3,6 +3,7 @@ package import LiveQuery
 /// What a client asks, most often of one subscription: protocol 3.1.
 package enum ClientMessage: Sendable {
   case subscribe(Subscribe)
+  case changes(ChangesRequest, since: String?)
   case window(Window)
   case fetch(Window)
   /// The values of a key, one for each of its columns.
@@ -82,6 +83,7 @@ extension ClientMessage {
   private init(type: String, _ reader: MemberReader) throws(FreshetError) {
     switch type {
     case "subscribe": self = .subscribe(try Subscribe(reader))
+    case "changes": self = .changes(try ChangesRequest(reader), since: try reader.string("since"))
     case "window": self = .window(try Window(reader))
     case "fetch": self = .fetch(try Window(reader))
     case "locate": self = .locate(try reader.key())

@@ -25,6 +25,7 @@ extension ClientMessage {
   private var type: StaticString {
     switch self {
     case .subscribe: "subscribe"
+    case .changes: "changes"
     case .window: "window"
     case .fetch: "fetch"
     case .locate: "locate"
@@ -45,6 +46,9 @@ extension ClientMessage {
       let least = subscribe.minInterval / .milliseconds(1)
       if least > 0 { writer.member("minInterval", Int(least)) }
       if subscribe.shape != .arrays { writer.member("shape", subscribe.shape.rawValue) }
+    case .changes(let request, let since):
+      request.write(to: &writer)
+      if let since { writer.member("since", since) }
     case .window(let window), .fetch(let window):
       writer.member("offset", window.offset)
       writer.member("limit", window.limit)
@@ -57,6 +61,33 @@ extension ClientMessage {
       if let once { writer.member("once", once) }
       writer.members(of: transaction)
     case .authenticate(let token): writer.member("token", token.text)
+    }
+  }
+}
+
+extension ChangesRequest {
+  fileprivate func write(to writer: inout JSONWriter) {
+    if let tables {
+      writer.name("tables")
+      writer.array { for table in tables { $0.string(table) } }
+    }
+    if !columns.isEmpty {
+      writer.name("columns")
+      writer.object { object in
+        for (table, names) in columns.sorted(by: { $0.key < $1.key }) {
+          object.name(escaping: table)
+          object.array { for name in names { $0.string(name) } }
+        }
+      }
+    }
+    if !filters.isEmpty {
+      writer.name("where")
+      writer.object { object in
+        for (table, filter) in filters.sorted(by: { $0.key < $1.key }) {
+          object.name(escaping: table)
+          object.string(filter)
+        }
+      }
     }
   }
 }

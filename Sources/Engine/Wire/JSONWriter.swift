@@ -133,7 +133,7 @@ package struct JSONWriter: ~Copyable {
   }
 
   /// A member that needs no escaping.
-  mutating func member(_ name: StaticString, _ value: StaticString) {
+  package mutating func member(_ name: StaticString, _ value: StaticString) {
     self.name(name)
     separate()
     append("\"")
@@ -159,6 +159,23 @@ package struct JSONWriter: ~Copyable {
   package mutating func member(_ name: StaticString, _ value: Bool) {
     self.name(name)
     bool(value)
+  }
+
+  /// A member whose name, with quotes and colon, is laid out already.
+  package mutating func member(encoded name: [UInt8], _ value: PackedValue) {
+    self.name(encoded: name)
+    self.value(value)
+  }
+
+  package mutating func member(encoded name: [UInt8], _ value: SQLValue) {
+    self.name(encoded: name)
+    self.value(value)
+  }
+
+  /// A member whose value is laid out already.
+  package mutating func member(_ name: StaticString, encoded value: [UInt8]) {
+    self.name(name)
+    self.value(encoded: value)
   }
 
   package mutating func null() { literal("null") }

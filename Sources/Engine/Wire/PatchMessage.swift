@@ -70,6 +70,13 @@ package struct PatchMessage: Sendable {
         $0.row(rows, fill.content, layout)
       }
     }
+    if !patch.totals.isEmpty { writer.member("totals", patch.totals) }
+    writer.list("sectionTotals", patch.sectionTotals) { writer, totals in
+      writer.array {
+        $0.integer(totals.section)
+        $0.object { $0.members(totals.changes) }
+      }
+    }
     if let alongside { writer.member("alongside", alongside) }
     if let order { writer.members(of: order) }
   }

@@ -22,18 +22,14 @@ extension Query {
     limit = try reader.count("limit")
     refreshEvery = try reader.seconds("refreshEvery")
     key = try reader.strings("key").map(trimmed)
-    for (name, sql) in try reader.object("alongside") ?? [:] {
-      guard case .string(let text) = sql else {
-        throw .badMessage("query.alongside.\(name) must be a string, not \(sql.kind)")
-      }
-      alongside[name] = trimmed(text)
-    }
+    totals = try reader.fragments("totals")
+    alongside = try reader.fragments("alongside")
   }
 
   /// Those that a query has.
   package static let members = [
     "from", "select", "where", "params", "groupBy", "having", "sectionBy", "orderBy", "limit", "key", "refreshEvery",
-    "alongside",
+    "totals", "alongside",
   ]
 }
 
@@ -69,6 +65,20 @@ extension Query.SectionBy {
       }
     case .some(let other): throw .badMessage("query.sectionBy must be a string or an object, not \(other.kind)")
     }
+  }
+}
+
+extension MemberReader {
+  /// SQL by name.
+  fileprivate func fragments(_ member: String) throws(FreshetError) -> [String: String] {
+    var fragments: [String: String] = [:]
+    for (name, sql) in try object(member) ?? [:] {
+      guard case .string(let text) = sql else {
+        throw .badMessage("query.\(member).\(name) must be a string, not \(sql.kind)")
+      }
+      fragments[name] = trimmed(text)
+    }
+    return fragments
   }
 }
 

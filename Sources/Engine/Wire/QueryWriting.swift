@@ -26,16 +26,21 @@ extension JSONWriter {
 
   private mutating func members(besideListOf query: Query) {
     member("params", query.parameters)
-    if !query.alongside.isEmpty {
-      name("alongside")
-      object { object in
-        for (name, sql) in query.sortedAlongside {
-          object.name(escaping: name)
-          object.string(sql)
-        }
+    member("totals", fragments: query.sortedTotals)
+    member("alongside", fragments: query.sortedAlongside)
+    if let every = query.refreshEvery { member("refreshEvery", every / .seconds(1)) }
+  }
+
+  /// SQL by name, where there is any.
+  private mutating func member(_ name: StaticString, fragments: [(name: String, sql: String)]) {
+    if fragments.isEmpty { return }
+    self.name(name)
+    object { object in
+      for (name, sql) in fragments {
+        object.name(escaping: name)
+        object.string(sql)
       }
     }
-    if let every = query.refreshEvery { member("refreshEvery", every / .seconds(1)) }
   }
 
   /// The values of parameters, where there are any.

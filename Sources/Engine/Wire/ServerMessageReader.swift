@@ -33,7 +33,8 @@ package struct ServerMessageReader {
       sections: SectionList(
         try json.list("sections") { (value) throws(FreshetError) in try SectionInfo(value) }),
       window: rows.window, offset: rows.offset, rows: rows.rows, range: rows.range,
-      alongside: try json.alongside() ?? [], order: RowOrder(members: json) ?? RowOrder())
+      alongside: try json.values("alongside") ?? [],
+      totals: try json.values("totals") ?? [], order: RowOrder(members: json) ?? RowOrder())
     snapshot.isPart = rows.isPart
     return snapshot
   }
@@ -83,10 +84,15 @@ package struct ServerMessageReader {
       let parts = try value.parts(2)
       return (try parts[0].count(), try append(parts[1], to: &rows))
     }
+    lists.totals = try json.values("totals") ?? []
+    lists.sectionTotals = try json.list("sectionTotals") { (value) throws(FreshetError) in
+      let parts = try value.parts(2)
+      return .init(section: try parts[0].count(), changes: try parts[1].values())
+    }
     var message = PatchMessage(
       from: try json.required("from").text(), to: try json.required("to").text(),
       commit: Int64(try json.required("commit").count()), total: try json.required("total").count(),
-      alongside: try json.alongside(), order: RowOrder(members: json), columns: columns,
+      alongside: try json.values("alongside"), order: RowOrder(members: json), columns: columns,
       patch: Patch(lists, window: try json.window()), rows: rows, changed: [])
     message.listed = (0..<rows.count).map { listed[$0] ?? [] }
     message.changed = message.listed.map { columns in
@@ -131,7 +137,8 @@ extension SectionInfo {
   fileprivate init(_ json: JSONValue) throws(FreshetError) {
     self.init(
       name: try SQLValue(json: try json.required("name"), what: "a section's name"),
-      indexTitle: try json.required("indexTitle").text(), count: try json.required("count").count())
+      indexTitle: try json.required("indexTitle").text(), count: try json.required("count").count(),
+      totals: try json.values("totals") ?? [])
   }
 }
 
@@ -185,9 +192,14 @@ extension JSONValue {
     return Window(offset: try window.required("offset").count(), limit: try window.required("limit").count())
   }
 
-  fileprivate func alongside() throws(FreshetError) -> [NamedValue]? {
-    guard let json = self["alongside"], json != .null else { return nil }
-    guard case .object(let members) = json else { throw .unreadable("\(json.kind) where an object should be") }
+  /// The values that a member has by name, in the order of their names.
+  fileprivate func values(_ name: String) throws(FreshetError) -> [NamedValue]? {
+    guard let json = self[name], json != .null else { return nil }
+    return try json.values()
+  }
+
+  fileprivate func values() throws(FreshetError) -> [NamedValue] {
+    guard case .object(let members) = self else { throw .unreadable("\(kind) where an object should be") }
     var values: [NamedValue] = []
     for (name, value) in members { values.append(NamedValue(name: name, value: try SQLValue(json: value, what: name))) }
     return values.sorted { $0.name < $1.name }

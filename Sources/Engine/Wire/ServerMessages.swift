@@ -17,6 +17,7 @@ package enum ServerMessage {
   ///
   /// - Parameter expires: in seconds since 1970; nil for never.
   case authenticated(role: String, expires: Int64?)
+  case changes(ChangesMessage)
   case error(FreshetError, isFatal: Bool)
 }
 
@@ -58,6 +59,7 @@ extension ServerMessage {
     case .committed: "committed"
     case .pong: "pong"
     case .authenticated: "authenticated"
+    case .changes(let message): message.type
     case .error: "error"
     }
   }
@@ -101,6 +103,7 @@ extension ServerMessage {
       writer.member("role", role)
       writer.name("expires")
       if let expires { writer.integer(expires) } else { writer.null() }
+    case .changes(let message): message.write(to: &writer)
     case .error(let error, let isFatal): writer.members(of: error, isFatal: isFatal)
     }
   }
@@ -151,6 +154,7 @@ extension Snapshot {
     writer.member("offset", offset)
     writer.member("rows", rows, range, RowLayout(columns: columns, shape: shape))
     writer.member("complete", isComplete)
+    if !totals.isEmpty { writer.member("totals", totals) }
     if !alongside.isEmpty { writer.member("alongside", alongside) }
     writer.members(of: order)
     return writer.bytes
@@ -196,11 +200,13 @@ extension JSONWriter {
 
   mutating func member(_ name: StaticString, _ values: [NamedValue]) {
     self.name(name)
-    object {
-      for value in values {
-        $0.name(escaping: value.name)
-        $0.value(value.value)
-      }
+    object { $0.members(values) }
+  }
+
+  mutating func members(_ values: [NamedValue]) {
+    for value in values {
+      name(escaping: value.name)
+      self.value(value.value)
     }
   }
 
@@ -217,6 +223,7 @@ extension JSONWriter {
     value(section.name)
     member("indexTitle", section.indexTitle)
     member("count", section.count)
+    if !section.totals.isEmpty { member("totals", section.totals) }
   }
 
   package mutating func members(of error: FreshetError, isFatal: Bool) {

@@ -1,6 +1,6 @@
 package import LiveQuery
 
-// Server-sent events: protocol 4, `/v1/subscriptions`.
+// Server-sent events: protocol 4, `/v1/subscriptions` and `/v1/changes`.
 extension ServerMessage {
   /// Writes the message as an event, whose data is JSON and so holds no line ends.
   package func writeEvent(to writer: inout JSONWriter, id: String?, _ shape: Shape, members: [UInt8]? = nil) {
@@ -19,7 +19,7 @@ extension ServerMessage {
   /// Answers to requests that a stream cannot make have no event of their own.
   private var eventType: StaticString {
     switch self {
-    case .snapshot, .rows, .patch, .error: type
+    case .snapshot, .rows, .patch, .changes, .error: type
     case .located, .unsubscribed, .committed, .pong, .authenticated: "message"
     }
   }
@@ -30,6 +30,7 @@ extension ServerMessage {
     case .snapshot(let snapshot): snapshot.isComplete ? snapshot.version : ""
     case .rows(let rows): rows.isComplete ? rows.version : ""
     case .patch(let patch): patch.to
+    case .changes(let message): message.position
     default: nil
     }
   }

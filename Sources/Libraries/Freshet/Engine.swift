@@ -39,15 +39,18 @@ final class Engine: ResultsSource {
   }
 
   func follow(_ query: Query, window: Window?) -> any ResultsFeed {
-    let session = lastSession.add(1, ordering: .relaxed).newValue
-    return EngineFeed(self, session: session, query: query, window: window)
+    EngineFeed(self, session: newSession(), query: query, window: window)
   }
+
+  func newSession() -> UInt64 { lastSession.add(1, ordering: .relaxed).newValue }
 }
 
 /// Puts the followers' messages into the feeds' mailboxes.
 final class EngineOutput: SubscriptionOutput {
   /// Keyed by session; nil: closed.
   private let mailboxes = Mutex<[UInt64: Mailbox]?>([:])
+  /// Of readers of changes, likewise.
+  private let changes = Mutex<[UInt64: ChangesMailbox<ChangesMessage>]?>([:])
 
   func add(_ mailbox: Mailbox, session: UInt64) {
     let isOpen = mailboxes.withLock { mailboxes in
@@ -57,6 +60,16 @@ final class EngineOutput: SubscriptionOutput {
     if !isOpen { mailbox.close() }
   }
 
+  func add(_ mailbox: ChangesMailbox<ChangesMessage>, session: UInt64) {
+    let isOpen = changes.withLock { changes in
+      changes?[session] = mailbox
+      return changes != nil
+    }
+    if !isOpen { mailbox.close(.closedDatabase) }
+  }
+
+  func remove(changesOf session: UInt64) { changes.withLock { _ = $0?.removeValue(forKey: session) } }
+
   func remove(session: UInt64) { mailboxes.withLock { _ = $0?.removeValue(forKey: session) } }
 
   func close() {
@@ -64,18 +77,47 @@ final class EngineOutput: SubscriptionOutput {
       for mailbox in mailboxes.map({ Array($0.values) }) ?? [] { mailbox.close() }
       mailboxes = nil
     }
+    changes.withLock { changes in
+      for mailbox in changes.map({ Array($0.values) }) ?? [] { mailbox.close(.closedDatabase) }
+      changes = nil
+    }
   }
 
   func isDrained(_ session: UInt64, for follower: Int) -> Bool {
-    mailboxes.withLock { $0?[session]?.isEmpty(orWakes: follower) ?? true }
+    if let isDrained = changes.withLock({ $0?[session]?.isDrained }) { return isDrained }
+    return mailboxes.withLock { $0?[session]?.isEmpty(orWakes: follower) ?? true }
   }
 
   func send(_ message: ServerMessage, shape: Shape, to recipients: [Recipients]) {
+    if tellReaders(of: message, recipients) { return }
     guard let message = ListMessage(message) else { return }
     mailboxes.withLock { mailboxes in
       for session in recipients.lazy.flatMap(\.sessions) { mailboxes?[session]?.put(message) }
     }
   }
 
+  /// - Returns: whether they are readers of changes.
+  private func tellReaders(of message: ServerMessage, _ recipients: [Recipients]) -> Bool {
+    let told: Result<ChangesMessage, FreshetError>
+    switch message {
+    case .changes(let message): told = .success(message)
+    case .error(let error, _): told = .failure(error)
+    default: return false
+    }
+    return changes.withLock { changes in
+      var areReaders = false
+      for session in recipients.lazy.flatMap(\.sessions) {
+        guard let mailbox = changes?[session] else { continue }
+        mailbox.put(told)
+        areReaders = true
+      }
+      return areReaders
+    }
+  }
+
   func subscriptionEnded(_ key: SubscriptionKey, because code: ErrorCode) {}
+}
+
+extension FreshetError {
+  fileprivate static let closedDatabase = FreshetError(.shuttingDown, "the database is closed")
 }

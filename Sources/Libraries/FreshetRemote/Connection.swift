@@ -8,12 +8,14 @@ import Wire
 /// Requests are kept here, not on the socket: lists are subscribed to again with the version that they have, and
 /// unanswered transactions are repeated under their names.
 ///
-/// Mutable state: `subscriptions` and `transactions`, each from its request to its end; `outgoing`, while a socket is
+/// Mutable state: `subscriptions`, `readers` and `transactions`, each from its request to its end; `outgoing`, while a socket is
 /// open; `epoch`, from a server's first greeting; `renewal` and what belongs to it, from sending a token.
 actor Connection {
   enum Command: Sendable {
     case follow(id: String, Subscription)
     case request(id: String, SubscriptionRequest)
+    case read(id: String, ChangesSubscription)
+    case goOn(id: String)
     case unsubscribe(id: String)
     case transact(PendingTransaction)
   }
@@ -26,6 +28,8 @@ actor Connection {
   nonisolated let commands: AsyncStream<Command>.Continuation
 
   var subscriptions: [String: Subscription] = [:]
+  /// Of changes.
+  var readers: [String: ChangesSubscription] = [:]
   /// In the order in which the server runs them.
   var transactions: [PendingTransaction] = []
   private(set) var outgoing: AsyncStream<[UInt8]>.Continuation?
@@ -66,9 +70,9 @@ actor Connection {
     outgoing?.finish()
     for subscription in subscriptions.values { subscription.mailbox.close() }
     subscriptions = [:]
-    for transaction in transactions {
-      transaction.answer.resume(throwing: FreshetError(.disconnected, "the connection was closed"))
-    }
+    for reader in readers.values { reader.mailbox.close(.closedConnection) }
+    readers = [:]
+    for transaction in transactions { transaction.answer.resume(throwing: FreshetError.closedConnection) }
     transactions = []
   }
 
@@ -110,6 +114,7 @@ actor Connection {
     isKnown = token == nil
     if let token { send(Self.authentication(token)) }
     for id in subscriptions.keys.sorted() { subscribe(id) }
+    for id in readers.keys.sorted() { askForChanges(id) }
   }
 
   /// Pings a silent server, and closes the socket if it does not answer.
@@ -142,7 +147,10 @@ actor Connection {
       guard subscriptions[id] != nil else { return }
       subscriptions[id]?.note(request)
       send(ClientMessage(request).text(id: id))
+    case .read(let id, let reader): read(id, reader)
+    case .goOn(let id): goOn(id)
     case .unsubscribe(let id):
+      forgetReader(id)
       guard subscriptions.removeValue(forKey: id) != nil else { return }
       send(ClientMessage.unsubscribe.text(id: id))
     case .transact(let transaction):
@@ -179,7 +187,7 @@ actor Connection {
       guard case .string(let id)? = json["id"] else { return try receivedUnnamed(type, json) }
       if id == Self.tokenID { return try answeredToken(type, json) }
       if let index = transactions.firstIndex(where: { $0.id == id }) { return answered(index, type, json) }
-      take(json, id)
+      if try !takeChanges(json, type, id) { take(json, id) }
     } catch {
       // The server does not speak this protocol, so the connection is useless.
       outgoing?.finish()

@@ -23,7 +23,7 @@ final class ConnectionSource: ResultsSource {
     try await withCheckedThrowingContinuation { continuation in
       let pending = PendingTransaction(transaction, id: "transaction-\(newID())", answer: continuation)
       if case .terminated = connection.commands.yield(.transact(pending)) {
-        continuation.resume(throwing: FreshetError(.disconnected, "the connection was closed"))
+        continuation.resume(throwing: FreshetError.closedConnection)
       }
     }
   }

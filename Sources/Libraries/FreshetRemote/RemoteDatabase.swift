@@ -53,6 +53,23 @@ public final class RemoteDatabase: Sendable {
     FetchedResultsController(query, window: window, source: source, decode: decode)
   }
 
+  /// Every change of the rows that the client may read, whoever makes it.
+  ///
+  /// A connection that breaks is opened again, and the changes since then follow. One that is read slowly asks for more when it has been read.
+  ///
+  /// - Parameters:
+  ///   - tables: nil: all.
+  ///   - columns: by table, the columns that changes have; all where it is not here.
+  ///   - conditions: by table, SQL that is true for the rows whose changes are wanted.
+  ///   - position: of an earlier change, to go on behind it.
+  public func changes(
+    of tables: [String]? = nil, columns: [String: [String]] = [:], where conditions: [String: String] = [:],
+    since position: String? = nil
+  ) -> DatabaseChanges {
+    let request = ChangesRequest(tables: tables, columns: columns, filters: conditions)
+    return DatabaseChanges { [source] in ConnectionChanges(source, request, since: position) }
+  }
+
   /// Runs statements in one transaction, if the server lets its clients write.
   ///
   /// Without a connection the transaction waits, at most 1,000 of them. If the connection breaks before the answer, it

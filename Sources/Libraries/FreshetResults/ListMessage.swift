@@ -30,7 +30,7 @@ extension ListMessage {
       self = .patch(patch)
     case .located(_, let place): self = .located(place?.path)
     case .error(let error, let isFatal): self = .error(error, isFatal: isFatal)
-    case .unsubscribed, .committed, .pong, .authenticated: return nil
+    case .unsubscribed, .committed, .pong, .authenticated, .changes: return nil
     }
   }
 }

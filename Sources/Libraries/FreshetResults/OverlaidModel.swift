@@ -57,6 +57,7 @@ struct OverlaidModel<Element: Sendable> {
     guard let correspondence, var shown = ResultsPatch(from: before, to: overlay, correspondence) else {
       return ResultsUpdate(change: .replaced, results: results)
     }
+    shown.totals = patch?.totals ?? []
     shown.alongside = patch?.alongside ?? []
     let isSame = shown.isEmpty && before.results.results.window == results.window
     return isSame ? nil : ResultsUpdate(change: .patched(shown), results: results)

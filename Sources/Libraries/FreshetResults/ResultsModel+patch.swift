@@ -26,6 +26,7 @@ extension ResultsModel {
     next.count = next.sections.reduce(0) { $0 + $1.count }
     try require(next.count == message.total, "total is not what the patch leads to")
     try fill(patch, contents, &next, &step)
+    try mergeTotals(patch, into: &next, &step)
     for value in message.alongside ?? [] where next.alongside[value.name] != value.value {
       next.alongside[value.name] = value.value
       step.alongside.append(value.name)
@@ -105,6 +106,18 @@ extension ResultsModel {
       values[column] = value
     }
     next.sections[path.section].rows[path.item] = try entry(values)
+  }
+
+  private func mergeTotals(
+    _ patch: Patch, into next: inout Results, _ step: inout ResultsPatch
+  ) throws(FreshetError) {
+    for value in patch.totals { next.totals[value.name] = value.value }
+    step.totals = patch.totals.map(\.name)
+    for section in patch.sectionTotals {
+      try require(next.sections.indices.contains(section.section), "totals of the unknown section \(section.section)")
+      for value in section.changes { next.sections[section.section].totals[value.name] = value.value }
+      step.sectionTotals.append(section.section)
+    }
   }
 
   private func fill(

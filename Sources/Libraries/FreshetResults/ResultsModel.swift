@@ -43,7 +43,8 @@ package struct ResultsModel<Element: Sendable> {
     results.key = snapshot.key
     results.commit = snapshot.commit
     results.count = snapshot.total
-    results.alongside = Dictionary(snapshot.alongside.map { ($0.name, $0.value) }) { $1 }
+    results.totals = snapshot.totals.byName
+    results.alongside = snapshot.alongside.byName
     if let window = snapshot.window { results.setWindow(window) }
     var counted = 0
     for info in snapshot.sections.infos {
@@ -114,10 +115,15 @@ func require(_ condition: Bool, _ sentence: @autoclosure () -> String) throws(Fr
   if !condition { throw FreshetError(.internal, sentence()) }
 }
 
+extension [NamedValue] {
+  var byName: [String: SQLValue] { Dictionary(map { ($0.name, $0.value) }) { $1 } }
+}
+
 extension SectionedResults.Section {
   init(_ info: SectionInfo, _ rows: RowSequence<SectionedResults.Entry?>) {
     name = info.name
     indexTitle = info.indexTitle
+    totals = info.totals.byName
     self.rows = rows
   }
 }

@@ -18,6 +18,8 @@ extension ResultsPatch {
     }
     deletedSections = sections.deleted
     insertedSections = sections.inserted
+    sectionTotals = sections.newIndex.filter { old.results.sections[$0].totals != new.results.sections[$1].totals }
+      .map(\.value).sorted()
     let touched = TouchedRows(before, after, correspondence)
     let (olds, nows) = (OffsetSet(touched.rows.compactMap(\.old)), OffsetSet(touched.rows.compactMap(\.new)))
     let insertedSet = Set(sections.inserted)

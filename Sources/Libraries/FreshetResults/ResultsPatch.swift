@@ -33,6 +33,10 @@ public struct ResultsPatch: Hashable, Sendable {
   public internal(set) var updates: [Change] = []
   /// In the new results: rows whose contents were not held before, because they were outside the window.
   public internal(set) var loaded: [IndexPath] = []
+  /// The names of `totals` of all rows that changed.
+  public internal(set) var totals: [String] = []
+  /// Indexes of the new results, ascending: sections that both results have, and whose `totals` changed.
+  public internal(set) var sectionTotals: [Int] = []
   /// The names of `alongside` values that changed.
   public internal(set) var alongside: [String] = []
 
@@ -41,7 +45,10 @@ public struct ResultsPatch: Hashable, Sendable {
     !(deletedSections.isEmpty && insertedSections.isEmpty && deletions.isEmpty && insertions.isEmpty && moves.isEmpty)
   }
 
-  public var isEmpty: Bool { !changesStructure && updates.isEmpty && loaded.isEmpty && alongside.isEmpty }
+  public var isEmpty: Bool { !changesStructure && updates.isEmpty && loaded.isEmpty && !changesValues }
+
+  /// Whether totals or values alongside changed.
+  package var changesValues: Bool { !(totals.isEmpty && sectionTotals.isEmpty && alongside.isEmpty) }
 }
 
 /// One update of a list: its new results, and how they differ from the old ones.

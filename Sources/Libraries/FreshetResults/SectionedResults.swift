@@ -17,6 +17,8 @@ public struct SectionedResults<Element: Sendable>: Sendable {
   public internal(set) var columns: [String] = []
   /// The columns or expressions that identify a row.
   public internal(set) var key: [String] = []
+  /// The query's `totals` of all rows, by name. They are the server's: changes that are laid over the list do not count.
+  public internal(set) var totals: [String: SQLValue] = [:]
   /// The values of `alongside`, by name.
   public internal(set) var alongside: [String: SQLValue] = [:]
   /// The state of the database. It increases with each commit, and results with equal commits show the same state.
@@ -44,6 +46,8 @@ public struct SectionedResults<Element: Sendable>: Sendable {
     public let name: SQLValue
     /// The section's title in the list's index.
     public let indexTitle: String
+    /// The query's `totals` of the section's rows, by name; none while only rows of this process are in the section.
+    public internal(set) var totals: [String: SQLValue]
     /// Nil entries are outside the window.
     var rows: RowSequence<Entry?>
 

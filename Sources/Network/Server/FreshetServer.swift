@@ -33,6 +33,8 @@ package final class FreshetServer: Sendable {
   /// Nil: there is none.
   let accessLog: AccessLog?
   let auditLog: AuditLog?
+  /// Nil: nothing is kept for the next start.
+  private let keeper: StateKeeper?
   let isReady = Atomic<Bool>(true)
   /// Seconds since 1970.
   let startTime = Date().timeIntervalSince1970
@@ -52,7 +54,9 @@ package final class FreshetServer: Sendable {
     originRefusals = OriginRefusals(logger: logger)
     clientFiles = ClientFiles(in: configuration.clientDirectory)
     let followers = EpochFollowers(configuration.epochRenewed)
-    let epochs = FileEpochs(startingWith: configuration.epoch) { followers.tell($0) }
+    let (keeper, published) = configuration.keepers(logger)
+    self.keeper = keeper
+    let epochs = FileEpochs(startingWith: configuration.epoch ?? keeper?.epoch) { followers.tell($0) }
     greeting = Greeting(configuration, epochs)
     authenticator = configuration.authentication.map {
       Authenticator(
@@ -74,12 +78,13 @@ package final class FreshetServer: Sendable {
     } catch { throw ServerError(error.message) }
     do {
       let replica = try configuration.replica(logger: logger)
-      transactions = try configuration.transactions(auditLog, forwardingTo: replica?.broker)
+      transactions = try configuration.transactions(auditLog, forwardingTo: replica?.broker, keeper)
       output = SessionOutput(gateway, transactions, greeting, rejections)
       pool = try ControllerPool(
-        FollowerConfiguration(configuration), followers: configuration.followers, readers: configuration.readers,
+        FollowerConfiguration(configuration, keeper, configuration.journal(logger)), followers: configuration.followers,
+        readers: configuration.readers,
         output: output, epochs: epochs, logger: logger)
-      replication = try ServerReplication(configuration, replica, pool, transactions, logger: logger)
+      replication = try ServerReplication(configuration, replica, pool, transactions, published, logger: logger)
     } catch let error as BrokerError {
       throw ServerError(error.message)
     } catch let error as ForeignFile {
@@ -93,6 +98,7 @@ package final class FreshetServer: Sendable {
     } catch {
       metricsGateway?.stop()
       pool.stop()
+      published?.putBack()
       throw ServerError(error.message)
     }
     accessLog?.start()
@@ -177,6 +183,7 @@ package final class FreshetServer: Sendable {
     gateway.stop(code: 1001, reason: "the server is stopping", grace: configuration.grace)
     // Behind what clients wrote last, and before the followers that it numbers commits with.
     replication?.stop()
+    keeper?.end(withPromises: transactions.map(\.kept) ?? keeper?.promises)
     pool.stop()
     metricsGateway?.stop()
     accessLog?.stop(grace: configuration.grace)

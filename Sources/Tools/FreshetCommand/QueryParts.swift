@@ -18,6 +18,11 @@ struct QueryParts: ParsableArguments {
   @Option(help: ArgumentHelp("The expression whose values are the sections.", valueName: "expression"))
   var sectionBy: String?
 
+  @Option(
+    help: ArgumentHelp(
+      "An aggregate of the rows, for the list and for each section; can be repeated.", valueName: "name=expression"))
+  var total: [String] = []
+
   /// - Parameter query: JSON, or what to select from.
   /// - Parameter name: of a published query, instead.
   func query(_ query: String?, name: String? = nil) throws -> WatchQuery {
@@ -29,6 +34,7 @@ struct QueryParts: ParsableArguments {
     watched.filter = `where`
     watched.orderBy = orderBy
     watched.sectionBy = sectionBy
+    watched.totals = total
     do { _ = try watched.json() } catch { throw ValidationError("\(error).") }
     return watched
   }

@@ -85,10 +85,14 @@ struct Settings {
     return port
   }
 
-  func captureMemory() throws -> Int? {
-    guard let text = text("FRESHET_CAPTURE_MEMORY") else { return file.captureMemory }
+  func captureMemory() throws -> Int? { try bytes("FRESHET_CAPTURE_MEMORY") ?? file.captureMemory }
+
+  func changeHistory() throws -> Int? { try bytes("FRESHET_CHANGE_HISTORY") ?? file.changeHistory }
+
+  private func bytes(_ name: String) throws -> Int? {
+    guard let text = text(name) else { return nil }
     guard let bytes = ByteCount.parse(text) else {
-      throw CommandFailure("FRESHET_CAPTURE_MEMORY must be an amount of memory, such as 256MiB")
+      throw CommandFailure("\(name) must be an amount of memory, such as 256MiB")
     }
     return bytes
   }
@@ -161,6 +165,7 @@ struct ServeOptions: ParsableArguments {
   @OptionGroup var door: DoorOptions
   @OptionGroup var logs: LogOptions
   @OptionGroup var replication: ReplicationOptions
+  @OptionGroup var state: StateOptions
 
   @Option(
     help: ArgumentHelp(
@@ -194,6 +199,7 @@ struct ServeOptions: ParsableArguments {
     }
     let logger = Logger(label: "freshet")
     var configuration = try configuration(path, allowsWrites: allowsWrites, settings)
+    let end = ForcedEnd(logger)
     let failure = Failure()
     configuration.mustEnd = { failure.end(because: $0) }
     // Before the server: closing a file, however it was opened, takes all locks from it that this process has.
@@ -215,7 +221,7 @@ struct ServeOptions: ParsableArguments {
     try whenListening(server)
     system_notify_service_manager("READY=1")
     let signal = signals.wait { server.hangUp() }
-    ForcedEnd.schedule(signal, logger)
+    end.schedule(signal)
     system_notify_service_manager("STOPPING=1")
     logger.info("stopping", metadata: ["signal": "\(signal)"])
     server.stop()
@@ -257,11 +263,13 @@ struct ServeOptions: ParsableArguments {
     let hosts = try settings.list(allowHost, "--allow-host", "FRESHET_ALLOWED_HOSTS", AllowedHost.mistake)
     configuration.allowedHosts = Set((hosts ?? file.allowedHosts ?? []).map { $0.lowercased() })
     configuration.captureMemory = try settings.captureMemory() ?? configuration.captureMemory
+    configuration.changeHistory = try settings.changeHistory() ?? configuration.changeHistory
     configuration.selfCheck = try selfCheck ?? settings.selfCheck() ?? configuration.selfCheck
     for limit in LimitSetting.allCases {
       if let value = try settings.limit(limit) { configuration.set(limit, to: value) }
     }
     logs.apply(to: &configuration, settings)
+    configuration.stateFolder = state.folder(settings)
     if let replication = try replication.settings(settings) { configuration.set(replication) }
     do { try configuration.set(try door.settings(settings)) } catch let error as ServerError {
       throw CommandFailure("\(error)")

@@ -17,7 +17,7 @@ struct Watch: ParsableCommand {
       On a terminal, rows that the last change inserted, moved or updated are highlighted (with NO_COLOR, in bold). Arrows, \
       PgUp, PgDn, Home and End move the window; q or Ctrl-C quits. Otherwise it prints the list, with tabs between values, \
       and then the changes: - for deleted rows, + for inserted ones, > for those that moved, * for those that changed in \
-      place.
+      place, = for totals.
 
       When the connection is lost it reconnects, waiting half a second at first and half a minute at most, and resumes from \
       the version it has.

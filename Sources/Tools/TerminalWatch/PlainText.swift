@@ -11,7 +11,8 @@ package typealias Rows = SectionedResults<ResultRow>
 /// A list and its changes as lines of text, for a file or a pipe: values between tabs, one row a line.
 ///
 /// `# name (count)` begins a section. A patch begins with `@ commit N, N rows`; then `-` and `+` are rows that went and came, `>`
-/// rows that moved, `*` rows that changed in place, `-#` and `+#` sections, `=` values alongside the list.
+/// rows that moved, `*` rows that changed in place, `-#` and `+#` sections, `=#` totals of sections, `=` totals of the list and values
+/// alongside it.
 package enum PlainText {
   package static func lines(_ list: Rows) -> [String] {
     var lines = [list.columns.map { CellText.text(.text($0)) }.joined(separator: "\t")]
@@ -23,7 +24,8 @@ package enum PlainText {
       }
       lines.append(row.map(text) ?? "…")
     }
-    return lines + list.alongside.keys.sorted().map { "= \(alongside($0, list))" }
+    return lines + values(list.totals.keys.sorted(), list.totals)
+      + values(list.alongside.keys.sorted(), list.alongside)
   }
 
   /// - Parameter old: the list before the patch.
@@ -41,7 +43,16 @@ package enum PlainText {
     lines += patch.insertions.map { "+ \(text($0))" + (list.rowIfLoaded(at: $0).map { " " + text($0) } ?? "") }
     lines += patch.moves.map { "> \(text($0.from)) \(text($0.to))\(changes($0, old, list))" }
     lines += patch.updates.map { "* \(text($0.to))\(changes($0, old, list))" }
-    return lines + patch.alongside.map { "= \(alongside($0, list))" }
+    if list.hasSections {
+      lines += patch.sectionTotals.map { section in
+        "=# [\(section)] \(list.title(ofSection: section))"
+      }
+    }
+    return lines + values(patch.totals, list.totals) + values(patch.alongside, list.alongside)
+  }
+
+  private static func values(_ names: [String], _ values: [String: SQLValue]) -> [String] {
+    names.map { "= \(CellText.named($0, values))" }
   }
 
   private static func text(_ row: ResultRow) -> String {
@@ -55,19 +66,16 @@ package enum PlainText {
     return list.changedColumns(change, from: old)
       .map { " \(list.columns[$0])=\(CellText.text(row.values[$0]))" }.joined()
   }
-
-  private static func alongside(_ name: String, _ list: Rows) -> String {
-    "\(name)=\(CellText.text(list.alongside[name] ?? .null))"
-  }
 }
 
 extension SectionedResults<ResultRow> {
   /// Whether the query cuts its result into sections: one that does not has a single one without a name.
   var hasSections: Bool { sections.count != 1 || sections[0].name != .text("") && sections[0].name != .null }
 
-  /// `name (count)`.
+  /// `name (count)`, and the section's totals.
   func title(ofSection section: Int) -> String {
-    "\(CellText.text(sections[section].name, limit: 200)) (\(sections[section].count))"
+    let section = sections[section]
+    return "\(CellText.text(section.name, limit: 200)) (\(section.count))\(CellText.totals(section.totals))"
   }
 
   /// Calls `body` for every row of the window, in order; with nil where its contents are not here.

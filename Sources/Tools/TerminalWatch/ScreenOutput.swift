@@ -56,7 +56,8 @@ final class ScreenOutput: WatchOutput {
     let first = rows.window?.lowerBound ?? 0
     let place = count == 0 ? "" : "\(first + 1)–\(first + count) of "
     let sections = rows.hasSections ? " · \(rows.sections.count) sections" : ""
-    return " \(place)\(rows.count) rows\(sections) · commit \(rows.commit) · \(connection) · \(end)"
+    return
+      " \(place)\(rows.count) rows\(sections)\(CellText.totals(rows.totals)) · commit \(rows.commit) · \(connection) · \(end)"
   }
 
   func warn(_ sentence: String) { warning = sentence }

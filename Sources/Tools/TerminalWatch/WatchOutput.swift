@@ -50,5 +50,5 @@ final class PlainOutput: WatchOutput {
 
 extension ResultsPatch {
   /// The list is the same, and more of it is here.
-  var isLoadingOnly: Bool { !changesStructure && updates.isEmpty && alongside.isEmpty }
+  var isLoadingOnly: Bool { !changesStructure && updates.isEmpty && !changesValues }
 }

@@ -21,6 +21,8 @@ package struct WatchQuery {
   package var filter: String?
   package var orderBy: [String] = []
   package var sectionBy: String?
+  /// `NAME=EXPRESSION`.
+  package var totals: [String] = []
 
   package init() {}
 
@@ -33,17 +35,31 @@ package struct WatchQuery {
     }
     if let filter { members["where"] = .string(filter) }
     if let sectionBy { members["sectionBy"] = .string(sectionBy) }
+    if !totals.isEmpty {
+      var expressions =
+        try members["totals"].map { (value) throws(WatchQueryError) in try Self.members(of: value) } ?? [:]
+      for total in totals {
+        let (name, expression) = try Self.pair(total, "--total takes NAME=EXPRESSION")
+        expressions[name] = .string(expression)
+      }
+      members["totals"] = .object(expressions)
+    }
     if !parameters.isEmpty {
       var values = try members["params"].map { (value) throws(WatchQueryError) in try Self.members(of: value) } ?? [:]
       for parameter in parameters {
-        guard let equals = parameter.firstIndex(of: "="), equals > parameter.startIndex else {
-          throw WatchQueryError("--param takes NAME=VALUE, not \(parameter)")
-        }
-        values[String(parameter[..<equals])] = Self.scalar(String(parameter[parameter.index(after: equals)...]))
+        let (name, value) = try Self.pair(parameter, "--param takes NAME=VALUE")
+        values[name] = Self.scalar(value)
       }
       members["params"] = .object(values)
     }
     return .object(members)
+  }
+
+  private static func pair(_ text: String, _ rule: String) throws(WatchQueryError) -> (name: String, value: String) {
+    guard let equals = text.firstIndex(of: "="), equals > text.startIndex else {
+      throw WatchQueryError("\(rule), not \(text)")
+    }
+    return (String(text[..<equals]), String(text[text.index(after: equals)...]))
   }
 
   private func source() throws(WatchQueryError) -> [String: JSONValue] {

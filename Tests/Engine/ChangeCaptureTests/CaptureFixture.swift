@@ -29,7 +29,8 @@ final class CaptureFixture {
   /// Rows by rowid or key, as literals.
   typealias Contents = [String: String]
 
-  init(path: String, _ settings: ChangeCapture.Settings = .init()) throws {
+  /// - Parameter state: what another capture has kept of the file.
+  init(path: String, _ settings: ChangeCapture.Settings = .init(), restoring state: CaptureState? = nil) throws {
     self.path = path
     var configuration = Configuration()
     configuration.readonly = true
@@ -39,10 +40,31 @@ final class CaptureFixture {
     (raw, encoding) = try queue.inDatabase { db in
       (db.sqliteConnection!, try String.fetchOne(db, sql: "PRAGMA encoding") ?? "")
     }
-    capture = ChangeCapture(raw, settings)
+    if let state {
+      capture = ChangeCapture(raw, settings, restoring: state)
+    } else {
+      capture = ChangeCapture(raw, settings)
+    }
   }
 
-  deinit { try? queue.close() }
+  deinit { close() }
+
+  func close() { try? queue.close() }
+
+  /// A capture in another process goes on with what this one had kept at its last tick.
+  func restarted(with state: CaptureState, remembering: (DatabaseSchema.Table) -> [Int] = { _ in [] }) throws
+    -> CaptureFixture
+  {
+    let next = try CaptureFixture(path: path, restoring: state)
+    next.schema = schema
+    for (number, name) in followed {
+      guard let table = schema.table(name), let storage = table.storage else { continue }
+      let again = next.capture.follow(storage.table, remembering: remembering(table), keeping: .all)
+      next.followed[again] = name
+      next.before[again] = before[number]
+    }
+    return next
+  }
 
   /// One read transaction.
   func snapshot<Result>(_ body: (Database) throws -> Result) throws -> Result {
@@ -61,7 +83,7 @@ final class CaptureFixture {
       _ = advance(db)
       for table in schema.tables {
         guard let storage = table.storage else { continue }
-        let number = capture.follow(storage.table, remembering: remembering(table), keepsRecords: true)
+        let number = capture.follow(storage.table, remembering: remembering(table), keeping: .all)
         followed[number] = table.name
         before[number] = try contents(db, table)
       }

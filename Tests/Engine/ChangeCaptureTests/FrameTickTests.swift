@@ -45,4 +45,55 @@ import Testing
     #expect(wrong.isEmpty)
     #expect(fixture.capture.identifyFromFrames() == nil)
   }
+
+  /// The second generation is shorter than what was read of the first one, and so has overwritten nothing that is needed.
+  @Test(arguments: [(old: 1, new: 1), (2, 2), (3, 1), (0, 2), (2, 0)])
+  func aTickGoesThroughEachCommitOfTwoGenerations(old: Int, new: Int) throws {
+    let folder = try TemporaryFolder()
+    let path = folder.path("t.sqlite")
+    try SQLiteShell(path: path).run(Self.setUp)
+    let session = try SQLiteSession(path: path)
+    for _ in 0..<8 { try session.run("INSERT INTO other VALUES (0)") }
+    let fixture = try CaptureFixture(path: path)
+    try fixture.followAll()
+    func commit(_ ids: Range<Int>) throws {
+      for id in ids { try session.run("UPDATE t SET n = n + 1 WHERE id = \(id * 70)") }
+    }
+    try commit(1..<1 + old)
+    try session.run("PRAGMA wal_checkpoint(RESTART)")
+    try commit(1 + old..<1 + old + new)
+    let tick = try fixture.snapshot { _ in
+      fixture.capture.advance(throughCommits: true) { $0.map { _ in nil } }
+    }
+    #expect(tick.comparison == nil)
+    #expect(tick.commits == Int64(old + new))
+    #expect(tick.deltas.map { $0.delta.rows.map(\.rowid) } == (1...old + new).map { [Int64($0 * 70)] })
+    #expect(tick.deltas.allSatisfy { $0.delta.rows.allSatisfy { !$0.record.isEmpty } })
+    #expect(tick.stops.map(\.commits) == (1..<old + new).map { Int64($0) })
+  }
+
+  @Test func aTickWhoseFramesAreOverwrittenLeavesTheRestToTheNextOne() throws {
+    let folder = try TemporaryFolder()
+    let path = folder.path("t.sqlite")
+    try SQLiteShell(path: path).run(Self.setUp)
+    let session = try SQLiteSession(path: path)
+    try session.run("INSERT INTO other VALUES (0)")
+    let fixture = try CaptureFixture(path: path)
+    try fixture.followAll()
+    func commit(_ ids: Range<Int>) throws {
+      for id in ids { try session.run("UPDATE t SET n = n + 1 WHERE id = \(id * 30)") }
+    }
+    try commit(1..<3)
+    #expect(fixture.capture.identifyFromFrames() != nil)
+    try session.run("PRAGMA wal_checkpoint(RESTART)")
+    try commit(3..<9)
+    let early = fixture.capture.advance(throughCommits: true) { $0.map { _ in nil } }
+    #expect(fixture.capture.hasEndedEarly)
+    #expect(fixture.capture.hasMoved)
+    let late = try fixture.snapshot { _ in fixture.capture.advance(throughCommits: true) { $0.map { _ in nil } } }
+    #expect(!fixture.capture.hasEndedEarly)
+    let deltas = (early.deltas + late.deltas).map(\.delta)
+    #expect(!deltas.contains { $0.isUnknown })
+    #expect(Set(deltas.flatMap { $0.rows.map(\.rowid) }) == Set((1..<9).map { Int64($0 * 30) }))
+  }
 }

@@ -128,7 +128,7 @@ final class HostileFollower {
       for table in schema.tables {
         // The ledger grows, and would be read whole in every tick.
         guard let storage = table.storage, table.name != "written" else { continue }
-        let number = capture.follow(storage.table, remembering: remembered(storage), keepsRecords: true)
+        let number = capture.follow(storage.table, remembering: remembered(storage), keeping: .all)
         followed[number] = table.name
         before[number] = try TableContents(raw, table, encoding: encoding)
         if history != nil { list[number] = before[number]?.rows }
@@ -190,7 +190,7 @@ final class HostileFollower {
         self.before[number] = now
         if history != nil { follow(delta, number, now) }
         if tick.hasSchemaChanged, options.remembers, let storage = table?.storage {
-          _ = capture.follow(storage.table, remembering: remembered(storage), keepsRecords: true)
+          _ = capture.follow(storage.table, remembering: remembered(storage), keeping: .all)
         }
       }
       readOn()

@@ -45,7 +45,7 @@ import Testing
   private static let lookedUp: [Query] = [
     query("t JOIN k ON k.n = t.n"), query("t", filter: "n IN (SELECT n FROM k)"), query("computed"),
     query("t", select: ["main.t.name"]), query("t NOT INDEXED"),
-    query("t", select: ["n", "count(*) AS c"]) { $0.groupBy = ["n"] },
+    query("t", select: ["n", "group_concat(id) AS c"]) { $0.groupBy = ["n"] },
     query("t", select: ["name"]) { $0.key = ["name"] },
   ]
 
@@ -80,6 +80,32 @@ import Testing
   @Test(arguments: lookedUp) func whatReadsMoreIsLookedUp(query: Query) throws {
     let statistics = try statistics(query)
     #expect(statistics.evaluatedUnits == 0 && statistics.lookedUpUnits > 0, "\(query.from)")
+  }
+
+  /// So many lists of one shape that a statement finds those that a row concerns: from the pages as well.
+  @Test(arguments: ["n = :p", "n > :p AND ifnull(name, '') <> 'x'", "name = :p", "typeof(n) = typeof(:p) AND n = :p"])
+  func routedListsAreEvaluated(filter: String) throws {
+    let fixture = try FollowerFixture(Self.schema)
+    let keys = (1...12).map { SubscriptionKey(session: UInt64($0), id: "a", number: UInt64($0)) }
+    for (number, key) in keys.enumerated() {
+      var query = Self.query("t", select: ["name", "n"], filter: filter)
+      query.parameters = .named(["p": .integer(Int64(number))])
+      fixture.subscribe(key, query)
+      fixture.snapshot(query)
+    }
+    let deliveries = { keys.reduce(0) { $0 + fixture.recorder.deliveries($1).count } }
+    let frameTicks = fixture.statistics.frameTicks
+    for step in 1...24 {
+      let before = deliveries()
+      try fixture.writer.run("INSERT OR REPLACE INTO t(id, name, n) VALUES (1, \(step % 12), \(step % 12))")
+      // Nothing is asked of the follower meanwhile: what it is asked, it reads in a transaction.
+      let end = Date.now + 20
+      while deliveries() == before, Date.now < end { Thread.sleep(forTimeInterval: 0.001) }
+      #expect(deliveries() > before)
+    }
+    let statistics = fixture.statistics
+    #expect(statistics.evaluatedUnits >= 24 && statistics.lookedUpUnits == 0, "\(statistics)")
+    #expect(statistics.frameTicks >= frameTicks + 20, "\(statistics)")
   }
 
   /// Rows that no other query of the test has: each is a doubt of its own.

@@ -5,15 +5,8 @@ import Testing
 
 /// Numbers of states on which followers agree that have seen different ones.
 @Suite struct CommitNumbersTests {
-  /// A state of a WAL.
-  private func state(_ frames: UInt32, generation: UInt32 = 1) -> StateName {
-    var words = [UInt32](repeating: 0, count: 12)
-    words[0] = WALIndexHeader.knownVersion
-    words[4] = frames
-    words[8] = generation
-    return words.withUnsafeBytes { bytes in
-      StateName(state: .wal(WALIndexHeader(bytes.baseAddress!), isBackfilled: false))
-    }
+  private func state(_ frames: Int, generation: UInt32 = 1) -> StateName {
+    .wal(frames: frames, generation: generation)
   }
 
   private func exact(_ commit: Int64) -> CommitNumber { CommitNumber(commit, isExact: true) }
@@ -58,7 +51,7 @@ import Testing
   @Test func `Numbers that were forgotten are given to nobody`() {
     let numbers = CommitNumbers()
     for number in 0..<1_000 {
-      _ = numbers.number(of: state(UInt32(number + 1)), before: Int64(max(0, number - 1)), commits: number > 0 ? 1 : 0)
+      _ = numbers.number(of: state(number + 1), before: Int64(max(0, number - 1)), commits: number > 0 ? 1 : 0)
     }
     #expect(numbers.number(of: state(1_000), before: 998, commits: 1) == exact(999))
     #expect(numbers.number(of: state(7, generation: 2), before: 4, commits: 2) == inexact(6))

@@ -1,5 +1,6 @@
 #if os(Linux)
   import Foundation
+  import Store
   import Testing
 
   @testable import Controllers
@@ -9,14 +10,84 @@
     private let directory = FileManager.default.temporaryDirectory.appending(path: "watched-\(UUID().uuidString)")
 
     /// What is told of what `body` does in a directory with a database.
-    private func events(_ body: (URL) throws -> Void) throws -> FileEvents {
+    private func events(isArmed: Bool = true, _ body: (URL) throws -> Void) throws -> FileEvents {
       try FileManager.default.createDirectory(at: directory, withIntermediateDirectories: true)
       defer { try? FileManager.default.removeItem(at: directory) }
       let database = directory.appending(path: "app.sqlite")
       try Data("one".utf8).write(to: database)
       let watcher = DatabaseWatcher(path: database.path)
+      if isArmed { watcher.arm() }
       try body(database)
       return watcher.drain()
+    }
+
+    private static func write(_ database: URL) throws {
+      let handle = try FileHandle(forWritingTo: database)
+      handle.write(Data("two".utf8))
+      try handle.close()
+    }
+
+    @Test func writesAreNotReportedUnlessArmed() throws {
+      #expect(try events(isArmed: false, Self.write).isEmpty)
+    }
+
+    @Test func anotherFileIsReportedInAnyCase() throws {
+      let events = try events(isArmed: false) { try Data().write(to: URL(fileURLWithPath: $0.path + "-wal")) }
+      #expect(events.contains(.replaced))
+    }
+
+    /// What two threads that share a watcher do.
+    private func withTwoWatches(_ body: (URL, DatabaseWatcher, FileWatch, FileWatch) throws -> Void) throws {
+      try FileManager.default.createDirectory(at: directory, withIntermediateDirectories: true)
+      defer { try? FileManager.default.removeItem(at: directory) }
+      let database = directory.appending(path: "app.sqlite")
+      try Data("one".utf8).write(to: database)
+      let watcher = DatabaseWatcher(path: database.path)
+      let (first, second) = (FileWatch(watcher, wake: WakeSignal()), FileWatch(watcher, wake: WakeSignal()))
+      try body(database, watcher, first, second)
+    }
+
+    @Test func filesAreWatchedWhileOneOfTwoWantsIt() throws {
+      try withTwoWatches { database, watcher, first, second in
+        #expect(watcher.watchCount == 0)
+        first.arm()
+        first.arm()
+        second.arm()
+        #expect(watcher.watchCount == 1)
+        first.disarm()
+        first.disarm()
+        #expect(watcher.watchCount == 1)
+        second.disarm()
+        #expect(watcher.watchCount == 0)
+        try Self.write(database)
+        #expect(first.wait(.zero, listens: true) == ([], false), "neither a write nor the end of the watch")
+      }
+    }
+
+    @Test func aWriteWakesOneThreadWhichWakesTheOthers() throws {
+      try withTwoWatches { database, _, first, second in
+        for watch in [first, second] {
+          watch.arm()
+          #expect(watch.wait(.zero, listens: true) == ([], false))
+        }
+        try Self.write(database)
+        #expect(first.wait(.milliseconds(10_000), listens: true) == (.written, false))
+        #expect(second.wait(.milliseconds(10_000), listens: true) == (.written, true))
+        for watch in [first, second] { #expect(watch.wait(.zero, listens: true) == ([], false)) }
+      }
+    }
+
+    @Test func aThreadThatDoesNotListenIsNotWokenButHearsLater() throws {
+      try withTwoWatches { database, _, first, second in
+        first.arm()
+        #expect(second.wait(.zero, listens: false) == ([], false))
+        try Self.write(database)
+        #expect(first.takeEvents() == .written)
+        #expect(second.wait(.zero, listens: false).isWoken == false)
+        try Self.write(database)
+        #expect(first.takeEvents() == .written)
+        #expect(second.wait(.milliseconds(10_000), listens: true) == (.written, false))
+      }
     }
 
     @Test func writesAreTold() throws {

@@ -94,4 +94,20 @@ import Testing
     #expect(fall(first) == (second.epoch, false))
     #expect(fall(second.epoch).isNew && epochs.greeting == "one.2")
   }
+
+  @Test func `A transaction from before commits fell does not see them fall once more`() {
+    let epochs = epochs("one")
+    let first = epochs.current
+    let read = { (epoch: FileEpochs.Epoch, hasFallen: Bool, ticket: UInt64) in
+      epochs.read("one", hasFallen: hasFallen, in: epoch, ticket: ticket, isOfFile: true)
+    }
+    let early = epochs.ticket()
+    let second = read(first, true, epochs.ticket())
+    #expect(second.isNew && epochs.greeting == "one.1")
+    // Another follower's transaction still shows the commit from which they fell; its next one does not.
+    let alone = read(first, false, early)
+    #expect(!alone.isNew && alone.epoch.name == "one" && !epochs.isNewest(alone.epoch))
+    #expect(read(alone.epoch, true, epochs.ticket()) == (second.epoch, false))
+    #expect(epochs.greeting == "one.1" && renewed == ["one.1"])
+  }
 }

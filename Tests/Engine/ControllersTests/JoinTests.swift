@@ -77,7 +77,7 @@ import Testing
       (.byCountry, "UPDATE author SET country = 'uk' WHERE id = 3", "patch -0 +0 >0 *2", 0),
       (.byCountry, "DELETE FROM author WHERE country = 'us'", "patch -1 +0 >0 *0", 0),
       (.byCountry, "UPDATE author SET name = 'x'", "", 0),
-      (.exists, "DELETE FROM book WHERE id = 12", "patch -1 +0 >0 *0", 1),
+      (.exists, "DELETE FROM book WHERE id = 12", "patch -1 +0 >0 *0", 0),
       (.exists, "UPDATE author SET name = 'Ann' WHERE id = 1", "patch -0 +0 >0 *1", 0),
       (.exists, "UPDATE book SET title = 'other'", "", 0),
     ] as [(Kind, String, String, Int)])

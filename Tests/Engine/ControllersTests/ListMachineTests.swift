@@ -267,14 +267,7 @@ private struct World {
 
   private func number(_ state: Int) -> CommitNumber { CommitNumber(Int64(state), isExact: true) }
 
-  private func name(_ state: Int) -> StateName {
-    var words = [UInt32](repeating: 0, count: 12)
-    words[0] = WALIndexHeader.knownVersion
-    words[4] = UInt32(state)
-    return words.withUnsafeBytes { bytes in
-      StateName(state: .wal(WALIndexHeader(bytes.baseAddress!), isBackfilled: false))
-    }
-  }
+  private func name(_ state: Int) -> StateName { .wal(frames: state, generation: 0) }
 
   private mutating func check() {
     if machine.isFollowing, content != file[seen] { fault = "the list follows and is wrong" }

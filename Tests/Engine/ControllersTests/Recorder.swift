@@ -87,7 +87,7 @@ extension Recorder.Sent {
         message.columns.indices.filter { set.contains($0) }.map { "\($0)" }.joined(separator: ",")
       }
       version = message.to
-    case .unsubscribed, .committed, .pong, .authenticated: self.delivery = "\(message.type)"
+    case .unsubscribed, .committed, .pong, .authenticated, .changes: self.delivery = "\(message.type)"
     case .located(_, let place):
       self.delivery = "located \(place.map { "\($0.path.section),\($0.path.item) \($0.offset)" } ?? "null")"
     case .error(let error, let isFatal): self.delivery = "\(isFatal ? "fatal" : "error") \(error.code.rawValue)"

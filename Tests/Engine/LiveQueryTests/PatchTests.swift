@@ -85,7 +85,7 @@ private func checkWindow(_ old: World, _ new: World, _ patch: Patch, _ before: W
     for round in 0..<25 {
       let size = Int.random(in: 0...24, using: &generator)
       var rows = (0..<size).map { randomRow(id: $0, &generator) }
-      let old = try World(rows)
+      let old = try World(rows, hasTotals: seed % 2 == 0)
       for _ in 0..<Int.random(in: 0...10, using: &generator) {
         if let index = rows.indices.randomElement(using: &generator), Bool.random(using: &generator) {
           if Int.random(in: 0..<3, using: &generator) == 0 {
@@ -97,7 +97,7 @@ private func checkWindow(_ old: World, _ new: World, _ patch: Patch, _ before: W
           rows.append(randomRow(id: (rows.map(\.id).max() ?? 0) + 1, &generator))
         }
       }
-      let new = try World(rows)
+      let new = try World(rows, hasTotals: seed % 2 == 0)
       try check(old, new, window: nil, "seed \(seed) round \(round)")
       for _ in 0..<3 {
         let window = Window(
@@ -129,7 +129,7 @@ private func checkWindow(_ old: World, _ new: World, _ patch: Patch, _ before: W
             try World(
               [first, second, third].enumerated().compactMap { id, row in
                 row.map { WorldRow(section: $0.section, name: $0.name, id: id, depth: $0.depth) }
-              }))
+              }, hasTotals: true))
         }
       }
     }
@@ -139,6 +139,50 @@ private func checkWindow(_ old: World, _ new: World, _ patch: Patch, _ before: W
         try check(old, new, window: Window(offset: 1, limit: 1))
       }
     }
+  }
+
+  @Test func `Totals alone are a patch with the members that changed`() throws {
+    func world(_ totals: [(section: String, feet: SQLValue)]) throws -> SectionedTree {
+      var editor = SectionedTreeEditor()
+      func packed(_ feet: SQLValue) -> [UInt8] {
+        var packed = PackedValues()
+        for (name, value) in [("feet", feet), ("n", 1)] {
+          packed.append(.text(name))
+          packed.append(value)
+        }
+        return packed.bytes
+      }
+      for (section, feet) in totals {
+        var entry = RankedEntry()
+        entry.startIdentity()
+        entry.append { $0 += Array(section.utf8) }
+        entry.finish()
+        var label = PackedValues()
+        for text in [section, section] { label.append(.text(text)) }
+        Array(section.utf8).withUnsafeBytes { key in
+          entry.bytes.withUnsafeBytes { entry in
+            label.bytes.withUnsafeBytes { label in
+              _ = editor.insert(section: key, label: label, entry: entry, stamp: RowStamp(1))
+            }
+          }
+          editor.setTotals(packed(feet), ofSection: key)
+        }
+      }
+      editor.setTotals(packed(.integer(Int64(totals.count))))
+      return editor.tree
+    }
+    let old = try world([("a", 1), ("b", "é"), ("c", 3)])
+    let window = Window(offset: 0, limit: 0)
+    func patch(to new: SectionedTree) -> Patch? { VersionDifference(from: old, to: new)?.patch(window: window) }
+    // Texts that Swift takes for equal are other values.
+    let changed = try #require(patch(to: try world([("a", 1), ("b", "e\u{301}"), ("c", 3.0)])))
+    #expect(!changed.isEmpty && changed.totals.isEmpty && changed.sectionTotals.map(\.section) == [1, 2])
+    #expect(changed.sectionTotals.map { $0.changes.map(\.name) } == [["feet"], ["feet"]])
+    // In new coordinates; those of a section that comes are its own.
+    let moved = try #require(patch(to: try world([("0", 1), ("b", "é"), ("c", 4), ("d", 5)])))
+    #expect(moved.sectionTotals.map(\.section) == [2] && moved.totals.map(\.value) == [4])
+    #expect(moved.sectionsInserted.map { $0.info.totals.map(\.value) } == [[1, 1], [5, 1]])
+    #expect(patch(to: try world([("a", 1), ("b", "é"), ("c", 3)]))?.isEmpty == true)
   }
 
   @Test func aLimitGivesNoPatch() throws {

@@ -31,7 +31,8 @@ struct World {
   var rows: [WorldRow]
   var tree: SectionedTree
 
-  init(_ rows: [WorldRow]) throws {
+  /// - Parameter hasTotals: whether the list and its sections have totals of `depth`.
+  init(_ rows: [WorldRow], hasTotals: Bool = false) throws {
     self.rows = rows.sorted { ($0.section, $0.name, $0.id) < ($1.section, $1.name, $1.id) }
     var builder = SectionedTreeBuilder()
     for row in rows {
@@ -49,7 +50,21 @@ struct World {
       }
     }
     try builder.sort()
-    tree = try builder.finish().tree
+    var editor = try builder.finish()
+    if hasTotals {
+      editor.setTotals(World.totals(of: rows))
+      for (section, rows) in Dictionary(grouping: rows, by: \.section) {
+        Array(section.utf8).withUnsafeBytes { editor.setTotals(World.totals(of: rows), ofSection: $0) }
+      }
+    }
+    tree = editor.tree
+  }
+
+  private static func totals(of rows: [WorldRow]) -> [UInt8] {
+    var totals = PackedValues()
+    totals.appendTotal("feet", .integer(Int64(rows.reduce(0) { $0 + $1.depth })))
+    totals.appendTotal("n", .integer(Int64(rows.count)))
+    return totals.bytes
   }
 
   var sectionNames: [String] {
@@ -78,7 +93,7 @@ struct World {
       Snapshot(
         version: "v", commit: 0, columns: World.columns, key: ["id"], total: tree.count, sections: version.sections,
         window: window, offset: range.lowerBound, rows: contents(of: wanted), range: 0..<wanted.count,
-        order: World.order)
+        totals: version.totals, order: World.order)
     ).parsed
   }
 

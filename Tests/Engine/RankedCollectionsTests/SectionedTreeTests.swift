@@ -216,6 +216,40 @@ func randomRow(_ generator: inout SeededGenerator, identities: ClosedRange<UInt8
     #expect(tree.plain == plain(rows))
   }
 
+  @Test func `A section that goes and comes back in one edit keeps its totals`() throws {
+    var editor = try SectionedTreeEditor.build([])
+    func entry(_ identity: UInt8) -> [UInt8] {
+      var entry = RankedEntry()
+      entry.startIdentity()
+      entry.append { $0.append(identity) }
+      entry.finish()
+      return entry.bytes
+    }
+    func put(_ identity: UInt8, in section: UInt8) {
+      withUnsafeBytes(of: section) { section in
+        entry(identity).withUnsafeBytes { entry in
+          editor.put(section: section, label: section, entry: entry, stamp: RowStamp(1))
+        }
+      }
+    }
+    func remove(_ identity: UInt8) {
+      entry(identity).withUnsafeBytes { _ = editor.remove(RankedEntry.identity(of: $0)) }
+    }
+    put(1, in: 7)
+    withUnsafeBytes(of: 7 as UInt8) { editor.setTotals([1, 2], ofSection: $0) }
+    editor.setTotals([3])
+    let before = editor.tree
+    remove(1)
+    #expect(editor.tree.sectionCount == 0)
+    put(1, in: 7)
+    #expect(editor.tree.totals(ofSection: 0) == [1, 2] && before.totals(ofSection: 0) == [1, 2])
+    // After the totals of a version are set, a section that comes is another one.
+    remove(1)
+    editor.setTotals([4])
+    put(1, in: 7)
+    #expect(editor.tree.totals(ofSection: 0) == [] && editor.tree.totals == [4])
+  }
+
   @Test func longIdentitiesAreFoundFromTheEnd() {
     for length in [0, 1, 254, 255, 256, 70_000] {
       var entry = RankedEntry()

@@ -15,7 +15,8 @@ import Wire
     var query = Query(
       from: "t", select: ["a"], where: "a > :x", parameters: ["x": 5, "y": .blob([1])], groupBy: ["a"], having: "1",
       orderBy: ["a DESC"], sectionBy: .init("b", isDescending: true, name: "c", indexTitle: "d"), limit: 3, key: ["a"],
-      alongside: ["n": "SELECT 1", "m": "SELECT 2"], refreshEvery: .seconds(2))
+      totals: ["t": "count(*)", "s": "sum(a)"], alongside: ["n": "SELECT 1", "m": "SELECT 2"], refreshEvery: .seconds(2)
+    )
     let window = Window(offset: 1, limit: 2)
     var messages: [ClientMessage] = [
       .subscribe(.init(.adHoc(query), window: window, since: "v", minInterval: .milliseconds(7), shape: .objects)),

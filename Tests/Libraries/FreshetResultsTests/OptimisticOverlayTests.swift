@@ -2,6 +2,7 @@ import Foundation
 import LiveQuery
 import TestSupport
 import Testing
+import Wire
 
 @testable import FreshetResults
 
@@ -96,6 +97,36 @@ struct OptimisticOverlayTests {
     let moved = try patch(.update(["id": 2, "name": "a"]))
     #expect(moved?.moves == [.init(from: path, to: IndexPath(item: 0, section: 0))] && moved?.updates == [])
     #expect(try patch(.delete(["id": 2]))?.deletions == [IndexPath(item: 0, section: 0)])
+  }
+
+  @Test func `Totals are the server's, in the sections that are shown`() throws {
+    var reader = ServerMessageReader()
+    var model = OverlaidModel<ResultRow>(decode: { $0 })
+    func apply(_ json: String, _ changes: [LaidChange]) throws -> ResultsUpdate<ResultRow>? {
+      let message = try reader.read(try JSONParser.parse(json)).flatMap(ListMessage.init)
+      return try model.apply(#require(message), changes)
+    }
+    _ = try apply(
+      """
+      {"type":"snapshot","version":"1","commit":1,"columns":["id","name","state"],"key":["id"],"total":2,
+       "sections":[{"name":"x","indexTitle":"X","count":1,"totals":{"n":1}},{"name":"y","indexTitle":"Y","count":1,"totals":{"n":1}}],
+       "offset":0,"rows":[[1,"a","x"],[2,"b","y"]],"complete":true,"totals":{"n":2}}
+      """, [])
+    // The only row of the first section goes, and one comes into a section of its own.
+    let change = LaidChange(
+      id: 1, changes: [.delete(["id": 1]), .insert(["id": 3, "name": "c", "state": "z"])], newKeys: [0, 3])
+    let laid = try #require(try model.apply(.laid, [change]))
+    #expect(laid.results.totals == ["n": 2] && laid.results.sections.first?.totals == ["n": 1])
+    let update = try #require(
+      try apply(
+        #"{"type":"patch","from":"1","to":"2","commit":2,"total":2,"totals":{"n":7},"sectionTotals":[[0,{"n":3}],[1,{"n":4}]]}"#,
+        [change]))
+    #expect(update.results.totals == ["n": 7] && update.results.sections.map(\.name).first == "y")
+    #expect(update.results.sections.first?.totals == ["n": 4])
+    guard case .patched(let patch) = update.change else { Issue.record("no patch"); return }
+    #expect(patch.totals == ["n"] && patch.sectionTotals == [0] && !patch.changesStructure)
+    let shown = try #require(try model.apply(.laid, []))
+    #expect(shown.results.sections.map(\.totals) == [["n": 3], ["n": 4]])
   }
 
   private static func outline(_ results: SectionedResults<ResultRow>) -> [String] {

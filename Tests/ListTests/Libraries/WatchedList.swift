@@ -74,7 +74,7 @@ extension Query {
       parameters: .named(query.parameters.mapValues { .integer(Int64($0)) }), groupBy: query.groupBy,
       having: query.having, orderBy: query.orderBy,
       sectionBy: query.section.map { .init($0.expression, isDescending: $0.isDescending) }, limit: query.limit,
-      key: query.tellsKey ? query.keys : [], alongside: query.alongside)
+      key: query.tellsKey ? query.keys : [], totals: query.totals, alongside: query.alongside)
   }
 }
 
@@ -86,6 +86,10 @@ extension SectionedResults<ResultRow> {
     if count != answer.rows.count { return "count \(count) instead of \(answer.rows.count)" }
     let values = alongside.mapValues { JSONValue($0) }
     if values != answer.alongside { return "alongside \(values) instead of \(answer.alongside)" }
+    let all = totals.mapValues { JSONValue($0) }
+    if all != answer.totals { return "totals \(all) instead of \(answer.totals)" }
+    let ofSections = sections.map { $0.totals.mapValues { JSONValue($0) } }
+    if ofSections != answer.sectionTotals { return "totals \(ofSections) instead of \(answer.sectionTotals)" }
     for (offset, object) in objects.enumerated() {
       guard window?.contains(offset) ?? true else {
         if object != nil { return "contents outside the window at offset \(offset)" }
@@ -112,6 +116,13 @@ extension ResultsPatch {
       guard sections[path.section].count >= path.item else { return "no place at \(path)" }
       sections[path.section].insert(new.objectIfLoaded(at: path), at: path.item)
     }
+    for (index, section) in new.sections.enumerated() where !insertedSections.contains(index) {
+      let former = old.sections.indices.filter { !deletedSections.contains($0) }[
+        index - insertedSections.count { $0 < index }]
+      let isChanged = old.sections[former].totals != section.totals
+      if isChanged != sectionTotals.contains(index) { return "totals of section \(index)" }
+    }
+    if Set(new.totals.keys.filter { old.totals[$0] != new.totals[$0] }) != Set(totals) { return "totals \(totals)" }
     for path in updates.map(\.to) + loaded { sections[path.section][path.item] = new.objectIfLoaded(at: path) }
     for (index, section) in new.sections.enumerated() {
       guard sections.indices.contains(index), sections[index].count == section.count else {

@@ -8,6 +8,7 @@ import TestSupport
 /// USING behind a LEFT JOIN, where SQLite 3.40.1 with an automatic index takes NULL for equal to NULL.
 struct RandomQueries {
   private var generator: SeededGenerator
+  private var totals: RandomTotals
   private var sources: [Source] = []
   private var from = ""
   private var parameters: [String: Int] = [:]
@@ -33,7 +34,10 @@ struct RandomQueries {
     Table(name: "genre", key: ["code"], columns: ["code", "label", "id"]),
   ]
 
-  init(seed: UInt64) { generator = SeededGenerator(seed: seed) }
+  init(seed: UInt64) {
+    generator = SeededGenerator(seed: seed)
+    totals = RandomTotals(seed: seed)
+  }
 
   private mutating func pick<Element>(_ elements: [Element]) -> Element { elements.randomElement(using: &generator)! }
 
@@ -65,6 +69,9 @@ struct RandomQueries {
     if chance(40) { query.section = (pick(names) + pick(["", "", " IS NULL", " COLLATE NOCASE"]), chance(50)) }
     let text = from + (query.filter ?? "")
     query.parameters = parameters.filter { text.contains(":\($0.key)") }
+    if query.limit == nil, query.groupBy.isEmpty {
+      query.totals = totals.next(sources.flatMap { source in source.table.columns.map(source.column) })
+    }
     return query
   }
 }

@@ -68,7 +68,7 @@ import Testing
           "\(difference ?? "nothing: \(lists.output.delays["\(index)"]?.message ?? "no error")"): \(context)")
         if difference != nil || lists.output.models["\(index)"] == nil { return }
         if step > 0, let was = before[index], was.rows == answer.rows, was.names == answer.names,
-          was.alongside == answer.alongside
+          was.alongside == answer.alongside, was.totals == answer.totals, was.sectionTotals == answer.sectionTotals
         {
           #expect(
             lists.output.messages["\(index)"] == messages["\(index)"], "nothing changed, yet a message came: \(context)"

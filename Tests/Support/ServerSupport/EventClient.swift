@@ -58,7 +58,7 @@ package final class EventClient {
     if let id = event.id { lastEventID = id }
     guard event.event != "error" else { return event }
     changes.append(event)
-    try model.apply(try event.json())
+    if !["changes", "gap"].contains(event.event) { try model.apply(try event.json()) }
     return event
   }
 

@@ -17,6 +17,9 @@ package final class LiveServer {
   package let logger: Logger
   private var isStopped = false
 
+  /// Writes the first commit to the WAL. The feed may report the first commits to an empty one together: nothing proves that it was not begun twice.
+  package func beginWAL() throws { try writer.run("PRAGMA user_version = 1") }
+
   package init(
     _ schema: String, isWAL: Bool = true,
     configure: (inout ServerConfiguration) -> Void = { _ in }

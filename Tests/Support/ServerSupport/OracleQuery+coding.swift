@@ -2,7 +2,7 @@
 extension OracleQuery: Codable {
   private enum Key: String, CodingKey {
     case table, keys, select, filter, section, isDescending, orderBy, limit, window, groupBy, having, tellsKey,
-      alongside
+      totals, alongside
     case parameters
   }
 
@@ -20,6 +20,7 @@ extension OracleQuery: Codable {
       groupBy: try values.decodeIfPresent([String].self, forKey: .groupBy) ?? [],
       having: try values.decodeIfPresent(String.self, forKey: .having),
       tellsKey: try values.decodeIfPresent(Bool.self, forKey: .tellsKey) ?? false,
+      totals: try values.decodeIfPresent([String: String].self, forKey: .totals) ?? [:],
       alongside: try values.decodeIfPresent([String: String].self, forKey: .alongside) ?? [:],
       parameters: try values.decodeIfPresent([String: Int].self, forKey: .parameters) ?? [:])
   }
@@ -38,6 +39,7 @@ extension OracleQuery: Codable {
     if !groupBy.isEmpty { try values.encode(groupBy, forKey: .groupBy) }
     try values.encodeIfPresent(having, forKey: .having)
     if tellsKey { try values.encode(true, forKey: .tellsKey) }
+    if !totals.isEmpty { try values.encode(totals, forKey: .totals) }
     if !alongside.isEmpty { try values.encode(alongside, forKey: .alongside) }
     if !parameters.isEmpty { try values.encode(parameters, forKey: .parameters) }
   }
@@ -53,6 +55,7 @@ extension OracleQuery: Codable {
     return without(window != nil) { $0.window = nil } + without(limit != nil) { $0.limit = nil }
       + without(section != nil) { $0.section = nil } + without(filter != nil) { $0.filter = nil }
       + without(having != nil) { $0.having = nil } + without(!alongside.isEmpty) { $0.alongside = [:] }
+      + totals.keys.sorted().flatMap { name in without(true) { $0.totals[name] = nil } }
       + orderBy.indices.flatMap { index in without(true) { $0.orderBy.remove(at: index) } }
       + select.indices.flatMap { index in without(select.count > 1) { $0.select.remove(at: index) } }
   }

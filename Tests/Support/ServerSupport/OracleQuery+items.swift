@@ -15,5 +15,9 @@ extension OracleQuery {
     OracleQuery(
       table: "item", keys: ["id"], select: ["n"], filter: "id < 6", orderBy: [],
       alongside: ["most": "SELECT max(n) FROM item"]),
+    // What is totaled is not selected.
+    OracleQuery(
+      table: "item", keys: ["id"], select: ["note"], filter: "id > 2", section: ("kind", true), orderBy: ["note"],
+      totals: ["rows": "count(*)", "n": "sum(n)", "most": "max(n) FILTER (WHERE n < 9)"]),
   ]
 }

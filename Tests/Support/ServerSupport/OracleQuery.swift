@@ -21,6 +21,8 @@ package struct OracleQuery: Sendable {
   package var having: String?
   /// Whether the key is told, and not left to its default.
   package var tellsKey = false
+  /// Names and SQL of aggregates over the rows.
+  package var totals: [String: String] = [:]
   /// Names and SQL of single values.
   package var alongside: [String: String] = [:]
   package var parameters: [String: Int] = [:]
@@ -29,7 +31,7 @@ package struct OracleQuery: Sendable {
     table: String, keys: [String], select: [String], filter: String? = nil,
     section: (expression: String, isDescending: Bool)? = nil, orderBy: [String], limit: Int? = nil,
     window: (offset: Int, limit: Int)? = nil, groupBy: [String] = [], having: String? = nil, tellsKey: Bool = false,
-    alongside: [String: String] = [:], parameters: [String: Int] = [:]
+    totals: [String: String] = [:], alongside: [String: String] = [:], parameters: [String: Int] = [:]
   ) {
     self.table = table
     self.keys = keys
@@ -42,6 +44,7 @@ package struct OracleQuery: Sendable {
     self.groupBy = groupBy
     self.having = having
     self.tellsKey = tellsKey
+    self.totals = totals
     self.alongside = alongside
     self.parameters = parameters
   }
@@ -59,8 +62,8 @@ package struct OracleQuery: Sendable {
     if !groupBy.isEmpty { parts.append("\"groupBy\":[\(groupBy.map { "\"\($0)\"" }.joined(separator: ","))]") }
     if let having { parts.append("\"having\":\"\(having)\"") }
     if tellsKey { parts.append("\"key\":[\(keys.map { "\"\($0)\"" }.joined(separator: ","))]") }
-    if !alongside.isEmpty {
-      parts.append("\"alongside\":{\(alongside.map { "\"\($0)\":\"\($1)\"" }.joined(separator: ","))}")
+    for (member, fragments) in [("totals", totals), ("alongside", alongside)] where !fragments.isEmpty {
+      parts.append("\"\(member)\":{\(fragments.map { "\"\($0)\":\"\($1)\"" }.joined(separator: ","))}")
     }
     if !parameters.isEmpty {
       parts.append("\"params\":{\(parameters.map { "\"\($0)\":\($1)" }.joined(separator: ","))}")
@@ -75,6 +78,9 @@ package struct OracleQuery: Sendable {
     /// Two rows have one key.
     package var hasDuplicates = false
     package var alongside: [String: JSONValue] = [:]
+    package var totals: [String: JSONValue] = [:]
+    /// By section.
+    package var sectionTotals: [[String: JSONValue]] = []
   }
 
   /// The rows of a statement. Not through GRDB, whose texts end at a NUL character.
@@ -117,7 +123,25 @@ package struct OracleQuery: Sendable {
       answer.rows.append(Array(values[2...]))
     }
     if self.section == nil, answer.sections.isEmpty { answer.sections = [(.string(""), 0)] }
+    try addTotals(db, to: &answer)
     return answer
+  }
+
+  private func addTotals(_ db: Database, to answer: inout Answer) throws {
+    let names = totals.keys.sorted()
+    let list = names.map { totals[$0]! }.joined(separator: ", ")
+    let source = "FROM \(table) \(filter.map { "WHERE \($0)" } ?? "")"
+    let named = { (values: [SQLValue]) in
+      Dictionary(uniqueKeysWithValues: zip(names, values.map { JSONValue($0) }))
+    }
+    answer.sectionTotals = Array(repeating: [:], count: answer.sections.count)
+    if names.isEmpty { return }
+    answer.totals = named(try rows(db, "SELECT \(list) \(source)")[0])
+    answer.sectionTotals = [answer.totals]
+    guard let section else { return }
+    let direction = section.isDescending ? " DESC" : ""
+    let sql = "SELECT \(section.expression), \(list) \(source) GROUP BY 1 ORDER BY \(section.expression)\(direction)"
+    answer.sectionTotals = try rows(db, sql).map { named(Array($0.dropFirst())) }
   }
 }
 
@@ -137,6 +161,11 @@ extension ClientModel {
     let theirs = answer.sections.map { "\($0.name) × \($0.count)" }
     if mine != theirs { return "sections \(mine) instead of \(theirs)" }
     if alongside != answer.alongside { return "alongside \(alongside) instead of \(answer.alongside)" }
+    if totals != answer.totals { return "totals \(totals) instead of \(answer.totals)" }
+    let sectionTotals = sections.map(\.totals)
+    if sectionTotals != answer.sectionTotals {
+      return "totals of sections \(sectionTotals) instead of \(answer.sectionTotals)"
+    }
     let start = window.map { min($0.offset, total) } ?? 0
     for (index, row) in visibleRows.enumerated() {
       let expected = answer.rows[start + index]

@@ -20,9 +20,9 @@ package final class Program {
     let command = (asNobody ? drop : []) + [Program.path] + arguments
     process.executableURL = URL(fileURLWithPath: command[0])
     process.arguments = Array(command.dropFirst())
-    if !environment.isEmpty {
-      process.environment = ProcessInfo.processInfo.environment.merging(environment) { $1 }
-    }
+    // Tests leave nothing in the user's folder for states, unless they are about it.
+    process.environment = ProcessInfo.processInfo.environment.merging(["FRESHET_STATE": "none"]) { $1 }
+      .merging(environment) { $1 }
     process.standardInput = FileHandle.nullDevice
     process.standardOutput = output
     process.standardError = errors

@@ -12,6 +12,7 @@ package struct ClientModel: Equatable {
   package struct Section: Equatable {
     package var name: JSONValue
     package var indexTitle: String
+    package var totals: [String: JSONValue]
     /// Nil: the client was not given the row's contents.
     package var rows: [[String: JSONValue]?]
   }
@@ -26,6 +27,7 @@ package struct ClientModel: Equatable {
   package var epoch = "" { didSet { if epoch != oldValue { leastCommit = .min } } }
   private var leastCommit = Int64.min
   package private(set) var alongside: [String: JSONValue] = [:]
+  package private(set) var totals: [String: JSONValue] = [:]
   package private(set) var isComplete = false
 
   package init() {}
@@ -33,6 +35,7 @@ package struct ClientModel: Equatable {
   package static func == (left: ClientModel, right: ClientModel) -> Bool {
     left.sections == right.sections && left.window?.offset == right.window?.offset
       && left.window?.limit == right.window?.limit && left.alongside == right.alongside
+      && left.totals == right.totals
   }
 
   package var total: Int { sections.reduce(0) { $0 + $1.rows.count } }
@@ -67,10 +70,12 @@ extension ClientModel {
     sections = try message.list("sections").map { section in
       Section(
         name: try section.required("name"), indexTitle: try section.required("indexTitle").text(),
+        totals: section["totals"]?.members ?? [:],
         rows: Array(repeating: nil, count: try section.required("count").int()))
     }
     window = try message["window"].map { (try $0.required("offset").int(), try $0.required("limit").int()) }
     alongside = message["alongside"]?.members ?? [:]
+    totals = message["totals"]?.members ?? [:]
     try require(total == message.required("total").int(), "total and section counts disagree")
     try place(message)
   }
@@ -149,6 +154,7 @@ extension ClientModel {
     }
     for fill in try patch.list("filled").map({ try $0.elements() }) { try set(fill[1], at: fill[0].int()) }
     for (name, value) in patch["alongside"]?.members ?? [:] { alongside[name] = value }
+    try mergeTotals(patch)
     version = try patch.required("to").text()
     let next = try Int64(patch.required("commit").int())
     try require(next >= leastCommit, "a commit before the last one")
@@ -157,6 +163,25 @@ extension ClientModel {
     try require(total == patch.required("total").int(), "total is \(patch["total"]!), the client has \(total)")
     try require(!sections.contains { $0.rows.isEmpty } || sections.count == 1, "an empty section")
     dropInvisible()
+  }
+
+  private mutating func mergeTotals(_ patch: JSONValue) throws {
+    for (name, value) in patch["totals"]?.members ?? [:] {
+      try require(totals[name].map { $0 != value } == true, "a total that has not changed")
+      totals[name] = value
+    }
+    var last = -1
+    for entry in try patch.list("sectionTotals").map({ try $0.elements() }) {
+      let section = try entry[0].int()
+      try require(section > last && sections.indices.contains(section), "totals of section \(section)")
+      last = section
+      try require(entry[1].members?.isEmpty == false, "totals of a section that have not changed")
+      for (name, value) in entry[1].members ?? [:] {
+        try require(
+          sections[section].totals[name].map { $0 != value } == true, "a section's total that has not changed")
+        sections[section].totals[name] = value
+      }
+    }
   }
 
   private mutating func removeRows(
@@ -179,6 +204,7 @@ extension ClientModel {
       let count = try info.required("count").int()
       var section = Section(
         name: try info.required("name"), indexTitle: try info.required("indexTitle").text(),
+        totals: info["totals"]?.members ?? [:],
         rows: Array(repeating: nil, count: count))
       if let rows = info["rows"] {
         section.rows = try rows.elements().map { try content($0) }

@@ -56,6 +56,30 @@ import Wire
       ])
   }
 
+  @Test func `Totals stand in the titles of sections and behind the rows`() throws {
+    let snapshot = """
+      {"type":"snapshot","version":"1","commit":4,"columns":["id"],"total":2,
+       "sections":[{"name":"A","indexTitle":"A","count":1,"totals":{"n":1,"feet":2.5}},
+                   {"name":"B","indexTitle":"B","count":1,"totals":{"n":1,"feet":null}}],
+       "offset":0,"rows":[[1],[2]],"complete":true,"totals":{"n":2,"feet":2.5}}
+      """
+    #expect(
+      try PlainText.lines(list(snapshot).rows) == [
+        "id", "# A (1) feet=2.5 n=1", "1", "# B (1) feet=NULL n=1", "2", "= feet=2.5", "= n=2",
+      ])
+    let after = try list(
+      snapshot,
+      #"{"type":"patch","from":"1","to":"2","commit":5,"total":2,"totals":{"feet":7},"sectionTotals":[[1,{"feet":4.5}]]}"#
+    )
+    #expect(
+      try PlainText.lines(#require(after.patch), from: after.old, to: after.rows) == [
+        "@ commit 5, 2 rows", "=# [1] B (1) feet=4.5 n=1", "= feet=7",
+      ])
+    let screen = ScreenText(width: 30, height: 6, hasColor: false)
+    let lines = screen.lines(after.rows, marks: ChangeMarks(), status: { _ in "" }).lines.map(plain)
+    #expect(lines[3] == "B (1) feet=4.5 n=1".padded(30))
+  }
+
   /// Without the escape sequences that only colour.
   private func plain(_ line: String) -> String { line.replacing(/\u{1B}\[[0-9;]*m/, with: "") }
 

@@ -26,6 +26,11 @@ import Wire
         + #""select":["a"," max(b, ',')","\"x,y\""],"where":"a > :n"}"#)
     #expect(
       try text {
+        $0.query = #"{"from": "t", "totals": {"m": "max(a)"}}"#
+        $0.totals = ["n=count(*)", "eq=sum(a = 1)"]
+      } == #"{"from":"t","totals":{"eq":"sum(a = 1)","m":"max(a)","n":"count(*)"}}"#)
+    #expect(
+      try text {
         $0.name = "banks"
         $0.parameters = ["state=GA"]
       } == #"{"name":"banks","params":{"state":"GA"}}"#)
@@ -37,5 +42,6 @@ import Wire
     #expect(throws: WatchQueryError.self) { try text { $0.query = "{nonsense" } }
     #expect(throws: WatchQueryError.self) { try text { ($0.query, $0.parameters) = ("t", ["=1"]) } }
     #expect(throws: WatchQueryError.self) { try text { ($0.query, $0.parameters) = ("t", ["x"]) } }
+    #expect(throws: WatchQueryError.self) { try text { ($0.query, $0.totals) = ("t", ["count(*)"]) } }
   }
 }

@@ -32,7 +32,7 @@ def add_list(page, children="", query="", prepare=""):
       prepared();
       document.body.append(other);
     }""", [children, query, prepare])
-    expect(page.page.locator("#other")).to_have_attribute("data-status", "live", timeout=10_000)
+    expect(page.page.locator("#other")).to_have_attribute("data-status", "live", timeout=20_000)
 
 
 @test
@@ -92,6 +92,35 @@ def a_template_makes_headers(page, demo):
     add_list(page, '<template slot="section"><i data-text="indexTitle"></i><b data-text="name"></b></template>',
              '{"sectionBy": "county"}')
     expect(page.page.locator("#other .live-title").first).to_have_text("AAdams")
+
+
+@test
+def totals_stand_in_headers_and_below_the_rows(page, demo):
+    add_list(page, '<template slot="section"><b data-text="name"></b> <i data-text="totals.feet"></i></template>'
+             '<template slot="totals"><b data-text="count"></b> wells, <i data-text="totals.feet"></i> feet, <i data-text="totals.last"></i></template>',
+             '{"select": ["name"], "sectionBy": "county", "totals": {"feet": "sum(CAST(depth AS INT))", "last": "max(spud_date)"}}')
+    header = page.page.locator("#other .live-title").first
+    bar = page.page.locator("#other .live-totals")
+
+    def shown():
+        feet = int(demo.sql("SELECT sum(CAST(depth AS INT)) FROM well"))
+        county, of_county = demo.sql("SELECT county, sum(CAST(depth AS INT)) FROM well GROUP BY county LIMIT 1").split("|")
+        count = int(demo.sql("SELECT count(*) FROM well"))
+        expect(header).to_have_text(f"{county} {int(of_county):,}")
+        expect(bar).to_have_text(f"{count:,} wells, {feet:,} feet, {demo.sql('SELECT max(spud_date) FROM well')}")
+    shown()
+    # Nothing that the list selects or sorts by changes, and nothing in the window.
+    demo.sql("UPDATE well SET depth = depth + 1000 WHERE id IN (SELECT min(id) FROM well GROUP BY county)")
+    shown()
+    # It takes its place from the rows, of which none is behind it.
+    box, line = page.page.locator("#other").bounding_box(), bar.bounding_box()
+    scroller = page.page.locator("#other .live-scroller").bounding_box()
+    assert abs(line["y"] + line["height"] - box["y"] - box["height"]) < 1 and abs(scroller["y"] + scroller["height"] - line["y"]) < 1
+    page.page.evaluate("document.querySelector('#other > template[slot=totals]').remove()")
+    page.page.evaluate("document.getElementById('other').query = { from: 'well', sectionBy: 'county' }")
+    expect(bar).to_be_hidden()
+    assert page.page.locator("#other .live-scroller").bounding_box()["height"] == box["height"]
+    page.page.evaluate("document.getElementById('other').remove()")
 
 
 @test

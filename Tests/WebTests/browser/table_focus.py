@@ -62,6 +62,9 @@ def details_of_a_row_do_not_push_the_table_down(browser, server):
             page.go("Orders?where=OrderID>10250&row=[10253]")
             expect(page.panel.get_by_role("heading", name="Orders 10253")).to_be_visible()
             assert page.cell(2, "OrderID").bounding_box() == before, width
+            # Wherever the focus is, or nowhere.
+            if width == 900:
+                page.page.evaluate("document.activeElement.blur()")
             page.page.keyboard.press("Escape")
             expect(page.panel).to_be_hidden()
             assert page.cell(2, "OrderID").bounding_box() == before, width

@@ -3,7 +3,7 @@ import re
 
 from playwright.sync_api import expect
 
-from harness import tests
+from harness import SCREENSHOTS, tests
 from table_files import sql
 
 TESTS, test = tests()
@@ -133,6 +133,54 @@ def sections_and_search(page, server):
     sql(server.database, "DELETE FROM Products WHERE ProductName = 'no match for it'")
     page.page.get_by_role("searchbox", name="Search").fill("")
     page.is_open("Products", 77)
+
+
+@test
+def totals_of_columns_stand_below_the_rows_and_in_headers(page, server):
+    def choose(column, title):
+        page.header(column).hover()
+        page.header(column).locator(".head-menu").click()
+        page.page.get_by_role("menuitemcheckbox", name=title).click()
+
+    def number(query):
+        return f"{round(float(sql(server.database, query)), 3):,.3f}".rstrip("0").rstrip(".")
+
+    line = page.page.locator(".table-list .live-totals")
+    page.open(server, "Orders?sort=-Freight").is_open("Orders", 830)
+    expect(line).to_be_hidden()
+    page.page.locator(".table-list .live-scroller").evaluate("scroller => { scroller.scrollTop = 3000 }")
+    page.page.wait_for_timeout(300)
+    seen = page.rows.first.text_content()
+    choose("Freight", "Sum")
+    expect(line).to_have_text(f"Sum of Freight {number('SELECT sum(Freight) FROM Orders')}")
+    assert page.rows.first.text_content() == seen, "the rows stay in view"
+    choose("ShipCountry", "Maximum")
+    choose("Freight", "Average")
+    expect(line).to_contain_text(f"Maximum of ShipCountry {sql(server.database, 'SELECT max(ShipCountry) FROM Orders')}")
+    expect(line).to_contain_text(f"Average of Freight {number('SELECT avg(Freight) FROM Orders')}")
+    assert page.address == "/Orders?sort=-Freight&total=sum:Freight,max:ShipCountry,avg:Freight"
+    # They are of the rows that the filters leave, change with the file, and are those of a section in its header.
+    page.go("Orders?section=ShipCountry&filter=Freight:gt:100&total=sum:Freight")
+    some = "SELECT sum(Freight) FROM Orders WHERE Freight > 100"
+    first = f"{some} GROUP BY ShipCountry ORDER BY ShipCountry LIMIT 1"
+    expect(line).to_have_text(f"Sum of Freight {number(some)}")
+    largest = "(SELECT OrderID FROM Orders ORDER BY ShipCountry, Freight DESC LIMIT 1)"
+    sql(server.database, f"UPDATE Orders SET Freight = Freight + 1000 WHERE OrderID = {largest}")
+    expect(line).to_have_text(f"Sum of Freight {number(some)}")
+    expect(page.page.locator(".table-list .live-title").first).to_contain_text(f"Sum of Freight {number(first)}")
+    page.page.screenshot(path=SCREENSHOTS / "tables-totals.png")
+    page.page.get_by_role("button", name="Use this list").click()
+    expect(page.page.locator(".use-dialog pre")).to_contain_text('"sum(Freight)": "sum(Freight)"')
+    page.page.locator(".use-dialog .close").click()
+    expect(page.page.locator(".use-dialog")).to_have_count(0)
+    choose("Freight", "Sum")
+    expect(line).to_be_hidden()
+    sql(server.database, f"UPDATE Orders SET Freight = Freight - 1000 WHERE OrderID = {largest}")
+    # Texts are not added up.
+    page.header("ShipName").hover()
+    page.header("ShipName").locator(".head-menu").click()
+    expect(page.page.get_by_role("menuitemcheckbox", name="Sum")).to_be_disabled()
+    page.page.keyboard.press("Escape")
 
 
 @test

@@ -69,6 +69,22 @@ test("a change is there at once, in its place, until the list has what was writt
   assert.deepEqual([moved, updated], [[], [[[1, 1], [1, 1], {}]]]);
 });
 
+test("totals are the server's, in the sections that are shown", async () => {
+  const { list, events } = await subscribed();
+  say({ ...snapshotOf(world, null, "t"), id: "1", totals: { n: 3 }, sections: world.map(({ name, rows }) => (
+    { name, indexTitle: name, count: rows.length, totals: { n: rows.length } })) });
+  const answer = list.optimistically({ delete: [{ id: 1 }, { id: 2 }], insert: { id: 9, name: "Bx" } }, statement);
+  const shown = () => list.sections.map(({ name, totals }) => [name, totals]);
+  assert.deepEqual([list.totals, shown()], [{ n: 3 }, [["B", undefined], ["C", { n: 1 }]]]);
+  patch("t", "u", 2, { total: 3, totals: { n: { $int: "9007199254740993" } }, sectionTotals: [[0, { n: 5 }], [1, { n: 6 }]] });
+  assert.deepEqual([list.totals, shown()], [{ n: 9007199254740993n }, [["B", undefined], ["C", { n: 6 }]]]);
+  const { totals, sectionTotals } = events.change.at(-1).patch;
+  assert.deepEqual([totals, sectionTotals], [{ n: 9007199254740993n }, [[1, { n: 6 }]]]);
+  refused("constraint");
+  await assert.rejects(answer);
+  assert.deepEqual(shown(), [["A", { n: 5 }], ["C", { n: 6 }]]);
+});
+
 test("rows come and go with their sections", async () => {
   const { list, events } = await subscribed();
   list.optimistically({ insert: [{ id: 9, name: "Bx" }, { id: 8, name: "Ba", depth: true }], delete: { id: 3 } }, statement);

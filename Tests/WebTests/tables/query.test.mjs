@@ -4,7 +4,8 @@ import { test } from "node:test";
 import { wholeTable } from "../../../public/browser/address.js";
 import { operators } from "../../../public/browser/filters.js";
 import { keyCandidates } from "../../../public/browser/key-candidates.js";
-import { matchOf, queryOf, queryToShare } from "../../../public/browser/table-query.js";
+import { firstRowsOf, matchOf, queryOf, queryToShare } from "../../../public/browser/table-query.js";
+import { toggled } from "../../../public/browser/totals.js";
 import { plainQuery } from "../../../public/client/sql.js";
 
 const column = (name, type = "TEXT", key = 0) => ({ name, type, notNull: false, key });
@@ -48,6 +49,17 @@ test("sorting is by whole values, by several columns", () => {
   const address = { ...wholeTable("orders"), sort: [{ column: "total", descending: true }, { column: "id", descending: false }] };
   assert.equal(ids(queryOf(orders, address, null, ["id"]), rows), "2,4,1,3");
   assert.deepEqual(plainQuery(queryOf(orders, address, null, ["id"])).orderBy, ['"orders"."total" DESC', '"orders"."id"']);
+});
+
+test("totals are of all rows, and not asked of the first ones", () => {
+  const totals = [{ column: "total", call: "sum" }, { column: "note", call: "max" }, { column: "gone", call: "avg" }];
+  const address = { ...wholeTable("orders"), totals };
+  const query = queryOf(orders, address, null, ["id"]);
+  assert.deepEqual(plainQuery(query).totals, { "sum(total)": 'sum("orders"."total")', "max(note)": 'substr(max("orders"."note"), 1, 60)' });
+  assert.equal("totals" in firstRowsOf(query, orders, ["id"]), false);
+  assert.deepEqual(queryToShare(orders, address, null, ["id"]).totals, { "sum(total)": "sum(total)", "max(note)": "max(note)" });
+  assert.equal("totals" in queryOf(orders, wholeTable("orders"), null, ["id"]), false);
+  assert.deepEqual(toggled(toggled(totals, "total", "sum"), "id", "min"), [totals[1], totals[2], { column: "id", call: "min" }]);
 });
 
 test("long values are sent only in part, keys and numbers as they are", () => {

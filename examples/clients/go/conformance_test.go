@@ -18,13 +18,13 @@ func TestConformance(t *testing.T) {
 			Name     string
 			Messages []*Message
 			Expected struct {
-				Version   string
-				Columns   []string
-				Total     int
-				Sections  []*Section
-				Window    *Window
-				Rows      []Row
-				Alongside map[string]any
+				Version           string
+				Columns           []string
+				Total             int
+				Sections          []*Section
+				Window            *Window
+				Rows              []Row
+				Totals, Alongside map[string]any
 			}
 		}
 	}
@@ -46,11 +46,14 @@ func TestConformance(t *testing.T) {
 			sections := []*Section{}
 			for _, section := range list.Sections {
 				total += section.Count
-				sections = append(sections, &Section{Name: section.Name, IndexTitle: section.IndexTitle, Count: section.Count})
+				sections = append(sections, &Section{Name: section.Name, IndexTitle: section.IndexTitle, Count: section.Count, Totals: section.Totals})
 			}
-			state := []any{list.Version, list.Columns, total, sections, list.Window, held(list), list.Alongside}
+			state := []any{list.Version, list.Columns, total, sections, list.Window, held(list), list.Totals, list.Alongside}
 			e := each.Expected
-			expected := []any{e.Version, e.Columns, e.Total, e.Sections, e.Window, e.Rows, e.Alongside}
+			if e.Totals == nil {
+				e.Totals = map[string]any{}
+			}
+			expected := []any{e.Version, e.Columns, e.Total, e.Sections, e.Window, e.Rows, e.Totals, e.Alongside}
 			if got, want := asText(state), asText(expected); !reflect.DeepEqual(got, want) {
 				t.Errorf("%s\nwant %s", got, want)
 			}

@@ -23,7 +23,8 @@ type Message struct {
 	Sections                               []*Section
 	Rows                                   []Row
 	Window                                 *Window
-	Alongside                              map[string]any
+	Totals, Alongside                      map[string]any
+	SectionTotals                          []Tuple[int, map[string]any, any]
 	Deleted                                []Path
 	SectionsDeleted                        []int
 	SectionsInserted                       []Tuple[int, *Section, any]
@@ -41,6 +42,7 @@ type Section struct {
 	Name       any
 	IndexTitle string
 	Count      int
+	Totals     map[string]any
 	Rows       []Row
 }
 
@@ -67,7 +69,7 @@ func (l *List) Apply(m *Message) (err error) {
 	}()
 	if m.Type == "snapshot" {
 		*l = List(*m)
-		l.Alongside = map[string]any{}
+		l.Totals, l.Alongside = map[string]any{}, map[string]any{}
 		for _, section := range l.Sections {
 			section.Rows = make([]Row, section.Count)
 		}
@@ -79,9 +81,8 @@ func (l *List) Apply(m *Message) (err error) {
 	if m.Window != nil {
 		l.Window = m.Window
 	}
-	for name, value := range m.Alongside {
-		l.Alongside[name] = value
-	}
+	merge(l.Totals, m.Totals)
+	merge(l.Alongside, m.Alongside)
 	l.Complete = m.Complete || m.Type == "patch"
 	rows := l.contents()
 	for index, row := range m.Rows {
@@ -141,7 +142,16 @@ func (l *List) patch(m *Message) {
 			}
 		}
 	}
+	for _, totals := range m.SectionTotals { // 7
+		merge(l.Sections[totals.A].Totals, totals.B)
+	}
 	l.Version = m.To
+}
+
+func merge(values, changes map[string]any) {
+	for name, value := range changes {
+		values[name] = value
+	}
 }
 
 // contents are the rows of all sections, in order.

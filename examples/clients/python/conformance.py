@@ -11,8 +11,8 @@ def held(live):
     flat = [row for rows in live.rows for row in rows]
     return {
         "version": live.version, "columns": live.columns, "total": len(flat), "window": live.window, "alongside": live.alongside,
-        "offset": window["offset"], "rows": [row for row in flat if row is not None],
-        "sections": [{**{name: section[name] for name in ("name", "indexTitle")}, "count": len(rows)}
+        "totals": live.totals, "offset": window["offset"], "rows": [row for row in flat if row is not None],
+        "sections": [{name: value for name, value in section.items() if name != "rows"} | {"count": len(rows)}
                      for section, rows in zip(live.sections, live.rows)],
     }
 
@@ -25,7 +25,7 @@ def main():
         live = LiveList()
         for message in case["messages"]:
             live.apply(message)
-        expected = {name: value for name, value in case["expected"].items() if name != "key"}
+        expected = {"totals": {}} | {name: value for name, value in case["expected"].items() if name != "key"}
         if held(live) != expected:
             failed += 1
             print(f"FAILED {case['name']}: {case['description']}\n  {held(live)}\n  {expected}")

@@ -10,9 +10,10 @@ class LiveList:
     def apply(self, m):
         if m["type"] == "snapshot":
             self.version, self.columns, self.sections, self.window = m["version"], m["columns"], m["sections"], m.get("window")
-            self.rows, self.alongside = [[None] * section["count"] for section in m["sections"]], m.get("alongside", {})
+            self.rows, self.totals, self.alongside = [[None] * section["count"] for section in m["sections"]], {}, {}
         filled = self.patch(m) if m["type"] == "patch" else enumerate(m["rows"], m["offset"])
         self.window, self.complete = m.get("window", self.window), m.get("complete", True)
+        self.totals, self.alongside = self.totals | m.get("totals", {}), self.alongside | m.get("alongside", {})
         flat = {at: row for at, row in enumerate(row for rows in self.rows for row in rows)} | dict(filled)
         start = self.window["offset"] if self.window else 0
         held = range(start, min(start + self.window["limit"], len(flat)) if self.window else len(flat))
@@ -35,7 +36,8 @@ class LiveList:
         for _, (section, item), *changes in moved + m.get("updated", []):                               # 5
             row = self.rows[section][item]
             if row and changes: self.rows[section][item] = [changes[0].get(c, value) for c, value in zip(self.columns, row)]
-        self.version, self.alongside = m["to"], self.alongside | m.get("alongside", {})
+        for section, totals in m.get("sectionTotals", []): self.sections[section]["totals"] |= totals
+        self.version = m["to"]
         return m.get("filled", [])                                                                      # 6
 
 def follow(url, query, window=None):

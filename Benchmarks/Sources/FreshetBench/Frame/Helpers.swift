@@ -8,6 +8,10 @@ enum Helpers {
     case "hold" where arguments.count == 2: hold(arguments[1])
     case "write" where arguments.count == 3:
       writeRounds(arguments[1], RawDatabase.Durability(rawValue: arguments[2]) ?? .normal)
+    case "commit" where arguments.count == 3:
+      ThroughputBenchmark.write(arguments[1], ThroughputProfile(rawValue: arguments[2]) ?? .feed)
+    case "pace" where arguments.count == 2: PacedBenchmark.write(arguments[1])
+    case "scatter" where arguments.count == 2: ChangesBenchmark.write(arguments[1])
     case "flood" where arguments.count == 4: flood(arguments[1], Int(arguments[2]) ?? 0, Int(arguments[3]) ?? 0)
     default: return nil
     }
@@ -66,8 +70,7 @@ enum Helpers {
     let start = now()
     var changes = 0
     while now() - start < seconds * 1_000_000_000 {
-      let due = start + changes * (1_000_000_000 / rate)
-      if due > now() { usleep(UInt32((due - now()) / 1_000 + 1)) }
+      sleep(until: start + changes * (1_000_000_000 / rate))
       database.execute("BEGIN IMMEDIATE")
       for _ in 0..<50 {
         update.bind(1, changes * 7_919 % OverloadBenchmark.rows + 1)

@@ -7,6 +7,12 @@ func now() -> Int {
   return time.tv_sec * 1_000_000_000 + time.tv_nsec
 }
 
+/// Waits until a time of `now`, unless it has passed.
+func sleep(until due: Int) {
+  let wait = due - now()
+  if wait > 0 { usleep(UInt32(wait / 1_000 + 1)) }
+}
+
 func nanoseconds(_ body: () throws -> Void) rethrows -> Int {
   let start = now()
   try body()
@@ -46,6 +52,22 @@ struct Latencies {
     highestTrackableValue: 600_000_000_000, numberOfSignificantValueDigits: .three)
 
   mutating func record(_ nanoseconds: Int) { histogram.record(UInt64(max(1, nanoseconds))) }
+
+  /// How long ago the commits of changed rows began: rows have that time in a column. It is recognised by its size.
+  ///
+  /// - Parameter start: before all of these times.
+  mutating func record(agesOfChanges message: [UInt8], since start: Int) {
+    let time = now()
+    var number = 0
+    for byte in message {
+      if byte >= 48, byte <= 57 {
+        number = min(number * 10 + Int(byte) - 48, .max / 20)
+      } else if number > 0 {
+        if number >= start, number <= time { record(time - number) }
+        number = 0
+      }
+    }
+  }
 
   var count: Int { Int(histogram.totalCount) }
 

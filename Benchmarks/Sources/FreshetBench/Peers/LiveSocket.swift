@@ -119,6 +119,13 @@ final class LiveSocket {
     return "{\"type\":\"subscribe\",\"id\":\"\(id)\",\"query\":\(query)\(window)}"
   }
 
+  /// Whether something comes to any of several clients within some milliseconds.
+  static func isAnyReadable(_ sockets: [LiveSocket], milliseconds: Int32) -> Bool {
+    if sockets.contains(where: { !$0.unread.isEmpty }) { return true }
+    var descriptors = sockets.map { pollfd(fd: $0.descriptor, events: Int16(POLLIN), revents: 0) }
+    return poll(&descriptors, nfds_t(descriptors.count), milliseconds) > 0
+  }
+
   /// Whether something comes within some milliseconds.
   private func isReadable(milliseconds: Int32) -> Bool {
     if !unread.isEmpty { return true }

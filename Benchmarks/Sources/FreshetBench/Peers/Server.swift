@@ -5,8 +5,11 @@ final class Server {
   let child: Child
   let port: Int
 
-  /// - Parameter path: the database.
-  init(_ path: String) throws {
+  /// - Parameters:
+  ///   - path: the database.
+  ///   - states: where its state is kept; nil: nowhere.
+  init(_ path: String, states: String? = nil) throws {
+    setenv("FRESHET_STATE", states ?? "none", 1)
     // What is measured is how fast a connection can be served, not how fast one is by default.
     setenv("FRESHET_MESSAGES_PER_SECOND", "0", 1)
     child = try Child(Programs.built("freshet"), ["serve", path, "--port", "0"])

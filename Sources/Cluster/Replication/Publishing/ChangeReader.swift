@@ -23,7 +23,10 @@ final class ChangeReader {
   private var schema: PublishedSchema
   private var tables: [Int: PublishedTable] = [:]
   private var statements: [Int: PreparedStatement] = [:]
-  private var header: FileHeader
+  /// Nil: not published yet.
+  private var header: FileHeader?
+  /// Capture goes on from a state that was kept: what the tables were called there is not known yet.
+  private var isResuming = false
   private var writer = ByteWriter()
 
   /// Begins to follow, in a transaction that sees the state from which on it does.
@@ -38,6 +41,16 @@ final class ChangeReader {
     _ = capture.advance { names in names.map { _ in nil } }
     for table in schema.tables { follow(table) }
     try readTables()
+  }
+
+  /// Goes on from what capture has restored: the first tick has all that changed since.
+  ///
+  /// - Throws: `ReplicationFailure` for what the log cannot carry.
+  init(resuming connection: DatabaseConnection, limit: Int) throws {
+    self.connection = connection
+    self.limit = limit
+    schema = try PublishedSchema(connection.raw)
+    isResuming = true
   }
 
   private func follow(_ table: PublishedTable) {
@@ -77,7 +90,11 @@ final class ChangeReader {
     var tick = Tick(commits: found.commits, hasSchemaChanged: found.hasSchemaChanged)
     do {
       var whole: Set<Int> = []
-      if found.hasSchemaChanged, let fresh { whole = try take(fresh) }
+      if isResuming {
+        whole = try resume(hasSameSchema: !found.hasSchemaChanged)
+      } else if found.hasSchemaChanged, let fresh {
+        whole = try take(fresh)
+      }
       try addHeader()
       let changed = found.deltas.filter { tables[$0.table] != nil }
       for (number, delta) in changed where !whole.contains(number) { try add(number, delta) }
@@ -132,6 +149,29 @@ final class ChangeReader {
     try readTables()
     if fresh.objects != before.objects { writer.add(fresh.objects) }
     return whole
+  }
+
+  /// Takes over the tables that capture has restored.
+  ///
+  /// - Returns: the tables that go whole: they are new.
+  private func resume(hasSameSchema: Bool) throws -> Set<Int> {
+    isResuming = false
+    let capture = connection.capture
+    for number in capture.numbers {
+      guard let name = capture.name(of: number) else { continue }
+      if let table = schema.tables.first(where: { isSameName($0.name, name) }) {
+        tables[number] = table
+      } else {
+        capture.unfollow(number)
+      }
+    }
+    let known = Set(tables.keys)
+    for table in schema.tables where !tables.values.contains(where: { isSameName($0.name, table.name) }) {
+      follow(table)
+    }
+    try readTables()
+    if !hasSameSchema { writer.add(schema.objects) }
+    return Set(tables.keys).subtracting(known)
   }
 
   private func addHeader() throws {

@@ -28,8 +28,13 @@ final class PublishedFile {
   private static let gap = Nanoseconds.milliseconds(2)
   private static let checkInterval = Nanoseconds.milliseconds(1_000)
 
-  /// - Parameter position: where the epoch was before this; nil: it begins.
-  init(_ publisher: Publisher, _ log: PublishedLog, epoch: String, began: Int64, after position: LogPosition?) {
+  /// - Parameters:
+  ///   - position: where the epoch was before this; nil: it begins.
+  ///   - state: what was kept of the file there.
+  init(
+    _ publisher: Publisher, _ log: PublishedLog, epoch: String, began: Int64, after position: LogPosition?,
+    restoring state: CaptureState? = nil
+  ) {
     self.publisher = publisher
     self.log = log
     self.epoch = epoch
@@ -38,9 +43,9 @@ final class PublishedFile {
     var settings = ChangeCapture.Settings()
     settings.pagesAtOnce = .max
     session = DatabaseSession(path: publisher.path, clock: clock) { [path = publisher.path, clock] in
-      try OpenDatabase(path: path, settings, clock: clock)
+      try OpenDatabase(path: path, settings, clock: clock, restoring: state)
     }
-    detection = CommitDetection(path: publisher.path, wake: publisher.wake, clock: clock)
+    detection = CommitDetection(path: publisher.path, wake: publisher.wake, clock: clock, watcher: publisher.watcher)
     checked = clock.now
     pass = ContentsPass(publisher.settings.selfCheck, clock)
   }
@@ -55,6 +60,7 @@ final class PublishedFile {
     }
     let opened = try session.open()
     try opened.connection.snapshot {
+      if opened.connection.capture.isRestored { return try goOn(opened.connection) }
       reader = try ChangeReader(opened.connection, limit: publisher.settings.batchLimit)
       if !opened.connection.capture.usesWAL, opened.connection.capture.comparesTables {
         publisher.logger.warning(
@@ -77,6 +83,19 @@ final class PublishedFile {
     session.adopt(opened)
   }
 
+  /// What has changed since the state that was kept is one batch.
+  private func goOn(_ connection: DatabaseConnection) throws {
+    guard let before = position else { return }
+    let reader = try ChangeReader(resuming: connection, limit: publisher.settings.batchLimit)
+    let tick = try reader.tick()
+    self.reader = reader
+    // Also where nothing has changed: numbers of the process before are not given again.
+    let number = publisher.numbers.number(
+      of: connection.capture.state, before: before.commit, commits: max(tick.commits, 1))
+    add(tick.contents == nil ? .cut : .changes, from: before.commit, to: number.commit, tick.contents ?? [])
+    if !number.isExact { publisher.renewEpoch() }
+  }
+
   /// Waits for something to do, and does it.
   func step(wantsSnapshot: Bool) throws {
     guard let connection = session.connection?.connection else { return }
@@ -97,12 +116,18 @@ final class PublishedFile {
     let rest = max(detection.rest(clock.now), hasCommit ? Self.gap : .zero)
     detection.wait(
       .init(
-        limit: .milliseconds(mustSnapshot ? 20 : 500), rest: rest, isUnused: false,
-        canAskOften: connection.capture.canAskOften))
+        limit: .milliseconds(mustSnapshot ? 20 : 500), rest: rest, isUnused: false, connection: connection))
   }
 
   /// Appends what is waiting, if the broker takes it at once.
-  func finish() { _ = try? log.publish() }
+  ///
+  /// - Returns: what the next process can go on from; nil: it cannot.
+  func finish() -> PublisherState.Kept? {
+    guard (try? log.publish()) == true, log.isComplete, let position, reader != nil,
+      let capture = session.connection?.connection.capture, let state = CaptureState(of: capture)
+    else { return nil }
+    return PublisherState.Kept(state: state, position: position, began: began)
+  }
 
   /// Another file has the name. The owner of the commit numbers reports it.
   private func checkFile() throws {

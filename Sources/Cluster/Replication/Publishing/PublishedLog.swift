@@ -93,6 +93,16 @@ final class PublishedLog {
     return try publish()
   }
 
+  /// Whether the stream ends with the batch that led to a position, so that the next one can follow it. A stream that is empty was lost, and
+  /// nothing else is in it.
+  func ends(at position: LogPosition) throws(BrokerError) -> Bool {
+    try broker.ensure(configuration)
+    guard let last = try broker.lastMessage(to: subjects.batches, in: subjects.log) else { return true }
+    guard let message = last.message.withBytes({ LogMessage($0) }) else { return false }
+    return message.epoch == position.epoch && message.number == position.number && message.hash == position.hash
+      && message.isLast
+  }
+
   /// Finds out which message the stream has last, and from which on they have to be appended.
   private func findPlace() throws(BrokerError) {
     try broker.ensure(configuration)

@@ -1,4 +1,5 @@
 import Broker
+import ChangeCapture
 package import Controllers
 package import Logging
 import Synchronization
@@ -30,6 +31,9 @@ package final class Publisher: @unchecked Sendable {
   let settings: ReplicationSettings
   let broker: BrokerConnection
   let numbers: CommitNumbers
+  let watcher: DatabaseWatcher?
+  /// Nil: nothing is kept for the next start.
+  private let kept: PublisherState?
   let logger: Logger
   /// Has versions and commits begin anew, which comes back as `beginEpoch`.
   let renewEpoch: @Sendable () -> Void
@@ -41,16 +45,21 @@ package final class Publisher: @unchecked Sendable {
 
   /// - Parameters:
   ///   - epoch: what `hello` says.
+  ///   - watcher: shared with the followers of the file; nil: none.
+  ///   - kept: what the process before has kept, and this one will; nil: nothing is.
   ///   - renewEpoch: called when a state cannot be given a number of its own: versions and commits are to begin anew.
   /// - Throws: `BrokerError` for settings that cannot be used.
   package init(
-    _ path: String, _ settings: ReplicationSettings, epoch: String, numbers: CommitNumbers, logger: Logger,
+    _ path: String, _ settings: ReplicationSettings, epoch: String, numbers: CommitNumbers,
+    watcher: DatabaseWatcher? = nil, kept: PublisherState? = nil, logger: Logger,
     renewEpoch: @escaping @Sendable () -> Void
   ) throws {
     self.renewEpoch = renewEpoch
     self.path = path
     self.settings = settings
     self.numbers = numbers
+    self.watcher = watcher
+    self.kept = kept
     self.logger = logger
     broker = try BrokerConnection(settings.address, settings.credentials, name: "freshet publisher")
     wishes = Mutex(Wishes(epoch: epoch))
@@ -62,6 +71,7 @@ package final class Publisher: @unchecked Sendable {
     thread.requestStop()
     wake.signal()
     thread.stop()
+    kept?.release()
     // What sends a snapshot looks after every piece.
     while isSendingSnapshot.load(ordering: .acquiring) { pause(milliseconds: 5) }
   }
@@ -98,6 +108,14 @@ package final class Publisher: @unchecked Sendable {
       do {
         if let epoch = wishes.withLock({ wishes in wishes.epoch.take() }) {
           position = nil
+          if let kept = kept?.take(epoch) {
+            guard let continued = continuedLog(kept) else { continue }
+            (log, began, position) = (continued, kept.began, kept.position)
+            try publish(
+              PublishedFile(self, continued, epoch: epoch, began: began, after: position, restoring: kept.state),
+              &position)
+            continue
+          }
           began = wallClockMilliseconds()
           log = PublishedLog(broker, settings, logger: logger)
           note { $0.position = nil }
@@ -115,6 +133,32 @@ package final class Publisher: @unchecked Sendable {
       } catch {
         noteFailure(error)
       }
+    }
+  }
+
+  /// The log, if it still ends where the process before had come to; otherwise another epoch is on its way. Waits for the broker.
+  private func continuedLog(_ kept: PublisherState.Kept) -> PublishedLog? {
+    let log = PublishedLog(broker, settings, logger: logger)
+    while !mustStop, wishes.withLock({ $0.epoch == nil }) {
+      do throws(BrokerError) {
+        if try log.ends(at: kept.position) { return log }
+        logger.notice(
+          "the log is not where this server left it: another epoch begins", metadata: ["broker": "\(settings.address)"])
+        renewEpoch()
+        return nil
+      } catch {
+        note { state in (state.description, state.isPublishing) = ("waiting for the broker: \(error.message)", false) }
+        pause(milliseconds: 100)
+      }
+    }
+    // Nothing was published.
+    if mustStop { keep(kept) }
+    return nil
+  }
+
+  private func keep(_ last: PublisherState.Kept) {
+    do throws(StateFailure) { try kept?.keep(last) } catch {
+      logger.warning("nothing is kept for the next start: replicas will take a snapshot: \(error)")
     }
   }
 
@@ -143,6 +187,6 @@ package final class Publisher: @unchecked Sendable {
       try file.step(wantsSnapshot: wantsSnapshot)
       note { $0.position = file.position }
     }
-    file.finish()
+    if let last = file.finish() { keep(last) }
   }
 }

@@ -77,7 +77,7 @@ typedef struct sqlite_captured sqlite_captured;
 
 /* Makes temp.NAME, with a module of that name, on a connection.
  *
- * - declaration: CREATE TABLE with its columns.
+ * - declaration: CREATE TABLE with its columns, and then a hidden one for the rows' signs.
  * - encoding: of text: SQLITE_UTF8, SQLITE_UTF16LE or SQLITE_UTF16BE.
  *
  * Returns NULL when SQLite refuses. The table lasts until it is dropped or the connection is closed. The connection's thread, as
@@ -88,9 +88,9 @@ sqlite_captured *_Nullable sqlite_captured_create(sqlite3 *_Nonnull connection, 
 /* No statement that reads it may be running. Returns a result code. */
 int sqlite_captured_drop(sqlite3 *_Nonnull connection, const char *_Nonnull name);
 
-/* What it holds from now on: `count` rows, which are those of the numbers in `chosen`, or the first ones. All of it is borrowed until
- * the next call. No statement that reads the table may be running. */
+/* What it holds from now on: `count` rows, which are those of the numbers in `chosen`, or the first ones. `signs` has the hidden column of
+ * each; NULL: 1. All of it is borrowed until the next call. No statement that reads the table may be running. */
 void sqlite_captured_set(sqlite_captured *_Nonnull table, const sqlite_row_value *_Nullable values,
-                         const int64_t *_Nullable rowids, const int32_t *_Nullable chosen, int64_t count);
+                         const int64_t *_Nullable rowids, const int32_t *_Nullable chosen, const int8_t *_Nullable signs, int64_t count);
 
 #endif

@@ -29,6 +29,15 @@ package enum CaptureForm: String, Sendable {
   case none
 }
 
+/// Which records of rows that changed ticks hand on.
+package enum KeptRecords: Sendable {
+  case none
+  /// As the rows are now.
+  case present
+  /// As they were, too: where the page's former image is still there.
+  case all
+}
+
 /// What one look at the file has found.
 package struct CapturedTick {
   /// How many commits came since the last one; at least 1 when tables had to be compared.
@@ -40,10 +49,15 @@ package struct CapturedTick {
   package internal(set) var deltas: [(table: Int, delta: TableDelta)] = []
   /// It went through other states: records of rows that changed on the way need not be those of its state.
   package internal(set) var hasStopped = false
+  /// Those of which all changes are known, each with the number of `deltas`, and of commits, that lead to it.
+  package internal(set) var stops: [(state: StateName, deltas: Int, commits: Int64)] = []
   /// Nothing was seen before.
   package internal(set) var isFirst = false
   /// Why everything was compared; nil: it was not.
   package internal(set) var comparison: Doubt.Reason?
+
+  /// The step that a delta belongs to: the tick makes one to each of its stops, and a last one.
+  package func step(ofDelta index: Int) -> Int { stops.firstIndex { index < $0.deltas } ?? stops.count }
 
   package var isQuiet: Bool { commits == 0 && !hasSchemaChanged && deltas.isEmpty }
 }

@@ -42,7 +42,7 @@ extension ChangeCapture {
   }
 
   /// The tables of which leaves changed, and nothing else; nil: there is one of which other pages are needed.
-  private func changedLeaves(_ schemaCookie: UInt32) -> [Int]? {
+  func changedLeaves(_ schemaCookie: UInt32) -> [Int]? {
     var changed: [UInt32] = []
     for frame in reader.frames {
       if frame.image < 0 { return nil }

@@ -1,4 +1,4 @@
-// Going through states that others have read.
+// Going through states on the way to the present one: those that others have read, or that of each commit.
 extension ChangeCapture {
   /// In one tick; each costs what a tick costs.
   private static let mostStops = 8
@@ -19,6 +19,15 @@ extension ChangeCapture {
     return Array(stops.sorted { $0.frameCount < $1.frameCount }.prefix(Self.mostStops))
   }
 
+  /// The states of all commits between the one seen last and the present one, in their order.
+  func commitStops(_ header: WALIndexHeader) throws(Doubt) -> [WALIndexHeader] {
+    guard case .wal(let before, _) = seen else { return [] }
+    let rest = try readFrames(from: before, to: header).restCommits
+    let commits = reader.commits
+    return rest.enumerated().map { before.moved(to: $1, by: $0 + 1) }
+      + commits.dropLast().enumerated().map { header.moved(to: $1, by: $0 + 1 - commits.count) }
+  }
+
   /// Brings what is remembered to a state between the one seen last and the present one. What it reports is never too little, whether
   /// or not the pages that are read are all of that state.
   ///
@@ -28,9 +37,12 @@ extension ChangeCapture {
   func goThrough(
     _ stop: WALIndexHeader, _ doubts: inout [Int: Doubt], _ tick: inout CapturedTick
   ) throws(Doubt) -> Bool {
-    // The database file has pages of later states.
-    if isAhead(of: stop) { return false }
+    // Where the database file has pages of later states, frames alone may be read.
+    if isAhead(of: stop), !hasLeavesAlone(upTo: stop) { return false }
+    let readsFramesAlone = pages.readsFramesAlone
     do throws(Doubt) { try takeFrames(to: stop, isBackfilled: false, &tick) } catch { return false }
+    if isAhead(of: stop) { pages.readsFramesAlone = true }
+    defer { pages.readsFramesAlone = readsFramesAlone }
     seen = .wal(stop, isBackfilled: false)
     tick.hasStopped = true
     if pages.changed.first == 1, try pages.readFirstPage() != schemaCookie { throw Doubt(.schema) }
@@ -38,9 +50,23 @@ extension ChangeCapture {
       do throws(Doubt) { try table.apply(pages.changed, pages) } catch { doubts[table.number] = error }
     }
     for table in tables.values where doubts[table.number] == nil { collect(table, &tick) }
-    if !isAhead(of: stop), doubts.isEmpty { passed.add(seen) }
+    if pages.readsFramesAlone || !isAhead(of: stop), doubts.isEmpty {
+      passed.add(seen)
+      tick.stops.append((StateName(state: seen), tick.deltas.count, tick.commits))
+    }
     return true
   }
 
-  private func isAhead(of stop: WALIndexHeader) -> Bool { (index?.backfillAttempted() ?? .max) > stop.frameCount }
+  /// Whether the frames up to a state hold all that has to be read to go to it.
+  private func hasLeavesAlone(upTo stop: WALIndexHeader) -> Bool {
+    guard let schemaCookie, case .wal(let before, _) = seen, before.salts == stop.salts else { return false }
+    do throws(Doubt) { _ = try readFrames(from: before, to: stop) } catch { return false }
+    return changedLeaves(schemaCookie) != nil
+  }
+
+  /// Whether the database file may have pages of later states. When a generation begins, it has all of those before.
+  private func isAhead(of stop: WALIndexHeader) -> Bool {
+    guard case .wal(let header, _) = current, header.salts == stop.salts else { return true }
+    return (index?.backfillAttempted() ?? .max) > stop.frameCount
+  }
 }

@@ -41,18 +41,20 @@ package final class ChangeCapture {
     package var memoryLimit = 256 << 20
     /// How many pages of tables that are not read yet a tick reads.
     package var pagesAtOnce = 512
+    /// How many bytes of records a tick hands on.
+    package var recordBytes = RecordArena.mostBytes
 
     package init() {}
   }
 
-  private let connection: OpaquePointer
+  let connection: OpaquePointer
   private let settings: Settings
-  private let packer: RowPacker
+  let packer: RowPacker
   let reader = FrameReader()
   /// What `reader` has read of the state that is identified.
   @exclusivity(unchecked) var framesRead: FramesRead?
   /// Of the present tick.
-  private let records = RecordArena()
+  private let records: RecordArena
   let pages: SnapshotPages<DatabaseFile, DatabaseFile>
   @exclusivity(unchecked) var index: SharedIndex?
   /// The header before the transaction began, as it was and as it was read.
@@ -60,6 +62,8 @@ package final class ChangeCapture {
   /// That of the state seen last.
   @exclusivity(unchecked) private var seenHeader: SharedIndex.NotedHeader?
   @exclusivity(unchecked) var candidate: WALIndexHeader?
+  /// The last tick did not come to the newest state: another one should follow at once.
+  @exclusivity(unchecked) package private(set) var hasEndedEarly = false
   /// The state that the transaction sees.
   @exclusivity(unchecked) var current = FileState.unknown
   @exclusivity(unchecked) var seen = FileState.unknown
@@ -72,8 +76,12 @@ package final class ChangeCapture {
   /// The cookie of the schema that was read last; nil: it has to be read again.
   @exclusivity(unchecked) var schemaCookie: UInt32?
   @exclusivity(unchecked) var tables: [Int: FollowedTable] = [:]
+  /// What was kept by another process, until the first tick.
+  @exclusivity(unchecked) var restored: CaptureState?
   @exclusivity(unchecked) private var numberOfName: [String: Int] = [:]
   @exclusivity(unchecked) private var nextNumber = 0
+  /// Whether it goes on from a state that was kept.
+  package private(set) var isRestored = false
   @exclusivity(unchecked) package private(set) var statistics = CaptureStatistics()
 
   /// - Parameter connection: an `sqlite3 *` that stays open for as long as this is used.
@@ -82,9 +90,22 @@ package final class ChangeCapture {
     self.connection = connection
     self.settings = settings
     packer = RowPacker(hasher: hasher)
+    records = RecordArena(limit: settings.recordBytes)
     pages = SnapshotPages(
       database: DatabaseFile(.database, of: connection), wal: DatabaseFile(.wal, of: connection))
   }
+
+  /// Goes on from a state that was kept, perhaps by another process: its tables are followed, and the first tick reports what changed in
+  /// them since. Where it is of another file, nothing is known, as without it (`isRestored`).
+  package convenience init(
+    _ connection: OpaquePointer, _ settings: Settings = Settings(), restoring state: CaptureState
+  ) {
+    self.init(connection, settings, hasher: state.hasher)
+    isRestored = restore(state)
+  }
+
+  /// The name under which the file was opened.
+  var databasePath: String? { sqlite3_db_filename(connection, "main").map { String(cString: $0) } }
 
   // MARK: - Which state
 
@@ -143,6 +164,9 @@ package final class ChangeCapture {
   /// The state that the transaction sees, as another connection to the file would name it.
   package var state: StateName { StateName(state: current) }
 
+  /// The state that `advance` went to last.
+  package var seenState: StateName { StateName(state: seen) }
+
   private func giveUp() -> Bool {
     statistics.retries += 1
     return false
@@ -175,21 +199,38 @@ package final class ChangeCapture {
   ///
   /// - Parameters:
   ///   - fields: the fields of its records whose values are needed for rows that are gone.
-  ///   - keepsRecords: whether ticks hand on the present records of rows that changed.
+  ///   - records: which records of rows that changed ticks hand on.
   /// - Returns: the number by which ticks call it.
-  package func follow(_ table: CapturedTable, remembering fields: [Int], keepsRecords: Bool = false) -> Int {
+  package func follow(
+    _ table: CapturedTable, remembering fields: [Int], keeping records: KeptRecords = .none
+  ) -> Int {
     let key = table.name.lowercased()
     if let number = numberOfName[key], let followed = tables[number] {
       followed.remember(fields)
-      if keepsRecords { followed.records = records }
+      keep(records, of: followed)
       return number
     }
     nextNumber += 1
     numberOfName[key] = nextNumber
     let followed = FollowedTable(number: nextNumber, table, remembering: fields.sorted(), packer)
-    if keepsRecords { followed.records = records }
+    keep(records, of: followed)
     tables[nextNumber] = followed
     return nextNumber
+  }
+
+  /// A table of a state that was kept.
+  func addRestored(_ table: CaptureState.Table) {
+    nextNumber += 1
+    numberOfName[table.captured.name.lowercased()] = nextNumber
+    tables[nextNumber] = FollowedTable(number: nextNumber, table, packer)
+  }
+
+  /// Has ticks hand on the records of all tables that are followed.
+  package func keepAllRecords() { for table in tables.values { keep(.all, of: table) } }
+
+  private func keep(_ kept: KeptRecords, of table: FollowedTable) {
+    if kept != .none { table.records = records }
+    if kept == .all { table.keepsFormerRecords = true }
   }
 
   /// Forgets a table.
@@ -214,19 +255,27 @@ package final class ChangeCapture {
   /// The tables that are followed.
   package var numbers: [Int] { Array(tables.keys) }
 
+  package var tableCount: Int { tables.count }
+
+  /// The name of a table that is followed.
+  package func name(of number: Int) -> String? { tables[number]?.name }
+
   /// Brings everything that is remembered to the state that the transaction sees. Never fails: what is not known is
   /// reported as unknown.
   ///
   /// - Parameters:
   ///   - states: which others have read in between, in any order. Rows that changed before one of them and changed back after it
   ///     are reported, if the tick can go through it (`hasPassed`).
+  ///   - throughCommits: whether to go through the state of each commit, as far as their frames are there.
   ///   - define: reads the schema of this state; asked when it may be another one. In the order of the names, nil
   ///     for tables that are not there; it may throw, and is asked again then by the next tick.
   package func advance(
-    through states: [StateName] = [], _ define: ([String]) throws -> [CapturedTable?]
+    through states: [StateName] = [], throughCommits: Bool = false, _ define: ([String]) throws -> [CapturedTable?]
   ) -> CapturedTick {
     var tick = CapturedTick()
+    hasEndedEarly = false
     records.removeAll()
+    let doubt = takeUpRestored(define)
     let before = seen
     defer {
       seen = current
@@ -235,13 +284,15 @@ package final class ChangeCapture {
       framesRead = nil
       pages.end()
     }
-    if current.isSame(as: seen) {
+    if let doubt {
+      compareAll(doubt, since: before, &tick, define)
+    } else if current.isSame(as: seen) {
       pages.begin(pageSize: pages.pageSize, isBackfilled: current.isBackfilled)
       // It could not be read.
       if schemaCookie == nil, current.canBeRead { compareAll(.schema, since: before, &tick, define) }
     } else if misled.mustCompare(current, backfilled) {
       compareAll(.backfill, since: before, &tick, define)
-    } else if let reason = followFrames(through: stops(states), &tick, define) {
+    } else if let reason = followFrames(through: states, throughCommits, &tick, define) {
       compareAll(reason, since: before, &tick, define)
     }
     collect(&tick)
@@ -253,7 +304,8 @@ package final class ChangeCapture {
 
   /// - Returns: nil when it was followed; otherwise why not.
   private func followFrames(
-    through stops: [WALIndexHeader], _ tick: inout CapturedTick, _ define: ([String]) throws -> [CapturedTable?]
+    through states: [StateName], _ throughCommits: Bool, _ tick: inout CapturedTick,
+    _ define: ([String]) throws -> [CapturedTable?]
   ) -> Doubt.Reason? {
     guard case .wal(let header, let isBackfilled) = current else {
       if case .journal = current { return .rollbackJournal }
@@ -263,6 +315,7 @@ package final class ChangeCapture {
     if schemaCookie == nil { return .schema }
     var doubts: [Int: Doubt] = [:]
     do throws(Doubt) {
+      let stops = throughCommits ? try commitStops(header) : stops(states)
       for stop in stops where !(try goThrough(stop, &doubts, &tick)) { break }
       try takeFrames(to: header, isBackfilled: isBackfilled, &tick)
       if !pages.hasCopied(upTo: backfilled, pageCount: header.pageCount) {
@@ -272,21 +325,41 @@ package final class ChangeCapture {
       for number in try readFirstPage(&tick, define) { doubts[number] = Doubt(.schema) }
       for table in tables.values { follow(table, doubts.isEmpty ? nil : doubts[table.number]) }
       return nil
-    } catch { return error.reason }
+    } catch {
+      if throughCommits, pages.readsFramesAlone, doubts.isEmpty {
+        endEarly()
+        return nil
+      }
+      return error.reason
+    }
+  }
+
+  /// Frames were overwritten while a tick without a transaction went through their commits. It ends with the state that it has come to; the next
+  /// one has a transaction, where tables can be compared.
+  private func endEarly() {
+    current = seen
+    noted = nil
+    hasEndedEarly = true
+  }
+
+  private func pageSize(of header: WALIndexHeader) -> Int { header.pageSize == 0 ? pages.pageSize : header.pageSize }
+
+  /// Reads the frames between two states, unless they are those that were read last.
+  func readFrames(from before: WALIndexHeader, to header: WALIndexHeader) throws(Doubt) -> WALFollower.Step {
+    if let framesRead, framesRead.from == before, framesRead.to == header { return framesRead.step }
+    framesRead = nil
+    let follower = WALFollower(pageSize: pageSize(of: header), reader: reader)
+    let step = try follower.step(from: before, to: header, pages.wal)
+    framesRead = FramesRead(from: before, to: header, step: step)
+    return step
   }
 
   /// Takes in the frames between the state seen last and another one.
   func takeFrames(to header: WALIndexHeader, isBackfilled: Bool, _ tick: inout CapturedTick) throws(Doubt) {
     guard case .wal(let before, _) = seen else { return }
-    let pageSize = header.pageSize == 0 ? pages.pageSize : header.pageSize
-    let step: WALFollower.Step
-    if let framesRead, framesRead.from == before, framesRead.to == header {
-      step = framesRead.step
-    } else {
-      step = try WALFollower(pageSize: pageSize, reader: reader).step(from: before, to: header, pages.wal)
-    }
+    let step = try readFrames(from: before, to: header)
     framesRead = nil
-    pages.begin(pageSize: pageSize, isBackfilled: isBackfilled)
+    pages.begin(pageSize: pageSize(of: header), isBackfilled: isBackfilled)
     pages.take(reader, rest: step.rest, isNewGeneration: step.isNewGeneration)
     statistics.frames += reader.frames.count + step.rest.count
     tick.commits += Int64(step.commits)

@@ -59,7 +59,7 @@ package struct StateName: Sendable {
   package func isKnownAfter(_ other: StateName) -> Bool {
     switch (state, other.state) {
     case (.wal(let now, _), .wal(let before, _)):
-      now.salts == before.salts && now.frameCount > before.frameCount
+      now.salts == before.salts ? now.frameCount > before.frameCount : now.isOfLaterGeneration(than: before)
     case (.journal(let now), .journal(let before)): now.changeCounter > before.changeCounter
     default: false
     }
@@ -101,6 +101,11 @@ struct JournalState: Equatable, Sendable {
   private(set) var isWAL = false
   /// Grows with every transaction of a rollback journal.
   private(set) var changeCounter: UInt32 = 0
+
+  init(pageSize: Int?, changeCounter: UInt32) {
+    self.pageSize = pageSize
+    self.changeCounter = changeCounter
+  }
 
   /// - Throws: when the header cannot be read. A file that is shorter has no state but the first.
   init(_ database: some ByteSource) throws(Doubt) {

@@ -18,6 +18,10 @@ final class FollowedTable {
   @exclusivity(unchecked) var delta = TableDelta()
   /// Where ticks keep the present records of rows that changed; nil: they are not wanted.
   @exclusivity(unchecked) var records: RecordArena? { didSet { delta.records = records } }
+  /// Whether they keep former records as well.
+  @exclusivity(unchecked) var keepsFormerRecords = false {
+    didSet { delta.keepsFormerRecords = keepsFormerRecords }
+  }
   /// It cannot be read in the present state of the file.
   @exclusivity(unchecked) private(set) var isBroken = false
   private let packer: RowPacker
@@ -30,6 +34,16 @@ final class FollowedTable {
     var layout = table.layout
     layout.remembered = fields
     summary = TableSummary(root: table.rootPage, layout, packer)
+  }
+
+  /// Goes on with what was kept of a table.
+  init(number: Int, _ kept: CaptureState.Table, _ packer: RowPacker) {
+    self.number = number
+    name = kept.captured.name
+    table = kept.captured
+    self.packer = packer
+    summary = TableSummary(root: kept.root, kept.layout, keepsRows: kept.keepsRows, packer)
+    summary.take(kept.nodes, kept.chains)
   }
 
   /// Remembers more fields from now on; the table is read again for that once.
@@ -82,6 +96,7 @@ final class FollowedTable {
   func takeDelta() -> TableDelta {
     var taken = TableDelta()
     taken.records = records
+    taken.keepsFormerRecords = keepsFormerRecords
     swap(&taken, &delta)
     return taken
   }

@@ -1,6 +1,7 @@
 /// Hashes what rows hold: 64 bits, in the manner of wyhash.
 ///
-/// The seed is random in every process, so that two rows cannot be made to agree, which would hide a change.
+/// The seed is random, so that two rows cannot be made to agree, which would hide a change. It is another one in every process, unless that
+/// goes on from a state that was kept (`CaptureState`).
 package struct PayloadHasher: Sendable {
   private let seed: (UInt64, UInt64, UInt64, UInt64)
 
@@ -13,6 +14,13 @@ package struct PayloadHasher: Sendable {
     var generator = SystemRandomNumberGenerator()
     self.init(using: &generator)
   }
+
+  /// Goes on with the seed of another process: what that has hashed has the same hashes here.
+  init(words: (UInt64, UInt64, UInt64, UInt64)) {
+    seed = (words.0 | 1, words.1 | 1, words.2 | 1, words.3 | 1)
+  }
+
+  var words: (UInt64, UInt64, UInt64, UInt64) { seed }
 
   @inline(__always)
   private func mixed(_ first: UInt64, _ second: UInt64) -> UInt64 {

@@ -1,4 +1,4 @@
-/// What differs between a row's record as it was and as it is, and the record as it is.
+/// What differs between a row's record as it was and as it is, and the two records.
 ///
 /// The former record is in the page's former image, if that is still there: the row's hash proves it. A patch then carries the
 /// columns that changed, and lists that do not show them are left alone. When the image is gone all columns count, which
@@ -13,30 +13,39 @@ struct ChangedRows {
   private let buffers: Buffers
   /// Where present records are copied to; nil: they are not wanted.
   private let records: RecordArena?
+  /// Whether former records are wanted too.
+  private let keepsFormer: Bool
   /// The pages that the images are of, as changed rows come page by page.
   private var formerNumber: UInt32 = 0
   private var former: BTreePage?
   private var nowNumber: UInt32 = 0
   private var now: BTreePage?
 
+  /// - Parameter delta: what the rows become a part of.
   init(
-    _ layout: RecordLayout, _ hasher: PayloadHasher, _ chains: ChainTable, _ buffers: Buffers, _ records: RecordArena?
+    _ layout: RecordLayout, _ hasher: PayloadHasher, _ chains: ChainTable, _ buffers: Buffers, _ delta: TableDelta
   ) {
     self.buffers = buffers
     self.layout = layout
     self.hasher = hasher
     self.chains = chains
-    self.records = records
+    records = delta.records
+    keepsFormer = delta.keepsFormerRecords
   }
 
-  /// What changed in a row that is on a page now, and its record. A row that was on another page is rare: all of its columns
-  /// count.
+  /// What changed in a row, and its records. A row that was on another page is rare: all of its columns count.
+  ///
+  /// - Parameter page: the number of a node's page.
   mutating func describe<Source: PageSource>(
-    _ before: RememberedRow?, _ after: RememberedRow, _ number: UInt32, _ source: Source
-  ) -> (columns: Int64, record: Range<Int>) {
-    var columns: Int64 = -1
-    if let before, before.node == after.node { columns = self.columns(before, after, number, source) }
-    return (columns, record(after, number, source))
+    _ before: RememberedRow?, _ after: RememberedRow?, _ source: Source, _ page: (Int32) -> UInt32
+  ) -> RowImages {
+    var images = RowImages()
+    if let before, let after, before.node == after.node {
+      images.columns = columns(before, after, page(after.node), source)
+    }
+    if let after { images.record = record(after, page(after.node), source) }
+    if keepsFormer, let before { images.former = formerRecord(before, page(before.node), source) }
+    return images
   }
 
   /// The bits of the columns in which a row may differ; -1: all.
@@ -65,6 +74,20 @@ struct ChangedRows {
     guard let now, row.ordinal < now.cellCount, let cell = try? now.cell(Int(row.ordinal)), cell.rowid == row.rowid
     else { return 0..<0 }
     return records.keep(cell, source, buffers.chain)
+  }
+
+  /// Copies a row's former record, the same way.
+  private mutating func formerRecord<Source: PageSource>(
+    _ row: RememberedRow, _ number: UInt32, _ source: Source
+  ) -> Range<Int> {
+    guard let records else { return 0..<0 }
+    takeFormer(number, source)
+    guard let former, row.ordinal < former.cellCount, let cell = try? former.cell(Int(row.ordinal)),
+      cell.rowid == row.rowid, isRow(cell, row)
+    else { return 0..<0 }
+    if cell.overflow == 0 { return records.keep(cell, source, buffers.chain) }
+    guard let chain = chains[cell.overflow] else { return 0..<0 }
+    return records.keepFormer(cell, chain, hasher, source, buffers.chain)
   }
 
   private mutating func takeFormer<Source: PageSource>(_ number: UInt32, _ source: Source) {

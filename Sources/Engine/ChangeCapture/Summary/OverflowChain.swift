@@ -21,6 +21,8 @@ final class ChainTable {
 
   subscript(first: UInt32) -> OverflowChain? { chains[first] }
 
+  var all: [UInt32: OverflowChain] { chains }
+
   func hasSameHashes(as other: ChainTable) -> Bool {
     chains.count == other.chains.count && chains.allSatisfy { first, chain in other[first]?.hash == chain.hash }
   }

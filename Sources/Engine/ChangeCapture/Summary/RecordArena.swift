@@ -1,4 +1,4 @@
-/// The present records of the rows that a tick has found changed, one behind the other.
+/// The records of the rows that a tick has found changed, one behind the other.
 ///
 /// They are copied because images of pages do not last as long as the tick, and because a record with overflow pages is in no one
 /// piece.
@@ -7,15 +7,18 @@
 package final class RecordArena {
   #if DEBUG
     /// Few in debug builds, so that tests have more.
-    private static let mostBytes = 1 << 20
+    package static let mostBytes = 1 << 20
   #else
     /// A tick with more looks all of its rows up.
-    private static let mostBytes = 16 << 20
+    package static let mostBytes = 16 << 20
   #endif
   /// What is kept room for between ticks.
   private static let keptBytes = 256 << 10
 
   private let bytes = ByteBuffer()
+  private let limit: Int
+
+  init(limit: Int = RecordArena.mostBytes) { self.limit = limit }
 
   /// A record. It must be one of the present tick.
   package func record(_ range: Range<Int>) -> UnsafeRawBufferPointer {
@@ -28,12 +31,14 @@ package final class RecordArena {
     bytes.removeAll()
   }
 
+  private func hasRoom(for cell: BTreePage.Cell) -> Bool { cell.total <= limit - bytes.count }
+
   /// Copies the record of a cell.
   ///
   /// - Returns: where it is; empty where it is too large, or its overflow pages cannot be read.
   func keep<Source: PageSource>(_ cell: BTreePage.Cell, _ source: Source, _ buffer: ByteBuffer) -> Range<Int> {
     let start = bytes.count
-    if cell.total > Self.mostBytes - start { return 0..<0 }
+    if !hasRoom(for: cell) { return 0..<0 }
     bytes.append(cell.payload, cell.local)
     if cell.overflow != 0, !keepOverflow(of: cell, source, buffer) {
       bytes.resize(to: start)
@@ -56,5 +61,28 @@ package final class RecordArena {
       page = start.bigEndian32(0)
     }
     return true
+  }
+
+  /// Copies a former record whose overflow pages may have been written since: what is remembered of the chain proves them.
+  ///
+  /// - Returns: as `keep`.
+  func keepFormer<Source: PageSource>(
+    _ cell: BTreePage.Cell, _ chain: OverflowChain, _ hasher: PayloadHasher, _ source: Source, _ buffer: ByteBuffer
+  ) -> Range<Int> {
+    let start = bytes.count
+    if !hasRoom(for: cell) { return 0..<0 }
+    bytes.append(cell.payload, cell.local)
+    var left = cell.total - cell.local
+    var hash = UInt64(cell.total)
+    for page in chain.pages {
+      guard left > 0, let image = source.formerPage(page, buffer) else { break }
+      let count = min(left, source.usableSize - 4)
+      hash = hasher.hash(image + 4, count, start: hash)
+      bytes.append(image + 4, count)
+      left -= count
+    }
+    if left == 0, hash == chain.hash { return start..<bytes.count }
+    bytes.resize(to: start)
+    return 0..<0
   }
 }

@@ -122,9 +122,8 @@ struct RowDifference {
   private(set) var after: [RememberedRow] = []
   let layout: RecordLayout
 
-  /// Given a row as it was, nil for one that came, and as it is: the bits of columns in which the two may differ, and where
-  /// its present record is among the tick's.
-  typealias Description = (_ before: RememberedRow?, _ after: RememberedRow) -> (columns: Int64, record: Range<Int>)
+  /// Given a row as it was, nil for one that came, and as it is, nil for one that is gone: what the pages tell of it.
+  typealias Description = (_ before: RememberedRow?, _ after: RememberedRow?) -> RowImages
 
   init(_ layout: RecordLayout) { self.layout = layout }
 
@@ -185,7 +184,7 @@ struct RowDifference {
         hasOld = old.next()
         hasNew = new.next()
       } else if hasOld, !hasNew || old.row.rowid < new.row.rowid {
-        add(.delete, old.row, old.row, nil, (-1, 0..<0), to: &delta)
+        add(.delete, old.row, old.row, nil, describe(old.row, nil), to: &delta)
         hasOld = old.next()
       } else {
         add(.insert, new.row, nil, new.row, describe(nil, new.row), to: &delta)
@@ -197,7 +196,7 @@ struct RowDifference {
   /// Adds what differs to `delta`.
   ///
   /// - Returns: how many rows more there are after than before.
-  mutating func finish(into delta: inout TableDelta, describe: Description = { _, _ in (-1, 0..<0) }) -> Int {
+  mutating func finish(into delta: inout TableDelta, describe: Description = { _, _ in RowImages() }) -> Int {
     Self.sort(&before)
     Self.sort(&after)
     var (old, new) = (0, 0)
@@ -205,7 +204,7 @@ struct RowDifference {
       let order =
         old == before.count ? 1 : new == after.count ? -1 : before[old].compare(after[new])
       if order < 0 {
-        Self.add(.delete, before[old], before[old], nil, (-1, 0..<0), to: &delta)
+        Self.add(.delete, before[old], before[old], nil, describe(before[old], nil), to: &delta)
         old += 1
       } else if order > 0 {
         Self.add(.insert, after[new], nil, after[new], describe(nil, after[new]), to: &delta)
@@ -231,14 +230,14 @@ struct RowDifference {
 
   private static func add(
     _ kind: TableDelta.Kind, _ row: RememberedRow, _ old: RememberedRow?, _ new: RememberedRow?,
-    _ description: (columns: Int64, record: Range<Int>), to delta: inout TableDelta
+    _ images: RowImages, to delta: inout TableDelta
   ) {
     let key = delta.keep(row.key, row.keyCount)
     let oldFields = delta.keep(old?.fields, old?.fieldsCount ?? 0)
     let newFields = delta.keep(new?.fields, new?.fieldsCount ?? 0)
     delta.rows.append(
       TableDelta.Row(
-        kind: kind, rowid: row.rowid, key: key, old: oldFields, new: newFields, record: description.record,
-        columns: description.columns))
+        kind: kind, rowid: row.rowid, key: key, old: oldFields, new: newFields, record: images.record,
+        former: images.former, columns: images.columns))
   }
 }

@@ -14,6 +14,8 @@ package struct TableDelta {
     package let new: Range<Int>
     /// Its present record, in `records`: empty where it is not known or not wanted, and for a delete.
     package let record: Range<Int>
+    /// Its former record, likewise; empty for an insert.
+    package let former: Range<Int>
     /// The bits of columns that may differ (`RecordLayout.columnBits`); -1 for all.
     package var columns: Int64
   }
@@ -23,8 +25,10 @@ package struct TableDelta {
   package internal(set) var bytes: [UInt8] = []
   /// Something changed that is not known row by row: the table is not read whole yet, or its former state is gone.
   package internal(set) var isUnknown = false
-  /// The present records of rows that came or changed, until the next tick; nil: they are not wanted.
+  /// The records of rows that came, changed or, if they are wanted, went, until the next tick; nil: they are not wanted.
   package internal(set) var records: RecordArena?
+  /// Whether `records` has former records as well.
+  package internal(set) var keepsFormerRecords = false
 
   package init() {}
 
@@ -46,4 +50,13 @@ package struct TableDelta {
     if let source, count > 0 { bytes.append(contentsOf: UnsafeRawBufferPointer(start: source, count: count)) }
     return start..<bytes.count
   }
+}
+
+/// What the pages tell of a changed row.
+struct RowImages {
+  /// The bits of columns in which it may differ; -1: all.
+  var columns: Int64 = -1
+  /// Where its present record is among the tick's, and its former one; empty: it is not known or not wanted.
+  var record = 0..<0
+  var former = 0..<0
 }

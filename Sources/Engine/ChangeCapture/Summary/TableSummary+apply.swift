@@ -53,11 +53,11 @@ extension TableSummary {
   private func compare<Source: PageSource>(
     _ leaves: [ChangedLeaf], _ changed: [UInt32], _ source: Source, into delta: inout TableDelta
   ) throws(Doubt) {
-    var rows = ChangedRows(layout, packer.hasher, chains, packer.imageBuffers, delta.records)
+    var rows = ChangedRows(layout, packer.hasher, chains, packer.imageBuffers, delta)
     if keepsRows, !layout.isWithoutRowid {
       for (index, leaf) in leaves.enumerated() {
         RowDifference.compareLeaf(leaf.stale, leaf.fresh, index, layout, into: &delta) { before, after in
-          rows.describe(before, after, leaf.page, source)
+          rows.describe(before, after, source) { _ in leaf.page }
         }
       }
       return
@@ -76,7 +76,7 @@ extension TableSummary {
     }
     withExtendedLifetime(held) {
       _ = difference.finish(into: &delta) { before, after in
-        rows.describe(before, after, leaves[Int(after.node)].page, source)
+        rows.describe(before, after, source) { leaves[Int($0)].page }
       }
     }
   }

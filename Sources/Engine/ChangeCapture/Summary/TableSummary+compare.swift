@@ -44,9 +44,9 @@ extension TableSummary {
       difference.addAfter(node, pages.count)
       pages.append(page)
     }
-    var rows = ChangedRows(layout, packer.hasher, chains, packer.imageBuffers, delta.records)
+    var rows = ChangedRows(layout, packer.hasher, chains, packer.imageBuffers, delta)
     _ = difference.finish(into: &delta) { before, after in
-      rows.describe(before, after, pages[Int(after.node)], source)
+      rows.describe(before, after, source) { pages[Int($0)] }
     }
   }
 }

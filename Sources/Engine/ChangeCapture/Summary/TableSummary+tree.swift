@@ -131,11 +131,15 @@ extension TableSummary {
         difference.addAfter(after, index)
       }
     }
-    for before in stale.values { difference.addBefore(before, -1) }
-    var rows = ChangedRows(layout, packer.hasher, chains, packer.imageBuffers, delta.records)
+    var pages = walk.fresh.map(\.page)
+    for (page, before) in stale {
+      difference.addBefore(before, pages.count)
+      pages.append(page)
+    }
+    var rows = ChangedRows(layout, packer.hasher, chains, packer.imageBuffers, delta)
     withExtendedLifetime(held) {
       _ = difference.finish(into: &delta) { before, after in
-        rows.describe(before, after, walk.fresh[Int(after.node)].page, source)
+        rows.describe(before, after, source) { pages[Int($0)] }
       }
     }
   }

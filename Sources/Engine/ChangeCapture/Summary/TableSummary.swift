@@ -154,6 +154,16 @@ final class TableSummary {
     chains = other.chains
     unread = []
   }
+
+  /// Takes over a tree that was kept: all of it, from the root.
+  func take(_ nodes: [UInt32: SummaryNode], _ chains: [UInt32: OverflowChain]) {
+    self.nodes = nodes
+    rowCount = nodes.values.reduce(0) { $0 + $1.rowCount }
+    nodeBytes = nodes.values.reduce(0) { $0 + $1.byteCount }
+    self.chains = ChainTable()
+    self.chains.add(chains)
+    unread = []
+  }
 }
 
 extension Array where Element: Equatable {

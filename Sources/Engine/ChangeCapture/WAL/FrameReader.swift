@@ -59,14 +59,26 @@ package final class FrameReader {
   private static let keptBytes = 16 << 20
   private static let chunkBytes = 1 << 20
 
+  /// Where a commit ends.
+  struct Commit {
+    /// Its last frame.
+    var frame: UInt32
+    var checksum: WALChecksum
+    /// Pages of the database after it.
+    var pageCount: UInt32
+  }
+
   let images = ByteBuffer(capacity: 64 << 10)
   @exclusivity(unchecked) private(set) var frames: [Frame] = []
+  /// The commits that `frames` are of.
+  @exclusivity(unchecked) private(set) var commits: [Commit] = []
   private let scratch = ByteBuffer(capacity: 64 << 10)
 
   func removeAll() {
     images.trim(to: 1 << 20)
     images.removeAll()
     frames.removeAll(keepingCapacity: true)
+    commits.removeAll(keepingCapacity: true)
   }
 
   /// Whether each frame is of a later page than the one before.
@@ -199,6 +211,7 @@ package final class FrameReader {
     state.run.commits += 1
     state.run.checksum = state.sum
     state.committed = frames.count
+    commits.append(Commit(frame: state.frame, checksum: state.sum, pageCount: pages))
   }
 
   /// `PRAGMA synchronous=FULL` without powersafe overwrite repeats the commit frame up to the end of a sector.

@@ -36,8 +36,9 @@ struct WALFollower {
   /// What lies between two states.
   struct Step {
     var commits = 0
-    /// Pages that an earlier generation wrote after the first state.
+    /// Pages that an earlier generation wrote after the first state, and the commits that wrote them.
     var rest: [UInt32] = []
+    var restCommits: [FrameReader.Commit] = []
     var isNewGeneration = false
   }
 
@@ -93,6 +94,7 @@ struct WALFollower {
           current: current.salts, keepsImages: false))
       step.commits = rest.commits
       step.rest = reader.frames.map(\.page)
+      step.restCommits = reader.commits
       isEndSeen = rest.isEndSeen
       isPadded = rest.isPadded
       reader.removeAll()

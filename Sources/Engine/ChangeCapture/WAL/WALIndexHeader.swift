@@ -45,9 +45,63 @@ package struct WALIndexHeader: Equatable, Sendable {
     ownChecksum = WALChecksum(word(40), word(44))
   }
 
+  /// The header as it was after another commit of the same generation.
+  ///
+  /// - Parameter distance: how many commits came in between, that one included; negative: it was an earlier one.
+  func moved(to commit: FrameReader.Commit, by distance: Int) -> WALIndexHeader {
+    withUnsafeTemporaryAllocation(byteCount: WALIndexHeader.size, alignment: 8) { bytes in
+      let start = bytes.baseAddress!
+      write(to: start)
+      func put(_ word: UInt32, at offset: Int) { start.storeBytes(of: word, toByteOffset: offset, as: UInt32.self) }
+      put(changes &+ UInt32(truncatingIfNeeded: distance), at: 8)
+      put(commit.frame, at: 16)
+      put(commit.pageCount, at: 20)
+      put(commit.checksum.first, at: 24)
+      put(commit.checksum.second, at: 28)
+      var sum = WALChecksum(0, 0)
+      sum.add(UnsafeRawPointer(start), 40, isNative: true)
+      put(sum.first, at: 40)
+      put(sum.second, at: 44)
+      return WALIndexHeader(UnsafeRawPointer(start))
+    }
+  }
+
+  /// Reads a copy that was kept, which need not be one.
+  init?(validating bytes: UnsafeRawBufferPointer) {
+    guard let start = bytes.baseAddress, bytes.count == Self.size else { return nil }
+    self.init(start)
+    var sum = WALChecksum(0, 0)
+    sum.add(start, 40, isNative: true)
+    let isPageSize = pageSize == 0 || (512...65_536).contains(pageSize) && pageSize & (pageSize - 1) == 0
+    if !isInitialized || !isPageSize || sum != ownChecksum { return nil }
+  }
+
+  /// Writes a copy, which takes `size` bytes.
+  func write(to start: UnsafeMutableRawPointer) {
+    func put(_ word: UInt32, at offset: Int) { start.storeBytes(of: word, toByteOffset: offset, as: UInt32.self) }
+    put(version, at: 0)
+    put(padding, at: 4)
+    put(changes, at: 8)
+    start.storeBytes(of: isInitialized ? 1 : 0, toByteOffset: 12, as: UInt8.self)
+    start.storeBytes(of: isBigEndian ? 1 : 0, toByteOffset: 13, as: UInt8.self)
+    start.storeBytes(of: UInt16(pageSize & 0xFE00 | pageSize >> 16), toByteOffset: 14, as: UInt16.self)
+    put(frameCount, at: 16)
+    put(pageCount, at: 20)
+    put(checksum.first, at: 24)
+    put(checksum.second, at: 28)
+    start.storeBytes(of: salts, toByteOffset: 32, as: UInt64.self)
+    put(ownChecksum.first, at: 40)
+    put(ownChecksum.second, at: 44)
+  }
+
   /// The part of the salts that grows by one with every generation.
   var generation: UInt32 {
     withUnsafeBytes(of: salts) { $0.baseAddress!.bigEndian32(0) }
+  }
+
+  /// Whether the WAL has started over since. False where the WAL-index was made anew in between, or another file.
+  func isOfLaterGeneration(than other: WALIndexHeader) -> Bool {
+    (1...1 << 16).contains(generation &- other.generation) && changes >= other.changes
   }
 
   /// Reads both copies as SQLite does: nil while a commit is writing them.

@@ -172,7 +172,7 @@ extension Delivery {
     let places = patch.deleted.count + patch.inserted.count + 2 * (patch.moved.count + patch.updated.count)
     let bytes =
       places * 8 + patch.sectionsDeleted.count * 4 + patch.sectionsInserted.count * 48
-      + patch.contents.count * rowBytes
+      + patch.sectionTotals.count * 24 + patch.contents.count * rowBytes
     if bytes <= context.configuration.patchBytes { return true }
     let visible = patch.window?.range(total: tree.count).count ?? tree.count
     return bytes <= tree.sectionCount * 48 + visible * rowBytes

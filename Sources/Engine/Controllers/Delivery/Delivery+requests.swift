@@ -109,6 +109,8 @@ extension Delivery {
     let isSameKind =
       before.query.from == wanted.from && before.compiled.columns == list.compiled.columns
       && before.compiled.keyColumns == list.compiled.keyColumns && before.query.select == wanted.select
+      // A patch changes the values of totals, and not what totals there are.
+      && before.query.totals == wanted.totals
     if isSameKind, !before.machine.awaitsSchema, list.canReadContents, sendRequeried(subscription, window) {
       return joinGroups(subscription)
     }

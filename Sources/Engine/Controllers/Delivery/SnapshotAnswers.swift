@@ -209,7 +209,7 @@ extension LiveList {
     Snapshot(
       version: name, commit: commit, columns: compiled.columns, key: compiled.keyColumns, total: version.tree.count,
       sections: sections, window: wanted.window, offset: wanted.range(total: version.tree.count).lowerBound, rows: rows,
-      range: 0..<rows.count, alongside: version.alongside, order: compiled.order)
+      range: 0..<rows.count, alongside: version.alongside, totals: version.totals, order: compiled.order)
   }
 
   /// The contents of the newest version's rows at `offsets`.

@@ -12,17 +12,17 @@ package import Store
 
 /// Notices that the file may have been committed to or replaced, and waits until it may have been.
 ///
-/// inotify reports writes to the WAL before their commit can be read. A wake that finds no commit therefore spins on
-/// the WAL-index, then checks again at growing intervals.
+/// While commits keep coming to a WAL, a timer looks at the WAL-index, and writes are not reported (`Watchfulness`).
+/// Otherwise inotify reports writes to the WAL before their commit can be read. A wake that finds no commit therefore
+/// spins on the WAL-index, then checks again at growing intervals.
 ///
 /// Owner: the thread that follows the file. Mutable state: `look`, the next check that is due; `identityRead`, when the
-/// file's identity was last read.
+/// file's identity was last read; whether `watch` is armed.
 package final class CommitDetection {
-  private let path: String
   private let journal: String
-  private let watcher: DatabaseWatcher
-  private let wake: WakeSignal
+  private let watch: FileWatch
   private let clock: MonotonicClock
+  private var watchfulness = Watchfulness()
   private var pace = Pace()
   private var writeGap = WriteGap()
   /// How many of `looks` have passed since the files were last written to.
@@ -43,20 +43,22 @@ package final class CommitDetection {
   /// How often an unused follower checks the file's identity.
   private static let unusedInterval = Nanoseconds.milliseconds(100)
   /// How often to check without notifications, and, to be safe, with them.
-  private var pollInterval: Nanoseconds { .milliseconds(watcher.descriptor < 0 ? 20 : 1_000) }
+  private var pollInterval: Nanoseconds { .milliseconds(watch.isReporting ? 1_000 : 20) }
 
-  package init(path: String, wake: WakeSignal, clock: MonotonicClock) {
-    self.path = path
-    self.wake = wake
+  /// - Parameter watcher: shared by all threads that follow the file; nil: one for this thread.
+  package init(path: String, wake: WakeSignal, clock: MonotonicClock, watcher: DatabaseWatcher? = nil) {
     self.clock = clock
     journal = path + "-journal"
-    watcher = DatabaseWatcher(path: path)
+    watch = FileWatch(watcher ?? DatabaseWatcher(path: path), wake: wake)
   }
+
+  /// Whether writes are reported.
+  var isArmed: Bool { watch.isArmed }
 
   /// Whether the file may have been replaced since it was opened. inotify does not report renamed parent directories.
   package func mayBeReplaced(isOpen: Bool, hasChanged: Bool, _ now: Instant) -> Bool {
     if hasChanged, identityRead != .distantPast { return false }
-    let isDue = !isOpen || watcher.descriptor < 0 || now - identityRead >= pollInterval
+    let isDue = !isOpen || !watch.isReporting || now - identityRead >= pollInterval
     if isDue { identityRead = now }
     return isDue
   }
@@ -88,6 +90,7 @@ package final class CommitDetection {
         // Writes that cannot be read yet belong to another commit: rare, but it must not be missed.
         if wasWritten { look = Self.looks.count - 1 }
         hasSpun = false
+        watchfulness.noteCommit(clock.now)
         writeGap.noteRead()
         return true
       }
@@ -105,33 +108,62 @@ package final class CommitDetection {
     package var rest: Nanoseconds
     /// Nothing is followed, so commits need not wake the thread.
     package var isUnused: Bool
-    /// Checking for a commit takes no lock.
-    package var canAskOften: Bool
+    /// The connection that follows commits; nil: none, or the last tick failed.
+    package var connection: DatabaseConnection?
 
-    package init(limit: Nanoseconds, rest: Nanoseconds, isUnused: Bool, canAskOften: Bool) {
+    package init(limit: Nanoseconds, rest: Nanoseconds, isUnused: Bool, connection: DatabaseConnection?) {
       self.limit = limit
       self.rest = rest
       self.isUnused = isUnused
-      self.canAskOften = canAskOften
+      self.connection = connection
     }
+
+    /// Checking for a commit takes no lock.
+    fileprivate var canAskOften: Bool { connection?.capture.canAskOften == true }
   }
 
-  /// Waits for an event or a deadline.
+  /// Waits for an event, a commit that the timer finds, or a deadline. To be followed by `hasCommit`.
   package func wait(_ wait: Wait) {
+    if wait.isUnused { return waitUnused(wait) }
+    if wait.rest > .zero { return take(watch.wait(wait.rest, listens: false).events) }
+    if watch.isReporting, let connection = wait.connection, wait.canAskOften, watchfulness.mustLook(clock.now) {
+      return look(at: connection, limit: wait.limit)
+    }
+    if watch.isReporting, !watch.isArmed { return arm() }
     var timeout = look < Self.looks.count ? Self.looks[look] : pollInterval
     // Each check of a database with a rollback journal takes a lock.
     if !wait.canAskOften { timeout = max(timeout, .milliseconds(1)) }
-    timeout = min(timeout, wait.limit)
-    if wait.rest > .zero { timeout = wait.rest } else { look = min(look + 1, Self.looks.count) }
-    if wait.isUnused { timeout = min(timeout, Self.unusedInterval) }
-    var descriptors = [pollfd(fd: wake.readEnd, events: Int16(POLLIN), revents: 0)]
-    // A follower that rests or follows nothing saves the writer the cost of waking it.
-    if watcher.descriptor >= 0, wait.rest == .zero, !wait.isUnused {
-      descriptors.append(pollfd(fd: watcher.descriptor, events: Int16(POLLIN), revents: 0))
+    look = min(look + 1, Self.looks.count)
+    take(watch.wait(min(timeout, wait.limit), listens: true).events)
+  }
+
+  /// Has writes reported, and the caller check. A commit whose frames were written before can become readable later
+  /// without a report, so it is checked for as after a write.
+  private func arm() {
+    watch.arm()
+    look = 0
+    hasSpun = true
+  }
+
+  /// A follower that follows nothing saves the writer the cost of reporting writes.
+  private func waitUnused(_ wait: Wait) {
+    watch.disarm()
+    let timeout = min(wait.rest > .zero ? wait.rest : wait.limit, Self.unusedInterval)
+    let events = watch.wait(timeout, listens: false).events
+    take(events.union(watch.takeEvents()))
+  }
+
+  /// Looks at the WAL-index until there is a commit, another reason to end the wait, or a pause in the commits.
+  private func look(at connection: DatabaseConnection, limit: Nanoseconds) {
+    watch.disarm()
+    var now = clock.now
+    let end = now + limit
+    while now < end, watchfulness.mustLook(now) {
+      let (events, isWoken) = watch.wait(min(Watchfulness.interval, end - now), listens: true)
+      take(events)
+      if isWoken || !events.isEmpty || !connection.restoreSharedMemory() || connection.capture.hasMoved { return }
+      now = clock.now
     }
-    _ = system_poll(&descriptors, UInt32(descriptors.count), timeout.count)
-    if descriptors[0].revents != 0 { wake.clear() }
-    if wait.isUnused || (descriptors.count > 1 && descriptors[1].revents != 0) { take(watcher.drain()) }
   }
 
   private func take(_ events: FileEvents) {

@@ -1,3 +1,5 @@
+import Synchronization
+
 /// What other connections did to a database's files.
 struct FileEvents: OptionSet {
   let rawValue: Int
@@ -7,6 +9,28 @@ struct FileEvents: OptionSet {
   static let replaced = FileEvents(rawValue: 2)
 }
 
+/// The part of a `FileWatch` that other threads see. Any thread.
+final class FileListener: Sendable {
+  let wake: WakeSignal
+  /// Whether events wake the thread.
+  let isListening = Atomic<Bool>(false)
+  /// Events that another thread has read.
+  private let events = Atomic<Int>(0)
+
+  init(_ wake: WakeSignal) { self.wake = wake }
+
+  var hasEvents: Bool { events.load(ordering: .sequentiallyConsistent) != 0 }
+
+  func add(_ added: FileEvents) {
+    events.bitwiseOr(added.rawValue, ordering: .sequentiallyConsistent)
+    if isListening.load(ordering: .sequentiallyConsistent) { wake.signal() }
+  }
+
+  func takeEvents() -> FileEvents {
+    hasEvents ? FileEvents(rawValue: events.exchange(0, ordering: .sequentiallyConsistent)) : []
+  }
+}
+
 #if os(Linux)
   #if canImport(Glibc)
     import Glibc
@@ -14,42 +38,94 @@ struct FileEvents: OptionSet {
     import Musl
   #endif
 
-  /// Reports writes to a database's files, by inotify.
+  /// Reports writes to a database's files, by inotify, to all threads that follow the database.
   ///
   /// Watches the files for writes and their directory for new files, so that other events in the directory cost
   /// nothing. Reports are early: WAL frames are written before their commit can be read, so `CommitDetection` checks
   /// several times.
   ///
-  /// Owner: one follower's thread.
-  final class DatabaseWatcher {
-    /// A descriptor for `poll`; -1: the caller must poll the file instead.
+  /// A watch of a file costs its writers time at each write, and more when that wakes a thread. So the files are watched only
+  /// while a thread asks for it (`FileWatch.arm`), and a write wakes one thread, which reads the event and wakes the others.
+  ///
+  /// Any thread.
+  package final class DatabaseWatcher: Sendable {
+    /// A descriptor that can be read when there are events; -1: callers must poll the file instead.
     let descriptor: Int32
     private let paths: [String]
     /// Names of `paths` in their directory.
     private let names: [String]
-    private var directoryWatch: Int32 = -1
+    private let directoryWatch: Int32
+    private let state = Mutex(State())
 
-    init(path: String) {
-      paths = [path + "-wal", path, path + "-journal", path + "-shm"]
+    private struct State {
+      /// inotify's numbers of the watched files.
+      var watches: Set<Int32> = []
+      /// How many threads want writes to be reported.
+      var armed = 0
+      var listeners: [FileListener] = []
+    }
+
+    package init(path: String) {
+      let paths = [path + "-wal", path, path + "-journal", path + "-shm"]
+      self.paths = paths
       names = paths.map { $0.split(separator: "/").last.map(String.init) ?? $0 }
       descriptor = inotify_init1(Int32(IN_NONBLOCK) | Int32(IN_CLOEXEC))
-      guard descriptor >= 0 else { return }
       let slash = path.lastIndex(of: "/")
       let directory = slash.map { $0 == path.startIndex ? "/" : String(path[..<$0]) } ?? "."
-      directoryWatch = inotify_add_watch(
-        descriptor, directory, UInt32(IN_CREATE) | UInt32(IN_MOVED_TO) | UInt32(IN_DELETE) | UInt32(IN_MOVED_FROM))
-      watchFiles()
+      let mask = UInt32(IN_CREATE) | UInt32(IN_MOVED_TO) | UInt32(IN_DELETE) | UInt32(IN_MOVED_FROM)
+      directoryWatch = descriptor < 0 ? -1 : inotify_add_watch(descriptor, directory, mask)
     }
 
     deinit { if descriptor >= 0 { close(descriptor) } }
 
-    /// Watching a watched file changes nothing. An absent file fails, which is no error.
-    private func watchFiles() {
-      for path in paths { inotify_add_watch(descriptor, path, UInt32(IN_MODIFY)) }
+    func add(_ listener: FileListener) { state.withLock { $0.listeners.append(listener) } }
+
+    func remove(_ listener: FileListener) { state.withLock { $0.listeners.removeAll { $0 === listener } } }
+
+    /// How many files are watched for writes.
+    var watchCount: Int { state.withLock { $0.watches.count } }
+
+    /// Reports writes from now on. Each call must be balanced by one of `disarm`.
+    func arm() {
+      state.withLock {
+        $0.armed += 1
+        if $0.armed == 1 { watchFiles(&$0) }
+      }
     }
 
-    /// Reads the pending events.
-    func drain() -> FileEvents {
+    func disarm() {
+      state.withLock { state in
+        state.armed -= 1
+        if state.armed > 0 { return }
+        for watch in state.watches { inotify_rm_watch(descriptor, watch) }
+        state.watches.removeAll()
+      }
+      // The kernel reports the end of each watch.
+      distribute(readEvents(), except: nil)
+    }
+
+    /// Watching a watched file changes nothing. An absent file fails, which is no error.
+    private func watchFiles(_ state: inout State) {
+      if descriptor < 0 { return }
+      for path in paths {
+        let watch = inotify_add_watch(descriptor, path, UInt32(IN_MODIFY))
+        if watch >= 0 { state.watches.insert(watch) }
+      }
+    }
+
+    /// Reads the pending events, and passes them to the other listeners.
+    func drain(for listener: FileListener? = nil) -> FileEvents {
+      let events = readEvents()
+      distribute(events, except: listener)
+      return events
+    }
+
+    private func distribute(_ events: FileEvents, except listener: FileListener?) {
+      if events.isEmpty { return }
+      for other in state.withLock({ $0.listeners }) where other !== listener { other.add(events) }
+    }
+
+    private func readEvents() -> FileEvents {
       guard descriptor >= 0 else { return [.written, .replaced] }
       var events: FileEvents = []
       withUnsafeTemporaryAllocation(byteCount: 16 << 10, alignment: 8) { buffer in
@@ -60,7 +136,12 @@ struct FileEvents: OptionSet {
           let event = buffer.loadUnaligned(fromByteOffset: position, as: inotify_event.self)
           let name = position + MemoryLayout<inotify_event>.size
           position = name + Int(event.len)
-          if event.wd != directoryWatch {
+          if event.mask & UInt32(IN_IGNORED) != 0 {
+            state.withLock { _ = $0.watches.remove(event.wd) }
+          } else if event.wd < 0 {
+            // The queue was full: events are lost.
+            events = [.written, .replaced]
+          } else if event.wd != directoryWatch {
             events.insert(.written)
           } else if names.contains(
             String(cString: buffer.baseAddress!.advanced(by: name).assumingMemoryBound(to: CChar.self)))
@@ -70,7 +151,7 @@ struct FileEvents: OptionSet {
         }
       }
       if events.contains(.replaced) {
-        watchFiles()
+        state.withLock { if $0.armed > 0 { watchFiles(&$0) } }
         // A new file may have been written to before it was watched.
         events.insert(.written)
       }
@@ -79,9 +160,13 @@ struct FileEvents: OptionSet {
   }
 #else
   /// Without inotify, the follower polls `PRAGMA data_version`.
-  final class DatabaseWatcher {
+  package final class DatabaseWatcher: Sendable {
     let descriptor: Int32 = -1
-    init(path: String) {}
-    func drain() -> FileEvents { [.written, .replaced] }
+    package init(path: String) {}
+    func add(_ listener: FileListener) {}
+    func remove(_ listener: FileListener) {}
+    func arm() {}
+    func disarm() {}
+    func drain(for listener: FileListener? = nil) -> FileEvents { [.written, .replaced] }
   }
 #endif

@@ -16,6 +16,9 @@ struct CapturedTables {
   /// By index into `alongside`, the tables and the columns that are read; nil: any commit may concern it.
   private var alongside: [[(number: Int, columns: ColumnMask)]?] = []
 
+  /// By aggregate, and by index among its tables, those that hold their rows.
+  private(set) var aggregates: [[[Int]]] = []
+
   /// How the rows of these tables are stored, by number.
   private(set) var storages: [Int: TableStorage] = [:]
 
@@ -25,25 +28,35 @@ struct CapturedTables {
   /// Has capture follow the query's tables from now on.
   init(_ query: CompiledQuery, _ schema: DatabaseSchema, _ capture: ChangeCapture) {
     var storages: [Int: TableStorage] = [:]
-    let follow = { (source: TableStorage, fields: [Int]) in
-      let number = capture.follow(
-        source.table, remembering: fields, keepsRecords: query.unit?.capturedSQL != nil)
+    let follow = { (source: TableStorage, fields: [Int], records: KeptRecords) in
+      let number = capture.follow(source.table, remembering: fields, keeping: records)
       storages[number] = source
       return number
     }
-    sources = query.tables.map { table in table.sources?.map { follow($0, table.rememberedFields(of: $0)) } }
-    alongside = query.alongside.map { value in
+    sources = query.tables.enumerated().map { index, table in
+      let records: KeptRecords =
+        query.nestedTables.contains(index) ? .all : query.isEvaluated(overTable: index) ? .present : .none
+      return table.sources?.map { follow($0, table.rememberedFields(of: $0), records) }
+    }
+    alongside = query.alongside.enumerated().map { index, value in
       var tables: [(number: Int, columns: ColumnMask)] = []
+      // Its changes are added to it.
+      if query.plan.alongsideAggregates[index] != nil { return tables }
       for (name, columns) in value.tables {
         // A name that is no table of the schema is a common table expression, which holds no rows of its own.
         guard schema.table(name) != nil else { continue }
         guard let sources = schema.sources(of: name) else { return nil }
         let isOwn = sources.count == 1 && isSameName(sources[0].table.name, name)
         for source in sources {
-          tables.append((follow(source, source.keptFields), isOwn ? columns : .all))
+          tables.append((follow(source, source.keptFields, .none), isOwn ? columns : .all))
         }
       }
       return tables
+    }
+    aggregates = zip(query.plan.aggregates, query.aggregateTables).map { plan, tables in
+      tables.enumerated().map { index, table in
+        (table.sources ?? []).map { follow($0, $0.keptFields, plan.added.contains(index) ? .all : .none) }
+      }
     }
     self.storages = storages
   }
@@ -66,6 +79,19 @@ struct CapturedTables {
       }
     }
     return result
+  }
+
+  /// Numbers of the tables over whose changed rows the query is evaluated.
+  func evaluated(_ query: CompiledQuery) -> Set<Int> {
+    var numbers: Set<Int> = []
+    for (index, source) in sources.enumerated()
+    where query.isEvaluated(overTable: index) || query.nestedTables.contains(index) {
+      numbers.formUnion(source ?? [])
+    }
+    for (plan, tables) in zip(query.plan.aggregates, aggregates) {
+      for index in plan.added { numbers.formUnion(tables[index]) }
+    }
+    return numbers
   }
 
   /// Whether changes concern what `alongside` reads.

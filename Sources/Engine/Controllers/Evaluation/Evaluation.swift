@@ -17,12 +17,16 @@ final class Evaluation {
   private var shapeCount = 0
   /// The shapes that read a table, by capture's number of the table.
   @exclusivity(unchecked) private var shapesByTable: [Int: [ObjectIdentifier: QueryShape]] = [:]
+  /// Tables that are followed although no list reads them: lists of the process before did.
+  @exclusivity(unchecked) var keptTables: Set<Int> = []
   /// How a table's rows are stored, by capture's number of the table.
   @exclusivity(unchecked) private var storages: [Int: TableStorage] = [:]
   /// By capture's number of the table, its changed rows, where a query can be evaluated over them.
-  @exclusivity(unchecked) private var capturedRows: [Int: CapturedRows] = [:]
+  @exclusivity(unchecked) private(set) var capturedRows: [Int: CapturedRows] = [:]
   /// Those of tables that no list reads any more, by lower-case name: a virtual table that comes or goes has SQLite compile all statements again.
   @exclusivity(unchecked) private var unusedRows: [String: CapturedRows] = [:]
+  /// The connection's tables of groups.
+  private var groupTables: GroupTables?
   /// Shapes that any commit may concern.
   @exclusivity(unchecked) private var shapesOfEveryCommit: [ObjectIdentifier: QueryShape] = [:]
 
@@ -45,8 +49,8 @@ final class Evaluation {
   enum Concern {
     /// Any row of its lists may have changed.
     case anything(QueryShape)
-    /// Rows of its tables changed, or what its lists read in `alongside`.
-    case changes(QueryShape, [ConcernedTable], alongside: Bool)
+    /// Rows of its tables changed, or what its lists read in `alongside`; last, everything that changed.
+    case changes(QueryShape, [ConcernedTable], alongside: Bool, [TableChanges])
   }
 
   /// Calls `body` once for each shape that a tick concerns.
@@ -55,9 +59,11 @@ final class Evaluation {
     if tick.deltas.isEmpty { return }
     var changes: [TableChanges] = []
     changes.reserveCapacity(tick.deltas.count)
-    for (number, delta) in tick.deltas {
+    for (index, (number, delta)) in tick.deltas.enumerated() {
       changes.append(
-        TableChanges(delta, number: number, storage: storages[number]) { capture.rememberedFields(of: number) })
+        TableChanges(delta, number: number, step: tick.step(ofDelta: index), storage: storages[number]) {
+          capture.rememberedFields(of: number)
+        })
     }
     defer { for (number, _) in tick.deltas { capturedRows[number]?.forgetRows() } }
     // A shape that reads several of the tables must not be evaluated several times.
@@ -67,7 +73,7 @@ final class Evaluation {
       for (id, shape) in shapesByTable[number] ?? [:]
       where !shape.isOutdated && shapesOfEveryCommit[id] == nil && (isOnlyTable || known.insert(id).inserted) {
         if let tables = shape.captured.concernedTables(shape.compiled.tables, changes) {
-          body(.changes(shape, tables, alongside: shape.captured.concernsAlongside(changes)))
+          body(.changes(shape, tables, alongside: shape.captured.concernsAlongside(changes), changes))
         } else {
           body(.anything(shape))
         }
@@ -84,8 +90,11 @@ final class Evaluation {
     let key = query.withoutValues
     if let known = shapes[key] { return known }
     let connection = database.connection
+    let groups = groupTables ?? GroupTables(connection.raw)
+    groupTables = groups
     let statements = try QueryStatements(
-      compiled, connection: connection.raw, encoding: connection.encoding, transaction: connection.transaction)
+      compiled, connection: connection.raw, encoding: connection.encoding, transaction: connection.transaction,
+      groups: groups)
     shapeCount += 1
     let shape = QueryShape(statements, number: shapeCount, connection: connection.raw)
     shapes[key] = shape
@@ -94,16 +103,16 @@ final class Evaluation {
       shapesByTable[number, default: [:]][ObjectIdentifier(shape)] = shape
       storages[number] = storage
     }
-    if compiled.unit?.capturedSQL != nil { prepareCapturedRows(shape, database) }
+    for number in shape.captured.evaluated(compiled) { prepareCapturedRows(number, shape, database) }
     if shape.captured.isOfEveryCommit { shapesOfEveryCommit[ObjectIdentifier(shape)] = shape }
     return shape
   }
 
-  /// Makes the virtual table that holds the changed rows of the shape's table.
-  private func prepareCapturedRows(_ shape: QueryShape, _ database: OpenDatabase) {
-    guard let (number, storage) = shape.captured.storages.first, shape.captured.storages.count == 1,
-      let table = database.schema.table(storage.table.name)
-    else { return }
+  /// Makes the virtual table that holds the changed rows of one of the shape's tables.
+  private func prepareCapturedRows(_ number: Int, _ shape: QueryShape, _ database: OpenDatabase) {
+    guard let storage = shape.captured.storages[number], let table = database.schema.table(storage.table.name) else {
+      return
+    }
     if let known = capturedRows[number] {
       if known.storage == storage { return }
       capturedRows[number] = nil
@@ -154,9 +163,9 @@ final class Evaluation {
   }
 
   /// Stops following tables that no list reads any more.
-  private func forgetUnusedTables(_ capture: ChangeCapture?) {
+  func forgetUnusedTables(_ capture: ChangeCapture?) {
     guard let capture else { return }
-    for number in capture.numbers where shapesByTable[number]?.isEmpty != false {
+    for number in capture.numbers where shapesByTable[number]?.isEmpty != false && !keptTables.contains(number) {
       shapesByTable[number] = nil
       storages[number] = nil
       setAsideCapturedRows(number)
@@ -200,6 +209,7 @@ final class Evaluation {
     shapes = [:]
     shapesByTable = [:]
     storages = [:]
+    groupTables = nil
     // The connection takes the virtual tables with it.
     capturedRows = [:]
     unusedRows = [:]

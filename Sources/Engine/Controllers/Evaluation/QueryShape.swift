@@ -1,5 +1,6 @@
 import LiveQuery
 import QueryCompiler
+import RankedCollections
 import Store
 
 /// The compiled statements that queries which differ only in parameter values share, and how to find those that a
@@ -38,7 +39,7 @@ final class QueryShape {
 
   /// Whether changed rows of its one table are all that its lists need.
   var readsNothingElse: Bool {
-    compiled.unit?.capturedSQL != nil && compiled.slowness == nil && compiled.alongside.isEmpty && router == nil
+    compiled.readsNothingElse && router?.evaluatesCaptured != false
   }
 
   /// The connection is about to be closed.
@@ -87,9 +88,9 @@ final class QueryShape {
   ///
   /// - Parameters:
   ///   - changes: changes by table name.
-  ///   - tables: indexes of the shape's tables that have changes.
+  ///   - captured: the changes as rows over which `where` can be evaluated; nil: these are looked up.
   func concerned(
-    by changes: [ConcernedTable]
+    by changes: [ConcernedTable], _ captured: CapturedChanges? = nil
   ) throws(FreshetError) -> [(list: LiveList, units: ConcernedUnits?)] {
     var units = ConcernedUnits()
     guard compiled.unit != nil, !mapsByParameters else {
@@ -107,9 +108,19 @@ final class QueryShape {
       if !isKnown { return lists.values.map { ($0, nil) } }
     }
     if units.isEmpty { return [] }
-    if let router, let routed = try? routed(units, changes, router) { return routed }
+    if let router, let routed = try? routed(units, changes, captured, router) { return routed }
     // One query's parameters may cause an error in the routing statement: test each query by itself.
     return lists.values.map { ($0, units) }
+  }
+
+  /// The units that changes may concern; nil: they cannot be found out.
+  func units(of list: LiveList, changedBy tables: [ConcernedTable]) throws(FreshetError) -> ConcernedUnits? {
+    var units = ConcernedUnits()
+    list.reader.bind()
+    for table in tables {
+      guard try statements.addUnits(of: table.changes, table: table.index, to: &units) else { return nil }
+    }
+    return units
   }
 
   private func eachByItself(
@@ -132,16 +143,15 @@ final class QueryShape {
   }
 
   private func routed(
-    _ units: ConcernedUnits, _ changes: [ConcernedTable], _ router: QueryRouter
+    _ units: ConcernedUnits, _ changes: [ConcernedTable], _ captured: CapturedChanges?, _ router: QueryRouter
   ) throws(FreshetError) -> [(list: LiveList, units: ConcernedUnits?)] {
-    var unitsOfQuery: [Int: ConcernedUnits] = [:]
-    do {
-      try units.forEach { unit, columns in
-        var numbers: Set<Int> = []
-        try router.addQueries(ofUnit: unit, to: &numbers)
-        for number in numbers { unitsOfQuery[number, default: ConcernedUnits()].add(unit, columns) }
-      }
-    } catch let error as FreshetError { throw error } catch { throw FreshetError(.internal, "\(error)") }
+    var unitsOfQuery: [Int: ConcernedUnits]
+    if let captured, let evaluated = router.queries(of: units, evaluating: captured) {
+      compare(evaluated, to: units, captured.changes, router)
+      unitsOfQuery = evaluated
+    } else {
+      unitsOfQuery = try lookUp(units, router)
+    }
     var before: Set<Int> = []
     var isKnown = router.isExact
     for table in changes where isKnown && compiled.isFirstTable(table.index) {
@@ -158,5 +168,42 @@ final class QueryShape {
       }
     }
     return unitsOfQuery.compactMap { number, units in lists[number].map { ($0, units) } }
+  }
+
+  /// The queries whose `where` may hold for the units as they are now.
+  private func lookUp(_ units: ConcernedUnits, _ router: QueryRouter) throws(FreshetError) -> [Int: ConcernedUnits] {
+    guard statements.result.isInTransaction() else {
+      throw FreshetError(.overloaded, "the database cannot be read at the moment: its read transaction has ended")
+    }
+    var result: [Int: ConcernedUnits] = [:]
+    do {
+      try units.forEach { unit, columns in
+        var numbers: Set<Int> = []
+        try router.addQueries(ofUnit: unit, to: &numbers)
+        for number in numbers { result[number, default: ConcernedUnits()].add(unit, columns) }
+      }
+    } catch let error as FreshetError { throw error } catch { throw FreshetError(.internal, "\(error)") }
+    return result
+  }
+
+  /// Ends the process where looking the units up leads to other queries than evaluating them did, if rows are compared.
+  private func compare(
+    _ evaluated: [Int: ConcernedUnits], to units: ConcernedUnits, _ changes: TableChanges, _ router: QueryRouter
+  ) {
+    guard ResultReader.comparesRows, statements.result.hasTransaction || Bool.random(),
+      let lookedUp = try? lookUp(units, router)
+    else { return }
+    for number in Set(evaluated.keys).union(lookedUp.keys) {
+      units.forEach { unit, _ in
+        // Under NOCASE the key of a row that is gone finds another row.
+        guard let row = changes.keys.number(of: unit), changes.presentRow(row) != nil else { return }
+        let isEvaluated = evaluated[number]?.columns(of: unit) != nil
+        if isEvaluated != (lookedUp[number]?.columns(of: unit) != nil) {
+          fatalError(
+            "a row that was evaluated concerns other queries than when it is looked up: \(compiled.unit?.capturedSQL ?? "")"
+          )
+        }
+      }
+    }
   }
 }

@@ -34,6 +34,7 @@ extension Follower {
     session.adopt(opened)
     lists.note(.success(opened))
     lists.note(numbers.fileWasOpened(opened.connection.file))
+    takeUpRestored(opened)
   }
 
   /// The -wal or -shm was deleted, so the connection uses files without a name. SQLite opens new ones only after this
@@ -90,11 +91,12 @@ extension Follower {
 
   func wait() {
     let now = context.clock.now
-    var limit = min(context.deadlines.next, numbers.awaited.nextDeadline, checks.next) - now
+    var limit = min(context.deadlines.next, numbers.awaited.nextDeadline, checks.next, nextKeeping) - now
     if context.mustTick { limit = isFailing ? min(limit, .milliseconds(50)) : .zero }
     if session.isWaiting { limit = min(limit, .milliseconds(5)) }
     detection.wait(
       .init(
-        limit: limit, rest: rest(now), isUnused: isUnused, canAskOften: lists.capture?.canAskOften == true))
+        limit: limit, rest: rest(now), isUnused: isUnused,
+        connection: isFailing ? nil : lists.database?.connection))
   }
 }

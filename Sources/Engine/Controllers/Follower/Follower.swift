@@ -25,6 +25,7 @@ final class Follower {
   /// Commands taken from the mailbox that are not performed yet.
   @exclusivity(unchecked) var inbox: Inbox
   @exclusivity(unchecked) var state = State()
+  @exclusivity(unchecked) var keeping = Keeping()
 
   struct State {
     /// Since when ticks cannot read the database, and whether subscribers have been sent the error; nil: the last tick
@@ -40,17 +41,20 @@ final class Follower {
 
   init(
     _ configuration: FollowerConfiguration, output: any SubscriptionOutput, readers: ReaderPool, numbers: CommitNumbers,
-    epochs: FileEpochs, logger: Logger, thread: FollowerThread
+    epochs: FileEpochs, watcher: DatabaseWatcher? = nil, logger: Logger, thread: FollowerThread
   ) throws {
     context = FollowerContext(
       configuration, output: output, readers: readers, logger: logger, number: thread.number)
     var settings = ChangeCapture.Settings()
     settings.memoryLimit = configuration.captureBytes
-    session = DatabaseSession(path: configuration.path, clock: context.clock) { [clock = context.clock] in
+    session = DatabaseSession(path: configuration.path, clock: context.clock) {
+      [clock = context.clock, number = thread.number] in
       try OpenDatabase(
-        path: configuration.path, settings, clock: clock, readsPosition: configuration.readsPosition)
+        path: configuration.path, settings, clock: clock, readsPosition: configuration.readsPosition,
+        restoring: configuration.keeper?.restored(number)?.state)
     }
-    detection = CommitDetection(path: configuration.path, wake: thread.wake, clock: context.clock)
+    detection = CommitDetection(
+      path: configuration.path, wake: thread.wake, clock: context.clock, watcher: watcher)
     self.numbers = StateNumbers(configuration, numbers, epochs)
     lists = Lists(context, self.numbers, Jobs(readers, thread))
     checks = ListChecks(lists)
@@ -91,6 +95,7 @@ final class Follower {
     checks.step(isBusy: isFailing)
     // After the tick, so that clients waiting for the result are not delayed.
     lists.returnFreeMemory()
+    keepState()
   }
 
   /// Whether ticks cannot read the database.
@@ -100,6 +105,7 @@ final class Follower {
 
   /// Must be called once, after the last step.
   func close() {
+    keepLastState()
     delivery.close()
     lists.close()
     for case .awaitCommit(let waiter) in inbox.takeEverything() { waiter.refuse(CommitWaiter.stopping) }

@@ -41,6 +41,10 @@ package struct FollowerConfiguration: Sendable {
   package var historyBytes = 128 << 20
   /// The most bytes that capture may remember of all followed tables.
   package var captureBytes = 256 << 20
+  /// The most bytes of changed rows that the feed remembers.
+  package var changeBytes = 64 << 20
+  /// What the feed keeps for the next process; nil: nothing.
+  package var journal: FeedJournal?
   /// What roles may read.
   package var access = AccessRules()
   /// Limits of queries, by role.
@@ -59,6 +63,8 @@ package struct FollowerConfiguration: Sendable {
   package var sharesEpochs = false
   /// The number of the first state: where to continue after a restart.
   package var firstCommit: Int64 = 0
+  /// Keeps what followers know for the next process; nil: nothing is kept.
+  package var keeper: StateKeeper?
 
   package init(path: String) { self.path = path }
 }
@@ -86,11 +92,13 @@ package final class FollowerThread: @unchecked Sendable {
   /// - Throws: the error that keeps the database from being opened.
   package init(
     _ configuration: FollowerConfiguration, number: Int, output: any SubscriptionOutput, readers: ReaderPool,
-    numbers: CommitNumbers, epochs: FileEpochs = FileEpochs(), logger: Logger
+    numbers: CommitNumbers, epochs: FileEpochs = FileEpochs(), watcher: DatabaseWatcher? = nil, logger: Logger
   ) throws {
     self.number = number
     let follower = try Follower(
-      configuration, output: output, readers: readers, numbers: numbers, epochs: epochs, logger: logger, thread: self)
+      configuration, output: output, readers: readers, numbers: numbers, epochs: epochs, watcher: watcher,
+      logger: logger,
+      thread: self)
     let start = Start(follower: follower)
     thread = startThread { start.follower.run() }
   }

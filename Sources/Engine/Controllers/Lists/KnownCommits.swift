@@ -21,6 +21,18 @@ struct SeenCommits {
     ranges.append(commit...commit)
   }
 
+  /// Adds commits that a former process has seen.
+  ///
+  /// - Returns: false where they do not come after those before.
+  mutating func add(_ range: ClosedRange<Int64>) -> Bool {
+    if let last = ranges.last, range.lowerBound <= last.upperBound { return false }
+    ranges.append(range)
+    return true
+  }
+
+  /// The newest ranges, ascending: what is kept for the next process.
+  var newest: ArraySlice<ClosedRange<Int64>> { ranges.suffix(Self.most / 16) }
+
   /// O(log n).
   func contains(_ commit: Int64) -> Bool {
     var low = 0
@@ -49,7 +61,7 @@ struct KnownCommits {
   private var spans: [Span] = []
 
   private struct Span {
-    let first: Int64
+    var first: Int64
     /// `max` while the span is open.
     var last: Int64
 
@@ -67,6 +79,14 @@ struct KnownCommits {
       spans.append(before)
     }
     span = Span(first: commit, last: .max)
+  }
+
+  /// Where the open span begins; nil: there is none.
+  var openFrom: Int64? { span?.last == .max ? span?.first : nil }
+
+  /// The open span has begun earlier.
+  mutating func extend(to first: Int64) {
+    if let open = span, open.last == .max, first < open.first { span?.first = first }
   }
 
   /// Commits after this one are not known.

@@ -246,8 +246,11 @@ struct ListMachine {
       enter(.stale(shown: shown, due: nextRun))
       return .later
     }
+    if isKnown, let units = run.missed.units {
+      enter(.stale(shown: shown, due: nextRun))
+      return .lookUp(units, alongside: run.missed.concernsAlongside)
+    }
     enter(.stale(shown: shown, due: .distantPast))
-    if isKnown, let units = run.missed.units { return .lookUp(units, alongside: run.missed.concernsAlongside) }
     failedJoins += 1
     return failedJoins < Self.joinAttempts ? .later : .runHere
   }

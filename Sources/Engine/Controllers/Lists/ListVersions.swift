@@ -119,6 +119,15 @@ struct ListVersions {
     if mayBe(at: first) { history.begin(at: first) }
   }
 
+  /// The query's name in those of versions; nil: commits do not name them.
+  var queryName: String? { names.queryName }
+
+  /// The first of the commits from which on the newest version is known at every commit that a tick sees; nil: it is not.
+  var spanStart: Int64? { history.newest.openFrom }
+
+  /// The newest version is known at every commit that a tick has seen from this one on.
+  mutating func extendSpan(to first: Int64) { history.extend(to: first) }
+
   /// The newest version is not known to be the result after this state.
   mutating func endSpan(at number: CommitNumber) { history.end(at: number.certain) }
 

@@ -14,8 +14,12 @@ extension Lists {
   func follow(_ connection: DatabaseConnection, _ begun: [BegunRun]) throws -> CapturedTick {
     var failure: (any Error)?
     var schema = database?.schema
+    var hasReadSchema = false
     let tick = connection.capture.advance(through: begun.map(\.state)) { names in
-      do { schema = try connection.readSchema() } catch {
+      do {
+        schema = try connection.readSchema()
+        hasReadSchema = true
+      } catch {
         failure = error
         throw error
       }
@@ -23,13 +27,16 @@ extension Lists {
     }
     note(begun)
     note(numbers.note(tick, connection))
+    ages.note(tick, at: numbers.commits.number)
     if !tick.isQuiet { context.statistics.ticks += 1 }
     if let failure {
+      ages.removeAll()
       // Capture does not report these changes again.
       for list in byQuery.values { mustRunAgain(list, numbers.commits.before) }
       throw failure
     }
-    if tick.hasSchemaChanged, let schema { schemaChanged(to: schema, isSameFile: !tick.isFirst) }
+    // A capture that was restored asks for the schema in its first tick, changed or not.
+    if tick.hasSchemaChanged || hasReadSchema, let schema { schemaChanged(to: schema, isSameFile: !tick.isFirst) }
     if !tick.isQuiet { follow(tick, connection) }
     attendToDue()
     return tick
@@ -41,52 +48,102 @@ extension Lists {
     evaluation.forEachConcern(of: tick, connection.capture) { concern in
       switch concern {
       case .anything(let shape): mustRunAgain(shape, before)
-      case .changes(let shape, let tables, let isAlongside):
-        follow(
-          shape, tables, evaluation.capturedChanges(shape, tables, tick), isAlongside, connection.deadline, before)
+      case .changes(let shape, let tables, let isAlongside, let changes):
+        let change = ShapeChange(
+          tables: tables, captured: evaluation.capturedChanges(shape, tables, tick), isAlongside: isAlongside,
+          deadline: connection.deadline, before: before)
+        if shape.compiled.plan.aggregates.isEmpty {
+          follow(shape, change)
+        } else {
+          followAggregates(of: shape, change, changes, tick)
+        }
       }
     }
   }
 
-  /// - Parameter before: the number of the last tick's state.
-  private func follow(
-    _ shape: QueryShape, _ tables: [ConcernedTable], _ captured: CapturedChanges?, _ isAlongside: Bool,
-    _ deadline: Deadline, _ before: CommitNumber
-  ) {
-    let rows = tables.reduce(0) { $0 + $1.changes.count }
+  /// What a tick changed for the lists of a shape.
+  struct ShapeChange {
+    let tables: [ConcernedTable]
+    /// The rows from which results can be brought up to date.
+    let captured: CapturedChanges?
+    let isAlongside: Bool
+    let deadline: Deadline
+    /// The number of the last tick's state.
+    let before: CommitNumber
+  }
+
+  private func follow(_ shape: QueryShape, _ change: ShapeChange) {
     do throws(FreshetError) {
-      var concerned = try deadline.limited(to: Self.followTime, steps: Self.steps(rows)) {
-        () throws(FreshetError) in try shape.concerned(by: tables)
-      }
-      if isAlongside {
+      var concerned = try lists(of: shape, concernedBy: change)
+      if change.isAlongside {
         let known = Set(concerned.map { ObjectIdentifier($0.list) })
         for list in shape.lists.values where !known.contains(ObjectIdentifier(list)) {
           concerned.append((list, ConcernedUnits()))
         }
       }
-      for (list, units) in concerned { follow(list, units, captured, isAlongside, deadline, before) }
-    } catch {
-      if error.code == .timeout { return followSlowly(shape, before) }
-      for list in shape.lists.values { fail(list, error, before) }
+      for (list, units) in concerned { follow(list, units, change, alongside: change.isAlongside) }
+    } catch { fail(shape, error, change.before) }
+  }
+
+  func lists(
+    of shape: QueryShape, concernedBy change: ShapeChange
+  ) throws(FreshetError) -> [(list: LiveList, units: ConcernedUnits?)] {
+    let rows = change.tables.reduce(0) { $0 + $1.changes.count }
+    return try change.deadline.limited(to: Self.followTime, steps: Self.steps(rows)) {
+      () throws(FreshetError) in
+      let nested = change.tables.filter { shape.compiled.nestedTables.contains($0.index) }
+      if nested.isEmpty { return try shape.concerned(by: change.tables, change.captured) }
+      // A table may be read by FROM and by a subquery.
+      let direct = change.tables.filter {
+        !shape.compiled.tables[$0.index].mappings.isEmpty || !shape.compiled.nestedTables.contains($0.index)
+      }
+      let known = direct.isEmpty ? [] : try shape.concerned(by: direct, nil)
+      return try adding(nested, to: known, shape)
     }
   }
 
-  /// - Parameter units: nil: unknown.
-  private func follow(
-    _ list: LiveList, _ units: ConcernedUnits?, _ captured: CapturedChanges?, _ isAlongside: Bool,
-    _ deadline: Deadline, _ before: CommitNumber
-  ) {
-    let canLookUp = units.map { !list.compiled.isRefetched && !isTooMany($0.count, list) } ?? false
+  /// Adds what changes of tables in subqueries concern.
+  private func adding(
+    _ nested: [ConcernedTable], to known: [(list: LiveList, units: ConcernedUnits?)], _ shape: QueryShape
+  ) throws(FreshetError) -> [(list: LiveList, units: ConcernedUnits?)] {
+    var unitsOfList: [ObjectIdentifier: ConcernedUnits?] = [:]
+    for (list, units) in known { unitsOfList[ObjectIdentifier(list)] = .some(units) }
+    var result: [(list: LiveList, units: ConcernedUnits?)] = []
+    for list in shape.lists.values {
+      var units = unitsOfList[ObjectIdentifier(list)] ?? ConcernedUnits()
+      if units != nil {
+        if let more = try evaluation.nestedUnits(of: list, nested) { units!.add(more) } else { units = nil }
+      }
+      if units?.isEmpty != true { result.append((list, units)) }
+    }
+    return result
+  }
+
+  func fail(_ shape: QueryShape, _ error: FreshetError, _ before: CommitNumber) {
+    if error.code == .timeout { return followSlowly(shape, before) }
+    for list in shape.lists.values { fail(list, error, before) }
+  }
+
+  /// - Parameters:
+  ///   - units: of the result; nil: unknown.
+  ///   - isAlongside: whether values alongside it may have changed.
+  func follow(_ list: LiveList, _ units: ConcernedUnits?, _ change: ShapeChange, alongside isAlongside: Bool) {
+    let before = change.before
+    let isCheap = list.reader.addsChanges
+    let canLookUp = units.map { !list.compiled.isRefetched && (isCheap || !isTooMany($0.count, list)) } ?? false
     let mustLookUp = list.advance {
       $0.changed(
         units, alongside: isAlongside, canLookUp: canLookUp, shown: list.versions.shown(unlessFollowedFrom: before))
     }
     guard mustLookUp, let units else { return schedule(list) }
     do throws(FreshetError) {
-      let steps = Self.steps(units.count) + (isAlongside ? Self.stepsAlongside : 0)
-      let isNew = try deadline.limited(to: Self.followTime, steps: steps) {
-        () throws(FreshetError) in try list.follow(units, from: captured, alongside: isAlongside)
+      let steps =
+        Self.steps(units.count) + (isAlongside ? Self.stepsAlongside : 0)
+        + (list.compiled.hasTotals ? Self.stepsTotals(list.rowCount) : 0)
+      let isNew = try change.deadline.limited(to: Self.followTime, steps: steps) {
+        () throws(FreshetError) in try list.follow(units, from: change.captured, alongside: isAlongside)
       }
+      guard let isNew else { return runFromNowOn(list.shape, before, because: Self.ambiguity) }
       if isNew { noteDirty(list) }
       if list.reader.hasEvaluated {
         context.statistics.evaluatedUnits += units.count
@@ -98,7 +155,8 @@ extension Lists {
         mustRunAgain(list, before)
       } else if error.code == .timeout {
         mustRunAgain(list, before)
-        followSlowly(list.shape, before)
+        // Groups are asked now and then only.
+        if !isCheap { followSlowly(list.shape, before) }
       } else {
         fail(list, error, before)
       }
@@ -112,23 +170,34 @@ extension Lists {
 
   /// The most steps of SQLite's virtual machine that a tick may spend on one list's look-ups. A look-up usually takes
   /// about twenty.
-  private static func steps(_ lookUps: Int) -> Int { 100_000 + 5_000 * lookUps }
+  static func steps(_ lookUps: Int) -> Int { 100_000 + 5_000 * lookUps }
   /// The same for `alongside`: some milliseconds.
   private static let stepsAlongside = 2_000_000
+  /// The same for totals, which read every row of the list, once for all rows and once by section.
+  private static func stepsTotals(_ rows: Int) -> Int { 100_000 + 200 * rows }
   /// The same in time, for functions that take long in one step.
-  private static let followTime = Nanoseconds.milliseconds(250)
+  static let followTime = Nanoseconds.milliseconds(250)
 
-  /// Looking rows up takes too long for a tick: from now on readers run the shape's queries.
-  private func followSlowly(_ shape: QueryShape, _ before: CommitNumber) {
+  /// Looking rows up takes too long for a tick.
+  func followSlowly(_ shape: QueryShape, _ before: CommitNumber) {
+    runFromNowOn(shape, before, because: "looking up the rows that a change concerns takes too long")
+  }
+
+  /// Of equal values SQLite shows the first that it comes by. Where a look-up may come by another one, only a run tells.
+  static let ambiguity =
+    "a group has values that are equal and not the same, as 1 and 1.0, and which of them SQLite shows depends on the order of the rows"
+
+  /// Looking up is not the way: from now on readers run the shape's queries.
+  func runFromNowOn(_ shape: QueryShape, _ before: CommitNumber, because reason: String) {
     let lists = Array(shape.lists.values)
     guard shape.compiled.slowness == nil, let first = lists.first?.query, let database else {
       return
     }
     context.logger.notice(
-      "looking rows up is slow: the query is run again instead", metadata: ["from": "\(first.from)"])
+      "after changes the query is run again from now on", metadata: ["from": "\(first.from)", "why": "\(reason)"])
     do throws(FreshetError) {
       evaluation.forget(shape, of: first, capture)
-      let slow = try evaluation.shape(of: first, shape.compiled.runAgain(because: Self.slowness), database)
+      let slow = try evaluation.shape(of: first, shape.compiled.runAgain(because: reason), database)
       for list in lists {
         _ = list.adopt(BoundStatements(list.query, slow, context.settings(of: list.query)))
         mustRunAgain(list, before)
@@ -136,13 +205,11 @@ extension Lists {
     } catch { for list in lists { fail(list, error, before) } }
   }
 
-  private static let slowness = "looking up the rows that a change concerns takes too long"
-
   private func mustRunAgain(_ shape: QueryShape, _ before: CommitNumber) {
     for list in shape.lists.values { mustRunAgain(list, before) }
   }
 
-  private func mustRunAgain(_ list: LiveList, _ before: CommitNumber) {
+  func mustRunAgain(_ list: LiveList, _ before: CommitNumber) {
     list.advance { $0.mustRunAgain(shown: list.versions.shown(unlessFollowedFrom: before)) }
     schedule(list)
   }

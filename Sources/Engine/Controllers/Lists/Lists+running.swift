@@ -39,6 +39,7 @@ extension Lists {
     list.advance { [shown = list.shown] in
       $0.began(id, asked: commit, ticks: ticks, shown: shown)
     }
+    if !list.compiled.plan.aggregates.isEmpty { list.groupLog = capture.map { GroupLog(from: $0.seenState) } }
     context.statistics.refetches += 1
   }
 
@@ -57,9 +58,12 @@ extension Lists {
   ///
   /// - Parameter fromNothing: whether to ignore the known result.
   func runRequest(_ list: LiveList, _ wanted: WantedContents?, fromNothing: Bool = false) -> RunRequest {
-    RunRequest(
+    // Groups change here while a reader reads, and it has no use for them.
+    var memory = list.reader.memory
+    memory.groups = nil
+    return RunRequest(
       query: list.query, compiled: list.compiled,
-      before: fromNothing ? nil : (list.result.editor, list.reader.memory),
+      before: fromNothing ? nil : (list.result.editor, memory),
       wanted: wanted, settings: context.settings(of: list.query), timeout: context.timeout(of: list.query))
   }
 
@@ -103,27 +107,38 @@ extension Lists {
     }
     list.versions.wasShown(at: shown)
     keepContents(of: result, list)
+    defer { list.groupLog = nil }
     switch join {
     case .complete, .later: break
     case .lookUp(let units, let isAlongside):
+      guard catchUp(list, units, since: result.place.state) else {
+        mustRunAgain(list, shown)
+        break
+      }
       isNew = catchUp(list) { () throws(FreshetError) in try list.follow(units, alongside: isAlongside) } || isNew
     case .runHere:
       let start = context.clock.now
       isNew = catchUp(list) { () throws(FreshetError) in try list.runHere() } || isNew
       context.readers.slow.note(list.query, context.clock.now - start)
     }
+    if list.reader.dependsOnOrder { runFromNowOn(list.shape, list.shown, because: Self.ambiguity) }
     if isNew { noteDirty(list) }
+    honourEarlier(list)
     schedule(list)
     if byQuery[list.query] === list { note(.answerable(list)) }
   }
 
   /// Brings a run's result to the tick's state.
   ///
+  /// - Parameter body: as `LiveList.follow`.
   /// - Returns: whether there is a new version.
-  private func catchUp(_ list: LiveList, _ body: () throws(FreshetError) -> Bool) -> Bool {
+  private func catchUp(_ list: LiveList, _ body: () throws(FreshetError) -> Bool?) -> Bool {
     guard let deadline = database?.connection.deadline else { return false }
     do throws(FreshetError) {
-      let isNew = try deadline.limited(to: context.timeout(of: list.query), body)
+      guard let isNew = try deadline.limited(to: context.timeout(of: list.query), body) else {
+        runFromNowOn(list.shape, list.shown, because: Self.ambiguity)
+        return false
+      }
       list.advance { $0.caughtUp() }
       return isNew
     } catch {

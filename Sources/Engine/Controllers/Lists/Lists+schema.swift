@@ -23,6 +23,9 @@ extension Lists {
     let outdated = evaluation.connectionCloses()
     for list in outdated.flatMap({ $0.lists.values }) { outdate(list, numbers.commits.number) }
     for list in byQuery.values { list.shape.close() }
+    ages.removeAll()
+    earlier = nil
+    evaluation.keptTables = []
     database = nil
   }
 

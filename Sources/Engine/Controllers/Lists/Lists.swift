@@ -25,6 +25,10 @@ final class Lists {
   @exclusivity(unchecked) private(set) var openings: [Query: Opening] = [:]
   /// Queries whose lists are never released.
   private var kept: Set<Query> = []
+  /// For how long the tables have been as they are.
+  @exclusivity(unchecked) var ages = TableAges()
+  /// What the process before knew: clients may come with versions of it.
+  @exclusivity(unchecked) var earlier: KeptMemory?
   /// Lists with subscriptions behind the newest version, or with requests that may be due.
   @exclusivity(unchecked) private(set) var dirty: [LiveList] = []
   @exclusivity(unchecked) private var events: [ListEvent] = []
@@ -142,6 +146,7 @@ final class Lists {
       let list = try follow(opening, run, place)
       keepContents(of: run, list)
       note(.answerable(list))
+      if list.reader.dependsOnOrder { runFromNowOn(list.shape, list.shown, because: Self.ambiguity) }
     } catch {
       openings[opening.query] = nil
       note(.notOpened(id: opening.id, error))
@@ -169,6 +174,8 @@ final class Lists {
     byQuery[query] = list
     if list.isLarge { context.freedRows += list.rowCount }
     if let shown { list.versions.wasShown(at: shown) }
+    ages.follow(shape.captured.storages.keys, at: numbers.commits.number)
+    honourEarlier(list)
     schedule(list)
     return list
   }

@@ -24,6 +24,8 @@ final class LiveList {
   @exclusivity(unchecked) var deadline = Deadlines.Place()
   /// When the self-check last compared it, in ticks that had seen changes, and the version.
   @exclusivity(unchecked) var checked: (tick: Int, version: ResultVersion?) = (-1, nil)
+  /// What a run that is going on misses, of an aggregate.
+  @exclusivity(unchecked) var groupLog: GroupLog?
   @exclusivity(unchecked) private var trail = ListTrail()
 
   /// - Parameters:
@@ -106,16 +108,20 @@ final class LiveList {
   /// Looks up units that may have changed.
   ///
   /// - Parameter captured: the changes that concern them, where the query can be evaluated over these instead.
-  /// - Returns: whether there is a new version.
+  /// - Returns: whether there is a new version; nil: looking up does not tell, and the query must be run again.
   /// - Throws: the error that prevents it: the query must be run again, or the list ends.
   func follow(
     _ units: ConcernedUnits, from captured: CapturedChanges? = nil, alongside: Bool
-  ) throws(FreshetError) -> Bool {
+  ) throws(FreshetError) -> Bool? {
     do {
       let reader = reader
+      if try reader.dependsOnOrder(units) { return nil }
       let values = alongside ? try reader.alongside() : nil
       let isNew = try result.update(alongside: values) { editor in
         try reader.refresh(units, from: captured, in: &editor)
+        if reader.hasTotals {
+          try reader.totals.setTotals(of: &editor, after: TotalsChange(units: units, captured: captured))
+        }
       }
       if isNew {
         versions.note(result.newest, units, bytes: .changes(units.count), isFollowing: isFollowing)

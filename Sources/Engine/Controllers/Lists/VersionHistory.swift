@@ -83,6 +83,11 @@ struct VersionHistory {
   /// The newest version is the result at this tick's state, and from now on at all that ticks see.
   mutating func begin(at commit: Int64) { newest.begin(at: commit) }
 
+  /// The newest version has been the result for longer, if no other one was meanwhile.
+  mutating func extend(to first: Int64) {
+    newest.extend(to: superseded == .min ? first : max(first, superseded + 1))
+  }
+
   /// The newest version is not known to be the result after this commit.
   mutating func end(at commit: Int64) { newest.end(at: commit) }
 

@@ -24,6 +24,9 @@ struct VersionNames {
     self.query = fingerprint.description
   }
 
+  /// The query's name in the epoch; nil: its versions have none by their commits.
+  var queryName: String? { isByCommit ? query : nil }
+
   func name(at commit: Int64) -> String { "\(query).\(commit)" }
 
   /// The commit in a name; nil: the name is not one of this query in this epoch.
@@ -82,6 +85,6 @@ extension Query {
   /// All SQL in the client's query.
   fileprivate var texts: [String] {
     [from, filter, having, sectionBy?.expression, sectionBy?.name, sectionBy?.indexTitle].compactMap(\.self)
-      + select + groupBy + orderBy + key + alongside.values
+      + select + groupBy + orderBy + key + totals.values + alongside.values
   }
 }

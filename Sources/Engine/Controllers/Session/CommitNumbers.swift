@@ -59,6 +59,11 @@ package final class CommitNumbers: Sendable {
   /// - Parameter first: where to continue after a restart. Precondition: the file is at this commit.
   package init(startingAt first: Int64 = 0) { self.first = first }
 
+  /// The highest number that was given.
+  package var highest: Int64 {
+    state.withLock { state in max(first, state.known.last?.number.commit ?? first, state.forgotten) }
+  }
+
   /// The file was replaced: its states cannot be compared with earlier ones. Numbers continue.
   func forgetStates() {
     state.withLock { state in

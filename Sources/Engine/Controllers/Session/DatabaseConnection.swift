@@ -46,11 +46,12 @@ package final class DatabaseConnection {
   private let queue: DatabaseQueue
 
   /// - Parameters:
+  ///   - state: what was kept of the file.
   ///   - location: the path, or what `ReadOnlyFile` made of it.
   ///   - readsPosition: whether every snapshot must read the file's `ReplicaPosition`.
   package init(
     path: String, location: String, _ settings: ChangeCapture.Settings, clock: MonotonicClock,
-    readsPosition: Bool = false
+    readsPosition: Bool = false, restoring state: CaptureState? = nil
   ) throws {
     guard let file = FileIdentity(path: path) else {
       throw StoreError(code: .overloaded, message: "there is no file \(path)")
@@ -79,7 +80,11 @@ package final class DatabaseConnection {
     begin = try PreparedStatement(raw, "BEGIN")
     commit = try PreparedStatement(raw, "COMMIT")
     firstRead = try PreparedStatement(raw, "PRAGMA main.schema_version")
-    capture = ChangeCapture(raw, settings)
+    if let state {
+      capture = ChangeCapture(raw, settings, restoring: state)
+    } else {
+      capture = ChangeCapture(raw, settings)
+    }
     try ConnectionLimits.apply(to: raw)
     files = WALFiles(of: raw)
     deadline = Deadline(of: raw, clock: clock)

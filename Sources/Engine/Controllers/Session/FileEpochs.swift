@@ -111,6 +111,9 @@ package final class FileEpochs: Sendable {
           let falls = state.falls + 1
           state.begin(name)
           state.falls = falls
+        } else if state.falls > 0, !hasFallen, state.current.number != epoch.number, ticket <= state.seen {
+          // It may show a commit from before the fall, and would see the same fall once more.
+          isAlone = true
         }
       } else if mayBegin, ticket > state.seen {
         state.begin(name)

@@ -35,6 +35,9 @@ final class FollowedCommits {
     if number.isExact { seen.add(number.commit) }
   }
 
+  /// The process before has seen these commits of the epoch.
+  func remember(_ seen: SeenCommits) { if ticks == 0 { self.seen = seen } }
+
   /// Another epoch begins.
   ///
   /// - Parameter number: the number of the tick's state; nil: no state of the epoch was seen yet.

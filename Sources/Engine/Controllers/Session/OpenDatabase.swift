@@ -13,13 +13,16 @@ package final class OpenDatabase: FileConnection {
   /// The busy timeout while opening a file, in milliseconds. Clients of the follower wait as long.
   private static let patience: Int32 = 200
 
-  /// - Parameter readsPosition: whether the file is a replica's.
+  /// - Parameters:
+  ///   - readsPosition: whether the file is a replica's.
+  ///   - state: what was kept of the file.
   package init(
-    path: String, _ settings: ChangeCapture.Settings, clock: MonotonicClock, readsPosition: Bool = false
+    path: String, _ settings: ChangeCapture.Settings, clock: MonotonicClock, readsPosition: Bool = false,
+    restoring state: CaptureState? = nil
   ) throws {
     let location = try ReadOnlyFile.location(path, patience: Self.patience)
     connection = try DatabaseConnection(
-      path: path, location: location, settings, clock: clock, readsPosition: readsPosition)
+      path: path, location: location, settings, clock: clock, readsPosition: readsPosition, restoring: state)
   }
 }
 

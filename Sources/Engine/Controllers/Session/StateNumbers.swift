@@ -39,6 +39,9 @@ final class StateNumbers {
   /// The number of the last tick's state: the protocol's `commit`.
   var commit: Int64 { commits.number.commit }
 
+  /// The highest number that was given to a state of the file.
+  var highest: Int64 { max(numbers.highest, commit) }
+
   /// A transaction is about to begin.
   func prepare() { if readsPosition { ticket = epochs.ticket() } }
 
@@ -46,11 +49,13 @@ final class StateNumbers {
   func note(_ tick: CapturedTick, _ connection: DatabaseConnection) -> EpochChange {
     if let position = connection.position { return note(position, connection.file) }
     let isNewest = epochs.isNewest(commits.epoch)
-    if tick.isQuiet, isNewest {
+    // A capture that was restored may find in its first tick that nothing has changed.
+    let isFirst = commits.ticks == 0
+    if tick.isQuiet, isNewest, !isFirst {
       commits.see(commits.number)
       return EpochChange()
     }
-    let number = numbers.number(of: connection.capture.state, before: commit, commits: tick.commits)
+    let number = numbers.number(of: connection.capture.state, before: commit, commits: isFirst ? 0 : tick.commits)
     guard !isNewest, let newest = epochs.joined(by: connection.file), newest != commits.epoch else {
       commits.see(number)
       return EpochChange()

@@ -92,7 +92,7 @@ package struct RoleSchema: Sendable {
 extension Query {
   /// All SQL in it.
   fileprivate var texts: [String] {
-    [from] + select + groupBy + orderBy + key + alongside.values
+    [from] + select + groupBy + orderBy + key + totals.values + alongside.values
       + [filter, having, sectionBy?.expression, sectionBy?.name, sectionBy?.indexTitle].compactMap(\.self)
   }
 }

@@ -87,11 +87,21 @@ struct TableShadow: Sendable {
       isFirst: isFirst)
   }
 
+  /// Its changed rows with their signs, as a subquery.
+  func signedBody(filter: String?) -> String {
+    let list = (columns + [CapturedRows.sign]).joined(separator: ", ")
+    let select = "SELECT \(list) FROM \(CapturedRows.reference(to: name)) AS \(quotedIdentifier(name))"
+    return "(\(body(of: select, filter: filter, isFirst: true)))"
+  }
+
   private func expression(of select: String, filter: String?, isFirst: Bool) -> String {
+    "\(quotedIdentifier(name))\(columnList) AS (\(body(of: select, filter: filter, isFirst: isFirst)))"
+  }
+
+  private func body(of select: String, filter: String?, isFirst: Bool) -> String {
     // SQLite moves no conditions into a SELECT with a LIMIT, nor its own out of it.
     let barrier = isFirst && !isVirtual ? " LIMIT -1" : ""
-    let body = filter.map { "\(exposing)\(select) WHERE (\($0))\(barrier)" } ?? select
-    return "\(quotedIdentifier(name))\(columnList) AS (\(body))"
+    return filter.map { "\(exposing)\(select) WHERE (\($0))\(barrier)" } ?? select
   }
 
   /// A statement that reads what the filter reads, and perhaps more.

@@ -1,6 +1,6 @@
 package import ChangeCapture
 import GRDB
-import LiveQuery
+package import LiveQuery
 
 /// How a table's rows are stored: what it takes to tell keys and old values from records.
 ///
@@ -17,9 +17,9 @@ package final class TableStorage: Sendable, Equatable {
   /// Columns whose value is not known in records that are too short to have them: those with a default other than NULL.
   private let defaulted: Set<Int>
   /// The fields that a row's key is made of, in its order; nil when the rowid is the key.
-  let keyFields: [Int]?
+  package let keyFields: [Int]?
   /// Their columns.
-  let keyColumns: [Int]?
+  package let keyColumns: [Int]?
   /// Turns its records into values; nil where these have columns that are computed when they are read.
   package let decoder: RecordDecoder?
 
@@ -29,7 +29,7 @@ package final class TableStorage: Sendable, Equatable {
         && left.reals == right.reals && left.defaulted == right.defaulted && left.keyFields == right.keyFields
   }
 
-  var isWithoutRowid: Bool { table.layout.isWithoutRowid }
+  package var isWithoutRowid: Bool { table.layout.isWithoutRowid }
 
   /// The fields to remember of every row: a key that is not the b-tree's own.
   package var keptFields: [Int] { isWithoutRowid ? [] : (keyFields ?? []) }
@@ -110,7 +110,7 @@ package final class TableStorage: Sendable, Equatable {
   func column(ofField field: Int) -> Int? { fields.firstIndex { $0 == field } }
 
   /// A stored value as SQLite gives it to a reader; nil where that is not known.
-  func value(_ stored: StoredValue, column: Int) -> PackedValue? {
+  package func value(_ stored: StoredValue, column: Int) -> PackedValue? {
     switch stored {
     case .null: .null
     case .integer(let value): reals.contains(column) ? .real(Double(value)) : .integer(value)

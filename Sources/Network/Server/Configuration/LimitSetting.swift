@@ -40,7 +40,7 @@ package enum LimitSetting: String, CaseIterable, Sendable {
 extension ServerConfiguration {
   package mutating func set(_ limit: LimitSetting, to value: Int) {
     switch limit {
-    case .followers: followers = min(max(1, value), 64)
+    case .followers: followers = min(max(1, value), 63)
     case .readers: readers = min(max(1, value), 64)
     case .messagesPerSecond: messagesPerSecond = value
     case .connectionsPerAddress: connectionsPerAddress = value

@@ -18,7 +18,9 @@ package struct ConfigurationFile: Sendable {
   package var door = DoorSettings()
   /// Bytes.
   package var captureMemory: Int?
+  package var changeHistory: Int?
   package var selfCheck: SelfCheckMode?
+  package var state: StateLocation?
   package var accessLog: LogDestination?
   package var auditLog: LogDestination?
   package var limits: [LimitSetting: Int] = [:]
@@ -26,6 +28,12 @@ package struct ConfigurationFile: Sendable {
   package var statements: [PublishedStatement] = []
   package var roles: [String: Role] = [:]
   package var replication: ReplicationSettings?
+  /// Where what is known of the file is kept for the next start.
+  package enum StateLocation: Sendable, Equatable {
+    case nowhere
+    case folder(String)
+  }
+
   /// The setting `auth.jwt`.
   package var authentication: JWTConfiguration?
   /// Where everything stands: lines, by paths such as `roles.clerk.tables.orders`.
@@ -81,7 +89,9 @@ package struct ConfigurationFile: Sendable {
       case "allowedOrigins": allowedOrigins = try value.texts(checkedBy: AllowedOrigin.mistake)
       case "allowedHosts": allowedHosts = try value.texts(checkedBy: AllowedHost.mistake)
       case "captureMemory": captureMemory = try value.bytes()
+      case "changeHistory": changeHistory = try value.bytes()
       case "selfCheck": selfCheck = try value.selfCheckMode()
+      case "state": state = try StateLocation(value, folder: folder)
       case "accessLog": accessLog = LogDestination(try value.text(), folder: folder)
       case "auditLog": auditLog = LogDestination(try value.text(), folder: folder)
       case "auth": authentication = try JWTConfiguration(value, folder: folder, environment: environment)
@@ -106,7 +116,8 @@ package struct ConfigurationFile: Sendable {
   private static let settings =
     [
       "database", "host", "port", "allowWrites", "allowQueries", "allowEveryoneToReadAndWrite", "allowedOrigins",
-      "allowedHosts", "captureMemory", "selfCheck", "accessLog", "auditLog", "auth", "replication", "queries",
+      "allowedHosts", "captureMemory", "changeHistory", "selfCheck", "state", "accessLog", "auditLog", "auth",
+      "replication", "queries",
       "statements", "roles",
     ] + DoorSettings.names + LimitSetting.allCases.map(\.rawValue)
 
@@ -131,6 +142,18 @@ package struct ConfigurationFile: Sendable {
     case .duplicatedKeysInMapping(let names, let context):
       "line \(context.mark.line): \(names.joined(separator: ", ")) is there twice"
     default: "is not YAML"
+    }
+  }
+}
+
+extension ConfigurationFile.StateLocation {
+  /// `false`, or a path; one that is not absolute starts at the file's folder.
+  fileprivate init(_ value: YAMLPlace, folder: String) throws(ServerError) {
+    if let isKept = try? value.boolean() {
+      if isKept { throw value.error("must be a folder, or false") }
+      self = .nowhere
+    } else {
+      self = .folder(URL(fileURLWithPath: try value.text(), relativeTo: URL(fileURLWithPath: folder)).path)
     }
   }
 }

@@ -85,6 +85,8 @@ package struct ServerConfiguration: Sendable {
   package var refetchInterval = Duration.milliseconds(100)
   /// What may be remembered of followed tables to find changed rows, in bytes.
   package var captureMemory = 256 << 20
+  /// What is remembered of changed rows for readers of the feed that come back, in bytes.
+  package var changeHistory = 64 << 20
   /// Whether lists are compared with fresh runs of their queries.
   package var selfCheck = SelfCheckMode.idle
   /// How long a running transaction may continue when the server stops.
@@ -108,6 +110,11 @@ package struct ServerConfiguration: Sendable {
   package var epoch: String?
   /// The number of the file's first state in it: where to continue after a restart during which no program wrote.
   package var firstCommit: Int64 = 0
+  /// The folder in which what is known of the file is kept for the next start; nil: nothing is kept. Not where `epoch` is set, nor for a
+  /// replica, whose file has its own.
+  package var stateFolder: String?
+  /// The time between two writes of it while the file changes.
+  package var stateInterval = Duration.seconds(60)
   /// Called with the new epoch when one has begun: on the thread that began it, before any client gets its `hello`.
   package var epochRenewed: (@Sendable (_ epoch: String) -> Void)?
   /// Whether the file is a replica's: commits and epochs are those of the writer's file, which it has with its rows.
@@ -134,18 +141,21 @@ package struct ServerConfiguration: Sendable {
 }
 
 extension FollowerConfiguration {
-  init(_ server: ServerConfiguration) {
+  init(_ server: ServerConfiguration, _ keeper: StateKeeper?, _ journal: FeedJournal?) {
     self.init(path: server.database)
     queryTimeout = server.queryTimeout
     linger = server.linger
     historyAge = server.linger
     refetchInterval = server.refetchInterval
     captureBytes = server.captureMemory
+    changeBytes = server.changeHistory
     selfCheck = server.selfCheck
     access = server.roles.access
     queryLimits = server.roles.queryLimits
     slowQuery = server.slowQuery
-    firstCommit = server.firstCommit
+    firstCommit = keeper?.first ?? server.firstCommit
+    self.keeper = keeper
+    self.journal = journal
     readsPosition = server.readsPosition
     sharesEpochs = server.sharesEpochs
     for query in server.queries.list { queryNames[Fingerprint(of: query.sample)] = query.name }

@@ -42,6 +42,7 @@ extension FreshetServer {
     text.summary(
       "freshet_tick_duration_seconds", "From noticing a commit to having handed over what it caused.",
       statistics.tickDurations)
+    write(pool.feed.counts, to: &text)
     if let transactions {
       let counts = transactions.counts
       text.counter(
@@ -61,5 +62,14 @@ extension FreshetServer {
     replication?.write(to: &text)
     text.gauge("process_start_time_seconds", "When the server was started, in seconds since 1970.", startTime)
     return text.text
+  }
+
+  private func write(_ feed: FeedCounts, to text: inout MetricsText) {
+    text.gauge("freshet_feed_readers", "Readers of the feed of changes.", feed.readers)
+    text.counter("freshet_feed_commits_total", "Commits in the feed of changes.", feed.commits)
+    text.counter(
+      "freshet_feed_joined_commits_total", "Commits in the feed that share a message with others.", feed.joinedCommits)
+    text.counter("freshet_feed_gaps_total", "Gaps sent to readers of the feed.", feed.gaps)
+    text.gauge("freshet_feed_bytes", "Rows remembered for readers of the feed that come back.", feed.bytes)
   }
 }

@@ -108,6 +108,7 @@ private struct QueryParts {
     case "name": self.name = value
     case "from", "where", "having", "sectionBy": members[name] = .string(value)
     case "select", "orderBy", "groupBy", "key": members[name] = .array(value.topLevelParts.map { .string($0) })
+    case "totals": members[name] = try JSONValue(body: Array(value.utf8), what: name)
     case "top":
       guard let limit = Int64(value) else { throw FreshetError(.badQuery, "top must be a whole number from 0 up") }
       members["limit"] = .integer(limit)

@@ -3,6 +3,7 @@ package enum Route: String, CaseIterable, Sendable {
   case getSnapshot = "GET /v1/snapshot"
   case postSnapshot = "POST /v1/snapshot"
   case getSubscription = "GET /v1/subscriptions"
+  case getChanges = "GET /v1/changes"
   case getQueries = "GET /v1/queries"
   /// The braces stand for one part of a path.
   case getPublishedQuery = "GET /v1/queries/{name}"

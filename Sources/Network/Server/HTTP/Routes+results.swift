@@ -63,25 +63,32 @@ extension FreshetServer {
     }
     try checkRoom()
     guard let channel = exchange.openStream() else { return }
-    sessions.open(channel, for: exchange.request.client)
-    if let record = exchange.record { records.open(channel, for: record) }
-    let refused = SubscriptionKey(session: channel.rawValue, id: SessionOutput.streamSubscription)
-    if case .refused = sessions.become(exchange.identity, channel, at: now) {
-      return output.answer(.error(.tooManyConnections, isFatal: true), to: refused)
-    }
     let follower = pool.follower(for: query)
-    let key: SubscriptionKey
-    switch sessions.admit(SessionOutput.streamSubscription, of: channel, follower: follower, limit: 1, at: now) {
-    case .admitted(let admitted): key = admitted
-    case .tooManyOfClient:
-      return output.answer(.error(FreshetError.tooManySubscriptions, isFatal: true), to: refused)
-    case .duplicate, .tooMany, .sessionIsGone: return
-    }
+    guard let key = admit(exchange, channel, id: SessionOutput.streamSubscription, host: follower) else { return }
     follower.post(
       .subscribe(
         .init(
           key: key, query: query, window: parameters.window, since: parameters.since,
           minInterval: parameters.minInterval, shape: parameters.shape)))
+  }
+
+  /// Takes the one subscription of a stream on, or ends the stream with the reason why not.
+  func admit(
+    _ exchange: HTTPExchange, _ channel: ChannelID, id: String, host: any SubscriptionHost
+  ) -> SubscriptionKey? {
+    sessions.open(channel, for: exchange.request.client)
+    if let record = exchange.record { records.open(channel, for: record) }
+    let refused = SubscriptionKey(session: channel.rawValue, id: id)
+    if case .refused = sessions.become(exchange.identity, channel, at: now) {
+      output.answer(.error(.tooManyConnections, isFatal: true), to: refused)
+      return nil
+    }
+    switch sessions.admit(id, of: channel, host: host, limit: 1, at: now) {
+    case .admitted(let key): return key
+    case .tooManyOfClient: output.answer(.error(FreshetError.tooManySubscriptions, isFatal: true), to: refused)
+    case .duplicate, .tooMany, .sessionIsGone: break
+    }
+    return nil
   }
 }
 

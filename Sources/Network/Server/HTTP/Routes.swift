@@ -51,6 +51,7 @@ extension FreshetServer {
     case .getSnapshot: try getSnapshot(exchange, .snapshot)
     case .postSnapshot: try postSnapshot(exchange)
     case .getSubscription: try getSubscription(exchange)
+    case .getChanges: try getChanges(exchange)
     case .getQueries: exchange.answer(.json(configuration.queries.listing(for: permissions(of: exchange.identity))))
     case .getStatements:
       exchange.answer(.json(configuration.statements.listing(for: permissions(of: exchange.identity))))

@@ -93,11 +93,12 @@ extension FreshetServer {
 
   // MARK: - Subscriptions
 
-  func noteSubscribe(_ key: SubscriptionKey, _ source: QuerySource) {
+  /// - Parameter event: `subscribe` or `changes`.
+  func noteSubscribe(_ key: SubscriptionKey, _ source: QuerySource, event: String = "subscribe") {
     let session = ChannelID(rawValue: key.session)
     guard let subject = subject(of: source) else { return }
     records.subscribe(key.number, of: session, subject, at: configuration.clock.now)
-    accessLog?.asked("subscribe", session, key.number, records.actor(of: session), subject, nil)
+    accessLog?.asked(event, session, key.number, records.actor(of: session), subject, nil)
   }
 
   func noteRequery(_ key: SubscriptionKey, _ source: QuerySource) {
@@ -107,7 +108,7 @@ extension FreshetServer {
     accessLog?.asked("requery", session, key.number, records.actor(of: session), subject, nil)
   }
 
-  /// - Parameter event: `subscribe` or `requery`.
+  /// - Parameter event: `subscribe`, `changes` or `requery`.
   func noteRefusal(_ event: String, _ session: ChannelID, _ source: QuerySource, _ code: ErrorCode) {
     accessLog?.asked(event, session, nil, records.actor(of: session), subject(of: source), code)
   }

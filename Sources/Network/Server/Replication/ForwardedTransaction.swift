@@ -28,11 +28,7 @@ struct ForwardedTransaction {
       address: try json["address"]?.text() ?? "", subject: try json["sub"]?.text(), role: try json["role"]?.text())
     write = AuditLog.Write(actor: actor, subject: (try json["name"]?.text()).map { .published($0) })
     guard let once = try json["once"]?.text() else { return }
-    let asker = try json.required("asker")
-    let identity = Identity(
-      subject: try asker["sub"]?.text(), role: try asker.required("role").text(),
-      claims: try asker.namedValues("claims"), expires: nil)
-    key = TransactionMemory.Key(once, of: identity)
+    key = TransactionMemory.Key(once, of: try Identity(json.required("asker")))
   }
 
   var json: [UInt8] {
@@ -52,12 +48,7 @@ struct ForwardedTransaction {
       object.member(write.subject)
       guard let key else { return }
       object.member("once", key.once)
-      object.name("asker")
-      object.object { asker in
-        if let subject = key.asker.subject { asker.member("sub", subject) }
-        asker.member("role", key.asker.role)
-        asker.member("claims", .named(key.asker.claims))
-      }
+      object.member("asker", key.asker)
     }
     return writer.bytes
   }
@@ -90,6 +81,27 @@ struct ForwardedOutcome {
       }
     }
     return writer.bytes
+  }
+}
+
+extension JSONWriter {
+  /// Who may repeat a transaction.
+  mutating func member(_ name: StaticString, _ asker: Identity) {
+    self.name(name)
+    object { object in
+      if let subject = asker.subject { object.member("sub", subject) }
+      object.member("role", asker.role)
+      object.member("claims", .named(asker.claims))
+    }
+  }
+}
+
+extension Identity {
+  /// Reads what `JSONWriter.member` wrote.
+  init(_ asker: JSONValue) throws(FreshetError) {
+    self.init(
+      subject: try asker["sub"]?.text(), role: try asker.required("role").text(),
+      claims: try asker.namedValues("claims"), expires: nil)
   }
 }
 

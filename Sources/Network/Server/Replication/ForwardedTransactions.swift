@@ -85,6 +85,9 @@ final class ForwardedTransactions: ClientTransactions {
 
   var isWritable: Bool { broker.isConnected }
   func releaseFiles() {}
+  /// The writer's server has them.
+  var kept: [UInt8]? { nil }
+
   func epochChanged() {}
 
   var counts: (committed: Int, failed: Int, waiting: Int) {

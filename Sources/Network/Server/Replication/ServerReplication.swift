@@ -23,7 +23,7 @@ final class ServerReplication: Sendable {
   /// - Returns: nil where nothing is replicated.
   init?(
     _ configuration: ServerConfiguration, _ replica: Replica?, _ pool: ControllerPool,
-    _ transactions: (any ClientTransactions)?, logger: Logger
+    _ transactions: (any ClientTransactions)?, _ kept: PublisherState?, logger: Logger
   ) throws {
     guard let settings = configuration.replicationSettings else { return nil }
     longestLag = settings.longestLag
@@ -35,8 +35,8 @@ final class ServerReplication: Sendable {
       part = .replica(replica, ReplicaService(replica))
     } else {
       let publisher = try Publisher(
-        configuration.database, settings, epoch: pool.epochs.current.name, numbers: pool.numbers, logger: logger,
-        renewEpoch: { [weak pool] in pool?.beginEpoch() })
+        configuration.database, settings, epoch: pool.epochs.current.name, numbers: pool.numbers,
+        watcher: pool.watcher, kept: kept, logger: logger, renewEpoch: { [weak pool] in pool?.beginEpoch() })
       let front = ReplicasFront(pool, transactions, longestAnswer: publisher.longestMessage)
       part = .publisher(publisher, WriterService(publisher) { front.transact($0, $1) })
     }
@@ -187,11 +187,11 @@ extension ServerConfiguration {
   /// - Parameter broker: of a replica, whose clients' transactions are run elsewhere.
   /// - Returns: nil where clients write nothing.
   func transactions(
-    _ audit: AuditLog?, forwardingTo broker: BrokerConnection?
+    _ audit: AuditLog?, forwardingTo broker: BrokerConnection?, _ keeper: StateKeeper?
   ) throws(FreshetError) -> (any ClientTransactions)? {
     guard needsWriter else { return nil }
     if let broker { return ForwardedTransactions(broker, self) }
-    return try TransactionQueue(self, audit)
+    return try TransactionQueue(self, audit, keeper)
   }
 
   /// Takes over how the file is replicated.

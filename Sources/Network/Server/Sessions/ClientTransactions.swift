@@ -29,6 +29,9 @@ protocol ClientTransactions: AnyObject, Sendable {
   /// The file is another one. Any thread.
   func epochChanged()
 
+  /// What the next process has to know of transactions that clients may repeat; nil: not all of it is known.
+  var kept: [UInt8]? { get }
+
   /// Since the start, and asked for but not begun.
   var counts: (committed: Int, failed: Int, waiting: Int) { get }
 }

@@ -8,11 +8,21 @@ final class RepeatableTransactions: Sendable {
   private let memory: Mutex<TransactionMemory>
   private let clock: MonotonicClock
 
-  /// - Parameter limit: of the bytes of what is remembered.
-  init(limit: Int, clock: MonotonicClock) {
-    memory = Mutex(TransactionMemory(limit: limit))
+  /// Called before what came of a transaction is remembered for its client.
+  private let promise: @Sendable () -> Void
+
+  /// - Parameters:
+  ///   - limit: of the bytes of what is remembered.
+  ///   - kept: what the process before knew.
+  init(limit: Int, clock: MonotonicClock, kept: [UInt8] = [], promise: @escaping @Sendable () -> Void = {}) {
+    memory = Mutex(
+      TransactionMemory(limit: limit, kept: kept, at: clock.now) ?? TransactionMemory(limit: limit))
     self.clock = clock
+    self.promise = promise
   }
+
+  /// What the next process has to know; nil while transactions run.
+  var kept: [UInt8]? { memory.withLock { $0.kept } }
 
   /// Answers a transaction: with what came of it before, or by running it.
   ///
@@ -26,6 +36,7 @@ final class RepeatableTransactions: Sendable {
     guard let key else { return run(reply) }
     switch memory.withLock({ $0.admit(key, reply) }) {
     case .run:
+      promise()
       run { [self] outcome in
         let waiting = memory.withLock { $0.finished(key, outcome, at: clock.now) }
         reply(outcome)

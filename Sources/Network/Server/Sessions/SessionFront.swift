@@ -134,6 +134,7 @@ extension FreshetServer {
   func perform(_ message: ClientMessage, _ key: SubscriptionKey) {
     switch message {
     case .subscribe(let subscribe): perform(subscribe, key)
+    case .changes(let changes, let since): perform(changes, since: since, key)
     case .window(let window): request(.window(window), key)
     case .fetch(let window): request(.fetch(window), key)
     case .locate(let value): request(.locate(value), key)
@@ -148,10 +149,10 @@ extension FreshetServer {
       }
     case .resync: request(.resync, key)
     case .unsubscribe:
-      guard let (key, follower) = sessions.find(key.id, of: key.channel) else { return refuse(key) }
+      guard let (key, host) = sessions.find(key.id, of: key.channel) else { return refuse(key) }
       noteEnd(key.number, of: key.channel, nil)
       sessions.remove(key.number, of: key.channel)
-      follower.post(.unsubscribe(key))
+      host.post(.unsubscribe(key))
     case .transact(let source, let once): transact(source, once: once, key)
     // From the service thread itself: how long a follower's tick takes is not what is measured.
     case .ping: output.answer(.pong, to: key)
@@ -177,8 +178,8 @@ extension FreshetServer {
   private func request(_ request: SubscriptionRequest, _ key: SubscriptionKey) {
     do throws(FreshetError) {
       try checkRoom()
-      guard let (key, follower) = sessions.find(key.id, of: key.channel) else { return refuse(key) }
-      follower.post(.request(key, request, ticket: try ticket(key.channel)))
+      guard let (key, host) = sessions.find(key.id, of: key.channel) else { return refuse(key) }
+      host.post(.request(key, request, ticket: try ticket(key.channel)))
     } catch { output.answer(.error(error, isFatal: false), to: key) }
   }
 
@@ -194,27 +195,53 @@ extension FreshetServer {
       return output.answer(.error(error, isFatal: true), to: key)
     }
     let follower = pool.follower(for: query)
+    guard let key = admit(key, host: follower, refused: { noteRefusal("subscribe", key.channel, subscribe.query, $0) })
+    else { return }
+    noteSubscribe(key, subscribe.query)
+    follower.post(
+      .subscribe(
+        .init(
+          key: key, query: query, window: subscribe.window, since: subscribe.since,
+          minInterval: subscribe.minInterval, shape: subscribe.shape, ticket: ticket)))
+  }
+
+  /// Takes a session's subscription on, or tells the client why not.
+  private func admit(
+    _ key: SubscriptionKey, host: any SubscriptionHost, refused: (ErrorCode) -> Void
+  ) -> SubscriptionKey? {
     let limit = configuration.subscriptionLimit
-    switch sessions.admit(key.id, of: key.channel, follower: follower, limit: limit, at: now) {
-    case .sessionIsGone: return
-    case .admitted(let key):
-      noteSubscribe(key, subscribe.query)
-      follower.post(
-        .subscribe(
-          .init(
-            key: key, query: query, window: subscribe.window, since: subscribe.since,
-            minInterval: subscribe.minInterval, shape: subscribe.shape, ticket: ticket)))
+    switch sessions.admit(key.id, of: key.channel, host: host, limit: limit, at: now) {
+    case .sessionIsGone: break
+    case .admitted(let key): return key
     case .duplicate:
-      noteRefusal("subscribe", key.channel, subscribe.query, .duplicateSubscription)
+      refused(.duplicateSubscription)
       let error = FreshetError(.duplicateSubscription, "the id \"\(key.id)\" is taken: unsubscribe it first")
       output.answer(.error(error, isFatal: false), to: key)
     case .tooManyOfClient:
       output.answer(.error(FreshetError.tooManySubscriptions, isFatal: true), to: key)
     case .tooMany:
-      noteRefusal("subscribe", key.channel, subscribe.query, .limitExceeded)
+      refused(.limitExceeded)
       let error = FreshetError(.limitExceeded, "a connection may have \(limit) subscriptions")
       output.answer(.error(error, isFatal: true), to: key)
     }
+    return nil
+  }
+
+  private func perform(_ request: ChangesRequest, since: String?, _ key: SubscriptionKey) {
+    let access: Query.Access
+    do throws(FreshetError) {
+      try checkRoom()
+      access = try permissions(of: sessions.identity(of: key.channel)).ownQueries()
+    } catch {
+      noteRefusal("changes", key.channel, .adHoc(request.outline), error.code)
+      return output.answer(.error(error, isFatal: true), to: key)
+    }
+    let source = QuerySource.adHoc(request.outline)
+    guard let key = admit(key, host: pool.feed, refused: { noteRefusal("changes", key.channel, source, $0) }) else {
+      return
+    }
+    noteSubscribe(key, source, event: "changes")
+    pool.feed.subscribe(.init(key: key, request: request, access: access, since: since))
   }
 
   private func transact(_ source: TransactionSource, once: String?, _ key: SubscriptionKey) {

@@ -10,8 +10,9 @@ final class SessionOutput: SubscriptionOutput {
   private let greeting: Greeting
   private let rejections: Rejections
 
-  /// What the one subscription of every stream is called.
+  /// What the one subscription of every stream is called: of server-sent events, and of lines of JSON.
   static let streamSubscription = "sse"
+  static let lineSubscription = "ndjson"
 
   init(_ gateway: Gateway, _ transactions: (any ClientTransactions)?, _ greeting: Greeting, _ rejections: Rejections) {
     self.rejections = rejections
@@ -43,7 +44,7 @@ final class SessionOutput: SubscriptionOutput {
     let members = recipients.count > 1 ? message.members(shape) : nil
     for recipients in recipients {
       // A client may give its subscription the id that those of streams have.
-      let mayBeStreams = recipients.id == Self.streamSubscription
+      let mayBeStreams = recipients.id == Self.streamSubscription || recipients.id == Self.lineSubscription
       let streams = mayBeStreams ? recipients.sessions.filter { ChannelID(rawValue: $0).isStream } : []
       let sessions =
         streams.isEmpty ? recipients.sessions : recipients.sessions.filter { !ChannelID(rawValue: $0).isStream }
@@ -56,7 +57,11 @@ final class SessionOutput: SubscriptionOutput {
       }
       if !streams.isEmpty {
         let event = Frame(reserving: message.likelyLength) {
-          message.writeEvent(to: &$0, id: recipients.id, shape, members: members)
+          if recipients.id == Self.lineSubscription {
+            message.writeLine(to: &$0)
+          } else {
+            message.writeEvent(to: &$0, id: recipients.id, shape, members: members)
+          }
         }
         send(event, message, toStreams: streams)
       }

@@ -109,7 +109,7 @@ final class Sessions: @unchecked Sendable {
 
   /// Takes the id of a subscription to come.
   func admit(
-    _ id: String, of channel: ChannelID, follower: FollowerThread, limit: Int, at now: Int64
+    _ id: String, of channel: ChannelID, host: any SubscriptionHost, limit: Int, at now: Int64
   ) -> Admission {
     guard let session = self[channel] else { return .sessionIsGone }
     if session.subscriptions[Array(id.utf8)] != nil { return .duplicate }
@@ -123,19 +123,19 @@ final class Sessions: @unchecked Sendable {
       if let payer { limits.giveBack(.subscriptions, of: payer) }
       return .tooManyOfClient
     }
-    return .admitted(self[channel]!.admit(id, follower, (payer, identityPayer)))
+    return .admitted(self[channel]!.admit(id, host, (payer, identityPayer)))
   }
 
-  /// The subscription that has an id, and its follower; nil when there is none.
-  func find(_ id: String, of channel: ChannelID) -> (key: SubscriptionKey, follower: FollowerThread)? {
+  /// The subscription that has an id, and what serves it; nil when there is none.
+  func find(_ id: String, of channel: ChannelID) -> (key: SubscriptionKey, host: any SubscriptionHost)? {
     guard let found = self[channel]?.subscriptions[Array(id.utf8)] else { return nil }
-    return (SubscriptionKey(session: channel.rawValue, id: id, number: found.number), found.follower)
+    return (SubscriptionKey(session: channel.rawValue, id: id, number: found.number), found.host)
   }
 
-  func subscriptions(of channel: ChannelID) -> [(key: SubscriptionKey, follower: FollowerThread)] {
+  func subscriptions(of channel: ChannelID) -> [(key: SubscriptionKey, host: any SubscriptionHost)] {
     (self[channel]?.subscriptions.all ?? []).map { id, found in
       let id = String(decoding: id, as: UTF8.self)
-      return (SubscriptionKey(session: channel.rawValue, id: id, number: found.number), found.follower)
+      return (SubscriptionKey(session: channel.rawValue, id: id, number: found.number), found.host)
     }
   }
 
@@ -168,8 +168,8 @@ struct Session {
   typealias Payers = (address: LimitedClient?, identity: IdentityLimits.Payer?)
 
   struct Subscription {
-    /// The server of the session.
-    let follower: FollowerThread
+    /// What serves it.
+    let host: any SubscriptionHost
     let number: UInt64
     /// Whom it counts for.
     let payers: Payers
@@ -195,10 +195,10 @@ struct Session {
   }
 
   fileprivate mutating func admit(
-    _ id: String, _ follower: FollowerThread, _ payers: Payers
+    _ id: String, _ host: any SubscriptionHost, _ payers: Payers
   ) -> SubscriptionKey {
     lastNumber += 1
-    subscriptions[Array(id.utf8)] = Subscription(follower: follower, number: lastNumber, payers: payers)
+    subscriptions[Array(id.utf8)] = Subscription(host: host, number: lastNumber, payers: payers)
     return SubscriptionKey(session: channel.rawValue, id: id, number: lastNumber)
   }
 }

@@ -82,7 +82,7 @@ struct TransactionMemory {
   /// - Returns: the replies to those who have repeated it meanwhile.
   mutating func finished(_ key: Key, _ outcome: Outcome, at now: Instant) -> [Reply] {
     guard case .running(let replies)? = entries[key] else { return [] }
-    if let kept = Self.kept(outcome) {
+    if let kept = Self.remembered(outcome) {
       let bytes = Self.bytesPerOutcome + key.bytes + kept.bytes
       entries[key] = .ended(kept)
       ended.append(Ended(key: key, time: now, bytes: bytes))
@@ -92,6 +92,19 @@ struct TransactionMemory {
       entries[key] = nil
     }
     return replies
+  }
+
+  /// Takes in what came of a transaction in another process.
+  mutating func add(_ key: Key, _ outcome: Outcome, at now: Instant) {
+    if case .run = admit(key, { _ in }) { _ = finished(key, outcome, at: now) }
+  }
+
+  /// Calls `body` for all transactions, those that have ended in their order; nil: one runs.
+  func forEach(_ body: (Key, Outcome?) -> Void) {
+    for ended in ended[first...] {
+      if case .ended(let outcome)? = entries[ended.key] { body(ended.key, outcome) }
+    }
+    for (key, entry) in entries { if case .running = entry { body(key, nil) } }
   }
 
   /// Forgets what has ended: it was of another epoch.
@@ -117,7 +130,7 @@ struct TransactionMemory {
   }
 
   /// What is remembered of an outcome; nil: nothing, because the same may succeed later.
-  private static func kept(_ outcome: Outcome) -> Outcome? {
+  private static func remembered(_ outcome: Outcome) -> Outcome? {
     switch outcome {
     // It is not known whether anything was written: run again, it might be there twice.
     case .failure(let error): return error.code.isRetryable && error.code != .internal ? nil : outcome

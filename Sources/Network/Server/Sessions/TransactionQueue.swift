@@ -36,10 +36,14 @@ final class TransactionQueue: ClientTransactions, @unchecked Sendable {
     (committed.load(ordering: .relaxed), failed.load(ordering: .relaxed), waiting.load(ordering: .relaxed))
   }
 
-  init(_ configuration: ServerConfiguration, _ audit: AuditLog?) throws(FreshetError) {
+  var kept: [UInt8]? { repeatable.kept }
+
+  init(_ configuration: ServerConfiguration, _ audit: AuditLog?, _ keeper: StateKeeper? = nil) throws(FreshetError) {
     self.configuration = configuration
     self.audit = audit
-    repeatable = RepeatableTransactions(limit: configuration.transactionMemory, clock: configuration.clock)
+    repeatable = RepeatableTransactions(
+      limit: configuration.transactionMemory, clock: configuration.clock, kept: keeper?.promises ?? [],
+      promise: { keeper?.promise() })
     session = FileSession(path: configuration.database) { () throws(FreshetError) in
       try Writer(path: configuration.database, timeout: configuration.queryTimeout)
     }

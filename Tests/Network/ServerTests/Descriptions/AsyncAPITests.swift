@@ -31,7 +31,7 @@ import Wire
     #expect(
       Set(types) == [
         "subscribe", "window", "fetch", "locate", "requery", "resync", "unsubscribe", "transact", "ping",
-        "authenticate",
+        "authenticate", "askChanges",
       ])
     for type in types {
       let message = try document.required("components").required("messages").required(type)
@@ -40,7 +40,7 @@ import Wire
         #expect(faults.isEmpty, "\(type): \(faults)")
         let bytes = Array(example.json.utf8)
         let (_, parsed) = try bytes.withUnsafeBytes { try ClientMessage.parse($0) }
-        #expect("\(parsed)".hasPrefix(type), "\(parsed)")
+        #expect("\(parsed)".hasPrefix(try message.required("name").text()), "\(parsed)")
       }
     }
     live.stop()
@@ -57,7 +57,8 @@ import Wire
       try socket.send(text)
       try receive { $0["type"] == .string(type) && ($0["complete"] ?? .bool(true)) == .bool(true) }
     }
-    let query = #"{"from":"t","sectionBy":"a","alongside":{"n":"SELECT count(*) FROM t"}}"#
+    let query =
+      #"{"from":"t","sectionBy":"a","totals":{"n":"count(*)","b":"max(b)"},"alongside":{"n":"SELECT count(*) FROM t"}}"#
     try receive { $0["type"] == .string("hello") }
     try socket.send(#"{"type":"subscribe","id":"a","query":\#(query),"shape":"\#(shape)"}"#)
     try receive { $0["complete"] == .bool(true) }
@@ -77,11 +78,17 @@ import Wire
     try say(#"{"type":"window","id":"w","offset":5,"limit":9}"#, until: "rows")
     try say(#"{"type":"locate","id":"w","key":9000}"#, until: "located")
     try say(#"{"type":"locate","id":"w","key":1234567}"#, until: "located")
-    try say(#"{"type":"requery","id":"w","query":{"from":"t","where":"id < 100","sectionBy":"a"}}"#, until: "patch")
+    let other = #"{"from":"t","where":"id < 100","sectionBy":"a","totals":{"n":"count(*)","b":"max(b)"}}"#
+    try say(#"{"type":"requery","id":"w","query":\#(other)}"#, until: "patch")
     try say(#"{"type":"resync","id":"w"}"#, until: "snapshot")
     try say(#"{"type":"unsubscribe","id":"w"}"#, until: "unsubscribed")
     try say(#"{"type":"unsubscribe","id":"w"}"#, until: "error")
     try say(#"{"type":"subscribe","id":"e","query":{"from":"nosuch"}}"#, until: "error")
+    try say(#"{"type":"changes","id":"c","tables":["t"]}"#, until: "changes")
+    let change = "UPDATE t SET a = 'of interest' WHERE id = 70"
+    try socket.send(#"{"type":"transact","id":"x","statements":[{"sql":"\#(change)"}]}"#)
+    try receive { $0["changes"] != nil && $0["type"] == .string("changes") }
+    try say(#"{"type":"changes","id":"d","since":"long ago"}"#, until: "gap")
     try say(#"{"type":"nosuch"}"#, until: "error")
     try say(#"{"type":"ping","id":"é17"}"#, until: "pong")
     try say(#"{"type":"authenticate","id":"t","token":""}"#, until: "authenticated")
@@ -130,6 +137,21 @@ import Wire
     }
     live.stop()
   }
-}
 
-extension JSONValue {}
+  @Test func `What the feed says is as described`() throws {
+    let live = try LiveServer(Self.schema)
+    let document = try document(live)
+    let schema = JSONSchema(root: document)
+    let client = try EventClient(port: live.server.port, "/v1/changes?since=1")
+    var events = [try #require(try client.next())]
+    try live.writer.run("UPDATE t SET b = 1 WHERE id = 7; DELETE FROM t WHERE id = 8; ALTER TABLE t DROP COLUMN b")
+    while !events.contains(where: { $0.data.contains("schema") }) { events.append(try #require(try client.next())) }
+    #expect(Set(events.map(\.event)).union(["error"]) == Set(try names(document, "feed")))
+    for event in events {
+      let described = try document.required("components").required("messages").required(event.event)
+      let faults = try schema.faults(of: try event.json(), try described.required("payload"))
+      #expect(faults.isEmpty, "\(event.event): \(faults)")
+    }
+    live.stop()
+  }
+}

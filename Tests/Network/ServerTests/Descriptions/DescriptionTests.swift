@@ -158,6 +158,24 @@ import Wire
     live.stop()
   }
 
+  @Test func `Metrics count commits in the feed, and gaps`() throws {
+    let live = try LiveServer(Self.schema)
+    let client = try live.connect()
+    try client.send(#"{"type":"changes","id":"c","tables":["well"],"since":"nonsense"}"#)
+    #expect(try client.receive("gap")["reason"] != nil)
+    for _ in 0..<3 {
+      try live.writer.run("UPDATE well SET depth = depth + 1")
+      _ = try client.receive("changes")
+    }
+    let busy = try metrics(live)
+    #expect(busy["freshet_feed_readers"] == 1 && busy["freshet_feed_gaps_total"] == 1)
+    #expect(busy["freshet_feed_commits_total"] == 3 && busy["freshet_feed_joined_commits_total"] == 0)
+    #expect(busy["freshet_feed_bytes"]! > 0)
+    client.socket.close()
+    while try metrics(live)["freshet_feed_readers"] != 0 {}
+    live.stop()
+  }
+
   /// What a page charts: the mean of an interval is what the sum has grown by, divided by what the count has.
   @Test func `Sum and count of ticks grow together, tick by tick`() throws {
     let live = try LiveServer(Self.schema) { $0.followers = 1 }

@@ -1,0 +1,72 @@
+import ChangeCapture
+import LiveQuery
+import QueryCompiler
+import Store
+
+/// What one step of a tick changes in a list's aggregates.
+struct GroupStep {
+  /// The state that it leads to.
+  let state: StateName
+  /// By aggregate; nil: that is not known.
+  let changes: [GroupChanges?]
+}
+
+// Aggregates that are kept up to date by arithmetic.
+extension Evaluation {
+  /// Evaluates a list's aggregates over changed rows, as they were and as they are, step by step.
+  ///
+  /// - Parameters:
+  ///   - changes: everything that changed in the tick.
+  ///   - state: the tick's.
+  func groupSteps(
+    of list: LiveList, _ changes: [TableChanges], _ tick: CapturedTick, _ state: StateName
+  ) throws(FreshetError) -> [GroupStep] {
+    var steps: [GroupStep] = []
+    for step in Set(changes.map(\.step)).sorted() {
+      var ofAggregates: [GroupChanges?] = []
+      for aggregate in list.compiled.plan.aggregates.indices {
+        let concerned = concernedTables(of: aggregate, of: list, changes.filter { $0.step >= step })
+        // Joined rows can be read of the tick's state alone.
+        let isReadable = !concerned.contains { $0.changes.step > step } || !joins(aggregate, of: list)
+        let now = concerned.filter { $0.changes.step == step }
+        ofAggregates.append(isReadable || now.isEmpty ? try groupChanges(of: aggregate, of: list, now) : nil)
+      }
+      steps.append(
+        GroupStep(state: step < tick.stops.count ? tick.stops[step].state : state, changes: ofAggregates))
+    }
+    return steps
+  }
+
+  private func joins(_ aggregate: Int, of list: LiveList) -> Bool {
+    list.compiled.aggregateTables[aggregate].count > 1 || list.compiled.plan.aggregates[aggregate].signed.count > 1
+  }
+
+  private func concernedTables(
+    of aggregate: Int, of list: LiveList, _ changes: [TableChanges]
+  ) -> [ConcernedTable] {
+    var result: [ConcernedTable] = []
+    for (index, numbers) in list.shape.captured.aggregates[aggregate].enumerated() {
+      let used = list.compiled.aggregateTables[aggregate][index].usedColumns
+      for change in changes where numbers.contains(change.number) && (!change.tellsRows || change.meets(used)) {
+        result.append(ConcernedTable(index: index, changes: change))
+      }
+    }
+    return result
+  }
+
+  /// - Returns: nil when a changed row is not known, or its table is not followed in this way.
+  private func groupChanges(
+    of aggregate: Int, of list: LiveList, _ tables: [ConcernedTable]
+  ) throws(FreshetError) -> GroupChanges? {
+    var shown: [CapturedRows] = []
+    defer { for rows in shown { rows.hide() } }
+    for table in tables {
+      guard list.compiled.plan.aggregates[aggregate].added.contains(table.index),
+        let rows = capturedRows[table.changes.number],
+        rows.showSigned(table.changes, in: list.compiled.aggregateTables[aggregate][table.index].usedColumns)
+      else { return nil }
+      shown.append(rows)
+    }
+    return try list.reader.groupChanges(of: aggregate, ofTables: tables.map(\.index))
+  }
+}

@@ -1,0 +1,35 @@
+import LiveQuery
+import QueryCompiler
+import Store
+
+// Changes of tables that correlated subqueries read.
+extension Evaluation {
+  /// The units of a list that changes of such tables concern.
+  ///
+  /// - Returns: nil when they cannot be found out: the query must be run again.
+  func nestedUnits(of list: LiveList, _ tables: [ConcernedTable]) throws(FreshetError) -> ConcernedUnits? {
+    var units = ConcernedUnits()
+    let steps = Set(tables.map(\.changes.step)).sorted()
+    // What a row met in a state that was passed is not known any more.
+    if steps.count > 1, Set(tables.map(\.index)).count > 1 { return nil }
+    for step in steps {
+      var shown: [CapturedRows] = []
+      defer { for rows in shown { rows.hide() } }
+      var indexes: [Int] = []
+      for table in tables where table.changes.step == step {
+        let used = list.compiled.tables[table.index].usedColumns
+        if !table.changes.meets(used) { continue }
+        guard let rows = capturedRows[table.changes.number], rows.showSigned(table.changes, in: used) else {
+          return nil
+        }
+        shown.append(rows)
+        indexes.append(table.index)
+      }
+      if indexes.isEmpty { continue }
+      let isKnown = try list.shape.statements.addUnits(
+        nested: indexes, binding: { list.reader.bind() }, to: &units)
+      if !isKnown { return nil }
+    }
+    return units
+  }
+}

@@ -1,0 +1,40 @@
+import ChangeCapture
+import LiveQuery
+import Logging
+import Store
+import Wire
+
+// What is kept for the next process.
+extension ChangeFeed {
+  var state: (CaptureState, FeedJournal.Mark)? {
+    guard let tables, !tables.isEmpty, restored == nil, carried == nil,
+      let state = CaptureState(of: tables.connection.capture)
+    else { return nil }
+    return (state, .init(epoch: epoch, number: log.last, commit: commit, known: tables.known))
+  }
+
+  /// Between ticks.
+  func keepState() {
+    guard let journal = configuration.journal, keptNumber != log.last, clock.now >= nextState, !mustTick,
+      let (state, mark) = state
+    else { return }
+    keptNumber = log.last
+    nextState = clock.now + Self.stateInterval
+    journal.keep(state, mark)
+  }
+
+  /// Keeps what a tick has added to the log, before any reader gets it.
+  func keepEntries(after number: UInt64) {
+    guard let journal = configuration.journal, log.last > number else { return }
+    let added = log.all.suffix(Int(log.last - number))
+    // A tick may add more than is remembered.
+    if number < log.oldest || journal.append(Array(added), limit: configuration.historyBytes) { beginJournal() }
+  }
+
+  /// Begins to keep what comes from here on.
+  func beginJournal() {
+    configuration.journal?.begin(epoch: epoch, Array(log.all))
+    keptNumber = nil
+    nextState = .distantPast
+  }
+}

@@ -1,0 +1,121 @@
+package import LiveQuery
+package import Logging
+package import Store
+import Synchronization
+
+#if canImport(Glibc)
+  import Glibc
+#elseif canImport(Musl)
+  import Musl
+#else
+  import Darwin
+#endif
+
+/// What the feed works on, and its limits.
+package struct FeedConfiguration: Sendable {
+  /// The database file.
+  package var path: String
+  /// The most bytes of rows that are remembered for readers that come back.
+  package var historyBytes = 64 << 20
+  /// The most bytes that capture may remember of all followed tables.
+  package var captureBytes = 256 << 20
+  /// What roles may read.
+  package var access = AccessRules()
+  /// Whether the file is a replica's.
+  package var readsPosition = false
+  package var clock = MonotonicClock.system
+  /// What is kept for the next process; nil: nothing.
+  package var journal: FeedJournal?
+
+  package init(path: String) { self.path = path }
+}
+
+/// What a subscription's requests are posted to.
+package protocol SubscriptionHost: AnyObject, Sendable {
+  /// Any thread.
+  func post(_ command: FollowerCommand)
+}
+
+extension FollowerThread: SubscriptionHost {}
+
+/// The thread of the feed. It opens the file when somebody reads.
+///
+/// Commands arrive in a mailbox; messages leave through `SubscriptionOutput`.
+// @unchecked: `mailbox` is guarded by its mutex, `wake` is atomic, `thread` is written once before any other thread can
+// see it and read by `stop` only; the rest belongs to the thread.
+package final class ChangeFeedThread: SubscriptionHost, @unchecked Sendable {
+  private let mailbox = Mutex<[FeedCommand]>([])
+  private let wake = WakeSignal()
+  private let counter = FeedCounter()
+  private var thread = pthread_t()
+
+  /// - Parameter waiter: the number by which it asks whether sessions are drained.
+  package init(
+    _ configuration: FeedConfiguration, output: any SubscriptionOutput, waiter: Int, numbers: CommitNumbers,
+    watcher: DatabaseWatcher? = nil, logger: Logger
+  ) {
+    let start = Start { [unowned self] in
+      ChangeFeed(
+        configuration, output: output, waiter: waiter, numbers: numbers, watcher: watcher, wake: self.wake,
+        counter: self.counter, logger: logger
+      ) { self.takeCommands() }
+    }
+    thread = startThread {
+      let feed = start.make()
+      while !feed.isStopping {
+        feed.step()
+        if !feed.isStopping { feed.wait() }
+      }
+      feed.close()
+    }
+  }
+
+  private struct Start: @unchecked Sendable {
+    let make: () -> ChangeFeed
+  }
+
+  private func takeCommands() -> [FeedCommand] {
+    mailbox.withLock { commands in
+      defer { commands.removeAll(keepingCapacity: true) }
+      return commands
+    }
+  }
+
+  private func post(_ command: FeedCommand) {
+    mailbox.withLock { $0.append(command) }
+    wake.signal()
+  }
+
+  /// Any thread.
+  package func subscribe(_ subscription: FeedSubscription) { post(FeedCommand.subscribe(subscription)) }
+
+  /// Calls back, on the feed's thread, once a reader has been sent everything up to now. Any thread.
+  ///
+  /// - Parameter reply: called with the position, or nil where there is no such reader.
+  package func whenCaughtUp(_ key: SubscriptionKey, reply: @escaping @Sendable (String?) -> Void) {
+    post(FeedCommand.catchUp(key, reply: reply))
+  }
+
+  /// Any thread. Commands that concern lists alone are refused or ignored.
+  package func post(_ command: FollowerCommand) {
+    switch command {
+    case .unsubscribe(let key): post(FeedCommand.unsubscribe(key))
+    case .end(let key, let error): post(FeedCommand.end(key, error))
+    case .request(let key, _, _): post(FeedCommand.refuse(key))
+    case .sessionClosed(let session): post(FeedCommand.sessionClosed(session))
+    default: break
+    }
+  }
+
+  /// What has been done. Any thread.
+  package var counts: FeedCounts { counter.counts }
+
+  /// Something may have to be done: a session is drained, or this process has committed. Any thread.
+  package func requestTick() { wake.signal() }
+
+  /// Ends the thread and waits for it. Must be called once, from another thread.
+  package func stop() {
+    post(FeedCommand.stop)
+    pthread_join(thread, nil)
+  }
+}

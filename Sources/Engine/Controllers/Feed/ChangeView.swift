@@ -1,0 +1,96 @@
+import LiveQuery
+import QueryCompiler
+import Store
+import Wire
+
+/// What readers that asked for the same, and may read the same, see of commits. They share its messages.
+///
+/// Owner: the feed's thread.
+final class ChangeView {
+  let request: ChangesRequest
+  let access: Query.Access
+  /// By capture's number of the table.
+  private(set) var tables: [Int: TableView] = [:]
+  /// The messages made last, by the number of their commit: readers that keep up need the same ones.
+  private var recent: [(number: UInt64, message: Message)] = []
+  private static let mostRecent = 32
+  /// Longer ones, in bytes, are made anew.
+  private static let mostKept = 64 << 10
+  /// By capture's number, the names of tables that it has shown: what happens to one that is gone is told as well.
+  private var names: [Int: String] = [:]
+  /// What keeps it from being shown with the present schema; its readers end.
+  var failure: FreshetError?
+
+  enum Message {
+    case nothing
+    /// The members of a `changes` message, as JSON.
+    case changes([UInt8])
+    case gap(reason: String)
+  }
+
+  init(_ request: ChangesRequest, _ access: Query.Access) {
+    self.request = request
+    self.access = access
+  }
+
+  func show(_ views: [TableView]) {
+    tables = Dictionary(uniqueKeysWithValues: views.map { ($0.table.number, $0) })
+    for view in views { names[view.table.number] = view.table.name }
+    recent = []
+  }
+
+  func isSame(as request: ChangesRequest, _ access: Query.Access) -> Bool {
+    self.request == request && self.access.role == access.role && self.access.claims == access.claims
+      && self.access.isPublished == access.isPublished
+  }
+
+  /// Statements end before the connection does.
+  func hide() { show([]) }
+
+  /// - Parameter position: what the message names as its position.
+  func message(for commit: LoggedCommit, position: String) throws(FreshetError) -> Message {
+    if let known = recent.last(where: { $0.number == commit.number }) { return known.message }
+    let message = try makeMessage(for: commit, position: position)
+    if case .changes(let members) = message, members.count > Self.mostKept { return message }
+    if recent.count == Self.mostRecent { recent.removeFirst() }
+    recent.append((commit.number, message))
+    return message
+  }
+
+  private func makeMessage(for commit: LoggedCommit, position: String) throws(FreshetError) -> Message {
+    var sights: [(view: TableView, sight: TableView.Sight)] = []
+    var altered: [String] = []
+    for change in commit.changes {
+      if change.operation == .schema {
+        if let name = names[change.table.number] { altered.append(name) }
+        continue
+      }
+      guard let view = tables[change.table.number] else { continue }
+      if change.operation == .unknown { return .gap(reason: "which rows of \(view.table.name) changed is not known") }
+      guard view.table === change.table else {
+        return .gap(reason: "\(view.table.name) has been altered since")
+      }
+      switch try view.sight(of: change) {
+      case .nothing: continue
+      case .unclear: return .gap(reason: "what a row of \(view.table.name) was is not known")
+      case let sight: sights.append((view, sight))
+      }
+    }
+    if sights.isEmpty, altered.isEmpty { return .nothing }
+    var writer = JSONWriter(reserving: 128 + sights.count * 128)
+    writer.member("position", position)
+    writer.member("commit", Int(commit.commit))
+    writer.member("commits", Int(commit.commits))
+    writer.name("changes")
+    writer.array { list in
+      for name in altered {
+        list.object {
+          $0.member("table", name)
+          $0.member("op", "schema" as StaticString)
+        }
+      }
+      for (view, sight) in sights { view.write(sight, to: &list) }
+    }
+    return .changes(writer.bytes)
+  }
+}

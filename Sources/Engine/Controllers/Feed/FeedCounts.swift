@@ -1,0 +1,25 @@
+import Synchronization
+
+/// What the feed of changes has done since it began.
+package struct FeedCounts: Sendable, Equatable {
+  /// Subscriptions and streams that read it now.
+  package var readers = 0
+  /// Commits that changed rows of followed tables.
+  package var commits = 0
+  /// Those of them that share an entry with others.
+  package var joinedCommits = 0
+  /// Gaps sent to readers.
+  package var gaps = 0
+  /// Bytes of rows that are remembered for readers that come back.
+  package var bytes = 0
+}
+
+/// The newest counts, for other threads. The feed's thread writes them.
+final class FeedCounter: Sendable {
+  private let newest = Mutex(FeedCounts())
+
+  /// Any thread.
+  var counts: FeedCounts { newest.withLock { $0 } }
+
+  func publish(_ counts: FeedCounts) { newest.withLock { $0 = counts } }
+}

@@ -1,0 +1,182 @@
+package import ChangeCapture
+import LiveQuery
+package import Logging
+import RankedCollections
+import Store
+import Synchronization
+
+#if canImport(Glibc)
+  import Glibc
+#elseif canImport(Musl)
+  import Musl
+#else
+  import Darwin
+#endif
+
+/// What the feed keeps for the next process: a state of capture, now and then, and every entry of the log as soon as it is there.
+///
+/// The entries are written before any reader gets them, so what readers know of is in the file, also where the process is killed. The next process
+/// compares the tables with the state; rows that entries behind it tell of are compared with those entries instead. What comes of it is
+/// exactly what nobody was told. After a restart of the machine the last entries may be missing, and positions begin anew.
+///
+/// Owner: the feed's thread; states are written on another one.
+package final class FeedJournal: @unchecked Sendable {
+  /// What there was at the beginning.
+  struct Restored {
+    let state: CaptureState
+    let epoch: String
+    /// The number of the entry that the state is behind, and by table the one from which on it was followed.
+    let number: UInt64
+    let known: [String: UInt64]
+    /// The number of the file's state.
+    let commit: Int64
+    /// All entries, encoded.
+    let entries: [[UInt8]]
+  }
+
+  private let file: StateFile
+  private let logger: Logger
+  /// Nil: not begun, or nothing is kept any more.
+  private var log: FeedLog?
+  private(set) var restored: Restored?
+  private let isWriting = Atomic<Bool>(false)
+  private var hasWarned = false
+
+  /// Takes the state and the log of a database.
+  ///
+  /// - Throws: a sentence: the folder cannot be used, or another process has them.
+  package init(of database: String, part: String, in folder: String, logger: Logger) throws(StateFailure) {
+    file = try StateFile(of: database, part: part, in: folder)
+    self.logger = logger
+    do throws(StateFailure) {
+      if let found = try file.read(), found.state.isOf(path: database) {
+        restored = try Self.restored(found, Self.logPath(file))
+      }
+    } catch { logger.warning("the changes that were kept cannot be used: \(error)") }
+  }
+
+  /// The path of the state; what else is kept has it with another suffix.
+  package var path: String { file.path }
+
+  private static func logPath(_ file: StateFile) -> String { file.path + ".log" }
+
+  // MARK: - Reading
+
+  private static func restored(_ found: StateFile.Found, _ logPath: String) throws(StateFailure) -> Restored? {
+    let payload = found.state.payload
+    let head: (epoch: String, boot: String, number: UInt64, commit: Int64, known: [String: UInt64])? =
+      payload.withUnsafeBytes { bytes in
+        var reader = CheckedValueReader(bytes)
+        guard case .text(let epoch)? = reader.next(), case .text(let boot)? = reader.next(),
+          let number = reader.integer(), let commit = reader.integer(), let count = reader.integer(), count >= 0,
+          count <= Int64(bytes.count)
+        else { return nil }
+        var known: [String: UInt64] = [:]
+        for _ in 0..<count {
+          guard case .text(let name)? = reader.next(), let since = reader.integer() else { return nil }
+          known[name] = UInt64(bitPattern: since)
+        }
+        return (epoch, boot, UInt64(bitPattern: number), commit, known)
+      }
+    guard let head, found.isLast || head.boot == bootName else { return nil }
+    guard let records = try FeedLog.records(logPath), let first = records.first, first == Array(head.epoch.utf8) else {
+      return nil
+    }
+    return Restored(
+      state: found.state, epoch: head.epoch, number: head.number, known: head.known, commit: head.commit,
+      entries: Array(records.dropFirst()))
+  }
+
+  /// The machine's name of the time since it was started.
+  private static let bootName: String = {
+    let descriptor = open("/proc/sys/kernel/random/boot_id", O_RDONLY | O_CLOEXEC)
+    if descriptor < 0 { return "" }
+    defer { close(descriptor) }
+    var bytes = [UInt8](repeating: 0, count: 64)
+    let count = bytes.withUnsafeMutableBytes { read(descriptor, $0.baseAddress, $0.count) }
+    return String(decoding: bytes.prefix(max(count, 0)), as: UTF8.self)
+  }()
+
+  /// The feed goes on with what there was, or cannot.
+  func takeRestored() -> Restored? {
+    defer { restored = nil }
+    return restored
+  }
+
+  // MARK: - Writing
+
+  /// Begins a log with entries; the one before is gone.
+  func begin(epoch: String, _ entries: [LoggedCommit]) {
+    let records = [Array(epoch.utf8)] + entries.map(\.encoded)
+    do throws(StateFailure) { log = try FeedLog.begin(Self.logPath(file), records) } catch { fail(error) }
+  }
+
+  /// Adds entries, before any reader gets them.
+  ///
+  /// - Returns: whether the log has become so long that it should begin anew.
+  func append(_ entries: [LoggedCommit], limit: Int) -> Bool {
+    if log == nil { return false }
+    do throws(StateFailure) { try log?.append(entries.map(\.encoded)) } catch { fail(error) }
+    return (log?.byteCount ?? 0) > 2 * limit + (1 << 20)
+  }
+
+  /// Nothing is kept any more: a log with a gap would be worse than none.
+  private func fail(_ failure: StateFailure) {
+    if !hasWarned { logger.warning("changes cannot be kept for the next start: \(failure)") }
+    hasWarned = true
+    log = nil
+    unlink(Self.logPath(file))
+    file.remove()
+  }
+
+  /// What goes with a state.
+  struct Mark {
+    var epoch: String
+    var number: UInt64
+    var commit: Int64
+    var known: [String: UInt64]
+
+    fileprivate var encoded: [UInt8] {
+      var values = PackedValues()
+      values.append(.text(epoch))
+      values.append(.text(FeedJournal.bootName))
+      values.append(Int64(bitPattern: number))
+      values.append(commit)
+      values.append(Int64(known.count))
+      for (name, since) in known {
+        values.append(.text(name))
+        values.append(Int64(bitPattern: since))
+      }
+      return values.bytes
+    }
+  }
+
+  /// Has a state written on another thread, unless one is being written.
+  func keep(_ state: CaptureState, _ mark: Mark) {
+    if log == nil || isWriting.exchange(true, ordering: .acquiringAndReleasing) { return }
+    var state = state
+    state.payload = mark.encoded
+    let writing = startThread { [self, state] in
+      do throws(StateFailure) { try file.write(state) } catch { logger.warning("\(error)") }
+      isWriting.store(false, ordering: .releasing)
+    }
+    pthread_detach(writing)
+  }
+
+  /// Writes the last state.
+  func finish(_ state: CaptureState, _ mark: Mark) {
+    while isWriting.load(ordering: .acquiring) { usleep(1_000) }
+    if log == nil { return }
+    var state = state
+    state.payload = mark.encoded
+    do throws(StateFailure) { try file.write(state, isLast: true) } catch { logger.warning("\(error)") }
+  }
+
+  /// Lets another process have the files. To be called once, at the end.
+  ///
+  /// - Parameter isUntouched: nothing came of what there was.
+  func release(isUntouched: Bool) {
+    if isUntouched { file.putBack() }
+    file.release()
+  }
+}

@@ -1,0 +1,57 @@
+import LiveQuery
+import Store
+
+/// What a commit, or several that could only be seen together, changed in the tables that the feed follows.
+struct LoggedCommit {
+  /// Counts the log's entries: the position of a reader that has read it.
+  let number: UInt64
+  /// The number of the state that it leads to: the protocol's `commit`.
+  let commit: Int64
+  /// How many commits it is of.
+  let commits: Int64
+  let changes: [LoggedChange]
+  let byteCount: Int
+
+  init(number: UInt64, commit: Int64, commits: Int64, changes: [LoggedChange]) {
+    self.number = number
+    self.commit = commit
+    self.commits = commits
+    self.changes = changes
+    byteCount = changes.reduce(128) { $0 + $1.byteCount }
+  }
+}
+
+extension LoggedCommit {
+  /// The same, with nothing but which tables changed.
+  var withoutRows: LoggedCommit {
+    var tables: [Int: LoggedChange] = [:]
+    for change in changes where change.operation != .schema {
+      tables[change.table.number] = LoggedChange(table: change.table, operation: .unknown)
+    }
+    let altered = changes.filter { $0.operation == .schema }
+    return LoggedCommit(number: number, commit: commit, commits: commits, changes: altered + tables.values)
+  }
+}
+
+/// What happened to one row of a table, or to a table.
+struct LoggedChange {
+  enum Operation {
+    case insert, update, delete
+    /// The table was altered, dropped or made.
+    case schema
+    /// The table changed, and which of its rows did is not known.
+    case unknown
+  }
+
+  let table: FeedTable
+  var operation: Operation
+  var rowid: Int64 = 0
+  /// The values of the table's key.
+  var key: [SQLValue] = []
+  /// The row as it was; nil where that is not known, and for an insertion.
+  var former: PackedValues?
+  /// The row as it is; nil for a deletion.
+  var present: PackedValues?
+
+  fileprivate var byteCount: Int { 160 + (former?.bytes.count ?? 0) + (present?.bytes.count ?? 0) }
+}

@@ -1,0 +1,144 @@
+import ChangeCapture
+import LiveQuery
+import QueryCompiler
+import Store
+
+// Lists with aggregates: a tick adds what changed to their groups.
+extension Lists {
+  /// - Parameter changes: everything that changed in the tick.
+  func followAggregates(
+    of shape: QueryShape, _ change: ShapeChange, _ changes: [TableChanges], _ tick: CapturedTick
+  ) {
+    var concerned: [ObjectIdentifier: ConcernedUnits?] = [:]
+    if shape.compiled.plan.resultAggregate == nil {
+      do throws(FreshetError) {
+        for (list, units) in try lists(of: shape, concernedBy: change) { concerned[ObjectIdentifier(list)] = units }
+      } catch { return fail(shape, error, change.before) }
+    }
+    for list in shape.lists.values {
+      do throws(FreshetError) {
+        guard let added = try addChanges(to: list, change.tables, changes, tick, change.deadline) else {
+          mustRunAgain(list, change.before)
+          continue
+        }
+        var units = added.units
+        if shape.compiled.plan.resultAggregate == nil { units = concerned[ObjectIdentifier(list)] ?? ConcernedUnits() }
+        let isAlongside = change.isAlongside || added.concernsAlongside
+        if units?.isEmpty == true, !isAlongside { continue }
+        follow(list, units, change, alongside: isAlongside)
+      } catch {
+        if error.code == .timeout { return followSlowly(shape, change.before) }
+        fail(list, error, change.before)
+      }
+    }
+  }
+
+  /// What a tick changed in the aggregates of a list.
+  struct AggregateChange {
+    /// The groups of the result that changed, some of which may have to be asked; nil: the result is no aggregate, or it is not known.
+    var units: ConcernedUnits?
+    var concernsAlongside = false
+  }
+
+  /// Adds what a tick changed to the list's aggregates. If the list is followed, they are those of the tick's state then; if a reader runs
+  /// its query, the changes wait for the result.
+  ///
+  /// - Returns: nil when the query must be run again.
+  func addChanges(
+    to list: LiveList, _ tables: [ConcernedTable], _ changes: [TableChanges], _ tick: CapturedTick, _ deadline: Deadline
+  ) throws(FreshetError) -> AggregateChange? {
+    guard let capture else { return nil }
+    // Without a WAL former rows are never known: everything is read after each commit.
+    if capture.comparesTables, list.compiled.plan.resultAggregate == nil { list.reader.forgetGroups() }
+    if list.isFollowing, !list.reader.addsChanges { return try lookingUp(list, tables) }
+    let state = capture.seenState
+    let rows = changes.reduce(0) { $0 + $1.count }
+    let steps = try deadline.limited(to: Self.followTime, steps: Self.steps(rows)) {
+      () throws(FreshetError) in try evaluation.groupSteps(of: list, changes, tick, state)
+    }
+    if list.machine.isRunning {
+      list.groupLog?.append(steps)
+      var change = missed(steps, list.compiled.plan.resultAggregate)
+      if list.compiled.plan.resultAggregate != nil, change.units == nil {
+        change.units = try list.shape.units(of: list, changedBy: tables)
+      }
+      return change
+    }
+    return list.isFollowing ? try apply(steps, to: list, tables) : nil
+  }
+
+  private func missed(_ steps: [GroupStep], _ result: Int?) -> AggregateChange {
+    var change = AggregateChange(units: result == nil ? nil : ConcernedUnits())
+    for step in steps {
+      for (aggregate, changes) in step.changes.enumerated() {
+        if aggregate != result {
+          change.concernsAlongside = change.concernsAlongside || changes?.isEmpty != true
+        } else if let changes {
+          changes.addUnits(to: &change.units)
+        } else {
+          change.units = nil
+        }
+      }
+    }
+    return change
+  }
+
+  private func apply(
+    _ steps: [GroupStep], to list: LiveList, _ tables: [ConcernedTable]
+  ) throws(FreshetError) -> AggregateChange? {
+    let result = list.compiled.plan.resultAggregate
+    var change = AggregateChange(units: result == nil ? nil : ConcernedUnits())
+    var isKnown = true
+    for step in steps {
+      for (aggregate, changes) in step.changes.enumerated() {
+        guard let changes else {
+          if aggregate != result { return nil }
+          isKnown = false
+          continue
+        }
+        guard let touched = list.reader.apply(changes, to: aggregate) else { return nil }
+        if aggregate == result {
+          change.units?.add(touched)
+        } else if !touched.isEmpty {
+          change.concernsAlongside = true
+        }
+      }
+    }
+    if isKnown { return change }
+    // Rows that are not known lead to groups all the same, where these are the first table's.
+    guard let units = try list.shape.units(of: list, changedBy: tables) else { return nil }
+    list.reader.outdate(units)
+    change.units = units
+    return change
+  }
+
+  /// Where nothing is kept, groups are looked up, and the rest is read.
+  private func lookingUp(_ list: LiveList, _ tables: [ConcernedTable]) throws(FreshetError) -> AggregateChange? {
+    var change = AggregateChange(concernsAlongside: true)
+    if list.compiled.plan.resultAggregate == nil { return change }
+    guard let units = try list.shape.units(of: list, changedBy: tables) else { return nil }
+    change.units = units
+    return change
+  }
+
+  /// Brings a run's aggregates to the tick's state.
+  ///
+  /// - Parameters:
+  ///   - units: the groups of the result that have changed since the state that the run saw.
+  ///   - state: that state.
+  /// - Returns: false when the query must be run again.
+  func catchUp(_ list: LiveList, _ units: ConcernedUnits, since state: StateName) -> Bool {
+    let plan = list.compiled.plan
+    if capture?.comparesTables == true, plan.resultAggregate == nil { list.reader.forgetGroups() }
+    guard !plan.aggregates.isEmpty, list.reader.addsChanges else { return true }
+    if let changes = list.groupLog?.changes(after: state) {
+      return changes.allSatisfy { step in
+        step.enumerated().allSatisfy { list.reader.apply($1, to: $0) != nil }
+      }
+    }
+    // The groups can be asked; what is alongside them cannot.
+    if plan.resultAggregate == nil || plan.aggregates.count > 1 { return false }
+    list.reader.outdate(units)
+    return true
+  }
+}

@@ -1,0 +1,57 @@
+// Totals of a result and of its sections, as a `SectionedTree` keeps them: names and values in turn, packed, in the order of the names.
+
+extension PackedValues {
+  package mutating func appendTotal(_ name: String, _ value: PackedValue) {
+    append(SQLValue.text(name))
+    append(value)
+  }
+}
+
+extension [NamedValue] {
+  /// From what a `SectionedTree` keeps.
+  package init(totals bytes: [UInt8]) {
+    // Most lists have none.
+    if bytes.isEmpty { self = [] } else { self = Self.all(bytes) }
+  }
+
+  private static func all(_ bytes: [UInt8]) -> [NamedValue] {
+    bytes.withUnsafeBytes { bytes in
+      var reader = PackedValueReader(bytes)
+      var values: [NamedValue] = []
+      while !reader.isAtEnd { values.append(reader.nextTotal()) }
+      return values
+    }
+  }
+
+  /// The totals that differ from former ones of the same names, bit by bit; all of them where there were none.
+  init(totals bytes: [UInt8], changedSince former: [UInt8]) {
+    if former.isEmpty {
+      self.init(totals: bytes)
+    } else {
+      self = former == bytes ? [] : Self.changes(bytes, former)
+    }
+  }
+
+  private static func changes(_ bytes: [UInt8], _ former: [UInt8]) -> [NamedValue] {
+    bytes.withUnsafeBytes { bytes in
+      former.withUnsafeBytes { former in
+        var (reader, formerReader) = (PackedValueReader(bytes), PackedValueReader(former))
+        var values: [NamedValue] = []
+        while !reader.isAtEnd {
+          var start = reader
+          let hasSameName = reader.skipEqual(&formerReader)
+          if !reader.skipEqual(&formerReader) || !hasSameName { values.append(start.nextTotal()) }
+        }
+        return values
+      }
+    }
+  }
+}
+
+extension PackedValueReader {
+  fileprivate mutating func nextTotal() -> NamedValue {
+    let name = next()
+    guard case .text(let text) = name else { preconditionFailure("a total without a name") }
+    return NamedValue(name: String(decoding: text, as: UTF8.self), value: next().value)
+  }
+}

@@ -1,0 +1,171 @@
+import LiveQuery
+import Store
+
+// The statements that evaluate an aggregate over changed rows, as they were and as they are.
+//
+// A change of several joined tables in one commit: with the present state of all tables, and Δ for the changed rows of one,
+// Δ(A ⋈ B) = ΔA ⋈ B + A ⋈ ΔB - ΔA ⋈ ΔB. So there is a statement for each set of places in FROM, with a sign of its own.
+//
+// That does not hold for the right side of LEFT JOIN, where rows with NULL come and go. Let L be what stands to its left. A change of the right
+// side alone adds L ⋈ ΔB, and takes from each row of L that ΔB meets its row with NULL when it meets something now, and did not before; or adds
+// it when it is the other way round. What it met before is what it meets now, less what ΔB has put there.
+extension QueryCompiler {
+  /// With more places for changed rows in one statement than this, the query is run again.
+  private static let mostChangedSources = 3
+
+  /// The statements over changed rows; none when these cannot be followed.
+  func signedStatements(
+    _ draft: AggregateDraft, _ tables: [FollowedTable], filter: String?
+  ) throws(FreshetError) -> [AggregatePlan.Signed] {
+    guard !from.isNatural || !hasShadows, from.sources.allSatisfy({ $0.table != nil && $0.join != .outer }),
+      !fragments.rowTexts.contains(where: Self.namesSchema)
+    else { return [] }
+    var statements: [AggregatePlan.Signed] = []
+    let sources = followedSources(tables)
+    for set in Self.sets(of: sources.map(\.source)) {
+      let changed = sources.filter { set.contains($0.source) }
+      guard let sql = try signedSQL(draft, set, filter: filter) else { return [] }
+      statements.append(AggregatePlan.Signed(tables: Array(Set(changed.map(\.table))).sorted(), sql: sql))
+    }
+    // With more at once there would be something that no statement tells.
+    if sources.count > Self.mostChangedSources { return [] }
+    for (source, table) in leftSources(tables) {
+      for sql in try leftSQL(draft, source, filter: filter) {
+        statements.append(AggregatePlan.Signed(tables: [table], sql: sql, isAlone: true))
+      }
+    }
+    return statements
+  }
+
+  /// Places in FROM, each with the index of its table.
+  private func places(_ tables: [FollowedTable]) -> [(source: Int, table: Int)] {
+    from.sources.enumerated().compactMap { place, source in
+      guard let name = source.table, let index = tables.firstIndex(where: { isSameName($0.name, name) }) else {
+        return nil
+      }
+      return (place, index)
+    }
+  }
+
+  private func canFollow(_ table: FollowedTable) -> Bool {
+    table.storage?.decoder != nil && !nested.contains(table.name.lowercased())
+  }
+
+  /// Those whose table is followed by its changed rows: all of its places can be.
+  private func followedSources(_ tables: [FollowedTable]) -> [(source: Int, table: Int)] {
+    let places = places(tables)
+    let hidden = Set(
+      places.filter { from.sources[$0.source].join == .left || !canFollow(tables[$0.table]) }.map(\.table))
+    return places.filter { !hidden.contains($0.table) }
+  }
+
+  /// Those that are joined by LEFT JOIN … ON, the only one of their table.
+  private func leftSources(_ tables: [FollowedTable]) -> [(source: Int, table: Int)] {
+    let places = places(tables)
+    return places.filter { place in
+      let source = from.sources[place.source]
+      guard source.join == .left, let first = source.constraint.first, from.fragment.keyword(at: first) == "ON" else {
+        return false
+      }
+      return canFollow(tables[place.table]) && places.count { $0.table == place.table } == 1
+        && from.sources[..<place.source].allSatisfy { key(of: $0) != nil } && !from.joinsByName(before: place.source)
+    }
+  }
+
+  private func key(of source: FromClause.Source) -> TableKey? {
+    source.qualifier == nil ? nil : source.table.flatMap(schema.table)?.key
+  }
+
+  /// All sets of places with one to `mostChangedSources` of them.
+  private static func sets(of places: [Int]) -> [Set<Int>] {
+    var sets: [Set<Int>] = [[]]
+    for place in places { sets += sets.filter { $0.count < mostChangedSources }.map { $0.union([place]) } }
+    return sets.filter { !$0.isEmpty }
+  }
+
+  private func signedSQL(
+    _ draft: AggregateDraft, _ set: Set<Int>, filter: String?
+  ) throws(FreshetError) -> String? {
+    var replacements: [Int: String] = [:]
+    for place in set {
+      guard let body = try capturedBody(from.sources[place]) else { return nil }
+      replace(from.sources[place], by: body, &replacements)
+    }
+    let sql = try from.fragment.replacing { replacements[$0] }
+    let signs = set.sorted().map { "\(from.sources[$0].qualifier ?? "").\(CapturedRows.sign)" }
+    return try signedSQL(
+      draft, (set.count % 2 == 0 ? "-" : "") + signs.joined(separator: " * "), from: sql, filter.map { "(\($0))" })
+  }
+
+  private func signedSQL(
+    _ draft: AggregateDraft, _ sign: String, from sql: String, _ condition: String?
+  ) throws(FreshetError) -> String {
+    let values = draft.groups.map { "(\($0.sql))" } + draft.calls.map(\.argument)
+    return try executed(
+      "SELECT \(sign), \(values.joined(separator: ", ")) FROM \(sql)\(condition.map { " WHERE \($0)" } ?? "")",
+      isChecked: false, naming: fragments.rowTexts)
+  }
+
+  /// Puts other rows in the place of a table's.
+  ///
+  /// - Parameter body: a table or a subquery.
+  private func replace(_ source: FromClause.Source, by body: String, _ replacements: inout [Int: String]) {
+    for token in source.body.dropFirst() { replacements[token] = "" }
+    replacements[source.body.lowerBound] = source.isNamed ? body : "\(body) AS \(source.qualifier ?? "")"
+  }
+
+  /// What stands for a table's changed rows in FROM: as much of them as the client may see.
+  private func capturedBody(_ source: FromClause.Source) throws(FreshetError) -> String? {
+    guard let name = source.table, let table = schema.table(name), source.qualifier != nil else { return nil }
+    guard let shadow = checker.role.shadows[table.name.lowercased()] else {
+      return CapturedRows.reference(to: table.name)
+    }
+    return shadow.signedBody(filter: filterReads.filters[table.name.lowercased()]?.text)
+  }
+
+  // MARK: - LEFT JOIN
+
+  private static let weight = ReservedNames.prefix + "weight"
+  private static func left(_ index: Int) -> String { "\(ReservedNames.prefix)left_\(index)" }
+
+  /// What changes of a table on the right side of LEFT JOIN add and take.
+  private func leftSQL(
+    _ draft: AggregateDraft, _ place: Int, filter: String?
+  ) throws(FreshetError) -> [String] {
+    let source = from.sources[place]
+    guard let body = try capturedBody(source), let table = source.table.flatMap(schema.table) else { return [] }
+    let (qualifier, rows) = (source.qualifier ?? "", filter.map { "(\($0))" })
+    let condition = "(\(from.fragment.text(of: source.constraint.dropFirst())))"
+
+    var inner: [Int: String] = [:]
+    for token in from.sources[place - 1].end..<source.body.lowerBound
+    where ["LEFT", "OUTER"].contains(from.fragment.keyword(at: token)) {
+      inner[token] = ""
+    }
+    replace(source, by: body, &inner)
+    let met = try from.fragment.replacing { inner[$0] }
+
+    // The rows of what stands to the left that changed rows meet, or have met, each with what becomes of its row with NULL.
+    let keys = from.sources[..<place].flatMap { source in
+      (key(of: source)?.names ?? []).map { "\(source.qualifier ?? "").\(quotedIdentifier($0))" }
+    }
+    let named = keys.enumerated().map { "\($1) AS \(Self.left($0))" }.joined(separator: ", ")
+    let now = "(SELECT count(*) FROM \(reference(to: table)) AS \(qualifier) WHERE \(condition))"
+    let weight = "(\(now) = 0) - (\(now) = total(\(qualifier).\(CapturedRows.sign)))"
+    let before = try from.prefix(through: place - 1) { _ in nil }
+    let lefts =
+      "(SELECT \(named), \(weight) AS \(Self.weight) FROM \(body) AS \(qualifier) CROSS JOIN \(before) "
+      + "WHERE \(condition) GROUP BY \(keys.joined(separator: ", ")))"
+
+    var none: [Int: String] = [:]
+    replace(source, by: "(SELECT * FROM \(reference(to: table)) WHERE 0)", &none)
+    let unmet = try from.fragment.replacing { none[$0] }
+    let isLeft = keys.enumerated().map { "\($1) IS \(Self.left($0))" }
+    return [
+      try signedSQL(draft, "\(qualifier).\(CapturedRows.sign)", from: met, rows),
+      try signedSQL(
+        draft, Self.weight, from: "\(lefts) CROSS JOIN \(unmet)",
+        (isLeft + ["\(Self.weight) <> 0"] + [rows].compactMap(\.self)).joined(separator: " AND ")),
+    ]
+  }
+}

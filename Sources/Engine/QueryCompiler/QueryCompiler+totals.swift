@@ -1,0 +1,127 @@
+import LiveQuery
+import Store
+
+// Totals: aggregates over the rows of the result.
+//
+// A total must be made of aggregates and of nothing else that differs between rows, so that the rows determine it: `sum(depth)`,
+// `round(100.0 * sum(paid) / count(*))`, not `depth + count(*)`. SQLite would take `depth` of any row.
+extension QueryCompiler {
+  /// A total, checked.
+  typealias TotalExpression = (name: String, sql: String)
+
+  mutating func totals() throws(FreshetError) -> [TotalExpression] {
+    guard let first = fragments.totals.first else { return [] }
+    if query.limit != nil { throw .badQuery("\(first.fragment.place): a query with a limit has no totals") }
+    if !groups.isEmpty || query.having != nil || hasAggregate {
+      throw .badQuery("\(first.fragment.place): the rows of this query are groups, which have no totals: use alongside")
+    }
+    var totals: [TotalExpression] = []
+    for (name, fragment) in fragments.totals { totals.append((name, try total(fragment))) }
+    return totals
+  }
+
+  private mutating func total(_ fragment: SQLFragment) throws(FreshetError) -> String {
+    if fragment.hasSubquery { noteUnmapped(fragment, fragment.tokens.indices) }
+    let sql = try rewritten(fragment)
+    try compile("SELECT (\(sql)) FROM \(fromSQL)", place: fragment.place)
+    let isOverRows = (try? compile("SELECT 1 FROM \(fromSQL) WHERE (\(sql)) IS NULL", place: nil)) == nil
+    let hasWindow = fragment.tokens.indices.contains { fragment.keyword(at: $0) == "OVER" }
+    let rest = try withoutAggregates(SQLFragment(sql, place: fragment.place))
+    guard isOverRows, !hasWindow, let rest else {
+      throw .badQuery("\(fragment.place) must be an aggregate of rows, such as count(*) or sum(depth)")
+    }
+    do throws(FreshetError) { try compile("SELECT (\(rest))", place: nil) } catch {
+      if error.code.isRetryable { throw error }
+      throw .badQuery("\(fragment.place) names a column outside of its aggregates: \(error.message)")
+    }
+    return sql
+  }
+
+  /// The expression with NULL in the place of each aggregate; nil when it has none.
+  private func withoutAggregates(_ fragment: SQLFragment) throws(FreshetError) -> String? {
+    var calls: [Range<Int>] = []
+    for index in fragment.tokens.indices where index >= (calls.last?.upperBound ?? 0) {
+      if let end = fragment.endOfAggregate(at: index) { calls.append(index..<end) }
+    }
+    if calls.isEmpty { return nil }
+    return try fragment.replacing { index throws(FreshetError) in
+      guard let call = calls.first(where: { $0.contains(index) }) else { return nil }
+      return call.lowerBound == index ? "NULL" : ""
+    }
+  }
+
+  /// How totals are kept up to date by arithmetic: those of all rows, then those of sections, if there are any.
+  ///
+  /// - Returns: none when they must be computed anew.
+  func totalAggregates(
+    _ totals: [TotalExpression], _ section: SectionExpression?, _ tables: [FollowedTable], filter: String?
+  ) throws(FreshetError) -> [AggregatePlan] {
+    let list = totals.map { (sql: $0.sql, name: String?.none) }
+    guard !list.isEmpty, let draft = aggregateDraft([], list, having: nil),
+      let whole = try aggregatePlan(draft, tables, filter: filter)
+    else { return [] }
+    guard let section else { return [whole] }
+    let value = (sql: section.sql, name: String?.none)
+    guard section.order.collation == .binary,
+      let draft = aggregateDraft([(section.sql, .identity)], [value] + list, having: nil),
+      let sections = try aggregatePlan(draft, tables, filter: filter)
+    else { return [] }
+    return [whole, sections]
+  }
+
+  /// The statements that compute totals over everything, and by section.
+  func totalStatements(
+    _ totals: [TotalExpression], _ section: SectionExpression?, filter: String?
+  ) throws(FreshetError) -> (plan: ResultPlan.Totals, reads: Set<FragmentChecker.ColumnRead>)? {
+    guard let place = fragments.totals.first?.fragment.place else { return nil }
+    let list = totals.map { "(\($0.sql))" }.joined(separator: ", ")
+    let rows = "FROM \(fromSQL)\(filter.map { " WHERE (\($0))" } ?? "")"
+    let whole = "SELECT \(list) \(rows)"
+    let reads = try compile(whole, place: place).reads
+    var sections: String?
+    if let section {
+      // A group's value of the section is that of any of its rows: they are encoded alike.
+      let sql = "SELECT (\(section.sql)), \(list) \(rows) GROUP BY 1"
+      try compile(sql, place: place)
+      sections = try executed(sql)
+    }
+    let plan = ResultPlan.Totals(names: totals.map(\.name), wholeSQL: try executed(whole), sectionsSQL: sections)
+    return (plan, reads)
+  }
+}
+
+extension SQLFragment {
+  private static let aggregates: Set<String> = [
+    "avg", "count", "group_concat", "json_group_array", "json_group_object", "max", "min", "string_agg", "sum", "total",
+  ]
+
+  /// The token after the call of an aggregate that begins at an index, FILTER included; nil: none does.
+  fileprivate func endOfAggregate(at index: Int) -> Int? {
+    guard let name = name(of: tokens[index])?.lowercased(), Self.aggregates.contains(name),
+      let (end, arguments) = endOfParenthesis(at: index + 1)
+    else { return nil }
+    // With more arguments it gives the greatest, or the least, of one row's values.
+    if name == "max" || name == "min", arguments > 1 { return nil }
+    guard end < tokens.count, keyword(at: end) == "FILTER", let (after, _) = endOfParenthesis(at: end + 1) else {
+      return end
+    }
+    return after
+  }
+
+  /// The token after a parenthesis that begins at an index, and the number of parts that commas make of it.
+  private func endOfParenthesis(at start: Int) -> (end: Int, parts: Int)? {
+    guard start < tokens.count, text(of: tokens[start]) == "(" else { return nil }
+    var (depth, parts) = (0, 1)
+    for index in start..<tokens.count {
+      switch text(of: tokens[index]) {
+      case "(": depth += 1
+      case ")":
+        depth -= 1
+        if depth == 0 { return (index + 1, parts) }
+      case "," where depth == 1: parts += 1
+      default: break
+      }
+    }
+    return nil
+  }
+}

@@ -1,0 +1,169 @@
+import LiveQuery
+import RankedCollections
+
+/// What one call of an aggregate function is made of, kept so that rows can be added and taken out.
+struct Accumulator {
+  enum Function: Int64, Sendable {
+    case count, sum, total, average, minimum, maximum
+  }
+
+  private enum State {
+    case count(Int64)
+    case sum(ExactSum)
+    case extreme(Extremes)
+  }
+
+  private let function: Function
+  private var state: State
+  /// How often each value is there, by its encoding, where each counts once.
+  private var distinct: [[UInt8]: DistinctValue]?
+
+  private struct DistinctValue {
+    var count: Int64
+    var value: KeptValue
+  }
+
+  init(_ function: Function, isDistinct: Bool) {
+    self.function = function
+    switch function {
+    case .count: state = .count(0)
+    case .sum, .total, .average: state = .sum(ExactSum())
+    case .minimum: state = .extreme(Extremes(isMaximum: false))
+    case .maximum: state = .extreme(Extremes(isMaximum: true))
+    }
+    if isDistinct { distinct = [:] }
+  }
+
+  /// How many values it keeps.
+  var keptValues: Int { distinct?.count ?? 0 }
+
+  /// Whether what it gives depends on which of several equal values comes first.
+  private(set) var isAmbiguous = false
+
+  /// - Parameters:
+  ///   - value: for sums a number or NULL; text in UTF-8.
+  ///   - sign: 1 to add it, -1 to take it out.
+  mutating func add(_ value: PackedValue, sign: Int64) {
+    if case .null = value { return }
+    guard distinct != nil else { return put(value, sign: sign) }
+    var key: [UInt8] = []
+    KeyEncoder.append(value, .identity, to: &key)
+    guard var known = distinct![key] else {
+      if sign < 0 { return isAmbiguous = true }
+      distinct![key] = DistinctValue(count: sign, value: KeptValue(value))
+      return put(value, sign: sign)
+    }
+    if function == .sum, !known.value.isSame(as: value) { isAmbiguous = true }
+    known.count += sign
+    distinct![key] = known.count == 0 ? nil : known
+    // The one that was put in, which may be another of the equal ones.
+    if known.count == 0 { known.value.withPacked { put($0, sign: sign) } }
+  }
+
+  private mutating func put(_ value: PackedValue, sign: Int64) {
+    switch state {
+    case .count(let count): state = .count(count + sign)
+    case .sum(var sum):
+      // Kept once, so that it is changed in place.
+      state = .count(0)
+      switch value {
+      case .integer(let value): sum.add(value, sign: sign)
+      case .real(let value): sum.add(value, sign: sign)
+      default: isAmbiguous = true
+      }
+      state = .sum(sum)
+    case .extreme(var extremes):
+      state = .count(0)
+      if !extremes.add(value, sign: sign) { isAmbiguous = true }
+      state = .extreme(extremes)
+    }
+  }
+
+  /// What the call gives; nil: the rows have to be asked.
+  var value: KeptValue? {
+    get throws(IntegerOverflow) {
+      if isAmbiguous { return nil }
+      switch state {
+      case .count(let count): return .integer(count)
+      case .extreme(let extremes): return extremes.value
+      case .sum(let sum): return try Accumulator.value(of: sum, function)
+      }
+    }
+  }
+
+  /// SQLite's error of a sum of integers that is too large for one.
+  struct IntegerOverflow: Error {}
+
+  static func value(of sum: ExactSum, _ function: Function) throws(IntegerOverflow) -> KeptValue {
+    switch function {
+    case .total: return sum.total.map { .real($0) } ?? .null
+    case .average: return sum.average.map { .real($0) } ?? .null
+    default:
+      switch sum.sum {
+      case .null: return .null
+      case .integer(let value): return .integer(value)
+      case .real(let value): return .real(value)
+      case .overflow: throw IntegerOverflow()
+      }
+    }
+  }
+}
+
+/// The least or greatest values of a group, each with how often it is there.
+///
+/// More than the extreme itself is kept, so that the group need not be asked again when it goes.
+struct Extremes {
+  #if DEBUG
+    private static let most = 2
+  #else
+    private static let most = 16
+  #endif
+
+  private struct Entry {
+    var key: [UInt8]
+    var value: KeptValue
+    var count: Int64
+  }
+
+  private let order: FieldOrder
+  /// The extreme first.
+  private var entries: [Entry] = []
+  /// Whether these are all values that there are.
+  private var isComplete = true
+
+  init(isMaximum: Bool) { order = FieldOrder(isDescending: isMaximum) }
+
+  /// Nil: values are left of which none is known.
+  var value: KeptValue? { entries.first?.value ?? (isComplete ? .null : nil) }
+
+  /// - Returns: false where equal values are not the same, or one goes that was not there.
+  mutating func add(_ value: PackedValue, sign: Int64) -> Bool {
+    var key: [UInt8] = []
+    KeyEncoder.append(value, order, to: &key)
+    let place = place(of: key)
+    if place < entries.count, entries[place].key == key {
+      entries[place].count += sign
+      let isSame = entries[place].value.isSame(as: value)
+      if entries[place].count == 0 { entries.remove(at: place) }
+      return isSame
+    }
+    if place == entries.count, !isComplete { return true }
+    if sign < 0 { return false }
+    entries.insert(Entry(key: key, value: KeptValue(value), count: sign), at: place)
+    if entries.count > Self.most {
+      entries.removeLast()
+      isComplete = false
+    }
+    return true
+  }
+
+  private func place(of key: [UInt8]) -> Int {
+    var low = 0
+    var high = entries.count
+    while low < high {
+      let middle = (low + high) / 2
+      if entries[middle].key.lexicographicallyPrecedes(key) { low = middle + 1 } else { high = middle }
+    }
+    return low
+  }
+}

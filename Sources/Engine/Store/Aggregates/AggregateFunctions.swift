@@ -1,0 +1,161 @@
+import GRDBSQLite
+import LiveQuery
+
+/// Aggregate functions in the place of SQLite's own, and those that Freshet's own statements call.
+///
+/// `sum`, `total` and `avg` round once, from the exact sum: so a run, a look-up and an increment agree to the bit, whichever order the rows
+/// come in. Results of integers are SQLite's own, its error on overflow included.
+enum AggregateFunctions {
+  /// Gives an accumulator of a group's values: `accumulate(shelf, function, isDistinct, value)`, where `shelf` is bound as a pointer. What it
+  /// gives is the accumulator's number on the shelf.
+  static let accumulate = ReservedNames.prefix + "accumulate"
+  /// A value as `sum` takes it: an integer, a real, or NULL.
+  static let number = ReservedNames.prefix + "number"
+
+  /// - Returns: a result code.
+  static func install(on connection: OpaquePointer) -> Int32 {
+    let flags = SQLITE_UTF8 | SQLITE_DETERMINISTIC | 0x20_0000  // SQLITE_INNOCUOUS, which is unsigned.
+    for (name, function) in [("sum", Sum.sum), ("total", Sum.total), ("avg", Sum.average)] {
+      let code = sqlite3_create_window_function(
+        connection, name, 1, flags, nil, { Sum.step($0, $2, sign: 1) }, function.final, function.value,
+        { Sum.step($0, $2, sign: -1) }, nil)
+      if code != SQLITE_OK { return code }
+    }
+    let code = sqlite3_create_function_v2(
+      connection, accumulate, 4, SQLITE_UTF8, nil, nil, { AccumulatorShelf.step($0, $2) },
+      { AccumulatorShelf.finish($0) }, nil)
+    if code != SQLITE_OK { return code }
+    return sqlite3_create_function_v2(
+      connection, number, 1, flags, nil,
+      { context, _, values in
+        guard let value = values?[0] else { return }
+        switch sqlite3_value_numeric_type(value) {
+        case SQLITE_NULL: sqlite3_result_null(context)
+        case SQLITE_INTEGER: sqlite3_result_int64(context, sqlite3_value_int64(value))
+        default: sqlite3_result_double(context, sqlite3_value_double(value))
+        }
+      }, nil, nil, nil)
+  }
+}
+
+/// An object that SQLite keeps for one call of an aggregate function.
+private protocol AggregateContext: AnyObject {}
+
+extension AggregateContext {
+  /// The call's object; nil when there was no row and none is to be made, or no memory.
+  ///
+  /// - Parameter make: makes it for the first row.
+  static func current(_ context: OpaquePointer?, _ make: (() -> Self)? = nil) -> Self? {
+    guard let memory = sqlite3_aggregate_context(context, make == nil ? 0 : Int32(MemoryLayout<UInt>.size)) else {
+      return nil
+    }
+    let place = memory.assumingMemoryBound(to: UnsafeRawPointer?.self)
+    if let known = place.pointee { return Unmanaged<Self>.fromOpaque(known).takeUnretainedValue() }
+    guard let made = make?() else { return nil }
+    place.pointee = UnsafeRawPointer(Unmanaged.passRetained(made).toOpaque())
+    return made
+  }
+
+  /// The call is over: SQLite calls this for every context, whatever becomes of the statement.
+  static func release(_ context: OpaquePointer?) {
+    guard let memory = sqlite3_aggregate_context(context, 0) else { return }
+    let place = memory.assumingMemoryBound(to: UnsafeRawPointer?.self)
+    if let known = place.pointee { Unmanaged<Self>.fromOpaque(known).release() }
+    place.pointee = nil
+  }
+}
+
+/// `sum`, `total` and `avg`.
+private final class Sum: AggregateContext {
+  @exclusivity(unchecked) var sum = ExactSum()
+
+  typealias Functions = (
+    final: @convention(c) (OpaquePointer?) -> Void, value: @convention(c) (OpaquePointer?) -> Void
+  )
+
+  static var sum: Functions { ({ Sum.give($0, .sum, isLast: true) }, { Sum.give($0, .sum, isLast: false) }) }
+  static var total: Functions { ({ Sum.give($0, .total, isLast: true) }, { Sum.give($0, .total, isLast: false) }) }
+  static var average: Functions {
+    ({ Sum.give($0, .average, isLast: true) }, { Sum.give($0, .average, isLast: false) })
+  }
+
+  static func step(_ context: OpaquePointer?, _ values: UnsafeMutablePointer<OpaquePointer?>?, sign: Int64) {
+    guard let value = values?[0] else { return }
+    let type = sqlite3_value_numeric_type(value)
+    if type == SQLITE_NULL { return }
+    guard let sum = current(context, { Sum() }) else { return sqlite3_result_error_nomem(context) }
+    if type == SQLITE_INTEGER {
+      sum.sum.add(sqlite3_value_int64(value), sign: sign)
+    } else {
+      sum.sum.add(sqlite3_value_double(value), sign: sign)
+    }
+  }
+
+  static func give(_ context: OpaquePointer?, _ function: Accumulator.Function, isLast: Bool) {
+    let sum = current(context)?.sum ?? ExactSum()
+    do throws(Accumulator.IntegerOverflow) {
+      switch try Accumulator.value(of: sum, function) {
+      case .integer(let value): sqlite3_result_int64(context, value)
+      case .real(let value): sqlite3_result_double(context, value)
+      default: sqlite3_result_null(context)
+      }
+    } catch { sqlite3_result_error(context, "integer overflow", -1) }
+    if isLast { release(context) }
+  }
+}
+
+/// Where statements leave the accumulators of the group that they stand on.
+///
+/// Owner: the thread of the connection.
+final class AccumulatorShelf {
+  @exclusivity(unchecked) private var accumulators: [Accumulator] = []
+
+  /// A pointer's type, which SQLite compares by its address as well.
+  private static let type: StaticString = "freshet accumulators"
+  private static var typeName: UnsafePointer<CChar> {
+    UnsafeRawPointer(type.utf8Start).assumingMemoryBound(to: CChar.self)
+  }
+
+  /// To be called before the statement runs, and not released before it was reset.
+  func bind(to statement: PreparedStatement, at index: Int32) {
+    sqlite3_bind_pointer(statement.handle, index, Unmanaged.passUnretained(self).toOpaque(), Self.typeName, nil)
+  }
+
+  /// The accumulator of a number in the row that the statement stands on; nil: the group has no rows.
+  func accumulator(_ number: PackedValue) -> Accumulator? {
+    guard case .integer(let number) = number, accumulators.indices.contains(Int(number)) else { return nil }
+    return accumulators[Int(number)]
+  }
+
+  /// To be called when a row was read.
+  func removeAll() { accumulators.removeAll(keepingCapacity: true) }
+
+  private final class Context: AggregateContext {
+    let shelf: AccumulatorShelf
+    @exclusivity(unchecked) var accumulator: Accumulator
+
+    init(_ shelf: AccumulatorShelf, _ accumulator: Accumulator) {
+      self.shelf = shelf
+      self.accumulator = accumulator
+    }
+  }
+
+  static func step(_ context: OpaquePointer?, _ values: UnsafeMutablePointer<OpaquePointer?>?) {
+    guard let values, let value = values[3] else { return }
+    let made = Context.current(context) {
+      let shelf = Unmanaged<AccumulatorShelf>.fromOpaque(sqlite3_value_pointer(values[0], typeName))
+        .takeUnretainedValue()
+      let function = Accumulator.Function(rawValue: sqlite3_value_int64(values[1])) ?? .count
+      return Context(shelf, Accumulator(function, isDistinct: sqlite3_value_int(values[2]) != 0))
+    }
+    guard let made else { return sqlite3_result_error_nomem(context) }
+    made.accumulator.add(PreparedStatement.value(value), sign: 1)
+  }
+
+  static func finish(_ context: OpaquePointer?) {
+    guard let known = Context.current(context) else { return sqlite3_result_null(context) }
+    sqlite3_result_int64(context, Int64(known.shelf.accumulators.count))
+    known.shelf.accumulators.append(known.accumulator)
+    Context.release(context)
+  }
+}

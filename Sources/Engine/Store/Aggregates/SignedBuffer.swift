@@ -1,0 +1,61 @@
+import CSQLite
+import ChangeCapture
+
+/// The changed rows of a table as they were and as they are, as a virtual table shows them.
+///
+/// Owner: the thread of the connection.
+final class SignedBuffer {
+  @exclusivity(unchecked) private(set) var values: UnsafeMutablePointer<sqlite_row_value>?
+  @exclusivity(unchecked) private(set) var rowids: UnsafeMutablePointer<Int64>?
+  @exclusivity(unchecked) private(set) var signs: UnsafeMutablePointer<Int8>?
+  @exclusivity(unchecked) private(set) var count = 0
+  @exclusivity(unchecked) private var capacity = 0
+  /// What is loaded, and whether all of it is known.
+  @exclusivity(unchecked) var changes: TableChanges?
+  @exclusivity(unchecked) var columns = ColumnMask.none
+  @exclusivity(unchecked) var isKnown = false
+
+  deinit { deallocate() }
+
+  private func deallocate() {
+    values?.deallocate()
+    rowids?.deallocate()
+    signs?.deallocate()
+  }
+
+  private func reserve(_ rows: Int, _ columns: Int) {
+    if rows <= capacity { return }
+    deallocate()
+    capacity = max(rows, capacity * 2)
+    values = .allocate(capacity: capacity * max(columns, 1))
+    rowids = .allocate(capacity: capacity)
+    signs = .allocate(capacity: capacity)
+  }
+
+  /// - Returns: false when a row is not known.
+  func load(_ changes: TableChanges, in columns: ColumnMask, _ decoder: RecordDecoder, isUTF16: Bool) -> Bool {
+    count = 0
+    guard changes.tellsRows else { return false }
+    reserve(changes.rowCount * 2, decoder.columnCount)
+    return changes.forEachSigned(in: columns) { rowid, record, sign in
+      guard let record, let values, let rowids, let signs,
+        decoder.decode(record, rowid: rowid, isUTF16: isUTF16, into: values + count * decoder.columnCount)
+      else { return false }
+      (rowids[count], signs[count]) = (rowid, sign)
+      count += 1
+      return true
+    }
+  }
+
+  /// Records do not last longer than the tick.
+  func removeAll() {
+    changes = nil
+    count = 0
+    if capacity <= SignedBuffer.mostKept { return }
+    deallocate()
+    (values, rowids, signs, capacity) = (nil, nil, nil, 0)
+  }
+
+  /// Rows that room is kept for.
+  private static let mostKept = 2_048
+}

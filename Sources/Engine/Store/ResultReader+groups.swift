@@ -1,0 +1,216 @@
+package import LiveQuery
+import RankedCollections
+
+// Results of aggregates, made of what is kept of their groups.
+extension ResultReader {
+  /// Whether changes of the result are found by arithmetic at present.
+  package var addsChanges: Bool { memory.groups != nil && statements.prepareSigned() }
+
+  /// All groups of the query's aggregates as they are; nil: it has none, or more than are kept.
+  func readGroups() throws(FreshetError) -> [AggregateGroups]? {
+    if statements.aggregates.isEmpty { return nil }
+    bind()
+    var groups: [AggregateGroups] = []
+    do throws(SQLiteFailure) {
+      for aggregate in statements.aggregates {
+        guard let known = try aggregate.readGroups() else { return nil }
+        groups.append(known)
+      }
+    } catch { throw failure(error) }
+    return groups
+  }
+
+  /// What changed rows, which virtual tables show, change in the groups of an aggregate.
+  ///
+  /// - Parameter tables: indexes of the aggregate's tables that have changed.
+  /// - Returns: nil when that is not known.
+  package func groupChanges(
+    of aggregate: Int, ofTables tables: [Int]
+  ) throws(FreshetError) -> GroupChanges? {
+    if tables.isEmpty { return GroupChanges(plan.aggregates[aggregate]) }
+    if tables.count > 1, !plan.aggregates[aggregate].alone.isDisjoint(with: tables) { return nil }
+    guard statements.prepareSigned() else { return nil }
+    bind()
+    do throws(SQLiteFailure) { return try statements.aggregates[aggregate].changes(ofTables: tables) } catch {
+      throw failure(error)
+    }
+  }
+
+  /// Brings the groups of an aggregate up to date.
+  ///
+  /// - Returns: the groups that changed; nil: the query must be run again.
+  package func apply(_ changes: GroupChanges, to aggregate: Int) -> ConcernedUnits? {
+    guard memory.groups != nil else { return nil }
+    var touched = ConcernedUnits()
+    if memory.groups![aggregate].apply(changes, plan.aggregates[aggregate], touched: &touched) {
+      if plan.totalAggregates.dropFirst().contains(aggregate) { memory.touchedSections.add(touched) }
+      return touched
+    }
+    memory.groups = nil
+    return nil
+  }
+
+  /// Nothing is known of groups any more: everything is read until the query is run.
+  package func forgetGroups() { memory.groups = nil }
+
+  /// What is kept of these groups of the result is not right any more: they are asked when they are needed.
+  package func outdate(_ units: ConcernedUnits) {
+    if let result = plan.resultAggregate { memory.groups?[result].outdate(units) }
+  }
+
+  /// Whether some group of the result is only what the whole query says: its rows may come in another order when it is looked up.
+  package var dependsOnOrder: Bool {
+    guard let aggregate = orderedAggregate, let groups = memory.groups?[aggregate] else { return false }
+    return groups.contains { knownRow($0) == nil }
+  }
+
+  /// The same of these groups, where it is asked what is not kept.
+  package func dependsOnOrder(_ units: ConcernedUnits) throws(FreshetError) -> Bool {
+    guard let aggregate = orderedAggregate else { return false }
+    var dependsOnOrder = false
+    do {
+      try units.forEach { unit, _ in
+        if !dependsOnOrder { dependsOnOrder = try self.dependsOnOrder(unit, aggregate) }
+      }
+    } catch { throw failure(error) }
+    return dependsOnOrder
+  }
+
+  /// The same of the groups of rows.
+  func dependsOnOrder(_ rows: [SectionedTree.Row]) throws -> Bool {
+    guard let aggregate = orderedAggregate else { return false }
+    return try rows.contains { place in
+      try place.withIdentity { identity in
+        if plan.unit?.isKey == true { return try dependsOnOrder(identity, aggregate) }
+        return try (memory.keys.unit(of: Array(identity)) ?? []).withUnsafeBytes { try dependsOnOrder($0, aggregate) }
+      }
+    }
+  }
+
+  /// The result's aggregate, if what its groups show may depend on the order of rows.
+  private var orderedAggregate: Int? {
+    plan.resultAggregate.flatMap { plan.aggregates[$0].dependsOnOrder ? $0 : nil }
+  }
+
+  private func dependsOnOrder(_ unit: Bytes, _ aggregate: Int) throws -> Bool {
+    if addsChanges {
+      bind()
+      guard case .unknown = try row(of: unit, aggregate) else { return false }
+      return true
+    }
+    try checkSnapshot()
+    bind()
+    var asked = AggregateGroups()
+    try statements.aggregates[aggregate].ask(unit, in: &asked)
+    return asked[Array(unit)].map { knownRow($0) == nil } ?? false
+  }
+
+  /// An `alongside` value out of what is kept of it; nil: it must be read.
+  func keptValue(alongside index: Int) throws(FreshetError) -> SQLValue? {
+    guard let aggregate = plan.alongsideAggregates[index], addsChanges else { return nil }
+    do {
+      return try AggregateGroups.keyOfEverything.withUnsafeBytes {
+        try withGroupRow(of: aggregate, $0) { $0.value(0).value }
+      }
+    } catch { throw failure(error) }
+  }
+
+  /// Makes the editor agree with what is kept of groups.
+  ///
+  /// - Returns: false when the units must be looked up.
+  func refreshGroups(_ units: ConcernedUnits, in editor: inout SectionedTreeEditor) throws -> Bool {
+    guard addsChanges, let aggregate = plan.resultAggregate, let single = statements.single else { return false }
+    bind()
+    var shown = ConcernedUnits(reserving: units.count)
+    var lookedUp: [[UInt8]] = []
+    let isDone = try statements.aggregates[aggregate].withResult { table in
+      try units.forEach { unit, columns in
+        switch try row(of: unit, aggregate) {
+        case .none: shown.add(unit, columns)
+        case .known(let values, let calls):
+          shown.add(unit, columns)
+          table.append(values, calls)
+        case .unknown: lookedUp.append(Array(unit))
+        }
+      }
+    } _: { statement in
+      try evaluateTogether(shown, statement, in: &editor)
+    }
+    guard isDone == true else { return false }
+    if lookedUp.isEmpty { return true }
+    try checkSnapshot()
+    for unit in lookedUp { try unit.withUnsafeBytes { try refresh($0, single, in: &editor) } }
+    return true
+  }
+
+  /// Calls `body` with a statement that stands on the row of a group of the result.
+  ///
+  /// - Returns: nil: it must be looked up.
+  func withGroupRow<Result>(_ unit: Bytes, _ body: (PreparedStatement) throws -> Result) throws -> Result? {
+    guard addsChanges, let aggregate = plan.resultAggregate else { return nil }
+    return try withGroupRow(of: aggregate, unit, body)
+  }
+
+  /// What has changed in the totals of sections since they were asked for last, by the sections' values.
+  func takeTouchedSections() -> ConcernedUnits {
+    defer { memory.touchedSections = ConcernedUnits() }
+    return memory.touchedSections
+  }
+
+  func hasGroup(_ unit: Bytes, of aggregate: Int) -> Bool { memory.groups?[aggregate][Array(unit)] != nil }
+
+  func withGroupRow<Result>(
+    of aggregate: Int, _ unit: Bytes, _ body: (PreparedStatement) throws -> Result
+  ) throws -> Result? {
+    bind()
+    var isKnown = false
+    let result = try statements.aggregates[aggregate].withResult { table in
+      guard case .known(let values, let calls) = try row(of: unit, aggregate) else { return }
+      table.append(values, calls)
+      isKnown = true
+    } _: { statement -> Result? in
+      try isKnown && statement.step() ? body(statement) : nil
+    }
+    return result ?? nil
+  }
+
+  private enum GroupRow {
+    case none
+    case known([KeptValue], [KeptValue])
+    /// Only its rows say what it is.
+    case unknown
+  }
+
+  private func row(of unit: Bytes, _ aggregate: Int) throws -> GroupRow {
+    let key = Array(unit)
+    if memory.groups?[aggregate][key]?.isOld == true { try ask(unit, aggregate) }
+    guard let group = memory.groups?[aggregate][key] else { return .none }
+    if let row = knownRow(group) { return row }
+    if group.isAmbiguous { return .unknown }
+    // The extremes that were kept have gone.
+    try ask(unit, aggregate)
+    guard let group = memory.groups?[aggregate][key] else { return .none }
+    return knownRow(group) ?? .unknown
+  }
+
+  private func ask(_ unit: Bytes, _ aggregate: Int) throws {
+    try checkSnapshot()
+    guard var groups = memory.groups else { return }
+    // When this fails, nothing is known any more.
+    memory.groups = nil
+    try statements.aggregates[aggregate].ask(unit, in: &groups[aggregate])
+    memory.groups = groups
+  }
+
+  private func knownRow(_ group: AggregateGroups.Group) -> GroupRow? {
+    if group.isAmbiguous { return nil }
+    var calls: [KeptValue] = []
+    calls.reserveCapacity(group.calls.count)
+    for call in group.calls {
+      // What is too large for an integer is an error of SQLite's, which looking up reports.
+      guard let value = (try? call.value) ?? nil else { return nil }
+      calls.append(value)
+    }
+    return .known(group.values, calls)
+  }
+}

@@ -1,0 +1,148 @@
+package import LiveQuery
+package import RankedCollections
+
+/// Where a list's totals come from.
+package protocol TotalsSource {
+  /// Gives an editor the totals of the rows at which it stands.
+  ///
+  /// - Parameter change: what has changed since the totals that the editor has; nil: anything.
+  /// - Precondition: the rows are those of the state that the transaction sees.
+  func setTotals(of editor: inout SectionedTreeEditor, after change: TotalsChange?) throws(FreshetError)
+}
+
+/// A change that totals have to follow.
+package struct TotalsChange {
+  /// The units that it concerns, which have been looked up.
+  package let units: ConcernedUnits
+  /// The changed rows, where the query is evaluated over them; see `CapturedRows`.
+  package let captured: CapturedChanges?
+
+  package init(units: ConcernedUnits, captured: CapturedChanges?) {
+    self.units = units
+    self.captured = captured
+  }
+}
+
+/// Computes all totals of a list by SQL. O(rows of the list).
+struct TotalsByStatement: TotalsSource {
+  let reader: ResultReader
+
+  func setTotals(of editor: inout SectionedTreeEditor, after change: TotalsChange?) throws(FreshetError) {
+    guard let totals = reader.plan.rows.totals, let statements = reader.statements.totals else { return }
+    if change?.units.isEmpty == true { return }
+    try reader.checkSnapshot()
+    reader.bind()
+    do throws(SQLiteFailure) {
+      let whole = try whole(statements.whole, totals.names)
+      editor.setTotals(whole)
+      if let sections = statements.sections {
+        try setSections(sections, totals.names, of: &editor)
+      } else {
+        editor.setTotals(whole, ofSection: ReadRow.keyOfOnlySection)
+      }
+    } catch { throw FreshetError(queryFailure: error, place: "totals") }
+  }
+
+  private func whole(_ statement: PreparedStatement, _ names: [String]) throws(SQLiteFailure) -> [UInt8] {
+    defer { statement.reset() }
+    _ = try statement.step()
+    return packed(statement, from: 0, names)
+  }
+
+  private func setSections(
+    _ statement: PreparedStatement, _ names: [String], of editor: inout SectionedTreeEditor
+  ) throws(SQLiteFailure) {
+    guard let order = reader.plan.section else { return }
+    defer { statement.reset() }
+    var key: [UInt8] = []
+    while try statement.step() {
+      key.removeAll(keepingCapacity: true)
+      PreparedStatement.appendKey(statement.handle, 0, order, reader.statements.encoding, to: &key)
+      let totals = packed(statement, from: 1, names)
+      key.withUnsafeBytes { editor.setTotals(totals, ofSection: $0) }
+    }
+  }
+}
+
+extension ResultReader {
+  /// Whether the query has totals.
+  package var hasTotals: Bool { plan.rows.totals != nil }
+
+  package var totals: any TotalsSource {
+    if plan.totalAggregates.isEmpty || !addsChanges { return TotalsByStatement(reader: self) }
+    return TotalsByArithmetic(reader: self)
+  }
+}
+
+/// Takes totals from the groups that changes were added to. O(sections that changed).
+struct TotalsByArithmetic: TotalsSource {
+  let reader: ResultReader
+
+  func setTotals(of editor: inout SectionedTreeEditor, after change: TotalsChange?) throws(FreshetError) {
+    let byStatement = TotalsByStatement(reader: reader)
+    guard change != nil, let names = reader.plan.rows.totals?.names, let whole = reader.plan.totalAggregates.first
+    else {
+      return try byStatement.setTotals(of: &editor, after: change)
+    }
+    let before = reader.mustCompare(editor.tree.count) ? editor : nil
+    do {
+      let isKnown = try setWhole(whole, names, of: &editor) && setSections(whole + 1, names, of: &editor)
+      if !isKnown { return try byStatement.setTotals(of: &editor, after: change) }
+    } catch { throw reader.failure(error) }
+    guard var other = before, (try? byStatement.setTotals(of: &other, after: nil)) != nil else { return }
+    let isSame =
+      other.tree.totals == editor.tree.totals
+      && (0..<editor.tree.sectionCount).allSatisfy {
+        other.tree.totals(ofSection: $0) == editor.tree.totals(ofSection: $0)
+      }
+    if !isSame { fatalError(TotalsByArithmetic.difference(editor.tree, other.tree, reader.plan.rows)) }
+  }
+
+  /// What tells added totals from those that were read.
+  private static func difference(_ added: SectionedTree, _ read: SectionedTree, _ rows: ResultPlan.Rows) -> String {
+    func text(_ bytes: [UInt8]) -> String {
+      [NamedValue](totals: bytes).map { "\($0.name) = \($0.value)" }.joined(separator: ", ")
+    }
+    let sections = (0..<added.sectionCount).filter { added.totals(ofSection: $0) != read.totals(ofSection: $0) }
+    let pairs =
+      [(added.totals, read.totals)] + sections.map { (added.totals(ofSection: $0), read.totals(ofSection: $0)) }
+    let texts = pairs.map { "(\(text($0)) instead of \(text($1)))" }.joined(separator: "; ")
+    return "totals that were added to: \(texts), of \(rows.totals?.wholeSQL ?? "")"
+  }
+
+  /// - Returns: false when they must be read.
+  private func setWhole(_ aggregate: Int, _ names: [String], of editor: inout SectionedTreeEditor) throws -> Bool {
+    let totals = try AggregateGroups.keyOfEverything.withUnsafeBytes { key in
+      try reader.withGroupRow(of: aggregate, key) { packed($0, from: 0, names) }
+    }
+    guard let totals else { return false }
+    editor.setTotals(totals)
+    if reader.plan.section == nil { editor.setTotals(totals, ofSection: ReadRow.keyOfOnlySection) }
+    return true
+  }
+
+  private func setSections(_ aggregate: Int, _ names: [String], of editor: inout SectionedTreeEditor) throws -> Bool {
+    guard reader.plan.totalAggregates.contains(aggregate), let order = reader.plan.section else { return true }
+    let touched = reader.takeTouchedSections()
+    var key: [UInt8] = []
+    var areKnown = true
+    try touched.forEach { unit, _ in
+      // A section without rows is none.
+      guard areKnown, reader.hasGroup(unit, of: aggregate) else { return }
+      let totals = try reader.withGroupRow(of: aggregate, unit) { statement in
+        key.removeAll(keepingCapacity: true)
+        PreparedStatement.appendKey(statement.handle, 0, order, reader.statements.encoding, to: &key)
+        return packed(statement, from: 1, names)
+      }
+      guard let totals else { return areKnown = false }
+      key.withUnsafeBytes { editor.setTotals(totals, ofSection: $0) }
+    }
+    return areKnown
+  }
+}
+
+private func packed(_ statement: PreparedStatement, from first: Int, _ names: [String]) -> [UInt8] {
+  var values = PackedValues()
+  for (column, name) in names.enumerated() { values.appendTotal(name, statement.value(first + column)) }
+  return values.bytes
+}

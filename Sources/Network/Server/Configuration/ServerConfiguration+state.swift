@@ -1,0 +1,42 @@
+import ChangeCapture
+import Controllers
+import Logging
+import Replication
+import Store
+
+extension ServerConfiguration {
+  /// What keeps what is known of the file, and what keeps the publisher's part; nil where nothing is kept.
+  ///
+  /// A folder that cannot be used is one warning: the server then begins as if it were the first time.
+  func keepers(_ logger: Logger) -> (StateKeeper?, PublisherState?) {
+    guard let stateFolder, epoch == nil, !readsPosition, replication?.role != .replica else { return (nil, nil) }
+    do throws(StateFailure) {
+      let published =
+        try replication == nil ? nil : PublisherState(of: database, in: stateFolder)
+      let keeper = try StateKeeper(
+        of: database, in: stateFolder, followers: min(max(1, followers), ControllerPool.mostFollowers),
+        // Followers may see later states before the publisher has numbered the one that it goes on with.
+        interval: stateInterval, room: published == nil ? 0 : 1_000, logger: logger
+      ) { [transactionMemory, clock] epoch, promises in
+        // The log has batches of the epoch that nobody can go on from.
+        if let published, !published.continues(epoch) { return false }
+        return TransactionMemory(limit: transactionMemory, kept: promises, at: clock.now) != nil
+      }
+      return (keeper, published)
+    } catch {
+      logger.warning("nothing is kept for the next start: \(error)")
+      return (nil, nil)
+    }
+  }
+
+  /// Keeps what the feed of changes knows; nil where nothing is kept.
+  func journal(_ logger: Logger) -> FeedJournal? {
+    guard let stateFolder, !readsPosition else { return nil }
+    do throws(StateFailure) {
+      return try FeedJournal(of: database, part: "changes", in: stateFolder, logger: logger)
+    } catch {
+      logger.warning("changes are not kept for the next start: \(error)")
+      return nil
+    }
+  }
+}

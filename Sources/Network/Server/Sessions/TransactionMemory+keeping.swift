@@ -1,0 +1,39 @@
+import LiveQuery
+import Store
+import Wire
+
+// What the next process has to know of transactions that clients may repeat: JSON, with values as clients write them.
+extension TransactionMemory {
+  /// What has ended, the oldest first; nil while one is running, of which it is not known what will come.
+  var kept: [UInt8]? {
+    var writer = JSONWriter()
+    var isWhole = true
+    writer.array { list in
+      forEach { key, outcome in
+        guard let outcome else { return isWhole = false }
+        list.object { object in
+          object.member("once", key.once)
+          object.member("asker", key.asker)
+          object.name("outcome")
+          object.append(ForwardedOutcome(outcome, epoch: "").json)
+        }
+      }
+    }
+    return isWhole ? writer.bytes : nil
+  }
+
+  /// Takes over what another process knew.
+  ///
+  /// - Returns: nil for anything but what `kept` gave, or nothing.
+  init?(limit: Int, kept: [UInt8], at now: Instant) {
+    self.init(limit: limit)
+    if kept.isEmpty { return }
+    guard case .array(let entries)? = try? JSONParser.parse(kept) else { return nil }
+    for entry in entries {
+      guard let once = try? entry.required("once").text(), let asker = try? Identity(entry.required("asker")),
+        let outcome = try? ForwardedOutcome(entry.required("outcome")).outcome
+      else { return nil }
+      add(Key(once, of: asker), outcome, at: now)
+    }
+  }
+}

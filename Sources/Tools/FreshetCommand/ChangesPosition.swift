@@ -1,0 +1,31 @@
+import ChangeCapture
+import Controllers
+import Foundation
+import Logging
+
+/// How far a consumer is: a line in a file, beside what the feed keeps.
+final class ChangesPosition {
+  let journal: FeedJournal
+  /// The position that it has; nil: none yet, or one that means nothing any more.
+  private(set) var known: String?
+  private let path: String
+
+  init(of database: String, consumer: String, in folder: String, logger: Logger) throws(StateFailure) {
+    let part = "changes-\(consumer)"
+    journal = try FeedJournal(of: database, part: part, in: folder, logger: logger)
+    path = journal.path + ".position"
+    let text = (try? String(contentsOfFile: path, encoding: .utf8))?.trimmingCharacters(in: .whitespacesAndNewlines)
+    known = text?.isEmpty == false ? text : nil
+  }
+
+  /// The consumer has taken everything up to here.
+  func note(_ position: String) throws {
+    known = position
+    let temporary = path + ".tmp"
+    guard
+      FileManager.default.createFile(
+        atPath: temporary, contents: Data((position + "\n").utf8), attributes: [.posixPermissions: 0o600]),
+      rename(temporary, path) == 0
+    else { throw CommandFailure("cannot write \(path)") }
+  }
+}

@@ -1,0 +1,53 @@
+import Controllers
+import Foundation
+import LiveQuery
+import Synchronization
+import Wire
+
+/// What the feed has for the command, in its order. Few wait at a time: the feed goes on when they were taken.
+final class ChangesQueue: SubscriptionOutput {
+  enum Item: Sendable {
+    case message(ChangesMessage)
+    case failure(FreshetError)
+    /// Everything has been said; with the position, or nil where the feed has ended.
+    case caughtUp(String?)
+    case stop
+  }
+
+  private let items = Mutex<[Item]>([])
+  private let isThere = DispatchSemaphore(value: 0)
+
+  func put(_ item: Item) {
+    items.withLock { $0.append(item) }
+    isThere.signal()
+  }
+
+  /// The next one; waits for it.
+  func take() -> Item {
+    isThere.wait()
+    return items.withLock { $0.removeFirst() }
+  }
+
+  /// The next one that has come in time.
+  func take(within seconds: Double) -> Item? {
+    guard isThere.wait(timeout: .now() + seconds) == .success else { return nil }
+    return items.withLock { $0.removeFirst() }
+  }
+
+  func giveBack(_ item: Item) {
+    items.withLock { $0.insert(item, at: 0) }
+    isThere.signal()
+  }
+
+  func isDrained(_ session: UInt64, for follower: Int) -> Bool { items.withLock { $0.count < 64 } }
+
+  func send(_ message: ServerMessage, shape: Shape, to recipients: [Recipients]) {
+    switch message {
+    case .changes(let message): put(.message(message))
+    case .error(let error, _): put(.failure(error))
+    default: break
+    }
+  }
+
+  func subscriptionEnded(_ key: SubscriptionKey, because code: ErrorCode) {}
+}

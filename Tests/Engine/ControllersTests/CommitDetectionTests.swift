@@ -1,0 +1,159 @@
+#if os(Linux)
+  import ChangeCapture
+  import Foundation
+  import GRDB
+  import Store
+  import TestSupport
+  import Testing
+
+  @testable import Controllers
+
+  /// How a follower's thread notices commits by another connection.
+  @Suite struct CommitDetectionTests {
+    /// A follower's waits and ticks, on the test's thread.
+    private final class Follower {
+      let folder: TemporaryFolder
+      let clock = ManualClock()
+      let wake = WakeSignal()
+      let watcher: DatabaseWatcher
+      let detection: CommitDetection
+      let writer: DatabaseQueue
+      let database: OpenDatabase
+      var connection: DatabaseConnection { database.connection }
+      let path: String
+
+      init(journal: String = "WAL") throws {
+        folder = try TemporaryFolder()
+        path = folder.path("app.sqlite")
+        writer = try DatabaseQueue(path: path)
+        try writer.writeWithoutTransaction { db in
+          try db.execute(sql: "PRAGMA journal_mode = \(journal)")
+          try db.execute(sql: "CREATE TABLE t(n INT); INSERT INTO t VALUES (0)")
+        }
+        watcher = DatabaseWatcher(path: path)
+        detection = CommitDetection(path: path, wake: wake, clock: clock.clock, watcher: watcher)
+        database = try OpenDatabase(path: path, ChangeCapture.Settings(), clock: clock.clock)
+        _ = mayBeReplaced()
+        try tick()
+      }
+
+      func commit() throws { try writer.write { try $0.execute(sql: "UPDATE t SET n = n + 1") } }
+
+      func mayBeReplaced() -> Bool { detection.mayBeReplaced(isOpen: true, hasChanged: false, clock.clock.now) }
+
+      func hasCommit() -> Bool { detection.hasCommit(connection.capture, isPaced: true) }
+
+      func tick() throws {
+        try connection.snapshot { _ = connection.capture.advance { $0.map { _ in nil } } }
+      }
+
+      func wait(_ limit: Nanoseconds = .milliseconds(20_000), isUnused: Bool = false, isFailing: Bool = false) {
+        detection.wait(
+          .init(limit: limit, rest: .zero, isUnused: isUnused, connection: isFailing ? nil : connection))
+      }
+
+      /// A commit, which is noticed and followed.
+      func followCommit() throws {
+        try commit()
+        repeat { wait() } while !hasCommit()
+        try tick()
+        #expect(!hasCommit())
+      }
+
+      /// Two commits shortly after one another.
+      func followStream() throws {
+        try followCommit()
+        clock.advance(by: .milliseconds(20))
+        try followCommit()
+        wait(.zero)
+      }
+    }
+
+    @Test func `Commits that keep coming are noticed without watching the files`() throws {
+      let follower = try Follower()
+      follower.wait()
+      #expect(follower.watcher.watchCount == 3)
+      try follower.followCommit()
+      #expect(follower.detection.isArmed)
+      for _ in 0..<20 {
+        follower.clock.advance(by: .milliseconds(20))
+        try follower.followCommit()
+        follower.wait(.zero)
+        #expect(!follower.detection.isArmed && follower.watcher.watchCount == 0)
+      }
+    }
+
+    @Test func `Writes are reported again after a pause`() throws {
+      let follower = try Follower()
+      try follower.followStream()
+      #expect(!follower.detection.isArmed)
+      follower.clock.advance(by: .milliseconds(60))
+      follower.wait()
+      #expect(follower.detection.isArmed)
+      try follower.followCommit()
+      #expect(follower.detection.isArmed, "a lone commit")
+    }
+
+    @Test func `A commit just before writes are reported is not missed`() throws {
+      let follower = try Follower()
+      try follower.followStream()
+      follower.clock.advance(by: .milliseconds(60))
+      try follower.commit()
+      follower.wait()
+      #expect(follower.detection.isArmed)
+      #expect(follower.hasCommit())
+    }
+
+    @Test func `Writes whose commit becomes readable after writes are reported are checked for`() throws {
+      let follower = try Follower()
+      try follower.followStream()
+      follower.clock.advance(by: .milliseconds(60))
+      follower.wait()
+      // The same as after a report: six checks within a tenth of a second, none at the limit.
+      let start = ContinuousClock.now
+      for _ in 0..<7 {
+        follower.wait()
+        #expect(!follower.hasCommit())
+      }
+      #expect(ContinuousClock.now - start < .seconds(10))
+    }
+
+    @Test func `A looking thread is woken by its signal, and sees another file at once`() throws {
+      let follower = try Follower()
+      try follower.followStream()
+      follower.wake.signal()
+      follower.wait()
+      #expect(!follower.hasCommit() && !follower.detection.isArmed)
+      #expect(!follower.mayBeReplaced())
+      let other = follower.folder.path("other")
+      try Data("other".utf8).write(to: URL(fileURLWithPath: other))
+      #expect(rename(other, follower.path) == 0)
+      follower.wait()
+      #expect(follower.mayBeReplaced())
+    }
+
+    @Test func `A follower that follows nothing, or cannot read, does not look`() throws {
+      let follower = try Follower()
+      try follower.followStream()
+      follower.wait(.zero, isUnused: true)
+      #expect(!follower.detection.isArmed)
+      follower.wait(isFailing: true)
+      #expect(follower.detection.isArmed)
+      follower.wait(.zero, isUnused: true)
+      #expect(!follower.detection.isArmed && follower.watcher.watchCount == 0)
+    }
+
+    @Test func `A rollback journal's writes are always reported`() throws {
+      let follower = try Follower(journal: "DELETE")
+      follower.wait()
+      for _ in 0..<5 {
+        try follower.commit()
+        follower.wait()
+        follower.clock.advance(by: .milliseconds(3))
+        #expect(follower.hasCommit())
+        try follower.tick()
+        #expect(follower.detection.isArmed)
+      }
+    }
+  }
+#endif

@@ -1,0 +1,238 @@
+import ServerSupport
+import TestSupport
+import Testing
+
+/// Aggregates of random shapes over two tables, while another process commits, readers run and ticks come in an order of chance: at quiet
+/// points each list, and each value alongside it, is what SQLite answers itself.
+///
+/// `FRESHET_SEED=n swift test --filter AggregateAxesTests` repeats a failure, which is printed with as few statements and queries as still
+/// show it; `FRESHET_SEEDS=n` runs so many cases.
+@Suite(.serialized) struct AggregateAxesTests {
+  private static let numbers: [UInt64] = {
+    if let repeated = PropertySeeds.repeated { return [repeated] }
+    let first = UInt64.random(in: 0..<1 << 40)
+    return (0..<(PropertySeeds.count ?? UInt64(TestDepth.count(6, long: 330)))).map { first + $0 }
+  }()
+
+  @Test(arguments: numbers)
+  func aggregatesAgreeWithSQLite(number: UInt64) throws {
+    var generator = AggregateGenerator(seed: number)
+    let run = generator.run(lists: 7, transactions: 60)
+    let problem = try run.report("aggregates-\(number)")
+    #expect(problem == nil, "FRESHET_SEED=\(number)")
+  }
+}
+
+/// Queries pairwise over their axes, and transactions that change several tables at once.
+private struct AggregateGenerator {
+  private var random: SeededGenerator
+  private let seed: UInt64
+  /// Of orders, and of customers.
+  private var ids = (orders: 40, customers: 6)
+
+  init(seed: UInt64) {
+    self.seed = seed
+    random = SeededGenerator(seed: seed)
+  }
+
+  private mutating func pick<Element>(_ elements: [Element]) -> Element { elements.randomElement(using: &random)! }
+  private mutating func number(_ range: Range<Int>) -> Int { Int.random(in: range, using: &random) }
+  private mutating func chance(_ percent: Int) -> Bool { number(0..<100) < percent }
+
+  // MARK: - Queries
+
+  private struct Source {
+    let from: String
+    let groups: [String]
+    let values: [String]
+    let filters: [String]
+  }
+
+  private static let ofOrders = [
+    "status", "customer", "n % 3", "substr(status, 1, 1)", "CAST(total AS INTEGER)", "loose",
+  ]
+  private static let ofBoth = ["c.region", "o.status", "c.id", "o.customer", "c.name", "c.rank", "o.loose"]
+  private static let values = ["o.total", "o.n", "o.total * 2", "o.loose", "o.n + c.rank", "c.rank"]
+  private static let filters = ["o.n > 2", "c.region <> 'r1'", "o.status IN ('s0', 's1')", "o.total > :least"]
+
+  private static let sources = [
+    Source(
+      from: "orders", groups: ofOrders, values: ["total", "n", "total * 2", "loose", "length(status)"],
+      filters: ["n > 2", "total > :least", "status LIKE 's%'", "n IN (SELECT rank FROM customers)"]),
+    Source(
+      from: "orders o JOIN customers c ON c.id = o.customer", groups: ofBoth, values: values, filters: filters),
+    Source(
+      from: "customers c JOIN orders o ON c.id = o.customer AND o.n > c.rank", groups: ofBoth, values: values,
+      filters: filters),
+    Source(
+      from: "orders o LEFT JOIN customers c ON c.id = o.customer", groups: ofBoth, values: values, filters: filters),
+    Source(
+      from: "customers c LEFT JOIN orders o ON c.id = o.customer", groups: ofBoth, values: values, filters: filters),
+    Source(
+      from: "orders o JOIN orders c ON c.n = o.customer", groups: ["o.status", "c.status", "o.id"],
+      values: ["o.total", "c.total", "c.n"], filters: ["o.n > 2", "c.total > :least"]),
+    Source(
+      from: "customers c JOIN orders USING (id) LEFT JOIN customers l ON l.id = orders.customer",
+      groups: ["c.region", "l.region", "orders.status"], values: ["orders.total", "l.rank"],
+      filters: ["orders.n > 2", "l.rank > 0"]),
+    Source(
+      from: "kept", groups: ["a", "b", "a || b"], values: ["v", "b"], filters: ["v > 1", "b <> 'x'"]),
+  ]
+
+  private mutating func call(_ source: Source) -> String {
+    let value = pick(source.values)
+    let filter = chance(25) ? " FILTER (WHERE \(pick(source.values)) > 3)" : ""
+    return switch number(0..<14) {
+    case 0..<3: "count(*)\(filter)"
+    case 3: "count(\(value))\(filter)"
+    case 4, 5: "sum(\(value))\(filter)"
+    case 6: "total(\(value))\(filter)"
+    case 7: "avg(\(value))\(filter)"
+    case 8: "min(\(value))\(filter)"
+    case 9: "max(\(value))\(filter)"
+    case 10: "count(DISTINCT \(value))\(filter)"
+    case 11: "\(pick(["sum", "total", "avg"]))(DISTINCT \(value))"
+    case 12: "typeof(sum(DISTINCT \(value)))"
+    default: "round(100.0 * sum(\(value)) / count(*), 2)"
+    }
+  }
+
+  /// Correlated subqueries in every member of a query.
+  private static let nested: [OracleQuery] = [
+    ("customers c", ["(SELECT count(*) FROM orders o WHERE o.customer = c.id) AS n"], nil, ["n DESC"]),
+    ("customers", [], "EXISTS (SELECT 1 FROM orders o WHERE o.customer = customers.id AND o.total > 3)", []),
+    ("customers c", [], "id NOT IN (SELECT o.customer FROM orders o WHERE o.n > 2)", ["name"]),
+    ("customers c", ["c.rank IN (SELECT total FROM orders) AS n"], nil, []),
+    ("orders o", [], "o.total = (SELECT max(i.total) FROM orders i WHERE i.customer = o.customer)", ["o.n"]),
+    (
+      "customers c", ["(SELECT sum(o.total) FROM orders o JOIN kept k ON k.b = o.n WHERE o.customer = c.id) AS n"], nil,
+      []
+    ),
+    (
+      "orders o JOIN customers c ON c.id = o.customer",
+      ["(SELECT min(i.total) FROM orders i WHERE i.status = o.status AND i.n > c.rank) AS n"], nil, []
+    ),
+    (
+      "customers c JOIN orders USING (id)",
+      ["EXISTS (SELECT 1 FROM customers x WHERE x.rank = orders.total AND x.region = c.region) AS n"], nil, []
+    ),
+    ("customers c", [], nil, ["(SELECT max(o.n) FROM orders o WHERE o.customer = c.id LIMIT 1)"]),
+    (
+      "customers c", ["(SELECT count(*) FROM orders o WHERE o.customer = (SELECT max(id) FROM customers)) AS n"], nil,
+      []
+    ),
+  ].map { from, select, filter, order in
+    let isOrders = from.hasPrefix("orders o")
+    return OracleQuery(
+      table: from, keys: [isOrders ? "o.id" : "id"], select: select.isEmpty ? [isOrders ? "o.total" : "rank"] : select,
+      filter: filter, orderBy: order)
+  }
+
+  private mutating func query() -> OracleQuery {
+    if chance(25) {
+      var query = pick(Self.nested)
+      if chance(30), query.table.hasPrefix("customers c") {
+        query.section = ("EXISTS (SELECT 1 FROM orders o WHERE o.customer = c.id AND o.n > 4)", false)
+      }
+      return query
+    }
+    let source = pick(Self.sources)
+    let select = (0...number(0..<3)).map { "\(call(source)) AS x\($0)" }
+    var groups: [String] = []
+    for _ in 0..<number(0..<3) where groups.count < 2 {
+      let group = pick(source.groups)
+      if !groups.contains(group) { groups.append(group) }
+    }
+    let keys = groups.isEmpty ? ["1 AS key"] : groups.enumerated().map { "\($1) AS g\($0)" }
+    var query = OracleQuery(
+      table: source.from, keys: keys, select: select, filter: chance(50) ? pick(source.filters) : nil,
+      orderBy: chance(60) ? ["x0\(chance(50) ? " DESC" : "")"] : [], limit: chance(20) ? 3 : nil, groupBy: groups,
+      having: !groups.isEmpty && chance(30) ? pick(["count(*) > 2", "x0 IS NOT NULL", "max(1, count(*)) < 9"]) : nil,
+      tellsKey: !groups.isEmpty)
+    if !groups.isEmpty, chance(25) { query.section = ("count(*) > 3", chance(50)) }
+    if chance(40) {
+      let other = pick(Self.sources.filter { $0.from != "kept" })
+      let filter = chance(50) ? " WHERE \(pick(other.filters))" : ""
+      query.alongside["a"] = "SELECT \(call(other)) FROM \(other.from)\(filter)"
+    }
+    let texts = [query.filter ?? ""] + Array(query.alongside.values)
+    if texts.contains(where: { $0.contains(":least") }) { query.parameters["least"] = number(0..<8) }
+    return query
+  }
+
+  // MARK: - Transactions
+
+  /// Multiples of a quarter, so that SQLite's own sums are exact in any order.
+  private mutating func total() -> String { chance(10) ? "NULL" : "\(Double(number(-8..<60)) / 4)" }
+  private mutating func loose() -> String { pick(["1", "1.0", "2", "'1'", "'b'", "NULL", "x'62'", "2.5"]) }
+  private mutating func order() -> String { "\(number(0..<ids.orders))" }
+  private mutating func customer() -> String { chance(5) ? "NULL" : "\(number(0..<ids.customers + 1))" }
+
+  private mutating func statement() -> String {
+    switch number(0..<17) {
+    case 0, 1:
+      ids.orders += 1
+      return
+        "INSERT INTO orders(id, customer, status, total, n, loose) VALUES (\(ids.orders), \(customer()), 's\(number(0..<4))', \(total()), \(number(0..<9)), \(loose()))"
+    case 2, 3: return "UPDATE orders SET total = \(total()) WHERE id = \(order())"
+    case 4: return "UPDATE orders SET status = 's\(number(0..<4))' WHERE id = \(order())"
+    case 5: return "UPDATE orders SET customer = \(customer()), n = n + 1 WHERE id = \(order())"
+    // Often one of the first: which of 1 and 1.0 is shown depends on which comes first.
+    case 6: return "UPDATE orders SET loose = \(loose()) WHERE id \(chance(50) ? "<" : "=") \(order()) AND id % 4 = 1"
+    case 7: return "DELETE FROM orders WHERE id = \(order())"
+    case 8: return "DELETE FROM orders WHERE status = 's\(number(0..<4))' AND id % 3 = \(number(0..<3))"
+    case 9: return "UPDATE customers SET region = 'r\(number(0..<3))', rank = \(total()) WHERE id = \(customer())"
+    case 10: return "UPDATE OR REPLACE customers SET id = \(number(0..<ids.customers)) WHERE id = \(customer())"
+    case 11:
+      ids.customers = min(ids.customers + 1, 12)
+      return "INSERT OR REPLACE INTO customers VALUES (\(ids.customers), 'c\(number(0..<4))', 'r1', 1)"
+    case 12: return "DELETE FROM customers WHERE id = \(customer())"
+    case 13: return "UPDATE orders SET total = total + 0.25 WHERE n = \(number(0..<9))"
+    case 14: return "INSERT OR REPLACE INTO kept VALUES ('\(pick(["p", "q", "x"]))', '\(number(0..<4))', \(loose()))"
+    case 15: return "DELETE FROM kept WHERE b = '\(number(0..<4))'"
+    default: return "UPDATE OR REPLACE orders SET id = \(order()) WHERE id = \(order())"
+    }
+  }
+
+  private mutating func transaction(_ index: Int) -> String {
+    if chance(2) { return "ALTER TABLE orders ADD COLUMN added\(index) DEFAULT 3;" }
+    if chance(3) { return "BEGIN; \(statement()); ROLLBACK;" }
+    if chance(3) { return "PRAGMA wal_checkpoint(TRUNCATE);" }
+    let count = chance(15) ? number(10..<30) : number(1..<4)
+    return "BEGIN; \((0..<count).map { _ in statement() }.joined(separator: "; ")); COMMIT;"
+  }
+
+  private static let schema = """
+    CREATE TABLE customers(id INTEGER PRIMARY KEY, name TEXT, region TEXT, rank REAL);
+    CREATE TABLE orders(id INTEGER PRIMARY KEY, customer INTEGER, status TEXT, total REAL, n INTEGER, loose);
+    CREATE TABLE kept(a TEXT, b TEXT, v, PRIMARY KEY (a, b)) WITHOUT ROWID;
+    CREATE INDEX orders_customer ON orders(customer);
+    INSERT INTO customers VALUES (0, 'a', 'r0', 1), (1, 'b', 'r1', 2), (2, 'a', 'r1', NULL), (3, 'c', NULL, 0.5);
+    WITH RECURSIVE s(i) AS (SELECT 0 UNION ALL SELECT i + 1 FROM s WHERE i < 39)
+      INSERT INTO orders SELECT i, i % 6, 's' || (i % 4), i * 0.25, i % 7, i % 3 FROM s;
+    """
+
+  /// Journal modes and encodings that are rare take turns with the usual ones.
+  mutating func run(lists: Int, transactions: Int) -> ListRun {
+    let mode = seed % 6 == 0 ? "delete" : "wal"
+    let encoding = seed % 5 == 0 ? "UTF-16le" : "UTF-8"
+    let queries = (0..<lists).map { _ in query() }
+    var steps: [RunStep] = []
+    for index in 0..<transactions {
+      steps.append(.commit(transaction(index)))
+      switch number(0..<9) {
+      case 0..<3: steps.append(.step)
+      case 3..<6: steps.append(.tick)
+      case 6: steps.append(.readers)
+      case 7: steps.append(.open(number(0..<lists)))
+      default: break
+      }
+      if chance(50) || index == transactions - 1 { steps.append(.compare) }
+    }
+    return ListRun(
+      .stepped,
+      setUp: "PRAGMA encoding = '\(encoding)'; PRAGMA page_size = 512; PRAGMA journal_mode = \(mode);\n\(Self.schema)",
+      preparation: "PRAGMA journal_mode = \(mode); PRAGMA cache_size = 5;",
+      captureBytes: seed % 7 == 0 ? 2_000 : nil, queries, steps: steps)
+  }
+}

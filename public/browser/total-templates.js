@@ -1,0 +1,36 @@
+// @ts-check
+/** How totals of columns are shown: in the headers of sections, and in a line below the rows. */
+
+import { element } from "../shell/dom.js";
+import { calls, nameOf } from "./totals.js";
+
+/** @typedef {import("./totals.js").Total} Total */
+
+/**
+ * Templates for the headers of sections, and for the line below the rows; null without totals.
+ *
+ * @param {Total[]} totals
+ */
+export function totalTemplates(totals) {
+  if (totals.length === 0) return { section: null, line: null };
+  const parts = () => totals.map((total) => element("span", { className: "total" },
+    `${calls[total.call]} of ${total.column} `, shown("b", `totals.${nameOf(total)}`)));
+  const name = shown("span", "name");
+  const count = shown("span", "count");
+  [name.className, count.className] = ["live-name", "live-count"];
+  return { section: template(name, count, ...parts()), line: template(...parts()) };
+}
+
+/** @param {"b" | "span"} tag @param {string} column */
+function shown(tag, column) {
+  const result = element(tag, {});
+  result.dataset.text = column;
+  return result;
+}
+
+/** @param {...Node} children */
+function template(...children) {
+  const result = document.createElement("template");
+  result.content.append(...children);
+  return result;
+}

@@ -1,0 +1,53 @@
+// @ts-check
+/** The totals of the whole list, below its rows: shown where the page has a template for them. */
+
+import { cellsOf, formatted, fromTemplate, totalTexts } from "./recipe.js";
+
+/** @typedef {import("./types.js").ListState} ListState */
+
+export class TotalsBar {
+  /** @type {HTMLTemplateElement | null} */
+  #template = null;
+  /** @type {import("./template.js").Update} */
+  #update = () => {};
+  /**
+   * What is shown, by name.
+   *
+   * @type {Record<string, string>}
+   */
+  #shown = {};
+
+  /**
+   * @param {HTMLElement} host @param {HTMLElement} element
+   * @param {() => HTMLTemplateElement | null} template
+   * @param {(element: Element) => void} changed called with what shows another value than before
+   */
+  constructor(host, element, template, changed) {
+    this.host = host;
+    this.element = element;
+    this.template = template;
+    this.changed = changed;
+  }
+
+  /** @param {ListState | null} state null: nothing is followed */
+  show(state) {
+    const template = state === null || state.version === null ? null : this.template();
+    const isOther = template !== this.#template;
+    if (isOther) {
+      this.#template = template;
+      this.#shown = {};
+      this.element.replaceChildren();
+      this.element.hidden = template === null;
+      this.host.toggleAttribute("data-totaled", template !== null);
+      if (template) this.#update = fromTemplate(template, this.element);
+    }
+    if (template === null || state === null) return;
+    const texts = { count: formatted(state.total), ...totalTexts(state.totals) };
+    const names = Object.keys({ ...texts, ...this.#shown })
+      .filter((name) => /** @type {Record<string, string>} */ (texts)[name] !== this.#shown[name]);
+    if (names.length === 0) return;
+    this.#shown = texts;
+    this.#update(texts);
+    if (!isOther) for (const name of names) for (const cell of cellsOf(this.element, name)) this.changed(cell);
+  }
+}
