@@ -30,7 +30,7 @@ MINUTES ?= 10
 FEW_AT_A_TIME := swift test --help-hidden | grep -oe --experimental-maximum-parallelization-width | head -n 1 | sed 's/$$/ 6/'
 DEMO_ARGUMENTS := $(if $(PORT),--port $(PORT)) $(if $(ROWS),--rows $(ROWS))
 
-.PHONY: help demo cluster build build-tests test test-long lint format unit docs replicas model hostile sanitize fuzz corpora fuzz-corpus web client npm npm-package clients corpus browser pictures readme bench measure-page instructions dist dist-test service-test docker docker-test \
+.PHONY: help demo cluster build build-tests test test-long lint format unit docs replicas model hostile sanitize fuzz corpora fuzz-corpus web client npm npm-package clients python corpus browser pictures readme bench measure-page instructions dist dist-test wheel-test service-test docker docker-test \
 	clean packages
 
 help: ## print this list
@@ -115,6 +115,10 @@ clients: $(BUILT) ## run the clients of examples/clients on the corpus and again
 	@scripts/packages.sh clients
 	@FRESHET_BIN=$(BINARY) scripts/client-tests.sh
 
+python: $(BUILT) ## check the types of the Python package, and run its tests with the newest and the oldest Python here
+	@scripts/packages.sh python
+	@FRESHET_BIN=$(BINARY) scripts/python-tests.sh
+
 browser: $(BUILT) ## run the tests of pages and of <live-list> in a real Chromium
 	@scripts/packages.sh browser
 	@FRESHET_BIN=$(BINARY) scripts/browser-tests.sh
@@ -149,14 +153,19 @@ instructions: packages ## count the instructions of one-row changes, and compare
 	@$(RELEASE) --product freshet-turns
 	@scripts/count-instructions.sh
 
-dist: ## make an archive and a Debian package in .build/dist, to install without a compiler
+dist: ## make an archive, a Debian package and a wheel of Python in .build/dist, to install without a compiler
 	@scripts/packages.sh build
 	@scripts/packages.sh dist
 	@scripts/dist.sh
 
-dist-test: ## install what `make dist` made into a clean Debian, and try it (as root)
+dist-test: ## install what `make dist` made into a clean Debian, and try it (as root); the wheel, in empty environments
 	@scripts/packages.sh dist
+	@scripts/test-wheel.sh
 	@scripts/test-dist.sh
+
+wheel-test: ## install the wheel that `make dist` made into empty environments of Python, and try it
+	@scripts/packages.sh python
+	@scripts/test-wheel.sh
 
 service-test: ## boot a Debian with systemd and run the service there, with the binary of `make unit` (as root)
 	@scripts/packages.sh dist

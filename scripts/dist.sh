@@ -1,8 +1,8 @@
 #!/usr/bin/env bash
 # dist.sh [archive]
 #
-# Makes what is installed without a compiler, in .build/dist: an archive (tar.gz) and, unless only that is wanted, a Debian package, with one
-# binary that has the Swift library inside. `freshet --version` names FRESHET_COMMIT, by default the commit that is checked out.
+# Makes what is installed without a compiler, in .build/dist: an archive (tar.gz) and, unless only that is wanted, a Debian package and a wheel
+# of Python, with one binary that has the Swift library inside. `freshet --version` names FRESHET_COMMIT, by default the commit that is checked out.
 set -euo pipefail
 cd "$(dirname "$0")/.."
 
@@ -93,3 +93,12 @@ Description: live, sectioned lists from any SQLite file
 END
 dpkg-deb --root-owner-group --build "$root" "$dist/freshet_${version}_$architecture.deb" >/dev/null
 ls -lh "$stage.tar.gz" "$dist"/*.deb
+
+# The wheel's share of it: what pages need, and the licenses.
+bundle=$dist/bundle
+rm -rf "$bundle" && mkdir -p "$bundle/share/freshet"
+cp -r "$stage/bin" "$bundle/"
+strip "$bundle/bin/freshet"
+cp -r "$stage/share/freshet/public" "$bundle/share/freshet/"
+cp -r "$stage/share/doc/freshet/licenses" "$bundle/share/freshet/"
+scripts/wheel.sh "$bundle"

@@ -1,5 +1,5 @@
 #!/usr/bin/env bash
-# packages.sh build|dist|web|npm|clients|browser|readme|instructions|cluster|replicas|model|fuzz|test
+# packages.sh build|dist|web|npm|clients|python|browser|readme|instructions|cluster|replicas|model|fuzz|test
 #
 # Makes sure that what the target of that name needs is installed (`test`: what all of them need). On Debian and its
 # relatives the missing packages are installed with apt-get, through sudo when not root; elsewhere their names are
@@ -75,6 +75,12 @@ look_for_clients() {
   need golang-github-gorilla-websocket-dev test -e /usr/share/gocode/src/github.com/gorilla/websocket
 }
 
+look_for_python() {
+  need nodejs have_node
+  need python3 have_python
+  need python3-venv python3 -c 'import ensurepip, venv'
+}
+
 look_for_browser() {
   look_for_cluster
   need chromium have_chromium
@@ -125,6 +131,7 @@ look_for_test() {
   look_for_web
   look_for_npm
   look_for_clients
+  look_for_python
   look_for_browser
   look_for_readme
   look_for_instructions
@@ -174,7 +181,7 @@ install_django() {
 }
 
 purpose=${1:-build}
-declare -F "look_for_$purpose" >/dev/null || fail 'usage: packages.sh build|dist|web|npm|clients|browser|readme|instructions|cluster|replicas|model|fuzz|test'
+declare -F "look_for_$purpose" >/dev/null || fail 'usage: packages.sh build|dist|web|npm|clients|python|browser|readme|instructions|cluster|replicas|model|fuzz|test'
 case $purpose in build | fuzz | test) check_swift ;; esac
 "look_for_$purpose"
 if ((${#missing[@]} > 0)); then

@@ -5,7 +5,7 @@ cd "$(dirname "$0")/.."
 dist=$PWD/.build/dist
 root=$dist/clean
 package=$(ls "$dist"/*.deb)
-archive=$(ls "$dist"/*.tar.gz)
+archive=$(ls "$dist"/freshet-*-linux-*.tar.gz)
 
 say() { printf '=== %s\n' "$*"; }
 inside() { chroot "$root" /usr/bin/env -i PATH=/usr/sbin:/usr/bin:/sbin:/bin HOME=/root LC_ALL=C.UTF-8 DEBIAN_FRONTEND=noninteractive "$@"; }
@@ -28,6 +28,15 @@ for file in /etc/ssl/certs /usr/local/share/ca-certificates; do
 done
 mount -t proc proc "$root/proc"
 inside apt-get update -qq
+
+wheel=$(ls "$dist"/freshet-*-manylinux*.whl 2>/dev/null || true)
+if [[ -n $wheel ]]; then
+  say 'the command of the wheel runs before anything that it needs is installed'
+  mkdir "$root/opt/wheel" && python3 -m zipfile -e "$wheel" "$root/opt/wheel"
+  chmod +x "$root/opt/wheel/freshet/bin/freshet"
+  inside /opt/wheel/freshet/bin/freshet --version
+  inside rm -r /opt/wheel
+fi
 
 say 'the package is installed'
 cp "$package" "$root/tmp/freshet.deb"

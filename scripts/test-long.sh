@@ -14,6 +14,7 @@ part "hostile writers, ${MINUTES:-10} min" make hostile || true
 if part 'release build' make build; then
   part 'npm package' make npm || true
   part 'example clients' make clients || true
+  part 'Python package' make python || true
   part 'browser tests' make browser || true
   part 'README commands' make readme || true
   part 'replicas under faults' make replicas SECONDS=600 || true
@@ -22,6 +23,7 @@ if part 'release build' make build; then
 else
   skip 'whatever needs the release build' 'it failed'
 fi
+part 'archive, package, wheel' make dist && part 'wheel' make wheel-test || true
 part "fuzzing, ${FUZZ_SECONDS:-600} s a target" make fuzz SECONDS="${FUZZ_SECONDS:-600}" || true
 part 'sanitizers' make sanitize || true
 skip 'container image' 'takes a Docker daemon and a second release build: make docker-test'

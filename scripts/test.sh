@@ -20,6 +20,7 @@ if part 'build (debug, strict)' make build-tests; then
   part 'documentation' make docs || true
   part 'npm package' make npm || true
   part 'example clients' make clients || true
+  part 'Python package' make python || true
   part 'README commands' make readme || true
   part 'browser tests' make browser || true
   part 'replicas under faults' make replicas SECONDS=30 || true

@@ -1,0 +1,5 @@
+"""`python -m freshet` is the command."""
+
+from ._binary import main
+
+main()

@@ -1,0 +1,52 @@
+"""What becomes of a list when the server answers it with an error, and how long clients wait before they try again."""
+
+from __future__ import annotations
+
+import random
+from typing import Optional
+
+from websockets.frames import Close
+
+from ._errors import FreshetError
+
+# The query does not compile at the moment: a migration may be under way, and bring back what it took away.
+_OF_SCHEMAS = ("no_such_table", "no_such_column", "schema_changed")
+_OF_IDENTITY = ("unauthenticated", "not_allowed")
+
+_FIRST_DELAY = 0.25
+_LONGEST_DELAY = 15.0
+# Close codes of a server that wants fewer connections, or other ones.
+_DISCOURAGING = (1013, 4401, 4429)
+
+
+def outcome_of(error: FreshetError, *, has_rows: bool, is_token_refused: bool) -> str:
+    """What becomes of a list.
+
+    - `goes on`: the subscription is as it was;
+    - `waits`: there is a subscription, and the server sends a snapshot when it can again;
+    - `retries`: there is none any more, and the client asks for another one in a while;
+    - `awaits token`: the same, once the server has taken a token;
+    - `fails`: only another query helps.
+    """
+    if not error.fatal:
+        return "waits" if error.code == "schema_changed" else "goes on"
+    if error.retryable or (has_rows and error.code in _OF_SCHEMAS):
+        return "retries"
+    return "awaits token" if is_token_refused and error.code in _OF_IDENTITY else "fails"
+
+
+def retry_delay(failures: int) -> float:
+    """Seconds before a list subscribes again, after 1 or more failures."""
+    return min(_LONGEST_DELAY, 0.5 * 2.0 ** min(failures, 16))
+
+
+def back_off(failures: int) -> float:
+    """Seconds before the attempt to connect after 1 or more failures: half of it certain, half by chance, so that the clients of a
+    server that restarts do not come all at once."""
+    whole = min(_LONGEST_DELAY, _FIRST_DELAY * 2.0 ** min(failures - 1, 16))
+    return whole / 2 + whole / 2 * random.random()
+
+
+def failures_of(close: Optional[Close]) -> int:
+    """How many failures it counts for that a connection was closed so; None: it broke."""
+    return 4 if close and close.code in _DISCOURAGING else 1
