@@ -59,7 +59,7 @@ format: ## bring all Swift sources into the project's format
 	@scripts/swift-files.sh | xargs -0 swift format --in-place --parallel
 
 # A test that never ends fails after half an hour, four times what all take, with the stacks of its threads.
-unit: build-tests ## run the Swift tests (debug, warnings are errors)
+unit: build-tests ## run the Swift tests (optimized, with assertions; warnings are errors)
 	@scripts/within.sh 1800 $(DEBUG) test --skip-build $$($(FEW_AT_A_TIME))
 
 # Also the freshet command, in debug mode.

@@ -2,7 +2,8 @@
 import PackageDescription
 
 /// `FRESHET_STRICT=1` (set by `make` and CI) turns warnings into errors; it is off otherwise so that a newer
-/// compiler's new warnings never stop a user's build.
+/// compiler's new warnings never stop a user's build. What is tested is optimized, with its assertions: tests take half of the time so,
+/// calls have bounds in time, and pages are tried with a server that keeps up.
 let strict = Context.environment["FRESHET_STRICT"] == "1"
 
 /// `FRESHET_FUZZ=1` (set by scripts/fuzz.sh) adds the executable freshet-fuzz and has the modules that it drives report
@@ -20,7 +21,7 @@ let swiftSettings: [SwiftSetting] =
   + (fuzz ? [.unsafeFlags(["-sanitize=fuzzer,address", "-assert-config", "Debug", "-enable-testing"])] : [])
 
 let cSettings: [CSetting] =
-  (strict ? [.unsafeFlags(["-Wall", "-Wextra", "-Werror"])] : [])
+  (strict ? [.unsafeFlags(["-Wall", "-Wextra", "-Werror", "-O2"])] : [])
   + (fuzz ? [.unsafeFlags(["-fsanitize=fuzzer-no-link,address,undefined", "-fno-sanitize-recover=undefined"])] : [])
 
 /// What `freshet --version` names, set by scripts/dist.sh.
@@ -41,9 +42,12 @@ enum Floor: String {
   func path(_ module: String) -> String { "Sources/\(rawValue)/\(module)" }
 }
 
+let optimized: [SwiftSetting] =
+  strict ? [.unsafeFlags(["-O", "-assert-config", "Debug"], .when(configuration: .debug))] : []
+
 /// One library module; its folder has its name.
 func module(_ floor: Floor, _ name: String, _ dependencies: [Target.Dependency] = []) -> Target {
-  .target(name: name, dependencies: dependencies, path: floor.path(name), swiftSettings: swiftSettings)
+  .target(name: name, dependencies: dependencies, path: floor.path(name), swiftSettings: swiftSettings + optimized)
 }
 
 /// What Debian's package `apt` installs.
@@ -103,9 +107,7 @@ let package = Package(
       cSettings: cSettings),
     .target(name: "CFreshetSystem", path: Floor.engine.path("CFreshetSystem"), cSettings: cSettings + commit),
     .target(
-      name: "CSQLite", dependencies: [sqlite], path: Floor.engine.path("CSQLite"),
-      // Optimized for tests as well: its calls have bounds in time.
-      cSettings: cSettings + (strict ? [.unsafeFlags(["-O2"])] : [])),
+      name: "CSQLite", dependencies: [sqlite], path: Floor.engine.path("CSQLite"), cSettings: cSettings),
 
     // Pure: no I/O, no clock, no Foundation.
     module(.engine, "RankedCollections"),
