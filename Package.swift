@@ -68,8 +68,6 @@ func tests(_ floor: Floor, _ name: String, _ dependencies: [Target.Dependency]) 
 let grdb: Target.Dependency = .product(name: "GRDB", package: "GRDB.swift")
 let sqlite: Target.Dependency = .product(name: "GRDBSQLite", package: "GRDB.swift")
 let yams: Target.Dependency = .product(name: "Yams", package: "Yams")
-/// For tests alone: another implementation signs the tokens that the server verifies.
-let jwt: Target.Dependency = .product(name: "JWTKit", package: "jwt-kit")
 /// Apple's systems have WebSockets of their own.
 let nio: [Target.Dependency] = [
   ("NIOCore", "swift-nio"), ("NIOHTTP1", "swift-nio"), ("NIOPosix", "swift-nio"),
@@ -92,7 +90,6 @@ let package = Package(
     .package(url: "https://github.com/apple/swift-argument-parser", from: "1.5.0"),
     .package(url: "https://github.com/apple/swift-log", from: "1.6.0"),
     .package(url: "https://github.com/jpsim/Yams", from: "6.0.0"),
-    .package(url: "https://github.com/vapor/jwt-kit", from: "5.7.0"),
     .package(url: "https://github.com/apple/swift-nio", from: "2.80.0"),
     .package(url: "https://github.com/apple/swift-nio-ssl", from: "2.30.0"),
   ],
@@ -183,7 +180,9 @@ let package = Package(
     // A server in the tests' process, its clients, the command as a process, and queries that SQLite answers as well.
     .target(
       name: "ServerSupport",
-      dependencies: ["FreshetClient", "LiveQuery", "Server", "Store", "TestSupport", "Wire", grdb, jwt, logging],
+      dependencies: [
+        "COpenSSL", "FreshetClient", "LiveQuery", "Server", "Store", "TestSupport", "Wire", grdb, logging,
+      ],
       path: "Tests/Support/ServerSupport", swiftSettings: swiftSettings),
     // SQLite's file system with reads that fail on demand.
     .target(name: "CFaultyFiles", dependencies: [sqlite], path: "Tests/Support/CFaultyFiles", cSettings: cSettings),
@@ -220,7 +219,7 @@ let package = Package(
     tests(.tools, of: "Demo", ["FileMaking", "TestSupport", grdb]),
     tests(
       .network, of: "Server",
-      ["Controllers", "COpenSSL", "LiveQuery", "ServerSupport", "Store", "TestSupport", "Wire", grdb, jwt, logging]),
+      ["Controllers", "COpenSSL", "LiveQuery", "ServerSupport", "Store", "TestSupport", "Wire", grdb, logging]),
     // They run the built command as a process.
     tests(.tools, "FreshetCommandTests", ["ServerSupport", "Store", "TestSupport", "Wire", grdb]),
     // Servers over copies of a file.

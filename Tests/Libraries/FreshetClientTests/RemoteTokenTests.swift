@@ -37,7 +37,7 @@ import Testing
 
   /// - Parameter seconds: until it expires, from the first moment of the test on.
   private func token(_ subject: String, role: String = "customer", seconds: Int64 = 6_000) async throws -> String {
-    try await TokenMaker.shared().token(#"{"sub":"\#(subject)","role":"\#(role)","exp":\#(date.now + seconds)}"#)
+    try TokenMaker.shared().token(#"{"sub":"\#(subject)","role":"\#(role)","exp":\#(date.now + seconds)}"#)
   }
 
   private func remote(

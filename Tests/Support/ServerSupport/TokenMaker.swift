@@ -1,23 +1,16 @@
+import COpenSSL
 import Foundation
-package import JWTKit
 package import Server
 import Synchronization
 import TestSupport
 
-/// Makes tokens as an issuer does, good ones and bad ones.
+/// Makes tokens as an issuer does, good ones and bad ones. `Tests/Fixtures/tokens.json` has some of another implementation.
 package struct TokenMaker: Sendable {
-  package let name: String
-  package var keyID: String?
-  fileprivate let algorithm: any JWTAlgorithm
+  private enum Key { case secret(String), rsa }
 
-  /// - Parameter add: puts the private key into a collection.
-  package init(_ name: String, keyID: String? = nil, _ add: (JWTKeyCollection) async throws -> Void) async throws {
-    let keys = JWTKeyCollection()
-    try await add(keys)
-    self.name = name
-    self.keyID = keyID
-    algorithm = try await keys.getKey()
-  }
+  private let name: String
+  private let keyID: String?
+  private let key: Key
 
   /// - Parameter claims: JSON.
   /// - Parameter header: in the place of the one that belongs there, JSON.
@@ -25,7 +18,35 @@ package struct TokenMaker: Sendable {
     let id = keyID.map { ",\"kid\":\"\($0)\"" } ?? ""
     let header = header ?? "{\"typ\":\"JWT\",\"alg\":\"\(name)\"\(id)}"
     let signed = "\(Self.encode(Array(header.utf8))).\(Self.encode(Array(claims.utf8)))"
-    return "\(signed).\(Self.encode(try algorithm.sign(Array(signed.utf8))))"
+    return "\(signed).\(Self.encode(try signature(of: Array(signed.utf8))))"
+  }
+
+  private func signature(of bytes: [UInt8]) throws -> [UInt8] {
+    var signature = [UInt8](repeating: 0, count: 512)
+    if case .secret(let secret) = key {
+      var length: UInt32 = 0
+      HMAC(EVP_sha256(), Array(secret.utf8), Int32(secret.utf8.count), bytes, bytes.count, &signature, &length)
+      return Array(signature.prefix(Int(length)))
+    }
+    let privateKey = Array(Self.rsaPrivateKey.utf8).withUnsafeBytes { text in
+      let memory = BIO_new_mem_buf(text.baseAddress, Int32(text.count))
+      defer { BIO_free(memory) }
+      return PEM_read_bio_PrivateKey(memory, nil, nil, nil)
+    }
+    let context = EVP_MD_CTX_new()
+    defer {
+      EVP_MD_CTX_free(context)
+      EVP_PKEY_free(privateKey)
+    }
+    var parameters: OpaquePointer?
+    var length = signature.count
+    guard EVP_DigestSignInit(context, &parameters, EVP_sha256(), nil, privateKey) == 1,
+      name == "RS256"
+        || EVP_PKEY_CTX_set_rsa_padding(parameters, RSA_PKCS1_PSS_PADDING) == 1
+          && EVP_PKEY_CTX_set_rsa_pss_saltlen(parameters, RSA_PSS_SALTLEN_DIGEST) == 1,
+      EVP_DigestSign(context, &signature, &length, bytes, bytes.count) == 1
+    else { throw CocoaError(.coderInvalidValue) }
+    return Array(signature.prefix(length))
   }
 
   /// Base64url.
@@ -36,21 +57,13 @@ package struct TokenMaker: Sendable {
   package static let secret = "0123456789abcdef0123456789abcdef"
 
   /// HS256 with `secret`.
-  package static func shared(_ secret: String = secret) async throws -> TokenMaker {
-    try await TokenMaker("HS256") { await $0.add(hmac: HMACKey(from: Array(secret.utf8)), digestAlgorithm: .sha256) }
+  package static func shared(_ secret: String = secret) -> TokenMaker {
+    TokenMaker(name: "HS256", keyID: nil, key: .secret(secret))
   }
 
-  package static func rsa(_ name: String = "RS256", keyID: String? = nil) async throws -> TokenMaker {
-    let key = try Insecure.RSA.PrivateKey(pem: rsaPrivateKey)
-    let digests: [String: DigestAlgorithm] = ["256": .sha256, "384": .sha384, "512": .sha512]
-    let digest = digests[String(name.suffix(3))]!
-    return try await TokenMaker(name, keyID: keyID) {
-      if name.hasPrefix("PS") {
-        await $0.add(pss: key, digestAlgorithm: digest)
-      } else {
-        await $0.add(rsa: key, digestAlgorithm: digest)
-      }
-    }
+  /// - Parameter name: RS256 or PS256.
+  package static func rsa(_ name: String = "RS256", keyID: String? = nil) -> TokenMaker {
+    TokenMaker(name: name, keyID: keyID, key: .rsa)
   }
 
   /// The set of the RSA key, published under ids.

@@ -66,7 +66,7 @@ import Wire
       toFile: folder.path + "/f.yaml", atomically: true, encoding: .utf8)
     let server = try Program(["serve", folder.database, "--port", "0", "--config", folder.path + "/f.yaml"])
     let url = "http://127.0.0.1:\(try server.port())"
-    let token = try await TokenMaker.shared().token(#"{"role":"clerk"}"#)
+    let token = try TokenMaker.shared().token(#"{"role":"clerk"}"#)
     let good = try Program.run("watch", url, "bank", "--once", "--json", "--token", token)
     #expect(good.status == 0 && good.output.contains(#""role":"clerk""#))
     let bad = try Program.run("watch", url, "bank", "--once", "--token", token + "A")

@@ -46,7 +46,7 @@ import Wire
   }
 
   private func token(_ claims: String) async throws -> String {
-    try await TokenMaker.shared().token("{\(claims)}")
+    try TokenMaker.shared().token("{\(claims)}")
   }
 
   private func customer(_ name: String) async throws -> String {

@@ -28,7 +28,7 @@ import Wire
 
   /// A token that ends in so many seconds.
   private func token(_ claims: String = #""sub":"u","role":"clerk""#, seconds: Int64 = 600) async throws -> String {
-    try await TokenMaker.shared().token("{\(claims),\"exp\":\(date.now + seconds)}")
+    try TokenMaker.shared().token("{\(claims),\"exp\":\(date.now + seconds)}")
   }
 
   private func authenticate(_ token: String, _ id: String = "t") -> String {
@@ -228,7 +228,7 @@ import Wire
     let live = try serve(published(fetcher))
     let client = try live.connect()
     rotate(fetcher)
-    let token = try await TokenMaker.rsa(keyID: "b").token(#"{"role":"clerk"}"#)
+    let token = try TokenMaker.rsa(keyID: "b").token(#"{"role":"clerk"}"#)
     let messages = [
       authenticate(token), #"{"type":"subscribe","id":"a","query":{"from":"t"}}"#, #"{"type":"ping","id":"p"}"#,
     ]
@@ -251,7 +251,7 @@ import Wire
       let fetcher = FakeFetcher(TokenMaker.set(ids: ["a"]))
       let live = try serve(published(fetcher))
       rotate(fetcher)
-      let token = try await TokenMaker.rsa(keyID: isGood ? "b" : "c").token(#"{"role":"clerk"}"#)
+      let token = try TokenMaker.rsa(keyID: isGood ? "b" : "c").token(#"{"role":"clerk"}"#)
       let client = try live.connect(path: "/v1/live?access_token=\(token)")
       try client.send(#"{"type":"subscribe","id":"a","query":{"from":"t"}}"#)
       fetcher.answer()
@@ -273,7 +273,7 @@ import Wire
     let fetcher = FakeFetcher(TokenMaker.set(ids: ["a"]))
     let live = try serve(published(fetcher))
     rotate(fetcher)
-    let token = try await TokenMaker.rsa(keyID: "b").token("{}")
+    let token = try TokenMaker.rsa(keyID: "b").token("{}")
     let sockets = try (0..<3).map { _ in try RawSocket(port: live.server.port) }
     for (socket, target) in zip(sockets, ["/v1/snapshot?from=t", "/v1/subscriptions?from=t", "/healthz"]) {
       try socket.write("GET \(target) HTTP/1.1\r\nHost: localhost\r\nAuthorization: Bearer \(token)\r\n\r\n")
@@ -293,7 +293,7 @@ import Wire
     let live = try serve(published(fetcher))
     let client = try live.connect()
     rotate(fetcher)
-    try client.send(authenticate(try await TokenMaker.rsa(keyID: "b").token("{}")))
+    try client.send(authenticate(try TokenMaker.rsa(keyID: "b").token("{}")))
     try client.send(#"{"type":"ping","id":"p"}"#)
     try waitForFetch(fetcher, live)
     clock.advance(by: .seconds(5))
@@ -343,7 +343,7 @@ import Wire
 
   @Test func `A token without an end never expires, nor does nobody`() async throws {
     let live = try serve()
-    let token = try await TokenMaker.shared().token(#"{"role":"clerk"}"#)
+    let token = try TokenMaker.shared().token(#"{"role":"clerk"}"#)
     let clients = [try live.connect(path: "/v1/live?access_token=\(token)"), try live.connect()]
     let short = try live.connect(path: "/v1/live?access_token=\(try await self.token(seconds: 10))")
     date.advance(seconds: 1_000_000)
@@ -384,8 +384,8 @@ import Wire
     let program = try Program(arguments + ["--log-level", "trace"])
     let port = try program.port()
     let claims = #"{"sub":"tell-tale","exp":4000000000}"#
-    let good = try await TokenMaker.shared().token(claims)
-    let bad = try await TokenMaker.shared(String(TokenMaker.secret.reversed())).token(claims)
+    let good = try TokenMaker.shared().token(claims)
+    let bad = try TokenMaker.shared(String(TokenMaker.secret.reversed())).token(claims)
     for token in [good, bad, String(repeating: good, count: 300)] {
       for target in ["/v1/snapshot?from=t", "/v1/explain?from=nosuch", "/nosuch?", "/v1/nosuch?", "/v1/live?"] {
         _ = try? RawSocket(port: port).request("GET", "\(target)&access_token=\(token)")

@@ -85,8 +85,8 @@ final class FakeFetcher: KeyFetcher {
     let fetcher = FakeFetcher(TokenMaker.set(ids: ["a"]))
     let authenticator = authenticator(fetcher)
     #expect(fetcher.count == 1, "at the start")
-    let old = try await TokenMaker.rsa(keyID: "a").token(#"{"sub":"old"}"#)
-    let new = try await TokenMaker.rsa(keyID: "b").token(#"{"sub":"new"}"#)
+    let old = try TokenMaker.rsa(keyID: "a").token(#"{"sub":"old"}"#)
+    let new = try TokenMaker.rsa(keyID: "b").token(#"{"sub":"new"}"#)
     #expect(ask(authenticator, old) == "old")
     fetcher.publish(TokenMaker.set(ids: ["a", "b"]))
     #expect(ask(authenticator, new) == "unauthenticated" && fetcher.count == 1)
@@ -101,8 +101,8 @@ final class FakeFetcher: KeyFetcher {
   @Test func `A key that is gone is not believed after the next fetch`() async throws {
     let fetcher = FakeFetcher(TokenMaker.set(ids: ["a"]))
     let authenticator = authenticator(fetcher)
-    let old = try await TokenMaker.rsa(keyID: "a").token(#"{"sub":"old"}"#)
-    let new = try await TokenMaker.rsa(keyID: "b").token(#"{"sub":"new"}"#)
+    let old = try TokenMaker.rsa(keyID: "a").token(#"{"sub":"old"}"#)
+    let new = try TokenMaker.rsa(keyID: "b").token(#"{"sub":"new"}"#)
     fetcher.publish(TokenMaker.set(ids: ["b"]))
     clock.advance(by: .seconds(60))
     let answers = Answers()
@@ -114,8 +114,8 @@ final class FakeFetcher: KeyFetcher {
   func `A fetch that fails leaves the keys that were there`(answer: String) async throws {
     let fetcher = FakeFetcher(TokenMaker.set(ids: ["a"]))
     let authenticator = authenticator(fetcher)
-    let old = try await TokenMaker.rsa(keyID: "a").token(#"{"sub":"old"}"#)
-    let new = try await TokenMaker.rsa(keyID: "b").token(#"{"sub":"new"}"#)
+    let old = try TokenMaker.rsa(keyID: "a").token(#"{"sub":"old"}"#)
+    let new = try TokenMaker.rsa(keyID: "b").token(#"{"sub":"new"}"#)
     if answer == "nothing" { fetcher.fail() } else { fetcher.publish(answer) }
     clock.advance(by: .seconds(60))
     let answers = Answers()
@@ -126,7 +126,7 @@ final class FakeFetcher: KeyFetcher {
   @Test func `Who waits for a fetch shares it, and is answered after five seconds at most`() async throws {
     let fetcher = FakeFetcher(TokenMaker.set(ids: ["a"]))
     let authenticator = authenticator(fetcher)
-    let new = try await TokenMaker.rsa(keyID: "b").token(#"{"sub":"new"}"#)
+    let new = try TokenMaker.rsa(keyID: "b").token(#"{"sub":"new"}"#)
     clock.advance(by: .seconds(60))
     fetcher.delay()
     let answers = Answers()
@@ -148,7 +148,7 @@ final class FakeFetcher: KeyFetcher {
     let fetcher = FakeFetcher("")
     fetcher.fail()
     let authenticator = authenticator(fetcher)
-    let token = try await TokenMaker.rsa(keyID: "a").token(#"{"sub":"u"}"#)
+    let token = try TokenMaker.rsa(keyID: "a").token(#"{"sub":"u"}"#)
     #expect(ask(authenticator, token) == "overloaded")
     fetcher.publish(TokenMaker.set(ids: ["a"]))
     clock.advance(by: .seconds(60))
@@ -160,7 +160,7 @@ final class FakeFetcher: KeyFetcher {
     let fetcher = FakeFetcher(TokenMaker.set(ids: ["a"]))
     let authenticator = authenticator(fetcher)
     clock.advance(by: .seconds(60))
-    let maker = try await TokenMaker.rsa(keyID: "b")
+    let maker = TokenMaker.rsa(keyID: "b")
     for token in [try maker.token("{\"exp\":1}"), "x", try maker.token("{}", header: #"{"alg":"none","kid":"b"}"#)] {
       #expect(ask(authenticator, token) == "unauthenticated")
     }
@@ -174,9 +174,9 @@ final class FakeFetcher: KeyFetcher {
       {"kty":"RSA","kid":"a","use":"sig","n":"\(TokenMaker.modulus)","e":"AQAB"}]}
       """
     let authenticator = authenticator(FakeFetcher(set))
-    #expect(ask(authenticator, try await TokenMaker.rsa().token(#"{"sub":"u"}"#)) == "u")
+    #expect(ask(authenticator, try TokenMaker.rsa().token(#"{"sub":"u"}"#)) == "u")
     for id in ["short", "b"] {
-      #expect(ask(authenticator, try await TokenMaker.rsa(keyID: id).token("{}")) == "unauthenticated")
+      #expect(ask(authenticator, try TokenMaker.rsa(keyID: id).token("{}")) == "unauthenticated")
     }
   }
 }

@@ -1,6 +1,5 @@
 import COpenSSL
 import Foundation
-import JWTKit
 import LiveQuery
 import ServerSupport
 import TestSupport
@@ -30,62 +29,53 @@ import Wire
 
   // MARK: - Algorithms
 
-  @Test(arguments: ["HS256", "HS384", "HS512"])
-  func `A secret signs`(name: String) async throws {
-    let digests: [String: DigestAlgorithm] = ["HS256": .sha256, "HS384": .sha384, "HS512": .sha512]
-    let secret = String(repeating: "0123456789abcdef", count: 4)
-    let maker = try await TokenMaker(name) {
-      await $0.add(hmac: HMACKey(from: Array(secret.utf8)), digestAlgorithm: digests[name]!)
+  /// Tokens of the subjects u and v that another implementation made.
+  struct SignedTokens: Decodable, Sendable, CustomTestStringConvertible {
+    let algorithm: String
+    let secret: String?
+    let pem: String?
+    /// A JSON Web Key.
+    let key: [String: String]?
+    let tokens: [String]
+
+    var testDescription: String { algorithm }
+
+    static let all: [SignedTokens] = {
+      struct File: Decodable { let cases: [SignedTokens] }
+      do {
+        return try JSONDecoder().decode(File.self, from: Data(contentsOf: Fixtures.file("tokens.json"))).cases
+      } catch { fatalError("Tests/Fixtures/tokens.json: \(error)") }
+    }()
+
+    func configuration(files: String) throws -> JWTConfiguration {
+      try .reading("algorithm: \(algorithm), \(secret == nil ? "keys" : "secretFile"): k", files: ["k": files])
     }
-    let configuration = try JWTConfiguration.reading("algorithm: \(name), secretFile: s", files: ["s": secret])
-    try check(maker, configuration)
   }
 
-  @Test(arguments: ["RS256", "RS384", "RS512", "PS256", "PS384", "PS512"])
-  func `An RSA key signs, read from PEM or from a set`(name: String) async throws {
-    let maker = try await TokenMaker.rsa(name)
-    try check(maker, .reading("algorithm: \(name), keys: k", files: ["k": TokenMaker.rsaPublicKey]))
-    try check(maker, .reading("algorithm: \(name), keys: k", files: ["k": TokenMaker.set(ids: ["a"])]))
+  @Test func `Every algorithm has tokens of another implementation`() {
+    #expect(Set(SignedTokens.all.map(\.algorithm)) == Set(SignatureAlgorithm.allCases.map(\.rawValue)))
   }
 
-  @Test func `Elliptic curves sign, read from PEM or from a set`() async throws {
-    let p256 = ES256PrivateKey()
-    try check(
-      try await TokenMaker("ES256") { await $0.add(ecdsa: p256) }, "ES256", pem: p256.publicKey.pemRepresentation,
-      set("EC", "P-256", p256.publicKey.parameters))
-    let p384 = ES384PrivateKey()
-    try check(
-      try await TokenMaker("ES384") { await $0.add(ecdsa: p384) }, "ES384", pem: p384.publicKey.pemRepresentation,
-      set("EC", "P-384", p384.publicKey.parameters))
-    let p521 = ES512PrivateKey()
-    try check(
-      try await TokenMaker("ES512") { await $0.add(ecdsa: p521) }, "ES512", pem: p521.publicKey.pemRepresentation,
-      set("EC", "P-521", p521.publicKey.parameters))
-    let ed25519 = try EdDSA.PrivateKey()
-    let x = ed25519.publicKey.rawRepresentation.base64EncodedString()
-    try check(
-      try await TokenMaker("EdDSA") { await $0.add(eddsa: ed25519) }, "EdDSA",
-      pem: ed25519.publicKey.pemRepresentation, set("OKP", "Ed25519", (x, "")))
+  @Test(arguments: SignedTokens.all)
+  func `A secret signs, and a key that is read from PEM or from a set`(signed: SignedTokens) throws {
+    if let secret = signed.secret { return try check(signed.tokens, signed.configuration(files: secret)) }
+    try check(signed.tokens, signed.configuration(files: try #require(signed.pem)))
+    let key = try JSONEncoder().encode(#require(signed.key))
+    let set = "{\"keys\":[\(String(decoding: key, as: UTF8.self))]}"
+    try check(signed.tokens, signed.configuration(files: set))
+    let algorithms = Set(["RS256", signed.algorithm]).joined(separator: ", ")
+    try check(signed.tokens, .reading("algorithm: [\(algorithms)], keys: k", files: ["k": set]))
   }
 
-  private func set(_ type: String, _ curve: String, _ point: (x: String, y: String)?) -> String {
-    // JWTKit gives coordinates in plain base64.
-    let url = { (text: String) in TokenMaker.encode(Base64.decode(text) ?? []) }
-    let (x, y) = (url(point?.x ?? ""), url(point?.y ?? ""))
-    return #"{"keys":[{"kty":"\#(type)","crv":"\#(curve)","x":"\#(x)","y":"\#(y)"}]}"#
+  private func set(_ type: String, _ curve: String, _ point: (x: String, y: String)) -> String {
+    #"{"keys":[{"kty":"\#(type)","crv":"\#(curve)","x":"\#(point.x)","y":"\#(point.y)"}]}"#
   }
 
-  private func check(_ maker: TokenMaker, _ name: String, pem: String, _ set: String) throws {
-    try check(maker, .reading("algorithm: \(name), keys: k", files: ["k": pem]))
-    try check(maker, .reading("algorithm: [RS256, \(name)], keys: k", files: ["k": set]))
-  }
-
-  /// A good token is good; with any other character in its signature or its claims it is not.
-  private func check(_ maker: TokenMaker, _ configuration: JWTConfiguration) throws {
-    let token = try maker.token(#"{"sub":"u"}"#)
-    #expect(try verdict(token, configuration).get().subject == "u")
-    let parts = token.split(separator: ".").map(String.init)
-    let other = try maker.token(#"{"sub":"v"}"#).split(separator: ".").map(String.init)
+  /// A token of the subject u is good; with the claims of another or without a signature it is not.
+  private func check(_ tokens: [String], _ configuration: JWTConfiguration) throws {
+    #expect(try verdict(tokens[0], configuration).get().subject == "u")
+    let parts = tokens[0].split(separator: ".")
+    let other = tokens[1].split(separator: ".")
     #expect(refusal("\(parts[0]).\(other[1]).\(parts[2])", configuration) == "the token's signature is wrong")
     #expect(refusal("\(parts[0]).\(parts[1]).", configuration) == "the token's signature is wrong")
   }
@@ -100,7 +90,7 @@ import Wire
     let curve = try TokenKeys.set(
       json: set(
         "EC", "P-256",
-        ("f83OJ3D2xF1Bg8vub9tLe1gHMzV76e8Tus9uPHvRVEU=", "x/FEzRu9m36HLN/tue659LNpXW6pCyStikYjKIWI5a0=")),
+        ("f83OJ3D2xF1Bg8vub9tLe1gHMzV76e8Tus9uPHvRVEU", "x_FEzRu9m36HLN_tue659LNpXW6pCyStikYjKIWI5a0")),
       for: [.es256])
     let signature = "DtEhU3ljbEg8L38VWAfUAqOyKAM6-Xx-F4GawxaepmXFCgfTjDxw5djxLa8ISlSApmWQxfKTUJqPP3-Kg6NU1Q"
     for (token, keys) in [(first, shared), ("eyJhbGciOiJFUzI1NiJ9.\(claims).\(signature)", curve)] {
@@ -124,7 +114,7 @@ import Wire
   func `Another algorithm than those configured is refused, none above all`(name: String) async throws {
     let configuration = try JWTConfiguration.shared()
     let header = "{\"alg\":\"\(name)\"}"
-    let token = try await TokenMaker.shared().token(#"{"sub":"u"}"#, header: header)
+    let token = try TokenMaker.shared().token(#"{"sub":"u"}"#, header: header)
     let sentence = "the token is not signed with an algorithm that this server takes"
     #expect(refusal(token, configuration) == sentence)
     let unsigned = token.split(separator: ".").prefix(2).joined(separator: ".") + "."
@@ -136,7 +126,7 @@ import Wire
   func `A token signed with the text of an RSA key as a secret is refused`(end: String) async throws {
     let configuration = try JWTConfiguration.reading(
       "algorithm: RS256, keys: k", files: ["k": TokenMaker.rsaPublicKey + "\n"])
-    let maker = try await TokenMaker.shared(TokenMaker.rsaPublicKey + end)
+    let maker = TokenMaker.shared(TokenMaker.rsaPublicKey + end)
     let sentence = "the token is not signed with an algorithm that this server takes"
     #expect(refusal(try maker.token("{}"), configuration) == sentence)
     #expect(
@@ -146,8 +136,8 @@ import Wire
   @Test func `A key is for its own algorithm where it names one`() async throws {
     let set = TokenMaker.set(ids: ["a"], more: #","alg":"RS256""#)
     let configuration = try JWTConfiguration.reading("algorithm: [RS256, PS256], keys: k", files: ["k": set])
-    #expect(refusal(try await TokenMaker.rsa("RS256", keyID: "a").token("{}"), configuration) == nil)
-    #expect(refusal(try await TokenMaker.rsa("PS256", keyID: "a").token("{}"), configuration) == "unknown key")
+    #expect(refusal(try TokenMaker.rsa("RS256", keyID: "a").token("{}"), configuration) == nil)
+    #expect(refusal(try TokenMaker.rsa("PS256", keyID: "a").token("{}"), configuration) == "unknown key")
   }
 
   @Test(
@@ -160,7 +150,7 @@ import Wire
   }
 
   @Test func `Extensions that have to be understood, and endless tokens, are refused`() async throws {
-    let maker = try await TokenMaker.shared()
+    let maker = TokenMaker.shared()
     let critical = try maker.token("{}", header: #"{"alg":"HS256","crit":["b64"],"b64":false}"#)
     #expect(refusal(critical, try .shared()) == "the token has extensions that this server does not know")
     let long = try maker.token("{\"a\":\"\(String(repeating: "x", count: 16 << 10))\"}")
@@ -188,7 +178,8 @@ import Wire
     try TokenMaker.rsaPrivateKey.write(toFile: path, atomically: true, encoding: .utf8)
     let old = try Self.openssl("rsa", "-in", path, "-RSAPublicKey_out")
     #expect(old.contains("BEGIN RSA PUBLIC KEY"))
-    try check(try await TokenMaker.rsa(), .reading("algorithm: RS256, keys: k", files: ["k": old]))
+    let tokens = try ["u", "v"].map { try TokenMaker.rsa().token("{\"sub\":\"\($0)\"}") }
+    try check(tokens, .reading("algorithm: RS256, keys: k", files: ["k": old]))
     let ancient = try Self.openssl("rsa", "-in", path, "-traditional")
     for secret in [
       TokenMaker.rsaPrivateKey, ancient, "", "-----BEGIN PUBLIC KEY-----\nAAAA\n-----END PUBLIC KEY-----\n",
@@ -245,11 +236,9 @@ import Wire
 
   /// OpenSSL's own form of a signature has other bytes, and would make two tokens of one.
   @Test func `A signature of a curve is two numbers, and nothing else`() async throws {
-    let key = ES256PrivateKey()
-    let maker = try await TokenMaker("ES256") { await $0.add(ecdsa: key) }
-    let configuration = try JWTConfiguration.reading(
-      "algorithm: ES256, keys: k", files: ["k": key.publicKey.pemRepresentation])
-    let parts = try maker.token("{}").split(separator: ".").map(String.init)
+    let signed = try #require(SignedTokens.all.first { $0.algorithm == "ES256" })
+    let configuration = try signed.configuration(files: try #require(signed.pem))
+    let parts = signed.tokens[0].split(separator: ".").map(String.init)
     let pair = try #require(Base64.decodeURL(parts[2][...]))
     let integer = { (bytes: ArraySlice<UInt8>) in
       let number = Array(bytes.drop { $0 == 0 })
@@ -284,7 +273,7 @@ import Wire
   // MARK: - Claims
 
   @Test func `Issuer and audience are checked where they are configured`() async throws {
-    let maker = try await TokenMaker.shared()
+    let maker = TokenMaker.shared()
     let strict = try JWTConfiguration.shared(", issuer: shop, audience: freshet")
     let issuer = "the token is not of the issuer that this server trusts"
     let audience = "the token is not for this server"
@@ -302,7 +291,7 @@ import Wire
   }
 
   @Test func `A token is good from 30 seconds before its start to 30 seconds after its end`() async throws {
-    let maker = try await TokenMaker.shared()
+    let maker = TokenMaker.shared()
     let now = date.now
     let cases: [(String, String?)] = [
       ("{\"exp\":\(now - 29)}", nil), ("{\"exp\":\(now - 30)}", "the token has expired"),
@@ -327,7 +316,7 @@ import Wire
       {"sub":"u1","role":"clerk","n":-5,"big":9007199254740993,"r":1.5,"yes":true,"no":false,"nil":null,
        "list":["a",{"b":2}],"object":{"z":1,"a":"é\"\n"},"Name":"Zoë","":"empty"}
       """#
-    let identity = try verdict(try await TokenMaker.shared().token(claims), .shared()).get()
+    let identity = try verdict(try TokenMaker.shared().token(claims), .shared()).get()
     #expect(identity.subject == "u1" && identity.role == "clerk" && identity.expires == nil)
     #expect(
       identity.claims == [
@@ -338,7 +327,7 @@ import Wire
   }
 
   @Test func `The role is the claim that the configuration names, and anonymous without it`() async throws {
-    let maker = try await TokenMaker.shared()
+    let maker = TokenMaker.shared()
     let configuration = try JWTConfiguration.shared(", role: https://shop.example/role")
     let role = { (claims: String) in try verdict(try maker.token(claims), configuration).get().role }
     #expect(try role(#"{"https://shop.example/role":"clerk","role":"boss"}"#) == "clerk")
@@ -351,7 +340,7 @@ import Wire
   }
 
   @Test func `Whoever has the same subject, role and claims sees the same, whatever the token's dates`() async throws {
-    let maker = try await TokenMaker.shared()
+    let maker = TokenMaker.shared()
     let identity = { (claims: String) in try verdict(try maker.token(claims), .shared()).get() }
     let first = try identity(#"{"sub":"u","role":"r","shop":1,"iat":1,"nbf":1,"jti":"a"}"#)
     let renewed = try identity(#"{"sub":"u","role":"r","shop":1,"iat":2,"nbf":2,"jti":"b","exp":1900000000}"#)

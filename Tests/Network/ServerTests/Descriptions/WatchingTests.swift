@@ -163,7 +163,7 @@ import Wire
         return "\(Int(sessions)) \(Int(subscriptions))"
       }
     }
-    func token(_ role: String) async throws -> String { try await TokenMaker.shared().token(#"{"role":"\#(role)"}"#) }
+    func token(_ role: String) async throws -> String { try TokenMaker.shared().token(#"{"role":"\#(role)"}"#) }
     let (clerk, unknown) = (try await token("clerk"), try await token("x\\\"} 1"))
     let first = try live.connect(headers: ["Authorization: Bearer \(clerk)"])
     let second = try live.connect(headers: ["Authorization: Bearer \(unknown)"])

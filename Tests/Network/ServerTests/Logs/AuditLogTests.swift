@@ -87,7 +87,7 @@ import Wire
   @Test func `A line says who writes, and who was refused`() async throws {
     let folder = try LogFolder()
     let live = try serve(folder.log("log"), hasRoles: true)
-    let token = try await TokenMaker.shared().token(#"{"sub":"u\n7","role":"clerk"}"#)
+    let token = try TokenMaker.shared().token(#"{"sub":"u\n7","role":"clerk"}"#)
     let rename = #"{"name":"rename","params":{"a":"z"}}"#
     #expect(try write(live, rename, headers: ["Authorization: Bearer \(token)"]).status == 200)
     #expect(try write(live, rename).status == 403)
