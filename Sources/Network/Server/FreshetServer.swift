@@ -56,7 +56,7 @@ package final class FreshetServer: Sendable {
     let followers = EpochFollowers(configuration.epochRenewed)
     let (keeper, published) = configuration.keepers(logger)
     self.keeper = keeper
-    let epochs = FileEpochs(startingWith: configuration.epoch ?? keeper?.epoch) { followers.tell($0) }
+    let epochs = FileEpochs(startingWith: configuration.firstEpoch ?? keeper?.epoch) { followers.tell($0) }
     greeting = Greeting(configuration, epochs)
     authenticator = configuration.authentication.map {
       Authenticator(

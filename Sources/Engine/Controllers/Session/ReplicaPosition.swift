@@ -1,3 +1,4 @@
+import GRDB
 import GRDBSQLite
 import LiveQuery
 import Store
@@ -8,6 +9,16 @@ package struct ReplicaPosition: Equatable, Sendable {
   /// The writer's epoch, as `hello` names it.
   package let epoch: String
   package let commit: Int64
+
+  /// The epoch that a file names, so that a server's first clients are greeted with it; nil where it names none, or cannot be read now.
+  package static func epoch(of path: String) -> String? {
+    var configuration = Configuration()
+    configuration.readonly = true
+    configuration.avoidWALResetBug()
+    return try? DatabaseQueue(path: path, configuration: configuration).read { db in
+      try ReplicaPositionReader(db.sqliteConnection!).read().epoch
+    }
+  }
 }
 
 /// Reads the position on one connection.

@@ -5,6 +5,9 @@ import Replication
 import Store
 
 extension ServerConfiguration {
+  /// The name of the first epoch where that is known; a replica's file has it from the writer's server.
+  var firstEpoch: String? { epoch ?? (readsPosition ? ReplicaPosition.epoch(of: database) : nil) }
+
   /// What keeps what is known of the file, and what keeps the publisher's part; nil where nothing is kept.
   ///
   /// A folder that cannot be used is one warning: the server then begins as if it were the first time.
