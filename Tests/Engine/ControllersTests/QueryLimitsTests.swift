@@ -107,7 +107,7 @@ import Testing
       WITH RECURSIVE n(i) AS (SELECT 3 UNION ALL SELECT i + 1 FROM n WHERE i < 300) INSERT INTO u SELECT i FROM n;
       """
     ) { configuration in
-      configuration.queryTimeout = .milliseconds(code == "too_large" ? 30_000 : 200)
+      configuration.queryTimeout = .milliseconds(code == "too_large" ? 30_000 : 600)
       configuration.rowLimit = 1_000
     }
     let other = SubscriptionKey(session: 2, id: "other")

@@ -18,7 +18,7 @@ import time
 
 from playwright.sync_api import expect
 
-from harness import ROOT, Demo, Page, Server, another_origin, chromium, public_with, run, tests
+from harness import PATIENCE, ROOT, Demo, Page, Server, another_origin, chromium, public_with, run, tests
 
 TESTS, test = tests()
 PAGES = ROOT / "Tests" / "WebTests" / "pages"
@@ -88,7 +88,7 @@ def lists_hold_what_sqlite_selects_after_every_commit(page, demo):
             page.page.evaluate("offset => Promise.all(lists.filter(({ window }) => window).map((list) => list.setWindow({ offset, limit: 40 })))", offset)
         if round % 10 == 9:
             page.page.evaluate("() => Promise.all(lists.map((list) => list.requery(list.query)))")
-        deadline = time.monotonic() + 10
+        deadline = time.monotonic() + PATIENCE
         # SQL of the last queries may show the commit without a change, so it is what is held that is waited for.
         while True:
             held = page.page.evaluate("""() => lists.map(({ state, window }) => ({ window, total: state.total,
@@ -202,7 +202,7 @@ def a_refused_origin_is_an_error_and_a_status_within_a_second(page, demo):
         allowing = Server(database, demo.public, "--allow-origin", origin)
         allowing.port = port
         with allowing:
-            expect(other.locator(".live-row[data-state=shown]")).to_contain_text("Mine", timeout=20_000)
+            expect(other.locator(".live-row[data-state=shown]")).to_contain_text("Mine")
             assert other.evaluate("[client.status, client.error, errors.length]") == ["live", None, 1]
             expect(other.locator(".live-stale")).to_be_hidden()
         # A server that is down refuses nothing.

@@ -211,7 +211,7 @@ def the_script_starts_a_cluster_and_leaves_nothing(browser, _):
                 script.printed(rf"{name} ended \(status 137\) and was started again")
             script.sql("UPDATE well SET name = '0 Written in the end' WHERE id = (SELECT id " + IN_ORDER + " LIMIT 1)")
             for page in shown:
-                expect(page.row("0 Written in the end")).to_be_visible(timeout=30_000)
+                expect(page.row("0 Written in the end")).to_be_visible()
                 page.is_live()
             shown[-1].page.screenshot(path=SCREENSHOTS / "cluster-script.png")
             for page in shown:

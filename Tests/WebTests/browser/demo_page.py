@@ -3,18 +3,18 @@ import time
 
 from playwright.sync_api import expect
 
-from harness import IN_ORDER, Page
+from harness import IN_ORDER, PATIENCE, Page
 
 
 class DemoPage(Page):
     def open(self, demo, view="wells", path=""):
         self.page.goto(f"{demo.url}{path}#{view}")
         self.is_live()
-        expect(self.page.locator(f"#{view}")).to_be_visible(timeout=20_000)
+        expect(self.page.locator(f"#{view}")).to_be_visible()
         return self
 
     def is_live(self):
-        expect(self.page.locator("#state")).to_have_attribute("data-state", "live", timeout=20_000)
+        expect(self.page.locator("#state")).to_have_attribute("data-state", "live")
 
     def view(self, name):
         self.page.locator(f'#tabs a[data-view="{name}"]').click()
@@ -33,7 +33,7 @@ class DemoPage(Page):
 
     def rows(self, list="#panes live-list", column="name"):
         """Offset and a column's value of every row in view, once all have come."""
-        deadline = time.monotonic() + 10
+        deadline = time.monotonic() + PATIENCE
         while time.monotonic() < deadline:
             rows = self.page.evaluate("""([selector, column]) => {
               const element = document.querySelector(selector);
@@ -63,7 +63,7 @@ class DemoPage(Page):
 
 def agrees(page, demo, order=IN_ORDER):
     """The rows in view become those that SQLite puts there."""
-    deadline = time.monotonic() + 10
+    deadline = time.monotonic() + PATIENCE
     while True:
         rows = page.rows()
         names = demo.sql(f"SELECT name {order} LIMIT {len(rows)} OFFSET {rows[0][0]}").split("\n")

@@ -251,7 +251,7 @@ def it_recovers_when_the_server_is_killed_and_comes_back(page, demo):
     page.page.evaluate("document.querySelector('#panes live-list').scrollToOffset(8000)")
     rows = page.rows()
     demo.kill()
-    expect(page.page.locator("#state")).to_have_attribute("data-state", "reconnecting", timeout=20_000)
+    expect(page.page.locator("#state")).to_have_attribute("data-state", "reconnecting")
     demo.sql(f"UPDATE well SET depth = 54.3 WHERE id = (SELECT id FROM well ORDER BY county, name, id LIMIT 1 OFFSET {rows[5][0]})")
     demo.start()
     page.is_live()

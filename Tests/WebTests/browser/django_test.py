@@ -11,7 +11,7 @@ from playwright.sync_api import expect
 
 from django_project import Project, Writer
 from followed_lists import FollowedLists, eventually, fresh
-from harness import chromium, run, tests
+from harness import PATIENCE, chromium, run, tests
 from table_page import TablePage, WritingServer
 
 TESTS, test = tests()
@@ -104,7 +104,7 @@ class Walk:
 
     def never_shows_as_live(self, gone):
         """Until the page has the new columns, or says that the table went."""
-        deadline = time.monotonic() + 15
+        deadline = time.monotonic() + PATIENCE
         while True:
             seen = self.page.page.evaluate(SEEN)
             if not gone & set(seen["columns"]):

@@ -3,7 +3,7 @@ import time
 
 from playwright.sync_api import expect
 
-from harness import IN_ORDER, Page
+from harness import IN_ORDER, PATIENCE, Page
 
 
 class ListPage(Page):
@@ -17,7 +17,7 @@ class ListPage(Page):
         return self.page.locator("#list .live-scroller")
 
     def is_live(self):
-        expect(self.page.locator("#list")).to_have_attribute("data-status", "live", timeout=20_000)
+        expect(self.page.locator("#list")).to_have_attribute("data-status", "live")
 
     def row(self, index):
         """The row at an offset of the result."""
@@ -50,7 +50,7 @@ class ListPage(Page):
 
     def settle(self):
         """The rows in view once all have their contents and stand still."""
-        deadline = time.monotonic() + 10
+        deadline = time.monotonic() + PATIENCE
         rows = []
         while time.monotonic() < deadline:
             self.frames(1)

@@ -32,7 +32,7 @@ def add_list(page, children="", query="", prepare=""):
       prepared();
       document.body.append(other);
     }""", [children, query, prepare])
-    expect(page.page.locator("#other")).to_have_attribute("data-status", "live", timeout=20_000)
+    expect(page.page.locator("#other")).to_have_attribute("data-status", "live")
 
 
 @test

@@ -24,8 +24,9 @@ ROOT = pathlib.Path(__file__).resolve().parents[3]
 SCREENSHOTS = ROOT / ".build" / "screenshots"
 ROWS = int(os.environ.get("FRESHET_ROWS", "244292"))
 IN_ORDER = "FROM well ORDER BY county, name, id"
-# What is expected comes; on a busy machine later.
-expect.set_options(timeout=15_000)
+# Seconds: what is expected comes, on a busy machine later.
+PATIENCE = 30
+expect.set_options(timeout=PATIENCE * 1000)
 
 
 def program():
@@ -78,7 +79,7 @@ class Demo:
 
     def stop(self):
         self.process.terminate()
-        return self.process.wait(timeout=30)
+        return self.process.wait(timeout=PATIENCE)
 
     def __enter__(self):
         self.start()
@@ -124,11 +125,11 @@ class Server:
 
     def kill(self):
         self.process.kill()
-        self.process.communicate(timeout=30)
+        self.process.communicate(timeout=PATIENCE)
 
     def __exit__(self, *_):
         self.process.terminate()
-        self.process.communicate(timeout=30)
+        self.process.communicate(timeout=PATIENCE)
 
     def sql(self, text):
         """What the sqlite3 shell says: another process, another library, no knowledge of Freshet."""

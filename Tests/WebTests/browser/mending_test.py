@@ -55,13 +55,13 @@ class MendingPage(Page):
         return self.page.locator(".live-stale")
 
     def is_live(self):
-        expect(self.list).to_have_attribute("data-status", "live", timeout=25_000)
+        expect(self.list).to_have_attribute("data-status", "live")
         expect(self.line).to_be_hidden()
         assert self.list.get_attribute("data-stale") is None
         assert self.page.evaluate("document.documentElement.unreloaded")
 
     def shows(self, text):
-        expect(self.page.locator(".live-row", has_text=text).first).to_be_visible(timeout=20_000)
+        expect(self.page.locator(".live-row", has_text=text).first).to_be_visible()
 
     def is_dimmed(self):
         self.page.wait_for_timeout(600)
@@ -104,10 +104,10 @@ def a_restart_is_counted_down_and_gone_by_itself(page, public):
     with server_of(public) as server:
         page.open(server).is_live()
         server.kill()
-        expect(page.line).to_contain_text("Reconnecting", timeout=20_000)
+        expect(page.line).to_contain_text("Reconnecting")
         # Attempts grow apart: then there are seconds to count.
-        expect(page.line).to_have_text("Reconnecting in 2 s", timeout=20_000)
-        expect(page.line).to_have_text("Reconnecting in 1 s", timeout=20_000)
+        expect(page.line).to_have_text("Reconnecting in 2 s")
+        expect(page.line).to_have_text("Reconnecting in 1 s")
         page.is_dimmed()
         page.scrolls()
         server.sql("UPDATE item SET name = 'Item 000, meanwhile' WHERE id = 1")
@@ -121,9 +121,9 @@ def a_column_goes_and_comes_back(page, public):
     with server_of(public) as server:
         page.open(server).is_live()
         server.sql("ALTER TABLE item RENAME COLUMN depth TO deep")
-        expect(page.list).to_have_attribute("data-status", "waiting", timeout=20_000)
+        expect(page.list).to_have_attribute("data-status", "waiting")
         expect(page.line).to_have_text("The table is being changed (the column `depth` is gone). These rows are from before.")
-        expect(page.page.locator(".live-status")).to_contain_text("The table is being changed", timeout=20_000)
+        expect(page.page.locator(".live-status")).to_contain_text("The table is being changed")
         page.is_dimmed()
         page.scrolls()
         server.sql("ALTER TABLE item DROP COLUMN deep; UPDATE item SET name = 'Item 000, between' WHERE id = 1")
@@ -142,12 +142,12 @@ def a_restart_in_the_middle_of_a_migration_is_waited_out(page, public):
     with server_of(public) as server:
         page.open(server).is_live()
         server.sql("ALTER TABLE item RENAME TO thing")
-        expect(page.list).to_have_attribute("data-status", "waiting", timeout=20_000)
+        expect(page.list).to_have_attribute("data-status", "waiting")
         server.kill()
-        expect(page.line).to_contain_text("Reconnecting", timeout=20_000)
+        expect(page.line).to_contain_text("Reconnecting")
         server.start()
-        expect(page.list).to_have_attribute("data-status", "reconnecting", timeout=20_000)
-        expect(page.line).to_contain_text("The table is being changed", timeout=25_000)
+        expect(page.list).to_have_attribute("data-status", "reconnecting")
+        expect(page.line).to_contain_text("The table is being changed")
         server.sql("ALTER TABLE thing RENAME TO item; UPDATE item SET name = 'Item 000, back' WHERE id = 1")
         page.is_live()
         page.shows("Item 000, back")
@@ -158,7 +158,7 @@ def another_query_goes_on_while_the_first_one_waits(page, public):
     with server_of(public) as server:
         page.open(server).is_live()
         server.sql("ALTER TABLE item RENAME COLUMN depth TO deep")
-        expect(page.list).to_have_attribute("data-status", "waiting", timeout=20_000)
+        expect(page.list).to_have_attribute("data-status", "waiting")
         page.page.evaluate("() => { list.query = { from: 'item', select: ['name', 'deep'], orderBy: ['name DESC'] } }")
         page.is_live()
         page.shows(f"Item {ROWS}")
@@ -177,10 +177,10 @@ roles: { reader: { tables: { item: }, queries: any } }
           token = null;
           return given;
         }""")
-        expect(page.line).to_have_text("Not signed in any more", timeout=20_000)
+        expect(page.line).to_have_text("Not signed in any more")
         page.page.evaluate("given => { token = given; client.retry() }", token("reader", 16))
         page.is_live()
-        expect(page.line).to_have_text("Not signed in any more", timeout=25_000)
+        expect(page.line).to_have_text("Not signed in any more")
         server.sql("UPDATE item SET name = 'Item 000, unseen' WHERE id = 1")
         page.page.evaluate("given => { token = given }", token("reader", 600))
         page.is_live()
@@ -194,7 +194,7 @@ roles: { reader: { tables: { item: }, queries: any } }
 """
     with server_of(public, config=config) as server:
         page.open(server, "() => token ?? 'nonsense'")
-        expect(page.line).to_have_text("Not signed in any more", timeout=20_000)
+        expect(page.line).to_have_text("Not signed in any more")
         page.page.evaluate("given => { token = given }", token("reader", 600))
         page.is_live()
         page.shows("Item 001")

@@ -14,7 +14,7 @@ import tempfile
 import threading
 import time
 
-from harness import another_origin, chromium, program, run, tests
+from harness import PATIENCE, another_origin, chromium, program, run, tests
 from table_files import sql
 from table_page import WritingServer, opened
 
@@ -86,7 +86,7 @@ class Use:
 
 def eventually(lines, pattern, after=0, wait=time.sleep):
     """Waits for a line after the first `after`, and says how many there are then."""
-    deadline = time.monotonic() + 15
+    deadline = time.monotonic() + PATIENCE
     while time.monotonic() < deadline:
         if any(re.search(pattern, line) for line in lines[after:]):
             return len(lines)

@@ -6,7 +6,7 @@ import time
 
 from playwright.sync_api import expect
 
-from harness import tests
+from harness import PATIENCE, tests
 from table_files import sql
 
 TESTS, test = tests()
@@ -14,7 +14,7 @@ TESTS, test = tests()
 
 def becomes(server, query, expected):
     """What the shell answers becomes this."""
-    deadline = time.monotonic() + 5
+    deadline = time.monotonic() + PATIENCE
     while (found := sql(server.database, query)) != expected:
         assert time.monotonic() < deadline, (query, found, expected)
         time.sleep(0.03)
@@ -260,7 +260,7 @@ def edited_from_both_sides_the_screen_shows_what_select_finds(page, server):
             f"UPDATE Territories SET RegionID = {chance.randrange(1, 5)} WHERE TerritoryID < '00900'",
             f"INSERT INTO Territories VALUES ('new{number}', 'A new one {number}', 1)",
             f"DELETE FROM Territories WHERE TerritoryID LIKE 'new%' AND TerritoryID <> '{key}'"]))
-    deadline = time.monotonic() + 10
+    deadline = time.monotonic() + PATIENCE
     while True:
         expected = sql(server.database, order).split("\n")
         shown = page.rows_as("TerritoryID", "TerritoryDescription", "RegionID")

@@ -17,7 +17,7 @@ FOCUSED = "document.activeElement.matches('.live-row') ? document.activeElement.
 
 def is_row(page, key):
     """The focus is on the row of this key."""
-    page.page.wait_for_function(f"key => ({FOCUSED}) === key", arg=str(key), timeout=5000)
+    page.page.wait_for_function(f"key => ({FOCUSED}) === key", arg=str(key))
 
 
 @test
@@ -192,7 +192,7 @@ def toasts_leave_after_three_seconds_and_cover_no_row(browser, server):
             start = time.monotonic()
             toast, list = page.toast.bounding_box(), page.page.locator(".table-list").bounding_box()
             assert toast["y"] >= list["y"] + list["height"], (toast, list)
-            expect(page.toast).to_be_hidden(timeout=6000)
+            expect(page.toast).to_be_hidden()
             assert time.monotonic() - start < 4.5
             # It can be taken back all the same.
             page.cell(0, "Phone").focus()

@@ -6,7 +6,7 @@ import urllib.parse
 
 from playwright.sync_api import expect
 
-from harness import Page, Server
+from harness import PATIENCE, Page, Server
 
 SHOWN = ".live-row:not(.live-leaving)[data-state=shown]"
 
@@ -39,7 +39,7 @@ class TablePage(Page):
 
     def is_open(self, table, rows):
         expect(self.title).to_have_text(table)
-        expect(self.count).to_contain_text(f"{rows:,} row", timeout=20_000)
+        expect(self.count).to_contain_text(f"{rows:,} row")
         return self
 
     def header(self, column):
@@ -54,7 +54,7 @@ class TablePage(Page):
 
     def column(self, name):
         """Offsets and values of the rows in view, as the list has them, once all have come."""
-        deadline = time.monotonic() + 10
+        deadline = time.monotonic() + PATIENCE
         while time.monotonic() < deadline:
             rows = self.page.evaluate("""name => {
               const element = document.querySelector("live-list.table-list");
@@ -75,7 +75,7 @@ class TablePage(Page):
 
     def shows(self, name, expected):
         """The first rows become these."""
-        deadline = time.monotonic() + 10
+        deadline = time.monotonic() + PATIENCE
         while True:
             values = self.column(name)[: len(expected)]
             if values == expected:

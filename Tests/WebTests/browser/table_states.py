@@ -26,7 +26,7 @@ def an_empty_file_says_so_until_there_is_a_table(browser, folder, northwind):
         page.is_open("note", 1)
         table_files.sql(path, "ALTER TABLE note ADD COLUMN more; INSERT INTO note VALUES (2, 'second', 7)")
         page.is_open("note", 2)
-        expect(page.header("more")).to_be_visible(timeout=10_000)
+        expect(page.header("more")).to_be_visible()
 
 
 @test
@@ -48,8 +48,8 @@ def a_locked_file_says_so_and_is_waited_for(browser, folder, northwind):
         holder.execute("BEGIN EXCLUSIVE")
         page = TablePage(browser.new_page()).open(server)
         # SQLite waits for some seconds; the page does not leave one alone with that.
-        expect(page.page.locator("#notice")).to_contain_text("locked", timeout=4000)
-        expect(page.page.locator(".state-page h2")).to_contain_text(re.compile("locked|cannot be read"), timeout=20_000)
+        expect(page.page.locator("#notice")).to_contain_text("locked")
+        expect(page.page.locator(".state-page h2")).to_contain_text(re.compile("locked|cannot be read"))
         expect(page.page.locator(".state-page")).to_contain_text("locked")
         holder.execute("COMMIT")
         page.is_open("t", 1)
@@ -65,14 +65,14 @@ def a_server_that_is_away_leaves_the_rows_and_comes_back(browser, folder, northw
     page.is_open("Orders", 830)
     rows = page.column("OrderID")
     server.__exit__()
-    expect(page.page.locator("#state")).to_have_attribute("data-state", "reconnecting", timeout=10_000)
+    expect(page.page.locator("#state")).to_have_attribute("data-state", "reconnecting")
     time.sleep(5)
     expect(page.rows.first).to_be_visible()
     table_files.sql(northwind, f"UPDATE Orders SET ShipName = 'while away' WHERE OrderID = {rows[1]}")
     again = WritingServer(northwind, "--allow-writes")
     again.command = lambda: [argument if argument != "0" else port for argument in WritingServer.command(again)]
     with again:
-        expect(page.page.locator("#state")).to_have_attribute("data-state", "live", timeout=30_000)
+        expect(page.page.locator("#state")).to_have_attribute("data-state", "live")
         expect(page.cell(1, "ShipName")).to_have_text("while away")
         assert page.column("OrderID") == rows
     page.page.close()
@@ -191,20 +191,20 @@ def a_changed_schema_is_told_in_words_and_a_renamed_table_is_offered(browser, fo
     with WritingServer(path) as server, opened(browser, server, "task?sort=-title") as page:
         page.is_open("task", 2)
         table_files.sql(path, "ALTER TABLE task DROP COLUMN due")
-        expect(page.toast).to_have_text("The column `due` is gone.", timeout=2000)
+        expect(page.toast).to_have_text("The column `due` is gone.")
         page.is_open("task", 2)
         table_files.sql(path, "ALTER TABLE task RENAME COLUMN title TO name")
-        expect(page.toast).to_have_text("The column `title` is now called `name`.", timeout=2000)
+        expect(page.toast).to_have_text("The column `title` is now called `name`.")
         expect(page.page.locator(".query-error:visible")).to_have_text("There is no column `title`, and the sort names it.")
         page.go("task?sort=-name")
         page.shows("name", ["b", "a"])
         table_files.sql(path, "ALTER TABLE task RENAME TO todo")
-        expect(page.page.get_by_role("heading", name="The table task is gone")).to_be_visible(timeout=2000)
+        expect(page.page.get_by_role("heading", name="The table task is gone")).to_be_visible()
         page.page.get_by_role("link", name="Open todo").click()
         page.is_open("todo", 2).shows("name", ["b", "a"])
         assert page.address == "/todo?sort=-name"
         table_files.sql(path, "CREATE TABLE other(x); DROP TABLE todo")
-        expect(page.page.get_by_role("heading", name="There is no table todo")).to_be_visible(timeout=2000)
+        expect(page.page.get_by_role("heading", name="There is no table todo")).to_be_visible()
 
 
 @test

@@ -93,7 +93,7 @@ def old_rows_are_dimmed_and_not_counted_until_those_of_the_new_criteria_are_ther
             is_dimmed(page, True)
             expect(grid).to_have_attribute("aria-busy", "true")
             expect(page.count).not_to_contain_text(f"{ROWS:,}")
-            expect(bar).to_be_visible(timeout=3000)
+            expect(bar).to_be_visible()
             expect(page.count).to_have_text("0 rows so far")
             # Now the first rows, and not the whole list.
             held.hold(whole)
