@@ -148,9 +148,10 @@ measure-page: build ## measure how soon the page has its first row, and its fram
 	@scripts/packages.sh browser
 	@CHROMIUM=$$(scripts/chromium.sh) scripts/python.sh scripts/measure-page.py
 
+# SCRATCH=.build/x: beside a build that goes on.
 instructions: packages ## count the instructions of one-row changes, and compare with what git has
 	@scripts/packages.sh instructions
-	@$(RELEASE) --product freshet-turns
+	@$(RELEASE) --product freshet-turns $(if $(SCRATCH),--scratch-path $(SCRATCH))
 	@scripts/count-instructions.sh
 
 dist: ## make an archive, a Debian package and a wheel of Python in .build/dist, to install without a compiler

@@ -14,8 +14,9 @@ scratch=$(mktemp -d)
 trap 'rm -rf "$scratch" "$program"' EXIT
 
 # Debian 12's valgrind gives up on some of clang's debugging information.
-program=.build/release/freshet-turns.counted
-strip --strip-debug -o "$program" .build/release/freshet-turns
+built=${SCRATCH:-.build}/release/freshet-turns
+program=$built.counted
+strip --strip-debug -o "$program" "$built"
 
 count() { # kind, rows
   cp "$scratch/$2.sqlite" "$scratch/wells.sqlite"

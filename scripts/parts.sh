@@ -6,7 +6,8 @@ summary=()
 failures=()
 failed=0
 log=$(mktemp)
-trap 'rm -f "$log"' EXIT
+beside=$(mktemp -d)
+trap 'rm -rf "$log" "$beside"' EXIT
 
 note() { # outcome, part, detail
   local line
@@ -15,17 +16,43 @@ note() { # outcome, part, detail
 }
 
 part() { # name, then the command
-  local name=$1 start=$SECONDS
+  local name=$1 start=$SECONDS status=0
   shift
   printf '\n=== %s\n' "$name"
-  if "$@" </dev/null 2>&1 | tee "$log"; then
-    note passed "$name" "$((SECONDS - start)) s"
+  "$@" </dev/null 2>&1 | tee "$log" || status=$?
+  judge "$name" "$status" "$((SECONDS - start)) s"
+}
+
+judge() { # part, status, detail; its output is in the log
+  if (($2 == 0)); then
+    note passed "$1" "$3"
   else
-    note FAILED "$name" "$((SECONDS - start)) s"
-    failures+=("--- $name" "$(why)")
+    note FAILED "$1" "$3"
+    failures+=("--- $1" "$(why)")
     failed=1
     return 1
   fi
+}
+
+# A part that does not depend on time runs beside the next ones, with what they leave of the processors, until it is joined.
+begin() { # name, then the command
+  local start=$SECONDS
+  shift
+  {
+    local status=0
+    nice -n 19 "$@" </dev/null >"$beside/log" 2>&1 || status=$?
+    printf '%s %s\n' "$status" "$((SECONDS - start))" >"$beside/outcome"
+  } &
+  begun=$!
+}
+
+join() { # name
+  local status seconds
+  printf '\n=== %s\n' "$1"
+  wait "$begun"
+  tee "$log" <"$beside/log"
+  read -r status seconds <"$beside/outcome"
+  judge "$1" "$status" "$seconds s, beside others"
 }
 
 # The lines of the last part's output that say what failed, or else its end.

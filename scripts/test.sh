@@ -14,7 +14,10 @@ part 'format' make lint || true
 part 'checker of histories' python3 scripts/test-check-history.py || true
 part 'JavaScript tests' make web || true
 if part 'build (debug, strict)' make build-tests; then
+  # The same on a busy machine.
+  begin 'instruction counts' make instructions SCRATCH=.build/instructions
   part 'Swift tests' make unit || true
+  join 'instruction counts' || true
   part 'inputs of the fuzzers' make corpora || true
   part 'Swift in documents' scripts/check-swift-docs.py || true
   part 'documentation' make docs || true
@@ -27,6 +30,5 @@ if part 'build (debug, strict)' make build-tests; then
 else
   skip 'whatever needs the build' 'it failed'
 fi
-part 'instruction counts' make instructions || true
 skip 'what takes longer' 'make test-long: depth, release binary, fuzzers, hostile writers, faults, sanitizers'
 finish
