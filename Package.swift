@@ -2,9 +2,12 @@
 import PackageDescription
 
 /// `FRESHET_STRICT=1` (set by `make` and CI) turns warnings into errors; it is off otherwise so that a newer
-/// compiler's new warnings never stop a user's build. What is tested is optimized, with its assertions: tests take half of the time so,
-/// calls have bounds in time, and pages are tried with a server that keeps up.
+/// compiler's new warnings never stop a user's build.
 let strict = Context.environment["FRESHET_STRICT"] == "1"
+
+/// What is tested is optimized, with its assertions: tests take half of the time so, calls have bounds in time, and pages are tried with
+/// a server that keeps up. `FRESHET_OPTIMIZED=1` does that without the strictness (scripts/mutate.sh).
+let optimized = strict || Context.environment["FRESHET_OPTIMIZED"] == "1"
 
 /// `FRESHET_FUZZ=1` (set by scripts/fuzz.sh) adds the executable freshet-fuzz and has the modules that it drives report
 /// to libFuzzer which of their code runs, under the sanitizers. The packages they depend on are built as always.
@@ -21,7 +24,7 @@ let swiftSettings: [SwiftSetting] =
   + (fuzz ? [.unsafeFlags(["-sanitize=fuzzer,address", "-assert-config", "Debug", "-enable-testing"])] : [])
 
 let cSettings: [CSetting] =
-  (strict ? [.unsafeFlags(["-Wall", "-Wextra", "-Werror", "-O2"])] : [])
+  (strict ? [.unsafeFlags(["-Wall", "-Wextra", "-Werror"])] : []) + (optimized ? [.unsafeFlags(["-O2"])] : [])
   + (fuzz ? [.unsafeFlags(["-fsanitize=fuzzer-no-link,address,undefined", "-fno-sanitize-recover=undefined"])] : [])
 
 /// What `freshet --version` names, set by scripts/dist.sh.
@@ -42,12 +45,13 @@ enum Floor: String {
   func path(_ module: String) -> String { "Sources/\(rawValue)/\(module)" }
 }
 
-let optimized: [SwiftSetting] =
-  strict ? [.unsafeFlags(["-O", "-assert-config", "Debug"], .when(configuration: .debug))] : []
+let moduleSettings =
+  swiftSettings
+  + (optimized ? [.unsafeFlags(["-O", "-assert-config", "Debug"], .when(configuration: .debug))] : [])
 
 /// One library module; its folder has its name.
 func module(_ floor: Floor, _ name: String, _ dependencies: [Target.Dependency] = []) -> Target {
-  .target(name: name, dependencies: dependencies, path: floor.path(name), swiftSettings: swiftSettings + optimized)
+  .target(name: name, dependencies: dependencies, path: floor.path(name), swiftSettings: moduleSettings)
 }
 
 /// What Debian's package `apt` installs.

@@ -62,7 +62,7 @@ cp -r Package.swift Package.resolved Sources Tests Fuzzing public "$copy/"
 mkdir -p "$copy/Benchmarks"
 cp -r Benchmarks/Turns Benchmarks/SideBySide "$copy/Benchmarks/"
 python3 scripts/mutations.py "$copy" "$root/scripts/mutations/$suite.txt" >"$copy/names"
-(cd "$copy" && swift build --build-tests -j 2 --disable-automatic-resolution) >"$copy/build.log" 2>&1 ||
+(cd "$copy" && FRESHET_OPTIMIZED=1 swift build --build-tests -j 2 --disable-automatic-resolution) >"$copy/build.log" 2>&1 ||
   { tail -20 "$copy/build.log"; exit 1; }
 
 tests() { # then options of Swift Testing
