@@ -72,6 +72,31 @@ import Testing
     #expect(tick.stops.map(\.commits) == (1..<old + new).map { Int64($0) })
   }
 
+  /// As a writer's own checkpoint does that follows a commit at once.
+  @Test(arguments: [false, true])
+  func formerRowsAreReadBeforeACheckpointOverwritesThem(isNewGeneration: Bool) throws {
+    let folder = try TemporaryFolder()
+    let path = folder.path("t.sqlite")
+    try SQLiteShell(path: path).run(Self.setUp)
+    let session = try SQLiteSession(path: path)
+    try session.run("INSERT INTO t SELECT id + 1000, randomblob(50) FROM t")
+    let fixture = try CaptureFixture(path: path)
+    try fixture.followAll()
+    if isNewGeneration { try session.run("PRAGMA wal_checkpoint(RESTART)") }
+    try session.run("UPDATE t SET n = zeroblob(50) WHERE id > 1000")
+    fixture.capture.prepare()
+    try session.run("PRAGMA wal_checkpoint(PASSIVE)")
+    let (wrong, tick) = try fixture.tick()
+    #expect(wrong.isEmpty && tick.comparison == nil)
+    let rows = tick.deltas.flatMap(\.delta.rows)
+    #expect(rows.count == 500)
+    #expect(rows.count { $0.former.isEmpty } == 0)
+    // What was read ahead is of that tick alone.
+    try session.run("UPDATE t SET n = 1 WHERE id = (SELECT max(id) FROM t)")
+    let (wrongThen, next) = try fixture.tick()
+    #expect(wrongThen.isEmpty && next.deltas.flatMap(\.delta.rows).allSatisfy { !$0.former.isEmpty })
+  }
+
   @Test func aTickWhoseFramesAreOverwrittenLeavesTheRestToTheNextOne() throws {
     let folder = try TemporaryFolder()
     let path = folder.path("t.sqlite")

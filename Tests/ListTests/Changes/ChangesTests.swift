@@ -55,6 +55,22 @@ import Wire
     return ([try change.required("op").text(), try change.required("table").text()] + parts).joined(separator: " ")
   }
 
+  @Test func `A table that is altered, dropped or made is to be read again`() throws {
+    let live = try serve()
+    let client = try subscribe(live, #""tables":["orders"]"#)
+    _ = try client.receive("changes")
+    for statement in [
+      "ALTER TABLE orders ADD COLUMN note DEFAULT 'x'", "DROP TABLE orders",
+      "CREATE TABLE orders(id INTEGER PRIMARY KEY, status TEXT, total)",
+    ] {
+      try live.writer.run(statement)
+      #expect(try next(client) == "schema orders", "\(statement)")
+    }
+    try live.writer.run("INSERT INTO orders VALUES (7, 'new', 1)")
+    let told = try next(client)
+    #expect(told == "insert orders key {id:7} new {id:7 status:'new' total:1}")
+  }
+
   @Test func `Columns and conditions hold for what a row was and for what it is`() throws {
     let live = try serve()
     let client = try subscribe(

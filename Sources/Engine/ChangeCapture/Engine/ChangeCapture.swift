@@ -138,6 +138,7 @@ package final class ChangeCapture {
   package func prepare() {
     noted = index?.note()
     candidate = index?.header()
+    readAhead()
   }
 
   /// Finds out which state the transaction sees, in which something was read already.

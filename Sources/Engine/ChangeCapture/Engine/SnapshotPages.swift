@@ -22,6 +22,7 @@ final class SnapshotPages<Database: ByteSource, WAL: ByteSource>: PageSource {
   @exclusivity(unchecked) private var frames: FrameReader?
   /// There is no transaction: pages that are in no frame must not be read.
   @exclusivity(unchecked) var readsFramesAlone = false
+  private let ahead = FormerImages()
   private let firstPage = ByteBuffer()
   private let frameHeader = ByteBuffer(capacity: FrameReader.frameHeaderSize)
 
@@ -85,6 +86,24 @@ final class SnapshotPages<Database: ByteSource, WAL: ByteSource>: PageSource {
     if isBackfilled { newestFrame.removeAll(keepingCapacity: true) }
     frames = nil
     readsFramesAlone = false
+    ahead.removeAll()
+  }
+
+  /// Reads what the database file has of pages that some frames hold anew, before a checkpoint overwrites it.
+  ///
+  /// - Parameters:
+  ///   - isNewGeneration: whether the frames are of another generation than those taken in before.
+  ///   - isWanted: asked for each page.
+  func readAhead(_ frames: ClosedRange<UInt32>, isNewGeneration: Bool, _ isWanted: (UInt32) -> Bool) {
+    frameHeader.resize(to: FrameReader.frameHeaderSize)
+    for frame in frames {
+      let offset = FrameReader.offset(of: frame, pageSize: pageSize)
+      guard (try? wal.read(into: frameHeader.start, FrameReader.frameHeaderSize, at: offset)) == true else { return }
+      let page = UnsafeRawPointer(frameHeader.start).bigEndian32(0)
+      // In a frame it stays until the WAL begins anew.
+      if !isNewGeneration, newestFrame[page] != nil { continue }
+      if isWanted(page) { ahead.read(page, pageSize, from: database) }
+    }
   }
 
   /// Learns from the WAL itself where pages are. Neither salts nor checksums are checked: the transaction holds these frames
@@ -169,6 +188,7 @@ final class SnapshotPages<Database: ByteSource, WAL: ByteSource>: PageSource {
   }
 
   private func formerPage(_ number: UInt32, inFrame frame: UInt32, _ buffer: ByteBuffer) -> UnsafeRawPointer? {
+    if frame == 0, let image = ahead[number] { return image }
     if frame == 0, isBackfilled { return nil }
     buffer.resize(to: pageSize)
     do throws(Doubt) {
