@@ -12,6 +12,17 @@ import Testing
     INSERT INTO long VALUES (1, 1), (2, randomblob(5000)), (3, printf('%05000d', 0));
     """
 
+  private let folder: TemporaryFolder
+  private let path: String
+  private let session: SQLiteSession
+
+  init() throws {
+    folder = try TemporaryFolder()
+    path = folder.path("t.sqlite")
+    try SQLiteShell(path: path).run(Self.setUp)
+    session = try SQLiteSession(path: path)
+  }
+
   @Test(
     arguments: [
       ("UPDATE t SET n = n + 1 WHERE id = 7", true),
@@ -30,10 +41,6 @@ import Testing
       ("SELECT 1", false),
     ])
   func framesAreEnoughWhereLeavesChanged(commit: String, areEnough: Bool) throws {
-    let folder = try TemporaryFolder()
-    let path = folder.path("t.sqlite")
-    try SQLiteShell(path: path).run(Self.setUp)
-    let session = try SQLiteSession(path: path)
     try session.run("INSERT INTO other VALUES (0)")
     let fixture = try CaptureFixture(path: path)
     try fixture.followAll()
@@ -49,10 +56,6 @@ import Testing
   /// The second generation is shorter than what was read of the first one, and so has overwritten nothing that is needed.
   @Test(arguments: [(old: 1, new: 1), (2, 2), (3, 1), (0, 2), (2, 0)])
   func aTickGoesThroughEachCommitOfTwoGenerations(old: Int, new: Int) throws {
-    let folder = try TemporaryFolder()
-    let path = folder.path("t.sqlite")
-    try SQLiteShell(path: path).run(Self.setUp)
-    let session = try SQLiteSession(path: path)
     for _ in 0..<8 { try session.run("INSERT INTO other VALUES (0)") }
     let fixture = try CaptureFixture(path: path)
     try fixture.followAll()
@@ -75,10 +78,6 @@ import Testing
   /// As a writer's own checkpoint does that follows a commit at once.
   @Test(arguments: [false, true])
   func formerRowsAreReadBeforeACheckpointOverwritesThem(isNewGeneration: Bool) throws {
-    let folder = try TemporaryFolder()
-    let path = folder.path("t.sqlite")
-    try SQLiteShell(path: path).run(Self.setUp)
-    let session = try SQLiteSession(path: path)
     try session.run("INSERT INTO t SELECT id + 1000, randomblob(50) FROM t")
     let fixture = try CaptureFixture(path: path)
     try fixture.followAll()
@@ -98,10 +97,6 @@ import Testing
   }
 
   @Test func aTickWhoseFramesAreOverwrittenLeavesTheRestToTheNextOne() throws {
-    let folder = try TemporaryFolder()
-    let path = folder.path("t.sqlite")
-    try SQLiteShell(path: path).run(Self.setUp)
-    let session = try SQLiteSession(path: path)
     try session.run("INSERT INTO other VALUES (0)")
     let fixture = try CaptureFixture(path: path)
     try fixture.followAll()
