@@ -78,10 +78,10 @@ import Testing
   /// As a writer's own checkpoint does that follows a commit at once.
   @Test(arguments: [false, true])
   func formerRowsAreReadBeforeACheckpointOverwritesThem(isNewGeneration: Bool) throws {
-    try session.run("INSERT INTO t SELECT id + 1000, randomblob(50) FROM t")
+    try session.run("INSERT INTO t SELECT id + 1000, randomblob(50) FROM t; PRAGMA wal_checkpoint(RESTART)")
+    if !isNewGeneration { try session.run("INSERT INTO other VALUES (0)") }
     let fixture = try CaptureFixture(path: path)
     try fixture.followAll()
-    if isNewGeneration { try session.run("PRAGMA wal_checkpoint(RESTART)") }
     try session.run("UPDATE t SET n = zeroblob(50) WHERE id > 1000")
     fixture.capture.prepare()
     try session.run("PRAGMA wal_checkpoint(PASSIVE)")
