@@ -51,6 +51,26 @@ import Testing
     #expect(try [2, 3, 4, 5].map { try fill(pages, $0) } == [1, 4, 3, 5])
   }
 
+  @Test func imagesThatWereReadAheadAreOfOneTickAndOnePageSize() throws {
+    var wal = HandMadeWAL()
+    let pages = SnapshotPages(database: database, wal: wal.file)
+    let seen = wal.header
+    wal.commit(2, 3, fill: 1)
+    pages.begin(pageSize: 512, isBackfilled: true)
+    func readAhead() { pages.readAhead(1...2, isNewGeneration: false) { $0 == 2 } }
+    readAhead()
+    try take(pages, seen, wal, isBackfilled: true)
+    #expect([2, 3].map { former(pages, $0) } == [102, nil])
+    pages.end()
+    try take(pages, seen, wal, isBackfilled: true)
+    #expect(former(pages, 2) == nil)
+    pages.end()
+    readAhead()
+    pages.begin(pageSize: 1_024, isBackfilled: true)
+    pages.take(reader, rest: [], isNewGeneration: false)
+    #expect(former(pages, 2) == nil)
+  }
+
   @Test func aBackfilledWALIsNotRead() throws {
     var wal = HandMadeWAL()
     let pages = SnapshotPages(database: database, wal: wal.file)

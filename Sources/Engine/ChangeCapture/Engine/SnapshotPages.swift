@@ -33,6 +33,8 @@ final class SnapshotPages<Database: ByteSource, WAL: ByteSource>: PageSource {
 
   /// Another state begins; nothing is known about it.
   func begin(pageSize: Int, isBackfilled: Bool) {
+    // Images that were read ahead have the size of before, whatever a writer says of the file now.
+    if pageSize != self.pageSize { ahead.removeAll() }
     self.pageSize = pageSize
     self.isBackfilled = isBackfilled
     changed.removeAll(keepingCapacity: true)
