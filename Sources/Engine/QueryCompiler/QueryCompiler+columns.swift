@@ -201,7 +201,10 @@ extension QueryCompiler {
     _ written: SQLFragment, _ numbered: SQLFragment, _ columns: [OutputColumn]
   ) throws(FreshetError) -> OutputColumn {
     let name = numbered.tokens.count == 1 ? numbered.name(of: numbered.tokens[0]) : nil
-    if let name, let named = columns.first(where: { isSameName($0.name, name) && $0.reference == nil }) { return named }
+    let named = columns.first { column in
+      name.map { isSameName(column.name, $0) && (column.reference == nil || !isColumn($0)) } == true
+    }
+    if let named { return named }
     return try selected(written, numbered)
   }
 

@@ -38,11 +38,31 @@ extension QueryCompiler {
     }
   }
 
-  /// As SQLite does it: a column of a table comes before a name of `select`.
+  /// As SQLite does it: a column of a table comes before a name of `select`. In a subquery a name may be a column of its tables, one of these
+  /// itself, or a name that it gives: what means something without `select` means that.
   func rewritten(_ fragment: SQLFragment) throws(FreshetError) -> String {
     if aliases.isEmpty { return fragment.text }
+    let everywhere = try rewritten(fragment, inSubqueries: true)
+    guard fragment.hasSubquery, everywhere != fragment.text else { return everywhere }
+    if isUnderstood(fragment.text) { return fragment.text }
+    let outside = try rewritten(fragment, inSubqueries: false)
+    return isUnderstood(outside) ? outside : everywhere
+  }
+
+  private func isUnderstood(_ sql: String) -> Bool {
+    (try? compile("SELECT 1, (\(sql)) FROM \(fromSQL)\(grouping)", place: nil)) != nil
+  }
+
+  private func rewritten(_ fragment: SQLFragment, inSubqueries: Bool) throws(FreshetError) -> String {
+    let tables = fragment.tablePlaces
+    // The token behind the subquery that is being read.
+    var end = 0
     return try fragment.replacing { index throws(FreshetError) in
-      guard fragment.isLoneName(at: index), let name = fragment.name(of: fragment.tokens[index]), !isColumn(name),
+      if fragment.keyword(at: index) == "SELECT", index > 0, index >= end {
+        end = fragment.endOfParenthesis(openedAt: index - 1) ?? fragment.tokens.count
+      }
+      guard index >= end || (inSubqueries && !tables.contains(index) && fragment.keyword(at: index - 1) != "AS"),
+        fragment.isLoneName(at: index), let name = fragment.name(of: fragment.tokens[index]), !isColumn(name),
         let alias = aliases[name.lowercased()]
       else { return nil }
       return "(\(alias))"
@@ -92,20 +112,18 @@ extension QueryCompiler {
 
 // Tables that subqueries read.
 extension QueryCompiler {
-  /// Every table and view whose name stands in the fragment: more than that it reads does not matter.
+  /// Every table and view that the fragment names where a table can stand: more than it reads does not matter.
   mutating func note(
     tablesNamedIn fragment: SQLFragment, tokens: Range<Int>? = nil, in schema: DatabaseSchema? = nil
   ) {
     let schema = schema ?? self.schema
-    for index in tokens ?? fragment.tokens.indices {
-      // SQLite takes a text for a table's name where only a name can stand.
-      let text = fragment.tokens[index].kind == .string ? fragment.unquoted(fragment.tokens[index]) : nil
-      guard let name = text ?? fragment.name(of: fragment.tokens[index]), let table = schema.table(name) else {
-        continue
-      }
+    let range = tokens ?? fragment.tokens.indices
+    for index in fragment.tablePlaces where range.contains(index) {
+      let name = fragment.unquoted(fragment.tokens[index])
+      guard let table = schema.table(name) else { continue }
       let next = index + 1 < fragment.tokens.count ? fragment.text(of: fragment.tokens[index + 1]) : ""
-      // `table.column`, where the table is one of `from`.
-      if next == "." || next == "(" { continue }
+      // A function's call.
+      if next == "(" { continue }
       nested.insert(name.lowercased())
       if table.kind != .table { note(tablesOf: table) }
     }

@@ -76,6 +76,13 @@ extension QueryCompiler {
     return from
   }
 
+  /// The condition on the rows of that clause.
+  var mappingFilter: SQLFragment? {
+    if case .view(let view) = unit { return view.definition.filter }
+    guard let filter = fragments.filter, let sql = try? rewritten(filter) else { return nil }
+    return try? SQLFragment(sql, place: filter.place)
+  }
+
   /// The unit in terms of that clause.
   var mappingUnits: [String] {
     if case .view(let view) = unit { return view.expressions }
@@ -163,7 +170,7 @@ extension QueryCompiler {
     let qualifier = source.qualifier ?? quotedIdentifier(table.name)
     let isRow = zip(key.names, first...).map { "\(qualifier).\(quotedIdentifier($0)) \(key.equality) ?\($1)" }
     let sql = "SELECT DISTINCT \(units) FROM \(try mappingFrom.prefix(through: index) { _ in nil }) WHERE "
-    let new = sql + isRow.joined(separator: " AND ")
+    let new = sql + (isRow + joinConditions(through: index)).joined(separator: " AND ")
     try compile(new, place: nil)
     var mapping = UnitMapping(
       isUnit: false, newSQL: new, firstParameter: Int32(first), oldValues: [],
@@ -177,11 +184,7 @@ extension QueryCompiler {
   /// Whether conditions read a rowid that is not the key: its former value is not known, and SQLite takes that of a subquery for
   /// NULL.
   private func isJoinedByHiddenRowid(_ index: Int, _ table: DatabaseSchema.Table, _ key: TableKey) -> Bool {
-    guard case .columns = key, let prefix = try? mappingFrom.prefix(through: index, { _ in nil }) else { return false }
-    var reads = (try? compile("SELECT 1 FROM \(prefix)", place: nil).reads) ?? []
-    for group in groups where index == 0 {
-      reads.formUnion((try? compile("SELECT (\(group.sql)) FROM \(prefix)", place: nil).reads) ?? [])
-    }
+    guard case .columns = key, let reads = try? joinReads(index) else { return false }
     return reads.contains {
       isSameName($0.table, table.name) && TableKey.isRowidName($0.column) && !table.hasColumn($0.column)
     }
@@ -190,15 +193,61 @@ extension QueryCompiler {
   /// The columns of a table by which what it leads to is found; nil for all of them.
   private func joinColumns(_ index: Int, _ table: DatabaseSchema.Table) throws(FreshetError) -> [String]? {
     if mappingFrom.isNatural { return nil }
+    let names = try joinReads(index).filter { isSameName($0.table, table.name) }.map(\.column)
+    let using = table.columnNames.filter { usedNames.contains($0.lowercased()) }
+    return table.columnNames.filter { column in (names + using).contains { isSameName($0, column) } }
+  }
+
+  /// What is read to find what a row of a source leads to.
+  private func joinReads(_ index: Int) throws(FreshetError) -> Set<FragmentChecker.ColumnRead> {
     let prefix = try mappingFrom.prefix(through: index) { _ in nil }
-    var reads = try compile("SELECT 1 FROM \(prefix)", place: nil).reads
+    let conditions = joinConditions(through: index)
+    let end = conditions.isEmpty ? "" : " WHERE \(conditions.joined(separator: " AND "))"
+    var reads = try compile("SELECT 1 FROM \(prefix)\(end)", place: nil).reads
     if index == 0 {
       // Groups and views are found by what the first table's row makes of itself.
       for unit in mappingUnits { reads.formUnion(try compile("SELECT (\(unit)) FROM \(prefix)", place: nil).reads) }
     }
-    let names = reads.filter { isSameName($0.table, table.name) }.map(\.column)
-    let using = table.columnNames.filter { usedNames.contains($0.lowercased()) }
-    return table.columnNames.filter { column in (names + using).contains { isSameName($0, column) } }
+    return reads
+  }
+
+  /// The conditions of WHERE that join the clause's sources up to one: `FROM a, b WHERE b.x = a.x` is `FROM a JOIN b ON b.x = a.x`. Without
+  /// them a row of `b` would lead to every row of `a`.
+  ///
+  /// Conditions that read the right side of a LEFT JOIN are left out: a row that fails one still takes the place of the row with NULL.
+  private func joinConditions(through index: Int) -> [String] {
+    guard index > 0, let filter = mappingFilter, !mappingFrom.joinsByName(before: mappingFrom.sources.count),
+      let prefix = try? mappingFrom.prefix(through: index, { _ in nil })
+    else { return [] }
+    let sources = mappingFrom.sources[...index]
+    guard sources.allSatisfy({ $0.table.flatMap(schema.table)?.kind == .table && $0.join != .outer }) else { return [] }
+    return filter.conjuncts.compactMap { part in
+      guard !filter.hasSubquery(in: part), !part.contains(where: { filter.tokens[$0].kind == .parameter }) else {
+        return nil
+      }
+      let read = self.sources(namedIn: filter, part)
+      let sql = "(\(filter.text(of: part)))"
+      guard read.count > 1, read.allSatisfy({ $0 <= index && mappingFrom.sources[$0].join == .inner }),
+        (try? compile("SELECT 1 FROM \(prefix) WHERE \(sql)", place: nil)) != nil
+      else { return nil }
+      return sql
+    }
+  }
+
+  /// The sources that may have the columns which some tokens name.
+  private func sources(namedIn fragment: SQLFragment, _ range: Range<Int>) -> Set<Int> {
+    var found: Set<Int> = []
+    for token in range {
+      guard let name = fragment.name(of: fragment.tokens[token]) else { continue }
+      let isQualified = token > 1 && fragment.text(of: fragment.tokens[token - 1]) == "."
+      let qualifier = isQualified ? fragment.name(of: fragment.tokens[token - 2]) : nil
+      for (index, source) in mappingFrom.sources.enumerated() {
+        guard let table = source.table.flatMap(schema.table) else { continue }
+        if let qualifier, !isSameName(qualifier, source.name ?? "") { continue }
+        if table.hasColumn(name) || TableKey.isRowidName(name) { found.insert(index) }
+      }
+    }
+    return found
   }
 
   /// The units that the row led to: the clause with the row's old values in the table's place. They have the columns'
@@ -236,7 +285,8 @@ extension QueryCompiler {
         through: index, { token in source.body.contains(token) ? (token == source.body.lowerBound ? body : "") : nil })
     else { return }
     let units = mappingUnits.joined(separator: ", ")
-    let sql = "SELECT DISTINCT \(units) FROM \(prefix) WHERE \(source.qualifier ?? "")._freshet_old IS NOT NULL"
+    let conditions = ["\(source.qualifier ?? "")._freshet_old IS NOT NULL"] + joinConditions(through: index)
+    let sql = "SELECT DISTINCT \(units) FROM \(prefix) WHERE \(conditions.joined(separator: " AND "))"
     if (try? compile(sql, place: nil)) != nil { mapping.oldSQL = sql }
   }
 }

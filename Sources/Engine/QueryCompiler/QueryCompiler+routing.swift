@@ -74,34 +74,14 @@ extension QueryCompiler {
     else { return [] }
     var terms: [QueryRouting.Term] = []
     if let filter = fragments.filter {
-      terms = conjuncts(of: filter).compactMap {
+      terms = filter.conjuncts.compactMap {
         term(filter, $0, table.hasColumn, from.sources[0].name ?? "", qualifier)
       }
     }
     if let filter = baseFilter {
-      terms += conjuncts(of: filter).compactMap { term(filter, $0, { _ in true }, table.name, qualifier) }
+      terms += filter.conjuncts.compactMap { term(filter, $0, { _ in true }, table.name, qualifier) }
     }
     return terms
-  }
-
-  /// The parts of a fragment between its outermost ANDs; none when it is not plainly a conjunction.
-  private func conjuncts(of fragment: SQLFragment) -> [Range<Int>] {
-    var parts: [Range<Int>] = []
-    var depth = 0
-    var start = 0
-    for index in fragment.tokens.indices {
-      let text = fragment.text(of: fragment.tokens[index])
-      if text == "(" { depth += 1 }
-      if text == ")" { depth -= 1 }
-      guard depth == 0, let word = fragment.keyword(at: index) else { continue }
-      // A lower operator, or an AND that is none.
-      if ["OR", "BETWEEN", "CASE"].contains(word) { return [] }
-      if word == "AND" {
-        parts.append(start..<index)
-        start = index + 1
-      }
-    }
-    return parts + [start..<fragment.tokens.count]
   }
 
   private func term(

@@ -8,7 +8,8 @@ import Store
 // than that is harmless. Where the subquery joins tables that changed together, each may have met what the other was: there is a statement for
 // each set of them.
 //
-// For `x IN (SELECT y …)` the outer rows are those with x = y besides, and all of them where y is NULL. What stands in a subquery of a subquery,
+// For `x IN (SELECT y …)` the outer rows are those with x = y besides, and all of them where x or y is NULL: `NULL IN ()` is false, and NULL as
+// soon as there is a row. What stands in a subquery of a subquery,
 // behind LEFT JOIN, in a compound or in a WITH clause runs the query again, as do names that mean one thing in the subquery and would mean two
 // beside the outer tables.
 extension QueryCompiler {
@@ -36,11 +37,9 @@ extension QueryCompiler {
       known.formUnion(bodies)
       index = end
     }
-    for (index, token) in fragment.tokens.enumerated() where !known.contains(index) {
-      let text = token.kind == .string ? fragment.unquoted(token) : nil
-      guard let name = text ?? fragment.name(of: token), schema.table(name) != nil else { continue }
-      let next = index + 1 < fragment.tokens.count ? fragment.text(of: fragment.tokens[index + 1]) : ""
-      if next != "." { unmapped.insert(name.lowercased()) }
+    for index in fragment.tablePlaces where !known.contains(index) {
+      let name = fragment.unquoted(fragment.tokens[index])
+      if schema.table(name) != nil { unmapped.insert(name.lowercased()) }
     }
   }
 
@@ -78,16 +77,21 @@ extension QueryCompiler {
 
   private func nestedSQL(_ subquery: Subquery, _ set: [Int], _ units: String) -> String? {
     let outer = mappingFrom.fragment.text
-    let conditions = [subquery.condition, subquery.comparison].compactMap { $0.map { "(\($0))" } }
+    var conditions = [subquery.condition, subquery.comparison].compactMap { $0.map { "(\($0))" } }
     if conditions.isEmpty || !isCorrelated(subquery) { return nil }
     let sources = subquery.from.sources
     guard sources.allSatisfy({ $0.join == .inner && $0.qualifier != nil }), !subquery.from.isNatural,
       !mappingFrom.joinsByName(before: mappingFrom.sources.count),
       !mappingFrom.sources.contains(where: { $0.join == .outer })
     else { return nil }
+    let plain = "SELECT DISTINCT \(units) FROM \(outer), \(subquery.from.fragment.text)"
+    let isUnderstood = { (conditions: [String]) in
+      (try? compile("\(plain) WHERE \(conditions.joined(separator: " AND "))", place: nil)) != nil
+    }
+    guard isUnderstood(conditions) else { return nil }
+    // What joins the outer tables, wherever it is written: without it each changed row would meet all that they make together.
+    for condition in outerConditions where isUnderstood(conditions + [condition]) { conditions.append(condition) }
     let end = " WHERE \(conditions.joined(separator: " AND "))"
-    let plain = "SELECT DISTINCT \(units) FROM \(outer), \(subquery.from.fragment.text)\(end)"
-    guard (try? compile(plain, place: nil)) != nil else { return nil }
     var bodies: [Int: String] = [:]
     for place in set {
       let source = sources[place]
@@ -99,6 +103,19 @@ extension QueryCompiler {
     // The changed rows first: each search of the others begins with them.
     return try? executed(
       "SELECT DISTINCT \(units) FROM \(inner) CROSS JOIN \(outer)\(end)", isFiltered: false, isChecked: false)
+  }
+
+  /// The outer query's conditions that read no other rows, by themselves. They hold of a row of its tables before a change of a subquery's table
+  /// if they hold of it afterwards.
+  private var outerConditions: [String] {
+    guard let filter = mappingFilter else { return [] }
+    return filter.conjuncts.filter { !filter.hasSubquery(in: $0) }.compactMap { part in
+      guard let condition = try? SQLFragment(filter.text(of: part), place: "") else { return nil }
+      let sql = try? condition.replacing { index in
+        condition.isLoneName(at: index) ? qualified(condition.text(of: condition.tokens[index])) : nil
+      }
+      return sql.map { "(\($0))" }
+    }
   }
 
   /// Whether it means nothing without the outer row: else a change concerns all of those.
@@ -174,25 +191,7 @@ extension QueryCompiler.Subquery {
       if !["AND", "OR", "NOT", "(", "WHEN", "SELECT", "WHERE", ","].contains(before) { return nil }
     }
     let (left, right) = (qualified(fragment.text(of: first..<last + 1)), fragment.text(of: value))
-    return "\(left) = (\(right)) OR (\(right)) IS NULL"
-  }
-}
-
-extension SQLFragment {
-  /// The token behind the parenthesis that opens at an index; nil: none does.
-  fileprivate func endOfParenthesis(openedAt start: Int) -> Int? {
-    guard text(of: tokens[start]) == "(" else { return nil }
-    var depth = 0
-    for index in start..<tokens.count {
-      switch text(of: tokens[index]) {
-      case "(": depth += 1
-      case ")":
-        depth -= 1
-        if depth == 0 { return index + 1 }
-      default: break
-      }
-    }
-    return nil
+    return "\(left) = (\(right)) OR (\(right)) IS NULL OR \(left) IS NULL"
   }
 }
 

@@ -10,7 +10,7 @@ package struct QueryCompiler {
   let query: Query
   /// The tables that the client may see.
   var schema: DatabaseSchema { checker.role.visible }
-  let fragments: QueryFragments
+  private(set) var fragments: QueryFragments
   var from: FromClause { fragments.from }
   /// `from` as SQL.
   var fromSQL: String { from.fragment.text }
@@ -175,12 +175,33 @@ package struct QueryCompiler {
 
   /// `GROUP BY`, checked before everything that may use aggregates.
   private mutating func readGroups() throws(FreshetError) {
+    fragments.groupBy = try fragments.groupBy.map { term throws(FreshetError) in try named(term) }
     for fragment in fragments.groupBy {
       let sql = try expression(fragment, isRow: true).sql
       let collation = try self.collation(of: sql, place: fragment.place, isRow: true)
       groups.append((sql, FieldOrder(collation: collation)))
     }
     if !groups.isEmpty { grouping = " GROUP BY \(groups.map { "(\($0.sql))" }.joined(separator: ", "))" }
+  }
+
+  /// A term of `groupBy` with the names that `select` gives replaced by what they mean, where they are those of no column.
+  private func named(_ term: SQLFragment) throws(FreshetError) -> SQLFragment {
+    let names = term.tokens.indices.filter { term.isLoneName(at: $0) && !isColumn(term.unquoted(term.tokens[$0])) }
+    if names.isEmpty || term.hasSubquery { return term }
+    var meanings: [String: String] = [:]
+    for (_, item) in fragments.select {
+      let body = try body(of: item)
+      guard body.tokens.count < item.tokens.count, let last = item.tokens.last else { continue }
+      meanings[item.unquoted(last).lowercased()] = body.text
+    }
+    let sql = try term.replacing { index in
+      names.contains(index) ? meanings[term.unquoted(term.tokens[index]).lowercased()].map { "(\($0))" } : nil
+    }
+    // A column by another name is that column.
+    if term.tokens.count == 1, let meaning = meanings[term.unquoted(term.tokens[0]).lowercased()] {
+      return try SQLFragment(meaning, place: term.place)
+    }
+    return sql == term.text ? term : try SQLFragment(sql, place: term.place)
   }
 
   private mutating func alongside() throws(FreshetError) -> [CompiledAlongside] {

@@ -21,7 +21,7 @@ struct SQLFragment {
     case statement
   }
 
-  private let kind: Kind
+  let kind: Kind
 
   /// - Throws: `bad_query`.
   init(_ text: String, place: String, kind: Kind = .expression) throws(FreshetError) {
@@ -62,13 +62,7 @@ struct SQLFragment {
 
   /// Whether another SELECT is in it. The words are reserved, and nothing else when they stand alone; `x IN t` reads a table
   /// as well.
-  var hasSubquery: Bool {
-    tokens.indices.contains { index in
-      guard let word = keyword(at: index) else { return false }
-      let isTableOperand = word == "IN" && index + 1 < tokens.count && text(of: tokens[index + 1]) != "("
-      return word == "SELECT" || word == "VALUES" || isTableOperand
-    }
-  }
+  var hasSubquery: Bool { hasSubquery(in: tokens.indices) }
 
   func text(of token: SQLToken) -> String { tokenizer.text(of: token) }
 

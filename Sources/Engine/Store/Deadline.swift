@@ -18,7 +18,10 @@ import Synchronization
 package final class Deadline {
   /// How often the bounds may still be checked.
   @exclusivity(unchecked) private var looks = Int.max
+  /// The same for what runs outside of `limited`, between two calls of it.
+  @exclusivity(unchecked) private var looksOutside = Int.max
   @exclusivity(unchecked) private var interruption: Interruption?
+  @exclusivity(unchecked) private var isLimited = false
   /// When the thread last let others run.
   @exclusivity(unchecked) private var yielded = Instant.distantPast
   private static let yieldInterval = Nanoseconds.microseconds(200)
@@ -36,6 +39,17 @@ package final class Deadline {
       Unmanaged.passUnretained(self).toOpaque())
   }
 
+  /// Bounds what runs outside of `limited` as well, for a thread on which others wait: a statement without a bound of its own then fails
+  /// instead of stopping them all.
+  ///
+  /// To be called at the begin of each tick.
+  ///
+  /// - Parameter steps: of SQLite's virtual machine, from now on and from the end of each call of `limited` on.
+  package func boundOutside(steps: Int) {
+    looksOutside = steps / Int(Self.interval)
+    if !isLimited { looks = looksOutside }
+  }
+
   private func hasPassed() -> Bool {
     looks -= 1
     if looks < 0 || sqlite_budget_is_spent() != 0 { return true }
@@ -49,7 +63,7 @@ package final class Deadline {
     return interruption.isDue(now)
   }
 
-  /// Runs `body`, whose statements have so long altogether, and as much memory as a query may take.
+  /// Runs `body`, whose statements have so long altogether, and as much memory as a query may take. Within another call both bounds hold.
   ///
   /// - Parameters:
   ///   - steps: of SQLite's virtual machine, which do not depend on how busy the machine is.
@@ -58,11 +72,16 @@ package final class Deadline {
     to time: Nanoseconds, steps: Int = .max, interruption: Interruption? = nil, _ body: () throws(Failure) -> Result
   ) throws(Failure) -> Result {
     let budget = Budget.begin(time)
-    looks = steps == .max ? .max : steps / Int(Self.interval)
-    self.interruption = interruption
+    let outer = (looks: looks, interruption: self.interruption, isLimited: isLimited)
+    let given = steps == .max ? .max : steps / Int(Self.interval)
+    looks = isLimited ? min(given, outer.looks) : given
+    let start = looks
+    self.interruption = interruption ?? outer.interruption
+    isLimited = true
     defer {
-      looks = .max
-      self.interruption = nil
+      let used = start - looks
+      looks = outer.isLimited ? (outer.looks == .max ? .max : outer.looks - used) : looksOutside
+      (self.interruption, isLimited) = (outer.interruption, outer.isLimited)
       budget.end()
     }
     return try body()

@@ -100,7 +100,7 @@ extension ResultReader {
     }
     try checkSnapshot()
     bind()
-    var asked = AggregateGroups()
+    var asked = AggregateGroups(statements.encoding)
     try statements.aggregates[aggregate].ask(unit, in: &asked)
     return asked[Array(unit)].map { knownRow($0) == nil } ?? false
   }

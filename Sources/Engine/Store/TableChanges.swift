@@ -205,9 +205,9 @@ package final class TableChanges {
     return forEachOldValue(of: former, columns: columns, body)
   }
 
-  /// Whether any row changed in these columns, came or went.
+  /// Whether a row may have changed in these columns, or may have come or gone.
   package func meets(_ columns: ColumnMask) -> Bool {
-    rows.contains { $0.columns == .all || $0.columns.intersects(columns) }
+    !isKnown || rows.contains { $0.columns == .all || $0.columns.intersects(columns) }
   }
 
   /// Calls `body` with the former values of columns and the places of these in `columns`; text is in the database's own

@@ -4,6 +4,18 @@ import Store
 
 // Changes of tables that correlated subqueries read.
 extension Evaluation {
+  /// The units of a list that changes concern, through FROM and through subqueries.
+  ///
+  /// - Returns: nil when they cannot be found out.
+  func units(of list: LiveList, changedBy tables: [ConcernedTable]) throws(FreshetError) -> ConcernedUnits? {
+    let (direct, nested) = list.compiled.divided(tables)
+    guard var units = try list.shape.units(of: list, changedBy: direct) else { return nil }
+    if nested.isEmpty { return units }
+    guard let more = try nestedUnits(of: list, nested) else { return nil }
+    units.add(more)
+    return units
+  }
+
   /// The units of a list that changes of such tables concern.
   ///
   /// - Returns: nil when they cannot be found out: the query must be run again.
@@ -19,6 +31,8 @@ extension Evaluation {
       for table in tables where table.changes.step == step {
         let used = list.compiled.tables[table.index].usedColumns
         if !table.changes.meets(used) { continue }
+        // Queries that are run again have no use for units.
+        if list.compiled.slowness != nil { return nil }
         guard let rows = capturedRows[table.changes.number], rows.showSigned(table.changes, in: used) else {
           return nil
         }
@@ -31,5 +45,14 @@ extension Evaluation {
       if !isKnown { return nil }
     }
     return units
+  }
+}
+
+extension CompiledQuery {
+  /// Divides changed tables by how they lead to units: through FROM, and through subqueries. One may be read by both.
+  func divided(_ tables: [ConcernedTable]) -> (direct: [ConcernedTable], nested: [ConcernedTable]) {
+    let nested = tables.filter { nestedTables.contains($0.index) }
+    if nested.isEmpty { return (tables, []) }
+    return (tables.filter { !nestedTables.contains($0.index) || !self.tables[$0.index].mappings.isEmpty }, nested)
   }
 }

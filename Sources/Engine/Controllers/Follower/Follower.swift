@@ -71,6 +71,9 @@ final class Follower {
     }
   }
 
+  /// Steps of SQLite's virtual machine in a tick, for statements that have no bound of their own: about a second.
+  private static let mostSteps = 50_000_000
+
   func run() {
     state.isPaced = true
     while !state.isStopping {
@@ -122,6 +125,7 @@ final class Follower {
       let ticks = context.statistics.ticks
       numbers.prepare()
       let begun = lists.jobs.takeBegun()
+      connection.deadline.boundOutside(steps: Self.mostSteps)
       try connection.tick(mayReadFramesAlone(begun) ? lists.evaluation.readsNothingElse : nil) {
         checks.note(try lists.follow(connection, begun), connection.capture)
         deliverEvents()

@@ -91,12 +91,8 @@ extension Lists {
     let rows = change.tables.reduce(0) { $0 + $1.changes.count }
     return try change.deadline.limited(to: Self.followTime, steps: Self.steps(rows)) {
       () throws(FreshetError) in
-      let nested = change.tables.filter { shape.compiled.nestedTables.contains($0.index) }
+      let (direct, nested) = shape.compiled.divided(change.tables)
       if nested.isEmpty { return try shape.concerned(by: change.tables, change.captured) }
-      // A table may be read by FROM and by a subquery.
-      let direct = change.tables.filter {
-        !shape.compiled.tables[$0.index].mappings.isEmpty || !shape.compiled.nestedTables.contains($0.index)
-      }
       let known = direct.isEmpty ? [] : try shape.concerned(by: direct, nil)
       return try adding(nested, to: known, shape)
     }
@@ -190,9 +186,9 @@ extension Lists {
   /// Looking up is not the way: from now on readers run the shape's queries.
   func runFromNowOn(_ shape: QueryShape, _ before: CommitNumber, because reason: String) {
     let lists = Array(shape.lists.values)
-    guard shape.compiled.slowness == nil, let first = lists.first?.query, let database else {
-      return
-    }
+    guard let first = lists.first?.query else { return }
+    // What led here has not been followed in any case.
+    guard shape.compiled.slowness == nil, let database else { return mustRunAgain(shape, before) }
     context.logger.notice(
       "after changes the query is run again from now on", metadata: ["from": "\(first.from)", "why": "\(reason)"])
     do throws(FreshetError) {

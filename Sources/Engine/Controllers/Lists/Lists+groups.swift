@@ -17,7 +17,7 @@ extension Lists {
     }
     for list in shape.lists.values {
       do throws(FreshetError) {
-        guard let added = try addChanges(to: list, change.tables, changes, tick, change.deadline) else {
+        guard let added = try addChanges(to: list, change, changes, tick) else {
           mustRunAgain(list, change.before)
           continue
         }
@@ -45,26 +45,32 @@ extension Lists {
   ///
   /// - Returns: nil when the query must be run again.
   func addChanges(
-    to list: LiveList, _ tables: [ConcernedTable], _ changes: [TableChanges], _ tick: CapturedTick, _ deadline: Deadline
+    to list: LiveList, _ change: ShapeChange, _ changes: [TableChanges], _ tick: CapturedTick
   ) throws(FreshetError) -> AggregateChange? {
     guard let capture else { return nil }
     // Without a WAL former rows are never known: everything is read after each commit.
     if capture.comparesTables, list.compiled.plan.resultAggregate == nil { list.reader.forgetGroups() }
-    if list.isFollowing, !list.reader.addsChanges { return try lookingUp(list, tables) }
+    if list.isFollowing, !list.reader.addsChanges { return try lookingUp(list, change) }
     let state = capture.seenState
     let rows = changes.reduce(0) { $0 + $1.count }
-    let steps = try deadline.limited(to: Self.followTime, steps: Self.steps(rows)) {
+    let steps = try change.deadline.limited(to: Self.followTime, steps: Self.steps(rows)) {
       () throws(FreshetError) in try evaluation.groupSteps(of: list, changes, tick, state)
     }
     if list.machine.isRunning {
       list.groupLog?.append(steps)
-      var change = missed(steps, list.compiled.plan.resultAggregate)
-      if list.compiled.plan.resultAggregate != nil, change.units == nil {
-        change.units = try list.shape.units(of: list, changedBy: tables)
-      }
-      return change
+      var missed = missed(steps, list.compiled.plan.resultAggregate)
+      if list.compiled.plan.resultAggregate != nil, missed.units == nil { missed.units = try units(of: list, change) }
+      return missed
     }
-    return list.isFollowing ? try apply(steps, to: list, tables) : nil
+    return list.isFollowing ? try apply(steps, to: list, change) : nil
+  }
+
+  /// The groups that changed rows lead to, through FROM and through subqueries; nil: they cannot be found out.
+  private func units(of list: LiveList, _ change: ShapeChange) throws(FreshetError) -> ConcernedUnits? {
+    let rows = change.tables.reduce(0) { $0 + $1.changes.count }
+    return try change.deadline.limited(to: Self.followTime, steps: Self.steps(rows)) {
+      () throws(FreshetError) in try evaluation.units(of: list, changedBy: change.tables)
+    }
   }
 
   private func missed(_ steps: [GroupStep], _ result: Int?) -> AggregateChange {
@@ -84,7 +90,7 @@ extension Lists {
   }
 
   private func apply(
-    _ steps: [GroupStep], to list: LiveList, _ tables: [ConcernedTable]
+    _ steps: [GroupStep], to list: LiveList, _ concern: ShapeChange
   ) throws(FreshetError) -> AggregateChange? {
     let result = list.compiled.plan.resultAggregate
     var change = AggregateChange(units: result == nil ? nil : ConcernedUnits())
@@ -106,17 +112,17 @@ extension Lists {
     }
     if isKnown { return change }
     // Rows that are not known lead to groups all the same, where these are the first table's.
-    guard let units = try list.shape.units(of: list, changedBy: tables) else { return nil }
+    guard let units = try units(of: list, concern) else { return nil }
     list.reader.outdate(units)
     change.units = units
     return change
   }
 
   /// Where nothing is kept, groups are looked up, and the rest is read.
-  private func lookingUp(_ list: LiveList, _ tables: [ConcernedTable]) throws(FreshetError) -> AggregateChange? {
+  private func lookingUp(_ list: LiveList, _ concern: ShapeChange) throws(FreshetError) -> AggregateChange? {
     var change = AggregateChange(concernsAlongside: true)
     if list.compiled.plan.resultAggregate == nil { return change }
-    guard let units = try list.shape.units(of: list, changedBy: tables) else { return nil }
+    guard let units = try units(of: list, concern) else { return nil }
     change.units = units
     return change
   }

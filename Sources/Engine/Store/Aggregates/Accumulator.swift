@@ -23,13 +23,14 @@ struct Accumulator {
     var value: KeptValue
   }
 
-  init(_ function: Function, isDistinct: Bool) {
+  /// - Parameter encoding: of the database's text, which BINARY compares.
+  init(_ function: Function, isDistinct: Bool, _ encoding: TextEncoding) {
     self.function = function
     switch function {
     case .count: state = .count(0)
     case .sum, .total, .average: state = .sum(ExactSum())
-    case .minimum: state = .extreme(Extremes(isMaximum: false))
-    case .maximum: state = .extreme(Extremes(isMaximum: true))
+    case .minimum: state = .extreme(Extremes(isMaximum: false, encoding))
+    case .maximum: state = .extreme(Extremes(isMaximum: true, encoding))
     }
     if isDistinct { distinct = [:] }
   }
@@ -126,20 +127,24 @@ struct Extremes {
   }
 
   private let order: FieldOrder
+  private let encoding: TextEncoding
   /// The extreme first.
   private var entries: [Entry] = []
   /// Whether these are all values that there are.
   private var isComplete = true
 
-  init(isMaximum: Bool) { order = FieldOrder(isDescending: isMaximum) }
+  /// - Parameter encoding: of the database's text: SQLite compares its bytes, which sort otherwise in UTF-8 than in UTF-16.
+  init(isMaximum: Bool, _ encoding: TextEncoding) {
+    order = FieldOrder(isDescending: isMaximum)
+    self.encoding = encoding
+  }
 
   /// Nil: values are left of which none is known.
   var value: KeptValue? { entries.first?.value ?? (isComplete ? .null : nil) }
 
   /// - Returns: false where equal values are not the same, or one goes that was not there.
   mutating func add(_ value: PackedValue, sign: Int64) -> Bool {
-    var key: [UInt8] = []
-    KeyEncoder.append(value, order, to: &key)
+    let key = key(of: value)
     let place = place(of: key)
     if place < entries.count, entries[place].key == key {
       entries[place].count += sign
@@ -155,6 +160,18 @@ struct Extremes {
       isComplete = false
     }
     return true
+  }
+
+  /// - Parameter value: its text in UTF-8.
+  private func key(of value: PackedValue) -> [UInt8] {
+    var key: [UInt8] = []
+    if encoding != .utf8, case .text(let text) = value {
+      let stored = encoding.bytes(of: String(decoding: text, as: UTF8.self))
+      stored.withUnsafeBytes { KeyEncoder.append(.text($0), order, to: &key) }
+    } else {
+      KeyEncoder.append(value, order, to: &key)
+    }
+    return key
   }
 
   private func place(of key: [UInt8]) -> Int {

@@ -109,6 +109,10 @@ private final class Sum: AggregateContext {
 /// Owner: the thread of the connection.
 final class AccumulatorShelf {
   @exclusivity(unchecked) private var accumulators: [Accumulator] = []
+  private let encoding: TextEncoding
+
+  /// - Parameter encoding: of the database's text.
+  init(_ encoding: TextEncoding) { self.encoding = encoding }
 
   /// A pointer's type, which SQLite compares by its address as well.
   private static let type: StaticString = "freshet accumulators"
@@ -146,7 +150,7 @@ final class AccumulatorShelf {
       let shelf = Unmanaged<AccumulatorShelf>.fromOpaque(sqlite3_value_pointer(values[0], typeName))
         .takeUnretainedValue()
       let function = Accumulator.Function(rawValue: sqlite3_value_int64(values[1])) ?? .count
-      return Context(shelf, Accumulator(function, isDistinct: sqlite3_value_int(values[2]) != 0))
+      return Context(shelf, Accumulator(function, isDistinct: sqlite3_value_int(values[2]) != 0, shelf.encoding))
     }
     guard let made else { return sqlite3_result_error_nomem(context) }
     made.accumulator.add(PreparedStatement.value(value), sign: 1)

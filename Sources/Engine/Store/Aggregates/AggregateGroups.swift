@@ -39,8 +39,10 @@ package struct AggregateGroups {
   }
 
   private var groups: [[UInt8]: Group] = [:]
+  private let encoding: TextEncoding
 
-  init() {}
+  /// - Parameter encoding: of the database's text.
+  init(_ encoding: TextEncoding) { self.encoding = encoding }
 
   package var count: Int { groups.count }
 
@@ -67,7 +69,7 @@ package struct AggregateGroups {
   ) -> Bool {
     for (index, key) in changes.keys.enumerated() {
       changes.rows.withRow(index) { row in
-        groups[key, default: Group(plan)].add(&row, plan, sign: changes.signs[index])
+        groups[key, default: Group(plan, encoding)].add(&row, plan, sign: changes.signs[index])
       }
       key.withUnsafeBytes { touched.add($0, .all) }
     }
@@ -93,8 +95,8 @@ package struct AggregateGroups {
 
 extension AggregateGroups.Group {
   /// One without rows, whose values come with the first.
-  fileprivate init(_ plan: AggregatePlan) {
-    self.init(rowCount: 0, values: [], calls: plan.calls.map(\.empty))
+  fileprivate init(_ plan: AggregatePlan, _ encoding: TextEncoding) {
+    self.init(rowCount: 0, values: [], calls: plan.calls.map { $0.empty(encoding) })
   }
 
   fileprivate mutating func add(_ row: inout PackedValueReader, _ plan: AggregatePlan, sign: Int64) {

@@ -112,5 +112,5 @@ extension AggregatePlan.Call {
     }
   }
 
-  var empty: Accumulator { Accumulator(accumulated, isDistinct: isDistinct) }
+  func empty(_ encoding: TextEncoding) -> Accumulator { Accumulator(accumulated, isDistinct: isDistinct, encoding) }
 }

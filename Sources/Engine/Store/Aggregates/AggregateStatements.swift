@@ -11,7 +11,7 @@ package final class AggregateStatements {
   private let connection: OpaquePointer
   private let encoding: TextEncoding
   private let tables: GroupTables?
-  private let shelf = AccumulatorShelf()
+  private let shelf: AccumulatorShelf
   private let states: PreparedStatement
   private let unitStates: PreparedStatement
   @exclusivity(unchecked) private var signed: [(tables: [Int], statement: PreparedStatement)] = []
@@ -26,6 +26,7 @@ package final class AggregateStatements {
     self.connection = connection
     self.encoding = encoding
     self.tables = tables
+    shelf = AccumulatorShelf(encoding)
     states = try PreparedStatement(bounded: plan.statesSQL, connection)
     unitStates = try PreparedStatement(bounded: plan.unitStatesSQL, connection)
   }
@@ -68,7 +69,7 @@ package final class AggregateStatements {
   ///
   /// - Returns: nil when there are too many to be kept.
   func readGroups() throws(SQLiteFailure) -> AggregateGroups? {
-    var groups = AggregateGroups()
+    var groups = AggregateGroups(encoding)
     shelf.bind(to: states, at: plan.shelfParameter)
     return try read(states, into: &groups) ? groups : nil
   }
@@ -95,7 +96,7 @@ package final class AggregateStatements {
       let key = key(of: statement, from: 0)
       let values = (0..<plan.groupCount).map { KeptValue(statement.value($0)) }
       let calls = plan.calls.indices.map { index in
-        shelf.accumulator(statement.value(plan.groupCount + 1 + index)) ?? plan.calls[index].empty
+        shelf.accumulator(statement.value(plan.groupCount + 1 + index)) ?? plan.calls[index].empty(encoding)
       }
       groups[key] = AggregateGroups.Group(
         rowCount: statement.integer(plan.groupCount), values: values, calls: calls,

@@ -1,0 +1,115 @@
+import Store
+
+// As much of the grammar as it takes to find what a fragment is made of.
+extension SQLFragment {
+  /// Indexes of the tokens at which the name of a table stands, or a text that SQLite takes for one: behind FROM, JOIN, IN and the commas of
+  /// FROM. Elsewhere a name is a column's or an alias, and a text is a text, whatever tables there are.
+  var tablePlaces: Set<Int> {
+    var places: Set<Int> = []
+    // By depth of parentheses, whether a FROM clause is being read.
+    var isFrom = [kind == .tables]
+    var expected = kind == .tables ? Expected.source : .nothing
+    for index in tokens.indices {
+      let text = text(of: tokens[index])
+      if text == "(" {
+        isFrom.append(expected == .source)
+        if expected == .operand { expected = .nothing }
+      } else if text == ")" {
+        isFrom.removeLast()
+        expected = .nothing
+      } else if text == "," {
+        expected = isFrom.last == true ? .source : .nothing
+      } else if let next = keyword(at: index).flatMap({ expectation(behind: $0, at: index) }) {
+        if next.opensFrom != nil { isFrom[isFrom.count - 1] = next.opensFrom == true }
+        expected = next.expected
+      } else if expected != .nothing, index + 1 >= tokens.count || self.text(of: tokens[index + 1]) != ".", text != "."
+      {
+        places.insert(index)
+        expected = .nothing
+      }
+    }
+    return places
+  }
+
+  private enum Expected {
+    case nothing
+    /// One of the things joined.
+    case source
+    /// The right side of IN: a table, or a list in parentheses.
+    case operand
+  }
+
+  /// What a word makes of the tokens behind it; nil: nothing new.
+  private func expectation(behind word: String, at index: Int) -> (opensFrom: Bool?, expected: Expected)? {
+    switch word {
+    case "FROM":
+      // `a IS DISTINCT FROM b` is a comparison.
+      return index > 1 && keyword(at: index - 1) == "DISTINCT" ? nil : (true, .source)
+    case "JOIN": return (true, .source)
+    case "IN": return (nil, .operand)
+    case "ON", "USING": return (nil, .nothing)
+    case "SELECT", "WHERE", "GROUP", "HAVING", "ORDER", "LIMIT", "UNION", "EXCEPT", "INTERSECT", "VALUES":
+      return (false, .nothing)
+    default: return nil
+    }
+  }
+
+  /// The token behind the parenthesis that opens at an index; nil: none does.
+  func endOfParenthesis(openedAt start: Int) -> Int? {
+    guard text(of: tokens[start]) == "(" else { return nil }
+    var depth = 0
+    for index in start..<tokens.count {
+      switch text(of: tokens[index]) {
+      case "(": depth += 1
+      case ")":
+        depth -= 1
+        if depth == 0 { return index + 1 }
+      default: break
+      }
+    }
+    return nil
+  }
+
+  /// The conditions that all have to hold for the fragment to hold: the parts between its outermost ANDs.
+  var conjuncts: [Range<Int>] { conjuncts(of: tokens.indices) }
+
+  private func conjuncts(of range: Range<Int>) -> [Range<Int>] {
+    if range.count > 2, endOfParenthesis(openedAt: range.lowerBound) == range.upperBound,
+      keyword(at: range.lowerBound + 1) != "SELECT"
+    {
+      return conjuncts(of: range.dropFirst().dropLast())
+    }
+    var parts: [Range<Int>] = []
+    var start = range.lowerBound
+    // Of parentheses and CASE; how many ANDs belong to a BETWEEN.
+    var (depth, between) = (0, 0)
+    for index in range {
+      switch keyword(at: index) ?? text(of: tokens[index]) {
+      case "(", "CASE": depth += 1
+      case ")", "END": depth -= 1
+      case "BETWEEN" where depth == 0: between += 1
+      // It binds less than AND.
+      case "OR" where depth == 0: return [range]
+      case "AND" where depth == 0:
+        if between > 0 {
+          between -= 1
+        } else {
+          parts.append(start..<index)
+          start = index + 1
+        }
+      default: break
+      }
+    }
+    parts.append(start..<range.upperBound)
+    return parts.count > 1 ? parts.flatMap { conjuncts(of: $0) } : [range]
+  }
+
+  /// Whether a SELECT stands in some of the tokens, or a table on the right side of IN.
+  func hasSubquery(in range: Range<Int>) -> Bool {
+    range.contains { index in
+      guard let word = keyword(at: index) else { return false }
+      let isTableOperand = word == "IN" && index + 1 < tokens.count && text(of: tokens[index + 1]) != "("
+      return word == "SELECT" || word == "VALUES" || isTableOperand
+    }
+  }
+}
