@@ -1,10 +1,13 @@
-/// One of a result's `alongside` values.
+/// A total, or a value alongside a result.
 package struct NamedValue: Hashable, Sendable {
   package var name: String
   package var value: SQLValue
+  /// SQLite's words, where it cannot be computed; the value is NULL then.
+  package var error: String?
 
-  package init(name: String, value: SQLValue) {
+  package init(name: String, value: SQLValue, error: String? = nil) {
     self.name = name
     self.value = value
+    self.error = error
   }
 }

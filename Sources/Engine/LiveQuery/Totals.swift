@@ -1,9 +1,17 @@
-// Totals of a result and of its sections, as a `SectionedTree` keeps them: names and values in turn, packed, in the order of the names.
+// Totals of a result and of its sections, as a `SectionedTree` keeps them: names, values and errors in turn, packed, in the order of the names.
 
 extension PackedValues {
   package mutating func appendTotal(_ name: String, _ value: PackedValue) {
     append(SQLValue.text(name))
     append(value)
+    append(SQLValue.null)
+  }
+
+  /// - Parameter error: why it cannot be computed.
+  package mutating func appendTotal(_ name: String, _ value: SQLValue, error: String?) {
+    append(SQLValue.text(name))
+    append(value)
+    append(error.map { .text($0) } ?? SQLValue.null)
   }
 }
 
@@ -39,8 +47,8 @@ extension [NamedValue] {
         var values: [NamedValue] = []
         while !reader.isAtEnd {
           var start = reader
-          let hasSameName = reader.skipEqual(&formerReader)
-          if !reader.skipEqual(&formerReader) || !hasSameName { values.append(start.nextTotal()) }
+          let isSame = (0..<3).map { _ in reader.skipEqual(&formerReader) }
+          if isSame != [true, true, true] { values.append(start.nextTotal()) }
         }
         return values
       }
@@ -50,8 +58,9 @@ extension [NamedValue] {
 
 extension PackedValueReader {
   fileprivate mutating func nextTotal() -> NamedValue {
-    let name = next()
-    guard case .text(let text) = name else { preconditionFailure("a total without a name") }
-    return NamedValue(name: String(decoding: text, as: UTF8.self), value: next().value)
+    guard case .text(let name) = next().value else { preconditionFailure("a total without a name") }
+    var total = NamedValue(name: name, value: next().value)
+    if case .text(let error) = next().value { total.error = error }
+    return total
   }
 }

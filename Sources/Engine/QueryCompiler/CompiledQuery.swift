@@ -155,6 +155,9 @@ package final class FollowedTable: Sendable {
     self.isVisible = isVisible
   }
 
+  /// Whether the records of its rows tell all columns that the query reads.
+  var isToldByRecords: Bool { storage.map { !$0.computedColumns.intersects(usedColumns) } ?? false }
+
   /// The record fields to be remembered of rows of one of its sources.
   package func rememberedFields(of source: TableStorage) -> [Int] {
     if source != storage { return [] }

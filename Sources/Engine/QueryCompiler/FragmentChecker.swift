@@ -7,7 +7,7 @@ import Store
 /// It also finds out which collation an expression sorts under, which only SQLite knows, from the program that SQLite compiles for
 /// `count(DISTINCT +(expression))`.
 ///
-/// Owner: one thread at a time. Nothing is ever stepped here but EXPLAIN.
+/// Owner: one thread at a time. Nothing that clients wrote is ever stepped here but EXPLAIN.
 package final class FragmentChecker {
   private let connection: OpaquePointer
   private let path: String
@@ -88,6 +88,17 @@ package final class FragmentChecker {
       _ = try table.step()
       if version == nil || version != connectedSchema { connectVirtualTables() }
       connectedSchema = version
+    } catch { throw FreshetError(queryFailure: error, place: nil) }
+  }
+
+  /// Whether a statement of ours gives a row in the file's present state.
+  func givesRow(_ sql: String) throws(FreshetError) -> Bool {
+    audit.isTrusted = true
+    defer { audit.isTrusted = false }
+    do throws(SQLiteFailure) {
+      return try RollbackJournal.passing(path) { () throws(SQLiteFailure) in
+        try PreparedStatement(connection, sql, isPersistent: false).step()
+      }
     } catch { throw FreshetError(queryFailure: error, place: nil) }
   }
 

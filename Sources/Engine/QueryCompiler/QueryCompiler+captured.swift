@@ -7,7 +7,7 @@ import Store
 // these rows already, so they need not be looked up (`CapturedRows`). The statement is the query's own, with the virtual table in the table's
 // place; where a role has a shadow of the table, in the shadow's.
 //
-// Looking up remains for what reads other tables (joins, subqueries, filters with subqueries), for tables with columns that are computed when
+// Looking up remains for what reads other tables (joins, subqueries, filters with subqueries), for columns that are computed when
 // they are read, and for names that only the table itself has: `main.well.name`, `INDEXED BY`.
 extension QueryCompiler {
   /// How such a query is kept up to date, as a part of a sentence.
@@ -17,10 +17,15 @@ extension QueryCompiler {
   /// - Returns: nil when changed rows must be looked up.
   func capturedSQL(_ selected: String, filter: String?) throws(FreshetError) -> String? {
     guard case .baseKey = unit, groups.isEmpty, query.having == nil, nested.isEmpty, from.sources.count == 1,
-      let table = baseTable, table.storage?.decoder != nil, let source = from.sources.first,
+      let table = baseTable, let storage = table.storage, let source = from.sources.first,
       let qualifier = source.qualifier, isPlain(source), !fragments.rowTexts.contains(where: QueryCompiler.namesSchema)
     else { return nil }
     let condition = filter.map { " WHERE (\($0))" } ?? ""
+    if storage.computedColumns != .none {
+      var read = masks(of: try compile("\(selected) FROM \(fromSQL)\(condition)", place: nil).reads)
+      read.formUnion(filterReads.masks)
+      if read[table.name.lowercased()]?.intersects(storage.computedColumns) == true { return nil }
+    }
     let shadows = checker.role.shadows(for: fragments.rowTexts)
     if shadows.isEmpty {
       return "\(selected) FROM \(CapturedRows.reference(to: table.name)) AS \(qualifier)\(condition)"

@@ -156,6 +156,28 @@ extension QueryCompiler {
     return (key.count, isUnit(key))
   }
 
+  /// The default key of a query over one table, where it is a primary key that may hold NULL, and the rowid tells rows apart. (SQLite lets
+  /// several rows have NULL in a primary key that is not declared NOT NULL.)
+  var nullableKey: (columns: [String], rowid: String)? {
+    guard fragments.key.isEmpty, groups.isEmpty, !hasAggregate, from.sources.count == 1, let table = baseTable,
+      case .columns(let names)? = table.key, table.storage?.isWithoutRowid == false,
+      let rowid = TableKey.rowidNames.first(where: { !table.hasColumn($0) })
+    else { return nil }
+    let nullable = names.filter { name in !table.columns.contains { isSameName($0.name, name) && $0.isNotNull } }
+    return nullable.isEmpty ? nil : (names, rowid)
+  }
+
+  /// Whether several rows of the table have one key, with NULL in it, at present. A primary key's index finds them.
+  func hasDuplicateKeys() throws(FreshetError) -> Bool {
+    guard let table = baseTable, let key = nullableKey else { return false }
+    let columns = key.columns.map(quotedIdentifier)
+    return try checker.givesRow(
+      """
+      SELECT 1 FROM main.\(quotedIdentifier(table.name)) WHERE \(columns.map { "\($0) IS NULL" }.joined(separator: " OR ")) \
+      GROUP BY \(columns.joined(separator: ", ")) HAVING count(*) > 1 LIMIT 1
+      """)
+  }
+
   private func isUnit(_ key: [OutputColumn]) -> Bool {
     switch unit {
     case .none: false
@@ -177,6 +199,7 @@ extension QueryCompiler {
     guard let base = from.sources.first, let qualifier = base.qualifier else {
       throw .badQuery("key is needed: a subquery has no key of its own")
     }
+    if isKeyedByRowid, let name = nullableKey?.rowid { return [try keyColumn(named: name, qualifier)] }
     if let key = baseTable?.key {
       var columns: [OutputColumn] = []
       for name in key.names { columns.append(try keyColumn(named: name, qualifier)) }

@@ -15,8 +15,7 @@ extension QueryCompiler {
     masks.formUnion(joins)
     masks.formUnion(filterReads.masks)
     let routing = routing(filter: filter, isCaptured: rows.unit?.capturedSQL != nil)
-    let nestedMappings =
-      maps && rows.unit != nil ? nestedMappings(masks.keys.compactMap { checker.role.whole.table($0) }) : []
+    let nestedMappings = maps && rows.unit != nil ? nestedMappings(masks) : []
     let mapped = Set(nestedMappings.flatMap(\.tables))
     var tables: [FollowedTable] = []
     for name in masks.keys.sorted() {

@@ -53,8 +53,8 @@ extension QueryCompiler {
 
   /// The statements that lead from changes of tables in subqueries to units, for those tables of which that is all that is read there.
   ///
-  /// - Parameter tables: those that the query reads, as they would be followed.
-  func nestedMappings(_ tables: [DatabaseSchema.Table]) -> [NestedMapping] {
+  /// - Parameter read: by lower-case name of each table that the query reads, the columns.
+  func nestedMappings(_ read: [String: ColumnMask]) -> [NestedMapping] {
     let units = mappingUnits.joined(separator: ", ")
     var failed = unmapped
     var mappings: [NestedMapping] = []
@@ -71,8 +71,13 @@ extension QueryCompiler {
       }
       if places.count > 2 { failed.formUnion(subquery.from.sources.compactMap { $0.table?.lowercased() }) }
     }
-    let names = Set(tables.filter { $0.kind == .table && $0.storage?.decoder != nil }.map { $0.name.lowercased() })
-    return mappings.filter { mapping in mapping.tables.allSatisfy { names.contains($0) && !failed.contains($0) } }
+    let isTold = { (name: String) in
+      guard let table = checker.role.whole.table(name), table.kind == .table, let storage = table.storage else {
+        return false
+      }
+      return read[name].map { !storage.computedColumns.intersects($0) } ?? false
+    }
+    return mappings.filter { mapping in mapping.tables.allSatisfy { isTold($0) && !failed.contains($0) } }
   }
 
   private func nestedSQL(_ subquery: Subquery, _ set: [Int], _ units: String) -> String? {

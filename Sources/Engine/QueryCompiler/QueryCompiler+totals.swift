@@ -74,18 +74,21 @@ extension QueryCompiler {
     _ totals: [TotalExpression], _ section: SectionExpression?, filter: String?
   ) throws(FreshetError) -> (plan: ResultPlan.Totals, reads: Set<FragmentChecker.ColumnRead>)? {
     guard let place = fragments.totals.first?.fragment.place else { return nil }
-    let list = totals.map { "(\($0.sql))" }.joined(separator: ", ")
     let rows = "FROM \(fromSQL)\(filter.map { " WHERE (\($0))" } ?? "")"
-    let whole = "SELECT \(list) \(rows)"
-    let reads = try compile(whole, place: place).reads
-    var sections: String?
-    if let section {
-      // A group's value of the section is that of any of its rows: they are encoded alike.
-      let sql = "SELECT (\(section.sql)), \(list) \(rows) GROUP BY 1"
-      try compile(sql, place: place)
-      sections = try executed(sql)
+    let whole = { (list: String) in "SELECT \(list) \(rows)" }
+    // A group's value of the section is that of any of its rows: they are encoded alike.
+    let sections = { (list: String) in section.map { "SELECT (\($0.sql)), \(list) \(rows) GROUP BY 1" } }
+    let list = totals.map { "(\($0.sql))" }.joined(separator: ", ")
+    let reads = try compile(whole(list), place: place).reads
+    if let sql = sections(list) { try compile(sql, place: place) }
+    let run = { (sql: String?) throws(FreshetError) in
+      try sql.map { sql throws(FreshetError) in try executed(sql) }
     }
-    let plan = ResultPlan.Totals(names: totals.map(\.name), wholeSQL: try executed(whole), sectionsSQL: sections)
+    var alone: [(wholeSQL: String, sectionsSQL: String?)] = []
+    for total in totals { alone.append((try executed(whole("(\(total.sql))")), try run(sections("(\(total.sql))")))) }
+    let plan = ResultPlan.Totals(
+      names: totals.map(\.name), wholeSQL: try executed(whole(list)), sectionsSQL: try run(sections(list)), alone: alone
+    )
     return (plan, reads)
   }
 }

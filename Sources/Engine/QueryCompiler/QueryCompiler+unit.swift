@@ -70,7 +70,7 @@ extension QueryCompiler {
     if !groups.isEmpty || unmapped.contains(name) { return true }
     var compiler = self
     compiler.unit = .baseKey(key.names)
-    return !compiler.nestedMappings([table]).contains { $0.tables.contains(name) }
+    return !compiler.nestedMappings([name: .none]).contains { $0.tables.contains(name) }
   }
 
   /// Whether SQLite would run a subquery again for each row that is looked up, of a query whose rows are those of one table.

@@ -35,6 +35,8 @@ package struct QueryCompiler {
   /// What is looked up when something changed.
   var unit = UnitChoice.none("")
   var mayChange: Bool { query.refreshEvery != nil }
+  /// Whether the key is the rowid, because several rows have NULL in the primary key.
+  private(set) var isKeyedByRowid = false
 
   /// - Throws: `FreshetError` with the code and the sentence for the client.
   package static func compile(_ query: Query, checker: FragmentChecker) throws(FreshetError) -> CompiledQuery {
@@ -91,6 +93,7 @@ package struct QueryCompiler {
     unit = chooseUnit()
     let looksUp = unit
     if case .none = unit, hasAggregate || !groups.isEmpty { unit = groups.isEmpty ? .everything : .groups }
+    isKeyedByRowid = try hasDuplicateKeys()
     var key = try putKeyFirst(&columns)
     try checkNames(columns)
 
@@ -127,6 +130,7 @@ package struct QueryCompiler {
       hasSectionName: section?.name != nil, hasIndexTitle: section?.title != nil, sorts: sortColumns,
       keyTies: try keyTies(columns.prefix(key.count)),
       scanSQL: try executed(scan), totals: totaled?.plan)
+    result.rowidName = isKeyedByRowid ? nil : nullableKey?.rowid
     let alongside = try alongside()
     if !units.isEmpty {
       let first = fragments.parameterCount + 1

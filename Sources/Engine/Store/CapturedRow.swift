@@ -34,7 +34,8 @@ package final class CapturedRow {
     self.connection = connection
     self.module = module
     self.encoding = encoding
-    decoder = storage.decoder.flatMap { $0.columnCount == table.columns.count ? $0 : nil }
+    let tellsAll = storage.computedColumns == .none && storage.decoder.columnCount == table.columns.count
+    decoder = tellsAll ? storage.decoder : nil
     values = .allocate(capacity: table.columns.count)
     rowid = .allocate(capacity: 1)
   }

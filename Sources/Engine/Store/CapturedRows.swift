@@ -40,14 +40,14 @@ package final class CapturedRows {
   package init?(
     _ storage: TableStorage, _ columns: [DatabaseTable.Column], _ connection: OpaquePointer, _ encoding: TextEncoding
   ) {
-    guard let decoder = storage.decoder, decoder.columnCount == columns.count,
+    guard storage.decoder.columnCount == columns.count,
       let declaration = CapturedRows.declaration(of: columns, in: storage.table.name, connection),
       let table = sqlite_captured_create(
         connection, CapturedRows.name(of: storage.table.name), declaration, Int32(columns.count),
         Int32(encoding.code))
     else { return nil }
     self.storage = storage
-    self.decoder = decoder
+    decoder = storage.decoder
     self.connection = connection
     self.encoding = encoding
     self.table = table

@@ -33,6 +33,8 @@ package struct ReaderMemory: @unchecked Sendable {
   package var groups: [AggregateGroups]?
   /// Values of sections whose totals have changed, and are not shown yet.
   var touchedSections = ConcernedUnits()
+  /// Whether a total could not be computed: then those of all sections are read after each change.
+  var hasFailedTotals = false
   /// What the run cost, in steps of SQLite's machine.
   var scanSteps = 0
 }

@@ -27,6 +27,8 @@ package final class ResultPlan: Sendable {
     /// How its groups are kept up to date without looking them up.
     package var aggregate: AggregatePlan?
     package let totals: Totals?
+    /// The rowid's name, where the key is a primary key that may hold NULL, so that several rows may have it.
+    package var rowidName: String?
     /// How totals are kept up to date by arithmetic: those of all rows, and those of sections.
     package var totalAggregates: [AggregatePlan] = []
 
@@ -106,11 +108,16 @@ package final class ResultPlan: Sendable {
     package let wholeSQL: String
     /// A row for each section: the section value, then its totals; nil without sections.
     package let sectionsSQL: String?
+    /// The same of each total alone, for when one of them cannot be computed.
+    package let alone: [(wholeSQL: String, sectionsSQL: String?)]
 
-    package init(names: [String], wholeSQL: String, sectionsSQL: String?) {
+    package init(
+      names: [String], wholeSQL: String, sectionsSQL: String?, alone: [(wholeSQL: String, sectionsSQL: String?)]
+    ) {
       self.names = names
       self.wholeSQL = wholeSQL
       self.sectionsSQL = sectionsSQL
+      self.alone = alone
     }
   }
 

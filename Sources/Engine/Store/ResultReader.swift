@@ -171,20 +171,29 @@ package final class ResultReader {
       if !reads, let kept = try keptValue(alongside: index) {
         values.append(NamedValue(name: value.name, value: kept))
       } else {
-        values.append(NamedValue(name: value.name, value: try readValue(alongside: index)))
+        values.append(try readValue(alongside: index))
       }
     }
     return values
   }
 
-  private func readValue(alongside index: Int) throws(FreshetError) -> SQLValue {
+  private func readValue(alongside index: Int) throws(FreshetError) -> NamedValue {
     try checkSnapshot()
     bind()
     let statement = statements.alongside[index]
+    let name = plan.alongside[index].name
     defer { statement.reset() }
-    do throws(SQLiteFailure) { return try statement.step() ? statement.value(0).value : .null } catch {
+    do throws(SQLiteFailure) {
+      return NamedValue(name: name, value: try statement.step() ? statement.value(0).value : .null)
+    } catch {
+      if error.primaryCode == SQLITE_ERROR { return NamedValue(name: name, value: .null, error: error.message) }
       throw FreshetError(queryFailure: error, place: nil)
     }
+  }
+
+  /// A statement of the query that is needed this once, with its parameters bound.
+  func prepared(_ sql: String) throws(SQLiteFailure) -> PreparedStatement {
+    try statements.prepared(sql, parameters)
   }
 
   /// Whether the newest whole result has rows of a unit whose key is another; see `VersionedResult.contains`
@@ -211,7 +220,9 @@ package final class ResultReader {
     case let error as SQLiteFailure: return FreshetError(queryFailure: error, place: nil)
     case let error as SectionedTreeBuilder.DuplicateIdentity:
       let key = error.identity.withUnsafeBytes { KeyDecoder.describe($0) }
-      return FreshetError(.duplicateKey, "two rows of the result have the key \(key)")
+      let example = plan.rows.rowidName.map { ", such as \($0)" } ?? ""
+      return FreshetError(
+        .duplicateKey, "two rows of the result have the key \(key): give a key that tells them apart\(example)")
     default: return FreshetError(.internal, "\(error)")
     }
   }

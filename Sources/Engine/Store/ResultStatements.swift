@@ -118,10 +118,19 @@ package final class ResultStatements {
     limitValues()
     if self.owner == ObjectIdentifier(owner) { return }
     self.owner = ObjectIdentifier(owner)
-    for statement in all {
-      let count = statement.parameterCount
-      for (index, value) in parameters.enumerated() where index < count { statement.bind(value, at: Int32(index + 1)) }
-    }
+    for statement in all { Self.bind(parameters, to: statement) }
+  }
+
+  private static func bind(_ parameters: [SQLValue], to statement: PreparedStatement) {
+    let count = statement.parameterCount
+    for (index, value) in parameters.enumerated() where index < count { statement.bind(value, at: Int32(index + 1)) }
+  }
+
+  /// A statement that is needed once, with a query's parameters bound.
+  func prepared(_ sql: String, _ parameters: [SQLValue]) throws(SQLiteFailure) -> PreparedStatement {
+    let statement = try PreparedStatement(bounded: sql, connection)
+    Self.bind(parameters, to: statement)
+    return statement
   }
 
   /// To be called before statements run.

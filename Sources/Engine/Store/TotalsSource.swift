@@ -1,3 +1,4 @@
+import GRDBSQLite
 package import LiveQuery
 package import RankedCollections
 
@@ -33,14 +34,23 @@ struct TotalsByStatement: TotalsSource {
     try reader.checkSnapshot()
     reader.bind()
     do throws(SQLiteFailure) {
-      let whole = try whole(statements.whole, totals.names)
-      editor.setTotals(whole)
-      if let sections = statements.sections {
-        try setSections(sections, totals.names, of: &editor)
-      } else {
-        editor.setTotals(whole, ofSection: ReadRow.keyOfOnlySection)
+      do throws(SQLiteFailure) {
+        let whole = try whole(statements.whole, totals.names)
+        if let sections = statements.sections { try setSections(sections, totals.names, of: &editor) }
+        set(whole, of: &editor)
+        reader.memory.hasFailedTotals = false
+      } catch {
+        // One of them cannot be computed, because of an overflow say. The others can.
+        guard error.primaryCode == SQLITE_ERROR else { throw error }
+        try TotalsOneByOne(reader: reader).setTotals(totals, of: &editor)
+        reader.memory.hasFailedTotals = true
       }
     } catch { throw FreshetError(queryFailure: error, place: "totals") }
+  }
+
+  private func set(_ whole: [UInt8], of editor: inout SectionedTreeEditor) {
+    editor.setTotals(whole)
+    if reader.plan.section == nil { editor.setTotals(whole, ofSection: ReadRow.keyOfOnlySection) }
   }
 
   private func whole(_ statement: PreparedStatement, _ names: [String]) throws(SQLiteFailure) -> [UInt8] {
@@ -69,7 +79,7 @@ extension ResultReader {
   package var hasTotals: Bool { plan.rows.totals != nil }
 
   package var totals: any TotalsSource {
-    if plan.totalAggregates.isEmpty || !addsChanges { return TotalsByStatement(reader: self) }
+    if plan.totalAggregates.isEmpty || !addsChanges || memory.hasFailedTotals { return TotalsByStatement(reader: self) }
     return TotalsByArithmetic(reader: self)
   }
 }

@@ -78,6 +78,7 @@ package struct PatchMessage: Sendable {
       }
     }
     if let alongside { writer.member("alongside", alongside) }
+    writer.errors(of: patch.totals, alongside ?? [])
     if let order { writer.members(of: order) }
   }
 }

@@ -156,6 +156,7 @@ extension Snapshot {
     writer.member("complete", isComplete)
     if !totals.isEmpty { writer.member("totals", totals) }
     if !alongside.isEmpty { writer.member("alongside", alongside) }
+    writer.errors(of: totals, alongside)
     writer.members(of: order)
     return writer.bytes
   }
@@ -201,6 +202,16 @@ extension JSONWriter {
   mutating func member(_ name: StaticString, _ values: [NamedValue]) {
     self.name(name)
     object { $0.members(values) }
+  }
+
+  /// Why values are null that cannot be computed, by where the query has them.
+  mutating func errors(of totals: [NamedValue], _ alongside: [NamedValue]) {
+    let errors = [("totals", totals), ("alongside", alongside)].flatMap { place, values in
+      values.compactMap { value in
+        value.error.map { NamedValue(name: "\(place).\(value.name)", value: .text($0)) }
+      }
+    }
+    if !errors.isEmpty { member("errors", errors) }
   }
 
   mutating func members(_ values: [NamedValue]) {

@@ -19,7 +19,8 @@ struct DecodedRows {
     _ delta: TableDelta, _ storage: TableStorage?, _ now: TableContents, encoding: String,
     key: (TableDelta.Row) -> TableContents.Bytes
   ) -> [String] {
-    guard let storage, let decoder = storage.decoder, let records = delta.records else { return [] }
+    guard let storage, storage.computedColumns == .none, let records = delta.records else { return [] }
+    let decoder = storage.decoder
     var wrong: [String] = []
     let values = UnsafeMutablePointer<sqlite_row_value>.allocate(capacity: decoder.columnCount)
     defer { values.deallocate() }

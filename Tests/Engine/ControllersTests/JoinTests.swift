@@ -93,6 +93,43 @@ import Testing
     #expect(fixture.statistics.refetches == refetches)
   }
 
+  /// Conditions that join are conditions that join, wherever they stand: the product of the tables would be millions of rows.
+  @Test(arguments: [
+    ("s, l, o", "l.sid = s.id AND o.id = l.oid AND o.n > 0"), ("s JOIN l JOIN o", "(o.id = l.oid) AND (l.sid = s.id)"),
+    ("s, l JOIN o ON o.id = l.oid", "s.id = l.sid"), ("s JOIN l ON l.sid = s.id JOIN o ON o.id = l.oid", "1"),
+  ])
+  func joinsByWhere(from: String, filter: String) throws {
+    let fixture = try FollowerFixture(
+      """
+      CREATE TABLE s(id INTEGER PRIMARY KEY, name); CREATE TABLE o(id INTEGER PRIMARY KEY, n INT);
+      CREATE TABLE l(id INTEGER PRIMARY KEY, sid INT, oid INT, late INT);
+      CREATE INDEX l_o ON l(oid); CREATE INDEX l_s ON l(sid);
+      WITH RECURSIVE r(i) AS (SELECT 1 UNION ALL SELECT i + 1 FROM r WHERE i < 1000) INSERT INTO s SELECT i, i % 50 FROM r;
+      WITH RECURSIVE r(i) AS (SELECT 1 UNION ALL SELECT i + 1 FROM r WHERE i < 3000) INSERT INTO o SELECT i, i FROM r;
+      WITH RECURSIVE r(i) AS (SELECT 1 UNION ALL SELECT i + 1 FROM r WHERE i < 3000) INSERT INTO l SELECT i, i % 1000, i, i % 2 FROM r;
+      """)
+    let late = "NOT EXISTS (SELECT 1 FROM l x WHERE x.oid = l.oid AND x.late > l.late)"
+    let queries = [(["s.name"], ["count(*) AS n"]), ([], ["s.name", "o.n AS m", "l.id AS lid"])].map { groups, select in
+      var query = Query(from: from)
+      (query.groupBy, query.select, query.filter) = (groups, select, "\(filter) AND \(late)")
+      if groups.isEmpty { query.key = ["s.id", "l.id AS k"] }
+      return query
+    }
+    for (index, query) in queries.enumerated() {
+      fixture.subscribe(SubscriptionKey(session: UInt64(index + 1), id: "a", number: 1), query)
+      fixture.snapshot(query)
+    }
+    for commit in [
+      "BEGIN; UPDATE o SET n = n + 1 WHERE id < 3; UPDATE l SET late = 1 - late WHERE oid < 3; COMMIT",
+      "UPDATE l SET sid = 7 WHERE id = 9", "UPDATE o SET id = 4000 WHERE id = 10", "DELETE FROM s WHERE id = 7",
+    ] {
+      try fixture.writer.run(commit)
+      for query in queries { fixture.snapshot(query) }
+    }
+    // Each list once, however its tables are joined.
+    #expect(fixture.statistics.refetches == queries.count)
+  }
+
   /// A row of the result that is made of other rows than before has other values in columns that nobody wrote to.
   @Test(
     arguments: [

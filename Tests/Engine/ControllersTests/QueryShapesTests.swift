@@ -156,7 +156,7 @@ import Testing
     }
     // Some values make an error of some queries, which must not concern the others.
     func expected(_ query: Query) -> String { (try? fixture.queue.read { try Self.oracle($0, query) }) ?? "bad_query" }
-    var ends = queries.map { Set(["fatal \(expected($0))"]) }
+    var ends = queries.map { Set(["fatal \(expected($0))", "error \(expected($0))"]) }
     for step in 0..<6 {
       let commit = statements.commit()
       try fixture.writer.run(commit)
@@ -166,7 +166,7 @@ import Testing
         let place = "FRESHET_SEED=\(seed) step \(step) \(query) after:\n\(commit)"
         #expect(answer == expected, "\(place)")
         if answer != expected { return }
-        ends[index].insert("fatal \(expected)")
+        ends[index].formUnion(["fatal \(expected)", "error \(expected)"])
         let key = SubscriptionKey(session: UInt64(index + 1), id: "q")
         let ended = fixture.recorder.deliveries(key).first { $0.hasPrefix("fatal") || $0.hasPrefix("error") }
         let isExpected = ended.map(ends[index].contains) ?? true

@@ -139,6 +139,29 @@ import Testing
     }
   }
 
+  @Test(arguments: [
+    ("EXISTS (SELECT 1 FROM a WHERE t = 'b')", "a"), ("x IN c AND y IN ('d', e)", "c"),
+    ("(SELECT 1 FROM a, main.b AS q JOIN 'c' ON a.x = d, e WHERE f IN (SELECT g FROM h))", "a b 'c' e h"),
+    ("x IS NOT DISTINCT FROM y AND a = (SELECT count(*) FROM (b JOIN c), d ORDER BY e, f)", "b c d"),
+    ("(WITH c AS (SELECT x, y FROM t GROUP BY u, v) SELECT max(x) FROM c)", "t c"),
+  ])
+  func findsWhereTablesAreNamed(text: String, names: String) throws {
+    let fragment = try SQLFragment(text, place: "where")
+    #expect(
+      fragment.tablePlaces.sorted().map { fragment.text(of: fragment.tokens[$0]) }.joined(separator: " ") == names)
+  }
+
+  @Test(arguments: [
+    ("a = 1", "a = 1"), ("a = 1 AND b BETWEEN 2 AND 3 AND c", "a = 1 | b BETWEEN 2 AND 3 | c"),
+    ("((a AND b) AND (c OR d AND e))", "a | b | c OR d AND e"), ("a OR b AND c", "a OR b AND c"),
+    ("CASE WHEN a AND b THEN c END AND (d, e) = (f, g)", "CASE WHEN a AND b THEN c END | (d, e) = (f, g)"),
+    ("NOT (a AND b) AND (SELECT 1 WHERE c AND d)", "NOT (a AND b) | (SELECT 1 WHERE c AND d)"),
+  ])
+  func takesConjunctionsApart(text: String, parts: String) throws {
+    let fragment = try SQLFragment(text, place: "where")
+    #expect(fragment.conjuncts.map { fragment.text(of: $0) }.joined(separator: " | ") == parts)
+  }
+
   @Test func refusesTwoColumnsOfOneName() throws {
     var query = Query(from: "t")
     query.select = ["a", "b AS a"]

@@ -47,6 +47,36 @@ import Testing
     }
   }
 
+  @Test func boundsNestAndWhatIsOutsideHasOneToo() throws {
+    ConnectionLimits.prepare()
+    var handle: OpaquePointer?
+    sqlite3_open(":memory:", &handle)
+    let connection = try #require(handle)
+    defer { sqlite3_close(connection) }
+    let deadline = Deadline(of: connection)
+    func count(_ rows: Int) -> ErrorCode? {
+      code(
+        connection, "WITH RECURSIVE n(i) AS (SELECT 1 UNION ALL SELECT i + 1 FROM n LIMIT \(rows)) SELECT max(i) FROM n"
+      )
+    }
+    let hour = Nanoseconds.milliseconds(3_600_000)
+    deadline.limited(to: hour, steps: 100_000) {
+      deadline.limited(to: hour) { #expect(count(50_000) != nil) }
+      // What was used within is used.
+      #expect(count(50_000) != nil)
+    }
+    #expect(count(50_000) == nil)
+    deadline.limited(to: hour) {
+      deadline.limited(to: hour, steps: 100_000) { #expect(count(50_000) != nil) }
+      #expect(count(50_000) == nil)
+    }
+    deadline.boundOutside(steps: 100_000)
+    #expect(count(50_000) != nil)
+    deadline.limited(to: hour) { #expect(count(50_000) == nil) }
+    #expect(count(1_000) == nil && count(50_000) != nil)
+    withExtendedLifetime(deadline) {}
+  }
+
   /// As a thread does that closes connections which others have used.
   @Test func aThreadThatFreesMoreThanItAllocatesIsNotRefused() async throws {
     final class Memory: @unchecked Sendable { let start = sqlite3_malloc64(8 << 20) }

@@ -163,6 +163,8 @@ struct WatchedLists {
       let answer = try await queue.read { try query.answer($0) }
       let mayEnd = answer.hasDuplicates || answers[index]?.hasDuplicates ?? true
       answers[index] = answer
+      // It waits until the rows are mended.
+      if answer.hasDuplicates, !lists[index].hasEnded { continue }
       if let difference = await lists[index].difference(from: answer, mayEnd: mayEnd) {
         return "\(difference) in \(query.json)"
       }

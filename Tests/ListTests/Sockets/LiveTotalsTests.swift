@@ -22,6 +22,34 @@ import Wire
     return ([JSONValue.object(model.totals).short] + sections).joined(separator: ", ")
   }
 
+  /// One bad row takes neither the other totals with it nor the list.
+  @Test func `What cannot be computed is null, and errors says why`() throws {
+    let live = try LiveServer(
+      """
+      CREATE TABLE t(id INTEGER PRIMARY KEY, g, n INT, j); INSERT INTO t VALUES (1, 'a', 9223372036854775807, '{}'), (2, 'b', 1, '1');
+      """)
+    let client = try live.connect()
+    let query =
+      #"{"from":"t","select":["n"],"sectionBy":"g","totals":{"c":"count(*)","n":"sum(n)"},"alongside":{"s":"SELECT sum(n) FROM t"}}"#
+    try client.subscribe("a", query)
+    #expect(totals(client) == "{c:2 n:null}, 'a' {c:1 n:{$int:'9223372036854775807'}}, 'b' {c:1 n:1}")
+    let errors = "{alongside.s:'integer overflow' totals.n:'integer overflow'}"
+    #expect(client.last["a"]?["errors"]?.short == errors)
+    try live.writer.run("UPDATE t SET n = 5 WHERE id = 1")
+    try client.catchUp(["a"])
+    #expect(
+      totals(client) == "{c:2 n:6}, 'a' {c:1 n:5}, 'b' {c:1 n:1}" && client.models["a"]?.alongside["s"]?.short == "6")
+    #expect(client.last["a"]?["errors"] == nil)
+    try live.writer.run("INSERT INTO t VALUES (3, 'b', 9223372036854775807, '')")
+    try client.catchUp(["a"])
+    #expect(totals(client) == "{c:3 n:null}, 'a' {c:1 n:null}, 'b' {c:2 n:null}" && client.ended["a"] == nil)
+    #expect(client.last["a"]?["errors"]?.short == errors)
+    try live.writer.run("DELETE FROM t WHERE id = 3")
+    try client.catchUp(["a"])
+    #expect(totals(client) == "{c:2 n:6}, 'a' {c:1 n:5}, 'b' {c:1 n:1}")
+    live.stop()
+  }
+
   @Test func `A change of totals alone is a patch, and says nothing else`() throws {
     let live = try LiveServer(Self.schema)
     let client = try live.connect()

@@ -17,6 +17,8 @@ package final class LiveClient {
   package private(set) var epoch = ""
   /// What it was when each model was changed.
   package private(set) var epochs: [String: String] = [:]
+  /// The code of the last error that did not end a subscription, until its next message.
+  package private(set) var delays: [String: String] = [:]
   /// The code of the error that ended a subscription.
   package private(set) var ended: [String: String] = [:]
 
@@ -62,6 +64,7 @@ package final class LiveClient {
             models[id, default: ClientModel()].epoch = epoch
             try models[id, default: ClientModel()].apply(message)
             ended[id] = nil
+            delays[id] = nil
           } else {
             others.append(message)
           }
@@ -71,6 +74,8 @@ package final class LiveClient {
         if type == "error", message["fatal"] == .bool(true) {
           ended[id] = try message.required("code").text()
           models[id] = nil
+        } else if type == "error" {
+          delays[id] = try message.required("code").text()
         }
       }
       others.append(message)
@@ -109,13 +114,14 @@ package final class LiveClient {
   }
 
   /// Returns when everything that another process committed before the call has arrived: the answer to a `fetch` comes
-  /// after the patch that leads to the state it was read from.
+  /// after the patch that leads to the state it was read from. An error is an answer, too.
   package func catchUp(_ ids: [String]) throws {
     for id in ids where ended[id] == nil {
       try send("{\"type\":\"fetch\",\"id\":\"\(id)\",\"offset\":0,\"limit\":0}")
       while true {
         let message = try receive()
         if message["type"] == .string("rows"), message["id"] == .string(id), message["window"] == nil { break }
+        if message["type"] == .string("error"), message["id"] == .string(id) { break }
         if ended[id] != nil { break }
       }
     }

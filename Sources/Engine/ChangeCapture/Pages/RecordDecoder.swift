@@ -29,14 +29,17 @@ package struct RecordDecoder: Sendable, Equatable {
   /// By field, its column.
   private let columnOfField: [Int]
   private let rowidColumn: Int?
+  /// Columns that are in no field, as they are computed when they are read.
+  private let computed: [Int]
 
   package var columnCount: Int { columns.count }
 
   /// - Parameters:
-  ///   - columnOfField: by field, its column: each column once.
+  ///   - columnOfField: by field, its column. Columns that are in no field decode as NULL: for those who do not read them.
   ///   - rowidColumn: the column that stands for the rowid.
   package init(columns: [Column], columnOfField: [Int], rowidColumn: Int?) {
-    precondition(columnOfField.sorted() == Array(columns.indices), "a column is in no field, or in two")
+    precondition(Set(columnOfField).count == columnOfField.count, "a column is in two fields")
+    computed = columns.indices.filter { !columnOfField.contains($0) }
     self.columns = columns
     self.columnOfField = columnOfField
     self.rowidColumn = rowidColumn
@@ -86,6 +89,7 @@ package struct RecordDecoder: Sendable, Equatable {
       field += 1
     }
     if let rowidColumn { values[rowidColumn].set(rowid) }
+    for column in computed { values[column].type = SQLITE_NULL }
     return true
   }
 

@@ -218,7 +218,7 @@ final class Evaluation {
   }
 
   /// Stops running the shape's statements. Its lists keep what they show until they have another shape.
-  private func outdate(_ shape: QueryShape) {
+  func outdate(_ shape: QueryShape) {
     shape.isOutdated = true
     shapesOfEveryCommit[ObjectIdentifier(shape)] = nil
     if let query = shape.lists.values.first?.query { shapes[query.withoutValues] = nil }

@@ -58,7 +58,7 @@ final class ChangeView {
   }
 
   private func makeMessage(for commit: LoggedCommit, position: String) throws(FreshetError) -> Message {
-    var sights: [(view: TableView, sight: TableView.Sight)] = []
+    var sights: [(view: TableView, sight: TableView.Sight, rowid: Int64)] = []
     var altered: [String] = []
     for change in commit.changes {
       if change.operation == .schema {
@@ -73,7 +73,7 @@ final class ChangeView {
       switch try view.sight(of: change) {
       case .nothing: continue
       case .unclear: return .gap(reason: "what a row of \(view.table.name) was is not known")
-      case let sight: sights.append((view, sight))
+      case let sight: sights.append((view, sight, change.rowid))
       }
     }
     if sights.isEmpty, altered.isEmpty { return .nothing }
@@ -89,7 +89,7 @@ final class ChangeView {
           $0.member("op", "schema" as StaticString)
         }
       }
-      for (view, sight) in sights { view.write(sight, to: &list) }
+      for (view, sight, rowid) in sights { view.write(sight, rowid: rowid, to: &list) }
     }
     return .changes(writer.bytes)
   }

@@ -16,6 +16,8 @@ final class TableView {
   private let names: [[UInt8]]
   /// Whether a column is a part of the rows, and not of the key alone.
   private let isShown: [Bool]
+  /// The rowid's name, which tells rows apart that have NULL in their primary key; nil where none can have it.
+  private let rowidName: [UInt8]?
 
   init(
     _ table: FeedTable, _ asked: ChangesStatement, _ connection: DatabaseConnection
@@ -30,6 +32,9 @@ final class TableView {
     writer.string(table.name)
     tableName = writer.bytes
     names = asked.columns.map { JSONWriter.encodedName($0) }
+    let storage = table.row.storage
+    let rowid = TableKey.rowidNames.first { !table.row.table.hasColumn($0) }
+    rowidName = storage.keyFields == nil || storage.isWithoutRowid ? nil : rowid.map { JSONWriter.encodedName($0) }
     isShown = asked.columns.indices.map { $0 >= asked.keyCount || asked.isKeyAsked[$0] }
   }
 
@@ -74,28 +79,32 @@ final class TableView {
 
   // MARK: - JSON
 
-  func write(_ sight: Sight, to writer: inout JSONWriter) {
+  /// - Parameter rowid: of the row.
+  func write(_ sight: Sight, rowid: Int64, to writer: inout JSONWriter) {
     switch sight {
     case .nothing, .unclear: break
     case .insert(let present):
       write(to: &writer, "insert") {
-        writeKey(of: present, to: &$0)
+        writeKey(of: present, rowid, to: &$0)
         write(present, "new", to: &$0)
       }
     case .update(let former, let present):
       write(to: &writer, "update") {
-        writeKey(of: present, to: &$0)
+        writeKey(of: present, rowid, to: &$0)
         if let former { write(former, "old", butThoseOf: present, to: &$0) }
         write(present, "new", to: &$0)
       }
     case .delete(let former, let key):
       write(to: &writer, "delete") { object in
         if let former {
-          writeKey(of: former, to: &object)
+          writeKey(of: former, rowid, to: &object)
           write(former, "old", to: &object)
         } else {
           object.name("key")
-          object.object { for (name, value) in zip(names, key) { $0.member(encoded: name, value) } }
+          object.object {
+            for (name, value) in zip(names, key) { $0.member(encoded: name, value) }
+            if let rowidName, key.contains(.null) { $0.member(encoded: rowidName, SQLValue.integer(rowid)) }
+          }
         }
       }
     }
@@ -109,12 +118,18 @@ final class TableView {
     }
   }
 
-  private func writeKey(of row: PackedValues, to writer: inout JSONWriter) {
+  private func writeKey(of row: PackedValues, _ rowid: Int64, to writer: inout JSONWriter) {
     writer.name("key")
     writer.object { object in
       row.bytes.withUnsafeBytes { bytes in
         var reader = PackedValueReader(bytes)
-        for name in names.prefix(asked.keyCount) { object.member(encoded: name, reader.next()) }
+        var hasNull = false
+        for name in names.prefix(asked.keyCount) {
+          let value = reader.next()
+          if case .null = value { hasNull = true }
+          object.member(encoded: name, value)
+        }
+        if hasNull, let rowidName { object.member(encoded: rowidName, SQLValue.integer(rowid)) }
       }
     }
   }

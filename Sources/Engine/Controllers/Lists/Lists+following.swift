@@ -216,6 +216,10 @@ extension Lists {
   func fail(_ list: LiveList, _ error: FreshetError, _ before: CommitNumber) {
     database?.connection.restoreSnapshot()
     if error.isFinal { return end(list, error) }
+    // Compiled again, the query has the rowid for its key.
+    if error.code == .duplicateKey, list.compiled.plan.rows.rowidName != nil, !list.shape.isOutdated {
+      return recompileAsOutdated(list.shape, before)
+    }
     context.logger.error(
       "a query cannot be run", metadata: ["error": "\(error.message)", "from": "\(list.query.from)"])
     let shown = list.versions.shown(unlessFollowedFrom: before)
@@ -243,7 +247,7 @@ extension Lists {
 extension FreshetError {
   /// Whether a retry cannot help, or would take too much from the other lists.
   var isFinal: Bool {
-    [ErrorCode.duplicateKey, .timeout, .noSuchTable, .noSuchColumn, .badQuery, .notAllowed, .schemaChanged, .tooLarge]
+    [ErrorCode.timeout, .noSuchTable, .noSuchColumn, .badQuery, .notAllowed, .schemaChanged, .tooLarge]
       .contains(code)
   }
 }

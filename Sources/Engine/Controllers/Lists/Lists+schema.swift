@@ -59,6 +59,13 @@ extension Lists {
     }
   }
 
+  /// What the query was compiled for is not so any more. Its lists keep what they show meanwhile.
+  func recompileAsOutdated(_ shape: QueryShape, _ before: CommitNumber) {
+    evaluation.outdate(shape)
+    for list in shape.lists.values { outdate(list, before) }
+    recompile(shape)
+  }
+
   func cancelRecompilation(of shape: QueryShape) {
     guard let job = shape.recompilation, !shape.lists.values.contains(where: mayRun) else { return }
     jobs.cancel(job)

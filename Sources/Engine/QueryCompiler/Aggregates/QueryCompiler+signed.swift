@@ -48,7 +48,7 @@ extension QueryCompiler {
   }
 
   private func canFollow(_ table: FollowedTable) -> Bool {
-    table.storage?.decoder != nil && !nested.contains(table.name.lowercased())
+    table.isToldByRecords && !nested.contains(table.name.lowercased())
   }
 
   /// Those whose table is followed by its changed rows: all of its places can be.

@@ -20,8 +20,10 @@ package final class TableStorage: Sendable, Equatable {
   package let keyFields: [Int]?
   /// Their columns.
   package let keyColumns: [Int]?
-  /// Turns its records into values; nil where these have columns that are computed when they are read.
-  package let decoder: RecordDecoder?
+  /// Turns its records into values: NULL for `computedColumns`.
+  package let decoder: RecordDecoder
+  /// Columns that records do not tell, as they are computed when they are read.
+  package let computedColumns: ColumnMask
 
   package static func == (left: TableStorage, right: TableStorage) -> Bool {
     left === right
@@ -83,13 +85,13 @@ package final class TableStorage: Sendable, Equatable {
     reals = Set(columns.indices.filter { Affinity(declaredType: columns[$0]["type"] ?? "") == .real })
     defaulted = Set(columns.indices.filter { columns[$0]["dflt_value"] as String? != nil })
     decoder = TableStorage.decoder(fields, rowidColumn, reals, defaulted)
+    computedColumns = ColumnMask(rawValue: computed)
   }
 
   private static func decoder(
     _ fields: [Int?], _ rowidColumn: Int?, _ reals: Set<Int>, _ defaulted: Set<Int>
-  ) -> RecordDecoder? {
+  ) -> RecordDecoder {
     let columnOfField = fields.indices.compactMap { field in fields.firstIndex { $0 == field } }
-    guard columnOfField.count == fields.count else { return nil }
     let columns = fields.indices.map { column in
       RecordDecoder.Column(isReal: reals.contains(column), hasDefault: defaulted.contains(column))
     }

@@ -148,15 +148,50 @@ import Wire
       query: #"{"from":"t","select":["a","id * 2 AS twice"],"key":["twice"]}"#, columns: "twice,a", start: "''/: 2,'x'",
       steps: [("INSERT INTO t VALUES (5, 'y'), (3, 'z')", "''/: 2,'x' 6,'z' 10,'y'")]),
     Story(
-      name: "two rows come to have one key",
-      schema: "CREATE TABLE t(id INTEGER PRIMARY KEY, u); INSERT INTO t VALUES (1, 'x'), (2, 'y');",
-      query: #"{"from":"t","select":["u"],"key":["u"]}"#, columns: "u", start: "''/: 'x' 'y'",
-      steps: [("UPDATE t SET u = 'x'", "'duplicate_key' 'two rows of the result have the key 'x''")]),
+      name: "two rows come to have NULL in their primary key",
+      schema: "CREATE TABLE t(k TEXT PRIMARY KEY, a); INSERT INTO t VALUES (NULL, 1), ('x', 2);",
+      query: #"{"from":"t"}"#, columns: "k,a", start: "''/: null,1 'x',2",
+      steps: [
+        ("INSERT INTO t VALUES (NULL, 3)", "''/: 1,null,1 2,'x',2 3,null,3"),
+        ("UPDATE t SET k = 'y' WHERE a = 1", "''/: 1,'y',1 2,'x',2 3,null,3"),
+        ("DELETE FROM t WHERE k IS NULL", "''/: 1,'y',1 2,'x',2"),
+      ]),
+    Story(
+      name: "two rows have NULL in their primary key",
+      schema: "CREATE TABLE t(k, l, a, PRIMARY KEY (k, l)); INSERT INTO t VALUES ('x', NULL, 1), ('x', NULL, 2);",
+      query: #"{"from":"t"}"#, columns: "rowid,k,l,a", start: "''/: 1,'x',null,1 2,'x',null,2",
+      steps: [
+        (
+          "INSERT INTO t VALUES ('x', NULL, 3), (NULL, NULL, 4)",
+          "''/: 1,'x',null,1 2,'x',null,2 3,'x',null,3 4,null,null,4"
+        ),
+        ("DELETE FROM t WHERE a = 1", "''/: 2,'x',null,2 3,'x',null,3 4,null,null,4"),
+        ("UPDATE t SET rowid = 9, a = 5 WHERE a = 3", "''/: 2,'x',null,2 4,null,null,4 9,'x',null,5"),
+      ]),
     Story(
       name: "two rows have one key",
       schema: "CREATE TABLE t(id INTEGER PRIMARY KEY, u); INSERT INTO t VALUES (1, 7), (2, 7);",
       query: #"{"from":"t","select":["u"],"key":["u"]}"#, columns: "",
-      start: "'duplicate_key' 'two rows of the result have the key 7'"),
+      start: "'duplicate_key' 'two rows of the result have the key 7: give a key that tells them apart'"),
+    Story(
+      name: "a column by another name",
+      schema: "CREATE TABLE t(id INTEGER PRIMARY KEY, a); INSERT INTO t VALUES (1, 'x'), (2, 'y');",
+      query: #"{"from":"t","select":["a AS b","id AS i"],"key":["i"]}"#, columns: "i,b", start: "''/: 1,'x' 2,'y'",
+      steps: [("DELETE FROM t WHERE id = 1", "''/: 2,'y'"), ("INSERT INTO t VALUES (1, 'z')", "''/: 1,'z' 2,'y'")]),
+    Story(
+      name: "groups by names of select",
+      schema:
+        "CREATE TABLE t(id INTEGER PRIMARY KEY, a, n); INSERT INTO t VALUES (1, 'x', 1), (2, 'xy', 2), (3, 'z', 3);",
+      query:
+        #"{"from":"t","select":["substr(a, 1, 1) AS first","n > 2 AS large","count(*) AS c"],"groupBy":["first","large"]}"#,
+      columns: "first,large,c", start: "''/: 'x',0,2 'z',1,1",
+      steps: [("UPDATE t SET n = 9 WHERE id = 1", "''/: 'x',0,1 'x',1,1 'z',1,1"), ("DELETE FROM t", "''/:")]),
+    Story(
+      name: "groups by a column's other name",
+      schema: "CREATE TABLE t(id INTEGER PRIMARY KEY, a); INSERT INTO t VALUES (1, 'x'), (2, 'x'), (3, 'z');",
+      query: #"{"from":"t","select":["a AS letter","max(id) AS m"],"groupBy":["letter"],"orderBy":["m"]}"#,
+      columns: "letter,m", start: "''/: 'x',2 'z',3", steps: [("UPDATE t SET a = 'z' WHERE id = 2", "''/: 'x',1 'z',3")]
+    ),
   ])
   func followsKeys(story: Story) throws { try follow(story) }
 
