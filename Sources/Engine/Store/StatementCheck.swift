@@ -9,6 +9,10 @@ package struct StatementCheck: ~Copyable {
   /// - Parameter path: what `ReadOnlyFile` makes of the database's path.
   package init(path: String) throws(SQLiteFailure) {
     connection = try ReadOnlyFile.open(path)
+    setAuthorizer()
+  }
+
+  private func setAuthorizer() {
     sqlite3_set_authorizer(connection, authorizeWrite, Unmanaged.passUnretained(audit).toOpaque())
   }
 
@@ -18,7 +22,13 @@ package struct StatementCheck: ~Copyable {
   package func problem(_ sql: String) -> FreshetError? {
     do throws(FreshetError) {
       let checked = try WriteStatement(sql, place: "sql")
-      do throws(SQLiteFailure) { _ = try PreparedStatement(bounded: checked.sql, connection) } catch {
+      do throws(SQLiteFailure) {
+        _ = try checked.compiled(on: connection, audit) { compile in
+          sqlite3_set_authorizer(connection, nil, nil)
+          compile()
+          setAuthorizer()
+        }
+      } catch {
         throw FreshetError(writeFailure: error)
       }
       return nil

@@ -8,8 +8,10 @@ struct WriteStatement {
   private(set) var sql: String
   /// Whether something in it costs more than the length of a value.
   let isCostly: Bool
-  /// Those that it names, in lower case.
-  let tableFunctions: Set<String>
+  /// Whether it is a SELECT, INSERT, UPDATE or DELETE. Compiling one has no effect, but for modules' constructors.
+  let isHarmlessToCompile: Bool
+
+  private static let verbs: Set<String> = ["select", "values", "with", "insert", "replace", "update", "delete"]
 
   /// In bytes: a statement may bring many rows.
   private static let longest = 1 << 20
@@ -29,7 +31,7 @@ struct WriteStatement {
     }
     try StatementRules.check(of: tokens, in: tokenizer, place: place)
     isCostly = tokens.indices.contains { PatternRules.isCostly(at: $0, of: tokens, in: tokenizer) }
-    tableFunctions = AllowedFunctions.tables.intersection(tokens.map { tokenizer.unquotedText(of: $0).lowercased() })
+    isHarmlessToCompile = Self.verbs.contains(tokenizer.text(of: tokens[0]).lowercased())
     self.sql = Self.replaced(sql, tokens, tokenizer)
   }
 
@@ -47,21 +49,71 @@ struct WriteStatement {
   }
 }
 
+extension WriteStatement {
+  /// Compiles the statement under `authorizeWrite`.
+  ///
+  /// SQLite connects virtual tables when a statement first names them, be it in a trigger. Their constructors run SQL of their own
+  /// on the same connection (FTS5: `PRAGMA data_version`), which the authorizer cannot tell from the client's and denies. The
+  /// statement is then compiled without the authorizer, which connects all tables that it reaches and does nothing else, and once more with it.
+  ///
+  /// - Parameter withoutAuthorizer: calls its argument while the connection has no authorizer.
+  func compiled(
+    on connection: OpaquePointer, _ audit: WriteAudit, withoutAuthorizer: (() -> Void) -> Void
+  ) throws(SQLiteFailure) -> PreparedStatement {
+    do throws(SQLiteFailure) { return try audit.compiling(sql, connection) } catch {
+      guard audit.hasDenied, isHarmlessToCompile else { throw error }
+    }
+    withoutAuthorizer { _ = try? PreparedStatement(bounded: sql, connection) }
+    return try audit.compiling(sql, connection)
+  }
+}
+
 /// What the authorizer saw of one statement of a transaction.
 ///
 /// Owner: the thread of the writer. Mutable state: the weight so far, and the first reason to refuse the statement.
 final class WriteAudit {
   var weight = StatementWeight()
   var denial: FreshetError?
+  /// The client's statement is being compiled. Otherwise what SQLite compiles is a module's: full-text and R*Tree indexes
+  /// keep their tables by statements of their own, which are their maker's doing as triggers are.
+  private var isCompiling = false
+  /// Something was denied that the client's statement or a module's constructor asked for.
+  fileprivate private(set) var hasDenied = false
+
+  fileprivate func compiling(_ sql: String, _ connection: OpaquePointer) throws(SQLiteFailure) -> PreparedStatement {
+    (weight, denial, hasDenied, isCompiling) = (StatementWeight(), nil, false, true)
+    defer { isCompiling = false }
+    return try PreparedStatement(bounded: sql, connection)
+  }
 
   /// - Returns: what the authorizer answers.
   fileprivate func counts(_ count: (inout StatementWeight) throws(FreshetError) -> Void) -> Int32 {
-    do throws(FreshetError) { try count(&weight) } catch {
-      denial = error
-      return SQLITE_DENY
+    if isCompiling {
+      do throws(FreshetError) { try count(&weight) } catch {
+        denial = error
+        return SQLITE_DENY
+      }
     }
     return sqlite_budget_work(1) == 0 ? SQLITE_OK : SQLITE_DENY
   }
+
+  /// - Returns: what the authorizer answers to what clients may not do.
+  fileprivate func answer(_ action: Int32, to name: String, hasArgument: Bool) -> Int32 {
+    hasDenied = true
+    if isCompiling { return SQLITE_DENY }
+    switch action {
+    // FTS3 makes its table of statistics when it first needs one.
+    case SQLITE_SAVEPOINT, SQLITE_CREATE_TABLE: return SQLITE_OK
+    case SQLITE_PRAGMA: return !hasArgument && Self.pragmas.contains(name.lowercased()) ? SQLITE_OK : SQLITE_DENY
+    default: return SQLITE_DENY
+    }
+  }
+
+  /// Pragmas of full-text indexes; they read a number.
+  private static let pragmas: Set<String> = ["data_version", "page_size"]
+
+  /// Whether a statement may change the schema's table: only to make a table, and only a module's.
+  fileprivate var mayChangeSchema: Bool { !isCompiling }
 }
 
 /// SQLite's authorizer for what clients write.
@@ -73,18 +125,20 @@ func authorizeWrite(
   let audit = Unmanaged<WriteAudit>.fromOpaque(context).takeUnretainedValue()
   // What triggers and views do is their maker's doing.
   let isInner = inner != nil
-  let isOwn = first.map { hasNamePrefix(String(cString: $0), ReservedNames.prefix) } ?? false
+  let name = first.map { String(cString: $0) } ?? ""
   switch action {
   case SQLITE_SELECT, SQLITE_RECURSIVE: return SQLITE_OK
   case SQLITE_READ, SQLITE_INSERT, SQLITE_UPDATE, SQLITE_DELETE:
-    let isSchema = first.map { hasNamePrefix(String(cString: $0), "sqlite_") } ?? false
-    guard isInner || (!isOwn && (action == SQLITE_READ || !isSchema)) else { return SQLITE_DENY }
-    let table = first.map { String(cString: $0) } ?? ""
-    return audit.counts { (weight) throws(FreshetError) in try weight.addColumn(of: table) }
+    let isOwn = hasNamePrefix(name, ReservedNames.prefix)
+    let isSchema = hasNamePrefix(name, "sqlite_") && !audit.mayChangeSchema
+    guard isInner || (!isOwn && (action == SQLITE_READ || !isSchema)) else {
+      return audit.answer(action, to: name, hasArgument: false)
+    }
+    return audit.counts { (weight) throws(FreshetError) in try weight.addColumn(of: name) }
   case SQLITE_FUNCTION:
     let name = second.map { String(cString: $0).lowercased() } ?? ""
     if ["load_extension", "readfile", "writefile", "edit", "fts3_tokenizer"].contains(name) { return SQLITE_DENY }
     return audit.counts { (weight) throws(FreshetError) in try weight.addCall(of: name) }
-  default: return SQLITE_DENY
+  default: return audit.answer(action, to: name, hasArgument: second != nil)
   }
 }

@@ -57,15 +57,9 @@ extension Writer {
   /// Checks and compiles a statement, and sets the limits that it runs with.
   private func prepare(_ sql: String, place: String) throws(FreshetError) -> PreparedStatement {
     let checked = try WriteStatement(sql, place: place)
-    audit.weight = StatementWeight()
-    audit.denial = nil
-    withoutAuthorizer {
-      // Declares them, which the authorizer takes for a change of the schema.
-      for name in checked.tableFunctions { _ = try? PreparedStatement(bounded: "SELECT 1 FROM \(name)", connection) }
-    }
     ConnectionLimits.resetValue(of: connection)
     do throws(SQLiteFailure) {
-      let prepared = try PreparedStatement(bounded: checked.sql, connection)
+      let prepared = try checked.compiled(on: connection, audit) { withoutAuthorizer($0) }
       audit.weight.isCostly = checked.isCostly
       ConnectionLimits.setValue(audit.weight.longestValue, of: connection)
       return prepared
