@@ -138,15 +138,14 @@ extension SectionedResults {
     forget(before.clamped(to: range.upperBound..<max(range.upperBound, count)))
   }
 
-  /// Releases the contents of rows in a range of offsets.
+  /// Releases the contents of rows in a range of offsets. O(sections + range), with small constants.
   mutating func forget(_ range: Range<Int>) {
     var start = 0
     for section in sections.indices {
-      let items = range.clamped(to: start..<start + sections[section].count)
-      for offset in items where sections[section].rows[offset - start] != nil {
-        sections[section].rows[offset - start] = nil
-      }
-      start += sections[section].count
+      let count = sections[section].count
+      let items = range.clamped(to: start..<start + count)
+      if !items.isEmpty { sections[section].rows.clear(items.lowerBound - start..<items.upperBound - start) }
+      start += count
     }
   }
 }

@@ -74,6 +74,23 @@ struct RowSequence<Element> {
   }
 }
 
+extension RowSequence {
+  /// Makes elements nil. Chunks that have none but nil there are left alone, and shared as before.
+  ///
+  /// - Precondition: there are such elements.
+  mutating func clear<Wrapped>(_ range: Range<Int>) where Element == Wrapped? {
+    var start = 0
+    for chunk in chunks.indices where start < range.upperBound {
+      let count = chunks[chunk].count
+      let places = range.clamped(to: start..<start + count)
+      for place in places.lowerBound - start..<places.upperBound - start where chunks[chunk][place] != nil {
+        chunks[chunk][place] = nil
+      }
+      start += count
+    }
+  }
+}
+
 extension RowSequence: Sendable where Element: Sendable {}
 
 extension RowSequence: RandomAccessCollection {

@@ -54,15 +54,33 @@ struct RowType {
       })
   }
 
-  /// Two tables may differ in what no identifier has: the later one gets a number.
+  /// Two tables may differ in what no identifier has: the later one gets a number. What the written text itself refers to stays as it
+  /// is: a table `data` is `DataRow`.
   static func withDistinctNames(_ types: [RowType]) -> [RowType] {
-    var counts: [String: Int] = [:]
+    var taken: Set<String> = []
     return types.map { type in
       var type = type
-      counts[type.name, default: 0] += 1
-      if let count = counts[type.name], count > 1 { type.name += String(count) }
+      if referred.contains(type.name) { type.name += "Row" }
+      let name = type.name
+      var count = 1
+      while !taken.insert(type.name).inserted {
+        count += 1
+        type.name = name + String(count)
+      }
       return type
     }
+  }
+
+  /// Types of both languages that the declarations name, or that nobody can declare.
+  private static let referred: Set<String> = [
+    "Any", "AnyValue", "CodingKey", "CodingKeys", "Data", "Decodable", "Double", "Hashable", "Int", "Protocol", "Self",
+    "Sendable", "SQLValue", "String", "Type", "Uint8Array",
+  ]
+
+  /// On one line of a comment, whatever the name has in it.
+  fileprivate var comment: String {
+    source.map { $0.isNewline || $0.unicodeScalars.contains { $0.value < 0x20 } ? " " : String($0) }.joined()
+      .replacing("*/", with: "*\u{200B}/")
   }
 
   /// The runs of letters and digits in a name.
@@ -100,7 +118,7 @@ extension RowType {
       let name = isBare ? column.name : column.name.literal
       return "  \(name): \(type)\(column.isOptional && column.kind != .any ? " | null" : "");"
     }
-    return "/** \(source). */\nexport interface \(name) {\n\(lines.joined(separator: "\n"))\n}"
+    return "/** \(comment). */\nexport interface \(name) {\n\(lines.joined(separator: "\n"))\n}"
   }
 }
 
@@ -144,7 +162,7 @@ extension RowType {
       }
       lines += ["", "  enum CodingKeys: String, CodingKey {"] + cases + ["  }"]
     }
-    return "/// \(source).\nstruct \(name): Decodable, Hashable, Sendable {\n\(lines.joined(separator: "\n"))\n}"
+    return "/// \(comment).\nstruct \(name): Decodable, Hashable, Sendable {\n\(lines.joined(separator: "\n"))\n}"
   }
 
   private static let reserved: Set<String> = [
@@ -159,6 +177,8 @@ extension RowType {
 extension String {
   /// As a string literal, which JavaScript and Swift write alike for what names are made of.
   fileprivate var literal: String {
-    "\"" + replacing("\\", with: "\\\\").replacing("\"", with: "\\\"").replacing("\n", with: "\\n") + "\""
+    "\""
+      + replacing("\\", with: "\\\\").replacing("\"", with: "\\\"").replacing("\n", with: "\\n")
+      .replacing("\r", with: "\\r") + "\""
   }
 }

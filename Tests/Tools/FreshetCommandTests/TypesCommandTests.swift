@@ -66,6 +66,42 @@ struct TypesCommandTests {
         """), "\(output)")
   }
 
+  /// Calibre has `data`; whatever a table is called, compilers take what is written.
+  private static let awkward = """
+    CREATE TABLE data(id INTEGER PRIMARY KEY, b BLOB); CREATE TABLE string(s TEXT, self TEXT, "Type" INT, init INT);
+    CREATE TABLE "int"(i INT, "1" INT, "" INT, "a b" INT, a_b INT, "$" INT);
+    CREATE TABLE "double"(d REAL); CREATE TABLE "SQLValue"(v); CREATE TABLE decodable(a); CREATE TABLE hashable(a); CREATE TABLE sendable(a);
+    CREATE TABLE "codingKey"(a); CREATE TABLE any(a); CREATE TABLE self(a); CREATE TABLE type(a); CREATE TABLE protocol(a);
+    CREATE TABLE "uint8Array"(a); CREATE TABLE "anyValue"(a); CREATE TABLE "end */ of it"("c *" TEXT);
+    CREATE TABLE "two
+    lines"("a
+    b" INT); CREATE TABLE dataRow(a); CREATE TABLE "1"(a); CREATE TABLE class(class, "where"); CREATE TABLE "été"("ß" INT);
+    """
+
+  @Test func `Names of tables end no comment and hide no type`() throws {
+    let folder = try ProgramFolder(Self.awkward)
+    let script = try types([], folder)
+    #expect(
+      script.split(separator: "*/", omittingEmptySubsequences: false).count == script.split(separator: "/**").count)
+    #expect(
+      script.contains("export interface DataRow {") && script.contains("export interface AnyValueRow {"), "\(script)")
+    let names = script.split(separator: "\n").filter { $0.hasPrefix("export") }
+    #expect(Set(names).count == names.count)
+    let file = folder.path + "/Tables.swift"
+    try types(["--language", "swift"], folder)
+      .replacing("import FreshetResults", with: "enum SQLValue: Decodable, Hashable, Sendable { case null }")
+      .write(toFile: file, atomically: true, encoding: .utf8)
+    let compiler = Process()
+    compiler.executableURL = URL(fileURLWithPath: "/usr/bin/env")
+    compiler.arguments = ["swiftc", "-typecheck", file]
+    let output = Pipe()
+    compiler.standardError = output
+    try compiler.run()
+    let errors = String(decoding: try output.fileHandleForReading.readToEnd() ?? Data(), as: UTF8.self)
+    compiler.waitUntilExit()
+    #expect(compiler.terminationStatus == 0, "\(errors)")
+  }
+
   @Test func `Published queries have types as well`() throws {
     let folder = try ProgramFolder(Self.schema)
     let file = folder.path + "/freshet.yaml"

@@ -30,6 +30,24 @@ import Wire
     server.signal(SIGTERM)
   }
 
+  /// Each patch used to look up every row beyond the window.
+  @Test func `A window of a long list is followed into a pipe`() throws {
+    let folder = try ProgramFolder(
+      """
+      PRAGMA journal_mode=WAL; CREATE TABLE well(id INTEGER PRIMARY KEY, depth REAL);
+      WITH RECURSIVE n(i) AS (SELECT 1 UNION ALL SELECT i + 1 FROM n WHERE i < 244000) INSERT INTO well SELECT i, i FROM n;
+      """)
+    let (server, url) = try serve(folder)
+    let watcher = try Watcher([url, "well", "--limit", "20"])
+    #expect(watcher.prints("20\t20.0\n"))
+    for depth in 1...10 {
+      try SQLiteShell(path: folder.database).run("UPDATE well SET depth = \(depth).5 WHERE id IN (5, 200000)")
+    }
+    #expect(watcher.prints("* [0,4] depth=10.5\n"))
+    #expect(watcher.status(after: SIGINT) == 0 && watcher.errorOutput.isEmpty)
+    server.signal(SIGTERM)
+  }
+
   @Test func `Frames come one a line, and nothing else`() throws {
     let folder = try ProgramFolder(Self.schema)
     let (server, url) = try serve(folder)
