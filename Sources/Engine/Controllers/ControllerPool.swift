@@ -34,7 +34,9 @@ package final class ControllerPool: Sendable {
       slow: SlowQueries(threshold: configuration.slowQuery, names: configuration.queryNames, logger: logger),
       readsPosition: configuration.readsPosition, logger: logger)
     self.readers = readers
-    let numbers = CommitNumbers(startingAt: configuration.firstCommit)
+    // Also of an epoch that begins with 0: numbers that readers of the feed know do not come again.
+    let told = configuration.journal?.lastCommit.map { $0 + 1 } ?? 0
+    let numbers = CommitNumbers(startingAt: max(configuration.firstCommit, told))
     self.numbers = numbers
     self.epochs = epochs
     let watcher = DatabaseWatcher(path: configuration.path)
@@ -108,10 +110,13 @@ package final class ControllerPool: Sendable {
   }
 
   /// Stops all followers and waits for their threads.
-  package func stop() {
+  ///
+  /// - Parameter ended: called when no follower answers any more, before the last states are kept.
+  package func stop(ended: () -> Void = {}) {
     readers.stop()
     for follower in followers { follower.stop() }
     feed.stop()
+    ended()
     keeper?.finish(highest: numbers.highest)
   }
 }

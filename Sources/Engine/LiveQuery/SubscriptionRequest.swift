@@ -10,7 +10,4 @@ package enum SubscriptionRequest: Sendable {
   case requery(Query, Window?)
   case resync
 
-  package var isRequery: Bool {
-    if case .requery = self { true } else { false }
-  }
 }

@@ -28,6 +28,13 @@ package enum TransactionSource: Sendable {
     return once
   }
 
+  /// The epoch in which alone the client wants the transaction to run: the member `epoch`.
+  ///
+  /// - Throws: `bad_message`.
+  package static func epoch(_ members: [String: JSONValue]) throws(FreshetError) -> String? {
+    try MemberReader(members: members, prefix: "").string("epoch")
+  }
+
   /// The member `statements`.
   ///
   /// - Throws: `bad_message`.

@@ -173,8 +173,10 @@ package final class FreshetServer: Sendable {
     }
   }
 
-  /// Stops in order: not ready, no new connections, what was asked to be written is written, every session is closed with 1001, and
-  /// the threads end. Blocks for `grace` at most, and `transactionGrace` for transactions that run.
+  /// Stops in order: not ready, no new connections, what was asked to be written is written and answered, and nothing else is; what was
+  /// asked to be read is answered, every session is closed with 1001, and the threads end.
+  ///
+  /// Blocks for `grace` at most, for `transactionGrace` while transactions run, and once more until lists have their states.
   package func stop() {
     isReady.store(false, ordering: .relaxed)
     gateway.stopListening()
@@ -183,8 +185,7 @@ package final class FreshetServer: Sendable {
     gateway.stop(code: 1001, reason: "the server is stopping", grace: configuration.grace)
     // Behind what clients wrote last, and before the followers that it numbers commits with.
     replication?.stop()
-    keeper?.end(withPromises: transactions.map(\.kept) ?? keeper?.promises)
-    pool.stop()
+    pool.stop { keeper?.end(withPromises: transactions.map(\.kept) ?? keeper?.promises) }
     metricsGateway?.stop()
     accessLog?.stop(grace: configuration.grace)
     auditLog?.stop(grace: configuration.grace)

@@ -16,6 +16,7 @@ final class Recorder: SubscriptionOutput {
     var delivery: String
     var from = ""
     var version = ""
+    var commit: Int64?
     /// For each of a patch's contents, the indexes of the columns that may have changed.
     var changed: [String] = []
     var recipients: [Recipients]
@@ -74,6 +75,7 @@ extension Recorder.Sent {
     switch message {
     case .snapshot(let snapshot):
       self.delivery = "snapshot \(snapshot.total)"
+      commit = snapshot.commit
       version = snapshot.version
     case .rows(let rows):
       self.delivery = "rows \(rows.range.count)"
@@ -83,6 +85,7 @@ extension Recorder.Sent {
       self.delivery =
         "patch -\(patch.deleted.count) +\(patch.inserted.count) >\(patch.moved.count) *\(patch.updated.count)"
       from = message.from
+      commit = message.commit
       changed = message.changed.map { set in
         message.columns.indices.filter { set.contains($0) }.map { "\($0)" }.joined(separator: ",")
       }

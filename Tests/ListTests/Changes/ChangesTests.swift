@@ -281,6 +281,25 @@ import Wire
     live.stop()
   }
 
+  @Test func `Positions tell a role nothing of changes that it may not see`() throws {
+    let live = try serve(#"orders: {rows: "customer = 7"}"#)
+    let everyone = try subscribe(live)
+    var positions = [try everyone.receive("changes").required("position").text()]
+    for hidden in [0, 1, 50] {
+      for _ in 0..<hidden { try live.writer.run("UPDATE orders SET total = total + 1 WHERE id = 2") }
+      try live.writer.run("UPDATE orders SET total = total + 1 WHERE id = 1")
+      positions.append(try everyone.receive("changes").required("position").text())
+      let late = try subscribe(live)
+      positions.append(try late.receive("changes").required("position").text())
+    }
+    #expect(Set(positions).count == positions.count && Set(positions.map(\.count)).count == 1)
+    #expect(Set(positions.map { $0.prefix { $0 != "." } }).count == 1)
+    // And yet each leads to what came after it.
+    let again = try subscribe(live, #""since":"\#(positions[1])""#)
+    for _ in 0..<2 { #expect(try next(again).hasPrefix("update orders key {id:1}")) }
+    live.stop()
+  }
+
   @Test func `A role without queries of its own has no feed`() throws {
     let file = try ConfigurationFile(yaml: "roles: {anonymous: {tables: {orders: {}}}}", name: "x")
     let live = try serve { $0.roles = file.roles }

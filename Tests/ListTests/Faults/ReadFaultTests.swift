@@ -2,8 +2,10 @@ import CFaultyFiles
 import Controllers
 import Foundation
 import GRDB
+import Logging
 import ServerSupport
 import Store
+import Synchronization
 import TestSupport
 import Testing
 
@@ -96,6 +98,36 @@ extension FaultyFileTests {
         let schema = number % 2 == 0 ? "CREATE TABLE other(a)" : "DROP TABLE other"
         return schema + ";" + commit(number)
       }
+    }
+
+    /// A client that is told the number of an older state takes its own row for one that the list shows.
+    @Test(arguments: [true, false])
+    func `A write gets the number of a state that has it, or none`(isHealed: Bool) throws {
+      faulty_files_install()
+      let folder = try ProgramFolder("PRAGMA journal_mode = WAL; CREATE TABLE t(a);")
+      let clock = ManualClock()
+      var configuration = FollowerConfiguration(path: folder.database)
+      configuration.clock = clock.clock
+      configuration.queryTimeout = .seconds(3)
+      var logger = Logger(label: "test")
+      logger.logLevel = .critical
+      let follower = try SteppedFollower(configuration, output: ModelOutput(), logger: logger)
+      let numbers = Mutex<[Int64?]>([])
+      let ask = { follower.post(.commit { number in numbers.withLock { $0.append(number) } }) }
+      ask()
+      follower.step()
+      let before = try #require(numbers.withLock { $0 }.first ?? nil)
+      faulty_files_arm(folder.database, 1, false)
+      try SQLiteShell(path: folder.database).run("INSERT INTO t VALUES (1)")
+      follower.requestTick()
+      ask()
+      for _ in 0..<5 { follower.step() }
+      #expect(numbers.withLock { $0.count } == 1, "it waits")
+      if isHealed { #expect(faulty_files_heal()) } else { clock.advance(by: .seconds(4)) }
+      follower.requestTick()
+      follower.step()
+      #expect(numbers.withLock { $0.last } == .some(isHealed ? before + 1 : nil))
+      faulty_files_heal()
     }
 
     private func sweep(_ fault: Fault, _ commit: (Int) -> String) throws {

@@ -132,7 +132,8 @@ extension Delivery {
       context.statistics.patches += 1
       list.newestWasSent()
       for group in groups {
-        group.state = ClientState(held: newest, sentVersion: name, window: patch.window, lastSent: now)
+        group.state = ClientState(
+          held: newest, sentVersion: name, window: patch.window, sentState: SentState(list), lastSent: now)
       }
     } catch { for group in groups { postpone(group, of: list, error) } }
   }

@@ -38,13 +38,15 @@ extension Delivery {
     let asked = asked ?? lists.ticks
     while let request = subscription.state.next {
       let list = subscription.list
-      // A client that requests another query does not wait for one that does not compile.
-      let isGivenUp = list.machine.awaitsSchema && request.isRequery
-      guard isGivenUp || list.isFollowing || (list.canReadContents && list.machine.answers(askedAt: asked)) else {
+      if case .requery(let wanted, let window) = request {
+        guard answerRequery(wanted, window, subscription, askedAt: asked) else { return }
+        continue
+      }
+      guard list.isFollowing || (list.canReadContents && list.machine.answers(askedAt: asked)) else {
         wait(subscription, list.id, askedAt: asked)
         return lists.hurry(list)
       }
-      if !isGivenUp, subscription.isBehind {
+      if subscription.isBehind {
         // May send a snapshot, whose end calls this again.
         bringUpToDate(subscription)
         if subscription.isBehind {
@@ -52,17 +54,33 @@ extension Delivery {
           if subscription.state.isOpen { wait(subscription, list.id, askedAt: asked) }
           return
         }
-      } else if case .requery(let wanted, let window) = request {
-        let contents = WantedContents(window: window)
-        switch lists.find(wanted, contents, for: .session(subscription.key.session), askedAt: asked) {
-        case .waits(let id): return wait(subscription, id, askedAt: asked)
-        case .ready(let other):
-          _ = subscription.state.takeNext()
-          requery(other, wanted, window, subscription)
-        }
       } else {
         answer(subscription.state.takeNext(), subscription)
       }
+    }
+  }
+
+  /// Gives the subscription the list that it requests, in whatever state the former one is.
+  ///
+  /// - Returns: false: that waits for the list.
+  private func answerRequery(
+    _ wanted: Query, _ window: Window?, _ subscription: Subscription, askedAt asked: Int
+  ) -> Bool {
+    let contents = WantedContents(window: window)
+    switch lists.find(wanted, contents, for: .session(subscription.key.session), askedAt: asked) {
+    case .waits(let id):
+      wait(subscription, id, askedAt: asked)
+      return false
+    case .ready(let list) where !subscription.group.state.sentState.precedes(list):
+      // A client that was sent a newer state waits for that one, and gets no newer ones meanwhile.
+      subscription.list.audience.groups.setApart(subscription)
+      wait(subscription, list.id, askedAt: lists.ticks)
+      lists.hurry(list)
+      return false
+    case .ready(let list):
+      _ = subscription.state.takeNext()
+      requery(list, wanted, window, subscription)
+      return true
     }
   }
 
@@ -75,6 +93,7 @@ extension Delivery {
   func refuseNext(of key: SubscriptionKey, _ error: FreshetError) {
     guard let subscription = subscription(key), subscription.state.dropNext() else { return }
     output.send(.error(error, isFatal: false), to: subscription)
+    joinGroups(subscription)
     answerNext(subscription)
   }
 

@@ -105,7 +105,7 @@ extension Delivery {
       for subscription in subscriptions {
         subscription.group.state = ClientState(
           held: version, sentVersion: delivery.version, window: first.group.state.window,
-          lastSent: context.clock.now)
+          sentState: SentState(list), lastSent: context.clock.now)
         sent(rest, to: subscription)
       }
     } catch {

@@ -9,10 +9,34 @@ struct ClientState {
   var sentVersion: String
   /// The rows whose contents the client holds; nil: all.
   var window: Window?
+  /// The newest state that it was sent, in this epoch.
+  var sentState = SentState()
   /// `distantPast`: never.
   var lastSent = Instant.distantPast
   /// When to retry after contents could not be read; `distantPast`: no retry is due.
   var retryAt = Instant.distantPast
+}
+
+/// The newest state of the file that a client was sent.
+struct SentState {
+  private var epoch: FileEpochs.Epoch?
+  private var commit = Int64.min
+
+  init() {}
+
+  init(_ list: LiveList) {
+    epoch = list.versions.commits.epoch
+    commit = list.shown.commit
+  }
+
+  /// Whether a client may be sent what the list shows: commits never fall within an epoch.
+  func precedes(_ list: LiveList) -> Bool {
+    list.isFollowing || epoch != list.versions.commits.epoch || commit <= list.shown.commit
+  }
+
+  mutating func formUnion(_ other: SentState) {
+    if epoch == nil || (epoch == other.epoch && commit < other.commit) { self = other }
+  }
 }
 
 /// Subscriptions of one query with one id, whose clients are in the same state and therefore get the same messages.
@@ -72,6 +96,7 @@ final class SubscriberGroup {
   func take(_ other: SubscriberGroup) {
     for subscription in other.subscriptions { add(subscription) }
     state.lastSent = max(state.lastSent, other.state.lastSent)
+    state.sentState.formUnion(other.state.sentState)
     state.retryAt = max(state.retryAt, other.state.retryAt)
   }
 }

@@ -68,7 +68,7 @@ extension ChangeFeed {
 
   func loseHistory() {
     log.removeAll()
-    epoch = Self.newEpoch
+    epoch = FeedPositions.newEpoch
     restored = nil
     beginJournal()
   }

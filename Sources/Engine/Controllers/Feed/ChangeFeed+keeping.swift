@@ -15,12 +15,18 @@ extension ChangeFeed {
 
   /// Between ticks.
   func keepState() {
-    guard let journal = configuration.journal, keptNumber != log.last, clock.now >= nextState, !mustTick,
-      let (state, mark) = state
+    guard let journal = configuration.journal, !mustTick, !journal.isBusy,
+      mustKeep || (keptNumber != log.last && clock.now >= nextState)
     else { return }
+    guard let (state, mark) = state else {
+      // Readers do not wait for a state that cannot be had, such as of a file that is locked.
+      if mustKeep, let tables, carried == nil { journal.noteKept(epoch, tables.known) }
+      return mustKeep = false
+    }
+    mustKeep = false
     keptNumber = log.last
     nextState = clock.now + Self.stateInterval
-    journal.keep(state, mark)
+    journal.keep(state, mark) { [wake] in wake.signal() }
   }
 
   /// Keeps what a tick has added to the log, before any reader gets it.

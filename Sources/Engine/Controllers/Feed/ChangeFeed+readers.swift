@@ -20,22 +20,20 @@ extension ChangeFeed {
     }
   }
 
-  func position(_ number: UInt64) -> String { "\(epoch).\(number)" }
+  func position(_ number: UInt64) -> String { positions.name(behind: number) }
 
-  /// Its tables have been read: from here on it can be told what changes.
+  /// From here on it can be told what changes: its tables have been read, and the next process would go on with them.
   func begin(_ reader: FeedReader) {
-    let known = reader.view.tables.values.map(\.table.knownSince)
+    let tables = reader.view.tables.values.map(\.table)
+    let known = tables.map(\.knownSince)
     if known.contains(nil) { return }
+    if configuration.journal?.hasKept(epoch, tables.map { $0.name.lowercased() }) == false { return mustKeep = true }
     reader.passed = log.last
-    reader.told = log.last
+    reader.told = clock.now
     guard let since = reader.since else { return send(.position(position(log.last)), to: reader) }
     let newest = known.compactMap(\.self).max() ?? 0
-    let parts = since.split(separator: ".", omittingEmptySubsequences: false)
-    if parts.count == 2, parts[0] == epoch, let number = UInt64(parts[1]), number >= max(log.oldest, newest),
-      number <= log.last
-    {
+    if let number = positions.number(of: since), number >= max(log.oldest, newest), number <= log.last {
       reader.passed = number
-      reader.told = number
       return
     }
     send(.gap(position: position(log.last), reason: "the position is older than what is remembered"), to: reader)
@@ -43,6 +41,7 @@ extension ChangeFeed {
 
   func send(_ message: ChangesMessage, to reader: FeedReader) {
     if case .gap = message { counts.gaps += 1 }
+    reader.told = clock.now
     output.send(.changes(message), shape: .arrays, to: reader.key)
   }
 
@@ -54,11 +53,12 @@ extension ChangeFeed {
       forget(reader.key)
       return end(reader.key, failure)
     }
-    if passed == log.last { return }
+    let isQuiet = { [clock] in clock.now >= reader.told + Self.quietTime }
+    if passed == log.last, !isQuiet() { return }
     if !output.isDrained(reader.key.session, for: waiter) { return }
     if passed < log.oldest {
       send(.gap(position: position(log.last), reason: "more has changed meanwhile than is remembered"), to: reader)
-      (reader.passed, reader.told) = (log.last, log.last)
+      reader.passed = log.last
       return
     }
     var sent = 0
@@ -70,10 +70,7 @@ extension ChangeFeed {
       }
     }
     reader.passed = passed
-    if passed - reader.told >= Self.quietCommits {
-      send(.position(position(passed)), to: reader)
-      reader.told = passed
-    }
+    if isQuiet() { send(.position(position(passed)), to: reader) }
     // It goes on when what was sent has left.
     if passed < log.last, output.isDrained(reader.key.session, for: waiter) { mustDeliver = true }
   }
@@ -81,7 +78,7 @@ extension ChangeFeed {
   /// - Returns: bytes.
   func send(_ commit: LoggedCommit, to reader: FeedReader) throws(FreshetError) -> Int {
     guard let tables else { return 0 }
-    let position = position(commit.number)
+    let position = positions.name(ofEntry: commit.number)
     let message = try tables.connection.deadline.limited(to: Self.filterTime, steps: Self.filterSteps) {
       () throws(FreshetError) in
       try reader.view.message(for: commit, position: position)
@@ -90,11 +87,9 @@ extension ChangeFeed {
     case .nothing: return 0
     case .changes(let members):
       send(.changes(position: position, members: members), to: reader)
-      reader.told = commit.number
       return members.count
     case .gap(let reason):
       send(.gap(position: position, reason: reason), to: reader)
-      reader.told = commit.number
       return 64
     }
   }

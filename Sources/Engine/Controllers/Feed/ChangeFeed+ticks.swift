@@ -17,7 +17,6 @@ extension ChangeFeed {
       let end = clock.now + Self.readingTime
       while connection.capture.readOn() { if clock.now >= end { break } }
       tables.noteRead(upTo: log.last)
-      for reader in readers.values where reader.passed == nil { begin(reader) }
     }
     if connection.capture.isReading || connection.capture.hasEndedEarly || connection.hasLostState || carried != nil
       || !openings.isEmpty
@@ -91,8 +90,10 @@ extension ChangeFeed {
         LoggedCommit(
           number: log.last + 1, commit: max(commit, before + 1), commits: max(1, tick.commits), changes: changes))
     }
-    commit = max(commit, log.all.last?.commit ?? 0)
+    newest = log.all.last?.commit ?? newest
+    commit = max(commit, newest)
     self.restored = nil
+    configuration.journal?.noteKept(epoch, restored.known)
     beginJournal()
   }
 
@@ -162,6 +163,10 @@ extension ChangeFeed {
     if builder.isEmpty { return }
     let changes = builder.finish()
     if changes.isEmpty { return }
+    // Numbers that others gave to these states may leave no room for each: positions and numbers rise together.
+    let number = max(number, newest + 1)
+    commit = max(commit, number)
+    newest = number
     var entry = LoggedCommit(number: log.last + 1, commit: number, commits: max(1, commits), changes: changes)
     // No reader is sent more at once than is remembered.
     if entry.byteCount > configuration.historyBytes { entry = entry.withoutRows }

@@ -33,10 +33,13 @@ final class ChangeFeed {
   var waiting: [(key: SubscriptionKey, reply: @Sendable (String?) -> Void)] = []
   /// Commits whose rows could not be looked up in their state.
   var carried: (builder: CommitBuilder, commits: Int64)?
-  /// What positions begin with: another one whenever those of before are worth nothing.
-  var epoch = ChangeFeed.newEpoch
+  /// Names positions: another one whenever those of before are worth nothing.
+  var epoch: String { didSet { positions = FeedPositions(epoch: epoch) ?? positions } }
+  private(set) var positions: FeedPositions
   /// The number of the last tick's state.
   var commit: Int64
+  /// That of the last entry of the log. Each has a higher one.
+  var newest = Int64.min
   var mustTick = false
   /// A reader goes on reading.
   var mustDeliver = false
@@ -45,14 +48,15 @@ final class ChangeFeed {
   /// When the next state is kept, and up to which entry of the log the last one was.
   var nextState = Instant.distantPast
   var keptNumber: UInt64?
+  /// A reader waits for a state to be kept that has its tables.
+  var mustKeep = false
   var hasFailed = false
   var counts = FeedCounts()
   private let counter: FeedCounter
   private(set) var isStopping = false
 
-  static var newEpoch: String { String(UInt64.random(in: 0...UInt64.max), radix: 36) }
-  /// After so many commits of which it sees nothing, a reader is told where it is.
-  static let quietCommits: UInt64 = 1_000
+  /// After so long without a message, a reader is sent its position: whether or not there were commits that it may not see.
+  static let quietTime = Nanoseconds.milliseconds(20_000)
   /// What one reader is sent before others get their turn.
   static let turnBytes = 256 << 10
   /// What one message's filters may take: steps of SQLite's virtual machine, a tenth of a second or so, because a busy machine is no fault of a
@@ -84,6 +88,8 @@ final class ChangeFeed {
     settings.recordBytes = max(settings.recordBytes, configuration.historyBytes)
     let (path, clock) = (configuration.path, configuration.clock)
     restored = configuration.journal?.takeRestored()
+    epoch = FeedPositions.newEpoch
+    positions = FeedPositions(epoch: epoch)!
     var state = restored?.state
     session = DatabaseSession(path: path, clock: clock) { [settings, readsPosition = configuration.readsPosition] in
       defer { state = nil }
@@ -102,6 +108,7 @@ final class ChangeFeed {
     for command in take() { perform(command) }
     if isStopping { return }
     if !isUnused || session.connection != nil { follow() }
+    for reader in readers.values where reader.passed == nil { begin(reader) }
     mustDeliver = false
     for reader in Array(readers.values) { deliver(to: reader) }
     // Whoever gets a message finds it counted.

@@ -40,6 +40,8 @@ package final class FeedJournal: @unchecked Sendable {
   private var log: FeedLog?
   private(set) var restored: Restored?
   private let isWriting = Atomic<Bool>(false)
+  /// The epoch and the tables of the last state that is on the disk.
+  private let kept = Mutex<(epoch: String, tables: Set<String>)>(("", []))
   private var hasWarned = false
 
   /// Takes the state and the log of a database.
@@ -82,6 +84,7 @@ package final class FeedJournal: @unchecked Sendable {
     guard let records = try FeedLog.records(logPath), let first = records.first, first == Array(head.epoch.utf8) else {
       return nil
     }
+    guard FeedPositions(epoch: head.epoch) != nil else { return nil }
     return Restored(
       state: found.state, epoch: head.epoch, number: head.number, known: head.known, commit: head.commit,
       entries: Array(records.dropFirst()))
@@ -151,14 +154,30 @@ package final class FeedJournal: @unchecked Sendable {
     }
   }
 
+  /// A state is being written.
+  var isBusy: Bool { isWriting.load(ordering: .acquiring) }
+
+  /// Whether the next process would know what changes from now on in these tables, or nothing is kept any more.
+  func hasKept(_ epoch: String, _ tables: [String]) -> Bool {
+    log == nil || kept.withLock { $0.epoch == epoch && $0.tables.isSuperset(of: tables) }
+  }
+
+  /// The state that has these tables is on the disk, or cannot be.
+  func noteKept(_ epoch: String, _ known: [String: UInt64]) { kept.withLock { $0 = (epoch, Set(known.keys)) } }
+
   /// Has a state written on another thread, unless one is being written.
-  func keep(_ state: CaptureState, _ mark: Mark) {
+  ///
+  /// - Parameter done: called on that thread.
+  func keep(_ state: CaptureState, _ mark: Mark, done: @escaping @Sendable () -> Void) {
     if log == nil || isWriting.exchange(true, ordering: .acquiringAndReleasing) { return }
     var state = state
     state.payload = mark.encoded
     let writing = startThread { [self, state] in
       do throws(StateFailure) { try file.write(state) } catch { logger.warning("\(error)") }
+      // Also where it could not be written: readers do not wait for a full disk.
+      noteKept(mark.epoch, mark.known)
       isWriting.store(false, ordering: .releasing)
+      done()
     }
     pthread_detach(writing)
   }
@@ -170,6 +189,13 @@ package final class FeedJournal: @unchecked Sendable {
     var state = state
     state.payload = mark.encoded
     do throws(StateFailure) { try file.write(state, isLast: true) } catch { logger.warning("\(error)") }
+  }
+
+  /// The number of the last state that readers were told of; nil: none was kept.
+  var lastCommit: Int64? {
+    restored.map { restored in
+      max(restored.commit, restored.entries.last.flatMap { LoggedCommit.commit(of: $0) } ?? restored.commit)
+    }
   }
 
   /// Lets another process have the files. To be called once, at the end.

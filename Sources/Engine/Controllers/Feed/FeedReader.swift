@@ -1,4 +1,5 @@
 package import LiveQuery
+import Store
 
 /// A reader of the feed: a WebSocket session's subscription, or a stream.
 ///
@@ -10,8 +11,8 @@ final class FeedReader {
   let since: String?
   /// The number of the last commit that it was sent or had nothing to see in; nil: some of its tables are still being read.
   var passed: UInt64?
-  /// The number that its last message named.
-  var told: UInt64 = 0
+  /// When it was sent its last message.
+  var told = Instant.distantPast
 
   init(_ key: SubscriptionKey, _ view: ChangeView, since: String?) {
     self.key = key

@@ -14,6 +14,14 @@ extension LoggedCommit {
     return values.bytes
   }
 
+  /// The commit of an entry that `encoded` made.
+  static func commit(of bytes: [UInt8]) -> Int64? {
+    bytes.withUnsafeBytes { bytes in
+      var reader = CheckedValueReader(bytes)
+      return reader.integer() == nil ? nil : reader.integer()
+    }
+  }
+
   /// - Parameter table: the table of a name and a version; nil: it is another one now.
   /// - Returns: nil for anything but what `encoded` made. Changes of tables that are other ones now are `unknown`, or left out where the
   ///   table is gone.

@@ -62,8 +62,21 @@ extension Follower {
     case .schema(_, _, let reply): reply(.failure(error))
     case .status(let reply): reply(status(error))
     case .report(let report): perform(report.failed(error))
-    case .unsubscribe, .end, .sessionClosed, .keep, .abandon, .commit, .awaitCommit, .stop: perform(command)
+    // The last number is of a state from before what the client wrote.
+    case .commit(let reply): state.unnumbered.append((context.clock.now + context.intervals.queryTimeout, reply))
+    case .unsubscribe, .end, .sessionClosed, .keep, .abandon, .awaitCommit, .stop: perform(command)
     }
+  }
+
+  /// Answers requests for a commit number that earlier ticks could not, or that have waited too long.
+  ///
+  /// - Parameter number: nil: the tick could not read the database either.
+  func numberCommits(_ number: Int64?) {
+    if state.unnumbered.isEmpty { return }
+    let now = context.clock.now
+    let isOver = { (deadline: Instant) in number != nil || deadline <= now }
+    for (deadline, reply) in state.unnumbered where isOver(deadline) { reply(number) }
+    state.unnumbered.removeAll { isOver($0.deadline) }
   }
 
   private func perform(_ report: ReaderReport) {

@@ -37,6 +37,8 @@ final class Follower {
     /// From when on ticks may do without a transaction.
     var framesAloneAt = Instant.distantPast
     var hasWarnedOfSharedMemory = false
+    /// Requests for a commit number that wait until the database can be read.
+    var unnumbered: [(deadline: Instant, reply: @Sendable (Int64?) -> Void)] = []
   }
 
   init(
@@ -111,8 +113,12 @@ final class Follower {
     keepLastState()
     delivery.close()
     lists.close()
-    for case .awaitCommit(let waiter) in inbox.takeEverything() { waiter.refuse(CommitWaiter.stopping) }
+    for command in inbox.takeEverything() {
+      if case .awaitCommit(let waiter) = command { waiter.refuse(CommitWaiter.stopping) }
+      if case .commit(let reply) = command { reply(nil) }
+    }
     numbers.awaited.refuseAll(CommitWaiter.stopping)
+    for (_, reply) in state.unnumbered { reply(nil) }
   }
 
   // MARK: - Ticks
@@ -131,6 +137,7 @@ final class Follower {
         deliverEvents()
         if state.outage?.isAnnounced == true { delivery.announceRecovery() }
         performCommands()
+        numberCommits(numbers.commit)
         numbers.awaited.reached(numbers.commit, in: numbers.commits.epoch.name)
         delivery.flush()
         deliverEvents()
@@ -149,6 +156,8 @@ final class Follower {
       let failure = FreshetError(unreadable: error)
       noteOutage(error, failure)
       for command in inbox.takeAll() { refuse(command, failure) }
+      numberCommits(nil)
+      if !state.unnumbered.isEmpty { context.mustTick = true }
       deliverEvents()
     }
   }

@@ -206,7 +206,9 @@ package final class StateKeeper: Sendable {
       // Without anything to be known there was no promise.
       work.hasPromised = promises == nil
     }
-    if promises == nil { for file in files { file.remove() } }
+    if promises != nil { return }
+    logger.warning("what came of the last transactions is not known: the next start begins another epoch")
+    for file in files { file.remove() }
   }
 
   /// Writes the last states. To be called once, after all that gives numbers has ended.

@@ -18,7 +18,9 @@ struct CrossOrigin: Sendable {
       headers = []
       return
     }
-    headers = [("Access-Control-Allow-Origin", origin), ("Access-Control-Expose-Headers", "ETag")]
+    headers = [
+      ("Access-Control-Allow-Origin", origin), ("Access-Control-Expose-Headers", "ETag, \(HTTPExchange.epochHeader)"),
+    ]
   }
 
   /// The answer to OPTIONS, which browsers ask before what a form could not have sent.

@@ -1,3 +1,4 @@
+import Controllers
 import Dispatch
 import Gateway
 
@@ -11,6 +12,8 @@ struct HTTPExchange: Sendable {
   let gateway: Gateway
   /// For pages of other origins.
   let origins: CrossOrigin
+  /// Names the epoch in each answer; nil: none belongs to one.
+  var epochs: FileEpochs?
   /// For logs and counters; nil where none are kept.
   var record: RequestRecord?
 
@@ -36,13 +39,17 @@ struct HTTPExchange: Sendable {
   /// - Returns: nil when the answer is whole: to HEAD.
   func openStream(type: String = "text/event-stream") -> ChannelID? {
     let vary = origins.vary.isEmpty ? [] : [("Vary", origins.vary.joined(separator: ", "))]
-    return gateway.openStream(to: id, type: type, headers: origins.headers + vary)
+    return gateway.openStream(to: id, type: type, headers: origins.headers + vary + epoch)
   }
 
   private func respond(_ answer: HTTPAnswer, vary: [String]) {
     let vary = vary.isEmpty ? [] : [("Vary", vary.joined(separator: ", "))]
-    gateway.respond(to: id, status: answer.status, headers: answer.headers + vary, body: answer.body)
+    gateway.respond(to: id, status: answer.status, headers: answer.headers + vary + epoch, body: answer.body)
   }
+
+  /// What `hello` says on the socket.
+  private var epoch: [(name: String, value: String)] { epochs.map { [(Self.epochHeader, $0.greeting)] } ?? [] }
+  static let epochHeader = "Freshet-Epoch"
 }
 
 extension HTTPAnswer {

@@ -25,6 +25,9 @@ package enum Route: String, CaseIterable, Sendable {
   /// Prefixes of the paths that are not files.
   static let prefixes = ["/v1/", "/healthz", "/readyz", "/metrics", "/openapi.json", "/asyncapi.json"]
 
+  /// Whether an answer at this path belongs to an epoch.
+  static func isAPI(_ path: String) -> Bool { path.hasPrefix("/v1/") && !path.hasPrefix("/v1/client/") }
+
   /// Those of them that may have an address of their own.
   static let metricsPrefixes = ["/healthz", "/readyz", "/metrics"]
 

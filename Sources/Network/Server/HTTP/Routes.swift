@@ -1,3 +1,4 @@
+import Controllers
 import Gateway
 import LiveQuery
 import Wire
@@ -80,6 +81,7 @@ extension FreshetServer {
           throw FreshetError(.badMessage, "the body must be a JSON object")
         }
         let source = try TransactionSource(members)
+        try checkEpoch(members)
         once = try TransactionSource.once(members).map { .init($0, of: exchange.identity) }
         write.subject = subject(of: source)
         exchange.record?.note(write.subject)
@@ -91,6 +93,16 @@ extension FreshetServer {
     }
     guard let transactions else { return }
     transactions.transact(transaction, as: write, once: once, seenBy: pool) { exchange.answer(HTTPAnswer($0)) }
+  }
+}
+
+extension FreshetServer {
+  /// - Throws: `constraint` where the client names another epoch: what came of a transaction of that epoch is not known here.
+  private func checkEpoch(_ members: [String: JSONValue]) throws(FreshetError) {
+    let present = epochs.greeting
+    guard let epoch = try TransactionSource.epoch(members), epoch != present else { return }
+    throw FreshetError(
+      .constraint, "the epoch is \"\(present)\" now: nothing is known here of transactions of \"\(epoch)\"")
   }
 }
 

@@ -64,7 +64,7 @@ final class SessionFront: GatewayDelegate {
     server.identify(request) { [server] identity in
       let exchange = HTTPExchange(
         request: request.withoutToken, identity: (try? identity.get()) ?? .anonymous, id: id, gateway: gateway,
-        origins: origins, record: record)
+        origins: origins, epochs: Route.isAPI(request.path) ? server.epochs : nil, record: record)
       if case .success(let identity) = identity { record.identify(server.actor(request.peer, identity)) }
       // The server's health is no secret.
       if case .failure(let error) = identity, !Route.metricsPrefixes.contains(request.path) {

@@ -26,8 +26,10 @@ final class TransactionQueue: ClientTransactions, @unchecked Sendable {
   /// Interrupts the session's writer. Any thread.
   private let interruption = Mutex<Writer.Interruption?>(nil)
   private let repeatable: RepeatableTransactions
-  /// Transactions asked for and not answered yet.
+  /// Transactions asked for and not answered yet. Entered while `isClosed` is false.
   private let open = DispatchGroup()
+  /// The server stops: nothing else is begun.
+  private let isClosed = Mutex(false)
   private let committed = Atomic<Int>(0)
   private let failed = Atomic<Int>(0)
   private let waiting = Atomic<Int>(0)
@@ -113,7 +115,7 @@ final class TransactionQueue: ClientTransactions, @unchecked Sendable {
     _ transaction: Transaction, as write: AuditLog.Write, seenBy pool: ControllerPool,
     reply: @escaping TransactionMemory.Reply
   ) {
-    open.enter()
+    guard enter() else { return reply(.failure(Self.stopping)) }
     waiting.add(1, ordering: .relaxed)
     queue.async { [self] in
       waiting.subtract(1, ordering: .relaxed)
@@ -123,8 +125,8 @@ final class TransactionQueue: ClientTransactions, @unchecked Sendable {
         pool.requestTick()
         pool.first.post(
           .commit { [open, audit] commit in
-            if let audited { audit?.numbered(audited, commit) }
-            reply(.success(CommittedTransaction(results, commit: commit)))
+            if let audited, let commit { audit?.numbered(audited, commit) }
+            reply(commit.map { .success(CommittedTransaction(results, commit: $0)) } ?? .failure(Self.unnumbered))
             open.leave()
           })
       } catch {
@@ -163,8 +165,7 @@ final class TransactionQueue: ClientTransactions, @unchecked Sendable {
     reply: @escaping TransactionMemory.Reply
   ) {
     repeatable.answer(key, reply: reply) { reply in
-      guard let audit else { return reply(.failure(error)) }
-      open.enter()
+      guard let audit, enter() else { return reply(.failure(error)) }
       queue.async { [open] in
         audit.refused(write, error.code)
         reply(.failure(error))
@@ -180,9 +181,22 @@ final class TransactionQueue: ClientTransactions, @unchecked Sendable {
     return access(configuration.database, W_OK) == 0 && access(path, W_OK) == 0
   }
 
-  /// Waits until everything asked for so far is done, and for at most `grace` until it is answered. What takes longer than
-  /// `transactionGrace` altogether is given up.
+  private static let stopping = FreshetError(.shuttingDown, "the server is stopping: nothing was written")
+  private static let unnumbered = FreshetError(
+    .internal, "the transaction is committed; but the database cannot be read since, so its commit is not known")
+
+  /// - Returns: false: nothing may be begun any more.
+  private func enter() -> Bool {
+    isClosed.withLock { isClosed in
+      if !isClosed { open.enter() }
+      return !isClosed
+    }
+  }
+
+  /// Begins nothing else, and waits until everything asked for so far is done and answered. What takes longer than
+  /// `transactionGrace` is given up, as are answers that take as long again because the database cannot be read.
   func drain(grace: Duration) {
+    isClosed.withLock { $0 = true }
     let done = DispatchSemaphore(value: 0)
     queue.async { done.signal() }
     var wait = configuration.transactionGrace
@@ -191,7 +205,7 @@ final class TransactionQueue: ClientTransactions, @unchecked Sendable {
       // The next one must be interrupted by itself.
       wait = .milliseconds(50)
     }
-    _ = open.wait(timeout: .now() + grace)
+    _ = open.wait(timeout: .now() + max(grace, configuration.transactionGrace))
   }
 }
 

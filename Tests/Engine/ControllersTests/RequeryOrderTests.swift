@@ -1,0 +1,45 @@
+import Controllers
+import LiveQuery
+import Logging
+import TestSupport
+import Testing
+
+/// A list that is run again shows older states than others: an answer must not show one from before the last message.
+@Suite struct RequeryOrderTests {
+  private let key = SubscriptionKey(session: 1, id: "a", number: 1)
+
+  /// - Parameter select: of the list that is requested: one that is followed, and one that is run again.
+  @Test(arguments: ["n", "sum(n) OVER (ORDER BY id) AS s"])
+  func `The commits that a subscription is sent never fall`(select: String) throws {
+    let folder = try TemporaryFolder()
+    let shell = SQLiteShell(path: folder.path("t.sqlite"))
+    try shell.run(
+      "PRAGMA journal_mode = WAL; CREATE TABLE t(id INTEGER PRIMARY KEY, n INT); INSERT INTO t VALUES (1, 1), (2, 2)")
+    let recorder = Recorder()
+    var configuration = FollowerConfiguration(path: shell.path)
+    configuration.refetchInterval = .zero
+    let follower = try SteppedFollower(
+      configuration, output: recorder, logger: Logger(label: "test") { _ in SwiftLogNoOpLogHandler() })
+    let first = Query(from: "t")
+    var second = first
+    second.select = ["id", select]
+    follower.post(
+      .subscribe(.init(key: key, query: first, window: nil, minInterval: .zero, shape: .arrays)))
+    follower.step()
+    for number in 0..<20 {
+      follower.post(.request(key, .requery(number.isMultiple(of: 2) ? second : first, nil)))
+      follower.tick()
+      // The reader sees this state, and the list that the client has is brought to the next one.
+      try shell.run("UPDATE t SET n = n + 1 WHERE id = 1")
+      follower.runReaders()
+      try shell.run("UPDATE t SET n = n + 1 WHERE id = 2")
+      follower.requestTick()
+      follower.tick()
+      follower.step()
+    }
+    let commits = recorder.sent.filter { $0.goes(to: key) }.compactMap(\.commit)
+    #expect(commits.count > 20)
+    #expect(commits == commits.sorted())
+    #expect(recorder.ended.isEmpty)
+  }
+}
