@@ -8,12 +8,33 @@
 #include "connection.h"
 
 #include <stdlib.h>
+#include <string.h>
 
 #include <openssl/ssl.h>
 
 struct connection *connection_of(struct lws *wsi) {
   struct opaque *opaque = lws_get_opaque_user_data(lws_get_network_wsi(wsi));
   return opaque && opaque->is_connection ? (struct connection *)opaque : NULL;
+}
+
+struct connection *connection_at(const gateway *gateway, int descriptor) {
+  return descriptor >= 0 && (size_t)descriptor < gateway->descriptors ? gateway->by_descriptor[descriptor] : NULL;
+}
+
+/* False: no memory. */
+static bool note_descriptor(struct connection *connection) {
+  gateway *gateway = connection->gateway;
+  size_t descriptor = (size_t)connection->descriptor;
+  if (descriptor >= gateway->descriptors) {
+    size_t count = 2 * descriptor + 64;
+    struct connection **table = realloc(gateway->by_descriptor, count * sizeof *table);
+    if (!table) return false;
+    memset(table + gateway->descriptors, 0, (count - gateway->descriptors) * sizeof *table);
+    gateway->by_descriptor = table;
+    gateway->descriptors = count;
+  }
+  gateway->by_descriptor[descriptor] = connection;
+  return true;
 }
 
 bool connection_is_of_proxy(gateway *gateway, const gateway_address *peer) {
@@ -28,6 +49,11 @@ bool connection_open(gateway *gateway, struct lws *wsi) {
   connection->opaque.is_connection = true;
   connection->gateway = gateway;
   connection->wsi = wsi;
+  connection->descriptor = lws_get_socket_fd(wsi);
+  if (connection->descriptor < 0 || !note_descriptor(connection)) {
+    free(connection);
+    return false;
+  }
   if (gateway->accepting) {
     connection->peer = *gateway->accepting;
     connection->is_proxy = connection_is_of_proxy(gateway, gateway->accepting);
@@ -45,6 +71,9 @@ void connection_free(struct connection *connection) {
   lws_set_opaque_user_data(connection->wsi, NULL);
   request_free(connection->handshake);
   lws_dll2_remove(&connection->awaiting);
+  /* The system may have given the number to another socket. */
+  struct connection **slot = &connection->gateway->by_descriptor[connection->descriptor];
+  if (*slot == connection) *slot = NULL;
   address_leave(connection->gateway, &connection->place);
   free(connection);
 }
@@ -52,6 +81,7 @@ void connection_free(struct connection *connection) {
 /* Its time begins with its first byte. */
 void connection_awaits_head(struct connection *connection) {
   connection->head_since = 0;
+  connection->target = (struct target){0};
   if (lws_dll2_is_detached(&connection->awaiting)) {
     lws_dll2_add_tail(&connection->awaiting, &connection->gateway->awaiting);
   }

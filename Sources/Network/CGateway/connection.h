@@ -4,6 +4,7 @@
 
 #include "address.h"
 #include "request.h"
+#include "target.h"
 
 struct exchange;
 struct session;
@@ -18,6 +19,8 @@ struct connection {
   bool is_proxy; /* a trusted one: it speaks for clients */
   gateway *gateway;
   struct lws *wsi;
+  int descriptor; /* of the socket */
+  struct target target;
   struct session *session;
   struct exchange *exchange; /* of HTTP/1; with HTTP/2 each stream has its own */
   struct request *handshake; /* one that was accepted, until the session is open */
@@ -29,6 +32,8 @@ struct connection {
   lws_dll2_t awaiting;     /* in the gateway's list while it has no head */
 };
 
+/* The one that has this socket; NULL: none. */
+struct connection *connection_at(const gateway *gateway, int descriptor);
 /* NULL for a stream or a connection that is not known. */
 struct connection *connection_of(struct lws *wsi);
 /* Whether a peer is a trusted proxy. */

@@ -63,10 +63,8 @@ static bool make_context(gateway *gateway, struct lws_protocols protocols[2]) {
     /* Plain HTTP to the port of TLS gets an answer that says so, instead of a closed connection: see exchange.c. */
     info.options |= LWS_SERVER_OPTION_DO_SSL_GLOBAL_INIT | LWS_SERVER_OPTION_CREATE_VHOST_SSL_CTX |
                     LWS_SERVER_OPTION_ALLOW_NON_SSL_ON_SSL_PORT | LWS_SERVER_OPTION_ALLOW_HTTP_ON_HTTPS_LISTENER;
-    info.alpn = "h2,http/1.1";
-    /* Its defaults, but for the third: streams that one connection may have at a time. */
-    const uint32_t settings[] = {1, 4096, 0, 256, 0, 16384, 0};
-    memcpy(info.http2_settings, settings, sizeof settings);
+    /* With h2 a client of 256 event streams would end the process by an assertion of libwebsockets (4.1 to 4.3). */
+    info.alpn = "http/1.1";
   }
   lws_set_log_level(LLL_ERR | LLL_WARN, log_line);
   if (!loop_create_context(gateway, &info)) return false;
@@ -87,10 +85,14 @@ static void fire_watch(gateway *gateway) {
   timer_set(gateway, &gateway->watch_timer, WATCH_INTERVAL_US, fire_watch);
 }
 
-static bool is_finished(const gateway *gateway) {
+static bool is_finished(gateway *gateway) {
   if (!gateway->stopping) return false;
-  bool is_idle = !gateway->channels.live && !gateway->unfinished.count && !gateway->multiplexed.count;
-  return is_idle || lws_now_usecs() >= gateway->stop_at;
+  bool is_idle = !gateway->channels.live && !gateway->unfinished.count && !exchanges_wait(gateway);
+  if (is_idle || lws_now_usecs() < gateway->stop_at) return is_idle;
+  /* Whoever waits for an answer still gets one. */
+  if (!exchanges_refuse_waiting(gateway)) return true;
+  gateway->stop_at = lws_now_usecs() + LAST_WORDS_US;
+  return false;
 }
 
 static void set_state(gateway *gateway, int state) {
@@ -314,6 +316,7 @@ void gateway_free(gateway *gateway) {
   commands_free(gateway);
   channels_free(gateway);
   free(gateway->exchanges.entries);
+  free(gateway->by_descriptor);
   free(gateway->root);
   free(gateway->gather);
   tls_free(gateway->tls);

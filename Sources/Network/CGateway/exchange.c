@@ -323,7 +323,7 @@ static struct exchange *exchange_create(struct connection *connection, struct lw
   exchange->wsi = wsi;
   exchange->is_multiplexed = wsi != connection->wsi;
   exchange->request = request;
-  exchange->keep_alive = request->keep_alive;
+  exchange->keep_alive = request->keep_alive && !connection->gateway->stopping;
   exchange->id = registry_add(&connection->gateway->exchanges, exchange);
   if (exchange->is_multiplexed) {
     lws_set_opaque_user_data(wsi, exchange);
@@ -448,8 +448,6 @@ static int return_window(struct exchange *exchange, size_t length, bool is_whole
   }
   size_t credit = exchange->unreturned + connection->unreturned;
   if (credit < RETURNED_BYTES) return 0;
-  /* One of that size would be taken for the first of a stream: see tls.c. */
-  if (credit == STREAM_WINDOW) credit -= 1;
   exchange->unreturned = 0;
   connection->unreturned = 0;
   return lws_wsi_tx_credit(exchange->wsi, LWSTXCR_PEER_TO_US, (int)credit) ? -1 : 0;
@@ -517,6 +515,26 @@ static void watch(struct exchange *exchange, lws_usec_t now) {
     exchange->state = DOOMED;
     doom(exchange->gateway, exchange->wsi);
   }
+}
+
+bool exchanges_wait(const gateway *gateway) {
+  for (uint32_t i = 0; i < gateway->exchanges.count; i++) {
+    const struct exchange *exchange = gateway->exchanges.entries[i].object;
+    if (exchange && exchange->state == WAITING) return true;
+  }
+  return false;
+}
+
+bool exchanges_refuse_waiting(gateway *gateway) {
+  bool was_there = false;
+  for (uint32_t i = 0; i < gateway->exchanges.count; i++) {
+    struct exchange *exchange = gateway->exchanges.entries[i].object;
+    if (!exchange || exchange->state != WAITING) continue;
+    was_there = true;
+    gateway->configuration.callbacks.abandoned(gateway->context, exchange->id);
+    refuse(exchange, GATEWAY_STOPPING, NULL);
+  }
+  return was_there;
 }
 
 void exchanges_watch(gateway *gateway, lws_usec_t now) {

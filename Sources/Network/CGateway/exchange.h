@@ -69,4 +69,8 @@ void exchange_hang_up(struct exchange *exchange); /* the client does not take wh
 void exchanges_write_due(gateway *gateway);
 void exchanges_watch(gateway *gateway, lws_usec_t now);
 
+/* The gateway stops: whether requests wait for answers; answers them, and returns whether there were any. */
+bool exchanges_wait(const gateway *gateway);
+bool exchanges_refuse_waiting(gateway *gateway);
+
 #endif

@@ -17,6 +17,7 @@
  *   timer.c       what is to happen at some time
  *   tls.c         certificates
  *   commands.c    the queue through which other threads reach the service thread
+ *   target.c      line breaks and NULs in a request's target
  *   connection.c  accepted sockets: whose they are, and how long a request may take to come
  *   static.c      files of the public directory
  *   exchange.c    one HTTP request and its answer
@@ -48,16 +49,17 @@
 #define MESSAGE_PART_BYTES ((size_t)1024)
 /* The longest head of a request: what libwebsockets keeps of it. */
 #define HEAD_LIMIT (32 * 1024)
-/* What libwebsockets lets a client of HTTP/2 send when a stream begins: bytes of its body. */
-#define STREAM_WINDOW (4 * 65536)
 /* What is due together is gathered up to this size and leaves in one write. */
 #define GATHER_BYTES ((size_t)64 * 1024)
 /* How long a peer may take to read what is left and to answer a Close frame. */
 #define CLOSE_PATIENCE_US (5 * (lws_usec_t)LWS_US_PER_SEC)
+/* How long the last answers of a gateway that stops may take to leave. */
+#define LAST_WORDS_US (500 * (lws_usec_t)LWS_US_PER_MS)
 /* How often sessions and waiting requests are looked at for signs of life. */
 #define WATCH_INTERVAL_US ((lws_usec_t)500000)
 
 struct command;
+struct connection;
 struct command_list {
   struct command *items;
   size_t count, capacity;
@@ -104,6 +106,8 @@ struct gateway {
   lws_dll2_owner_t due;      /* sessions that have something to write and no reason to wait for room */
   lws_dll2_owner_t due_exchanges; /* exchanges likewise */
   uint64_t drained_waiters;  /* whose channels have drained in this turn of the loop */
+  struct connection **by_descriptor; /* `descriptors` of them */
+  size_t descriptors;
   lws_dll2_owner_t awaiting; /* connections whose request's head is not there yet */
   struct address *addresses[ADDRESS_LISTS];
   uint64_t address_seed;

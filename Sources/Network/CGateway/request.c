@@ -12,6 +12,7 @@
 #include <strings.h>
 
 #include "address.h"
+#include "target.h"
 
 static const struct {
   enum lws_token_indexes token;
@@ -95,6 +96,12 @@ static void put_encoded(struct request *request, const char *part, size_t length
   static const char digits[] = "0123456789ABCDEF";
   bool seen_equals = false;
   for (size_t i = 0; i < length; i++) {
+    char refused[3] = {'%'};
+    if (target_has_escape(part + i, length - i, refused + 1)) {
+      put(request, refused, 3);
+      i += 2;
+      continue;
+    }
     bool literal = is_unreserved(part[i]) || (part[i] == '=' && !seen_equals);
     seen_equals = seen_equals || part[i] == '=';
     char escaped[3] = {'%', digits[(uint8_t)part[i] >> 4], digits[part[i] & 15]};

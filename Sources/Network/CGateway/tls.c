@@ -3,12 +3,9 @@
  * certificate comes from here, because libwebsockets cannot change it while connections are open. Those keep what they began
  * with; new ones get the pair that was loaded last.
  */
-#define _GNU_SOURCE /* RTLD_NEXT */
 #include "tls.h"
 
-#include <dlfcn.h>
 #include <errno.h>
-#include <pthread.h>
 #include <stdio.h>
 #include <stdlib.h>
 #include <string.h>
@@ -135,55 +132,4 @@ void tls_free(struct tls *tls) {
   if (!tls) return;
   pair_free(tls->pair);
   free(tls);
-}
-
-/*
- * WebSocket stays on HTTP/1.1: its frames are made once for all sessions, which streams of HTTP/2 with windows of their own could not
- * take. But libwebsockets (4.1 to 4.3) tells every client of HTTP/2 that it takes WebSocket there (SETTINGS_ENABLE_CONNECT_PROTOCOL), browsers
- * then use nothing else, and no option turns that off. It writes by OpenSSL's SSL_write, in whose place the program's own is linked:
- * it says 0 where a SETTINGS frame would say 1, and how long a head may be, which has no option either.
- *
- * To go when libwebsockets has options.
- */
-static void mend_settings(uint8_t *frame, size_t length) {
-  enum { HEADER_BYTES = 9, SETTING_BYTES = 6, SETTINGS = 4, MAX_HEADER_LIST_SIZE = 6, ENABLE_CONNECT_PROTOCOL = 8 };
-  static const uint8_t head_limit[4] = {0, 0, HEAD_LIMIT >> 8, HEAD_LIMIT & 0xFF};
-  static const uint8_t start[HEADER_BYTES] = {[3] = SETTINGS};
-  if (length < HEADER_BYTES || memcmp(frame, start, 2) != 0 || memcmp(frame + 3, start + 3, HEADER_BYTES - 3) != 0) return;
-  size_t end = HEADER_BYTES + (size_t)frame[2];
-  for (size_t at = HEADER_BYTES; at + SETTING_BYTES <= end && end <= length; at += SETTING_BYTES) {
-    if (frame[at]) continue;
-    if (frame[at + 1] == ENABLE_CONNECT_PROTOCOL) frame[at + SETTING_BYTES - 1] = 0;
-    if (frame[at + 1] == MAX_HEADER_LIST_SIZE) memcpy(frame + at + 2, head_limit, sizeof head_limit);
-  }
-}
-
-static int widened_index;
-static void make_widened_index(void) { widened_index = SSL_get_ex_new_index(0, NULL, NULL, NULL, NULL); }
-
-/*
- * And with each stream it lets the client send 256 KiB more on the connection, whether or not something came: after 8,191 requests the window is
- * more than 2^31 - 1, which ends the connection with an error. So it is let do that for the first streams alone; what comes is returned
- * by exchange.c.
- *
- * Returns whether the bytes are such a frame, and are not to be written.
- */
-static bool is_needless_window(SSL *tls, const uint8_t *frame, size_t length) {
-  enum { WIDENED_STREAMS = 1024 };
-  static const uint8_t first[] = {0, 0, 4, 8, 0, 0, 0, 0, 0, STREAM_WINDOW >> 24, STREAM_WINDOW >> 16 & 0xFF, STREAM_WINDOW >> 8 & 0xFF, 0};
-  static pthread_once_t once = PTHREAD_ONCE_INIT;
-  if (length != sizeof first || memcmp(frame, first, sizeof first) != 0) return false;
-  pthread_once(&once, make_widened_index);
-  uintptr_t count = (uintptr_t)SSL_get_ex_data(tls, widened_index);
-  return count == WIDENED_STREAMS || !SSL_set_ex_data(tls, widened_index, (void *)(count + 1));
-}
-
-int SSL_write(SSL *tls, const void *bytes, int length) {
-  static int (*write)(SSL *tls, const void *bytes, int length);
-  if (!write) *(void **)&write = dlsym(RTLD_NEXT, "SSL_write");
-  if (SSL_is_server(tls) && length > 0) {
-    mend_settings((uint8_t *)(uintptr_t)bytes, (size_t)length);
-    if (is_needless_window(tls, bytes, (size_t)length)) return length;
-  }
-  return write(tls, bytes, length);
 }

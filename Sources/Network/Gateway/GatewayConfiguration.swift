@@ -23,7 +23,7 @@ package struct GatewayConfiguration: Sendable {
   package var publicDirectory: String?
   /// The path of the WebSocket route.
   package var livePath = "/v1/live"
-  /// The WebSocket subprotocol that clients must offer.
+  /// The WebSocket subprotocol: clients offer it, or none.
   package var subprotocol = "freshet.v1"
   /// Prefixes of the paths that `GatewayDelegate.gateway(_:requested:as:)` answers.
   package var routes = ["/v1/"]

@@ -26,11 +26,23 @@ import Testing
     #expect(response.text.contains(#""code":"not_allowed""#))
   }
 
-  @Test(arguments: [[], ["Sec-WebSocket-Protocol: chat"], ["Sec-WebSocket-Protocol: freshet.v10, xfreshet.v1"]])
-  func `A handshake without the subprotocol is answered 400`(protocols: [String]) throws {
+  @Test(arguments: [["Sec-WebSocket-Protocol: chat"], ["Sec-WebSocket-Protocol: freshet.v10, xfreshet.v1"]])
+  func `A handshake that offers other subprotocols is answered 400`(protocols: [String]) throws {
     let response = try answer(to: good + protocols)
     #expect(response.status == 400)
+    #expect(response.version == "HTTP/1.1", "clients read no other answer to a handshake")
     #expect(response.text.contains("Sec-WebSocket-Protocol"))
+  }
+
+  @Test(arguments: [[], ["Sec-WebSocket-Protocol:"]])
+  func `A handshake without a subprotocol means the one that there is`(protocols: [String]) throws {
+    let recorder = Recorder()
+    try withGateway(recorder) { gateway in
+      let response = try RawSocket(port: gateway.port).request("GET", "/v1/live", headers: good + protocols)
+      #expect(response.status == 101)
+      #expect(response.headers["sec-websocket-protocol"] == nil)
+      _ = try recorder.nextOpened()
+    }
   }
 
   @Test func `Compression is not negotiated, and a frame that claims to be compressed ends the session`() throws {

@@ -47,6 +47,23 @@ import Testing
     Recorder(answer: { gateway, request, id in gateway.respond(to: id, status: 200, body: request.body) })
   }
 
+  /// libwebsockets' HTTP/2 ends the process by an assertion when a client has 256 streams that go on.
+  @Test func `HTTP 2 is neither offered nor taken`() throws {
+    try withTLS(echo()) { gateway in
+      let socket = try connect(gateway)
+      #expect(socket.tlsDetails?.application == "http/1.1")
+      #expect(try socket.request("GET", "/v1/x").status == 200)
+      let knowing = try connect(gateway)
+      try knowing.write("PRI * HTTP/2.0\r\n\r\nSM\r\n\r\n\0\0\0\u{4}\0\0\0\0\0")
+      let answer = String(decoding: try knowing.readToEnd(), as: UTF8.self)
+      #expect(answer.isEmpty || answer.hasPrefix("HTTP/1.0 403 "))
+      let upgrading = try connect(gateway)
+      let headers = ["Upgrade: h2c", "Connection: Upgrade, HTTP2-Settings", "HTTP2-Settings: AAMAAABkAAQAAP__"]
+      #expect(try upgrading.request("GET", "/v1/x", headers: headers).status == 400)
+      #expect(try status(of: gateway) == 200)
+    }
+  }
+
   @Test func `Requests of any length are answered, pipelined ones in order`() throws {
     try withTLS(echo()) { gateway in
       let socket = try connect(gateway)

@@ -17,7 +17,7 @@ package final class RawSocket {
   }
 
   /// The serial number of the server's certificate, and the version that is spoken.
-  package var tlsDetails: (serial: Int, version: String)? { tls?.details }
+  package var tlsDetails: (serial: Int, version: String, application: String)? { tls?.details }
 
   /// `receiveBuffer` makes the kernel take little that nobody reads.
   /// `source` is the IPv4 address to come from.
@@ -136,6 +136,8 @@ package final class RawSocket {
 
 /// An HTTP answer as it came over the wire.
 package struct RawResponse {
+  /// "HTTP/1.1".
+  package var version = ""
   package var status = 0
   /// Names in lower case.
   package var headers: [String: String] = [:]
@@ -149,6 +151,7 @@ extension RawSocket {
   package func readResponse(bodyless: Bool = false) throws -> RawResponse {
     var response = RawResponse()
     let status = try readLine().split(separator: " ", maxSplits: 2)
+    response.version = status.first.map(String.init) ?? ""
     response.status = status.count > 1 ? Int(status[1]) ?? 0 : 0
     while case let line = try readLine(), !line.isEmpty {
       let colon = line.firstIndex(of: ":") ?? line.endIndex

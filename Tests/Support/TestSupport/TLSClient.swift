@@ -23,6 +23,9 @@ final class TLSClient {
       SSL_ctrl(connection, SSL_CTRL_SET_MIN_PROTO_VERSION, version.rawValue, nil)
       SSL_ctrl(connection, SSL_CTRL_SET_MAX_PROTO_VERSION, version.rawValue, nil)
     }
+    // As browsers do.
+    let protocols = Array("\u{2}h2\u{8}http/1.1".utf8)
+    SSL_set_alpn_protos(connection, protocols, UInt32(protocols.count))
     SSL_set_fd(connection, descriptor)
     guard SSL_connect(connection) == 1 else {
       let reason = ERR_reason_error_string(ERR_get_error()).map { String(cString: $0) }
@@ -36,10 +39,17 @@ final class TLSClient {
     SSL_CTX_free(context)
   }
 
-  var details: (serial: Int, version: String) {
+  /// `application` is the protocol that the server chose by ALPN; empty: none.
+  var details: (serial: Int, version: String, application: String) {
     let certificate = SSL_get1_peer_certificate(connection)
     defer { X509_free(certificate) }
-    return (ASN1_INTEGER_get(X509_get_serialNumber(certificate)), String(cString: SSL_get_version(connection)))
+    var name: UnsafePointer<UInt8>?
+    var length: UInt32 = 0
+    SSL_get0_alpn_selected(connection, &name, &length)
+    return (
+      ASN1_INTEGER_get(X509_get_serialNumber(certificate)), String(cString: SSL_get_version(connection)),
+      String(decoding: UnsafeBufferPointer(start: name, count: Int(length)), as: UTF8.self)
+    )
   }
 
   func write(_ bytes: UnsafeRawBufferPointer) -> Int {

@@ -94,7 +94,7 @@ typedef enum gateway_fault {
   GATEWAY_UPGRADE_WITH_BODY,
   GATEWAY_NO_CONNECTION_UPGRADE, /* Connection does not say Upgrade */
   GATEWAY_BAD_KEY,               /* Sec-WebSocket-Key */
-  GATEWAY_BAD_PROTOCOL,          /* `subprotocol` is not offered */
+  GATEWAY_BAD_PROTOCOL,          /* others than `subprotocol` are offered */
   GATEWAY_REFUSED_UNAUTHENTICATED, /* these four are answers of `handshake` */
   GATEWAY_REFUSED_FORBIDDEN,
   GATEWAY_REFUSED_HASTY,
