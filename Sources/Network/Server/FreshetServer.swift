@@ -34,7 +34,7 @@ package final class FreshetServer: Sendable {
   let accessLog: AccessLog?
   let auditLog: AuditLog?
   /// Nil: nothing is kept for the next start.
-  private let keeper: StateKeeper?
+  private let kept: KeptTransactions?
   let isReady = Atomic<Bool>(true)
   /// Seconds since 1970.
   let startTime = Date().timeIntervalSince1970
@@ -54,8 +54,9 @@ package final class FreshetServer: Sendable {
     originRefusals = OriginRefusals(logger: logger)
     clientFiles = ClientFiles(in: configuration.clientDirectory)
     let followers = EpochFollowers(configuration.epochRenewed)
-    let (keeper, published) = configuration.keepers(logger)
-    self.keeper = keeper
+    let (kept, published) = configuration.keepers(logger)
+    self.kept = kept
+    let keeper = kept?.keeper
     let epochs = FileEpochs(startingWith: configuration.firstEpoch ?? keeper?.epoch) { followers.tell($0) }
     greeting = Greeting(configuration, epochs)
     authenticator = configuration.authentication.map {
@@ -78,7 +79,7 @@ package final class FreshetServer: Sendable {
     } catch { throw ServerError(error.message) }
     do {
       let replica = try configuration.replica(logger: logger)
-      transactions = try configuration.transactions(auditLog, forwardingTo: replica?.broker, keeper)
+      transactions = try configuration.transactions(auditLog, forwardingTo: replica?.broker, kept, epochs)
       output = SessionOutput(gateway, transactions, greeting, rejections)
       pool = try ControllerPool(
         FollowerConfiguration(configuration, keeper, configuration.journal(logger)), followers: configuration.followers,
@@ -185,7 +186,9 @@ package final class FreshetServer: Sendable {
     gateway.stop(code: 1001, reason: "the server is stopping", grace: configuration.grace)
     // Behind what clients wrote last, and before the followers that it numbers commits with.
     replication?.stop()
-    pool.stop { keeper?.end(withPromises: transactions.map(\.kept) ?? keeper?.promises) }
+    let promises = { [transactions, kept] in transactions.map(\.kept) ?? kept?.keeper.promises }
+    pool.stop { kept?.keep(promises()) }
+    if transactions != nil, promises() != nil { kept?.journal.remove() }
     metricsGateway?.stop()
     accessLog?.stop(grace: configuration.grace)
     auditLog?.stop(grace: configuration.grace)

@@ -85,7 +85,7 @@ import Testing
     while commits < 300 {
       switch try await iterator.next() {
       case .commit(_, _, let count, _)?: commits += count
-      // After 20 s without another message, on a machine that is busy.
+      // After a minute without another message, on a machine that is busy.
       case .position?: continue
       case let other: Issue.record("\(String(describing: other))"); return
       }

@@ -26,7 +26,7 @@ package enum StateFolder {
   /// - Parameters:
   ///   - database: its path, by which it is known under every other name as well; the file need not be there.
   ///   - part: what the state is for.
-  static func stem(of database: String, part: String, in folder: String) -> String {
+  package static func stem(of database: String, part: String, in folder: String) -> String {
     let path = realPath(database)
     let name = path.split(separator: "/").last.map(String.init) ?? ""
     let readable = name.unicodeScalars.prefix(48).map { scalar in

@@ -56,7 +56,7 @@ final class ChangeFeed {
   private(set) var isStopping = false
 
   /// After so long without a message, a reader is sent its position: whether or not there were commits that it may not see.
-  static let quietTime = Nanoseconds.milliseconds(20_000)
+  static let quietTime = Nanoseconds.milliseconds(60_000)
   /// What one reader is sent before others get their turn.
   static let turnBytes = 256 << 10
   /// What one message's filters may take: steps of SQLite's virtual machine, a tenth of a second or so, because a busy machine is no fault of a

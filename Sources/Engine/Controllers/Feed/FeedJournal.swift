@@ -37,7 +37,7 @@ package final class FeedJournal: @unchecked Sendable {
   private let file: StateFile
   private let logger: Logger
   /// Nil: not begun, or nothing is kept any more.
-  private var log: FeedLog?
+  private var log: RecordLog?
   private(set) var restored: Restored?
   private let isWriting = Atomic<Bool>(false)
   /// The epoch and the tables of the last state that is on the disk.
@@ -80,8 +80,9 @@ package final class FeedJournal: @unchecked Sendable {
         }
         return (epoch, boot, UInt64(bitPattern: number), commit, known)
       }
-    guard let head, found.isLast || head.boot == bootName else { return nil }
-    guard let records = try FeedLog.records(logPath), let first = records.first, first == Array(head.epoch.utf8) else {
+    guard let head, found.isLast || head.boot == MachineStart.name else { return nil }
+    guard let records = try RecordLog.records(logPath), let first = records.first, first == Array(head.epoch.utf8)
+    else {
       return nil
     }
     guard FeedPositions(epoch: head.epoch) != nil else { return nil }
@@ -89,16 +90,6 @@ package final class FeedJournal: @unchecked Sendable {
       state: found.state, epoch: head.epoch, number: head.number, known: head.known, commit: head.commit,
       entries: Array(records.dropFirst()))
   }
-
-  /// The machine's name of the time since it was started.
-  private static let bootName: String = {
-    let descriptor = open("/proc/sys/kernel/random/boot_id", O_RDONLY | O_CLOEXEC)
-    if descriptor < 0 { return "" }
-    defer { close(descriptor) }
-    var bytes = [UInt8](repeating: 0, count: 64)
-    let count = bytes.withUnsafeMutableBytes { read(descriptor, $0.baseAddress, $0.count) }
-    return String(decoding: bytes.prefix(max(count, 0)), as: UTF8.self)
-  }()
 
   /// The feed goes on with what there was, or cannot.
   func takeRestored() -> Restored? {
@@ -111,7 +102,7 @@ package final class FeedJournal: @unchecked Sendable {
   /// Begins a log with entries; the one before is gone.
   func begin(epoch: String, _ entries: [LoggedCommit]) {
     let records = [Array(epoch.utf8)] + entries.map(\.encoded)
-    do throws(StateFailure) { log = try FeedLog.begin(Self.logPath(file), records) } catch { fail(error) }
+    do throws(StateFailure) { log = try RecordLog.begin(Self.logPath(file), records) } catch { fail(error) }
   }
 
   /// Adds entries, before any reader gets them.
@@ -142,7 +133,7 @@ package final class FeedJournal: @unchecked Sendable {
     fileprivate var encoded: [UInt8] {
       var values = PackedValues()
       values.append(.text(epoch))
-      values.append(.text(FeedJournal.bootName))
+      values.append(.text(MachineStart.name))
       values.append(Int64(bitPattern: number))
       values.append(commit)
       values.append(Int64(known.count))

@@ -1,4 +1,4 @@
-import ChangeCapture
+package import ChangeCapture
 import RankedCollections
 
 #if canImport(Glibc)
@@ -10,10 +10,10 @@ import RankedCollections
 #endif
 
 /// A file of records that is only added to. Each has its length and a checksum before it, so that one that is torn at the end is known.
-struct FeedLog: ~Copyable {
+package struct RecordLog: ~Copyable {
   private let path: String
   private let descriptor: Int32
-  private(set) var byteCount = 0
+  package private(set) var byteCount = 0
 
   private init(_ path: String, _ descriptor: Int32) {
     self.path = path
@@ -23,15 +23,15 @@ struct FeedLog: ~Copyable {
   deinit { close(descriptor) }
 
   /// Begins a file; the one that had the name before is gone.
-  static func begin(_ path: String, _ records: [[UInt8]]) throws(StateFailure) -> FeedLog {
+  package static func begin(_ path: String, _ records: [[UInt8]]) throws(StateFailure) -> RecordLog {
     let temporary = path + ".tmp"
-    var log = FeedLog(path, try OwnFile.make(temporary))
+    var log = RecordLog(path, try OwnFile.make(temporary))
     try log.append(records)
     if rename(temporary, path) != 0 { throw StateFailure("cannot rename \(temporary)", errno) }
     return log
   }
 
-  mutating func append(_ records: [[UInt8]]) throws(StateFailure) {
+  package mutating func append(_ records: [[UInt8]]) throws(StateFailure) {
     var bytes: [UInt8] = []
     for record in records {
       withUnsafeBytes(of: UInt32(record.count)) { bytes.append(contentsOf: $0) }
@@ -47,7 +47,7 @@ struct FeedLog: ~Copyable {
   /// The records of a file, without one at the end that is torn.
   ///
   /// - Returns: nil: there is no file.
-  static func records(_ path: String) throws(StateFailure) -> [[UInt8]]? {
+  package static func records(_ path: String) throws(StateFailure) -> [[UInt8]]? {
     guard let bytes = try OwnFile.contents(of: path) else { return nil }
     var records: [[UInt8]] = []
     var position = 0

@@ -21,8 +21,8 @@ import Synchronization
 /// numbers in between are not honoured.
 ///
 /// **Promises.** A server that has told clients what came of their transactions (`once`) has to know it for as long as the epoch lasts. What
-/// it knows is kept with the last state alone. So from the first such transaction on there is no state on the disk until the end
-/// (`promise`), and a process that is killed then takes the epoch with it.
+/// it knows is kept with the last state, and until then by its owner. Where that cannot write, there is no state on the disk from the next such
+/// transaction on (`promise`), and a process that is killed takes the epoch with it.
 ///
 /// Any thread. Mutable state, in a mutex: what is to be written.
 package final class StateKeeper: Sendable {
@@ -159,7 +159,7 @@ package final class StateKeeper: Sendable {
   /// A follower has ended with this state: it is written by `finish`.
   func end(with part: Part, of follower: Int) { work.withLock { $0.last[follower] = part } }
 
-  /// A client is about to be told what came of a transaction. Returns when no state is on the disk that knows nothing of it.
+  /// A client is about to be told what came of a transaction, and nothing else keeps that. Returns when no state is on the disk that knows nothing of it.
   package func promise() {
     let isFirst = work.withLock { work in
       defer { work.hasPromised = true }

@@ -11,11 +11,13 @@ extension ServerConfiguration {
   /// What keeps what is known of the file, and what keeps the publisher's part; nil where nothing is kept.
   ///
   /// A folder that cannot be used is one warning: the server then begins as if it were the first time.
-  func keepers(_ logger: Logger) -> (StateKeeper?, PublisherState?) {
+  func keepers(_ logger: Logger) -> (KeptTransactions?, PublisherState?) {
     guard let stateFolder, epoch == nil, !readsPosition, replication?.role != .replica else { return (nil, nil) }
     do throws(StateFailure) {
       let published =
         try replication == nil ? nil : PublisherState(of: database, in: stateFolder)
+      let journal = TransactionJournal(
+        besides: StateFolder.stem(of: database, part: "0", in: stateFolder), logger: logger)
       let keeper = try StateKeeper(
         of: database, in: stateFolder, followers: min(max(1, followers), ControllerPool.mostFollowers),
         // Followers may see later states before the publisher has numbered the one that it goes on with.
@@ -23,9 +25,10 @@ extension ServerConfiguration {
       ) { [transactionMemory, clock] epoch, promises in
         // The log has batches of the epoch that nobody can go on from.
         if let published, !published.continues(epoch) { return false }
+        if !journal.continues(epoch) { return false }
         return TransactionMemory(limit: transactionMemory, kept: promises, at: clock.now) != nil
       }
-      return (keeper, published)
+      return (KeptTransactions(keeper: keeper, journal: journal), published)
     } catch {
       logger.warning("nothing is kept for the next start: \(error)")
       return (nil, nil)

@@ -187,11 +187,11 @@ extension ServerConfiguration {
   /// - Parameter broker: of a replica, whose clients' transactions are run elsewhere.
   /// - Returns: nil where clients write nothing.
   func transactions(
-    _ audit: AuditLog?, forwardingTo broker: BrokerConnection?, _ keeper: StateKeeper?
+    _ audit: AuditLog?, forwardingTo broker: BrokerConnection?, _ kept: KeptTransactions?, _ epochs: FileEpochs
   ) throws(FreshetError) -> (any ClientTransactions)? {
     guard needsWriter else { return nil }
     if let broker { return ForwardedTransactions(broker, self) }
-    return try TransactionQueue(self, audit, keeper)
+    return try TransactionQueue(self, audit, kept, epochs)
   }
 
   /// Takes over how the file is replicated.

@@ -8,16 +8,28 @@ final class RepeatableTransactions: Sendable {
   private let memory: Mutex<TransactionMemory>
   private let clock: MonotonicClock
 
-  /// Called before what came of a transaction is remembered for its client.
+  /// Keeps outcomes for a process that comes after this one was killed; nil: nothing does.
+  private let journal: TransactionJournal?
+  /// The epoch that outcomes are of.
+  private let epoch: @Sendable () -> String
+  private let limit: Int
+  /// Called, where the journal cannot be written, before what came of a transaction is remembered for its client.
   private let promise: @Sendable () -> Void
 
   /// - Parameters:
   ///   - limit: of the bytes of what is remembered.
-  ///   - kept: what the process before knew.
-  init(limit: Int, clock: MonotonicClock, kept: [UInt8] = [], promise: @escaping @Sendable () -> Void = {}) {
-    memory = Mutex(
-      TransactionMemory(limit: limit, kept: kept, at: clock.now) ?? TransactionMemory(limit: limit))
+  ///   - kept: what the process before knew at its orderly end.
+  init(
+    limit: Int, clock: MonotonicClock, kept: [UInt8] = [], journal: TransactionJournal? = nil,
+    epoch: @escaping @Sendable () -> String = { "" }, promise: @escaping @Sendable () -> Void = {}
+  ) {
+    var known = TransactionMemory(limit: limit, kept: kept, at: clock.now) ?? TransactionMemory(limit: limit)
+    for (key, outcome) in journal?.outcomes(of: epoch()) ?? [] { known.add(key, outcome, at: clock.now) }
+    memory = Mutex(known)
     self.clock = clock
+    self.limit = limit
+    self.journal = journal
+    self.epoch = epoch
     self.promise = promise
   }
 
@@ -34,11 +46,11 @@ final class RepeatableTransactions: Sendable {
     run: (@escaping TransactionMemory.Reply) -> Void
   ) {
     guard let key else { return run(reply) }
-    switch memory.withLock({ $0.admit(key, reply) }) {
+    switch admit(key, reply) {
     case .run:
-      promise()
+      if journal?.note(key) != true { promise() }
       run { [self] outcome in
-        let waiting = memory.withLock { $0.finished(key, outcome, at: clock.now) }
+        let waiting = finished(key, outcome)
         reply(outcome)
         for reply in waiting { reply(outcome) }
       }
@@ -47,6 +59,33 @@ final class RepeatableTransactions: Sendable {
     }
   }
 
+  private func admit(
+    _ key: TransactionMemory.Key, _ reply: @escaping TransactionMemory.Reply
+  ) -> TransactionMemory.Admission {
+    memory.withLock { memory in
+      if let journal, journal.isUntouched { journal.begin(epoch(), memory.outcomes) }
+      return memory.admit(key, reply)
+    }
+  }
+
+  private func finished(
+    _ key: TransactionMemory.Key, _ outcome: TransactionMemory.Outcome
+  ) -> [TransactionMemory.Reply] {
+    memory.withLock { memory in
+      let waiting = memory.finished(key, outcome, at: clock.now)
+      if let journal {
+        journal.note(key, memory.outcome(of: key))
+        if journal.byteCount > 4 * limit + (1 << 20) { journal.begin(epoch(), memory.outcomes) }
+      }
+      return waiting
+    }
+  }
+
   /// The file is another one.
-  func forget() { memory.withLock { $0.forget() } }
+  func forget() {
+    memory.withLock { memory in
+      memory.forget()
+      journal?.begin(epoch(), [])
+    }
+  }
 }

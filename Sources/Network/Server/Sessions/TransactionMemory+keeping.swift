@@ -12,8 +12,7 @@ extension TransactionMemory {
       forEach { key, outcome in
         guard let outcome else { return isWhole = false }
         list.object { object in
-          object.member("once", key.once)
-          object.member("asker", key.asker)
+          object.members(of: key)
           object.name("outcome")
           object.append(ForwardedOutcome(outcome, epoch: "").json)
         }
@@ -30,10 +29,10 @@ extension TransactionMemory {
     if kept.isEmpty { return }
     guard case .array(let entries)? = try? JSONParser.parse(kept) else { return nil }
     for entry in entries {
-      guard let once = try? entry.required("once").text(), let asker = try? Identity(entry.required("asker")),
-        let outcome = try? ForwardedOutcome(entry.required("outcome")).outcome
-      else { return nil }
-      add(Key(once, of: asker), outcome, at: now)
+      guard let key = try? Key(entry), let outcome = try? ForwardedOutcome(entry.required("outcome")).outcome else {
+        return nil
+      }
+      add(key, outcome, at: now)
     }
   }
 }

@@ -99,6 +99,18 @@ struct TransactionMemory {
     if case .run = admit(key, { _ in }) { _ = finished(key, outcome, at: now) }
   }
 
+  /// What has ended, the oldest first.
+  var outcomes: [(Key, Outcome)] {
+    var outcomes: [(Key, Outcome)] = []
+    forEach { key, outcome in if let outcome { outcomes.append((key, outcome)) } }
+    return outcomes
+  }
+
+  /// What is known of a transaction; nil: nothing, or it runs.
+  func outcome(of key: Key) -> Outcome? {
+    if case .ended(let outcome)? = entries[key] { outcome } else { nil }
+  }
+
   /// Calls `body` for all transactions, those that have ended in their order; nil: one runs.
   func forEach(_ body: (Key, Outcome?) -> Void) {
     for ended in ended[first...] {

@@ -40,12 +40,18 @@ final class TransactionQueue: ClientTransactions, @unchecked Sendable {
 
   var kept: [UInt8]? { repeatable.kept }
 
-  init(_ configuration: ServerConfiguration, _ audit: AuditLog?, _ keeper: StateKeeper? = nil) throws(FreshetError) {
+  /// - Parameters:
+  ///   - kept: what keeps outcomes for the next process; nil: nothing does.
+  ///   - epochs: whose outcomes they are.
+  init(
+    _ configuration: ServerConfiguration, _ audit: AuditLog?, _ kept: KeptTransactions? = nil,
+    _ epochs: FileEpochs = FileEpochs()
+  ) throws(FreshetError) {
     self.configuration = configuration
     self.audit = audit
     repeatable = RepeatableTransactions(
-      limit: configuration.transactionMemory, clock: configuration.clock, kept: keeper?.promises ?? [],
-      promise: { keeper?.promise() })
+      limit: configuration.transactionMemory, clock: configuration.clock, kept: kept?.keeper.promises ?? [],
+      journal: kept?.journal, epoch: { epochs.current.name }, promise: { kept?.keeper.promise() })
     session = FileSession(path: configuration.database) { () throws(FreshetError) in
       try Writer(path: configuration.database, timeout: configuration.queryTimeout)
     }

@@ -1,0 +1,184 @@
+import ChangeCapture
+import Controllers
+import LiveQuery
+package import Logging
+import Synchronization
+import Wire
+
+#if canImport(Glibc)
+  import Glibc
+#elseif canImport(Musl)
+  import Musl
+#else
+  import Darwin
+#endif
+
+/// What came of transactions that clients have named (`once`), on the disk as soon as it is known: so that a process that is killed takes no
+/// promise with it.
+///
+/// A name is written before its transaction begins, and its outcome before the client gets it. Of a name without an outcome it is not known
+/// whether the transaction is in the file. Nothing is synced: the file outlives the process, and the machine only after an orderly
+/// end, which removes it, because the last state then has everything (`StateKeeper`).
+///
+/// Any thread. Mutable state, in a mutex: the log.
+package final class TransactionJournal: Sendable {
+  /// What an earlier process has left.
+  private struct Found {
+    let epoch: String
+    let isOfThisStart: Bool
+    let records: [JSONValue]
+  }
+
+  private let path: String
+  private let logger: Logger
+  private let found: Found?
+  private let state = Mutex(State())
+
+  private struct State: ~Copyable {
+    /// Nil: not begun, or nothing is kept any more.
+    var log: RecordLog?
+    var hasFailed = false
+  }
+
+  /// Reads what an earlier process has left.
+  ///
+  /// - Parameter state: the path of the state that it goes with.
+  package init(besides state: String, logger: Logger) {
+    path = state + ".once"
+    self.logger = logger
+    do throws(StateFailure) { found = try Self.read(path) } catch {
+      logger.warning("what is known of transactions cannot be used: \(error)")
+      found = Found(epoch: "", isOfThisStart: false, records: [])
+    }
+  }
+
+  private static func read(_ path: String) throws(StateFailure) -> Found? {
+    guard let records = try RecordLog.records(path) else { return nil }
+    let parsed = records.map { try? JSONParser.parse($0) }
+    guard let head = parsed.first ?? nil, let epoch = try? head.required("epoch").text(),
+      let start = try? head.required("start").text()
+    else { return Found(epoch: "", isOfThisStart: false, records: []) }
+    return Found(
+      epoch: epoch, isOfThisStart: start == MachineStart.name && !start.isEmpty,
+      records: parsed.dropFirst().compactMap(\.self))
+  }
+
+  /// Whether all that was promised in an epoch is known, as far as this file has it.
+  func continues(_ epoch: String) -> Bool { found.map { $0.isOfThisStart && $0.epoch == epoch } ?? true }
+
+  /// What an earlier process of the epoch knew, the oldest first.
+  func outcomes(of epoch: String) -> [(TransactionMemory.Key, TransactionMemory.Outcome)] {
+    guard let found, found.isOfThisStart, found.epoch == epoch else { return [] }
+    var outcomes: [TransactionMemory.Key: TransactionMemory.Outcome] = [:]
+    var order: [TransactionMemory.Key] = []
+    for record in found.records {
+      guard let key = try? TransactionMemory.Key(record) else { continue }
+      if outcomes[key] == nil { order.append(key) }
+      outcomes[key] = record["outcome"].flatMap { try? ForwardedOutcome($0).outcome } ?? .failure(Self.unknown)
+      if record["isForgotten"] != nil { outcomes[key] = nil }
+    }
+    return order.compactMap { key in outcomes[key].map { (key, $0) } }
+  }
+
+  private static let unknown = FreshetError(
+    .internal, "the server was killed while the transaction ran: check whether it is there before you repeat it")
+
+  /// Begins a file with what is known; the one before is gone.
+  ///
+  /// - Returns: false: nothing can be kept.
+  @discardableResult
+  func begin(_ epoch: String, _ known: [(TransactionMemory.Key, TransactionMemory.Outcome)]) -> Bool {
+    var head = JSONWriter()
+    head.object { object in
+      object.member("epoch", epoch)
+      object.member("start", MachineStart.name)
+    }
+    let records = [head.bytes] + known.map { Self.record($0, $1) }
+    return state.withLock { state in
+      if state.hasFailed { return false }
+      do throws(StateFailure) { state.log = try RecordLog.begin(path, records) } catch { fail(&state, error) }
+      return !state.hasFailed
+    }
+  }
+
+  /// Nothing was written by this process yet.
+  var isUntouched: Bool { state.withLock { $0.log == nil && !$0.hasFailed } }
+
+  /// Whether all that was noted is on the disk.
+  var isKept: Bool { state.withLock { !$0.hasFailed } }
+
+  /// A transaction is about to begin.
+  ///
+  /// - Returns: false: it is not written down.
+  func note(_ key: TransactionMemory.Key) -> Bool { append(Self.record(key, nil)) }
+
+  /// A transaction has ended, and its client does not know yet.
+  ///
+  /// - Parameter outcome: nil: it may be run again.
+  func note(_ key: TransactionMemory.Key, _ outcome: TransactionMemory.Outcome?) {
+    _ = append(outcome.map { Self.record(key, $0) } ?? Self.record(key, nil, isForgotten: true))
+  }
+
+  /// Bytes of the file.
+  var byteCount: Int { state.withLock { $0.log?.byteCount ?? 0 } }
+
+  /// Everything is kept elsewhere.
+  package func remove() {
+    state.withLock { state in
+      state.log = nil
+      unlink(path)
+    }
+  }
+
+  private func append(_ record: [UInt8]) -> Bool {
+    state.withLock { state in
+      do throws(StateFailure) { try state.log?.append([record]) } catch { fail(&state, error) }
+      return state.log != nil
+    }
+  }
+
+  private func fail(_ state: inout State, _ failure: StateFailure) {
+    logger.warning("what comes of transactions cannot be kept: \(failure)")
+    state.log = nil
+    state.hasFailed = true
+    unlink(path)
+  }
+
+  private static func record(
+    _ key: TransactionMemory.Key, _ outcome: TransactionMemory.Outcome?, isForgotten: Bool = false
+  ) -> [UInt8] {
+    var writer = JSONWriter()
+    writer.object { object in
+      object.members(of: key)
+      if isForgotten { object.member("isForgotten", true) }
+      guard let outcome else { return }
+      object.name("outcome")
+      object.append(ForwardedOutcome(outcome, epoch: "").json)
+    }
+    return writer.bytes
+  }
+}
+
+/// What keeps outcomes of transactions for the next process: the states of an orderly end, and the journal until then.
+struct KeptTransactions: Sendable {
+  let keeper: StateKeeper
+  let journal: TransactionJournal
+
+  /// - Parameter promises: all outcomes, for the last state; nil: some transactions have none, which the journal says.
+  func keep(_ promises: [UInt8]?) { keeper.end(withPromises: promises ?? (journal.isKept ? keeper.promises : nil)) }
+}
+
+extension JSONWriter {
+  /// A client's name for a transaction, and the client.
+  mutating func members(of key: TransactionMemory.Key) {
+    member("once", key.once)
+    member("asker", key.asker)
+  }
+}
+
+extension TransactionMemory.Key {
+  /// Reads what `JSONWriter.members` wrote.
+  init(_ json: JSONValue) throws(FreshetError) {
+    self.init(try json.required("once").text(), of: try Identity(json.required("asker")))
+  }
+}
