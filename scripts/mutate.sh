@@ -42,7 +42,7 @@ aggregates)
   export FRESHET_SEEDS=${FRESHET_SEEDS:-150}
   ;;
 feed)
-  quick='ChangesTests|ChangesCommandTests'
+  quick='ChangesTests|ChangesCommandTests|EarlyKillTests'
   long=ChangesPropertyTests
   export FRESHET_SEEDS=${FRESHET_SEEDS:-30}
   ;;

@@ -17,7 +17,8 @@ package struct PackedValues: Equatable, Sendable {
 
   fileprivate mutating func append(packed: ArraySlice<UInt8>) { bytes.append(contentsOf: packed) }
 
-  fileprivate mutating func trim() {
+  /// Gives up memory that was reserved for more values.
+  package mutating func trim() {
     if bytes.capacity > bytes.count * 9 / 8 { bytes = bytes.withUnsafeBufferPointer { Array($0) } }
   }
 

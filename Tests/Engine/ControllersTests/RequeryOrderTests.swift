@@ -42,4 +42,32 @@ import Testing
     #expect(commits == commits.sorted())
     #expect(recorder.ended.isEmpty)
   }
+
+  /// The run begins in one state, and while it goes on the client is sent the next.
+  @Test func `A slow query is not answered in a state from before the last patch`() throws {
+    let fixture = try FollowerFixture(
+      "CREATE TABLE t(id INTEGER PRIMARY KEY, n INT); INSERT INTO t VALUES (1, 1), (2, 2)")
+    let first = Query(from: "t")
+    var slow = first
+    slow.select = [
+      "id",
+      "sum(n) OVER (ORDER BY id) + (WITH RECURSIVE c(i) AS (SELECT 1 UNION ALL SELECT i + 1 FROM c WHERE i < 1000000) SELECT count(*) FROM c) AS s",
+    ]
+    fixture.subscribe(key, first)
+    fixture.snapshot(first)
+    fixture.follower.post(.request(key, .requery(slow, nil)))
+    // Which the reader has begun when the follower has answered something else.
+    fixture.settle()
+    try fixture.writer.run("UPDATE t SET n = n + 1")
+    fixture.snapshot(first)
+    let patches = fixture.recorder.deliveries(key).count
+    fixture.snapshot(slow)
+    let commits = fixture.recorder.sent.filter { $0.goes(to: key) }.compactMap(\.commit)
+    #expect(patches == 2 && commits.count == 3, "\(fixture.recorder.deliveries(key))")
+    #expect(commits == commits.sorted())
+    // It gets what comes then.
+    try fixture.writer.run("UPDATE t SET n = n + 1 WHERE id = 1")
+    fixture.snapshot(slow)
+    #expect(fixture.recorder.deliveries(key).count == 4)
+  }
 }

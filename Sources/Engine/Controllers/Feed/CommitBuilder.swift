@@ -70,7 +70,10 @@ struct CommitBuilder {
     _ record: Range<Int>, of delta: TableDelta, _ rowid: Int64, _ table: FeedTable
   ) -> PackedValues? {
     guard !record.isEmpty, let records = delta.records else { return nil }
-    return table.row.row(of: records.record(record), rowid: rowid)
+    var row = table.row.row(of: records.record(record), rowid: rowid)
+    // It may be remembered for long.
+    row?.trim()
+    return row
   }
 
   /// Takes in what came after it.

@@ -53,5 +53,6 @@ struct LoggedChange {
   /// The row as it is; nil for a deletion.
   var present: PackedValues?
 
-  fileprivate var byteCount: Int { 160 + (former?.bytes.count ?? 0) + (present?.bytes.count ?? 0) }
+  /// Of memory: the change itself, its key, and two arrays with what the allocator adds.
+  fileprivate var byteCount: Int { 208 + (former?.bytes.capacity ?? 0) + (present?.bytes.capacity ?? 0) }
 }
