@@ -62,6 +62,19 @@ package struct DatabaseTable: Hashable, Sendable {
   /// The module of a virtual table, in lower case: `fts5`, `rtree`.
   package var module: String?
   package var searched: SearchedTable?
+  /// Columns that are left out because SQLite cannot compute them here.
+  package var unreadable: [Unreadable] = []
+
+  /// A column, and SQLite's words.
+  package struct Unreadable: Hashable, Sendable {
+    package var column: String
+    package var reason: String
+
+    package init(column: String, reason: String) {
+      self.column = column
+      self.reason = reason
+    }
+  }
 
   package init(name: String, kind: String, columns: [Column], key: [String]? = nil) {
     self.name = name

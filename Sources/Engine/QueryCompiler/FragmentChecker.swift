@@ -202,10 +202,11 @@ package final class FragmentChecker {
     // "k(1,B)", "k(1,NOCASE)"
     let inner = middle.flatMap { keys[$0] }?.dropFirst("k(1,".count).dropLast() ?? ""
     if inner == "B" { return .binary }
-    guard let collation = FieldOrder.Collation(rawValue: inner.uppercased()) else {
-      throw .badQuery("\(place) sorts under a collation that is not BINARY, NOCASE or RTRIM")
+    let known = FieldOrder.Collation(rawValue: inner.uppercased()) ?? ForeignParts.collation(String(inner))
+    guard let known else {
+      throw .badQuery("\(place) sorts under \(inner), a collation that is not BINARY, NOCASE or RTRIM")
     }
-    return collation
+    return known
   }
 
   /// How SQLite runs a statement: EXPLAIN QUERY PLAN, a line each, indented by depth.

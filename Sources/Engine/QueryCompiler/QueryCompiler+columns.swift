@@ -41,13 +41,26 @@ extension QueryCompiler {
     return try columns(names, qualifier: qualifier, place: fragment.place)
   }
 
+  /// The names that `SELECT *` gives. Where SQLite cannot compute some of the columns, those of the others.
+  func allNames(of from: String, place: String) throws(FreshetError) -> [String] {
+    do throws(FreshetError) {
+      return try compile("SELECT * FROM \(from)", place: place).statement.columnNames
+    } catch {
+      let tables = self.from.sources.compactMap { $0.table.flatMap(schema.table) }
+      guard tables.contains(where: { !$0.unreadable.isEmpty }) else { throw error }
+      try compile("SELECT 1 FROM \(from)", place: place)
+      let sources = self.from.sources.prefix(from == fromSQL ? self.from.sources.count : 1)
+      return sources.flatMap { $0.table.flatMap(schema.table)?.visibleNames ?? [] }
+    }
+  }
+
   private mutating func allColumns(ofSource index: Int, place: String) throws(FreshetError) -> [OutputColumn] {
     guard let source = from.sources.first else {
       return try columns(
-        try compile("SELECT * FROM \(fromSQL)", place: place).statement.columnNames, qualifier: nil, place: place)
+        try allNames(of: fromSQL, place: place), qualifier: nil, place: place)
     }
     let first = try from.prefix(through: index) { _ in nil }
-    let names = try compile("SELECT * FROM \(first)", place: place).statement.columnNames
+    let names = try allNames(of: first, place: place)
     return try columns(names, qualifier: source.qualifier, place: place)
   }
 

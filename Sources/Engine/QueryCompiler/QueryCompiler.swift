@@ -52,8 +52,7 @@ package struct QueryCompiler {
     query = outer.query
     checker = outer.checker
     self.fragments = fragments
-    columnNames = Set(
-      try compile("SELECT * FROM \(fromSQL)", place: nil).statement.columnNames.map { $0.lowercased() })
+    columnNames = Set(try allNames(of: fromSQL, place: "from").map { $0.lowercased() })
     noteNestedTables()
     filterReads = try readFilters(of: fragments.rowTexts)
   }
@@ -63,10 +62,9 @@ package struct QueryCompiler {
     self.checker = checker
     fragments = try QueryFragments(query)
     // An unknown table is SQLite's to report, in its own words.
-    let statement = try compile("SELECT * FROM \(fromSQL)", place: "from").statement
+    columnNames = Set(try allNames(of: fromSQL, place: "from").map { $0.lowercased() })
     // `t WHERE 1` continues after the tables, which nothing in parentheses can.
-    try compile("SELECT * FROM (\(fromSQL))", place: "from")
-    columnNames = Set(statement.columnNames.map { $0.lowercased() })
+    try compile("SELECT 1 FROM (\(fromSQL))", place: "from")
     noteNestedTables()
     filterReads = try readFilters(of: fragments.rowTexts)
   }

@@ -34,7 +34,10 @@ package final class CapturedRow {
     self.connection = connection
     self.module = module
     self.encoding = encoding
-    let tellsAll = storage.computedColumns == .none && storage.decoder.columnCount == table.columns.count
+    // Columns that nobody can read need not be told.
+    let unreadable = table.mask(of: table.unreadable.map(\.column))
+    let computed = ColumnMask(rawValue: storage.computedColumns.rawValue & ~unreadable.rawValue)
+    let tellsAll = computed == .none && storage.decoder.columnCount == table.columns.count
     decoder = tellsAll ? storage.decoder : nil
     values = .allocate(capacity: table.columns.count)
     rowid = .allocate(capacity: 1)

@@ -69,6 +69,7 @@ package final class CapturedRows {
   ) -> String? {
     var isStrict: Bool?
     var list: [String] = []
+    let known = (try? collations(connection)) ?? []
     for column in columns {
       var collation: UnsafePointer<CChar>?
       guard
@@ -80,11 +81,21 @@ package final class CapturedRows {
         isStrict = isStrict ?? self.isStrict(table, connection)
         affinity = isStrict == true ? .blob : .numeric
       }
-      list.append(
-        "\(quotedIdentifier(column.name)) \(affinity!.rawValue) COLLATE \(quotedIdentifier(String(cString: collation)))"
-      )
+      // What compares by an application's own collation does not compile over the table either.
+      let name = String(cString: collation)
+      let order = known.contains(name.lowercased()) ? " COLLATE \(quotedIdentifier(name))" : ""
+      list.append("\(quotedIdentifier(column.name)) \(affinity!.rawValue)\(order)")
     }
     return "CREATE TABLE t(\(list.joined(separator: ", ")), \(sign) INTEGER HIDDEN)"
+  }
+
+  /// Lower-case names of those that the connection has.
+  private static func collations(_ connection: OpaquePointer) throws(SQLiteFailure) -> Set<String> {
+    let statement = try PreparedStatement(
+      connection, "SELECT lower(name) FROM pragma_collation_list", isPersistent: false)
+    var names: Set<String> = []
+    while try statement.step() { names.insert(statement.text(0) ?? "") }
+    return names
   }
 
   private static func isStrict(_ table: String, _ connection: OpaquePointer) -> Bool? {

@@ -71,6 +71,17 @@ extension JSONWriter {
         }
       }
       if table.hasTriggers { object.member("triggers", true) }
+      if !table.unreadable.isEmpty {
+        object.name("unreadable")
+        object.array { array in
+          for column in table.unreadable {
+            array.object {
+              $0.member("column", column.column)
+              $0.member("reason", column.reason)
+            }
+          }
+        }
+      }
     }
   }
 

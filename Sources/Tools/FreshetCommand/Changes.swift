@@ -62,6 +62,7 @@ struct Changes: ParsableCommand {
   var format = ChangesFormat.lines
 
   @OptionGroup var state: StateOptions
+  @OptionGroup(title: "Applications' own") var reading: ReadingOptions
 
   func validate() throws {
     if follow, once { throw ValidationError("--follow and --once contradict each other.") }
@@ -79,6 +80,7 @@ struct Changes: ParsableCommand {
   }
 
   func run() throws {
+    try reading.apply()
     let settings = Settings()
     let signals = TerminationSignals()
     var logger = Logger(label: "freshet") { StreamLogHandler.standardError(label: $0) }

@@ -31,6 +31,7 @@ struct Explain: ParsableCommand {
 
   @OptionGroup(title: "Query") var parts: QueryParts
   @OptionGroup(title: "Server") var access: ServerAccessOptions
+  @OptionGroup(title: "Applications' own") var reading: ReadingOptions
 
   @Flag(help: "Print JSON, as /v1/explain does.")
   var json = false
@@ -43,6 +44,7 @@ struct Explain: ParsableCommand {
   private var isServer: Bool { ["http://", "https://"].contains { database.lowercased().hasPrefix($0) } }
 
   func run() throws {
+    try reading.apply()
     let query = try parts.query(query, name: name).json()
     let explanation = try isServer ? ask(query) : explain(DatabaseFile.existing(database), query)
     print(json ? String(decoding: explanation, as: UTF8.self) : ExplanationText(explanation).text)

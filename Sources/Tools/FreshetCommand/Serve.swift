@@ -21,6 +21,7 @@ struct Serve: ParsableCommand {
   var database: String?
 
   @OptionGroup var options: ServeOptions
+  @OptionGroup(title: "Applications' own") var reading: ReadingOptions
 
   @Flag(help: "Let clients on this machine write: transact, POST /v1/transactions.")
   var allowWrites = false
@@ -42,6 +43,7 @@ struct Serve: ParsableCommand {
   func run() throws {
     let file = try Settings.file(config)
     let settings = Settings(file: file)
+    try reading.apply(file.foreignParts)
     guard let database = database ?? settings.text("FRESHET_DATABASE") ?? file.database else {
       throw ValidationError("Missing expected argument '<db>'")
     }

@@ -46,14 +46,24 @@ private struct AggregateGenerator {
     let groups: [String]
     let values: [String]
     let filters: [String]
+    /// A condition that joins, for WHERE.
+    var join: String?
   }
 
   private static let ofOrders = [
     "status", "customer", "n % 3", "substr(status, 1, 1)", "CAST(total AS INTEGER)", "loose",
   ]
   private static let ofBoth = ["c.region", "o.status", "c.id", "o.customer", "c.name", "c.rank", "o.loose"]
-  private static let values = ["o.total", "o.n", "o.total * 2", "o.loose", "o.n + c.rank", "c.rank"]
-  private static let filters = ["o.n > 2", "c.region <> 'r1'", "o.status IN ('s0', 's1')", "o.total > :least"]
+  private static let values = ["o.total", "o.n", "o.total * 2", "o.loose", "o.n + c.rank", "c.rank", "o.status"]
+  /// Subqueries over tables that are joined as well, and what is compared is often NULL.
+  private static let filters = [
+    "o.n > 2", "c.region <> 'r1'", "o.status IN ('s0', 's1')", "o.total > :least",
+    "EXISTS (SELECT 1 FROM customers x WHERE x.rank = o.total)",
+    "NOT EXISTS (SELECT 1 FROM orders i WHERE i.n = c.rank)",
+    "c.rank NOT IN (SELECT i.total FROM orders i WHERE i.customer = c.id)",
+    "(o.total IN (SELECT i.n FROM orders i WHERE i.customer IS o.customer)) IS NULL",
+    "(SELECT count(*) FROM customers x WHERE x.region = c.region) > 1",
+  ]
 
   private static let sources = [
     Source(
@@ -68,6 +78,12 @@ private struct AggregateGenerator {
       from: "orders o LEFT JOIN customers c ON c.id = o.customer", groups: ofBoth, values: values, filters: filters),
     Source(
       from: "customers c LEFT JOIN orders o ON c.id = o.customer", groups: ofBoth, values: values, filters: filters),
+    Source(
+      from: "customers c, orders o", groups: ofBoth, values: values, filters: filters, join: "c.id = o.customer"),
+    Source(
+      from: "orders o, customers c JOIN customers d ON d.rank = c.rank", groups: ofBoth, values: values,
+      filters: filters,
+      join: "(c.id = o.customer AND o.n BETWEEN 1 AND 7)"),
     Source(
       from: "orders o JOIN orders c ON c.n = o.customer", groups: ["o.status", "c.status", "o.id"],
       values: ["o.total", "c.total", "c.n"], filters: ["o.n > 2", "c.total > :least"]),
@@ -103,6 +119,12 @@ private struct AggregateGenerator {
     ("customers", [], "EXISTS (SELECT 1 FROM orders o WHERE o.customer = customers.id AND o.total > 3)", []),
     ("customers c", [], "id NOT IN (SELECT o.customer FROM orders o WHERE o.n > 2)", ["name"]),
     ("customers c", ["c.rank IN (SELECT total FROM orders) AS n"], nil, []),
+    ("customers c", ["c.rank NOT IN (SELECT o.total FROM orders o WHERE o.customer = c.id) AS n"], nil, []),
+    ("customers c", [], "c.rank NOT IN (SELECT o.total FROM orders o WHERE o.customer = c.id)", ["name"]),
+    (
+      "orders o, customers c", ["c.name"],
+      "c.id = o.customer AND EXISTS (SELECT 1 FROM customers x WHERE x.rank = o.n)", []
+    ),
     ("orders o", [], "o.total = (SELECT max(i.total) FROM orders i WHERE i.customer = o.customer)", ["o.n"]),
     (
       "customers c", ["(SELECT sum(o.total) FROM orders o JOIN kept k ON k.b = o.n WHERE o.customer = c.id) AS n"], nil,
@@ -145,7 +167,7 @@ private struct AggregateGenerator {
     }
     let keys = groups.isEmpty ? ["1 AS key"] : groups.enumerated().map { "\($1) AS g\($0)" }
     var query = OracleQuery(
-      table: source.from, keys: keys, select: select, filter: chance(50) ? pick(source.filters) : nil,
+      table: source.from, keys: keys, select: select, filter: filter(source),
       orderBy: chance(60) ? ["x0\(chance(50) ? " DESC" : "")"] : [], limit: chance(20) ? 3 : nil, groupBy: groups,
       having: !groups.isEmpty && chance(30) ? pick(["count(*) > 2", "x0 IS NOT NULL", "max(1, count(*)) < 9"]) : nil,
       tellsKey: !groups.isEmpty)
@@ -160,7 +182,17 @@ private struct AggregateGenerator {
     return query
   }
 
+  private mutating func filter(_ source: Source) -> String? {
+    let conditions = [source.join, chance(50) ? pick(source.filters) : nil].compactMap(\.self)
+    return conditions.isEmpty ? nil : conditions.shuffled(using: &random).joined(separator: " AND ")
+  }
+
   // MARK: - Transactions
+
+  /// Texts that sort otherwise in UTF-16 than in UTF-8.
+  private mutating func status() -> String {
+    pick(["'s0'", "'s1'", "'s2'", "'s3'", "'\u{141}'", "char(128512)", "char(65533)"])
+  }
 
   /// Multiples of a quarter, so that SQLite's own sums are exact in any order.
   private mutating func total() -> String { chance(10) ? "NULL" : "\(Double(number(-8..<60)) / 4)" }
@@ -173,9 +205,9 @@ private struct AggregateGenerator {
     case 0, 1:
       ids.orders += 1
       return
-        "INSERT INTO orders(id, customer, status, total, n, loose) VALUES (\(ids.orders), \(customer()), 's\(number(0..<4))', \(total()), \(number(0..<9)), \(loose()))"
+        "INSERT INTO orders(id, customer, status, total, n, loose) VALUES (\(ids.orders), \(customer()), \(status()), \(total()), \(number(0..<9)), \(loose()))"
     case 2, 3: return "UPDATE orders SET total = \(total()) WHERE id = \(order())"
-    case 4: return "UPDATE orders SET status = 's\(number(0..<4))' WHERE id = \(order())"
+    case 4: return "UPDATE orders SET status = \(status()) WHERE id = \(order())"
     case 5: return "UPDATE orders SET customer = \(customer()), n = n + 1 WHERE id = \(order())"
     // Often one of the first: which of 1 and 1.0 is shown depends on which comes first.
     case 6: return "UPDATE orders SET loose = \(loose()) WHERE id \(chance(50) ? "<" : "=") \(order()) AND id % 4 = 1"

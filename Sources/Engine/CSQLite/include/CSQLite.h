@@ -93,4 +93,16 @@ int sqlite_captured_drop(sqlite3 *_Nonnull connection, const char *_Nonnull name
 void sqlite_captured_set(sqlite_captured *_Nonnull table, const sqlite_row_value *_Nullable values,
                          const int64_t *_Nullable rowids, const int32_t *_Nullable chosen, const int8_t *_Nullable signs, int64_t count);
 
+/* What connections of this process have besides SQLite's own, for files whose application has collations, tokenizers of FTS5 or functions of
+ * its own. To be called before the first connection is opened. Return a result code.
+ *
+ * Stand-ins compare and cut words in their own way, so order and search may differ from the application's. Connections that write do not
+ * have them. Loading an extension fails when a connection is opened, with SQLite's message.
+ */
+typedef enum { SQLITE_COLLATION_BINARY, SQLITE_COLLATION_NOCASE, SQLITE_COLLATION_RTRIM } sqlite_collation;
+int sqlite_add_collation(const char *_Nonnull name, sqlite_collation kind);
+int sqlite_add_tokenizer(const char *_Nonnull name, const char *_Nonnull base);
+/* `entry`: the entry point; NULL for the one that SQLite finds by the file's name. */
+int sqlite_add_extension(const char *_Nonnull path, const char *_Nullable entry);
+
 #endif

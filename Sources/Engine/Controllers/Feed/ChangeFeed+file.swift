@@ -44,7 +44,7 @@ extension ChangeFeed {
     let isFirst = session.connection == nil && readers.isEmpty
     closeFile()
     session.adopt(opened)
-    tables = FeedTables(opened.connection, path: configuration.path, configuration.access)
+    tables = FeedTables(opened.connection, path: configuration.path, configuration.access, logger)
     mustTick = true
     if isFirst {
       if restored != nil, !opened.connection.capture.isRestored { restored = nil }

@@ -114,7 +114,10 @@ final class FeedTable {
   private func select(where conditions: [String]) -> String {
     let table = row.table
     let rowid = row.storage.isWithoutRowid ? "0" : rowidName
-    let columns = ([rowid] + table.columns.map { quotedIdentifier($0.name) }).joined(separator: ", ")
+    let names = table.columns.map { column in
+      table.unreadable.contains { $0.column == column.name } ? "NULL" : quotedIdentifier(column.name)
+    }
+    let columns = ([rowid] + names).joined(separator: ", ")
     return "SELECT \(columns) FROM main.\(quotedIdentifier(table.name)) WHERE \(conditions.joined(separator: " AND "))"
   }
 

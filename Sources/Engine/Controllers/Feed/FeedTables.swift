@@ -1,5 +1,6 @@
 import ChangeCapture
 import LiveQuery
+import Logging
 import QueryCompiler
 import Store
 
@@ -15,8 +16,12 @@ final class FeedTables {
   private var checkers: [RoleSchemas.Key?: FragmentChecker] = [:]
   private var byName: [String: FeedTable] = [:]
   private(set) var views: [ChangeView] = []
+  /// Lower-case names of tables whose changes cannot be told, which the log has named.
+  private var leftOut: Set<String> = []
+  private let logger: Logger
 
-  init(_ connection: DatabaseConnection, path: String, _ rules: AccessRules) {
+  init(_ connection: DatabaseConnection, path: String, _ rules: AccessRules, _ logger: Logger) {
+    self.logger = logger
     self.connection = connection
     self.path = path
     self.rules = rules
@@ -109,15 +114,34 @@ final class FeedTables {
     for name in view.request.tables ?? all {
       // One that is gone may come back.
       if !isFirst, role.visible.table(name) == nil { continue }
-      // The checker may know a newer schema than the tick does.
-      let columns = role.visible.table(name)?.visibleNames ?? []
-      let query = role.narrowed(view.request.query(of: name, columns: columns, view.access))
-      let asked = try QueryCompiler.compileChanges(query, checker: checker)
-      guard let table = follow(name) else { throw .badQuery("\(name) is no table that can be followed") }
-      if shown.contains(where: { $0.table === table }) { continue }
-      shown.append(try TableView(table, asked, connection))
+      do throws(FreshetError) {
+        let table = try self.view(of: name, view, role, checker)
+        if !shown.contains(where: { $0.table === table.table }) { shown.append(table) }
+      } catch {
+        // Of all tables, those that can be read are followed.
+        if view.request.tables != nil || error.code.isRetryable { throw error }
+        noteLeftOut(name, error)
+      }
     }
     view.show(shown)
+  }
+
+  private func view(
+    of name: String, _ view: ChangeView, _ role: RoleSchema, _ checker: FragmentChecker
+  ) throws(FreshetError) -> TableView {
+    // The checker may know a newer schema than the tick does.
+    let columns = role.visible.table(name)?.visibleNames ?? []
+    let query = role.narrowed(view.request.query(of: name, columns: columns, view.access))
+    let asked = try QueryCompiler.compileChanges(query, checker: checker)
+    guard let table = follow(name) else { throw .badQuery("\(name) is no table that can be followed") }
+    return try TableView(table, asked, connection)
+  }
+
+  private func noteLeftOut(_ name: String, _ error: FreshetError) {
+    guard leftOut.insert(name.lowercased()).inserted else { return }
+    logger.warning(
+      "changes of a table cannot be told, and are left out",
+      metadata: ["table": "\(name)", "error": "\(error.message)"])
   }
 
   @discardableResult

@@ -30,6 +30,15 @@ package struct DatabaseSchema: Sendable {
     package let searched: DatabaseTable.SearchedTable?
     /// Indices of columns that are hidden from the client.
     package private(set) var withheld: Set<Int> = []
+    /// Virtual columns that cannot be computed here, with SQLite's words: a function of the application's, say. They are withheld from all.
+    package private(set) var unreadable: [DatabaseTable.Unreadable] = []
+
+    fileprivate func leavingOut(_ unreadable: [DatabaseTable.Unreadable]) -> Table {
+      if unreadable.isEmpty { return self }
+      var table = withholding { name in unreadable.contains { isSameName($0.column, name) } }
+      table.unreadable = unreadable
+      return table
+    }
 
     package var columnNames: [String] { columns.map(\.name) }
     package var visibleColumns: [DatabaseTable.Column] {
@@ -41,7 +50,7 @@ package struct DatabaseSchema: Sendable {
     /// The table of those who may not read some columns. All keep their bits.
     package func withholding(_ isWithheld: (String) -> Bool) -> Table {
       var table = self
-      table.withheld = Set(columns.indices.filter { isWithheld(columns[$0].name) })
+      table.withheld.formUnion(columns.indices.filter { isWithheld(columns[$0].name) })
       if let key,
         key.names.contains(where: { name in columns.contains { isSameName($0.name, name) } && isWithheld(name) })
       {
@@ -100,6 +109,7 @@ package struct DatabaseSchema: Sendable {
       listed.hasTriggers = table.hasTriggers
       listed.module = table.module
       listed.searched = table.searched
+      listed.unreadable = table.unreadable
       return listed
     }.withoutUnlisted()
   }
@@ -121,9 +131,23 @@ extension DatabaseSchema {
           storage: try TableStorage.read(db, table, key), storedIn: kind == .virtual ? catalog.storage(of: table) : [],
           isSearch: table.isSearch, definition: kind == .view ? table.definition : nil, hiddenColumns: hidden,
           foreignKeys: try catalog.foreignKeys(db, of: table),
-          hasTriggers: triggered.contains(table.name.lowercased()), module: table.module, searched: table.searched))
+          hasTriggers: triggered.contains(table.name.lowercased()), module: table.module, searched: table.searched
+        ).leavingOut(kind == .table ? unreadable(db, table.name, columns) : []))
     }
     return DatabaseSchema(tables: tables)
+  }
+
+  private static func unreadable(
+    _ db: Database, _ table: String, _ columns: [DatabaseTable.Column]
+  ) -> [DatabaseTable.Unreadable] {
+    columns.filter(\.isGenerated).compactMap { column in
+      do {
+        _ = try db.makeStatement(sql: "SELECT \(quotedIdentifier(column.name)) FROM main.\(quotedIdentifier(table))")
+        return nil
+      } catch let error as DatabaseError where error.resultCode == .SQLITE_ERROR {
+        return DatabaseTable.Unreadable(column: column.name, reason: error.message ?? "\(error)")
+      } catch { return nil }
+    }
   }
 
   /// A view that does not compile any more has none.

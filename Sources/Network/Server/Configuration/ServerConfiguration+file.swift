@@ -19,6 +19,7 @@ package struct ConfigurationFile: Sendable {
   /// Bytes.
   package var captureMemory: Int?
   package var changeHistory: Int?
+  package var foreignParts = ForeignPartsSettings()
   package var selfCheck: SelfCheckMode?
   package var state: StateLocation?
   package var accessLog: LogDestination?
@@ -103,6 +104,8 @@ package struct ConfigurationFile: Sendable {
       case "roles":
         for (name, role) in try value.members() { roles[name] = try Role(role) }
       case let name where DoorSettings.names.contains(name): try door.read(name, value)
+      case let name where ForeignPartsSettings.names.contains(name):
+        try foreignParts.read(name, value, folder: folder)
       default:
         guard let limit = LimitSetting(rawValue: name) else {
           throw value.unknown(name, of: Self.settings, sentence: "is not a setting")
@@ -119,7 +122,7 @@ package struct ConfigurationFile: Sendable {
       "allowedHosts", "captureMemory", "changeHistory", "selfCheck", "state", "accessLog", "auditLog", "auth",
       "replication", "queries",
       "statements", "roles",
-    ] + DoorSettings.names + LimitSetting.allCases.map(\.rawValue)
+    ] + DoorSettings.names + ForeignPartsSettings.names + LimitSetting.allCases.map(\.rawValue)
 
   /// A name that nothing published has is a mistake.
   private func checkNames(of role: Role, _ roleName: String) throws(ServerError) {
