@@ -32,7 +32,7 @@ import Testing
     let allowed = try head(["Origin: \(Self.good)"])
     #expect(allowed.status == status)
     #expect(allowed.headers["access-control-allow-origin"] == Self.good)
-    #expect(allowed.headers["access-control-expose-headers"] == "ETag")
+    #expect(allowed.headers["access-control-expose-headers"] == "ETag, Freshet-Epoch")
     #expect(allowed.headers["vary"]?.hasPrefix("Origin") == true)
     let own = try head([])
     #expect(own.status == status && own.headers["access-control-allow-origin"] == nil)
