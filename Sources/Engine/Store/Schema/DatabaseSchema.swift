@@ -1,4 +1,3 @@
-package import GRDB
 package import LiveQuery
 
 /// Everything in the main database that queries can read, as the schema was when it was read.
@@ -33,7 +32,7 @@ package struct DatabaseSchema: Sendable {
     /// Virtual columns that cannot be computed here, with SQLite's words: a function of the application's, say. They are withheld from all.
     package private(set) var unreadable: [DatabaseTable.Unreadable] = []
 
-    fileprivate func leavingOut(_ unreadable: [DatabaseTable.Unreadable]) -> Table {
+    func leavingOut(_ unreadable: [DatabaseTable.Unreadable]) -> Table {
       if unreadable.isEmpty { return self }
       var table = withholding { name in unreadable.contains { isSameName($0.column, name) } }
       table.unreadable = unreadable
@@ -112,70 +111,5 @@ package struct DatabaseSchema: Sendable {
       listed.unreadable = table.unreadable
       return listed
     }.withoutUnlisted()
-  }
-}
-
-extension DatabaseSchema {
-  package static func read(_ db: Database) throws -> DatabaseSchema {
-    let catalog = try SchemaCatalog.read(db)
-    let triggered = try catalog.tablesWithTriggers(db)
-    var tables: [Table] = []
-    for table in catalog.tables {
-      let kind = Kind(rawValue: table.kind) ?? .table
-      let key = kind == .table || kind == .shadow ? try TableKey.read(db, table) : nil
-      let (columns, hidden) = columns(db, table.name)
-      tables.append(
-        Table(
-          name: table.name, kind: kind, columns: columns,
-          key: kind == .table ? key : table.isSearch ? .rowid(alias: "rowid") : nil,
-          storage: try TableStorage.read(db, table, key), storedIn: kind == .virtual ? catalog.storage(of: table) : [],
-          isSearch: table.isSearch, definition: kind == .view ? table.definition : nil, hiddenColumns: hidden,
-          foreignKeys: try catalog.foreignKeys(db, of: table),
-          hasTriggers: triggered.contains(table.name.lowercased()), module: table.module, searched: table.searched
-        ).leavingOut(kind == .table ? unreadable(db, table.name, columns) : []))
-    }
-    return DatabaseSchema(tables: tables)
-  }
-
-  private static func unreadable(
-    _ db: Database, _ table: String, _ columns: [DatabaseTable.Column]
-  ) -> [DatabaseTable.Unreadable] {
-    columns.filter(\.isGenerated).compactMap { column in
-      do {
-        _ = try db.makeStatement(sql: "SELECT \(quotedIdentifier(column.name)) FROM main.\(quotedIdentifier(table))")
-        return nil
-      } catch let error as DatabaseError where error.resultCode == .SQLITE_ERROR {
-        return DatabaseTable.Unreadable(column: column.name, reason: error.message ?? "\(error)")
-      } catch { return nil }
-    }
-  }
-
-  /// A view that does not compile any more has none.
-  private static func columns(
-    _ db: Database, _ table: String
-  ) -> (listed: [DatabaseTable.Column], hidden: [String]) {
-    let sql = "SELECT name, type, \"notnull\", pk, dflt_value, hidden FROM pragma_table_xinfo(?, 'main') ORDER BY cid"
-    guard let rows = try? Row.fetchAll(db, sql: sql, arguments: [table]) else { return ([], []) }
-    let listed = rows.filter { $0["hidden"] as Int != 1 }.map { row in
-      var column = DatabaseTable.Column(
-        name: row["name"], type: row["type"] ?? "", isNotNull: row["notnull"], keyPosition: row["pk"])
-      column.isGenerated = row["hidden"] as Int > 1
-      column.defaultSQL = row["dflt_value"]
-      return column
-    }
-    return (listed, rows.filter { $0["hidden"] as Int == 1 }.map { $0["name"] })
-  }
-}
-
-extension SchemaCatalog {
-  /// The tables that hold what a virtual table shows: its shadow tables, and for full-text search the table whose rows it
-  /// searches, when that is another one.
-  fileprivate func storage(of virtual: Table) -> [String] {
-    if virtual.isSearch { return [virtual.name + "_content"] }
-    let shadows = tables.filter { $0.kind == "shadow" && hasNamePrefix($0.name, virtual.name + "_") }.map(\.name)
-    if shadows.isEmpty { return [] }
-    guard let content = virtual.searched?.name else { return shadows }
-    // Which rows a view or a virtual table is made of is not known: a name that is no ordinary table says so.
-    return shadows + [content]
   }
 }

@@ -1,0 +1,101 @@
+import ChangeCapture
+package import GRDB
+import LiveQuery
+
+// Reading takes several statements for each table, which is seconds for thousands of tables: those that are declared as before, and are
+// where they were, are not asked about again.
+extension DatabaseSchema {
+  /// - Parameter former: an earlier schema of the same file, or of another one.
+  package static func read(_ db: Database, after former: DatabaseSchema = .empty) throws -> DatabaseSchema {
+    let catalog = try SchemaCatalog.read(db)
+    let triggered = try catalog.tablesWithTriggers(db)
+    let known = catalog.tables.map { table in former.table(table.name).flatMap { $0.isSame(as: table) ? $0 : nil } }
+    var changed = Set(former.tables.map { $0.name.lowercased() })
+    for table in known { if let table { changed.remove(table.name.lowercased()) } }
+    for (table, known) in zip(catalog.tables, known) where known == nil { changed.insert(table.name.lowercased()) }
+    return DatabaseSchema(
+      tables: try zip(catalog.tables, known).map { table, known in
+        let hasTriggers = triggered.contains(table.name.lowercased())
+        guard let known else { return try read(table, of: catalog, hasTriggers: hasTriggers, db) }
+        // A foreign key without columns names the primary key of another table.
+        let isKept = known.foreignKeys.allSatisfy { !changed.contains($0.table.lowercased()) }
+        return known.with(
+          isKept ? known.foreignKeys : try catalog.foreignKeys(db, of: table), hasTriggers: hasTriggers)
+      })
+  }
+
+  private static func read(
+    _ table: SchemaCatalog.Table, of catalog: SchemaCatalog, hasTriggers: Bool, _ db: Database
+  ) throws -> Table {
+    let kind = Kind(rawValue: table.kind) ?? .table
+    let key = kind == .table || kind == .shadow ? try TableKey.read(db, table) : nil
+    let (columns, hidden) = columns(db, table.name)
+    return Table(
+      name: table.name, kind: kind, columns: columns,
+      key: kind == .table ? key : table.isSearch ? .rowid(alias: "rowid") : nil,
+      storage: try TableStorage.read(db, table, key), storedIn: kind == .virtual ? catalog.storage(of: table) : [],
+      isSearch: table.isSearch, definition: kind == .view ? table.definition : nil, hiddenColumns: hidden,
+      foreignKeys: try catalog.foreignKeys(db, of: table), hasTriggers: hasTriggers, module: table.module,
+      searched: table.searched
+    ).leavingOut(kind == .table ? unreadable(db, table.name, columns) : [])
+  }
+
+  private static func unreadable(
+    _ db: Database, _ table: String, _ columns: [DatabaseTable.Column]
+  ) -> [DatabaseTable.Unreadable] {
+    columns.filter(\.isGenerated).compactMap { column in
+      do {
+        _ = try db.makeStatement(sql: "SELECT \(quotedIdentifier(column.name)) FROM main.\(quotedIdentifier(table))")
+        return nil
+      } catch let error as DatabaseError where error.resultCode == .SQLITE_ERROR {
+        return DatabaseTable.Unreadable(column: column.name, reason: error.message ?? "\(error)")
+      } catch { return nil }
+    }
+  }
+
+  /// A view that does not compile any more has none.
+  private static func columns(
+    _ db: Database, _ table: String
+  ) -> (listed: [DatabaseTable.Column], hidden: [String]) {
+    let sql = "SELECT name, type, \"notnull\", pk, dflt_value, hidden FROM pragma_table_xinfo(?, 'main') ORDER BY cid"
+    guard let rows = try? Row.fetchAll(db, sql: sql, arguments: [table]) else { return ([], []) }
+    let listed = rows.filter { $0["hidden"] as Int != 1 }.map { row in
+      var column = DatabaseTable.Column(
+        name: row["name"], type: row["type"] ?? "", isNotNull: row["notnull"], keyPosition: row["pk"])
+      column.isGenerated = row["hidden"] as Int > 1
+      column.defaultSQL = row["dflt_value"]
+      return column
+    }
+    return (listed, rows.filter { $0["hidden"] as Int == 1 }.map { $0["name"] })
+  }
+}
+
+extension DatabaseSchema.Table {
+  /// Whether everything but its triggers and foreign keys follows from what both have. Views and virtual tables depend on others.
+  fileprivate func isSame(as table: SchemaCatalog.Table) -> Bool {
+    guard let storage, kind.rawValue == table.kind else { return false }
+    return name == table.name && storage.table.definition == table.definition
+      && storage.table.rootPage == table.rootPage && storage.isWithoutRowid == table.isWithoutRowid
+  }
+
+  fileprivate func with(_ foreignKeys: [DatabaseTable.ForeignKey], hasTriggers: Bool) -> Self {
+    Self(
+      name: name, kind: kind, columns: columns, key: key, storage: storage, storedIn: storedIn, isSearch: isSearch,
+      definition: definition, hiddenColumns: hiddenColumns, foreignKeys: foreignKeys, hasTriggers: hasTriggers,
+      module: module, searched: searched
+    ).leavingOut(unreadable)
+  }
+}
+
+extension SchemaCatalog {
+  /// The tables that hold what a virtual table shows: its shadow tables, and for full-text search the table whose rows it
+  /// searches, when that is another one.
+  fileprivate func storage(of virtual: Table) -> [String] {
+    if virtual.isSearch { return [virtual.name + "_content"] }
+    let shadows = tables.filter { $0.kind == "shadow" && hasNamePrefix($0.name, virtual.name + "_") }.map(\.name)
+    if shadows.isEmpty { return [] }
+    guard let content = virtual.searched?.name else { return shadows }
+    // Which rows a view or a virtual table is made of is not known: a name that is no ordinary table says so.
+    return shadows + [content]
+  }
+}
