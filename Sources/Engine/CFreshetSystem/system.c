@@ -16,7 +16,9 @@
 #include <sys/epoll.h>
 #include <sys/resource.h>
 #include <sys/socket.h>
+#include <linux/magic.h>
 #include <sys/syscall.h>
+#include <sys/vfs.h>
 #include <sys/un.h>
 #include <unistd.h>
 #endif
@@ -103,6 +105,21 @@ void system_take_short_slices(void) {
   attributes.nice = getpriority(PRIO_PROCESS, 0);
   (void)syscall(SYS_sched_setattr, 0, &attributes, 0);
 #endif
+}
+
+int system_reports_every_write(const char *folder) {
+#ifdef __linux__
+  /* Those that linux/magic.h does not name everywhere: CIFS, SMB2, Ceph. */
+  const uint32_t shared[] = {NFS_SUPER_MAGIC, SMB_SUPER_MAGIC, V9FS_MAGIC, AFS_SUPER_MAGIC, 0x65735546 /* FUSE, virtiofs */,
+                             0xFF534D42,      0xFE534D42,      0x00C36400};
+  struct statfs status;
+  if (statfs(folder, &status)) return 1;
+  for (size_t i = 0; i < sizeof shared / sizeof *shared; i++)
+    if ((uint32_t)status.f_type == shared[i]) return 0;
+#else
+  (void)folder;
+#endif
+  return 1;
 }
 
 void system_notify_service_manager(const char *state) {

@@ -96,13 +96,19 @@ package final class Interruption: Sendable {
   /// How many others wait.
   private let others: (@Sendable () -> Int)?
   private let gaveWay = Atomic<Bool>(false)
+  private let share: ProcessorShare?
+  private let starved = Atomic<Bool>(false)
 
   /// - Parameters:
   ///   - givesWayAt: of the clock of the connection that it stops.
   ///   - others: how many wait for this thread at present.
-  package init(givesWayAt: Instant = .distantFuture, others: (@Sendable () -> Int)? = nil) {
+  ///   - share: what the thread gets of a processor; nil: it may get any share.
+  package init(
+    givesWayAt: Instant = .distantFuture, others: (@Sendable () -> Int)? = nil, share: ProcessorShare? = nil
+  ) {
     self.givesWayAt = givesWayAt
     self.others = others
+    self.share = share
   }
 
   /// Any thread.
@@ -113,8 +119,15 @@ package final class Interruption: Sendable {
   /// Whether the statement ended because others waited.
   package var hasGivenWay: Bool { gaveWay.load(ordering: .relaxed) }
 
+  /// Whether the statement ended because its thread got too little of a processor.
+  package var hasStarved: Bool { starved.load(ordering: .relaxed) }
+
   fileprivate func isDue(_ now: Instant) -> Bool {
     if isStopped { return true }
+    if let share, share.isTooSmall(now) {
+      starved.store(true, ordering: .relaxed)
+      return true
+    }
     guard now > givesWayAt, let others, others() > 0 else { return false }
     gaveWay.store(true, ordering: .relaxed)
     return true

@@ -13,17 +13,27 @@ package protocol FileConnection {
   var files: WALFiles { get }
   /// Whether the WAL-index is empty, so that it goes with any -wal.
   var isEmptied: Bool { get }
+  /// Whether anything but SQLite has written to the file. Once true, it stays true. Outside of transactions.
+  var isOverwritten: Bool { get }
+  /// See `FileContents`.
+  var staleGeneration: UInt64? { get }
+  /// Another connection of the process has found that the file was overwritten. One that has not followed every commit does not find it.
+  func noteOverwritten(_ staleGeneration: UInt64?)
+  /// Whether another connection may fare better.
+  var isUseless: Bool { get }
 }
 
 extension FileConnection {
   package var isEmptied: Bool { false }
+  package var isUseless: Bool { false }
 }
 
 /// One thread's connection to a file that others may replace, delete or lock.
 ///
 /// All connections of a process to a database share one mapping of its -shm. After the -wal or -shm was deleted, every session of
 /// the process has to close its connection before any of them can open the new files; a session that has closed one waits for the
-/// others for a second.
+/// others for a second. The same holds after a program has written over the file (`FileContents`): locks of connections that saw the
+/// former contents keep other programs from the new ones.
 ///
 /// Owner: one thread. Mutable state: `connection`; `lost`, the deleted files until the process has let go of them.
 package final class FileSession<Connection: FileConnection, Failure: Error> {
@@ -39,7 +49,9 @@ package final class FileSession<Connection: FileConnection, Failure: Error> {
     case same
     /// The -wal or -shm was deleted: the connection's files have no name any more.
     case filesLost
-    /// A file that is not open.
+    /// The file that is open, but anything but SQLite has written to it.
+    case overwritten
+    /// A file that is not open, or not in a way that is of use.
     case another
     /// No file.
     case missing
@@ -52,11 +64,12 @@ package final class FileSession<Connection: FileConnection, Failure: Error> {
     self.connect = connect
   }
 
-  /// Three system calls.
+  /// Outside of transactions. Four system calls.
   package var finding: Finding {
     guard let file = FileIdentity(path: path) else { return .missing }
-    guard let connection, connection.file == file else { return .another }
-    return connection.files.state == .same ? .same : .filesLost
+    guard let connection, connection.file == file, !connection.isUseless else { return .another }
+    if connection.files.state != .same { return .filesLost }
+    return connection.isOverwritten ? .overwritten : .same
   }
 
   /// Whether deleted files may still be in use by another connection of the process.
@@ -79,6 +92,7 @@ package final class FileSession<Connection: FileConnection, Failure: Error> {
 
   /// Opens the file that has the name, without taking it into use: see `adopt`.
   package func open() throws(Failure) -> Connection {
+    lost?.discardStaleLog()
     lost = nil
     return try connect()
   }
@@ -86,11 +100,14 @@ package final class FileSession<Connection: FileConnection, Failure: Error> {
   /// Takes an opened connection into use, in the place of the one before.
   package func adopt(_ connection: Connection) { self.connection = connection }
 
-  /// Closes the connection. If its files were deleted, the session waits until they are out of use.
+  /// Closes the connection. If its files were deleted or overwritten, the session waits until they are out of use.
   package func close() {
     guard let connection else { return }
-    if connection.files.state != .same {
-      lost = LostFiles(connection.files, isEmptied: connection.isEmptied, clock: clock)
+    let isOverwritten = connection.isOverwritten
+    if isOverwritten || connection.files.state != .same {
+      lost = LostFiles(
+        connection.files, isEmptied: connection.isEmptied, isOverwritten: isOverwritten,
+        staleGeneration: connection.staleGeneration, clock: clock)
     }
     self.connection = nil
   }

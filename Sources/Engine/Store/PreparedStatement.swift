@@ -266,6 +266,8 @@ package struct SQLiteFailure: Error, CustomStringConvertible {
 
   package var primaryCode: Int32 { code & 0xFF }
   package var isNotADatabase: Bool { primaryCode == SQLITE_NOTADB }
+  /// The file has another text encoding than when the connection first read it. SQLite has no code for that.
+  package var isOfOtherEncoding: Bool { message.hasSuffix("must use the same text encoding as main database") }
   /// Another program holds a lock, or has a transaction's journal open, which passes.
   package var isLock: Bool {
     primaryCode == SQLITE_BUSY || primaryCode == SQLITE_LOCKED || RollbackJournal.isInTheWay(code)

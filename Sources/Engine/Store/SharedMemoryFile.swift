@@ -43,15 +43,11 @@ extension WALFiles {
 
 /// Whether this process maps such a file, given its inode and what it was called; nil where the system does not tell.
 private func hasMapping(_ isWanted: (_ inode: Substring, _ name: Substring) -> Bool) -> Bool? {
-  guard let file = fopen("/proc/self/maps", "r") else { return nil }
-  defer { fclose(file) }
-  var line: UnsafeMutablePointer<CChar>?
-  var capacity = 0
-  defer { free(line) }
-  while getline(&line, &capacity, file) > 0, let text = line {
+  let lines = SystemText.lines("/proc/self/maps")
+  if lines.isEmpty { return nil }
+  return lines.contains { line in
     // Address, rights, offset, device, inode, path.
-    let fields = String(cString: text).split(separator: " ", maxSplits: 5, omittingEmptySubsequences: true)
-    if fields.count == 6, isWanted(fields[4], fields[5].drop { $0 == " " }) { return true }
+    let fields = line.split(separator: " ", maxSplits: 5, omittingEmptySubsequences: true)
+    return fields.count == 6 && isWanted(fields[4], fields[5].drop { $0 == " " })
   }
-  return false
 }

@@ -1,3 +1,4 @@
+import ChangeCapture
 import GRDBSQLite
 
 /// The -wal and -shm of a database in WAL mode, as a connection has them open.
@@ -19,7 +20,7 @@ package struct WALFiles: Sendable {
   let walPath: String
   let sharedMemoryPath: String
   private(set) var database: FileIdentity?
-  private var wal: FileIdentity?
+  private(set) var wal: FileIdentity?
   /// Whether the -shm in use is not the one that has the name, and never was.
   fileprivate var isUnnamed = false
   /// Nil while the database is not in WAL mode, as far as is known.
@@ -59,29 +60,48 @@ package struct WALFiles: Sendable {
   }
 }
 
-/// Files that have to be given up before the database is opened again, because one was deleted.
+/// Files that have to be given up before the database is opened again, because one was deleted or overwritten.
 ///
 /// All connections of a process to one database share one mapping of the -shm: who opens the database while another connection
 /// has a deleted one gets that, and is not kept apart from writers that have another.
 package struct LostFiles: Sendable {
   private let files: WALFiles
   private let isEmptied: Bool
+  private let isOverwritten: Bool
+  private let staleGeneration: UInt64?
   private let clock: MonotonicClock
   private let deadline: Instant
+  /// How long a program may take to write over a file, while lists keep what they show.
+  private static let longestCopy = Nanoseconds.milliseconds(60_000)
 
-  /// - Parameter isEmptied: whether the WAL-index is empty, and goes with any -wal.
-  package init(_ files: WALFiles, isEmptied: Bool, clock: MonotonicClock = .system) {
+  /// - Parameters:
+  ///   - isEmptied: whether the WAL-index is empty, and goes with any -wal.
+  ///   - isOverwritten: whether anything but SQLite has written to the database file.
+  ///   - staleGeneration: as of `FileContents`.
+  package init(
+    _ files: WALFiles, isEmptied: Bool, isOverwritten: Bool = false, staleGeneration: UInt64? = nil,
+    clock: MonotonicClock = .system
+  ) {
     self.files = files
     self.isEmptied = isEmptied
+    self.isOverwritten = isOverwritten
+    self.staleGeneration = staleGeneration
     self.clock = clock
     deadline = clock.now + .seconds(1)
   }
 
   /// Whether all connections have had the time to be closed.
-  package var isOverdue: Bool { clock.now >= deadline }
+  package var isOverdue: Bool {
+    let now = clock.now
+    return now >= deadline && (isSettled || now >= deadline + Self.longestCopy)
+  }
+
+  /// Whether nothing is writing over the file at present.
+  private var isSettled: Bool { !isOverwritten || DiskState(path: files.path)?.isSettled != false }
 
   /// Whether a connection that is opened now gets the files that other processes have.
   package var mayOpen: Bool {
+    if !isSettled { return false }
     if files.isUnnamed { return !files.isDeletedMapped }
     // SQLite distinguishes them by the database's own file.
     if FileIdentity(path: files.path) != files.database { return true }
@@ -89,9 +109,12 @@ package struct LostFiles: Sendable {
     // Others may have opened the database anew by now.
     return FileIdentity(path: files.sharedMemoryPath) == files.sharedMemory && (isEmptied || isOverdue)
   }
+
+  /// Empties a -wal that must not be applied to the file's new contents.
+  func discardStaleLog() { if let staleGeneration { StaleLog.discard(staleGeneration, of: files) } }
 }
 
-private func isInWALMode(_ connection: OpaquePointer) throws(SQLiteFailure) -> Bool {
+func isInWALMode(_ connection: OpaquePointer) throws(SQLiteFailure) -> Bool {
   let mode = try PreparedStatement(connection, "PRAGMA main.journal_mode", isPersistent: false)
   return try mode.step() && mode.text(0) == "wal"
 }

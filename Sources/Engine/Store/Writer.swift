@@ -1,4 +1,5 @@
 import CSQLite
+import ChangeCapture
 import GRDBSQLite
 package import LiveQuery
 
@@ -27,6 +28,11 @@ package final class Writer: FileConnection {
   /// Whether another connection may fare better: what was opened may have been opened wrongly, such as only for reading.
   package private(set) var isDoubtful = false
 
+  private var contents: FileContents
+  package var isOverwritten: Bool { contents.look() != .own }
+  package var staleGeneration: UInt64? { contents.staleGeneration }
+  package func noteOverwritten(_ staleGeneration: UInt64?) { contents.noteOverwritten(staleGeneration) }
+
   /// Whether `rescue` has emptied the WAL-index, so that it goes with any -wal.
   package private(set) var isEmptied = false
 
@@ -47,6 +53,7 @@ package final class Writer: FileConnection {
     interruption = Interruption(of: connection)
     self.timeout = Nanoseconds(timeout)
     files = WALFiles(of: connection)
+    contents = FileContents(of: connection)
     deadline = Deadline(of: connection)
     sqlite3_busy_timeout(connection, Self.patience)
     do throws(SQLiteFailure) {
@@ -61,32 +68,40 @@ package final class Writer: FileConnection {
   deinit {
     interruption.end()
     sqlite3_set_authorizer(connection, nil, nil)
-    if files.state == .same { checkpoint?.close() }
+    if isOverwritten {
+      // What the -wal has belongs to the former contents.
+      sqlite_leave_wal_on_close(connection)
+    } else if files.state == .same {
+      checkpoint?.close()
+    }
     sqlite3_close(connection)
   }
 
   /// Begins a transaction, to be followed by `transact`.
   ///
-  /// - Returns: false, having begun nothing, when the -wal or -shm was deleted: see `rescue`.
+  /// - Returns: false, having begun nothing, when another connection is needed: the -wal or -shm was deleted (see `rescue`), the file
+  ///   overwritten, or restored in another encoding.
   /// - Throws: `read_only`, `overloaded`.
   package func begin() throws(FreshetError) -> Bool {
     // What cannot be mended shows in the transaction.
     _ = files.restoreSharedMemory()
     try control("BEGIN IMMEDIATE")
     withoutAuthorizer { files.note(of: connection) }
-    guard files.state == .same else {
+    guard files.state == .same, !isOverwritten else {
       try? run("ROLLBACK")
       return false
     }
+    contents.note(usesWAL: files.sharedMemory != nil)
     ConnectionLimits.resetValue(of: connection)
     // Before anything is written, so that both have the same files.
     if checkpoint == nil {
       checkpoint = withoutAuthorizer { GuardedCheckpoint(for: connection, path: files.path, patience: Self.patience) }
     }
     // Now, for a long schema takes more than the statement that would have it read.
-    do throws(FreshetError) { try control("SELECT 1 FROM main.sqlite_master LIMIT 1") } catch {
+    do throws(SQLiteFailure) { try run("SELECT 1 FROM main.sqlite_master LIMIT 1") } catch {
       try? run("ROLLBACK")
-      throw error
+      if error.isOfOtherEncoding { return false }
+      throw failure(error)
     }
     return true
   }

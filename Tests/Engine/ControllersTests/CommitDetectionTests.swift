@@ -124,6 +124,7 @@
       follower.wake.signal()
       follower.wait()
       #expect(!follower.hasCommit() && !follower.detection.isArmed)
+      #expect(follower.mayBeReplaced(), "what was written over it before it was watched was not reported")
       #expect(!follower.mayBeReplaced())
       let other = follower.folder.path("other")
       try Data("other".utf8).write(to: URL(fileURLWithPath: other))
@@ -141,6 +142,45 @@
       #expect(follower.detection.isArmed)
       follower.wait(.zero, isUnused: true)
       #expect(!follower.detection.isArmed && follower.watcher.watchCount == 0)
+    }
+
+    @Test func `What a file system does not report is checked for often`() throws {
+      let follower = try Follower()
+      // As on a file system that reports nothing: the watch has a file of another name.
+      let other = DatabaseWatcher(path: follower.folder.path("other.sqlite"))
+      let detection = CommitDetection(
+        path: follower.path, wake: WakeSignal(), clock: follower.clock.clock, watcher: other)
+      func wait() {
+        detection.wait(
+          .init(limit: .milliseconds(5_000), rest: .zero, isUnused: false, connection: follower.connection))
+      }
+      /// How long it takes until a commit is found, which nothing reports.
+      func find() throws -> Duration {
+        for _ in 0..<8 { wait() }
+        // No stream of commits, which a timer would look for.
+        follower.clock.advance(by: .seconds(1))
+        try follower.commit()
+        let start = ContinuousClock.now
+        while !detection.hasCommit(follower.connection.capture, isPaced: true) { wait() }
+        try follower.tick()
+        follower.clock.advance(by: .seconds(1))
+        return ContinuousClock.now - start
+      }
+      for _ in 0..<2 { _ = try find() }
+      #expect(try find() < .milliseconds(500), "the third is expected to be unreported")
+    }
+
+    @Test func `Only writes to the database file itself have its contents looked at`() throws {
+      let follower = try Follower()
+      follower.wait()
+      try follower.followCommit()
+      #expect(follower.mayBeReplaced(), "once after writes began to be reported")
+      try follower.followCommit()
+      #expect(!follower.mayBeReplaced() && !follower.detection.takeReportedContents())
+      let file = try FileHandle(forWritingTo: URL(fileURLWithPath: follower.path))
+      try file.write(contentsOf: Data("SQLite".utf8))
+      follower.wait()
+      #expect(follower.mayBeReplaced() && follower.detection.takeReportedContents())
     }
 
     @Test func `A rollback journal's writes are always reported`() throws {

@@ -28,6 +28,9 @@ enum { SYSTEM_OWN = 1, SYSTEM_SHARED = 2 };
  * has just woken, instead of within some milliseconds. Elsewhere nothing happens. */
 void system_take_short_slices(void);
 
+/* Whether inotify(7) reports what everyone writes to files of a folder; 0 on file systems that other machines write to as well. */
+int system_reports_every_write(const char *folder);
+
 /* Sends a state such as "READY=1" to the service manager that has started the process (sd_notify(3)). Without one nothing happens. */
 void system_notify_service_manager(const char *state);
 

@@ -57,6 +57,7 @@ package final class ChangeCapture {
   private let records: RecordArena
   let pages: SnapshotPages<DatabaseFile, DatabaseFile>
   @exclusivity(unchecked) var index: SharedIndex?
+  @exclusivity(unchecked) var contents: FileContents
   /// The header before the transaction began, as it was and as it was read.
   @exclusivity(unchecked) private var noted: SharedIndex.NotedHeader?
   /// That of the state seen last.
@@ -93,6 +94,7 @@ package final class ChangeCapture {
     records = RecordArena(limit: settings.recordBytes)
     pages = SnapshotPages(
       database: DatabaseFile(.database, of: connection), wal: DatabaseFile(.wal, of: connection))
+    contents = FileContents(of: connection)
   }
 
   /// Goes on from a state that was kept, perhaps by another process: its tables are followed, and the first tick reports what changed in
@@ -146,6 +148,7 @@ package final class ChangeCapture {
   /// - Returns: false when that is not known, because a commit came meanwhile: the transaction must be ended and begun anew.
   /// - Throws: when the file cannot be read.
   package func identify() throws(Doubt) -> Bool {
+    defer { contents.noteSnapshot(index) }
     guard let index else { return try identifyWithoutIndex() }
     guard let candidate else { return giveUp() }
     // In this order: a checkpoint that comes after the first read cannot be taken for one before.
@@ -281,6 +284,7 @@ package final class ChangeCapture {
     defer {
       seen = current
       passed.add(current)
+      if let index { contents.noteProgress(index) }
       seenHeader = noted
       framesRead = nil
       pages.end()
@@ -412,14 +416,15 @@ package final class ChangeCapture {
     _ define: ([String]) throws -> [CapturedTable?]
   ) {
     tick.isFirst = before.isUnknown
-    tick.commits = tick.isFirst ? 0 : commits(from: before, to: current)
+    tick.commits = tick.isFirst ? 0 : current.commits(since: before)
     if !tick.isFirst {
       tick.comparison = reason
       if !tables.isEmpty { statistics.comparisons[reason, default: 0] += 1 }
     }
     reader.removeAll()
     do throws(Doubt) {
-      if !current.canBeRead { _ = readSchema(0, &tick, define) }
+      if !current.canBeRead || current.isEmpty { _ = readSchema(0, &tick, define) }
+      if current.isEmpty { return tables.values.forEach { $0.giveUp() } }
       guard let pageSize = current.pageSize(pages.database) else { throw Doubt(.format) }
       pages.begin(pageSize: pageSize, isBackfilled: current.isBackfilled)
       try readFrameNumbers()
@@ -444,17 +449,6 @@ package final class ChangeCapture {
       misled.note(header)
     }
     try pages.readFrameNumbers(after: backfilled, upTo: header.frameCount)
-  }
-
-  /// A comparison counts as one commit at least; where the file says how many there were, as so many.
-  private func commits(from seen: FileState, to current: FileState) -> Int64 {
-    switch (seen, current) {
-    case (.wal(let before, _), .wal(let now, _)) where now.changes > before.changes:
-      Int64(now.changes - before.changes)
-    case (.journal(let before), .journal(let now)) where now.changeCounter > before.changeCounter:
-      Int64(now.changeCounter - before.changeCounter)
-    default: 1
-    }
   }
 
   private func collect(_ tick: inout CapturedTick) {

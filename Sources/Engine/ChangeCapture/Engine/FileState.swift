@@ -26,6 +26,20 @@ enum FileState: Sendable {
     }
   }
 
+  /// Whether the file has no page, and so no table.
+  var isEmpty: Bool { if case .journal(let state) = self { state.pageSize == nil } else { false } }
+
+  /// Commits since an earlier state, where the file says how many there were; else one.
+  func commits(since before: FileState) -> Int64 {
+    switch (before, self) {
+    case (.wal(let before, _), .wal(let now, _)) where now.changes > before.changes:
+      Int64(now.changes - before.changes)
+    case (.journal(let before), .journal(let now)) where now.changeCounter > before.changeCounter:
+      Int64(now.changeCounter - before.changeCounter)
+    default: 1
+    }
+  }
+
   func isSame(as other: FileState) -> Bool {
     switch (self, other) {
     case (.wal(let left, _), .wal(let right, _)): left == right

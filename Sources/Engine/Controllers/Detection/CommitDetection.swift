@@ -16,6 +16,9 @@ package import Store
 /// Otherwise inotify reports writes to the WAL before their commit can be read. A wake that finds no commit therefore
 /// spins on the WAL-index, then checks again at growing intervals.
 ///
+/// Some file systems report nothing of what other machines, or other containers, write. When commits are found that were not reported,
+/// the file is checked often, until a write is reported.
+///
 /// Owner: the thread that follows the file. Mutable state: `look`, the next check that is due; `identityRead`, when the
 /// file's identity was last read; whether `watch` is armed.
 package final class CommitDetection {
@@ -31,6 +34,8 @@ package final class CommitDetection {
   private var hasSpun = false
   /// When the file's identity was last read; `distantPast`: it must be read again.
   private var identityRead = Instant.distantPast
+  /// A write to the database file itself was reported.
+  private var hasReportedContents = false
 
   /// Intervals of checks after a write whose commit cannot be read yet: nothing reports when it can be. After a commit
   /// was found, only the last one follows.
@@ -43,24 +48,38 @@ package final class CommitDetection {
   /// How often an unused follower checks the file's identity.
   private static let unusedInterval = Nanoseconds.milliseconds(100)
   /// How often to check without notifications, and, to be safe, with them.
-  private var pollInterval: Nanoseconds { .milliseconds(watch.isReporting ? 1_000 : 20) }
+  private var pollInterval: Nanoseconds { .milliseconds(isReported ? 1_000 : 20) }
+  /// Whether writes are probably reported.
+  private var isReported: Bool { watch.isReporting && unreported < Self.mostUnreported }
+  /// Commits that were found although no write had been reported, since a write last was.
+  private var unreported = 0
+  /// From so many on nothing is expected to be reported. One may have been found before its report was read.
+  private static let mostUnreported = 2
 
   /// - Parameter watcher: shared by all threads that follow the file; nil: one for this thread.
   package init(path: String, wake: WakeSignal, clock: MonotonicClock, watcher: DatabaseWatcher? = nil) {
     self.clock = clock
     journal = path + "-journal"
+    let folder = path.lastIndex(of: "/").map { path[...$0] } ?? "."
+    if system_reports_every_write(String(folder)) == 0 { unreported = Self.mostUnreported }
     watch = FileWatch(watcher ?? DatabaseWatcher(path: path), wake: wake)
   }
 
   /// Whether writes are reported.
   var isArmed: Bool { watch.isArmed }
 
-  /// Whether the file may have been replaced since it was opened. inotify does not report renamed parent directories.
+  /// Whether the file may have been replaced or overwritten since it was opened. inotify does not report renamed parent directories.
   package func mayBeReplaced(isOpen: Bool, hasChanged: Bool, _ now: Instant) -> Bool {
     if hasChanged, identityRead != .distantPast { return false }
     let isDue = !isOpen || !watch.isReporting || now - identityRead >= pollInterval
     if isDue { identityRead = now }
     return isDue
+  }
+
+  /// Whether a write to the database file itself was reported since this was asked last.
+  func takeReportedContents() -> Bool {
+    defer { hasReportedContents = false }
+    return hasReportedContents
   }
 
   /// How long to leave commits alone; see `Pace`.
@@ -87,6 +106,7 @@ package final class CommitDetection {
     let end = spins ? clock.now + Self.spin : .distantPast
     repeat {
       if capture.hasMoved {
+        if watch.isArmed, look == Self.looks.count { unreported += 1 }
         // Writes that cannot be read yet belong to another commit: rare, but it must not be missed.
         if wasWritten { look = Self.looks.count - 1 }
         hasSpun = false
@@ -143,6 +163,8 @@ package final class CommitDetection {
     watch.arm()
     look = 0
     hasSpun = true
+    // What was written over the file before was not reported.
+    identityRead = .distantPast
   }
 
   /// A follower that follows nothing saves the writer the cost of reporting writes.
@@ -167,10 +189,12 @@ package final class CommitDetection {
   }
 
   private func take(_ events: FileEvents) {
+    if !events.isEmpty, watch.isReporting { unreported = 0 }
     if events.contains(.written) {
       look = 0
       writeGap.noteWrite(clock.now)
     }
-    if events.contains(.replaced) { identityRead = .distantPast }
+    if events.contains(.replaced) || events.contains(.contents) { identityRead = .distantPast }
+    if events.contains(.contents) { hasReportedContents = true }
   }
 }

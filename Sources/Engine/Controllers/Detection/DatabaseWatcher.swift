@@ -7,6 +7,8 @@ struct FileEvents: OptionSet {
   static let written = FileEvents(rawValue: 1)
   /// Created, removed or renamed a file: the database may have been replaced.
   static let replaced = FileEvents(rawValue: 2)
+  /// Wrote to the database file itself.
+  static let contents = FileEvents(rawValue: 4)
 }
 
 /// The part of a `FileWatch` that other threads see. Any thread.
@@ -51,6 +53,7 @@ final class FileListener: Sendable {
   package final class DatabaseWatcher: Sendable {
     /// A descriptor that can be read when there are events; -1: callers must poll the file instead.
     let descriptor: Int32
+    private let database: String
     private let paths: [String]
     /// Names of `paths` in their directory.
     private let names: [String]
@@ -60,6 +63,8 @@ final class FileListener: Sendable {
     private struct State {
       /// inotify's numbers of the watched files.
       var watches: Set<Int32> = []
+      /// That of the database file.
+      var database: Int32 = -1
       /// How many threads want writes to be reported.
       var armed = 0
       var listeners: [FileListener] = []
@@ -67,6 +72,7 @@ final class FileListener: Sendable {
 
     package init(path: String) {
       let paths = [path + "-wal", path, path + "-journal", path + "-shm"]
+      database = path
       self.paths = paths
       names = paths.map { $0.split(separator: "/").last.map(String.init) ?? $0 }
       descriptor = inotify_init1(Int32(IN_NONBLOCK) | Int32(IN_CLOEXEC))
@@ -110,6 +116,7 @@ final class FileListener: Sendable {
       for path in paths {
         let watch = inotify_add_watch(descriptor, path, UInt32(IN_MODIFY))
         if watch >= 0 { state.watches.insert(watch) }
+        if path == database { state.database = watch }
       }
     }
 
@@ -128,6 +135,7 @@ final class FileListener: Sendable {
     private func readEvents() -> FileEvents {
       guard descriptor >= 0 else { return [.written, .replaced] }
       var events: FileEvents = []
+      let database = state.withLock { $0.database }
       withUnsafeTemporaryAllocation(byteCount: 16 << 10, alignment: 8) { buffer in
         // One read takes all events, except in a flood: the next call takes the rest.
         let count = read(descriptor, buffer.baseAddress, buffer.count)
@@ -143,6 +151,7 @@ final class FileListener: Sendable {
             events = [.written, .replaced]
           } else if event.wd != directoryWatch {
             events.insert(.written)
+            if event.wd == database { events.insert(.contents) }
           } else if names.contains(
             String(cString: buffer.baseAddress!.advanced(by: name).assumingMemoryBound(to: CChar.self)))
           {

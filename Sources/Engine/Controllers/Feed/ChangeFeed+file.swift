@@ -18,6 +18,7 @@ extension ChangeFeed {
       try tick(tables)
       hasFailed = false
     } catch {
+      if let open = session.connection, open.isUseless || open.isOverwritten { return openIfReplaced() }
       if !hasFailed { logger.error("the feed cannot read the database", metadata: ["error": "\(error)"]) }
       hasFailed = true
       mustTick = true
@@ -32,9 +33,10 @@ extension ChangeFeed {
   }
 
   func openIfReplaced() {
+    if detection.takeReportedContents() { session.connection?.connection.capture.noteReportedWrite() }
     switch session.finding {
     case .same, .missing: return
-    case .filesLost:
+    case .filesLost, .overwritten:
       closeFile()
       session.close()
     case .another: break

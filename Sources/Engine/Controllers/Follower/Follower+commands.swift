@@ -20,7 +20,7 @@ extension Follower {
   /// How long one tick performs commands.
   private static let commandTime = Nanoseconds.milliseconds(2)
 
-  private func perform(_ command: FollowerCommand) {
+  func perform(_ command: FollowerCommand) {
     // An error concerns this command only.
     defer {
       lists.database?.connection.restoreSnapshot()

@@ -7,9 +7,23 @@ import Store
 extension Follower {
   /// Opens a file that has appeared or has replaced the open one.
   func openIfReplaced() {
+    if detection.takeReportedContents() { lists.capture?.noteReportedWrite() }
+    let isTold = context.readers.users.hasOverwrite(after: state.overwrite)
+    if isTold {
+      state.overwrite = context.readers.users.overwrite
+      lists.database?.noteOverwritten(state.overwrite.staleGeneration)
+    }
     switch session.finding {
     case .same, .missing: return
-    case .filesLost: closeLostFiles()
+    case .filesLost: closeLostFiles("the -wal or -shm was deleted while the database was open")
+    case .overwritten:
+      if !isTold {
+        state.overwrite = context.readers.users.noteOverwritten(
+          lists.capture?.staleGeneration, after: state.overwrite)
+      }
+      closeLostFiles(
+        "the database file was written to by something else than SQLite: it is read anew",
+        overwrite: FileOverwrite(staleGeneration: state.overwrite.staleGeneration))
     case .another: break
     }
     guard session.mayOpen || session.isOverdue else { return }
@@ -23,7 +37,8 @@ extension Follower {
       fileWasOpened(opened)
     } catch {
       // Logged once, because it is retried again and again.
-      if lists.openingFailure == nil {
+      if !state.hasLoggedOpening {
+        state.hasLoggedOpening = true
         context.logger.error("the database cannot be opened", metadata: ["path": "\(path)", "error": "\(error)"])
       }
       lists.note(.failure(FreshetError(unreadable: error)))
@@ -32,21 +47,33 @@ extension Follower {
 
   func fileWasOpened(_ opened: OpenDatabase) {
     session.adopt(opened)
+    context.readers.users.enter(context.number)
+    keeping.released = nil
+    state.hasLoggedOpening = false
     lists.note(.success(opened))
     lists.note(numbers.fileWasOpened(opened.connection.file))
     takeUpRestored(opened)
   }
 
-  /// The -wal or -shm was deleted, so the connection uses files without a name. SQLite opens new ones only after this
-  /// process has closed all connections to the database.
-  private func closeLostFiles() {
-    context.logger.warning(
-      "the -wal or -shm was deleted while the database was open", metadata: ["path": "\(context.configuration.path)"])
+  /// The connection uses files without a name, or shows contents that have been overwritten. SQLite opens the new ones only
+  /// after this process has closed all connections to the database.
+  private func closeLostFiles(_ reason: String, overwrite: FileOverwrite? = nil) {
+    context.logger.warning("\(reason)", metadata: ["path": "\(context.configuration.path)"])
     lists.connectionCloses()
+    lists.note(.failure(FreshetError(.overloaded, "the database's files are being replaced: try again")))
     numbers.filesWereLost()
     session.close()
     context.readers.releaseFiles()
-    context.output.filesReleased()
+    context.output.filesReleased(overwrite)
+  }
+
+  /// Opens the file anew where its connection cannot go on.
+  ///
+  /// - Returns: whether it did.
+  func reopenIfUseless() -> Bool {
+    guard let connection = lists.database, connection.isUseless || connection.isOverwritten else { return false }
+    openIfReplaced()
+    return lists.database !== connection && lists.database != nil
   }
 
   /// Must precede any access to shared memory after a wait.
@@ -90,6 +117,9 @@ extension Follower {
   func rest(_ now: Instant) -> Nanoseconds { isPaced && !context.mustTick ? detection.rest(now) : .zero }
 
   func wait() {
+    if state.isReleased {
+      return detection.wait(.init(limit: .milliseconds(1_000), rest: .zero, isUnused: true, connection: nil))
+    }
     let now = context.clock.now
     var limit = min(context.deadlines.next, numbers.awaited.nextDeadline, checks.next, nextKeeping) - now
     if context.mustTick { limit = isFailing ? min(limit, .milliseconds(50)) : .zero }

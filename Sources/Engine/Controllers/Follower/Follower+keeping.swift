@@ -11,6 +11,8 @@ extension Follower {
     var kept = Extent()
     /// Until then tables that were restored are followed, although no list reads them yet.
     var restoredUntil: Instant?
+    /// The state in which the file was closed because nothing was followed.
+    var released: StateKeeper.Part?
   }
 
   /// What another state is kept for: ticks that have seen changes, lists, tables.
@@ -68,11 +70,11 @@ extension Follower {
 
   /// The loop has ended, and the lists are still there.
   func keepLastState() {
-    guard let keeper = context.configuration.keeper, let part = keptPart() else { return }
+    guard let keeper = context.configuration.keeper, let part = keptPart() ?? keeping.released else { return }
     keeper.end(with: part, of: context.number)
   }
 
-  private func keptPart() -> StateKeeper.Part? {
+  func keptPart() -> StateKeeper.Part? {
     guard let capture = lists.capture, let state = CaptureState(of: capture) else { return nil }
     return StateKeeper.Part(state: state, memory: lists.kept(capture))
   }

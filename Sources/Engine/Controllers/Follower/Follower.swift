@@ -39,6 +39,13 @@ final class Follower {
     var hasWarnedOfSharedMemory = false
     /// Requests for a commit number that wait until the database can be read.
     var unnumbered: [(deadline: Instant, reply: @Sendable (Int64?) -> Void)] = []
+    var hasLoggedOpening = false
+    /// Since when nothing has been followed.
+    var unusedSince: Instant?
+    /// The connection was closed because nothing is followed.
+    var isReleased = false
+    /// The last overwrite of the file that is known here.
+    var overwrite = FileUsers.Overwrite()
   }
 
   init(
@@ -88,11 +95,15 @@ final class Follower {
   /// Performs one tick of what is due, without waiting.
   func step() {
     if inbox.takeIn() { context.mustTick = true }
+    if staysReleased() { return }
     restoreSharedMemory()
     let now = context.clock.now
     let isResting = inbox.isEmpty && rest(now) > .zero
     let hasChanged = !isResting && !isUnused && hasCommit()
-    if detection.mayBeReplaced(isOpen: lists.database != nil, hasChanged: hasChanged, now) { openIfReplaced() }
+    let hasOverwrite = context.readers.users.hasOverwrite(after: state.overwrite)
+    if detection.mayBeReplaced(isOpen: lists.database != nil, hasChanged: hasChanged, now) || hasOverwrite {
+      openIfReplaced()
+    }
     if hasChanged || context.mustTick || !inbox.isEmpty || context.clock.now >= context.deadlines.next { tick() }
     if context.clock.now >= numbers.awaited.nextDeadline { numbers.awaited.refuseOverdue(context.clock.now) }
     inbox.report()
@@ -101,6 +112,7 @@ final class Follower {
     // After the tick, so that clients waiting for the result are not delayed.
     lists.returnFreeMemory()
     keepState()
+    releaseIfUnused()
   }
 
   /// Whether ticks cannot read the database.
@@ -152,6 +164,8 @@ final class Follower {
         detection.noteTick(start: start, end: end, comparesTables: connection.capture.comparesTables)
       }
     } catch {
+      // The commands wait for the next tick.
+      if reopenIfUseless() { return }
       // The lists keep what they show, and the next tick follows the same changes again, which is harmless.
       let failure = FreshetError(unreadable: error)
       noteOutage(error, failure)

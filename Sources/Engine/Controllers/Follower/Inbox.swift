@@ -37,6 +37,10 @@ struct Inbox {
   }
 
   var isEmpty: Bool { control.isEmpty && lanes.isEmpty }
+  /// Whether there are commands of sessions.
+  var hasLanes: Bool { !lanes.isEmpty }
+  /// Whether a command without a session fits.
+  func holdsControl(_ isFit: (FollowerCommand) -> Bool) -> Bool { control.contains(where: isFit) }
 
   /// Waiting commands. O(sessions with commands).
   var count: Int { lanes.values.reduce(control.count) { $0 + $1.commands.count - $1.next } }

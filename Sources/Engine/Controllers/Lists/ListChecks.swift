@@ -114,6 +114,8 @@ final class ListChecks {
 
   /// A list is wrong: all subscribers get a snapshot of a run that shares nothing with it.
   private func mend(_ list: LiveList, because reason: Logger.Metadata) {
+    // What was compared is not what the list shows: the file is about to be opened anew.
+    if lists.capture?.isDoubtful == true { return }
     context.statistics.divergences += 1
     let known: Logger.Metadata = [
       "fingerprint": "\(Fingerprint(of: list.query))", "commit": "\(lists.commit)",

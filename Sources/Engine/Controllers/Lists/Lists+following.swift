@@ -215,6 +215,7 @@ extension Lists {
   /// A list could not be brought to the tick's state. Final errors end it; others are reported once and retried.
   func fail(_ list: LiveList, _ error: FreshetError, _ before: CommitNumber) {
     database?.connection.restoreSnapshot()
+    if error.isOfSchema { return awaitSchema(list.shape, error, before) }
     if error.isFinal { return end(list, error) }
     // Compiled again, the query has the rowid for its key.
     if error.code == .duplicateKey, list.compiled.plan.rows.rowidName != nil, !list.shape.isOutdated {
@@ -227,6 +228,19 @@ extension Lists {
     if let job { jobs.cancel(job) }
     schedule(list)
     if isFirst { note(.announced(list, error)) }
+  }
+
+  /// A query that has compiled names something that is not there: a state of the file that no tick has seen, such as one in which it
+  /// is truncated, or written in pieces. The lists wait until their queries compile again.
+  private func awaitSchema(_ shape: QueryShape, _ error: FreshetError, _ before: CommitNumber) {
+    evaluation.outdate(shape)
+    let due = context.clock.now + context.intervals.retry
+    for list in shape.lists.values {
+      outdate(list, before, due: due)
+      schedule(list)
+      let isFirst = list.advance { $0.doesNotCompile() }
+      note(.doesNotCompile(list, error, isFirst: isFirst))
+    }
   }
 
   /// The list was found wrong: its query is run from nothing, and all subscribers get a snapshot.
@@ -245,6 +259,9 @@ extension Lists {
 }
 
 extension FreshetError {
+  /// Whether only another schema explains it, if the query has compiled before.
+  fileprivate var isOfSchema: Bool { code == .noSuchTable || code == .noSuchColumn }
+
   /// Whether a retry cannot help, or would take too much from the other lists.
   var isFinal: Bool {
     [ErrorCode.timeout, .noSuchTable, .noSuchColumn, .badQuery, .notAllowed, .schemaChanged, .tooLarge]

@@ -19,6 +19,7 @@ import Synchronization
 final class Reader: @unchecked Sendable {
   private let number: Int
   private let queue: ReaderQueue
+  private let users: FileUsers
   private let logger: Logger
   let wake = WakeSignal()
   private let mustRelease = Atomic<Bool>(false)
@@ -26,13 +27,16 @@ final class Reader: @unchecked Sendable {
   private let session: FileSession<ReaderDatabase, any Error>
   /// Whether it has worked since it last returned memory.
   private var hasWorked = false
+  /// The last overwrite that the open connection, if there is one, has seen.
+  private var overwrite = FileUsers.Overwrite()
 
   init(
-    _ number: Int, path: String, _ access: AccessRules, _ queue: ReaderQueue, _ clock: MonotonicClock,
-    _ slow: SlowQueries, readsPosition: Bool, _ logger: Logger
+    _ number: Int, path: String, _ access: AccessRules, _ queue: ReaderQueue, _ users: FileUsers,
+    _ clock: MonotonicClock, _ slow: SlowQueries, readsPosition: Bool, _ logger: Logger
   ) {
     self.number = number
     self.queue = queue
+    self.users = users
     self.logger = logger
     session = FileSession(path: path, clock: clock) {
       try ReaderDatabase(path: path, access, clock: clock, slow: slow, readsPosition: readsPosition)
@@ -41,7 +45,7 @@ final class Reader: @unchecked Sendable {
 
   /// Runs until the queue is stopped.
   func run(waking: (Int) -> Void) {
-    lowerPriority()
+    if number != queue.brisk { lowerPriority() }
     while !queue.isStopping {
       doJobs(waking: waking)
       if mustRelease.exchange(false, ordering: .acquiringAndReleasing) { releaseLostFiles() }
@@ -50,8 +54,9 @@ final class Reader: @unchecked Sendable {
     session.close()
   }
 
-  /// Returns the memory of past work once, after a second without jobs.
+  /// After a second without jobs. Returns the memory of past work once, and closes a file that is not followed.
   private func rest() {
+    if users.isEmpty { session.close() }
     guard hasWorked else { return }
     hasWorked = false
     session.connection?.releaseMemory()
@@ -72,14 +77,14 @@ final class Reader: @unchecked Sendable {
   /// - Returns: the job, if it must be done again.
   private func perform(_ job: ReaderJob, _ interruption: Interruption) -> ReaderJob? {
     do {
-      let database = try open()
       do {
-        try database.snapshot { try job.body(database, interruption) }
+        try snapshot { try job.body($0, interruption) }
       } catch {
         if interruption.isStopped { return nil }
-        guard interruption.hasGivenWay else { throw error }
+        guard interruption.hasGivenWay || interruption.hasStarved else { throw error }
         var again = job
-        again.isLong = true
+        again.isLong = job.isLong || interruption.hasGivenWay
+        again.hasStarved = job.hasStarved || interruption.hasStarved
         return again
       }
     } catch let error as FreshetError { job.failed(error) } catch {
@@ -89,8 +94,19 @@ final class Reader: @unchecked Sendable {
     return nil
   }
 
+  /// Runs `body` in a read transaction; on another connection where this one cannot go on.
+  private func snapshot(_ body: (ReaderDatabase) throws -> Void) throws {
+    let database = try open()
+    do { try database.snapshot { try body(database) } } catch {
+      guard database.isUseless || database.isOverwritten else { throw error }
+      let opened = try open()
+      try opened.snapshot { try body(opened) }
+    }
+  }
+
   /// Opens the file that has the name now, unless it is open.
   private func open() throws -> ReaderDatabase {
+    noteOverwrite()
     if session.finding == .same, let database = session.connection { return database }
     session.close()
     _ = session.waitForFiles()
@@ -100,14 +116,21 @@ final class Reader: @unchecked Sendable {
     return opened
   }
 
-  /// A -wal or -shm was deleted: this process must close all connections before it opens new ones. Any thread.
+  /// A -wal or -shm was deleted, or the file overwritten: this process must close all connections before it opens new ones. Any thread.
   func releaseFiles() {
     mustRelease.store(true, ordering: .releasing)
     wake.signal()
   }
 
   private func releaseLostFiles() {
-    if let files = session.connection?.files, files.state != .same { session.close() }
+    noteOverwrite()
+    if [.filesLost, .overwritten].contains(session.finding) { session.close() }
+  }
+
+  private func noteOverwrite() {
+    guard users.hasOverwrite(after: overwrite) else { return }
+    overwrite = users.overwrite
+    session.connection?.noteOverwritten(overwrite.staleGeneration)
   }
 
   /// Gives precedence to followers and sockets.

@@ -11,6 +11,10 @@ import Store
 final class ReaderDatabase: FileConnection {
   var file: FileIdentity? { database.file }
   var files: WALFiles { database.files }
+  var isOverwritten: Bool { database.isOverwritten }
+  var staleGeneration: UInt64? { database.staleGeneration }
+  func noteOverwritten(_ staleGeneration: UInt64?) { database.noteOverwritten(staleGeneration) }
+  var isUseless: Bool { database.isUseless }
   // Declared first, so that they are deallocated before the connection.
   private var checkers: [RoleSchemas.Key?: FragmentChecker] = [:]
   private let access: AccessRules

@@ -32,6 +32,8 @@ struct ReaderJob: Sendable {
   let failed: @Sendable (FreshetError) -> Void
   /// Whether it has run long before and was interrupted for other jobs.
   var isLong = false
+  /// Whether it was interrupted because its reader got too little of a processor.
+  var hasStarved = false
   /// When it entered the queue.
   var postedAt = Instant.distantPast
 }

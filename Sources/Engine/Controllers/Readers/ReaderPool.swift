@@ -16,6 +16,7 @@ import Synchronization
 package final class ReaderPool: Sendable {
   private let queue: ReaderQueue
   package let slow: SlowQueries
+  let users = FileUsers()
   private let readers: [Reader]
   private let threads = Mutex<[pthread_t]>([])
   /// The memory of large results that are on their way to clients.
@@ -38,8 +39,9 @@ package final class ReaderPool: Sendable {
     contents = ContentsBudget(limit: contentsBytes)
     let queue = ReaderQueue(readers: count, clock: clock)
     self.queue = queue
-    let readers = (0..<max(1, count)).map {
-      Reader($0, path: path, access, queue, clock, slow, readsPosition: readsPosition, logger)
+    // One more takes the jobs that starved.
+    let readers = (0...max(1, count)).map { [users] in
+      Reader($0, path: path, access, queue, users, clock, slow, readsPosition: readsPosition, logger)
     }
     self.readers = readers
     if count == 0 { return }
@@ -66,7 +68,7 @@ package final class ReaderPool: Sendable {
   /// Cancels all jobs of a requester. Any thread.
   func cancel(of requester: Requester) { queue.cancel(of: requester) }
 
-  /// A -wal or -shm was deleted: readers close the files. Any thread.
+  /// A -wal or -shm was deleted, or the file overwritten: readers close the files. Any thread.
   func releaseFiles() { for reader in readers { reader.releaseFiles() } }
 
   /// Bytes of large results that are on their way to clients. Any thread.

@@ -7,6 +7,9 @@ import Synchronization
 /// served. A requester never has more than half of the readers while others wait. A job that runs longer than `quantum`
 /// while others wait is interrupted once, and done again as a long job. At least one reader takes no long jobs, so a
 /// short job waits at most for one quantum.
+///
+/// Readers have a low priority. A job whose reader starves on a busy machine is interrupted once, and done again: one more reader, the
+/// brisk one, has the process's own priority, and takes such jobs alone.
 final class ReaderQueue: Sendable {
   private struct State {
     /// By requester, in the order posted.
@@ -32,11 +35,19 @@ final class ReaderQueue: Sendable {
   private let waitingCount = Atomic<Int>(0)
   private let readers: Int
   private let clock: MonotonicClock
+  private let processorTime: @Sendable () -> Nanoseconds
 
-  init(readers: Int, clock: MonotonicClock = .system) {
+  init(
+    readers: Int, clock: MonotonicClock = .system,
+    processorTime: @escaping @Sendable () -> Nanoseconds = ProcessorShare.ofThisThread
+  ) {
     self.readers = max(1, readers)
     self.clock = clock
+    self.processorTime = processorTime
   }
+
+  /// The number of the reader for jobs that starved.
+  var brisk: Int { readers }
 
   enum Addition {
     case waits
@@ -53,36 +64,47 @@ final class ReaderQueue: Sendable {
     var job = job
     job.postedAt = clock.now
     return state.withLock { state in
-      if !job.isLong, waitingCount.load(ordering: .relaxed) >= Self.mostWaiting { return .refused }
+      if !job.isLong, !job.hasStarved, waitingCount.load(ordering: .relaxed) >= Self.mostWaiting { return .refused }
       if state.waiting[job.requester] == nil { state.order.append(job.requester) }
       state.waiting[job.requester, default: []].append(job)
       waitingCount.add(1, ordering: .relaxed)
-      return state.idle.popLast().map { .wakes($0) } ?? .waits
+      return idleReader(for: job, &state).map { .wakes($0) } ?? .waits
     }
+  }
+
+  private func idleReader(for job: ReaderJob, _ state: inout State) -> Int? {
+    guard let place = state.idle.lastIndex(where: { job.hasStarved || $0 != brisk }) else { return nil }
+    let isBriskIdle = job.hasStarved ? state.idle.firstIndex(of: brisk) : nil
+    return state.idle.remove(at: isBriskIdle ?? place)
   }
 
   /// The next job for a reader; nil: none, and the reader will be woken.
   func next(for reader: Int) -> (job: ReaderJob, interruption: Interruption)? {
     state.withLock { state in
-      guard !state.isStopping, let job = take(&state) else {
+      guard !state.isStopping, let job = take(&state, isBrisk: reader == brisk) else {
         if !state.idle.contains(reader) { state.idle.append(reader) }
         return nil
       }
       state.idle.removeAll { $0 == reader }
       waitingCount.subtract(1, ordering: .relaxed)
       state.waits.note(clock.now - job.postedAt)
-      let interruption =
-        job.isLong
-        ? Interruption()
-        : Interruption(givesWayAt: clock.now + Self.quantum) { [self] in
-          waitingCount.load(ordering: .relaxed)
-        }
+      let interruption = interruption(of: job, reader)
       state.running[reader] = Running(job: job, interruption: interruption)
       return (job, interruption)
     }
   }
 
-  private func take(_ state: inout State) -> ReaderJob? {
+  /// On the reader's thread.
+  private func interruption(of job: ReaderJob, _ reader: Int) -> Interruption {
+    let now = clock.now
+    let share =
+      job.hasStarved || reader == brisk ? nil : ProcessorShare(since: now, processorTime: processorTime)
+    if job.isLong { return Interruption(share: share) }
+    return Interruption(
+      givesWayAt: now + Self.quantum, others: { [self] in waitingCount.load(ordering: .relaxed) }, share: share)
+  }
+
+  private func take(_ state: inout State, isBrisk: Bool) -> ReaderJob? {
     var running: [Requester: Int] = [:]
     for job in state.running.values { running[job.job.requester, default: 0] += 1 }
     let isAlone = state.order.count == 1
@@ -90,8 +112,9 @@ final class ReaderQueue: Sendable {
     var best: (turn: Int, place: Int, count: Int)?
     for (turn, requester) in state.order.enumerated() {
       let count = running[requester, default: 0]
-      if !isAlone, count >= max(1, readers / 2) { continue }
-      guard let place = state.waiting[requester]?.firstIndex(where: { mayRunLong || !$0.isLong }) else { continue }
+      if !isAlone, !isBrisk, count >= max(1, readers / 2) { continue }
+      let isFit = { (job: ReaderJob) in isBrisk ? job.hasStarved : mayRunLong || !job.isLong }
+      guard let place = state.waiting[requester]?.firstIndex(where: isFit) else { continue }
       if best.map({ count < $0.count }) ?? true { best = (turn, place, count) }
       if count == 0 { break }
     }
@@ -112,7 +135,8 @@ final class ReaderQueue: Sendable {
   func end(_ reader: Int) -> Int? {
     state.withLock { state in
       state.running[reader] = nil
-      return state.order.isEmpty ? nil : state.idle.popLast()
+      guard !state.order.isEmpty, let place = state.idle.lastIndex(where: { $0 != brisk }) else { return nil }
+      return state.idle.remove(at: place)
     }
   }
 

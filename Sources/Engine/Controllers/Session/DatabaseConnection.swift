@@ -26,6 +26,14 @@ package final class DatabaseConnection {
   private let firstRead: PreparedStatement
   /// The number of the schema that the last snapshot saw.
   @exclusivity(unchecked) package private(set) var schemaVersion: Int64 = 0
+  /// Whether the file has another text encoding than when it was opened, so that no statement of this connection can be compiled.
+  @exclusivity(unchecked) package private(set) var hasOtherEncoding = false
+  /// The number of the schema in which a statement was compiled last.
+  @exclusivity(unchecked) private var compiledSchema: Int64?
+  /// Of the last snapshot without a WAL.
+  @exclusivity(unchecked) private var schemaText: SchemaText?
+  /// What `readSchema` has read last.
+  @exclusivity(unchecked) private var lastSchema = DatabaseSchema.empty
   private let positionReader: ReplicaPositionReader?
   /// The position that the last snapshot saw in a replica's file.
   @exclusivity(unchecked) package private(set) var position: ReplicaPosition?
@@ -169,9 +177,10 @@ package final class DatabaseConnection {
       try run(begin)
       do {
         try RollbackJournal.passing(path) { () throws(SQLiteFailure) in try readSchemaVersion() }
+        try checkEncoding()
         if try capture.identify() {
+          if capture.usesWAL { files.note(of: raw) } else { try checkSchemaText() }
           position = try positionReader?.read()
-          if capture.usesWAL { files.note(of: raw) }
           return
         }
       } catch {
@@ -187,7 +196,43 @@ package final class DatabaseConnection {
   package func readSchema() throws -> DatabaseSchema {
     ConnectionLimits.resetValue(of: raw)
     try avoidAutomaticIndexes()
-    return try queue.inDatabase { try DatabaseSchema.read($0) }
+    lastSchema = try queue.inDatabase { try DatabaseSchema.read($0, after: lastSchema) }
+    return lastSchema
+  }
+
+  /// A backup that is restored into the file may have another encoding, which a connection cannot change to.
+  private func checkEncoding() throws(SQLiteFailure) {
+    if compiledSchema == schemaVersion { return }
+    do throws(SQLiteFailure) {
+      _ = try PreparedStatement(raw, "SELECT 1 FROM main.sqlite_master", isPersistent: false)
+      compiledSchema = schemaVersion
+    } catch {
+      if error.isOfOtherEncoding { hasOtherEncoding = true }
+      throw error
+    }
+  }
+
+  /// Without a WAL, a file that was written over may look like a commit. If the number of its schema is the same by chance, SQLite
+  /// takes the schema for the one that it knows.
+  private func checkSchemaText() throws {
+    var hasher = Hasher()
+    let statement = try PreparedStatement(
+      raw, "SELECT name, rootpage, sql FROM main.sqlite_master", isPersistent: false)
+    while try statement.step() {
+      hasher.combine(statement.text(0))
+      hasher.combine(statement.integer(1))
+      hasher.combine(statement.text(2))
+    }
+    let text = SchemaText(version: schemaVersion, hash: hasher.finalize())
+    defer { schemaText = text }
+    guard let schemaText, schemaText.version == text.version, schemaText.hash != text.hash else { return }
+    capture.noteOverwritten(nil)
+    throw FreshetError(.overloaded, "the database's files are being replaced: try again")
+  }
+
+  private struct SchemaText {
+    let version: Int64
+    let hash: Int
   }
 
   /// SQLite's indexes for one statement miss rows where a column under RTRIM is joined (seen with 3.40.1): joins would lack rows that look-ups

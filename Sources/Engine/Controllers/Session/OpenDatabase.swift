@@ -9,6 +9,10 @@ package final class OpenDatabase: FileConnection {
   package let connection: DatabaseConnection
   package var file: FileIdentity? { connection.file }
   package var files: WALFiles { connection.files }
+  package var isOverwritten: Bool { connection.capture.lookAtContents() != .own }
+  package var staleGeneration: UInt64? { connection.capture.staleGeneration }
+  package func noteOverwritten(_ staleGeneration: UInt64?) { connection.capture.noteOverwritten(staleGeneration) }
+  package var isUseless: Bool { connection.hasOtherEncoding }
 
   /// The busy timeout while opening a file, in milliseconds. Clients of the follower wait as long.
   private static let patience: Int32 = 200
@@ -21,6 +25,7 @@ package final class OpenDatabase: FileConnection {
     restoring state: CaptureState? = nil
   ) throws {
     let location = try ReadOnlyFile.location(path, patience: Self.patience)
+    try MountedFile.check(path, location)
     connection = try DatabaseConnection(
       path: path, location: location, settings, clock: clock, readsPosition: readsPosition, restoring: state)
   }

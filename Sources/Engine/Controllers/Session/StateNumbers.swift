@@ -94,6 +94,9 @@ final class StateNumbers {
     return EpochChange(isEntered: isEntered, isNew: isNew)
   }
 
+  /// No follower has the file open any more.
+  func fileWasReleased() { numbers.forgetStates() }
+
   /// The open file's -wal or -shm was deleted.
   func filesWereLost() { epochs.lost(commits.epoch) }
 

@@ -1,6 +1,7 @@
 import Controllers
 import Gateway
 import LiveQuery
+import Store
 import Synchronization
 import Wire
 
@@ -54,9 +55,18 @@ extension FreshetServer {
     }
     if let failure = replication?.readingFailure { return exchange.answer(.problem(failure)) }
     // No longer than load balancers wait for an answer.
-    followerReports.request(of: pool, patience: .milliseconds(1_500)) { [transactions] report in
-      exchange.answer(report.readingFailure.map { .problem($0) } ?? .ready(isWritable: transactions?.isWritable))
+    followerReports.request(of: pool, patience: .milliseconds(1_500)) { [self] report in
+      exchange.answer(
+        report.readingFailure.map { .problem(lockHolder($0)) } ?? .ready(isWritable: transactions?.isWritable))
     }
+  }
+}
+
+extension FreshetServer {
+  /// The failure, with the program that causes it, if one has locked the file.
+  fileprivate func lockHolder(_ failure: FreshetError) -> FreshetError {
+    guard failure.code == .overloaded, let holder = FileLocks.holder(of: configuration.database) else { return failure }
+    return FreshetError(.overloaded, "the database is locked by \(holder)")
   }
 }
 

@@ -24,7 +24,7 @@ protocol ClientTransactions: AnyObject, Sendable {
   var isWritable: Bool { get }
 
   /// A follower has given up files that were deleted. Any thread.
-  func releaseFiles()
+  func releaseFiles(_ overwrite: FileOverwrite?)
 
   /// The file is another one. Any thread.
   func epochChanged()

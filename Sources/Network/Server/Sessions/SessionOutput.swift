@@ -21,7 +21,7 @@ final class SessionOutput: SubscriptionOutput {
     self.greeting = greeting
   }
 
-  func filesReleased() { transactions?.releaseFiles() }
+  func filesReleased(_ overwrite: FileOverwrite?) { transactions?.releaseFiles(overwrite) }
 
   func isDrained(_ session: UInt64, for follower: Int) -> Bool { gateway.isDrained(session, waiter: follower) }
 

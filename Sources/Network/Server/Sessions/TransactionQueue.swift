@@ -16,7 +16,7 @@ import Synchronization
 ///
 /// A transaction is answered once a follower has seen it, with the follower's number of the new state: patches carry the same
 /// numbers.
-// @unchecked: `session` is used on `queue` alone, after init.
+// @unchecked: `session`, `lastUse` and `mustRest` are used on `queue` alone, after init.
 final class TransactionQueue: ClientTransactions, @unchecked Sendable {
   private let queue = DispatchQueue(label: "freshet.writer")
   private let configuration: ServerConfiguration
@@ -33,6 +33,11 @@ final class TransactionQueue: ClientTransactions, @unchecked Sendable {
   private let committed = Atomic<Int>(0)
   private let failed = Atomic<Int>(0)
   private let waiting = Atomic<Int>(0)
+  /// On `queue`: when it last ran a transaction, and whether `rest` is to come.
+  private var lastUse = DispatchTime.now()
+  private var mustRest = false
+  /// How long after a transaction the connection is kept, which locks keep other programs from having the file for themselves.
+  private static let restTime = Duration.seconds(2)
 
   var counts: (committed: Int, failed: Int, waiting: Int) {
     (committed.load(ordering: .relaxed), failed.load(ordering: .relaxed), waiting.load(ordering: .relaxed))
@@ -60,12 +65,28 @@ final class TransactionQueue: ClientTransactions, @unchecked Sendable {
 
   /// A connection to the files that have the names now, in which a transaction has begun.
   private func begin() throws(FreshetError) -> Writer {
+    lastUse = .now()
+    restLater(lastUse + Self.restTime)
     for _ in 0..<2 {
       let writer = try currentWriter()
       if try writer.begin() { return writer }
       giveUp(writer)
     }
-    throw FreshetError(.overloaded, "the database's -wal or -shm was deleted: try again")
+    throw FreshetError(.overloaded, "the database's files were deleted or overwritten: try again")
+  }
+
+  /// Closes the connection once it has not been used for a while.
+  private func rest() {
+    mustRest = false
+    let end = lastUse + Self.restTime
+    if DispatchTime.now() >= end { return session.close() }
+    restLater(end)
+  }
+
+  private func restLater(_ time: DispatchTime) {
+    if mustRest { return }
+    mustRest = true
+    queue.asyncAfter(deadline: time) { [weak self] in self?.rest() }
   }
 
   /// A connection to the file that has the name now, opened anew when the last one was of no use.
@@ -80,7 +101,7 @@ final class TransactionQueue: ClientTransactions, @unchecked Sendable {
     session.close()
     // Followers let go of deleted files as soon as they notice.
     guard session.waitForFiles() else {
-      throw FreshetError(.overloaded, "the database's -wal or -shm was deleted, and is still in use")
+      throw FreshetError(.overloaded, "the database's files were deleted or overwritten, and are still in use")
     }
     let opened = try session.open()
     session.adopt(opened)
@@ -88,16 +109,17 @@ final class TransactionQueue: ClientTransactions, @unchecked Sendable {
     return opened
   }
 
-  /// The -wal or -shm was deleted: what was committed is saved, and the files are let go.
+  /// The -wal or -shm was deleted, or the file overwritten: what was committed is saved if it can be, and the files are let go.
   private func giveUp(_ writer: Writer) {
     writer.rescue()
     session.close()
   }
 
-  /// A follower has given up files that were deleted. Any thread.
-  func releaseFiles() {
+  /// A follower has given up files that were deleted or overwritten. Any thread.
+  func releaseFiles(_ overwrite: FileOverwrite?) {
     queue.async { [self] in
-      if let writer = session.connection, writer.files.state != .same { giveUp(writer) }
+      if let overwrite { session.connection?.noteOverwritten(overwrite.staleGeneration) }
+      if let writer = session.connection, writer.files.state != .same || writer.isOverwritten { giveUp(writer) }
     }
   }
 

@@ -1,0 +1,217 @@
+import GRDBSQLite
+
+#if canImport(Glibc)
+  import Glibc
+#elseif canImport(Musl)
+  import Musl
+#else
+  import Darwin
+#endif
+
+/// Notices that the database file was written to by anything but SQLite: `cp`, `rsync --inplace`, `dd`, a restore tool.
+///
+/// Such a write is no commit, so neither the WAL-index nor the change counter reports it, and SQLite's own caches miss it too.
+///
+/// - With a WAL, only checkpoints write to the file, and each of them announces itself in the WAL-index before its first write. A file that
+///   changed while no checkpoint began was written to by something else. So was one whose header says that it has no WAL any more,
+///   because SQLite cannot leave WAL mode while this connection is open.
+/// - With a rollback journal, each commit changes the change counter. A file that changed since a transaction saw it, without another
+///   counter and without a journal, was written to by something else. (A transaction that spilled and was rolled back looks
+///   the same.)
+///
+/// Mutable state: what was noted last; the verdict, which stays.
+///
+/// Owner: the thread that uses the connection.
+package struct FileContents {
+  package enum Verdict: Sendable {
+    case own
+    /// Written to, but size and header are as before: perhaps nothing but the time was set.
+    case touched
+    case overwritten
+  }
+
+  package private(set) var verdict = Verdict.own
+  /// The generation of a WAL that holds nothing but what the overwritten file had, so that it must not be applied to the new contents;
+  /// nil: there is none, or it may hold commits that are nowhere else.
+  package private(set) var staleGeneration: UInt64?
+  private var noted: Noted?
+  /// inotify has just reported that the file was written to, and not only its times set.
+  var isReported = false
+  private let path: String
+  private let database: DatabaseFile
+  private let connection: OpaquePointer
+
+  private struct Noted {
+    let disk: DiskState
+    let header: JournalState
+    /// Nil: with a rollback journal.
+    let copied: Copied?
+  }
+
+  /// How much of which generation of the WAL is in the database file.
+  private struct Copied: Equatable {
+    let generation: UInt64
+    let frames: UInt32
+  }
+
+  /// - Parameter connection: an `sqlite3 *` that stays open for as long as this is used.
+  package init(of connection: OpaquePointer) {
+    self.connection = connection
+    database = DatabaseFile(.database, of: connection)
+    path = sqlite3_db_filename(connection, "main").map { String(cString: $0) } ?? ""
+  }
+
+  /// Another connection of the process has found that the file was overwritten.
+  package mutating func noteOverwritten(_ staleGeneration: UInt64?) {
+    if verdict == .own { self.staleGeneration = staleGeneration }
+    verdict = .overwritten
+  }
+
+  /// Whether the file may just be written over: with a rollback journal, it is not as the last transaction saw it.
+  var isDoubtful: Bool {
+    if verdict != .own { return true }
+    guard let noted, noted.copied == nil else { return false }
+    return DiskState(path: path) != noted.disk
+  }
+
+  /// As `noteSnapshot`, for connections that write.
+  package mutating func note(usesWAL: Bool) { noteSnapshot(usesWAL ? SharedIndex(of: connection) : nil) }
+
+  /// To be called in a transaction that has read something: what it sees is what SQLite wrote.
+  mutating func noteSnapshot(_ index: SharedIndex?) {
+    if verdict != .own { return }
+    guard let index, noted?.copied != nil else { return note(index) }
+    noteProgress(index)
+  }
+
+  /// Keeps up with checkpoints and with WALs that start over. Without either, no system call.
+  mutating func noteProgress(_ index: SharedIndex) {
+    if verdict == .own, let copied = copied(index), copied != noted?.copied { note(index) }
+  }
+
+  private mutating func note(_ index: SharedIndex?) {
+    guard let disk = DiskState(path: path), let header = try? JournalState(database) else { return }
+    guard let index else { return noted = Noted(disk: disk, header: header, copied: nil) }
+    guard let copied = copied(index) else { return }
+    if noted?.copied != nil, copied.frames > 0, lacksLastFrame(index), self.copied(index) == copied {
+      (verdict, staleGeneration) = (.overwritten, copied.generation)
+    }
+    noted = Noted(disk: disk, header: header, copied: copied)
+  }
+
+  /// Whether the page of the newest frame is not what the database file has, although a checkpoint has copied all frames: a program wrote
+  /// over the file right after the checkpoint.
+  private func lacksLastFrame(_ index: SharedIndex) -> Bool {
+    guard let header = index.header(), header.pageSize > 0, header.frameCount > 0,
+      index.backfilled() >= header.frameCount
+    else { return false }
+    let (size, frameSize) = (header.pageSize, WALFrame.headerSize + header.pageSize)
+    return withUnsafeTemporaryAllocation(byteCount: frameSize + size, alignment: 8) { buffer in
+      guard let frame = buffer.baseAddress else { return false }
+      let page = frame + frameSize
+      let log = DatabaseFile(.wal, of: connection)
+      let start = WALFrame.logHeaderSize + (Int(header.frameCount) - 1) * frameSize
+      guard (try? log.read(into: frame, frameSize, at: start)) == true,
+        frame.loadUnaligned(fromByteOffset: 8, as: UInt64.self) == header.salts
+      else { return false }
+      let number = Int(UnsafeRawPointer(frame).bigEndian32(0))
+      guard let isWhole = try? database.read(into: page, size, at: (number - 1) * size) else { return false }
+      return !isWhole || memcmp(frame + WALFrame.headerSize, page, size) != 0
+    }
+  }
+
+  /// Sizes of https://sqlite.org/walformat.html, in bytes.
+  private enum WALFrame {
+    static let logHeaderSize = 32
+    static let headerSize = 24
+  }
+
+  /// Nil while a checkpoint may be writing.
+  private func copied(_ index: SharedIndex) -> Copied? {
+    let frames = index.backfilled()
+    guard let header = index.header(), index.backfillAttempted() == frames else { return nil }
+    return Copied(generation: header.salts, frames: frames)
+  }
+
+  /// Looks at the file; outside of transactions. One or two system calls.
+  package mutating func look() -> Verdict {
+    look(usesWAL ? SharedIndex(of: connection) : nil)
+  }
+
+  /// A rollback journal is open in transactions that write only.
+  private var usesWAL: Bool { noted?.copied != nil }
+
+  mutating func look(_ index: SharedIndex?) -> Verdict {
+    if verdict != .own { return verdict }
+    defer { isReported = false }
+    if let index { lookBesideWAL(index) } else { lookWithoutWAL() }
+    return verdict
+  }
+
+  private mutating func lookBesideWAL(_ index: SharedIndex) {
+    guard let before = noted, let known = before.copied else { return note(index) }
+    let copied = copied(index)
+    guard let disk = DiskState(path: path) else { return }
+    if disk == before.disk { return copied == known ? () : note(index) }
+    guard let header = try? JournalState(database) else { return }
+    let isLeft = before.header.isWAL && !header.isWAL
+    let state = index.header()
+    let isCopied = state.map { $0.frameCount <= index.backfilled() } ?? false
+    // A complete checkpoint leaves the file as long as the database.
+    let isShort = isCopied && state.map { disk.size < Int64($0.pageCount) * Int64($0.pageSize) } ?? false
+    // Both before and after the file was looked at, so that no checkpoint came in between.
+    guard isLeft || isShort || (copied == known && self.copied(index) == known) else { return note(index) }
+    let isOther = isLeft || isShort || isReported || disk.size != before.disk.size || header != before.header
+    verdict = isOther ? .overwritten : .touched
+    if isOther || isCopied { staleGeneration = state?.salts }
+  }
+
+  private mutating func lookWithoutWAL() {
+    guard let before = noted, before.copied == nil, let disk = DiskState(path: path), disk != before.disk,
+      disk.size > 0, disk.isSettled, let header = try? JournalState(database), header == before.header,
+      !DiskState.hasActiveJournal(path)
+    else { return }
+    verdict = disk.size == before.disk.size ? .touched : .overwritten
+  }
+}
+
+/// Size of a file, and when it was last written to.
+package struct DiskState: Equatable, Sendable {
+  package let size: Int64
+  private let seconds: Int
+  private let nanoseconds: Int
+
+  /// Nil if there is no file.
+  package init?(path: String) {
+    var status = stat()
+    guard stat(path, &status) == 0 else { return nil }
+    size = Int64(status.st_size)
+    #if canImport(Darwin)
+      (seconds, nanoseconds) = (status.st_mtimespec.tv_sec, status.st_mtimespec.tv_nsec)
+    #else
+      (seconds, nanoseconds) = (status.st_mtim.tv_sec, status.st_mtim.tv_nsec)
+    #endif
+  }
+
+  /// Whether a transaction is writing to a database, or was when its program ended. A journal that is kept begins with zeros at other
+  /// times.
+  package static func hasActiveJournal(_ database: String) -> Bool {
+    let file = open(database + "-journal", O_RDONLY | O_CLOEXEC)
+    if file < 0 { return false }
+    defer { close(file) }
+    var first: UInt8 = 0
+    return read(file, &first, 1) == 1 && first != 0
+  }
+
+  /// Whether a program that writes the file in pieces has probably ended.
+  package var isSettled: Bool {
+    var now = timespec()
+    clock_gettime(CLOCK_REALTIME, &now)
+    let age = (now.tv_sec - seconds) * 1_000 + (now.tv_nsec - nanoseconds) / 1_000_000
+    // A time in the future was set by someone.
+    return age < 0 || age >= Self.pause
+  }
+
+  /// Milliseconds.
+  private static let pause = 50
+}

@@ -1,0 +1,68 @@
+import ChangeCapture
+import Store
+
+// A file that nobody follows is closed. SQLite lets no program leave WAL mode, or have the file for itself (`locking_mode = EXCLUSIVE`),
+// while another one has it open. A connection that is not needed must not be in the way.
+extension Follower {
+  /// How long nothing must have been followed.
+  private static let patience = Nanoseconds.milliseconds(2_000)
+
+  /// Closes the connection when it has not been needed for a while. After a tick.
+  func releaseIfUnused() {
+    // Others of this process read the files that are replicated.
+    let mayRelease = !context.configuration.readsPosition && !context.configuration.sharesEpochs
+    guard mayRelease, isUnused, lists.database != nil, keeping.restoredUntil == nil, inbox.isEmpty, !context.mustTick,
+      !isFailing
+    else {
+      state.unusedSince = nil
+      return
+    }
+    let now = context.clock.now
+    let since = state.unusedSince ?? now
+    state.unusedSince = since
+    if now - since >= Self.patience { release() }
+  }
+
+  private func release() {
+    state.unusedSince = nil
+    keeping.released = keptPart()
+    lists.connectionCloses()
+    session.close()
+    state.isReleased = true
+    // What happens to the file from now on is seen by nobody: its next state gets a number of its own.
+    if context.readers.users.leave(context.number) { numbers.fileWasReleased() }
+  }
+
+  /// Opens the file again if a command needs it.
+  ///
+  /// - Returns: whether it stays closed.
+  func staysReleased() -> Bool {
+    guard state.isReleased else { return false }
+    if inbox.needsFile {
+      state.isReleased = false
+      context.mustTick = true
+      state.overwrite = context.readers.users.overwrite
+      openIfReplaced()
+      return false
+    }
+    for command in inbox.takeControl() { perform(command) }
+    context.mustTick = false
+    inbox.report()
+    context.output.flush()
+    return true
+  }
+}
+
+extension Inbox {
+  /// Whether a command is to be performed in a state of the file.
+  fileprivate var needsFile: Bool { hasLanes || holdsControl { $0.needsFile } }
+}
+
+extension FollowerCommand {
+  fileprivate var needsFile: Bool {
+    switch self {
+    case .status, .sessionClosed, .abandon, .unsubscribe, .end, .stop: false
+    default: true
+    }
+  }
+}

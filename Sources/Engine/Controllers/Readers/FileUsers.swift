@@ -1,0 +1,61 @@
+import Synchronization
+
+/// What the followers and readers of a process tell each other about the file that all of them have open.
+///
+/// Any thread.
+final class FileUsers: Sendable {
+  private struct State {
+    var followers: Set<Int> = []
+    var overwrite = Overwrite()
+  }
+
+  private let state = Mutex(State())
+  private let overwrites = Atomic<Int>(0)
+
+  // MARK: - Followers
+
+  /// A follower has opened the file.
+  func enter(_ number: Int) { state.withLock { _ = $0.followers.insert(number) } }
+
+  /// A follower has closed the file because nothing is followed.
+  ///
+  /// - Returns: whether no other has it open.
+  func leave(_ number: Int) -> Bool {
+    state.withLock { state in
+      state.followers.remove(number)
+      return state.followers.isEmpty
+    }
+  }
+
+  /// Whether no follower has the file open: readers, which work for them, then close it.
+  var isEmpty: Bool { state.withLock { $0.followers.isEmpty } }
+
+  // MARK: - Overwritten files
+
+  /// That the file was overwritten, which those find that have followed every commit.
+  struct Overwrite: Sendable {
+    /// How often that has happened.
+    fileprivate(set) var number = 0
+    /// See `FileContents`.
+    fileprivate(set) var staleGeneration: UInt64?
+  }
+
+  var overwrite: Overwrite { state.withLock { $0.overwrite } }
+
+  /// Whether this is not the newest one. One atomic load.
+  func hasOverwrite(after known: Overwrite) -> Bool { overwrites.load(ordering: .acquiring) != known.number }
+
+  /// The file was found overwritten.
+  ///
+  /// - Parameter known: the last one that the finder knew of. If there is a newer one, that is what was found.
+  /// - Returns: the newest one.
+  func noteOverwritten(_ staleGeneration: UInt64?, after known: Overwrite) -> Overwrite {
+    state.withLock { state in
+      if state.overwrite.number == known.number {
+        state.overwrite = Overwrite(number: known.number + 1, staleGeneration: staleGeneration)
+        overwrites.store(state.overwrite.number, ordering: .releasing)
+      }
+      return state.overwrite
+    }
+  }
+}

@@ -1,0 +1,45 @@
+#if canImport(Glibc)
+  import Glibc
+#elseif canImport(Musl)
+  import Musl
+#else
+  import Darwin
+#endif
+
+/// How much of a processor a thread of low priority has got since it began something.
+///
+/// On a busy machine such a thread gets next to nothing for as long as others want all of it. An ordinary process may lower the priority
+/// of a thread but not raise it again, so its work has to go to another thread.
+package struct ProcessorShare: Sendable {
+  /// A share is judged after this time, of which a thread that is not starving has had a quarter.
+  private static let patience = Nanoseconds.milliseconds(200)
+  private static let least: UInt64 = 4
+
+  private let began: Instant
+  private let before: Nanoseconds
+  private let processorTime: @Sendable () -> Nanoseconds
+
+  /// To be called on the thread.
+  ///
+  /// - Parameter processorTime: what the calling thread has had of processors so far.
+  package init(
+    since began: Instant, processorTime: @escaping @Sendable () -> Nanoseconds = ProcessorShare.ofThisThread
+  ) {
+    self.began = began
+    before = processorTime()
+    self.processorTime = processorTime
+  }
+
+  /// Whether the calling thread starves. Asks the system only once `patience` has passed.
+  func isTooSmall(_ now: Instant) -> Bool {
+    let passed = now - began
+    return passed >= Self.patience && (processorTime() - before) * Self.least < passed
+  }
+
+  @Sendable
+  package static func ofThisThread() -> Nanoseconds {
+    var time = timespec()
+    clock_gettime(CLOCK_THREAD_CPUTIME_ID, &time)
+    return Nanoseconds(UInt64(time.tv_sec) * 1_000_000_000 + UInt64(time.tv_nsec))
+  }
+}
