@@ -27,6 +27,12 @@ struct Serve: ParsableCommand {
   var allowWrites = false
 
   @Flag(
+    help:
+      "Serve a private copy, renewed whenever the file changes: for files that another program has for itself, such as a browser's."
+  )
+  var copy = false
+
+  @Flag(
     inversion: .prefixedNo,
     help: "Wait for a file that is not there. (default: in a terminal it is an error, otherwise it is waited for)")
   var wait: Bool?
@@ -53,7 +59,21 @@ struct Serve: ParsableCommand {
       throw CommandFailure("\(DatabaseFile.absence(database)) --wait waits for one to appear.")
     }
     let allowsWrites = try allowWrites || settings.flag("FRESHET_ALLOW_WRITES") ?? file.allowWrites ?? false
+    if copy { return try serveCopy(of: path, allowsWrites: allowsWrites, settings) }
     try options.serve(path, allowsWrites: allowsWrites, settings)
+  }
+
+  private func serveCopy(of path: String, allowsWrites: Bool, _ settings: Settings) throws {
+    if allowsWrites { throw CommandFailure("--copy serves a copy: what clients wrote to it would be lost") }
+    if try options.replication.settings(settings) != nil {
+      throw CommandFailure("--copy serves a copy, which is not published or replicated")
+    }
+    var options = options
+    // The next start makes another copy.
+    (options.state.noState, options.state.state) = (true, nil)
+    let copy = try PrivateCopy(of: path)
+    defer { copy.stop() }
+    try options.serve(copy.path, allowsWrites: false, settings) { _ in copy.start() }
   }
 }
 
@@ -239,6 +259,11 @@ struct ServeOptions: ParsableArguments {
         "\(path) has a rollback journal: whole tables are compared after each commit; PRAGMA journal_mode = WAL, once, makes that row by row"
       )
     case nil: break
+    }
+    if MountedFile.isMounted(path) {
+      logger.warning(
+        "\(path) is mounted without its folder: another file that takes its name, and WAL mode, cannot be followed; mount the folder"
+      )
     }
     if hasWAL != false, let notice = WALResetBug.notice { logger.notice("\(notice)") }
   }
