@@ -2,6 +2,7 @@
 /** Every change of a database's rows, whoever makes it: protocol 4.1. */
 
 import { FreshetError } from "./errors.js";
+import { errorOf } from "./refusal.js";
 import { decodedMembers } from "./values.js";
 
 /** @typedef {import("../freshet.js").DatabaseChange} DatabaseChange */
@@ -24,6 +25,8 @@ export class ChangeFeed {
   /** @type {FreshetError | null} */
   #failure = null;
   #isClosed = false;
+  /** Whether the last `changes` was answered. */
+  #isAnswered = false;
   /** @type {Registration | null} */
   #registration = null;
 
@@ -71,7 +74,10 @@ export class ChangeFeed {
   }
 
   #begin() {
-    const ask = () => this.#registration?.send({ type: "changes", ...this.request, since: this.#since });
+    const ask = () => {
+      this.#isAnswered = false;
+      this.#registration?.send({ type: "changes", ...this.request, since: this.#since });
+    };
     /** @type {Handlers} */
     const handlers = {
       opened: ask, authenticated: () => {}, lost: () => {},
@@ -99,10 +105,12 @@ export class ChangeFeed {
   /** @param {Record<string, any>} message */
   #received(message) {
     if (message.type === "error") {
-      if (message.fatal) this.#fail(new FreshetError(/** @type {any} */ (message)));
+      const error = errorOf(/** @type {any} */ (message), this.#isAnswered);
+      if (error.fatal) this.#fail(error);
       return;
     }
     if (message.type !== "changes" && message.type !== "gap") return;
+    this.#isAnswered = true;
     this.#since = message.position;
     const change = decodedChange(message);
     if (this.#reader) {

@@ -147,10 +147,15 @@ export class Connection {
       const message = JSON.parse(data);
       if (message.id !== heartbeat) this.handlers.received(message);
     };
-    socket.onclose = ({ code } = /** @type {any} */ ({})) => {
+    const ended = (/** @type {number | undefined} */ code) => {
       const isCurrent = socket === this.#socket;
-      this.#lost(socket, discouraging.includes(code) ? 4 : 1);
+      this.#lost(socket, discouraging.includes(/** @type {number} */ (code)) ? 4 : 1);
       if (isCurrent && !hasOpened) this.handlers.unopened();
+    };
+    socket.onclose = ({ code } = /** @type {any} */ ({})) => ended(code);
+    // Node 20 says of a server that cannot be reached only this, and never `close`. After the opening, `close` knows the code.
+    socket.onerror = () => {
+      if (!hasOpened) ended(undefined);
     };
   }
 

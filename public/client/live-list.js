@@ -7,7 +7,7 @@ import { FreshetError, FreshetErrorEvent } from "./errors.js";
 import { OptimisticWrites } from "./optimistic-writes.js";
 import { MismatchError } from "./patch-steps.js";
 import { OverlaidModel } from "./overlaid-model.js";
-import { outcomeOf, retryDelay } from "./refusal.js";
+import { errorOf, outcomeOf, retryDelay } from "./refusal.js";
 import { RequestQueue } from "./request-queue.js";
 import { plainQuery, plainTransaction } from "./sql.js";
 import { statesOf } from "./states.js";
@@ -47,6 +47,8 @@ export class LiveList extends EventTarget {
   #failures = 0;
   /** Whether the server has no subscription: it refused the last one. */
   #isRefused = false;
+  /** Whether the last `subscribe` was answered. */
+  #isAnswered = false;
   #awaitsToken = false;
   /** @type {ReturnType<typeof setTimeout> | undefined} */
   #retry;
@@ -196,6 +198,7 @@ export class LiveList extends EventTarget {
     clearTimeout(this.#retry);
     if (this.#status === "closed") return;
     this.#isRefused = false;
+    this.#isAnswered = false;
     this.#awaitsToken = false;
     const { base } = this.#list;
     const { minInterval } = this.#options;
@@ -243,6 +246,7 @@ export class LiveList extends EventTarget {
 
   /** @param {Message} message */
   #take(message) {
+    this.#isAnswered = true;
     if (message.type === "snapshot") this.#isResyncing = false;
     if (this.#isResyncing) return;
     const before = this.#list.base;
@@ -285,7 +289,7 @@ export class LiveList extends EventTarget {
 
   /** @param {Message} message */
   #refused(message) {
-    const error = new FreshetError(/** @type {any} */ (message));
+    const error = errorOf(/** @type {any} */ (message), this.#isAnswered);
     const outcome = outcomeOf(error, { hasRows: this.#list.base.isComplete, isTokenRefused: this.#channel.isTokenRefused() });
     // What the server says of its own accord answers nothing, except that a requery may be refused so.
     const mayAnswer = outcome === "goesOn" || (outcome === "waits" && this.#requests.isRequerying);

@@ -1,7 +1,7 @@
 // @ts-check
 /** What becomes of a list when the server answers it with an error. Pure. */
 
-/** @typedef {import("./errors.js").FreshetError} FreshetError */
+import { FreshetError } from "./errors.js";
 
 /** The query does not compile at the moment: a migration may be under way, and bring back what it took away. */
 const ofSchemas = ["no_such_table", "no_such_column", "schema_changed"];
@@ -31,6 +31,18 @@ export function outcomeOf({ code, fatal, retryable }, { hasRows, isTokenRefused 
   if (!fatal) return code === "schema_changed" ? "waits" : "goesOn";
   if (retryable || (hasRows && ofSchemas.includes(code))) return "retries";
   return isTokenRefused && ofIdentity.includes(code) ? "awaitsToken" : "fails";
+}
+
+/**
+ * A request that the server cannot read (`orderby`) begins no subscription, so the server calls its error not fatal. Nothing else comes,
+ * so here it is.
+ *
+ * @param {{code: string, message: string, retryable?: boolean, fatal?: boolean}} message
+ * @param {boolean} isAnswered whether anything else came since the subscription was asked for
+ */
+export function errorOf(message, isAnswered) {
+  const isRefusal = !isAnswered && !message.retryable && message.code !== "schema_changed";
+  return new FreshetError(isRefusal ? { ...message, fatal: true } : message);
 }
 
 /** @param {number} failures 1 or more */

@@ -48,6 +48,13 @@ test("goes on behind what it has, over a broken connection", async () => {
   assert.deepEqual(FakeSocket.last.lastSent, { type: "changes", since: "p.3", id: asked.id });
 });
 
+test("a request that the server cannot read ends the loop with its reason", async () => {
+  const { iterator, asked } = await opened({ table: "t" });
+  const next = iterator.next();
+  FakeSocket.last.say({ type: "error", id: asked.id, code: "bad_message", message: "table is no member", retryable: false, fatal: false });
+  await assert.rejects(next, { code: "bad_message", message: "table is no member" });
+});
+
 test("a loop that takes nothing has the server wait, and loses nothing", async () => {
   const { iterator, asked } = await opened();
   for (let number = 1; number <= 1_000; number += 1) say(asked.id, { position: `p.${number}`, commit: number, commits: 1, changes: [row] });

@@ -67,6 +67,25 @@ test("attempts grow apart until a server says something", async () => {
   assert.equal(FakeSocket.all.length, 6);
 });
 
+test("a socket that fails without closing, as Node 20 has it, is tried again; one that does both counts once", async () => {
+  const { client, states } = await opened();
+  FakeSocket.last.fail();
+  assert.equal(client.status, "reconnecting");
+  await tick(250);
+  assert.equal(FakeSocket.all.length, 2);
+  FakeSocket.last.fail();
+  FakeSocket.last.drop();
+  assert.deepEqual(states, ["connecting", "reconnecting", "reconnecting"]);
+  assert.ok(client.retryAt - Date.now() <= 500);
+  await tick(500);
+  FakeSocket.last.open();
+  // What is told of an open connection comes with its code.
+  FakeSocket.last.onerror({});
+  assert.equal(client.status, "live");
+  FakeSocket.last.drop(1013);
+  assert.ok(client.retryAt - Date.now() >= 1000);
+});
+
 test("a server that is overloaded is left alone for longer", async () => {
   await opened();
   FakeSocket.last.open();

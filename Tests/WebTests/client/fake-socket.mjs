@@ -44,6 +44,12 @@ export class FakeSocket {
     this.close();
     this.onclose({ code });
   }
+
+  /** As Node 20 does when nothing listens: without `close`. */
+  fail() {
+    this.close();
+    this.onerror({});
+  }
 }
 
 /** Lets everything go on that waits for nothing but its turn. */

@@ -248,6 +248,19 @@ test("a refused query fails, and goes on with a better one", async () => {
   assert.deepEqual([list.status, list.error, list.query], ["live", null, { from: "bank" }]);
 });
 
+test("a query that the server cannot read fails, whatever is fatal, and goes on with a better one", async () => {
+  const { list, events } = await subscribed();
+  const message = "query.orderby is no member of a query: did you mean orderBy?";
+  const states = (async () => { for await (const _ of list); })();
+  say({ type: "error", code: "bad_query", message, retryable: false, fatal: false });
+  await assert.rejects(states, { code: "bad_query", message, fatal: true });
+  assert.deepEqual([list.status, list.error.message, events.error], ["failed", message, ["bad_query"]]);
+  const answer = list.requery({ from: "bank" });
+  snapshot();
+  assert.equal((await answer).total, 1000);
+  assert.equal(list.status, "live");
+});
+
 test("what may succeed later is tried again", async () => {
   const { list } = await subscribed();
   say({ type: "error", code: "overloaded", message: "later", retryable: true, fatal: true });
