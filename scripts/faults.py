@@ -41,6 +41,7 @@ parser.add_argument("--seconds", type=int, default=60, help="of errors")
 parser.add_argument("--seed", type=int, default=random.randrange(1 << 30))
 parser.add_argument("--history", default=os.path.join(tempfile.gettempdir(), "freshet-faults.jsonl"))
 options = parser.parse_args()
+failures = history.thread_failures()
 story = history.Story(options.seed, options.history, faults=options.faults, kills=options.kills, seconds=options.seconds)
 
 
@@ -243,7 +244,7 @@ def kill(folder):
                 try:
                     if server.insert(number)[0] == 200:
                         acknowledged.add(number)
-                except OSError:
+                except (OSError, http.client.HTTPException):
                     return
 
         writers = [threading.Thread(target=write) for _ in range(3)]
@@ -681,9 +682,11 @@ def main():
                 log = pathlib.Path(folder, "log")
                 if log.exists():
                     print("".join(f"    | {line}\n" for line in log.read_text().splitlines()[-5:]))
-    story.file.close()
+    story.close()
     checked = subprocess.run([sys.executable, pathlib.Path(__file__).parent / "check-history.py", options.history])
-    sys.exit(1 if failed or checked.returncode else 0)
+    if failures:
+        print(f"THREADS ended with exceptions: {failures}")
+    sys.exit(1 if failed or failures or checked.returncode else 0)
 
 
 if __name__ == "__main__":

@@ -40,6 +40,26 @@ class Story:
                 self.file.write(json.dumps({**event, **details}) + "\n")
                 self.file.flush()
 
+    def close(self):
+        """The history is complete: what threads that still run add is counted alone."""
+        with self.lock:
+            file, self.file = self.file, None
+        if file:
+            file.close()
+
+
+def thread_failures():
+    """A list to which every thread's end by an exception adds its sentence, from now on: a run must end with 1 when it is not empty."""
+    failures = []
+    usual = threading.excepthook
+
+    def hook(arguments):
+        usual(arguments)
+        failures.append(f"{arguments.thread.name if arguments.thread else 'a thread'}: {arguments.exc_type.__name__}: {arguments.exc_value}")
+
+    threading.excepthook = hook
+    return failures
+
 
 def digest(rows):
     """Of rows in their order."""

@@ -7,7 +7,8 @@ A broker (nats-server), the server beside the writers, and two replicas, one of 
 be made. Foreign programs write to the file, clients write through all servers, and every few seconds something happens to a process,
 the broker's storage, the network or the schema. Between, at quiet points, all tables of all files are compared by SELECT, every client
 of every server with a fresh SELECT, and every write that was acknowledged has to be there. Ends with 1 at the first difference. All choices follow from the seed, each actor's from a
-generator of its own, and what happened is a history (scripts/history.py) that scripts/check-history.py reads at the end.
+generator of its own, and what happened is a history (scripts/history.py) that scripts/check-history.py reads at the end. A thread of
+this program that ends with an exception fails the run as well.
 """
 
 import argparse
@@ -39,6 +40,7 @@ parser.add_argument("--keep", action="store_true", help="leave the folder with f
 parser.add_argument("--history", default=os.path.join(tempfile.gettempdir(), "freshet-replicas.jsonl"))
 options = parser.parse_args()
 story = history.Story(options.seed, options.history, seconds=options.seconds)
+failures = history.thread_failures()
 chance, balancer_chance = story.random("faults"), story.random("balancer")
 NATS = shutil.which("nats-server") or "/usr/sbin/nats-server"
 
@@ -121,6 +123,10 @@ class Balancer(socketserver.ThreadingTCPServer):
     """Sends every connection to another server, as a load balancer does."""
 
     allow_reuse_address, daemon_threads = True, True
+
+    def handle_error(self, request, client_address):
+        failures.append(f"balancer: {sys.exc_info()[1]!r}")
+        super().handle_error(request, client_address)
 
     class Handler(socketserver.BaseRequestHandler):
         def handle(self):
@@ -437,7 +443,7 @@ clients += [Client("127.0.0.1", balancer.server_address[1], number) for number i
 print(f"seed {options.seed}", flush=True)
 counts, settled, start = {}, [], time.time()
 try:
-    while time.time() - start < options.seconds:
+    while time.time() - start < options.seconds and not failures:
         resume()
         for _ in range(chance.randint(1, 4)):
             time.sleep(chance.uniform(0.5, 3))
@@ -455,9 +461,12 @@ try:
         "transactions of foreign programs": sum(writer.count for writer in foreign_writers), "acknowledged writes": written,
         "acknowledged through": {writer.server.name: len(writer.acknowledged) for writer in client_writers}, "lost": 0, "faults": counts,
     }, indent=1))
-    story.file.close()
+    story.close()
     checker = pathlib.Path(__file__).parent / "check-history.py"
     code = subprocess.run([sys.executable, checker, options.history]).returncode
+    if failures:
+        print(f"THREADS ended with exceptions: {failures}; seed {options.seed}", flush=True)
+        code = 1
 except KeyboardInterrupt:
     code = 1
 sys.exit(end(code))

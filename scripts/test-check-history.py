@@ -1,11 +1,14 @@
 #!/usr/bin/env python3
 """Tests of check-history.py: a good history passes, and each kind of violation is found, and nothing else."""
 
+import contextlib
 import importlib.util
+import io
 import json
 import pathlib
 import sys
 import tempfile
+import threading
 
 folder = pathlib.Path(__file__).parent
 sys.path.insert(0, str(folder))
@@ -58,6 +61,24 @@ BAD = {
 }
 
 
+def check_threads(story, file):
+    """A thread that outlives the history adds nothing to it and goes on; one that ends with an exception is found."""
+    failures = history.thread_failures()
+    file.seek(0)
+    before = file.readlines()
+    story.close()
+    late = threading.Thread(target=story.add, args=("a", "write", "acknowledged"), kwargs={"id": 2, "file": "f"})
+    late.start()
+    late.join()
+    file.seek(0)
+    assert failures == [] and file.readlines() == before, failures
+    with contextlib.redirect_stderr(io.StringIO()):
+        broken = threading.Thread(target=lambda: 1 // 0, name="broken")
+        broken.start()
+        broken.join()
+    assert failures == ["broken: ZeroDivisionError: integer division or modulo by zero"], failures
+
+
 def main():
     problems, counts = check_history.check(events(*GOOD))
     assert problems == [] and counts["acknowledged"] == 3, problems
@@ -72,6 +93,7 @@ def main():
         assert check_history.check(file.readlines())[0] == []
         draws = [story.random("a", 1).random() for _ in range(2)] + [history.Story(7).random("a", 1).random()]
         assert len(set(draws)) == 1 and story.random("a", 2).random() not in draws
+        check_threads(story, file)
     print(f"check-history.py: {len(BAD)} kinds of violations are found")
 
 

@@ -18,9 +18,11 @@ import threading
 import time
 import traceback
 
-from playwright.sync_api import Error, expect, sync_playwright
-
 ROOT = pathlib.Path(__file__).resolve().parents[3]
+sys.path.insert(0, str(ROOT / "scripts"))
+from history import thread_failures  # noqa: E402
+from playwright.sync_api import Error, expect, sync_playwright  # noqa: E402
+
 SCREENSHOTS = ROOT / ".build" / "screenshots"
 ROWS = int(os.environ.get("FRESHET_ROWS", "244292"))
 IN_ORDER = "FROM well ORDER BY county, name, id"
@@ -236,14 +238,18 @@ def chromium():
 
 
 def run(tests, prepare, *arguments):
-    """Runs functions one after the other; the last line is "N passed, N failed". Arguments pick tests by words."""
+    """Runs functions one after the other; the last line is "N passed, N failed". Arguments pick tests by words. A thread that ends with an
+    exception fails the test that is running."""
     wanted = [test for test in tests if not sys.argv[1:] or any(word in test.__name__ for word in sys.argv[1:])]
     failed = 0
+    failures = thread_failures()
     for function in wanted:
         title = function.__name__.replace("_", " ")
+        failures.clear()
         try:
             prepare()
             function(*arguments)
+            assert not failures, f"a thread ended with an exception: {failures}"
             print(f"ok      {title}", flush=True)
         except (AssertionError, Error) as error:
             failed += 1
