@@ -1,7 +1,13 @@
 // @ts-check
-/** Editing in the cells of a table: Enter, F2 or a double click begins; Tab goes on to the next cell; Shift Delete deletes the row. */
+/**
+ * Editing in the cells of a table: Enter, F2 or a double click begins; Tab goes on to the next cell; Shift Delete deletes the row. When the row goes
+ * away meanwhile, what was typed is kept.
+ */
 
 import { reasonOf } from "../shell/reason.js";
+import { editedText } from "./fitting.js";
+import { KeptText } from "./kept-text.js";
+import { GoneError } from "./table-writer.js";
 import { ValueEditor } from "./value-editor.js";
 
 /** @typedef {import("./open-table.js").OpenTable} OpenTable */
@@ -10,7 +16,13 @@ import { ValueEditor } from "./value-editor.js";
 /** @typedef {import("../freshet.js").Row} Row */
 /** @typedef {import("../shell/schema.js").Column} Column */
 
+/** @typedef {{editor: ValueEditor, rowElement: HTMLElement, row: Row, column: Column}} Editing */
+
 export class CellEditing {
+  /** @type {Editing | null} */
+  #editing = null;
+  #kept;
+
   /**
    * @param {TableList} list @param {TableWriter} writer
    * @param {(row: Row, column: string) => boolean} isWhole whether a cell has all of its value
@@ -22,10 +34,33 @@ export class CellEditing {
     this.isWhole = isWhole;
     this.openElsewhere = openElsewhere;
     const { element } = list;
+    this.#kept = new KeptText(element);
+    this.#observer.observe(element, { subtree: true, childList: true });
     element.addEventListener("keydown", (event) => this.#keyDown(event), { capture: true });
     element.addEventListener("dblclick", ({ target }) => {
       if (/** @type {Element} */ (target).closest(".cell") && !/** @type {Element} */ (target).closest("a, button")) this.edit();
     });
+  }
+
+  /** The list has drawn something: whether the row that is edited is still there. */
+  #observer = new MutationObserver(() => {
+    const { editor, rowElement, row, column } = this.#editing ?? {};
+    if (!editor || !rowElement || (rowElement.isConnected && !rowElement.matches(".live-leaving"))) return;
+    this.#editing = null;
+    if (editor.isTouched) this.#keep(/** @type {Row} */ (row), /** @type {Column} */ (column), editor.text);
+  });
+
+  /**
+   * The row is gone, or not in this list any more.
+   *
+   * @param {Row} row @param {Column} column @param {string} text
+   */
+  async #keep(row, column, text) {
+    const title = `${column.name} of ${this.writer.titleOf(row)}`;
+    // At once: the list gives the focus to the next row.
+    this.#kept.show(`${title} was not written:`, text);
+    const isThere = await this.writer.hasRow(row).catch(() => null);
+    if (isThere !== null) this.#kept.say(isThere ? `${title} was not written, the row is out of view:` : `${title} was not written, somebody else has deleted the row:`);
   }
 
   /** @param {KeyboardEvent} event */
@@ -67,13 +102,14 @@ export class CellEditing {
    * @param {HTMLElement} rowElement @param {HTMLElement} cell @param {Row} row @param {Column} column
    */
   #open(rowElement, cell, row, column) {
-    const old = row[column.name] ?? null;
-    const editor = new ValueEditor(column, old, {
-      write: (value) => this.writer.update(row, column.name, value, old),
+    const editor = new ValueEditor(column, row[column.name] ?? null, {
+      write: (value, old) => this.writer.update(row, column.name, value, old),
+      others: () => this.list.valuesOf(column.name),
       ...(this.writer.showsAtOnce(column.name) && {
-        refused: (/** @type {any} */ typed, /** @type {string} */ reason) => this.#refused(rowElement, row, column, typed, reason),
+        refused: (/** @type {any} */ typed, /** @type {any} */ error) => this.#refused(rowElement, row, column, typed, error),
       }),
       done: (step) => {
+        if (this.#editing?.editor === editor) this.#editing = null;
         delete cell.dataset.editing;
         this.#refresh(rowElement, cell);
         if (step !== 0 && this.#goOn(step)) return;
@@ -82,22 +118,24 @@ export class CellEditing {
     });
     cell.dataset.editing = "true";
     cell.append(editor.element);
+    this.#editing = { editor, rowElement, row, column };
     return editor;
   }
 
   /**
    * The cell has its old value again: what was typed is there to be mended, with the reason; below the table when the row is not.
    *
-   * @param {HTMLElement} rowElement @param {Row} row @param {Column} column @param {any} typed @param {string} reason
+   * @param {HTMLElement} rowElement @param {Row} row @param {Column} column @param {any} typed @param {any} error
    */
-  async #refused(rowElement, row, column, typed, reason) {
+  async #refused(rowElement, row, column, typed, error) {
     // The rows are drawn first.
     await new Promise((resolve) => requestAnimationFrame(resolve));
     const shown = this.list.element.rowAt(rowElement)?.row;
     const cell = /** @type {HTMLElement | null} */ (rowElement.querySelector(`.cell[data-text="${CSS.escape(column.name)}"]`));
     const isThere = shown && cell && !cell.dataset.editing && this.writer.key.every((name) => shown[name] === row[name]);
-    if (isThere) this.#open(rowElement, cell, shown, column).resume(typed, reason);
-    else this.writer.undo.say(`Not written: ${reason}`);
+    if (isThere) this.#open(rowElement, cell, shown, column).resume(typed, error);
+    else if (error instanceof GoneError) this.#keep(row, column, editedText(typed, column));
+    else this.writer.undo.say(`Not written: ${reasonOf(error)}`);
   }
 
   /**

@@ -130,7 +130,7 @@ export class OpenTable {
     this.#query = new StagedQuery(list.element, { advanced: () => this.#advanced(list), failed: (error) => this.#failed(list, error) });
     this.writer = new TableWriter(this.context.client, this.table, this.key, catalogue.hasHiddenRowid(this.table), this.context.undo, () => list.element.list, catalogue.besidesDeletion(this.table));
     if (this.isEditable) {
-      this.editing = new CellEditing(list, this.writer, (row, column) => !this.#isCut(row, column), (row, column) => this.context.openRow(this, row, column));
+      this.editing = new CellEditing(list, this.writer, (row, column) => !this.#isCut(row, column) && !/[\r\n]/.test(String(row[column])), (row, column) => this.context.openRow(this, row, column));
     }
     this.#listenForRows(list);
     list.show(layouts.read(name));

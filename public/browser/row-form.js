@@ -1,11 +1,13 @@
 // @ts-check
-/** A form for a new row. Untouched fields get their default, or NULL. */
+/** A form for a new row. Untouched fields get their default, or NULL; what does not fit a column is written when it is sent a second time. */
 
 import { element } from "../shell/dom.js";
 import { reasonOf } from "../shell/reason.js";
-import { affinityOf, valueOf } from "./affinity.js";
+import { affinityOf } from "./affinity.js";
+import { fitted } from "./fitting.js";
 import { typeText } from "./header-row.js";
 
+/** @typedef {import("../freshet.js").SQLValue} SQLValue */
 /** @typedef {import("../shell/schema.js").Column} Column */
 /** @typedef {import("./open-table.js").OpenTable} OpenTable */
 
@@ -35,12 +37,16 @@ export class RowForm {
   async #save() {
     this.#refuse(null);
     try {
-      const values = Object.fromEntries(this.#fields.filter(({ isTouched }) => isTouched).map((field) => [field.column.name, field.value]));
+      const touched = this.#fields.filter(({ isTouched }) => isTouched);
+      const doubtful = touched.filter((field) => !field.check(this.table.list?.valuesOf(field.column.name) ?? []));
+      if (doubtful.length > 0) return doubtful[0].field.focus();
+      const values = Object.fromEntries(touched.map((field) => [field.column.name, field.value]));
       const row = await this.table.writer.insert(values);
       this.added(this.table.key.map((name) => row[name]));
     } catch (error) {
       this.#refuse(reasonOf(error));
     }
+    return undefined;
   }
 
   /**
@@ -61,7 +67,15 @@ let formFields = 0;
 
 class FormField {
   isTouched = false;
+  /** @type {SQLValue} */
+  value = null;
   #isNull = false;
+  /**
+   * The text that was doubted last.
+   *
+   * @type {string | null}
+   */
+  #doubted = null;
   field;
   #null = element("button", { type: "button", className: "set-null" }, "NULL");
   #reason = element("span", { className: "query-error", role: "alert" });
@@ -71,12 +85,14 @@ class FormField {
     this.column = column;
     this.isAutomatic = isAutomatic;
     const placeholder = isAutomatic ? "automatic" : column.default ?? (column.notNull ? "" : "NULL");
-    const isText = affinityOf(column.type) === "TEXT";
+    // Columns without a type, too: a field of one line drops line breaks that are pasted.
+    const isText = ["TEXT", "BLOB"].includes(affinityOf(column.type));
     const properties = { name: column.name, placeholder, autocomplete: "off", spellcheck: false };
     this.field = isText ? element("textarea", { ...properties, rows: 1 }) : element("input", properties);
     this.field.addEventListener("input", () => {
-      this.isTouched = this.field.value !== "" || isText;
+      this.isTouched = this.field.value !== "" || affinityOf(column.type) === "TEXT";
       this.#isNull = false;
+      this.#doubted = null;
     });
     this.#null.addEventListener("click", () => {
       this.field.value = "";
@@ -89,8 +105,19 @@ class FormField {
     this.element = element("div", { className: "form-field" }, label, element("div", { className: "form-value" }, this.field, ...(column.notNull || isAutomatic ? [] : [this.#null])), this.#reason);
   }
 
-  get value() {
-    return this.#isNull ? null : valueOf(this.field.value, this.column);
+  /**
+   * Whether the value fits, or was doubted before; else its field says why. Makes `value`.
+   *
+   * @param {SQLValue[]} others of the same column
+   */
+  check(others) {
+    const text = this.field.value;
+    const { value, warning } = this.#isNull ? { value: null, warning: null } : fitted(text, this.column, null, others);
+    this.value = value;
+    if (warning === null || this.#doubted === text) return true;
+    this.#doubted = text;
+    this.refuse(`${warning} Add it again to write it all the same.`);
+    return false;
   }
 
   /** @param {string | null} reason */

@@ -134,9 +134,10 @@ export class RowPanel {
     const value = parts.get(name)?.value;
     if (!column || !value || value.querySelector(".value-editor")) return;
     const old = row[name];
-    const isTall = typeof old === "string" && (old.length > 40 || old.includes("\n"));
+    const isTall = typeof old === "string" && (old.length > 40 || /[\r\n]/.test(old));
     const editor = new ValueEditor(column, old, {
-      write: (next) => table.writer.update(row, name, next, old),
+      write: (next, before) => table.writer.update(row, name, next, before),
+      others: () => table.list?.valuesOf(name) ?? [],
       done: () => {
         this.#fill(table, column, parts, /** @type {Row} */ (this.row), false);
         /** @type {HTMLElement | null} */ (value.querySelector(".edit-value"))?.focus();

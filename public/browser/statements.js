@@ -17,9 +17,19 @@ export function isRow(key) {
   return sql.join(Object.entries(key).map(([name, value]) => sql`${sql.identifier(name)} IS ${value}`), " AND ");
 }
 
-/** @param {Table} table @param {Values} key @param {string} column @param {SQLValue} value */
-export function updateOf(table, key, column, value) {
-  return sql`UPDATE ${sql.identifier(table.name)} SET ${sql.identifier(column)} = ${value} WHERE ${isRow(key)}`;
+/**
+ * @param {Table} table @param {Values} key @param {string} column @param {SQLValue} value
+ * @param {SQLValue} [old] changed only where it is still this, letter by letter; undefined: whatever it is
+ */
+export function updateOf(table, key, column, value, old) {
+  const name = sql.identifier(column);
+  const isOld = old === undefined ? sql`` : sql` AND ${name} COLLATE BINARY IS ${old}`;
+  return sql`UPDATE ${sql.identifier(table.name)} SET ${name} = ${value} WHERE ${isRow(key)}${isOld}`;
+}
+
+/** @param {Table} table @param {Values} key @param {string} column */
+export function valueIn(table, key, column) {
+  return sql`SELECT ${sql.identifier(column)} AS value FROM ${sql.identifier(table.name)} WHERE ${isRow(key)}`;
 }
 
 /**

@@ -15,6 +15,7 @@ import { lengthOf } from "./table-query.js";
 import { totalTemplates } from "./total-templates.js";
 
 /** @typedef {import("../freshet.js").ListState} ListState */
+/** @typedef {import("../freshet.js").SQLValue} SQLValue */
 /** @typedef {import("../live-list.js").LiveListElement} LiveListElement */
 /** @typedef {import("../shell/schema.js").Column} Column */
 /** @typedef {import("./address.js").SortColumn} SortColumn */
@@ -186,12 +187,26 @@ export class TableList {
     this.handlers.updated(state);
   }
 
+  /** Rows from the first one in view on. */
+  get #sample() {
+    const { first = 0 } = this.element.visibleRange;
+    const { list } = this.element;
+    return Array.from({ length: measuredRows }, (_, index) => list?.at(first + index)).filter((row) => row !== undefined);
+  }
+
+  /**
+   * Some of the values that a column holds.
+   *
+   * @param {string} name @returns {SQLValue[]}
+   */
+  valuesOf(name) {
+    return this.#sample.map((row) => row?.[name] ?? null);
+  }
+
   /** @param {Column} column */
   #measure(column) {
     const { name } = column;
-    const { first = 0 } = this.element.visibleRange;
-    const { list } = this.element;
-    const rows = Array.from({ length: measuredRows }, (_, index) => list?.at(first + index)).filter((row) => row !== undefined);
+    const rows = this.#sample;
     const texts = rows.map((row) => cellText(row?.[name], column, row?.[lengthOf(name)] ?? null).text);
     // The shorthand is empty where it cannot say everything, as the kind of digits.
     const { fontSize, fontFamily } = getComputedStyle(this.element);

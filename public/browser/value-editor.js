@@ -1,12 +1,14 @@
 // @ts-check
 /**
  * A field for one value, in a cell or in the panel of a row. Enter writes, Escape gives up, Tab writes and goes on. NULL is chosen by
- * its button or by Ctrl and Backspace; whatever is typed afterwards is no NULL. What was refused stays, with the reason below it.
+ * its button or by Ctrl and Backspace; whatever is typed afterwards is no NULL. What was refused stays, with the reason below it. What does not fit
+ * the column is written by a second Enter, and what was not touched is not written at all.
  */
 
 import { element } from "../shell/dom.js";
 import { reasonOf } from "../shell/reason.js";
-import { typedText, valueOf } from "./affinity.js";
+import { typedText } from "./affinity.js";
+import { editedText, fitted, withLineBreaks } from "./fitting.js";
 import { placeBelow } from "./menu.js";
 
 /** @typedef {import("../freshet.js").SQLValue} SQLValue */
@@ -19,16 +21,25 @@ export class ValueEditor {
   #null;
   #reason = element("p", { className: "refusal", role: "alert", popover: "manual" });
   #isNull;
+  #isTouched = false;
+  /**
+   * The text that a warning was given for.
+   *
+   * @type {string | null}
+   */
+  #doubted = null;
   #isWriting = false;
   #isDone = false;
 
   /**
    * @param {Column} column @param {SQLValue} old
    * @param {object} handlers
-   * @param {(value: SQLValue) => Promise<void>} handlers.write rejected with the reason when it is refused
+   * @param {(value: SQLValue, old: SQLValue) => Promise<void>} handlers.write rejected with the reason when it is refused; `current` of the error is the
+   *   value that another program has written meanwhile
    * @param {(step: Step) => void} handlers.done after writing or giving up; the element is to be taken away
-   * @param {(typed: SQLValue, reason: string) => void} [handlers.refused] called after `done`, where the value shows before it is
+   * @param {(typed: SQLValue, error: any) => void} [handlers.refused] called after `done`, where the value shows before it is
    *   written; without it, the editor stays until the value is written
+   * @param {() => SQLValue[]} [handlers.others] values of the same column
    * @param {boolean} [isTall] room for several lines
    */
   constructor(column, old, handlers, isTall = false) {
@@ -36,18 +47,54 @@ export class ValueEditor {
     this.old = old;
     this.handlers = handlers;
     this.#isNull = old === null;
-    const properties = { value: typedText(old), ariaLabel: column.name, autocomplete: "off", spellcheck: false, placeholder: old === null ? "NULL" : "" };
-    this.field = isTall ? element("textarea", { ...properties, rows: 4 }) : element("input", properties);
+    this.field = this.#newField(isTall, editedText(old, column));
+    this.field.placeholder = old === null ? "NULL" : "";
     this.#null = element("button", { type: "button", className: "set-null", tabIndex: -1, title: "Set to NULL (Ctrl Backspace)" }, "NULL");
     this.element = element("div", { className: isTall ? "value-editor tall" : "value-editor" }, this.field, ...(column.notNull ? [] : [this.#null]), this.#reason);
     this.#null.addEventListener("mousedown", (event) => event.preventDefault());
     this.#null.addEventListener("click", () => this.#setNull());
-    this.field.addEventListener("input", () => this.#typed());
     this.element.addEventListener("keydown", (event) => this.#keyDown(/** @type {KeyboardEvent} */ (event)));
     this.element.addEventListener("click", (event) => event.stopPropagation());
     this.element.addEventListener("dblclick", (event) => event.stopPropagation());
-    this.field.addEventListener("blur", () => this.#left());
     this.#showNull();
+  }
+
+  /** @param {boolean} isTall @param {string} value */
+  #newField(isTall, value) {
+    const properties = { value, ariaLabel: this.column.name, autocomplete: "off", spellcheck: false };
+    const field = isTall ? element("textarea", { ...properties, rows: 4 }) : element("input", properties);
+    field.addEventListener("input", () => this.#typed());
+    field.addEventListener("paste", (event) => this.#pasted(/** @type {ClipboardEvent} */ (event)));
+    field.addEventListener("blur", () => this.#left());
+    return field;
+  }
+
+  /**
+   * A field of one line would drop the line breaks: one of several takes its place, in the same space.
+   *
+   * @param {ClipboardEvent} event
+   */
+  #pasted(event) {
+    const { field } = this;
+    const text = event.clipboardData?.getData("text/plain") ?? "";
+    if (field.localName === "textarea" || !/[\r\n]/.test(text)) return;
+    event.preventDefault();
+    const [start, end] = [field.selectionStart ?? 0, field.selectionEnd ?? 0];
+    const tall = this.#newField(true, field.value);
+    this.field = tall;
+    field.replaceWith(tall);
+    tall.focus({ preventScroll: true });
+    tall.setRangeText(text, start, end, "end");
+    this.#typed();
+  }
+
+  /** What was typed, with LF for line breaks. */
+  get text() {
+    return this.field.value;
+  }
+
+  get isTouched() {
+    return this.#isTouched;
   }
 
   focus() {
@@ -58,17 +105,20 @@ export class ValueEditor {
   /**
    * Begins with what was refused before.
    *
-   * @param {SQLValue} typed @param {string} reason
+   * @param {SQLValue} typed @param {any} error
    */
-  resume(typed, reason) {
-    this.field.value = typedText(typed);
+  resume(typed, error) {
+    this.field.value = editedText(typed, this.column);
+    this.#isTouched = true;
     this.#isNull = typed === null;
     this.#showNull();
     this.focus();
-    this.#refuse(reason);
+    this.#failed(error);
   }
 
   #typed() {
+    this.#isTouched = true;
+    this.#doubted = null;
     this.#isNull = false;
     this.#showNull();
     this.#refuse(null);
@@ -78,6 +128,7 @@ export class ValueEditor {
     if (this.column.notNull) return;
     this.field.value = "";
     this.field.placeholder = "NULL";
+    this.#isTouched = true;
     this.#isNull = true;
     this.#showNull();
   }
@@ -101,9 +152,12 @@ export class ValueEditor {
     event.preventDefault();
   }
 
-  /** Going elsewhere writes as well; what was refused waits to be mended or given up. */
+  /** Going elsewhere writes as well; what was refused waits to be mended or given up. A row that is drawn elsewhere, or is gone, was not left. */
   #left() {
-    if (!this.#isDone && !this.#isWriting && this.field.isConnected && this.#reason.textContent === "") this.#write(0);
+    queueMicrotask(() => {
+      const isHere = this.field.isConnected && !this.element.closest(".live-leaving") && document.activeElement !== this.field;
+      if (isHere && !this.#isDone && !this.#isWriting && this.#reason.textContent === "") this.#write(0);
+    });
   }
 
   /** @param {Step} step */
@@ -111,16 +165,38 @@ export class ValueEditor {
     if (this.#isWriting) return;
     this.#isWriting = true;
     try {
-      const value = this.#isNull ? null : valueOf(this.field.value, this.column, this.old);
+      const value = this.#isTouched ? this.#value() : this.old;
       const { write, refused } = this.handlers;
-      const isWritten = isSame(value, this.old) ? Promise.resolve() : write(value);
-      if (refused) isWritten.catch((error) => refused(value, reasonOf(error)));
+      const isWritten = isSame(value, this.old) ? Promise.resolve() : write(value, this.old);
+      if (refused) isWritten.catch((error) => refused(value, error));
       else await isWritten;
       this.#finish(step);
     } catch (error) {
-      this.#refuse(reasonOf(error));
+      this.#failed(error);
     }
     this.#isWriting = false;
+  }
+
+  /** @param {any} error with `current`, what another program has written is the old value of the next attempt */
+  #failed(error) {
+    const isConflict = "current" in error;
+    if (isConflict) this.old = error.current;
+    this.#refuse(reasonOf(error) + (isConflict ? " Enter overwrites that, Escape leaves it." : ""));
+  }
+
+  /**
+   * @returns {SQLValue}
+   * @throws {Error} with a sentence: it is no value, or does not fit and was not asked for twice
+   */
+  #value() {
+    if (this.#isNull) return null;
+    const { text } = this;
+    const { value, warning } = fitted(text, this.column, this.old, this.handlers.others?.() ?? []);
+    if (warning && this.#doubted !== text) {
+      this.#doubted = text;
+      throw new Error(`${warning} Enter again writes it all the same.`);
+    }
+    return typeof value === "string" && this.field.localName === "textarea" ? withLineBreaks(value, this.old) : value;
   }
 
   /** @param {string | null} reason */
@@ -152,6 +228,6 @@ export class ValueEditor {
 }
 
 /** @param {SQLValue} left @param {SQLValue} right */
-function isSame(left, right) {
+export function isSame(left, right) {
   return left === right || (left instanceof Uint8Array && right instanceof Uint8Array && typedText(left) === typedText(right));
 }

@@ -13,17 +13,20 @@ const shownFor = 3000;
 
 const text = element("span");
 const buttons = element("span", { className: "toast-buttons" });
+let milliseconds = shownFor;
 /** @type {ReturnType<typeof setTimeout> | undefined} */
 let timer;
 let shownWeight = 0;
 
 /**
  * @param {string} sentence
- * @param {{weight: number, buttons: Button[]}} options a sentence of less weight does not take the place of another
+ * @param {{weight: number, buttons: Button[], milliseconds?: number}} options a sentence of less weight does not take the place of another;
+ *   `milliseconds` where there is something to decide
  */
-export function say(sentence, { weight, buttons: wanted }) {
+export function say(sentence, { weight, buttons: wanted, milliseconds: duration = shownFor }) {
   if (!part("toast").hidden && weight < shownWeight) return;
   shownWeight = weight;
+  milliseconds = duration;
   text.textContent = sentence;
   buttons.replaceChildren(...wanted.map(({ title, action }) => {
     const button = element("button", { type: "button" }, title);
@@ -44,7 +47,7 @@ export function hideToast() {
 
 function hideLater() {
   clearTimeout(timer);
-  timer = setTimeout(() => (part("toast").matches(":focus-within") ? hideLater() : hideToast()), shownFor);
+  timer = setTimeout(() => (part("toast").matches(":focus-within") ? hideLater() : hideToast()), milliseconds);
 }
 
 part("toast").replaceChildren(text, buttons);

@@ -7,13 +7,17 @@ import { say } from "./toast.js";
 /** @typedef {import("../freshet.js").Client} Client */
 /** @typedef {import("./toast.js").Button} Button */
 /**
- * What was done, and what takes it back; `caution` says what does not come back, `buttons` what else may be done.
+ * What was done, and what takes it back; `caution` says what does not come back, `buttons` what else may be done. `objection` says why the statements
+ * have changed nothing (another program has written there meanwhile), and `forced` takes it back all the same.
  *
- * @typedef {{title: string, caution?: string, statements: any[], done?: () => void, buttons?: Button[]}} Step
+ * @typedef {{title: string, caution?: string, statements: any[], done?: () => void, buttons?: Button[],
+ *   objection?: (committed: import("../freshet.js").Committed) => string | null, forced?: any[]}} Step
  */
 
 /** Steps that are remembered. */
 const most = 50;
+/** Milliseconds for a decision. */
+const decisionTime = 15_000;
 
 export class Undo {
   /** @type {Step[]} */
@@ -44,13 +48,27 @@ export class Undo {
   async undo() {
     const step = this.#steps.pop();
     if (!step) return this.say("There is nothing to undo.");
+    return this.#take(step, step.statements, step.objection);
+  }
+
+  /** @param {Step} step @param {any[]} statements @param {Step["objection"]} [objectionTo] */
+  async #take(step, statements, objectionTo) {
     try {
-      await this.client.transact(step.statements);
+      const committed = await this.client.transact(statements);
+      const objection = objectionTo?.(committed) ?? null;
+      if (objection !== null) return this.#object(step, objection);
       this.say([`Undone: ${step.title}`, step.caution && "What else had changed did not come back."].filter(Boolean).join(" "));
       step.done?.();
     } catch (error) {
       this.say(`Not undone: ${reasonOf(error)}`);
     }
     return undefined;
+  }
+
+  /** @param {Step} step @param {string} objection */
+  #object(step, objection) {
+    const { forced } = step;
+    const buttons = forced ? [{ title: "Undo all the same", action: () => { this.#take(step, forced); } }] : [];
+    say(`Not undone: ${objection}`, { weight: 2, buttons, milliseconds: decisionTime });
   }
 }

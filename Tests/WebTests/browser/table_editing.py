@@ -6,7 +6,7 @@ import time
 
 from playwright.sync_api import expect
 
-from harness import PATIENCE, tests
+from harness import PATIENCE, SCREENSHOTS, tests
 from table_files import sql
 
 TESTS, test = tests()
@@ -48,7 +48,7 @@ def a_cell_is_edited_by_mouse_and_by_keys(page, server):
 def values_keep_their_types(page, server):
     page.open(server, "Products").is_open("Products", 77)
     for column, text, stored in (("UnitPrice", "12.50", "real|12.5"), ("UnitPrice", "7", "integer|7"), ("ProductName", "42", "text|42"),
-                                 ("UnitsInStock", "x1", "text|x1"), ("UnitsInStock", "", "null|"), ("QuantityPerUnit", "", "text|")):
+                                 ("UnitsInStock", "", "null|"), ("QuantityPerUnit", "", "text|")):
         page.edit(0, column, text).press("Enter")
         becomes(server, f"SELECT typeof({column}), {column} FROM Products WHERE ProductID = 1", stored)
     field = page.edit(0, "QuantityPerUnit", "no longer")
@@ -64,6 +64,171 @@ def values_keep_their_types(page, server):
         page.page.keyboard.press("Enter")
         name = column.replace('"', '""')
         becomes(server, f'SELECT quote("{name}") FROM "odd ""name"" #1?&/%" WHERE rowid = 2', stored)
+
+
+@test
+def what_does_not_fit_the_column_takes_a_second_enter(page, server):
+    page.open(server, "Products").is_open("Products", 77)
+    reason = page.page.locator(".refusal:popover-open")
+    stored = lambda column: f"SELECT typeof({column}), {column} FROM Products WHERE ProductID = 1"
+    for column, text, word, afterwards in (("UnitsInStock", "x1", "no number", "text|x1"), ("UnitPrice", "12,50", "Is 12.50 meant?", "text|12,50"),
+                                           ("Discontinued", "maybe", "neither true nor false", "text|maybe")):
+        before = sql(server.database, stored(column))
+        field = page.edit(0, column, text)
+        field.press("Enter")
+        expect(reason).to_contain_text(word)
+        expect(reason).to_contain_text("Enter again")
+        assert sql(server.database, stored(column)) == before
+        field.press("Enter")
+        becomes(server, stored(column), afterwards)
+    for text, afterwards in (("true", "integer|1"), ("false", "integer|0")):
+        page.edit(0, "Discontinued", text).press("Enter")
+        becomes(server, stored("Discontinued"), afterwards)
+    expect(page.cell(0, "Discontinued")).to_have_text("false")
+    page.edit(0, "UnitPrice", "6.25").press("Enter")
+    becomes(server, stored("UnitPrice"), "real|6.25")
+    page.edit(0, "UnitsInStock", "3").press("Enter")
+    page.open(server, "Orders").is_open("Orders", 830)
+    shipped = "SELECT typeof(ShippedDate), ShippedDate FROM Orders WHERE OrderID = 10248"
+    before = sql(server.database, shipped)
+    field = page.edit(0, "ShippedDate", "yesterday")
+    # Going elsewhere doubts as well.
+    page.cell(4, "ShipCity").click()
+    expect(reason).to_contain_text("no date")
+    assert sql(server.database, shipped) == before
+    field.fill("")
+    field.press("Enter")
+    becomes(server, shipped, "null|")
+    page.edit(0, "ShippedDate", "2016-07-15 00:00:00").press("Enter")
+    becomes(server, shipped, "text|2016-07-15 00:00:00")
+    # In the form of a new row, too.
+    page.page.get_by_role("button", name="Add row").click()
+    form = page.panel.locator("form")
+    form.get_by_role("textbox", name=re.compile("^Freight ")).fill("1,5")
+    form.get_by_role("button", name="Add row").click()
+    expect(form.locator(".form-field", has_text="Freight").get_by_role("alert")).to_contain_text("Is 1.5 meant?")
+    assert sql(server.database, "SELECT count(*) FROM Orders") == "830"
+    form.get_by_role("textbox", name=re.compile("^Freight ")).fill("1.5")
+    form.get_by_role("button", name="Add row").click()
+    page.is_open("Orders", 831)
+    page.toast.get_by_role("button", name="Undo").click()
+    page.is_open("Orders", 830)
+
+
+@test
+def what_nobody_typed_is_not_written(page, server):
+    """Line breaks above all, which a field of one line does not have."""
+    address = "SELECT quote(Address) FROM Employees WHERE EmployeeID = 2"
+    sql(server.database, "UPDATE Employees SET Address = 'one' || char(13, 10) || 'two' || char(10) || 'three' WHERE EmployeeID = 2")
+    before = sql(server.database, address)
+    page.open(server, "Employees").is_open("Employees", 9)
+    for leave in ("Enter", "Tab", None):
+        page.cell(1, "Address").dblclick()
+        field = page.page.locator(".value-editor textarea")
+        expect(field).to_be_focused()
+        expect(field).to_have_value("one\ntwo\nthree")
+        if leave:
+            field.press(leave)
+        else:
+            page.cell(5, "City").click()
+        expect(page.page.locator(".value-editor")).to_have_count(0)
+        assert sql(server.database, address) == before
+    page.cell(1, "Address").dblclick()
+    field = page.page.locator(".value-editor textarea")
+    field.press("Control+End")
+    field.press("Shift+Enter")
+    page.page.keyboard.type("four")
+    field.press("Enter")
+    becomes(server, "SELECT hex(Address) FROM Employees WHERE EmployeeID = 2", "one\r\ntwo\nthree\r\nfour".encode().hex().upper())
+    page.page.keyboard.press("Escape")
+    # Pasted into a field of one line.
+    page.page.keyboard.press("Escape")
+    page.cell(2, "Title").dblclick()
+    page.page.locator(".cell .value-editor input").evaluate("""field => {
+      const clipboardData = new DataTransfer();
+      clipboardData.setData("text/plain", "first\\nsecond");
+      field.dispatchEvent(new ClipboardEvent("paste", { clipboardData, bubbles: true, cancelable: true }));
+    }""")
+    page.page.locator(".cell .value-editor textarea").press("Enter")
+    becomes(server, "SELECT quote(Title) FROM Employees WHERE EmployeeID = 3", "'first\nsecond'")
+
+
+@test
+def what_others_wrote_is_not_overwritten_unasked(page, server):
+    page.open(server, "Customers").is_open("Customers", 91)
+    phone = "SELECT Phone FROM Customers WHERE CustomerID = 'CU007'"
+    first = sql(server.database, phone)
+    reason = page.page.locator(".refusal:popover-open")
+    for column_value in ("theirs", "THEIRS"):
+        field = page.edit(6, "Phone", "mine")
+        sql(server.database, f"UPDATE Customers SET Phone = '{column_value}' WHERE CustomerID = 'CU007'")
+        field.press("Enter")
+        expect(reason).to_contain_text(f"it is “{column_value}” now. Enter overwrites that")
+        expect(page.page.locator(".value-editor input")).to_have_value("mine")
+        assert sql(server.database, phone) == column_value
+        page.page.keyboard.press("Escape")
+        expect(page.cell(6, "Phone")).to_have_text(column_value)
+    field = page.edit(6, "Phone", "mine")
+    sql(server.database, "UPDATE Customers SET Phone = NULL WHERE CustomerID = 'CU007'")
+    field.press("Enter")
+    expect(reason).to_contain_text("it is NULL now")
+    page.page.locator(".value-editor input").press("Enter")
+    becomes(server, phone, "mine")
+    # Later, by undoing.
+    sql(server.database, "UPDATE Customers SET Phone = 'theirs again' WHERE CustomerID = 'CU007'")
+    expect(page.cell(6, "Phone")).to_have_text("theirs again")
+    page.cell(6, "City").click()
+    page.page.keyboard.press("Control+z")
+    expect(page.toast).to_contain_text("Not undone: Somebody else has changed it: it is “theirs again” now.")
+    assert sql(server.database, phone) == "theirs again"
+    page.toast.get_by_role("button", name="Undo all the same").click()
+    becomes(server, f"SELECT quote(({phone}))", "NULL")
+    # In the details of the row.
+    page.go("Customers?row=[\"CU007\"]")
+    page.panel.get_by_role("button", name="Edit Phone").click()
+    field = page.panel.locator(".value-editor input")
+    field.fill("mine")
+    sql(server.database, "UPDATE Customers SET Phone = '030-8' WHERE CustomerID = 'CU007'")
+    field.press("Enter")
+    expect(reason).to_contain_text("it is “030-8” now")
+    field.press("Enter")
+    becomes(server, phone, "mine")
+    sql(server.database, f"UPDATE Customers SET Phone = '{first}' WHERE CustomerID = 'CU007'")
+    page.page.keyboard.press("Escape")
+
+
+@test
+def what_was_typed_into_a_row_that_others_delete_is_kept(page, server):
+    page.open(server, "Customers").is_open("Customers", 91)
+    row = sql(server.database, "SELECT group_concat(quote(value)) FROM (SELECT CustomerID AS value FROM Customers WHERE CustomerID = 'CU009'"
+              + "".join(f" UNION ALL SELECT {name} FROM Customers WHERE CustomerID = 'CU009'" for name in
+                        "CompanyName ContactName Address City Region PostalCode Country Phone".split()) + ")")
+    field = page.edit(8, "ContactName", "a long story")
+    field.press("End")
+    sql(server.database, "PRAGMA foreign_keys = OFF; DELETE FROM Customers WHERE CustomerID = 'CU009'")
+    kept = page.page.locator(".kept-text")
+    expect(kept).to_contain_text("ContactName of Customers CU009 was not written, somebody else has deleted the row")
+    expect(kept.locator("textarea")).to_have_value("a long story")
+    expect(kept.locator("textarea")).to_be_focused()
+    page.page.keyboard.press("ArrowRight")
+    page.page.keyboard.type("!")
+    expect(kept.locator("textarea")).to_have_value("a long story!")
+    assert sql(server.database, "SELECT count(*) FROM Customers WHERE ContactName LIKE '%story%'") == "0"
+    kept.screenshot(path=str(SCREENSHOTS / "kept-text.png"))
+    page.page.screenshot(path=str(SCREENSHOTS / "kept-text-page.png"))
+    page.page.keyboard.press("Escape")
+    expect(kept).to_have_count(0)
+    sql(server.database, f"INSERT INTO Customers VALUES ({row})")
+    # A row that leaves the list is there all the same: what is typed is kept as well.
+    page.open(server, "Customers?where=City='City 3'")
+    expect(page.rows.first).to_be_visible()
+    key = page.column("CustomerID")[0]
+    page.edit(0, "ContactName", "half typed")
+    city = sql(server.database, f"SELECT City FROM Customers WHERE CustomerID = '{key}'")
+    sql(server.database, f"UPDATE Customers SET City = 'elsewhere' WHERE CustomerID = '{key}'")
+    expect(kept).to_contain_text("the row is out of view")
+    kept.get_by_role("button", name="Close").click()
+    sql(server.database, f"UPDATE Customers SET City = '{city}' WHERE CustomerID = '{key}'")
 
 
 @test

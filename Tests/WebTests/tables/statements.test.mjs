@@ -22,6 +22,19 @@ test("one value of one row is changed, also of a key that is NULL", () => {
   assert.deepEqual(run(updateOf(table, { a: null, "b c": "x" }, "a", 7)), ["--|5|1|X'00FF'|2", "--|9|7|'x'|14"]);
 });
 
+test("a value is changed only where it is still the old one, letter by letter and of the same kind", () => {
+  const changed = (stored, old) => {
+    const script = `CREATE TABLE t(id INTEGER PRIMARY KEY, "a b" COLLATE NOCASE, n NUMERIC); INSERT INTO t VALUES (1, ${stored}, NULL);`;
+    const { sql, params } = plainStatement(updateOf({ name: "t", columns: [] }, { id: 1 }, "a b", "new", old));
+    const literal = (value) => (value === null ? "NULL" : typeof value === "string" ? `'${value}'` : value instanceof Uint8Array ? `x'${Buffer.from(value).toString("hex")}'` : String(value));
+    return execFileSync("sqlite3", [":memory:", `${script}${sql.replace(/:v\d+/g, (name) => literal(params[name.slice(1)]))}; SELECT changes()`], { encoding: "utf8" }).trim() === "1";
+  };
+  for (const [stored, old] of [["'Ann'", "Ann"], ["NULL", null], ["5", 5], ["1.5", 1.5], ["x'41'", new Uint8Array([0x41])], ["'Ann'", undefined]]) assert.ok(changed(stored, old), stored);
+  for (const [stored, old] of [["'ann'", "Ann"], ["'Ann '", "Ann"], ["NULL", ""], ["''", null], ["'5'", 5], ["5", "5"], ["x'41'", "A"], ["'A'", new Uint8Array([0x41])]]) {
+    assert.ok(!changed(stored, old), `${stored} is not ${old}`);
+  }
+});
+
 test("what is deleted is put back under its rowid, generated columns by themselves", () => {
   const gone = run(deleteOf(table, { rowid: 5 }, "rowid"));
   assert.equal(gone[0].split("|")[0], "5");
