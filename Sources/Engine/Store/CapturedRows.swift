@@ -69,7 +69,6 @@ package final class CapturedRows {
   ) -> String? {
     var isStrict: Bool?
     var list: [String] = []
-    let known = (try? collations(connection)) ?? []
     for column in columns {
       var collation: UnsafePointer<CChar>?
       guard
@@ -82,20 +81,17 @@ package final class CapturedRows {
         affinity = isStrict == true ? .blob : .numeric
       }
       // What compares by an application's own collation does not compile over the table either.
-      let name = String(cString: collation)
-      let order = known.contains(name.lowercased()) ? " COLLATE \(quotedIdentifier(name))" : ""
+      let name = quotedIdentifier(String(cString: collation))
+      let order = hasCollation(name, connection) ? " COLLATE \(name)" : ""
       list.append("\(quotedIdentifier(column.name)) \(affinity!.rawValue)\(order)")
     }
     return "CREATE TABLE t(\(list.joined(separator: ", ")), \(sign) INTEGER HIDDEN)"
   }
 
-  /// Lower-case names of those that the connection has.
-  private static func collations(_ connection: OpaquePointer) throws(SQLiteFailure) -> Set<String> {
-    let statement = try PreparedStatement(
-      connection, "SELECT lower(name) FROM pragma_collation_list", isPersistent: false)
-    var names: Set<String> = []
-    while try statement.step() { names.insert(statement.text(0) ?? "") }
-    return names
+  /// Whether the connection has a collation. (`PRAGMA collation_list` also lists those that a schema names.)
+  private static func hasCollation(_ name: String, _ connection: OpaquePointer) -> Bool {
+    if FieldOrder.Collation(rawValue: name.dropFirst().dropLast().uppercased()) != nil { return true }
+    return (try? PreparedStatement(connection, "SELECT 'a' < 'b' COLLATE \(name)", isPersistent: false)) != nil
   }
 
   private static func isStrict(_ table: String, _ connection: OpaquePointer) -> Bool? {

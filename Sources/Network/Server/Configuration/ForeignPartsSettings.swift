@@ -1,4 +1,4 @@
-import LiveQuery
+package import LiveQuery
 import Store
 
 /// `extensions`, `collations` and `tokenizers`: see `ForeignParts`.
