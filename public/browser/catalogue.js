@@ -88,18 +88,6 @@ export class Catalogue {
   }
 
   /**
-   * What the deletion of a row may take with it, or change, besides the row: nothing of that comes back with it. Empty for nothing.
-   *
-   * @param {Table} table @returns {string}
-   */
-  besidesDeletion(table) {
-    const names = new Set(this.referencesTo(table).filter(({ onDelete }) => onDelete).map((reference) => reference.table));
-    const parts = [...names].sort().map((name) => `what referred to it in ${name}`);
-    if (table.triggers) parts.push(`what the triggers of ${table.name} did`);
-    return parts.join(", and ");
-  }
-
-  /**
    * Names of tables may be written in other cases where they are referred to.
    *
    * @param {string} name

@@ -7,6 +7,7 @@
 import { reasonOf } from "../shell/reason.js";
 import { editedText } from "./fitting.js";
 import { KeptText } from "./kept-text.js";
+import { deleteRow } from "./row-deletion.js";
 import { GoneError } from "./table-writer.js";
 import { ValueEditor } from "./value-editor.js";
 
@@ -167,10 +168,6 @@ export class CellEditing {
     const row = this.#row;
     if (!row) return;
     const { element } = this.list;
-    try {
-      await this.writer.delete(row, () => element.scrollToKey(this.writer.key.map((name) => row[name])));
-    } catch (error) {
-      this.writer.undo.say(`Not deleted: ${reasonOf(error)}`);
-    }
+    await deleteRow(this.writer, row, () => element.scrollToKey(this.writer.key.map((name) => row[name])));
   }
 }

@@ -128,7 +128,7 @@ export class OpenTable {
     });
     this.list = list;
     this.#query = new StagedQuery(list.element, { advanced: () => this.#advanced(list), failed: (error) => this.#failed(list, error) });
-    this.writer = new TableWriter(this.context.client, this.table, this.key, catalogue.hasHiddenRowid(this.table), this.context.undo, () => list.element.list, catalogue.besidesDeletion(this.table));
+    this.writer = new TableWriter(this.context.client, catalogue, this.table, this.key, this.context.undo, () => list.element.list);
     if (this.isEditable) {
       this.editing = new CellEditing(list, this.writer, (row, column) => !this.#isCut(row, column) && !/[\r\n]/.test(String(row[column])), (row, column) => this.context.openRow(this, row, column));
     }

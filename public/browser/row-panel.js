@@ -4,6 +4,7 @@
 import { element, part } from "../shell/dom.js";
 import { reasonOf } from "../shell/reason.js";
 import { RowForm } from "./row-form.js";
+import { deleteRow } from "./row-deletion.js";
 import { RowReferences } from "./row-references.js";
 import { quoted } from "./identifiers.js";
 import { isRow } from "./statements.js";
@@ -152,13 +153,7 @@ export class RowPanel {
     const button = element("button", { type: "button", className: "danger" }, "Delete row");
     button.addEventListener("click", async () => {
       const { row } = this;
-      if (!row) return;
-      try {
-        await table.writer.delete(row, () => table.reveal(table.key.map((name) => row[name])));
-        this.dismiss();
-      } catch (error) {
-        table.writer.undo.say(`Not deleted: ${reasonOf(error)}`);
-      }
+      if (row && await deleteRow(table.writer, row, () => table.reveal(table.key.map((name) => row[name])))) this.dismiss();
     });
     return button;
   }

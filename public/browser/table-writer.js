@@ -1,7 +1,10 @@
 // @ts-check
 /** Writes to one table, and remembers how to take it back. */
 
+import { reasonOf } from "../shell/reason.js";
 import { cellText } from "./cell-text.js";
+import { consequencesIn, countingOf, unreferredDeletionOf } from "./deletion-plan.js";
+import { refusalOf } from "./foreign-key-refusals.js";
 import { deleteOf, insertOf, restoreOf, rowidName, updateOf, valueIn } from "./statements.js";
 import { isSame } from "./value-editor.js";
 
@@ -40,19 +43,18 @@ export class ConflictError extends Error {
 
 export class TableWriter {
   /**
-   * @param {Client} client @param {Table} table @param {string[]} key @param {boolean} hasHiddenRowid
+   * @param {Client} client @param {import("./catalogue.js").Catalogue} catalogue @param {Table} table @param {string[]} key
    * @param {import("../shell/undo.js").Undo} undo
    * @param {() => LiveList | null} list where changes show before the server has made them
-   * @param {string} besides what the deletion of a row may change and undoing it does not
    */
-  constructor(client, table, key, hasHiddenRowid, undo, list = () => null, besides = "") {
+  constructor(client, catalogue, table, key, undo, list = () => null) {
     this.client = client;
+    this.catalogue = catalogue;
     this.list = list;
     this.table = table;
     this.key = key;
-    this.rowid = rowidName(table, hasHiddenRowid);
+    this.rowid = rowidName(table, catalogue.hasHiddenRowid(table));
     this.undo = undo;
-    this.besides = besides;
   }
 
   /**
@@ -83,7 +85,8 @@ export class TableWriter {
     const { table } = this;
     const afterwards = column in key ? { ...key, [column]: value } : key;
     const change = this.showsAtOnce(column) ? { update: { ...key, [column]: value } } : null;
-    const { changes, results } = await this.#write(change, [updateOf(table, key, column, value, old), valueIn(table, afterwards, column)]);
+    const statements = [updateOf(table, key, column, value, old), valueIn(table, afterwards, column)];
+    const { changes, results } = await this.#named(this.#write(change, statements), { ...row, [column]: old }, { [column]: value });
     // A write that was sent again says nothing more.
     const [made, { rows: [now] } = { rows: [{ value }] }] = results;
     if ((made?.changes ?? changes) === 0) {
@@ -117,15 +120,30 @@ export class TableWriter {
 
   /** @param {Row} row @param {() => void} [restored] called when it is back */
   async delete(row, restored) {
+    const deletion = await this.deleteUnsaid(row);
+    if (deletion) this.undo.push({ title: `${this.titleOf(row)} deleted.`, statements: this.restoringOf(deletion.gone), done: restored });
+  }
+
+  /**
+   * Deletes, and remembers nothing.
+   *
+   * @param {Row} row @param {import("../client/sql.js").SQLFragment[]} [readings] SELECTs that are answered before
+   * @returns {Promise<{gone: Row, read: Row[][]} | null>} what was there; null: it is gone, and was too much for a write that was sent again to say
+   * @throws {GoneError}
+   */
+  async deleteUnsaid(row, readings = []) {
     const key = this.keyOf(row);
-    const { changes, results } = await this.#write({ delete: key }, deleteOf(this.table, key, this.rowid));
-    // A write that was sent again does not say what it took away when that was much.
-    if (changes > 0 && results.length === 0) return;
-    const [{ rows }] = results;
-    if (rows.length === 0) throw new GoneError();
-    const statements = rows.map((gone) => restoreOf(this.table, gone, this.rowid));
-    const caution = this.besides && `Undo brings back the row, and not ${this.besides}.`;
-    this.undo.push({ title: `${this.titleOf(row)} deleted.`, caution, statements, done: restored });
+    const { changes, results } = await this.#write({ delete: key }, [...readings, deleteOf(this.table, key, this.rowid)]);
+    if (changes > 0 && results.length === 0) return null;
+    const all = results.map(({ rows }) => rows);
+    const [gone] = all.pop() ?? [];
+    if (!gone) throw new GoneError();
+    return { gone, read: all };
+  }
+
+  /** @param {Row} gone */
+  restoringOf(gone) {
+    return [restoreOf(this.table, gone, this.rowid)];
   }
 
   /** @param {OptimisticChange | null} change @param {import("../freshet.js").Transaction} statement */
@@ -134,10 +152,34 @@ export class TableWriter {
     return list && change ? list.optimistically(change, statement) : this.client.transact(statement);
   }
 
+  /**
+   * @template T
+   * @param {Promise<T>} write @param {Row} before @param {Values} written
+   * @returns {Promise<T>} rejected with the table that a foreign key is about
+   */
+  async #named(write, before, written) {
+    try {
+      return await write;
+    } catch (error) {
+      if (!/FOREIGN KEY/i.test(reasonOf(error))) throw error;
+      const sentence = await refusalOf(this.client, this.catalogue, this.table, before, written).catch(() => "");
+      throw sentence ? new Error(`${reasonOf(error)}: ${sentence}`) : error;
+    }
+  }
+
   /** @param {Values} values @returns {Promise<Row>} the key of the new row */
   async insert(values) {
-    const { results: [{ rows: [row] }] } = await this.client.transact(insertOf(this.table, values, this.key));
-    this.undo.push({ title: `${this.titleOf(row)} added.`, statements: [deleteOf(this.table, this.keyOf(row), this.rowid)] });
+    const { results: [{ rows: [row] }] } = await this.#named(this.client.transact(insertOf(this.table, values, this.key)), {}, values);
+    const { statement, tables } = countingOf(this.catalogue, this.table, this.keyOf(row));
+    this.undo.push({
+      title: `${this.titleOf(row)} added.`, statements: [unreferredDeletionOf(this.catalogue, this.table, this.keyOf(row)), statement],
+      objection: ({ results: [{ changes }, { rows }] }) => {
+        if (changes > 0) return null;
+        const { deleted, changed, refusing } = consequencesIn(rows, tables);
+        const names = [...deleted, ...changed, ...refusing].map(({ table }) => table).join(", ");
+        return names ? `rows of ${names} refer to it by now. Delete it where you see it.` : "The row is not there any more.";
+      },
+    });
     return row;
   }
 

@@ -8,6 +8,7 @@ import tempfile
 
 import table_access
 import table_chinook
+import table_deleting
 import table_editing
 import table_files
 import table_focus
@@ -28,7 +29,7 @@ def main():
             failed = run(table_views.TESTS, lambda: None, page, server)
             failed += run(table_access.TESTS + table_focus.TESTS, lambda: None, browser, server)
             failed += run(table_editing.TESTS, lambda: None, page, server)
-        for module in (table_chinook, table_wide, table_truth, table_million):
+        for module in (table_chinook, table_deleting, table_wide, table_truth, table_million):
             with module.serve(folder) as server:
                 failed += run(module.TESTS, lambda: None, browser, server)
         failed += run(table_states.TESTS, lambda: None, browser, folder, northwind)

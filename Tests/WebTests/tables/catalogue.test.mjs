@@ -24,16 +24,6 @@ test("the first table is one that people keep something in", () => {
   assert.equal(new Catalogue([]).first, null);
 });
 
-test("what the deletion of a row takes with it is known", () => {
-  const key = (onDelete) => ({ columns: ["buyer"], table: "Customer", references: [], onDelete });
-  const others = ["b", "a", "c"].map((name, index) => ({ name, kind: "table", columns: [column("buyer")], foreignKeys: [key([undefined, "cascade", "set null"][index])] }));
-  const triggered = { ...tables[2], triggers: true };
-  const besides = (all, table) => new Catalogue(all).besidesDeletion(table);
-  assert.equal(besides(tables, tables[2]), "");
-  assert.equal(besides([tables[2], ...others], tables[2]), "what referred to it in a, and what referred to it in c");
-  assert.equal(besides([triggered], triggered), "what the triggers of customer did");
-});
-
 test("what a full-text index keeps for itself is put aside, other tables with such names are not", () => {
   const names = (group) => group.map(({ name }) => name);
   assert.deepEqual(names(catalogue.groups.tables), ["__migrations", "customer", "my_data", "orders", "part"]);

@@ -1,0 +1,48 @@
+// @ts-check
+/** The rows of a commit to come, with their former values: from the server's feed of changes. */
+
+/** @typedef {import("../freshet.js").Client} Client */
+/** @typedef {import("../freshet.js").RowChange} RowChange */
+/** @typedef {import("../freshet.js").DatabaseChange} DatabaseChange */
+
+/** Milliseconds that the server has to begin, and to show the commit. */
+const patience = 4000;
+
+export class CommitWatch {
+  /** @param {Client} client @param {string[] | undefined} tables undefined: all */
+  constructor(client, tables) {
+    this.feed = client.changes(tables && { tables });
+    this.changes = this.feed[Symbol.asyncIterator]();
+  }
+
+  /** Resolves once every commit to come will be seen. @returns {Promise<boolean>} false: the server has no feed of these tables, or none now */
+  async begun() {
+    return await this.#next() !== null;
+  }
+
+  /**
+   * @param {(changes: RowChange[]) => boolean} isIt
+   * @returns {Promise<RowChange[] | null>} null: it was not seen, or together with others
+   */
+  async commitWith(isIt) {
+    for (let change = await this.#next(); change && change.gap === undefined; change = await this.#next()) {
+      if (isIt(change.changes)) return (change.commits ?? 1) === 1 ? change.changes : null;
+    }
+    return null;
+  }
+
+  /** @returns {Promise<DatabaseChange | null>} */
+  async #next() {
+    /** @type {ReturnType<typeof setTimeout> | undefined} */
+    let timer;
+    const late = new Promise((resolve) => { timer = setTimeout(resolve, patience, null); });
+    const next = this.changes.next().then(({ value }) => value ?? null, () => null);
+    const result = await Promise.race([next, late]);
+    clearTimeout(timer);
+    return result;
+  }
+
+  close() {
+    this.feed.close();
+  }
+}

@@ -1,0 +1,111 @@
+// @ts-check
+/** Deletes a row: says before what goes with it, asks where that is more than the row, and lets all of it be undone. */
+
+import { ask } from "../shell/ask.js";
+import { formatted } from "../shell/dom.js";
+import { reasonOf } from "../shell/reason.js";
+import { CommitWatch } from "./commit-watch.js";
+import { cascadeOf, completed, consequencesIn, countingOf, readingsOf, restoring } from "./deletion-plan.js";
+
+/** @typedef {import("../freshet.js").Row} Row */
+/** @typedef {import("./deletion-plan.js").Consequences} Consequences */
+/** @typedef {import("./deletion-plan.js").Count} Count */
+/** @typedef {import("./table-writer.js").TableWriter} TableWriter */
+
+/**
+ * @param {TableWriter} writer @param {Row} row @param {() => void} restored called when it is back
+ * @returns {Promise<boolean>} false: it is there still, and the user knows why
+ */
+export async function deleteRow(writer, row, restored) {
+  const { catalogue, table } = writer;
+  const isAlone = catalogue.referencesTo(table).length === 0 && !table.triggers;
+  /** @type {Consequences | null} */
+  let consequences = { deleted: [], changed: [], refusing: [] };
+  /** @type {string | null} */
+  let unknown = null;
+  try {
+    if (!isAlone) consequences = await consequencesOf(writer, row);
+  } catch (error) {
+    consequences = null;
+    unknown = `What goes with it cannot be counted: ${reasonOf(error)}`;
+  }
+  const triggering = isAlone ? [] : cascadeOf(catalogue, table).filter(({ name, triggers }) => triggers && (name === table.name || isAmong(consequences, name)));
+  const sentences = [...(consequences ? sentencesFor(consequences) : []), ...(unknown ? [unknown] : []), ...triggering.map(({ name }) => `Triggers of ${name} may change more.`)];
+  const isRefused = (consequences?.refusing.length ?? 0) > 0;
+  if (sentences.length > 0 && !isRefused && !await ask(`Delete ${writer.titleOf(row)}?`, sentences, "Delete")) return false;
+  try {
+    await (sentences.length > 0 ? deleteWithOthers(writer, row, consequences, triggering.length > 0, restored) : writer.delete(row, restored));
+    return true;
+  } catch (error) {
+    const referring = consequences && isRefused && /FOREIGN KEY/i.test(reasonOf(error)) ? `: ${counted(consequences.refusing)} refer to it` : "";
+    writer.undo.say(`Not deleted: ${reasonOf(error)}${referring}`);
+    return false;
+  }
+}
+
+/** @param {TableWriter} writer @param {Row} row */
+async function consequencesOf(writer, row) {
+  const { statement, tables } = countingOf(writer.catalogue, writer.table, writer.keyOf(row));
+  const { results: [{ rows }] } = await writer.client.transact(statement);
+  return consequencesIn(rows, tables);
+}
+
+/** @param {Consequences | null} consequences @param {string} name */
+function isAmong(consequences, name) {
+  return consequences === null || consequences.deleted.some(({ table }) => table === name);
+}
+
+/** @param {Consequences} consequences */
+function sentencesFor({ deleted, changed }) {
+  return [
+    ...(deleted.length > 0 ? [`This also deletes ${counted(deleted)}.`] : []),
+    ...(changed.length > 0 ? [`It clears the references of ${counted(changed)}.`] : []),
+  ];
+}
+
+/** @param {Count[]} counts */
+function counted(counts) {
+  return counts.map(({ table, rows }) => `${formatted(rows)} ${table}`).join(", ");
+}
+
+/**
+ * @param {TableWriter} writer @param {Row} row @param {Consequences | null} consequences @param {boolean} hasTriggers @param {() => void} restored
+ */
+async function deleteWithOthers(writer, row, consequences, hasTriggers, restored) {
+  const { catalogue, client, table } = writer;
+  const others = consequences && !hasTriggers ? [...consequences.deleted, ...consequences.changed].map(({ table: name }) => name) : null;
+  const watch = new CommitWatch(client, others ? [...new Set([table.name, ...others])] : undefined);
+  try {
+    const isWatched = await watch.begun();
+    const readings = readingsOf(catalogue, table, writer.keyOf(row));
+    const deletion = await writer.deleteUnsaid(row, readings.map(({ statement }) => statement));
+    if (deletion === null) return;
+    const { gone: own, read } = deletion;
+    const key = writer.keyOf(own);
+    const isIt = (/** @type {import("../freshet.js").RowChange[]} */ changes) => changes.some((change) => change.op === "delete" && change.table === table.name
+      && Object.entries(key).every(([name, value]) => String((change.old ?? change.key ?? {})[name] ?? change.key?.[name]) === String(value)));
+    const changes = isWatched ? await watch.commitWith(isIt) : null;
+    // Its rowid, which the feed names only where it is the key.
+    const whole = changes && completed(catalogue, changes, readings.map(({ table: each }, index) => ({ table: each, rows: read[index] })))
+      .map((change) => (isIt([change]) ? { ...change, old: own } : change));
+    const all = whole && restoring(catalogue, whole);
+    const also = whole ? counted(countsOf(catalogue, table, whole.filter((change) => change.op === "delete" && !isIt([change])))) : "";
+    writer.undo.push({
+      title: `${writer.titleOf(row)} deleted${also && `, and ${also}`}.`, statements: all ?? writer.restoringOf(own), done: restored,
+      ...(!all && { caution: "Undo brings back the row alone: the server did not say what else has changed." }),
+    });
+  } finally {
+    watch.close();
+  }
+}
+
+/**
+ * In the order in which the question had them; what triggers deleted comes last.
+ *
+ * @param {import("./catalogue.js").Catalogue} catalogue @param {import("./catalogue.js").Table} table @param {import("../freshet.js").RowChange[]} changes
+ * @returns {Count[]}
+ */
+function countsOf(catalogue, table, changes) {
+  const names = [...new Set([...cascadeOf(catalogue, table).map(({ name }) => name), ...changes.map(({ table: name }) => name)])].filter((name) => changes.some((change) => change.table === name));
+  return names.map((name) => ({ table: name, rows: changes.filter((change) => change.table === name).length }));
+}
