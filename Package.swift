@@ -144,7 +144,6 @@ let package = Package(
       ["Broker", "ChangeCapture", "Controllers", "COpenSSL", "CSQLite", "CZlib", "LiveQuery", "Store", logging, sqlite]),
     module(.tools, "FileMaking", [grdb]),
     module(.tools, "TerminalWatch", ["FreshetRemote", "FreshetResults", "LiveQuery", "WebSocketClient", "Wire"]),
-    module(.tools, "Import", ["FileMaking", "LiveQuery", "Store", grdb, sqlite]),
     module(.tools, "Demo", ["FileMaking", "Store", grdb]),
     .target(
       name: "Server",
@@ -159,8 +158,7 @@ let package = Package(
       name: "FreshetCommand",
       dependencies: [
         "Broker", "CFreshetSystem", "ChangeCapture", "Controllers", "COpenSSL", "Demo", "FileMaking", "FreshetRemote",
-        "Import", "LiveQuery",
-        "QueryCompiler", "Replication", "Server", "Store", "TerminalWatch", "Wire", grdb, logging, sqlite,
+        "LiveQuery", "QueryCompiler", "Replication", "Server", "Store", "TerminalWatch", "Wire", grdb, logging, sqlite,
         .product(name: "ArgumentParser", package: "swift-argument-parser"),
       ],
       path: Floor.tools.path("FreshetCommand"), swiftSettings: swiftSettings),
@@ -219,7 +217,6 @@ let package = Package(
       .cluster, of: "Replication",
       ["hostile-writer", "Broker", "Controllers", "LiveQuery", "Store", "TestSupport", logging, sqlite]),
     tests(.tools, of: "FileMaking"),
-    tests(.tools, of: "Import", ["TestSupport", grdb]),
     tests(.tools, of: "Demo", ["FileMaking", "TestSupport", grdb]),
     tests(
       .network, of: "Server",

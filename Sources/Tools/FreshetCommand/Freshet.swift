@@ -16,7 +16,7 @@ struct Freshet: ParsableCommand {
       """,
     version: version,
     subcommands: [
-      Serve.self, Check.self, Demo.self, Import.self, Explain.self, Types.self, Watch.self, Changes.self, Health.self,
+      Serve.self, Check.self, Demo.self, Explain.self, Types.self, Watch.self, Changes.self, Health.self,
       Status.self,
       DemoWriterCommand.self,
     ])
