@@ -1,6 +1,8 @@
 // @ts-check
 /** Deletes a row: says before what goes with it, asks where that is more than the row, and lets all of it be undone. */
 
+import { plainTransaction } from "../client/sql.js";
+import { encoded } from "../client/values.js";
 import { ask } from "../shell/ask.js";
 import { formatted } from "../shell/dom.js";
 import { reasonOf } from "../shell/reason.js";
@@ -88,15 +90,26 @@ async function deleteWithOthers(writer, row, consequences, hasTriggers, restored
     // Its rowid, which the feed names only where it is the key.
     const whole = changes && completed(catalogue, changes, readings.map(({ table: each }, index) => ({ table: each, rows: read[index] })))
       .map((change) => (isIt([change]) ? { ...change, old: own } : change));
-    const all = whole && restoring(catalogue, whole);
+    const all = whole && within(client, restoring(catalogue, whole));
     const also = whole ? counted(countsOf(catalogue, table, whole.filter((change) => change.op === "delete" && !isIt([change])))) : "";
     writer.undo.push({
       title: `${writer.titleOf(row)} deleted${also && `, and ${also}`}.`, statements: all ?? writer.restoringOf(own), done: restored,
-      ...(!all && { caution: "Undo brings back the row alone: the server did not say what else has changed." }),
+      ...(!all && { caution: "Undo brings back the row alone: what else has changed is not known, or too much for one message." }),
     });
   } finally {
     watch.close();
   }
+}
+
+/**
+ * @param {import("../freshet.js").Client} client @param {import("../client/sql.js").SQLFragment[] | null} statements
+ * @returns {import("../client/sql.js").SQLFragment[] | null} null: the server takes no message of that size
+ */
+function within(client, statements) {
+  const most = client.hello?.limits?.messageBytes ?? Infinity;
+  const size = new TextEncoder().encode(encoded(plainTransaction(statements ?? []))).length;
+  // Around it come a type, an id and what names the write.
+  return size + 200 < most ? statements : null;
 }
 
 /**

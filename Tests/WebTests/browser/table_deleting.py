@@ -131,6 +131,21 @@ def what_triggers_delete_comes_back_too(browser, server):
 
 
 @test
+def what_is_too_much_for_a_message_does_not_come_back_and_the_page_says_so(browser, server):
+    sql(server.database, "INSERT INTO orders VALUES (99, NULL, NULL); INSERT INTO order_items(order_id, line, picture) VALUES (99, 1, zeroblob(900000))")
+    with opened(browser, server, "orders?where=id=99") as page:
+        page.cell(0, "customer").click()
+        page.page.keyboard.press("Shift+Delete")
+        page.page.get_by_role("dialog").get_by_role("button", name="Delete").click()
+        expect(page.toast).to_contain_text("Undo brings back the row alone")
+        page.toast.get_by_role("button", name="Undo").click()
+        expect(page.toast).to_contain_text("What else had changed did not come back")
+        becomes(server, "SELECT count(*) FROM orders WHERE id = 99", "1")
+        assert sql(server.database, "SELECT count(*) FROM order_items WHERE order_id = 99") == "0"
+    sql(server.database, "DELETE FROM orders WHERE id = 99")
+
+
+@test
 def a_foreign_key_names_the_table_that_refers(browser, server):
     with opened(browser, server, "orders") as page:
         page.is_open("orders", 40)
