@@ -147,8 +147,7 @@ private func checkWindow(_ old: World, _ new: World, _ patch: Patch, _ before: W
       func packed(_ feet: SQLValue) -> [UInt8] {
         var packed = PackedValues()
         for (name, value) in [("feet", feet), ("n", 1)] {
-          packed.append(.text(name))
-          packed.append(value)
+          packed.appendTotal(name, value, error: nil)
         }
         return packed.bytes
       }
