@@ -5,9 +5,8 @@ import Store
 extension CompiledQuery {
   func advice(checker: FragmentChecker) throws(FreshetError) -> [String] {
     guard let unit else { return [] }
-    // Groups of one table are not looked up: changes are added to them.
-    let isAdded = plan.resultAggregate.map { plan.aggregates[$0].signed.count == 1 && tables.count == 1 } ?? false
-    var advice = isAdded ? [] : try missingIndexes(unit.rowSQL, "Looking up a changed row", checker)
+    // Changes are added to groups, which are looked up now and then only. By an index a large group is read slower than the table.
+    var advice = plan.resultAggregate != nil ? [] : try missingIndexes(unit.rowSQL, "Looking up a changed row", checker)
     for table in tables {
       for mapping in table.mappings {
         if let sql = mapping.newSQL { advice += try missingIndexes(sql, "A change of \(table.name)", checker) }
@@ -35,10 +34,23 @@ extension CompiledQuery {
       } else {
         continue
       }
-      if columns.isEmpty { continue }
+      // One that is there has not helped.
+      if try columns.isEmpty || hasIndex(table.name, columns, checker) { continue }
       advice.append("\(what) reads all of \(table.name): \(createIndex(table.name, columns)).")
     }
     return advice
+  }
+
+  /// Whether an index of the table begins with these columns, in any order.
+  private func hasIndex(_ table: String, _ columns: String, _ checker: FragmentChecker) throws(FreshetError) -> Bool {
+    func literal(_ text: String) -> String { "'\(text.replacing("'", with: "''"))'" }
+    let names = columns.split(separator: ",").map { literal($0.trimmingPrefix(" ").lowercased()) }
+    return try checker.givesRow(
+      """
+      SELECT 1 FROM pragma_index_list(\(literal(table))) AS list WHERE \(names.count) =
+        (SELECT count(*) FROM pragma_index_info(list.name) AS info
+          WHERE info.seqno < \(names.count) AND lower(info.name) IN (\(names.joined(separator: ", "))))
+      """)
   }
 
   private func createIndex(_ table: String, _ columns: String) -> String {
