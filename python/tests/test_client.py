@@ -224,6 +224,19 @@ async def test_a_refused_query_is_raised(server):
 
 
 @with_server
+async def test_a_query_that_the_server_cannot_read_is_raised(server):
+    client, peer = await connected(server)
+    banks = client.subscribe("bank", order_by=["name"])
+    await peer.next("subscribe")
+    message = "query.orderby is no member of a query: did you mean orderBy?"
+    await peer.send(type="error", id="1", code="bad_query", message=message, retryable=False, fatal=False)
+    with pytest.raises(FreshetError, match="did you mean orderBy"):
+        await asyncio.wait_for(banks.__aiter__().__anext__(), 10)
+    assert banks.status == "failed"
+    await client.close()
+
+
+@with_server
 async def test_what_may_succeed_later_is_tried_again(server):
     client, peer, banks = await live(server)
     await peer.send(type="error", id="1", code="no_such_table", message="no such table: bank", retryable=False, fatal=True)

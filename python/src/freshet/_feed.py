@@ -10,7 +10,7 @@ from websockets.asyncio.client import ClientConnection
 from websockets.exceptions import ConnectionClosed
 
 from ._errors import FreshetError
-from ._refusal import back_off, failures_of
+from ._refusal import back_off, failures_of, refusal_of
 from ._socket import Door, TokenSource, dial, parsed
 from ._token import TokenKeeper
 from ._values import Message, decoded_members, encoded
@@ -85,6 +85,8 @@ class ChangeFeed:
         self._sending: List[asyncio.Future[None]] = []
         self._failures = 0
         self._is_closed = False
+        # Whether anything came since the feed was asked for.
+        self._is_answered = False
         self._ahead: Union[Commit, Gap, None] = None
         #: The position of what was read last: `changes(since=position)` goes on after it. None before the feed has begun.
         self.position = since
@@ -139,6 +141,7 @@ class ChangeFeed:
         if self._keeper:
             self._keeper.opened()
         since = {} if self.position is None else {"since": self.position}
+        self._is_answered = False
         self._send({"type": "changes", "id": _ID, **self._members, **since})
         return socket
 
@@ -149,7 +152,7 @@ class ChangeFeed:
                 raise self._keeper.error
             return None
         if message["type"] == "error":
-            error = FreshetError.of_message(message)
+            error = refusal_of(FreshetError.of_message(message), is_answered=self._is_answered)
             if error.fatal:
                 await self._let_go()
             if error.fatal and not error.retryable:
@@ -158,6 +161,7 @@ class ChangeFeed:
             if error.fatal:
                 await self._back_off(1)
             return None
+        self._is_answered = True
         return self._event(message)
 
     def _event(self, message: Message) -> Union[Commit, Gap, None]:

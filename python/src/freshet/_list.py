@@ -10,7 +10,7 @@ from ._apply import apply
 from ._change import Change
 from ._errors import FreshetError, MismatchError
 from ._query import QueryLike, WindowLike, key_message, query_message, window_message
-from ._refusal import outcome_of, retry_delay
+from ._refusal import outcome_of, refusal_of, retry_delay
 from ._requests import RequestQueue
 from ._rows import Row, RowMaker
 from ._state import IndexPath, ListState, Section
@@ -72,6 +72,8 @@ class LiveList(Generic[Row]):
         self._is_refused = False
         self._awaits_token = False
         self._has_answered = False
+        # Whether anything came since the subscription was asked for.
+        self._is_answered = False
         self._retry: Optional[asyncio.TimerHandle] = None
         #: Why the list waits or has failed; None while it is live.
         self.error: Optional[FreshetError] = None
@@ -243,7 +245,7 @@ class LiveList(Generic[Row]):
         self._stop_retrying()
         if self._status == "closed":
             return
-        self._is_refused = self._awaits_token = False
+        self._is_refused = self._awaits_token = self._is_answered = False
         another = self._requests.begin()
         # What is held may still be known to the server: then only the difference comes. Not to another query's.
         since = self._state if self._state.is_complete and another is None else None
@@ -298,6 +300,7 @@ class LiveList(Generic[Row]):
             self._is_resyncing = False
         if self._is_resyncing:
             return
+        self._is_answered = True
         try:
             state = apply(self._state if self._incoming is None else self._incoming, message)
             self._maker.check(state.columns)
@@ -332,6 +335,7 @@ class LiveList(Generic[Row]):
         self._announce()
 
     def _refused(self, error: FreshetError) -> None:
+        error = refusal_of(error, is_answered=self._is_answered)
         outcome = outcome_of(error, has_rows=self._has_answered, is_token_refused=self._channel.is_token_refused())
         # What the server says of its own accord answers nothing, except that a requery may be refused so.
         may_answer = outcome == "goes on" or (outcome == "waits" and self._requests.is_requerying)

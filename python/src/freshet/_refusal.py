@@ -19,6 +19,14 @@ _LONGEST_DELAY = 15.0
 _DISCOURAGING = (1013, 4401, 4429)
 
 
+def refusal_of(error: FreshetError, *, is_answered: bool) -> FreshetError:
+    """The error of a request. One that the server cannot read (`orderby`) begins no subscription, so the server calls its error not
+    fatal. Nothing else comes, so here it is."""
+    if not is_answered and not error.retryable and error.code != "schema_changed":
+        error.fatal = True
+    return error
+
+
 def outcome_of(error: FreshetError, *, has_rows: bool, is_token_refused: bool) -> str:
     """What becomes of a list.
 
