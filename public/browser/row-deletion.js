@@ -20,29 +20,41 @@ import { cascadeOf, completed, consequencesIn, countingOf, readingsOf, restoring
  */
 export async function deleteRow(writer, row, restored) {
   const { catalogue, table } = writer;
-  const isAlone = catalogue.referencesTo(table).length === 0 && !table.triggers;
-  /** @type {Consequences | null} */
-  let consequences = { deleted: [], changed: [], refusing: [] };
-  /** @type {string | null} */
-  let unknown = null;
-  try {
-    if (!isAlone) consequences = await consequencesOf(writer, row);
-  } catch (error) {
-    consequences = null;
-    unknown = `What goes with it cannot be counted: ${reasonOf(error)}`;
-  }
-  const triggering = isAlone ? [] : cascadeOf(catalogue, table).filter(({ name, triggers }) => triggers && (name === table.name || isAmong(consequences, name)));
-  const sentences = [...(consequences ? sentencesFor(consequences) : []), ...(unknown ? [unknown] : []), ...triggering.map(({ name }) => `Triggers of ${name} may change more.`)];
+  // What only forbids it is not counted before: a deletion that nothing goes with shows at once, and the database decides.
+  const isAlone = !table.triggers && !catalogue.referencesTo(table).some(({ onDelete }) => onDelete);
+  const { consequences, sentences, hasTriggers } = isAlone ? { consequences: null, sentences: [], hasTriggers: false } : await outlookOf(writer, row);
   const isRefused = (consequences?.refusing.length ?? 0) > 0;
   if (sentences.length > 0 && !isRefused && !await ask(`Delete ${writer.titleOf(row)}?`, sentences, "Delete")) return false;
   try {
-    await (sentences.length > 0 ? deleteWithOthers(writer, row, consequences, triggering.length > 0, restored) : writer.delete(row, restored));
+    await (sentences.length > 0 ? deleteWithOthers(writer, row, consequences, hasTriggers, restored) : writer.delete(row, restored));
     return true;
   } catch (error) {
-    const referring = consequences && isRefused && /FOREIGN KEY/i.test(reasonOf(error)) ? `: ${counted(consequences.refusing)} refer to it` : "";
-    writer.undo.say(`Not deleted: ${reasonOf(error)}${referring}`);
+    const isForeignKey = /FOREIGN KEY/i.test(reasonOf(error));
+    const { refusing } = (isForeignKey && await consequencesOf(writer, row).catch(() => null)) || { refusing: [] };
+    writer.undo.say(`Not deleted: ${reasonOf(error)}${refusing.length > 0 ? `: ${counted(refusing)} refer to it` : ""}`);
     return false;
   }
+}
+
+/**
+ * What is said before.
+ *
+ * @param {TableWriter} writer @param {Row} row
+ * @returns {Promise<{consequences: Consequences | null, sentences: string[], hasTriggers: boolean}>} `consequences` is null where they cannot be counted
+ */
+async function outlookOf(writer, row) {
+  const { catalogue, table } = writer;
+  /** @type {Consequences | null} */
+  let consequences = null;
+  let unknown = "";
+  try {
+    consequences = await consequencesOf(writer, row);
+  } catch (error) {
+    unknown = `What goes with it cannot be counted: ${reasonOf(error)}`;
+  }
+  const triggering = cascadeOf(catalogue, table).filter(({ name, triggers }) => triggers && (name === table.name || isAmong(consequences, name)));
+  const sentences = [...(consequences ? sentencesFor(consequences) : [unknown]), ...triggering.map(({ name }) => `Triggers of ${name} may change more.`)];
+  return { consequences, sentences, hasTriggers: triggering.length > 0 };
 }
 
 /** @param {TableWriter} writer @param {Row} row */
