@@ -78,6 +78,7 @@ def what_does_not_fit_the_column_takes_a_second_enter(page, server):
         field.press("Enter")
         expect(reason).to_contain_text(word)
         expect(reason).to_contain_text("Enter again")
+        assert reason.evaluate("reason => reason.scrollWidth <= reason.clientWidth"), "all of it can be read"
         assert sql(server.database, stored(column)) == before
         field.press("Enter")
         becomes(server, stored(column), afterwards)
