@@ -23,8 +23,22 @@ export function isRow(key) {
  */
 export function updateOf(table, key, column, value, old) {
   const name = sql.identifier(column);
-  const isOld = old === undefined ? sql`` : sql` AND ${name} COLLATE BINARY IS ${old}`;
+  const isOld = old === undefined ? sql`` : sql` AND ${isValue(name, old)}`;
   return sql`UPDATE ${sql.identifier(table.name)} SET ${name} = ${value} WHERE ${isRow(key)}${isOld}`;
+}
+
+/** Bytes at either end of a large BLOB. */
+const compared = 4096;
+
+/**
+ * Large BLOBs are told apart by their length and their ends: a message has no room for the old one and the new one.
+ *
+ * @param {SQLFragment} name of the column @param {SQLValue} value
+ */
+function isValue(name, value) {
+  if (!(value instanceof Uint8Array) || value.length <= 4 * compared) return sql`${name} COLLATE BINARY IS ${value}`;
+  const [first, last] = [value.slice(0, compared), value.slice(-compared)];
+  return sql`length(${name}) IS ${value.length} AND substr(${name}, 1, ${compared}) IS ${first} AND substr(${name}, -${compared}) IS ${last}`;
 }
 
 /** @param {Table} table @param {Values} key @param {string} column */

@@ -35,6 +35,15 @@ test("a value is changed only where it is still the old one, letter by letter an
   }
 });
 
+test("a large BLOB is known by its length and its ends", () => {
+  const bytes = Uint8Array.from({ length: 20_000 }, (_, index) => index % 251);
+  const old = (change) => { const other = bytes.slice(); change(other); return other; };
+  const changed = (stored, expected) => run(`UPDATE "odd ""t" SET "b c" = x'${Buffer.from(stored).toString("hex")}'`, updateOf(table, { rowid: 5 }, "b c", "new", expected))[0].includes("'new'");
+  assert.ok(changed(bytes, bytes));
+  for (const other of [bytes.slice(1), old((all) => { all[3] += 1; }), old((all) => { all[19_999] += 1; })]) assert.ok(!changed(other, bytes));
+  assert.ok(JSON.stringify(plainStatement(updateOf(table, { rowid: 5 }, "b c", "new", bytes)).params).length < 200_000);
+});
+
 test("what is deleted is put back under its rowid, generated columns by themselves", () => {
   const gone = run(deleteOf(table, { rowid: 5 }, "rowid"));
   assert.equal(gone[0].split("|")[0], "5");
