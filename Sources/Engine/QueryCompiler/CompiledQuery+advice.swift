@@ -35,7 +35,8 @@ extension CompiledQuery {
         continue
       }
       // One that is there has not helped.
-      if try columns.isEmpty || hasIndex(table.name, columns, checker) { continue }
+      if columns.isEmpty { continue }
+      if try hasIndex(table.name, columns, checker) { continue }
       advice.append("\(what) reads all of \(table.name): \(createIndex(table.name, columns)).")
     }
     return advice

@@ -275,7 +275,7 @@ import Wire
     func told() -> Int {
       text.matches(of: /"event":"dropped","lines":(\d+)\}/).reduce(0) { $0 + (Int($1.1) ?? 0) }
     }
-    let deadline = Date(timeIntervalSinceNow: 10)
+    let deadline = Date(timeIntervalSinceNow: 90)
     while told() < log.dropped || !text.hasSuffix("\n"), Date() < deadline {
       let count = read(reader, &block, block.count)
       if count > 0 { text += String(decoding: block[..<count], as: UTF8.self) }
