@@ -9,7 +9,7 @@ import Testing
     (["serv"], "there is no command serv: did you mean serve?"),
     (
       ["xyzzy"],
-      "there is no command xyzzy: there are serve, check, demo, import, explain, types, watch, changes, health, status, help"
+      "there is no command xyzzy: there are serve, check, demo, explain, types, watch, changes, health, status, help"
     ),
     (["serv", "--port", "1"], "did you mean serve?"), (["help", "serv"], "did you mean serve?"),
   ])

@@ -15,9 +15,9 @@ import GRDBSQLite
 /// - With a WAL, only checkpoints write to the file, and each of them announces itself in the WAL-index before its first write. A file that
 ///   changed while no checkpoint began was written to by something else. So was one whose header says that it has no WAL any more,
 ///   because SQLite cannot leave WAL mode while this connection is open.
-/// - With a rollback journal, each commit changes the change counter. A file that changed since a transaction saw it, without another
+/// - With a rollback journal, each commit counts the change counter up. A file that changed since a transaction saw it, without a greater
 ///   counter and without a journal, was written to by something else. (A transaction that spilled and was rolled back looks
-///   the same.)
+///   the same.) SQLite recognizes a state by its counter and size, so caches of former states could be taken for those of the new contents.
 ///
 /// Mutable state: what was noted last; the verdict, which stays.
 ///
@@ -90,9 +90,11 @@ package struct FileContents {
   }
 
   private mutating func note(_ index: SharedIndex?) {
+    let before = index.flatMap { copied($0) }
     guard let disk = DiskState(path: path), let header = try? JournalState(database) else { return }
     guard let index else { return noted = Noted(disk: disk, header: header, copied: nil) }
-    guard let copied = copied(index) else { return }
+    // Else a checkpoint came in between, and the file is already another one.
+    guard let copied = copied(index), copied == before else { return }
     if noted?.copied != nil, copied.frames > 0, lacksLastFrame(index), self.copied(index) == copied {
       (verdict, staleGeneration) = (.overwritten, copied.generation)
     }
@@ -168,10 +170,14 @@ package struct FileContents {
 
   private mutating func lookWithoutWAL() {
     guard let before = noted, before.copied == nil, let disk = DiskState(path: path), disk != before.disk,
-      disk.size > 0, disk.isSettled, let header = try? JournalState(database), header == before.header,
-      !DiskState.hasActiveJournal(path)
+      disk.size > 0, let header = try? JournalState(database), !DiskState.hasActiveJournal(path)
     else { return }
-    verdict = disk.size == before.disk.size ? .touched : .overwritten
+    if header != before.header {
+      // A connection that has pages of a state with this counter takes them for those of the other file.
+      if header.changeCounter <= before.header.changeCounter { verdict = .overwritten }
+    } else if disk.isSettled {
+      verdict = disk.size == before.disk.size ? .touched : .overwritten
+    }
   }
 }
 

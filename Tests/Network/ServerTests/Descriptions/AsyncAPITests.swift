@@ -58,7 +58,7 @@ import Wire
       try receive { $0["type"] == .string(type) && ($0["complete"] ?? .bool(true)) == .bool(true) }
     }
     let query =
-      #"{"from":"t","sectionBy":"a","totals":{"n":"count(*)","b":"max(b)"},"alongside":{"n":"SELECT count(*) FROM t"}}"#
+      #"{"from":"t","sectionBy":"a","totals":{"n":"count(*)","b":"max(b)","s":"sum(b)"},"alongside":{"n":"SELECT count(*) FROM t"}}"#
     try receive { $0["type"] == .string("hello") }
     try socket.send(#"{"type":"subscribe","id":"a","query":\#(query),"shape":"\#(shape)"}"#)
     try receive { $0["complete"] == .bool(true) }
@@ -68,6 +68,8 @@ import Wire
     let writes = [
       "DELETE FROM t WHERE id IN (7, 14)", "UPDATE t SET b = x'01', a = a WHERE id = 21",
       "INSERT INTO t VALUES (9000, 'some text in section 0', 9223372036854775807), (9001, 'another', 1.5)",
+      // The sum of all is an overflow, and then a real.
+      "UPDATE t SET b = 9223372036854775807 WHERE id IN (9001, 100)", "UPDATE t SET b = 1.5 WHERE id = 9001",
       "UPDATE t SET a = 'some text in section 1' WHERE id = 28", "UPDATE t SET id = 29000 WHERE id = 35",
       "DELETE FROM t WHERE a LIKE '%section 6'", "UPDATE t SET a = NULL WHERE id < 50",
     ]
@@ -78,7 +80,7 @@ import Wire
     try say(#"{"type":"window","id":"w","offset":5,"limit":9}"#, until: "rows")
     try say(#"{"type":"locate","id":"w","key":9000}"#, until: "located")
     try say(#"{"type":"locate","id":"w","key":1234567}"#, until: "located")
-    let other = #"{"from":"t","where":"id < 100","sectionBy":"a","totals":{"n":"count(*)","b":"max(b)"}}"#
+    let other = #"{"from":"t","where":"id < 100","sectionBy":"a","totals":{"n":"count(*)","b":"max(b)","s":"sum(b)"}}"#
     try say(#"{"type":"requery","id":"w","query":\#(other)}"#, until: "patch")
     try say(#"{"type":"resync","id":"w"}"#, until: "snapshot")
     try say(#"{"type":"unsubscribe","id":"w"}"#, until: "unsubscribed")
