@@ -13,6 +13,11 @@ package struct ChangesRequest: Hashable, Sendable {
     self.filters = filters
   }
 
+  /// Whether it says something of a table, so that what is wrong with that is the client's to know.
+  package func names(_ table: String) -> Bool {
+    tables != nil || value(columns, table) != nil || value(filters, table) != nil
+  }
+
   /// The query whose rows a table's changes are of.
   ///
   /// - Parameter all: the columns that the client may read of it; empty where that is for SQLite to say.

@@ -171,6 +171,16 @@ def another_row_height_keeps_the_first_row(page, demo):
     page.page.set_viewport_size({"width": 1000, "height": 700})
 
 
+def settled_near(page, part):
+    """The rows of a million, once the list has taken the scrolling that was asked for."""
+    for _ in range(50):
+        rows = page.settle()
+        if abs(rows[0][0] / 1_000_000 - part) < 0.03:
+            break
+        page.frames(2)
+    return rows
+
+
 @test
 def a_million_rows_are_scrolled_to_the_end_and_row_by_row(page, demo):
     numbers = ("WITH RECURSIVE n(id) AS (SELECT 1 UNION ALL SELECT id + 1 FROM n LIMIT 1000000)"
@@ -184,7 +194,7 @@ def a_million_rows_are_scrolled_to_the_end_and_row_by_row(page, demo):
         expect(other.page.locator(".live-index")).to_be_hidden()
         for part in (0.5, 1, 0.25):
             other.scroll(part)
-            rows = other.settle()
+            rows = settled_near(other, part)
             assert abs(rows[0][0] / 1_000_000 - part) < 0.03, rows[0]
             assert [name for _, name, _ in rows] == [f"Number {offset + 1}" for offset, _, _ in rows]
         first = other.settle()[0][0]

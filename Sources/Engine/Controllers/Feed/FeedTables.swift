@@ -119,7 +119,7 @@ final class FeedTables {
         if !shown.contains(where: { $0.table === table.table }) { shown.append(table) }
       } catch {
         // Of all tables, those that can be read are followed.
-        if view.request.tables != nil || error.code.isRetryable { throw error }
+        if view.request.names(name) || error.code.isRetryable { throw error }
         noteLeftOut(name, error)
       }
     }
