@@ -119,6 +119,9 @@ package final class Interruption: Sendable {
   /// Whether the statement ended because others waited.
   package var hasGivenWay: Bool { gaveWay.load(ordering: .relaxed) }
 
+  /// Whether the statement ended so that it is run again later, or on another thread.
+  package var isPostponed: Bool { hasGivenWay || hasStarved }
+
   /// Whether the statement ended because its thread got too little of a processor.
   package var hasStarved: Bool { starved.load(ordering: .relaxed) }
 

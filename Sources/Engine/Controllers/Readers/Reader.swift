@@ -81,7 +81,7 @@ final class Reader: @unchecked Sendable {
         try snapshot { try job.body($0, interruption) }
       } catch {
         if interruption.isStopped { return nil }
-        guard interruption.hasGivenWay || interruption.hasStarved else { throw error }
+        guard interruption.isPostponed else { throw error }
         var again = job
         again.isLong = job.isLong || interruption.hasGivenWay
         again.hasStarved = job.hasStarved || interruption.hasStarved

@@ -68,7 +68,7 @@ final class ReaderDatabase: FileConnection {
   /// Compiles a query if necessary, runs it, and reads the wanted contents.
   func run(_ request: RunRequest, _ interruption: Interruption) throws(FreshetError) -> RunResult {
     let start = clock.now
-    defer { slow.note(request.query, clock.now - start) }
+    defer { if !interruption.isPostponed { slow.note(request.query, clock.now - start) } }
     return try connection.deadline.limited(to: request.timeout, interruption: interruption) {
       () throws(FreshetError) in try run(request)
     }
@@ -101,7 +101,7 @@ final class ReaderDatabase: FileConnection {
       return .moved(try run(request.run, interruption))
     }
     let start = clock.now
-    defer { slow.note(request.run.query, clock.now - start) }
+    defer { if !interruption.isPostponed { slow.note(request.run.query, clock.now - start) } }
     return try connection.deadline.limited(to: request.run.timeout, interruption: interruption) {
       () throws(FreshetError) in
       let reader = try reader(compiled, request.run)
