@@ -61,7 +61,8 @@ why() {
     scripts/unfinished-tests.py "$log" || true
     sed -n '/✘ not finished within/,$p' "$log" | cut -c 1-300 | head -n 60
   fi
-  grep -E '✘|recorded an issue|error:|^(not ok|failed) |^(FAIL|ERROR):|Error:|FAILED|MISSED' "$log" | cut -c 1-600 | head -n 40 ||
+  grep -A 2 -E '✘|recorded an issue|error:|^(not ok|failed) |^(FAIL|ERROR):|Error:|FAILED|MISSED' "$log" |
+    grep -v '^--$' | cut -c 1-600 | head -n 60 ||
     tail -n 20 "$log"
 }
 

@@ -15,6 +15,7 @@ def focus_row(page, offset):
 
 @test
 def the_list_is_one_stop_for_tab(page, demo):
+    agrees_with_database(page, demo)
     page.page.locator("#before").focus()
     stops = []
     for _ in range(5):

@@ -47,7 +47,9 @@ final class FileListener: Sendable {
   /// several times.
   ///
   /// A watch of a file costs its writers time at each write, and more when that wakes a thread. So the files are watched only
-  /// while a thread asks for it (`FileWatch.arm`), and a write wakes one thread, which reads the event and wakes the others.
+  /// while a thread asks for it (`FileWatch.arm`), and a write wakes one thread, which reads the event and wakes the others. The database
+  /// file itself is watched all the time: with a WAL only checkpoints write to it, and programs that write over it, of which nothing else
+  /// may tell (`FileContents`).
   ///
   /// Any thread.
   package final class DatabaseWatcher: Sendable {
@@ -80,6 +82,7 @@ final class FileListener: Sendable {
       let directory = slash.map { $0 == path.startIndex ? "/" : String(path[..<$0]) } ?? "."
       let mask = UInt32(IN_CREATE) | UInt32(IN_MOVED_TO) | UInt32(IN_DELETE) | UInt32(IN_MOVED_FROM)
       directoryWatch = descriptor < 0 ? -1 : inotify_add_watch(descriptor, directory, mask)
+      state.withLock { watchFiles(&$0) }
     }
 
     deinit { if descriptor >= 0 { close(descriptor) } }
@@ -103,8 +106,8 @@ final class FileListener: Sendable {
       state.withLock { state in
         state.armed -= 1
         if state.armed > 0 { return }
-        for watch in state.watches { inotify_rm_watch(descriptor, watch) }
-        state.watches.removeAll()
+        for watch in state.watches where watch != state.database { inotify_rm_watch(descriptor, watch) }
+        state.watches.formIntersection([state.database])
       }
       // The kernel reports the end of each watch.
       distribute(readEvents(), except: nil)
@@ -113,7 +116,7 @@ final class FileListener: Sendable {
     /// Watching a watched file changes nothing. An absent file fails, which is no error.
     private func watchFiles(_ state: inout State) {
       if descriptor < 0 { return }
-      for path in paths {
+      for path in state.armed > 0 ? paths : [database] {
         let watch = inotify_add_watch(descriptor, path, UInt32(IN_MODIFY))
         if watch >= 0 { state.watches.insert(watch) }
         if path == database { state.database = watch }
@@ -160,7 +163,7 @@ final class FileListener: Sendable {
         }
       }
       if events.contains(.replaced) {
-        state.withLock { if $0.armed > 0 { watchFiles(&$0) } }
+        state.withLock { watchFiles(&$0) }
         // A new file may have been written to before it was watched.
         events.insert(.written)
       }

@@ -157,7 +157,7 @@ import Wire
     let live = try LiveServer(Self.schema)
     let backup = live.path + ".backup"
     defer { try? FileManager.default.removeItem(atPath: backup) }
-    try SQLiteShell(path: live.path).run(".backup \(backup)")
+    try SQLiteShell(path: live.path).run(".backup '\(backup)'")
     let client = try live.connect()
     try client.subscribe("q", #"{"from":"t"}"#)
     try live.writer.run("DELETE FROM t; INSERT INTO t VALUES (9, 'late')")

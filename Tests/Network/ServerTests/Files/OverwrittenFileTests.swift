@@ -122,6 +122,19 @@ import Wire
     #expect(try !served.program.errorOutput().contains("a list differed"))
   }
 
+  /// While commits keep coming the log is not watched, and size and change counter of the file stay the same.
+  @Test func `What was restored right after a stream of commits is noticed`() throws {
+    let served = try Served("WAL", backup: Self.backup("WAL"))
+    for _ in 0..<5 {
+      let commits = (100..<120).map { "INSERT INTO t VALUES (\($0), 'y');" }
+      try served.shell.run(commits.joined(separator: " "))
+      try served.check()
+      try served.overwrite(by: .inPlace)
+      #expect(try served.wait { served.client.line("q") == "''/: 7,'restored'" }, "\(served.client.line("q"))")
+      #expect(try served.rows() == "''/: 7,'restored'")
+    }
+  }
+
   @Test func `A file whose times are set keeps its commits`() throws {
     let served = try Served("WAL", backup: Self.backup("WAL"))
     try served.shell.run("INSERT INTO t VALUES (2, 'y')")
