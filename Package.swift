@@ -70,7 +70,6 @@ func tests(_ floor: Floor, _ name: String, _ dependencies: [Target.Dependency]) 
 }
 
 let grdb: Target.Dependency = .product(name: "GRDB", package: "GRDB.swift")
-let sqlite: Target.Dependency = .product(name: "GRDBSQLite", package: "GRDB.swift")
 let yams: Target.Dependency = .product(name: "Yams", package: "Yams")
 /// Apple's systems have WebSockets of their own.
 let nio: [Target.Dependency] = [
@@ -108,7 +107,8 @@ let package = Package(
       cSettings: cSettings),
     .target(name: "CFreshetSystem", path: Floor.engine.path("CFreshetSystem"), cSettings: cSettings + commit),
     .target(
-      name: "CSQLite", dependencies: [sqlite], path: Floor.engine.path("CSQLite"), cSettings: cSettings),
+      name: "CSQLite", path: Floor.engine.path("CSQLite"), cSettings: cSettings,
+      linkerSettings: [.linkedLibrary("sqlite3")]),
 
     // Pure: no I/O, no clock, no Foundation.
     module(.engine, "RankedCollections"),
@@ -116,20 +116,20 @@ let package = Package(
     module(.engine, "Wire", ["LiveQuery"]),
 
     // Effects.
-    module(.engine, "ChangeCapture", ["CSQLite", sqlite]),
-    module(.engine, "Store", ["ChangeCapture", "CSQLite", "LiveQuery", "RankedCollections", grdb, sqlite]),
-    module(.engine, "QueryCompiler", ["ChangeCapture", "CSQLite", "LiveQuery", "RankedCollections", "Store", sqlite]),
+    module(.engine, "ChangeCapture", ["CSQLite"]),
+    module(.engine, "Store", ["ChangeCapture", "CSQLite", "LiveQuery", "RankedCollections"]),
+    module(.engine, "QueryCompiler", ["ChangeCapture", "CSQLite", "LiveQuery", "RankedCollections", "Store"]),
     module(
       .engine, "Controllers",
       [
-        "ChangeCapture", "CFreshetSystem", "LiveQuery", "QueryCompiler", "RankedCollections", "Store", "Wire", grdb,
+        "ChangeCapture", "CFreshetSystem", "CSQLite", "LiveQuery", "QueryCompiler", "RankedCollections", "Store",
+        "Wire",
         logging,
-        sqlite,
       ]),
     // What programs see: lists as values, and their controllers.
     module(.libraries, "FreshetResults", ["LiveQuery", "Wire"]),
     module(
-      .libraries, "Freshet", ["Controllers", "FreshetResults", "LiveQuery", "Store", "Wire", grdb, logging, sqlite]),
+      .libraries, "Freshet", ["Controllers", "CSQLite", "FreshetResults", "LiveQuery", "Store", "Wire", grdb, logging]),
     module(.libraries, "FreshetRemote", ["FreshetResults", "LiveQuery", "Wire"]),
     module(.libraries, "FreshetClient", ["FreshetRemote", "LiveQuery"] + nio),
     module(.network, "Gateway", ["CGateway"]),
@@ -141,10 +141,10 @@ let package = Package(
     module(.cluster, "Broker", ["CLibNATS"]),
     module(
       .cluster, "Replication",
-      ["Broker", "ChangeCapture", "Controllers", "COpenSSL", "CSQLite", "CZlib", "LiveQuery", "Store", logging, sqlite]),
-    module(.tools, "FileMaking", [grdb]),
+      ["Broker", "ChangeCapture", "Controllers", "COpenSSL", "CSQLite", "CZlib", "LiveQuery", "Store", logging]),
+    module(.tools, "FileMaking", ["Store"]),
     module(.tools, "TerminalWatch", ["FreshetRemote", "FreshetResults", "LiveQuery", "WebSocketClient", "Wire"]),
-    module(.tools, "Demo", ["FileMaking", "Store", grdb]),
+    module(.tools, "Demo", ["FileMaking", "LiveQuery", "Store"]),
     .target(
       name: "Server",
       dependencies: [
@@ -157,8 +157,9 @@ let package = Package(
     .executableTarget(
       name: "FreshetCommand",
       dependencies: [
-        "Broker", "CFreshetSystem", "ChangeCapture", "Controllers", "COpenSSL", "Demo", "FileMaking", "FreshetRemote",
-        "LiveQuery", "QueryCompiler", "Replication", "Server", "Store", "TerminalWatch", "Wire", grdb, logging, sqlite,
+        "Broker", "CFreshetSystem", "ChangeCapture", "Controllers", "COpenSSL", "CSQLite", "Demo", "FileMaking",
+        "FreshetRemote", "LiveQuery", "QueryCompiler", "Replication", "Server", "Store", "TerminalWatch", "Wire",
+        logging,
         .product(name: "ArgumentParser", package: "swift-argument-parser"),
       ],
       path: Floor.tools.path("FreshetCommand"), swiftSettings: swiftSettings),
@@ -187,18 +188,18 @@ let package = Package(
       ],
       path: "Tests/Support/ServerSupport", swiftSettings: swiftSettings),
     // SQLite's file system with reads that fail on demand.
-    .target(name: "CFaultyFiles", dependencies: [sqlite], path: "Tests/Support/CFaultyFiles", cSettings: cSettings),
+    .target(name: "CFaultyFiles", dependencies: ["CSQLite"], path: "Tests/Support/CFaultyFiles", cSettings: cSettings),
     tests(.engine, of: "RankedCollections", ["TestSupport"]),
     tests(.engine, of: "LiveQuery", ["RankedCollections", "TestSupport", "Wire"]),
     tests(.engine, of: "Wire", ["LiveQuery"]),
     // A foreign program that writes files in every way that SQLite has, and dies in the middle of commits on request.
     .executableTarget(
-      name: "hostile-writer", dependencies: [sqlite], path: "Tests/Support/CHostileWriter", cSettings: cSettings,
+      name: "hostile-writer", path: "Tests/Support/CHostileWriter", cSettings: cSettings,
       linkerSettings: [.linkedLibrary("sqlite3")]),
     tests(
       .engine, of: "ChangeCapture",
-      ["hostile-writer", "Controllers", "CSQLite", "LiveQuery", "Store", "TestSupport", grdb, sqlite]),
-    tests(.engine, of: "Store", ["CSQLite", "LiveQuery", "RankedCollections", "TestSupport", grdb, sqlite]),
+      ["hostile-writer", "Controllers", "CSQLite", "LiveQuery", "Store", "TestSupport", grdb]),
+    tests(.engine, of: "Store", ["CSQLite", "LiveQuery", "RankedCollections", "TestSupport", grdb]),
     tests(.engine, of: "QueryCompiler", ["LiveQuery", "Store", "TestSupport", grdb]),
     tests(.engine, of: "Controllers", ["ChangeCapture", "LiveQuery", "Store", "TestSupport", "Wire", grdb, logging]),
     tests(.libraries, of: "FreshetResults", ["LiveQuery", "TestSupport", "Wire"]),
@@ -215,7 +216,7 @@ let package = Package(
     tests(.cluster, of: "Broker", ["TestSupport"]),
     tests(
       .cluster, of: "Replication",
-      ["hostile-writer", "Broker", "Controllers", "LiveQuery", "Store", "TestSupport", logging, sqlite]),
+      ["hostile-writer", "Broker", "Controllers", "CSQLite", "LiveQuery", "Store", "TestSupport", logging]),
     tests(.tools, of: "FileMaking"),
     tests(.tools, of: "Demo", ["FileMaking", "TestSupport", grdb]),
     tests(
@@ -235,7 +236,7 @@ let package = Package(
       name: "ListTests",
       dependencies: [
         "CFaultyFiles", "Controllers", "Demo", "Freshet", "FreshetClient", "LiveQuery", "Server", "ServerSupport",
-        "Store", "TestSupport", "Wire", grdb, logging, sqlite,
+        "CSQLite", "Store", "TestSupport", "Wire", grdb, logging,
       ],
       swiftSettings: swiftSettings),
   ],
@@ -253,7 +254,7 @@ if fuzz || strict {
       name: fuzz ? "freshet-fuzz" : "freshet-corpora",
       dependencies: [
         "CFuzzing", "ChangeCapture", "CSQLite", "Gateway", "LiveQuery", "QueryCompiler", "Server", "Store", "Wire",
-        grdb, sqlite,
+        grdb,
       ],
       path: "Fuzzing/Targets", swiftSettings: swiftSettings,
       linkerSettings: fuzz ? [.unsafeFlags(["-sanitize=address", "-use-ld=lld"] + fuzzLibraries)] : []),

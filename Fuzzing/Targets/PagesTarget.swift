@@ -1,5 +1,4 @@
 import CSQLite
-import GRDBSQLite
 
 @testable import ChangeCapture
 

@@ -1,6 +1,6 @@
 import CFuzzing
+import CSQLite
 import Foundation
-import GRDBSQLite
 import LiveQuery
 
 @testable import QueryCompiler

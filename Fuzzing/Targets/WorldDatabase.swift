@@ -1,7 +1,7 @@
 // What the targets need is there, or there is nothing to fuzz.
 // swift-format-ignore-file: NeverUseForceTry
 
-import GRDBSQLite
+import CSQLite
 import LiveQuery
 
 @testable import Store
@@ -17,11 +17,12 @@ struct WorldDatabase {
     case givenUp
   }
 
-  private let connection: OpaquePointer
+  private let opened: Connection
+  private var connection: OpaquePointer { opened.raw }
 
   init(_ path: String) {
-    connection = try! ReadOnlyFile.open(path)
-    _disableDoubleQuotedStringLiterals(connection)
+    opened = try! Connection(path)
+    sqlite_refuse_quoted_strings(opened.raw)
     try! ConnectionLimits.apply(to: connection)
     _ = try! PreparedStatement(connection, "SELECT count(*) FROM sqlite_master").step()
   }

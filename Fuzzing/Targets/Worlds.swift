@@ -1,9 +1,9 @@
 // What the targets need is there, or there is nothing to fuzz.
 // swift-format-ignore-file: NeverUseForceTry
 
+import CSQLite
 import Foundation
 import GRDB
-import GRDBSQLite
 import LiveQuery
 
 @testable import QueryCompiler
@@ -52,7 +52,7 @@ final class Worlds {
     roles = (0..<Worlds.roleCount).map { role in
       let paths = (0..<2).map { "\(folder)/\(role)-\($0).sqlite" }
       for (world, path) in paths.enumerated() { Worlds.make(path, role: role, world) }
-      let schema = try! DatabaseQueue(path: paths[0]).read { try DatabaseSchema.read($0) }
+      let schema = try! DatabaseQueue(path: paths[0]).read { try DatabaseSchema.read($0.sqliteConnection!) }
       let tables =
         role < Worlds.rules.count
         ? try! RoleSchema(Worlds.rules[role], isPublished: false, schema) : RoleSchema(unrestricted: schema)

@@ -1,4 +1,4 @@
-import GRDBSQLite
+import CSQLite
 package import LiveQuery
 import Store
 
@@ -9,7 +9,8 @@ import Store
 ///
 /// Owner: one thread at a time. Nothing that clients wrote is ever stepped here but EXPLAIN.
 package final class FragmentChecker {
-  private let connection: OpaquePointer
+  private let opened: Connection
+  private var connection: OpaquePointer { opened.raw }
   private let path: String
   private let audit: StatementAudit
   /// The tables as the client may see them.
@@ -34,11 +35,11 @@ package final class FragmentChecker {
   package init(path: String, role: RoleSchema) throws(FreshetError) {
     audit = StatementAudit(role)
     self.path = path
-    do throws(SQLiteFailure) { connection = try ReadOnlyFile.open(path) } catch {
+    do throws(SQLiteFailure) { opened = try Connection(path) } catch {
       throw FreshetError(.internal, "cannot open the database: \(error.message)")
     }
     // As on the connections that run queries: to them "name" is never a text.
-    _disableDoubleQuotedStringLiterals(connection)
+    sqlite_refuse_quoted_strings(opened.raw)
     do throws(SQLiteFailure) {
       try ConnectionLimits.apply(to: connection, checks: true)
       let modules = try PreparedStatement(connection, "SELECT name FROM pragma_module_list", isPersistent: false)
@@ -47,7 +48,6 @@ package final class FragmentChecker {
         try PreparedStatement.run(connection, shadow.viewSQL)
       }
     } catch {
-      sqlite3_close(connection)
       throw FreshetError(.internal, "cannot open the database: \(error.message)")
     }
     sqlite3_set_authorizer(connection, authorizeStatement, Unmanaged.passUnretained(audit).toOpaque())
@@ -57,11 +57,6 @@ package final class FragmentChecker {
 
   /// Gives pages of the file back that are only kept for the next time.
   package func releasePages() { sqlite3_db_release_memory(connection) }
-
-  deinit {
-    schemaReaders = nil
-    sqlite3_close(connection)
-  }
 
   /// Looks whether the schema has changed. To be called before a query is compiled: a statement that is prepared and never
   /// stepped is compiled against the schema that the connection knows, however old.

@@ -1,5 +1,4 @@
 import CSQLite
-import GRDBSQLite
 package import LiveQuery
 
 /// How much memory and time SQLite may use on the calling thread, for SQL that clients wrote.

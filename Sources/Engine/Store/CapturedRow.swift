@@ -1,6 +1,5 @@
 import CSQLite
 import ChangeCapture
-import GRDBSQLite
 package import LiveQuery
 import RankedCollections
 

@@ -1,5 +1,4 @@
 import CSQLite
-import GRDBSQLite
 
 /// What connections refuse that compile or run what clients wrote, so that SQLite does nothing for long without asking whether
 /// it may go on.

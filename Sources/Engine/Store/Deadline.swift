@@ -1,5 +1,4 @@
 import CSQLite
-import GRDBSQLite
 import Synchronization
 
 #if canImport(Glibc)

@@ -1,5 +1,4 @@
-import GRDB
-import GRDBSQLite
+import CSQLite
 package import LiveQuery
 
 extension FreshetError {
@@ -29,13 +28,7 @@ extension FreshetError {
 
   /// Why no connection can read, with SQLite's reason where there is one: locked, damaged.
   package init(unreadable error: any Error) {
-    let reason: String? =
-      switch error {
-      case let error as SQLiteFailure: error.message
-      case let error as DatabaseError: error.message
-      case let error as StoreError: error.message
-      default: nil
-      }
+    let reason = (error as? SQLiteFailure)?.message
     let told = error as? FreshetError
     self = told ?? .init(.overloaded, "the database cannot be read at the moment" + (reason.map { ": \($0)" } ?? ""))
   }

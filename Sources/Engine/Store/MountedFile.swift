@@ -1,4 +1,4 @@
-import GRDBSQLite
+import CSQLite
 import LiveQuery
 
 #if canImport(Glibc)
@@ -44,9 +44,7 @@ package enum MountedFile {
   /// - Throws: a sentence for the operator when it is mounted by itself and in WAL mode.
   package static func check(_ path: String, _ location: String) throws {
     guard isMounted(path) else { return }
-    let connection = try ReadOnlyFile.open(location)
-    defer { sqlite3_close(connection) }
-    guard try isInWALMode(connection) else { return }
+    guard try Connection(location).withRaw({ raw throws(SQLiteFailure) in try isInWALMode(raw) }) else { return }
     throw FreshetError(.overloaded, advice(path))
   }
 

@@ -1,4 +1,4 @@
-import GRDBSQLite
+import CSQLite
 package import LiveQuery
 package import RankedCollections
 
@@ -72,6 +72,8 @@ package final class PreparedStatement {
 
   package func isText(_ column: Int) -> Bool { sqlite3_column_type(handle, Int32(column)) == SQLITE_TEXT }
 
+  package func real(_ column: Int) -> Double { sqlite3_column_double(handle, Int32(column)) }
+
   package func integer(_ column: Int) -> Int64 { sqlite3_column_int64(handle, Int32(column)) }
 
   /// A value of the current row; text and blobs are borrowed until the next step, reset or conversion.
@@ -110,6 +112,9 @@ package final class PreparedStatement {
     default: return .null
     }
   }
+
+  /// The current row.
+  package var values: [SQLValue] { (0..<columnCount).map { SQLValue(value($0)) } }
 
   /// Appends a value of the current row to an encoded key.
   ///
@@ -197,6 +202,18 @@ package final class PreparedStatement {
     case .text(let bytes):
       bytes.withUnsafeBytes { bind(text: $0, encoding, at: index) }
     case .blob(let bytes): bind(blob: bytes, at: index)
+    }
+  }
+}
+
+extension SQLValue {
+  init(_ value: PackedValue) {
+    switch value {
+    case .null: self = .null
+    case .integer(let value): self = .integer(value)
+    case .real(let value): self = .real(value)
+    case .text(let bytes): self = .text(String(decoding: bytes, as: UTF8.self))
+    case .blob(let bytes): self = .blob(Array(bytes))
     }
   }
 }

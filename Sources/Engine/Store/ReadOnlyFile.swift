@@ -1,4 +1,4 @@
-import GRDBSQLite
+import CSQLite
 
 #if canImport(Glibc)
   import Glibc
@@ -10,9 +10,6 @@ import GRDBSQLite
 
 /// How a database file is opened for reading alone.
 package enum ReadOnlyFile {
-  /// Milliseconds.
-  package static let standardPatience: Int32 = 5_000
-
   /// The path, or a URI with which SQLite reads the file without its journals.
   ///
   /// A file in WAL mode without its -shm cannot be opened in a directory that cannot be written to. Nobody but the owner of
@@ -22,7 +19,7 @@ package enum ReadOnlyFile {
   ///
   /// - Parameter patience: how long a lock or a journal is waited for, in milliseconds.
   /// - Throws: what SQLite reports of a file that cannot be read at all.
-  package static func location(_ path: String, patience: Int32 = standardPatience) throws(SQLiteFailure) -> String {
+  package static func location(_ path: String, patience: Int32 = Connection.patience) throws(SQLiteFailure) -> String {
     do throws(SQLiteFailure) {
       try RollbackJournal.passing(path, patience: patience) { () throws(SQLiteFailure) in try probe(path, patience) }
       return path
@@ -47,27 +44,9 @@ package enum ReadOnlyFile {
     path.lastIndex(of: "/").map { $0 == path.startIndex ? "/" : String(path[..<$0]) } ?? "."
   }
 
-  /// A connection for the loops that go around GRDB, whose owner closes it.
-  package static func open(
-    _ location: String, patience: Int32 = standardPatience
-  ) throws(SQLiteFailure) -> OpaquePointer {
-    var connection: OpaquePointer?
-    let flags = SQLITE_OPEN_READONLY | SQLITE_OPEN_NOMUTEX | SQLITE_OPEN_URI
-    let code = sqlite3_open_v2(location, &connection, flags, nil)
-    guard code == SQLITE_OK, let connection else {
-      let failure = SQLiteFailure(of: connection, code)
-      sqlite3_close(connection)
-      throw failure
-    }
-    WALResetBug.avoid(connection)
-    sqlite3_busy_timeout(connection, patience)
-    return connection
-  }
-
   private static func probe(_ location: String, _ patience: Int32) throws(SQLiteFailure) {
-    let connection = try open(location, patience: patience)
-    defer { sqlite3_close(connection) }
-    _ = try PreparedStatement(connection, "SELECT count(*) FROM sqlite_master").step()
+    let connection = try Connection(location, patience: patience)
+    _ = try connection.first("SELECT count(*) FROM sqlite_master") { _ in }
   }
 
   private static func escaped(_ path: String) -> String {

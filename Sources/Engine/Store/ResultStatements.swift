@@ -1,4 +1,4 @@
-import GRDBSQLite
+import CSQLite
 package import LiveQuery
 
 /// The statements of a `ResultPlan` on one connection, shared by all queries of its shape.

@@ -1,4 +1,4 @@
-import GRDBSQLite
+import CSQLite
 
 #if canImport(Glibc)
   import Glibc
@@ -29,7 +29,7 @@ package enum RollbackJournal {
   /// - Throws: what `body` throws when it is no journal, or `patience` has ended; a sentence about it when the journal is hot and this
   ///   process may not write to the file.
   package static func passing<Result>(
-    _ path: String, patience: Int32 = ReadOnlyFile.standardPatience, _ body: () throws(SQLiteFailure) -> Result
+    _ path: String, patience: Int32 = Connection.patience, _ body: () throws(SQLiteFailure) -> Result
   ) throws(SQLiteFailure) -> Result {
     let limit = useconds_t(max(0, patience)) * 1_000
     var (waited, nextTry, pause) = (0 as useconds_t, min(moment, limit), 1_000 as useconds_t)
@@ -57,12 +57,8 @@ package enum RollbackJournal {
   ///
   /// - Throws: when this process may not.
   private static func rollBack(_ path: String) throws(SQLiteFailure) {
-    var connection: OpaquePointer?
-    defer { sqlite3_close(connection) }
-    let code = sqlite3_open_v2(path, &connection, SQLITE_OPEN_READWRITE | SQLITE_OPEN_NOMUTEX, nil)
-    guard code == SQLITE_OK, let connection else { return }
-    WALResetBug.avoid(connection)
-    do throws(SQLiteFailure) { try PreparedStatement.run(connection, "PRAGMA main.schema_version") } catch {
+    guard let connection = try? Connection(path, .writing, patience: 0) else { return }
+    do throws(SQLiteFailure) { try connection.run("PRAGMA main.schema_version") } catch {
       guard [SQLITE_READONLY, SQLITE_CANTOPEN, SQLITE_PERM].contains(error.primaryCode) else { return }
       throw SQLiteFailure(
         code: error.code,

@@ -1,22 +1,21 @@
-import GRDBSQLite
+import CSQLite
 package import LiveQuery
 
 /// Whether statements for the writer would compile in a database, without running any.
 package struct StatementCheck: ~Copyable {
-  private let connection: OpaquePointer
+  private let opened: Connection
+  private var connection: OpaquePointer { opened.raw }
   private let audit = WriteAudit()
 
   /// - Parameter path: what `ReadOnlyFile` makes of the database's path.
   package init(path: String) throws(SQLiteFailure) {
-    connection = try ReadOnlyFile.open(path)
+    opened = try Connection(path)
     setAuthorizer()
   }
 
   private func setAuthorizer() {
     sqlite3_set_authorizer(connection, authorizeWrite, Unmanaged.passUnretained(audit).toOpaque())
   }
-
-  deinit { sqlite3_close(connection) }
 
   /// - Returns: what is wrong with a statement; nil: nothing.
   package func problem(_ sql: String) -> FreshetError? {

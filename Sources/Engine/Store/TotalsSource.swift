@@ -1,4 +1,4 @@
-import GRDBSQLite
+import CSQLite
 package import LiveQuery
 package import RankedCollections
 

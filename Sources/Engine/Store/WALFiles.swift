@@ -1,5 +1,5 @@
+import CSQLite
 import ChangeCapture
-import GRDBSQLite
 
 /// The -wal and -shm of a database in WAL mode, as a connection has them open.
 ///

@@ -1,5 +1,4 @@
 import CSQLite
-import GRDBSQLite
 import LiveQuery
 
 /// One statement of a transaction as a client wrote it, checked as far as its text allows, and with its patterns replaced

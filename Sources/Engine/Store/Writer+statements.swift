@@ -1,5 +1,4 @@
 import CSQLite
-import GRDBSQLite
 import LiveQuery
 
 // The statements of a transaction.
@@ -37,7 +36,7 @@ extension Writer {
     if prepared.columnCount > 0 { result.columns = prepared.columnNames }
     do throws(SQLiteFailure) {
       while try prepared.step() {
-        let row = (0..<prepared.columnCount).map { SQLValue(prepared.value($0)) }
+        let row = prepared.values
         bytes += row.reduce(64) { $0 + $1.length }
         if bytes > Self.longestResult { break }
         result.rows.append(row)
@@ -117,18 +116,6 @@ extension SQLValue {
     case .text(let text): text.utf8.count
     case .blob(let bytes): bytes.count
     default: 8
-    }
-  }
-}
-
-extension SQLValue {
-  fileprivate init(_ value: PackedValue) {
-    switch value {
-    case .null: self = .null
-    case .integer(let value): self = .integer(value)
-    case .real(let value): self = .real(value)
-    case .text(let bytes): self = .text(String(decoding: bytes, as: UTF8.self))
-    case .blob(let bytes): self = .blob(Array(bytes))
     }
   }
 }

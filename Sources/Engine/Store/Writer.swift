@@ -1,6 +1,5 @@
 import CSQLite
 import ChangeCapture
-import GRDBSQLite
 package import LiveQuery
 
 /// Writes for clients: one connection, one transaction at a time.
@@ -12,7 +11,8 @@ package import LiveQuery
 /// Owner: one thread at a time.
 package final class Writer: FileConnection {
   package let file: FileIdentity?
-  let connection: OpaquePointer
+  private let opened: Connection
+  var connection: OpaquePointer { opened.raw }
   private let deadline: Deadline
   let audit = WriteAudit()
   package let interruption: Interruption
@@ -22,8 +22,6 @@ package final class Writer: FileConnection {
   private let fileName: String
   /// Since the first transaction: a connection opens the -wal when it first reads.
   private var checkpoint: GuardedCheckpoint?
-  /// For locks, in milliseconds.
-  private static let patience: Int32 = 5_000
   package private(set) var files: WALFiles
   /// Whether another connection may fare better: what was opened may have been opened wrongly, such as only for reading.
   package private(set) var isDoubtful = false
@@ -41,21 +39,15 @@ package final class Writer: FileConnection {
     file = FileIdentity(path: path)
     fileName = path.split(separator: "/").last.map(String.init) ?? path
     ConnectionLimits.prepare()
-    var connection: OpaquePointer?
-    let code = sqlite3_open_v2(path, &connection, SQLITE_OPEN_READWRITE | SQLITE_OPEN_NOMUTEX, nil)
-    guard code == SQLITE_OK, let connection else {
-      let failure = SQLiteFailure(of: connection, code)
-      sqlite3_close(connection)
-      throw FreshetError(writeFailure: failure, place: "cannot open \(fileName) for writing")
+    do throws(SQLiteFailure) { opened = try Connection(path, .writing) } catch {
+      throw FreshetError(writeFailure: error, place: "cannot open \(fileName) for writing")
     }
-    self.connection = connection
-    WALResetBug.avoid(connection)
+    let connection = opened.raw
     interruption = Interruption(of: connection)
     self.timeout = Nanoseconds(timeout)
     files = WALFiles(of: connection)
     contents = FileContents(of: connection)
     deadline = Deadline(of: connection)
-    sqlite3_busy_timeout(connection, Self.patience)
     do throws(SQLiteFailure) {
       try run("PRAGMA foreign_keys = ON")
       try ConnectionLimits.apply(to: connection)
@@ -74,7 +66,6 @@ package final class Writer: FileConnection {
     } else if files.state == .same {
       checkpoint?.close()
     }
-    sqlite3_close(connection)
   }
 
   /// Begins a transaction, to be followed by `transact`.
@@ -95,7 +86,9 @@ package final class Writer: FileConnection {
     ConnectionLimits.resetValue(of: connection)
     // Before anything is written, so that both have the same files.
     if checkpoint == nil {
-      checkpoint = withoutAuthorizer { GuardedCheckpoint(for: connection, path: files.path, patience: Self.patience) }
+      checkpoint = withoutAuthorizer {
+        GuardedCheckpoint(for: connection, path: files.path, patience: Connection.patience)
+      }
     }
     // Now, for a long schema takes more than the statement that would have it read.
     do throws(SQLiteFailure) { try run("SELECT 1 FROM main.sqlite_master LIMIT 1") } catch {
@@ -165,7 +158,7 @@ package final class Writer: FileConnection {
   }
 
   private func rescueGuarded() -> Bool {
-    guard let checkpoint, checkpoint.runToTheEnd(milliseconds: Int(Self.patience)) else { return false }
+    guard let checkpoint, checkpoint.runToTheEnd(milliseconds: Int(Connection.patience)) else { return false }
     isEmptied = checkpoint.empty()
     return true
   }

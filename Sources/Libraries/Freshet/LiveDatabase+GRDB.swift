@@ -1,7 +1,7 @@
+import CSQLite
 import Foundation
 public import FreshetResults
 public import GRDB
-import GRDBSQLite
 import Store
 
 extension LiveDatabase {
@@ -35,7 +35,7 @@ extension LiveDatabase {
   where Request.RowDecoder: FetchableRecord & Sendable {
     var configuration = GRDB.Configuration()
     configuration.readonly = true
-    configuration.avoidWALResetBug()
+    configuration.prepareDatabase { db in if let connection = db.sqliteConnection { WALResetBug.avoid(connection) } }
     // A request does not name its columns: SQLite and the schema do.
     let query = try DatabaseQueue(path: path, configuration: configuration).read { db in
       try Query(request, in: db, key: key, sectionBy: sectionBy)

@@ -1,4 +1,5 @@
-import GRDB
+import LiveQuery
+import Store
 
 package enum BankChange: CaseIterable, Sendable {
   case acquirer, closingDate, insert, delete
@@ -20,10 +21,10 @@ struct BankWriter {
   private static let front = 30
   private static let frontPercent = 40
 
-  init(_ db: Database) throws { count = try Int.fetchOne(db, sql: "SELECT count(*) FROM bank") ?? 0 }
+  init(_ db: Connection) throws { count = try db.first("SELECT count(*) FROM bank") { Int($0.integer(0)) } ?? 0 }
 
   /// Makes one change.
-  mutating func write(_ db: Database, _ generator: inout DemoGenerator) throws -> BankChange {
+  mutating func write(_ db: Connection, _ generator: inout DemoGenerator) throws -> BankChange {
     let change = nextChange(&generator)
     guard let id = try someBank(db, &generator) else {
       try insert(db, &generator)
@@ -32,18 +33,17 @@ struct BankWriter {
     switch change {
     case .insert: try insert(db, &generator)
     case .acquirer:
-      try db.execute(
-        sql: "UPDATE closing SET acquirer = ? WHERE bank_id = ?",
-        arguments: [BankClosing.randomAcquirer(&generator), id])
+      let acquirer: SQLValue = BankClosing.randomAcquirer(&generator).map { .text($0) } ?? nil
+      try db.run("UPDATE closing SET acquirer = ? WHERE bank_id = ?", [acquirer, .integer(id)])
     case .closingDate: try exchangeDates(db, id, try anyBank(db, &generator))
     case .delete: try delete(db, id)
     }
     return change
   }
 
-  private mutating func insert(_ db: Database, _ generator: inout DemoGenerator) throws {
-    let newest = try Int.fetchOne(db, sql: "SELECT max(cert) FROM bank") ?? DemoDatabase.firstCertificate
-    var bank = Bank.random(&generator, after: newest)
+  private mutating func insert(_ db: Connection, _ generator: inout DemoGenerator) throws {
+    let newest = try db.first("SELECT ifnull(max(cert), \(DemoDatabase.firstCertificate)) FROM bank") { $0.integer(0) }!
+    var bank = Bank.random(&generator, after: Int(newest))
     if !gone.isEmpty {
       let certificate = bank.certificate
       bank = gone.remove(at: generator.number(below: gone.count))
@@ -53,28 +53,29 @@ struct BankWriter {
     count += 1
   }
 
-  private mutating func delete(_ db: Database, _ id: Int64) throws {
+  private mutating func delete(_ db: Connection, _ id: Int64) throws {
     let sql = """
       SELECT name, city, state, cert, closed, acquirer, assets FROM bank JOIN closing ON bank_id = id WHERE id = ?
       """
-    if let row = try Row.fetchOne(db, sql: sql, arguments: [id]) {
-      let closing = BankClosing(date: row["closed"], acquirer: row["acquirer"], assets: row["assets"])
-      gone.append(
-        Bank(name: row["name"], city: row["city"], state: row["state"], certificate: row["cert"], closing: closing))
+    gone += try db.rows(sql, [.integer(id)]) { row in
+      let closing = BankClosing(date: row.text(4) ?? "", acquirer: row.text(5), assets: row.real(6))
+      return Bank(
+        name: row.text(0) ?? "", city: row.text(1) ?? "", state: row.text(2) ?? "", certificate: Int(row.integer(3)),
+        closing: closing)
     }
-    try db.execute(sql: "DELETE FROM closing WHERE bank_id = ?", arguments: [id])
-    try db.execute(sql: "DELETE FROM bank WHERE id = ?", arguments: [id])
+    try db.run("DELETE FROM closing WHERE bank_id = ?", [.integer(id)])
+    try db.run("DELETE FROM bank WHERE id = ?", [.integer(id)])
     count -= 1
   }
 
-  private func exchangeDates(_ db: Database, _ one: Int64, _ other: Int64?) throws {
+  private func exchangeDates(_ db: Connection, _ one: Int64, _ other: Int64?) throws {
     let select = "SELECT closed FROM closing WHERE bank_id = ?"
-    guard let other, let date = try String.fetchOne(db, sql: select, arguments: [one]),
-      let otherDate = try String.fetchOne(db, sql: select, arguments: [other])
+    guard let other, let date = try db.first(select, [.integer(one)], { $0.text(0) ?? "" }),
+      let otherDate = try db.first(select, [.integer(other)], { $0.text(0) ?? "" })
     else { return }
     let update = "UPDATE closing SET closed = ? WHERE bank_id = ?"
-    try db.execute(sql: update, arguments: [otherDate, one])
-    try db.execute(sql: update, arguments: [date, other])
+    try db.run(update, [.text(otherDate), .integer(one)])
+    try db.run(update, [.text(date), .integer(other)])
   }
 
   private func nextChange(_ generator: inout DemoGenerator) -> BankChange {
@@ -88,16 +89,18 @@ struct BankWriter {
     }
   }
 
-  private func anyBank(_ db: Database, _ generator: inout DemoGenerator) throws -> Int64? {
-    try Int64.fetchOne(
-      db, sql: "SELECT bank_id FROM closing ORDER BY bank_id LIMIT 1 OFFSET ?",
-      arguments: [generator.number(below: max(1, count))])
+  private func anyBank(_ db: Connection, _ generator: inout DemoGenerator) throws -> Int64? {
+    try db.first(
+      "SELECT bank_id FROM closing ORDER BY bank_id LIMIT 1 OFFSET ?",
+      [.integer(Int64(generator.number(below: max(1, count))))]
+    ) { $0.integer(0) }
   }
 
-  private func someBank(_ db: Database, _ generator: inout DemoGenerator) throws -> Int64? {
+  private func someBank(_ db: Connection, _ generator: inout DemoGenerator) throws -> Int64? {
     let isAtFront = generator.chance(percent: Self.frontPercent)
     let skipped = generator.number(below: max(1, isAtFront ? min(Self.front, count) : count))
-    return try Int64.fetchOne(
-      db, sql: "SELECT bank_id FROM closing ORDER BY closed DESC, bank_id LIMIT 1 OFFSET ?", arguments: [skipped])
+    return try db.first(
+      "SELECT bank_id FROM closing ORDER BY closed DESC, bank_id LIMIT 1 OFFSET ?", [.integer(Int64(skipped))]
+    ) { $0.integer(0) }
   }
 }

@@ -1,6 +1,6 @@
 import FileMaking
 import Foundation
-import GRDB
+import LiveQuery
 import Store
 
 /// The demo: oil and gas wells in the counties of five states, and banks that have failed; the same ones for the same
@@ -34,13 +34,8 @@ package enum DemoDatabase {
 
   /// Whether the file is a demo database as this version makes them. False for what cannot be read.
   package static func isCurrent(at path: String) -> Bool {
-    var configuration = Configuration()
-    configuration.readonly = true
-    configuration.avoidWALResetBug()
-    let version = try? DatabaseQueue(path: path, configuration: configuration).read { db in
-      try Int.fetchOne(db, sql: "PRAGMA user_version")
-    }
-    return version == DemoSchema.version
+    let version = try? Connection(path).first("PRAGMA user_version") { $0.integer(0) }
+    return version == Int64(DemoSchema.version)
   }
 
   /// Makes the database, with its directory if need be.
@@ -49,38 +44,39 @@ package enum DemoDatabase {
   /// - Parameter progress: called with the number of rows so far, now and then and at the end. What it throws ends the
   ///   creation.
   /// - Throws: `FileMakingError` (`exists`: it never replaces a file), `CancellationError` when the task is cancelled,
-  ///   what GRDB and `progress` throw. Whatever is thrown, nothing is left behind.
+  ///   what SQLite and `progress` throw. Whatever is thrown, nothing is left behind.
   package static func create(
     at path: String, rows: Int = defaultRows, seed: UInt64 = defaultSeed, progress: (Int) throws -> Void = { _ in }
   ) throws {
     try NewDatabase.create(at: path) { try fill($0, rows: rows, seed: seed, progress: progress) }
   }
 
-  private static func fill(_ db: Database, rows: Int, seed: UInt64, progress: (Int) throws -> Void) throws {
-    try db.execute(sql: DemoSchema.tables)
-    for name in Operators.names { try db.execute(sql: "INSERT INTO operator(name) VALUES (?)", arguments: [name]) }
+  private static func fill(_ db: Connection, rows: Int, seed: UInt64, progress: (Int) throws -> Void) throws {
+    try db.run(DemoSchema.tables)
+    for name in Operators.names { try db.run("INSERT INTO operator(name) VALUES (?)", [.text(name)]) }
     for county in County.all {
-      try db.execute(sql: "INSERT INTO county(name, state) VALUES (?, ?)", arguments: [county.name, county.state])
+      try db.run("INSERT INTO county(name, state) VALUES (?, ?)", [.text(county.name), .text(county.state)])
     }
-    let insert = try db.makeStatement(sql: DemoSchema.insertWell)
+    let insert = try PreparedStatement(db.raw, DemoSchema.insertWell)
     var generator = DemoGenerator(seed: seed)
     for row in 0..<rows {
       // One for each county first, so that none is empty.
       let well = Well.random(&generator, county: row < County.all.count ? row : nil)
-      insert.setUncheckedArguments(well.arguments)
-      try insert.execute()
+      for (index, value) in well.values.enumerated() { insert.bind(value, at: Int32(index + 1)) }
+      _ = try insert.step()
+      insert.reset()
       if (row + 1) % stride == 0 {
         try Task.checkCancellation()
         try progress(row + 1)
       }
     }
     try addBanks(db, seed: seed)
-    try db.execute(sql: "ANALYZE")
-    try db.execute(sql: "PRAGMA user_version = \(DemoSchema.version)")
+    try db.run("ANALYZE")
+    try db.run("PRAGMA user_version = \(DemoSchema.version)")
     try progress(rows)
   }
 
-  private static func addBanks(_ db: Database, seed: UInt64) throws {
+  private static func addBanks(_ db: Connection, seed: UInt64) throws {
     // A sequence of their own: what banks are like changes no well.
     var generator = DemoGenerator(seed: ~seed)
     var certificate = firstCertificate

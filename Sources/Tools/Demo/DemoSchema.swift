@@ -1,4 +1,5 @@
-import GRDB
+import LiveQuery
+import Store
 
 /// The tables of the demo. No index: Freshet keeps the order itself.
 enum DemoSchema {
@@ -42,20 +43,22 @@ enum DemoSchema {
 
 extension Bank {
   /// Puts the bank and its closing in, which the caller wraps into a transaction.
-  func insert(_ db: Database) throws {
-    try db.execute(
-      sql: "INSERT INTO bank(name, city, state, cert) VALUES (?, ?, ?, ?)", arguments: [name, city, state, certificate])
-    try db.execute(
-      sql: "INSERT INTO closing(bank_id, closed, acquirer, assets) VALUES (?, ?, ?, ?)",
-      arguments: [db.lastInsertedRowID, closing.date, closing.acquirer, closing.assets])
+  func insert(_ db: Connection) throws {
+    try db.run(
+      "INSERT INTO bank(name, city, state, cert) VALUES (?, ?, ?, ?)",
+      [.text(name), .text(city), .text(state), .integer(Int64(certificate))])
+    try db.run(
+      "INSERT INTO closing(bank_id, closed, acquirer, assets) VALUES (last_insert_rowid(), ?, ?, ?)",
+      [.text(closing.date), closing.acquirer.map { .text($0) } ?? nil, .real(closing.assets)])
   }
 }
 
 extension Well {
   /// The values of `DemoSchema.insertWell`.
-  var arguments: StatementArguments {
+  var values: [SQLValue] {
     [
-      name, County.all[county].name, Operators.names[`operator`], status, depth, spudDate, county + 1, `operator` + 1,
+      .text(name), .text(County.all[county].name), .text(Operators.names[`operator`]), .text(status), .real(depth),
+      spudDate.map { .text($0) } ?? nil, .integer(Int64(county + 1)), .integer(Int64(`operator` + 1)),
     ]
   }
 }

@@ -1,5 +1,4 @@
 import Foundation
-import GRDB
 import Store
 
 extension DemoWriter {
@@ -21,14 +20,10 @@ extension DemoWriter {
     }
     pthread_sigmask(SIG_UNBLOCK, &signals, nil)
 
-    var configuration = Configuration()
-    configuration.busyMode = .timeout(10)
-    configuration.avoidWALResetBug()
-    let queue = try DatabaseQueue(path: path, configuration: configuration)
-    let checkpoint = queue.inDatabase {
-      GuardedCheckpoint(for: $0.sqliteConnection!, path: path, patience: 10_000)
-    }
-    defer { queue.inDatabase { _ in checkpoint.close() } }
+    let connection = try Connection(path, .writing, patience: 10_000)
+    try connection.run("PRAGMA foreign_keys = ON")
+    let checkpoint = GuardedCheckpoint(for: connection.raw, path: path, patience: 10_000)
+    defer { withExtendedLifetime(connection) { checkpoint.close() } }
     let turn = WriterTurn(path: path)
     // Made when it is this one's turn: it counts what it finds.
     var writer: DemoWriter?
@@ -40,19 +35,12 @@ extension DemoWriter {
       due = max(due + pause, clock.now - pause)
       guard waitForEndOfInput(until: due, clock) == false else { return }
       if writesPerSecond > 0, turn.isOurs {
-        try queue.inDatabase { db in
-          var current = try writer ?? DemoWriter(db, seed: seed, target: target)
-          try db.inTransaction(.immediate) { try current.commit(db) }
-          writer = current
-          checkpoint.runIfDue()
-        }
+        var current = try writer ?? DemoWriter(connection, seed: seed, target: target)
+        _ = try connection.transaction { try current.write(connection) }
+        writer = current
+        checkpoint.runIfDue()
       }
     }
-  }
-
-  private mutating func commit(_ db: Database) throws -> Database.TransactionCompletion {
-    try write(db)
-    return .commit
   }
 
   /// Sleeps; true as soon as standard input ends.

@@ -1,4 +1,5 @@
-package import GRDB
+import LiveQuery
+package import Store
 
 /// Somebody else's program, changing the demo's wells and now and then its banks: what makes the lists live.
 ///
@@ -22,7 +23,7 @@ package struct DemoWriter {
   private var count: Int
   private var banks: BankWriter
   /// Values of wells that were deleted, in the order of `DemoSchema.insertWell`; they come back.
-  private var gone: [[DatabaseValue]] = []
+  private var gone: [[SQLValue]] = []
 
   /// How far the number of wells may be from the target before chance no longer decides.
   private static let slack = 20
@@ -33,21 +34,21 @@ package struct DemoWriter {
   private static let bankPercent = 4
 
   /// - Parameter target: nil for the number of wells there are now.
-  package init(_ db: Database, seed: UInt64, target: Int? = nil) throws {
+  package init(_ db: Connection, seed: UInt64, target: Int? = nil) throws {
     generator = DemoGenerator(seed: seed)
-    count = try Int.fetchOne(db, sql: "SELECT count(*) FROM well") ?? 0
+    count = try db.first("SELECT count(*) FROM well") { Int($0.integer(0)) } ?? 0
     self.target = target ?? count
     banks = try BankWriter(db)
   }
 
   /// Makes one change, which the caller wraps into a transaction.
   @discardableResult
-  package mutating func write(_ db: Database) throws -> Change {
+  package mutating func write(_ db: Connection) throws -> Change {
     if generator.chance(percent: Self.bankPercent) { return .bank(try banks.write(db, &generator)) }
     return .well(try writeWell(db))
   }
 
-  private mutating func writeWell(_ db: Database) throws -> WellChange {
+  private mutating func writeWell(_ db: Connection) throws -> WellChange {
     var change = nextChange()
     guard let id = try someWell(db) else {
       try insert(db)
@@ -57,7 +58,7 @@ package struct DemoWriter {
     case .rename: try exchange(db, id, with: try neighbour(db, of: id), ["name"])
     case .depth:
       let depth = Well.randomDepth(&generator)
-      try db.execute(sql: "UPDATE well SET depth = ? WHERE id = ?", arguments: [depth, id])
+      try db.run("UPDATE well SET depth = ? WHERE id = ?", [.real(depth), .integer(id)])
     case .status: try setStatus(db, id)
     case .county: try exchange(db, id, with: try anyWell(db), ["county", "county_id"])
     case .insert:
@@ -87,64 +88,66 @@ package struct DemoWriter {
     }
   }
 
-  private mutating func someWell(_ db: Database) throws -> Int64? {
+  private mutating func someWell(_ db: Connection) throws -> Int64? {
     guard generator.chance(percent: Self.frontPercent) else { return try anyWell(db) }
     let skipped = generator.number(below: min(Self.front, max(count, 1)))
-    return try Int64.fetchOne(
-      db, sql: "SELECT id FROM well ORDER BY county, name, id LIMIT 1 OFFSET ?", arguments: [skipped])
+    return try db.first(
+      "SELECT id FROM well ORDER BY county, name, id LIMIT 1 OFFSET ?", [.integer(Int64(skipped))]
+    ) { $0.integer(0) }
   }
 
-  private mutating func anyWell(_ db: Database) throws -> Int64? {
-    let last = try Int.fetchOne(db, sql: "SELECT max(id) FROM well") ?? 0
+  private mutating func anyWell(_ db: Connection) throws -> Int64? {
+    let last = try db.first("SELECT max(id) FROM well") { Int($0.integer(0)) } ?? 0
     let wanted = generator.number(in: 1...max(last, 1))
-    return try Int64.fetchOne(
-      db, sql: "SELECT id FROM well WHERE id >= ? ORDER BY id LIMIT 1", arguments: [wanted])
+    return try db.first(
+      "SELECT id FROM well WHERE id >= ? ORDER BY id LIMIT 1", [.integer(Int64(wanted))]
+    ) { $0.integer(0) }
   }
 
   /// Another well of the same county; nil when it is the only one.
-  private mutating func neighbour(_ db: Database, of id: Int64) throws -> Int64? {
+  private mutating func neighbour(_ db: Connection, of id: Int64) throws -> Int64? {
     let others = "FROM well WHERE county = (SELECT county FROM well WHERE id = ?) AND id <> ?"
-    let number = try Int.fetchOne(db, sql: "SELECT count(*) \(others)", arguments: [id, id]) ?? 0
+    let ids: [SQLValue] = [.integer(id), .integer(id)]
+    let number = try db.first("SELECT count(*) \(others)", ids) { Int($0.integer(0)) } ?? 0
     if number == 0 { return nil }
     let skipped = generator.number(below: number)
-    return try Int64.fetchOne(db, sql: "SELECT id \(others) LIMIT 1 OFFSET ?", arguments: [id, id, skipped])
+    return try db.first("SELECT id \(others) LIMIT 1 OFFSET ?", ids + [.integer(Int64(skipped))]) { $0.integer(0) }
   }
 
   /// Two wells exchange the values of some columns: there are as many of each afterwards as before.
-  private func exchange(_ db: Database, _ one: Int64, with other: Int64?, _ columns: [String]) throws {
+  private func exchange(_ db: Connection, _ one: Int64, with other: Int64?, _ columns: [String]) throws {
     guard let other, other != one else { return }
     let select = "SELECT \(columns.joined(separator: ", ")) FROM well WHERE id = ?"
     let update = "UPDATE well SET \(columns.map { "\($0) = ?" }.joined(separator: ", ")) WHERE id = ?"
-    guard let values = try Row.fetchOne(db, sql: select, arguments: [one]),
-      let others = try Row.fetchOne(db, sql: select, arguments: [other])
+    guard let values = try db.first(select, [.integer(one)], \.values),
+      let others = try db.first(select, [.integer(other)], \.values)
     else { return }
-    try db.execute(sql: update, arguments: StatementArguments(Array(others.databaseValues) + [one.databaseValue]))
-    try db.execute(sql: update, arguments: StatementArguments(Array(values.databaseValues) + [other.databaseValue]))
+    try db.run(update, others + [.integer(one)])
+    try db.run(update, values + [.integer(other)])
   }
 
   /// A well that is not begun has no date, and every other one has.
-  private mutating func setStatus(_ db: Database, _ id: Int64) throws {
+  private mutating func setStatus(_ db: Connection, _ id: Int64) throws {
     let status = Well.randomStatus(&generator)
     let date = Well.randomDate(&generator)
     let sql = """
       UPDATE well SET status = ?1, spud_date = CASE ?1 WHEN 'Permitted' THEN NULL ELSE coalesce(spud_date, ?2) END
       WHERE id = ?3
       """
-    try db.execute(sql: sql, arguments: [status, date, id])
+    try db.run(sql, [.text(status), .text(date), .integer(id)])
   }
 
-  private mutating func delete(_ db: Database, _ id: Int64) throws {
+  private mutating func delete(_ db: Connection, _ id: Int64) throws {
     let sql = "DELETE FROM well WHERE id = ? RETURNING \(DemoSchema.wellColumns)"
-    if let row = try Row.fetchOne(db, sql: sql, arguments: [id]) { gone.append(Array(row.databaseValues)) }
+    gone += try db.rows(sql, [.integer(id)], \.values)
     count -= 1
   }
 
-  private mutating func insert(_ db: Database) throws {
+  private mutating func insert(_ db: Connection) throws {
     if gone.isEmpty {
-      try db.execute(sql: DemoSchema.insertWell, arguments: Well.random(&generator).arguments)
+      try db.run(DemoSchema.insertWell, Well.random(&generator).values)
     } else {
-      let values = gone.remove(at: generator.number(below: gone.count))
-      try db.execute(sql: DemoSchema.insertWell, arguments: StatementArguments(values))
+      try db.run(DemoSchema.insertWell, gone.remove(at: generator.number(below: gone.count)))
     }
     count += 1
   }

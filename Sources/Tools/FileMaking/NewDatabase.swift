@@ -1,4 +1,4 @@
-package import GRDB
+package import Store
 
 /// A database file that appears at its path whole or not at all.
 ///
@@ -9,22 +9,21 @@ package enum NewDatabase {
   ///
   /// - Parameter fill: writes the contents, in one transaction.
   /// - Throws: `FileMakingError` (`exists`: it never replaces a file), what SQLite and `fill` throw.
-  package static func create(at path: String, _ fill: (Database) throws -> Void) throws {
+  package static func create(at path: String, _ fill: (Connection) throws -> Void) throws {
     let unfinished = try UnfinishedFile(for: path)
     defer { unfinished.discard() }
     // Nothing else has this name, so closing may checkpoint whatever the version of SQLite (docs/wal-reset.md), and has to: it is the
     // file alone that gets its name.
-    let queue = try DatabaseQueue(path: unfinished.path)
-    try queue.writeWithoutTransaction { db in
-      // Nothing to roll back to: an unfinished file is thrown away.
-      try db.execute(sql: "PRAGMA journal_mode = OFF; PRAGMA synchronous = OFF; PRAGMA foreign_keys = OFF")
-      try db.inTransaction {
-        try fill(db)
-        return .commit
-      }
-      try db.execute(sql: "PRAGMA journal_mode = WAL")
-    }
-    try queue.close()
+    try make(unfinished.path, fill)
     try unfinished.publish()
+  }
+
+  /// Closes the file before it returns.
+  private static func make(_ path: String, _ fill: (Connection) throws -> Void) throws {
+    let connection = try Connection(path, .making, isPrivate: true)
+    // Nothing to roll back to: an unfinished file is thrown away.
+    try connection.run("PRAGMA journal_mode = OFF; PRAGMA synchronous = OFF; PRAGMA foreign_keys = OFF")
+    try connection.transaction { try fill(connection) }
+    try connection.run("PRAGMA journal_mode = WAL")
   }
 }

@@ -1,6 +1,5 @@
 import ArgumentParser
 import Foundation
-import GRDB
 import LiveQuery
 import QueryCompiler
 import Server
@@ -54,10 +53,7 @@ private struct ConfigurationCheck {
   init(_ configuration: ConfigurationFile) { self.configuration = configuration }
 
   mutating func run(_ path: String) throws {
-    var reading = Configuration()
-    reading.readonly = true
-    reading.avoidWALResetBug()
-    let schema = try DatabaseQueue(path: path, configuration: reading).read { try DatabaseSchema.read($0) }
+    let schema = try Connection(path).withRaw { try DatabaseSchema.read($0) }
     let location: String
     let statements: StatementCheck
     do throws(SQLiteFailure) {

@@ -21,7 +21,7 @@ enum DatabaseFile {
     }
     if isDirectory.boolValue { throw CommandFailure("\(path) is a directory, not a database") }
     do throws(SQLiteFailure) {
-      _ = try ReadOnlyFile.location(absolute, patience: isWaited ? 0 : ReadOnlyFile.standardPatience)
+      _ = try ReadOnlyFile.location(absolute, patience: isWaited ? 0 : Connection.patience)
     } catch {
       if isWaited && error.isLock { return absolute }
       if error.isNotADatabase { throw CommandFailure("\(path) is not an SQLite database") }

@@ -1,7 +1,6 @@
 import ArgumentParser
 import ChangeCapture
 import Foundation
-import GRDB
 import LiveQuery
 import QueryCompiler
 import Store
@@ -84,19 +83,13 @@ struct Explain: ParsableCommand {
   private func explain(_ path: String, _ query: JSONValue) throws -> [UInt8] {
     do { return try explanation(path, Query(json: query)).json } catch let error as FreshetError {
       throw CommandFailure(error.description)
-    } catch let error as StoreError {
-      throw CommandFailure(error.message)
     }
   }
 
   private func explanation(_ path: String, _ query: Query) throws -> Explanation {
-    var configuration = Configuration()
-    configuration.readonly = true
-    configuration.busyMode = .timeout(5)
-    configuration.avoidWALResetBug()
-    let (schema, isWAL) = try DatabaseQueue(path: path, configuration: configuration).read { db in
-      (try DatabaseSchema.read(db), try String.fetchOne(db, sql: "PRAGMA journal_mode") == "wal")
-    }
+    let connection = try Connection(path)
+    let schema = try connection.withRaw { try DatabaseSchema.read($0) }
+    let isWAL = try connection.first("PRAGMA journal_mode") { $0.text(0) } == "wal"
     let role = RoleSchema(unrestricted: schema)
     let checker = try FragmentChecker(path: path, role: role)
     var forms: [String: CaptureForm] = [:]

@@ -1,6 +1,6 @@
+import CSQLite
 import ChangeCapture
 import Foundation
-import GRDB
 import Logging
 import Store
 import Synchronization
@@ -23,7 +23,7 @@ final class PrivateCopy: @unchecked Sendable {
   private let stops = Atomic<Bool>(false)
   private let ended = DispatchSemaphore(value: 0)
   private var hasStarted = false
-  private var served: DatabaseQueue?
+  private var served: Connection?
   /// The state of the original that the copy shows.
   private var shown: Source?
   private var hasWarned = false
@@ -89,7 +89,7 @@ final class PrivateCopy: @unchecked Sendable {
   }
 
   private func remove() {
-    try? served?.close()
+    served = nil
     try? FileManager.default.removeItem(atPath: folder)
   }
 
@@ -123,27 +123,18 @@ final class PrivateCopy: @unchecked Sendable {
 
   /// Brings what was copied into the served file.
   private func take() throws {
-    var settings = Configuration()
-    settings.busyMode = .timeout(5)
-    let source = try DatabaseQueue(path: raw, configuration: settings)
-    defer { try? source.close() }
-    let size = try source.read { try Int.fetchOne($0, sql: "PRAGMA page_size") } ?? 4_096
+    let source = try Connection(raw, .writing, isPrivate: true)
+    let size = try source.first("PRAGMA page_size") { $0.integer(0) } ?? 4_096
     let served = try served ?? make(pageSize: size)
-    try source.backup(to: served)
+    try source.copy(into: served)
     // No other connection commits to it, so nothing can start the -wal over meanwhile.
-    try served.writeWithoutTransaction { try $0.execute(sql: "PRAGMA wal_checkpoint(PASSIVE)") }
+    try served.run("PRAGMA wal_checkpoint(PASSIVE)")
   }
 
-  private func make(pageSize: Int) throws -> DatabaseQueue {
-    var settings = Configuration()
-    settings.busyMode = .timeout(5)
-    settings.avoidWALResetBug()
-    let made = try DatabaseQueue(path: path, configuration: settings)
+  private func make(pageSize: Int64) throws -> Connection {
+    let made = try Connection(path, .making)
     // SQLite copies into a file in WAL mode only where both have pages of one size.
-    try made.writeWithoutTransaction { db in
-      try db.execute(sql: "PRAGMA page_size = \(pageSize)")
-      try db.execute(sql: "PRAGMA journal_mode = WAL")
-    }
+    try made.run("PRAGMA page_size = \(pageSize); PRAGMA journal_mode = WAL")
     served = made
     return made
   }

@@ -1,6 +1,5 @@
 import ArgumentParser
-import GRDB
-import GRDBSQLite
+import CSQLite
 import LiveQuery
 import QueryCompiler
 import Server
@@ -33,41 +32,34 @@ struct Types: ParsableCommand {
     let types: [RowType]
     do { types = try rowTypes(path, Settings.file(config)) } catch let error as FreshetError {
       throw CommandFailure(error.description)
-    } catch let error as StoreError {
-      throw CommandFailure(error.message)
     }
     print(language == .swift ? RowType.swift(types) : RowType.typeScript(types))
   }
 
   private func rowTypes(_ path: String, _ file: ConfigurationFile) throws -> [RowType] {
-    var configuration = Configuration()
-    configuration.readonly = true
-    configuration.busyMode = .timeout(5)
-    configuration.avoidWALResetBug()
-    return try DatabaseQueue(path: path, configuration: configuration).read { db in
-      let schema = try DatabaseSchema.read(db)
-      let tables = schema.listing.map { RowType($0) }
-      let checker = try FragmentChecker(path: path, role: RoleSchema(unrestricted: schema))
-      let queries = try file.queries.map { published in
-        let columns = try QueryCompiler.compile(published.sample, checker: checker).columns
-        return RowType(
-          name: published.name, source: "The published query \(published.name)",
-          columns: try Self.declared(columns, of: published.sample, db))
-      }
-      return RowType.withDistinctNames(tables + queries)
+    let connection = try Connection(path)
+    let schema = try connection.withRaw { try DatabaseSchema.read($0) }
+    let tables = schema.listing.map { RowType($0) }
+    let checker = try FragmentChecker(path: path, role: RoleSchema(unrestricted: schema))
+    let queries = try file.queries.map { published in
+      let columns = try QueryCompiler.compile(published.sample, checker: checker).columns
+      return RowType(
+        name: published.name, source: "The published query \(published.name)",
+        columns: try Self.declared(columns, of: published.sample, connection))
     }
+    return RowType.withDistinctNames(tables + queries)
   }
 
   /// What SQLite knows about a query's columns: columns of tables have a declared type.
-  private static func declared(_ columns: [String], of query: Query, _ db: Database) throws -> [RowType
-    .Column]
-  {
+  private static func declared(
+    _ columns: [String], of query: Query, _ connection: Connection
+  ) throws -> [RowType.Column] {
     let select = query.select.isEmpty ? "*" : query.select.joined(separator: ", ")
     let group = query.groupBy.isEmpty ? "" : " GROUP BY \(query.groupBy.joined(separator: ", "))"
-    let statement = try db.makeStatement(sql: "SELECT \(select) FROM \(query.from)\(group)")
+    let statement = try PreparedStatement(connection.raw, "SELECT \(select) FROM \(query.from)\(group)")
     var types: [String: String] = [:]
     for (index, name) in statement.columnNames.enumerated() {
-      types[name] = sqlite3_column_decltype(statement.sqliteStatement, Int32(index)).map { String(cString: $0) }
+      types[name] = sqlite3_column_decltype(statement.handle, Int32(index)).map { String(cString: $0) }
     }
     return columns.map {
       RowType.Column(name: $0, kind: types[$0].map { .init(declared: $0) } ?? .any, isOptional: true)

@@ -1,4 +1,4 @@
-import GRDBSQLite
+import CSQLite
 import LiveQuery
 import TestSupport
 import Testing
@@ -70,38 +70,35 @@ struct BatchContentsTests {
       ["CREATE VIRTUAL TABLE a USING fts5(z)", "CREATE VIEW v AS SELECT 1"], [],
     ]
     for (number, before) in others.enumerated() {
-      let target = try SnapshotCopy.open(folder.path("target\(number)"))
-      let replica = try SnapshotCopy.open(folder.path("replica\(number)"))
-      defer {
-        sqlite3_close_v2(target)
-        sqlite3_close_v2(replica)
-      }
-      for statement in statements { try PreparedStatement.run(target, statement) }
-      for statement in before { try PreparedStatement.run(replica, statement) }
-      let wanted = try PublishedSchema(target).objects
-      try PreparedStatement.run(replica, "BEGIN")
-      try SchemaChange(replica).lead(to: wanted)
-      try PreparedStatement.run(replica, "COMMIT")
-      let found = try PublishedSchema(replica).objects
+      let target = try Connection(folder.path("target\(number)"), .making)
+      let replica = try Connection(folder.path("replica\(number)"), .making)
+      defer { withExtendedLifetime((target, replica)) {} }
+      for statement in statements { try target.run(statement) }
+      for statement in before { try replica.run(statement) }
+      let wanted = try PublishedSchema(target.raw).objects
+      try replica.run("BEGIN")
+      try SchemaChange(replica.raw).lead(to: wanted)
+      try replica.run("COMMIT")
+      let found = try PublishedSchema(replica.raw).objects
       // Tables that SQLite makes for itself stay, empty.
       let own = found.filter { $0.name.hasPrefix("sqlite_s") && !wanted.contains($0) }
       #expect(Set(found).subtracting(own) == Set(wanted), "from \(before)")
-      #expect(try PreparedStatement(replica, "PRAGMA integrity_check").value == "ok")
+      #expect(try PreparedStatement(replica.raw, "PRAGMA integrity_check").value == "ok")
     }
   }
 
   @Test("What the log cannot carry is refused with a sentence")
   func refusals() throws {
     let folder = try TemporaryFolder()
-    let file = try SnapshotCopy.open(folder.path("a"))
-    defer { sqlite3_close_v2(file) }
-    try PreparedStatement.run(file, "CREATE TABLE t(rowid, _rowid_, oid)")
-    #expect(throws: ReplicationFailure.self) { _ = try PublishedSchema(file) }
-    try PreparedStatement.run(file, "DROP TABLE t; CREATE TABLE t(a); PRAGMA writable_schema = ON")
-    try PreparedStatement.run(
-      file, "UPDATE sqlite_schema SET sql = 'CREATE TABLE t(a COLLATE nowhere UNIQUE)'; PRAGMA writable_schema = RESET")
+    let file = try Connection(folder.path("a"), .making)
+    defer { withExtendedLifetime(file) {} }
+    try file.run("CREATE TABLE t(rowid, _rowid_, oid)")
+    #expect(throws: ReplicationFailure.self) { _ = try PublishedSchema(file.raw) }
+    try file.run("DROP TABLE t; CREATE TABLE t(a); PRAGMA writable_schema = ON")
+    try file.run(
+      "UPDATE sqlite_schema SET sql = 'CREATE TABLE t(a COLLATE nowhere UNIQUE)'; PRAGMA writable_schema = RESET")
     do {
-      _ = try PublishedSchema(file)
+      _ = try PublishedSchema(file.raw)
       Issue.record("a collation that nobody has was taken")
     } catch let error as ReplicationFailure {
       #expect(error.description.contains("the table t cannot be replicated"))

@@ -1,5 +1,5 @@
+import CSQLite
 import Foundation
-import GRDBSQLite
 import LiveQuery
 
 @testable import Replication
@@ -11,8 +11,9 @@ struct DatabaseContents: Equatable {
   var rows: [String: [[UInt8]]] = [:]
 
   init(path: String) throws {
-    let connection = try ReadOnlyFile.open(path)
-    defer { sqlite3_close_v2(connection) }
+    let opened = try Connection(path)
+    defer { withExtendedLifetime(opened) {} }
+    let connection = opened.raw
     try PreparedStatement.run(connection, "BEGIN")
     let schema = try PublishedSchema(connection)
     objects = Set(schema.objects)

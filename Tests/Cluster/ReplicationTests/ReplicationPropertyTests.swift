@@ -1,5 +1,5 @@
+import CSQLite
 import Foundation
-import GRDBSQLite
 import Logging
 import TestSupport
 import Testing
@@ -81,9 +81,7 @@ final class ReplicationBench {
 
   /// As nobody should: changes a replica's file from outside.
   func corrupt(_ number: Int, _ statement: String) throws {
-    let connection = try SnapshotCopy.open(replicaPath(number))
-    defer { sqlite3_close_v2(connection) }
-    try PreparedStatement.run(connection, statement)
+    try Connection(replicaPath(number), .writing).run(statement)
   }
 
   /// Waits until all replicas are equal to the file, that nobody writes to meanwhile.
@@ -146,7 +144,7 @@ struct ReplicationPropertyTests {
     try bench.corrupt(0, statement)
     #expect(try bench.differences(within: 0) != [])
     // Another table: nothing that comes by the log would mend it.
-    try PreparedStatement.run(writer, "INSERT INTO other VALUES (1)")
+    try writer.run("INSERT INTO other VALUES (1)")
     #expect(try bench.differences(within: 20) == [])
     // The copy is in its place a moment before it is counted.
     let end = Date() + 20
@@ -161,7 +159,7 @@ struct ReplicationPropertyTests {
     let bench = try ReplicationBench(replicas: 1, selfCheck: .off)
     let writer = try begin(bench)
     try bench.corrupt(0, "DELETE FROM t WHERE id = 1")
-    try PreparedStatement.run(writer, "INSERT INTO other VALUES (1)")
+    try writer.run("INSERT INTO other VALUES (1)")
     #expect(try bench.differences(within: 2) != [])
     let state = try #require(bench.state(0))
     #expect(state.comparisons == 0)
@@ -169,10 +167,9 @@ struct ReplicationPropertyTests {
   }
 
   /// - Returns: a connection to the file that is published.
-  private func begin(_ bench: ReplicationBench) throws -> OpaquePointer {
-    let writer = try SnapshotCopy.open(bench.path)
-    try PreparedStatement.run(
-      writer,
+  private func begin(_ bench: ReplicationBench) throws -> Connection {
+    let writer = try Connection(bench.path, .making)
+    try writer.run(
       """
       CREATE TABLE t(id INTEGER PRIMARY KEY, a, b); CREATE TABLE other(x);
       WITH RECURSIVE n(i) AS (VALUES (1) UNION ALL SELECT i + 1 FROM n WHERE i < 1000) INSERT INTO t SELECT i, 'row', 3.0 FROM n

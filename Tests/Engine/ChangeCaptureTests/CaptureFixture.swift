@@ -93,7 +93,7 @@ final class CaptureFixture {
 
   private func advance(_ db: Database) -> CapturedTick {
     capture.advance(through: readBetween.map(\.state).shuffled()) { names in
-      schema = try DatabaseSchema.read(db)
+      schema = try DatabaseSchema.read(db.sqliteConnection!)
       return names.map { schema.table($0)?.storage?.table }
     }
   }
@@ -103,7 +103,7 @@ final class CaptureFixture {
     let reader = try self.reader ?? CaptureFixture(path: path)
     self.reader = reader
     try reader.snapshot { db in
-      let schema = try DatabaseSchema.read(db)
+      let schema = try DatabaseSchema.read(db.sqliteConnection!)
       let contents = try followed.mapValues { name in
         try schema.table(name).map { try reader.contents(db, $0) } ?? [:]
       }

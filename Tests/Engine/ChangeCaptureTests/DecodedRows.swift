@@ -1,5 +1,4 @@
 import CSQLite
-import GRDBSQLite
 import LiveQuery
 
 @testable import ChangeCapture

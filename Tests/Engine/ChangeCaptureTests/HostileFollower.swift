@@ -1,6 +1,6 @@
+import CSQLite
 import Foundation
 import GRDB
-import GRDBSQLite
 import LiveQuery
 import TestSupport
 
@@ -100,7 +100,7 @@ final class HostileFollower {
 
   private func advance(_ db: Database) -> CapturedTick {
     let tick = capture.advance { names in
-      schema = try DatabaseSchema.read(db)
+      schema = try DatabaseSchema.read(db.sqliteConnection!)
       return names.map { schema.table($0)?.storage?.table }
     }
     note(tick)

@@ -85,7 +85,7 @@ import Testing
     let schema = try database.write { db in
       try db.execute(sql: "CREATE TABLE t (a, b, d, known, snow); CREATE TABLE u (a, b)")
       try db.execute(sql: "CREATE VIEW v AS \(view); CREATE VIEW w AS SELECT * FROM v")
-      return try DatabaseSchema.read(db)
+      return try DatabaseSchema.read(db.sqliteConnection!)
     }
     for (table, expected) in [("v", isByCommit), ("w", isByCommit), ("t", true), ("u AS vv", true)] {
       #expect(VersionNames(Query(from: table), AccessRules(), schema, epoch: "one").isByCommit == expected)

@@ -25,7 +25,7 @@ struct CompilerFixture {
     let folder = try TemporaryFolder()
     let path = folder.path("t.sqlite")
     try SQLiteShell(path: path).run(Self.schema + "\n;PRAGMA journal_mode=WAL;")
-    let schema = try DatabaseQueue(path: path).read { try DatabaseSchema.read($0) }
+    let schema = try DatabaseQueue(path: path).read { try DatabaseSchema.read($0.sqliteConnection!) }
     checker = try FragmentChecker(path: path, role: RoleSchema(unrestricted: schema))
     // From here on the files are open, and the folder may go.
     _ = try QueryCompiler.compile(Query(from: "t"), checker: checker)

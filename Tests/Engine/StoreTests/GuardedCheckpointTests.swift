@@ -1,5 +1,5 @@
+import CSQLite
 import Foundation
-import GRDBSQLite
 import LiveQuery
 import TestSupport
 import Testing
@@ -57,12 +57,12 @@ import Testing
 
   @Test func aReaderThatStaysOnlyDelaysIt() throws {
     let writer = try Writer(path: path)
-    let reader = try ReadOnlyFile.open(path)
-    try PreparedStatement.run(reader, "BEGIN; SELECT count(*) FROM t")
+    var reader: Connection? = try Connection(path)
+    try reader?.run("BEGIN; SELECT count(*) FROM t")
     try insert(0..<1_500, writer)
     #expect(walFrames >= 1_500)
-    try PreparedStatement.run(reader, "COMMIT")
-    sqlite3_close(reader)
+    try reader?.run("COMMIT")
+    reader = nil
     try insert(1_500..<1_800, writer)
     #expect(try index().last < 1_100, "it has started over")
   }
@@ -90,10 +90,10 @@ import Testing
   @Test func connectionsThatReadLeaveTheWALToOthers() throws {
     let other = try SQLiteSession(path: path)
     try other.run("PRAGMA wal_autocheckpoint = 0; INSERT INTO t VALUES (1, 2)")
-    let reader = try ReadOnlyFile.open(path)
-    try PreparedStatement.run(reader, "SELECT count(*) FROM t")
+    var reader: Connection? = try Connection(path)
+    try reader?.run("SELECT count(*) FROM t")
     #expect(try index().backfilled == 0)
-    sqlite3_close(reader)
+    reader = nil
     #expect(try index().backfilled == 0)
   }
 

@@ -24,7 +24,7 @@ import Testing
   private func run(_ sql: String) throws { try queue.writeWithoutTransaction { try $0.execute(sql: sql) } }
 
   private func read(after former: DatabaseSchema = .empty) throws -> DatabaseSchema {
-    try queue.read { try DatabaseSchema.read($0, after: former) }
+    try queue.read { try DatabaseSchema.read($0.sqliteConnection!, after: former) }
   }
 
   /// All that is known of its tables.
@@ -62,7 +62,7 @@ import Testing
     let schema = try queue.read { db in
       db.trace { _ in count += 1 }
       defer { db.trace() }
-      return try DatabaseSchema.read(db, after: former)
+      return try DatabaseSchema.read(db.sqliteConnection!, after: former)
     }
     #expect(schema.table("many7")?.columnNames == ["id", "a", "b", "c"])
     #expect(count < 60, "\(count) statements")

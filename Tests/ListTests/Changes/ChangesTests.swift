@@ -1,6 +1,6 @@
+import CSQLite
 import Foundation
 import GRDB
-import GRDBSQLite
 import Server
 import ServerSupport
 import TestSupport

@@ -2,6 +2,7 @@ import Demo
 import Foundation
 import GRDB
 import ServerSupport
+import Store
 import TestSupport
 import Testing
 import Wire
@@ -31,9 +32,10 @@ import Wire
     try client.subscribe("all", query.json)
     try client.subscribe("page", query.json, window: (0, 20))
     #expect(client.models["all"]?.total == DemoDatabase.banks)
-    var writer = try live.queue.read { try DemoWriter($0, seed: 5) }
+    let connection = try Connection(live.path, .writing)
+    var writer = try DemoWriter(connection, seed: 5)
     for _ in 0..<20 {
-      for _ in 0..<20 { _ = try live.queue.inTransaction { db in try Self.commit(&writer, db) } }
+      for _ in 0..<20 { _ = try connection.transaction { try writer.write(connection) } }
       try client.catchUp(["all", "page"])
       let answer = try live.queue.read { try query.answer($0) }
       #expect(client.models["all"]?.difference(from: answer) == nil)
@@ -41,10 +43,5 @@ import Wire
     }
     #expect(client.changes["all"]! > 5 && client.last["all"]?["type"] == .string("patch"))
     live.stop()
-  }
-
-  private static func commit(_ writer: inout DemoWriter, _ db: Database) throws -> Database.TransactionCompletion {
-    try writer.write(db)
-    return .commit
   }
 }

@@ -33,7 +33,7 @@ import Testing
   ) throws -> [OracleQuery] {
     let folder = try ProgramFolder(schema.sql)
     let queue = try DatabaseQueue(path: folder.database)
-    let tables = try queue.read { try DatabaseSchema.read($0) }.tables.filter { $0.key != nil }
+    let tables = try queue.read { try DatabaseSchema.read($0.sqliteConnection!) }.tables.filter { $0.key != nil }
     return (0..<8).map { _ in randomQuery(tables.randomElement(using: &generator)!, &generator) }
   }
 

@@ -1,5 +1,6 @@
 import Foundation
 import GRDB
+import Store
 import TestSupport
 import Testing
 
@@ -99,11 +100,9 @@ import Testing
   }
 
   private func write(_ path: String, times: Int, seed: UInt64, target: Int? = nil) throws -> [DemoWriter.Change] {
-    let queue = try DatabaseQueue(path: path)
-    var writer = try queue.read { try DemoWriter($0, seed: seed, target: target) }
-    var changes: [DemoWriter.Change] = []
-    try queue.write { db in for _ in 0..<times { changes.append(try writer.write(db)) } }
-    return changes
+    let connection = try Connection(path, .writing)
+    var writer = try DemoWriter(connection, seed: seed, target: target)
+    return try connection.transaction { try (0..<times).map { _ in try writer.write(connection) } }
   }
 
   private func version(_ queue: DatabaseQueue) throws -> Int? {

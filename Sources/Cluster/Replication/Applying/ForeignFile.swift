@@ -1,4 +1,3 @@
-import GRDBSQLite
 import Store
 
 /// A file at a replica's path that no replica has made. It is a user's data, and is left as it is.
@@ -25,12 +24,10 @@ package struct ForeignFile: Error, CustomStringConvertible {
 
   private static func isReplica(_ path: String) throws(SQLiteFailure) -> Bool {
     let location = try ReadOnlyFile.location(path)
-    let connection = try ReadOnlyFile.open(location)
-    defer { sqlite3_close(connection) }
-    let table = try PreparedStatement(
-      connection, "SELECT 1 FROM main.sqlite_schema WHERE name = '_freshet_replica'", isPersistent: false)
-    guard try table.step() else { return false }
-    let row = try PreparedStatement(connection, "SELECT 1 FROM main._freshet_replica WHERE id = 1", isPersistent: false)
-    return try row.step()
+    let connection = try Connection(location)
+    let hasTable = try connection.first("SELECT 1 FROM main.sqlite_schema WHERE name = '_freshet_replica'") { _ in true
+    }
+    guard hasTable == true else { return false }
+    return try connection.first("SELECT 1 FROM main._freshet_replica WHERE id = 1") { _ in true } == true
   }
 }

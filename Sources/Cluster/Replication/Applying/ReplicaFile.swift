@@ -14,7 +14,8 @@ final class ReplicaFile {
       hash BLOB NOT NULL, sequence INTEGER NOT NULL, time INTEGER NOT NULL)
     """
 
-  let connection: OpaquePointer
+  let opened: Connection
+  var connection: OpaquePointer { opened.raw }
   let encoding: TextEncoding
   private(set) var position: LogPosition?
   /// The number of the stream's message that led to the position: reading continues after it.
@@ -27,33 +28,23 @@ final class ReplicaFile {
 
   /// Opens a file that is there.
   ///
-  /// - Parameter isPrivate: as of `SnapshotCopy.open`.
+  /// - Parameter isPrivate: as of `Connection`.
   init(path: String, isPrivate: Bool = false) throws {
-    connection = try SnapshotCopy.open(path, isPrivate: isPrivate)
-    sqlite_disable_triggers(connection)
-    do {
-      // What the writer's file has been checked for is not checked again. A crash of the machine may undo the newest batches:
-      // they are applied again.
-      try PreparedStatement.run(
-        connection,
-        """
-        PRAGMA foreign_keys = OFF; PRAGMA ignore_check_constraints = ON; PRAGMA synchronous = NORMAL;
-        PRAGMA recursive_triggers = OFF; PRAGMA cell_size_check = OFF;
-        """)
-      let name = try PreparedStatement(connection, "PRAGMA main.encoding", isPersistent: false)
-      encoding = try name.step() ? TextEncoding(rawValue: name.text(0) ?? "") ?? .utf8 : .utf8
-      try readPosition()
-      checkpoint = isPrivate ? nil : GuardedCheckpoint(for: connection, path: path, patience: SnapshotCopy.patience)
-    } catch {
-      sqlite3_close_v2(connection)
-      throw error
-    }
+    opened = try Connection(path, .making, isPrivate: isPrivate)
+    sqlite_disable_triggers(opened.raw)
+    // What the writer's file has been checked for is not checked again. A crash of the machine may undo the newest batches: they
+    // are applied again.
+    try opened.run(
+      """
+      PRAGMA foreign_keys = OFF; PRAGMA ignore_check_constraints = ON; PRAGMA synchronous = NORMAL;
+      PRAGMA recursive_triggers = OFF; PRAGMA cell_size_check = OFF;
+      """)
+    encoding = try opened.encoding
+    try readPosition()
+    checkpoint = isPrivate ? nil : GuardedCheckpoint(for: opened.raw, path: path, patience: Connection.patience)
   }
 
-  deinit {
-    checkpoint?.close()
-    sqlite3_close_v2(connection)
-  }
+  deinit { checkpoint?.close() }
 
   /// After a whole database was copied, the WAL has all of it.
   func cutWAL() {

@@ -117,12 +117,9 @@ struct SnapshotLoader {
     try markPosition(index)
     if let file, try isLike(file) {
       // In one transaction: lists go from the one state to the other.
-      let source = try SnapshotCopy.open(incoming, isPrivate: true)
-      defer {
-        sqlite3_close(source)
-        SnapshotCopy.removeDatabase(incoming)
-      }
-      try SnapshotCopy.copy(source, into: file.connection)
+      defer { SnapshotCopy.removeDatabase(incoming) }
+      let source = try Connection(incoming, .making, isPrivate: true)
+      try source.withRaw { try Connection.copy($0, into: file.connection) }
       file.cutWAL()
       return
     }
@@ -147,13 +144,11 @@ struct SnapshotLoader {
 
   /// Whether pages of the one can take the place of the other's while both are open.
   private func isLike(_ file: ReplicaFile) throws -> Bool {
-    let fresh = try SnapshotCopy.open(incoming, isPrivate: true)
-    defer { sqlite3_close(fresh) }
+    let fresh = try Connection(incoming, .making, isPrivate: true)
     for pragma in ["page_size", "encoding", "auto_vacuum"] {
       var values: [String] = []
-      for connection in [fresh, file.connection] {
-        let statement = try PreparedStatement(connection, "PRAGMA main.\(pragma)", isPersistent: false)
-        values.append(try statement.step() ? statement.text(0) ?? "" : "")
+      for connection in [fresh, file.opened] {
+        values.append(try connection.first("PRAGMA main.\(pragma)") { $0.text(0) ?? "" } ?? "")
       }
       if values[0] != values[1] { return false }
     }

@@ -11,6 +11,9 @@ void sqlite_leave_wal_on_close(sqlite3 *_Nonnull connection);
 /* What the connection compiles from now on runs no triggers. The connection's thread. */
 void sqlite_disable_triggers(sqlite3 *_Nonnull connection);
 
+/* What the connection compiles from now on takes "name" for a name, never for a text. The connection's thread. */
+void sqlite_refuse_quoted_strings(sqlite3 *_Nonnull connection);
+
 /* Budgets: how much memory and time SQLite may use on a thread, whatever the connection. Without one there is no limit.
  *
  * What is spent is noticed in two ways. `sqlite_budget_is_spent` answers those who ask: progress handlers, authorizers and the

@@ -1,4 +1,4 @@
-import GRDBSQLite
+import CSQLite
 
 /// Finds which rows of which tables changed between two read transactions, by reading the pages that commits wrote.
 ///

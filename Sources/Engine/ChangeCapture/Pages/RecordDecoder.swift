@@ -1,5 +1,4 @@
 package import CSQLite
-import GRDBSQLite
 
 /// Turns a record into the values that SQLite gives readers of its row: https://sqlite.org/fileformat2.html#record_format.
 ///

@@ -1,4 +1,4 @@
-import GRDBSQLite
+import CSQLite
 
 /// A file that a connection of SQLite has open, read through SQLite's own descriptor: to close one of our own would drop the
 /// locks that SQLite holds for the whole process.

@@ -1,4 +1,4 @@
-import GRDBSQLite
+import CSQLite
 import Synchronization
 
 /// The WAL-index as SQLite maps it: memory that all users of the database share.

@@ -1,5 +1,5 @@
+import CSQLite
 import ChangeCapture
-import GRDBSQLite
 import LiveQuery
 import QueryCompiler
 import RankedCollections

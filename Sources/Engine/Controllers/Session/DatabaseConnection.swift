@@ -1,6 +1,5 @@
+import CSQLite
 package import ChangeCapture
-import GRDB
-import GRDBSQLite
 import LiveQuery
 package import Store
 
@@ -8,7 +7,7 @@ package import Store
 ///
 /// Owner: that thread.
 package final class DatabaseConnection {
-  /// The `sqlite3 *` of `queue`, for loops that bypass GRDB.
+  /// The `sqlite3 *` of `opened`.
   package let raw: OpaquePointer
   package let encoding: TextEncoding
   @exclusivity(unchecked) private var isInSnapshot = false
@@ -51,7 +50,7 @@ package final class DatabaseConnection {
     StatePlace(file: file, state: capture.state, schemaVersion: schemaVersion, position: position)
   }
   /// Declared last, so that the statements above are deallocated before it is closed.
-  private let queue: DatabaseQueue
+  private let opened: Connection
 
   /// - Parameters:
   ///   - state: what was kept of the file.
@@ -62,29 +61,17 @@ package final class DatabaseConnection {
     readsPosition: Bool = false, restoring state: CaptureState? = nil
   ) throws {
     guard let file = FileIdentity(path: path) else {
-      throw StoreError(code: .overloaded, message: "there is no file \(path)")
+      throw FreshetError(.overloaded, "there is no file \(path)")
     }
     self.file = file
     self.path = path
-    var configuration = Configuration()
-    configuration.readonly = true
-    // Snapshots bypass GRDB.
-    configuration.allowsUnsafeTransactions = true
-    configuration.busyMode = .timeout(5)
-    configuration.label = "freshet reader"
-    configuration.avoidWALResetBug()
     ConnectionLimits.prepare()
-    (queue, raw, encoding) = try RollbackJournal.passing(path) { () throws(SQLiteFailure) in
-      do {
-        let queue = try DatabaseQueue(path: location, configuration: configuration)
-        return try queue.inDatabase { db in
-          let name = try String.fetchOne(db, sql: "PRAGMA encoding") ?? ""
-          return (queue, db.sqliteConnection!, TextEncoding(rawValue: name) ?? .utf8)
-        }
-      } catch let error as DatabaseError {
-        throw SQLiteFailure(code: error.extendedResultCode.rawValue, message: error.message ?? "\(error)")
-      } catch { throw SQLiteFailure(code: SQLITE_ERROR, message: "\(error)") }
+    (opened, encoding) = try RollbackJournal.passing(path) { () throws(SQLiteFailure) in
+      let opened = try Connection(location)
+      sqlite_refuse_quoted_strings(opened.raw)
+      return (opened, try opened.encoding)
     }
+    raw = opened.raw
     begin = try PreparedStatement(raw, "BEGIN")
     commit = try PreparedStatement(raw, "COMMIT")
     firstRead = try PreparedStatement(raw, "PRAGMA main.schema_version")
@@ -196,7 +183,7 @@ package final class DatabaseConnection {
   package func readSchema() throws -> DatabaseSchema {
     ConnectionLimits.resetValue(of: raw)
     try avoidAutomaticIndexes()
-    lastSchema = try queue.inDatabase { try DatabaseSchema.read($0, after: lastSchema) }
+    lastSchema = try DatabaseSchema.read(raw, after: lastSchema)
     return lastSchema
   }
 

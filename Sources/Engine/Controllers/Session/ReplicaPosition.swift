@@ -1,5 +1,4 @@
-import GRDB
-import GRDBSQLite
+import CSQLite
 import LiveQuery
 import Store
 
@@ -12,12 +11,7 @@ package struct ReplicaPosition: Equatable, Sendable {
 
   /// The epoch that a file names, so that a server's first clients are greeted with it; nil where it names none, or cannot be read now.
   package static func epoch(of path: String) -> String? {
-    var configuration = Configuration()
-    configuration.readonly = true
-    configuration.avoidWALResetBug()
-    return try? DatabaseQueue(path: path, configuration: configuration).read { db in
-      try ReplicaPositionReader(db.sqliteConnection!).read().epoch
-    }
+    try? Connection(path).withRaw { try ReplicaPositionReader($0).read().epoch }
   }
 }
 

@@ -1,4 +1,4 @@
-import GRDBSQLite
+import CSQLite
 import LiveQuery
 
 /// Aggregate functions in the place of SQLite's own, and those that Freshet's own statements call.

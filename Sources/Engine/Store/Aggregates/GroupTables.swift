@@ -1,5 +1,4 @@
 import CSQLite
-import GRDBSQLite
 
 /// The virtual tables of a connection that show groups of aggregates.
 ///

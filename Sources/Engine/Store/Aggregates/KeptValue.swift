@@ -1,5 +1,4 @@
 import CSQLite
-import GRDBSQLite
 package import LiveQuery
 import RankedCollections
 

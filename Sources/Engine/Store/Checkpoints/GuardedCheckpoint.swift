@@ -1,5 +1,4 @@
 import CSQLite
-import GRDBSQLite
 
 #if canImport(Glibc)
   import Glibc
@@ -36,7 +35,8 @@ package final class GuardedCheckpoint {
 
   private let writer: OpaquePointer
   private let patience: Int32
-  private let checkpointer: OpaquePointer?
+  private let opened: Connection?
+  private var checkpointer: OpaquePointer? { opened?.raw }
   /// Frames in the WAL after the last commit of `writer`; 0: it has committed nothing since the last checkpoint.
   private var committedFrames: Int32 = 0
   /// Frames at which the next try is due.
@@ -50,8 +50,8 @@ package final class GuardedCheckpoint {
   package init(for writer: OpaquePointer, path: String, patience: Int32) {
     self.writer = writer
     self.patience = patience
-    checkpointer = WALResetBug.isPresent ? Self.open(path) : nil
-    if checkpointer == nil { return }
+    opened = WALResetBug.isPresent ? Self.open(path) : nil
+    if opened == nil { return }
     _ = othersCommit
     sqlite3_wal_hook(
       writer,
@@ -62,8 +62,6 @@ package final class GuardedCheckpoint {
         return SQLITE_OK
       }, Unmanaged.passUnretained(self).toOpaque())
   }
-
-  deinit { sqlite3_close(checkpointer) }
 
   /// The connection that is written with is about to be closed. What was committed is brought into the database file, if that can be done
   /// at once: SQLite would do so at this moment.
@@ -130,16 +128,10 @@ package final class GuardedCheckpoint {
     return frames == copied ? .complete : .partial
   }
 
-  private static func open(_ path: String) -> OpaquePointer? {
-    var connection: OpaquePointer?
-    let code = sqlite3_open_v2(path, &connection, SQLITE_OPEN_READWRITE | SQLITE_OPEN_NOMUTEX, nil)
-    guard code == SQLITE_OK, let connection else {
-      sqlite3_close(connection)
-      return nil
-    }
-    WALResetBug.avoid(connection)
+  private static func open(_ path: String) -> Connection? {
+    guard let connection = try? Connection(path, .writing, patience: 0) else { return nil }
     // It opens the -wal with the first read: now, so that it has the one that the writer has.
-    sqlite3_exec(connection, "PRAGMA main.schema_version", nil, nil, nil)
+    try? connection.run("PRAGMA main.schema_version")
     return connection
   }
 }

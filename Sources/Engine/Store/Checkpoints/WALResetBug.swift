@@ -1,6 +1,4 @@
 import CSQLite
-package import GRDB
-import GRDBSQLite
 
 /// SQLite's WAL-reset bug: a checkpoint that runs while a commit starts the WAL over may note frames as copied that are not, and what
 /// they hold is lost. `docs/wal-reset.md` has the steps, and why the rule of `GuardedCheckpoint` is enough.
@@ -31,12 +29,5 @@ package enum WALResetBug {
     if !isPresent { return }
     sqlite_leave_wal_on_close(connection)
     sqlite3_wal_autocheckpoint(connection, 0)
-  }
-}
-
-extension Configuration {
-  /// Every connection of this configuration is one for `WALResetBug.avoid`.
-  package mutating func avoidWALResetBug() {
-    prepareDatabase { db in if let connection = db.sqliteConnection { WALResetBug.avoid(connection) } }
   }
 }

@@ -1,12 +1,14 @@
+import CSQLite
 import ChangeCapture
-package import GRDB
 import LiveQuery
 
 // Reading takes several statements for each table, which is seconds for thousands of tables: those that are declared as before, and are
 // where they were, are not asked about again.
 extension DatabaseSchema {
   /// - Parameter former: an earlier schema of the same file, or of another one.
-  package static func read(_ db: Database, after former: DatabaseSchema = .empty) throws -> DatabaseSchema {
+  package static func read(
+    _ db: OpaquePointer, after former: DatabaseSchema = .empty
+  ) throws(SQLiteFailure) -> DatabaseSchema {
     let catalog = try SchemaCatalog.read(db)
     let triggered = try catalog.tablesWithTriggers(db)
     let known = catalog.tables.map { table in former.table(table.name).flatMap { $0.isSame(as: table) ? $0 : nil } }
@@ -14,7 +16,7 @@ extension DatabaseSchema {
     for table in known { if let table { changed.remove(table.name.lowercased()) } }
     for (table, known) in zip(catalog.tables, known) where known == nil { changed.insert(table.name.lowercased()) }
     return DatabaseSchema(
-      tables: try zip(catalog.tables, known).map { table, known in
+      tables: try zip(catalog.tables, known).map { table, known throws(SQLiteFailure) in
         let hasTriggers = triggered.contains(table.name.lowercased())
         guard let known else { return try read(table, of: catalog, hasTriggers: hasTriggers, db) }
         // A foreign key without columns names the primary key of another table.
@@ -25,8 +27,8 @@ extension DatabaseSchema {
   }
 
   private static func read(
-    _ table: SchemaCatalog.Table, of catalog: SchemaCatalog, hasTriggers: Bool, _ db: Database
-  ) throws -> Table {
+    _ table: SchemaCatalog.Table, of catalog: SchemaCatalog, hasTriggers: Bool, _ db: OpaquePointer
+  ) throws(SQLiteFailure) -> Table {
     let kind = Kind(rawValue: table.kind) ?? .table
     let key = kind == .table || kind == .shadow ? try TableKey.read(db, table) : nil
     let (columns, hidden) = columns(db, table.name)
@@ -41,32 +43,35 @@ extension DatabaseSchema {
   }
 
   private static func unreadable(
-    _ db: Database, _ table: String, _ columns: [DatabaseTable.Column]
+    _ db: OpaquePointer, _ table: String, _ columns: [DatabaseTable.Column]
   ) -> [DatabaseTable.Unreadable] {
     columns.filter(\.isGenerated).compactMap { column in
-      do {
-        _ = try db.makeStatement(sql: "SELECT \(quotedIdentifier(column.name)) FROM main.\(quotedIdentifier(table))")
+      do throws(SQLiteFailure) {
+        let sql = "SELECT \(quotedIdentifier(column.name)) FROM main.\(quotedIdentifier(table))"
+        _ = try PreparedStatement(db, sql, isPersistent: false)
         return nil
-      } catch let error as DatabaseError where error.resultCode == .SQLITE_ERROR {
-        return DatabaseTable.Unreadable(column: column.name, reason: error.message ?? "\(error)")
-      } catch { return nil }
+      } catch {
+        guard error.primaryCode == SQLITE_ERROR else { return nil }
+        return DatabaseTable.Unreadable(column: column.name, reason: error.message)
+      }
     }
   }
 
   /// A view that does not compile any more has none.
   private static func columns(
-    _ db: Database, _ table: String
+    _ db: OpaquePointer, _ table: String
   ) -> (listed: [DatabaseTable.Column], hidden: [String]) {
     let sql = "SELECT name, type, \"notnull\", pk, dflt_value, hidden FROM pragma_table_xinfo(?, 'main') ORDER BY cid"
-    guard let rows = try? Row.fetchAll(db, sql: sql, arguments: [table]) else { return ([], []) }
-    let listed = rows.filter { $0["hidden"] as Int != 1 }.map { row in
+    let rows = try? PreparedStatement.rows(db, sql, [.text(table)]) { row in
       var column = DatabaseTable.Column(
-        name: row["name"], type: row["type"] ?? "", isNotNull: row["notnull"], keyPosition: row["pk"])
-      column.isGenerated = row["hidden"] as Int > 1
-      column.defaultSQL = row["dflt_value"]
-      return column
+        name: row.text(0) ?? "", type: row.text(1) ?? "", isNotNull: row.integer(2) != 0,
+        keyPosition: Int(row.integer(3)))
+      column.isGenerated = row.integer(5) > 1
+      column.defaultSQL = row.text(4)
+      return (column: column, isHidden: row.integer(5) == 1)
     }
-    return (listed, rows.filter { $0["hidden"] as Int == 1 }.map { $0["name"] })
+    guard let rows else { return ([], []) }
+    return (rows.filter { !$0.isHidden }.map(\.column), rows.filter(\.isHidden).map(\.column.name))
   }
 }
 

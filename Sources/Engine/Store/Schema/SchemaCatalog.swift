@@ -1,5 +1,3 @@
-import GRDB
-
 /// What the main database's schema lists under which name.
 struct SchemaCatalog {
   struct Table {
@@ -16,17 +14,17 @@ struct SchemaCatalog {
   /// In the order of names; without SQLite's own tables and Freshet's.
   let tables: [Table]
 
-  static func read(_ db: Database) throws -> SchemaCatalog {
+  static func read(_ db: OpaquePointer) throws(SQLiteFailure) -> SchemaCatalog {
     let sql = """
       SELECT list.name, list.type, list.wr, master.sql, master.rootpage
       FROM pragma_table_list AS list
       JOIN main.sqlite_master AS master ON master.name = list.name AND master.type IN ('table', 'view')
       WHERE list.schema = 'main' ORDER BY list.name
       """
-    let tables = try Row.fetchAll(db, sql: sql).map { row in
+    let tables = try PreparedStatement.rows(db, sql) { row in
       Table(
-        name: row["name"], kind: row["type"], isWithoutRowid: row["wr"], definition: row["sql"] ?? "",
-        rootPage: UInt32(clamping: row["rootpage"] as Int64? ?? 0))
+        name: row.text(0) ?? "", kind: row.text(1) ?? "", isWithoutRowid: row.integer(2) != 0,
+        definition: row.text(3) ?? "", rootPage: UInt32(clamping: row.integer(4)))
     }
     return SchemaCatalog(tables: tables.filter { !ReservedNames.contains($0.name) })
   }

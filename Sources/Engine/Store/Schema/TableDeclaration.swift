@@ -1,39 +1,43 @@
-import GRDB
 package import LiveQuery
 
 // What a table's declaration says apart from its columns, for `/v1/schema`.
 extension SchemaCatalog {
   /// The table's foreign keys, in the order of their declaration.
-  func foreignKeys(_ db: Database, of table: Table) throws -> [DatabaseTable.ForeignKey] {
+  func foreignKeys(_ db: OpaquePointer, of table: Table) throws(SQLiteFailure) -> [DatabaseTable.ForeignKey] {
     guard table.kind == "table" else { return [] }
     let sql = """
       SELECT id, "table", "from", "to", on_delete FROM pragma_foreign_key_list(?, 'main') ORDER BY seq
       """
-    let rows = try Row.fetchAll(db, sql: sql, arguments: [table.name])
-    let ids = rows.map { $0["id"] as Int }
-    return try Set(ids).sorted(by: >).map { id in
-      let rows = rows.filter { $0["id"] as Int == id }
-      let parent: String = rows[0]["table"]
-      let named = rows.compactMap { $0["to"] as String? }
+    let all = try PreparedStatement.rows(db, sql, [.text(table.name)]) { row in
+      (
+        id: row.integer(0), table: row.text(1) ?? "", from: row.text(2) ?? "", to: row.text(3),
+        action: row.text(4) ?? ""
+      )
+    }
+    return try Set(all.map(\.id)).sorted(by: >).map { id throws(SQLiteFailure) in
+      let rows = all.filter { $0.id == id }
+      let parent = rows[0].table
+      let named = rows.compactMap(\.to)
       // Without columns, the parent's primary key is meant.
       let references = named.isEmpty ? try primaryKey(db, of: parent) : named
       // SQLite takes declarations that cannot hold.
       let isWhole = references.count == rows.count
-      let action = (rows[0]["on_delete"] as String).lowercased()
+      let action = rows[0].action.lowercased()
       return .init(
-        columns: rows.map { $0["from"] }, table: parent, references: isWhole ? references : [],
+        columns: rows.map(\.from), table: parent, references: isWhole ? references : [],
         onDelete: ["no action", "restrict"].contains(action) ? nil : action)
     }
   }
 
   /// The names of the tables and views that have triggers, in lower case.
-  func tablesWithTriggers(_ db: Database) throws -> Set<String> {
-    Set(try String.fetchAll(db, sql: "SELECT DISTINCT lower(tbl_name) FROM sqlite_master WHERE type = 'trigger'"))
+  func tablesWithTriggers(_ db: OpaquePointer) throws(SQLiteFailure) -> Set<String> {
+    Set(
+      try PreparedStatement.texts(db, "SELECT DISTINCT lower(tbl_name) FROM sqlite_master WHERE type = 'trigger'"))
   }
 
-  private func primaryKey(_ db: Database, of table: String) throws -> [String] {
+  private func primaryKey(_ db: OpaquePointer, of table: String) throws(SQLiteFailure) -> [String] {
     let sql = "SELECT name FROM pragma_table_info(?, 'main') WHERE pk > 0 ORDER BY pk"
-    return try String.fetchAll(db, sql: sql, arguments: [table])
+    return try PreparedStatement.texts(db, sql, [.text(table)])
   }
 }
 

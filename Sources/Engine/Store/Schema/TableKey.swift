@@ -1,4 +1,4 @@
-import GRDB
+import LiveQuery
 
 /// What identifies a row of a table.
 package enum TableKey: Sendable, Equatable {
@@ -24,20 +24,23 @@ package enum TableKey: Sendable, Equatable {
 
 extension TableKey {
   /// Nil when nothing distinguishes the rows.
-  static func read(_ db: Database, _ table: SchemaCatalog.Table) throws -> TableKey? {
+  static func read(_ db: OpaquePointer, _ table: SchemaCatalog.Table) throws(SQLiteFailure) -> TableKey? {
     // INTEGER PRIMARY KEY is the one primary key without an index. (Its type does not tell: INTEGER PRIMARY KEY DESC
     // is an ordinary column with an index.)
     let indexed = """
       SELECT info.name FROM pragma_index_list(?1, 'main') AS list, pragma_index_xinfo(list.name, 'main') AS info
       WHERE list.origin = 'pk' AND info.key ORDER BY info.seqno
       """
-    let columns = try String.fetchAll(db, sql: indexed, arguments: [table.name])
+    let columns = try PreparedStatement.texts(db, indexed, [.text(table.name)])
     if !columns.isEmpty {
       return .columns(columns.reduce(into: []) { names, name in if !names.contains(name) { names.append(name) } })
     }
-    let all = try Row.fetchAll(db, sql: "SELECT name, pk FROM pragma_table_xinfo(?1, 'main')", arguments: [table.name])
-    if let column = all.first(where: { $0["pk"] as Int > 0 }) { return .rowid(alias: column["name"]) }
-    let names = all.map { $0["name"] as String }
+    let sql = "SELECT name, pk FROM pragma_table_xinfo(?1, 'main')"
+    let all = try PreparedStatement.rows(db, sql, [.text(table.name)]) {
+      (name: $0.text(0) ?? "", place: $0.integer(1))
+    }
+    if let column = all.first(where: { $0.place > 0 }) { return .rowid(alias: column.name) }
+    let names = all.map(\.name)
     return rowidNames.first { name in !names.contains { isSameName($0, name) } }.map { .rowid(alias: $0) }
   }
 }

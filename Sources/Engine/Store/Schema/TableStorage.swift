@@ -1,5 +1,4 @@
 package import ChangeCapture
-import GRDB
 package import LiveQuery
 
 /// How a table's rows are stored: what it takes to tell keys and old values from records.
@@ -36,10 +35,16 @@ package final class TableStorage: Sendable, Equatable {
   /// The fields to remember of every row: a key that is not the b-tree's own.
   package var keptFields: [Int] { isWithoutRowid ? [] : (keyFields ?? []) }
 
-  static func read(_ db: Database, _ catalog: SchemaCatalog.Table, _ key: TableKey?) throws -> TableStorage? {
+  static func read(
+    _ db: OpaquePointer, _ catalog: SchemaCatalog.Table, _ key: TableKey?
+  ) throws(SQLiteFailure) -> TableStorage? {
     guard catalog.rootPage > 0 else { return nil }
-    let sql = "SELECT name, type, dflt_value, pk, hidden FROM pragma_table_xinfo(?, 'main') ORDER BY cid"
-    let columns = try Row.fetchAll(db, sql: sql, arguments: [catalog.name])
+    let sql = "SELECT name, type, dflt_value IS NOT NULL, hidden FROM pragma_table_xinfo(?, 'main') ORDER BY cid"
+    let columns = try PreparedStatement.rows(db, sql, [.text(catalog.name)]) { row in
+      Column(
+        name: row.text(0) ?? "", isReal: Affinity(declaredType: row.text(1) ?? "") == .real,
+        hasDefault: row.integer(2) != 0, isComputed: row.integer(3) == 2)
+    }
     var fields = [Int?](repeating: nil, count: columns.count)
     var keyCount = 0
     if catalog.isWithoutRowid {
@@ -50,14 +55,22 @@ package final class TableStorage: Sendable, Equatable {
       keyCount = order.keyCount
     } else {
       // Columns that are computed when they are read are not stored.
-      let stored = columns.indices.filter { columns[$0]["hidden"] as Int != 2 }
+      let stored = columns.indices.filter { !columns[$0].isComputed }
       for (field, column) in stored.enumerated() { fields[column] = field }
     }
     return TableStorage(catalog, columns, fields, keyCount, key)
   }
 
+  private struct Column {
+    let name: String
+    let isReal: Bool
+    let hasDefault: Bool
+    /// When it is read.
+    let isComputed: Bool
+  }
+
   private init(
-    _ catalog: SchemaCatalog.Table, _ columns: [Row], _ fields: [Int?], _ keyCount: Int, _ key: TableKey?
+    _ catalog: SchemaCatalog.Table, _ columns: [Column], _ fields: [Int?], _ keyCount: Int, _ key: TableKey?
   ) {
     var layout = RecordLayout(isWithoutRowid: catalog.isWithoutRowid, keyFieldCount: keyCount)
     layout.columnBits = [Int64](repeating: -1, count: fields.count { $0 != nil })
@@ -69,7 +82,7 @@ package final class TableStorage: Sendable, Equatable {
     table = CapturedTable(
       name: catalog.name, rootPage: catalog.rootPage, definition: catalog.definition, layout: layout)
     self.fields = fields
-    let names = columns.map { $0["name"] as String }
+    let names = columns.map(\.name)
     switch key {
     case .rowid(let alias):
       rowidColumn = names.firstIndex { isSameName($0, alias) }
@@ -82,8 +95,8 @@ package final class TableStorage: Sendable, Equatable {
       keyFields = nil
     }
     keyColumns = keyFields?.compactMap { field in fields.firstIndex { $0 == field } }
-    reals = Set(columns.indices.filter { Affinity(declaredType: columns[$0]["type"] ?? "") == .real })
-    defaulted = Set(columns.indices.filter { columns[$0]["dflt_value"] as String? != nil })
+    reals = Set(columns.indices.filter { columns[$0].isReal })
+    defaulted = Set(columns.indices.filter { columns[$0].hasDefault })
     decoder = TableStorage.decoder(fields, rowidColumn, reals, defaulted)
     computedColumns = ColumnMask(rawValue: computed)
   }
@@ -99,13 +112,15 @@ package final class TableStorage: Sendable, Equatable {
   }
 
   /// The primary key's index of a `WITHOUT ROWID` table is the table: its columns are those of the records, in order.
-  private static func recordOrder(_ db: Database, _ table: String) throws -> (columns: [Int], keyCount: Int) {
+  private static func recordOrder(
+    _ db: OpaquePointer, _ table: String
+  ) throws(SQLiteFailure) -> (columns: [Int], keyCount: Int) {
     let sql = """
       SELECT info.cid, info."key" FROM pragma_index_list(?1, 'main') AS list, pragma_index_xinfo(list.name, 'main') AS info
       WHERE list.origin = 'pk' ORDER BY info.seqno
       """
-    let rows = try Row.fetchAll(db, sql: sql, arguments: [table])
-    return (rows.map { $0["cid"] }, rows.count { $0["key"] as Bool })
+    let rows = try PreparedStatement.rows(db, sql, [.text(table)]) { (Int($0.integer(0)), $0.integer(1) != 0) }
+    return (rows.map(\.0), rows.count(where: \.1))
   }
 
   /// The column of a field.
