@@ -24,10 +24,11 @@ package final class ControllerPool: Sendable {
   private let keeper: StateKeeper?
   let clock: MonotonicClock
 
+  /// - Parameter journal: what the feed keeps for the next process; nil: nothing.
   /// - Throws: the error that keeps the database from being opened.
   package init(
     _ configuration: FollowerConfiguration, followers count: Int, readers readerCount: Int,
-    output: any SubscriptionOutput, epochs: FileEpochs = FileEpochs(), logger: Logger
+    output: any SubscriptionOutput, epochs: FileEpochs = FileEpochs(), journal: FeedJournal? = nil, logger: Logger
   ) throws {
     let readers = ReaderPool(
       path: configuration.path, access: configuration.access, count: max(1, readerCount), clock: configuration.clock,
@@ -35,7 +36,7 @@ package final class ControllerPool: Sendable {
       readsPosition: configuration.readsPosition, logger: logger)
     self.readers = readers
     // Also of an epoch that begins with 0: numbers that readers of the feed know do not come again.
-    let told = configuration.journal?.lastCommit.map { $0 + 1 } ?? 0
+    let told = journal?.lastCommit.map { $0 + 1 } ?? 0
     let numbers = CommitNumbers(startingAt: max(configuration.firstCommit, told))
     self.numbers = numbers
     self.epochs = epochs
@@ -61,7 +62,7 @@ package final class ControllerPool: Sendable {
     feed.access = configuration.access
     feed.readsPosition = configuration.readsPosition
     feed.clock = configuration.clock
-    feed.journal = configuration.journal
+    feed.journal = journal
     self.feed = ChangeFeedThread(
       feed, output: output, waiter: count, numbers: numbers, watcher: watcher, logger: logger)
   }

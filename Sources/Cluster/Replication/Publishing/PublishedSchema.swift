@@ -132,9 +132,3 @@ extension LogTable {
   var deleteStatement: String { "DELETE FROM main.\(quotedIdentifier(name)) WHERE \(keyCondition)" }
   var clearStatement: String { "DELETE FROM main.\(quotedIdentifier(name))" }
 }
-
-/// Why something cannot be replicated, as one sentence.
-package struct ReplicationFailure: Error, CustomStringConvertible {
-  package let description: String
-  package init(_ description: String) { self.description = description }
-}

@@ -1,14 +1,29 @@
 import LiveQuery
 
 /// The subscriptions to a list.
-struct Audience {
+final class Audience: ListAudience {
   /// Unordered.
-  var subscriptions: [SubscriptionKey: Subscription] = [:]
+  @exclusivity(unchecked) var subscriptions: [SubscriptionKey: Subscription] = [:]
   /// Groups of the subscriptions that get patches. Subscriptions that wait for a snapshot, or for the rest of one, are
   /// in no group.
-  var groups = SubscriberGroups()
+  @exclusivity(unchecked) var groups = SubscriberGroups()
   /// Subscriptions that wait for a snapshot. No array is empty.
-  var startingOver: [SnapshotGroup: [Subscription]] = [:]
+  @exclusivity(unchecked) var startingOver: [SnapshotGroup: [Subscription]] = [:]
+
+  var count: Int { subscriptions.count }
+  var session: UInt64? { subscriptions.first?.key.session }
+  var awaitedWindows: [Window?] { startingOver.keys.map(\.window) }
+  func hasOnly(_ version: ResultVersion) -> Bool { groups.all.allSatisfy { $0.state.held === version } }
+}
+
+extension LiveList {
+  /// Made for the first subscription. Nothing else sets it.
+  var audience: Audience {
+    if let listeners { return unsafeDowncast(listeners, to: Audience.self) }
+    let audience = Audience()
+    listeners = audience
+    return audience
+  }
 }
 
 /// Subscriptions to one list that get the same snapshot.

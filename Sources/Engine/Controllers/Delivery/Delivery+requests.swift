@@ -6,7 +6,7 @@ import Wire
 
 // Requests that clients make of their subscriptions.
 extension Delivery {
-  func perform(_ asked: Subscription.StateMachine.Asked, _ key: SubscriptionKey) {
+  func perform(_ asked: AskedRequest, _ key: SubscriptionKey) {
     let limit = context.configuration.deferredRequests
     if let subscription = subscription(key) {
       if case .resync = asked.request { return startOver(subscription) }
@@ -98,7 +98,7 @@ extension Delivery {
   }
 
   /// Precondition: the client has the newest version.
-  private func answer(_ asked: Subscription.StateMachine.Asked, _ subscription: Subscription) {
+  private func answer(_ asked: AskedRequest, _ subscription: Subscription) {
     switch asked.request {
     case .window(let window), .fetch(let window): sendRows(window, for: asked, subscription)
     case .locate(let key): locate(key, subscription)
@@ -140,7 +140,7 @@ extension Delivery {
   // MARK: - Rows
 
   /// Answers `window` and `fetch` with rows of the newest version. Precondition: the client has it.
-  private func sendRows(_ wanted: Window, for asked: Subscription.StateMachine.Asked, _ subscription: Subscription) {
+  private func sendRows(_ wanted: Window, for asked: AskedRequest, _ subscription: Subscription) {
     let list = subscription.list
     let key = subscription.key
     let range = wanted.range(total: list.result.newest.tree.count)

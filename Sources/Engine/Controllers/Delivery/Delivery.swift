@@ -227,7 +227,7 @@ final class Delivery {
 
   /// - Parameter later: requests that the client has made of the subscription meanwhile.
   private func open(
-    _ command: FollowerCommand.Subscribe, _ list: LiveList, _ later: [Subscription.StateMachine.Asked]
+    _ command: FollowerCommand.Subscribe, _ list: LiveList, _ later: [AskedRequest]
   ) {
     let key = command.key
     let subscription = Subscription(

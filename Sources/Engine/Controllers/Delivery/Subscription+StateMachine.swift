@@ -19,21 +19,15 @@ extension Subscription {
       /// A snapshot is to be sent at the end of this tick, or when one can be made.
       case startingOver
       // A reader reads the rows of the first request. Indirect: there are many subscriptions, and most are open.
-      indirect case reading(PendingRead, Asked)
+      indirect case reading(PendingRead, AskedRequest)
       /// Rows that did not fit into one message are still to be sent.
       indirect case loading(LoadingRows)
       /// The client has ended it, or was sent the error that ended it.
       case over
     }
 
-    /// A client's request, and the ticket that counts it as unanswered.
-    struct Asked {
-      let request: SubscriptionRequest
-      let ticket: RequestTicket?
-    }
-
     private var state = State.open
-    private var asked: [Asked] = []
+    private var asked: [AskedRequest] = []
     /// How many reads in a row returned rows of a newer version than the client's.
     private var movedReads = 0
 
@@ -49,14 +43,14 @@ extension Subscription {
     /// The client makes a request.
     ///
     /// - Returns: false when too many requests wait.
-    mutating func ask(_ request: Asked, limit: Int) -> Bool {
+    mutating func ask(_ request: AskedRequest, limit: Int) -> Bool {
       if isOver || asked.count >= limit { return isOver }
       asked.append(request)
       return true
     }
 
     /// Takes the next request to answer it.
-    mutating func takeNext() -> Asked { asked.removeFirst() }
+    mutating func takeNext() -> AskedRequest { asked.removeFirst() }
 
     /// The next request cannot be answered.
     ///
@@ -81,7 +75,7 @@ extension Subscription {
     /// Whether a reader may read for it. After too many reads that came too late, a tick reads the rows.
     func mayRead(attempts: Int) -> Bool { movedReads < attempts }
 
-    mutating func read(_ read: PendingRead, for request: Asked) { state = .reading(read, request) }
+    mutating func read(_ read: PendingRead, for request: AskedRequest) { state = .reading(read, request) }
 
     enum ReadEnded {
       /// The subscription no longer waits for the rows.

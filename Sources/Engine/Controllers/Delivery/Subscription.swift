@@ -41,3 +41,27 @@ struct LoadingRows {
   /// The memory that the rows take, if they are many.
   var hold: ContentsBudget.Hold?
 }
+
+extension Recipients {
+  /// Grouped by the bytes of the id: Swift considers some different texts equal.
+  static func all(of subscriptions: [Subscription]) -> [Recipients] {
+    var all: [Recipients] = []
+    var places: [[UInt8]: Int] = [:]
+    for subscription in subscriptions {
+      let id = Array(subscription.key.id.utf8)
+      let place = places[id] ?? all.count
+      if place == all.count {
+        places[id] = place
+        all.append(Recipients(id: subscription.key.id))
+      }
+      all[place].sessions.append(subscription.key.session)
+    }
+    return all
+  }
+}
+
+extension SubscriptionOutput {
+  func send(_ message: ServerMessage, to subscription: Subscription) {
+    send(message, shape: subscription.shape, to: subscription.key)
+  }
+}

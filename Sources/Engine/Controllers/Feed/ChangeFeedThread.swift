@@ -30,14 +30,6 @@ package struct FeedConfiguration: Sendable {
   package init(path: String) { self.path = path }
 }
 
-/// What a subscription's requests are posted to.
-package protocol SubscriptionHost: AnyObject, Sendable {
-  /// Any thread.
-  func post(_ command: FollowerCommand)
-}
-
-extension FollowerThread: SubscriptionHost {}
-
 /// The thread of the feed. It opens the file when somebody reads.
 ///
 /// Commands arrive in a mailbox; messages leave through `SubscriptionOutput`.

@@ -23,11 +23,11 @@ final class Jobs {
   @exclusivity(unchecked) private var begun: [BegunRun] = []
   private let readers: ReaderPool
   /// Receives the results.
-  private unowned let thread: FollowerThread
+  private unowned let receiver: any ReportReceiver
 
-  init(_ readers: ReaderPool, _ thread: FollowerThread) {
+  init(_ readers: ReaderPool, _ receiver: any ReportReceiver) {
     self.readers = readers
-    self.thread = thread
+    self.receiver = receiver
   }
 
   /// Posts a job. Its result arrives as a `ReaderReport`.
@@ -43,9 +43,9 @@ final class Jobs {
   ) -> UInt64 {
     let id = readers.newID()
     purposes[id] = purpose
-    let mailbox = thread
+    let mailbox = receiver
     let report = { @Sendable (result: Result<Value, FreshetError>) in
-      mailbox.post(.report(ReaderReport(id: id, outcome: outcome(result))))
+      mailbox.post(ReaderReport(id: id, outcome: outcome(result)))
     }
     readers.post(
       ReaderJob(id: id, requester: requester) { database, interruption throws(FreshetError) in
@@ -68,7 +68,7 @@ final class Jobs {
 
   /// Collects the runs that have begun. They are kept until `forgetBegun`, because a tick may fail.
   func takeBegun() -> [BegunRun] {
-    begun = thread.takeBegun(after: begun)
+    begun = receiver.takeBegun(after: begun)
     return begun
   }
 

@@ -45,12 +45,12 @@ extension Lists {
 
   /// The contents that a request waits for, which the run reads as well.
   private func wanted(of list: LiveList) -> WantedContents? {
-    list.audience.startingOver.keys.first.map { WantedContents(window: $0.window) }
+    list.listeners?.awaitedWindows.first.map { WantedContents(window: $0) }
   }
 
   /// The client whose share of the readers a run takes.
   func requester(of list: LiveList) -> Requester {
-    list.audience.subscriptions.first.map { .session($0.key.session) }
+    (list.listeners?.session).map { .session($0) }
       ?? requests.waiting(for: list.id).first?.subject.requester ?? .server
   }
 
@@ -192,7 +192,7 @@ extension Lists {
   func cancelUnwantedReads(of list: LiveList) {
     list.reads.removeAll { read in
       let isWanted =
-        read.contents != nil || list.audience.startingOver.keys.contains { $0.window == read.wanted.window }
+        read.contents != nil || list.listeners?.awaitedWindows.contains { $0 == read.wanted.window } == true
         || requests.waiting(for: list.id).contains { $0.state.isContents(of: read.id) }
       if !isWanted { jobs.cancel(read.id) }
       return !isWanted

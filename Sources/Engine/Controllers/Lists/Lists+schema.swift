@@ -160,7 +160,7 @@ extension Lists {
   /// returning memory grow with the largest block ever freed. SQLite keeps the pages at which a scan ended, the ones
   /// least likely to be read next.
   func returnFreeMemory() {
-    guard context.freedRows >= LiveList.largeFrom else { return }
+    guard context.freedRows >= ReaderSettings.largeFrom else { return }
     context.freedRows = 0
     database?.connection.releasePages()
     context.readers.returnFreeMemory()
@@ -185,6 +185,5 @@ extension LiveList {
   /// An estimate of what a list takes, in bytes.
   fileprivate var heldBytes: Int { (rowCount + Self.rowsWorthOfStatements) * (compiled.isRefetched ? 200 : 90) }
   /// Whether building or freeing it frees so much memory that returning it is worthwhile.
-  var isLarge: Bool { rowCount >= Self.largeFrom }
-  static let largeFrom = 20_000
+  var isLarge: Bool { rowCount >= ReaderSettings.largeFrom }
 }

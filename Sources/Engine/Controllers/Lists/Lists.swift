@@ -211,7 +211,7 @@ final class Lists {
 
   /// Whether it has clients or waiting requests.
   func isUsed(_ list: LiveList) -> Bool {
-    !list.audience.subscriptions.isEmpty || !list.reads.isEmpty || requests.concerns(list.id)
+    list.listeners?.count ?? 0 > 0 || !list.reads.isEmpty || requests.concerns(list.id)
   }
 
   /// Whether readers may run its query. A list without clients is run when the next one comes.

@@ -15,7 +15,8 @@ final class LiveList {
   /// Changed by `advance` only.
   @exclusivity(unchecked) private(set) var machine: ListMachine
   @exclusivity(unchecked) var versions: ListVersions
-  @exclusivity(unchecked) var audience = Audience()
+  /// Nil: nobody has subscribed yet.
+  @exclusivity(unchecked) var listeners: (any ListAudience)?
   /// Contents that readers are reading, or have read for clients that wait.
   @exclusivity(unchecked) var reads: [PendingRead] = []
   /// Whether the tick visits it when it sends. Set by `Lists` only.
@@ -78,11 +79,11 @@ final class LiveList {
   /// The number of rows, without `limit`.
   var rowCount: Int { result.editor.tree.count }
   /// Whether all subscriptions that get patches have the newest version.
-  var isSettled: Bool { audience.groups.all.allSatisfy { $0.state.held === result.newest } }
+  var isSettled: Bool { listeners?.hasOnly(result.newest) ?? true }
 
   var description: OpenList {
     OpenList(
-      query: query, subscriptions: audience.subscriptions.count, rows: result.newest.tree.count,
+      query: query, subscriptions: listeners?.count ?? 0, rows: result.newest.tree.count,
       sections: result.newest.tree.sectionCount, maintenance: compiled.maintenance, reason: compiled.sentence,
       tables: compiled.tableNames)
   }
@@ -204,14 +205,13 @@ struct BoundStatements {
   var compiled: CompiledQuery { shape.compiled }
 }
 
-/// Settings that all readers of a follower share.
-struct ReaderSettings {
-  /// Seeds the stamps of contents.
-  let seed = UInt64.random(in: 0...UInt64.max)
-  var limits: ResultReader.Limits
-  let clock: MonotonicClock
-
-  func reader(_ statements: QueryStatements, _ parameters: [SQLValue]) -> ResultReader {
-    ResultReader(statements.result, parameters: parameters, seed: seed, limits: limits, clock: clock)
-  }
+/// The subscriptions to a list, as far as following it depends on them.
+protocol ListAudience: AnyObject {
+  var count: Int { get }
+  /// One of the sessions that subscribe.
+  var session: UInt64? { get }
+  /// The windows of those that wait for a snapshot.
+  var awaitedWindows: [Window?] { get }
+  /// Whether all that get patches have this version.
+  func hasOnly(_ version: ResultVersion) -> Bool
 }

@@ -87,7 +87,7 @@ final class ReaderDatabase: FileConnection {
       let kept = fetched.contents(at: wanted.range(total: tree.count))
       if let kept { contents = (wanted, kept) } else { contents = (wanted, try reader.contents(of: wanted, in: tree)) }
     }
-    if fetched.editor.tree.count >= LiveList.largeFrom { connection.releasePages() }
+    if fetched.editor.tree.count >= ReaderSettings.largeFrom { connection.releasePages() }
     return RunResult(
       compiled: compiled, fetched: fetched, contents: contents, place: connection.place,
       duration: clock.now - start)

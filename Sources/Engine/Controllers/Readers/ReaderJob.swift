@@ -1,8 +1,8 @@
-package import ChangeCapture
+import ChangeCapture
 import LiveQuery
 import QueryCompiler
 import RankedCollections
-package import Store
+import Store
 
 /// On whose behalf readers work: requesters share them fairly.
 enum Requester: Hashable, Sendable {
@@ -81,22 +81,6 @@ struct RunResult: Sendable {
   let duration: Nanoseconds
 }
 
-/// A state of a file, comparable between connections.
-package struct StatePlace: Sendable {
-  package let file: FileIdentity
-  package let state: StateName
-  package let schemaVersion: Int64
-  /// Nil unless the file is a replica's.
-  package let position: ReplicaPosition?
-
-  /// Whether results of one state can be brought to the other.
-  package func hasSameSchema(as other: StatePlace) -> Bool {
-    file == other.file && schemaVersion == other.schemaVersion && position?.epoch == other.position?.epoch
-  }
-
-  package func isSame(as other: StatePlace) -> Bool { hasSameSchema(as: other) && state.isSame(as: other.state) }
-}
-
 /// A read of a version's contents on a reader's thread.
 // @unchecked: as `RunRequest`.
 struct ReadRequest: @unchecked Sendable {
@@ -124,6 +108,16 @@ enum CheckResult: Sendable {
   case differs(ResultDivergence)
   /// The file has changed since.
   case moved
+}
+
+/// Whom readers work for.
+protocol ReportReceiver: AnyObject, Sendable {
+  /// Any thread.
+  func post(_ report: ReaderReport)
+  /// A reader's transaction sees a state. Wakes no thread. Any thread.
+  func noteBegun(_ run: BegunRun)
+  /// The runs that have begun since the last call, behind those of before. The receiver's thread.
+  func takeBegun(after before: [BegunRun]) -> [BegunRun]
 }
 
 /// A reader's report on a job to its follower.

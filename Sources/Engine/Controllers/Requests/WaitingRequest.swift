@@ -3,7 +3,7 @@ import LiveQuery
 /// A client's request, while it waits.
 enum WaitingRequest {
   /// A subscription whose query is not followed yet, and the requests that its client has made of it meanwhile.
-  case subscribe(FollowerCommand.Subscribe, later: [Subscription.StateMachine.Asked])
+  case subscribe(FollowerCommand.Subscribe, later: [AskedRequest])
   /// The next request of a subscription.
   case next(SubscriptionKey)
   /// A snapshot for a client that does not subscribe.
@@ -22,6 +22,12 @@ enum WaitingRequest {
     case .keep: .server
     }
   }
+}
+
+/// A subscription's request, and the ticket that counts it as unanswered.
+struct AskedRequest {
+  let request: SubscriptionRequest
+  let ticket: RequestTicket?
 }
 
 /// The requests of a follower.

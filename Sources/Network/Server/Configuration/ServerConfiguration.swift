@@ -141,7 +141,7 @@ package struct ServerConfiguration: Sendable {
 }
 
 extension FollowerConfiguration {
-  init(_ server: ServerConfiguration, _ keeper: StateKeeper?, _ journal: FeedJournal?) {
+  init(_ server: ServerConfiguration, _ keeper: StateKeeper?) {
     self.init(path: server.database)
     queryTimeout = server.queryTimeout
     linger = server.linger
@@ -155,7 +155,6 @@ extension FollowerConfiguration {
     slowQuery = server.slowQuery
     firstCommit = keeper?.first ?? server.firstCommit
     self.keeper = keeper
-    self.journal = journal
     readsPosition = server.readsPosition
     sharesEpochs = server.sharesEpochs
     for query in server.queries.list { queryNames[Fingerprint(of: query.sample)] = query.name }

@@ -29,20 +29,4 @@ package struct SubscriptionKey: Hashable, Sendable {
 package struct Recipients: Sendable {
   package let id: String
   package internal(set) var sessions: [UInt64] = []
-
-  /// Grouped by the bytes of the id: Swift considers some different texts equal.
-  static func all(of subscriptions: [Subscription]) -> [Recipients] {
-    var all: [Recipients] = []
-    var places: [[UInt8]: Int] = [:]
-    for subscription in subscriptions {
-      let id = Array(subscription.key.id.utf8)
-      let place = places[id] ?? all.count
-      if place == all.count {
-        places[id] = place
-        all.append(Recipients(id: subscription.key.id))
-      }
-      all[place].sessions.append(subscription.key.session)
-    }
-    return all
-  }
 }

@@ -32,10 +32,6 @@ package protocol SubscriptionOutput: AnyObject, Sendable {
 }
 
 extension SubscriptionOutput {
-  func send(_ message: ServerMessage, to subscription: Subscription) {
-    send(message, shape: subscription.shape, to: subscription.key)
-  }
-
   package func send(_ message: ServerMessage, shape: Shape, to key: SubscriptionKey) {
     send(message, shape: shape, to: [Recipients(id: key.id, sessions: [key.session])])
   }
@@ -49,4 +45,10 @@ extension SubscriptionOutput {
 package struct FileOverwrite: Sendable {
   /// See `FileContents`.
   package let staleGeneration: UInt64?
+}
+
+/// What a subscription's requests are posted to.
+package protocol SubscriptionHost: AnyObject, Sendable {
+  /// Any thread.
+  func post(_ command: FollowerCommand)
 }

@@ -1,0 +1,79 @@
+#!/usr/bin/env python3
+"""Checks which way the sources point.
+
+- A module imports modules of its own floor (Package.swift, `Floor`) and of the floors under it, none of them in a circle.
+- Of two folders of a module at most one names types of the other. `BOTH_WAYS` lists those that still do; nothing may be added to it.
+"""
+import collections
+import pathlib
+import re
+import sys
+
+ROOT = pathlib.Path(__file__).resolve().parents[1]
+BOTH_WAYS = {
+    "Server": {
+        ("Access", "Configuration"), ("Configuration", "HTTP"), ("Configuration", "Identity"),
+        ("Configuration", "Sessions"), ("HTTP", "Identity"), ("HTTP", "Log"), ("HTTP", "Sessions"), ("Log", "Sessions"),
+        ("Replication", "Sessions"),
+    },
+}
+IMPORT = re.compile(r"^(?:@\w+ )*(?:public |package |internal )?import (?:struct |class |enum |func )?(\w+)", re.M)
+TYPE = re.compile(
+    r"^(?:(?:public|package|private|fileprivate|internal|final|indirect) )*"
+    r"(?:struct|class|enum|actor|protocol|typealias) ([A-Z]\w*)", re.M)
+IGNORED = re.compile(r'"""(?:.|\n)*?"""|"(?:\\.|[^"\\\n])*"|//[^\n]*|/\*(?:.|\n)*?\*/')
+
+
+def circle(imports):
+    """Modules that import each other in a circle; none: None."""
+    done, path = set(), []
+
+    def visit(module):
+        if module in path:
+            return path[path.index(module):]
+        if module in done:
+            return None
+        path.append(module)
+        found = next(filter(None, map(visit, sorted(imports.get(module, ())))), None)
+        path.pop()
+        done.add(module)
+        return found
+
+    return next(filter(None, map(visit, sorted(imports))), None)
+
+
+def main():
+    floors = re.findall(r'^  case \w+ = "(\w+)"', (ROOT / "Package.swift").read_text(), re.M)
+    place = {folder.name: floors.index(folder.parent.name) for folder in ROOT.glob("Sources/*/*/")}
+    if not floors or not place:
+        sys.exit("no floors in Package.swift, or no modules in Sources")
+    mistakes = []
+    imports = collections.defaultdict(set)
+    for module in place:
+        base = ROOT / "Sources" / floors[place[module]] / module
+        types, words = {}, collections.defaultdict(set)
+        for file in sorted(base.rglob("*.swift")):
+            text = IGNORED.sub("", file.read_text())
+            for name in IMPORT.findall(text):
+                if name == module or name not in place:
+                    continue
+                imports[module].add(name)
+                if place[name] > place[module]:
+                    mistakes.append(f"{file.relative_to(ROOT)} imports {name}, which is of a higher floor")
+            folder = file.relative_to(base).parts[0] if file.parent != base else None
+            if folder:
+                types.update((name, folder) for name in TYPE.findall(text))
+                words[folder].update(re.findall(r"\b[A-Z]\w*", text))
+        uses = {(one, types[word]) for one in words for word in words[one] if types.get(word, one) != one}
+        pairs = {(one, other) for one, other in uses if one < other and (other, one) in uses}
+        known = BOTH_WAYS.get(module, set())
+        mistakes += [f"{module}: {one} and {other} point at each other" for one, other in sorted(pairs - known)]
+        mistakes += [f"{module}: {one} and {other} do not any more: off the list" for one, other in sorted(known - pairs)]
+    if found := circle(imports):
+        mistakes.append(f"modules in a circle: {' -> '.join(found)}")
+    print("\n".join(f"error: {mistake}" for mistake in mistakes) or f"{len(place)} modules point one way")
+    return 1 if mistakes else 0
+
+
+if __name__ == "__main__":
+    sys.exit(main())
