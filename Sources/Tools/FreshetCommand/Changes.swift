@@ -58,9 +58,6 @@ struct Changes: ParsableCommand {
   @Option(help: "The name under which it is kept how far this one is; two of them go on independently.")
   var consumer = "default"
 
-  @Option(help: "lines, or debezium: a line for each row, in the envelope of Debezium.")
-  var format = ChangesFormat.lines
-
   @OptionGroup var state: StateOptions
   @OptionGroup(title: "Applications' own") var reading: ReadingOptions
 
@@ -103,7 +100,7 @@ struct Changes: ParsableCommand {
         Data("this is the first look at \(database): the next one prints what has changed by then\n".utf8))
     }
     defer { feed.stop() }
-    try ChangesDelivery(handler, format, keeper).run(queue) { feed.requestTick() }
+    try ChangesDelivery(handler, keeper).run(queue) { feed.requestTick() }
   }
 
   private var request: ChangesRequest {
@@ -134,8 +131,4 @@ struct Changes: ParsableCommand {
       return try ChangesPosition(of: database, consumer: consumer, in: folder, logger: logger)
     } catch { throw CommandFailure("\(error)") }
   }
-}
-
-enum ChangesFormat: String, ExpressibleByArgument, CaseIterable {
-  case lines, debezium
 }

@@ -18,15 +18,13 @@ protocol ChangesHandler {
 /// Hands each message over until it was taken, and notes how far it is.
 struct ChangesDelivery {
   private let handler: any ChangesHandler
-  private let format: ChangesFormat
   private let position: ChangesPosition?
 
   /// Seconds.
   private static let (shortest, longest) = (0.5, 60.0)
 
-  init(_ handler: any ChangesHandler, _ format: ChangesFormat, _ position: ChangesPosition?) {
+  init(_ handler: any ChangesHandler, _ position: ChangesPosition?) {
     self.handler = handler
-    self.format = format
     self.position = position
   }
 
@@ -41,7 +39,7 @@ struct ChangesDelivery {
         return
       case .failure(let error): throw CommandFailure(error.description)
       case .message(let message):
-        for line in try lines(message) {
+        if let line = line(message) {
           guard handOver(line, message.position, queue) else { return }
         }
         try position?.note(message.position)
@@ -67,15 +65,12 @@ struct ChangesDelivery {
     return true
   }
 
-  private func lines(_ message: ChangesMessage) throws -> [[UInt8]] {
-    if case .position = message { return [] }
-    switch format {
-    case .lines:
-      var writer = JSONWriter()
-      ServerMessage.changes(message).writeLine(to: &writer)
-      return [writer.bytes]
-    case .debezium: return try DebeziumEnvelope.lines(message)
-    }
+  /// - Returns: nil where nothing has changed.
+  private func line(_ message: ChangesMessage) -> [UInt8]? {
+    if case .position = message { return nil }
+    var writer = JSONWriter()
+    ServerMessage.changes(message).writeLine(to: &writer)
+    return writer.bytes
   }
 }
 
