@@ -169,38 +169,47 @@ extension QueryCompiler {
     let qualifier = source.qualifier ?? quotedIdentifier(table.name)
     let isRow = zip(key.names, first...).map { "\(qualifier).\(quotedIdentifier($0)) \(key.equality) ?\($1)" }
     let sql = "SELECT DISTINCT \(units) FROM \(try mappingFrom.prefix(through: index) { _ in nil }) WHERE "
-    let new = sql + (isRow + joinConditions(through: index)).joined(separator: " AND ")
+    let conditions = joinConditions(through: index)
+    let new = sql + (isRow + conditions).joined(separator: " AND ")
     try compile(new, place: nil)
     var mapping = UnitMapping(
       isUnit: false, newSQL: new, firstParameter: Int32(first), oldValues: [],
       joinColumns: .all)
-    let columns = try joinColumns(index, table)
+    let reads = try joinReads(index, conditions)
+    let columns = joinColumns(table, reads)
     if let columns { mapping.joinColumns = table.mask(of: columns) }
-    setOld(&mapping, index, source, table, key, columns ?? table.columnNames)
+    if !isJoinedByHiddenRowid(table, key, reads) {
+      setOld(&mapping, index, source, table, key, columns ?? table.columnNames, conditions)
+    }
     return mapping
   }
 
   /// Whether conditions read a rowid that is not the key: its former value is not known, and SQLite takes that of a subquery for
   /// NULL.
-  private func isJoinedByHiddenRowid(_ index: Int, _ table: DatabaseSchema.Table, _ key: TableKey) -> Bool {
-    guard case .columns = key, let reads = try? joinReads(index) else { return false }
+  private func isJoinedByHiddenRowid(
+    _ table: DatabaseSchema.Table, _ key: TableKey, _ reads: Set<FragmentChecker.ColumnRead>
+  ) -> Bool {
+    guard case .columns = key else { return false }
     return reads.contains {
       isSameName($0.table, table.name) && TableKey.isRowidName($0.column) && !table.hasColumn($0.column)
     }
   }
 
   /// The columns of a table by which what it leads to is found; nil for all of them.
-  private func joinColumns(_ index: Int, _ table: DatabaseSchema.Table) throws(FreshetError) -> [String]? {
+  private func joinColumns(
+    _ table: DatabaseSchema.Table, _ reads: Set<FragmentChecker.ColumnRead>
+  ) -> [String]? {
     if mappingFrom.isNatural { return nil }
-    let names = try joinReads(index).filter { isSameName($0.table, table.name) }.map(\.column)
+    let names = reads.filter { isSameName($0.table, table.name) }.map(\.column)
     let using = table.columnNames.filter { usedNames.contains($0.lowercased()) }
     return table.columnNames.filter { column in (names + using).contains { isSameName($0, column) } }
   }
 
   /// What is read to find what a row of a source leads to.
-  private func joinReads(_ index: Int) throws(FreshetError) -> Set<FragmentChecker.ColumnRead> {
+  private func joinReads(
+    _ index: Int, _ conditions: [String]
+  ) throws(FreshetError) -> Set<FragmentChecker.ColumnRead> {
     let prefix = try mappingFrom.prefix(through: index) { _ in nil }
-    let conditions = joinConditions(through: index)
     let end = conditions.isEmpty ? "" : " WHERE \(conditions.joined(separator: " AND "))"
     var reads = try compile("SELECT 1 FROM \(prefix)\(end)", place: nil).reads
     if index == 0 {
@@ -254,9 +263,9 @@ extension QueryCompiler {
   /// apart.
   private func setOld(
     _ mapping: inout UnitMapping, _ index: Int, _ source: FromClause.Source, _ table: DatabaseSchema.Table,
-    _ key: TableKey, _ columns: [String]
+    _ key: TableKey, _ columns: [String], _ conditions: [String]
   ) {
-    guard let storage = table.storage, !isJoinedByHiddenRowid(index, table, key) else { return }
+    guard let storage = table.storage else { return }
     var names = key.names
     mapping.oldValues = key.names.indices.map { .key($0) }
     for column in columns where !names.contains(where: { isSameName($0, column) }) {
@@ -284,7 +293,7 @@ extension QueryCompiler {
         through: index, { token in source.body.contains(token) ? (token == source.body.lowerBound ? body : "") : nil })
     else { return }
     let units = mappingUnits.joined(separator: ", ")
-    let conditions = ["\(source.qualifier ?? "")._freshet_old IS NOT NULL"] + joinConditions(through: index)
+    let conditions = ["\(source.qualifier ?? "")._freshet_old IS NOT NULL"] + conditions
     let sql = "SELECT DISTINCT \(units) FROM \(prefix) WHERE \(conditions.joined(separator: " AND "))"
     if (try? compile(sql, place: nil)) != nil { mapping.oldSQL = sql }
   }
