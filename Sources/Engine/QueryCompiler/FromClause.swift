@@ -104,11 +104,9 @@ private struct FromParser {
 
   private mutating func source() throws(FreshetError) -> FromClause.Source? {
     let start = position
-    if text(position) == "(" {
-      skipParenthesis()
-      let body = start..<position
-      return FromClause.Source(
-        kind: .parenthesis, body: body, qualifier: alias())
+    if let end = fragment.endOfParenthesis(openedAt: position) {
+      position = end
+      return FromClause.Source(kind: .parenthesis, body: start..<end, qualifier: alias())
     }
     guard var table = name(position) else { return nil }
     position += 1
@@ -118,25 +116,15 @@ private struct FromParser {
       position += 2
     }
     let qualifier = text(position - 1)
-    if text(position) == "(" {
-      skipParenthesis()
-      return FromClause.Source(
-        kind: .function(table), body: start..<position, qualifier: alias() ?? qualifier)
+    if let end = fragment.endOfParenthesis(openedAt: position) {
+      position = end
+      return FromClause.Source(kind: .function(table), body: start..<end, qualifier: alias() ?? qualifier)
     }
     let body = start..<position
     let alias = alias()
     skipIndexHint()
     return FromClause.Source(
       kind: .table(table), body: body, qualifier: alias ?? qualifier, isNamed: alias != nil)
-  }
-
-  private mutating func skipParenthesis() {
-    var depth = 0
-    repeat {
-      if text(position) == "(" { depth += 1 }
-      if text(position) == ")" { depth -= 1 }
-      position += 1
-    } while depth > 0 && position < fragment.tokens.count
   }
 
   private mutating func alias() -> String? {
@@ -168,7 +156,7 @@ private struct FromParser {
     else { return start..<start }
     position += 1
     while position < fragment.tokens.count, text(position) != ",", !isJoin(position) {
-      if text(position) == "(" { skipParenthesis() } else { position += 1 }
+      position = fragment.endOfParenthesis(openedAt: position) ?? position + 1
     }
     return start..<position
   }

@@ -78,21 +78,8 @@ extension SQLFragment {
   /// The function that is called, and its argument: `upper(x)`, `lower(x)`, `substr(x, 1, 2)`.
   fileprivate var call: (RowOrder.Call, SQLFragment)? {
     let end = tokens.count - 1
-    guard end > 2, let function = keyword(at: 0), text(of: tokens[1]) == "(", text(of: tokens[end]) == ")" else {
-      return nil
-    }
-    var commas: [Int] = []
-    var depth = 0
-    for index in 2..<end {
-      switch text(of: tokens[index]) {
-      case "(": depth += 1
-      case ")": depth -= 1
-      case "," where depth == 0: commas.append(index)
-      default: break
-      }
-      // The parenthesis that was opened first ends before the last one.
-      if depth < 0 { return nil }
-    }
+    guard end > 2, let function = keyword(at: 0), endOfParenthesis(openedAt: 1) == tokens.count else { return nil }
+    let commas = commas(in: 2..<end)
     let rest = zip(commas, commas.dropFirst() + [end]).map { Int(text(of: $0 + 1..<$1)) ?? -1 }
     guard let argument = try? SQLFragment(text(of: 2..<(commas.first ?? end)), place: place) else { return nil }
     switch function {

@@ -132,7 +132,9 @@ extension QueryCompiler {
 }
 
 extension QueryCompiler.Subquery {
-  private static let others: Set<String> = ["UNION", "EXCEPT", "INTERSECT", "WITH", "VALUES", "WINDOW", "OVER"]
+  private static let others: Set<String> = [
+    "SELECT", "UNION", "EXCEPT", "INTERSECT", "WITH", "VALUES", "WINDOW", "OVER",
+  ]
   private static let ends: Set<String> = ["GROUP", "HAVING", "ORDER", "LIMIT"]
 
   /// - Parameter tokens: from SELECT to the parenthesis that ends it.
@@ -140,23 +142,12 @@ extension QueryCompiler.Subquery {
   fileprivate static func read(
     _ fragment: SQLFragment, _ tokens: Range<Int>, qualified: (String) -> String
   ) -> (QueryCompiler.Subquery, bodies: Set<Int>)? {
-    var depth = 0
-    var places: [String: Int] = [:]
-    for index in tokens.dropFirst() {
-      switch fragment.text(of: fragment.tokens[index]) {
-      case "(": depth += 1
-      case ")": depth -= 1
-      default: break
-      }
-      guard let word = fragment.keyword(at: index) else { continue }
-      if others.contains(word) || word == "SELECT" { return nil }
-      if depth > 0 { continue }
-      if word == "FROM" || word == "WHERE", places[word] == nil { places[word] = index }
-      if ends.contains(word), places["end"] == nil { places["end"] = index }
-    }
-    guard let from = places["FROM"] else { return nil }
-    let end = places["end"] ?? tokens.upperBound
-    let filter = places["WHERE"]
+    let inside = tokens.dropFirst()
+    if inside.contains(where: { fragment.keyword(at: $0).map(others.contains) == true }) { return nil }
+    let words = fragment.words(in: inside)
+    guard let from = words["FROM"] else { return nil }
+    let end = ends.compactMap { words[$0] }.min() ?? tokens.upperBound
+    let filter = words["WHERE"]
     if let filter, filter < from || filter > end { return nil }
     let body = from + 1..<(filter ?? end)
     guard !body.isEmpty, let clause = try? FromClause(fragment.text(of: body)), !clause.sources.isEmpty else {

@@ -101,30 +101,10 @@ extension SQLFragment {
   /// The token after the call of an aggregate that begins at an index, FILTER included; nil: none does.
   fileprivate func endOfAggregate(at index: Int) -> Int? {
     guard let name = name(of: tokens[index])?.lowercased(), Self.aggregates.contains(name),
-      let (end, arguments) = endOfParenthesis(at: index + 1)
+      let end = endOfParenthesis(openedAt: index + 1)
     else { return nil }
     // With more arguments it gives the greatest, or the least, of one row's values.
-    if name == "max" || name == "min", arguments > 1 { return nil }
-    guard end < tokens.count, keyword(at: end) == "FILTER", let (after, _) = endOfParenthesis(at: end + 1) else {
-      return end
-    }
-    return after
-  }
-
-  /// The token after a parenthesis that begins at an index, and the number of parts that commas make of it.
-  private func endOfParenthesis(at start: Int) -> (end: Int, parts: Int)? {
-    guard start < tokens.count, text(of: tokens[start]) == "(" else { return nil }
-    var (depth, parts) = (0, 1)
-    for index in start..<tokens.count {
-      switch text(of: tokens[index]) {
-      case "(": depth += 1
-      case ")":
-        depth -= 1
-        if depth == 0 { return (index + 1, parts) }
-      case "," where depth == 1: parts += 1
-      default: break
-      }
-    }
-    return nil
+    if name == "max" || name == "min", !commas(in: index + 2..<end - 1).isEmpty { return nil }
+    return keyword(at: end) == "FILTER" ? endOfParenthesis(openedAt: end + 1) ?? end : end
   }
 }

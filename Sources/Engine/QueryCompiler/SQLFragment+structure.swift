@@ -56,7 +56,7 @@ extension SQLFragment {
 
   /// The token behind the parenthesis that opens at an index; nil: none does.
   func endOfParenthesis(openedAt start: Int) -> Int? {
-    guard text(of: tokens[start]) == "(" else { return nil }
+    guard start < tokens.count, text(of: tokens[start]) == "(" else { return nil }
     var depth = 0
     for index in start..<tokens.count {
       switch text(of: tokens[index]) {
@@ -68,6 +68,29 @@ extension SQLFragment {
       }
     }
     return nil
+  }
+
+  /// The tokens of a range that stand in none of its parentheses, and are none.
+  private func outermost(_ range: Range<Int>) -> [Int] {
+    var found: [Int] = []
+    var index = range.lowerBound
+    while index < range.upperBound {
+      if let end = endOfParenthesis(openedAt: index) {
+        index = end
+      } else {
+        found.append(index)
+        index += 1
+      }
+    }
+    return found
+  }
+
+  /// The commas of a range that stand in none of its parentheses.
+  func commas(in range: Range<Int>) -> [Int] { outermost(range).filter { text(of: tokens[$0]) == "," } }
+
+  /// The words of a range that stand in none of its parentheses, in upper case, each with its first place.
+  func words(in range: Range<Int>) -> [String: Int] {
+    Dictionary(outermost(range).compactMap { index in keyword(at: index).map { ($0, index) } }) { first, _ in first }
   }
 
   /// The conditions that all have to hold for the fragment to hold: the parts between its outermost ANDs.

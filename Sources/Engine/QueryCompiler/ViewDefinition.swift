@@ -15,37 +15,26 @@ struct ViewDefinition {
   /// - Parameter sql: the CREATE VIEW statement.
   init?(sql: String) {
     guard let whole = try? SQLFragment(ViewText(sql).select, place: "view", kind: .statement) else { return nil }
-    var bounds: [String: Int] = [:]
-    var commas: [Int] = []
-    var depth = 0
-    for index in whole.tokens.indices {
-      switch whole.text(of: whole.tokens[index]) {
-      case "(": depth += 1
-      case ")": depth -= 1
-      case "," where depth == 0 && bounds["FROM"] == nil: commas.append(index)
-      default: break
-      }
-      guard depth == 0, let word = whole.keyword(at: index) else { continue }
-      if Self.unsupported.contains(word) || (word == "SELECT" && index > 0) { return nil }
-      if ["FROM", "WHERE", "ORDER"].contains(word), bounds[word] == nil { bounds[word] = index }
-    }
-    guard whole.keyword(at: 0) == "SELECT", let start = bounds["FROM"] else { return nil }
-    let end = bounds["ORDER"] ?? whole.tokens.count
-    let edges = [0] + commas + [start]
+    guard whole.keyword(at: 0) == "SELECT" else { return nil }
+    let words = whole.words(in: whole.tokens.indices.dropFirst())
+    guard Self.unsupported.isDisjoint(with: words.keys), let start = words["FROM"] else { return nil }
+    let end = words["ORDER"] ?? whole.tokens.count
+    let edges = [0] + whole.commas(in: 1..<start) + [start]
     var items: [SQLFragment] = []
     for (left, right) in zip(edges, edges.dropFirst()) {
       guard let item = try? SQLFragment(whole.text(of: left + 1..<right), place: "view") else { return nil }
       items.append(item)
     }
-    guard let from = try? FromClause(whole.text(of: start + 1..<(bounds["WHERE"] ?? end))) else { return nil }
+    guard let from = try? FromClause(whole.text(of: start + 1..<(words["WHERE"] ?? end))) else { return nil }
     self.items = items
     self.from = from
-    filter = bounds["WHERE"].flatMap { try? SQLFragment(whole.text(of: $0 + 1..<end), place: "view") }
-    if bounds["WHERE"] != nil, filter == nil { return nil }
+    filter = words["WHERE"].flatMap { try? SQLFragment(whole.text(of: $0 + 1..<end), place: "view") }
+    if words["WHERE"] != nil, filter == nil { return nil }
   }
 
   private static let unsupported: Set<String> = [
-    "DISTINCT", "ALL", "GROUP", "HAVING", "LIMIT", "UNION", "EXCEPT", "INTERSECT", "WINDOW", "OVER", "WITH", "VALUES",
+    "SELECT", "DISTINCT", "ALL", "GROUP", "HAVING", "LIMIT", "UNION", "EXCEPT", "INTERSECT", "WINDOW", "OVER", "WITH",
+    "VALUES",
   ]
 }
 

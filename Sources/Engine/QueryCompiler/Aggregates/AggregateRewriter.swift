@@ -62,11 +62,12 @@ struct AggregateRewriter {
         index = end
         continue
       }
-      if isCall(fragment, index), let name = fragment.name(of: fragment.tokens[index])?.lowercased() {
+      if let close = fragment.endOfParenthesis(openedAt: index + 1),
+        let name = fragment.name(of: fragment.tokens[index])?.lowercased()
+      {
         if Self.ordered.contains(name) { return nil }
         if let function = Self.functions[name] {
-          let close = Self.end(of: fragment, from: index + 1)
-          let isScalar = [.minimum, .maximum].contains(function) && Self.hasComma(fragment, index + 2..<close - 1)
+          let isScalar = [.minimum, .maximum].contains(function) && !fragment.commas(in: index + 2..<close - 1).isEmpty
           if !isScalar {
             guard let end = takeCall(function, fragment, index, close, &replacements) else { return nil }
             index = end
@@ -85,39 +86,6 @@ struct AggregateRewriter {
     replacements[range.lowerBound] = " \(text) "
   }
 
-  private func isCall(_ fragment: SQLFragment, _ index: Int) -> Bool {
-    index + 1 < fragment.tokens.count && fragment.text(of: fragment.tokens[index + 1]) == "("
-      && fragment.name(of: fragment.tokens[index]) != nil
-  }
-
-  /// The token behind the parenthesis that opens at an index.
-  private static func end(of fragment: SQLFragment, from start: Int) -> Int {
-    var depth = 0
-    for index in start..<fragment.tokens.count {
-      switch fragment.text(of: fragment.tokens[index]) {
-      case "(": depth += 1
-      case ")":
-        depth -= 1
-        if depth == 0 { return index + 1 }
-      default: break
-      }
-    }
-    return fragment.tokens.count
-  }
-
-  private static func hasComma(_ fragment: SQLFragment, _ range: Range<Int>) -> Bool {
-    var depth = 0
-    for index in range {
-      switch fragment.text(of: fragment.tokens[index]) {
-      case "(": depth += 1
-      case ")": depth -= 1
-      case "," where depth == 0: return true
-      default: break
-      }
-    }
-    return false
-  }
-
   // MARK: - Calls
 
   /// - Parameter close: the token behind the call's parenthesis.
@@ -132,11 +100,13 @@ struct AggregateRewriter {
     let argument = fragment.text(of: first..<close - 1)
     var end = close
     var filter: String?
-    if fragment.keyword(at: close) == "FILTER", fragment.keyword(at: close + 2) == "WHERE" {
-      end = Self.end(of: fragment, from: close + 1)
+    if fragment.keyword(at: close) == "FILTER", fragment.keyword(at: close + 2) == "WHERE",
+      let behind = fragment.endOfParenthesis(openedAt: close + 1)
+    {
+      end = behind
       filter = fragment.text(of: close + 3..<end - 1)
     }
-    if end < fragment.tokens.count, fragment.keyword(at: end) == "OVER" { return nil }
+    if fragment.keyword(at: end) == "OVER" { return nil }
     guard let call = call(function, isDistinct: isDistinct, argument, filter: filter) else { return nil }
     Self.replace(start..<end, by: "(+\(AggregatePlan.callColumn(number(of: call))))", &replacements)
     return end

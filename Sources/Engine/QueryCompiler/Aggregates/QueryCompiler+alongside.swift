@@ -57,23 +57,12 @@ private struct SelectParts {
   /// - Returns: nil for any other statement.
   init?(_ statement: SQLFragment) {
     guard statement.keyword(at: 0) == "SELECT" else { return nil }
-    var depth = 0
-    var from: Int?
-    var filter: Int?
-    for index in statement.tokens.indices.dropFirst() {
-      switch statement.text(of: statement.tokens[index]) {
-      case "(": depth += 1
-      case ")": depth -= 1
-      case "," where depth == 0 && from == nil: return nil
-      default: break
-      }
-      guard depth == 0, let word = statement.keyword(at: index) else { continue }
-      // `FILTER (WHERE …)` and `IS DISTINCT FROM` are within parentheses, or not taken apart.
-      if Self.others.contains(word) { return nil }
-      if word == "FROM", from == nil { from = index }
-      if word == "WHERE", filter == nil { filter = index }
-    }
-    guard let from, from > 1 else { return nil }
+    // `FILTER (WHERE …)` and `IS DISTINCT FROM` are within parentheses, or not taken apart.
+    let words = statement.words(in: statement.tokens.indices.dropFirst())
+    guard Self.others.isDisjoint(with: words.keys), let from = words["FROM"], from > 1,
+      statement.commas(in: 1..<from).isEmpty
+    else { return nil }
+    let filter = words["WHERE"]
     let end = filter ?? statement.tokens.count
     guard from + 1 < end else { return nil }
     var value = 1..<from
