@@ -24,9 +24,7 @@ extension Role {
         allowsOwnStatements = true
       case "limits": limits = try RoleLimits(value)
       default:
-        throw value.unknown(
-          name, of: ["tables", "queries", "statements", "write", "limits"],
-          "a role has tables, queries, statements, write and limits")
+        throw value.unknown(name, "a role has", ["tables", "queries", "statements", "write", "limits"])
       }
     }
   }
@@ -46,8 +44,7 @@ extension AccessRules.Table {
         if names.isEmpty { throw value.error("names no column: leave the table out") }
         columns = names
       default:
-        throw value.unknown(
-          name, of: ["rows", "columns"], "a table has rows and columns")
+        throw value.unknown(name, "a table has", ["rows", "columns"])
       }
     }
   }
@@ -56,28 +53,22 @@ extension AccessRules.Table {
 extension RoleLimits {
   fileprivate init(_ place: YAMLPlace) throws(ServerError) {
     self.init()
+    let range = 1...Count.range.upperBound
     for (name, value) in try place.members() where !value.isNull {
       switch name {
-      case "connections": connections = try value.count()
-      case "subscriptions": subscriptions = try value.count()
-      case "messages": messages = try value.count()
-      case "requests": requests = try value.count()
-      case "queries": queries = try value.count()
-      case "time": time = try value.count()
-      case "rows": rows = try value.count()
+      case "connections": connections = try value.count(range)
+      case "subscriptions": subscriptions = try value.count(range)
+      case "messages": messages = try value.count(range)
+      case "requests": requests = try value.count(range)
+      case "queries": queries = try value.count(range)
+      case "time": time = try value.count(range)
+      case "rows": rows = try value.count(range)
       case "bytes": bytes = try value.bytes()
       default:
-        throw value.error(
-          "is unknown: a role's limits are connections, subscriptions, messages, requests, queries, time, rows and bytes"
-        )
+        throw value.unknown(
+          name, "a role's limits are",
+          ["connections", "subscriptions", "messages", "requests", "queries", "time", "rows", "bytes"])
       }
     }
-  }
-}
-
-extension YAMLPlace {
-  fileprivate func count() throws(ServerError) -> Int {
-    guard let count = Count.parse(try text()), count > 0 else { throw error("must be a number from 1") }
-    return count
   }
 }

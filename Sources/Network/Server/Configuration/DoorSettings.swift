@@ -1,9 +1,8 @@
-import Foundation
 import Gateway
 
 /// How clients reach the server: TLS, proxies, the address of metrics, the policy of static files. What is not set is nil.
 package struct DoorSettings: Sendable {
-  /// Paths; in a configuration file one that is not absolute starts at the file's folder.
+  /// Paths.
   package var certificate: String?
   package var key: String?
   package var trustedProxies: [String]?
@@ -20,9 +19,9 @@ package struct DoorSettings: Sendable {
     case "tls":
       for (name, value) in try value.members() {
         switch name {
-        case "certificate": certificate = try value.text()
-        case "key": key = try value.text()
-        default: throw value.error("is unknown: tls has certificate and key")
+        case "certificate": certificate = try value.filePath()
+        case "key": key = try value.filePath()
+        default: throw value.unknown(name, "tls has", ["certificate", "key"])
         }
       }
       guard certificate != nil, key != nil else { throw value.error("needs certificate and key, both") }
@@ -32,14 +31,6 @@ package struct DoorSettings: Sendable {
       if metrics == nil { throw value.error("must be \(SocketAddress.description)") }
     default: contentSecurityPolicy = try value.text()
     }
-  }
-
-  mutating func resolvePaths(from file: String) {
-    let folder = URL(fileURLWithPath: file).deletingLastPathComponent()
-    func resolve(_ path: String?) -> String? {
-      path.map { $0.hasPrefix("/") ? $0 : folder.appendingPathComponent($0).path }
-    }
-    (certificate, key) = (resolve(certificate), resolve(key))
   }
 
   /// These settings where they are set, and otherwise those.

@@ -14,11 +14,9 @@ package struct ForeignPartsSettings: Sendable {
 
   package static let names = ["extensions", "collations", "tokenizers"]
 
-  /// - Parameter folder: where paths start.
-  mutating func read(_ name: String, _ value: YAMLPlace, folder: String) throws(ServerError) {
+  mutating func read(_ name: String, _ value: YAMLPlace) throws(ServerError) {
     switch name {
-    case "extensions":
-      extensions = try value.texts().map { $0.hasPrefix("/") ? $0 : "\(folder)/\($0)" }
+    case "extensions": extensions = try value.filePaths()
     case "collations":
       for (name, base) in try value.members() {
         guard FieldOrder.Collation(rawValue: try base.text().uppercased()) != nil else {

@@ -19,8 +19,7 @@ extension PublishedQuery {
       case "open": isKept = try value.boolean()
       default:
         throw value.unknown(
-          name, of: ["description", "query", "parameters", "unfiltered", "open"],
-          "a published query has description, query, parameters, unfiltered and open")
+          name, "a published query has", ["description", "query", "parameters", "unfiltered", "open"])
       }
     }
     guard hasQuery else { throw place.error("has no query") }
@@ -34,7 +33,7 @@ extension PublishedQuery {
   private static func query(_ place: YAMLPlace) throws(ServerError) -> Query {
     for (name, value) in try place.members() where name == "params" || !Query.members.contains(name) {
       if name == "params" { throw value.error("is not for published queries: declare parameters") }
-      throw value.unknown(name, of: Array(Query.members), sentence: "is no part of a query")
+      throw value.unknown(name, nil, Array(Query.members), sentence: "is no part of a query")
     }
     let json = try place.json()
     do throws(FreshetError) { return try Query(json: json) } catch {
@@ -56,9 +55,7 @@ extension PublishedStatement {
       case "parameters": parameters = try PublishedParameter.list(try value.members())
       case "expect": expectedChanges = try PublishedStatement.expectedChanges(value)
       default:
-        throw value.unknown(
-          name, of: ["description", "sql", "parameters", "expect"],
-          "a published statement has description, sql, parameters and expect")
+        throw value.unknown(name, "a published statement has", ["description", "sql", "parameters", "expect"])
       }
     }
     if statements.isEmpty { throw place.error("has no sql") }
@@ -103,8 +100,7 @@ extension PublishedParameter {
       case "default": defaultPlace = value
       case "description": description = try value.text()
       default:
-        throw value.unknown(
-          name, of: ["type", "default", "description"], "a parameter has type, default and description")
+        throw value.unknown(name, "a parameter has", ["type", "default", "description"])
       }
     }
     defaultValue = try defaultPlace?.value(of: type)

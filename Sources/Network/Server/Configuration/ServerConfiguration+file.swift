@@ -6,7 +6,7 @@ import Yams
 
 /// What a configuration file (`freshet.yaml`) says; what it does not say is nil.
 package struct ConfigurationFile: Sendable {
-  /// A path; one that is not absolute starts at the file's folder.
+  /// A path.
   package var database: String?
   package var host: String?
   package var port: Int?
@@ -58,14 +58,11 @@ package struct ConfigurationFile: Sendable {
   package init(path: String) throws(ServerError) {
     guard let data = FileManager.default.contents(atPath: path) else { throw ServerError("cannot read \(path)") }
     guard let text = String(data: data, encoding: .utf8) else { throw ServerError("\(path) is not UTF-8") }
-    let folder = URL(fileURLWithPath: path).deletingLastPathComponent()
-    try self.init(yaml: text, name: path, folder: folder.path)
-    if let database, !database.hasPrefix("/") { self.database = folder.appendingPathComponent(database).path }
-    door.resolvePaths(from: path)
+    try self.init(yaml: text, name: path, folder: URL(fileURLWithPath: path).deletingLastPathComponent().path)
   }
 
   /// - Parameter name: what the text is called in sentences.
-  /// - Parameter folder: where the paths of keys start.
+  /// - Parameter folder: where paths start that are not absolute.
   /// - Parameter environment: where secrets may be.
   package init(
     yaml: String, name: String, folder: String = ".",
@@ -76,14 +73,14 @@ package struct ConfigurationFile: Sendable {
       throw ServerError("\(name): \(ConfigurationFile.sentence(of: error))")
     }
     guard let root else { return }
-    let whole = YAMLPlace(node: root, path: "", file: name)
+    let whole = YAMLPlace(node: root, path: "", file: name, folder: folder)
     self.name = name
     lines = whole.lines
     for (name, value) in try whole.members() where !value.isNull {
       switch name {
-      case "database": database = try value.text()
+      case "database": database = try value.filePath()
       case "host": host = try value.text()
-      case "port": port = try value.port()
+      case "port": port = try value.count(0...65_535)
       case "allowWrites": allowWrites = try value.boolean()
       case "allowQueries": allowQueries = try value.boolean()
       case "allowEveryoneToReadAndWrite": allowEveryoneToReadAndWrite = try value.boolean()
@@ -92,11 +89,11 @@ package struct ConfigurationFile: Sendable {
       case "captureMemory": captureMemory = try value.bytes()
       case "changeHistory": changeHistory = try value.bytes()
       case "selfCheck": selfCheck = try value.selfCheckMode()
-      case "state": state = try StateLocation(value, folder: folder)
-      case "accessLog": accessLog = LogDestination(try value.text(), folder: folder)
-      case "auditLog": auditLog = LogDestination(try value.text(), folder: folder)
-      case "auth": authentication = try JWTConfiguration(value, folder: folder, environment: environment)
-      case "replication": replication = try ReplicationSettings(value, folder: folder)
+      case "state": state = try StateLocation(value)
+      case "accessLog": accessLog = try LogDestination(value)
+      case "auditLog": auditLog = try LogDestination(value)
+      case "auth": authentication = try JWTConfiguration(value, environment)
+      case "replication": replication = try ReplicationSettings(value)
       case "queries":
         for (name, query) in try value.members() { queries.append(try PublishedQuery(name, query)) }
       case "statements":
@@ -104,11 +101,10 @@ package struct ConfigurationFile: Sendable {
       case "roles":
         for (name, role) in try value.members() { roles[name] = try Role(role) }
       case let name where DoorSettings.names.contains(name): try door.read(name, value)
-      case let name where ForeignPartsSettings.names.contains(name):
-        try foreignParts.read(name, value, folder: folder)
+      case let name where ForeignPartsSettings.names.contains(name): try foreignParts.read(name, value)
       default:
         guard let limit = LimitSetting(rawValue: name) else {
-          throw value.unknown(name, of: Self.settings, sentence: "is not a setting")
+          throw value.unknown(name, nil, Self.settings, sentence: "is not a setting")
         }
         limits[limit] = try value.limit(limit)
       }
@@ -120,8 +116,7 @@ package struct ConfigurationFile: Sendable {
     [
       "database", "host", "port", "allowWrites", "allowQueries", "allowEveryoneToReadAndWrite", "allowedOrigins",
       "allowedHosts", "captureMemory", "changeHistory", "selfCheck", "state", "accessLog", "auditLog", "auth",
-      "replication", "queries",
-      "statements", "roles",
+      "replication", "queries", "statements", "roles",
     ] + DoorSettings.names + ForeignPartsSettings.names + LimitSetting.allCases.map(\.rawValue)
 
   /// A name that nothing published has is a mistake.
@@ -150,14 +145,21 @@ package struct ConfigurationFile: Sendable {
 }
 
 extension ConfigurationFile.StateLocation {
-  /// `false`, or a path; one that is not absolute starts at the file's folder.
-  fileprivate init(_ value: YAMLPlace, folder: String) throws(ServerError) {
+  /// `false`, or a path.
+  fileprivate init(_ value: YAMLPlace) throws(ServerError) {
     if let isKept = try? value.boolean() {
       if isKept { throw value.error("must be a folder, or false") }
       self = .nowhere
     } else {
-      self = .folder(URL(fileURLWithPath: try value.text(), relativeTo: URL(fileURLWithPath: folder)).path)
+      self = .folder(try value.filePath())
     }
+  }
+}
+
+extension LogDestination {
+  /// `-`, or a path.
+  fileprivate init(_ value: YAMLPlace) throws(ServerError) {
+    self.init(try value.text() == "-" ? "-" : try value.filePath())
   }
 }
 

@@ -1,4 +1,5 @@
 import Controllers
+import Foundation
 import LiveQuery
 import Wire
 import Yams
@@ -9,6 +10,8 @@ struct YAMLPlace {
   /// Such as `queries.failedBanks.query`; "" for the whole file.
   let path: String
   let file: String
+  /// Where paths start that are not absolute.
+  let folder: String
 
   /// Where everything in it stands: lines by paths such as `roles.clerk.tables.orders`.
   var lines: [String: Int] {
@@ -34,10 +37,14 @@ struct YAMLPlace {
     return lines
   }
 
-  /// The error for an unknown member: it suggests the nearest of `names`, or else gives `rule`.
-  func unknown(_ name: String, of names: [String], _ rule: String = "", sentence: String = "is unknown") -> ServerError
-  {
-    error(sentence + (Spelling.hint(for: name, of: names) ?? (rule.isEmpty ? "" : ": \(rule)")))
+  /// The error for an unknown member: it suggests the nearest of `names`, or else says which there are.
+  ///
+  /// - Parameter whole: what has the members, such as `a role has`; nil where they are too many to say.
+  func unknown(
+    _ name: String, _ whole: String?, _ names: [String], sentence: String = "is unknown"
+  ) -> ServerError {
+    let all = whole.map { ": \($0) \(names.dropLast().joined(separator: ", ")) and \(names.last ?? "")" } ?? ""
+    return error(sentence + (Spelling.hint(for: name, of: names) ?? all))
   }
 
   /// What is wrong with it.
@@ -47,7 +54,7 @@ struct YAMLPlace {
   }
 
   private func place(_ name: String, _ node: Node) -> YAMLPlace {
-    YAMLPlace(node: node, path: path.isEmpty ? name : "\(path).\(name)", file: file)
+    YAMLPlace(node: node, path: path.isEmpty ? name : "\(path).\(name)", file: file, folder: folder)
   }
 
   /// Its members, in the order of the file.
@@ -60,8 +67,6 @@ struct YAMLPlace {
     }
     return members
   }
-
-  var isList: Bool { node.sequence != nil }
 
   var isNull: Bool { (try? scalar())?.isNull ?? false }
 
@@ -76,6 +81,11 @@ struct YAMLPlace {
     return scalar.string
   }
 
+  func filePath() throws(ServerError) -> String {
+    let text = try text()
+    return text.hasPrefix("/") ? text : URL(fileURLWithPath: folder).appendingPathComponent(text).path
+  }
+
   func boolean() throws(ServerError) -> Bool {
     guard case .bool(let value)? = JSONValue(node) else { throw error("must be true or false") }
     return value
@@ -86,11 +96,11 @@ struct YAMLPlace {
     return mode
   }
 
-  func port() throws(ServerError) -> Int {
-    guard case .integer(let value)? = JSONValue(node), (0...65_535).contains(value) else {
-      throw error("must be a number from 0 to 65535")
+  func count(_ range: ClosedRange<Int>) throws(ServerError) -> Int {
+    guard let number = Int(try text()), range.contains(number) else {
+      throw error("must be a number from \(range.lowerBound) to \(range.upperBound)")
     }
-    return Int(value)
+    return number
   }
 
   func limit(_ limit: LimitSetting) throws(ServerError) -> Int {
@@ -117,6 +127,12 @@ struct YAMLPlace {
       texts.append(text)
     }
     return texts
+  }
+
+  func filePaths() throws(ServerError) -> [String] {
+    var paths: [String] = []
+    for element in try elements() { paths.append(try element.filePath()) }
+    return paths
   }
 
   /// One text, or a list of them.

@@ -3,18 +3,18 @@ import Foundation
 extension JWTConfiguration {
   /// Reads the setting `auth`.
   ///
-  /// - Parameter folder: where paths that are not absolute start.
-  init(_ place: YAMLPlace, folder: String, environment: [String: String]) throws(ServerError) {
+  /// - Parameter environment: where a secret may be.
+  init(_ place: YAMLPlace, _ environment: [String: String]) throws(ServerError) {
     var settings: YAMLPlace?
     for (name, value) in try place.members() {
       guard name == "jwt" else { throw value.error("is unknown: auth has jwt") }
       settings = value
     }
     guard let settings else { throw place.error("has no jwt") }
-    try self.init(jwt: settings, KeyLocation(folder: folder, environment: environment))
+    try self.init(jwt: settings, environment)
   }
 
-  private init(jwt place: YAMLPlace, _ location: KeyLocation) throws(ServerError) {
+  private init(jwt place: YAMLPlace, _ environment: [String: String]) throws(ServerError) {
     var algorithms: [SignatureAlgorithm] = []
     var source: (name: String, value: YAMLPlace)?
     self.init(algorithms: [], keys: .fixed(TokenKeys()))
@@ -28,8 +28,8 @@ extension JWTConfiguration {
         if let source { throw value.error("cannot be there together with \(source.name)") }
         source = (name, value)
       default:
-        throw value.error(
-          "is unknown: jwt has algorithm, secretFile, secretVariable, keys, issuer, audience and role")
+        throw value.unknown(
+          name, "jwt has", ["algorithm", "secretFile", "secretVariable", "keys", "issuer", "audience", "role"])
       }
     }
     if algorithms.isEmpty { throw place.error("has no algorithm") }
@@ -39,14 +39,13 @@ extension JWTConfiguration {
       throw value.error("is not for \(algorithm.rawValue), which takes \(wanted)")
     }
     self.algorithms = algorithms
-    keys = try location.keys(name, value, algorithms)
+    keys = try Self.keys(name, value, algorithms, environment)
   }
 
   /// One, or a list.
   private static func algorithms(_ place: YAMLPlace) throws(ServerError) -> [SignatureAlgorithm] {
-    let names = place.isList ? try place.texts() : [try place.text()]
     var algorithms: [SignatureAlgorithm] = []
-    for name in names {
+    for name in try place.textOrTexts() {
       guard let algorithm = SignatureAlgorithm(rawValue: name) else {
         let known = SignatureAlgorithm.allCases.map(\.rawValue).joined(separator: ", ")
         throw place.error("must be one or more of \(known)")
@@ -55,17 +54,11 @@ extension JWTConfiguration {
     }
     return algorithms
   }
-}
 
-/// Where a configuration file's secrets and keys are.
-private struct KeyLocation {
-  let folder: String
-  let environment: [String: String]
-
-  func keys(
-    _ setting: String, _ place: YAMLPlace, _ algorithms: [SignatureAlgorithm]
-  ) throws(ServerError) -> JWTConfiguration.Keys {
-    let text = try place.text()
+  private static func keys(
+    _ setting: String, _ place: YAMLPlace, _ algorithms: [SignatureAlgorithm], _ environment: [String: String]
+  ) throws(ServerError) -> Keys {
+    let (text, path) = (try place.text(), try place.filePath())
     do throws(ServerError) {
       switch setting {
       case "secretVariable":
@@ -73,10 +66,10 @@ private struct KeyLocation {
           throw ServerError("names the environment variable \(text), which is not set")
         }
         return .fixed(try TokenKeys.secret(Array(secret.utf8), for: algorithms))
-      case "secretFile": return .fixed(try TokenKeys.secret(try secret(inFile: text), for: algorithms))
+      case "secretFile": return .fixed(try TokenKeys.secret(try secret(inFile: path), for: algorithms))
       default:
-        if text.contains("://") { return .published(try Self.address(text)) }
-        guard let content = String(data: try contents(text), encoding: .utf8) else { throw ServerError("is not UTF-8") }
+        if text.contains("://") { return .published(try address(text)) }
+        guard let content = String(data: try contents(path), encoding: .utf8) else { throw ServerError("is not UTF-8") }
         return .fixed(try TokenKeys.file(content, for: algorithms))
       }
     } catch {
@@ -85,15 +78,14 @@ private struct KeyLocation {
   }
 
   /// Editors end the last line of a file: one line end is not part of the secret.
-  private func secret(inFile name: String) throws(ServerError) -> [UInt8] {
-    var bytes = Array(try contents(name))
+  private static func secret(inFile path: String) throws(ServerError) -> [UInt8] {
+    var bytes = Array(try contents(path))
     if bytes.last == UInt8(ascii: "\n") { bytes.removeLast() }
     if bytes.last == UInt8(ascii: "\r") { bytes.removeLast() }
     return bytes
   }
 
-  private func contents(_ name: String) throws(ServerError) -> Data {
-    let path = name.hasPrefix("/") ? name : URL(fileURLWithPath: folder).appendingPathComponent(name).path
+  private static func contents(_ path: String) throws(ServerError) -> Data {
     guard let data = FileManager.default.contents(atPath: path) else { throw ServerError("cannot be read: \(path)") }
     return data
   }

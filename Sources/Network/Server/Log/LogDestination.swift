@@ -1,5 +1,3 @@
-import Foundation
-
 /// Where a log goes.
 package enum LogDestination: Hashable, Sendable {
   case standardOutput
@@ -7,14 +5,5 @@ package enum LogDestination: Hashable, Sendable {
   case file(String)
 
   /// - Parameter text: a path, or `-`.
-  /// - Parameter folder: where paths start that are not absolute; nil for the current one.
-  package init(_ text: String, folder: String? = nil) {
-    if text == "-" {
-      self = .standardOutput
-    } else if let folder, !text.hasPrefix("/") {
-      self = .file(URL(fileURLWithPath: folder).appendingPathComponent(text).path)
-    } else {
-      self = .file(text)
-    }
-  }
+  package init(_ text: String) { self = text == "-" ? .standardOutput : .file(text) }
 }

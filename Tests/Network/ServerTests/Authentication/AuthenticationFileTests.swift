@@ -54,9 +54,10 @@ import Testing
         "auth.jwt.algorithm must be one or more of HS256, HS384, HS512, RS256, RS384, RS512, PS256, PS384, PS512, "
           + "ES256, ES384, ES512, EdDSA"
       ),
+      ("algorithm: HS256, secretFile: s, issuers: x", "auth.jwt.issuers is unknown: did you mean issuer?"),
       (
-        "algorithm: HS256, secretFile: s, issuers: x",
-        "auth.jwt.issuers is unknown: jwt has algorithm, secretFile, secretVariable, keys, issuer, audience and role"
+        "algorithm: HS256, secretFile: s, color: x",
+        "auth.jwt.color is unknown: jwt has algorithm, secretFile, secretVariable, keys, issuer, audience and role"
       ),
       ("algorithm: HS256, secretFile: s, keys: rsa", "auth.jwt.keys cannot be there together with secretFile"),
       (

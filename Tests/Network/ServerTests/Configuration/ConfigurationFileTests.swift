@@ -53,10 +53,10 @@ import Testing
               number: { type: any, default: 5 }
               digits: { type: any, default: "5" }
         """, name: "x.yaml", folder: "/etc/freshet")
-    #expect(file.door.certificate == "tls/server.crt" && file.door.key == "/etc/server.key")
+    #expect(file.door.certificate == "/etc/freshet/tls/server.crt" && file.door.key == "/etc/server.key")
     #expect(file.door.trustedProxies == ["10.0.0.0/8", "::1"] && file.door.contentSecurityPolicy == "")
     #expect(file.door.metrics == SocketAddress(host: "127.0.0.1", port: 9_091))
-    #expect(file.database == "app.sqlite" && file.host == "0.0.0.0" && file.port == 9_090)
+    #expect(file.database == "/etc/freshet/app.sqlite" && file.host == "0.0.0.0" && file.port == 9_090)
     #expect(file.allowWrites == true && file.allowQueries == false)
     #expect(file.allowedOrigins == ["https://a.example", "https://b.example"] && file.allowedHosts == ["a.example"])
     #expect(
@@ -134,12 +134,14 @@ import Testing
       "queries: {a: {query: {from: t}, open: true, parameters: {p: {}}}}",
       "x.yaml, line 1: queries.a is kept open, and p has no value: give it a default"
     ),
+    ("roles: {a: {limits: {row: 1}}}", "x.yaml, line 1: roles.a.limits.row is unknown: did you mean rows?"),
+    ("tls:\n  keys: a", "x.yaml, line 2: tls.keys is unknown: did you mean key?"),
     (
-      "roles: {a: {limits: {row: 1}}}",
-      "x.yaml, line 1: roles.a.limits.row is unknown: a role's limits are connections, subscriptions, messages, requests, "
+      "roles: {a: {limits: {color: 1}}}",
+      "x.yaml, line 1: roles.a.limits.color is unknown: a role's limits are connections, subscriptions, messages, requests, "
         + "queries, time, rows and bytes"
     ),
-    ("roles: {a: {limits: {rows: 0}}}", "x.yaml, line 1: roles.a.limits.rows must be a number from 1"),
+    ("roles: {a: {limits: {rows: 0}}}", "x.yaml, line 1: roles.a.limits.rows must be a number from 1 to 1000000"),
     ("statements: {a: {}}", "x.yaml, line 1: statements.a has no sql"),
     (
       "statements: {a b: {sql: x}}",
