@@ -82,9 +82,9 @@ package final class FreshetServer: Sendable {
       transactions = try configuration.transactions(auditLog, forwardingTo: replica?.broker, kept, epochs)
       output = SessionOutput(gateway, transactions, greeting, rejections)
       pool = try ControllerPool(
-        FollowerConfiguration(configuration, keeper), followers: configuration.followers,
-        readers: configuration.readers,
-        output: output, epochs: epochs, journal: configuration.journal(logger), logger: logger)
+        FollowerConfiguration(configuration, keeper), followers: configuration.limits.followers,
+        readers: configuration.limits.readers, output: output, epochs: epochs, journal: configuration.journal(logger),
+        logger: logger)
       replication = try ServerReplication(configuration, replica, pool, transactions, published, logger: logger)
     } catch let error as BrokerError {
       throw ServerError(error.message)

@@ -293,7 +293,7 @@ struct ServeOptions: ParsableArguments {
     configuration.changeHistory = try settings.changeHistory() ?? configuration.changeHistory
     configuration.selfCheck = try selfCheck ?? settings.selfCheck() ?? configuration.selfCheck
     for limit in LimitSetting.allCases {
-      if let value = try settings.limit(limit) { configuration.set(limit, to: value) }
+      if let value = try settings.limit(limit) { configuration.limits.set(limit, to: value) }
     }
     logs.apply(to: &configuration, settings)
     configuration.stateFolder = state.folder(settings)

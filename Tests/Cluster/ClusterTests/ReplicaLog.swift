@@ -119,7 +119,7 @@ final class Replica: @unchecked Sendable {
       $0.readsPosition = !isWriters
       $0.epoch = isWriters ? log.entries[0].position.epoch : nil
       $0.sharesEpochs = true
-      $0.followers = followers
+      $0.limits.followers = followers
     }
     watcher = try live.connect()
     for (id, query) in queries.enumerated() { try watcher.subscribe("\(id)", query.json) }

@@ -94,7 +94,7 @@ import Wire
   }
 
   @Test func `Another epoch is told once, and versions of before are not honoured`() throws {
-    let live = try replica("one", 10) { $0.followers = 8 }
+    let live = try replica("one", 10) { $0.limits.followers = 8 }
     let client = try live.connect()
     let queries = (0..<16).map { #"{"from":"t","where":"id < \#($0) + 10"}"# }
     for (id, query) in queries.enumerated() { try client.subscribe("\(id)", query) }
@@ -162,7 +162,7 @@ import Wire
   @Test func `Who shares the numbers is told of another file once, before anybody is greeted`() throws {
     let renewed = Renewals()
     let live = try LiveServer(Self.table) {
-      $0.followers = 4
+      $0.limits.followers = 4
       $0.epoch = "mine"
       $0.epochRenewed = { [renewed] name in renewed.names.withLock { $0.append(name) } }
     }
@@ -232,7 +232,7 @@ import Wire
 
   @Test(arguments: [1, 4])
   func `Whoever waits for a commit is called when all followers have reached it`(followers: Int) throws {
-    let live = try replica("one", 10) { $0.followers = followers }
+    let live = try replica("one", 10) { $0.limits.followers = followers }
     let answers = Answers()
     let wait = { (commit: Int64, epoch: String, timeout: Duration) in
       live.server.whenReached(commit, epoch: epoch, timeout: timeout) { answers.add($0) }

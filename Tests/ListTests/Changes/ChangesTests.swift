@@ -314,7 +314,7 @@ import Wire
     let live = try serve {
       $0.changeHistory = 1_000_000
       // It would be given up for reading nothing.
-      $0.readTimeout = .seconds(300)
+      $0.limits.readTimeout = .seconds(300)
     }
     let stalled = try RawSocket(port: live.server.port, receiveBuffer: 4_096)
     try stalled.write("GET /v1/changes HTTP/1.1\r\nHost: localhost\r\n\r\n")

@@ -3,6 +3,7 @@ import Gateway
 extension GatewayConfiguration {
   init(_ configuration: ServerConfiguration) {
     self.init()
+    let limits = configuration.limits
     host = configuration.host
     port = configuration.port
     publicDirectory = configuration.publicDirectory
@@ -13,17 +14,17 @@ extension GatewayConfiguration {
     // The last one has nginx pass on events as they come.
     streamHeaders = [("Cache-Control", "no-store"), ("X-Accel-Buffering", "no")]
     heartbeatAfter = configuration.heartbeat
-    messageLimit = configuration.messageLimit
-    bodyLimit = configuration.messageLimit
-    messageRate = configuration.messagesPerSecond
-    messageBurst = 5 * configuration.messagesPerSecond
-    addressLimit = configuration.connectionsPerAddress ?? 1_000
-    limitsLoopback = configuration.connectionsPerAddress != nil
-    headTimeout = configuration.headTimeout
-    bodyTimeout = configuration.bodyTimeout
-    bodyRate = configuration.bodyRate
-    readTimeout = configuration.readTimeout
-    outgoingLimit = configuration.outgoingMemory
+    messageLimit = limits.messageLimit
+    bodyLimit = limits.messageLimit
+    messageRate = limits.messagesPerSecond
+    messageBurst = 5 * limits.messagesPerSecond
+    addressLimit = limits.connectionsPerAddress ?? 1_000
+    limitsLoopback = limits.connectionsPerAddress != nil
+    headTimeout = limits.headTimeout
+    bodyTimeout = limits.bodyTimeout
+    bodyRate = limits.bodyRate
+    readTimeout = limits.readTimeout
+    outgoingLimit = limits.outgoingMemory
     staticHeaders = [("X-Content-Type-Options", "nosniff"), ("Referrer-Policy", "no-referrer")]
     if !configuration.contentSecurityPolicy.isEmpty {
       staticHeaders.append(("Content-Security-Policy", configuration.contentSecurityPolicy))

@@ -36,24 +36,3 @@ package enum LimitSetting: String, CaseIterable, Sendable {
 
   private var isMemory: Bool { self == .outgoingMemory || self == .transactionMemory }
 }
-
-extension ServerConfiguration {
-  package mutating func set(_ limit: LimitSetting, to value: Int) {
-    switch limit {
-    case .followers: followers = min(max(1, value), 63)
-    case .readers: readers = min(max(1, value), 64)
-    case .messagesPerSecond: messagesPerSecond = value
-    case .connectionsPerAddress: connectionsPerAddress = value
-    case .requestsPerAddress: requestsPerAddress = value
-    case .messagesPerAddress: messagesPerAddress = value
-    case .subscriptionsPerAddress: subscriptionsPerAddress = value
-    case .headTimeout: headTimeout = .seconds(value)
-    case .bodyTimeout: bodyTimeout = .seconds(value)
-    case .bodyRate: bodyRate = value
-    case .readTimeout: readTimeout = .seconds(value)
-    case .outgoingMemory: outgoingMemory = value
-    case .slowQuery: slowQuery = .milliseconds(value)
-    case .transactionMemory: transactionMemory = value
-    }
-  }
-}

@@ -19,14 +19,14 @@ extension ServerConfiguration {
       let journal = TransactionJournal(
         besides: StateFolder.stem(of: database, part: "0", in: stateFolder), logger: logger)
       let keeper = try StateKeeper(
-        of: database, in: stateFolder, followers: min(max(1, followers), ControllerPool.mostFollowers),
+        of: database, in: stateFolder, followers: min(max(1, limits.followers), ControllerPool.mostFollowers),
         // Followers may see later states before the publisher has numbered the one that it goes on with.
         interval: stateInterval, room: published == nil ? 0 : 1_000, logger: logger
-      ) { [transactionMemory, clock] epoch, promises in
+      ) { [limits, clock] epoch, promises in
         // The log has batches of the epoch that nobody can go on from.
         if let published, !published.continues(epoch) { return false }
         if !journal.continues(epoch) { return false }
-        return TransactionMemory(limit: transactionMemory, kept: promises, at: clock.now) != nil
+        return TransactionMemory(limit: limits.transactionMemory, kept: promises, at: clock.now) != nil
       }
       return (KeptTransactions(keeper: keeper, journal: journal), published)
     } catch {

@@ -41,43 +41,10 @@ package struct ServerConfiguration: Sendable {
   /// Names under which the server is reached, in lower case and without ports; with a host other than loopback, none
   /// means any.
   package var allowedHosts: Set<String> = []
-  /// Threads that follow lists.
-  package var followers = 2
-  /// Threads that run queries and read the contents of many rows.
-  package var readers = 4
-  /// Subscriptions that one connection may have.
-  package var subscriptionLimit = 1_000
-  /// Messages that a connection may send a second, and five times as many at once after a pause; 0 for any number. More are
-  /// read no faster than that.
-  package var messagesPerSecond = 200
-  /// Requests of a connection that may wait for their answers; while as many do, no more are read.
-  package var waitingRequests = 32
-  /// Connections that one IPv4 address or IPv6 /64 may have; 0 for any number. Nil for 1,000, this machine's own not counted:
-  /// they may be a proxy's.
-  package var connectionsPerAddress: Int?
-  /// Requests that one address may send a second, messages of all its sessions a second (of both five times as many at once after
-  /// a pause), and its subscriptions; 0 for any number. Nil for 1,000, 5,000 and 20,000, this machine's own not counted.
-  package var requestsPerAddress: Int?
-  package var messagesPerAddress: Int?
-  package var subscriptionsPerAddress: Int?
   /// Microseconds of a clock that never goes back, for deadlines and limits of the sockets; nil for the system's.
   package var socketClock: (@Sendable () -> Int64)?
-  /// The time in which the head of a request must have come; zero for no limit.
-  package var headTimeout = Duration.seconds(10)
-  /// The time in which the body of a request must have come; zero for no limit.
-  package var bodyTimeout = Duration.seconds(60)
-  /// Bytes a second that a body must keep up after its first five seconds; 0 for no limit.
-  package var bodyRate = 1_024
-  /// The time in which a client must take something of what was sent to it.
-  package var readTimeout = Duration.seconds(30)
-  /// Bytes that may be on their way to clients; then results are refused until there is room. 0 for any number.
-  package var outgoingMemory = 256 << 20
-  /// What may be remembered of transactions that clients may ask for again, in bytes.
-  package var transactionMemory = 16 << 20
-  /// The longest message and HTTP body, in bytes.
-  package var messageLimit = 1 << 20
-  /// The longest that a query may run when it is first asked, and that a client's transaction may take.
-  package var queryTimeout = Duration.seconds(30)
+  /// Limits of clients, and of what the server uses for them.
+  package var limits = ServerLimits()
   /// How long a query without subscribers is still followed, and versions are held, so that a returning client is served
   /// at once.
   package var linger = Duration.seconds(60)
@@ -103,8 +70,6 @@ package struct ServerConfiguration: Sendable {
   package var auditLog: LogDestination?
   /// How long a transaction waits until the audit log has it.
   package var auditPatience = Duration.seconds(5)
-  /// Runs of queries that take at least so long are logged and counted; zero: none.
-  package var slowQuery = Duration.seconds(1)
 
   /// The name of the first epoch; nil for one that no other has.
   package var epoch: String?
@@ -143,7 +108,7 @@ package struct ServerConfiguration: Sendable {
 extension FollowerConfiguration {
   init(_ server: ServerConfiguration, _ keeper: StateKeeper?) {
     self.init(path: server.database)
-    queryTimeout = server.queryTimeout
+    queryTimeout = server.limits.queryTimeout
     linger = server.linger
     historyAge = server.linger
     refetchInterval = server.refetchInterval
@@ -152,7 +117,7 @@ extension FollowerConfiguration {
     selfCheck = server.selfCheck
     access = server.roles.access
     queryLimits = server.roles.queryLimits
-    slowQuery = server.slowQuery
+    slowQuery = server.limits.slowQuery
     firstCommit = keeper?.first ?? server.firstCommit
     self.keeper = keeper
     readsPosition = server.readsPosition

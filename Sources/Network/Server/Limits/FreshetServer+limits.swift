@@ -28,7 +28,7 @@ extension FreshetServer {
     guard let requests = sessions[session]?.requests else { return nil }
     let query = try ticket(sessions.identity(of: session))
     requests.begin()
-    let limit = configuration.waitingRequests
+    let limit = configuration.limits.waitingRequests
     return RequestTicket { [gateway] in
       defer { withExtendedLifetime(query) {} }
       if requests.end(limit: limit) { gateway.resume(session) }

@@ -1,6 +1,6 @@
 import Gateway
 
-extension ServerConfiguration {
+extension ServerLimits {
   /// What one address may use.
   var clientBounds: ClientLimits.Bounds {
     var bounds = ClientLimits.Bounds()
@@ -23,10 +23,9 @@ extension RateLimit {
 struct LimitedAddresses {
   private let ofLoopback: (requests: Bool, messages: Bool, subscriptions: Bool)
 
-  init(_ configuration: ServerConfiguration) {
+  init(_ limits: ServerLimits) {
     ofLoopback = (
-      configuration.requestsPerAddress != nil, configuration.messagesPerAddress != nil,
-      configuration.subscriptionsPerAddress != nil
+      limits.requestsPerAddress != nil, limits.messagesPerAddress != nil, limits.subscriptionsPerAddress != nil
     )
   }
 

@@ -29,7 +29,7 @@ final class ForwardedTransactions: ClientTransactions {
   init(_ broker: BrokerConnection, _ configuration: ServerConfiguration) {
     self.broker = broker
     subject = LogSubjects(broker.address).writer(.transact)
-    patience = Int64(Nanoseconds(configuration.queryTimeout).count / 1_000_000) + 5_000
+    patience = Int64(Nanoseconds(configuration.limits.queryTimeout).count / 1_000_000) + 5_000
   }
 
   func transact(

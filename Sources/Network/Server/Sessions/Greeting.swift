@@ -12,9 +12,9 @@ final class Greeting: Sendable {
   init(_ configuration: ServerConfiguration, _ epochs: FileEpochs) {
     self.epochs = epochs
     limits = [
-      ("messageBytes", configuration.messageLimit), ("subscriptions", configuration.subscriptionLimit),
+      ("messageBytes", configuration.limits.messageLimit), ("subscriptions", configuration.limits.subscriptionLimit),
       // Says as well that `once` is understood.
-      ("transactionMemory", configuration.transactionMemory),
+      ("transactionMemory", configuration.limits.transactionMemory),
     ]
   }
 

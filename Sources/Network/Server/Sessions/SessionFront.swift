@@ -115,7 +115,7 @@ extension FreshetServer {
     } catch {
       refuse(error, session)
     }
-    return sessions[session]?.requests.mayBeginAnother(limit: configuration.waitingRequests) ?? true
+    return sessions[session]?.requests.mayBeginAnother(limit: configuration.limits.waitingRequests) ?? true
   }
 
   private func refuse(_ error: ClientMessageError, _ session: ChannelID) {
@@ -209,7 +209,7 @@ extension FreshetServer {
   private func admit(
     _ key: SubscriptionKey, host: any SubscriptionHost, refused: (ErrorCode) -> Void
   ) -> SubscriptionKey? {
-    let limit = configuration.subscriptionLimit
+    let limit = configuration.limits.subscriptionLimit
     switch sessions.admit(key.id, of: key.channel, host: host, limit: limit, at: now) {
     case .sessionIsGone: break
     case .admitted(let key): return key

@@ -19,8 +19,8 @@ final class Sessions: @unchecked Sendable {
   private var identityLimits: IdentityLimits
 
   init(_ configuration: ServerConfiguration) {
-    limits = ClientLimits(configuration.clientBounds)
-    limited = LimitedAddresses(configuration)
+    limits = ClientLimits(configuration.limits.clientBounds)
+    limited = LimitedAddresses(configuration.limits)
     identityLimits = IdentityLimits(configuration)
   }
 

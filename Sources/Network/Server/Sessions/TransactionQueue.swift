@@ -55,10 +55,10 @@ final class TransactionQueue: ClientTransactions, @unchecked Sendable {
     self.configuration = configuration
     self.audit = audit
     repeatable = RepeatableTransactions(
-      limit: configuration.transactionMemory, clock: configuration.clock, kept: kept?.keeper.promises ?? [],
+      limit: configuration.limits.transactionMemory, clock: configuration.clock, kept: kept?.keeper.promises ?? [],
       journal: kept?.journal, epoch: { epochs.current.name }, promise: { kept?.keeper.promise() })
     session = FileSession(path: configuration.database) { () throws(FreshetError) in
-      try Writer(path: configuration.database, timeout: configuration.queryTimeout)
+      try Writer(path: configuration.database, timeout: configuration.limits.queryTimeout)
     }
     if session.finding != .missing { _ = try currentWriter() }
   }

@@ -178,7 +178,7 @@ import Wire
 
   /// What a page charts: the mean of an interval is what the sum has grown by, divided by what the count has.
   @Test func `Sum and count of ticks grow together, tick by tick`() throws {
-    let live = try LiveServer(Self.schema) { $0.followers = 1 }
+    let live = try LiveServer(Self.schema) { $0.limits.followers = 1 }
     let client = try live.connect()
     try client.subscribe("q", #"{"from":"well"}"#)
     let (sum, count) = ("freshet_tick_duration_seconds_sum", "freshet_tick_duration_seconds_count")

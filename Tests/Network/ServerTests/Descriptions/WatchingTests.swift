@@ -50,7 +50,7 @@ import Wire
   // MARK: - Busy
 
   @Test func `Metrics are answered while a follower is busy, with its last numbers`() throws {
-    let live = try LiveServer(Self.schema) { $0.followers = 2 }
+    let live = try LiveServer(Self.schema) { $0.limits.followers = 2 }
     let client = try live.connect()
     // Both followers follow some of them.
     for number in 1...8 { try client.subscribe("\(number)", #"{"from":"t","where":"id != \#(number)"}"#) }
@@ -73,7 +73,7 @@ import Wire
   }
 
   @Test func `A server whose follower is busy is not ready, and says so in time`() throws {
-    let live = try LiveServer(Self.schema) { $0.followers = 2 }
+    let live = try LiveServer(Self.schema) { $0.limits.followers = 2 }
     #expect(try live.http("GET", "/readyz").status == 200)
     let busy = Busy(live, follower: 1)
     let start = ContinuousClock.now
@@ -105,7 +105,7 @@ import Wire
   // MARK: - Trouble
 
   @Test func `Every error that a client is sent is counted by its code`() throws {
-    let live = try LiveServer(Self.schema) { $0.messageLimit = 4_096 }
+    let live = try LiveServer(Self.schema) { $0.limits.messageLimit = 4_096 }
     #expect(try metrics(live).keys.allSatisfy { !$0.hasPrefix("freshet_rejections_total") })
     _ = try live.http("GET", "/v1/snapshot?from=nosuch")
     _ = try live.http("GET", "/v1/subscriptions?from=nosuch")
@@ -132,7 +132,7 @@ import Wire
   }
 
   @Test func `Slow runs of a query are counted by its fingerprint, whatever its parameters`() throws {
-    let live = try LiveServer(Self.schema) { $0.slowQuery = .milliseconds(5) }
+    let live = try LiveServer(Self.schema) { $0.limits.slowQuery = .milliseconds(5) }
     for more in 1...3 {
       let body = #"{"query":{"from":"\#(Self.slow)","key":["i"],"params":{"more":\#(more)}}}"#
       #expect(try live.http("POST", "/v1/snapshot", body: body).status == 200)

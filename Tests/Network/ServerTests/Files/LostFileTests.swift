@@ -92,7 +92,7 @@ import Wire
     let live = try LiveServer(
       "CREATE TABLE t(id INTEGER PRIMARY KEY, a); INSERT INTO t VALUES (1, 'x');"
     ) {
-      $0.followers = 3
+      $0.limits.followers = 3
       $0.allowsWrites = true
     }
     // Nothing else of this process is to have this database open.

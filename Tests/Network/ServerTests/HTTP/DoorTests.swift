@@ -92,7 +92,7 @@ import Wire
   private func wait(milliseconds: Int64) { time.add(milliseconds * 1_000, ordering: .relaxed) }
 
   @Test func `Requests beyond an address's rate are answered 429 with when to come back`() throws {
-    let live = try limited { $0.requestsPerAddress = 2 }
+    let live = try limited { $0.limits.requestsPerAddress = 2 }
     let socket = try RawSocket(port: live.server.port)
     for _ in 0..<10 { #expect(try socket.request("GET", "/healthz").status == 200) }
     for target in ["/healthz", "/", "/v1/snapshot?from=t"] {
@@ -115,8 +115,8 @@ import Wire
 
   @Test func `Messages beyond an address's rate are refused, and who keeps sending them is closed with 4429`() throws {
     let live = try limited {
-      $0.messagesPerAddress = 2
-      $0.messagesPerSecond = 0
+      $0.limits.messagesPerAddress = 2
+      $0.limits.messagesPerSecond = 0
     }
     let client = try live.connect()
     for number in 0..<10 {
@@ -140,7 +140,7 @@ import Wire
   }
 
   @Test func `An address has so many subscriptions, whatever they are of, and gets them back`() throws {
-    let live = try serve { $0.subscriptionsPerAddress = 3 }
+    let live = try serve { $0.limits.subscriptionsPerAddress = 3 }
     let (first, second) = (try live.connect(), try live.connect())
     for id in ["a", "b"] { try first.subscribe(id, #"{"from":"t"}"#) }
     try second.subscribe("c", #"{"from":"t"}"#)
@@ -189,8 +189,8 @@ import Wire
   @Test func `Metrics have an address of their own, where nothing is limited, and are then nowhere else`() throws {
     let live = try serve {
       $0.metricsAddress = SocketAddress(host: "127.0.0.1", port: 0)
-      $0.requestsPerAddress = 1
-      $0.connectionsPerAddress = 1
+      $0.limits.requestsPerAddress = 1
+      $0.limits.connectionsPerAddress = 1
     }
     let port = try #require(live.server.metricsPort)
     for _ in 0..<20 {

@@ -205,7 +205,7 @@ import Wire
   @Test func `A statement that does not end is given up`() throws {
     let live = try LiveServer(Self.schema) {
       $0.allowsWrites = true
-      $0.queryTimeout = .milliseconds(50)
+      $0.limits.queryTimeout = .milliseconds(50)
     }
     let sql =
       "WITH RECURSIVE n(i) AS (SELECT 1 UNION ALL SELECT i + 1 FROM n) INSERT INTO t SELECT i + 9, i, i FROM n WHERE i < 0"

@@ -20,7 +20,7 @@ import Testing
   private func serve(_ timeout: Duration = .seconds(1)) throws -> LiveServer {
     try LiveServer(Self.schema) { configuration in
       configuration.allowsWrites = true
-      configuration.queryTimeout = timeout
+      configuration.limits.queryTimeout = timeout
     }
   }
 
@@ -139,7 +139,7 @@ import Testing
   @Test func `A server that is stopped does not wait for a transaction without end`() throws {
     let live = try LiveServer(Self.schema) { configuration in
       configuration.allowsWrites = true
-      configuration.queryTimeout = .seconds(600)
+      configuration.limits.queryTimeout = .seconds(600)
       configuration.transactionGrace = .milliseconds(100)
     }
     let endless = Attack.all.first { $0.testDescription == "a recursion" }!.expression

@@ -11,7 +11,7 @@ import Wire
   @Test func `While enough requests wait for their answers no more are read, and none is lost`() throws {
     let live = try LiveServer("CREATE TABLE t(id INTEGER PRIMARY KEY, a);") {
       $0.allowsWrites = true
-      $0.waitingRequests = 4
+      $0.limits.waitingRequests = 4
     }
     let client = try live.connect().socket
     let other = try live.connect()
@@ -40,7 +40,7 @@ import Wire
   }
 
   @Test func `Requests on a connection are answered in order, however many come at once`() throws {
-    let live = try LiveServer(SessionTests.many(100)) { $0.messagesPerSecond = 0 }
+    let live = try LiveServer(SessionTests.many(100)) { $0.limits.messagesPerSecond = 0 }
     let client = try live.connect()
     try client.subscribe("q", #"{"from":"t"}"#)
     let count = 3_000

@@ -38,7 +38,7 @@ import Wire
   }
 
   @Test(arguments: [true, false]) func `Followers agree on the number of a state`(isWAL: Bool) throws {
-    let live = try LiveServer(Self.schema, isWAL: isWAL) { $0.followers = 3 }
+    let live = try LiveServer(Self.schema, isWAL: isWAL) { $0.limits.followers = 3 }
     let client = try live.connect()
     // Texts that differ: other followers have them.
     let ids = (0..<9).map { "q\($0)" }

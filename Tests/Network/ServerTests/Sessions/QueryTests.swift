@@ -385,7 +385,7 @@ import Wire
     let rows =
       "WITH RECURSIVE n(i) AS (SELECT 1 UNION ALL SELECT i + 1 FROM n WHERE i < 50000) INSERT INTO t SELECT i, i FROM n;"
     let live = try LiveServer("CREATE TABLE t(id INTEGER PRIMARY KEY, a); \(rows)") {
-      $0.queryTimeout = .milliseconds(50)
+      $0.limits.queryTimeout = .milliseconds(50)
     }
     let client = try live.connect()
     let filter = "length(replace(:x, 'x', id)) < 0"

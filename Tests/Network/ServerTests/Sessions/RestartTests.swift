@@ -61,7 +61,7 @@ import Wire
       configuration.port = 0
       configuration.grace = .milliseconds(50)
       configuration.selfCheck = .off
-      configuration.followers = followers
+      configuration.limits.followers = followers
       configuration.stateFolder = states
       configuration.stateInterval = .milliseconds(20)
       var logger = Logger(label: "test") { StreamLogHandler.standardError(label: $0) }

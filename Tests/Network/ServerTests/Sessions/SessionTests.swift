@@ -106,7 +106,7 @@ import Wire
   }
 
   @Test func `A connection may have so many subscriptions`() throws {
-    let live = try LiveServer(Self.schema) { $0.subscriptionLimit = 2 }
+    let live = try LiveServer(Self.schema) { $0.limits.subscriptionLimit = 2 }
     let client = try live.connect()
     for id in ["a", "b", "c"] { try client.subscribe(id, #"{"from":"t"}"#) }
     #expect(client.ended == ["c": "limit_exceeded"])

@@ -117,7 +117,7 @@ import Wire
   }
 
   @Test func `What is forgotten is run again`() throws {
-    let live = try serve { $0.transactionMemory = 2_000 }
+    let live = try serve { $0.limits.transactionMemory = 2_000 }
     for once in ["x", "1", "2", "3", "4", "x"] { #expect(try post(live, body(insert, once: once)).status == 200) }
     #expect(try count(live) == "6")
     live.stop()
