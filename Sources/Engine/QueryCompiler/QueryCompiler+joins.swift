@@ -1,0 +1,127 @@
+import LiveQuery
+import Store
+
+// What joins the tables of the clause through which changed rows lead to units.
+extension QueryCompiler {
+  /// By lower-case table name, the columns that the conditions of joins read.
+  func joinMasks() -> [String: ColumnMask] {
+    guard mappingFrom.sources.count > 1 else { return [:] }
+    var masks = masks(of: (try? compile("SELECT 1 FROM \(mappingFrom.fragment.text)", place: nil).reads) ?? [])
+    for table in mappingFrom.sources.compactMap({ $0.table.flatMap(schema.table) }) where table.kind != .view {
+      // SQLite does not report what NATURAL and USING compare.
+      let named =
+        mappingFrom.isNatural ? table.columnNames : table.columnNames.filter { usedNames.contains($0.lowercased()) }
+      let mask = masks[table.name.lowercased()]?.rawValue ?? 0
+      masks[table.name.lowercased()] = ColumnMask(rawValue: mask | table.mask(of: named).rawValue)
+    }
+    return masks
+  }
+
+  /// By lower-case table name, the columns that decide which of several joined rows a row of the result is made of: those that joins
+  /// compare, and those that conditions read. When one of them changes, any column of the result may.
+  ///
+  /// - Parameter joins: the former, from `joinMasks`.
+  mutating func choiceMasks(
+    _ joins: [String: ColumnMask], filter: String?
+  ) throws(FreshetError) -> [String: ColumnMask] {
+    guard mappingFrom.sources.count > 1 else { return [:] }
+    var masks = joins
+    masks.formUnion(filterReads.masks)
+    var reads: Set<FragmentChecker.ColumnRead> = []
+    if let filter { reads = resolved(try compile("SELECT 1 FROM \(fromSQL) WHERE (\(filter))", place: nil).reads) }
+    if case .view(let view) = unit, let filter = view.definition.filter {
+      let statement = "SELECT 1 FROM \(view.definition.from.fragment.text) WHERE \(filter.text)"
+      reads.formUnion(try compile(statement, place: nil).reads)
+    }
+    masks.formUnion(self.masks(of: reads))
+    return masks
+  }
+
+  /// Lower-case names in all `USING (…)`.
+  private var usedNames: Set<String> {
+    var names: Set<String> = []
+    for source in mappingFrom.sources {
+      guard let first = source.constraint.first, mappingFrom.fragment.keyword(at: first) == "USING" else { continue }
+      for index in source.constraint.dropFirst() {
+        if let name = mappingFrom.fragment.name(of: mappingFrom.fragment.tokens[index]) {
+          names.insert(name.lowercased())
+        }
+      }
+    }
+    return names
+  }
+
+  /// Whether conditions read a rowid that is not the key: its former value is not known, and SQLite takes that of a subquery for
+  /// NULL.
+  func isJoinedByHiddenRowid(
+    _ table: DatabaseSchema.Table, _ key: TableKey, _ reads: Set<FragmentChecker.ColumnRead>
+  ) -> Bool {
+    guard case .columns = key else { return false }
+    return reads.contains {
+      isSameName($0.table, table.name) && TableKey.isRowidName($0.column) && !table.hasColumn($0.column)
+    }
+  }
+
+  /// The columns of a table by which what it leads to is found; nil for all of them.
+  func joinColumns(
+    _ table: DatabaseSchema.Table, _ reads: Set<FragmentChecker.ColumnRead>
+  ) -> [String]? {
+    if mappingFrom.isNatural { return nil }
+    let names = reads.filter { isSameName($0.table, table.name) }.map(\.column)
+    let using = table.columnNames.filter { usedNames.contains($0.lowercased()) }
+    return table.columnNames.filter { column in (names + using).contains { isSameName($0, column) } }
+  }
+
+  /// What is read to find what a row of a source leads to.
+  func joinReads(
+    _ index: Int, _ conditions: [String]
+  ) throws(FreshetError) -> Set<FragmentChecker.ColumnRead> {
+    let prefix = try mappingFrom.prefix(through: index) { _ in nil }
+    let end = conditions.isEmpty ? "" : " WHERE \(conditions.joined(separator: " AND "))"
+    var reads = try compile("SELECT 1 FROM \(prefix)\(end)", place: nil).reads
+    if index == 0 {
+      // Groups and views are found by what the first table's row makes of itself.
+      for unit in mappingUnits { reads.formUnion(try compile("SELECT (\(unit)) FROM \(prefix)", place: nil).reads) }
+    }
+    return reads
+  }
+
+  /// The conditions of WHERE that join the clause's sources up to one: `FROM a, b WHERE b.x = a.x` is `FROM a JOIN b ON b.x = a.x`. Without
+  /// them a row of `b` would lead to every row of `a`.
+  ///
+  /// Conditions that read the right side of a LEFT JOIN are left out: a row that fails one still takes the place of the row with NULL.
+  func joinConditions(through index: Int) -> [String] {
+    guard index > 0, let filter = mappingFilter, !mappingFrom.joinsByName(before: mappingFrom.sources.count),
+      let prefix = try? mappingFrom.prefix(through: index, { _ in nil })
+    else { return [] }
+    let sources = mappingFrom.sources[...index]
+    guard sources.allSatisfy({ $0.table.flatMap(schema.table)?.kind == .table && $0.join != .outer }) else { return [] }
+    return filter.conjuncts.compactMap { part in
+      guard !filter.hasSubquery(in: part), !part.contains(where: { filter.tokens[$0].kind == .parameter }) else {
+        return nil
+      }
+      let read = self.sources(namedIn: filter, part)
+      let sql = "(\(filter.text(of: part)))"
+      guard read.count > 1, read.allSatisfy({ $0 <= index && mappingFrom.sources[$0].join == .inner }),
+        (try? compile("SELECT 1 FROM \(prefix) WHERE \(sql)", place: nil)) != nil
+      else { return nil }
+      return sql
+    }
+  }
+
+  /// The sources that may have the columns which some tokens name.
+  private func sources(namedIn fragment: SQLFragment, _ range: Range<Int>) -> Set<Int> {
+    var found: Set<Int> = []
+    for token in range {
+      guard let name = fragment.name(of: fragment.tokens[token]) else { continue }
+      let isQualified = token > 1 && fragment.text(of: fragment.tokens[token - 1]) == "."
+      let qualifier = isQualified ? fragment.name(of: fragment.tokens[token - 2]) : nil
+      for (index, source) in mappingFrom.sources.enumerated() {
+        guard let table = source.table.flatMap(schema.table) else { continue }
+        if let qualifier, !isSameName(qualifier, source.name ?? "") { continue }
+        if table.hasColumn(name) || TableKey.isRowidName(name) { found.insert(index) }
+      }
+    }
+    return found
+  }
+}
