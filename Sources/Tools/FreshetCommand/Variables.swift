@@ -8,9 +8,7 @@ enum Variables {
     [
       "DATABASE", "CONFIG", "HOST", "PORT", "PUBLIC", "TLS_CERT", "TLS_KEY", "TRUSTED_PROXIES", "METRICS_ADDRESS",
       "ALLOW_WRITES", "ALLOW_QUERIES", "ALLOW_EVERYONE_TO_READ_AND_WRITE", "ALLOWED_ORIGINS", "ALLOWED_HOSTS",
-      "SELF_CHECK", "CAPTURE_MEMORY", "CHANGE_HISTORY", "STATE", "ACCESS_LOG", "AUDIT_LOG", "PUBLISH", "REPLICATE",
-      "TOKEN",
-      "CACHE",
+      "SELF_CHECK", "STATE", "ACCESS_LOG", "AUDIT_LOG", "PUBLISH", "REPLICATE", "TOKEN", "CACHE",
     ].map { prefix + $0 } + LimitSetting.allCases.map(\.variable)
 
   private static let prefix = "FRESHET_"

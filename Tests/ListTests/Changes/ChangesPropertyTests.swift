@@ -73,7 +73,7 @@ private struct ChangesRun {
     vacuums = Bool.random(using: &random)
     let schema = ChangesPropertyTests.schema
     live = try LiveServer(schema, isWAL: UInt8.random(in: 0..<8, using: &random) > 0) {
-      if isSmall { $0.changeHistory = 20_000 }
+      if isSmall { $0.limits.changeHistory = 20_000 }
     }
     var settings = Configuration()
     settings.foreignKeysEnabled = true

@@ -136,7 +136,7 @@ import Wire
   }
 
   @Test func `Whoever comes back is told what was missed, or that it is not known`() throws {
-    let live = try serve { $0.changeHistory = 2_000 }
+    let live = try serve { $0.limits.changeHistory = 2_000 }
     let client = try subscribe(live)
     let start = try client.receive("changes").required("position").text()
     try live.writer.run("DELETE FROM orders WHERE id = 1; DELETE FROM orders WHERE id = 2")
@@ -212,7 +212,7 @@ import Wire
   }
 
   @Test func `A commit of more than is remembered is a gap`() throws {
-    let live = try serve { $0.changeHistory = 100_000 }
+    let live = try serve { $0.limits.changeHistory = 100_000 }
     let client = try subscribe(live)
     _ = try client.receive("changes")
     try live.writer.run(
@@ -312,7 +312,7 @@ import Wire
 
   @Test func `A reader that stalls gets a gap, and another one notices nothing`() throws {
     let live = try serve {
-      $0.changeHistory = 1_000_000
+      $0.limits.changeHistory = 1_000_000
       // It would be given up for reading nothing.
       $0.limits.readTimeout = .seconds(300)
     }

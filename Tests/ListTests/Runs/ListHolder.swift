@@ -82,7 +82,7 @@ final class SocketHolder: ListHolder {
     self.run = run
     live = try LiveServer(run.setUp, isWAL: false) {
       $0.selfCheck = .always
-      if let bytes = run.captureBytes { $0.captureMemory = bytes }
+      if let bytes = run.captureBytes { $0.limits.captureMemory = bytes }
     }
     try live.writer.run(run.preparation)
     client = try live.connect()

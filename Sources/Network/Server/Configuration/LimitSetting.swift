@@ -23,6 +23,10 @@ package enum LimitSetting: String, CaseIterable, Sendable {
   case slowQuery
   /// Bytes.
   case transactionMemory
+  /// Bytes.
+  case captureMemory
+  /// Bytes.
+  case changeHistory
 
   /// The environment variable: `bodyRate` is FRESHET_BODY_RATE.
   package var variable: String {
@@ -34,5 +38,5 @@ package enum LimitSetting: String, CaseIterable, Sendable {
 
   package var expectation: String { isMemory ? "an amount of memory, such as 256 MiB" : Count.description }
 
-  private var isMemory: Bool { self == .outgoingMemory || self == .transactionMemory }
+  private var isMemory: Bool { [.outgoingMemory, .transactionMemory, .captureMemory, .changeHistory].contains(self) }
 }

@@ -16,9 +16,6 @@ package struct ConfigurationFile: Sendable {
   package var allowedOrigins: [String]?
   package var allowedHosts: [String]?
   package var door = DoorSettings()
-  /// Bytes.
-  package var captureMemory: Int?
-  package var changeHistory: Int?
   package var foreignParts = ForeignPartsSettings()
   package var selfCheck: SelfCheckMode?
   package var state: StateLocation?
@@ -86,8 +83,6 @@ package struct ConfigurationFile: Sendable {
       case "allowEveryoneToReadAndWrite": allowEveryoneToReadAndWrite = try value.boolean()
       case "allowedOrigins": allowedOrigins = try value.texts(checkedBy: AllowedOrigin.mistake)
       case "allowedHosts": allowedHosts = try value.texts(checkedBy: AllowedHost.mistake)
-      case "captureMemory": captureMemory = try value.bytes()
-      case "changeHistory": changeHistory = try value.bytes()
       case "selfCheck": selfCheck = try value.selfCheckMode()
       case "state": state = try StateLocation(value)
       case "accessLog": accessLog = try LogDestination(value)
@@ -115,7 +110,7 @@ package struct ConfigurationFile: Sendable {
   private static let settings =
     [
       "database", "host", "port", "allowWrites", "allowQueries", "allowEveryoneToReadAndWrite", "allowedOrigins",
-      "allowedHosts", "captureMemory", "changeHistory", "selfCheck", "state", "accessLog", "auditLog", "auth",
+      "allowedHosts", "selfCheck", "state", "accessLog", "auditLog", "auth",
       "replication", "queries", "statements", "roles",
     ] + DoorSettings.names + ForeignPartsSettings.names + LimitSetting.allCases.map(\.rawValue)
 

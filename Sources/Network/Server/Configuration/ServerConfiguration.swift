@@ -50,10 +50,6 @@ package struct ServerConfiguration: Sendable {
   package var linger = Duration.seconds(60)
   /// The least time between two runs of a query that has to be run again after changes.
   package var refetchInterval = Duration.milliseconds(100)
-  /// What may be remembered of followed tables to find changed rows, in bytes.
-  package var captureMemory = 256 << 20
-  /// What is remembered of changed rows for readers of the feed that come back, in bytes.
-  package var changeHistory = 64 << 20
   /// Whether lists are compared with fresh runs of their queries.
   package var selfCheck = SelfCheckMode.idle
   /// How long a running transaction may continue when the server stops.
@@ -112,8 +108,8 @@ extension FollowerConfiguration {
     linger = server.linger
     historyAge = server.linger
     refetchInterval = server.refetchInterval
-    captureBytes = server.captureMemory
-    changeBytes = server.changeHistory
+    captureBytes = server.limits.captureMemory
+    changeBytes = server.limits.changeHistory
     selfCheck = server.selfCheck
     access = server.roles.access
     queryLimits = server.roles.queryLimits

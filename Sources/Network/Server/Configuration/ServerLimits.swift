@@ -29,6 +29,10 @@ package struct ServerLimits: Sendable {
   package var readTimeout = Duration.seconds(30)
   /// Bytes that may be on their way to clients; then results are refused until there is room. 0 for any number.
   package var outgoingMemory = 256 << 20
+  /// What may be remembered of followed tables to find changed rows, in bytes.
+  package var captureMemory = 256 << 20
+  /// What is remembered of changed rows for readers of the feed that come back, in bytes.
+  package var changeHistory = 64 << 20
   /// What may be remembered of transactions that clients may ask for again, in bytes.
   package var transactionMemory = 16 << 20
   /// The longest message and HTTP body, in bytes.
@@ -54,6 +58,8 @@ package struct ServerLimits: Sendable {
     case .outgoingMemory: outgoingMemory = value
     case .slowQuery: slowQuery = .milliseconds(value)
     case .transactionMemory: transactionMemory = value
+    case .captureMemory: captureMemory = value
+    case .changeHistory: changeHistory = value
     }
   }
 }

@@ -36,6 +36,8 @@ import Testing
         outgoingMemory: 1 GiB
         slowQuery: 250
         transactionMemory: 4 MiB
+        captureMemory: 8 MiB
+        changeHistory: 9
         accessLog: logs/access.log
         auditLog: "-"
         queries:
@@ -64,7 +66,7 @@ import Testing
         .followers: 3, .readers: 5, .messagesPerSecond: 50, .connectionsPerAddress: 60,
         .requestsPerAddress: 61, .messagesPerAddress: 62, .subscriptionsPerAddress: 63, .headTimeout: 5,
         .bodyTimeout: 15, .bodyRate: 0, .readTimeout: 20, .outgoingMemory: 1 << 30,
-        .slowQuery: 250, .transactionMemory: 4 << 20,
+        .slowQuery: 250, .transactionMemory: 4 << 20, .captureMemory: 8 << 20, .changeHistory: 9,
       ])
     #expect(file.accessLog == .file("/etc/freshet/logs/access.log") && file.auditLog == .standardOutput)
     #expect(LimitSetting.connectionsPerAddress.variable == "FRESHET_CONNECTIONS_PER_ADDRESS")
