@@ -111,19 +111,24 @@ let package = Package(
       name: "CSQLite", path: Floor.engine.path("CSQLite"), cSettings: cSettings,
       linkerSettings: [.linkedLibrary("sqlite3")]),
 
+    // Clocks, bytes, threads and the system's C library.
+    module(.engine, "Ground"),
+
     // Pure: no I/O, no clock, no Foundation.
-    module(.engine, "RankedCollections"),
-    module(.engine, "LiveQuery", ["RankedCollections"]),
+    module(.engine, "RankedCollections", ["Ground"]),
+    module(.engine, "LiveQuery", ["Ground", "RankedCollections"]),
     module(.engine, "Wire", ["LiveQuery"]),
 
     // Effects.
-    module(.engine, "ChangeCapture", ["CSQLite"]),
-    module(.engine, "Store", ["ChangeCapture", "CSQLite", "LiveQuery", "RankedCollections"]),
-    module(.engine, "QueryCompiler", ["ChangeCapture", "CSQLite", "LiveQuery", "RankedCollections", "Store"]),
+    module(.engine, "ChangeCapture", ["CSQLite", "Ground"]),
+    module(.engine, "Store", ["ChangeCapture", "CSQLite", "Ground", "LiveQuery", "RankedCollections"]),
+    module(
+      .engine, "QueryCompiler", ["ChangeCapture", "CSQLite", "Ground", "LiveQuery", "RankedCollections", "Store"]),
     module(
       .engine, "Controllers",
       [
-        "ChangeCapture", "CFreshetSystem", "CSQLite", "LiveQuery", "QueryCompiler", "RankedCollections", "Store",
+        "ChangeCapture", "CFreshetSystem", "CSQLite", "Ground", "LiveQuery", "QueryCompiler", "RankedCollections",
+        "Store",
         "Wire",
         logging,
       ]),
@@ -133,24 +138,27 @@ let package = Package(
       .libraries, "Freshet", ["Controllers", "CSQLite", "FreshetResults", "LiveQuery", "Store", "Wire", grdb, logging]),
     module(.libraries, "FreshetRemote", ["FreshetResults", "LiveQuery", "Wire"]),
     module(.libraries, "FreshetClient", ["FreshetRemote", "LiveQuery"] + nio),
-    module(.network, "Gateway", ["CGateway"]),
+    module(.network, "Gateway", ["CGateway", "Ground"]),
     .target(
       name: "CWebSocketClient", dependencies: ["CLibWebSockets", "COpenSSL"],
       path: Floor.network.path("CWebSocketClient"), cSettings: cSettings),
     module(.network, "WebSocketClient", ["CWebSocketClient", "FreshetRemote", "LiveQuery"]),
     // More machines: a log of changes in a broker, and files that are made of it.
-    module(.cluster, "Broker", ["CLibNATS"]),
+    module(.cluster, "Broker", ["CLibNATS", "Ground"]),
     module(
       .cluster, "Replication",
-      ["Broker", "ChangeCapture", "Controllers", "COpenSSL", "CSQLite", "CZlib", "LiveQuery", "Store", logging]),
+      [
+        "Broker", "ChangeCapture", "Controllers", "COpenSSL", "CSQLite", "CZlib", "Ground", "LiveQuery", "Store",
+        logging,
+      ]),
     module(.tools, "FileMaking", ["Store"]),
     module(.tools, "TerminalWatch", ["FreshetRemote", "FreshetResults", "LiveQuery", "WebSocketClient", "Wire"]),
     module(.tools, "Demo", ["FileMaking", "LiveQuery", "Store"]),
     .target(
       name: "Server",
       dependencies: [
-        "Broker", "ChangeCapture", "Controllers", "COpenSSL", "CZlib", "Gateway", "LiveQuery", "RankedCollections",
-        "Replication", "Store", "Wire", logging, yams,
+        "Broker", "ChangeCapture", "Controllers", "COpenSSL", "CZlib", "Gateway", "Ground", "LiveQuery",
+        "RankedCollections", "Replication", "Store", "Wire", logging, yams,
       ],
       path: Floor.network.path("Server"), resources: [.embedInCode("Resources")], swiftSettings: swiftSettings),
 
@@ -159,7 +167,8 @@ let package = Package(
       name: "FreshetCommand",
       dependencies: [
         "Broker", "CFreshetSystem", "ChangeCapture", "Controllers", "COpenSSL", "CSQLite", "Demo", "FileMaking",
-        "FreshetRemote", "LiveQuery", "QueryCompiler", "Replication", "Server", "Store", "TerminalWatch", "Wire",
+        "FreshetRemote", "Ground", "LiveQuery", "QueryCompiler", "Replication", "Server", "Store", "TerminalWatch",
+        "Wire",
         logging,
         .product(name: "ArgumentParser", package: "swift-argument-parser"),
       ],
@@ -169,7 +178,7 @@ let package = Package(
     // of the benchmarks because it needs what only this one's modules see.
     .executableTarget(
       name: "freshet-turns",
-      dependencies: ["ChangeCapture", "Controllers", "LiveQuery", "Store", "Wire", grdb, logging],
+      dependencies: ["ChangeCapture", "Controllers", "Ground", "LiveQuery", "Store", "Wire", grdb, logging],
       path: "Benchmarks/Turns", swiftSettings: swiftSettings),
 
     .executableTarget(
@@ -178,7 +187,7 @@ let package = Package(
 
     // A client as the protocol describes it, against which everything that makes patches is tested.
     .target(
-      name: "TestSupport", dependencies: ["COpenSSL", "LiveQuery", "Store", "Wire", logging],
+      name: "TestSupport", dependencies: ["COpenSSL", "Ground", "LiveQuery", "Store", "Wire", logging],
       path: "Tests/Support/TestSupport",
       swiftSettings: swiftSettings),
     // A server in the tests' process, its clients, the command as a process, and queries that SQLite answers as well.
@@ -190,7 +199,8 @@ let package = Package(
       path: "Tests/Support/ServerSupport", swiftSettings: swiftSettings),
     // SQLite's file system with reads that fail on demand.
     .target(name: "CFaultyFiles", dependencies: ["CSQLite"], path: "Tests/Support/CFaultyFiles", cSettings: cSettings),
-    tests(.engine, of: "RankedCollections", ["TestSupport"]),
+    tests(.engine, of: "Ground"),
+    tests(.engine, of: "RankedCollections", ["Ground", "TestSupport"]),
     tests(.engine, of: "LiveQuery", ["RankedCollections", "TestSupport", "Wire"]),
     tests(.engine, of: "Wire", ["LiveQuery"]),
     // A foreign program that writes files in every way that SQLite has, and dies in the middle of commits on request.
@@ -199,10 +209,12 @@ let package = Package(
       linkerSettings: [.linkedLibrary("sqlite3")]),
     tests(
       .engine, of: "ChangeCapture",
-      ["hostile-writer", "Controllers", "CSQLite", "LiveQuery", "Store", "TestSupport", grdb]),
-    tests(.engine, of: "Store", ["CSQLite", "LiveQuery", "RankedCollections", "TestSupport", grdb]),
+      ["hostile-writer", "Controllers", "CSQLite", "Ground", "LiveQuery", "Store", "TestSupport", grdb]),
+    tests(.engine, of: "Store", ["CSQLite", "Ground", "LiveQuery", "RankedCollections", "TestSupport", grdb]),
     tests(.engine, of: "QueryCompiler", ["LiveQuery", "Store", "TestSupport", grdb]),
-    tests(.engine, of: "Controllers", ["ChangeCapture", "LiveQuery", "Store", "TestSupport", "Wire", grdb, logging]),
+    tests(
+      .engine, of: "Controllers",
+      ["ChangeCapture", "Ground", "LiveQuery", "Store", "TestSupport", "Wire", grdb, logging]),
     tests(.libraries, of: "FreshetResults", ["LiveQuery", "TestSupport", "Wire"]),
     tests(.libraries, of: "Freshet", ["LiveQuery", "TestSupport", "Wire", grdb]),
     tests(
@@ -217,12 +229,15 @@ let package = Package(
     tests(.cluster, of: "Broker", ["TestSupport"]),
     tests(
       .cluster, of: "Replication",
-      ["hostile-writer", "Broker", "Controllers", "CSQLite", "LiveQuery", "Store", "TestSupport", logging]),
+      ["hostile-writer", "Broker", "Controllers", "CSQLite", "Ground", "LiveQuery", "Store", "TestSupport", logging]),
     tests(.tools, of: "FileMaking"),
     tests(.tools, of: "Demo", ["FileMaking", "TestSupport", grdb]),
     tests(
       .network, of: "Server",
-      ["Controllers", "COpenSSL", "LiveQuery", "ServerSupport", "Store", "TestSupport", "Wire", grdb, logging]),
+      [
+        "Controllers", "COpenSSL", "Ground", "LiveQuery", "ServerSupport", "Store", "TestSupport", "Wire", grdb,
+        logging,
+      ]),
     // They run the built command as a process.
     tests(.tools, "FreshetCommandTests", ["ServerSupport", "Store", "TestSupport", "Wire", grdb]),
     // Servers over copies of a file.
@@ -254,7 +269,8 @@ if fuzz || strict {
     .executableTarget(
       name: fuzz ? "freshet-fuzz" : "freshet-corpora",
       dependencies: [
-        "CFuzzing", "ChangeCapture", "CSQLite", "Gateway", "LiveQuery", "QueryCompiler", "Server", "Store", "Wire",
+        "CFuzzing", "ChangeCapture", "CSQLite", "Gateway", "Ground", "LiveQuery", "QueryCompiler", "Server", "Store",
+        "Wire",
         grdb,
       ],
       path: "Fuzzing/Targets", swiftSettings: swiftSettings,

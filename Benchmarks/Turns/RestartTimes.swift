@@ -2,6 +2,7 @@ import ChangeCapture
 import Controllers
 import Foundation
 import GRDB
+import Ground
 import Store
 
 /// What keeping the state of a followed file costs, and going on from it: `freshet-turns restart wells.sqlite`.

@@ -2,6 +2,7 @@
 // swift-format-ignore-file: NeverUseForceTry
 
 import CSQLite
+import Ground
 import LiveQuery
 
 @testable import Store

@@ -1,4 +1,5 @@
 import CLibNATS
+import Ground
 
 /// How a stream keeps its messages.
 package struct StreamConfiguration: Equatable, Sendable {

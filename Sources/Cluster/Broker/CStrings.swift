@@ -1,10 +1,4 @@
-#if canImport(Glibc)
-  import Glibc
-#elseif canImport(Musl)
-  import Musl
-#else
-  import Darwin
-#endif
+import Ground
 
 /// To be given to `free`.
 func copyOfText(_ text: String) -> UnsafeMutablePointer<CChar> {

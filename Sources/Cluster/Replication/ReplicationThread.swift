@@ -1,13 +1,6 @@
 import Controllers
+import Ground
 import Synchronization
-
-#if canImport(Glibc)
-  import Glibc
-#elseif canImport(Musl)
-  import Musl
-#else
-  import Darwin
-#endif
 
 /// Milliseconds since 1970.
 func wallClockMilliseconds() -> Int64 {

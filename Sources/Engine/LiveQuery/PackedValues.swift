@@ -1,4 +1,5 @@
-package import RankedCollections
+package import Ground
+import RankedCollections
 
 /// SQLite values laid end to end as bytes: how row contents travel from a statement to a frame without an object each.
 ///

@@ -1,3 +1,4 @@
+package import Ground
 package import RankedCollections
 
 /// The result of one query: its newest version, and how the next one is made of changes.

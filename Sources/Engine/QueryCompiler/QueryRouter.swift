@@ -1,5 +1,6 @@
+package import Ground
 package import LiveQuery
-package import RankedCollections
+import RankedCollections
 package import Store
 
 /// Finds which of many queries of one shape a unit concerns.

@@ -1,3 +1,5 @@
+import Ground
+
 /// Where a builder keeps its bytes: blocks that never move, so that growing copies nothing and a run of bytes is known by its
 /// address.
 ///

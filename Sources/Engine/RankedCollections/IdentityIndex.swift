@@ -1,3 +1,5 @@
+import Ground
+
 /// Finds a row of the newest version by its identity: a hash table from identities to leaves.
 ///
 /// A slot holds 32 bits of the identity's hash and the id of the leaf that the row stands in; the identity itself is

@@ -1,3 +1,5 @@
+package import Ground
+
 /// Numbers byte strings in the order in which they come: a hash table for loops in which a dictionary of arrays would allocate
 /// and hash too much.
 package struct IdentityNumbers {
@@ -119,4 +121,10 @@ extension IdentityNumbers {
   }
 
   package func number(of row: SectionedTree.Row) -> Int? { row.leaf.withIdentity(row.slot) { number(of: $0) } }
+}
+
+extension Bytes {
+  /// The seed of the hash tables: another one in every process, so that keys cannot be made to share a slot. With
+  /// SWIFT_DETERMINISTIC_HASHING it is always the same.
+  static let tableSeed = UInt64(bitPattern: Int64(Hasher().finalize()))
 }

@@ -1,3 +1,5 @@
+import Ground
+
 extension Node<RowStamp> {
   typealias Edits = Slice<UnsafeBufferPointer<RowBatch.Edit>>
 

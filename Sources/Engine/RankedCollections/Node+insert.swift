@@ -1,3 +1,5 @@
+import Ground
+
 extension Node {
   /// Puts an element into the tree below `node`, or replaces the payload of the one with this key.
   ///

@@ -1,3 +1,5 @@
+import Ground
+
 extension Node {
   /// Takes the element with `key`, which must be there, out of the tree below `node`; `node` may be left empty.
   ///

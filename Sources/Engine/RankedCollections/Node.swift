@@ -1,3 +1,5 @@
+import Ground
+
 /// What a tree keeps with each key.
 protocol RankedPayload {
   /// How many positions the element takes up: 1 for a row, its number of rows for a section.

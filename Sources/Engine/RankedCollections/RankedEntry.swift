@@ -1,3 +1,5 @@
+package import Ground
+
 /// One row of a ranked tree as packed bytes: `order | identity | trailer`.
 ///
 /// `order` is the encoded sort values; `identity` the encoded key, which both breaks ties and names the row. The trailer

@@ -1,3 +1,5 @@
+import Ground
+
 extension RankedTree {
   /// Builds a tree of elements in ascending order. O(count).
   ///

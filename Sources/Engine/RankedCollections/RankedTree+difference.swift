@@ -1,3 +1,5 @@
+import Ground
+
 /// One thing that differs between two trees.
 enum TreeChange<Payload: RankedPayload> {
   case removed(ElementReference<Payload>)

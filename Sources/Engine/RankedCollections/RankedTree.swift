@@ -1,3 +1,5 @@
+import Ground
+
 /// A persistent ranked B+tree: an ordered map from byte strings to payloads in which every element knows its rank.
 ///
 /// A value: a copy is a version, made in O(1), and later changes to either share all untouched nodes. Positions are

@@ -1,3 +1,5 @@
+package import Ground
+
 /// Changes of many rows, collected while the tree does not change and then made at once: the nodes that several of them meet are
 /// copied, split and joined once.
 ///

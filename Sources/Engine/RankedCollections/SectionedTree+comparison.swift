@@ -1,3 +1,5 @@
+import Ground
+
 // Comparing trees that share nothing: what was followed, and what was read anew.
 extension SectionedTree {
   /// A hash of everything that two equal trees have in common: sections with their labels and counts, rows in their order with their

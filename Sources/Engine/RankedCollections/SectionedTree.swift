@@ -1,3 +1,5 @@
+package import Ground
+
 /// One version of a sectioned result: sections in order, each with its rows in order.
 ///
 /// A persistent tree of persistent trees. A value: copying it is O(1), and versions that grew from each other share all

@@ -1,3 +1,5 @@
+import Ground
+
 // A result that was fetched again differs little from the one before: merged into it, the two share all that is the same,
 // which keeps older versions cheap and makes their difference quick to find.
 extension SectionedTreeBuilder {

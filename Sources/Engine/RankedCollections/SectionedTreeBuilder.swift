@@ -1,3 +1,5 @@
+package import Ground
+
 /// Builds a version from rows in any order: packs them into an arena, sorts, and fills the trees leaf by leaf.
 ///
 /// Sorting here, on packed keys, is faster than asking SQLite for the order, and free where the rows come sorted. Sixteen bytes a row are

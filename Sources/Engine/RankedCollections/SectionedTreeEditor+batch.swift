@@ -1,3 +1,5 @@
+import Ground
+
 extension SectionedTreeEditor {
   /// Makes all changes of a batch.
   ///

@@ -1,3 +1,5 @@
+package import Ground
+
 /// Makes the next version of a result: the newest `SectionedTree`, and the index that finds its rows by identity.
 ///
 /// Owner: one follower thread. Versions taken out (`tree`) are values and go anywhere.

@@ -1,4 +1,5 @@
 import CSQLite
+package import Ground
 package import LiveQuery
 
 /// How much memory and time SQLite may use on the calling thread, for SQL that clients wrote.

@@ -1,3 +1,4 @@
+package import Ground
 package import LiveQuery
 package import RankedCollections
 

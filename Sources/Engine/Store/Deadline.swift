@@ -1,13 +1,6 @@
 import CSQLite
+package import Ground
 import Synchronization
-
-#if canImport(Glibc)
-  import Glibc
-#elseif canImport(Musl)
-  import Musl
-#else
-  import Darwin
-#endif
 
 /// Bounds what runs on a connection: a statement that takes too long, too much memory or too many steps, or that another thread
 /// stops, fails with `SQLITE_INTERRUPT`.

@@ -1,10 +1,4 @@
-#if canImport(Glibc)
-  import Glibc
-#elseif canImport(Musl)
-  import Musl
-#else
-  import Darwin
-#endif
+import Ground
 
 /// Which file a path leads to: after `mv other.sqlite app.sqlite` it is another one.
 package struct FileIdentity: Equatable, Sendable {

@@ -1,10 +1,4 @@
-#if canImport(Glibc)
-  import Glibc
-#elseif canImport(Musl)
-  import Musl
-#else
-  import Darwin
-#endif
+package import Ground
 
 /// A connection to a database file, as its session sees it.
 package protocol FileConnection {

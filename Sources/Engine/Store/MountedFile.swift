@@ -1,13 +1,6 @@
 import CSQLite
+import Ground
 import LiveQuery
-
-#if canImport(Glibc)
-  import Glibc
-#elseif canImport(Musl)
-  import Musl
-#else
-  import Darwin
-#endif
 
 /// A database file that is a mount point by itself, as after `docker run -v ./app.db:/data/app.db`.
 ///

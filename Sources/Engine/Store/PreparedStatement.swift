@@ -1,6 +1,7 @@
 import CSQLite
+package import Ground
 package import LiveQuery
-package import RankedCollections
+import RankedCollections
 
 /// A prepared statement on a raw connection, for the loops in which every allocation counts.
 ///

@@ -1,13 +1,6 @@
+import Ground
 import LiveQuery
 import RankedCollections
-
-#if canImport(Glibc)
-  import Glibc
-#elseif canImport(Musl)
-  import Musl
-#else
-  import Darwin
-#endif
 
 // Bringing a result up to date from the rows that capture has read.
 extension ResultReader {

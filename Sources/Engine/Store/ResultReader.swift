@@ -1,4 +1,5 @@
 import CSQLite
+package import Ground
 package import LiveQuery
 import RankedCollections
 

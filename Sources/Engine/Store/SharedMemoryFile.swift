@@ -1,10 +1,4 @@
-#if canImport(Glibc)
-  import Glibc
-#elseif canImport(Musl)
-  import Musl
-#else
-  import Darwin
-#endif
+import Ground
 
 // The -shm is memory that all users of a database in WAL mode share. SQLite maps it in pieces of 32 KiB and never asks again
 // how long the file is: when a program shortens it (`truncate`, `cp` onto it, a restore), touching what is mapped behind its

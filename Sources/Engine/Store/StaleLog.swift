@@ -1,8 +1,4 @@
-#if canImport(Glibc)
-  import Glibc
-#elseif canImport(Musl)
-  import Musl
-#endif
+import Ground
 
 /// A -wal that survived because this process had the database open, while a program wrote over the file.
 ///

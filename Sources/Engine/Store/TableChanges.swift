@@ -1,4 +1,5 @@
 package import ChangeCapture
+package import Ground
 package import LiveQuery
 package import RankedCollections
 

@@ -1,5 +1,6 @@
 import CSQLite
 import ChangeCapture
+package import Ground
 
 /// The -wal and -shm of a database in WAL mode, as a connection has them open.
 ///

@@ -1,3 +1,4 @@
+import Ground
 import RankedCollections
 
 /// Rows that are looked for by identity, kept in the order of their identities.

@@ -1,5 +1,6 @@
 import CSQLite
 import ChangeCapture
+import Ground
 package import LiveQuery
 
 /// Writes for clients: one connection, one transaction at a time.

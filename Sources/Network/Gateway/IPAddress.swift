@@ -1,10 +1,5 @@
 internal import CGateway
-
-#if canImport(Glibc)
-  internal import Glibc
-#else
-  internal import Darwin
-#endif
+import Ground
 
 /// An IPv6 address, or an IPv4 one as IPv6 has it: `::ffff:a.b.c.d`.
 package struct IPAddress: Hashable, Sendable {

@@ -1,10 +1,4 @@
-#if canImport(Glibc)
-  import Glibc
-#elseif canImport(Musl)
-  import Musl
-#else
-  import Darwin
-#endif
+import Ground
 
 /// SIGTERM, SIGINT and SIGHUP: waited for by the main thread instead of interrupting whatever thread they hit.
 struct TerminationSignals {

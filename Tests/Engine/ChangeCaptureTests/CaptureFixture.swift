@@ -1,5 +1,6 @@
 import Foundation
 import GRDB
+import Ground
 import TestSupport
 
 @testable import ChangeCapture

@@ -1,6 +1,7 @@
 import CSQLite
 import Foundation
 import GRDB
+import Ground
 import LiveQuery
 import TestSupport
 

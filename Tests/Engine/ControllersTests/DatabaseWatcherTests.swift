@@ -1,3 +1,5 @@
+import Ground
+
 #if os(Linux)
   import Foundation
   import Store

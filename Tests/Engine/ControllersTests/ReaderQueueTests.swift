@@ -1,4 +1,5 @@
 import GRDB
+import Ground
 import Store
 import Synchronization
 import TestSupport

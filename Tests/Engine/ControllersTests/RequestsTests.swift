@@ -1,3 +1,4 @@
+import Ground
 import Store
 import TestSupport
 import Testing

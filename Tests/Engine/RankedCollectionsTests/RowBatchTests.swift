@@ -1,3 +1,4 @@
+import Ground
 import RankedCollections
 import TestSupport
 import Testing

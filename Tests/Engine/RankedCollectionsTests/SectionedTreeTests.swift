@@ -1,4 +1,4 @@
-import Dispatch
+import Ground
 import RankedCollections
 import TestSupport
 import Testing
@@ -27,15 +27,6 @@ struct PlainRow: Hashable, Comparable {
 
 private func < (left: (UInt8, [UInt8]), right: (UInt8, [UInt8])) -> Bool {
   left.0 != right.0 ? left.0 < right.0 : left.1.lexicographicallyPrecedes(right.1)
-}
-
-extension ConcurrentWork {
-  /// Three parts at the same time.
-  static let threads = ConcurrentWork(parts: 3) { run in
-    // No two calls touch the same element.
-    nonisolated(unsafe) let run = run
-    DispatchQueue.concurrentPerform(iterations: 3) { run($0) }
-  }
 }
 
 extension SectionedTreeEditor {

@@ -1,5 +1,6 @@
 import CSQLite
 import Foundation
+import Ground
 import LiveQuery
 import Testing
 
@@ -134,19 +135,6 @@ import Testing
       }
       #expect(count == 299_999)
     }
-  }
-
-  @Test func timeComesBackSlowly() {
-    let at = { (time: UInt64) in Instant(nanoseconds: time) }
-    var account = TimeAccount(limit: Nanoseconds(100))
-    #expect(account.left(at: at(1_000)) == Nanoseconds(100))
-    account.spend(until: at(1_060))
-    #expect(account.left(at: at(1_060)) == Nanoseconds(40))
-    account.spend(until: at(1_110))
-    #expect(account.left(at: at(1_110)) == Nanoseconds(0), "more than was left")
-    #expect(account.left(at: at(1_110 + 40)) == Nanoseconds(0))
-    #expect(account.left(at: at(1_110 + 140)) == Nanoseconds(25))
-    #expect(account.left(at: at(1_110 + 10_000)) == Nanoseconds(100))
   }
 
   @Test(arguments: [

@@ -1,4 +1,5 @@
 import GRDB
+import Ground
 import LiveQuery
 import RankedCollections
 import Store

@@ -1,4 +1,5 @@
-package import Store
+package import Ground
+import Store
 import Synchronization
 
 /// A clock that a test sets on.

@@ -1,5 +1,6 @@
 package import Broker
 import Controllers
+import Ground
 package import Logging
 import Store
 import Synchronization

@@ -1,4 +1,5 @@
 import Controllers
+import Ground
 import Store
 
 /// When the log says what the rows of tables are, and how far that has come: replicas compare theirs.

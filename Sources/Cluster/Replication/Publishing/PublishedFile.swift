@@ -1,6 +1,7 @@
 import ChangeCapture
 import Controllers
 import Foundation
+import Ground
 import Logging
 import Store
 import Synchronization

@@ -1,6 +1,7 @@
 import Broker
 import ChangeCapture
 package import Controllers
+import Ground
 package import Logging
 import Synchronization
 

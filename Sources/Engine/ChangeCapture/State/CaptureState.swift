@@ -1,10 +1,4 @@
-#if canImport(Glibc)
-  import Glibc
-#elseif canImport(Musl)
-  import Musl
-#else
-  import Darwin
-#endif
+import Ground
 
 /// What a capture remembers of a file's state, as a value that outlives the process.
 ///

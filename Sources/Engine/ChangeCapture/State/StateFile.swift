@@ -1,12 +1,5 @@
+import Ground
 import Synchronization
-
-#if canImport(Glibc)
-  import Glibc
-#elseif canImport(Musl)
-  import Musl
-#else
-  import Darwin
-#endif
 
 /// A file that keeps the states of one database for one purpose, and which one process uses at a time.
 ///

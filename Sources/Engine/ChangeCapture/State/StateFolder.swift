@@ -1,10 +1,4 @@
-#if canImport(Glibc)
-  import Glibc
-#elseif canImport(Musl)
-  import Musl
-#else
-  import Darwin
-#endif
+import Ground
 
 /// Where states are kept: a folder of the user or of the service, never next to the database unless that is asked for.
 package enum StateFolder {

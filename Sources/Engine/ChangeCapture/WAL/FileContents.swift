@@ -1,12 +1,5 @@
 import CSQLite
-
-#if canImport(Glibc)
-  import Glibc
-#elseif canImport(Musl)
-  import Musl
-#else
-  import Darwin
-#endif
+import Ground
 
 /// Notices that the database file was written to by anything but SQLite: `cp`, `rsync --inplace`, `dd`, a restore tool.
 ///

@@ -1,3 +1,4 @@
+import Ground
 import LiveQuery
 import QueryCompiler
 import RankedCollections

@@ -1,4 +1,5 @@
 import ChangeCapture
+import Ground
 import LiveQuery
 import QueryCompiler
 import RankedCollections

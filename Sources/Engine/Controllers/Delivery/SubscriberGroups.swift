@@ -1,3 +1,4 @@
+import Ground
 import Store
 
 /// The groups that get a query's patches, unordered.

@@ -1,14 +1,7 @@
 import CFreshetSystem
 package import ChangeCapture
-package import Store
-
-#if canImport(Glibc)
-  import Glibc
-#elseif canImport(Musl)
-  import Musl
-#else
-  import Darwin
-#endif
+package import Ground
+import Store
 
 /// Notices that the file may have been committed to or replaced, and waits until it may have been.
 ///

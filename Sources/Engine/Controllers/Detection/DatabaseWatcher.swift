@@ -1,3 +1,4 @@
+import Ground
 import Synchronization
 
 /// What other connections did to a database's files.
@@ -34,12 +35,6 @@ final class FileListener: Sendable {
 }
 
 #if os(Linux)
-  #if canImport(Glibc)
-    import Glibc
-  #else
-    import Musl
-  #endif
-
   /// Reports writes to a database's files, by inotify, to all threads that follow the database.
   ///
   /// Watches the files for writes and their directory for new files, so that other events in the directory cost

@@ -1,14 +1,7 @@
 import CFreshetSystem
+import Ground
 import Store
 import Synchronization
-
-#if canImport(Glibc)
-  import Glibc
-#elseif canImport(Musl)
-  import Musl
-#else
-  import Darwin
-#endif
 
 /// One thread's part in a `DatabaseWatcher`: waits for the thread's wake signal and for events of the files.
 ///

@@ -1,3 +1,4 @@
+import Ground
 import Store
 
 /// How long a follower rests between ticks while commits come faster than it can follow them one by one.

@@ -1,3 +1,4 @@
+import Ground
 import Store
 
 /// Decides how commits to a database in WAL mode are noticed: by a timer while they keep coming, otherwise by inotify.

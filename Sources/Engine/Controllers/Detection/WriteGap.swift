@@ -1,3 +1,4 @@
+import Ground
 import Store
 
 /// Finds a moment to read a database without a WAL.

@@ -1,15 +1,8 @@
+package import Ground
 package import LiveQuery
 package import Logging
-package import Store
+import Store
 import Synchronization
-
-#if canImport(Glibc)
-  import Glibc
-#elseif canImport(Musl)
-  import Musl
-#else
-  import Darwin
-#endif
 
 /// What the feed works on, and its limits.
 package struct FeedConfiguration: Sendable {

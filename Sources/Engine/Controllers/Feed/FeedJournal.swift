@@ -1,17 +1,10 @@
 package import ChangeCapture
+import Ground
 import LiveQuery
 package import Logging
 import RankedCollections
 import Store
 import Synchronization
-
-#if canImport(Glibc)
-  import Glibc
-#elseif canImport(Musl)
-  import Musl
-#else
-  import Darwin
-#endif
 
 /// What the feed keeps for the next process: a state of capture, now and then, and every entry of the log as soon as it is there.
 ///

@@ -1,3 +1,4 @@
+import Ground
 package import LiveQuery
 import Store
 

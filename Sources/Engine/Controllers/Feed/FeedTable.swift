@@ -1,4 +1,5 @@
 import ChangeCapture
+import Ground
 import LiveQuery
 import RankedCollections
 import Store

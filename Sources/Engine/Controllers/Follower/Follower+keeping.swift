@@ -1,4 +1,5 @@
 import ChangeCapture
+import Ground
 import Store
 
 // What the next process goes on with.

@@ -1,4 +1,5 @@
 import ChangeCapture
+import Ground
 import Store
 
 // A file that nobody follows is closed. SQLite lets no program leave WAL mode, or have the file for itself (`locking_mode = EXCLUSIVE`),

@@ -1,15 +1,9 @@
+import Ground
 import LiveQuery
 package import Logging
 import Store
 import Synchronization
 
-#if canImport(Glibc)
-  import Glibc
-#elseif canImport(Musl)
-  import Musl
-#else
-  import Darwin
-#endif
 
 /// A thread that follows queries on a connection of its own: the second of the three domains.
 ///

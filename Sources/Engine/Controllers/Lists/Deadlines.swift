@@ -1,3 +1,4 @@
+import Ground
 import Store
 
 /// When each list is due for attention: a run, a patch that `minInterval` holds back, a retry of a read, a waiting

@@ -1,4 +1,5 @@
 import ChangeCapture
+import Ground
 import Store
 
 /// How a list relates to the file: which state it shows, and how and when it reaches the newest one.

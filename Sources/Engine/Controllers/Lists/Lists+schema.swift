@@ -1,5 +1,6 @@
 import CFreshetSystem
 import ChangeCapture
+import Ground
 import LiveQuery
 import QueryCompiler
 import Store

@@ -1,3 +1,4 @@
+import Ground
 import Store
 
 /// Chooses which lists to compare with a fresh run of their queries, and when.

@@ -1,4 +1,5 @@
-package import Store
+package import Ground
+import Store
 
 /// How many durations did not exceed each of a few bounds.
 package struct DurationHistogram: Sendable {

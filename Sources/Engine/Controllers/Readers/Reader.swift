@@ -1,16 +1,9 @@
 import CFreshetSystem
+import Ground
 import LiveQuery
 import Logging
 import Store
 import Synchronization
-
-#if canImport(Glibc)
-  import Glibc
-#elseif canImport(Musl)
-  import Musl
-#else
-  import Darwin
-#endif
 
 /// Does jobs on a connection of its own, one after the other.
 ///

@@ -1,5 +1,6 @@
 import CSQLite
 import ChangeCapture
+import Ground
 import LiveQuery
 import QueryCompiler
 import RankedCollections

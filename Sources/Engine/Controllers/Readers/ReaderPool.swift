@@ -1,15 +1,8 @@
+package import Ground
 package import LiveQuery
 package import Logging
-package import Store
+import Store
 import Synchronization
-
-#if canImport(Glibc)
-  import Glibc
-#elseif canImport(Musl)
-  import Musl
-#else
-  import Darwin
-#endif
 
 /// The threads that run everything which may take long: first and further runs of queries, reads of many rows, and
 /// compilation of clients' queries. Followers join the results to their lists; see `docs/architecture.md`.

@@ -1,6 +1,7 @@
+package import Ground
 package import LiveQuery
 package import Logging
-package import Store
+import Store
 import Synchronization
 
 /// Slow runs of queries: logged, and counted by query.

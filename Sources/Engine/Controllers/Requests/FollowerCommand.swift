@@ -1,4 +1,5 @@
 import ChangeCapture
+import Ground
 package import LiveQuery
 import Store
 

@@ -1,3 +1,4 @@
+import Ground
 import Store
 
 /// The requests that cannot be answered yet, by what they wait for.

@@ -1,5 +1,6 @@
 import CSQLite
 package import ChangeCapture
+package import Ground
 import LiveQuery
 package import Store
 

@@ -1,4 +1,5 @@
 package import LiveQuery
+package import Ground
 package import Store
 
 /// What a follower works on, and its limits.

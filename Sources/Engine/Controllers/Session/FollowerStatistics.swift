@@ -1,5 +1,5 @@
 package import ChangeCapture
-package import Store
+package import Ground
 
 /// Statistics for `/metrics`: counts since the follower's start, and present amounts.
 package struct FollowerStatistics: Sendable {

@@ -1,10 +1,4 @@
-#if canImport(Glibc)
-  import Glibc
-#elseif canImport(Musl)
-  import Musl
-#else
-  import Darwin
-#endif
+import Ground
 
 /// The last start of the machine. What a process wrote without a sync outlives it, but not the machine.
 package enum MachineStart {

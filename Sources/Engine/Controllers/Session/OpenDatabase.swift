@@ -1,4 +1,5 @@
 package import ChangeCapture
+package import Ground
 package import Store
 
 /// An open database file, and what is known about it.

@@ -1,13 +1,6 @@
 package import ChangeCapture
+import Ground
 import RankedCollections
-
-#if canImport(Glibc)
-  import Glibc
-#elseif canImport(Musl)
-  import Musl
-#else
-  import Darwin
-#endif
 
 /// A file of records that is only added to. Each has its length and a checksum before it, so that one that is torn at the end is known.
 package struct RecordLog: ~Copyable {

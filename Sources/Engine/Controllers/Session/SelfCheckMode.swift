@@ -1,4 +1,4 @@
-package import Store
+package import Ground
 
 /// How much a server compares its lists with their queries.
 package enum SelfCheckMode: String, CaseIterable, Sendable {

@@ -1,16 +1,9 @@
 package import ChangeCapture
+import Ground
 import LiveQuery
 package import Logging
 import Store
 import Synchronization
-
-#if canImport(Glibc)
-  import Glibc
-#elseif canImport(Musl)
-  import Musl
-#else
-  import Darwin
-#endif
 
 /// Keeps what followers know of the file, so that the next process goes on with it: one state for each follower.
 ///

@@ -1,4 +1,5 @@
 import ChangeCapture
+import Ground
 import Store
 
 /// The numbers and epochs of the file's states as one follower sees them.

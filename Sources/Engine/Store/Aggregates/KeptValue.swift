@@ -1,4 +1,5 @@
 import CSQLite
+import Ground
 package import LiveQuery
 import RankedCollections
 

@@ -1,12 +1,5 @@
 import CSQLite
-
-#if canImport(Glibc)
-  import Glibc
-#elseif canImport(Musl)
-  import Musl
-#else
-  import Darwin
-#endif
+import Ground
 
 /// Checkpoints for a connection that writes, while nothing can commit: that connection holds the write lock, and another one
 /// checkpoints. So the WAL cannot start over meanwhile, which is what the WAL-reset bug needs.

@@ -1,5 +1,6 @@
+package import Ground
 import LiveQuery
-package import RankedCollections
+import RankedCollections
 
 /// Reads encoded keys back: identities are bound to statements that look their rows up.
 ///

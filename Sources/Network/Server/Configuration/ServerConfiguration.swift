@@ -1,8 +1,9 @@
 package import Controllers
 package import Gateway
+package import Ground
 import LiveQuery
 package import Replication
-package import Store
+import Store
 
 /// What a server serves, to whom, and within which limits.
 package struct ServerConfiguration: Sendable {

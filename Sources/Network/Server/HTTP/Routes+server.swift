@@ -1,6 +1,7 @@
 import Controllers
 import Foundation
 import Gateway
+import Ground
 import LiveQuery
 import Store
 import Wire

@@ -1,3 +1,4 @@
+import Ground
 import Logging
 import Store
 import Synchronization

@@ -1,4 +1,5 @@
 import Gateway
+import Ground
 import LiveQuery
 import Logging
 import Store

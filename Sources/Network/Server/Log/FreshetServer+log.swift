@@ -1,5 +1,6 @@
 import Controllers
 import Gateway
+import Ground
 import LiveQuery
 import Logging
 import Store

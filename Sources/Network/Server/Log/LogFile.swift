@@ -1,10 +1,4 @@
-#if canImport(Glibc)
-  import Glibc
-#elseif canImport(Musl)
-  import Musl
-#else
-  import Darwin
-#endif
+import Ground
 
 /// A file that whole lines are appended to.
 ///
@@ -18,21 +12,15 @@ struct LogFile: ~Copyable {
   /// - Throws: `errno`.
   init(_ destination: LogDestination) throws(SystemError) {
     self.destination = destination
-    descriptor = try Self.open(destination)
+    descriptor = try Self.opened(destination)
   }
 
   deinit { if descriptor != STDOUT_FILENO { close(descriptor) } }
 
-  private static func open(_ destination: LogDestination) throws(SystemError) -> Int32 {
+  private static func opened(_ destination: LogDestination) throws(SystemError) -> Int32 {
     guard case .file(let path) = destination else { return STDOUT_FILENO }
     // Others need not read who did what.
-    #if canImport(Glibc)
-      let descriptor = Glibc.open(path, O_WRONLY | O_APPEND | O_CREAT | O_CLOEXEC, 0o640)
-    #elseif canImport(Musl)
-      let descriptor = Musl.open(path, O_WRONLY | O_APPEND | O_CREAT | O_CLOEXEC, 0o640)
-    #else
-      let descriptor = Darwin.open(path, O_WRONLY | O_APPEND | O_CREAT | O_CLOEXEC, 0o640)
-    #endif
+    let descriptor = open(path, O_WRONLY | O_APPEND | O_CREAT | O_CLOEXEC, 0o640)
     if descriptor < 0 { throw SystemError(code: errno) }
     return descriptor
   }
@@ -40,7 +28,7 @@ struct LogFile: ~Copyable {
   /// Opens the file that has the name now; the one that was open stays when that fails.
   mutating func reopen() throws(SystemError) {
     guard case .file = destination else { return }
-    let opened = try Self.open(destination)
+    let opened = try Self.opened(destination)
     close(descriptor)
     descriptor = opened
     isTorn = false
@@ -97,13 +85,7 @@ struct LogFile: ~Copyable {
 }
 
 private func systemWrite(_ descriptor: Int32, _ bytes: UnsafeRawPointer, _ count: Int) -> Int {
-  #if canImport(Glibc)
-    Glibc.write(descriptor, bytes, count)
-  #elseif canImport(Musl)
-    Musl.write(descriptor, bytes, count)
-  #else
-    Darwin.write(descriptor, bytes, count)
-  #endif
+  write(descriptor, bytes, count)
 }
 
 /// What the system says of a call that failed.

@@ -1,5 +1,6 @@
 import Dispatch
 import Foundation
+import Ground
 import Logging
 import Synchronization
 import Wire

@@ -1,4 +1,5 @@
 import Gateway
+import Ground
 import LiveQuery
 import Store
 import Synchronization

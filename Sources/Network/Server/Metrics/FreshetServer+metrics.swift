@@ -1,4 +1,5 @@
 import Controllers
+import Ground
 import LiveQuery
 import Store
 

@@ -1,4 +1,5 @@
 import Controllers
+import Ground
 import Store
 
 /// Writes metrics as Prometheus reads them, each with its HELP and TYPE.

@@ -1,6 +1,7 @@
 import Broker
 import Controllers
 import Dispatch
+import Ground
 import LiveQuery
 import Replication
 import Store

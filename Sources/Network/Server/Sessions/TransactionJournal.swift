@@ -1,17 +1,10 @@
 import ChangeCapture
 import Controllers
+import Ground
 import LiveQuery
 package import Logging
 import Synchronization
 import Wire
-
-#if canImport(Glibc)
-  import Glibc
-#elseif canImport(Musl)
-  import Musl
-#else
-  import Darwin
-#endif
 
 /// What came of transactions that clients have named (`once`), on the disk as soon as it is known: so that a process that is killed takes no
 /// promise with it.

@@ -1,16 +1,9 @@
 import Controllers
 import Dispatch
+import Ground
 import LiveQuery
 import Store
 import Synchronization
-
-#if canImport(Glibc)
-  import Glibc
-#elseif canImport(Musl)
-  import Musl
-#else
-  import Darwin
-#endif
 
 /// The third domain: one connection that writes for clients, one transaction after the other.
 ///

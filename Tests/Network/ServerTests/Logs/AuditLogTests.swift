@@ -1,4 +1,5 @@
 import Foundation
+import Ground
 import LiveQuery
 import Logging
 import ServerSupport

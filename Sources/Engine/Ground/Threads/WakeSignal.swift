@@ -1,13 +1,4 @@
-import CFreshetSystem
 import Synchronization
-
-#if canImport(Glibc)
-  import Glibc
-#elseif canImport(Musl)
-  import Musl
-#else
-  import Darwin
-#endif
 
 /// Wakes one thread that waits in `poll`: a pipe that is written to once until it is read.
 ///
@@ -33,7 +24,7 @@ package final class WakeSignal: Sendable {
   }
 
   /// - Parameter ends: the ends of a pipe, which this object closes.
-  init(ends: (read: Int32, write: Int32)) { (readEnd, writeEnd) = ends }
+  package init(ends: (read: Int32, write: Int32)) { (readEnd, writeEnd) = ends }
 
   deinit {
     close(readEnd)
@@ -63,7 +54,7 @@ package final class WakeSignal: Sendable {
   /// Waits for a signal, at most for `patience`. To be called by the waiting thread.
   ///
   /// - Returns: whether there was a signal.
-  func wait() -> Bool {
+  package func wait() -> Bool {
     var descriptors = [pollfd(fd: readEnd, events: Int16(POLLIN), revents: 0)]
     let count = poll(&descriptors, 1, Self.patience)
     clear()

@@ -1,15 +1,15 @@
-/// Work in parts that may be done at the same time. Nothing here starts a thread: the builder of a large result provides the means.
+/// Work in parts that may be done at the same time.
 package struct ConcurrentWork: Sendable {
   #if DEBUG
     /// Fewer rows are not worth a thread. Few in debug builds, so that every test has several.
-    static let leastRows = 8
+    package static let leastRows = 8
   #else
     /// Fewer rows are not worth a thread.
-    static let leastRows = 20_000
+    package static let leastRows = 20_000
   #endif
 
   /// How many there are.
-  let parts: Int
+  package let parts: Int
   private let perform: @Sendable (_ run: @escaping (Int) -> Void) -> Void
 
   /// - Parameters:
@@ -23,12 +23,30 @@ package struct ConcurrentWork: Sendable {
   /// All of it on the calling thread.
   package static let serial = ConcurrentWork(parts: 1) { run in run(0) }
 
+  #if DEBUG
+    private static let threadCount = 3
+  #else
+    /// At most so many: for each, the C library keeps memory apart.
+    private static let threadCount = min(4, max(1, sysconf(Int32(_SC_NPROCESSORS_ONLN))))
+  #endif
+
+  /// On several threads, the calling one among them. What finds no thread is done on the calling one.
+  package static let threads = ConcurrentWork(parts: threadCount) { run in
+    // No two calls have the same part.
+    nonisolated(unsafe) let run = run
+    let threads = (1..<threadCount).map { part in makeThread { run(part) } }
+    run(0)
+    for (index, thread) in threads.enumerated() {
+      if let thread { pthread_join(thread, nil) } else { run(index + 1) }
+    }
+  }
+
   /// Calls `body` once for each element; returns when all calls have.
   ///
   /// Only its own call sees an element meanwhile. Whatever else `body` reads must not change.
   ///
   /// - Throws: what one of the calls did; others may not have been made.
-  func forEach<Element>(_ elements: inout [Element], _ body: (inout Element) throws -> Void) throws {
+  package func forEach<Element>(_ elements: inout [Element], _ body: (inout Element) throws -> Void) throws {
     var errors = [(any Error)?](repeating: nil, count: parts)
     elements.withUnsafeMutableBufferPointer { elements in
       errors.withUnsafeMutableBufferPointer { errors in

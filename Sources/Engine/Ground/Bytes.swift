@@ -1,18 +1,12 @@
-#if canImport(Glibc)
-  import Glibc
-#elseif canImport(Musl)
-  import Musl
-#else
-  import Darwin
-#endif
-
 /// A borrowed run of bytes: one packed key, or a part of one. Valid only as long as its owner.
-package typealias Bytes = UnsafeRawBufferPointer
+///
+/// Public, with its methods, so that they are inlined in other modules.
+public typealias Bytes = UnsafeRawBufferPointer
 
 extension Bytes {
   /// Three-way comparison as unsigned bytes, a prefix before what it is a prefix of: negative, zero or positive.
-  @inline(__always)
-  package func compare(_ other: Bytes) -> Int {
+  @inlinable @inline(__always)
+  public func compare(_ other: Bytes) -> Int {
     let common = Swift.min(count, other.count)
     if common > 0, let left = baseAddress, let right = other.baseAddress {
       let order = memcmp(left, right, common)
@@ -21,31 +15,28 @@ extension Bytes {
     return count - other.count
   }
 
-  @inline(__always)
-  package func equals(_ other: Bytes) -> Bool {
+  @inlinable @inline(__always)
+  public func equals(_ other: Bytes) -> Bool {
     guard count == other.count else { return false }
     guard count > 0, let left = baseAddress, let right = other.baseAddress else { return true }
     return memcmp(left, right, count) == 0
   }
 
   /// Eight bytes from `start` on as a number that compares as they do; zeros where there are none.
-  @inline(__always)
-  package func word(at start: Int) -> UInt64 {
+  @inlinable @inline(__always)
+  public func word(at start: Int) -> UInt64 {
     if count >= start + 8 { return UInt64(bigEndian: loadUnaligned(fromByteOffset: start, as: UInt64.self)) }
     var result: UInt64 = 0
     for index in start..<start + 8 { result = result << 8 | (index < count ? UInt64(self[index]) : 0) }
     return result
   }
 
-  /// The seed of the hash tables: another one in every process, so that keys cannot be made to share a slot. With
-  /// SWIFT_DETERMINISTIC_HASHING it is always the same.
-  static let tableSeed = UInt64(bitPattern: Int64(Hasher().finalize()))
-
   /// A 64-bit hash, the same for the same bytes and seed on every machine.
   ///
   /// Eight bytes a step, each folded in by a full 64×64→128-bit multiplication (the mixing step of wyhash); good enough
   /// that two different rows agree once in 2^64.
-  package func hash(seed: UInt64) -> UInt64 {
+  @inlinable
+  public func hash(seed: UInt64) -> UInt64 {
     var state = seed ^ 0xA076_1D64_78BD_642F
     var position = 0
     while position + 8 <= count {
@@ -69,8 +60,8 @@ extension Bytes {
     return Bytes.mix(state ^ tail, 0x8EBC_6AF0_9C88_C6E3 ^ UInt64(truncatingIfNeeded: count))
   }
 
-  @inline(__always)
-  package static func mix(_ left: UInt64, _ right: UInt64) -> UInt64 {
+  @inlinable @inline(__always)
+  public static func mix(_ left: UInt64, _ right: UInt64) -> UInt64 {
     let product = left.multipliedFullWidth(by: right)
     return product.high ^ product.low
   }

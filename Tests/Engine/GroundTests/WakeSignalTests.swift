@@ -1,7 +1,6 @@
 import Foundation
+import Ground
 import Testing
-
-@testable import Controllers
 
 /// No wake is lost for good, whatever fails.
 @Suite struct WakeSignalTests {

@@ -1,7 +1,7 @@
 /// How long work may take, however many requests share it: time that is spent comes back slowly.
 ///
 /// Instants are of one clock.
-struct TimeAccount {
+package struct TimeAccount {
   private let limit: Nanoseconds
   private var spent = Nanoseconds.zero
   /// When `spent` was brought up to date.
@@ -10,17 +10,17 @@ struct TimeAccount {
   /// So much slower than it was spent.
   private static let slowness: UInt64 = 4
 
-  init(limit: Nanoseconds) { self.limit = limit }
+  package init(limit: Nanoseconds) { self.limit = limit }
 
   /// What is left at a time.
-  mutating func left(at now: Instant) -> Nanoseconds {
+  package mutating func left(at now: Instant) -> Nanoseconds {
     spent -= (now - updated) / Self.slowness
     updated = now
     return limit - spent
   }
 
   /// Takes off what passed since `left` was called.
-  mutating func spend(until now: Instant) {
+  package mutating func spend(until now: Instant) {
     spent += now - updated
     updated = now
   }

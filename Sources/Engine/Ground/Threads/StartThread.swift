@@ -1,24 +1,23 @@
-#if canImport(Glibc)
-  package import Glibc
-#elseif canImport(Musl)
-  package import Musl
-#else
-  package import Darwin
-#endif
-
 /// Starts a joinable thread (`pthread_join`).
 package func startThread(_ body: @escaping @Sendable () -> Void) -> pthread_t {
+  guard let thread = makeThread(body) else { preconditionFailure("no thread can be started") }
+  return thread
+}
+
+/// Starts a joinable thread.
+///
+/// - Returns: nil: there is none to be had.
+func makeThread(_ body: @escaping @Sendable () -> Void) -> pthread_t? {
   let context = Unmanaged.passRetained(ThreadBody(body)).toOpaque()
   #if os(Linux)
     var thread = pthread_t()
-    let code = pthread_create(&thread, nil, { runBody($0!) }, context)
+    let isStarted = pthread_create(&thread, nil, { runBody($0!) }, context) == 0
   #else
-    var created: pthread_t?
-    let code = pthread_create(&created, nil, { runBody($0) }, context)
-    let thread = created!
+    var thread: pthread_t?
+    let isStarted = pthread_create(&thread, nil, { runBody($0) }, context) == 0
   #endif
-  precondition(code == 0, "no thread can be started")
-  return thread
+  if !isStarted { Unmanaged<ThreadBody>.fromOpaque(context).release() }
+  return isStarted ? thread : nil
 }
 
 /// Carries the closure to its thread.

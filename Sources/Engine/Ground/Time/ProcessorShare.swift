@@ -1,11 +1,3 @@
-#if canImport(Glibc)
-  import Glibc
-#elseif canImport(Musl)
-  import Musl
-#else
-  import Darwin
-#endif
-
 /// How much of a processor a thread of low priority has got since it began something.
 ///
 /// On a busy machine such a thread gets next to nothing for as long as others want all of it. An ordinary process may lower the priority
@@ -31,7 +23,7 @@ package struct ProcessorShare: Sendable {
   }
 
   /// Whether the calling thread starves. Asks the system only once `patience` has passed.
-  func isTooSmall(_ now: Instant) -> Bool {
+  package func isTooSmall(_ now: Instant) -> Bool {
     let passed = now - began
     return passed >= Self.patience && (processorTime() - before) * Self.least < passed
   }

@@ -1,6 +1,5 @@
+import Ground
 import Testing
-
-@testable import RankedCollections
 
 @Suite struct SmallDictionaryTests {
   @Test func `It holds what a dictionary does, after every sequence of four changes`() {

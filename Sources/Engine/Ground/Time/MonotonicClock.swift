@@ -1,11 +1,3 @@
-#if canImport(Glibc)
-  import Glibc
-#elseif canImport(Musl)
-  import Musl
-#else
-  import Darwin
-#endif
-
 /// Tells what time it is, for everything that waits or measures. Tests have clocks of their own.
 package struct MonotonicClock: Sendable {
   /// Nil: the machine's clock, which no change of its date moves. It is asked some ten times a tick, and not through a closure.
