@@ -4,7 +4,6 @@ package import Logging
 import Store
 import Synchronization
 
-
 /// A thread that follows queries on a connection of its own: the second of the three domains.
 ///
 /// Commands arrive in a mailbox; messages leave through `SubscriptionOutput`.

@@ -1,6 +1,6 @@
-package import LiveQuery
 package import Ground
-package import Store
+package import LiveQuery
+import Store
 
 /// What a follower works on, and its limits.
 package struct FollowerConfiguration: Sendable {
