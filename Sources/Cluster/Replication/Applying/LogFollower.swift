@@ -1,4 +1,5 @@
 import Broker
+import Ground
 
 /// Reads the log from a file's position on, and applies it.
 ///
@@ -14,7 +15,6 @@ struct LogFollower {
   private let replica: Replica
   private let file: ReplicaFile
   private let subjects: LogSubjects
-  private let mustStop: () -> Bool
   private var reader: LogReader
   /// Read, and not applied.
   private var batches: [LogBatch] = []
@@ -27,11 +27,10 @@ struct LogFollower {
   private static let most = (batches: 64, bytes: 4 << 20)
   private static let patience: Int64 = 2_000
 
-  init(_ replica: Replica, _ file: ReplicaFile, _ subjects: LogSubjects, mustStop: @escaping () -> Bool) {
+  init(_ replica: Replica, _ file: ReplicaFile, _ subjects: LogSubjects) {
     self.replica = replica
     self.file = file
     self.subjects = subjects
-    self.mustStop = mustStop
     sequence = file.sequence
     reader = LogReader(after: file.position!)
   }
@@ -67,7 +66,7 @@ struct LogFollower {
     if start > 1, start > state.last || start < state.first { return notHere() }
     let messages = try broker.read(subjects.batches, of: subjects.log, from: start)
     replica.note { $0.description = "following" }
-    while !mustStop() {
+    while !replica.worker.mustStop {
       guard let message = try messages.next(timeout: 100) else {
         if isStale(100) { return .ended }
         continue

@@ -8,8 +8,7 @@ import Synchronization
 /// Makes a file of a log, and keeps it so: a thread of its own, with the one connection that writes to the file.
 ///
 /// What it does not have to do is as important: the file is an ordinary one, and the server follows it as it would any other.
-// @unchecked: `thread` guards itself, the thread's own state is in `run`.
-package final class Replica: @unchecked Sendable {
+package final class Replica: Sendable {
   package struct State: Sendable {
     package internal(set) var position: LogPosition?
     /// What it does, or what keeps it from that.
@@ -33,7 +32,7 @@ package final class Replica: @unchecked Sendable {
   package let broker: BrokerConnection
   let logger: Logger
   private let subjects: LogSubjects
-  private let thread = StoppableThread()
+  let worker = Worker()
   private let shared = Mutex(State())
   /// After a snapshot that took the place of wrong rows nothing is compared for so long, and twice as long after each further one:
   /// whatever the reason is, a replica has something better to do than to load snapshots.
@@ -52,15 +51,15 @@ package final class Replica: @unchecked Sendable {
   /// - Parameter refused: called once, on the replica's thread, when another program has put a file of its own in the replica's place.
   ///   The replica has ended by then.
   package func start(refused: @escaping @Sendable (ForeignFile) -> Void) {
-    thread.start { [self] thread in
-      do throws(ForeignFile) { try run(thread) } catch {
+    worker.start { [self] in
+      do throws(ForeignFile) { try run() } catch {
         note { $0.description = error.description }
         refused(error)
       }
     }
   }
 
-  package func stop() { thread.stop() }
+  package func stop() { worker.stop() }
 
   /// Any thread.
   package var state: State { shared.withLock { $0 } }
@@ -69,15 +68,14 @@ package final class Replica: @unchecked Sendable {
 
   // MARK: - The thread
 
-  private func run(_ thread: StoppableThread) throws(ForeignFile) {
+  private func run() throws(ForeignFile) {
     var file: ReplicaFile?
     var loss: (reason: String, need: SnapshotLoader.Need?)? = nil
-    while !thread.mustStop {
+    while !worker.mustStop {
       do {
         if file == nil { file = try open() }
         if file == nil || loss != nil {
           let reason = loss?.reason ?? "new"
-          let loader = loader(thread)
           if try !loader.load(loss?.need, into: file) { return }
           note { $0.loads[reason, default: 0] += 1 }
           loss = nil
@@ -85,7 +83,7 @@ package final class Replica: @unchecked Sendable {
           continue
         }
         guard let open = file else { continue }
-        var follower = LogFollower(self, open, subjects) { thread.mustStop }
+        var follower = LogFollower(self, open, subjects)
         if let lost = try follower.run() {
           logger.warning(
             "the log does not lead on: \(lost.loss)", metadata: ["batch": "\(open.position?.number ?? -1)"])
@@ -100,13 +98,13 @@ package final class Replica: @unchecked Sendable {
         }
         file = nil
       } catch let error as BrokerError {
-        wait(error.message, thread)
+        wait(error.message)
       } catch let error as ReplicationFailure {
-        wait(error.description, thread)
+        wait(error.description)
       } catch {
         // The file is not what the log says it is.
         logger.error("the log cannot be applied: \(error)", metadata: ["path": "\(path)"])
-        wait("the log cannot be applied: \(error)", thread)
+        wait("the log cannot be applied: \(error)")
         if let position = file?.position {
           loss = ("unapplied", SnapshotLoader.Need(epoch: position.epoch, number: position.number + 1))
         }
@@ -124,10 +122,10 @@ package final class Replica: @unchecked Sendable {
     return file
   }
 
-  private func wait(_ reason: String, _ thread: StoppableThread) {
+  private func wait(_ reason: String) {
     if state.description != reason { logger.warning("the replica waits: \(reason)") }
     note { $0.description = reason }
-    for _ in 0..<10 where !thread.mustStop { pause(milliseconds: 25) }
+    worker.rest(milliseconds: 250)
   }
 
   private func noteDivergence(_ error: ContentsDiffer, _ position: LogPosition) {
@@ -143,9 +141,9 @@ package final class Replica: @unchecked Sendable {
     }
   }
 
-  private func loader(_ thread: StoppableThread) -> SnapshotLoader {
+  private var loader: SnapshotLoader {
     SnapshotLoader(
-      path: path, broker: broker, subjects: subjects, logger: logger, mustStop: { thread.mustStop },
+      path: path, broker: broker, subjects: subjects, logger: logger, worker: worker,
       report: { [self] text in note { $0.description = text } })
   }
 }

@@ -1,11 +1,11 @@
 import Broker
+import Ground
 
 /// Hears how far the publisher is, and says how far the replica is: a thread of its own.
-// @unchecked: `thread` guards itself, all else is constant.
-package final class ReplicaService: @unchecked Sendable {
+package final class ReplicaService: Sendable {
   private let replica: Replica
   private let subjects: LogSubjects
-  private let thread = StoppableThread()
+  private let worker = Worker()
 
   package init(_ replica: Replica) {
     self.replica = replica
@@ -13,17 +13,17 @@ package final class ReplicaService: @unchecked Sendable {
   }
 
   package func start() {
-    thread.start { [self] thread in
-      while !thread.mustStop {
+    worker.start { [self] in
+      while !worker.mustStop {
         do throws(BrokerError) {
           let requests = try replica.broker.subscribe(to: subjects.allOfReplicas)
-          while !thread.mustStop { if let message = try requests.next(timeout: 200) { take(message) } }
-        } catch { pause(milliseconds: 250) }
+          while !worker.mustStop { if let message = try requests.next(timeout: 200) { take(message) } }
+        } catch { worker.rest(milliseconds: 250) }
       }
     }
   }
 
-  package func stop() { thread.stop() }
+  package func stop() { worker.stop() }
 
   private func take(_ message: BrokerMessage) {
     switch message.subject {

@@ -1,6 +1,7 @@
 import Broker
 import CSQLite
 import Foundation
+import Ground
 import Logging
 import Store
 
@@ -12,7 +13,7 @@ struct SnapshotLoader {
   let broker: BrokerConnection
   let subjects: LogSubjects
   let logger: Logger
-  let mustStop: () -> Bool
+  let worker: Worker
   /// Called with progress, in words.
   let report: (String) -> Void
 
@@ -35,7 +36,7 @@ struct SnapshotLoader {
   func load(_ need: Need?, into file: ReplicaFile?) throws -> Bool {
     report("waiting for a snapshot")
     var (waits, asked) = (0, -Self.askingInterval)
-    while !mustStop() {
+    while !worker.mustStop {
       if file == nil { try ForeignFile.check(path) }
       do {
         if let index = try usable(need) {
@@ -51,7 +52,7 @@ struct SnapshotLoader {
         if waits % 40 == 0 { logger.info("waiting for a snapshot: \(error.message)") }
       }
       waits += 1
-      pause(milliseconds: 250)
+      worker.rest(milliseconds: 250)
     }
     return false
   }
@@ -83,7 +84,7 @@ struct SnapshotLoader {
     let digest = Digest()
     var (count, bytes, waited) = (0, 0, Int64(0))
     while count < index.pieces {
-      if mustStop() { return }
+      if worker.mustStop { return }
       guard let message = try pieces.next(timeout: 200) else {
         waited += 200
         if waited > Self.patience { throw ReplicationFailure("the snapshot stopped coming") }
@@ -112,7 +113,7 @@ struct SnapshotLoader {
   // MARK: - In the file's place
 
   private func install(_ index: SnapshotIndex, into file: ReplicaFile?) throws {
-    if mustStop() { return }
+    if worker.mustStop { return }
     report("installing a snapshot")
     try markPosition(index)
     if let file, try isLike(file) {

@@ -46,7 +46,8 @@ final class PublishedFile {
     session = DatabaseSession(path: publisher.path, clock: clock) { [path = publisher.path, clock] in
       try OpenDatabase(path: path, settings, clock: clock, restoring: state)
     }
-    detection = CommitDetection(path: publisher.path, wake: publisher.wake, clock: clock, watcher: publisher.watcher)
+    detection = CommitDetection(
+      path: publisher.path, wake: publisher.worker.wake, clock: clock, watcher: publisher.watcher)
     checked = clock.now
     pass = ContentsPass(publisher.settings.selfCheck, clock)
   }
@@ -57,7 +58,7 @@ final class PublishedFile {
   func begin() throws {
     while session.finding == .missing {
       if publisher.mustStop { return }
-      pause(milliseconds: 50)
+      publisher.worker.rest(milliseconds: 50)
     }
     let opened = try session.open()
     try opened.connection.snapshot {
@@ -102,7 +103,7 @@ final class PublishedFile {
     guard let connection = session.connection?.connection else { return }
     mustSnapshot = mustSnapshot || wantsSnapshot || isSnapshotDue
     if !log.isComplete {
-      if try !log.publish() { pause(milliseconds: 100) }
+      if try !log.publish() { publisher.worker.rest(milliseconds: 100) }
       return
     }
     let now = clock.now
@@ -218,7 +219,7 @@ final class PublishedFile {
     publisher.isSendingSnapshot.store(true, ordering: .releasing)
     let publisher = publisher
     let logSequence = log.isComplete ? log.lastSequence ?? 0 : 0
-    _ = startThread {
+    publisher.sending.start {
       defer {
         SnapshotCopy.removeDatabase(path)
         publisher.isSendingSnapshot.store(false, ordering: .releasing)

@@ -9,8 +9,7 @@ import Synchronization
 ///
 /// A tick is one read transaction: what changed, read as rows, becomes a batch, and is appended after the transaction. While the
 /// broker cannot take it no tick is taken: the file keeps what it would find, and the next one finds all of it.
-// @unchecked: `thread` and `snapshots` guard themselves; the thread's own state is in `PublishedFile`, which it alone has.
-package final class Publisher: @unchecked Sendable {
+package final class Publisher: Sendable {
   package struct State: Sendable {
     package internal(set) var position: LogPosition?
     /// What it does, or what keeps it from that.
@@ -38,11 +37,12 @@ package final class Publisher: @unchecked Sendable {
   let logger: Logger
   /// Has versions and commits begin anew, which comes back as `beginEpoch`.
   let renewEpoch: @Sendable () -> Void
-  let wake = WakeSignal()
-  private let thread = StoppableThread()
+  let worker = Worker()
   private let wishes: Mutex<Wishes>
   private let shared = Mutex(State())
   let isSendingSnapshot = Atomic<Bool>(false)
+  /// Sends a snapshot.
+  let sending = JoinedThread()
 
   /// - Parameters:
   ///   - epoch: what `hello` says.
@@ -66,32 +66,30 @@ package final class Publisher: @unchecked Sendable {
     wishes = Mutex(Wishes(epoch: epoch))
   }
 
-  package func start() { thread.start { [self] thread in run(thread) } }
+  package func start() { worker.start { [self] in run() } }
 
   package func stop() {
-    thread.requestStop()
-    wake.signal()
-    thread.stop()
+    worker.stop()
     kept?.release()
-    // What sends a snapshot looks after every piece.
-    while isSendingSnapshot.load(ordering: .acquiring) { pause(milliseconds: 5) }
+    // It looks after every piece.
+    sending.join()
   }
 
   /// What one message to another server may take, in bytes.
   package var longestMessage: Int { broker.longestMessage }
 
-  var mustStop: Bool { thread.mustStop }
+  var mustStop: Bool { worker.mustStop }
 
   /// The file is another one now: versions and commits begin anew. Any thread.
   package func beginEpoch(_ epoch: String) {
     wishes.withLock { $0.epoch = epoch }
-    wake.signal()
+    worker.wake.signal()
   }
 
   /// Somebody needs a snapshot. Any thread.
   package func wantSnapshot() {
     wishes.withLock { $0.snapshot = true }
-    wake.signal()
+    worker.wake.signal()
   }
 
   /// Any thread.
@@ -101,11 +99,11 @@ package final class Publisher: @unchecked Sendable {
 
   // MARK: - The thread
 
-  private func run(_ thread: StoppableThread) {
+  private func run() {
     var log: PublishedLog?
     var position: LogPosition?
     var began: Int64 = 0
-    while !thread.mustStop {
+    while !mustStop {
       do {
         if let epoch = wishes.withLock({ wishes in wishes.epoch.take() }) {
           position = nil
@@ -124,7 +122,7 @@ package final class Publisher: @unchecked Sendable {
         } else if let known = position, let log {
           try publish(PublishedFile(self, log, epoch: known.epoch, began: began, after: known), &position)
         } else {
-          pause(milliseconds: 50)
+          worker.rest(milliseconds: 1_000)
         }
       } catch is PublishedLog.Superseded {
         logger.error(
@@ -149,7 +147,7 @@ package final class Publisher: @unchecked Sendable {
         return nil
       } catch {
         note { state in (state.description, state.isPublishing) = ("waiting for the broker: \(error.message)", false) }
-        pause(milliseconds: 100)
+        worker.rest(milliseconds: 100)
       }
     }
     // Nothing was published.
@@ -169,7 +167,7 @@ package final class Publisher: @unchecked Sendable {
       logger.error("the file cannot be published: \(sentence)", metadata: ["path": "\(path)"])
     }
     note { state in (state.description, state.isPublishing) = (sentence, false) }
-    for _ in 0..<20 where !mustStop && wishes.withLock({ $0.epoch == nil }) { pause(milliseconds: 50) }
+    if wishes.withLock({ $0.epoch == nil }) { worker.rest(milliseconds: 1_000) }
   }
 
   /// Until the epoch ends, or the file cannot be followed any more.

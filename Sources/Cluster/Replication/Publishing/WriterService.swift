@@ -1,16 +1,16 @@
 import Broker
+import Ground
 import Synchronization
 
 /// Answers replicas, and announces how far the log is, on a thread of its own.
-// @unchecked: `thread` guards itself, all else is constant.
-package final class WriterService: @unchecked Sendable {
+package final class WriterService: Sendable {
   /// Runs a client's transaction, as `ForwardedTransaction` has it; the reply is called on any thread, once.
   package typealias Transact = @Sendable (_ request: [UInt8], _ reply: @escaping @Sendable ([UInt8]) -> Void) -> Void
 
   private let publisher: Publisher
   private let transact: Transact
   private let subjects: LogSubjects
-  private let thread = StoppableThread()
+  private let worker = Worker()
 
   /// How often the position is announced, and how long a request may wait at most, in milliseconds.
   private static let interval: Int64 = 250
@@ -22,21 +22,21 @@ package final class WriterService: @unchecked Sendable {
   }
 
   package func start() {
-    thread.start { [self] thread in
-      while !thread.mustStop {
+    worker.start { [self] in
+      while !worker.mustStop {
         do throws(BrokerError) {
           let requests = try publisher.broker.subscribe(to: subjects.allOfWriter)
-          try serve(requests, until: thread)
-        } catch { pause(milliseconds: 250) }
+          try serve(requests)
+        } catch { worker.rest(milliseconds: 250) }
       }
     }
   }
 
-  package func stop() { thread.stop() }
+  package func stop() { worker.stop() }
 
-  private func serve(_ requests: BrokerSubscription, until thread: StoppableThread) throws(BrokerError) {
+  private func serve(_ requests: BrokerSubscription) throws(BrokerError) {
     var told: Int64 = 0
-    while !thread.mustStop {
+    while !worker.mustStop {
       if let message = try requests.next(timeout: Self.interval) { answer(message) }
       let now = wallClockMilliseconds()
       if now - told >= Self.interval || now < told {

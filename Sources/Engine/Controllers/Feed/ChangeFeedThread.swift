@@ -26,27 +26,21 @@ package struct FeedConfiguration: Sendable {
 /// The thread of the feed. It opens the file when somebody reads.
 ///
 /// Commands arrive in a mailbox; messages leave through `SubscriptionOutput`.
-// @unchecked: `mailbox` is guarded by its mutex, `wake` is atomic, `thread` is written once before any other thread can
-// see it and read by `stop` only; the rest belongs to the thread.
-package final class ChangeFeedThread: SubscriptionHost, @unchecked Sendable {
+package final class ChangeFeedThread: SubscriptionHost {
   private let mailbox = Mutex<[FeedCommand]>([])
-  private let wake = WakeSignal()
+  private let worker = Worker()
   private let counter = FeedCounter()
-  private var thread = pthread_t()
 
   /// - Parameter waiter: the number by which it asks whether sessions are drained.
   package init(
     _ configuration: FeedConfiguration, output: any SubscriptionOutput, waiter: Int, numbers: CommitNumbers,
     watcher: DatabaseWatcher? = nil, logger: Logger
   ) {
-    let start = Start { [unowned self] in
-      ChangeFeed(
-        configuration, output: output, waiter: waiter, numbers: numbers, watcher: watcher, wake: self.wake,
-        counter: self.counter, logger: logger
-      ) { self.takeCommands() }
-    }
-    thread = startThread {
-      let feed = start.make()
+    worker.start { [unowned self] in
+      let feed = ChangeFeed(
+        configuration, output: output, waiter: waiter, numbers: numbers, watcher: watcher, wake: worker.wake,
+        counter: counter, logger: logger
+      ) { [unowned self] in takeCommands() }
       while !feed.isStopping {
         feed.step()
         if !feed.isStopping { feed.wait() }
@@ -55,12 +49,9 @@ package final class ChangeFeedThread: SubscriptionHost, @unchecked Sendable {
     }
   }
 
-  private struct Start: @unchecked Sendable {
-    let make: () -> ChangeFeed
-  }
-
   private func takeCommands() -> [FeedCommand] {
-    mailbox.withLock { commands in
+    worker.assertIsCurrent()
+    return mailbox.withLock { commands in
       defer { commands.removeAll(keepingCapacity: true) }
       return commands
     }
@@ -68,7 +59,7 @@ package final class ChangeFeedThread: SubscriptionHost, @unchecked Sendable {
 
   private func post(_ command: FeedCommand) {
     mailbox.withLock { $0.append(command) }
-    wake.signal()
+    worker.wake.signal()
   }
 
   /// Any thread.
@@ -96,11 +87,11 @@ package final class ChangeFeedThread: SubscriptionHost, @unchecked Sendable {
   package var counts: FeedCounts { counter.counts }
 
   /// Something may have to be done: a session is drained, or this process has committed. Any thread.
-  package func requestTick() { wake.signal() }
+  package func requestTick() { worker.wake.signal() }
 
   /// Ends the thread and waits for it. Must be called once, from another thread.
   package func stop() {
     post(FeedCommand.stop)
-    pthread_join(thread, nil)
+    worker.join()
   }
 }

@@ -33,6 +33,7 @@ package final class FeedJournal: @unchecked Sendable {
   private var log: RecordLog?
   private(set) var restored: Restored?
   private let isWriting = Atomic<Bool>(false)
+  private let writing = JoinedThread()
   /// The epoch and the tables of the last state that is on the disk.
   private let kept = Mutex<(epoch: String, tables: Set<String>)>(("", []))
   private var hasWarned = false
@@ -156,19 +157,18 @@ package final class FeedJournal: @unchecked Sendable {
     if log == nil || isWriting.exchange(true, ordering: .acquiringAndReleasing) { return }
     var state = state
     state.payload = mark.encoded
-    let writing = startThread { [self, state] in
+    writing.start { [self, state] in
       do throws(StateFailure) { try file.write(state) } catch { logger.warning("\(error)") }
       // Also where it could not be written: readers do not wait for a full disk.
       noteKept(mark.epoch, mark.known)
       isWriting.store(false, ordering: .releasing)
       done()
     }
-    pthread_detach(writing)
   }
 
   /// Writes the last state.
   func finish(_ state: CaptureState, _ mark: Mark) {
-    while isWriting.load(ordering: .acquiring) { usleep(1_000) }
+    writing.join()
     if log == nil { return }
     var state = state
     state.payload = mark.encoded
@@ -186,6 +186,7 @@ package final class FeedJournal: @unchecked Sendable {
   ///
   /// - Parameter isUntouched: nothing came of what there was.
   func release(isUntouched: Bool) {
+    writing.join()
     if isUntouched { file.putBack() }
     file.release()
   }

@@ -7,9 +7,7 @@ import Synchronization
 /// A thread that follows queries on a connection of its own: the second of the three domains.
 ///
 /// Commands arrive in a mailbox; messages leave through `SubscriptionOutput`.
-// @unchecked: `mailbox` is guarded by its mutex, `wake` is atomic, `thread` is written once before any other thread can
-// see it and read by `stop` only; the rest belongs to the thread.
-package final class FollowerThread: SubscriptionHost, ReportReceiver, @unchecked Sendable {
+package final class FollowerThread: SubscriptionHost, ReportReceiver, Sendable {
   private let mailbox = Mutex<[FollowerCommand]>([])
   /// Runs that readers have begun, for the next tick.
   private let begun = Mutex<[BegunRun]>([])
@@ -19,8 +17,8 @@ package final class FollowerThread: SubscriptionHost, ReportReceiver, @unchecked
   private let taken = Atomic<Int>(0)
   /// The follower's number in the pool.
   let number: Int
-  let wake = WakeSignal()
-  private var thread = pthread_t()
+  private let worker = Worker()
+  var wake: WakeSignal { worker.wake }
 
   /// Opens the connection and starts the thread.
   ///
@@ -30,12 +28,12 @@ package final class FollowerThread: SubscriptionHost, ReportReceiver, @unchecked
     numbers: CommitNumbers, epochs: FileEpochs = FileEpochs(), watcher: DatabaseWatcher? = nil, logger: Logger
   ) throws {
     self.number = number
-    let follower = try Follower(
+    // No other thread touches it from then on.
+    nonisolated(unsafe) let follower = try Follower(
       configuration, output: output, readers: readers, numbers: numbers, epochs: epochs, watcher: watcher,
       logger: logger,
       thread: self)
-    let start = Start(follower: follower)
-    thread = startThread { start.follower.run() }
+    worker.start { follower.run() }
   }
 
   /// Has no thread: `SteppedFollower` calls its ticks.
@@ -74,7 +72,7 @@ package final class FollowerThread: SubscriptionHost, ReportReceiver, @unchecked
   /// Ends the thread and waits for it. Must be called once, from another thread.
   package func stop() {
     post(.stop)
-    pthread_join(thread, nil)
+    worker.join()
   }
 
   /// Waiting commands, approximately while a tick performs some. Any thread.
@@ -85,17 +83,12 @@ package final class FollowerThread: SubscriptionHost, ReportReceiver, @unchecked
 
   /// The follower's thread.
   func takeCommands() -> [FollowerCommand] {
-    mailbox.withLock { commands in
+    worker.assertIsCurrent()
+    return mailbox.withLock { commands in
       if commands.isEmpty { return [] }
       let taken = commands
       commands.removeAll(keepingCapacity: true)
       return taken
     }
   }
-}
-
-/// Hands the follower over to its thread.
-// @unchecked: no other thread touches it from then on.
-private struct Start: @unchecked Sendable {
-  let follower: Follower
 }

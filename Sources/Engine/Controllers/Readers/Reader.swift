@@ -7,14 +7,14 @@ import Synchronization
 
 /// Does jobs on a connection of its own, one after the other.
 ///
-/// Owner: one thread, except for `wake` and `releaseFiles`.
+/// Owner: the worker's thread, except for `releaseFiles`.
 // @unchecked: `session` and `hasWorked` belong to the thread.
 final class Reader: @unchecked Sendable {
   private let number: Int
   private let queue: ReaderQueue
   private let users: FileUsers
   private let logger: Logger
-  let wake = WakeSignal()
+  let worker = Worker()
   private let mustRelease = Atomic<Bool>(false)
   /// Opened on demand.
   private let session: FileSession<ReaderDatabase, any Error>
@@ -42,7 +42,7 @@ final class Reader: @unchecked Sendable {
     while !queue.isStopping {
       doJobs(waking: waking)
       if mustRelease.exchange(false, ordering: .acquiringAndReleasing) { releaseLostFiles() }
-      if !wake.wait() { rest() }
+      if !worker.wake.wait() { rest() }
     }
     session.close()
   }
@@ -58,6 +58,7 @@ final class Reader: @unchecked Sendable {
 
   /// Does the waiting jobs.
   func doJobs(waking: (Int) -> Void) {
+    worker.assertIsCurrent()
     while let (job, interruption) = queue.next(for: number) {
       hasWorked = true
       let again = perform(job, interruption)
@@ -112,7 +113,7 @@ final class Reader: @unchecked Sendable {
   /// A -wal or -shm was deleted, or the file overwritten: this process must close all connections before it opens new ones. Any thread.
   func releaseFiles() {
     mustRelease.store(true, ordering: .releasing)
-    wake.signal()
+    worker.wake.signal()
   }
 
   private func releaseLostFiles() {

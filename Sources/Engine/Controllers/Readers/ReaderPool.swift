@@ -11,7 +11,6 @@ package final class ReaderPool: Sendable {
   package let slow: SlowQueries
   let users = FileUsers()
   private let readers: [Reader]
-  private let threads = Mutex<[pthread_t]>([])
   /// The memory of large results that are on their way to clients.
   let contents: ContentsBudget
   private let lastID = Atomic<UInt64>(0)
@@ -38,9 +37,7 @@ package final class ReaderPool: Sendable {
     }
     self.readers = readers
     if count == 0 { return }
-    threads.withLock { threads in
-      threads = readers.map { reader in startThread { reader.run { readers[$0].wake.signal() } } }
-    }
+    for reader in readers { reader.worker.start { reader.run { readers[$0].worker.wake.signal() } } }
   }
 
   /// Returns a number that no other call returns.
@@ -50,7 +47,7 @@ package final class ReaderPool: Sendable {
   func post(_ job: ReaderJob) {
     switch queue.add(job) {
     case .waits: break
-    case .wakes(let reader): readers[reader].wake.signal()
+    case .wakes(let reader): readers[reader].worker.wake.signal()
     case .refused: job.failed(FreshetError(.overloaded, "too many queries wait to be run: try again later"))
     }
   }
@@ -87,8 +84,7 @@ package final class ReaderPool: Sendable {
   /// Interrupts running jobs, ends the threads and waits for them. Must be called once.
   package func stop() {
     queue.stop()
-    for reader in readers { reader.wake.signal() }
-    let threads = threads.withLock { $0 }
-    for thread in threads { pthread_join(thread, nil) }
+    for reader in readers { reader.worker.wake.signal() }
+    for reader in readers { reader.worker.join() }
   }
 }

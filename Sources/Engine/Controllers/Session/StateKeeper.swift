@@ -51,6 +51,7 @@ package final class StateKeeper: Sendable {
 
   private let files: [StateFile]
   private let work: Mutex<Work>
+  private let writing = JoinedThread()
   private let logger: Logger
   /// The epoch to go on in; nil: there is none.
   package let epoch: String?
@@ -146,7 +147,7 @@ package final class StateKeeper: Sendable {
       work.isWriting = true
       return true
     }
-    if mustStart { pthread_detach(startThread { [self] in writeWaiting() }) }
+    if mustStart { writing.start { [self] in writeWaiting() } }
   }
 
   /// A follower has ended with this state: it is written by `finish`.
@@ -209,8 +210,8 @@ package final class StateKeeper: Sendable {
   /// - Parameter highest: the highest number that was given.
   package func finish(highest: Int64) {
     defer { for file in files { file.release() } }
+    writing.join()
     if work.withLock({ $0.hasPromised }) { return }
-    while work.withLock({ $0.isWriting }) { usleep(1_000) }
     for (follower, part) in work.withLock({ $0.last }) {
       var part = part
       part.memory.highest = max(part.memory.highest, highest)

@@ -51,12 +51,13 @@ package final class WakeSignal: Sendable {
     isPending.store(false, ordering: .releasing)
   }
 
-  /// Waits for a signal, at most for `patience`. To be called by the waiting thread.
+  /// Waits for a signal, at most so long. To be called by the waiting thread.
   ///
   /// - Returns: whether there was a signal.
-  package func wait() -> Bool {
+  @discardableResult
+  package func wait(milliseconds: Int32 = patience) -> Bool {
     var descriptors = [pollfd(fd: readEnd, events: Int16(POLLIN), revents: 0)]
-    let count = poll(&descriptors, 1, Self.patience)
+    let count = poll(&descriptors, 1, milliseconds)
     clear()
     return count != 0
   }

@@ -1,0 +1,63 @@
+import Synchronization
+
+/// One thread at a time, for which its owner waits.
+///
+/// Any thread.
+package final class JoinedThread: Sendable {
+  // @unchecked: what names a thread is a number, whatever the system calls it.
+  private struct Handle: @unchecked Sendable { let thread: pthread_t }
+
+  /// Nil: none was started, or it was waited for.
+  private let handle = Mutex<Handle?>(nil)
+
+  package init() {}
+
+  /// One that nobody has waited for goes on by itself.
+  deinit { if let handle = handle.withLock({ $0 }) { pthread_detach(handle.thread) } }
+
+  /// Starts a thread, after the one before, which must be about to end.
+  package func start(_ body: @escaping @Sendable () -> Void) {
+    handle.withLock { handle in
+      if let handle { pthread_join(handle.thread, nil) }
+      guard let thread = makeThread(body) else { preconditionFailure("no thread can be started") }
+      handle = Handle(thread: thread)
+    }
+  }
+
+  /// Waits until the thread has ended, if there is one. To be called by its owner.
+  package func join() {
+    if let handle = handle.withLock({ $0.take() }) { pthread_join(handle.thread, nil) }
+  }
+
+  /// In builds with assertions, stops where another thread than the one that was started calls.
+  package func assertIsCurrent() {
+    assert(handle.withLock { $0.map { pthread_equal($0.thread, pthread_self()) != 0 } ?? true })
+  }
+}
+
+/// Starts a joinable thread.
+///
+/// - Returns: nil: there is none to be had.
+func makeThread(_ body: @escaping @Sendable () -> Void) -> pthread_t? {
+  let context = Unmanaged.passRetained(ThreadBody(body)).toOpaque()
+  #if os(Linux)
+    var thread = pthread_t()
+    let isStarted = pthread_create(&thread, nil, { runBody($0!) }, context) == 0
+  #else
+    var thread: pthread_t?
+    let isStarted = pthread_create(&thread, nil, { runBody($0) }, context) == 0
+  #endif
+  if !isStarted { Unmanaged<ThreadBody>.fromOpaque(context).release() }
+  return isStarted ? thread : nil
+}
+
+/// Carries the closure to its thread.
+private final class ThreadBody {
+  let body: @Sendable () -> Void
+  init(_ body: @escaping @Sendable () -> Void) { self.body = body }
+}
+
+private func runBody(_ context: UnsafeMutableRawPointer) -> UnsafeMutableRawPointer? {
+  Unmanaged<ThreadBody>.fromOpaque(context).takeRetainedValue().body()
+  return nil
+}
