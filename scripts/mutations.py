@@ -1,4 +1,5 @@
-"""Puts the mutations of a list into a copy of the sources, and prints their names.
+"""Puts the mutations of a list into a copy of the sources, and prints their names: `mutations.py COPY LIST`. With `--check`, only looks
+whether the sources have what each of all lists takes away.
 
 A mutation is three lines: `name file`, with the file below Sources, a piece of text that the file has once, and what stands in its
 place; then an empty line. `OFF` stands for whether the mutation is on.
@@ -7,17 +8,37 @@ place; then an empty line. `OFF` stands for whether the mutation is on.
 import pathlib
 import sys
 
+ROOT = pathlib.Path(__file__).resolve().parents[1]
+
+
+def mutations(listing):
+    """Name, file, old and new text of each."""
+    for block in listing.read_text().strip().split("\n\n"):
+        head, old, new = block.split("\n")
+        yield *head.split(), old, new
+
+
+def mistake(sources, name, file, old):
+    """What is wrong with a mutation; nothing: None."""
+    path = sources / file
+    count = path.read_text().count(old) if path.exists() else 0
+    return None if count == 1 else f"{name}: {path} has it {count} times: {old}"
+
+
+if sys.argv[1:] == ["--check"]:
+    every = [each for listing in sorted((ROOT / "scripts/mutations").glob("*.txt")) for each in mutations(listing)]
+    mistakes = list(filter(None, (mistake(ROOT / "Sources", name, file, old) for name, file, old, _ in every)))
+    print("\n".join(f"error: {each}" for each in mistakes) or f"{len(every)} mutations can be made")
+    sys.exit(1 if mistakes or not every else 0)
+
 copy, listing = map(pathlib.Path, sys.argv[1:])
 sources = copy / "Sources"
 modules = set()
-for block in listing.read_text().strip().split("\n\n"):
-    head, old, new = block.split("\n")
-    name, file = head.split()
+for name, file, old, new in mutations(listing):
+    if wrong := mistake(sources, name, file, old):
+        sys.exit(wrong)
     path = sources / file
-    text = path.read_text()
-    if text.count(old) != 1:
-        sys.exit(f"{name}: {path} has it {text.count(old)} times: {old}")
-    path.write_text(text.replace(old, new.replace("OFF", f'isOff("{name}")')))
+    path.write_text(path.read_text().replace(old, new.replace("OFF", f'isOff("{name}")')))
     modules.add("/".join(file.split("/")[:2]))
     print(name)
 for module in modules:
