@@ -26,6 +26,8 @@ export class RowPanel {
   /** @type {RowReferences | null} */
   #references = null;
   #shown = "";
+  /** There is no row to delete before it has come, nor when it is gone. */
+  #deletion = element("button");
   /**
    * What had the focus before.
    *
@@ -82,6 +84,7 @@ export class RowPanel {
       const last = row;
       row = list.at(0);
       this.#panel.classList.toggle("is-gone", !row);
+      this.#deletion.disabled = !row;
       if (!row) return;
       for (const column of columns) if (!last || last[column.name] !== row[column.name]) this.#fill(table, column, parts, row, Boolean(last));
       this.#references?.show(row);
@@ -150,7 +153,8 @@ export class RowPanel {
 
   /** @param {OpenTable} table */
   #deleteButton(table) {
-    const button = element("button", { type: "button", className: "danger" }, "Delete row");
+    const button = element("button", { type: "button", className: "danger", disabled: true }, "Delete row");
+    this.#deletion = button;
     button.addEventListener("click", async () => {
       const { row } = this;
       if (row && await deleteRow(table.writer, row, () => table.reveal(table.key.map((name) => row[name])))) this.dismiss();
