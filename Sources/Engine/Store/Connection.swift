@@ -75,7 +75,8 @@ package final class Connection {
   package func first<Row>(
     _ sql: String, _ values: [SQLValue] = [], _ row: (PreparedStatement) -> Row
   ) throws(SQLiteFailure) -> Row? {
-    try rows(sql, values, row).first
+    let statement = try PreparedStatement(raw, sql, values)
+    return try statement.step() ? row(statement) : nil
   }
 
   /// Runs `body` in a transaction that may write, which is rolled back where it throws.
@@ -127,12 +128,17 @@ extension Connection.Access {
 }
 
 extension PreparedStatement {
+  /// A statement that is run once, with values for its parameters.
+  fileprivate convenience init(_ connection: OpaquePointer, _ sql: String, _ values: [SQLValue]) throws(SQLiteFailure) {
+    try self.init(connection, sql, isPersistent: false)
+    for (index, value) in values.enumerated() { bind(value, at: Int32(index + 1)) }
+  }
+
   /// What `row` makes of each row of a statement.
   package static func rows<Row>(
     _ connection: OpaquePointer, _ sql: String, _ values: [SQLValue] = [], _ row: (PreparedStatement) -> Row
   ) throws(SQLiteFailure) -> [Row] {
-    let statement = try PreparedStatement(connection, sql, isPersistent: false)
-    for (index, value) in values.enumerated() { statement.bind(value, at: Int32(index + 1)) }
+    let statement = try PreparedStatement(connection, sql, values)
     var rows: [Row] = []
     while try statement.step() { rows.append(row(statement)) }
     return rows

@@ -12,7 +12,8 @@ final class Audience: ListAudience {
 
   var count: Int { subscriptions.count }
   var session: UInt64? { subscriptions.first?.key.session }
-  var awaitedWindows: [Window?] { startingOver.keys.map(\.window) }
+  var awaited: WantedContents? { startingOver.keys.first.map { WantedContents(window: $0.window) } }
+  func awaits(_ window: Window?) -> Bool { startingOver.keys.contains { $0.window == window } }
   func hasOnly(_ version: ResultVersion) -> Bool { groups.all.allSatisfy { $0.state.held === version } }
 }
 

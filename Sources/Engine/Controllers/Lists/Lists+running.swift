@@ -46,7 +46,7 @@ extension Lists {
 
   /// The contents that a request waits for, which the run reads as well.
   private func wanted(of list: LiveList) -> WantedContents? {
-    list.listeners?.awaitedWindows.first.map { WantedContents(window: $0) }
+    list.listeners?.awaited
   }
 
   /// The client whose share of the readers a run takes.
@@ -193,7 +193,7 @@ extension Lists {
   func cancelUnwantedReads(of list: LiveList) {
     list.reads.removeAll { read in
       let isWanted =
-        read.contents != nil || list.listeners?.awaitedWindows.contains { $0 == read.wanted.window } == true
+        read.contents != nil || list.listeners?.awaits(read.wanted.window) == true
         || requests.waiting(for: list.id).contains { $0.state.isContents(of: read.id) }
       if !isWanted { jobs.cancel(read.id) }
       return !isWanted

@@ -211,8 +211,10 @@ protocol ListAudience: AnyObject {
   var count: Int { get }
   /// One of the sessions that subscribe.
   var session: UInt64? { get }
-  /// The windows of those that wait for a snapshot.
-  var awaitedWindows: [Window?] { get }
+  /// What one of those that wait for a snapshot wants; nil: none waits.
+  var awaited: WantedContents? { get }
+  /// Whether one that waits for a snapshot has this window.
+  func awaits(_ window: Window?) -> Bool
   /// Whether all that get patches have this version.
   func hasOnly(_ version: ResultVersion) -> Bool
 }
