@@ -99,12 +99,13 @@ struct RestartTimes {
   }
 
   private mutating func advance(_ opened: OpenDatabase) throws -> CapturedTick {
-    var read = schema
-    let tick = opened.connection.capture.advance { names in
-      read = try opened.connection.readSchema()
-      return names.map { read.table($0)?.storage?.table }
+    let capture = opened.connection.capture
+    let isFirst = !capture.hasSeenState
+    let tick = capture.advance()
+    if tick.hasSchemaChanged || isFirst {
+      schema = try opened.connection.readSchema()
+      capture.define { schema.table($0)?.storage?.table }
     }
-    schema = read
     return tick
   }
 

@@ -9,7 +9,7 @@ enum StateTarget {
     let pages = MemoryPages(usableSize: MemoryPages.size)
     for table in state.tables {
       let summary = TableSummary(
-        root: table.root, table.layout, keepsRows: table.keepsRows, RowPacker(hasher: state.hasher))
+        root: table.root, table.layout, keepsRows: table.keepsRows, RowPacker(hasher: table.hasher))
       summary.take(table.nodes, table.chains)
       let rows = summary.rowCount
       // The table is gone: all of its rows are, each once.

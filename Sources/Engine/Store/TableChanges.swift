@@ -38,7 +38,6 @@ package final class TableChanges {
   private let delta: TableDelta
   /// Nil when it is not known which rows changed.
   private let storage: TableStorage!
-  private let remembered: [Int]
 
   /// A row that is gone, or was another one.
   package struct FormerRow {
@@ -56,21 +55,16 @@ package final class TableChanges {
   ///   - number: that capture gave to the table.
   ///   - step: which of the tick's steps they belong to.
   ///   - storage: how its rows are stored; nil when that is not known at present.
-  ///   - remembered: the record fields that are remembered of the table's rows.
-  package init(
-    _ delta: TableDelta, number: Int, step: Int = 0, storage: TableStorage?, remembered: () -> [Int]
-  ) {
+  package init(_ delta: TableDelta, number: Int, step: Int = 0, storage: TableStorage?) {
     self.delta = delta
     self.number = number
     self.step = step
     guard let storage, !delta.isUnknown else {
       self.storage = nil
-      self.remembered = []
       keys = IdentityNumbers()
       return
     }
     self.storage = storage
-    self.remembered = remembered()
     keys = IdentityNumbers(reserving: delta.rows.count)
     rows.reserveCapacity(delta.rows.count)
     guard storage.keyFields == nil else {
@@ -92,7 +86,7 @@ package final class TableChanges {
 
   private init(ofAllColumns changes: TableChanges) {
     (keys, old, delta, number, step) = (changes.keys, changes.old, changes.delta, changes.number, changes.step)
-    (storage, remembered, isKnown) = (changes.storage, changes.remembered, changes.isKnown)
+    (storage, isKnown) = (changes.storage, changes.isKnown)
     (present, hasNullKey) = (changes.present, changes.hasNullKey)
     rows = changes.rows.map { RowChange(columns: .all, oldColumns: $0.oldColumns == .none ? .none : .all) }
   }
@@ -110,7 +104,7 @@ package final class TableChanges {
       return
     }
     // The key's columns are remembered among others; an update may have changed them.
-    let places = keyFields.map { remembered.firstIndex(of: $0) }
+    let places = keyFields.map { delta.fields.firstIndex(of: $0) }
     let before = wasThere ? key(row.old, places) : nil
     let now = row.kind == .delete ? nil : key(row.new, places)
     // A row of another key is another row.
@@ -223,7 +217,7 @@ package final class TableChanges {
       }
       guard let field = storage.fields[column] else { return false }
       let isInKey = storage.table.layout.isWithoutRowid && field < storage.table.layout.keyFieldCount
-      guard let place = isInKey ? field : remembered.firstIndex(of: field) else { return false }
+      guard let place = isInKey ? field : delta.fields.firstIndex(of: field) else { return false }
       let isKnown = delta.withFields(isInKey ? former.row.key : former.row.old) { fields in
         guard let stored = fields.dropFirst(place).first(where: { _ in true }),
           let value = storage.value(stored, column: column)

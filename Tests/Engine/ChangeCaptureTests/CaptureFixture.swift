@@ -31,7 +31,10 @@ final class CaptureFixture {
   typealias Contents = [String: String]
 
   /// - Parameter state: what another capture has kept of the file.
-  init(path: String, _ settings: ChangeCapture.Settings = .init(), restoring state: CaptureState? = nil) throws {
+  init(
+    path: String, _ settings: ChangeCapture.Settings = .init(), sharing captures: FileCaptures? = nil,
+    restoring state: CaptureState? = nil
+  ) throws {
     self.path = path
     var configuration = Configuration()
     configuration.readonly = true
@@ -41,11 +44,7 @@ final class CaptureFixture {
     (raw, encoding) = try queue.inDatabase { db in
       (db.sqliteConnection!, try String.fetchOne(db, sql: "PRAGMA encoding") ?? "")
     }
-    if let state {
-      capture = ChangeCapture(raw, settings, restoring: state)
-    } else {
-      capture = ChangeCapture(raw, settings)
-    }
+    capture = ChangeCapture(raw, settings, sharing: captures, restoring: state)
   }
 
   deinit { close() }
@@ -81,7 +80,7 @@ final class CaptureFixture {
   /// Follows all ordinary tables.
   func followAll(remembering: (DatabaseSchema.Table) -> [Int] = { _ in [] }) throws {
     try snapshot { db in
-      _ = advance(db)
+      _ = try advance(db)
       for table in schema.tables {
         guard let storage = table.storage else { continue }
         let number = capture.follow(storage.table, remembering: remembering(table), keeping: .all)
@@ -92,11 +91,13 @@ final class CaptureFixture {
     }
   }
 
-  private func advance(_ db: Database) -> CapturedTick {
-    capture.advance(through: readBetween.map(\.state).shuffled()) { names in
+  private func advance(_ db: Database) throws -> CapturedTick {
+    let tick = capture.advance(through: readBetween.map(\.state).shuffled())
+    if tick.hasSchemaChanged {
       schema = try DatabaseSchema.read(db.sqliteConnection!)
-      return names.map { schema.table($0)?.storage?.table }
+      capture.define { schema.table($0)?.storage?.table }
     }
+    return tick
   }
 
   /// Another connection reads the tables in a state that no tick may see.
@@ -117,7 +118,7 @@ final class CaptureFixture {
   /// - Returns: what the capture reported wrongly, and the tick.
   func tick() throws -> (wrong: [String], tick: CapturedTick) {
     try snapshot { db in
-      let tick = advance(db)
+      let tick = try advance(db)
       var wrong: [String] = []
       let stops = readBetween.filter { capture.hasPassed($0.state) }
       passed = (passed.0 + stops.count, passed.not + readBetween.count - stops.count)

@@ -66,7 +66,7 @@ import Testing
     try session.run("PRAGMA wal_checkpoint(RESTART)")
     try commit(1 + old..<1 + old + new)
     let tick = try fixture.snapshot { _ in
-      fixture.capture.advance(throughCommits: true) { $0.map { _ in nil } }
+      fixture.capture.advance(throughCommits: true)
     }
     #expect(tick.comparison == nil)
     #expect(tick.commits == Int64(old + new))
@@ -107,10 +107,10 @@ import Testing
     #expect(fixture.capture.identifyFromFrames() != nil)
     try session.run("PRAGMA wal_checkpoint(RESTART)")
     try commit(3..<9)
-    let early = fixture.capture.advance(throughCommits: true) { $0.map { _ in nil } }
+    let early = fixture.capture.advance(throughCommits: true)
     #expect(fixture.capture.hasEndedEarly)
     #expect(fixture.capture.hasMoved)
-    let late = try fixture.snapshot { _ in fixture.capture.advance(throughCommits: true) { $0.map { _ in nil } } }
+    let late = try fixture.snapshot { _ in fixture.capture.advance(throughCommits: true) }
     #expect(!fixture.capture.hasEndedEarly)
     let deltas = (early.deltas + late.deltas).map(\.delta)
     #expect(!deltas.contains { $0.isUnknown })

@@ -93,16 +93,17 @@ final class HostileFollower {
   private func advanceByFrames() -> CapturedTick? {
     guard capture.identifyFromFrames() != nil else { return nil }
     count.frameTicks += 1
-    let tick = capture.advance { _ in throw TableContents.OracleError(code: 0, description: "the schema was asked for")
-    }
+    let tick = capture.advance()
+    precondition(!tick.hasSchemaChanged, "the schema was asked for")
     note(tick)
     return tick
   }
 
-  private func advance(_ db: Database) -> CapturedTick {
-    let tick = capture.advance { names in
+  private func advance(_ db: Database) throws -> CapturedTick {
+    let tick = capture.advance()
+    if tick.hasSchemaChanged {
       schema = try DatabaseSchema.read(db.sqliteConnection!)
-      return names.map { schema.table($0)?.storage?.table }
+      capture.define { schema.table($0)?.storage?.table }
     }
     note(tick)
     return tick
@@ -124,7 +125,7 @@ final class HostileFollower {
 
   private func followAll() throws {
     try snapshot { db in
-      _ = advance(db)
+      _ = try advance(db)
       reserved = readReserved()
       for table in schema.tables {
         // The ledger grows, and would be read whole in every tick.
@@ -158,7 +159,7 @@ final class HostileFollower {
       if isOvertaken { count.overtaken += 1 }
       let forms = followed.mapValues { capture.form(ofTable: $0) }
       let former = schema
-      let tick = early != nil && !isOvertaken ? early! : advance(db)
+      let tick = early != nil && !isOvertaken ? early! : try advance(db)
       count.ticks += 1
       var wrong: [String] = []
       let reservedBefore = reserved
@@ -299,7 +300,7 @@ final class HostileFollower {
       }
     }
     guard let storage = table?.storage else { return wrong }
-    let fields = capture.rememberedFields(of: number)
+    let fields = delta.fields
     for (range, values, what) in [(row.old, before, "old"), (row.new, now, "new")] where values != nil {
       let told = delta.withFields(range) { fields in fields.map { self.bytes($0) } }
       if told.count != fields.count { wrong.append("\(what) values: \(told.count) instead of \(fields.count)") }

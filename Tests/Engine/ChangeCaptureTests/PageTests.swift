@@ -240,18 +240,26 @@ import Testing
     var made = CapturedTable(name: "t", rootPage: 2, definition: "d", layout: .init())
     let table = FollowedTable(number: 1, made, remembering: [], packer)
     while table.readOn(source, limit: .max) > 0 {}
-    #expect(!table.define(made) && !table.delta.isUnknown)
-    made.rootPage = 3
-    #expect(table.define(made) && !table.delta.isUnknown)
+    #expect(!table.define(StoredTable(rootPage: 2, definition: "d")) && !table.delta.isUnknown)
+    #expect(table.define(StoredTable(rootPage: 3, definition: "d")) && !table.delta.isUnknown)
     table.compare(source)
     #expect(table.delta.rows.count == 2)
     table.delta.removeAll()
-    made.definition = "e"
-    #expect(!table.define(made) && table.delta.isUnknown && table.form == .reading)
+    let another = StoredTable(rootPage: 3, definition: "e")
+    #expect(!table.define(another) && table.delta.isUnknown && table.form == .reading)
+    // Nothing is known of it until somebody says what its records are.
+    table.delta.removeAll()
+    #expect(table.readOn(source, limit: .max) == 0)
+    table.compare(source)
+    #expect(table.delta.isUnknown)
+    (made.rootPage, made.definition) = (3, "e")
+    table.describe(made)
     table.delta.removeAll()
     while table.readOn(source, limit: .max) > 0 {}
+    #expect(!table.define(another) && !table.delta.isUnknown && table.form == .rows)
     made.layout.columnBits = [1]
-    #expect(!table.define(made) && table.delta.isUnknown)
+    table.take(masksOf: made.layout)
+    #expect(table.form == .rows && table.summary.layout.columnBits == [1])
   }
 
   // MARK: - Damage

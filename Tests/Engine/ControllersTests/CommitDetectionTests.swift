@@ -46,7 +46,7 @@ import Ground
       func hasCommit() -> Bool { detection.hasCommit(connection.capture, isPaced: true) }
 
       func tick() throws {
-        try connection.snapshot { _ = connection.capture.advance { $0.map { _ in nil } } }
+        try connection.snapshot { _ = connection.capture.advance() }
       }
 
       func wait(_ limit: Nanoseconds = .milliseconds(20_000), isUnused: Bool = false, isFailing: Bool = false) {

@@ -38,7 +38,9 @@ final class ChangeReader {
     schema = try PublishedSchema(connection.raw)
     header = try FileHeader(connection.raw)
     let capture = connection.capture
-    _ = capture.advance { names in names.map { _ in nil } }
+    _ = capture.advance(keepsLock: true)
+    defer { capture.release() }
+    capture.define { _ in nil }
     for table in schema.tables { follow(table) }
     try readTables()
   }
@@ -72,29 +74,26 @@ final class ChangeReader {
   ///
   /// - Throws: where nothing was changed by that: it may be called again.
   func tick() throws -> Tick {
-    var fresh: PublishedSchema?
-    var failure: (any Error)?
-    let raw = connection.raw
-    let found = connection.capture.advance { names in
-      do {
-        let schema = try PublishedSchema(raw)
-        fresh = schema
-        return names.map { name in schema.tables.first { isSameName($0.name, name) }?.captured }
-      } catch {
-        failure = error
-        throw error
-      }
+    let capture = connection.capture
+    let found = capture.advance(keepsLock: true)
+    defer { capture.release() }
+    let fresh = found.hasSchemaChanged ? try PublishedSchema(connection.raw) : nil
+    if let fresh {
+      capture.define { name in fresh.tables.first { isSameName($0.name, name) }?.captured }
+    } else if !isResuming {
+      // No table has to be read in this state.
+      capture.release()
     }
-    if let failure { throw failure }
     writer.removeAll()
     var tick = Tick(commits: found.commits, hasSchemaChanged: found.hasSchemaChanged)
     do {
       var whole: Set<Int> = []
       if isResuming {
         whole = try resume(hasSameSchema: !found.hasSchemaChanged)
-      } else if found.hasSchemaChanged, let fresh {
+      } else if let fresh {
         whole = try take(fresh)
       }
+      capture.release()
       try addHeader()
       let changed = found.deltas.filter { tables[$0.table] != nil }
       for (number, delta) in changed where !whole.contains(number) { try add(number, delta) }

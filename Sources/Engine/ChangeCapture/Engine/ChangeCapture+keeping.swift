@@ -1,3 +1,4 @@
+import CSQLite
 import Ground
 
 // What is kept for another process.
@@ -6,14 +7,13 @@ extension CaptureState {
   ///
   /// Tables that have not been read whole are left out.
   ///
-  /// - Returns: nil where no state was seen, or one that another process would not recognise.
+  /// - Returns: nil where no state was seen, or one that another process would not recognise, or another capture has gone on meanwhile.
   package init?(of capture: ChangeCapture) {
-    guard capture.canBeKept, let cookie = capture.schemaCookie, let mark = FileMark(capture) else { return nil }
+    guard let mark = FileMark(capture.connection, capture.database), let kept = capture.kept() else { return nil }
     file = mark
-    hasher = capture.packer.hasher
     state = capture.seen
-    schemaCookie = cookie
-    tables = capture.tables.values.sorted { $0.number < $1.number }.compactMap(Table.init)
+    schemaCookie = kept.schemaCookie
+    tables = kept.tables.compactMap(Table.init)
   }
 
   package init?(of capture: ChangeCapture, payload: [UInt8]) {
@@ -27,22 +27,21 @@ extension CaptureState.Table {
     guard let captured = table.table, table.summary.isComplete, !table.isBroken, table.delta.isEmpty else { return nil }
     let summary = table.summary
     self.init(
-      captured: captured, layout: summary.layout, keepsRows: summary.keepsRows, root: summary.root,
+      captured: captured, hasher: table.hasher, layout: summary.layout, keepsRows: summary.keepsRows,
+      root: summary.root,
       nodes: summary.nodes, chains: summary.chains.all)
   }
 }
 
 extension CaptureState.FileMark {
   /// - Returns: nil where the file has no name any more, or its header cannot be read.
-  init?(_ capture: ChangeCapture) {
+  init?(_ connection: OpaquePointer, _ database: DatabaseFile) {
     var status = stat()
-    guard let path = capture.databasePath, stat(path, &status) == 0 else { return nil }
+    guard let path = sqlite3_db_filename(connection, "main"), stat(path, &status) == 0 else { return nil }
     inode = UInt64(status.st_ino)
     var header: (UInt32, UInt32)?
     withUnsafeTemporaryAllocation(byteCount: 100, alignment: 8) { buffer in
-      guard let start = buffer.baseAddress, (try? capture.pages.database.read(into: start, 100, at: 0)) == true else {
-        return
-      }
+      guard let start = buffer.baseAddress, (try? database.read(into: start, 100, at: 0)) == true else { return }
       let first = UnsafeRawPointer(start)
       header = (UInt32(first.bigEndian16(16)), first.bigEndian32(56))
     }

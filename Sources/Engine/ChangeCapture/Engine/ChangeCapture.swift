@@ -1,4 +1,5 @@
 import CSQLite
+import Ground
 
 /// Finds which rows of which tables changed between two read transactions, by reading the pages that commits wrote.
 ///
@@ -6,7 +7,8 @@ import CSQLite
 ///
 ///     prepare()   BEGIN   something is read   identify()   advance(…)   …   COMMIT
 ///
-/// all of it on one connection; what is looked up before the COMMIT is of the same state as the changes. Between ticks there is
+/// all of it on one connection; what is looked up before the COMMIT is of the same state as the changes. From `prepare` to `advance` the capture has
+/// the lock of what is remembered (`FileCapture`), which all captures of a file in a process share: what one has found the others take. Between ticks there is
 /// no transaction: one that is held open keeps the WAL from being reset.
 ///
 /// **Which state a transaction sees.** SQLite does not say. `prepare` copies the header of the WAL-index before `BEGIN`, and
@@ -25,14 +27,15 @@ import CSQLite
 /// the followed tables compared, for half of the time at most.
 ///
 /// **The schema.** Page 1 holds its cookie. A table with the same definition and another root page is compared. One with another
-/// definition is read anew and its queries run again, because `ADD COLUMN` changes the values of rows without changing their bytes.
+/// definition is read anew once somebody has said what its records are (`define`), and its queries run again, because `ADD COLUMN` changes the
+/// values of rows without changing their bytes.
 ///
 /// **What cannot be followed.** Where SQLite cannot write to the WAL-index and no writer keeps it up to date, SQLite makes an index in
 /// its own memory, and only `data_version` says that something changed: every commit then runs every query again (`everyCommit`), and
 /// so it does when the WAL-index has another format. A table that cannot be read as a b-tree is not followed; queries on it run after
 /// every commit, and SQLite itself reports what is wrong. Each commit is another try.
 ///
-/// Mutable state: the state seen last (`seen`), what is remembered of each followed table, where pages are (`pages`).
+/// Mutable state: the state seen last (`seen`), the one that the transaction sees (`current`), whether it has the lock.
 ///
 /// Owner: the thread that uses the connection.
 package final class ChangeCapture {
@@ -48,66 +51,97 @@ package final class ChangeCapture {
   }
 
   let connection: OpaquePointer
-  private let settings: Settings
-  let packer: RowPacker
-  let reader = FrameReader()
-  /// What `reader` has read of the state that is identified.
-  @exclusivity(unchecked) var framesRead: FramesRead?
-  /// Of the present tick.
-  private let records: RecordArena
-  let pages: SnapshotPages<DatabaseFile, DatabaseFile>
+  let settings: Settings
+  let database: DatabaseFile
+  let wal: DatabaseFile
+  /// What is remembered.
+  @exclusivity(unchecked) private(set) var file: FileCapture
+  /// What others remember, to be joined after the first tick, in which this one goes on from a state that was kept.
+  @exclusivity(unchecked) private var joined: FileCapture?
+  let cursor = CaptureCursor()
+  @exclusivity(unchecked) private var hasLock = false
   @exclusivity(unchecked) var index: SharedIndex?
   @exclusivity(unchecked) var contents: FileContents
   /// The header before the transaction began, as it was and as it was read.
   @exclusivity(unchecked) private var noted: SharedIndex.NotedHeader?
   /// That of the state seen last.
   @exclusivity(unchecked) private var seenHeader: SharedIndex.NotedHeader?
-  @exclusivity(unchecked) var candidate: WALIndexHeader?
+  @exclusivity(unchecked) private var candidate: WALIndexHeader?
   /// The last tick did not come to the newest state: another one should follow at once.
   @exclusivity(unchecked) package private(set) var hasEndedEarly = false
   /// The state that the transaction sees.
   @exclusivity(unchecked) var current = FileState.unknown
-  @exclusivity(unchecked) var seen = FileState.unknown
+  @exclusivity(unchecked) private(set) var seen = FileState.unknown
   /// What the WAL-index says of the state that the transaction sees: how many frames are in the database file.
   @exclusivity(unchecked) var backfilled: UInt32 = 0
-  /// Where that was found to be wrong.
-  @exclusivity(unchecked) var misled = MisledGeneration()
   /// The states that ticks went to or through, the newest last.
-  @exclusivity(unchecked) var passed = RecentStates()
-  /// The cookie of the schema that was read last; nil: it has to be read again.
-  @exclusivity(unchecked) var schemaCookie: UInt32?
-  @exclusivity(unchecked) var tables: [Int: FollowedTable] = [:]
-  /// What was kept by another process, until the first tick.
-  @exclusivity(unchecked) var restored: CaptureState?
-  @exclusivity(unchecked) private var numberOfName: [String: Int] = [:]
-  @exclusivity(unchecked) private var nextNumber = 0
+  @exclusivity(unchecked) private var passed = RecentStates()
+  /// Ticks say that the schema may be another one until `define` has been told what it is.
+  @exclusivity(unchecked) private var mustDefine = false
+  /// By the number that a table has in `file`, the one that it has here, where these differ.
+  @exclusivity(unchecked) private var ownNumbers: [Int: Int] = [:]
   /// Whether it goes on from a state that was kept.
-  package private(set) var isRestored = false
-  @exclusivity(unchecked) package private(set) var statistics = CaptureStatistics()
+  package let isRestored: Bool
+  @exclusivity(unchecked) private var retries = 0
 
-  /// - Parameter connection: an `sqlite3 *` that stays open for as long as this is used.
-  package init(_ connection: OpaquePointer, _ settings: Settings = Settings(), hasher: PayloadHasher = PayloadHasher())
-  {
+  /// - Parameters:
+  ///   - connection: an `sqlite3 *` that stays open for as long as this is used.
+  ///   - captures: those of the process of this file; nil: nothing is shared.
+  ///   - state: what was kept, perhaps by another process: its tables are followed, and the first tick reports what changed in them since.
+  ///     Where it is of another file, nothing is known, as without it (`isRestored`).
+  package init(
+    _ connection: OpaquePointer, _ settings: Settings = Settings(), sharing captures: FileCaptures? = nil,
+    restoring state: CaptureState? = nil
+  ) {
     self.connection = connection
     self.settings = settings
-    packer = RowPacker(hasher: hasher)
-    records = RecordArena(limit: settings.recordBytes)
-    pages = SnapshotPages(
-      database: DatabaseFile(.database, of: connection), wal: DatabaseFile(.wal, of: connection))
+    let database = DatabaseFile(.database, of: connection)
+    self.database = database
+    wal = DatabaseFile(.wal, of: connection)
     contents = FileContents(of: connection)
+    let shared = captures?.capture(of: connection, settings)
+    let state = state.flatMap { CaptureState.FileMark(connection, database) == $0.file ? $0 : nil }
+    isRestored = state != nil
+    file = state == nil ? shared ?? FileCapture(connection, settings) : FileCapture(connection, settings)
+    if let state {
+      joined = shared
+      file.restore(state)
+      for table in file.tables.values { cursor.wishes[table.number] = table.summary.layout.remembered }
+    }
+    locked { file.ticks.add(cursor) }
   }
 
-  /// Goes on from a state that was kept, perhaps by another process: its tables are followed, and the first tick reports what changed in
-  /// them since. Where it is of another file, nothing is known, as without it (`isRestored`).
-  package convenience init(
-    _ connection: OpaquePointer, _ settings: Settings = Settings(), restoring state: CaptureState
-  ) {
-    self.init(connection, settings, hasher: state.hasher)
-    isRestored = restore(state)
+  deinit {
+    if !hasLock { lock() }
+    file.ticks.remove(cursor)
+    unlock()
   }
 
-  /// The name under which the file was opened.
-  var databasePath: String? { sqlite3_db_filename(connection, "main").map { String(cString: $0) } }
+  // MARK: - The lock
+
+  private func lock() {
+    if hasLock { return }
+    hasLock = true
+    file.lock.lock()
+    joined?.lock.lock()
+  }
+
+  private func unlock() {
+    if !hasLock { return }
+    hasLock = false
+    joined?.lock.unlock()
+    file.lock.unlock()
+  }
+
+  /// Gives back the lock that `prepare` took, if `advance` has not.
+  package func release() { unlock() }
+
+  private func locked<Result>(_ body: () -> Result) -> Result {
+    let mustUnlock = !hasLock
+    lock()
+    defer { if mustUnlock { unlock() } }
+    return body()
+  }
 
   // MARK: - Which state
 
@@ -115,7 +149,7 @@ package final class ChangeCapture {
   /// without a system call.
   package var hasMoved: Bool {
     if let index, let seenHeader { return index.differs(from: seenHeader) }
-    if case .journal(let state) = seen { return (try? JournalState(pages.database)) != state }
+    if case .journal(let state) = seen { return (try? JournalState(database)) != state }
     return true
   }
 
@@ -136,11 +170,18 @@ package final class ChangeCapture {
   /// Whether whole tables are compared, as there is no WAL.
   package var comparesTables: Bool { if case .wal = seen { false } else { true } }
 
-  /// To be called before the transaction begins.
+  /// To be called before the transaction begins. Takes the lock, which `advance` gives back.
   package func prepare() {
+    lock()
+    note()
+    file.use(self)
+    file.readAhead(candidate)
+  }
+
+  /// The same for a transaction that is to see the state seen last, and in which there is no `advance`.
+  package func note() {
     noted = index?.note()
     candidate = index?.header()
-    readAhead()
   }
 
   /// Finds out which state the transaction sees, in which something was read already.
@@ -172,12 +213,12 @@ package final class ChangeCapture {
   package var seenState: StateName { StateName(state: seen) }
 
   private func giveUp() -> Bool {
-    statistics.retries += 1
+    retries += 1
     return false
   }
 
   private func identifyWithoutIndex() throws(Doubt) -> Bool {
-    let state = try JournalState(pages.database)
+    let state = try JournalState(database)
     // A -wal next to a file that is not in WAL mode, left by another file of its name, makes SQLite use it anyway.
     if !state.isWAL, DatabaseFile.pointer(connection, SQLITE_FCNTL_JOURNAL_POINTER) == nil {
       current = .journal(state)
@@ -197,9 +238,42 @@ package final class ChangeCapture {
     return version
   }
 
+  /// Identifies the newest state without a transaction, where `advance` can go to it by frames alone. Takes the lock, which `advance`, or the
+  /// transaction that is needed after all, gives back.
+  ///
+  /// - Returns: the numbers of the tables that have changed; nil: a transaction is needed.
+  package func identifyFromFrames() -> [Int]? {
+    guard let index, hasSeenState, joined == nil, !mustDefine else { return nil }
+    prepare()
+    file.framesRead = nil
+    let copied = index.backfilled()
+    guard let header = candidate, index.header() == header, let left = file.ticks.left(cursor),
+      !left.contains(where: \.hasSchemaChanged), case .wal(let ahead, _) = file.seen,
+      let changed = changed(ahead, header, copied)
+    else { return nil }
+    backfilled = copied
+    current = .wal(header, isBackfilled: false)
+    file.use(self)
+    file.pages.readsFramesAlone = true
+    return Set(left.flatMap { $0.deltas.map(\.table) } + changed).filter { cursor.wishes[$0] != nil }.map(ownNumber)
+  }
+
+  /// The tables that changed between a state that another capture has gone to and the newest one; nil: a transaction is needed.
+  private func changed(_ ahead: WALIndexHeader, _ header: WALIndexHeader, _ copied: UInt32) -> [Int]? {
+    if ahead != header { return file.readFramesAlone(to: header, copied: copied) }
+    if case .wal(let before, _) = seen { return before == header ? nil : [] }
+    return nil
+  }
+
+  /// A transaction is needed after all. (What was read of the frames is of use if it sees the same state.)
+  package func returnToSeenState() {
+    current = seen
+    if hasLock { file.pages.readsFramesAlone = false }
+  }
+
   // MARK: - Following
 
-  /// Follows a table from the present state on, or remembers more of a table that is already followed.
+  /// Follows a table from the state seen last on, or remembers more of a table that is already followed.
   ///
   /// - Parameters:
   ///   - fields: the fields of its records whose values are needed for rows that are gone.
@@ -208,47 +282,62 @@ package final class ChangeCapture {
   package func follow(
     _ table: CapturedTable, remembering fields: [Int], keeping records: KeptRecords = .none
   ) -> Int {
-    let key = table.name.lowercased()
-    if let number = numberOfName[key], let followed = tables[number] {
-      followed.remember(fields)
-      keep(records, of: followed)
-      return number
+    locked {
+      let isNew = file.table(named: table.name) == nil
+      let followed = file.follow(table, remembering: fields, keeping: records)
+      let number = followed.number
+      cursor.wishes[number] = Set(cursor.wishes[number] ?? []).union(fields).sorted()
+      if isNew, isBehind {
+        // Another capture has gone on, and the table may be another one by now.
+        followed.undefine()
+        cursor.unknown.insert(number)
+        mustDefine = true
+      }
+      return ownNumber(number)
     }
-    nextNumber += 1
-    numberOfName[key] = nextNumber
-    let followed = FollowedTable(number: nextNumber, table, remembering: fields.sorted(), packer)
-    keep(records, of: followed)
-    tables[nextNumber] = followed
-    return nextNumber
   }
 
-  /// A table of a state that was kept.
-  func addRestored(_ table: CaptureState.Table) {
-    nextNumber += 1
-    numberOfName[table.captured.name.lowercased()] = nextNumber
-    tables[nextNumber] = FollowedTable(number: nextNumber, table, packer)
+  /// Whether others have gone to a newer state than this one's.
+  private var isBehind: Bool { !file.seen.isUnknown && !seen.isSame(as: file.seen) }
+
+  /// Says what tables are in the state that the last tick went to, where it said that the schema may be another one.
+  ///
+  /// - Parameter table: gives a table of that schema by its name; nil: there is none.
+  package func define(_ table: (String) -> CapturedTable?) {
+    locked {
+      if isBehind { return }
+      mustDefine = false
+      for number in cursor.wishes.keys {
+        if let followed = file.tables[number], followed.isUndefined { followed.describe(table(followed.name)) }
+      }
+    }
   }
 
   /// Has ticks hand on the records of all tables that are followed.
-  package func keepAllRecords() { for table in tables.values { keep(.all, of: table) } }
-
-  private func keep(_ kept: KeptRecords, of table: FollowedTable) {
-    if kept != .none { table.records = records }
-    if kept == .all { table.keepsFormerRecords = true }
+  package func keepAllRecords() {
+    locked { for number in cursor.wishes.keys { file.tables[number].map { file.keep(.all, of: $0) } } }
   }
 
   /// Forgets a table.
   package func unfollow(_ number: Int) {
-    guard let table = tables.removeValue(forKey: number) else { return }
-    numberOfName[table.name.lowercased()] = nil
+    locked {
+      let number = sharedNumber(number)
+      cursor.wishes[number] = nil
+      file.unfollow(number)
+    }
   }
 
-  /// The record fields that are remembered of a table, ascending: what `TableDelta.Row.old` holds.
-  package func rememberedFields(of number: Int) -> [Int] { tables[number]?.summary.layout.remembered ?? [] }
+  private func ownNumber(_ number: Int) -> Int { ownNumbers.isEmpty ? number : ownNumbers[number] ?? number }
+
+  private func sharedNumber(_ number: Int) -> Int {
+    ownNumbers.isEmpty ? number : ownNumbers.first { $0.value == number }?.key ?? number
+  }
 
   /// How changes of a table are found, or would be if it were followed.
   package func form(ofTable name: String) -> CaptureForm {
-    let form = numberOfName[name.lowercased()].flatMap { tables[$0]?.form }
+    let form = locked {
+      file.table(named: name).flatMap { cursor.wishes[$0.number] == nil ? nil : $0.form }
+    }
     switch seen {
     case .wal: return form ?? .rows
     case .journal: return form == .reading || form == CaptureForm.none ? form! : .comparison
@@ -257,234 +346,150 @@ package final class ChangeCapture {
   }
 
   /// The tables that are followed.
-  package var numbers: [Int] { Array(tables.keys) }
+  package var numbers: [Int] { cursor.wishes.keys.map(ownNumber) }
 
-  package var tableCount: Int { tables.count }
+  package var tableCount: Int { cursor.wishes.count }
 
   /// The name of a table that is followed.
-  package func name(of number: Int) -> String? { tables[number]?.name }
+  package func name(of number: Int) -> String? { locked { file.tables[sharedNumber(number)]?.name } }
 
-  /// Brings everything that is remembered to the state that the transaction sees. Never fails: what is not known is
-  /// reported as unknown.
+  /// What has been done since it began. What is remembered counts for one of the captures that share it.
+  package var statistics: CaptureStatistics {
+    locked {
+      var result = file.ticks.isFirst(cursor) ? file.statistics : CaptureStatistics()
+      result.retries = retries
+      return result
+    }
+  }
+
+  /// What the next process is to know; nil: there is nothing, or others have gone on to another state.
+  func kept() -> (schemaCookie: UInt32, tables: [FollowedTable])? {
+    locked {
+      if isBehind || seen.isUnknown || !file.canBeKept { return nil }
+      return file.schemaCookie.map { ($0, cursor.wishes.keys.sorted().compactMap { file.tables[$0] }) }
+    }
+  }
+
+  /// The connection shows other contents than the file has now: those who open it from now on share nothing with those who have it open.
+  package func noteStale() { locked { file.isStale = true } }
+
+  /// Whether there are tables that are not read yet.
+  package var isReading: Bool {
+    locked { cursor.wishes.keys.contains { file.tables[$0]?.form == .reading } }
+  }
+
+  /// Reads pages of tables that are not read yet. In the transaction, after `advance`.
+  ///
+  /// - Returns: whether there are more. False where another capture has gone on to another state.
+  package func readOn() -> Bool {
+    // An error may have ended the transaction: what is read then would be of another state.
+    guard seen.canBeRead, sqlite3_get_autocommit(connection) == 0 else { return false }
+    return locked {
+      if isBehind || !isReading { return false }
+      file.use(self)
+      file.readOn(limit: settings.pagesAtOnce)
+      return isReading
+    }
+  }
+
+  // MARK: - Ticks
+
+  /// Takes what has changed since the state seen last; what nobody has read yet is read first. Never fails: what is not known is
+  /// reported as unknown. Gives the lock back.
   ///
   /// - Parameters:
   ///   - states: which others have read in between, in any order. Rows that changed before one of them and changed back after it
   ///     are reported, if the tick can go through it (`hasPassed`).
   ///   - throughCommits: whether to go through the state of each commit, as far as their frames are there.
-  ///   - define: reads the schema of this state; asked when it may be another one. In the order of the names, nil
-  ///     for tables that are not there; it may throw, and is asked again then by the next tick.
+  ///   - keepsLock: whether the lock is given back later (`release`), so that tables can be read in the same state.
   package func advance(
-    through states: [StateName] = [], throughCommits: Bool = false, _ define: ([String]) throws -> [CapturedTable?]
+    through states: [StateName] = [], throughCommits: Bool = false, keepsLock: Bool = false
   ) -> CapturedTick {
-    var tick = CapturedTick()
-    hasEndedEarly = false
-    records.removeAll()
-    let doubt = takeUpRestored(define)
-    let before = seen
-    defer {
-      seen = current
-      passed.add(current)
-      if let index { contents.noteProgress(index) }
-      seenHeader = noted
-      framesRead = nil
-      pages.end()
-    }
-    if let doubt {
-      compareAll(doubt, since: before, &tick, define)
-    } else if current.isSame(as: seen) {
-      pages.begin(pageSize: pages.pageSize, isBackfilled: current.isBackfilled)
-      // It could not be read.
-      if schemaCookie == nil, current.canBeRead { compareAll(.schema, since: before, &tick, define) }
-    } else if misled.mustCompare(current, backfilled) {
-      compareAll(.backfill, since: before, &tick, define)
-    } else if let reason = followFrames(through: states, throughCommits, &tick, define) {
-      compareAll(reason, since: before, &tick, define)
-    }
-    collect(&tick)
+    lock()
+    defer { if !keepsLock { unlock() } }
+    if case .hidden = current { part() }
+    cursor.wantsCommits = throughCommits
+    file.use(self)
+    let restored = file.restored?.state
+    file.advance(through: states, throughCommits: file.ticks.areByCommit)
+    hasEndedEarly = file.hasEndedEarly
+    if let restored { seen = restored }
+    var tick = take()
+    join()
+    seen = file.seen
+    current = seen
+    passed.add(seen)
+    seenHeader = hasEndedEarly ? nil : noted
+    if let index { contents.noteProgress(index) }
+    tick.hasSchemaChanged = tick.hasSchemaChanged || mustDefine
+    mustDefine = tick.hasSchemaChanged
     return tick
   }
 
   /// Whether a tick has gone to a state or through it, not long ago: what ticks have reported since then is all that has changed since.
   package func hasPassed(_ state: StateName) -> Bool { passed.contains(state) }
 
-  /// - Returns: nil when it was followed; otherwise why not.
-  private func followFrames(
-    through states: [StateName], _ throughCommits: Bool, _ tick: inout CapturedTick,
-    _ define: ([String]) throws -> [CapturedTable?]
-  ) -> Doubt.Reason? {
-    guard case .wal(let header, let isBackfilled) = current else {
-      if case .journal = current { return .rollbackJournal }
-      return .format
+  /// The file's ticks since the last time, as one.
+  private func take() -> CapturedTick {
+    var tick = CapturedTick()
+    defer {
+      file.ticks.pass(cursor)
+      for stop in tick.stops { passed.add(stop.state.state) }
     }
-    guard case .wal = seen else { return .first }
-    if schemaCookie == nil { return .schema }
-    var doubts: [Int: Doubt] = [:]
-    do throws(Doubt) {
-      let stops = throughCommits ? try commitStops(header) : stops(states)
-      for stop in stops where !(try goThrough(stop, &doubts, &tick)) { break }
-      try takeFrames(to: header, isBackfilled: isBackfilled, &tick)
-      if !pages.hasCopied(upTo: backfilled, pageCount: header.pageCount) {
-        misled.note(header)
-        throw Doubt(.backfill)
-      }
-      for number in try readFirstPage(&tick, define) { doubts[number] = Doubt(.schema) }
-      for table in tables.values { follow(table, doubts.isEmpty ? nil : doubts[table.number]) }
-      return nil
-    } catch {
-      if throughCommits, pages.readsFramesAlone, doubts.isEmpty {
-        endEarly()
-        return nil
-      }
-      return error.reason
+    if seen.isUnknown {
+      (tick.isFirst, tick.hasSchemaChanged) = (true, true)
+      return tick
     }
-  }
-
-  /// Frames were overwritten while a tick without a transaction went through their commits. It ends with the state that it has come to; the next
-  /// one has a transaction, where tables can be compared.
-  private func endEarly() {
-    current = seen
-    noted = nil
-    hasEndedEarly = true
-  }
-
-  private func pageSize(of header: WALIndexHeader) -> Int { header.pageSize == 0 ? pages.pageSize : header.pageSize }
-
-  /// Reads the frames between two states, unless they are those that were read last.
-  func readFrames(from before: WALIndexHeader, to header: WALIndexHeader) throws(Doubt) -> WALFollower.Step {
-    if let framesRead, framesRead.from == before, framesRead.to == header { return framesRead.step }
-    framesRead = nil
-    let follower = WALFollower(pageSize: pageSize(of: header), reader: reader)
-    let step = try follower.step(from: before, to: header, pages.wal)
-    framesRead = FramesRead(from: before, to: header, step: step)
-    return step
-  }
-
-  /// Takes in the frames between the state seen last and another one.
-  func takeFrames(to header: WALIndexHeader, isBackfilled: Bool, _ tick: inout CapturedTick) throws(Doubt) {
-    guard case .wal(let before, _) = seen else { return }
-    let step = try readFrames(from: before, to: header)
-    framesRead = nil
-    pages.begin(pageSize: pageSize(of: header), isBackfilled: isBackfilled)
-    pages.take(reader, rest: step.rest, isNewGeneration: step.isNewGeneration)
-    statistics.frames += reader.frames.count + step.rest.count
-    tick.commits += Int64(step.commits)
-  }
-
-  /// - Parameter doubt: why changed pages do not tell; nil: they may.
-  private func follow(_ table: FollowedTable, _ doubt: Doubt?) {
-    do throws(Doubt) {
-      if let doubt { throw doubt }
-      try table.apply(pages.changed, pages)
-    } catch {
-      statistics.comparisons[error.reason, default: 0] += 1
-      // The table is read in later ticks, in their transactions.
-      if pages.readsFramesAlone { table.giveUp() } else { table.compare(pages) }
+    if let ticks = file.ticks.left(cursor) {
+      for next in ticks { tick.add(next, cursor, ownNumber) }
+    } else {
+      tick.commits = current.commits(since: seen)
+      tick.hasSchemaChanged = file.ticks.hasSchemaChanged(since: cursor)
+      if !cursor.wishes.isEmpty { tick.comparison = .behind }
+      cursor.unknown.formUnion(cursor.wishes.keys)
     }
-  }
-
-  /// Reads what page 1 says, where it changed.
-  ///
-  /// - Returns: the numbers of tables that must be compared as a whole.
-  private func readFirstPage(
-    _ tick: inout CapturedTick, _ define: ([String]) throws -> [CapturedTable?]
-  ) throws(Doubt) -> Set<Int> {
-    guard pages.changed.first == 1 else { return [] }
-    let cookie = try pages.readFirstPage()
-    return cookie == schemaCookie ? [] : readSchema(cookie, &tick, define)
-  }
-
-  private func readSchema(
-    _ cookie: UInt32, _ tick: inout CapturedTick, _ define: ([String]) throws -> [CapturedTable?]
-  ) -> Set<Int> {
-    tick.hasSchemaChanged = true
-    let followed = Array(tables.values)
-    do {
-      let definitions = try define(followed.map(\.name))
-      schemaCookie = cookie
-      return Set(zip(followed, definitions).filter { $0.define($1) }.map(\.0.number))
-    } catch {
-      // The next tick asks again; until then nothing is known.
-      schemaCookie = nil
-      for table in followed { table.delta.isUnknown = true }
-      return Set(followed.map(\.number))
+    for number in cursor.unknown where cursor.wishes[number] != nil {
+      tick.deltas.append((ownNumber(number), .unknown))
     }
+    cursor.unknown = []
+    return tick
   }
 
-  /// The answer to a doubt about the whole file.
-  private func compareAll(
-    _ reason: Doubt.Reason, since before: FileState, _ tick: inout CapturedTick,
-    _ define: ([String]) throws -> [CapturedTable?]
-  ) {
-    tick.isFirst = before.isUnknown
-    tick.commits = tick.isFirst ? 0 : current.commits(since: before)
-    if !tick.isFirst {
-      tick.comparison = reason
-      if !tables.isEmpty { statistics.comparisons[reason, default: 0] += 1 }
+  /// Joins those who follow the same file, now that all see the same state.
+  private func join() {
+    guard let shared = joined, !hasEndedEarly else { return }
+    joined = nil
+    shared.use(self)
+    shared.advance(through: [], throughCommits: shared.ticks.areByCommit)
+    let before = file
+    var wishes: [Int: [Int]] = [:]
+    for (number, table) in before.tables {
+      let now = shared.take(table)
+      wishes[now] = cursor.wishes[number]
+      if now != number { ownNumbers[now] = number }
     }
-    reader.removeAll()
-    do throws(Doubt) {
-      if !current.canBeRead || current.isEmpty { _ = readSchema(0, &tick, define) }
-      if current.isEmpty { return tables.values.forEach { $0.giveUp() } }
-      guard let pageSize = current.pageSize(pages.database) else { throw Doubt(.format) }
-      pages.begin(pageSize: pageSize, isBackfilled: current.isBackfilled)
-      try readFrameNumbers()
-      let cookie = try pages.readFirstPage()
-      if cookie != schemaCookie { _ = readSchema(cookie, &tick, define) }
-      for table in tables.values { table.compare(pages) }
-    } catch {
-      // Neither is the schema known then: the next tick asks again.
-      if current.canBeRead { schemaCookie = nil }
-      for table in tables.values { table.giveUp() }
+    before.ticks.remove(cursor)
+    cursor.wishes = wishes
+    file = shared
+    file.ticks.add(cursor)
+    before.lock.unlock()
+  }
+
+  /// Each connection counts the states that it sees by itself: nothing can be shared.
+  private func part() {
+    joined?.lock.unlock()
+    joined = nil
+    if file.ticks.hasOneReader { return }
+    let shared = file
+    file = FileCapture(connection, settings, hasher: shared.hasher)
+    file.seen = seen
+    file.lock.lock()
+    for (number, fields) in cursor.wishes {
+      if let table = shared.tables[number] { file.add(table.copy(remembering: fields, file.packer)) }
     }
-  }
-
-  /// What is said to be copied is searched in the WAL anyway, where former images stay longer, if it is the same.
-  private func readFrameNumbers() throws(Doubt) {
-    guard case .wal(let header, isBackfilled: false) = current else {
-      return try pages.readFrameNumbers(after: 0, upTo: 0)
-    }
-    if !misled.isKnown(header) {
-      try pages.readFrameNumbers(after: 0, upTo: header.frameCount)
-      if try pages.hasCopiedAll(upTo: backfilled, pageCount: header.pageCount) { return }
-      misled.note(header)
-    }
-    try pages.readFrameNumbers(after: backfilled, upTo: header.frameCount)
-  }
-
-  private func collect(_ tick: inout CapturedTick) {
-    for table in tables.values { collect(table, &tick) }
-  }
-
-  func collect(_ table: FollowedTable, _ tick: inout CapturedTick) {
-    if table.delta.isEmpty { return }
-    statistics.rows += table.delta.rows.count
-    tick.deltas.append((table.number, table.takeDelta()))
-  }
-
-  /// Whether there are tables that are not read yet.
-  package var isReading: Bool { tables.values.contains { $0.form == .reading } }
-
-  /// Reads pages of tables that are not read yet. In the transaction, after `advance`.
-  ///
-  /// - Returns: whether there are more.
-  package func readOn() -> Bool {
-    // An error may have ended the transaction: what is read then would be of another state.
-    guard seen.canBeRead, sqlite3_get_autocommit(connection) == 0 else { return false }
-    var left = settings.pagesAtOnce
-    for table in tables.values where left > 0 { left -= table.readOn(pages, limit: left) }
-    keepWithinMemory()
-    return isReading
-  }
-
-  private func keepWithinMemory() {
-    var total = tables.values.reduce(0) { $0 + $1.summary.byteCount }
-    while total > settings.memoryLimit,
-      let largest = tables.values.filter(\.summary.keepsRows).max(by: { $0.summary.byteCount < $1.summary.byteCount }),
-      largest.summary.byteCount > 0
-    {
-      total -= largest.summary.byteCount
-      largest.becomeLarge()
-    }
-    statistics.bytes = total
+    shared.ticks.remove(cursor)
+    for number in cursor.wishes.keys { shared.unfollow(number) }
+    shared.lock.unlock()
+    file.ticks.add(cursor)
   }
 }

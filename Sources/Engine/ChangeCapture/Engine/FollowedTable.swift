@@ -5,14 +5,15 @@
 /// pages: eight bytes a page, a hash of its image. The former rows are then read from the page's former image, which is nearly always
 /// still there, and which the hash proves. When it is gone, the table's queries run again.
 ///
-/// Owner: the thread that follows the file.
+/// Owner: whoever has the file's lock.
 final class FollowedTable {
   let number: Int
   let name: String
-  /// Nil while there is no such table.
-  @exclusivity(unchecked) private(set) var table: CapturedTable? { didSet { isThere = table != nil } }
-  /// Whether there is `table`, which is large to look at.
+  /// As it was when it was there last.
+  @exclusivity(unchecked) private var known: CapturedTable
   @exclusivity(unchecked) private var isThere = true
+  /// It is there with another definition, and nobody has said yet what its records are (`describe`).
+  @exclusivity(unchecked) private(set) var isUndefined = false
   @exclusivity(unchecked) private(set) var summary: TableSummary
   /// What changed in the tick that is being taken.
   @exclusivity(unchecked) var delta = TableDelta()
@@ -24,12 +25,12 @@ final class FollowedTable {
   }
   /// It cannot be read in the present state of the file.
   @exclusivity(unchecked) private(set) var isBroken = false
-  private let packer: RowPacker
+  @exclusivity(unchecked) private var packer: RowPacker
 
   init(number: Int, _ table: CapturedTable, remembering fields: [Int], _ packer: RowPacker) {
     self.number = number
     name = table.name
-    self.table = table
+    known = table
     self.packer = packer
     var layout = table.layout
     layout.remembered = fields
@@ -37,13 +38,21 @@ final class FollowedTable {
   }
 
   /// Goes on with what was kept of a table.
-  init(number: Int, _ kept: CaptureState.Table, _ packer: RowPacker) {
+  init(number: Int, _ kept: CaptureState.Table) {
     self.number = number
     name = kept.captured.name
-    table = kept.captured
-    self.packer = packer
+    known = kept.captured
+    packer = RowPacker(hasher: kept.hasher)
     summary = TableSummary(root: kept.root, kept.layout, keepsRows: kept.keepsRows, packer)
     summary.take(kept.nodes, kept.chains)
+  }
+
+  /// The same table, of which nothing is remembered yet.
+  func copy(remembering fields: [Int], _ packer: RowPacker) -> FollowedTable {
+    let copy = FollowedTable(number: number, known, remembering: fields, packer)
+    (copy.isThere, copy.isUndefined) = (isThere, isUndefined)
+    copy.summary.startOver(root: copy.root)
+    return copy
   }
 
   /// Remembers more fields from now on; the table is read again for that once.
@@ -59,43 +68,96 @@ final class FollowedTable {
   func becomeLarge() { startOver(summary.layout, keepsRows: false) }
 
   private func startOver(_ layout: RecordLayout, keepsRows: Bool) {
-    summary = TableSummary(root: table?.rootPage, layout, keepsRows: keepsRows, packer)
+    summary = TableSummary(root: root, layout, keepsRows: keepsRows, packer)
     isBroken = false
   }
 
-  /// Takes over what the schema says now.
+  /// Where the tree begins; nil: there is none, or none that is known.
+  private var root: UInt32? { isThere && !isUndefined ? known.rootPage : nil }
+
+  /// What is kept of it, or of what it was; nil: there is no such table.
+  var table: CapturedTable? { root == nil ? nil : known }
+
+  var hasher: PayloadHasher { packer.hasher }
+
+  // MARK: - The schema
+
+  /// Takes over what the catalog says now.
   ///
   /// - Returns: whether the table must be compared as a whole, because it has another root page.
-  func define(_ table: CapturedTable?) -> Bool {
-    let before = self.table
-    self.table = table
-    guard let table, let before else {
-      if let table, table.layout != summary.layout.forgettingValues { redefine(table) }
-      return true
+  func define(_ stored: StoredTable?) -> Bool {
+    guard let stored else {
+      defer { (isThere, isUndefined) = (false, false) }
+      return isThere
     }
-    if table.definition == before.definition, table.layout == before.layout {
-      return table.rootPage != before.rootPage
+    if stored.definition != known.definition {
+      // What is remembered says nothing of other columns.
+      (isThere, isUndefined) = (true, true)
+      delta.isUnknown = true
+      startOver(known.layout, keepsRows: summary.keepsRows)
+      return false
     }
-    redefine(table)
-    return false
+    let isSame = isThere && !isUndefined && known.rootPage == stored.rootPage
+    (isThere, isUndefined) = (true, false)
+    known.rootPage = stored.rootPage
+    return !isSame
   }
 
-  /// Other columns: what is remembered says nothing of them.
-  private func redefine(_ table: CapturedTable) {
-    delta.isUnknown = true
+  /// Somebody has read what the table is in the state seen last.
+  func describe(_ table: CapturedTable?) {
+    if !isUndefined { return }
+    (isThere, isUndefined) = (table != nil, false)
+    guard let table else { return }
+    known = table
     startOver(table.layout, keepsRows: summary.keepsRows)
   }
 
+  /// What it is will be said later.
+  func undefine() {
+    isUndefined = true
+    startOver(known.layout, keepsRows: summary.keepsRows)
+  }
+
+  /// Takes over which bits stand for its columns, which not everyone wants to know.
+  func take(masksOf layout: RecordLayout) {
+    if layout.columnBits.isEmpty || layout.columnBits == known.layout.columnBits { return }
+    known.layout.columnBits = layout.columnBits
+    known.layout.computedBits = layout.computedBits
+    summary.take(masksOf: layout)
+  }
+
+  /// Takes over what another memory of the same state has, where it is more.
+  func take(_ other: FollowedTable) {
+    take(masksOf: other.known.layout)
+    let (mine, others) = (Set(summary.layout.remembered), Set(other.summary.layout.remembered))
+    if form == .reading || form == .none || !others.isSubset(of: mine), other.isComplete,
+      other.known.definition == known.definition, others.isSuperset(of: mine)
+    {
+      (summary, packer) = (other.summary, other.packer)
+      summary.take(masksOf: known.layout)
+      isBroken = false
+    } else {
+      remember(other.summary.layout.remembered)
+    }
+  }
+
+  private var isComplete: Bool { root != nil && !isBroken && summary.isComplete }
+
+  // MARK: - Changes
+
   func apply<Source: PageSource>(_ changed: [UInt32], _ source: Source) throws(Doubt) {
-    if !isThere { return }
+    if root == nil { return noteUndefined() }
     isBroken = false
     try summary.apply(changed, source, into: &delta)
   }
+
+  private func noteUndefined() { if isUndefined { delta.isUnknown = true } }
 
   /// What changed in the tick that is being taken; from now on nothing has.
   func takeDelta() -> TableDelta {
     var taken = TableDelta()
     taken.records = records
+    delta.fields = summary.layout.remembered
     taken.keepsFormerRecords = keepsFormerRecords
     swap(&taken, &delta)
     return taken
@@ -103,12 +165,13 @@ final class FollowedTable {
 
   /// The answer to every doubt; when even that fails the table is read anew, and any row may have changed.
   func compare<Source: PageSource>(_ source: Source) {
+    if isUndefined { return noteUndefined() }
     isBroken = false
     let isUnknown = delta.isUnknown
     delta.removeAll()
     delta.isUnknown = isUnknown
     do throws(Doubt) {
-      try summary.compare(root: table?.rootPage, source, into: &delta)
+      try summary.compare(root: root, source, into: &delta)
     } catch {
       giveUp()
     }
@@ -118,32 +181,25 @@ final class FollowedTable {
   func giveUp() {
     delta.removeAll()
     delta.isUnknown = true
-    summary.startOver(root: table?.rootPage)
+    summary.startOver(root: root)
   }
 
   /// Reads pages that were not read yet.
   ///
   /// - Returns: how many.
   func readOn<Source: PageSource>(_ source: Source, limit: Int) -> Int {
-    if isBroken || summary.isComplete { return 0 }
+    if isBroken || isUndefined || summary.isComplete { return 0 }
     do throws(Doubt) { return try summary.readOn(source, limit: limit) } catch {
       // SQLite itself reports to its readers what is wrong. It is tried again when the file has changed.
       isBroken = true
-      summary.startOver(root: table?.rootPage)
+      summary.startOver(root: root)
       return 0
     }
   }
 
   var form: CaptureForm {
     if isBroken { return .none }
+    if isUndefined { return .reading }
     return summary.isComplete ? (summary.keepsRows ? .rows : .pages) : .reading
-  }
-}
-
-extension RecordLayout {
-  fileprivate var forgettingValues: RecordLayout {
-    var layout = self
-    layout.remembered = []
-    return layout
   }
 }

@@ -4,12 +4,12 @@
 /// frames 1 to `mxFrame` still; else in the database file. When the WAL is wholly backfilled the transaction holds read mark 0:
 /// then the database file alone is the state, and frames may be overwritten.
 ///
-/// Owner: the thread that uses the connection. As in `Node`, accesses are not checked for overlaps at run time.
+/// Owner: whoever has the file's lock. As in `Node`, accesses are not checked for overlaps at run time.
 final class SnapshotPages<Database: ByteSource, WAL: ByteSource>: PageSource {
   @exclusivity(unchecked) private(set) var pageSize = 4_096
   @exclusivity(unchecked) private(set) var usableSize = 4_096
-  let database: Database
-  let wal: WAL
+  @exclusivity(unchecked) private(set) var database: Database
+  @exclusivity(unchecked) private(set) var wal: WAL
   /// Whether the database file alone is the state.
   @exclusivity(unchecked) private(set) var isBackfilled = true
   /// The newest frame of a page, of those that the database file may not have.
@@ -27,6 +27,12 @@ final class SnapshotPages<Database: ByteSource, WAL: ByteSource>: PageSource {
   private let frameHeader = ByteBuffer(capacity: FrameReader.frameHeaderSize)
 
   init(database: Database, wal: WAL) {
+    self.database = database
+    self.wal = wal
+  }
+
+  /// Reads the same files by others' descriptors.
+  func use(database: Database, wal: WAL) {
     self.database = database
     self.wal = wal
   }

@@ -21,8 +21,6 @@ extension CaptureState {
   private init(_ reader: inout StateReader) throws(StateReader.Malformed) {
     file = FileMark(
       inode: try reader.word(), pageSize: try reader.page(), textEncoding: try reader.page())
-    hasher = PayloadHasher(
-      words: (try reader.word(), try reader.word(), try reader.word(), try reader.word()))
     state = try FileState(&reader)
     schemaCookie = try reader.page()
     payload = Array(try reader.bytes(try reader.count()))
@@ -57,6 +55,8 @@ extension CaptureState.Table {
 
   fileprivate init(_ reader: inout StateReader) throws(StateReader.Malformed) {
     let (name, definition) = (try reader.text(), try reader.text())
+    hasher = PayloadHasher(
+      words: (try reader.word(), try reader.word(), try reader.word(), try reader.word()))
     let rootPage = try reader.page()
     root = try reader.page()
     var layout = RecordLayout(isWithoutRowid: try reader.flag())

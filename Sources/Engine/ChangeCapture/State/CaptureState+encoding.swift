@@ -1,9 +1,9 @@
 // A state as bytes, all numbers little-endian, counts and page numbers packed (`appendPacked`):
 //
 //     magic 8 | version 4 | flags 4 | own inode 8 | checksum 8 |
-//     inode, page size, text encoding | seed 4 × 8 | state | schema cookie | payload | tables
+//     inode, page size, text encoding | state | schema cookie | payload | tables
 //
-//     table: name | definition | root | layout | whether rows are kept | nodes by ascending page | chains by ascending first page
+//     table: name | definition | seed 4 × 8 | root | layout | whether rows are kept | nodes by ascending page | chains by ascending first page
 //     node:  page, as the difference from the one before | kind | rows | length, bytes | children | chains
 //
 // A node's bytes are those that the summary has (`SummaryNode`). Parents follow from children.
@@ -11,7 +11,7 @@ extension CaptureState {
   /// What stands at the beginning, and where.
   enum Prefix {
     static let magic: UInt64 = 0x0174_6568_7365_7266
-    static let version: UInt32 = 1
+    static let version: UInt32 = 2
     static let versionOffset = 8
     /// What `StateFile` changes in a file: not part of what the checksum is of.
     static let flagsOffset = 12
@@ -51,8 +51,6 @@ extension CaptureState {
     buffer.append(file.inode)
     buffer.appendPacked(UInt64(file.pageSize))
     buffer.appendPacked(UInt64(file.textEncoding))
-    let seed = hasher.words
-    for word in [seed.0, seed.1, seed.2, seed.3] { buffer.append(word) }
     state.add(to: buffer)
     buffer.appendPacked(UInt64(schemaCookie))
     buffer.add(payload)
@@ -80,6 +78,8 @@ extension CaptureState.Table {
   fileprivate func add(to buffer: ByteBuffer) {
     buffer.add(Array(captured.name.utf8))
     buffer.add(Array(captured.definition.utf8))
+    let seed = hasher.words
+    for word in [seed.0, seed.1, seed.2, seed.3] { buffer.append(word) }
     buffer.appendPacked(UInt64(captured.rootPage))
     buffer.appendPacked(UInt64(root))
     buffer.appendPacked(layout.isWithoutRowid ? 1 : 0)

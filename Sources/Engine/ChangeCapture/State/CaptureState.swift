@@ -20,6 +20,8 @@ package struct CaptureState: @unchecked Sendable {
   /// A followed table. All of it had been read.
   struct Table {
     var captured: CapturedTable
+    /// Of its rows.
+    var hasher: PayloadHasher
     /// With what is remembered.
     var layout: RecordLayout
     var keepsRows: Bool
@@ -36,7 +38,6 @@ package struct CaptureState: @unchecked Sendable {
   }
 
   let file: FileMark
-  let hasher: PayloadHasher
   let state: FileState
   let schemaCookie: UInt32
   let tables: [Table]

@@ -53,6 +53,8 @@ package struct CapturedTick {
   package internal(set) var stops: [(state: StateName, deltas: Int, commits: Int64)] = []
   /// Nothing was seen before.
   package internal(set) var isFirst = false
+  /// The state that leads to what is added next.
+  var end: StateName?
   /// Why everything was compared; nil: it was not.
   package internal(set) var comparison: Doubt.Reason?
 

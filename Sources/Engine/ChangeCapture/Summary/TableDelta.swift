@@ -23,6 +23,8 @@ package struct TableDelta {
   package internal(set) var rows: [Row] = []
   /// Packed fields of all rows; see `fields(_:_:)`.
   package internal(set) var bytes: [UInt8] = []
+  /// The record fields that `Row.old` and `Row.new` hold, ascending.
+  package internal(set) var fields: [Int] = []
   /// Something changed that is not known row by row: the table is not read whole yet, or its former state is gone.
   package internal(set) var isUnknown = false
   /// The records of rows that came, changed or, if they are wanted, went, until the next tick; nil: they are not wanted.
@@ -33,6 +35,16 @@ package struct TableDelta {
   package init() {}
 
   package var isEmpty: Bool { rows.isEmpty && !isUnknown }
+
+  /// About what it takes, without records.
+  var byteCount: Int { rows.count * MemoryLayout<Row>.stride + bytes.count }
+
+  /// Of a table of which any row may have changed.
+  static var unknown: TableDelta {
+    var delta = TableDelta()
+    delta.isUnknown = true
+    return delta
+  }
 
   /// Calls `body` with the values of a range of a row's.
   package func withFields<Result>(_ range: Range<Int>, _ body: (StoredFields) throws -> Result) rethrows -> Result {

@@ -15,7 +15,7 @@
 ///
 /// Owner: the thread that follows the file.
 final class TableSummary {
-  let layout: RecordLayout
+  @exclusivity(unchecked) private(set) var layout: RecordLayout
   /// Whether rows are remembered, or, of tables that are too large, one hash for a page: then the rows that a page had are
   /// read from its former image, which is nearly always still there, and which the hash proves.
   let keepsRows: Bool
@@ -37,6 +37,12 @@ final class TableSummary {
   }
 
   var isComplete: Bool { unread.isEmpty }
+
+  func take(masksOf other: RecordLayout) {
+    layout.columnBits = other.columnBits
+    layout.computedBits = other.computedBits
+  }
+
   /// About what it takes.
   var byteCount: Int { nodeBytes + chains.byteCount }
 

@@ -28,33 +28,29 @@ extension ChangeFeed {
 
   /// Takes what the commits since the last tick have changed into the log.
   func take(from connection: DatabaseConnection, _ tables: FeedTables) throws {
-    var failure: (any Error)?
-    var schema: DatabaseSchema?
     if restored != nil { connection.capture.keepAllRecords() }
-    let tick = connection.capture.advance(throughCommits: true) { names in
-      do {
-        let read = try connection.readSchema()
-        schema = read
-        return names.map { read.table($0)?.storage?.table }
-      } catch {
-        failure = error
-        throw error
-      }
-    }
-    if let failure {
-      loseHistory()
-      throw failure
-    }
-    if let restored {
-      if schema == nil { schema = try connection.readSchema() }
-      return try goOn(from: restored, tick, schema ?? .empty, tables)
-    }
+    let tick = connection.capture.advance(throughCommits: true)
+    let schema = try schema(after: tick, connection)
+    if let restored { return try goOn(from: restored, tick, schema ?? .empty, tables) }
     var steps = steps(of: tick, tables)
     if let schema {
       let altered = tables.take(schema)
       if !tick.isFirst { for table in altered { steps[steps.count - 1].builder.noteAltered(table) } }
     }
     try append(steps, of: tick, connection)
+  }
+
+  /// Nil: it is the one of before.
+  private func schema(after tick: CapturedTick, _ connection: DatabaseConnection) throws -> DatabaseSchema? {
+    guard tick.hasSchemaChanged || restored != nil else { return nil }
+    do {
+      let schema = try connection.readSchema()
+      connection.capture.define { schema.table($0)?.storage?.table }
+      return schema
+    } catch {
+      loseHistory()
+      throw error
+    }
   }
 
   /// The first tick after another process.

@@ -56,7 +56,7 @@ final class FeedTable {
   func knownKey(_ row: TableDelta.Row, of delta: TableDelta) -> [SQLValue]? {
     let storage = self.row.storage
     guard let fields = storage.keyFields, let columns = storage.keyColumns else { return [.integer(row.rowid)] }
-    let remembered = storage.isWithoutRowid ? nil : connection.capture.rememberedFields(of: number)
+    let remembered = storage.isWithoutRowid ? nil : delta.fields
     let stored = storage.isWithoutRowid ? row.key : row.old
     return delta.withFields(stored) { packed in
       let values = Array(packed)

@@ -54,16 +54,14 @@ final class Evaluation {
   }
 
   /// Calls `body` once for each shape that a tick concerns.
-  func forEachConcern(of tick: CapturedTick, _ capture: ChangeCapture, _ body: (Concern) -> Void) {
+  func forEachConcern(of tick: CapturedTick, _ body: (Concern) -> Void) {
     if tick.commits > 0 { for shape in shapesOfEveryCommit.values { body(.anything(shape)) } }
     if tick.deltas.isEmpty { return }
     var changes: [TableChanges] = []
     changes.reserveCapacity(tick.deltas.count)
     for (index, (number, delta)) in tick.deltas.enumerated() {
       changes.append(
-        TableChanges(delta, number: number, step: tick.step(ofDelta: index), storage: storages[number]) {
-          capture.rememberedFields(of: number)
-        })
+        TableChanges(delta, number: number, step: tick.step(ofDelta: index), storage: storages[number]))
     }
     defer { for (number, _) in tick.deltas { capturedRows[number]?.forgetRows() } }
     // A shape that reads several of the tables must not be evaluated several times.

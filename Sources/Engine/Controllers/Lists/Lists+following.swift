@@ -13,40 +13,36 @@ extension Lists {
   /// - Parameter begun: runs that readers have begun meanwhile: the tick stops at the states that they see.
   /// - Throws: the error that keeps the schema from being read. The lists keep what they show.
   func follow(_ connection: DatabaseConnection, _ begun: [BegunRun]) throws -> CapturedTick {
-    var failure: (any Error)?
-    var schema = database?.schema
-    var hasReadSchema = false
-    let tick = connection.capture.advance(through: begun.map(\.state)) { names in
-      do {
-        schema = try connection.readSchema()
-        hasReadSchema = true
-      } catch {
-        failure = error
-        throw error
-      }
-      return names.map { schema?.table($0)?.storage?.table }
-    }
+    let isFirst = connection.capture.hasSeenState == false
+    let tick = connection.capture.advance(through: begun.map(\.state))
     note(begun)
     note(numbers.note(tick, connection))
     ages.note(tick, at: numbers.commits.number)
     if !tick.isQuiet { context.statistics.ticks += 1 }
-    if let failure {
-      ages.removeAll()
-      // Capture does not report these changes again.
-      for list in byQuery.values { mustRunAgain(list, numbers.commits.before) }
-      throw failure
-    }
-    // A capture that was restored asks for the schema in its first tick, changed or not.
-    if tick.hasSchemaChanged || hasReadSchema, let schema { schemaChanged(to: schema, isSameFile: !tick.isFirst) }
+    // A capture that was restored has a schema, and this connection has not.
+    if tick.hasSchemaChanged || isFirst { try takeSchema(of: tick, connection) }
     if !tick.isQuiet { follow(tick, connection) }
     attendToDue()
     return tick
   }
 
+  private func takeSchema(of tick: CapturedTick, _ connection: DatabaseConnection) throws {
+    do {
+      let schema = try connection.readSchema()
+      connection.capture.define { schema.table($0)?.storage?.table }
+      schemaChanged(to: schema, isSameFile: !tick.isFirst)
+    } catch {
+      ages.removeAll()
+      // Capture does not report these changes again.
+      for list in byQuery.values { mustRunAgain(list, numbers.commits.before) }
+      throw error
+    }
+  }
+
   /// Brings every list that a tick concerns to its state, except lists whose query must be run again.
   private func follow(_ tick: CapturedTick, _ connection: DatabaseConnection) {
     let before = numbers.commits.before
-    evaluation.forEachConcern(of: tick, connection.capture) { concern in
+    evaluation.forEachConcern(of: tick) { concern in
       switch concern {
       case .anything(let shape): mustRunAgain(shape, before)
       case .changes(let shape, let tables, let isAlongside, let changes):

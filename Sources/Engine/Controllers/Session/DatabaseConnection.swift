@@ -54,12 +54,13 @@ package final class DatabaseConnection {
   private let opened: Connection
 
   /// - Parameters:
-  ///   - state: what was kept of the file.
   ///   - location: the path, or what `ReadOnlyFile` made of it.
+  ///   - captures: see `ChangeCapture`.
+  ///   - state: what was kept of the file.
   ///   - readsPosition: whether every snapshot must read the file's `ReplicaPosition`.
   package init(
     path: String, location: String, _ settings: ChangeCapture.Settings, clock: MonotonicClock,
-    readsPosition: Bool = false, restoring state: CaptureState? = nil
+    readsPosition: Bool = false, sharing captures: FileCaptures? = nil, restoring state: CaptureState? = nil
   ) throws {
     guard let file = FileIdentity(path: path) else {
       throw FreshetError(.overloaded, "there is no file \(path)")
@@ -76,11 +77,7 @@ package final class DatabaseConnection {
     begin = try PreparedStatement(raw, "BEGIN")
     commit = try PreparedStatement(raw, "COMMIT")
     firstRead = try PreparedStatement(raw, "PRAGMA main.schema_version")
-    if let state {
-      capture = ChangeCapture(raw, settings, restoring: state)
-    } else {
-      capture = ChangeCapture(raw, settings)
-    }
+    capture = ChangeCapture(raw, settings, sharing: captures, restoring: state)
     try ConnectionLimits.apply(to: raw)
     files = WALFiles(of: raw)
     deadline = Deadline(of: raw, clock: clock)
@@ -107,7 +104,7 @@ package final class DatabaseConnection {
     if !isInSnapshot || sqlite3_get_autocommit(raw) == 0 { return }
     let wasLate = isLate
     isLate = false
-    capture.prepare()
+    capture.note()
     if (try? run(begin)) != nil {
       if (try? readSchemaVersion()) != nil, (try? capture.identify()) == true, capture.isAtSeenState { return }
       try? run(commit)
@@ -122,6 +119,7 @@ package final class DatabaseConnection {
 
   /// Runs `body` in one read transaction, which sees one state of the database that `capture` has identified.
   package func snapshot(_ body: () throws -> Void) throws {
+    defer { capture.release() }
     try beginSnapshot()
     isInSnapshot = true
     defer {
@@ -149,6 +147,7 @@ package final class DatabaseConnection {
     isLate = true
     hasReadFramesAlone = true
     defer {
+      capture.release()
       isInSnapshot = false
       isLate = false
       if sqlite3_get_autocommit(raw) == 0 { try? run(commit) }

@@ -20,15 +20,17 @@ package final class OpenDatabase: FileConnection {
 
   /// - Parameters:
   ///   - readsPosition: whether the file is a replica's.
+  ///   - captures: see `ChangeCapture`.
   ///   - state: what was kept of the file.
   package init(
     path: String, _ settings: ChangeCapture.Settings, clock: MonotonicClock, readsPosition: Bool = false,
-    restoring state: CaptureState? = nil
+    sharing captures: FileCaptures? = nil, restoring state: CaptureState? = nil
   ) throws {
     let location = try ReadOnlyFile.location(path, patience: Self.patience)
     try MountedFile.check(path, location)
     connection = try DatabaseConnection(
-      path: path, location: location, settings, clock: clock, readsPosition: readsPosition, restoring: state)
+      path: path, location: location, settings, clock: clock, readsPosition: readsPosition, sharing: captures,
+      restoring: state)
   }
 }
 

@@ -1,5 +1,5 @@
 // Going on from a state that another process has kept.
-extension ChangeCapture {
+extension FileCapture {
   /// Whether what is remembered means something to another process.
   var canBeKept: Bool {
     switch seen {
@@ -10,25 +10,21 @@ extension ChangeCapture {
     }
   }
 
-  /// Takes over what a state has, to be brought up to date by the first tick.
-  ///
-  /// - Returns: nil when the state is of another file.
-  func restore(_ state: CaptureState) -> Bool {
-    guard CaptureState.FileMark(self) == state.file else { return false }
-    for table in state.tables { addRestored(table) }
+  /// Takes over what a state of this file has, to be brought up to date by the first tick.
+  func restore(_ state: CaptureState) {
+    for table in state.tables { add(FollowedTable(number: Self.newNumber(), table)) }
     restored = state
-    return true
   }
 
   /// Begins the first tick: what is remembered is of the state that was kept.
   ///
   /// - Returns: why everything must be compared with it; nil: frames may lead on from it, or nothing was restored.
-  func takeUpRestored(_ define: ([String]) throws -> [CapturedTable?]) -> Doubt.Reason? {
+  func takeUpRestored() -> Doubt.Reason? {
     guard let state = restored.take() else { return nil }
     seen = state.state
     schemaCookie = state.schemaCookie
     do throws(Doubt) {
-      if redefine(define) { return .schema }
+      if redefine() { return .schema }
       guard case .wal(let kept, _) = state.state, case .wal(let header, let isBackfilled) = current else {
         return .restart
       }
@@ -46,18 +42,17 @@ extension ChangeCapture {
     } catch { return error.reason }
   }
 
-  /// Compares the schema with what it was: layouts may also be other ones because this program is another version.
+  /// Compares the schema with what it was.
   ///
   /// - Returns: whether a table is another one, or has another root page.
-  private func redefine(_ define: ([String]) throws -> [CapturedTable?]) -> Bool {
-    let followed = Array(tables.values)
-    guard let definitions = try? define(followed.map(\.name)) else {
+  private func redefine() -> Bool {
+    guard let stored = StoredTable.all(of: connection) else {
       schemaCookie = nil
       return true
     }
     var isOther = false
-    for (table, definition) in zip(followed, definitions) {
-      let mustCompare = table.define(definition)
+    for table in tables.values {
+      let mustCompare = define(table, stored[table.name.lowercased()])
       isOther = isOther || mustCompare || table.delta.isUnknown
     }
     return isOther

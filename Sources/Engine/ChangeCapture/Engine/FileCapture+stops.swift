@@ -1,5 +1,5 @@
 // Going through states on the way to the present one: those that others have read, or that of each commit.
-extension ChangeCapture {
+extension FileCapture {
   /// In one tick; each costs what a tick costs.
   private static let mostStops = 8
 
@@ -35,7 +35,7 @@ extension ChangeCapture {
   /// - Returns: whether the next may be gone through.
   /// - Throws: why everything must be compared.
   func goThrough(
-    _ stop: WALIndexHeader, _ doubts: inout [Int: Doubt], _ tick: inout CapturedTick
+    _ stop: WALIndexHeader, _ doubts: inout [Int: Doubt], _ tick: inout FileTick
   ) throws(Doubt) -> Bool {
     // Where the database file has pages of later states, frames alone may be read.
     if isAhead(of: stop), !hasLeavesAlone(upTo: stop) { return false }
@@ -51,7 +51,6 @@ extension ChangeCapture {
     }
     for table in tables.values where doubts[table.number] == nil { collect(table, &tick) }
     if pages.readsFramesAlone || !isAhead(of: stop), doubts.isEmpty {
-      passed.add(seen)
       tick.stops.append((StateName(state: seen), tick.deltas.count, tick.commits))
     }
     return true

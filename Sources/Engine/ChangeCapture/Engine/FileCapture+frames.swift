@@ -4,7 +4,7 @@
 // all that was written between the two. Where the commits changed leaves of followed tables and nothing else that capture knows, they hold
 // everything that a tick has to read. (Former images are read as well, which hashes prove.) A transaction is begun only when something
 // else must be read, if the state is still the newest by then.
-extension ChangeCapture {
+extension FileCapture {
   /// Frames that were read before `advance`.
   struct FramesRead {
     let from: WALIndexHeader
@@ -12,33 +12,21 @@ extension ChangeCapture {
     let step: WALFollower.Step
   }
 
-  /// Identifies the newest state without a transaction, where `advance` can go to it by frames alone.
+  /// Reads the frames that lead from the state seen last to a newer one.
   ///
+  /// - Parameter copied: how many frames the WAL-index says to be in the database file.
   /// - Returns: the numbers of the tables that have changed; nil: a transaction is needed.
-  package func identifyFromFrames() -> [Int]? {
-    framesRead = nil
-    guard let index, case .wal(let before, _) = seen, let schemaCookie else { return nil }
-    prepare()
-    guard let header = candidate, header.version == WALIndexHeader.knownVersion, header.salts == before.salts,
-      header.pageSize == pages.pageSize, header.frameCount > before.frameCount, !misled.isKnown(header)
+  func readFramesAlone(to header: WALIndexHeader, copied: UInt32) -> [Int]? {
+    guard case .wal(let before, _) = seen, let schemaCookie, header.version == WALIndexHeader.knownVersion,
+      header.salts == before.salts, header.pageSize == pages.pageSize, header.frameCount > before.frameCount,
+      !misled.isKnown(header),
+      // None of the frames may be said to be in the database file: that would have to be checked.
+      copied <= before.frameCount
     else { return nil }
-    // None of the frames may be said to be in the database file: that would have to be checked.
-    let copied = index.backfilled()
-    guard index.header() == header, copied <= before.frameCount else { return nil }
     let follower = WALFollower(pageSize: pages.pageSize, reader: reader)
     guard let step = try? follower.step(from: before, to: header, pages.wal) else { return nil }
     framesRead = FramesRead(from: before, to: header, step: step)
-    guard let changed = changedLeaves(schemaCookie) else { return nil }
-    backfilled = copied
-    current = .wal(header, isBackfilled: false)
-    pages.readsFramesAlone = true
-    return changed
-  }
-
-  /// A transaction is needed after all. (What was read of the frames is of use if it sees the same state.)
-  package func returnToSeenState() {
-    current = seen
-    pages.readsFramesAlone = false
+    return changedLeaves(schemaCookie)
   }
 
   /// The tables of which leaves changed, and nothing else; nil: there is one of which other pages are needed.

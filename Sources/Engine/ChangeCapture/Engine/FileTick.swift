@@ -1,0 +1,142 @@
+/// What one look at the file has found, whoever it was for.
+struct FileTick {
+  /// The state that it went to.
+  var state = FileState.unknown
+  /// How many commits came since the one before.
+  var commits: Int64 = 0
+  var hasSchemaChanged = false
+  /// By number of the table, what changed in it, in the order of commits.
+  var deltas: [(table: Int, delta: TableDelta)] = []
+  var hasStopped = false
+  /// See `CapturedTick`.
+  var stops: [(state: StateName, deltas: Int, commits: Int64)] = []
+  var comparison: Doubt.Reason?
+
+  var isQuiet: Bool { commits == 0 && !hasSchemaChanged && deltas.isEmpty }
+
+  /// About what it takes, in bytes.
+  var byteCount: Int { deltas.reduce(128) { $0 + $1.delta.byteCount } }
+}
+
+/// What one capture wants of a file's tables, and which of the file's ticks it takes next.
+///
+/// Owner: whoever has the file's lock.
+final class CaptureCursor {
+  /// By number of the table, the fields that must be remembered of its rows.
+  @exclusivity(unchecked) var wishes: [Int: [Int]] = [:]
+  /// Tables of which something may have changed that no tick tells it of.
+  @exclusivity(unchecked) var unknown: Set<Int> = []
+  /// Whether each commit is wanted by itself.
+  @exclusivity(unchecked) var wantsCommits = false
+  @exclusivity(unchecked) fileprivate(set) var next = 0
+  @exclusivity(unchecked) fileprivate(set) var schemaChanges = 0
+}
+
+/// The ticks of a file that not every capture has taken.
+///
+/// Owner: whoever has the file's lock.
+struct FileTicks {
+  /// The oldest first.
+  private var ticks: [FileTick] = []
+  /// The number of the oldest.
+  private var first = 0
+  private var bytes = 0
+  private var schemaChanges = 0
+  private var cursors: [CaptureCursor] = []
+
+  /// What is kept for captures that are behind. Beyond it they are told that anything may have changed.
+  static let mostBytes = 64 << 20
+
+  private var end: Int { first + ticks.count }
+
+  var hasOneReader: Bool { cursors.count < 2 }
+  var isEmpty: Bool { cursors.isEmpty }
+  /// Whether somebody wants each commit by itself.
+  var areByCommit: Bool { cursors.contains { $0.wantsCommits && !$0.wishes.isEmpty } }
+
+  func isFirst(_ cursor: CaptureCursor) -> Bool { cursors.first === cursor }
+
+  /// A capture takes what comes from now on.
+  mutating func add(_ cursor: CaptureCursor) {
+    cursors.append(cursor)
+    pass(cursor)
+  }
+
+  mutating func remove(_ cursor: CaptureCursor) {
+    cursors.removeAll { $0 === cursor }
+    dropTaken()
+  }
+
+  func isWanted(_ table: Int) -> Bool { cursors.contains { $0.wishes[table] != nil } }
+
+  func forgetFields(of table: Int) {
+    for cursor in cursors where cursor.wishes[table] != nil { cursor.wishes[table] = [] }
+  }
+
+  mutating func append(_ tick: FileTick) {
+    if tick.hasSchemaChanged { schemaChanges += 1 }
+    if tick.isQuiet { return }
+    ticks.append(tick)
+    bytes += tick.byteCount
+  }
+
+  /// What a capture has not taken; nil: that is not kept any more.
+  func left(_ cursor: CaptureCursor) -> ArraySlice<FileTick>? {
+    cursor.next < first ? nil : ticks[(cursor.next - first)...]
+  }
+
+  func hasSchemaChanged(since cursor: CaptureCursor) -> Bool { schemaChanges != cursor.schemaChanges }
+
+  /// A capture has taken everything.
+  mutating func pass(_ cursor: CaptureCursor) {
+    cursor.next = end
+    cursor.schemaChanges = schemaChanges
+    dropTaken()
+  }
+
+  /// Lets go of what all have taken that follow something, and of what is too much.
+  private mutating func dropTaken() {
+    var needed = end
+    for cursor in cursors where !cursor.wishes.isEmpty { needed = min(needed, cursor.next) }
+    var count = max(0, needed - first)
+    for tick in ticks.prefix(count) { bytes -= tick.byteCount }
+    while count < ticks.count - 1, bytes > Self.mostBytes {
+      bytes -= ticks[count].byteCount
+      count += 1
+    }
+    if count == 0 { return }
+    first += count
+    if count == ticks.count { ticks.removeAll(keepingCapacity: true) } else { ticks.removeFirst(count) }
+  }
+}
+
+extension CapturedTick {
+  /// Takes in what a file's tick has for a capture, behind what it took in before.
+  ///
+  /// - Parameter number: the capture's number of a table.
+  mutating func add(_ tick: FileTick, _ cursor: CaptureCursor, _ number: (Int) -> Int) {
+    if let end {
+      hasStopped = true
+      stops.append((end, deltas.count, commits))
+    }
+    let before = commits
+    var left = tick.stops[...]
+    for (index, (table, delta)) in tick.deltas.enumerated() {
+      while let stop = left.first, stop.deltas <= index { add(left.removeFirst(), to: before) }
+      guard let wanted = cursor.wishes[table] else { continue }
+      let isWhole =
+        delta.isUnknown || wanted.isEmpty || delta.fields == wanted || Set(wanted).isSubset(of: delta.fields)
+      deltas.append((number(table), isWhole ? delta : .unknown))
+    }
+    while !left.isEmpty { add(left.removeFirst(), to: before) }
+    commits += tick.commits
+    hasSchemaChanged = hasSchemaChanged || tick.hasSchemaChanged
+    hasStopped = hasStopped || tick.hasStopped
+    comparison = comparison ?? tick.comparison
+    end = StateName(state: tick.state)
+  }
+
+  private mutating func add(_ stop: (state: StateName, deltas: Int, commits: Int64), to before: Int64) {
+    stops.append((stop.state, deltas.count, before + stop.commits))
+  }
+}
