@@ -13,12 +13,8 @@ package final class ControllerPool: Sendable {
   package static let mostFollowers = 63
   /// Package-visible for its statistics.
   package let readers: ReaderPool
-  /// Numbers of the file's states, shared with everything in this process that follows the file.
-  package let numbers: CommitNumbers
-  /// The epochs that these numbers belong to, shared likewise.
-  package let epochs: FileEpochs
-  /// Reports writes to the file, to everything in this process that follows it.
-  package let watcher: DatabaseWatcher
+  /// What is shared with everything in this process that follows the file.
+  package let file: FollowedFile
   /// The feed of changes.
   package let feed: ChangeFeedThread
   private let output: any SubscriptionOutput
@@ -31,18 +27,16 @@ package final class ControllerPool: Sendable {
     _ configuration: FollowerConfiguration, followers count: Int, readers readerCount: Int,
     output: any SubscriptionOutput, epochs: FileEpochs = FileEpochs(), journal: FeedJournal? = nil, logger: Logger
   ) throws {
-    let readers = ReaderPool(
-      path: configuration.path, access: configuration.access, count: max(1, readerCount), clock: configuration.clock,
-      slow: SlowQueries(threshold: configuration.slowQuery, names: configuration.queryNames, logger: logger),
-      readsPosition: configuration.readsPosition, logger: logger)
-    self.readers = readers
     // Also of an epoch that begins with 0: numbers that readers of the feed know do not come again.
     let told = journal?.lastCommit.map { $0 + 1 } ?? 0
     let numbers = CommitNumbers(startingAt: max(configuration.firstCommit, told))
-    self.numbers = numbers
-    self.epochs = epochs
-    let watcher = DatabaseWatcher(path: configuration.path)
-    self.watcher = watcher
+    let file = FollowedFile(configuration.path, numbers: numbers, epochs: epochs)
+    self.file = file
+    let readers = ReaderPool(
+      file, access: configuration.access, count: max(1, readerCount), clock: configuration.clock,
+      slow: SlowQueries(threshold: configuration.slowQuery, names: configuration.queryNames, logger: logger),
+      readsPosition: configuration.readsPosition, logger: logger)
+    self.readers = readers
     self.output = output
     keeper = configuration.keeper
     clock = configuration.clock
@@ -53,11 +47,10 @@ package final class ControllerPool: Sendable {
     for number in 0..<count {
       followers.append(
         try FollowerThread(
-          configuration, number: number, output: output, readers: readers, numbers: numbers, epochs: epochs,
-          watcher: watcher, logger: logger))
+          configuration, number: number, output: output, readers: readers, logger: logger))
     }
     self.followers = followers
-    var feed = FeedConfiguration(path: configuration.path)
+    var feed = FeedConfiguration()
     feed.historyBytes = configuration.changeBytes
     feed.captureBytes = configuration.captureBytes
     feed.access = configuration.access
@@ -65,7 +58,7 @@ package final class ControllerPool: Sendable {
     feed.clock = configuration.clock
     feed.journal = journal
     self.feed = ChangeFeedThread(
-      feed, output: output, waiter: count, numbers: numbers, watcher: watcher, logger: logger)
+      file, feed, output: output, waiter: count, logger: logger)
   }
 
   /// The follower of a query.
@@ -106,7 +99,7 @@ package final class ControllerPool: Sendable {
   ///
   /// - Parameter epoch: its name; nil: a new, unique one.
   package func beginEpoch(_ epoch: String? = nil) {
-    epochs.begin(epoch)
+    file.epochs.begin(epoch)
     output.epochChanged()
     requestTick()
   }
@@ -119,6 +112,6 @@ package final class ControllerPool: Sendable {
     for follower in followers { follower.stop() }
     feed.stop()
     ended()
-    keeper?.finish(highest: numbers.highest)
+    keeper?.finish(highest: file.numbers.highest)
   }
 }

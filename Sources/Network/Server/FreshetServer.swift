@@ -137,7 +137,7 @@ package final class FreshetServer: Sendable {
   }
 
   /// The epochs of the file's states.
-  package var epochs: FileEpochs { pool.epochs }
+  package var epochs: FileEpochs { pool.file.epochs }
 
   /// Begins another epoch of the same file: earlier versions are no longer honoured, and every session gets another `hello`. Any
   /// thread.

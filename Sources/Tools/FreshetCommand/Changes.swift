@@ -84,9 +84,9 @@ struct Changes: ParsableCommand {
     logger.logLevel = .warning
     let keeper = try position(settings, logger)
     let queue = ChangesQueue()
-    var configuration = FeedConfiguration(path: database)
+    var configuration = FeedConfiguration()
     configuration.journal = keeper?.journal
-    let feed = ChangeFeedThread(configuration, output: queue, waiter: 0, numbers: CommitNumbers(), logger: logger)
+    let feed = ChangeFeedThread(FollowedFile(database), configuration, output: queue, waiter: 0, logger: logger)
     let key = SubscriptionKey(session: 1, id: "changes", number: 1)
     let known = since ?? keeper?.known
     feed.subscribe(FeedSubscription(key: key, request: request, access: Query.Access(), since: known))

@@ -43,7 +43,7 @@ final class ReplicationBench {
   func startPublisher() throws {
     let epoch = String(UInt64.random(in: 0...UInt64.max), radix: 36)
     let publisher = try Publisher(
-      path, settings(.publisher), epoch: epoch, numbers: CommitNumbers(), logger: logger, renewEpoch: {})
+      FollowedFile(path), settings(.publisher), epoch: epoch, logger: logger, renewEpoch: {})
     let service = WriterService(publisher) { _, reply in reply([]) }
     publisher.start()
     service.start()

@@ -29,7 +29,7 @@ import Testing
   }
 
   @Test func `Beyond ten thousand waiting jobs the answer is overloaded, and those that wait are done`() throws {
-    let pool = ReaderPool(path: "/nowhere", count: 0, logger: Logger(label: "test"))
+    let pool = ReaderPool(FollowedFile("/nowhere"), count: 0, logger: Logger(label: "test"))
     let answers = Mutex<(done: Int, refused: [FreshetError])>((0, []))
     for number in 0..<10_005 {
       pool.post(

@@ -123,9 +123,9 @@ final class FollowerFixture {
     if let clock { configuration.clock = clock.clock }
     var logger = Logger(label: "test")
     logger.logLevel = .critical
-    readers = ReaderPool(path: path, count: readerCount, clock: configuration.clock, logger: logger)
+    readers = ReaderPool(FollowedFile(path), count: readerCount, clock: configuration.clock, logger: logger)
     follower = try FollowerThread(
-      configuration, number: 0, output: recorder, readers: readers, numbers: CommitNumbers(), logger: logger)
+      configuration, number: 0, output: recorder, readers: readers, logger: logger)
     writer = try SQLiteSession(path: path)
   }
 

@@ -43,11 +43,9 @@ final class PublishedFile {
     self.position = position
     var settings = ChangeCapture.Settings()
     settings.pagesAtOnce = .max
-    session = DatabaseSession(path: publisher.path, clock: clock) { [path = publisher.path, clock] in
-      try OpenDatabase(path: path, settings, clock: clock, restoring: state)
-    }
+    session = publisher.file.session(settings, clock: clock) { state }
     detection = CommitDetection(
-      path: publisher.path, wake: publisher.worker.wake, clock: clock, watcher: publisher.watcher)
+      path: publisher.path, wake: publisher.worker.wake, clock: clock, watcher: publisher.file.watcher)
     checked = clock.now
     pass = ContentsPass(publisher.settings.selfCheck, clock)
   }

@@ -27,11 +27,9 @@ package final class Publisher: Sendable {
     var snapshot = false
   }
 
-  let path: String
+  let file: FollowedFile
   let settings: ReplicationSettings
   let broker: BrokerConnection
-  let numbers: CommitNumbers
-  let watcher: DatabaseWatcher?
   /// Nil: nothing is kept for the next start.
   private let kept: PublisherState?
   let logger: Logger
@@ -46,20 +44,16 @@ package final class Publisher: Sendable {
 
   /// - Parameters:
   ///   - epoch: what `hello` says.
-  ///   - watcher: shared with the followers of the file; nil: none.
   ///   - kept: what the process before has kept, and this one will; nil: nothing is.
   ///   - renewEpoch: called when a state cannot be given a number of its own: versions and commits are to begin anew.
   /// - Throws: `BrokerError` for settings that cannot be used.
   package init(
-    _ path: String, _ settings: ReplicationSettings, epoch: String, numbers: CommitNumbers,
-    watcher: DatabaseWatcher? = nil, kept: PublisherState? = nil, logger: Logger,
+    _ file: FollowedFile, _ settings: ReplicationSettings, epoch: String, kept: PublisherState? = nil, logger: Logger,
     renewEpoch: @escaping @Sendable () -> Void
   ) throws {
     self.renewEpoch = renewEpoch
-    self.path = path
+    self.file = file
     self.settings = settings
-    self.numbers = numbers
-    self.watcher = watcher
     self.kept = kept
     self.logger = logger
     broker = try BrokerConnection(settings.address, settings.credentials, name: "freshet publisher")
@@ -79,6 +73,9 @@ package final class Publisher: Sendable {
   package var longestMessage: Int { broker.longestMessage }
 
   var mustStop: Bool { worker.mustStop }
+
+  var path: String { file.path }
+  var numbers: CommitNumbers { file.numbers }
 
   /// The file is another one now: versions and commits begin anew. Any thread.
   package func beginEpoch(_ epoch: String) {

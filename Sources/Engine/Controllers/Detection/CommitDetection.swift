@@ -1,7 +1,7 @@
 import CFreshetSystem
 package import ChangeCapture
 package import Ground
-import Store
+package import Store
 
 /// Notices that the file may have been committed to or replaced, and waits until it may have been.
 ///
@@ -27,8 +27,6 @@ package final class CommitDetection {
   private var hasSpun = false
   /// When the file's identity was last read; `distantPast`: it must be read again.
   private var identityRead = Instant.distantPast
-  /// A write to the database file itself was reported.
-  private var hasReportedContents = false
 
   /// Intervals of checks after a write whose commit cannot be read yet: nothing reports when it can be. After a commit
   /// was found, only the last one follows.
@@ -49,13 +47,13 @@ package final class CommitDetection {
   /// From so many on nothing is expected to be reported. One may have been found before its report was read.
   private static let mostUnreported = 2
 
-  /// - Parameter watcher: shared by all threads that follow the file; nil: one for this thread.
-  package init(path: String, wake: WakeSignal, clock: MonotonicClock, watcher: DatabaseWatcher? = nil) {
+  /// - Parameter watcher: shared by all threads that follow the file.
+  package init(path: String, wake: WakeSignal, clock: MonotonicClock, watcher: DatabaseWatcher) {
     self.clock = clock
     journal = path + "-journal"
     let folder = path.lastIndex(of: "/").map { path[...$0] } ?? "."
     if system_reports_every_write(String(folder)) == 0 { unreported = Self.mostUnreported }
-    watch = FileWatch(watcher ?? DatabaseWatcher(path: path), wake: wake)
+    watch = FileWatch(watcher, wake: wake)
   }
 
   /// Whether writes are reported.
@@ -67,12 +65,6 @@ package final class CommitDetection {
     let isDue = !isOpen || !watch.isReporting || now - identityRead >= pollInterval
     if isDue { identityRead = now }
     return isDue
-  }
-
-  /// Whether a write to the database file itself was reported since this was asked last.
-  func takeReportedContents() -> Bool {
-    defer { hasReportedContents = false }
-    return hasReportedContents
   }
 
   /// How long to leave commits alone; see `Pace`.
@@ -188,6 +180,5 @@ package final class CommitDetection {
       writeGap.noteWrite(clock.now)
     }
     if events.contains(.replaced) || events.contains(.contents) { identityRead = .distantPast }
-    if events.contains(.contents) { hasReportedContents = true }
   }
 }

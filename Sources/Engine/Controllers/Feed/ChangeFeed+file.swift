@@ -34,7 +34,6 @@ extension ChangeFeed {
   }
 
   func openIfReplaced() {
-    if detection.takeReportedContents() { session.connection?.connection.capture.noteReportedWrite() }
     switch session.finding {
     case .same, .missing: return
     case .filesLost, .overwritten:
@@ -47,7 +46,7 @@ extension ChangeFeed {
     let isFirst = session.connection == nil && readers.isEmpty
     closeFile()
     session.adopt(opened)
-    tables = FeedTables(opened.connection, path: configuration.path, configuration.access, logger)
+    tables = FeedTables(opened.connection, path: file.path, configuration.access, logger)
     mustTick = true
     if isFirst {
       if restored != nil, !opened.connection.capture.isRestored { restored = nil }

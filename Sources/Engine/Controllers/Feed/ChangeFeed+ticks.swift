@@ -81,7 +81,7 @@ extension ChangeFeed {
     let told = ToldChanges(entries.filter { $0.number > restored.number })
     let changes = try told.continued(by: builder.finish()) { try $0.lookUp(key: $1) }
     let before = commit
-    commit = numbers.number(of: tables.connection.capture.state, before: before, commits: tick.commits).commit
+    commit = file.numbers.number(of: tables.connection.capture.state, before: before, commits: tick.commits).commit
     if !changes.isEmpty {
       log.append(
         LoggedCommit(
@@ -152,7 +152,7 @@ extension ChangeFeed {
   /// The number of the tick's state. Those on the way to it are counted back from it: others that follow the file need not know them.
   func number(of state: StateName, commits: Int64, _ tick: CapturedTick) -> Int64 {
     if commits == 0, !tick.isFirst { return commit }
-    commit = numbers.number(of: state, before: commit, commits: commits).commit
+    commit = file.numbers.number(of: state, before: commit, commits: commits).commit
     return commit
   }
 

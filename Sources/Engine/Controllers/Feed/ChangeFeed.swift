@@ -17,11 +17,11 @@ import Wire
 ///
 /// Owner of all state: the feed's thread.
 final class ChangeFeed {
+  let file: FollowedFile
   let configuration: FeedConfiguration
   let output: any SubscriptionOutput
   /// For `SubscriptionOutput.isDrained`.
   let waiter: Int
-  let numbers: CommitNumbers
   let session: DatabaseSession
   let detection: CommitDetection
   let logger: Logger
@@ -70,34 +70,32 @@ final class ChangeFeed {
   static let readingTime = Nanoseconds.milliseconds(500)
 
   init(
-    _ configuration: FeedConfiguration, output: any SubscriptionOutput, waiter: Int, numbers: CommitNumbers,
-    watcher: DatabaseWatcher?, wake: WakeSignal, counter: FeedCounter, logger: Logger,
-    take: @escaping () -> [FeedCommand]
+    _ file: FollowedFile, _ configuration: FeedConfiguration, output: any SubscriptionOutput, waiter: Int,
+    wake: WakeSignal, counter: FeedCounter, logger: Logger, take: @escaping () -> [FeedCommand]
   ) {
+    self.file = file
     self.configuration = configuration
     self.output = output
     self.waiter = waiter
-    self.numbers = numbers
     self.counter = counter
     self.logger = logger
     self.take = take
     self.wake = wake
     log = ChangeLog(limit: configuration.historyBytes)
-    commit = numbers.first
+    commit = file.numbers.first
     var settings = ChangeCapture.Settings()
     settings.memoryLimit = configuration.captureBytes
     settings.recordBytes = max(settings.recordBytes, configuration.historyBytes)
-    let (path, clock) = (configuration.path, configuration.clock)
+    let clock = configuration.clock
     restored = configuration.journal?.takeRestored()
     epoch = FeedPositions.newEpoch
     positions = FeedPositions(epoch: epoch)!
     var state = restored?.state
-    session = DatabaseSession(path: path, clock: clock) { [settings, readsPosition = configuration.readsPosition] in
+    session = file.session(settings, clock: clock, readsPosition: configuration.readsPosition) {
       defer { state = nil }
-      return try OpenDatabase(
-        path: path, settings, clock: clock, readsPosition: readsPosition, restoring: state)
+      return state
     }
-    detection = CommitDetection(path: path, wake: wake, clock: clock, watcher: watcher)
+    detection = CommitDetection(path: file.path, wake: wake, clock: clock, watcher: file.watcher)
   }
 
   var clock: MonotonicClock { configuration.clock }

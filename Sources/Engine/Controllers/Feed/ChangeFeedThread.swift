@@ -6,8 +6,6 @@ import Synchronization
 
 /// What the feed works on, and its limits.
 package struct FeedConfiguration: Sendable {
-  /// The database file.
-  package var path: String
   /// The most bytes of rows that are remembered for readers that come back.
   package var historyBytes = 64 << 20
   /// The most bytes that capture may remember of all followed tables.
@@ -20,7 +18,7 @@ package struct FeedConfiguration: Sendable {
   /// What is kept for the next process; nil: nothing.
   package var journal: FeedJournal?
 
-  package init(path: String) { self.path = path }
+  package init() {}
 }
 
 /// The thread of the feed. It opens the file when somebody reads.
@@ -33,13 +31,12 @@ package final class ChangeFeedThread: SubscriptionHost {
 
   /// - Parameter waiter: the number by which it asks whether sessions are drained.
   package init(
-    _ configuration: FeedConfiguration, output: any SubscriptionOutput, waiter: Int, numbers: CommitNumbers,
-    watcher: DatabaseWatcher? = nil, logger: Logger
+    _ file: FollowedFile, _ configuration: FeedConfiguration, output: any SubscriptionOutput, waiter: Int,
+    logger: Logger
   ) {
     worker.start { [unowned self] in
       let feed = ChangeFeed(
-        configuration, output: output, waiter: waiter, numbers: numbers, watcher: watcher, wake: worker.wake,
-        counter: counter, logger: logger
+        file, configuration, output: output, waiter: waiter, wake: worker.wake, counter: counter, logger: logger
       ) { [unowned self] in takeCommands() }
       while !feed.isStopping {
         feed.step()

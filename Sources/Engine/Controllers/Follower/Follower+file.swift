@@ -8,23 +8,13 @@ import Store
 extension Follower {
   /// Opens a file that has appeared or has replaced the open one.
   func openIfReplaced() {
-    if detection.takeReportedContents() { lists.capture?.noteReportedWrite() }
-    let isTold = context.readers.users.hasOverwrite(after: state.overwrite)
-    if isTold {
-      state.overwrite = context.readers.users.overwrite
-      lists.database?.noteOverwritten(state.overwrite.staleGeneration)
-    }
     switch session.finding {
     case .same, .missing: return
     case .filesLost: closeLostFiles("the -wal or -shm was deleted while the database was open")
     case .overwritten:
-      if !isTold {
-        state.overwrite = context.readers.users.noteOverwritten(
-          lists.capture?.staleGeneration, after: state.overwrite)
-      }
       closeLostFiles(
         "the database file was written to by something else than SQLite: it is read anew",
-        overwrite: FileOverwrite(staleGeneration: state.overwrite.staleGeneration))
+        overwrite: FileOverwrite(staleGeneration: session.staleGeneration))
     case .another: break
     }
     guard session.mayOpen || session.isOverdue else { return }
@@ -48,7 +38,7 @@ extension Follower {
 
   func fileWasOpened(_ opened: OpenDatabase) {
     session.adopt(opened)
-    context.readers.users.enter(context.number)
+    context.readers.file.users.enter(context.number)
     keeping.released = nil
     state.hasLoggedOpening = false
     lists.note(.success(opened))

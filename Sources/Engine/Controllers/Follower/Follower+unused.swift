@@ -31,7 +31,7 @@ extension Follower {
     session.close()
     state.isReleased = true
     // What happens to the file from now on is seen by nobody: its next state gets a number of its own.
-    if context.readers.users.leave(context.number) { numbers.fileWasReleased() }
+    if context.readers.file.users.leave(context.number) { numbers.fileWasReleased() }
   }
 
   /// Opens the file again if a command needs it.
@@ -42,7 +42,6 @@ extension Follower {
     if inbox.needsFile {
       state.isReleased = false
       context.mustTick = true
-      state.overwrite = context.readers.users.overwrite
       openIfReplaced()
       return false
     }

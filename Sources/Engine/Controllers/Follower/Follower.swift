@@ -45,28 +45,23 @@ final class Follower {
     var unusedSince: Instant?
     /// The connection was closed because nothing is followed.
     var isReleased = false
-    /// The last overwrite of the file that is known here.
-    var overwrite = FileUsers.Overwrite()
   }
 
   init(
-    _ configuration: FollowerConfiguration, output: any SubscriptionOutput, readers: ReaderPool, numbers: CommitNumbers,
-    epochs: FileEpochs, watcher: DatabaseWatcher? = nil, logger: Logger, thread: FollowerThread
+    _ configuration: FollowerConfiguration, output: any SubscriptionOutput, readers: ReaderPool, logger: Logger,
+    thread: FollowerThread
   ) throws {
     context = FollowerContext(
       configuration, output: output, readers: readers, logger: logger, number: thread.number)
     var settings = ChangeCapture.Settings()
     settings.memoryLimit = configuration.captureBytes
-    session = DatabaseSession(path: configuration.path, clock: context.clock) {
-      [clock = context.clock, number = thread.number] in
-      try OpenDatabase(
-        path: configuration.path, settings, clock: clock, readsPosition: configuration.readsPosition,
-        restoring: configuration.keeper?.restored(number)?.state)
+    let file = readers.file
+    session = file.session(settings, clock: context.clock, readsPosition: configuration.readsPosition) {
+      [number = thread.number] in configuration.keeper?.restored(number)?.state
     }
-    detection = CommitDetection(
-      path: configuration.path, wake: thread.wake, clock: context.clock, watcher: watcher)
-    self.numbers = StateNumbers(configuration, numbers, epochs)
-    lists = Lists(context, self.numbers, Jobs(readers, thread))
+    detection = CommitDetection(path: file.path, wake: thread.wake, clock: context.clock, watcher: file.watcher)
+    numbers = StateNumbers(configuration, file.numbers, file.epochs)
+    lists = Lists(context, numbers, Jobs(readers, thread))
     checks = ListChecks(lists)
     answers = SnapshotAnswers(lists, checks)
     delivery = Delivery(lists, checks, answers)
@@ -101,8 +96,7 @@ final class Follower {
     let now = context.clock.now
     let isResting = inbox.isEmpty && rest(now) > .zero
     let hasChanged = !isResting && !isUnused && hasCommit()
-    let hasOverwrite = context.readers.users.hasOverwrite(after: state.overwrite)
-    if detection.mayBeReplaced(isOpen: lists.database != nil, hasChanged: hasChanged, now) || hasOverwrite {
+    if detection.mayBeReplaced(isOpen: lists.database != nil, hasChanged: hasChanged, now) || session.hasOverwrite {
       openIfReplaced()
     }
     if hasChanged || context.mustTick || !inbox.isEmpty || context.clock.now >= context.deadlines.next { tick() }

@@ -25,14 +25,12 @@ package final class FollowerThread: SubscriptionHost, ReportReceiver, Sendable {
   /// - Throws: the error that keeps the database from being opened.
   package init(
     _ configuration: FollowerConfiguration, number: Int, output: any SubscriptionOutput, readers: ReaderPool,
-    numbers: CommitNumbers, epochs: FileEpochs = FileEpochs(), watcher: DatabaseWatcher? = nil, logger: Logger
+    logger: Logger
   ) throws {
     self.number = number
     // No other thread touches it from then on.
     nonisolated(unsafe) let follower = try Follower(
-      configuration, output: output, readers: readers, numbers: numbers, epochs: epochs, watcher: watcher,
-      logger: logger,
-      thread: self)
+      configuration, output: output, readers: readers, logger: logger, thread: self)
     worker.start { follower.run() }
   }
 

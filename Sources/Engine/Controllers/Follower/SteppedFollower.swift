@@ -10,12 +10,12 @@ package final class SteppedFollower {
 
   /// - Throws: the error that keeps the database from being opened.
   package init(_ configuration: FollowerConfiguration, output: any SubscriptionOutput, logger: Logger) throws {
+    let file = FollowedFile(configuration.path, numbers: CommitNumbers(startingAt: configuration.firstCommit))
     readers = ReaderPool(
-      path: configuration.path, access: configuration.access, count: 0, clock: configuration.clock,
+      file, access: configuration.access, count: 0, clock: configuration.clock,
       readsPosition: configuration.readsPosition, logger: logger)
     follower = try Follower(
-      configuration, output: output, readers: readers, numbers: CommitNumbers(startingAt: configuration.firstCommit),
-      epochs: FileEpochs(), logger: logger, thread: thread)
+      configuration, output: output, readers: readers, logger: logger, thread: thread)
   }
 
   deinit { follower.close() }

@@ -20,18 +20,16 @@ final class Reader: @unchecked Sendable {
   private let session: FileSession<ReaderDatabase, any Error>
   /// Whether it has worked since it last returned memory.
   private var hasWorked = false
-  /// The last overwrite that the open connection, if there is one, has seen.
-  private var overwrite = FileUsers.Overwrite()
 
   init(
-    _ number: Int, path: String, _ access: AccessRules, _ queue: ReaderQueue, _ users: FileUsers,
-    _ clock: MonotonicClock, _ slow: SlowQueries, readsPosition: Bool, _ logger: Logger
+    _ number: Int, _ file: FollowedFile, _ access: AccessRules, _ queue: ReaderQueue, _ clock: MonotonicClock,
+    _ slow: SlowQueries, readsPosition: Bool, _ logger: Logger
   ) {
     self.number = number
     self.queue = queue
-    self.users = users
+    users = file.users
     self.logger = logger
-    session = FileSession(path: path, clock: clock) {
+    session = FileSession(path: file.path, clock: clock, users: users) { [path = file.path] in
       try ReaderDatabase(path: path, access, clock: clock, slow: slow, readsPosition: readsPosition)
     }
   }
@@ -100,7 +98,6 @@ final class Reader: @unchecked Sendable {
 
   /// Opens the file that has the name now, unless it is open.
   private func open() throws -> ReaderDatabase {
-    noteOverwrite()
     if session.finding == .same, let database = session.connection { return database }
     session.close()
     _ = session.waitForFiles()
@@ -117,14 +114,7 @@ final class Reader: @unchecked Sendable {
   }
 
   private func releaseLostFiles() {
-    noteOverwrite()
     if [.filesLost, .overwritten].contains(session.finding) { session.close() }
-  }
-
-  private func noteOverwrite() {
-    guard users.hasOverwrite(after: overwrite) else { return }
-    overwrite = users.overwrite
-    session.connection?.noteOverwritten(overwrite.staleGeneration)
   }
 
   /// Gives precedence to followers and sockets.

@@ -15,6 +15,7 @@ final class ReaderDatabase: FileConnection {
   var isOverwritten: Bool { database.isOverwritten }
   var staleGeneration: UInt64? { database.staleGeneration }
   func noteOverwritten(_ staleGeneration: UInt64?) { database.noteOverwritten(staleGeneration) }
+  func noteReportedWrite() { database.noteReportedWrite() }
   var isUseless: Bool { database.isUseless }
   // Declared first, so that they are deallocated before the connection.
   private var checkers: [RoleSchemas.Key?: FragmentChecker] = [:]

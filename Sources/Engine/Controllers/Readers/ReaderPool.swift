@@ -9,7 +9,7 @@ import Synchronization
 package final class ReaderPool: Sendable {
   private let queue: ReaderQueue
   package let slow: SlowQueries
-  let users = FileUsers()
+  let file: FollowedFile
   private let readers: [Reader]
   /// The memory of large results that are on their way to clients.
   let contents: ContentsBudget
@@ -23,17 +23,18 @@ package final class ReaderPool: Sendable {
   ///   - slow: receives the durations of all runs.
   ///   - readsPosition: whether the file is a replica's.
   package init(
-    path: String, access: AccessRules = .init(), count: Int, contentsBytes: Int = 256 << 20,
+    _ file: FollowedFile, access: AccessRules = .init(), count: Int, contentsBytes: Int = 256 << 20,
     clock: MonotonicClock = .system, slow: SlowQueries? = nil, readsPosition: Bool = false, logger: Logger
   ) {
     let slow = slow ?? SlowQueries(threshold: .zero, logger: logger)
     self.slow = slow
+    self.file = file
     contents = ContentsBudget(limit: contentsBytes)
     let queue = ReaderQueue(readers: count, clock: clock)
     self.queue = queue
     // One more takes the jobs that starved.
-    let readers = (0...max(1, count)).map { [users] in
-      Reader($0, path: path, access, queue, users, clock, slow, readsPosition: readsPosition, logger)
+    let readers = (0...max(1, count)).map {
+      Reader($0, file, access, queue, clock, slow, readsPosition: readsPosition, logger)
     }
     self.readers = readers
     if count == 0 { return }

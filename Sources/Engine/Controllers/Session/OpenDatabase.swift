@@ -13,6 +13,8 @@ package final class OpenDatabase: FileConnection {
   package var isOverwritten: Bool { connection.capture.lookAtContents() != .own }
   package var staleGeneration: UInt64? { connection.capture.staleGeneration }
   package func noteOverwritten(_ staleGeneration: UInt64?) { connection.capture.noteOverwritten(staleGeneration) }
+  package func noteReportedWrite() { connection.capture.noteReportedWrite() }
+  package func noteStale() { connection.capture.noteStale() }
   package var isUseless: Bool { connection.hasOtherEncoding }
 
   /// The busy timeout while opening a file, in milliseconds. Clients of the follower wait as long.

@@ -35,8 +35,7 @@ final class ServerReplication: Sendable {
       part = .replica(replica, ReplicaService(replica))
     } else {
       let publisher = try Publisher(
-        configuration.database, settings, epoch: pool.epochs.current.name, numbers: pool.numbers,
-        watcher: pool.watcher, kept: kept, logger: logger, renewEpoch: { [weak pool] in pool?.beginEpoch() })
+        pool.file, settings, epoch: pool.file.epochs.current.name, kept: kept, logger: logger, renewEpoch: { [weak pool] in pool?.beginEpoch() })
       let front = ReplicasFront(pool, transactions, longestAnswer: publisher.longestMessage)
       part = .publisher(publisher, WriterService(publisher) { front.transact($0, $1) })
     }
@@ -124,7 +123,7 @@ private struct ReplicasFront: Sendable {
 
   func transact(_ request: [UInt8], _ reply: @escaping @Sendable ([UInt8]) -> Void) {
     let answer = { @Sendable [self] (outcome: TransactionMemory.Outcome) in
-      var forwarded = ForwardedOutcome(outcome, epoch: pool.epochs.current.name)
+      var forwarded = ForwardedOutcome(outcome, epoch: pool.file.epochs.current.name)
       var bytes = forwarded.json
       if bytes.count > longestAnswer, case .success(var committed) = outcome {
         // As for a repeated one: it is committed, and its rows are left out.

@@ -1,20 +1,19 @@
 import CFreshetSystem
-import Ground
-import Store
+package import Ground
 import Synchronization
 
 /// One thread's part in a `DatabaseWatcher`: waits for the thread's wake signal and for events of the files.
 ///
 /// Owner: that thread. Mutable state: whether it wants writes to be reported.
-final class FileWatch {
+package final class FileWatch {
   private let watcher: DatabaseWatcher
   private let listener: FileListener
   /// For `system_wait`; -1: there are no notifications.
   private let instance: Int32
   /// Whether writes are reported, which costs their writers time.
-  private(set) var isArmed = false
+  package private(set) var isArmed = false
 
-  init(_ watcher: DatabaseWatcher, wake: WakeSignal) {
+  package init(_ watcher: DatabaseWatcher, wake: WakeSignal) {
     self.watcher = watcher
     listener = FileListener(wake)
     instance = watcher.descriptor < 0 ? -1 : system_wait_create(wake.readEnd, watcher.descriptor)
@@ -28,16 +27,16 @@ final class FileWatch {
   }
 
   /// Whether events are reported at all; otherwise the caller must poll the file.
-  var isReporting: Bool { instance >= 0 }
+  package var isReporting: Bool { instance >= 0 }
 
   /// Reports writes from now on. What was written before, even if its commit can be read only later, is not reported.
-  func arm() {
+  package func arm() {
     if isArmed || !isReporting { return }
     isArmed = true
     watcher.arm()
   }
 
-  func disarm() {
+  package func disarm() {
     if !isArmed { return }
     isArmed = false
     watcher.disarm()
@@ -47,7 +46,7 @@ final class FileWatch {
   ///
   /// - Parameter listens: whether events end the wait.
   /// - Returns: what has happened, and whether there was a signal.
-  func wait(_ timeout: Nanoseconds, listens: Bool) -> (events: FileEvents, isWoken: Bool) {
+  package func wait(_ timeout: Nanoseconds, listens: Bool) -> (events: FileEvents, isWoken: Bool) {
     listener.isListening.store(listens && isReporting, ordering: .sequentiallyConsistent)
     var events: FileEvents = []
     var isWoken = false
@@ -66,5 +65,5 @@ final class FileWatch {
   }
 
   /// Events so far, without waiting.
-  func takeEvents() -> FileEvents { watcher.drain(for: listener).union(listener.takeEvents()) }
+  package func takeEvents() -> FileEvents { watcher.drain(for: listener).union(listener.takeEvents()) }
 }

@@ -1,26 +1,30 @@
 import Synchronization
 
-/// What the followers and readers of a process tell each other about the file that all of them have open.
+/// What all that have a file open in a process tell each other about it.
 ///
 /// Any thread.
-final class FileUsers: Sendable {
+package final class FileUsers: Sendable {
   private struct State {
     var followers: Set<Int> = []
     var overwrite = Overwrite()
   }
 
+  /// Reports writes to the file.
+  package let watcher: DatabaseWatcher
   private let state = Mutex(State())
   private let overwrites = Atomic<Int>(0)
+
+  package init(path: String) { watcher = DatabaseWatcher(path: path) }
 
   // MARK: - Followers
 
   /// A follower has opened the file.
-  func enter(_ number: Int) { state.withLock { _ = $0.followers.insert(number) } }
+  package func enter(_ number: Int) { state.withLock { _ = $0.followers.insert(number) } }
 
   /// A follower has closed the file because nothing is followed.
   ///
   /// - Returns: whether no other has it open.
-  func leave(_ number: Int) -> Bool {
+  package func leave(_ number: Int) -> Bool {
     state.withLock { state in
       state.followers.remove(number)
       return state.followers.isEmpty
@@ -28,7 +32,7 @@ final class FileUsers: Sendable {
   }
 
   /// Whether no follower has the file open: readers, which work for them, then close it.
-  var isEmpty: Bool { state.withLock { $0.followers.isEmpty } }
+  package var isEmpty: Bool { state.withLock { $0.followers.isEmpty } }
 
   // MARK: - Overwritten files
 

@@ -2,18 +2,21 @@ import Ground
 import Synchronization
 
 /// What other connections did to a database's files.
-struct FileEvents: OptionSet {
-  let rawValue: Int
+package struct FileEvents: OptionSet {
+  package let rawValue: Int
+
+  package init(rawValue: Int) { self.rawValue = rawValue }
+
   /// Wrote to a file.
-  static let written = FileEvents(rawValue: 1)
+  package static let written = FileEvents(rawValue: 1)
   /// Created, removed or renamed a file: the database may have been replaced.
-  static let replaced = FileEvents(rawValue: 2)
+  package static let replaced = FileEvents(rawValue: 2)
   /// Wrote to the database file itself.
-  static let contents = FileEvents(rawValue: 4)
+  package static let contents = FileEvents(rawValue: 4)
 }
 
 /// The part of a `FileWatch` that other threads see. Any thread.
-final class FileListener: Sendable {
+package final class FileListener: Sendable {
   let wake: WakeSignal
   /// Whether events wake the thread.
   let isListening = Atomic<Bool>(false)
@@ -56,6 +59,7 @@ final class FileListener: Sendable {
     private let names: [String]
     private let directoryWatch: Int32
     private let state = Mutex(State())
+    private let writes = Atomic<Int>(0)
 
     private struct State {
       /// inotify's numbers of the watched files.
@@ -86,18 +90,24 @@ final class FileListener: Sendable {
 
     func remove(_ listener: FileListener) { state.withLock { $0.listeners.removeAll { $0 === listener } } }
 
+    /// How often a write to the database file itself has been reported, also to nobody yet.
+    package var contentsWrites: Int {
+      distribute(readEvents(), except: nil)
+      return writes.load(ordering: .sequentiallyConsistent)
+    }
+
     /// How many files are watched for writes.
-    var watchCount: Int { state.withLock { $0.watches.count } }
+    package var watchCount: Int { state.withLock { $0.watches.count } }
 
     /// Reports writes from now on. Each call must be balanced by one of `disarm`.
-    func arm() {
+    package func arm() {
       state.withLock {
         $0.armed += 1
         if $0.armed == 1 { watchFiles(&$0) }
       }
     }
 
-    func disarm() {
+    package func disarm() {
       state.withLock { state in
         state.armed -= 1
         if state.armed > 0 { return }
@@ -119,7 +129,7 @@ final class FileListener: Sendable {
     }
 
     /// Reads the pending events, and passes them to the other listeners.
-    func drain(for listener: FileListener? = nil) -> FileEvents {
+    package func drain(for listener: FileListener? = nil) -> FileEvents {
       let events = readEvents()
       distribute(events, except: listener)
       return events
@@ -149,7 +159,10 @@ final class FileListener: Sendable {
             events = [.written, .replaced]
           } else if event.wd != directoryWatch {
             events.insert(.written)
-            if event.wd == database { events.insert(.contents) }
+            if event.wd == database {
+              events.insert(.contents)
+              writes.add(1, ordering: .sequentiallyConsistent)
+            }
           } else if names.contains(
             String(cString: buffer.baseAddress!.advanced(by: name).assumingMemoryBound(to: CChar.self)))
           {
@@ -170,10 +183,11 @@ final class FileListener: Sendable {
   package final class DatabaseWatcher: Sendable {
     let descriptor: Int32 = -1
     package init(path: String) {}
+    package var contentsWrites: Int { 0 }
     func add(_ listener: FileListener) {}
     func remove(_ listener: FileListener) {}
-    func arm() {}
-    func disarm() {}
-    func drain(for listener: FileListener? = nil) -> FileEvents { [.written, .replaced] }
+    package func arm() {}
+    package func disarm() {}
+    package func drain(for listener: FileListener? = nil) -> FileEvents { [.written, .replaced] }
   }
 #endif

@@ -13,6 +13,10 @@ package protocol FileConnection {
   var staleGeneration: UInt64? { get }
   /// Another connection of the process has found that the file was overwritten. One that has not followed every commit does not find it.
   func noteOverwritten(_ staleGeneration: UInt64?)
+  /// The system has reported a write to the database file itself since the last look.
+  func noteReportedWrite()
+  /// It is about to be closed, as the file has other contents, or other files beside it, than it shows.
+  func noteStale()
   /// Whether another connection may fare better.
   var isUseless: Bool { get }
 }
@@ -20,6 +24,8 @@ package protocol FileConnection {
 extension FileConnection {
   package var isEmptied: Bool { false }
   package var isUseless: Bool { false }
+  package func noteReportedWrite() {}
+  package func noteStale() {}
 }
 
 /// One thread's connection to a file that others may replace, delete or lock.
@@ -29,12 +35,18 @@ extension FileConnection {
 /// others for a second. The same holds after a program has written over the file (`FileContents`): locks of connections that saw the
 /// former contents keep other programs from the new ones.
 ///
-/// Owner: one thread. Mutable state: `connection`; `lost`, the deleted files until the process has let go of them.
+/// Owner: one thread. Mutable state: `connection`; `lost`, the deleted files until the process has let go of them; what it knows of what others
+/// have found (`users`).
 package final class FileSession<Connection: FileConnection, Failure: Error> {
   @exclusivity(unchecked) package private(set) var connection: Connection?
   private var lost: LostFiles?
   private let path: String
   private let clock: MonotonicClock
+  private let users: FileUsers?
+  /// The last overwrite that the connection has seen.
+  private var overwrite = FileUsers.Overwrite()
+  /// How many writes to the database file had been reported when it was looked at last.
+  private var reported = 0
   private let connect: () throws(Failure) -> Connection
 
   /// What the path leads to, compared with the open connection.
@@ -51,20 +63,48 @@ package final class FileSession<Connection: FileConnection, Failure: Error> {
     case missing
   }
 
-  /// - Parameter connect: opens the file that has the name.
-  package init(path: String, clock: MonotonicClock = .system, connect: @escaping () throws(Failure) -> Connection) {
+  /// - Parameters:
+  ///   - users: the others of the process that have the file open; nil: it is judged alone.
+  ///   - connect: opens the file that has the name.
+  package init(
+    path: String, clock: MonotonicClock = .system, users: FileUsers? = nil,
+    connect: @escaping () throws(Failure) -> Connection
+  ) {
+    self.users = users
     self.path = path
     self.clock = clock
     self.connect = connect
   }
 
-  /// Outside of transactions. Four system calls.
+  /// Outside of transactions. Five system calls.
   package var finding: Finding {
     guard let file = FileIdentity(path: path) else { return .missing }
     guard let connection, connection.file == file, !connection.isUseless else { return .another }
     if connection.files.state != .same { return .filesLost }
-    return connection.isOverwritten ? .overwritten : .same
+    return isOverwritten(connection) ? .overwritten : .same
   }
+
+  /// Whether another one has found the file overwritten, so that this one has to look. One atomic load.
+  package var hasOverwrite: Bool { users?.hasOverwrite(after: overwrite) == true }
+
+  /// What one has found counts for all: those who have not followed every commit, or not heard of the write, do not find it, or take it for
+  /// something else.
+  private func isOverwritten(_ connection: Connection) -> Bool {
+    guard let users else { return connection.isOverwritten }
+    let writes = users.watcher.contentsWrites
+    if writes != reported { connection.noteReportedWrite() }
+    reported = writes
+    if users.hasOverwrite(after: overwrite) {
+      overwrite = users.overwrite
+      connection.noteOverwritten(overwrite.staleGeneration)
+    } else if connection.isOverwritten {
+      overwrite = users.noteOverwritten(connection.staleGeneration, after: overwrite)
+    }
+    return connection.isOverwritten
+  }
+
+  /// What the file was overwritten with last: see `FileContents`.
+  package var staleGeneration: UInt64? { overwrite.staleGeneration }
 
   /// Whether deleted files may still be in use by another connection of the process.
   package var isWaiting: Bool { lost != nil }
@@ -88,6 +128,7 @@ package final class FileSession<Connection: FileConnection, Failure: Error> {
   package func open() throws(Failure) -> Connection {
     lost?.discardStaleLog()
     lost = nil
+    if let users { (overwrite, reported) = (users.overwrite, users.watcher.contentsWrites) }
     return try connect()
   }
 
@@ -97,8 +138,9 @@ package final class FileSession<Connection: FileConnection, Failure: Error> {
   /// Closes the connection. If its files were deleted or overwritten, the session waits until they are out of use.
   package func close() {
     guard let connection else { return }
-    let isOverwritten = connection.isOverwritten
+    let isOverwritten = isOverwritten(connection)
     if isOverwritten || connection.files.state != .same {
+      connection.noteStale()
       lost = LostFiles(
         connection.files, isEmptied: connection.isEmptied, isOverwritten: isOverwritten,
         staleGeneration: connection.staleGeneration, clock: clock)
