@@ -201,7 +201,7 @@ let package = Package(
     .target(name: "CFaultyFiles", dependencies: ["CSQLite"], path: "Tests/Support/CFaultyFiles", cSettings: cSettings),
     tests(.engine, of: "Ground"),
     tests(.engine, of: "RankedCollections", ["Ground", "TestSupport"]),
-    tests(.engine, of: "LiveQuery", ["RankedCollections", "TestSupport", "Wire"]),
+    tests(.engine, of: "LiveQuery", ["Ground", "RankedCollections", "TestSupport", "Wire"]),
     tests(.engine, of: "Wire", ["LiveQuery"]),
     // A foreign program that writes files in every way that SQLite has, and dies in the middle of commits on request.
     .executableTarget(

@@ -166,6 +166,36 @@ package struct PackedValueReader {
   }
 }
 
+extension PackedValues {
+  /// Bytes that may be anything.
+  ///
+  /// - Parameter count: how many values they have to be.
+  package init(checking bytes: Bytes, count: Int) throws(ByteReader.Malformed) {
+    var reader = ByteReader(bytes)
+    for _ in 0..<count {
+      switch Tag(rawValue: try reader.byte()) {
+      case .null: break
+      case .integer, .real: _ = try reader.word()
+      case .text, .blob:
+        let length = try reader.bytes(4).loadUnaligned(as: UInt32.self)
+        _ = try reader.bytes(Int(UInt32(littleEndian: length)))
+      case nil: throw ByteReader.Malformed()
+      }
+    }
+    try reader.mustEnd()
+    self.init(bytes: Array(bytes))
+  }
+
+  package var values: [SQLValue] {
+    bytes.withUnsafeBytes { bytes in
+      var reader = PackedValueReader(bytes)
+      var values: [SQLValue] = []
+      while !reader.isAtEnd { values.append(reader.next().value) }
+      return values
+    }
+  }
+}
+
 /// The contents of rows, each `columnCount` packed values.
 package struct PackedRows: Sendable {
   package let columnCount: Int

@@ -1,5 +1,6 @@
 import CSQLite
 import Foundation
+import Ground
 import LiveQuery
 
 @testable import Replication

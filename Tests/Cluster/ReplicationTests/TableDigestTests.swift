@@ -1,4 +1,5 @@
 import CSQLite
+import Ground
 import LiveQuery
 import TestSupport
 import Testing

@@ -1,5 +1,6 @@
 import CSQLite
 import Foundation
+import Ground
 import LiveQuery
 import Store
 
@@ -145,7 +146,7 @@ final class ReplicaFile {
           connection, "PRAGMA main.user_version = \(userVersion); PRAGMA main.application_id = \(applicationID)")
       case .table: table = try writer(for: try reader.table())
       case .delete, .put, .clear:
-        guard let table else { throw MalformedBytes() }
+        guard let table else { throw ByteReader.Malformed() }
         switch item {
         case .delete: try table.delete(&reader)
         case .put: try table.put(&reader)
@@ -153,7 +154,7 @@ final class ReplicaFile {
         }
       case .digest:
         let digest = try reader.digest()
-        guard let table = table?.table else { throw MalformedBytes() }
+        guard let table = table?.table else { throw ByteReader.Malformed() }
         guard comparing else { continue }
         comparisons += 1
         if try !TableDigester(table, connection, encoding).matches(digest) { throw ContentsDiffer(table: table.name) }

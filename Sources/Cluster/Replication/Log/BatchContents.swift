@@ -1,3 +1,4 @@
+import Ground
 import LiveQuery
 
 /// What a batch is made of, one after the other.
@@ -85,21 +86,21 @@ extension ByteWriter {
 }
 
 extension ByteReader {
-  mutating func item() throws(MalformedBytes) -> BatchItem {
-    guard let item = BatchItem(rawValue: try byte()) else { throw MalformedBytes() }
+  mutating func item() throws(Malformed) -> BatchItem {
+    guard let item = BatchItem(rawValue: try byte()) else { throw Malformed() }
     return item
   }
 
-  mutating func table() throws(MalformedBytes) -> LogTable {
+  mutating func table() throws(Malformed) -> LogTable {
     let name = try text()
-    let keyCount = try count()
+    let keyCount = try number()
     var columns: [String] = []
     for _ in 0..<(try count()) { columns.append(try text()) }
-    guard (1...max(1, columns.count)).contains(keyCount), keyCount <= columns.count else { throw MalformedBytes() }
+    guard (1...max(1, columns.count)).contains(keyCount), keyCount <= columns.count else { throw Malformed() }
     return LogTable(name: name, columns: columns, keyCount: keyCount)
   }
 
-  mutating func objects() throws(MalformedBytes) -> [SchemaObject] {
+  mutating func objects() throws(Malformed) -> [SchemaObject] {
     var objects: [SchemaObject] = []
     for _ in 0..<(try count()) {
       let (type, name, table) = (try text(), try text(), try text())
@@ -109,16 +110,14 @@ extension ByteReader {
     return objects
   }
 
-  mutating func value() throws(MalformedBytes) -> PackedValue {
+  mutating func value() throws(Malformed) -> PackedValue {
     switch try byte() {
     case 0: return .null
     case 1: return .integer(try signed())
-    case 2:
-      let bits = try plain(8).loadUnaligned(as: UInt64.self)
-      return .real(Double(bitPattern: UInt64(littleEndian: bits)))
+    case 2: return .real(Double(bitPattern: try word()))
     case 3: return .text(try counted())
     case 4: return .blob(try counted())
-    default: throw MalformedBytes()
+    default: throw Malformed()
     }
   }
 }

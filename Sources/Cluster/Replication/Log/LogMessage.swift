@@ -1,3 +1,5 @@
+import Ground
+
 /// A part of a batch, as one message of the log: no longer than the broker takes.
 package struct LogMessage: Equatable, Sendable {
   private static let magic: [UInt8] = [0xF5, 0x4C]
@@ -61,26 +63,26 @@ package struct LogMessage: Equatable, Sendable {
 
   /// Nil when it is none.
   package init?(_ bytes: UnsafeRawBufferPointer) {
-    do throws(MalformedBytes) { try self.init(reading: bytes) } catch { return nil }
+    do throws(ByteReader.Malformed) { try self.init(reading: bytes) } catch { return nil }
   }
 
-  private init(reading bytes: UnsafeRawBufferPointer) throws(MalformedBytes) {
+  private init(reading bytes: UnsafeRawBufferPointer) throws(ByteReader.Malformed) {
     var reader = ByteReader(bytes)
-    let hasMagic = try reader.plain(2).elementsEqual(Self.magic)
+    let hasMagic = try reader.bytes(2).elementsEqual(Self.magic)
     guard hasMagic, try reader.byte() == Self.version, let kind = LogBatch.Kind(rawValue: try reader.byte()) else {
-      throw MalformedBytes()
+      throw ByteReader.Malformed()
     }
     self.kind = kind
     isLast = try reader.byte() == 1
     epoch = try reader.text()
     began = try reader.signed()
     number = try reader.signed()
-    part = try reader.count()
+    part = try reader.number()
     commitBefore = try reader.signed()
     commit = try reader.signed()
     time = try reader.signed()
-    previous = Array(try reader.plain(Digest.size))
-    hash = Array(try reader.plain(Digest.size))
+    previous = Array(try reader.bytes(Digest.size))
+    hash = Array(try reader.bytes(Digest.size))
     contents = ArraySlice(reader.rest())
   }
 

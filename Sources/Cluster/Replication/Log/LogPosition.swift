@@ -1,3 +1,5 @@
+import Ground
+
 /// How far the log was made, or applied: the state of the file after a batch.
 package struct LogPosition: Equatable, Sendable {
   /// New with every start of the publisher, and when its file is another one. `hello` sends it to clients.

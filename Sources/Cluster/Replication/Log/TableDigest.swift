@@ -1,4 +1,5 @@
 import CSQLite
+import Ground
 import LiveQuery
 import Store
 
@@ -162,16 +163,17 @@ extension ByteWriter {
 
   mutating func add(_ digest: TableDigest) {
     add(.digest)
-    for key in [digest.after, digest.through] { key.withUnsafeBytes { add($0) } }
+    add(digest.after)
+    add(digest.through)
     add(digest.count)
     add(plain: digest.hash)
   }
 }
 
 extension ByteReader {
-  mutating func digest() throws(MalformedBytes) -> TableDigest {
+  mutating func digest() throws(Malformed) -> TableDigest {
     TableDigest(
-      after: Array(try counted()), through: Array(try counted()), count: try count(),
-      hash: Array(try plain(Digest.size)))
+      after: Array(try counted()), through: Array(try counted()), count: try number(),
+      hash: Array(try bytes(Digest.size)))
   }
 }

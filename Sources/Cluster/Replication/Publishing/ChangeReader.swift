@@ -1,5 +1,6 @@
 import ChangeCapture
 import Controllers
+import Ground
 import LiveQuery
 import Store
 

@@ -1,4 +1,5 @@
 package import ChangeCapture
+import Ground
 import Synchronization
 
 /// What a publisher keeps when it ends, so that the next one goes on in its epoch: what its capture remembers, and the position in the log
@@ -76,7 +77,7 @@ extension PublisherState.Kept {
         var reader = ByteReader(bytes)
         let epoch = try reader.text()
         let (number, commit, began) = (try reader.signed(), try reader.signed(), try reader.signed())
-        let hash = Array(try reader.plain(Digest.size))
+        let hash = Array(try reader.bytes(Digest.size))
         return (LogPosition(epoch: epoch, number: number, commit: commit, hash: hash), began)
       }
     } catch { return nil }

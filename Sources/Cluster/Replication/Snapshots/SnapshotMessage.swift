@@ -1,3 +1,5 @@
+import Ground
+
 /// A message of the stream of snapshots: a piece of a file, or, behind all pieces, what they are.
 enum SnapshotMessage: Equatable {
   /// A piece: its snapshot, its index from 0 up, its length, its compressed bytes.
@@ -35,27 +37,27 @@ enum SnapshotMessage: Equatable {
   }
 
   init?(_ bytes: UnsafeRawBufferPointer) {
-    do throws(MalformedBytes) { try self.init(reading: bytes) } catch { return nil }
+    do throws(ByteReader.Malformed) { try self.init(reading: bytes) } catch { return nil }
   }
 
-  private init(reading bytes: UnsafeRawBufferPointer) throws(MalformedBytes) {
+  private init(reading bytes: UnsafeRawBufferPointer) throws(ByteReader.Malformed) {
     var reader = ByteReader(bytes)
-    guard try reader.plain(3).elementsEqual(Self.magic) else { throw MalformedBytes() }
+    guard try reader.bytes(3).elementsEqual(Self.magic) else { throw ByteReader.Malformed() }
     let isEnd = try reader.byte() == 1
     let id = try reader.text()
     if !isEnd {
-      let (index, length) = (try reader.count(), try reader.count())
+      let (index, length) = (try reader.number(), try reader.number())
       self = .piece(id: id, index: index, length: length, bytes: Array(reader.rest()))
       return
     }
     let (epoch, number, commit) = (try reader.text(), try reader.signed(), try reader.signed())
-    let hash = Array(try reader.plain(Digest.size))
+    let hash = Array(try reader.bytes(Digest.size))
     self = .end(
       SnapshotIndex(
         id: id, position: LogPosition(epoch: epoch, number: number, commit: commit, hash: hash),
-        logSequence: try reader.number(), firstSequence: try reader.number(), pieces: try reader.count(),
-        bytes: try reader.count(),
-        digest: Array(try reader.plain(Digest.size)), time: try reader.signed()))
+        logSequence: try reader.packed(), firstSequence: try reader.packed(), pieces: try reader.number(),
+        bytes: try reader.number(),
+        digest: Array(try reader.bytes(Digest.size)), time: try reader.signed()))
   }
 }
 

@@ -85,10 +85,3 @@ func readPacked(_ cursor: inout UnsafeRawPointer) -> UInt64 {
   } while byte >= 0x80
   return result
 }
-
-/// Signed numbers near 0 become small unsigned ones.
-@inline(__always)
-func zigzag(_ value: Int64) -> UInt64 { UInt64(bitPattern: value << 1) ^ UInt64(bitPattern: value >> 63) }
-
-@inline(__always)
-func unzigzag(_ value: UInt64) -> Int64 { Int64(bitPattern: value >> 1) ^ -Int64(bitPattern: value & 1) }

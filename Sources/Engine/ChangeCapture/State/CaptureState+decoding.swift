@@ -1,3 +1,5 @@
+import Ground
+
 extension CaptureState {
   /// Reads a state. Any thread; about 10 ms for 1,000,000 rows.
   ///
@@ -11,14 +13,14 @@ extension CaptureState {
         start.loadUnaligned(fromByteOffset: Prefix.checksumOffset, as: UInt64.self)
           == Self.checksum(start + Prefix.size, buffer.count - Prefix.size)
       else { return nil }
-      var reader = StateReader(UnsafeRawBufferPointer(rebasing: buffer[Prefix.size...]))
+      var reader = ByteReader(UnsafeRawBufferPointer(rebasing: buffer[Prefix.size...]))
       return try? CaptureState(&reader)
     }
     guard let state else { return nil }
     self = state
   }
 
-  private init(_ reader: inout StateReader) throws(StateReader.Malformed) {
+  private init(_ reader: inout ByteReader) throws(ByteReader.Malformed) {
     file = FileMark(
       inode: try reader.word(), pageSize: try reader.page(), textEncoding: try reader.page())
     state = try FileState(&reader)
@@ -27,24 +29,24 @@ extension CaptureState {
     var tables: [Table] = []
     for _ in 0..<(try reader.count()) { tables.append(try Table(&reader)) }
     if Set(tables.map { $0.captured.name.lowercased() }).count != tables.count || !reader.isAtEnd {
-      throw StateReader.Malformed()
+      throw ByteReader.Malformed()
     }
     self.tables = tables
   }
 }
 
 extension FileState {
-  fileprivate init(_ reader: inout StateReader) throws(StateReader.Malformed) {
+  fileprivate init(_ reader: inout ByteReader) throws(ByteReader.Malformed) {
     switch try reader.packed() {
     case let kind where kind == 1 || kind == 2:
       guard let header = WALIndexHeader(validating: try reader.bytes(WALIndexHeader.size)),
         header.version == WALIndexHeader.knownVersion
-      else { throw StateReader.Malformed() }
+      else { throw ByteReader.Malformed() }
       self = .wal(header, isBackfilled: kind == 2)
     case 3:
       let pageSize = Int(try reader.packed(upTo: 65_536))
       self = .journal(JournalState(pageSize: pageSize == 0 ? nil : pageSize, changeCounter: try reader.page()))
-    default: throw StateReader.Malformed()
+    default: throw ByteReader.Malformed()
     }
   }
 }
@@ -53,7 +55,7 @@ extension CaptureState.Table {
   /// More columns than any table has.
   private static let mostFields: UInt64 = 32_767
 
-  fileprivate init(_ reader: inout StateReader) throws(StateReader.Malformed) {
+  fileprivate init(_ reader: inout ByteReader) throws(ByteReader.Malformed) {
     let (name, definition) = (try reader.text(), try reader.text())
     hasher = PayloadHasher(
       words: (try reader.word(), try reader.word(), try reader.word(), try reader.word()))
@@ -65,9 +67,9 @@ extension CaptureState.Table {
     for _ in 0..<(try reader.count(ofAtLeast: 8)) { layout.columnBits.append(Int64(bitPattern: try reader.word())) }
     layout.computedBits = Int64(bitPattern: try reader.word())
     for (left, right) in zip(layout.remembered, layout.remembered.dropFirst()) where left >= right {
-      throw StateReader.Malformed()
+      throw ByteReader.Malformed()
     }
-    if layout.columnBits.count > Self.mostFields { throw StateReader.Malformed() }
+    if layout.columnBits.count > Self.mostFields { throw ByteReader.Malformed() }
     self.layout = layout
     layout.remembered = []
     captured = CapturedTable(name: name, rootPage: rootPage, definition: definition, layout: layout)
@@ -79,7 +81,7 @@ extension CaptureState.Table {
     try checkTree()
   }
 
-  private mutating func readNodes(_ reader: inout StateReader) throws(StateReader.Malformed) {
+  private mutating func readNodes(_ reader: inout ByteReader) throws(ByteReader.Malformed) {
     let count = try reader.count(ofAtLeast: 6)
     nodes.reserveCapacity(count)
     var page: UInt32 = 0
@@ -87,20 +89,20 @@ extension CaptureState.Table {
     for _ in 0..<count {
       let step = try reader.page()
       let (next, isBeyond) = page.addingReportingOverflow(step)
-      if step == 0 || isBeyond { throw StateReader.Malformed() }
+      if step == 0 || isBeyond { throw ByteReader.Malformed() }
       page = next
       guard let kind = SummaryNode.Kind(rawValue: UInt8(try reader.packed(upTo: 2))), kind != .unread else {
-        throw StateReader.Malformed()
+        throw ByteReader.Malformed()
       }
       let rowCount = Int(try reader.packed(upTo: 65_536))
       let bytes = try reader.bytes(Int(try reader.packed(upTo: UInt64(Int32.max))))
       if keepsRows {
         try rows.check(bytes, count: rowCount)
       } else if bytes.count != 8 {
-        throw StateReader.Malformed()
+        throw ByteReader.Malformed()
       }
       let (children, chains) = (try reader.pages(), try reader.pages())
-      if (kind == .leaf) != children.isEmpty || chains.count > rowCount { throw StateReader.Malformed() }
+      if (kind == .leaf) != children.isEmpty || chains.count > rowCount { throw ByteReader.Malformed() }
       var links: SummaryNode.Links?
       if !children.isEmpty || !chains.isEmpty {
         links = SummaryNode.Links()
@@ -111,43 +113,43 @@ extension CaptureState.Table {
     }
   }
 
-  private mutating func readChains(_ reader: inout StateReader) throws(StateReader.Malformed) {
+  private mutating func readChains(_ reader: inout ByteReader) throws(ByteReader.Malformed) {
     let count = try reader.count(ofAtLeast: 12)
     chains.reserveCapacity(count)
     var last: UInt32 = 0
     for _ in 0..<count {
       let first = try reader.page()
-      if first <= last { throw StateReader.Malformed() }
+      if first <= last { throw ByteReader.Malformed() }
       last = first
       let owner = try reader.page()
       let byteCount = Int(try reader.packed(upTo: UInt64(Int32.max)))
       let hash = try reader.word()
       let pages = try reader.pages()
-      if pages.first != first { throw StateReader.Malformed() }
+      if pages.first != first { throw ByteReader.Malformed() }
       chains[first] = OverflowChain(owner: owner, byteCount: byteCount, hash: hash, pages: pages)
     }
   }
 
   /// From the root each page is reached once, and each chain by its owner. Sets the parents.
-  private func checkTree() throws(StateReader.Malformed) {
+  private func checkTree() throws(ByteReader.Malformed) {
     var reached = 0
     var chainCount = 0
     var seen: Set<UInt32> = [root]
     var stack = [root]
     while let page = stack.popLast() {
-      guard let node = nodes[page] else { throw StateReader.Malformed() }
+      guard let node = nodes[page] else { throw ByteReader.Malformed() }
       reached += 1
       for child in node.children {
-        guard seen.insert(child).inserted, let below = nodes[child] else { throw StateReader.Malformed() }
+        guard seen.insert(child).inserted, let below = nodes[child] else { throw ByteReader.Malformed() }
         below.parent = page
         stack.append(child)
       }
       for first in node.chains {
-        guard chains[first]?.owner == page else { throw StateReader.Malformed() }
+        guard chains[first]?.owner == page else { throw ByteReader.Malformed() }
         chainCount += 1
       }
     }
-    if reached != nodes.count || chainCount != chains.count { throw StateReader.Malformed() }
+    if reached != nodes.count || chainCount != chains.count { throw ByteReader.Malformed() }
   }
 }
 
@@ -163,8 +165,8 @@ struct PackedRowChecker {
     rememberedCount = layout.remembered.count
   }
 
-  func check(_ bytes: UnsafeRawBufferPointer, count: Int) throws(StateReader.Malformed) {
-    var reader = StateReader(bytes)
+  func check(_ bytes: UnsafeRawBufferPointer, count: Int) throws(ByteReader.Malformed) {
+    var reader = ByteReader(bytes)
     var rowid: Int64 = 0
     for index in 0..<count {
       if hasKeys {
@@ -172,17 +174,17 @@ struct PackedRowChecker {
       } else {
         let before = rowid
         rowid &+= unzigzag(try reader.packed())
-        if index > 0, rowid <= before { throw StateReader.Malformed() }
+        if index > 0, rowid <= before { throw ByteReader.Malformed() }
       }
       _ = try reader.word()
       if rememberedCount > 0 { try checkFields(try reader.bytes(try reader.count()), rememberedCount) }
     }
-    if !reader.isAtEnd { throw StateReader.Malformed() }
+    if !reader.isAtEnd { throw ByteReader.Malformed() }
   }
 
-  private func checkFields(_ bytes: UnsafeRawBufferPointer, _ count: Int) throws(StateReader.Malformed) {
-    var reader = StateReader(bytes)
+  private func checkFields(_ bytes: UnsafeRawBufferPointer, _ count: Int) throws(ByteReader.Malformed) {
+    var reader = ByteReader(bytes)
     for _ in 0..<count { _ = try reader.bytes(RecordFields.size(of: try reader.packed())) }
-    if !reader.isAtEnd { throw StateReader.Malformed() }
+    if !reader.isAtEnd { throw ByteReader.Malformed() }
   }
 }

@@ -1,3 +1,5 @@
+import Ground
+
 /// Turns pages into what is remembered of them.
 ///
 /// Mutable state: buffers that are used again for every page.

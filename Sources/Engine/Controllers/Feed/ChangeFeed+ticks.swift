@@ -64,7 +64,7 @@ extension ChangeFeed {
     try builder.lookUp()
     let entries = restored.entries.compactMap { bytes in
       bytes.withUnsafeBytes { bytes in
-        LoggedCommit(bytes) { name, version in
+        try? LoggedCommit(bytes) { name, version in
           let table = tables.table(named: name)
           return (table, table?.version == version)
         }

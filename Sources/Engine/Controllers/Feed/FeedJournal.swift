@@ -1,8 +1,6 @@
 package import ChangeCapture
 import Ground
-import LiveQuery
 package import Logging
-import RankedCollections
 import Store
 import Synchronization
 
@@ -59,22 +57,11 @@ package final class FeedJournal: @unchecked Sendable {
   // MARK: - Reading
 
   private static func restored(_ found: StateFile.Found, _ logPath: String) throws(StateFailure) -> Restored? {
-    let payload = found.state.payload
-    let head: (epoch: String, boot: String, number: UInt64, commit: Int64, known: [String: UInt64])? =
-      payload.withUnsafeBytes { bytes in
-        var reader = CheckedValueReader(bytes)
-        guard case .text(let epoch)? = reader.next(), case .text(let boot)? = reader.next(),
-          let number = reader.integer(), let commit = reader.integer(), let count = reader.integer(), count >= 0,
-          count <= Int64(bytes.count)
-        else { return nil }
-        var known: [String: UInt64] = [:]
-        for _ in 0..<count {
-          guard case .text(let name)? = reader.next(), let since = reader.integer() else { return nil }
-          known[name] = UInt64(bitPattern: since)
-        }
-        return (epoch, boot, UInt64(bitPattern: number), commit, known)
-      }
-    guard let head, found.isLast || head.boot == MachineStart.name else { return nil }
+    let head: Mark? = found.state.payload.withUnsafeBytes { bytes in
+      var reader = ByteReader(bytes)
+      return try? Mark(&reader)
+    }
+    guard let head, found.isLast || head.isOfThisStart else { return nil }
     guard let records = try RecordLog.records(logPath), let first = records.first, first == Array(head.epoch.utf8)
     else {
       return nil
@@ -124,18 +111,28 @@ package final class FeedJournal: @unchecked Sendable {
     var commit: Int64
     var known: [String: UInt64]
 
+    /// Whether it was read, and written since the machine was started.
+    fileprivate var isOfThisStart = false
+
     fileprivate var encoded: [UInt8] {
-      var values = PackedValues()
-      values.append(.text(epoch))
-      values.append(.text(MachineStart.name))
-      values.append(Int64(bitPattern: number))
-      values.append(commit)
-      values.append(Int64(known.count))
-      for (name, since) in known {
-        values.append(.text(name))
-        values.append(Int64(bitPattern: since))
-      }
-      return values.bytes
+      var writer = ByteWriter()
+      writer.add(MachineStart.name)
+      writer.add(epoch)
+      writer.add(number)
+      writer.add(commit)
+      writer.add(known)
+      return writer.bytes
+    }
+
+    fileprivate init(_ reader: inout ByteReader) throws(ByteReader.Malformed) {
+      isOfThisStart = try reader.text() == MachineStart.name && !MachineStart.name.isEmpty
+      (epoch, number, commit) = (try reader.text(), try reader.packed(), try reader.signed())
+      known = try reader.numbers()
+      try reader.mustEnd()
+    }
+
+    init(epoch: String, number: UInt64, commit: Int64, known: [String: UInt64]) {
+      (self.epoch, self.number, self.commit, self.known) = (epoch, number, commit, known)
     }
   }
 

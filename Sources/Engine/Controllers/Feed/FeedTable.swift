@@ -44,12 +44,8 @@ final class FeedTable {
   /// The key of a row whose values are known.
   func key(_ row: PackedValues, rowid: Int64) -> [SQLValue] {
     guard let columns = self.row.storage.keyColumns else { return [.integer(rowid)] }
-    return row.bytes.withUnsafeBytes { bytes in
-      var reader = PackedValueReader(bytes)
-      var values: [SQLValue] = []
-      while !reader.isAtEnd { values.append(reader.next().value) }
-      return columns.map { values[$0] }
-    }
+    let values = row.values
+    return columns.map { values[$0] }
   }
 
   /// The key of a row, from what capture remembers of it.

@@ -35,7 +35,7 @@ extension LoggedCommit {
 
 /// What happened to one row of a table, or to a table.
 struct LoggedChange {
-  enum Operation {
+  enum Operation: UInt64 {
     case insert, update, delete
     /// The table was altered, dropped or made.
     case schema

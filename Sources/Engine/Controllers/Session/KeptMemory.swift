@@ -1,4 +1,4 @@
-import Wire
+import Ground
 
 /// What a follower knows besides what its capture remembers, as it is kept with that: of which epoch and commits it is.
 struct KeptMemory: Sendable {
@@ -12,71 +12,61 @@ struct KeptMemory: Sendable {
   var lists: [String: Int64] = [:]
   /// The commits that ticks have seen.
   var seen = SeenCommits()
+  /// What is known of transactions that clients may repeat: opaque here, and kept with the first follower.
+  var promises: [UInt8] = []
 
   init(epoch: String, highest: Int64) {
     self.epoch = epoch
     self.highest = highest
   }
 
-  /// - Returns: nil for anything but what `encoded` wrote.
-  init?(_ bytes: [UInt8]) {
-    guard let json = try? JSONParser.parse(bytes), case .string(let epoch)? = json["epoch"], !epoch.isEmpty,
-      let highest = json["highest"]?.commit, let tables = json["tables"]?.commits,
-      let lists = json["lists"]?.commits, case .array(let ranges)? = json["seen"]
-    else { return nil }
-    self.init(epoch: epoch, highest: highest)
-    self.tables = tables
-    self.lists = lists
-    for range in ranges {
-      guard case .array(let ends) = range, ends.count == 2, let first = ends[0].commit, let last = ends[1].commit,
-        first <= last, last <= highest, seen.add(first...last)
-      else { return nil }
+  init(_ reader: inout ByteReader) throws(ByteReader.Malformed) {
+    self.init(epoch: try reader.text(), highest: try reader.commit())
+    tables = try reader.numbers()
+    lists = try reader.numbers()
+    for _ in 0..<(try reader.count(ofAtLeast: 2)) {
+      let (first, last) = (try reader.commit(), try reader.commit())
+      guard first <= last, last <= highest, seen.add(first...last) else { throw ByteReader.Malformed() }
     }
+    promises = Array(try reader.counted())
+    if epoch.isEmpty { throw ByteReader.Malformed() }
   }
 
-  var encoded: [UInt8] {
-    var writer = JSONWriter()
-    writer.object { object in
-      object.member("epoch", epoch)
-      object.name("highest")
-      object.integer(highest)
-      object.name("tables")
-      object.commits(tables)
-      object.name("lists")
-      object.commits(lists)
-      object.name("seen")
-      object.array { list in
-        for range in seen.newest {
-          list.array { ends in
-            ends.integer(range.lowerBound)
-            ends.integer(range.upperBound)
-          }
-        }
-      }
+  func add(to writer: inout ByteWriter) {
+    writer.add(epoch)
+    writer.add(UInt64(highest))
+    writer.add(tables)
+    writer.add(lists)
+    let seen = seen.newest
+    writer.add(seen.count)
+    for range in seen {
+      writer.add(UInt64(range.lowerBound))
+      writer.add(UInt64(range.upperBound))
     }
-    return writer.bytes
+    writer.add(promises)
   }
 }
 
-extension JSONWriter {
-  fileprivate mutating func commits(_ commits: [String: Int64]) {
-    object { object in
-      for (name, commit) in commits {
-        object.name(escaping: name)
-        object.integer(commit)
-      }
+extension ByteReader {
+  fileprivate mutating func commit() throws(Malformed) -> Int64 { Int64(try packed(upTo: UInt64(Int64.max))) }
+
+  /// By name, numbers that are not negative.
+  mutating func numbers<Number: FixedWidthInteger>() throws(Malformed) -> [String: Number] {
+    var numbers: [String: Number] = [:]
+    for _ in 0..<(try count(ofAtLeast: 2)) {
+      let name = try text()
+      numbers[name] = Number(try packed(upTo: UInt64(Number.max)))
     }
+    return numbers
   }
 }
 
-extension JSONValue {
-  fileprivate var commits: [String: Int64]? {
-    guard case .object(let members) = self else { return nil }
-    let commits = members.compactMapValues(\.commit)
-    return commits.count == members.count ? commits : nil
-  }
-
-  fileprivate var commit: Int64? {
-    if case .integer(let commit) = self, commit >= 0 { commit } else { nil }
+extension ByteWriter {
+  mutating func add(_ numbers: [String: some FixedWidthInteger]) {
+    add(numbers.count)
+    for (name, number) in numbers {
+      add(name)
+      add(UInt64(number))
+    }
   }
 }

@@ -1,6 +1,5 @@
 package import ChangeCapture
 import Ground
-import RankedCollections
 
 /// A file of records that is only added to. Each has its length and a checksum before it, so that one that is torn at the end is known.
 package struct RecordLog: ~Copyable {
@@ -25,16 +24,18 @@ package struct RecordLog: ~Copyable {
   }
 
   package mutating func append(_ records: [[UInt8]]) throws(StateFailure) {
-    var bytes: [UInt8] = []
+    var writer = ByteWriter()
     for record in records {
-      withUnsafeBytes(of: UInt32(record.count)) { bytes.append(contentsOf: $0) }
-      withUnsafeBytes(of: Self.checksum(record[...])) { bytes.append(contentsOf: $0) }
-      bytes += record
+      writer.add(record.count)
+      record.withUnsafeBytes { record in
+        withUnsafeBytes(of: Self.checksum(record).littleEndian) { writer.add(plain: $0) }
+        writer.add(plain: record)
+      }
     }
-    guard bytes.withUnsafeBytes({ OwnFile.write($0, to: descriptor) }) else {
+    guard writer.bytes.withUnsafeBytes({ OwnFile.write($0, to: descriptor) }) else {
       throw StateFailure("cannot write \(path)", errno)
     }
-    byteCount += bytes.count
+    byteCount += writer.bytes.count
   }
 
   /// The records of a file, without one at the end that is torn.
@@ -42,32 +43,20 @@ package struct RecordLog: ~Copyable {
   /// - Returns: nil: there is no file.
   package static func records(_ path: String) throws(StateFailure) -> [[UInt8]]? {
     guard let bytes = try OwnFile.contents(of: path) else { return nil }
-    var records: [[UInt8]] = []
-    var position = 0
-    while let record = record(bytes, at: position) {
-      records.append(Array(record))
-      position = record.endIndex
+    return bytes.withUnsafeBytes { bytes in
+      var reader = ByteReader(bytes)
+      var records: [[UInt8]] = []
+      while let record = try? record(&reader) { records.append(Array(record)) }
+      return records
     }
-    return records
   }
 
-  private static func record(_ bytes: [UInt8], at position: Int) -> ArraySlice<UInt8>? {
-    let start = position + headSize
-    guard start <= bytes.count else { return nil }
-    let (length, sum) = bytes.withUnsafeBytes {
-      (
-        Int($0.loadUnaligned(fromByteOffset: position, as: UInt32.self)),
-        $0.loadUnaligned(fromByteOffset: position + 4, as: UInt64.self)
-      )
-    }
-    guard bytes.count - start >= length else { return nil }
-    let record = bytes[start..<start + length]
-    return checksum(record) == sum ? record : nil
+  private static func record(_ reader: inout ByteReader) throws(ByteReader.Malformed) -> Bytes {
+    let (length, sum) = (try reader.count(), try reader.word())
+    let record = try reader.bytes(length)
+    if checksum(record) != sum { throw ByteReader.Malformed() }
+    return record
   }
 
-  private static let headSize = 12
-
-  private static func checksum(_ record: ArraySlice<UInt8>) -> UInt64 {
-    record.withUnsafeBytes { $0.hash(seed: 0x6368_616E_6765_7331) }
-  }
+  private static func checksum(_ record: Bytes) -> UInt64 { record.hash(seed: 0x6368_616E_6765_7331) }
 }

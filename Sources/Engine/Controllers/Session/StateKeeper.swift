@@ -101,9 +101,13 @@ package final class StateKeeper: Sendable {
     for file in files {
       do throws(StateFailure) {
         let found = try file.read()
-        let payload = found.flatMap { Payload($0.state.payload) }
-        let part = found.flatMap { found in payload.map { Part(state: found.state, memory: $0.memory) } }
-        if parts.isEmpty { promises = payload?.promises }
+        let part = found.flatMap { found in
+          found.state.payload.withUnsafeBytes { bytes in
+            var reader = ByteReader(bytes)
+            return (try? KeptMemory(&reader)).map { Part(state: found.state, memory: $0) }
+          }
+        }
+        if parts.isEmpty { promises = part?.memory.promises }
         areLast = areLast && part != nil && found?.isLast == true
         parts.append(part.flatMap { $0.state.isOf(path: database) ? $0 : nil })
       } catch {
@@ -179,7 +183,11 @@ package final class StateKeeper: Sendable {
   private func write(_ part: Part, of follower: Int, isLast: Bool) {
     var state = part.state
     let promises = follower == 0 ? work.withLock { $0.promises } : []
-    state.payload = Payload(memory: part.memory, promises: promises).encoded
+    var memory = part.memory
+    memory.promises = promises
+    var writer = ByteWriter()
+    memory.add(to: &writer)
+    state.payload = writer.bytes
     do throws(StateFailure) {
       try files[follower].write(state, isLast: isLast)
       work.withLock { $0.hasWarned = false }
@@ -217,31 +225,5 @@ package final class StateKeeper: Sendable {
       part.memory.highest = max(part.memory.highest, highest)
       write(part, of: follower, isLast: true)
     }
-  }
-}
-
-/// What goes with a capture's state.
-private struct Payload {
-  var memory: KeptMemory
-  var promises: [UInt8]
-
-  init(memory: KeptMemory, promises: [UInt8]) {
-    self.memory = memory
-    self.promises = promises
-  }
-
-  /// - Returns: nil for anything but what `encoded` made.
-  init?(_ bytes: [UInt8]) {
-    guard bytes.count >= 8 else { return nil }
-    let length = bytes.withUnsafeBytes { $0.loadUnaligned(as: UInt64.self) }
-    guard length <= UInt64(bytes.count - 8), let memory = KeptMemory(Array(bytes[8..<8 + Int(length)])) else {
-      return nil
-    }
-    self.init(memory: memory, promises: Array(bytes[(8 + Int(length))...]))
-  }
-
-  var encoded: [UInt8] {
-    let memory = memory.encoded
-    return withUnsafeBytes(of: UInt64(memory.count)) { Array($0) } + memory + promises
   }
 }
