@@ -99,7 +99,7 @@ package final class FreshetServer: Sendable {
     } catch {
       metricsGateway?.stop()
       pool.stop()
-      published?.putBack()
+      published?.release()
       throw ServerError(error.message)
     }
     accessLog?.start()

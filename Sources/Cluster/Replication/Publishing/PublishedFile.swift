@@ -126,7 +126,7 @@ final class PublishedFile {
     guard (try? log.publish()) == true, log.isComplete, let position, reader != nil,
       let capture = session.connection?.connection.capture, let state = CaptureState(of: capture)
     else { return nil }
-    return PublisherState.Kept(state: state, position: position, began: began)
+    return PublisherState.Kept(state: state, memory: PublishedPosition(position: position, began: began))
   }
 
   /// Another file has the name. The owner of the commit numbers reports it.

@@ -106,7 +106,7 @@ package final class Publisher: Sendable {
           position = nil
           if let kept = kept?.take(epoch) {
             guard let continued = continuedLog(kept) else { continue }
-            (log, began, position) = (continued, kept.began, kept.position)
+            (log, began, position) = (continued, kept.memory.began, kept.memory.position)
             try publish(
               PublishedFile(self, continued, epoch: epoch, began: began, after: position, restoring: kept.state),
               &position)
@@ -137,7 +137,7 @@ package final class Publisher: Sendable {
     let log = PublishedLog(broker, settings, logger: logger)
     while !mustStop, wishes.withLock({ $0.epoch == nil }) {
       do throws(BrokerError) {
-        if try log.ends(at: kept.position) { return log }
+        if try log.ends(at: kept.memory.position) { return log }
         logger.notice(
           "the log is not where this server left it: another epoch begins", metadata: ["broker": "\(settings.address)"])
         renewEpoch()
@@ -148,14 +148,8 @@ package final class Publisher: Sendable {
       }
     }
     // Nothing was published.
-    if mustStop { keep(kept) }
+    if mustStop { self.kept?.keep(kept) }
     return nil
-  }
-
-  private func keep(_ last: PublisherState.Kept) {
-    do throws(StateFailure) { try kept?.keep(last) } catch {
-      logger.warning("nothing is kept for the next start: replicas will take a snapshot: \(error)")
-    }
   }
 
   private func noteFailure(_ error: any Error) {
@@ -183,6 +177,6 @@ package final class Publisher: Sendable {
       try file.step(wantsSnapshot: wantsSnapshot)
       note { $0.position = file.position }
     }
-    if let last = file.finish() { keep(last) }
+    if let last = file.finish() { kept?.keep(last) }
   }
 }

@@ -1,6 +1,7 @@
 package import ChangeCapture
+import Controllers
 import Ground
-import Synchronization
+package import Logging
 
 /// What a publisher keeps when it ends, so that the next one goes on in its epoch: what its capture remembers, and the position in the log
 /// that this is the state of.
@@ -10,77 +11,57 @@ import Synchronization
 ///
 /// Any thread.
 package final class PublisherState: Sendable {
-  struct Kept {
-    var state: CaptureState
-    var position: LogPosition
-    /// When the epoch began.
-    var began: Int64
-  }
+  typealias Kept = Journal<PublishedPosition>.Kept
 
-  private let file: StateFile
-  private let found: Mutex<Kept?>
+  private let journal: Journal<PublishedPosition>
 
   /// Takes the state of a database, and reads it.
   ///
   /// - Throws: a sentence why none can be kept.
-  package init(of database: String, in folder: String) throws(StateFailure) {
-    file = try StateFile(of: database, part: "log", in: folder)
-    var kept: Kept?
-    if let read = try? file.read(), read.isLast, read.state.isOf(path: database) { kept = Kept(read.state) }
-    found = Mutex(kept)
+  package init(of database: String, in folder: String, logger: Logger) throws(StateFailure) {
+    journal = try Journal(of: database, part: "log", in: folder, logger: logger)
   }
 
-  /// A server that could not start has changed nothing.
-  deinit { putBack() }
+  private func found(_ epoch: String) -> Kept? {
+    journal.found.flatMap { $0.isLast && $0.kept.memory.position.epoch == epoch ? $0.kept : nil }
+  }
 
   /// Whether there is a state of this epoch to go on from.
-  package func continues(_ epoch: String) -> Bool { found.withLock { $0?.position.epoch == epoch } }
+  package func continues(_ epoch: String) -> Bool { found(epoch) != nil }
 
   /// What there is to go on from; once. From now on it is older than what is published.
   func take(_ epoch: String) -> Kept? {
-    file.remove()
-    return found.withLock { found in
-      defer { found = nil }
-      return found?.position.epoch == epoch ? found : nil
-    }
+    defer { journal.forgetFound() }
+    journal.begin()
+    journal.remove()
+    return found(epoch)
   }
 
-  /// The server cannot start.
-  package func putBack() { if found.withLock({ $0 }) != nil { file.putBack() } }
+  /// The publisher has ended with this state.
+  func keep(_ last: Kept) { journal.finish(with: last) }
 
-  /// The publisher has ended.
-  func release() { file.release() }
-
-  /// - Throws: a sentence.
-  func keep(_ kept: Kept) throws(StateFailure) {
-    var state = kept.state
-    state.payload = kept.payload
-    try file.write(state, isLast: true)
-  }
+  /// The publisher has ended, or the server cannot start.
+  package func release() { journal.release() }
 }
 
-extension PublisherState.Kept {
-  fileprivate var payload: [UInt8] {
-    var writer = ByteWriter()
+/// The position in the log that a state is of, and when its epoch began.
+struct PublishedPosition: KeptWithState {
+  var position: LogPosition
+  var began: Int64
+}
+
+extension PublishedPosition {
+  init(_ reader: inout ByteReader) throws(ByteReader.Malformed) {
+    let (epoch, number, commit) = (try reader.text(), try reader.signed(), try reader.signed())
+    began = try reader.signed()
+    position = LogPosition(epoch: epoch, number: number, commit: commit, hash: Array(try reader.bytes(Digest.size)))
+  }
+
+  func add(to writer: inout ByteWriter) {
     writer.add(position.epoch)
     writer.add(position.number)
     writer.add(position.commit)
     writer.add(began)
     writer.add(plain: position.hash)
-    return writer.bytes
-  }
-
-  /// - Returns: nil for anything but what `payload` has.
-  fileprivate init?(_ state: CaptureState) {
-    do {
-      (position, began) = try state.payload.withUnsafeBytes { bytes in
-        var reader = ByteReader(bytes)
-        let epoch = try reader.text()
-        let (number, commit, began) = (try reader.signed(), try reader.signed(), try reader.signed())
-        let hash = Array(try reader.bytes(Digest.size))
-        return (LogPosition(epoch: epoch, number: number, commit: commit, hash: hash), began)
-      }
-    } catch { return nil }
-    self.state = state
   }
 }

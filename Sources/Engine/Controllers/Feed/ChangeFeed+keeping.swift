@@ -7,19 +7,20 @@ import Wire
 
 // What is kept for the next process.
 extension ChangeFeed {
-  var state: (CaptureState, FeedJournal.Mark)? {
+  var state: FeedJournal.State? {
     guard let tables, !tables.isEmpty, restored == nil, carried == nil,
       let state = CaptureState(of: tables.connection.capture)
     else { return nil }
-    return (state, .init(epoch: epoch, number: log.last, commit: commit, known: tables.known))
+    return .init(
+      state: state, memory: .init(epoch: epoch, number: log.last, known: tables.known, commit: commit))
   }
 
   /// Between ticks.
   func keepState() {
-    guard let journal = configuration.journal, !mustTick, !journal.isBusy,
+    guard let journal = configuration.journal, !mustTick,
       mustKeep || (keptNumber != log.last && clock.now >= nextState)
     else { return }
-    guard let (state, mark) = state else {
+    guard let state else {
       // Readers do not wait for a state that cannot be had, such as of a file that is locked.
       if mustKeep, let tables, carried == nil { journal.noteKept(epoch, tables.known) }
       return mustKeep = false
@@ -27,7 +28,7 @@ extension ChangeFeed {
     mustKeep = false
     keptNumber = log.last
     nextState = clock.now + Self.stateInterval
-    journal.keep(state, mark) { [wake] in wake.signal() }
+    journal.keep(state) { [wake] in wake.signal() }
   }
 
   /// Keeps what a tick has added to the log, before any reader gets it.

@@ -58,7 +58,7 @@ extension ChangeFeed {
     from restored: FeedJournal.Restored, _ tick: CapturedTick, _ schema: DatabaseSchema, _ tables: FeedTables
   ) throws {
     _ = tables.take(schema)
-    tables.restore(restored.known)
+    tables.restore(restored.mark.known)
     var builder = CommitBuilder()
     for step in steps(of: tick, tables) { builder.merge(step.builder) }
     try builder.lookUp()
@@ -70,15 +70,15 @@ extension ChangeFeed {
         }
       }
     }
-    epoch = restored.epoch
-    commit = max(restored.commit, entries.last?.commit ?? 0)
-    log = ChangeLog(limit: configuration.historyBytes, last: restored.number)
+    epoch = restored.mark.epoch
+    commit = max(restored.mark.commit, entries.last?.commit ?? 0)
+    log = ChangeLog(limit: configuration.historyBytes, last: restored.mark.number)
     for (index, entry) in entries.enumerated() {
       if index == 0 { log = ChangeLog(limit: configuration.historyBytes, last: entry.number - 1) }
       guard entry.number == log.last + 1 else { continue }
       log.append(entry)
     }
-    let told = ToldChanges(entries.filter { $0.number > restored.number })
+    let told = ToldChanges(entries.filter { $0.number > restored.mark.number })
     let changes = try told.continued(by: builder.finish()) { try $0.lookUp(key: $1) }
     let before = commit
     commit = file.numbers.number(of: tables.connection.capture.state, before: before, commits: tick.commits).commit
@@ -90,7 +90,7 @@ extension ChangeFeed {
     newest = log.all.last?.commit ?? newest
     commit = max(commit, newest)
     self.restored = nil
-    configuration.journal?.noteKept(epoch, restored.known)
+    configuration.journal?.noteKept(epoch, restored.mark.known)
     beginJournal()
   }
 

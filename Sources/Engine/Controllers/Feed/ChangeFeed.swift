@@ -132,8 +132,8 @@ final class ChangeFeed {
   }
 
   func close() {
-    if let (state, mark) = state { configuration.journal?.finish(state, mark) }
-    configuration.journal?.release(isUntouched: restored != nil)
+    if let state { configuration.journal?.finish(with: state) }
+    configuration.journal?.release()
     closeFile()
     readers = [:]
   }

@@ -1,7 +1,6 @@
 package import ChangeCapture
 import Ground
 package import Logging
-import Store
 import Synchronization
 
 /// What the feed keeps for the next process: a state of capture, now and then, and every entry of the log as soon as it is there.
@@ -12,26 +11,31 @@ import Synchronization
 ///
 /// Owner: the feed's thread; states are written on another one.
 package final class FeedJournal: @unchecked Sendable {
+  typealias State = Journal<Mark>.Kept
+
+  /// What goes with a state.
+  struct Mark: KeptWithState {
+    var epoch: String
+    /// The number of the entry that the state is behind, and by table the one from which on it was followed.
+    var number: UInt64
+    var known: [String: UInt64]
+    /// The number of the file's state.
+    var commit: Int64
+  }
+
   /// What there was at the beginning.
   struct Restored {
     let state: CaptureState
-    let epoch: String
-    /// The number of the entry that the state is behind, and by table the one from which on it was followed.
-    let number: UInt64
-    let known: [String: UInt64]
-    /// The number of the file's state.
-    let commit: Int64
+    let mark: Mark
     /// All entries, encoded.
     let entries: [[UInt8]]
   }
 
-  private let file: StateFile
+  private let states: Journal<Mark>
   private let logger: Logger
   /// Nil: not begun, or nothing is kept any more.
   private var log: RecordLog?
   private(set) var restored: Restored?
-  private let isWriting = Atomic<Bool>(false)
-  private let writing = JoinedThread()
   /// The epoch and the tables of the last state that is on the disk.
   private let kept = Mutex<(epoch: String, tables: Set<String>)>(("", []))
   private var hasWarned = false
@@ -40,50 +44,38 @@ package final class FeedJournal: @unchecked Sendable {
   ///
   /// - Throws: a sentence: the folder cannot be used, or another process has them.
   package init(of database: String, part: String, in folder: String, logger: Logger) throws(StateFailure) {
-    file = try StateFile(of: database, part: part, in: folder)
+    states = try Journal(of: database, part: part, in: folder, logger: logger)
     self.logger = logger
-    do throws(StateFailure) {
-      if let found = try file.read(), found.state.isOf(path: database) {
-        restored = try Self.restored(found, Self.logPath(file))
-      }
-    } catch { logger.warning("the changes that were kept cannot be used: \(error)") }
+    do throws(StateFailure) { restored = try found() } catch {
+      logger.warning("the changes that were kept cannot be used: \(error)")
+    }
+    states.forgetFound()
   }
 
   /// The path of the state; what else is kept has it with another suffix.
-  package var path: String { file.path }
+  package var path: String { states.path }
 
-  private static func logPath(_ file: StateFile) -> String { file.path + ".log" }
+  private var logPath: String { path + ".log" }
 
-  // MARK: - Reading
-
-  private static func restored(_ found: StateFile.Found, _ logPath: String) throws(StateFailure) -> Restored? {
-    let head: Mark? = found.state.payload.withUnsafeBytes { bytes in
-      var reader = ByteReader(bytes)
-      return try? Mark(&reader)
-    }
-    guard let head, found.isLast || head.isOfThisStart else { return nil }
-    guard let records = try RecordLog.records(logPath), let first = records.first, first == Array(head.epoch.utf8)
-    else {
-      return nil
-    }
-    guard FeedPositions(epoch: head.epoch) != nil else { return nil }
-    return Restored(
-      state: found.state, epoch: head.epoch, number: head.number, known: head.known, commit: head.commit,
-      entries: Array(records.dropFirst()))
+  private func found() throws(StateFailure) -> Restored? {
+    guard let found = states.found, found.isLast || found.isOfThisStart else { return nil }
+    let (state, mark) = (found.kept.state, found.kept.memory)
+    guard let records = try RecordLog.records(logPath), records.first == Array(mark.epoch.utf8),
+      FeedPositions(epoch: mark.epoch) != nil
+    else { return nil }
+    return Restored(state: state, mark: mark, entries: Array(records.dropFirst()))
   }
 
   /// The feed goes on with what there was, or cannot.
-  func takeRestored() -> Restored? {
-    defer { restored = nil }
-    return restored
-  }
+  func takeRestored() -> Restored? { restored.take() }
 
   // MARK: - Writing
 
   /// Begins a log with entries; the one before is gone.
   func begin(epoch: String, _ entries: [LoggedCommit]) {
+    states.begin()
     let records = [Array(epoch.utf8)] + entries.map(\.encoded)
-    do throws(StateFailure) { log = try RecordLog.begin(Self.logPath(file), records) } catch { fail(error) }
+    do throws(StateFailure) { log = try RecordLog.begin(logPath, records) } catch { fail(error) }
   }
 
   /// Adds entries, before any reader gets them.
@@ -100,44 +92,9 @@ package final class FeedJournal: @unchecked Sendable {
     if !hasWarned { logger.warning("changes cannot be kept for the next start: \(failure)") }
     hasWarned = true
     log = nil
-    unlink(Self.logPath(file))
-    file.remove()
+    unlink(logPath)
+    states.remove()
   }
-
-  /// What goes with a state.
-  struct Mark {
-    var epoch: String
-    var number: UInt64
-    var commit: Int64
-    var known: [String: UInt64]
-
-    /// Whether it was read, and written since the machine was started.
-    fileprivate var isOfThisStart = false
-
-    fileprivate var encoded: [UInt8] {
-      var writer = ByteWriter()
-      writer.add(MachineStart.name)
-      writer.add(epoch)
-      writer.add(number)
-      writer.add(commit)
-      writer.add(known)
-      return writer.bytes
-    }
-
-    fileprivate init(_ reader: inout ByteReader) throws(ByteReader.Malformed) {
-      isOfThisStart = try reader.text() == MachineStart.name && !MachineStart.name.isEmpty
-      (epoch, number, commit) = (try reader.text(), try reader.packed(), try reader.signed())
-      known = try reader.numbers()
-      try reader.mustEnd()
-    }
-
-    init(epoch: String, number: UInt64, commit: Int64, known: [String: UInt64]) {
-      (self.epoch, self.number, self.commit, self.known) = (epoch, number, commit, known)
-    }
-  }
-
-  /// A state is being written.
-  var isBusy: Bool { isWriting.load(ordering: .acquiring) }
 
   /// Whether the next process would know what changes from now on in these tables, or nothing is kept any more.
   func hasKept(_ epoch: String, _ tables: [String]) -> Bool {
@@ -147,44 +104,42 @@ package final class FeedJournal: @unchecked Sendable {
   /// The state that has these tables is on the disk, or cannot be.
   func noteKept(_ epoch: String, _ known: [String: UInt64]) { kept.withLock { $0 = (epoch, Set(known.keys)) } }
 
-  /// Has a state written on another thread, unless one is being written.
+  /// Has a state written on another thread.
   ///
   /// - Parameter done: called on that thread.
-  func keep(_ state: CaptureState, _ mark: Mark, done: @escaping @Sendable () -> Void) {
-    if log == nil || isWriting.exchange(true, ordering: .acquiringAndReleasing) { return }
-    var state = state
-    state.payload = mark.encoded
-    writing.start { [self, state] in
-      do throws(StateFailure) { try file.write(state) } catch { logger.warning("\(error)") }
+  func keep(_ state: State, done: @escaping @Sendable () -> Void) {
+    if log == nil { return }
+    states.keep(state) { [self] in
       // Also where it could not be written: readers do not wait for a full disk.
-      noteKept(mark.epoch, mark.known)
-      isWriting.store(false, ordering: .releasing)
+      noteKept(state.memory.epoch, state.memory.known)
       done()
     }
   }
 
   /// Writes the last state.
-  func finish(_ state: CaptureState, _ mark: Mark) {
-    writing.join()
-    if log == nil { return }
-    var state = state
-    state.payload = mark.encoded
-    do throws(StateFailure) { try file.write(state, isLast: true) } catch { logger.warning("\(error)") }
-  }
+  func finish(with state: State) { if log != nil { states.finish(with: state) } }
 
   /// The number of the last state that readers were told of; nil: none was kept.
   var lastCommit: Int64? {
     restored.map { restored in
-      max(restored.commit, restored.entries.last.flatMap { LoggedCommit.commit(of: $0) } ?? restored.commit)
+      max(restored.mark.commit, restored.entries.last.flatMap { LoggedCommit.commit(of: $0) } ?? restored.mark.commit)
     }
   }
 
   /// Lets another process have the files. To be called once, at the end.
-  ///
-  /// - Parameter isUntouched: nothing came of what there was.
-  func release(isUntouched: Bool) {
-    writing.join()
-    if isUntouched { file.putBack() }
-    file.release()
+  func release() { states.release() }
+}
+
+extension FeedJournal.Mark {
+  init(_ reader: inout ByteReader) throws(ByteReader.Malformed) {
+    (epoch, number, known) = (try reader.text(), try reader.packed(), try reader.numbers())
+    commit = try reader.signed()
+  }
+
+  func add(to writer: inout ByteWriter) {
+    writer.add(epoch)
+    writer.add(number)
+    writer.add(known)
+    writer.add(commit)
   }
 }

@@ -1,7 +1,7 @@
 import Ground
 
 /// What a follower knows besides what its capture remembers, as it is kept with that: of which epoch and commits it is.
-struct KeptMemory: Sendable {
+struct KeptMemory: KeptWithState {
   /// The epoch that the numbers belong to.
   var epoch: String
   /// The highest number that was given until then.

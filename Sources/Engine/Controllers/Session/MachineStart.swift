@@ -11,4 +11,7 @@ package enum MachineStart {
     let count = bytes.withUnsafeMutableBytes { read(descriptor, $0.baseAddress, $0.count) }
     return String(decoding: bytes.prefix(max(count, 0)), as: UTF8.self)
   }()
+
+  /// Whether the machine has a name for the time since then, and it is this one.
+  package static func isCurrent(_ name: String) -> Bool { !name.isEmpty && name == self.name }
 }

@@ -2,10 +2,9 @@ package import ChangeCapture
 import Ground
 import LiveQuery
 package import Logging
-import Store
 import Synchronization
 
-/// Keeps what followers know of the file, so that the next process goes on with it: one state for each follower.
+/// Keeps what followers know of the file, so that the next process goes on with it: a journal for each follower.
 ///
 /// **Numbers.** Names of versions have the epoch and a commit, so within an epoch no two states may have one number. Where all states are the
 /// last of their process, no higher number was given, and the next process goes on with the next one. Where one is not (the process was
@@ -17,41 +16,21 @@ import Synchronization
 /// it knows is kept with the last state, and until then by its owner. Where that cannot write, there is no state on the disk from the next such
 /// transaction on (`promise`), and a process that is killed takes the epoch with it.
 ///
-/// Any thread. Mutable state, in a mutex: what is to be written.
+/// Any thread. Mutable state, in a mutex: promises, and last states.
 package final class StateKeeper: Sendable {
   /// What one follower hands over.
-  struct Part {
-    var state: CaptureState
-    var memory: KeptMemory
-  }
-
-  /// What there was at the beginning.
-  private struct Beginning {
-    var epoch: String?
-    var first: Int64?
-    var parts: [Part?]
-    var promises: [UInt8] = []
-  }
+  typealias Part = Journal<KeptMemory>.Kept
 
   private struct Work {
-    /// Not yet taken up.
-    var restored: [Part?]
-    /// By follower, what was handed over last and is not written.
-    var waiting: [Int: Part] = [:]
     /// By follower, with what it has ended.
     var last: [Int: Part] = [:]
-    var isWriting = false
-    var hasWarned = false
     /// What is known of transactions that clients may repeat.
     var promises: [UInt8]
     var hasPromised = false
-    /// A follower has opened the file.
-    var hasBegun = false
   }
 
-  private let files: [StateFile]
+  private let journals: [Journal<KeptMemory>]
   private let work: Mutex<Work>
-  private let writing = JoinedThread()
   private let logger: Logger
   /// The epoch to go on in; nil: there is none.
   package let epoch: String?
@@ -79,79 +58,46 @@ package final class StateKeeper: Sendable {
   ) throws(StateFailure) {
     self.logger = logger
     self.interval = Nanoseconds(interval)
-    var files: [StateFile] = []
-    for number in 0..<followers { files.append(try StateFile(of: database, part: "\(number)", in: folder)) }
-    self.files = files
-    let beginning = Self.read(files, of: database, logger, continues)
-    (epoch, first, promises) = (beginning.epoch, beginning.first.map { $0 + room }, beginning.promises)
-    work = Mutex(Work(restored: beginning.parts, promises: beginning.promises))
-  }
-
-  /// A server that could not start has changed nothing.
-  deinit { if !work.withLock({ $0.hasBegun }) { for file in files { file.putBack() } } }
-
-  // MARK: - Beginning
-
-  private static func read(
-    _ files: [StateFile], of database: String, _ logger: Logger, _ continues: (String, [UInt8]) -> Bool
-  ) -> Beginning {
-    var parts: [Part?] = []
-    var areLast = true
-    var promises: [UInt8]?
-    for file in files {
-      do throws(StateFailure) {
-        let found = try file.read()
-        let part = found.flatMap { found in
-          found.state.payload.withUnsafeBytes { bytes in
-            var reader = ByteReader(bytes)
-            return (try? KeptMemory(&reader)).map { Part(state: found.state, memory: $0) }
-          }
-        }
-        if parts.isEmpty { promises = part?.memory.promises }
-        areLast = areLast && part != nil && found?.isLast == true
-        parts.append(part.flatMap { $0.state.isOf(path: database) ? $0 : nil })
-      } catch {
-        logger.warning("the state that was kept cannot be used: \(error)")
-        areLast = false
-        parts.append(nil)
-      }
+    var journals: [Journal<KeptMemory>] = []
+    for number in 0..<followers {
+      journals.append(try Journal(of: database, part: "\(number)", in: folder, logger: logger))
     }
-    guard let newest = parts.compactMap(\.?.memory).max(by: { $0.highest < $1.highest }), newest.highest < highest,
-      let promises, continues(newest.epoch, promises), parts.first??.memory.epoch == newest.epoch
-    else { return Beginning(epoch: nil, first: nil, parts: parts.map { _ in nil }) }
-    let first = newest.highest + 1 + (areLast ? 0 : leftOut + .random(in: 0..<leftOut))
-    // A follower may have written before the epoch began.
-    parts = parts.map { $0?.memory.epoch == newest.epoch ? $0 : nil }
-    return Beginning(epoch: newest.epoch, first: first, parts: parts, promises: promises)
+    self.journals = journals
+    let found = journals.map(\.found)
+    let newest = found.compactMap { $0?.kept.memory }.max { $0.highest < $1.highest }
+    if let newest, newest.highest < Self.highest, let memory = found.first??.kept.memory, memory.epoch == newest.epoch,
+      continues(memory.epoch, memory.promises)
+    {
+      let areLast = found.allSatisfy { $0?.isLast == true }
+      epoch = memory.epoch
+      first = newest.highest + 1 + (areLast ? 0 : Self.leftOut + .random(in: 0..<Self.leftOut)) + room
+      promises = memory.promises
+    } else {
+      (epoch, first, promises) = (nil, nil, [])
+    }
+    work = Mutex(Work(promises: promises))
   }
 
-  /// What a follower has to go on with; nil: nothing.
+  /// What a follower has to go on with; nil: nothing. A follower may have written before the epoch began.
   func restored(_ follower: Int) -> Part? {
-    work.withLock { work in
-      work.hasBegun = true
-      return work.restored.indices.contains(follower) ? work.restored[follower] : nil
-    }
+    for journal in journals { journal.begin() }
+    guard journals.indices.contains(follower), let kept = journals[follower].found?.kept else { return nil }
+    return kept.memory.epoch == epoch ? kept : nil
   }
 
   /// The follower has gone on with it, or cannot.
   func forgetRestored(_ follower: Int) {
-    work.withLock { if $0.restored.indices.contains(follower) { $0.restored[follower] = nil } }
+    if journals.indices.contains(follower) { journals[follower].forgetFound() }
   }
-
-  // MARK: - Keeping
 
   /// Has a follower's state written, on another thread.
   func keep(_ part: Part, of follower: Int) {
-    let mustStart = work.withLock { work in
+    let promises: [UInt8]? = work.withLock { work in
       // They were of another epoch.
       if part.memory.epoch != epoch { work.promises = [] }
-      if work.hasPromised { return false }
-      work.waiting[follower] = part
-      if work.isWriting { return false }
-      work.isWriting = true
-      return true
+      return work.hasPromised ? nil : work.promises
     }
-    if mustStart { writing.start { [self] in writeWaiting() } }
+    if let promises { journals[follower].keep(with(promises, part, of: follower)) }
   }
 
   /// A follower has ended with this state: it is written by `finish`.
@@ -163,42 +109,7 @@ package final class StateKeeper: Sendable {
       defer { work.hasPromised = true }
       return !work.hasPromised
     }
-    if isFirst { for file in files { file.remove() } }
-  }
-
-  private func writeWaiting() {
-    while let (follower, part) = takeWaiting() { write(part, of: follower, isLast: false) }
-  }
-
-  private func takeWaiting() -> (Int, Part)? {
-    work.withLock { work in
-      guard let next = work.waiting.popFirst() else {
-        work.isWriting = false
-        return nil
-      }
-      return (next.key, next.value)
-    }
-  }
-
-  private func write(_ part: Part, of follower: Int, isLast: Bool) {
-    var state = part.state
-    let promises = follower == 0 ? work.withLock { $0.promises } : []
-    var memory = part.memory
-    memory.promises = promises
-    var writer = ByteWriter()
-    memory.add(to: &writer)
-    state.payload = writer.bytes
-    do throws(StateFailure) {
-      try files[follower].write(state, isLast: isLast)
-      work.withLock { $0.hasWarned = false }
-    } catch {
-      // Once, for it is tried again and again.
-      let isFirst = work.withLock { work in
-        defer { work.hasWarned = true }
-        return !work.hasWarned
-      }
-      if isFirst { logger.warning("what is known of the file cannot be kept for the next start: \(error)") }
-    }
+    if isFirst { for journal in journals { journal.remove() } }
   }
 
   /// What is known at the end of transactions that clients may repeat; nil: not everything, so nothing is kept.
@@ -210,20 +121,27 @@ package final class StateKeeper: Sendable {
     }
     if promises != nil { return }
     logger.warning("what came of the last transactions is not known: the next start begins another epoch")
-    for file in files { file.remove() }
+    for journal in journals { journal.remove() }
   }
 
   /// Writes the last states. To be called once, after all that gives numbers has ended.
   ///
   /// - Parameter highest: the highest number that was given.
   package func finish(highest: Int64) {
-    defer { for file in files { file.release() } }
-    writing.join()
-    if work.withLock({ $0.hasPromised }) { return }
-    for (follower, part) in work.withLock({ $0.last }) {
-      var part = part
-      part.memory.highest = max(part.memory.highest, highest)
-      write(part, of: follower, isLast: true)
+    let work = work.withLock { $0 }
+    for (follower, journal) in journals.enumerated() {
+      if !work.hasPromised, var part = work.last[follower] {
+        part.memory.highest = max(part.memory.highest, highest)
+        journal.finish(with: with(work.promises, part, of: follower))
+      }
+      journal.release()
     }
+  }
+
+  private func with(_ promises: [UInt8], _ part: Part, of follower: Int) -> Part {
+    var part = part
+    // Each is kept once.
+    part.memory.promises = follower == 0 ? promises : []
+    return part
   }
 }

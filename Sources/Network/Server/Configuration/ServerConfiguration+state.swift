@@ -16,7 +16,7 @@ extension ServerConfiguration {
     guard let stateFolder, epoch == nil, !readsPosition, replication?.role != .replica else { return (nil, nil) }
     do throws(StateFailure) {
       let published =
-        try replication == nil ? nil : PublisherState(of: database, in: stateFolder)
+        try replication == nil ? nil : PublisherState(of: database, in: stateFolder, logger: logger)
       let journal = TransactionJournal(
         besides: StateFolder.stem(of: database, part: "0", in: stateFolder), logger: logger)
       let keeper = try StateKeeper(

@@ -52,8 +52,7 @@ package final class TransactionJournal: Sendable {
       let start = try? head.required("start").text()
     else { return Found(epoch: "", isOfThisStart: false, records: []) }
     return Found(
-      epoch: epoch, isOfThisStart: start == MachineStart.name && !start.isEmpty,
-      records: parsed.dropFirst().compactMap(\.self))
+      epoch: epoch, isOfThisStart: MachineStart.isCurrent(start), records: parsed.dropFirst().compactMap(\.self))
   }
 
   /// Whether all that was promised in an epoch is known, as far as this file has it.
