@@ -97,7 +97,9 @@ struct CommandHandler: ChangesHandler {
     process.standardInput = input
     do {
       try process.run()
-      // It may end without reading all of it.
+      // It may end without reading all of it. The next command is run with the signal as it was.
+      let former = signal(SIGPIPE, SIG_IGN)
+      defer { signal(SIGPIPE, former) }
       try? input.fileHandleForWriting.write(contentsOf: Data(line))
       try? input.fileHandleForWriting.close()
     } catch { return "the command cannot be run: \(error.localizedDescription)" }

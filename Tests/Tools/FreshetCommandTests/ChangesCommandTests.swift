@@ -79,6 +79,16 @@ import Wire
     throw RawSocket.Failure(description: "\(path) does not get \(count) lines")
   }
 
+  @Test func `A command may end before it has read its input`() throws {
+    _ = try changes("--once")
+    // No pipe takes so much at once.
+    try run("UPDATE t SET a = hex(randomblob(200000)) WHERE id = 1")
+    let program = try Program(
+      ["changes", database, "--once", "--state", folder.path("states"), "--exec", "exec <&-; exit 3"])
+    #expect(try program.waits(forLog: "the command ended with 3; again in 1.0 s", seconds: 20))
+    program.stop()
+  }
+
   @Test func `A command gets each commit until it takes it, also after it was killed`() throws {
     let got = folder.path("got")
     let isDown = folder.path("down")
