@@ -2,7 +2,6 @@ package import Ground
 package import LiveQuery
 package import Logging
 import Store
-import Synchronization
 
 /// What the feed works on, and its limits.
 package struct FeedConfiguration: Sendable {
@@ -25,7 +24,7 @@ package struct FeedConfiguration: Sendable {
 ///
 /// Commands arrive in a mailbox; messages leave through `SubscriptionOutput`.
 package final class ChangeFeedThread: SubscriptionHost {
-  private let mailbox = Mutex<[FeedCommand]>([])
+  private let mailbox: Mailbox<FeedCommand>
   private let worker = Worker()
   private let counter = FeedCounter()
 
@@ -34,6 +33,7 @@ package final class ChangeFeedThread: SubscriptionHost {
     _ file: FollowedFile, _ configuration: FeedConfiguration, output: any SubscriptionOutput, waiter: Int,
     logger: Logger
   ) {
+    mailbox = Mailbox(worker.wake)
     worker.start { [unowned self] in
       let feed = ChangeFeed(
         file, configuration, output: output, waiter: waiter, wake: worker.wake, counter: counter, logger: logger
@@ -48,16 +48,10 @@ package final class ChangeFeedThread: SubscriptionHost {
 
   private func takeCommands() -> [FeedCommand] {
     worker.assertIsCurrent()
-    return mailbox.withLock { commands in
-      defer { commands.removeAll(keepingCapacity: true) }
-      return commands
-    }
+    return mailbox.takeAll()
   }
 
-  private func post(_ command: FeedCommand) {
-    mailbox.withLock { $0.append(command) }
-    worker.wake.signal()
-  }
+  private func post(_ command: FeedCommand) { mailbox.post(command) }
 
   /// Any thread.
   package func subscribe(_ subscription: FeedSubscription) { post(FeedCommand.subscribe(subscription)) }

@@ -8,7 +8,7 @@ import Synchronization
 ///
 /// Commands arrive in a mailbox; messages leave through `SubscriptionOutput`.
 package final class FollowerThread: SubscriptionHost, ReportReceiver, Sendable {
-  private let mailbox = Mutex<[FollowerCommand]>([])
+  private let mailbox: Mailbox<FollowerCommand>
   /// Runs that readers have begun, for the next tick.
   private let begun = Mutex<[BegunRun]>([])
   /// Whether a tick was requested without a command.
@@ -28,6 +28,7 @@ package final class FollowerThread: SubscriptionHost, ReportReceiver, Sendable {
     logger: Logger
   ) throws {
     self.number = number
+    mailbox = Mailbox(worker.wake)
     // No other thread touches it from then on.
     nonisolated(unsafe) let follower = try Follower(
       configuration, output: output, readers: readers, logger: logger, thread: self)
@@ -35,13 +36,13 @@ package final class FollowerThread: SubscriptionHost, ReportReceiver, Sendable {
   }
 
   /// Has no thread: `SteppedFollower` calls its ticks.
-  init() { number = 0 }
+  init() {
+    number = 0
+    mailbox = Mailbox(worker.wake)
+  }
 
   /// Any thread.
-  package func post(_ command: FollowerCommand) {
-    mailbox.withLock { $0.append(command) }
-    wake.signal()
-  }
+  package func post(_ command: FollowerCommand) { mailbox.post(command) }
 
   func post(_ report: ReaderReport) { post(.report(report)) }
 
@@ -74,7 +75,7 @@ package final class FollowerThread: SubscriptionHost, ReportReceiver, Sendable {
   }
 
   /// Waiting commands, approximately while a tick performs some. Any thread.
-  var waitingCommands: Int { mailbox.withLock { $0.count } + taken.load(ordering: .relaxed) }
+  var waitingCommands: Int { mailbox.count + taken.load(ordering: .relaxed) }
 
   /// The follower's thread.
   func noteTaken(_ count: Int) { if taken.load(ordering: .relaxed) != count { taken.store(count, ordering: .relaxed) } }
@@ -82,11 +83,6 @@ package final class FollowerThread: SubscriptionHost, ReportReceiver, Sendable {
   /// The follower's thread.
   func takeCommands() -> [FollowerCommand] {
     worker.assertIsCurrent()
-    return mailbox.withLock { commands in
-      if commands.isEmpty { return [] }
-      let taken = commands
-      commands.removeAll(keepingCapacity: true)
-      return taken
-    }
+    return mailbox.takeAll()
   }
 }

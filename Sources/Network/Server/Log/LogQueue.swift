@@ -1,5 +1,4 @@
 import Dispatch
-import Foundation
 import Ground
 import Logging
 import Synchronization
@@ -7,8 +6,14 @@ import Wire
 
 /// Lines on their way to a file, which a thread of its own writes: no other thread waits for the disk unless it asks to.
 ///
-/// Any thread. State: `state` is guarded by its mutex; the file belongs to the thread.
+/// Any thread, where nothing else is said. Mutable state: the file is the thread's once it runs; the rest is atomic.
 final class LogQueue: Sendable {
+  fileprivate enum Command: Sendable {
+    case write(Line)
+    /// The file may have been renamed.
+    case reopen
+  }
+
   /// What is to become of a line that cannot be written.
   fileprivate enum Fate: Sendable {
     /// It is left out, and counted.
@@ -22,30 +27,36 @@ final class LogQueue: Sendable {
   fileprivate struct Line: Sendable {
     let bytes: [UInt8]
     let fate: Fate
+
+    var receipt: LogReceipt? { if case .refused(let receipt) = fate { receipt } else { nil } }
   }
 
-  fileprivate struct State {
+  /// What the thread has.
+  fileprivate struct Work: ~Copyable {
+    var file: LogFile
+    /// Not written yet.
     var lines: [Line] = []
-    /// The size of `lines`.
-    var bytes = 0
-    var dropped = 0
-    /// How many of `dropped` a line in the log has reported.
+    /// How many of those that were dropped a line in the log has reported.
     var toldDropped = 0
-    var mustReopen = false
-    var isStopping = false
+    var hasFailed = false
+    var nextTry = Instant.distantPast
   }
 
   private let name: String
   private let logger: Logger
-  /// Bytes of lines that may wait; more are dropped.
+  /// Bytes of lines that may wait; more are dropped, but for one line of each thread that queues at the same time.
   private let limit: Int
-  private let state = Mutex(State())
-  private let wake = DispatchSemaphore(value: 0)
+  /// Bytes of lines that wait.
+  private let waiting = Atomic<Int>(0)
+  private let dropCount = Atomic<Int>(0)
+  private let worker = Worker()
+  private let mailbox: Mailbox<Command>
   private let ended = DispatchSemaphore(value: 0)
+  /// Nil: the thread has it.
   private let file: Mutex<LogFile?>
 
-  /// How long until lines that are kept are tried again.
-  private static let retry = DispatchTimeInterval.seconds(1)
+  /// How long until lines that could not be written are tried again.
+  private static let retry = Nanoseconds.milliseconds(1_000)
 
   /// Opens the file.
   ///
@@ -57,6 +68,7 @@ final class LogQueue: Sendable {
     self.name = name
     self.limit = limit
     self.logger = logger
+    mailbox = Mailbox(worker.wake)
     do throws(SystemError) { file = Mutex(try LogFile(destination)) } catch {
       guard case .file(let path) = destination else { throw ServerError("cannot write the \(name): \(error)") }
       throw ServerError("cannot write the \(name) \(path): \(error)")
@@ -64,138 +76,137 @@ final class LogQueue: Sendable {
   }
 
   /// Starts the thread. To be called once; lines that come before wait.
-  func start() { Thread.detachNewThread { [self] in run() } }
+  func start() {
+    worker.start { [self] in
+      if let file = file.withLock({ $0.take() }) { run(Work(file: file)) }
+      ended.signal()
+    }
+  }
 
   /// Lines that were dropped since the start.
-  var dropped: Int { state.withLock { $0.dropped } }
+  var dropped: Int { dropCount.load(ordering: .relaxed) }
 
   /// Queues a line, or drops it when too much waits. Never blocks.
   func append(_ line: [UInt8]) {
-    let isFirst = state.withLock { state in
-      if state.bytes + line.count > limit {
-        state.dropped += 1
-        return false
-      }
-      return state.add(Line(bytes: line, fate: .dropped))
+    if waiting.load(ordering: .relaxed) + line.count > limit {
+      dropCount.add(1, ordering: .relaxed)
+    } else {
+      post(Line(bytes: line, fate: .dropped))
     }
-    if isFirst { wake.signal() }
   }
 
   /// Queues a line that is written sooner or later. Never blocks.
-  func keep(_ line: [UInt8]) { if state.withLock({ $0.add(Line(bytes: line, fate: .kept)) }) { wake.signal() } }
+  func keep(_ line: [UInt8]) { post(Line(bytes: line, fate: .kept)) }
 
   /// Writes a line, and everything queued before it, and waits until that is on the disk.
   ///
   /// - Returns: what became of the line.
   func write(_ line: [UInt8], within patience: Duration) -> LogReceipt.Outcome {
     let receipt = LogReceipt()
-    _ = state.withLock { $0.add(Line(bytes: line, fate: .refused(receipt))) }
-    // Also when lines wait that could not be written: now is the time to try again.
-    wake.signal()
+    post(Line(bytes: line, fate: .refused(receipt)))
     return receipt.wait(for: patience)
   }
 
-  /// Opens the file anew: it may have been renamed.
-  func reopen() {
-    state.withLock { $0.mustReopen = true }
-    wake.signal()
+  private func post(_ line: Line) {
+    waiting.add(line.bytes.count, ordering: .relaxed)
+    mailbox.post(.write(line))
   }
+
+  /// Opens the file anew: it may have been renamed.
+  func reopen() { mailbox.post(.reopen) }
 
   /// Writes what is queued, for at most so long, and ends the thread.
   func stop(grace: Duration) {
-    state.withLock { $0.isStopping = true }
-    wake.signal()
+    worker.requestStop()
     if ended.wait(timeout: .now() + grace) == .timedOut {
+      // It may wait for the reader of a pipe for good.
       logger.error("the \(name) takes no more lines: some are lost")
+    } else {
+      worker.join()
     }
   }
 
   // MARK: - The thread
 
-  private func run() {
-    var hasFailed = false
+  private func run(_ work: consuming Work) {
+    worker.assertIsCurrent()
     while true {
-      if hasFailed { _ = wake.wait(timeout: .now() + Self.retry) } else { wake.wait() }
-      let (mustReopen, isStopping) = state.withLock { state in
-        defer { state.mustReopen = false }
-        return (state.mustReopen, state.isStopping)
+      let isStopping = worker.mustStop
+      let mustTry = take(&work)
+      if !work.hasFailed || mustTry || isStopping || MonotonicClock.system.now >= work.nextTry {
+        noteOutcome(writeAll(&work), &work)
       }
-      if mustReopen { reopenFile() }
-      let error = writeAll()
-      noteChange(&hasFailed, error)
       if isStopping { break }
+      worker.rest(milliseconds: WakeSignal.patience)
     }
-    let left = state.withLock { $0.lines.count }
-    if left > 0 { logger.error("\(left) lines of the \(name) could not be written") }
-    file.withLock { $0 = nil }
-    ended.signal()
+    if !work.lines.isEmpty { logger.error("\(work.lines.count) lines of the \(name) could not be written") }
   }
 
-  private func reopenFile() {
-    do throws(SystemError) { try file.withLock { file throws(SystemError) in try file?.reopen() } } catch {
+  /// Takes what others have queued.
+  ///
+  /// - Returns: whether lines that could not be written are tried again now: somebody waits, or the file is another one.
+  private func take(_ work: inout Work) -> Bool {
+    var mustTry = false
+    for command in mailbox.takeAll() {
+      switch command {
+      case .write(let line):
+        work.lines.append(line)
+        mustTry = mustTry || line.receipt != nil
+      case .reopen:
+        reopen(&work.file)
+        mustTry = true
+      }
+    }
+    return mustTry
+  }
+
+  private func reopen(_ file: inout LogFile) {
+    do throws(SystemError) { try file.reopen() } catch {
       return logger.warning("the \(name) stays in the file that is open: \(error)")
     }
     logger.info("the \(name) was opened anew")
   }
 
-  private func noteChange(_ hasFailed: inout Bool, _ error: SystemError?) {
-    if let error, !hasFailed { logger.error("the \(name) cannot be written: \(error)") }
-    if error == nil, hasFailed { logger.info("the \(name) can be written again") }
-    hasFailed = error != nil
+  private func noteOutcome(_ error: SystemError?, _ work: inout Work) {
+    if let error, !work.hasFailed { logger.error("the \(name) cannot be written: \(error)") }
+    if error == nil, work.hasFailed { logger.info("the \(name) can be written again") }
+    work.hasFailed = error != nil
+    if error != nil { work.nextTry = MonotonicClock.system.now + Self.retry }
   }
 
   /// Writes what is queued.
-  private func writeAll() -> SystemError? {
-    var (lines, untold) = state.withLock { state in
-      defer { (state.lines, state.bytes) = ([], 0) }
-      return (state.lines, state.dropped - state.toldDropped)
-    }
+  private func writeAll(_ work: inout Work) -> SystemError? {
+    var lines = work.lines
+    work.lines = []
+    waiting.subtract(Self.size(lines), ordering: .relaxed)
+    let untold = dropped - work.toldDropped
     if untold > 0 { lines.append(Line(bytes: Self.dropLine(untold), fate: .dropped)) }
     if lines.isEmpty { return nil }
-    var (written, error) = file.withLock { $0?.write(lines.flatMap(\.bytes)) ?? (0, SystemError(code: EBADF)) }
-    let hasWaiting = lines.contains { $0.receipt != nil }
-    if error == nil, hasWaiting {
-      do throws(SystemError) { try file.withLock { file throws(SystemError) in try file?.sync() } } catch let failure {
+    var (written, error) = work.file.write(lines.flatMap(\.bytes))
+    if error == nil, lines.contains(where: { $0.receipt != nil }) {
+      do throws(SystemError) { try work.file.sync() } catch let failure {
         for line in lines { line.receipt?.end(.uncertain) }
         error = failure
       }
     }
-    var kept: [Line] = []
     for (index, line) in lines.enumerated() {
       let isWritten = written >= line.bytes.count
       written -= isWritten ? line.bytes.count : written
       switch line.fate {
       case .refused(let receipt): receipt.end(isWritten ? .written : .refused)
-      case .kept where !isWritten: kept.append(line)
-      case .dropped where untold > 0 && index == lines.count - 1:
-        if isWritten { state.withLock { $0.toldDropped += untold } }
-      case .dropped where !isWritten: state.withLock { $0.dropped += 1 }
+      case .kept where !isWritten: work.lines.append(line)
+      case .dropped where untold > 0 && index == lines.count - 1: if isWritten { work.toldDropped += untold }
+      case .dropped where !isWritten: dropCount.add(1, ordering: .relaxed)
       case .kept, .dropped: break
       }
     }
-    if !kept.isEmpty { state.withLock { $0.putBack(kept) } }
+    waiting.add(Self.size(work.lines), ordering: .relaxed)
     return error
   }
 
+  private static func size(_ lines: [Line]) -> Int { lines.reduce(0) { $0 + $1.bytes.count } }
+
   private static func dropLine(_ count: Int) -> [UInt8] { LogLine.make("dropped") { $0.member("lines", count) } }
-}
-
-extension LogQueue.State {
-  /// - Returns: whether the thread has to be woken.
-  fileprivate mutating func add(_ line: LogQueue.Line) -> Bool {
-    lines.append(line)
-    bytes += line.bytes.count
-    return lines.count == 1
-  }
-
-  fileprivate mutating func putBack(_ kept: [LogQueue.Line]) {
-    lines = kept + lines
-    bytes += kept.reduce(0) { $0 + $1.bytes.count }
-  }
-}
-
-extension LogQueue.Line {
-  fileprivate var receipt: LogReceipt? { if case .refused(let receipt) = fate { receipt } else { nil } }
 }
 
 /// Waits until a line is on the disk.

@@ -9,9 +9,18 @@ import Synchronization
 ///
 /// A transaction is answered once a follower has seen it, with the follower's number of the new state: patches carry the same
 /// numbers.
-// @unchecked: `session`, `lastUse` and `mustRest` are used on `queue` alone, after init.
+// @unchecked: `session` and `lastUse` are the worker's, after init.
 final class TransactionQueue: ClientTransactions, @unchecked Sendable {
-  private let queue = DispatchQueue(label: "freshet.writer")
+  private enum Command: Sendable {
+    case run(Transaction, AuditLog.Write, ControllerPool, TransactionMemory.Reply)
+    case refuse(AuditLog.Write, FreshetError, TransactionMemory.Reply)
+    case releaseFiles(FileOverwrite?)
+    /// Everything before is done.
+    case signal(DispatchSemaphore)
+  }
+
+  private let worker = Worker()
+  private let mailbox: Mailbox<Command>
   private let configuration: ServerConfiguration
   /// Nil: there is none.
   private let audit: AuditLog?
@@ -26,11 +35,10 @@ final class TransactionQueue: ClientTransactions, @unchecked Sendable {
   private let committed = Atomic<Int>(0)
   private let failed = Atomic<Int>(0)
   private let waiting = Atomic<Int>(0)
-  /// On `queue`: when it last ran a transaction, and whether `rest` is to come.
-  private var lastUse = DispatchTime.now()
-  private var mustRest = false
+  /// When it last ran a transaction.
+  private var lastUse = MonotonicClock.system.now
   /// How long after a transaction the connection is kept, which locks keep other programs from having the file for themselves.
-  private static let restTime = Duration.seconds(2)
+  private static let restTime = Nanoseconds.milliseconds(2_000)
 
   var counts: (committed: Int, failed: Int, waiting: Int) {
     (committed.load(ordering: .relaxed), failed.load(ordering: .relaxed), waiting.load(ordering: .relaxed))
@@ -47,6 +55,7 @@ final class TransactionQueue: ClientTransactions, @unchecked Sendable {
   ) throws(FreshetError) {
     self.configuration = configuration
     self.audit = audit
+    mailbox = Mailbox(worker.wake)
     repeatable = RepeatableTransactions(
       limit: configuration.limits.transactionMemory, clock: configuration.clock, kept: kept?.keeper.promises ?? [],
       journal: kept?.journal, epoch: { epochs.current.name }, promise: { kept?.keeper.promise() })
@@ -54,32 +63,59 @@ final class TransactionQueue: ClientTransactions, @unchecked Sendable {
       try Writer(path: configuration.database, timeout: configuration.limits.queryTimeout)
     }
     if session.finding != .missing { _ = try currentWriter() }
+    worker.start { [unowned self] in work() }
+  }
+
+  deinit { worker.stop() }
+
+  // MARK: - The thread
+
+  private func work() {
+    while true {
+      let isStopping = worker.mustStop
+      for command in mailbox.takeAll() { perform(command) }
+      if isStopping { return session.close() }
+      worker.rest(milliseconds: rest())
+    }
+  }
+
+  private func perform(_ command: Command) {
+    worker.assertIsCurrent()
+    switch command {
+    case .run(let transaction, let write, let pool, let reply):
+      waiting.subtract(1, ordering: .relaxed)
+      run(transaction, as: write, seenBy: pool, reply: reply)
+    case .refuse(let write, let error, let reply):
+      audit?.refused(write, error.code)
+      reply(.failure(error))
+      open.leave()
+    case .releaseFiles(let overwrite):
+      if let overwrite { session.connection?.noteOverwritten(overwrite.staleGeneration) }
+      if let writer = session.connection, writer.files.state != .same || writer.isOverwritten { giveUp(writer) }
+    case .signal(let done): done.signal()
+    }
+  }
+
+  /// Closes the connection once it has not been used for a while.
+  ///
+  /// - Returns: until when that has to wait, in milliseconds.
+  private func rest() -> Int32 {
+    if session.connection == nil { return WakeSignal.patience }
+    let left = lastUse + Self.restTime - MonotonicClock.system.now
+    if left > .zero { return min(WakeSignal.patience, Int32(left.count / 1_000_000) + 1) }
+    session.close()
+    return WakeSignal.patience
   }
 
   /// A connection to the files that have the names now, in which a transaction has begun.
   private func begin() throws(FreshetError) -> Writer {
-    lastUse = .now()
-    restLater(lastUse + Self.restTime)
+    lastUse = MonotonicClock.system.now
     for _ in 0..<2 {
       let writer = try currentWriter()
       if try writer.begin() { return writer }
       giveUp(writer)
     }
     throw FreshetError(.overloaded, "the database's files were deleted or overwritten: try again")
-  }
-
-  /// Closes the connection once it has not been used for a while.
-  private func rest() {
-    mustRest = false
-    let end = lastUse + Self.restTime
-    if DispatchTime.now() >= end { return session.close() }
-    restLater(end)
-  }
-
-  private func restLater(_ time: DispatchTime) {
-    if mustRest { return }
-    mustRest = true
-    queue.asyncAfter(deadline: time) { [weak self] in self?.rest() }
   }
 
   /// A connection to the file that has the name now, opened anew when the last one was of no use.
@@ -109,12 +145,7 @@ final class TransactionQueue: ClientTransactions, @unchecked Sendable {
   }
 
   /// A follower has given up files that were deleted or overwritten. Any thread.
-  func releaseFiles(_ overwrite: FileOverwrite?) {
-    queue.async { [self] in
-      if let overwrite { session.connection?.noteOverwritten(overwrite.staleGeneration) }
-      if let writer = session.connection, writer.files.state != .same || writer.isOverwritten { giveUp(writer) }
-    }
-  }
+  func releaseFiles(_ overwrite: FileOverwrite?) { mailbox.post(.releaseFiles(overwrite)) }
 
   /// The file is another one: what came of transactions in the last one is worth nothing.
   func epochChanged() { repeatable.forget() }
@@ -124,37 +155,36 @@ final class TransactionQueue: ClientTransactions, @unchecked Sendable {
   /// - Parameter write: who asks, and what it is called.
   /// - Parameter key: who asks, and what they call this one; nil: it is run whatever was before.
   /// - Parameter pool: whose followers number the state that it leads to.
-  /// - Parameter reply: called once: on the queue's or a follower's thread, or at once.
+  /// - Parameter reply: called once: on the worker's or a follower's thread, or at once.
   func transact(
     _ transaction: Transaction, as write: AuditLog.Write, once key: TransactionMemory.Key?,
     seenBy pool: ControllerPool, reply: @escaping TransactionMemory.Reply
   ) {
-    repeatable.answer(key, reply: reply) { run(transaction, as: write, seenBy: pool, reply: $0) }
+    repeatable.answer(key, reply: reply) { reply in
+      guard enter() else { return reply(.failure(Self.stopping)) }
+      waiting.add(1, ordering: .relaxed)
+      mailbox.post(.run(transaction, write, pool, reply))
+    }
   }
 
   private func run(
     _ transaction: Transaction, as write: AuditLog.Write, seenBy pool: ControllerPool,
     reply: @escaping TransactionMemory.Reply
   ) {
-    guard enter() else { return reply(.failure(Self.stopping)) }
-    waiting.add(1, ordering: .relaxed)
-    queue.async { [self] in
-      waiting.subtract(1, ordering: .relaxed)
-      do throws(FreshetError) {
-        let (results, audited) = try run(transaction, as: write)
-        committed.add(1, ordering: .relaxed)
-        pool.requestTick()
-        pool.first.post(
-          .commit { [open, audit] commit in
-            if let audited, let commit { audit?.numbered(audited, commit) }
-            reply(commit.map { .success(CommittedTransaction(results, commit: $0)) } ?? .failure(Self.unnumbered))
-            open.leave()
-          })
-      } catch {
-        failed.add(1, ordering: .relaxed)
-        reply(.failure(error))
-        open.leave()
-      }
+    do throws(FreshetError) {
+      let (results, audited) = try run(transaction, as: write)
+      committed.add(1, ordering: .relaxed)
+      pool.requestTick()
+      pool.first.post(
+        .commit { [open, audit] commit in
+          if let audited, let commit { audit?.numbered(audited, commit) }
+          reply(commit.map { .success(CommittedTransaction(results, commit: $0)) } ?? .failure(Self.unnumbered))
+          open.leave()
+        })
+    } catch {
+      failed.add(1, ordering: .relaxed)
+      reply(.failure(error))
+      open.leave()
     }
   }
 
@@ -179,19 +209,15 @@ final class TransactionQueue: ClientTransactions, @unchecked Sendable {
   /// What a client asked is refused before it begins.
   ///
   /// - Parameter key: as of `transact`.
-  /// - Parameter reply: called once that is in the audit log, or cannot be: on the queue; at once where there is no such log. It
+  /// - Parameter reply: called once that is in the audit log, or cannot be: on the worker's thread; at once where there is no such log. It
   ///   gets the error, or what came of the same transaction before.
   func refuse(
     _ write: AuditLog.Write, _ error: FreshetError, once key: TransactionMemory.Key?,
     reply: @escaping TransactionMemory.Reply
   ) {
     repeatable.answer(key, reply: reply) { reply in
-      guard let audit, enter() else { return reply(.failure(error)) }
-      queue.async { [open] in
-        audit.refused(write, error.code)
-        reply(.failure(error))
-        open.leave()
-      }
+      guard audit != nil, enter() else { return reply(.failure(error)) }
+      mailbox.post(.refuse(write, error, reply))
     }
   }
 
@@ -215,11 +241,11 @@ final class TransactionQueue: ClientTransactions, @unchecked Sendable {
   }
 
   /// Begins nothing else, and waits until everything asked for so far is done and answered. What takes longer than
-  /// `transactionGrace` is given up, as are answers that take as long again because the database cannot be read.
+  /// `transactionGrace` is given up, as are answers that take as long again because the database cannot be read. Ends the thread.
   func drain(grace: Duration) {
     isClosed.withLock { $0 = true }
     let done = DispatchSemaphore(value: 0)
-    queue.async { done.signal() }
+    mailbox.post(.signal(done))
     var wait = configuration.transactionGrace
     while done.wait(timeout: .now() + wait) == .timedOut {
       interruption.withLock { $0?.interrupt() }
@@ -227,6 +253,7 @@ final class TransactionQueue: ClientTransactions, @unchecked Sendable {
       wait = .milliseconds(50)
     }
     _ = open.wait(timeout: .now() + max(grace, configuration.transactionGrace))
+    worker.stop()
   }
 }
 
