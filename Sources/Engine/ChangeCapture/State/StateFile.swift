@@ -51,7 +51,10 @@ package final class StateFile: Sendable {
   /// Another process may have the file now; this one must not use it any more.
   package func release() {
     lock.withLock { lock in
-      if let descriptor = lock.take() { close(descriptor) }
+      guard let descriptor = lock.take() else { return }
+      // A process that another thread is starting may have it, too, until it runs a program.
+      flock(descriptor, LOCK_UN)
+      close(descriptor)
     }
   }
 
