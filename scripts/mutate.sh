@@ -1,7 +1,7 @@
 #!/usr/bin/env bash
 # Drops each rule of something that must not be wrong, one at a time, and shows which tests notice.
 #
-#     scripts/mutate.sh capture|records|access|lists|self-check|machine|aggregates|feed [NAME ...]
+#     scripts/mutate.sh capture|records|access|lists|self-check|machine|aggregates|feed|journal [NAME ...]
 #
 # scripts/mutations has the rules. All of a list go into one copy of the sources, each behind a name that the environment turns
 # on, so that one build serves all. What the quick tests do not notice is left to the long ones (capture: hostile writers,
@@ -45,6 +45,10 @@ feed)
   quick='ChangesTests|ChangesCommandTests|EarlyKillTests'
   long=ChangesPropertyTests
   export FRESHET_SEEDS=${FRESHET_SEEDS:-30}
+  ;;
+journal)
+  quick='JournalTests|LogQueueTests|UnusedFileTests'
+  long='RestartTests|StateCommandTests|EarlyKillTests|PublisherRestartTests|AuditLogTests'
   ;;
 machine)
   quick='ListMachineTests|RequestsTests'

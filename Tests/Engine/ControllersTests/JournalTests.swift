@@ -86,19 +86,39 @@ import Testing
     #expect(!found.isLast && found.isOfThisStart && found.kept.memory.value == 50)
   }
 
-  @Test func `One process has a journal at a time, until it releases it`() throws {
+  @Test func `One process has a journal at a time, and what it has released it does not touch`() throws {
     let place = try Place()
-    let journal = try place.journal()
+    let first = try place.journal()
     #expect(throws: StateFailure.self) { try place.journal() }
-    journal.release()
+    first.begin()
+    first.finish(with: try place.kept(1))
+    first.release()
+    let unused = try place.journal()
+    unused.release()
     let next = try place.journal()
+    #expect(next.found?.isLast == true)
     next.begin()
-    next.finish(with: try place.kept(1))
-    // What is over does not touch the file of the next one.
-    journal.release()
+    unused.release()
     next.release()
-    #expect(try place.journal().found?.isLast == true)
+    #expect(try place.journal().found?.isLast == false)
   }
+
+  #if os(Linux)
+    /// A process that another thread is about to start has all files of this one, for a moment.
+    @Test func `A journal that was released can be taken, whoever has its descriptor`() throws {
+      let place = try Place()
+      let first = try place.journal()
+      let lock = try #require(
+        (0..<4_096 as Range<Int32>).first { number in
+          let path = try? FileManager.default.destinationOfSymbolicLink(atPath: "/proc/self/fd/\(number)")
+          return path.map { $0.hasPrefix(place.folder.path("states")) && $0.hasSuffix(".lock") } == true
+        })
+      let copy = dup(lock)
+      first.release()
+      #expect(throws: Never.self) { try place.journal() }
+      close(copy)
+    }
+  #endif
 
   @Test func `What was removed stays away until the last state`() throws {
     let place = try Place()
@@ -133,6 +153,123 @@ import Testing
     try Data("a".utf8).write(to: URL(fileURLWithPath: place.database))
     #expect(try place.journal().found == nil)
     #expect(place.log.lines.isEmpty)
+  }
+
+  /// Writes a state as a process did that was killed, with what goes with it.
+  private func write(_ kept: Journal<Number>.Kept, _ payload: [UInt8], _ place: Place, part: String = "0") throws {
+    let file = try StateFile(of: place.database, part: part, in: place.folder.path("states"))
+    var state = kept.state
+    state.payload = payload
+    try file.write(state)
+    file.release()
+  }
+
+  @Test func `A state says whether the machine has been started since, and has nothing behind it`() throws {
+    let place = try Place()
+    for (start, isOfThisStart) in [(MachineStart.name, true), ("another", false), ("", false)] {
+      var writer = ByteWriter()
+      writer.add(start)
+      writer.add(UInt64(7))
+      try write(try place.kept(7), writer.bytes, place)
+      #expect(try place.journal().found?.isOfThisStart == isOfThisStart)
+      try write(try place.kept(7), writer.bytes + [0], place)
+      #expect(try place.journal().found == nil)
+    }
+  }
+
+  @Test func `A feed goes on after a kill, but not after another start of the machine`() throws {
+    let place = try Place()
+    func journal() throws -> FeedJournal {
+      try FeedJournal(of: place.database, part: "feed", in: place.folder.path("states"), logger: place.log.logger())
+    }
+    let mark = FeedJournal.Mark(epoch: FeedPositions.newEpoch, number: 3, known: ["t": 1], commit: 9)
+    let feed = try journal()
+    feed.begin(epoch: mark.epoch, [LoggedCommit(number: 4, commit: 12, commits: 1, changes: [])])
+    feed.keep(.init(state: try place.kept(0).state, memory: mark)) {}
+    feed.release()
+    #expect(feed.hasKept(mark.epoch, ["t"]) && !feed.hasKept(mark.epoch, ["t", "u"]))
+    let next = try journal()
+    #expect(next.lastCommit == 12)
+    let restored = try #require(next.takeRestored())
+    #expect(restored.mark.number == 3 && restored.mark.known == ["t": 1] && restored.entries.count == 1)
+    next.release()
+    var writer = ByteWriter()
+    writer.add("another")
+    mark.add(to: &writer)
+    try write(try place.kept(0), writer.bytes, place, part: "feed")
+    #expect(try journal().lastCommit == nil)
+    // A log of another epoch, whose first state was never written.
+    let other = try journal()
+    other.begin(epoch: mark.epoch, [])
+    other.keep(.init(state: try place.kept(0).state, memory: mark)) {}
+    other.begin(epoch: FeedPositions.newEpoch, [])
+    other.release()
+    #expect(try journal().lastCommit == nil)
+  }
+
+  private func keeper(_ place: Place) throws -> StateKeeper {
+    try StateKeeper(
+      of: place.database, in: place.folder.path("states"), followers: 2, logger: place.log.logger()
+    ) { _, _ in true }
+  }
+
+  private func part(_ place: Place, _ epoch: String, _ highest: Int64) throws -> StateKeeper.Part {
+    .init(state: try place.kept(0).state, memory: KeptMemory(epoch: epoch, highest: highest))
+  }
+
+  @Test func `A process that is killed after a promise takes the epoch with it, and one that ends keeps the promise`()
+    throws
+  {
+    let place = try Place()
+    /// Ends a process, or drops it as if it were killed.
+    func end(_ keeper: StateKeeper, _ promises: [UInt8]?) throws {
+      for follower in 0..<2 { keeper.end(with: try part(place, "a", 5), of: follower) }
+      keeper.end(withPromises: promises)
+      keeper.finish(highest: 5)
+    }
+    for promises in [[], [1, 2]] as [[UInt8]] {
+      let keeper = try self.keeper(place)
+      _ = keeper.restored(0)
+      for follower in 0..<2 { keeper.keep(try part(place, "a", 5), of: follower) }
+      if !promises.isEmpty { keeper.promise() }
+      try end(keeper, promises)
+      let next = try self.keeper(place)
+      #expect(next.epoch == "a" && next.promises == promises)
+    }
+    for isKilled in [true, false] {
+      let keeper = try self.keeper(place)
+      #expect(keeper.epoch == "a")
+      _ = keeper.restored(0)
+      keeper.promise()
+      keeper.keep(try part(place, "a", 6), of: 0)
+      // Not everything that was promised is known.
+      if isKilled { keeper.finish(highest: 6) } else { try end(keeper, nil) }
+      let next = try self.keeper(place)
+      #expect(next.epoch == nil && next.first == nil && next.promises.isEmpty)
+      _ = next.restored(0)
+      try end(next, [])
+    }
+  }
+
+  @Test func `Followers go on in the epoch of the first one, or have nothing to go on with`() throws {
+    let place = try Place()
+    for epoch in ["a", "b"] {
+      let before = try keeper(place)
+      _ = before.restored(0)
+      before.keep(try part(place, epoch, 3), of: 1)
+      before.end(with: try part(place, "a", 5), of: 0)
+      before.finish(highest: 6)
+      let next = try keeper(place)
+      #expect(next.epoch == "a")
+      // A state was not the last of its process.
+      #expect(try #require(next.first) > 1 << 32)
+      #expect(next.restored(0)?.memory.highest == 6)
+      #expect(next.restored(1)?.memory.highest == (epoch == "a" ? 3 : nil))
+      next.end(with: try part(place, "a", 7), of: 0)
+      next.end(with: try part(place, "a", 7), of: 1)
+      next.finish(highest: 8)
+      #expect(try keeper(place).first == 9)
+    }
   }
 
   @Test func `A state of another version is refused with a warning, and replaced`() throws {
