@@ -11,6 +11,7 @@ final class CaptureFixture {
   let path: String
   let queue: DatabaseQueue
   let capture: ChangeCapture
+  private let captures: FileCaptures?
   private let raw: OpaquePointer
   private let encoding: String
   private var schema = DatabaseSchema.empty
@@ -30,12 +31,15 @@ final class CaptureFixture {
   /// Rows by rowid or key, as literals.
   typealias Contents = [String: String]
 
-  /// - Parameter state: what another capture has kept of the file.
+  /// - Parameters:
+  ///   - captures: shared with others that follow the file.
+  ///   - state: what another capture has kept of the file.
   init(
     path: String, _ settings: ChangeCapture.Settings = .init(), sharing captures: FileCaptures? = nil,
     restoring state: CaptureState? = nil
   ) throws {
     self.path = path
+    self.captures = captures
     var configuration = Configuration()
     configuration.readonly = true
     configuration.allowsUnsafeTransactions = true
@@ -55,7 +59,7 @@ final class CaptureFixture {
   func restarted(with state: CaptureState, remembering: (DatabaseSchema.Table) -> [Int] = { _ in [] }) throws
     -> CaptureFixture
   {
-    let next = try CaptureFixture(path: path, restoring: state)
+    let next = try CaptureFixture(path: path, sharing: captures, restoring: state)
     next.schema = schema
     for (number, name) in followed {
       guard let table = schema.table(name), let storage = table.storage else { continue }
@@ -68,6 +72,7 @@ final class CaptureFixture {
 
   /// One read transaction.
   func snapshot<Result>(_ body: (Database) throws -> Result) throws -> Result {
+    defer { capture.release() }
     while true {
       capture.prepare()
       try PreparedStatement.run(raw, "BEGIN")

@@ -31,7 +31,7 @@ import Testing
       return .init(
         state: CaptureState(
           file: .init(inode: try #require(inode), pageSize: 4_096, textEncoding: 1),
-          hasher: PayloadHasher(words: (1, 2, 3, 4)), state: .journal(JournalState(pageSize: 4_096, changeCounter: 1)),
+          state: .journal(JournalState(pageSize: 4_096, changeCounter: 1)),
           schemaCookie: 1, tables: []), memory: Number(value: number))
     }
   }

@@ -40,17 +40,18 @@ struct FileTicks {
   private var ticks: [FileTick] = []
   /// The number of the oldest.
   private var first = 0
-  private var bytes = 0
+  private(set) var byteCount = 0
   private var schemaChanges = 0
   private var cursors: [CaptureCursor] = []
 
   /// What is kept for captures that are behind. Beyond it they are told that anything may have changed.
-  static let mostBytes = 64 << 20
+  var mostBytes = 64 << 20
 
   private var end: Int { first + ticks.count }
 
   var hasOneReader: Bool { cursors.count < 2 }
-  var isEmpty: Bool { cursors.isEmpty }
+  /// Whether there is nothing that somebody has still to take.
+  var isTaken: Bool { ticks.isEmpty }
   /// Whether somebody wants each commit by itself.
   var areByCommit: Bool { cursors.contains { $0.wantsCommits && !$0.wishes.isEmpty } }
 
@@ -77,7 +78,7 @@ struct FileTicks {
     if tick.hasSchemaChanged { schemaChanges += 1 }
     if tick.isQuiet { return }
     ticks.append(tick)
-    bytes += tick.byteCount
+    byteCount += tick.byteCount
   }
 
   /// What a capture has not taken; nil: that is not kept any more.
@@ -99,9 +100,9 @@ struct FileTicks {
     var needed = end
     for cursor in cursors where !cursor.wishes.isEmpty { needed = min(needed, cursor.next) }
     var count = max(0, needed - first)
-    for tick in ticks.prefix(count) { bytes -= tick.byteCount }
-    while count < ticks.count - 1, bytes > Self.mostBytes {
-      bytes -= ticks[count].byteCount
+    for tick in ticks.prefix(count) { byteCount -= tick.byteCount }
+    while count < ticks.count - 1, byteCount > mostBytes {
+      byteCount -= ticks[count].byteCount
       count += 1
     }
     if count == 0 { return }

@@ -43,14 +43,15 @@ import Wire
     var backup: String { folder.database + ".backup" }
     var shell: SQLiteShell { SQLiteShell(path: database) }
 
-    init(_ before: String, backup sql: String) throws {
+    /// - Parameter follows: whether the client follows the rows.
+    init(_ before: String, backup sql: String, follows: Bool = true) throws {
       folder = try ProgramFolder(
         "PRAGMA journal_mode = \(before); CREATE TABLE t(id INTEGER PRIMARY KEY, a); INSERT INTO t VALUES (1, 'x')")
       try SQLiteShell(path: folder.database + ".backup").run(sql)
       program = try Program(["serve", folder.database, "--port", "0", "--allow-writes"])
       port = try program.port()
       client = try LiveClient(port: port)
-      try client.subscribe("q", #"{"from":"t"}"#)
+      if follows { try client.subscribe("q", #"{"from":"t"}"#) }
     }
 
     deinit { program.stop() }
@@ -132,6 +133,27 @@ import Wire
       try served.overwrite(by: .inPlace)
       #expect(try served.wait { served.client.line("q") == "''/: 7,'restored'" }, "\(served.client.line("q"))")
       #expect(try served.rows() == "''/: 7,'restored'")
+    }
+  }
+
+  /// Nobody follows the commits, and who answers has had no report of the write.
+  @Test func `What was restored while no list is open is noticed`() throws {
+    let served = try Served("WAL", backup: Self.backup("WAL"), follows: false)
+    func answer() throws -> String {
+      try RawSocket(port: served.port).request("GET", "/v1/snapshot?from=t&limit=3").text
+    }
+    try served.shell.run("PRAGMA wal_checkpoint(TRUNCATE)")
+    try FileManager.default.removeItem(atPath: served.backup)
+    try FileManager.default.copyItem(atPath: served.database, toPath: served.backup)
+    for round in 0..<5 {
+      #expect(try answer().contains("\"total\":1"))
+      for id in 100..<105 { try served.shell.run("INSERT INTO t VALUES (\(id), 'y')") }
+      #expect(try answer().contains("\"total\":6"))
+      try served.overwrite(by: .blocks)
+      let isRead = try served.wait { try answer().contains("\"total\":1") }
+      #expect(isRead, "round \(round)")
+      #expect(try served.rows() == "''/: 1,'x'")
+      #expect(try served.shell.run("PRAGMA integrity_check") == "ok")
     }
   }
 
