@@ -121,7 +121,8 @@ let package = Package(
 
     // Effects.
     module(.engine, "ChangeCapture", ["CSQLite", "Ground"]),
-    module(.engine, "Store", ["CFreshetSystem", "ChangeCapture", "CSQLite", "Ground", "LiveQuery", "RankedCollections"]),
+    module(
+      .engine, "Store", ["CFreshetSystem", "ChangeCapture", "CSQLite", "Ground", "LiveQuery", "RankedCollections"]),
     module(
       .engine, "QueryCompiler", ["ChangeCapture", "CSQLite", "Ground", "LiveQuery", "RankedCollections", "Store"]),
     module(

@@ -35,7 +35,8 @@ final class ServerReplication: Sendable {
       part = .replica(replica, ReplicaService(replica))
     } else {
       let publisher = try Publisher(
-        pool.file, settings, epoch: pool.file.epochs.current.name, kept: kept, logger: logger, renewEpoch: { [weak pool] in pool?.beginEpoch() })
+        pool.file, settings, epoch: pool.file.epochs.current.name, kept: kept, logger: logger,
+        renewEpoch: { [weak pool] in pool?.beginEpoch() })
       let front = ReplicasFront(pool, transactions, longestAnswer: publisher.longestMessage)
       part = .publisher(publisher, WriterService(publisher) { front.transact($0, $1) })
     }
