@@ -99,6 +99,22 @@ import Testing
     #expect(fixtures.reduce(0) { $0 + $1.capture.statistics.frames } - before == 50)
   }
 
+  @Test func whatSomebodyHasReadWhoLeavesIsStillThere() throws {
+    let (path, session, captures) = try example()
+    var first: CaptureFixture? = try Self.open(0, path, captures)
+    let second = try Self.open(1, path, captures)
+    for round in 0..<2 {
+      try session.run("UPDATE t SET b = 'round \(round)' WHERE id = 60")
+      #expect(try first?.tick().wrong == [])
+      // In the second round.
+      if round == 1 { first = nil }
+      let (wrong, tick) = try second.tick()
+      #expect(wrong == [])
+      let rows = tick.deltas.flatMap(\.delta.rows)
+      #expect(rows.count == 1 && rows.allSatisfy { !$0.record.isEmpty })
+    }
+  }
+
   @Test func whoFollowsNothingHoldsNothingBack() throws {
     let (path, session, captures) = try example()
     let idle = try CaptureFixture(path: path, sharing: captures)

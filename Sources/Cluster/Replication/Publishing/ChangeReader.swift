@@ -96,10 +96,13 @@ final class ChangeReader {
       }
       capture.release()
       try addHeader()
-      let changed = found.deltas.filter { tables[$0.table] != nil }
-      for (number, delta) in changed where !whole.contains(number) { try add(number, delta) }
+      var changed: [Int: [TableDelta]] = [:]
+      for (number, delta) in found.deltas where tables[number] != nil { changed[number, default: []].append(delta) }
+      for (number, deltas) in changed.sorted(by: { $0.key < $1.key }) where !whole.contains(number) {
+        try add(number, deltas)
+      }
       for number in whole { try addWhole(number) }
-      try addSequence(whole.union(changed.map(\.table)))
+      try addSequence(whole.union(changed.keys))
       tick.contents = writer.bytes
     } catch is TooMuch {
       tick.contents = nil
@@ -183,14 +186,16 @@ final class ChangeReader {
     writer.add(now.applicationID)
   }
 
-  private func add(_ number: Int, _ delta: TableDelta) throws {
+  /// - Parameter deltas: of one state after the other; rows are what they are in the last one.
+  private func add(_ number: Int, _ deltas: [TableDelta]) throws {
     guard let table = tables[number], !table.isSequence else { return }
-    if delta.isUnknown { return try addWhole(number) }
+    if deltas.contains(where: \.isUnknown) { return try addWhole(number) }
     writer.add(table.logged)
+    let rows = lastChanges(deltas)
     // A row may have taken a value that another one had, which only a key in the order of a collation can tell: first what goes.
-    for row in delta.rows where row.kind == .delete { addKey(row, delta, of: table, as: .delete) }
+    for (row, delta) in rows where row.kind == .delete { addKey(row, delta, of: table, as: .delete) }
     let statement = try statement(number, table)
-    for row in delta.rows where row.kind != .delete {
+    for (row, delta) in rows where row.kind != .delete {
       bindKey(row, delta, of: table, to: statement)
       defer { statement.reset() }
       // A page may be written in another way for an equal row; that a row is not there cannot be.
@@ -199,6 +204,27 @@ final class ChangeReader {
       try checkLength()
     }
     try checkLength()
+  }
+
+  /// Of each row, what happened to it last.
+  private func lastChanges(_ deltas: [TableDelta]) -> [(row: TableDelta.Row, delta: TableDelta)] {
+    if let only = deltas.first, deltas.count == 1 { return only.rows.map { ($0, only) } }
+    var known: Set<RowKey> = []
+    var rows: [(row: TableDelta.Row, delta: TableDelta)] = []
+    for delta in deltas.reversed() {
+      for row in delta.rows.reversed() where known.insert(RowKey(row, delta)).inserted { rows.append((row, delta)) }
+    }
+    return rows.reversed()
+  }
+
+  private struct RowKey: Hashable {
+    let rowid: Int64
+    let key: [UInt8]
+
+    init(_ row: TableDelta.Row, _ delta: TableDelta) {
+      rowid = row.rowid
+      key = Array(delta.bytes[row.key])
+    }
   }
 
   /// All rows in the place of those that were.

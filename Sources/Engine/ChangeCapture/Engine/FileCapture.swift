@@ -96,9 +96,9 @@ final class FileCapture: @unchecked Sendable {
     ticks.append(tick)
   }
 
-  /// Records of the tick before may still be read, by whoever has taken it.
+  /// Records of ticks before may still be read, by those who have taken them, or will.
   private func renewRecords() {
-    if ticks.hasOneReader { return records.removeAll() }
+    if ticks.hasOneReader, ticks.isTaken { return records.removeAll() }
     records = RecordArena(limit: settings.recordBytes)
     for table in tables.values where table.records != nil { table.records = records }
   }

@@ -14,8 +14,11 @@ struct FileTick {
 
   var isQuiet: Bool { commits == 0 && !hasSchemaChanged && deltas.isEmpty }
 
-  /// About what it takes, in bytes.
-  var byteCount: Int { deltas.reduce(128) { $0 + $1.delta.byteCount } }
+  /// About what it takes, in bytes. All tables have their records in one place.
+  var byteCount: Int {
+    let records = deltas.lazy.compactMap(\.delta.records).first?.byteCount ?? 0
+    return deltas.reduce(128 + records) { $0 + $1.delta.byteCount }
+  }
 }
 
 /// What one capture wants of a file's tables, and which of the file's ticks it takes next.

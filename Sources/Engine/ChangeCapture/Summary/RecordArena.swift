@@ -25,6 +25,9 @@ package final class RecordArena {
     UnsafeRawBufferPointer(start: bytes.start + range.lowerBound, count: range.count)
   }
 
+  /// What it takes.
+  var byteCount: Int { bytes.count + 4_096 }
+
   /// Another tick begins.
   func removeAll() {
     bytes.trim(to: Self.keptBytes)
