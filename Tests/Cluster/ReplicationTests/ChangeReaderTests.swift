@@ -1,6 +1,6 @@
-import Store
 import ChangeCapture
 import Ground
+import Store
 import TestSupport
 import Testing
 
