@@ -117,6 +117,8 @@ final class Follower {
 
   /// Must be called once, after the last step.
   func close() {
+    // What is kept must know all that is remembered of the tables.
+    if lists.capture?.isBehind == true { tick() }
     keepLastState()
     delivery.close()
     lists.close()

@@ -138,7 +138,8 @@ package final class FileSession<Connection: FileConnection, Failure: Error> {
   /// Closes the connection. If its files were deleted or overwritten, the session waits until they are out of use.
   package func close() {
     guard let connection else { return }
-    let isOverwritten = isOverwritten(connection)
+    // What it says is its own: the name may lead to another file by now, which others have open.
+    let isOverwritten = connection.isOverwritten
     if isOverwritten || connection.files.state != .same {
       connection.noteStale()
       lost = LostFiles(

@@ -1,0 +1,123 @@
+import CSQLite
+
+// Which tables a capture follows, and what is known of them.
+extension ChangeCapture {
+  /// Follows a table from the state seen last on, or remembers more of a table that is already followed.
+  ///
+  /// - Parameters:
+  ///   - fields: the fields of its records whose values are needed for rows that are gone.
+  ///   - records: which records of rows that changed ticks hand on.
+  /// - Returns: the number by which ticks call it.
+  package func follow(
+    _ table: CapturedTable, remembering fields: [Int], keeping records: KeptRecords = .none
+  ) -> Int {
+    locked {
+      let isNew = file.table(named: table.name) == nil
+      let followed = file.follow(table, remembering: fields, keeping: records)
+      let number = followed.number
+      cursor.wishes[number] = Set(cursor.wishes[number] ?? []).union(fields).sorted()
+      if isNew, isBehind {
+        // Another capture has gone on, and the table may be another one by now.
+        followed.undefine()
+        cursor.unknown.insert(number)
+        mustDefine = true
+      }
+      return ownNumber(number)
+    }
+  }
+
+  /// Whether others have gone to a newer state than this one's.
+  package var isBehind: Bool { locked { !file.seen.isUnknown && !seen.isSame(as: file.seen) } }
+
+  /// Says what tables are in the state that the last tick went to, where it said that the schema may be another one.
+  ///
+  /// - Parameter table: gives a table of that schema by its name; nil: there is none.
+  package func define(_ table: (String) -> CapturedTable?) {
+    locked {
+      if isBehind { return }
+      mustDefine = false
+      for number in cursor.wishes.keys {
+        if let followed = file.tables[number], followed.isUndefined { followed.describe(table(followed.name)) }
+      }
+    }
+  }
+
+  /// Has ticks hand on the records of all tables that are followed.
+  package func keepAllRecords() {
+    locked { for number in cursor.wishes.keys { file.tables[number].map { file.keep(.all, of: $0) } } }
+  }
+
+  /// Forgets a table.
+  package func unfollow(_ number: Int) {
+    locked {
+      let number = sharedNumber(number)
+      cursor.wishes[number] = nil
+      file.unfollow(number)
+    }
+  }
+
+  func ownNumber(_ number: Int) -> Int { ownNumbers.isEmpty ? number : ownNumbers[number] ?? number }
+
+  private func sharedNumber(_ number: Int) -> Int {
+    ownNumbers.isEmpty ? number : ownNumbers.first { $0.value == number }?.key ?? number
+  }
+
+  /// How changes of a table are found, or would be if it were followed.
+  package func form(ofTable name: String) -> CaptureForm {
+    let form = locked {
+      file.table(named: name).flatMap { cursor.wishes[$0.number] == nil ? nil : $0.form }
+    }
+    switch seen {
+    case .wal: return form ?? .rows
+    case .journal: return form == .reading || form == CaptureForm.none ? form! : .comparison
+    case .hidden, .unknown: return .none
+    }
+  }
+
+  /// The tables that are followed.
+  package var numbers: [Int] { cursor.wishes.keys.map(ownNumber) }
+
+  package var tableCount: Int { cursor.wishes.count }
+
+  /// The name of a table that is followed.
+  package func name(of number: Int) -> String? { locked { file.tables[sharedNumber(number)]?.name } }
+
+  /// What has been done since it began. What is remembered counts for one of the captures that share it.
+  package var statistics: CaptureStatistics {
+    locked {
+      var result = file.ticks.isFirst(cursor) ? file.statistics : CaptureStatistics()
+      result.retries = retries
+      return result
+    }
+  }
+
+  /// What the next process is to know; nil: there is nothing, or others have gone on to another state.
+  func kept() -> (schemaCookie: UInt32, tables: [FollowedTable])? {
+    locked {
+      if isBehind || seen.isUnknown || !file.canBeKept { return nil }
+      return file.schemaCookie.map { ($0, cursor.wishes.keys.sorted().compactMap { file.tables[$0] }) }
+    }
+  }
+
+  /// The connection shows other contents than the file has now: those who open it from now on share nothing with those who have it open.
+  package func noteStale() { locked { file.isStale = true } }
+
+  /// Whether there are tables that are not read yet.
+  package var isReading: Bool {
+    locked { cursor.wishes.keys.contains { file.tables[$0]?.form == .reading } }
+  }
+
+  /// Reads pages of tables that are not read yet. In the transaction, after `advance`.
+  ///
+  /// - Returns: whether there are more. False where another capture has gone on to another state.
+  package func readOn() -> Bool {
+    // An error may have ended the transaction: what is read then would be of another state.
+    guard seen.canBeRead, sqlite3_get_autocommit(connection) == 0 else { return false }
+    return locked {
+      if isBehind || !isReading { return false }
+      file.use(self)
+      file.readOn(limit: settings.pagesAtOnce)
+      return isReading
+    }
+  }
+}
