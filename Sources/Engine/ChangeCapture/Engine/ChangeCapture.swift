@@ -27,7 +27,7 @@ import Ground
 /// the followed tables compared, for half of the time at most.
 ///
 /// **The schema.** Page 1 holds its cookie. A table with the same definition and another root page is compared. One with another
-/// definition is read anew once somebody has said what its records are (`define`), and its queries run again, because `ADD COLUMN` changes the
+/// definition is read anew after `define` has described its records, and its queries are run again, because `ADD COLUMN` changes the
 /// values of rows without changing their bytes.
 ///
 /// **What cannot be followed.** Where SQLite cannot write to the WAL-index and no writer keeps it up to date, SQLite makes an index in
@@ -76,7 +76,7 @@ package final class ChangeCapture {
   @exclusivity(unchecked) var backfilled: UInt32 = 0
   /// The states that ticks went to or through, the newest last.
   @exclusivity(unchecked) private var passed = RecentStates()
-  /// Ticks say that the schema may be another one until `define` has been told what it is.
+  /// Set from a change of the schema until `define` is called: ticks report the change meanwhile.
   @exclusivity(unchecked) var mustDefine = false
   /// By the number that a table has in `file`, the one that it has here, where these differ.
   @exclusivity(unchecked) var ownNumbers: [Int: Int] = [:]
@@ -112,7 +112,7 @@ package final class ChangeCapture {
   }
 
   deinit {
-    if !hasLock { lock() }
+    lock()
     file.ticks.remove(cursor)
     unlock()
   }
@@ -273,8 +273,8 @@ package final class ChangeCapture {
 
   // MARK: - Ticks
 
-  /// Takes what has changed since the state seen last; what nobody has read yet is read first. Never fails: what is not known is
-  /// reported as unknown. Gives the lock back.
+  /// Goes to the state that the transaction sees, and returns what changed since the state seen last. Reads the frames that no other capture has
+  /// read. Never fails: changes that are not known row by row are reported as unknown. Releases the lock.
   ///
   /// - Parameters:
   ///   - states: which others have read in between, in any order. Rows that changed before one of them and changed back after it

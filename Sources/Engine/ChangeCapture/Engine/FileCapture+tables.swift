@@ -30,7 +30,7 @@ extension FileCapture {
     return followed
   }
 
-  /// Forgets a table that nobody wants any more.
+  /// Forgets a table, unless a capture still follows it.
   func unfollow(_ number: Int) {
     if ticks.isWanted(number) { return }
     guard let table = tables.removeValue(forKey: number) else { return }

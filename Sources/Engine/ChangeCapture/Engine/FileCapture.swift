@@ -41,7 +41,7 @@ final class FileCapture: @unchecked Sendable {
   @exclusivity(unchecked) var ticks = FileTicks()
   /// The last tick ended before the state that the transaction sees.
   @exclusivity(unchecked) private(set) var hasEndedEarly = false
-  /// The connections of those who follow see other contents than the file has now: nobody joins them any more.
+  /// Set when a capture's connection shows other contents than the file has now: new captures do not join.
   @exclusivity(unchecked) var isStale = false
 
   /// - Parameter connection: an `sqlite3 *`; see `use`.
@@ -76,7 +76,7 @@ final class FileCapture: @unchecked Sendable {
     let doubt = takeUpRestored()
     let before = seen
     if let doubt {
-      // Whoever forges a state may leave the cookie as it is.
+      // A forged state may have another definition under the same cookie.
       tick.hasSchemaChanged = tables.values.contains(where: \.isUndefined)
       compareAll(doubt, since: before, &tick)
     } else if current.isSame(as: seen) {

@@ -1,4 +1,4 @@
-/// What one look at the file has found, whoever it was for.
+/// What one advance of a file's memory has found, for all captures.
 struct FileTick {
   /// The state that it went to.
   var state = FileState.unknown
@@ -23,11 +23,11 @@ struct FileTick {
 
 /// What one capture wants of a file's tables, and which of the file's ticks it takes next.
 ///
-/// Owner: whoever has the file's lock.
+/// Guarded by the file's lock.
 final class CaptureCursor {
   /// By number of the table, the fields that must be remembered of its rows.
   @exclusivity(unchecked) var wishes: [Int: [Int]] = [:]
-  /// Tables of which something may have changed that no tick tells it of.
+  /// Followed tables with changes that no tick reports: the next one reports them as unknown.
   @exclusivity(unchecked) var unknown: Set<Int> = []
   /// Whether each commit is wanted by itself.
   @exclusivity(unchecked) var wantsCommits = false
@@ -37,7 +37,7 @@ final class CaptureCursor {
 
 /// The ticks of a file that not every capture has taken.
 ///
-/// Owner: whoever has the file's lock.
+/// Guarded by the file's lock.
 struct FileTicks {
   /// The oldest first.
   private var ticks: [FileTick] = []
@@ -47,13 +47,13 @@ struct FileTicks {
   private var schemaChanges = 0
   private var cursors: [CaptureCursor] = []
 
-  /// What is kept for captures that are behind. Beyond it they are told that anything may have changed.
+  /// The most bytes of ticks that are kept for captures that are behind. One that needs older ticks is told that any row may have changed.
   var mostBytes = 64 << 20
 
   private var end: Int { first + ticks.count }
 
   var hasOneReader: Bool { cursors.count < 2 }
-  /// Whether there is nothing that somebody has still to take.
+  /// Whether every capture that follows tables has taken all ticks.
   var isTaken: Bool { ticks.isEmpty }
   /// Whether somebody wants each commit by itself.
   var areByCommit: Bool { cursors.contains { $0.wantsCommits && !$0.wishes.isEmpty } }

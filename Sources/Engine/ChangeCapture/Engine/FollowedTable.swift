@@ -5,7 +5,7 @@
 /// pages: eight bytes a page, a hash of its image. The former rows are then read from the page's former image, which is nearly always
 /// still there, and which the hash proves. When it is gone, the table's queries run again.
 ///
-/// Owner: whoever has the file's lock.
+/// Guarded by the file's lock.
 final class FollowedTable {
   let number: Int
   let name: String

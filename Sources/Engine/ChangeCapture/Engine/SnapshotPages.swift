@@ -4,7 +4,7 @@
 /// frames 1 to `mxFrame` still; else in the database file. When the WAL is wholly backfilled the transaction holds read mark 0:
 /// then the database file alone is the state, and frames may be overwritten.
 ///
-/// Owner: whoever has the file's lock. As in `Node`, accesses are not checked for overlaps at run time.
+/// Guarded by the file's lock. As in `Node`, accesses are not checked for overlaps at run time.
 final class SnapshotPages<Database: ByteSource, WAL: ByteSource>: PageSource {
   @exclusivity(unchecked) private(set) var pageSize = 4_096
   @exclusivity(unchecked) private(set) var usableSize = 4_096

@@ -97,10 +97,11 @@ package final class FileSession<Connection: FileConnection, Failure: Error> {
     if users.hasOverwrite(after: overwrite) {
       overwrite = users.overwrite
       connection.noteOverwritten(overwrite.staleGeneration)
-    } else if connection.isOverwritten {
-      overwrite = users.noteOverwritten(connection.staleGeneration, after: overwrite)
+      return true
     }
-    return connection.isOverwritten
+    guard connection.isOverwritten else { return false }
+    overwrite = users.noteOverwritten(connection.staleGeneration, after: overwrite)
+    return true
   }
 
   /// What the file was overwritten with last: see `FileContents`.
