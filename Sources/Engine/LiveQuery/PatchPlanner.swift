@@ -28,7 +28,8 @@ package final class VersionDifference {
   /// - Complexity: O((changes + rows filled) × log n).
   package func patch(window: Window?, becoming wanted: Window? = nil) -> Patch {
     var planner = PatchPlanner(self, window: window, becoming: wanted)
-    return planner.plan()
+    planner.plan()
+    return planner.patch
   }
 }
 
@@ -41,7 +42,7 @@ struct PatchPlanner {
   private let newRange: Range<Int>
   /// The window after the patch.
   private let shifted: Window?
-  private var patch = Patch.Lists()
+  private(set) var patch = Patch()
 
   private var old: SectionedTree { difference.old }
   private var new: SectionedTree { difference.new }
@@ -55,16 +56,13 @@ struct PatchPlanner {
     newRange = shifted?.range(total: difference.new.count) ?? 0..<difference.new.count
   }
 
-  mutating func plan() -> Patch {
+  mutating func plan() {
     planSections()
     planRows()
     planTotals()
     if shifted != nil { planFilled() }
     // A patch that is not sent leaves the client's window where it is.
-    let after = patch.isEmpty ? window : shifted
-    var lists = Patch.Lists()
-    swap(&lists, &patch)
-    return Patch(lists, window: after)
+    patch.window = patch.isEmpty ? window : shifted
   }
 
   /// Where the window goes: it stays at 0, or else on the first of its rows that keeps its place.

@@ -65,15 +65,17 @@ package final class TableChanges {
       return
     }
     self.storage = storage
-    keys = IdentityNumbers(reserving: delta.rows.count)
-    rows.reserveCapacity(delta.rows.count)
+    let changed = delta.rows
+    keys = IdentityNumbers(reserving: changed.count)
+    rows.reserveCapacity(changed.count)
     guard storage.keyFields == nil else {
-      for (index, row) in delta.rows.enumerated() { note(row, Int32(truncatingIfNeeded: index)) }
+      for index in changed.indices { note(changed[index], Int32(truncatingIfNeeded: index)) }
       return
     }
-    present.reserveCapacity(delta.rows.count)
+    present.reserveCapacity(changed.count)
     var key: [UInt8] = []
-    for (index, row) in delta.rows.enumerated() {
+    for index in changed.indices {
+      let row = changed[index]
       key.removeAll(keepingCapacity: true)
       KeyEncoder.append(PackedValue.integer(row.rowid), .identity, to: &key)
       let columns = ColumnMask(rawValue: row.columns)

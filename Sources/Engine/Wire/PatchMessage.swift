@@ -1,27 +1,29 @@
 package import LiveQuery
 
 /// A patch: protocol 3.2 and 3.3.
-package struct PatchMessage: Sendable {
-  package var from: String
-  package var to: String
-  package var commit: Int64
-  package var total: Int
+///
+/// A class, for a structure of so many lists would be copied on its way.
+package final class PatchMessage: Sendable {
+  package let from: String
+  package let to: String
+  package let commit: Int64
+  package let total: Int
   /// Nil when they are as they were.
-  package var alongside: [NamedValue]?
+  package let alongside: [NamedValue]?
   /// That of another query, which takes the place of the one before; nil: it is as it was.
-  package var order: RowOrder?
-  package var columns: [String]
-  package var patch: Patch
+  package let order: RowOrder?
+  package let columns: [String]
+  package let patch: Patch
   /// The contents that the patch's indexes mean: one row for each of `patch.contents`.
-  package var rows: PackedRows
+  package let rows: PackedRows
   /// For each of them, the columns that `updated` and `moved` list; at least those that differ.
-  package var changed: [ColumnSet]
+  package let changed: [ColumnSet]
   /// In a message that was read: the listed columns of each, and no others; empty: `changed` has them.
-  package var listed: [[Int]] = []
+  package let listed: [[Int]]
 
   package init(
     from: String, to: String, commit: Int64, total: Int, alongside: [NamedValue]? = nil, order: RowOrder? = nil,
-    columns: [String], patch: Patch, rows: PackedRows, changed: [ColumnSet]
+    columns: [String], patch: Patch, rows: PackedRows, changed: [ColumnSet], listed: [[Int]] = []
   ) {
     self.from = from
     self.to = to
@@ -33,6 +35,7 @@ package struct PatchMessage: Sendable {
     self.patch = patch
     self.rows = rows
     self.changed = changed
+    self.listed = listed
   }
 
   /// What changes in a row that moves or is updated, by column: at least what differs.

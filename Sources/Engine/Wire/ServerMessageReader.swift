@@ -61,12 +61,12 @@ package struct ServerMessageReader {
   }
 
   private func patch(_ json: JSONValue) throws(FreshetError) -> PatchMessage {
-    var lists = Patch.Lists()
+    var patch = Patch()
     var rows = PackedRows(columnCount: columns.count)
     var listed: [Int: [Int]] = [:]
-    lists.deleted = try json.list("deleted") { (value) throws(FreshetError) in try value.path() }
-    lists.sectionsDeleted = try json.list("sectionsDeleted") { (value) throws(FreshetError) in try value.count() }
-    lists.sectionsInserted = try json.list("sectionsInserted") { (value) throws(FreshetError) in
+    patch.deleted = try json.list("deleted") { (value) throws(FreshetError) in try value.path() }
+    patch.sectionsDeleted = try json.list("sectionsDeleted") { (value) throws(FreshetError) in try value.count() }
+    patch.sectionsInserted = try json.list("sectionsInserted") { (value) throws(FreshetError) in
       let parts = try value.parts(2)
       let start = rows.count
       _ = try parts[1].list("rows") { (value) throws(FreshetError) in try append(value, to: &rows) }
@@ -74,33 +74,33 @@ package struct ServerMessageReader {
         index: try parts[0].count(), info: try SectionInfo(parts[1]),
         contents: parts[1]["rows"] == nil ? nil : start..<rows.count)
     }
-    lists.inserted = try json.list("inserted") { (value) throws(FreshetError) in
+    patch.inserted = try json.list("inserted") { (value) throws(FreshetError) in
       let parts = try value.parts(2)
       return .init(path: try value.path(), content: parts.count > 2 ? try append(parts[2], to: &rows) : nil)
     }
-    lists.moved = try json.list("moved") { (value) throws(FreshetError) in try change(value, &rows, &listed) }
-    lists.updated = try json.list("updated") { (value) throws(FreshetError) in try change(value, &rows, &listed) }
-    lists.filled = try json.list("filled") { (value) throws(FreshetError) in
+    patch.moved = try json.list("moved") { (value) throws(FreshetError) in try change(value, &rows, &listed) }
+    patch.updated = try json.list("updated") { (value) throws(FreshetError) in try change(value, &rows, &listed) }
+    patch.filled = try json.list("filled") { (value) throws(FreshetError) in
       let parts = try value.parts(2)
       return (try parts[0].count(), try append(parts[1], to: &rows))
     }
-    lists.totals = try json.values("totals") ?? []
-    lists.sectionTotals = try json.list("sectionTotals") { (value) throws(FreshetError) in
+    patch.totals = try json.values("totals") ?? []
+    patch.sectionTotals = try json.list("sectionTotals") { (value) throws(FreshetError) in
       let parts = try value.parts(2)
       return .init(section: try parts[0].count(), changes: try parts[1].values())
     }
-    var message = PatchMessage(
+    patch.window = try json.window()
+    let columnsOfRow = (0..<rows.count).map { listed[$0] ?? [] }
+    return PatchMessage(
       from: try json.required("from").text(), to: try json.required("to").text(),
       commit: Int64(try json.required("commit").count()), total: try json.required("total").count(),
       alongside: try json.values("alongside"), order: RowOrder(members: json), columns: columns,
-      patch: Patch(lists, window: try json.window()), rows: rows, changed: [])
-    message.listed = (0..<rows.count).map { listed[$0] ?? [] }
-    message.changed = message.listed.map { columns in
-      var set = ColumnSet()
-      for column in columns { set.insert(column) }
-      return set
-    }
-    return message
+      patch: patch, rows: rows,
+      changed: columnsOfRow.map { columns in
+        var set = ColumnSet()
+        for column in columns { set.insert(column) }
+        return set
+      }, listed: columnsOfRow)
   }
 
   private func change(

@@ -206,6 +206,7 @@ extension JSONWriter {
 
   /// Why values are null that cannot be computed, by where the query has them.
   mutating func errors(of totals: [NamedValue], _ alongside: [NamedValue]) {
+    if totals.isEmpty, alongside.isEmpty { return }
     let errors = [("totals", totals), ("alongside", alongside)].flatMap { place, values in
       values.compactMap { value in
         value.error.map { NamedValue(name: "\(place).\(value.name)", value: .text($0)) }

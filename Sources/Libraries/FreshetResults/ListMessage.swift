@@ -25,9 +25,7 @@ extension ListMessage {
     switch message {
     case .snapshot(let snapshot): self = .snapshot(snapshot)
     case .rows(let rows): self = .rows(rows)
-    case .patch(var patch):
-      patch.patch = patch.patch.withoutContents
-      self = .patch(patch)
+    case .patch(let patch): self = .patch(patch)
     case .located(_, let place): self = .located(place?.path)
     case .error(let error, let isFatal): self = .error(error, isFatal: isFatal)
     case .unsubscribed, .committed, .pong, .authenticated, .changes: return nil

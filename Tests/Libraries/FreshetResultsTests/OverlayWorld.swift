@@ -110,7 +110,7 @@ enum OverlayWorld {
     let (oldRows, newRows) = (old.flatMap(\.rows), new.flatMap(\.rows))
     let (oldNames, newNames) = (old.map(\.name), new.map(\.name))
     let held = Set(oldRows[window?.range(total: oldRows.count) ?? oldRows.indices].map(\.id))
-    var patch = Patch.Lists()
+    var patch = Patch()
     var contents: [Row] = []
     func content(_ rows: Row...) -> Int {
       contents += rows
@@ -161,10 +161,11 @@ enum OverlayWorld {
         offset += 1
       }
     }
+    patch.window = window
     return .patch(
       PatchMessage(
         from: from, to: "\(commit)", commit: commit, total: after.count, columns: columns,
-        patch: Patch(patch, window: window), rows: packed(contents), changed: contents.map { _ in .all }))
+        patch: patch, rows: packed(contents), changed: contents.map { _ in .all }))
   }
 }
 

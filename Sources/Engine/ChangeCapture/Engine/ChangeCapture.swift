@@ -255,7 +255,17 @@ package final class ChangeCapture {
     current = .wal(header, isBackfilled: false)
     file.use(self)
     file.pages.readsFramesAlone = true
-    return Set(left.flatMap { $0.deltas.map(\.table) } + changed).filter { cursor.wishes[$0] != nil }.map(ownNumber)
+    var numbers: [Int] = []
+    for tick in left { for delta in tick.deltas { note(delta.table, &numbers) } }
+    for table in changed { note(table, &numbers) }
+    return numbers
+  }
+
+  /// Adds the number that a table has here, if it is followed.
+  private func note(_ table: Int, _ numbers: inout [Int]) {
+    guard cursor.wishes[table] != nil else { return }
+    let number = ownNumber(table)
+    if !numbers.contains(number) { numbers.append(number) }
   }
 
   /// The tables that changed between a state that another capture has gone to and the newest one; nil: a transaction is needed.

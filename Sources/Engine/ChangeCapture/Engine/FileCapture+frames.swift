@@ -31,20 +31,17 @@ extension FileCapture {
 
   /// The tables of which leaves changed, and nothing else; nil: there is one of which other pages are needed.
   func changedLeaves(_ schemaCookie: UInt32) -> [Int]? {
-    var changed: [UInt32] = []
     for frame in reader.frames {
       if frame.image < 0 { return nil }
+      if frame.page != 1 { continue }
       let image = UnsafeRawPointer(reader.images.start + frame.image)
-      if frame.page == 1,
-        image.bigEndian32(40) != schemaCookie || pages.pageSize - Int(image.byte(20)) != pages.usableSize
-      {
+      if image.bigEndian32(40) != schemaCookie || pages.pageSize - Int(image.byte(20)) != pages.usableSize {
         return nil
       }
-      changed.append(frame.page)
     }
     var numbers: [Int] = []
     for table in tables.values {
-      switch table.changedLeaves(changed, reader) {
+      switch table.changedLeaves(reader) {
       case .none: continue
       case .some(true): numbers.append(table.number)
       case .some(false): return nil
@@ -56,14 +53,14 @@ extension FileCapture {
 
 extension FollowedTable {
   /// Whether frames hold all of the table's changed pages; nil: it has none.
-  fileprivate func changedLeaves(_ changed: [UInt32], _ reader: FrameReader) -> Bool? {
+  fileprivate func changedLeaves(_ reader: FrameReader) -> Bool? {
     guard form == .rows || form == .pages else { return false }
     var hasChanged = false
-    for (index, page) in changed.enumerated() {
-      if summary.chains.owner(ofPage: page) != nil { return false }
-      guard let node = summary.nodes[page] else { continue }
+    for frame in reader.frames {
+      if summary.chains.owner(ofPage: frame.page) != nil { return false }
+      guard let node = summary.nodes[frame.page] else { continue }
       hasChanged = true
-      let type = (reader.images.start + reader.frames[index].image).load(as: UInt8.self)
+      let type = (reader.images.start + frame.image).load(as: UInt8.self)
       if node.kind != .leaf || !node.chains.isEmpty || (type != 0x0D && type != 0x0A) { return false }
     }
     return hasChanged ? true : nil

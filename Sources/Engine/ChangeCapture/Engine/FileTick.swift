@@ -33,6 +33,12 @@ final class CaptureCursor {
   @exclusivity(unchecked) var wantsCommits = false
   @exclusivity(unchecked) fileprivate(set) var next = 0
   @exclusivity(unchecked) fileprivate(set) var schemaChanges = 0
+
+  /// Whether the table is followed, and what a tick says of it is all that is wanted.
+  fileprivate func wants(_ delta: TableDelta, of table: Int) -> Bool {
+    guard let wanted = wishes[table] else { return false }
+    return delta.isUnknown || wanted.isEmpty || delta.fields == wanted || Set(wanted).isSubset(of: delta.fields)
+  }
 }
 
 /// The ticks of a file that not every capture has taken.
@@ -110,7 +116,9 @@ struct FileTicks {
     }
     if count == 0 { return }
     first += count
-    if count == ticks.count { ticks.removeAll(keepingCapacity: true) } else { ticks.removeFirst(count) }
+    if count < ticks.count { return ticks.removeFirst(count) }
+    // One by one: usually there is one.
+    while ticks.popLast() != nil {}
   }
 }
 
@@ -123,21 +131,31 @@ extension CapturedTick {
       hasStopped = true
       stops.append((end, deltas.count, commits))
     }
-    let before = commits
-    var left = tick.stops[...]
-    for (index, (table, delta)) in tick.deltas.enumerated() {
-      while let stop = left.first, stop.deltas <= index { add(left.removeFirst(), to: before) }
-      guard let wanted = cursor.wishes[table] else { continue }
-      let isWhole =
-        delta.isUnknown || wanted.isEmpty || delta.fields == wanted || Set(wanted).isSubset(of: delta.fields)
-      deltas.append((number(table), isWhole ? delta : .unknown))
+    if deltas.isEmpty, tick.stops.isEmpty,
+      tick.deltas.allSatisfy({ cursor.wants($0.delta, of: $0.table) && number($0.table) == $0.table })
+    {
+      deltas = tick.deltas
+    } else {
+      add(tick.deltas, tick.stops, cursor, number)
     }
-    while !left.isEmpty { add(left.removeFirst(), to: before) }
     commits += tick.commits
     hasSchemaChanged = hasSchemaChanged || tick.hasSchemaChanged
     hasStopped = hasStopped || tick.hasStopped
     comparison = comparison ?? tick.comparison
     end = StateName(state: tick.state)
+  }
+
+  private mutating func add(
+    _ added: [(table: Int, delta: TableDelta)], _ stops: [(state: StateName, deltas: Int, commits: Int64)],
+    _ cursor: CaptureCursor, _ number: (Int) -> Int
+  ) {
+    var left = stops[...]
+    for (index, (table, delta)) in added.enumerated() {
+      while let stop = left.first, stop.deltas <= index { add(left.removeFirst(), to: commits) }
+      if cursor.wishes[table] == nil { continue }
+      deltas.append((number(table), cursor.wants(delta, of: table) ? delta : .unknown))
+    }
+    while !left.isEmpty { add(left.removeFirst(), to: commits) }
   }
 
   private mutating func add(_ stop: (state: StateName, deltas: Int, commits: Int64), to before: Int64) {

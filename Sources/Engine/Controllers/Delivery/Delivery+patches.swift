@@ -24,7 +24,7 @@ extension Delivery {
       for group in list.audience.groups.all where isDue(group, of: list, now) && drain(group, of: list) {
         due.add(group)
       }
-      sendPatches(list, due.members.map { list.audience.groups.merge($0) }, now)
+      if !due.members.isEmpty { sendPatches(list, due.members, now) }
       list.reader.forgetContents()
     }
     // Subscriptions for which a patch would be larger than a snapshot.
@@ -41,15 +41,16 @@ extension Delivery {
     return false
   }
 
-  /// - Parameter groups: the list's; each array gets one patch.
-  private func sendPatches(_ list: LiveList, _ groups: [[SubscriberGroup]], _ now: Instant) {
+  /// - Parameter alike: the list's groups; each array gets one patch.
+  private func sendPatches(_ list: LiveList, _ alike: [[SubscriberGroup]], _ now: Instant) {
     // Keyed by the version held, not by its number: a version that a reader made shares its number with another.
     var differences: [ObjectIdentifier: VersionDifference?] = [:]
-    for group in groups {
-      let held = group[0].state.held
+    for members in alike {
+      let groups = list.audience.groups.merge(members)
+      let held = groups[0].state.held
       let difference = differences[ObjectIdentifier(held)] ?? difference(list, since: held)
-      if groups.count > 1 { differences[ObjectIdentifier(held)] = difference }
-      sendPatch(list, group, difference, now)
+      if alike.count > 1 { differences[ObjectIdentifier(held)] = difference }
+      sendPatch(list, groups, difference, now)
     }
   }
 
@@ -83,9 +84,9 @@ extension Delivery {
     guard let difference = difference(subscription.list, since: subscription.group.state.held) else {
       return false
     }
-    let patch = difference.patch(window: subscription.group.state.window, becoming: window)
+    var patch = difference.patch(window: subscription.group.state.window, becoming: window)
     guard isWorthSending(patch, newest.tree) else { return false }
-    send(patch, subscription.list, [subscription.group], from: nil, context.clock.now)
+    send(&patch, subscription.list, [subscription.group], from: nil, context.clock.now)
     // If contents could not be read, the subscription still holds a version of the former list: only this patch may
     // lead away from it.
     return subscription.state.isOver || !subscription.isBehind
@@ -100,7 +101,7 @@ extension Delivery {
   ) {
     let held = groups[0].state.held
     let newest = list.result.newest
-    guard let patch = difference?.patch(window: groups[0].state.window), isWorthSending(patch, newest.tree) else {
+    guard var patch = difference?.patch(window: groups[0].state.window), isWorthSending(patch, newest.tree) else {
       for subscription in groups.flatMap(\.subscriptions) { startOver(subscription) }
       return
     }
@@ -108,28 +109,31 @@ extension Delivery {
       for group in groups { group.state.held = newest }
       return
     }
-    send(patch, list, groups, from: held, now)
+    send(&patch, list, groups, from: held, now)
   }
 
-  /// - Parameter held: the version of this list that the clients have; nil: theirs belongs to another list.
+  /// - Parameters:
+  ///   - patch: its contents are taken.
+  ///   - held: the version of this list that the clients have; nil: theirs belongs to another list.
   private func send(
-    _ patch: Patch, _ list: LiveList, _ groups: [SubscriberGroup], from held: ResultVersion?,
+    _ patch: inout Patch, _ list: LiveList, _ groups: [SubscriberGroup], from held: ResultVersion?,
     _ now: Instant
   ) {
     let state = groups[0].state
     let newest = list.result.newest
     do throws(FreshetError) {
       let name = list.nameNewest()
+      let contents = patch.takeContents()
       let message = PatchMessage(
         from: state.sentVersion, to: name, commit: list.shown.commit,
         total: newest.tree.count,
         alongside: state.held.alongside == newest.alongside ? nil : newest.alongside,
         order: held == nil ? list.compiled.order : nil,
         columns: list.compiled.columns, patch: patch,
-        rows: try list.reader.contents(of: patch.contents, in: newest.tree),
-        changed: held.map { list.changedColumns(of: patch.contents, since: $0) }
-          ?? Array(repeating: .all, count: patch.contents.count))
-      output.send(.patch(message), shape: groups[0].shape, to: groups.map(\.recipients))
+        rows: try list.reader.contents(of: contents, in: newest.tree),
+        changed: held.map { list.changedColumns(of: contents, since: $0) }
+          ?? Array(repeating: .all, count: contents.count))
+      output.send(.patch(consume message), shape: groups[0].shape, to: groups.map(\.recipients))
       context.statistics.patches += 1
       list.newestWasSent()
       for group in groups {

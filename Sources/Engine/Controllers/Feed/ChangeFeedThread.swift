@@ -48,7 +48,7 @@ package final class ChangeFeedThread: SubscriptionHost {
 
   private func takeCommands() -> [FeedCommand] {
     worker.assertIsCurrent()
-    return mailbox.takeAll()
+    return mailbox.isEmpty ? [] : mailbox.takeAll()
   }
 
   private func post(_ command: FeedCommand) { mailbox.post(command) }

@@ -83,6 +83,6 @@ package final class FollowerThread: SubscriptionHost, ReportReceiver, Sendable {
   /// The follower's thread.
   func takeCommands() -> [FollowerCommand] {
     worker.assertIsCurrent()
-    return mailbox.takeAll()
+    return mailbox.isEmpty ? [] : mailbox.takeAll()
   }
 }

@@ -27,7 +27,16 @@ struct VersionNames {
   /// The query's name in the epoch; nil: its versions have none by their commits.
   var queryName: String? { isByCommit ? query : nil }
 
-  func name(at commit: Int64) -> String { "\(query).\(commit)" }
+  func name(at commit: Int64) -> String {
+    let digits = String(commit)
+    // One allocation: every patch has a name.
+    return String(unsafeUninitializedCapacity: query.utf8.count + 1 + digits.utf8.count) { bytes in
+      var end = bytes.update(fromContentsOf: query.utf8)
+      bytes[end] = UInt8(ascii: ".")
+      end += 1
+      return bytes[end...].update(fromContentsOf: digits.utf8)
+    }
+  }
 
   /// The commit in a name; nil: the name is not one of this query in this epoch.
   func commit(of name: String) -> Int64? {
