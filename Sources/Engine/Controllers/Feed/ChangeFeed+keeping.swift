@@ -34,14 +34,15 @@ extension ChangeFeed {
   /// Keeps what a tick has added to the log, before any reader gets it.
   func keepEntries(after number: UInt64) {
     guard let journal = configuration.journal, log.last > number else { return }
-    let added = log.all.suffix(Int(log.last - number))
     // A tick may add more than is remembered.
-    if number < log.oldest || journal.append(Array(added), limit: configuration.historyBytes) { beginJournal() }
+    if number < log.oldest || journal.append(log.entries(after: number), limit: configuration.historyBytes) {
+      beginJournal()
+    }
   }
 
   /// Begins to keep what comes from here on.
   func beginJournal() {
-    configuration.journal?.begin(epoch: epoch, Array(log.all))
+    configuration.journal?.begin(epoch: epoch, log.entries(after: 0))
     keptNumber = nil
     nextState = .distantPast
   }

@@ -87,7 +87,7 @@ extension ChangeFeed {
         LoggedCommit(
           number: log.last + 1, commit: max(commit, before + 1), commits: max(1, tick.commits), changes: changes))
     }
-    newest = log.all.last?.commit ?? newest
+    newest = log.newest?.commit ?? newest
     commit = max(commit, newest)
     self.restored = nil
     configuration.journal?.noteKept(epoch, restored.mark.known)

@@ -2,8 +2,9 @@
 ///
 /// Owner: the feed's thread.
 struct ChangeLog {
-  private var entries: [LoggedCommit] = []
-  /// How many of the first entries are forgotten already.
+  /// Nil: forgotten.
+  private var entries: [LoggedCommit?] = []
+  /// How many of the first entries are.
   private var forgotten = 0
   private(set) var byteCount = 0
   private let limit: Int
@@ -27,7 +28,8 @@ struct ChangeLog {
     byteCount += commit.byteCount
     // The newest stays, however large: readers that keep up get it.
     while byteCount > limit, entries.count - forgotten > 1 {
-      byteCount -= entries[forgotten].byteCount
+      byteCount -= entries[forgotten]!.byteCount
+      entries[forgotten] = nil
       forgotten += 1
     }
     if forgotten > 1_024, forgotten > entries.count / 2 {
@@ -37,10 +39,14 @@ struct ChangeLog {
   }
 
   /// - Precondition: it is newer than `oldest`, and not newer than `last`.
-  subscript(number: UInt64) -> LoggedCommit { entries[entries.count - 1 - Int(last - number)] }
+  subscript(number: UInt64) -> LoggedCommit { entries[entries.count - 1 - Int(last - number)]! }
 
-  /// All that is remembered.
-  var all: ArraySlice<LoggedCommit> { entries[forgotten...] }
+  /// What came after a number, as far as it is remembered.
+  func entries(after number: UInt64) -> [LoggedCommit] {
+    entries.suffix(Int(last - max(number, oldest))).compactMap(\.self)
+  }
+
+  var newest: LoggedCommit? { entries.last ?? nil }
 
   /// Nothing of before is known any more.
   mutating func removeAll() {
