@@ -171,6 +171,7 @@ package final class DatabaseConnection {
           return
         }
       } catch {
+        if (error as? SQLiteFailure)?.isOfOtherEncoding == true { hasOtherEncoding = true }
         try? run(commit)
         throw error
       }
@@ -190,13 +191,9 @@ package final class DatabaseConnection {
   /// A backup that is restored into the file may have another encoding, which a connection cannot change to.
   private func checkEncoding() throws(SQLiteFailure) {
     if compiledSchema == schemaVersion { return }
-    do throws(SQLiteFailure) {
-      _ = try PreparedStatement(raw, "SELECT 1 FROM main.sqlite_master", isPersistent: false)
-      compiledSchema = schemaVersion
-    } catch {
-      if error.isOfOtherEncoding { hasOtherEncoding = true }
-      throw error
-    }
+    // Only a step compares the schema's number with the one that is known.
+    _ = try PreparedStatement(raw, "SELECT 1 FROM main.sqlite_master", isPersistent: false).step()
+    compiledSchema = schemaVersion
   }
 
   /// Without a WAL, a file that was written over may look like a commit. If the number of its schema is the same by chance, SQLite
