@@ -39,6 +39,8 @@ package final class BrokerProcess {
     process.waitUntilExit()
   }
 
+  package func signal(_ signal: Int32) { Foundation.kill(process.processIdentifier, signal) }
+
   package func deleteStorage() throws { try FileManager.default.removeItem(atPath: storage) }
 
   private static func freePort() throws -> Int {

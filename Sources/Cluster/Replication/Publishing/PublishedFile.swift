@@ -123,9 +123,8 @@ final class PublishedFile {
   ///
   /// - Returns: what the next process can go on from; nil: it cannot.
   func finish() -> PublisherState.Kept? {
-    // Others of this process may have gone on.
-    if let connection = session.connection?.connection, connection.capture.isBehind {
-      try? tick(connection, copies: false)
+    if let connection = session.connection?.connection {
+      try? connection.capture.catchUp { try tick(connection, copies: false) }
     }
     guard (try? log.publish()) == true, log.isComplete, let position, reader != nil,
       let capture = session.connection?.connection.capture, let state = CaptureState(of: capture)

@@ -29,6 +29,13 @@ extension ChangeCapture {
   /// Whether others have gone to a newer state than this one's.
   package var isBehind: Bool { locked { !file.seen.isUnknown && !seen.isSame(as: file.seen) } }
 
+  /// Goes to the state that others have gone to. What is kept of a file must know all that is remembered of its tables.
+  ///
+  /// - Parameter tick: goes to the newest state. Others go on meanwhile, so it is called again, a few times.
+  package func catchUp(_ tick: () throws -> Void) rethrows {
+    for _ in 0..<8 where isBehind { try tick() }
+  }
+
   /// Says what tables are in the state that the last tick went to, where it said that the schema may be another one.
   ///
   /// - Parameter table: gives a table of that schema by its name; nil: there is none.

@@ -132,7 +132,7 @@ final class ChangeFeed {
   }
 
   func close() {
-    if let tables, tables.connection.capture.isBehind { try? tick(tables) }
+    if let tables { try? tables.connection.capture.catchUp { try tick(tables) } }
     if let state { configuration.journal?.finish(with: state) }
     configuration.journal?.release()
     closeFile()

@@ -25,6 +25,7 @@ extension Follower {
   }
 
   private func release() {
+    catchUp()
     state.unusedSince = nil
     keeping.released = keptPart()
     lists.connectionCloses()

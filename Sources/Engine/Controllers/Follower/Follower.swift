@@ -117,8 +117,7 @@ final class Follower {
 
   /// Must be called once, after the last step.
   func close() {
-    // What is kept must know all that is remembered of the tables.
-    if lists.capture?.isBehind == true { tick() }
+    catchUp()
     keepLastState()
     delivery.close()
     lists.close()
@@ -131,6 +130,9 @@ final class Follower {
   }
 
   // MARK: - Ticks
+
+  /// Before a state is kept.
+  func catchUp() { lists.capture?.catchUp { tick() } }
 
   private func tick() {
     let start = context.clock.now
