@@ -1,6 +1,7 @@
 #define _GNU_SOURCE
 #include "CFreshetSystem.h"
 
+#include <fcntl.h>
 #include <limits.h>
 #include <stddef.h>
 #include <stdlib.h>
@@ -104,6 +105,15 @@ void system_take_short_slices(void) {
   struct scheduling attributes = {.size = sizeof attributes, .policy = SCHED_OTHER, .runtime = 100000};
   attributes.nice = getpriority(PRIO_PROCESS, 0);
   (void)syscall(SYS_sched_setattr, 0, &attributes, 0);
+#endif
+}
+
+int system_open_without_access(const char *path) {
+#ifdef O_PATH
+  return open(path, O_PATH | O_CLOEXEC);
+#else
+  (void)path;
+  return -1;
 #endif
 }
 

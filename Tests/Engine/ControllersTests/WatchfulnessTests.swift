@@ -31,6 +31,24 @@ import Testing
     #expect(watchfulness.mustLook(time(1_090)))
   }
 
+  @Test func `A commit that is due is noticed at once, and any other one after a twelfth of the time`() {
+    var watchfulness = Watchfulness()
+    watchfulness.noteCommit(time(1_000))
+    watchfulness.noteCommit(time(1_032))
+    let shortest = watchfulness.interval(time(1_032))
+    #expect(shortest < .microseconds(200))
+    #expect(watchfulness.interval(time(1_056)) == .milliseconds(2))
+    #expect(watchfulness.interval(time(1_061)) == .milliseconds(1), "not beyond the time when it is due")
+    for milliseconds in 1_062...1_066 { #expect(watchfulness.interval(time(UInt64(milliseconds))) == shortest) }
+    #expect(watchfulness.interval(time(1_080)) == .milliseconds(4))
+    var (now, looks) = (time(1_032), 0)
+    while now < time(1_064) {
+      now = now + watchfulness.interval(now)
+      looks += 1
+    }
+    #expect((45...70).contains(looks), "\(looks)")
+  }
+
   @Test func `A stream is looked at as long as it lasts`() {
     var watchfulness = Watchfulness()
     watchfulness.noteCommit(time(1_000))

@@ -31,6 +31,9 @@ void system_take_short_slices(void);
 /* Whether inotify(7) reports what everyone writes to files of a folder; 0 on file systems that other machines write to as well. */
 int system_reports_every_write(const char *folder);
 
+/* A descriptor of a file that gives no access to it, and whose closing gives back none of the process's locks; -1: there is none. Linux. */
+int system_open_without_access(const char *path);
+
 /* Sends a state such as "READY=1" to the service manager that has started the process (sd_notify(3)). Without one nothing happens. */
 void system_notify_service_manager(const char *state);
 

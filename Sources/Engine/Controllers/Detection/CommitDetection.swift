@@ -166,7 +166,7 @@ package final class CommitDetection {
     var now = clock.now
     let end = now + limit
     while now < end, watchfulness.mustLook(now) {
-      let (events, isWoken) = watch.wait(min(Watchfulness.interval, end - now), listens: true)
+      let (events, isWoken) = watch.wait(min(watchfulness.interval(now), end - now), listens: true)
       take(events)
       if isWoken || !events.isEmpty || !connection.restoreSharedMemory() || connection.capture.hasMoved { return }
       now = clock.now

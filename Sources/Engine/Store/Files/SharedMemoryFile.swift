@@ -1,3 +1,4 @@
+import CFreshetSystem
 import Ground
 
 // The -shm is memory that all users of a database in WAL mode share. SQLite maps it in pieces of 32 KiB and never asks again
@@ -13,15 +14,37 @@ extension WALFiles {
   ///
   /// - Returns: false when it is too short and cannot be made longer.
   package mutating func restoreSharedMemory() -> Bool {
-    guard let sharedMemory, let status = FileStatus(path: sharedMemoryPath), status.identity == sharedMemory else {
+    guard let size = sizeOfSharedMemory else { return true }
+    if size >= sharedMemorySize {
+      sharedMemorySize = size
       return true
     }
-    if status.size >= sharedMemorySize {
-      sharedMemorySize = status.size
-      return true
-    }
+    guard FileIdentity(path: sharedMemoryPath) == sharedMemory else { return true }
     return truncate(sharedMemoryPath, off_t(sharedMemorySize)) == 0
   }
+
+  /// Nil: there is none, or another one has its name.
+  private var sizeOfSharedMemory: Int? {
+    if let openSharedMemory { return openSharedMemory.size }
+    guard let sharedMemory, let status = FileStatus(path: sharedMemoryPath) else { return nil }
+    return status.identity == sharedMemory ? status.size : nil
+  }
+}
+
+/// A file that is often asked for its size. The descriptor gives no access to it: closing any other one would give back the locks that SQLite
+/// holds on the file for this process.
+final class SizedFile: Sendable {
+  private let descriptor: Int32
+
+  /// - Returns: nil where the system has no such descriptors, or another file has the name.
+  init?(path: String, _ identity: FileIdentity) {
+    descriptor = system_open_without_access(path)
+    if FileStatus(descriptor: descriptor)?.identity != identity { return nil }
+  }
+
+  deinit { if descriptor >= 0 { close(descriptor) } }
+
+  var size: Int? { FileStatus(descriptor: descriptor)?.size }
 }
 
 extension FileIdentity {

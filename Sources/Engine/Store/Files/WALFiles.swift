@@ -26,6 +26,8 @@ package struct WALFiles: Sendable {
   fileprivate var isUnnamed = false
   /// Nil while the database is not in WAL mode, as far as is known.
   package private(set) var sharedMemory: FileIdentity?
+  /// The same file.
+  private(set) var openSharedMemory: SizedFile?
   /// The most that the -shm was seen to have: as much may be mapped.
   var sharedMemorySize = 0
 
@@ -44,6 +46,7 @@ package struct WALFiles: Sendable {
     guard let status = FileStatus(path: sharedMemoryPath) else { return isUnnamed = true }
     sharedMemory = status.identity
     sharedMemorySize = status.size
+    openSharedMemory = SizedFile(path: sharedMemoryPath, status.identity)
     // Another connection of this process may have one that was deleted, which is this connection's, too.
     isUnnamed = !status.identity.isMappedAsSharedMemory
   }
