@@ -3,6 +3,7 @@
 
 - A module imports modules of its own floor (Package.swift, `Floor`) and of the floors under it, none of them in a circle.
 - Of two folders of a module at most one names types of the other. `BOTH_WAYS` lists those that still do; nothing may be added to it.
+- The functions of docs/architecture.md, "By its functions", are there; forty at most.
 """
 import collections
 import pathlib
@@ -42,6 +43,22 @@ def circle(imports):
     return next(filter(None, map(visit, sorted(imports))), None)
 
 
+def walk():
+    """What is wrong with the walk of one change by its functions."""
+    section = (ROOT / "docs/architecture.md").read_text().partition("### By its functions")[2].partition("\n## ")[0]
+    named = re.findall(r"`(\w+)\.(\w+)`", section)
+    if not 0 < len(named) <= 40:
+        yield f"the walk of one change has {len(named)} functions"
+    bodies = collections.defaultdict(str)
+    for file in ROOT.glob("Sources/**/*.swift"):
+        text = file.read_text()
+        for name in set(TYPE.findall(text)) | set(re.findall(r"^(?:package |public )?extension (\w+)", text, re.M)):
+            bodies[name] += text
+    for owner, name in named:
+        if not re.search(rf"\b(?:func|var) {name}\b", bodies[owner]):
+            yield f"docs/architecture.md names {owner}.{name}, which is not there"
+
+
 def main():
     floors = re.findall(r'^  case \w+ = "(\w+)"', (ROOT / "Package.swift").read_text(), re.M)
     place = {folder.name: floors.index(folder.parent.name) for folder in ROOT.glob("Sources/*/*/")}
@@ -71,6 +88,7 @@ def main():
         mistakes += [f"{module}: {one} and {other} do not any more: off the list" for one, other in sorted(known - pairs)]
     if found := circle(imports):
         mistakes.append(f"modules in a circle: {' -> '.join(found)}")
+    mistakes += walk()
     print("\n".join(f"error: {mistake}" for mistake in mistakes) or f"{len(place)} modules point one way")
     return 1 if mistakes else 0
 
