@@ -59,14 +59,14 @@ extension CompiledQuery {
     return "CREATE INDEX \(identifierForPeople(name)) ON \(identifierForPeople(table))(\(columns))"
   }
 
-  private func table(called alias: Substring) -> FollowedTable? {
+  private func table(called alias: Substring) -> QueryTable? {
     tables.first { table in
       isSameName(table.name, String(alias)) || table.aliases.contains { isSameName($0, String(alias)) }
     }
   }
 
   /// The columns by which a table's rows are looked for.
-  private func searched(_ table: FollowedTable) -> String {
+  private func searched(_ table: QueryTable) -> String {
     let mask =
       table.mappings.reduce(0) { $0 | $1.joinColumns.rawValue }
       | (tables.firstIndex { $0.name == table.name }.flatMap { joinColumns[$0]?.rawValue } ?? 0)

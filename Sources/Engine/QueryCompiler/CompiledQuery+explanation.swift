@@ -34,7 +34,7 @@ extension CompiledQuery {
     "The database is in a rollback-journal mode, so every commit has whole tables compared: PRAGMA journal_mode = WAL makes it "
     + "cost what has changed."
 
-  private func capture(of table: FollowedTable, _ forms: [String: CaptureForm]) -> Explanation.Table.Capture {
+  private func capture(of table: QueryTable, _ forms: [String: CaptureForm]) -> Explanation.Table.Capture {
     guard let sources = table.sources else { return .everyCommit }
     let all = sources.compactMap { forms[$0.table.name.lowercased()] }
     if all.contains(.none) { return .everyCommit }
@@ -62,7 +62,7 @@ extension CompiledQuery {
     return reason.prefix(1).uppercased() + reason.dropFirst() + joined + exception + totaled + "."
   }
 
-  private func following(of table: FollowedTable) -> Explanation.Table.Following {
+  private func following(of table: QueryTable) -> Explanation.Table.Following {
     if let result = plan.resultAggregate, let index = tables.firstIndex(where: { $0 === table }),
       plan.aggregates[result].added.contains(index)
     {

@@ -9,7 +9,7 @@ package import Store
 package final class CompiledQuery: Sendable {
   /// How changes of tables reach the rows.
   struct Following: Sendable {
-    var tables: [FollowedTable]
+    var tables: [QueryTable]
     var dependencies: [[Int: ColumnMask]]
     var joinColumns: [Int: ColumnMask]
     var choosingColumns: [Int: ColumnMask]
@@ -36,7 +36,7 @@ package final class CompiledQuery: Sendable {
   /// Why there is no unit, as a sentence; what the unit is when there is one.
   let reason: String
   /// Every table that the query reads, without those of `alongside`.
-  package let tables: [FollowedTable]
+  package let tables: [QueryTable]
   /// How to tell which of many queries of this shape a row concerns.
   package let routing: QueryRouting?
 
@@ -59,7 +59,7 @@ package final class CompiledQuery: Sendable {
   /// Indexes of those tables.
   package let nestedTables: Set<Int>
   /// By index into the plan's aggregates, the tables that these read.
-  package let aggregateTables: [[FollowedTable]]
+  package let aggregateTables: [[QueryTable]]
 
   init(
     _ query: Query, _ rows: ResultPlan.Rows, _ following: Following, askedSQL: String, reason: String,
@@ -114,7 +114,7 @@ package final class CompiledQuery: Sendable {
 /// A table that a query reads.
 ///
 /// A class, for it is asked for every change: a structure of so many parts would be copied each time.
-package final class FollowedTable: Sendable {
+package final class QueryTable: Sendable {
   package let table: DatabaseSchema.Table
   /// As the schema spells it.
   package var name: String { table.name }
@@ -210,7 +210,7 @@ package struct CompiledAlongside: Sendable {
   package var tables: [String: ColumnMask]
   /// How it is kept up to date without running it again, and the tables that this follows.
   var aggregate: AggregatePlan?
-  var aggregateTables: [FollowedTable] = []
+  var aggregateTables: [QueryTable] = []
 }
 
 extension CompiledQuery {

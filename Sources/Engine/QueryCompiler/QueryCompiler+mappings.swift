@@ -6,7 +6,7 @@ extension QueryCompiler {
   /// What the tables are and how they are followed.
   ///
   /// - Parameter maps: whether a changed row leads to units that can be looked up.
-  mutating func follow(
+  mutating func trace(
     _ rows: ResultPlan.Rows, _ reads: Set<FragmentChecker.ColumnRead>, _ columns: [OutputColumn], filter: String?,
     maps: Bool
   ) throws(FreshetError) -> CompiledQuery.Following {
@@ -17,14 +17,14 @@ extension QueryCompiler {
     let routing = routing(filter: filter, isCaptured: rows.unit?.capturedSQL != nil)
     let nestedMappings = maps && rows.unit != nil ? nestedMappings(masks) : []
     let mapped = Set(nestedMappings.flatMap(\.tables))
-    var tables: [FollowedTable] = []
+    var tables: [QueryTable] = []
     for name in masks.keys.sorted() {
       let visible = schema.table(name)
       guard let table = visible ?? checker.role.whole.table(name), table.kind != .view else { continue }
       let isLookedUp = maps && rows.unit != nil && visible != nil && (!nested.contains(name) || mapped.contains(name))
       let mappings = isLookedUp ? try mappings(of: table) : []
       tables.append(
-        FollowedTable(
+        QueryTable(
           table: table, aliases: aliases(of: table), sources: checker.role.whole.sources(of: table.name),
           columns: (visible?.visibleNames ?? []).filter { masks[name]!.meets(column: $0, of: table) },
           usedColumns: masks[name]!, mappings: mappings, rememberedColumns: remembered(mappings, routing),

@@ -54,7 +54,7 @@ extension QueryCompiler {
   ///
   /// - Returns: none when they must be computed anew.
   func totalAggregates(
-    _ totals: [TotalExpression], _ section: SectionExpression?, _ tables: [FollowedTable], filter: String?
+    _ totals: [TotalExpression], _ section: SectionExpression?, _ tables: [QueryTable], filter: String?
   ) throws(FreshetError) -> [AggregatePlan] {
     let list = totals.map { (sql: $0.sql, name: String?.none) }
     guard !list.isEmpty, let draft = aggregateDraft([], list, having: nil),

@@ -145,7 +145,7 @@ package struct QueryCompiler {
     }
     var maps = true
     if case .none = looksUp { maps = false }
-    let following = try follow(result, reads, columns, filter: filter, maps: maps)
+    let following = try trace(result, reads, columns, filter: filter, maps: maps)
     if let draft {
       result.aggregate = try aggregatePlan(draft, following.tables, filter: filter)
       if !maps, result.aggregate == nil { unit = looksUp }

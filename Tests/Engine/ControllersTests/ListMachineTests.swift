@@ -136,7 +136,7 @@ private struct World {
     self.canLookUp = canLookUp
     machine = ListMachine(
       shown: nil, ticks: 0, duration: .milliseconds(1),
-      pace: .init(refetch: .milliseconds(100), retry: .milliseconds(1_000), refresh: nil), now: now)
+      periods: .init(refetch: .milliseconds(100), retry: .milliseconds(1_000), refresh: nil), now: now)
   }
 
   mutating func apply(_ event: Event) {

@@ -42,7 +42,7 @@ final class ChangeReader {
     _ = capture.advance(keepsLock: true)
     defer { capture.release() }
     capture.define { _ in nil }
-    for table in schema.tables { follow(table) }
+    for table in schema.tables { add(table) }
     try readTables()
   }
 
@@ -56,7 +56,7 @@ final class ChangeReader {
     isResuming = true
   }
 
-  private func follow(_ table: PublishedTable) {
+  private func add(_ table: PublishedTable) {
     tables[connection.capture.follow(table.captured, remembering: [])] = table
   }
 
@@ -170,7 +170,7 @@ final class ChangeReader {
     }
     let known = Set(tables.keys)
     for table in schema.tables where !tables.values.contains(where: { isSameName($0.name, table.name) }) {
-      follow(table)
+      add(table)
     }
     try readTables()
     if !hasSameSchema { writer.add(schema.objects) }

@@ -13,7 +13,7 @@ extension ChangeCapture {
   ) -> Int {
     locked {
       let isNew = file.table(named: table.name) == nil
-      let followed = file.follow(table, remembering: fields, keeping: records)
+      let followed = file.add(table, remembering: fields, keeping: records)
       let number = followed.number
       cursor.wishes[number] = Set(cursor.wishes[number] ?? []).union(fields).sorted()
       if isNew, isBehind {

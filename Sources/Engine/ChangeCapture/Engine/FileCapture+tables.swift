@@ -16,7 +16,7 @@ extension FileCapture {
   }
 
   /// Follows a table from the state seen last on, or remembers more of one that is followed.
-  func follow(_ table: CapturedTable, remembering fields: [Int], keeping records: KeptRecords) -> FollowedTable {
+  func add(_ table: CapturedTable, remembering fields: [Int], keeping records: KeptRecords) -> FollowedTable {
     let followed: FollowedTable
     if let known = self.table(named: table.name) {
       followed = known

@@ -123,7 +123,7 @@ final class FileCapture: @unchecked Sendable {
         throw Doubt(.backfill)
       }
       for number in try readFirstPage(&tick) { doubts[number] = Doubt(.schema) }
-      for table in tables.values { follow(table, doubts.isEmpty ? nil : doubts[table.number]) }
+      for table in tables.values { apply(to: table, doubts.isEmpty ? nil : doubts[table.number]) }
       return nil
     } catch {
       if throughCommits, pages.readsFramesAlone, doubts.isEmpty {
@@ -165,7 +165,7 @@ final class FileCapture: @unchecked Sendable {
   }
 
   /// - Parameter doubt: why changed pages do not tell; nil: they may.
-  private func follow(_ table: FollowedTable, _ doubt: Doubt?) {
+  private func apply(to table: FollowedTable, _ doubt: Doubt?) {
     do throws(Doubt) {
       if let doubt { throw doubt }
       try table.apply(pages.changed, pages)

@@ -7,7 +7,7 @@ import Wire
 
 // The file, which other processes replace, delete and lock.
 extension ChangeFeed {
-  func follow() {
+  func keepUp() {
     _ = session.connection?.connection.restoreSharedMemory()
     let isOpen = session.connection != nil
     let hasChanged =

@@ -106,7 +106,7 @@ final class ChangeFeed {
   func step() {
     for command in take() { perform(command) }
     if isStopping { return }
-    if !isUnused || session.connection != nil { follow() }
+    if !isUnused || session.connection != nil { keepUp() }
     for reader in readers.values where reader.passed == nil { begin(reader) }
     mustDeliver = false
     for reader in Array(readers.values) { deliver(to: reader) }

@@ -84,7 +84,7 @@ final class FeedTables {
 
   /// The first schema, of tables that another process has followed.
   func restore(_ known: [String: UInt64]) {
-    for (name, since) in known { follow(name)?.knownSince = since }
+    for (name, since) in known { addTable(named: name)?.knownSince = since }
   }
 
   // MARK: - Views
@@ -133,7 +133,7 @@ final class FeedTables {
     let columns = role.visible.table(name)?.visibleNames ?? []
     let query = role.narrowed(view.request.query(of: name, columns: columns, view.access))
     let asked = try QueryCompiler.compileChanges(query, checker: checker)
-    guard let table = follow(name) else { throw .badQuery("\(name) is no table that can be followed") }
+    guard let table = addTable(named: name) else { throw .badQuery("\(name) is no table that can be followed") }
     return try TableView(table, asked, connection)
   }
 
@@ -145,7 +145,7 @@ final class FeedTables {
   }
 
   @discardableResult
-  private func follow(_ name: String) -> FeedTable? {
+  private func addTable(named name: String) -> FeedTable? {
     if let known = byName[name.lowercased()] { return known }
     guard let table = schema.table(name), let made = FeedTable(table, connection) else { return nil }
     byName[name.lowercased()] = made

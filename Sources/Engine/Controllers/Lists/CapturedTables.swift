@@ -66,7 +66,7 @@ struct CapturedTables {
   /// The changes of each of the query's tables; nil if they are not known row by row.
   ///
   /// - Parameter tables: the query's tables.
-  func concernedTables(_ tables: [FollowedTable], _ changes: [TableChanges]) -> [ConcernedTable]? {
+  func concernedTables(_ tables: [QueryTable], _ changes: [TableChanges]) -> [ConcernedTable]? {
     var result: [ConcernedTable] = []
     for index in sources.indices {
       guard let numbers = sources[index] else { continue }

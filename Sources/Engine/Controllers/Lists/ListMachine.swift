@@ -66,7 +66,7 @@ struct ListMachine {
   static let joinAttempts = 3
 
   /// Intervals set by the configuration and the query.
-  struct Pace {
+  struct Periods {
     /// The least time between two runs.
     let refetch: Nanoseconds
     /// The time between a failure and the retry.
@@ -91,15 +91,15 @@ struct ListMachine {
   private var lastRun: (end: Instant, duration: Nanoseconds)
   /// When `refreshEvery` requires another run; `distantFuture`: never.
   private var refreshDue = Instant.distantFuture
-  private let pace: Pace
+  private let periods: Periods
 
   /// A list whose first run has just ended.
   ///
   /// - Parameters:
   ///   - shown: the state that the list shows, if it is not the tick's.
   ///   - ticks: how many ticks had seen changes when the run was requested.
-  init(shown: CommitNumber?, ticks: Int, duration: Nanoseconds, pace: Pace, now: Instant) {
-    self.pace = pace
+  init(shown: CommitNumber?, ticks: Int, duration: Nanoseconds, periods: Periods, now: Instant) {
+    self.periods = periods
     phase = shown.map { .stale(shown: $0, due: .distantPast) } ?? .following
     answeredTicks = ticks
     // Long ago, so that the first change runs the query at once.
@@ -136,7 +136,7 @@ struct ListMachine {
   }
 
   /// The earliest next run. Runs take at most half of the time, and keep the least interval.
-  private var nextRun: Instant { lastRun.end + max(pace.refetch, lastRun.duration) }
+  private var nextRun: Instant { lastRun.end + max(periods.refetch, lastRun.duration) }
 
   /// The only place in which the phase changes.
   private mutating func enter(_ next: Phase) { phase = next }
@@ -263,7 +263,7 @@ struct ListMachine {
   }
 
   private mutating func scheduleRefresh(_ now: Instant) {
-    if let refresh = pace.refresh { refreshDue = now + refresh }
+    if let refresh = periods.refresh { refreshDue = now + refresh }
   }
 
   /// No client waits for the run, or its result cannot be used.
@@ -283,7 +283,7 @@ struct ListMachine {
   /// - Returns: the job to cancel, if any; and whether this is the first failure, which subscribers are sent.
   mutating func failed(shown: CommitNumber, now: Instant) -> (cancelled: UInt64?, isFirst: Bool) {
     let id = cancelled()
-    enter(.stale(shown: shownBefore ?? shown, due: now + pace.retry))
+    enter(.stale(shown: shownBefore ?? shown, due: now + periods.retry))
     defer { hasFailed = true }
     return (id, !hasFailed)
   }

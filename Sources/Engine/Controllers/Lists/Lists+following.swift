@@ -21,7 +21,7 @@ extension Lists {
     if !tick.isQuiet { context.statistics.ticks += 1 }
     // A capture that was restored has a schema, and this connection has not.
     if tick.hasSchemaChanged || isFirst { try takeSchema(of: tick, connection) }
-    if !tick.isQuiet { follow(tick, connection) }
+    if !tick.isQuiet { apply(tick, connection) }
     attendToDue()
     return tick
   }
@@ -40,7 +40,7 @@ extension Lists {
   }
 
   /// Brings every list that a tick concerns to its state, except lists whose query must be run again.
-  private func follow(_ tick: CapturedTick, _ connection: DatabaseConnection) {
+  private func apply(_ tick: CapturedTick, _ connection: DatabaseConnection) {
     let before = numbers.commits.before
     evaluation.forEachConcern(of: tick) { concern in
       switch concern {
@@ -50,7 +50,7 @@ extension Lists {
           tables: tables, captured: evaluation.capturedChanges(shape, tables, tick), isAlongside: isAlongside,
           deadline: connection.deadline, before: before)
         if shape.compiled.plan.aggregates.isEmpty {
-          follow(shape, change)
+          apply(change, to: shape)
         } else {
           followAggregates(of: shape, change, changes, tick)
         }
@@ -69,7 +69,7 @@ extension Lists {
     let before: CommitNumber
   }
 
-  private func follow(_ shape: QueryShape, _ change: ShapeChange) {
+  private func apply(_ change: ShapeChange, to shape: QueryShape) {
     do throws(FreshetError) {
       var concerned = try lists(of: shape, concernedBy: change)
       if change.isAlongside {
@@ -78,7 +78,7 @@ extension Lists {
           concerned.append((list, ConcernedUnits()))
         }
       }
-      for (list, units) in concerned { follow(list, units, change, alongside: change.isAlongside) }
+      for (list, units) in concerned { update(list, units, change, alongside: change.isAlongside) }
     } catch { fail(shape, error, change.before) }
   }
 
@@ -120,7 +120,7 @@ extension Lists {
   /// - Parameters:
   ///   - units: of the result; nil: unknown.
   ///   - isAlongside: whether values alongside it may have changed.
-  func follow(_ list: LiveList, _ units: ConcernedUnits?, _ change: ShapeChange, alongside isAlongside: Bool) {
+  func update(_ list: LiveList, _ units: ConcernedUnits?, _ change: ShapeChange, alongside isAlongside: Bool) {
     let before = change.before
     let isCheap = list.reader.addsChanges
     let canLookUp = units.map { !list.compiled.isRefetched && (isCheap || !isTooMany($0.count, list)) } ?? false
@@ -134,7 +134,7 @@ extension Lists {
         Self.steps(units.count) + (isAlongside ? Self.stepsAlongside : 0)
         + (list.compiled.hasTotals ? Self.stepsTotals(list.rowCount) : 0)
       let isNew = try change.deadline.limited(to: Self.followTime, steps: steps) {
-        () throws(FreshetError) in try list.follow(units, from: change.captured, alongside: isAlongside)
+        () throws(FreshetError) in try list.update(units, from: change.captured, alongside: isAlongside)
       }
       guard let isNew else { return runFromNowOn(list.shape, before, because: Self.ambiguity) }
       if isNew { noteDirty(list) }

@@ -25,7 +25,7 @@ extension Lists {
         if shape.compiled.plan.resultAggregate == nil { units = concerned[ObjectIdentifier(list)] ?? ConcernedUnits() }
         let isAlongside = change.isAlongside || added.concernsAlongside
         if units?.isEmpty == true, !isAlongside { continue }
-        follow(list, units, change, alongside: isAlongside)
+        update(list, units, change, alongside: isAlongside)
       } catch {
         if error.code == .timeout { return followSlowly(shape, change.before) }
         fail(list, error, change.before)

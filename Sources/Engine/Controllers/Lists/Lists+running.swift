@@ -116,7 +116,7 @@ extension Lists {
         mustRunAgain(list, shown)
         break
       }
-      isNew = catchUp(list) { () throws(FreshetError) in try list.follow(units, alongside: isAlongside) } || isNew
+      isNew = catchUp(list) { () throws(FreshetError) in try list.update(units, alongside: isAlongside) } || isNew
     case .runHere:
       let start = context.clock.now
       isNew = catchUp(list) { () throws(FreshetError) in try list.runHere() } || isNew

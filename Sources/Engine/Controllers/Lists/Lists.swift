@@ -144,7 +144,7 @@ final class Lists {
       // It was compiled for another schema than the present one.
       guard let place, run.place.hasSameSchema(as: place) else { return postAgain(opening, run.contents?.wanted) }
       openings[opening.query] = nil
-      let list = try follow(opening, run, place)
+      let list = try list(of: opening, run, place)
       keepContents(of: run, list)
       note(.answerable(list))
       if list.reader.dependsOnOrder { runFromNowOn(list.shape, list.shown, because: Self.ambiguity) }
@@ -154,7 +154,7 @@ final class Lists {
     }
   }
 
-  private func follow(_ opening: Opening, _ run: RunResult, _ place: StatePlace) throws(FreshetError) -> LiveList {
+  private func list(of opening: Opening, _ run: RunResult, _ place: StatePlace) throws(FreshetError) -> LiveList {
     guard let database else { throw unavailability }
     let query = opening.query
     let shape = try evaluation.shape(of: query, run.compiled, database)
@@ -168,14 +168,14 @@ final class Lists {
       query, id: opening.id, BoundStatements(query, shape, settings),
       ListVersions(
         numbers.commits, names(of: query), rows: run.fetched.editor.tree.count, clock: context.clock),
-      pace: .init(
+      periods: .init(
         refetch: context.intervals.refetch, retry: context.intervals.retry,
         refresh: query.refreshEvery.map { Nanoseconds($0) }),
       fetched: run.fetched, shown: shown, ticks: opening.ticks, duration: run.duration)
     byQuery[query] = list
     if list.isLarge { context.freedRows += list.rowCount }
     if let shown { list.versions.wasShown(at: shown) }
-    ages.follow(shape.captured.storages.keys, at: numbers.commits.number)
+    ages.add(shape.captured.storages.keys, at: numbers.commits.number)
     honourEarlier(list)
     schedule(list)
     return list

@@ -35,7 +35,7 @@ final class LiveList {
   ///   - shown: the state that it shows, if that is not the tick's.
   ///   - ticks: how many ticks had seen changes when the run was requested.
   init(
-    _ query: Query, id: Int, _ statements: BoundStatements, _ versions: ListVersions, pace: ListMachine.Pace,
+    _ query: Query, id: Int, _ statements: BoundStatements, _ versions: ListVersions, periods: ListMachine.Periods,
     fetched: FetchedResult, shown: CommitNumber?, ticks: Int, duration: Nanoseconds
   ) {
     self.query = query
@@ -43,7 +43,7 @@ final class LiveList {
     self.statements = statements
     self.versions = versions
     machine = ListMachine(
-      shown: shown, ticks: ticks, duration: duration, pace: pace, now: statements.clock.now)
+      shown: shown, ticks: ticks, duration: duration, periods: periods, now: statements.clock.now)
     statements.reader.memory = fetched.memory
     result = VersionedResult(fetched.editor, limit: statements.compiled.limit, alongside: fetched.alongside)
     self.statements.number = statements.shape.add(self)
@@ -112,7 +112,7 @@ final class LiveList {
   /// - Parameter captured: the changes that concern them, where the query can be evaluated over these instead.
   /// - Returns: whether there is a new version; nil: looking up does not tell, and the query must be run again.
   /// - Throws: the error that prevents it: the query must be run again, or the list ends.
-  func follow(
+  func update(
     _ units: ConcernedUnits, from captured: CapturedChanges? = nil, alongside: Bool
   ) throws(FreshetError) -> Bool? {
     do {

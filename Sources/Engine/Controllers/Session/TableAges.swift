@@ -27,7 +27,7 @@ struct TableAges {
   }
 
   /// Tables are followed, perhaps only from this state on.
-  mutating func follow(_ tables: some Sequence<Int>, at number: CommitNumber) {
+  mutating func add(_ tables: some Sequence<Int>, at number: CommitNumber) {
     for table in tables where since[table] == nil { since[table] = number.first }
   }
 

@@ -92,7 +92,7 @@ extension QueryCompiler {
 
   /// - Parameter tables: those that the query reads, as they are followed.
   func aggregatePlan(
-    _ draft: AggregateDraft, _ tables: [FollowedTable], filter: String?
+    _ draft: AggregateDraft, _ tables: [QueryTable], filter: String?
   ) throws(FreshetError) -> AggregatePlan? {
     let first = fragments.parameterCount + 1
     let shelf = first + draft.groups.count

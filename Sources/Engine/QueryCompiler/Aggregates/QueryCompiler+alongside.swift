@@ -6,7 +6,7 @@ extension QueryCompiler {
   /// - Returns: nil when the statement is something else, and must be run again after a change.
   func aggregate(
     alongside statement: SQLFragment
-  ) throws(FreshetError) -> (AggregatePlan, [FollowedTable])? {
+  ) throws(FreshetError) -> (AggregatePlan, [QueryTable])? {
     guard query.refreshEvery == nil, let parts = SelectParts(statement) else { return nil }
     // What does not compile in parts has been accepted as a whole: it is no error.
     guard let from = try? FromClause(parts.from), let value = try? SQLFragment(parts.value, place: statement.place)
@@ -26,7 +26,7 @@ extension QueryCompiler {
     return try compiler.aggregate(value)
   }
 
-  private mutating func aggregate(_ value: SQLFragment) throws(FreshetError) -> (AggregatePlan, [FollowedTable])? {
+  private mutating func aggregate(_ value: SQLFragment) throws(FreshetError) -> (AggregatePlan, [QueryTable])? {
     guard let sql = try? expression(value).sql, hasAggregate, !hasWindow else { return nil }
     var filter: String?
     if let fragment = fragments.filter {
@@ -39,7 +39,7 @@ extension QueryCompiler {
     let rows = ResultPlan.Rows(
       columns: [], keyColumns: [], section: nil, hasSectionName: false, hasIndexTitle: false, sorts: [], keyTies: [],
       scanSQL: scan)
-    let tables = try follow(rows, reads, [], filter: filter, maps: false).tables
+    let tables = try trace(rows, reads, [], filter: filter, maps: false).tables
     return try aggregatePlan(draft, tables, filter: filter).map { ($0, tables) }
   }
 }

@@ -15,7 +15,7 @@ extension QueryCompiler {
 
   /// The statements over changed rows; none when these cannot be followed.
   func signedStatements(
-    _ draft: AggregateDraft, _ tables: [FollowedTable], filter: String?
+    _ draft: AggregateDraft, _ tables: [QueryTable], filter: String?
   ) throws(FreshetError) -> [AggregatePlan.Signed] {
     guard !from.isNatural || !hasShadows, from.sources.allSatisfy({ $0.table != nil && $0.join != .outer }),
       !fragments.rowTexts.contains(where: Self.namesSchema)
@@ -38,7 +38,7 @@ extension QueryCompiler {
   }
 
   /// Places in FROM, each with the index of its table.
-  private func places(_ tables: [FollowedTable]) -> [(source: Int, table: Int)] {
+  private func places(_ tables: [QueryTable]) -> [(source: Int, table: Int)] {
     from.sources.enumerated().compactMap { place, source in
       guard let name = source.table, let index = tables.firstIndex(where: { isSameName($0.name, name) }) else {
         return nil
@@ -47,12 +47,12 @@ extension QueryCompiler {
     }
   }
 
-  private func canFollow(_ table: FollowedTable) -> Bool {
+  private func canFollow(_ table: QueryTable) -> Bool {
     table.isToldByRecords && !nested.contains(table.name.lowercased())
   }
 
   /// Those whose table is followed by its changed rows: all of its places can be.
-  private func followedSources(_ tables: [FollowedTable]) -> [(source: Int, table: Int)] {
+  private func followedSources(_ tables: [QueryTable]) -> [(source: Int, table: Int)] {
     let places = places(tables)
     let hidden = Set(
       places.filter { from.sources[$0.source].join == .left || !canFollow(tables[$0.table]) }.map(\.table))
@@ -60,7 +60,7 @@ extension QueryCompiler {
   }
 
   /// Those that are joined by LEFT JOIN … ON, the only one of their table.
-  private func leftSources(_ tables: [FollowedTable]) -> [(source: Int, table: Int)] {
+  private func leftSources(_ tables: [QueryTable]) -> [(source: Int, table: Int)] {
     let places = places(tables)
     return places.filter { place in
       let source = from.sources[place.source]
