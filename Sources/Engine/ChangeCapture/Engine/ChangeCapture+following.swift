@@ -99,10 +99,12 @@ extension ChangeCapture {
   }
 
   /// What the next process is to know; nil: there is nothing, or others have gone on to another state.
-  func kept() -> (schemaCookie: UInt32, tables: [FollowedTable])? {
+  func kept() -> (schemaCookie: UInt32, tables: [CaptureState.Table])? {
     locked {
       if isBehind || seen.isUnknown || !file.canBeKept { return nil }
-      return file.schemaCookie.map { ($0, cursor.wishes.keys.sorted().compactMap { file.tables[$0] }) }
+      return file.schemaCookie.map {
+        ($0, cursor.wishes.keys.sorted().compactMap { file.tables[$0].flatMap(CaptureState.Table.init) })
+      }
     }
   }
 

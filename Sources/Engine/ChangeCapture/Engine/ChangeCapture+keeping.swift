@@ -13,7 +13,7 @@ extension CaptureState {
     file = mark
     state = capture.seen
     schemaCookie = kept.schemaCookie
-    tables = kept.tables.compactMap(Table.init)
+    tables = kept.tables
   }
 
   package init?(of capture: ChangeCapture, payload: [UInt8]) {
@@ -23,7 +23,8 @@ extension CaptureState {
 }
 
 extension CaptureState.Table {
-  fileprivate init?(_ table: FollowedTable) {
+  /// Under the lock of what is remembered.
+  init?(_ table: FollowedTable) {
     guard let captured = table.table, table.summary.isComplete, !table.isBroken, table.delta.isEmpty else { return nil }
     let summary = table.summary
     self.init(
