@@ -45,7 +45,7 @@ package struct Patch: @unchecked Sendable {
     return contents.count - 1
   }
 
-  /// The rows to read, of which the patch knows nothing any more.
+  /// Removes the rows to read from the patch, and returns them.
   package mutating func takeContents() -> [SectionedTree.Row] {
     defer { contents = [] }
     return contents

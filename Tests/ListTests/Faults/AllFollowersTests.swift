@@ -5,8 +5,8 @@ import TestSupport
 import Testing
 import Wire
 
-/// One file with everybody who follows it: lists on two followers, a reader of the feed, and a publisher with its replica, which share what is
-/// remembered of its tables. The server is killed, stopped and resumed, the file locked and replaced: at each quiet point all agree with SQLite.
+/// One file with everybody who follows it: lists on two followers, a reader of the feed, and a publisher with its replica. At each quiet point all
+/// agree with SQLite; in `make test-long` also after the server was killed, or stopped and resumed, and the file locked or replaced.
 @Suite(.serialized) struct AllFollowersTests {
   @Test(arguments: ["wal", "delete", "truncate", "persist"])
   func `All who follow one file agree`(mode: String) throws {
@@ -227,7 +227,7 @@ private struct FollowersRun {
 
   // MARK: - What they see
 
-  /// Nobody writes: all see the same.
+  /// Waits until everyone has seen the last commit, and compares what they have with the file.
   mutating func agree() throws {
     try count()
     while mustRead || copy.tables["turn"]?.values.first?["n"] != .integer(Int64(turn)) { try take(try feed.receive()) }

@@ -53,7 +53,7 @@ struct FileTicks {
   private var schemaChanges = 0
   private var cursors: [CaptureCursor] = []
 
-  /// The most bytes of ticks that are kept for captures that are behind. One that needs older ticks is told that any row may have changed.
+  /// Ticks wait for captures that are behind, up to this many bytes. A capture that needs older ones is told that any row may have changed.
   var mostBytes = 64 << 20
 
   private var end: Int { first + ticks.count }
