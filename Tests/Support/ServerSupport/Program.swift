@@ -102,9 +102,13 @@ package final class Program {
   package var processIdentifier: Int32 { process.processIdentifier }
 
   /// Whether a debugger, or strace, is attached to the process.
-  package var isTraced: Bool {
-    let status = try? String(contentsOfFile: "/proc/\(process.processIdentifier)/status", encoding: .utf8)
-    return status?.contains(/TracerPid:\t[1-9]/) == true
+  package var isTraced: Bool { kernelStatus?.contains(/TracerPid:\t[1-9]/) == true }
+
+  /// Whether its first thread has ended, though a debugger may hold others.
+  package var hasExited: Bool { kernelStatus?.contains(/State:\tZ/) != false }
+
+  private var kernelStatus: String? {
+    try? String(contentsOfFile: "/proc/\(process.processIdentifier)/status", encoding: .utf8)
   }
 
   /// The signal that ended the process; nil when none has in time.

@@ -87,6 +87,9 @@ import Testing
     guard strace.isRunning else { return program.stop() }
     program.signal(SIGTERM)
     #expect(try program.waits(forLog: "ended by force", seconds: 20))
+    // Only then: without strace what hangs is free, and may end in order before the signal comes.
+    let deadline = ContinuousClock.now + .seconds(20)
+    while !program.hasExited, ContinuousClock.now < deadline { usleep(10_000) }
     kill(strace.processIdentifier, SIGKILL)
     strace.waitUntilExit()
     #expect(program.endingSignal(within: 10) == SIGTERM)
