@@ -82,9 +82,9 @@ extension ChangeCapture {
   }
 
   /// The tables that are followed.
-  package var numbers: [Int] { cursor.wishes.keys.map(ownNumber) }
+  package var numbers: [Int] { locked { cursor.wishes.keys.map(ownNumber) } }
 
-  package var tableCount: Int { cursor.wishes.count }
+  package var tableCount: Int { locked { cursor.wishes.count } }
 
   /// The name of a table that is followed.
   package func name(of number: Int) -> String? { locked { file.tables[sharedNumber(number)]?.name } }

@@ -8,8 +8,8 @@ import Ground
 ///     prepare()   BEGIN   something is read   identify()   advance(…)   …   COMMIT
 ///
 /// all of it on one connection; what is looked up before the COMMIT is of the same state as the changes. From `prepare` to `advance` the capture has
-/// the lock of what is remembered (`FileCapture`), which all captures of a file in a process share: what one has found the others take. Between ticks there is
-/// no transaction: one that is held open keeps the WAL from being reset.
+/// the lock of what is remembered (`FileCapture`), which all captures of a file in a process share: what one has found the others take. Without a WAL it is
+/// held until `release`, after the COMMIT. Between ticks there is no transaction: one that is held open keeps the WAL from being reset.
 ///
 /// **Which state a transaction sees.** SQLite does not say. `prepare` copies the header of the WAL-index before `BEGIN`, and
 /// `identify` compares it once something was read. If it is the same, the transaction sees exactly that state: the salts and the last
@@ -133,7 +133,7 @@ package final class ChangeCapture {
     file.lock.unlock()
   }
 
-  /// Gives back the lock that `prepare` took, if `advance` has not.
+  /// Gives back the lock that `prepare` took, if `advance` has not. To be called after the transaction.
   package func release() { unlock() }
 
   func locked<Result>(_ body: () -> Result) -> Result {
@@ -284,7 +284,7 @@ package final class ChangeCapture {
   // MARK: - Ticks
 
   /// Goes to the state that the transaction sees, and returns what changed since the state seen last. Reads the frames that no other capture has
-  /// read. Never fails: changes that are not known row by row are reported as unknown. Releases the lock.
+  /// read. Never fails: changes that are not known row by row are reported as unknown. Gives the lock back where the file has a WAL.
   ///
   /// - Parameters:
   ///   - states: which others have read in between, in any order. Rows that changed before one of them and changed back after it
@@ -295,7 +295,8 @@ package final class ChangeCapture {
     through states: [StateName] = [], throughCommits: Bool = false, keepsLock: Bool = false
   ) -> CapturedTick {
     lock()
-    defer { if !keepsLock { unlock() } }
+    // Without a WAL a writer waits for the transaction, and nobody who has the lock may wait for that writer.
+    defer { if !keepsLock, index != nil { unlock() } }
     if case .hidden = current { part() }
     cursor.wantsCommits = throughCommits
     file.use(self)

@@ -2,8 +2,8 @@ package import ChangeCapture
 package import Ground
 package import Store
 
-/// A file that a process follows: what all of its threads that do so share. Lists' followers, the feed and the publisher each have a connection and a
-/// capture of their own; readers have the names of its states, and what others find of the file.
+/// A file that a process follows: what all of its threads that do so share. Lists' followers, the feed and the publisher each have a connection of
+/// their own, and one memory of what is in the tables (`FileCaptures`); readers have the names of its states, and what others find of the file.
 ///
 /// Any thread.
 package final class FollowedFile: Sendable {
@@ -13,6 +13,8 @@ package final class FollowedFile: Sendable {
   /// The epochs that these numbers belong to.
   package let epochs: FileEpochs
   package let users: FileUsers
+  /// What is remembered of its tables.
+  let captures = FileCaptures()
 
   package init(_ path: String, numbers: CommitNumbers = CommitNumbers(), epochs: FileEpochs = FileEpochs()) {
     self.path = path
@@ -31,9 +33,9 @@ package final class FollowedFile: Sendable {
     _ settings: ChangeCapture.Settings, clock: MonotonicClock, readsPosition: Bool = false,
     restoring restored: @escaping () -> CaptureState? = { nil }
   ) -> DatabaseSession {
-    DatabaseSession(path: path, clock: clock, users: users) { [path] in
+    DatabaseSession(path: path, clock: clock, users: users) { [path, captures] in
       try OpenDatabase(
-        path: path, settings, clock: clock, readsPosition: readsPosition, restoring: restored())
+        path: path, settings, clock: clock, readsPosition: readsPosition, sharing: captures, restoring: restored())
     }
   }
 }
