@@ -125,18 +125,49 @@ let package = Package(
       .engine, "Store", ["CFreshetSystem", "ChangeCapture", "CSQLite", "Ground", "LiveQuery", "RankedCollections"]),
     module(
       .engine, "QueryCompiler", ["ChangeCapture", "CSQLite", "Ground", "LiveQuery", "RankedCollections", "Store"]),
+    // Who has the name of the file, what has changed in it, and what numbers its states have.
+    module(
+      .engine, "Following",
+      ["CFreshetSystem", "CSQLite", "ChangeCapture", "Ground", "LiveQuery", "Store", logging]),
+    // What subscribers ask for and are told, and the threads that read for them.
+    module(
+      .engine, "Requests",
+      [
+        "CFreshetSystem", "CSQLite", "ChangeCapture", "Following", "Ground", "LiveQuery", "QueryCompiler",
+        "RankedCollections", "Store", "Wire", logging,
+      ]),
+    module(
+      .engine, "Lists",
+      [
+        "CFreshetSystem", "CSQLite", "ChangeCapture", "Following", "Ground", "LiveQuery", "QueryCompiler",
+        "RankedCollections", "Requests", "Store", logging,
+      ]),
+    module(
+      .engine, "Delivery",
+      [
+        "ChangeCapture", "Following", "Ground", "Lists", "LiveQuery", "QueryCompiler", "RankedCollections", "Requests",
+        "Store", "Wire",
+      ]),
+    module(
+      .engine, "Feed",
+      [
+        "ChangeCapture", "Following", "Ground", "LiveQuery", "QueryCompiler", "RankedCollections", "Requests", "Store",
+        "Wire", logging,
+      ]),
     module(
       .engine, "Controllers",
       [
-        "ChangeCapture", "CFreshetSystem", "CSQLite", "Ground", "LiveQuery", "QueryCompiler", "RankedCollections",
-        "Store",
-        "Wire",
+        "ChangeCapture", "Delivery", "Feed", "Following", "Ground", "Lists", "LiveQuery", "Requests", "Store", "Wire",
         logging,
       ]),
     // What programs see: lists as values, and their controllers.
     module(.libraries, "FreshetResults", ["LiveQuery", "Wire"]),
     module(
-      .libraries, "Freshet", ["Controllers", "CSQLite", "FreshetResults", "LiveQuery", "Store", "Wire", grdb, logging]),
+      .libraries, "Freshet",
+      [
+        "Controllers", "CSQLite", "Feed", "Following", "FreshetResults", "LiveQuery", "Requests", "Store", "Wire", grdb,
+        logging,
+      ]),
     module(.libraries, "FreshetRemote", ["FreshetResults", "LiveQuery", "Wire"]),
     module(.libraries, "FreshetClient", ["FreshetRemote", "LiveQuery"] + nio),
     module(.network, "Gateway", ["CGateway", "Ground"]),
@@ -149,8 +180,7 @@ let package = Package(
     module(
       .cluster, "Replication",
       [
-        "Broker", "ChangeCapture", "Controllers", "COpenSSL", "CSQLite", "CZlib", "Ground", "LiveQuery", "Store",
-        logging,
+        "Broker", "ChangeCapture", "COpenSSL", "CSQLite", "CZlib", "Following", "Ground", "LiveQuery", "Store", logging,
       ]),
     module(.tools, "FileMaking", ["Store"]),
     module(.tools, "TerminalWatch", ["FreshetRemote", "FreshetResults", "LiveQuery", "WebSocketClient", "Wire"]),
@@ -158,8 +188,9 @@ let package = Package(
     .target(
       name: "Server",
       dependencies: [
-        "Broker", "ChangeCapture", "Controllers", "COpenSSL", "CZlib", "Gateway", "Ground", "LiveQuery",
-        "RankedCollections", "Replication", "Store", "Wire", logging, yams,
+        "Broker", "ChangeCapture", "Controllers", "COpenSSL", "CZlib", "Delivery", "Feed", "Following", "Gateway",
+        "Ground",
+        "LiveQuery", "RankedCollections", "Replication", "Requests", "Store", "Wire", logging, yams,
       ],
       path: Floor.network.path("Server"), resources: [.embedInCode("Resources")], swiftSettings: swiftSettings),
 
@@ -167,10 +198,9 @@ let package = Package(
     .executableTarget(
       name: "FreshetCommand",
       dependencies: [
-        "Broker", "CFreshetSystem", "ChangeCapture", "Controllers", "COpenSSL", "CSQLite", "Demo", "FileMaking",
-        "FreshetRemote", "Ground", "LiveQuery", "QueryCompiler", "Replication", "Server", "Store", "TerminalWatch",
-        "Wire",
-        logging,
+        "Broker", "CFreshetSystem", "ChangeCapture", "COpenSSL", "CSQLite", "Demo", "Feed", "FileMaking", "Following",
+        "FreshetRemote", "Ground", "LiveQuery", "QueryCompiler", "Replication", "Requests", "Server", "Store",
+        "TerminalWatch", "Wire", logging,
         .product(name: "ArgumentParser", package: "swift-argument-parser"),
       ],
       path: Floor.tools.path("FreshetCommand"), swiftSettings: swiftSettings),
@@ -179,7 +209,9 @@ let package = Package(
     // of the benchmarks because it needs what only this one's modules see.
     .executableTarget(
       name: "freshet-turns",
-      dependencies: ["ChangeCapture", "Controllers", "Ground", "LiveQuery", "Store", "Wire", grdb, logging],
+      dependencies: [
+        "ChangeCapture", "Controllers", "Following", "Ground", "LiveQuery", "Requests", "Store", "Wire", grdb, logging,
+      ],
       path: "Benchmarks/Turns", swiftSettings: swiftSettings),
 
     .executableTarget(
@@ -210,12 +242,15 @@ let package = Package(
       linkerSettings: [.linkedLibrary("sqlite3")]),
     tests(
       .engine, of: "ChangeCapture",
-      ["hostile-writer", "Controllers", "CSQLite", "Ground", "LiveQuery", "Store", "TestSupport", grdb]),
+      ["hostile-writer", "CSQLite", "Following", "Ground", "LiveQuery", "Store", "TestSupport", grdb]),
     tests(.engine, of: "Store", ["CSQLite", "Ground", "LiveQuery", "RankedCollections", "TestSupport", grdb]),
     tests(.engine, of: "QueryCompiler", ["LiveQuery", "Store", "TestSupport", grdb]),
     tests(
       .engine, of: "Controllers",
-      ["ChangeCapture", "Ground", "LiveQuery", "Store", "TestSupport", "Wire", grdb, logging]),
+      [
+        "ChangeCapture", "Delivery", "Feed", "Following", "Lists", "Requests", "Ground", "LiveQuery", "Store",
+        "TestSupport", "Wire", grdb, logging,
+      ]),
     tests(.libraries, of: "FreshetResults", ["LiveQuery", "TestSupport", "Wire"]),
     tests(.libraries, of: "Freshet", ["LiveQuery", "TestSupport", "Wire", grdb]),
     tests(
@@ -230,14 +265,17 @@ let package = Package(
     tests(.cluster, of: "Broker", ["TestSupport"]),
     tests(
       .cluster, of: "Replication",
-      ["hostile-writer", "Broker", "Controllers", "CSQLite", "Ground", "LiveQuery", "Store", "TestSupport", logging]),
+      [
+        "hostile-writer", "Broker", "Controllers", "CSQLite", "Following", "Ground", "LiveQuery", "Store",
+        "TestSupport",
+        logging,
+      ]),
     tests(.tools, of: "FileMaking"),
     tests(.tools, of: "Demo", ["FileMaking", "TestSupport", grdb]),
     tests(
       .network, of: "Server",
       [
-        "Controllers", "COpenSSL", "Ground", "LiveQuery", "ServerSupport", "Store", "TestSupport", "Wire", grdb,
-        logging,
+        "COpenSSL", "Ground", "LiveQuery", "ServerSupport", "Store", "TestSupport", "Wire", grdb, logging,
       ]),
     // They run the built command as a process.
     tests(.tools, "FreshetCommandTests", ["ServerSupport", "Store", "TestSupport", "Wire", grdb]),
@@ -245,15 +283,16 @@ let package = Package(
     tests(
       .cluster, "ClusterTests",
       [
-        "Broker", "Controllers", "LiveQuery", "Replication", "Server", "ServerSupport", "TestSupport", "Wire", grdb,
+        "Broker", "LiveQuery", "Replication", "Server", "ServerSupport", "TestSupport", "Wire", grdb,
         logging,
       ]),
     // Lists compared with SQLite's own answers, over every transport.
     .testTarget(
       name: "ListTests",
       dependencies: [
-        "CFaultyFiles", "Controllers", "Demo", "Freshet", "FreshetClient", "LiveQuery", "Server", "ServerSupport",
-        "CSQLite", "Store", "TestSupport", "Wire", grdb, logging,
+        "CFaultyFiles", "Controllers", "Demo", "Following", "Freshet", "FreshetClient", "Lists", "LiveQuery",
+        "Requests",
+        "Server", "ServerSupport", "CSQLite", "Store", "TestSupport", "Wire", grdb, logging,
       ],
       swiftSettings: swiftSettings),
   ],

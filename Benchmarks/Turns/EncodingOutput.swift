@@ -1,5 +1,5 @@
-import Controllers
 import LiveQuery
+import Requests
 import Synchronization
 import Wire
 

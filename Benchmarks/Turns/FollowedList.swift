@@ -1,8 +1,10 @@
 import Controllers
+import Following
 import Foundation
 import GRDB
 import LiveQuery
 import Logging
+import Requests
 import Store
 
 /// A list of wells by county and name, wholly held by one subscription, and the connection that changes its table.

@@ -1,5 +1,5 @@
 import ChangeCapture
-import Controllers
+import Following
 import Foundation
 import GRDB
 import Ground

@@ -1,5 +1,5 @@
 package import Broker
-package import Controllers
+package import Following
 
 /// How a file is replicated.
 package struct ReplicationSettings: Sendable {

@@ -1,6 +1,9 @@
+package import Feed
+package import Following
 import Ground
 package import LiveQuery
 package import Logging
+package import Requests
 import Store
 
 /// Shares one list among all subscriptions of a query, and distributes queries over followers.
@@ -102,6 +105,23 @@ package final class ControllerPool: Sendable {
     file.epochs.begin(epoch)
     output.epochChanged()
     requestTick()
+  }
+
+  /// Calls back when all followers have reached a commit of an epoch, or a later one: from then on every query shows
+  /// it. Any thread; any number of waiters.
+  ///
+  /// - Parameters:
+  ///   - epoch: the epoch's name in version names.
+  ///   - timeout: the longest wait.
+  ///   - reply: called once, on a follower's thread, with the commit, or with `timeout`, or with `overloaded` when the
+  ///     server stops.
+  package func whenReached(
+    _ commit: Int64, epoch: String, timeout: Duration,
+    reply: @escaping @Sendable (Result<Int64, FreshetError>) -> Void
+  ) {
+    let waiter = CommitWaiter(
+      commit, epoch: epoch, deadline: clock.now + timeout, followers: count, reply: reply)
+    post(.awaitCommit(waiter))
   }
 
   /// Stops all followers and waits for their threads.

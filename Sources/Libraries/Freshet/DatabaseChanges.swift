@@ -1,6 +1,8 @@
 import Controllers
+import Feed
 public import FreshetResults
 import LiveQuery
+import Requests
 import Wire
 
 extension LiveDatabase {

@@ -1,6 +1,8 @@
 import Controllers
+import Following
 import FreshetResults
 import LiveQuery
+import Requests
 import Synchronization
 import Wire
 

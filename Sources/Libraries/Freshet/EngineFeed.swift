@@ -1,6 +1,7 @@
 import Controllers
 import FreshetResults
 import LiveQuery
+import Requests
 
 /// One subscription at the engine of this process: a session of its own.
 final class EngineFeed: ResultsFeed {

@@ -1,10 +1,12 @@
 import Broker
-package import Controllers
+import Controllers
+package import Following
 import Foundation
 import Gateway
 package import LiveQuery
 package import Logging
 import Replication
+import Requests
 import Synchronization
 
 /// A running server: gateway in front, controllers behind, a writer aside.

@@ -1,9 +1,11 @@
 import ArgumentParser
 import ChangeCapture
-import Controllers
+import Feed
+import Following
 import Foundation
 import LiveQuery
 import Logging
+import Requests
 import Wire
 
 struct Changes: ParsableCommand {

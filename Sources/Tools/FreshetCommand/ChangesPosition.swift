@@ -1,5 +1,5 @@
 import ChangeCapture
-import Controllers
+import Feed
 import Foundation
 import Logging
 

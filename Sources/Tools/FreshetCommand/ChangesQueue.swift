@@ -1,6 +1,6 @@
-import Controllers
 import Foundation
 import LiveQuery
+import Requests
 import Synchronization
 import Wire
 

@@ -1,6 +1,6 @@
 import ArgumentParser
 import CFreshetSystem
-import Controllers
+import Following
 import Foundation
 import Logging
 import Replication

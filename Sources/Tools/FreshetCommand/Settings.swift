@@ -1,4 +1,4 @@
-import Controllers
+import Following
 import Foundation
 import Server
 

@@ -4,7 +4,7 @@ import Store
 import TestSupport
 import Testing
 
-@testable import Controllers
+@testable import Following
 @testable import Replication
 
 /// What the publisher reads of a file that others of its process follow as well.

@@ -1,3 +1,4 @@
+import Following
 import Ground
 import TestSupport
 import Testing

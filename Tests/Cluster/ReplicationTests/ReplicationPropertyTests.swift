@@ -5,7 +5,7 @@ import TestSupport
 import Testing
 
 @testable import Broker
-@testable import Controllers
+@testable import Following
 @testable import Replication
 @testable import Store
 

@@ -6,7 +6,7 @@ import LiveQuery
 import TestSupport
 
 @testable import ChangeCapture
-@testable import Controllers
+@testable import Following
 @testable import Store
 
 /// Follows all tables of a file that others write, and compares each tick with the difference of two SELECTs in the same snapshots:

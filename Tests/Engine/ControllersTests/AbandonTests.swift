@@ -3,6 +3,7 @@ import TestSupport
 import Testing
 
 @testable import Controllers
+@testable import Requests
 
 /// Requests for snapshots whose clients leave before the answer: wherever they are, nobody works for them any more.
 @Suite struct AbandonTests {

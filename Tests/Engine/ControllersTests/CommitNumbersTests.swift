@@ -1,7 +1,7 @@
 import Testing
 
 @testable import ChangeCapture
-@testable import Controllers
+@testable import Following
 
 /// Numbers of states on which followers agree that have seen different ones.
 @Suite struct CommitNumbersTests {

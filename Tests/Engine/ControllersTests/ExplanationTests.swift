@@ -1,4 +1,3 @@
-import Controllers
 import Foundation
 import LiveQuery
 import Testing

@@ -1,7 +1,7 @@
 import TestSupport
 import Testing
 
-@testable import Controllers
+@testable import Feed
 
 /// Positions of the feed: readable to nobody else, and never those of another epoch.
 @Suite struct FeedPositionsTests {

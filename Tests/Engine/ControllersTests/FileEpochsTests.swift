@@ -4,7 +4,7 @@ import Synchronization
 import TestSupport
 import Testing
 
-@testable import Controllers
+@testable import Following
 
 /// Epochs on which all that follow a file agree, whenever they notice.
 @Suite struct FileEpochsTests {

@@ -1,6 +1,8 @@
 import Controllers
+import Following
 import GRDB
 import LiveQuery
+import Requests
 import Store
 import TestSupport
 import Testing

@@ -1,7 +1,7 @@
 import Testing
 
 @testable import ChangeCapture
-@testable import Controllers
+@testable import Lists
 
 /// What changed in aggregates while their query was run: what the run has seen already must not be added to its groups once more.
 @Suite struct GroupLogTests {

@@ -6,7 +6,8 @@ import TestSupport
 import Testing
 
 @testable import ChangeCapture
-@testable import Controllers
+@testable import Feed
+@testable import Following
 
 /// What one process keeps for the next one.
 @Suite struct JournalTests {

@@ -1,7 +1,7 @@
 import TestSupport
 import Testing
 
-@testable import Controllers
+@testable import Following
 
 /// What is remembered of commits, compared with sets of all of them.
 @Suite struct KnownCommitsTests {

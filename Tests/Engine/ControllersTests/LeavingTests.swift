@@ -3,6 +3,9 @@ import TestSupport
 import Testing
 
 @testable import Controllers
+@testable import Following
+@testable import Lists
+@testable import Requests
 
 /// Clients that leave while readers are to do something for them, in each of the ways in which readers do: nothing of it is done, and
 /// nothing kept.

@@ -6,7 +6,8 @@ import TestSupport
 import Testing
 
 @testable import ChangeCapture
-@testable import Controllers
+@testable import Following
+@testable import Lists
 
 /// All small worlds of one list: a file of two values, a reader, a client that comes and goes. The machine says what is to be done, the
 /// world does it, and knows what the list ought to show.

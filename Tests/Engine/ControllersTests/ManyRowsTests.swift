@@ -1,4 +1,3 @@
-import Controllers
 import GRDB
 import LiveQuery
 import TestSupport

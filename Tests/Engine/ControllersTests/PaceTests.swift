@@ -2,7 +2,7 @@ import Ground
 import Store
 import Testing
 
-@testable import Controllers
+@testable import Following
 
 /// When a follower rests. Times are in microseconds.
 @Suite struct PaceTests {

@@ -1,5 +1,6 @@
-import Controllers
+import Following
 import LiveQuery
+import Requests
 import TestSupport
 import Testing
 

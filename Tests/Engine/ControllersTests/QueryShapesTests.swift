@@ -1,7 +1,7 @@
-import Controllers
 import Foundation
 import GRDB
 import LiveQuery
+import Requests
 import TestSupport
 import Testing
 

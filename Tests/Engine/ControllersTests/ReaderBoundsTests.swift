@@ -3,7 +3,8 @@ import Logging
 import Synchronization
 import Testing
 
-@testable import Controllers
+@testable import Following
+@testable import Requests
 
 /// What readers may hold and what may wait for them.
 @Suite struct ReaderBoundsTests {

@@ -5,7 +5,7 @@ import Synchronization
 import TestSupport
 import Testing
 
-@testable import Controllers
+@testable import Requests
 
 @Suite struct ReaderQueueTests {
   private let queue = ReaderQueue(readers: 4)

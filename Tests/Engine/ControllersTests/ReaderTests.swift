@@ -5,6 +5,8 @@ import TestSupport
 import Testing
 
 @testable import Controllers
+@testable import Lists
+@testable import Requests
 
 /// What runs on readers keeps nobody waiting, and joins the followed lists.
 @Suite struct ReaderTests {

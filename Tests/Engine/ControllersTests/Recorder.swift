@@ -9,6 +9,8 @@ import Testing
 import Wire
 
 @testable import Controllers
+@testable import Following
+@testable import Requests
 
 /// Keeps what a follower sends; sessions read as fast as the test says.
 final class Recorder: SubscriptionOutput {

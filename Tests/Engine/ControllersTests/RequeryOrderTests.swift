@@ -1,6 +1,8 @@
 import Controllers
+import Following
 import LiveQuery
 import Logging
+import Requests
 import TestSupport
 import Testing
 

@@ -3,7 +3,7 @@ import Store
 import TestSupport
 import Testing
 
-@testable import Controllers
+@testable import Requests
 
 /// The table of requests that wait: every request leaves it once, in the order in which its list's came, and leaves nothing behind.
 @Suite struct RequestsTests {

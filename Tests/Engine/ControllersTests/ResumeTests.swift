@@ -1,6 +1,8 @@
 import Controllers
+import Following
 import Foundation
 import LiveQuery
+import Requests
 import TestSupport
 import Testing
 

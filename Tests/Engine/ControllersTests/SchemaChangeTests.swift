@@ -3,6 +3,9 @@ import TestSupport
 import Testing
 
 @testable import Controllers
+@testable import Following
+@testable import Lists
+@testable import Requests
 
 /// What an altered table costs the lists that do not read it: nothing is compiled on the follower's thread.
 @Suite struct SchemaChangeTests {

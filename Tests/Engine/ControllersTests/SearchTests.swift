@@ -2,7 +2,8 @@ import LiveQuery
 import TestSupport
 import Testing
 
-@testable import Controllers
+@testable import Following
+@testable import Requests
 
 /// Full-text search: what it finds is followed row by row where a search depends on each row alone.
 @Suite struct SearchTests {

@@ -5,7 +5,7 @@ import Store
 import TestSupport
 import Testing
 
-@testable import Controllers
+@testable import Requests
 
 @Suite struct SlowQueriesTests {
   private let log = RecordedLog()

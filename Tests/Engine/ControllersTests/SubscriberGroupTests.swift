@@ -1,5 +1,6 @@
 import Controllers
 import LiveQuery
+import Requests
 import TestSupport
 import Testing
 

@@ -2,7 +2,7 @@ import Foundation
 import Testing
 
 @testable import ChangeCapture
-@testable import Controllers
+@testable import Lists
 
 /// What is kept of ticks and of lists, for the log line of a divergence.
 @Suite struct TrailTests {

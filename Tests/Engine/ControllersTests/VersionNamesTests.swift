@@ -3,7 +3,7 @@ import LiveQuery
 import Store
 import Testing
 
-@testable import Controllers
+@testable import Lists
 
 /// What versions are called: the same for the same query, epoch and commit, and for nothing else.
 @Suite struct VersionNamesTests {

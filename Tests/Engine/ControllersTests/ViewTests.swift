@@ -1,6 +1,7 @@
-import Controllers
+import Following
 import Foundation
 import LiveQuery
+import Requests
 import TestSupport
 import Testing
 

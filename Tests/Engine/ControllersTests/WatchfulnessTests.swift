@@ -2,7 +2,7 @@ import Ground
 import Store
 import Testing
 
-@testable import Controllers
+@testable import Following
 
 /// When commits are looked for by a timer; times in milliseconds.
 @Suite struct WatchfulnessTests {

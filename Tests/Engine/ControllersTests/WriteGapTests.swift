@@ -2,7 +2,7 @@ import Ground
 import Store
 import Testing
 
-@testable import Controllers
+@testable import Following
 
 /// When a database without a WAL may be read; times in milliseconds.
 @Suite struct WriteGapTests {

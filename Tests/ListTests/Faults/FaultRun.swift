@@ -1,5 +1,5 @@
 import CFaultyFiles
-import Controllers
+import Following
 import GRDB
 import LiveQuery
 import ServerSupport

@@ -1,8 +1,10 @@
 import CFaultyFiles
 import Controllers
+import Following
 import Foundation
 import GRDB
 import Logging
+import Requests
 import ServerSupport
 import Store
 import Synchronization

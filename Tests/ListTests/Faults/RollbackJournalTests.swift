@@ -1,5 +1,5 @@
 import CFaultyFiles
-import Controllers
+import Following
 import Foundation
 import GRDB
 import ServerSupport

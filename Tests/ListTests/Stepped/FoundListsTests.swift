@@ -1,4 +1,4 @@
-import Controllers
+import Following
 import GRDB
 import LiveQuery
 import ServerSupport

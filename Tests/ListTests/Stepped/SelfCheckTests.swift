@@ -1,6 +1,7 @@
-import Controllers
+import Following
 import Foundation
 import GRDB
+import Lists
 import LiveQuery
 import ServerSupport
 import Store

@@ -1,7 +1,9 @@
 import Controllers
+import Following
 import Foundation
 import LiveQuery
 import Logging
+import Requests
 import ServerSupport
 import Store
 import Synchronization

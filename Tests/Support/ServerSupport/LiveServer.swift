@@ -1,4 +1,4 @@
-import Controllers
+import Following
 package import Foundation
 package import GRDB
 package import Logging

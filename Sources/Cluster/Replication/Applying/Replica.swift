@@ -1,5 +1,5 @@
 package import Broker
-import Controllers
+import Following
 import Ground
 package import Logging
 import Store

@@ -1,5 +1,5 @@
 import ChangeCapture
-import Controllers
+import Following
 import Ground
 import LiveQuery
 import Store

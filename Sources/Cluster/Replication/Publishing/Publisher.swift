@@ -1,6 +1,6 @@
 import Broker
 import ChangeCapture
-package import Controllers
+package import Following
 import Ground
 package import Logging
 import Synchronization

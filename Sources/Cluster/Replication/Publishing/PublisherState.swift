@@ -1,5 +1,5 @@
 package import ChangeCapture
-import Controllers
+import Following
 import Ground
 package import Logging
 

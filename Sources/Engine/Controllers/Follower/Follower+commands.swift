@@ -1,6 +1,10 @@
 import ChangeCapture
+import Delivery
+import Following
 import Ground
+import Lists
 import LiveQuery
+import Requests
 import Store
 import Wire
 

@@ -1,5 +1,7 @@
 import ChangeCapture
+import Following
 import Ground
+import Lists
 import Store
 
 // What the next process goes on with.

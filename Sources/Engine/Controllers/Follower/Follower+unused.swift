@@ -1,5 +1,8 @@
 import ChangeCapture
+import Following
 import Ground
+import Lists
+import Requests
 import Store
 
 // A file that nobody follows is closed. SQLite lets no program leave WAL mode, or have the file for itself (`locking_mode = EXCLUSIVE`),

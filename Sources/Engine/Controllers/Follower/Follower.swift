@@ -1,7 +1,11 @@
 import ChangeCapture
+import Delivery
+import Following
 import Ground
+import Lists
 import LiveQuery
 import Logging
+import Requests
 import Store
 
 /// The loop of a follower's thread: wait, tick, repeat.

@@ -1,6 +1,8 @@
+package import Following
 import Ground
 import LiveQuery
 package import Logging
+package import Requests
 import Store
 import Synchronization
 
@@ -44,7 +46,7 @@ package final class FollowerThread: SubscriptionHost, ReportReceiver, Sendable {
   /// Any thread.
   package func post(_ command: FollowerCommand) { mailbox.post(command) }
 
-  func post(_ report: ReaderReport) { post(.report(report)) }
+  package func post(_ report: ReaderReport) { post(.report(report)) }
 
   /// Requests a tick soon: a connection of this process has committed, or a session is drained. Any thread.
   package func requestTick() {
@@ -56,10 +58,10 @@ package final class FollowerThread: SubscriptionHost, ReportReceiver, Sendable {
   func takeWish() -> Bool { wantsTick.exchange(false, ordering: .acquiringAndReleasing) }
 
   /// A reader's transaction sees a state. Wakes no thread. Any thread.
-  func noteBegun(_ run: BegunRun) { begun.withLock { $0.append(run) } }
+  package func noteBegun(_ run: BegunRun) { begun.withLock { $0.append(run) } }
 
   /// The follower's thread.
-  func takeBegun(after before: [BegunRun]) -> [BegunRun] {
+  package func takeBegun(after before: [BegunRun]) -> [BegunRun] {
     begun.withLock { begun in
       if begun.isEmpty { return before }
       let all = before + begun

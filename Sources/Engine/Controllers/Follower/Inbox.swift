@@ -1,3 +1,5 @@
+import Requests
+
 /// Commands taken from the mailbox that are not performed yet. They keep the order within each session, and sessions
 /// take turns.
 ///

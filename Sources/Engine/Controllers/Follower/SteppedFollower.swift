@@ -1,4 +1,7 @@
+package import Following
+import Lists
 package import Logging
+package import Requests
 
 /// A follower without a thread: it ticks on the caller's thread. Measurements are then free of waking and waiting, and
 /// repeatable.

@@ -1,4 +1,4 @@
-import Controllers
+import Following
 package import LiveQuery
 
 /// What the clients of one role may do. What is not here they may not.

@@ -1,4 +1,4 @@
-package import Controllers
+package import Following
 import Foundation
 package import Replication
 import Wire

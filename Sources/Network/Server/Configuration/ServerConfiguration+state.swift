@@ -1,5 +1,7 @@
 import ChangeCapture
 import Controllers
+import Feed
+import Following
 import Ground
 import Logging
 import Replication

@@ -1,4 +1,4 @@
-package import Controllers
+package import Following
 package import Gateway
 package import Ground
 import LiveQuery

@@ -1,5 +1,5 @@
-import Controllers
 import Dispatch
+import Following
 import Gateway
 
 /// A request that waits for its one answer, and what every answer to it carries.

@@ -1,6 +1,9 @@
 import ChangeCapture
 import Controllers
+import Feed
+import Following
 import Gateway
+import Requests
 
 extension FreshetServer {
   /// The text format of Prometheus, 0.0.4.

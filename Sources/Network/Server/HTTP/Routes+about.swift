@@ -1,6 +1,7 @@
 import Controllers
 import Gateway
 import LiveQuery
+import Requests
 import Store
 import Synchronization
 import Wire

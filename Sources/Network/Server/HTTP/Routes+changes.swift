@@ -1,4 +1,5 @@
 import Controllers
+import Feed
 import Gateway
 import LiveQuery
 import Wire

@@ -1,6 +1,7 @@
 import Controllers
 import Gateway
 import LiveQuery
+import Requests
 import Wire
 
 // Snapshots and streams of results.

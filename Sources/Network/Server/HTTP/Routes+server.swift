@@ -3,6 +3,7 @@ import Foundation
 import Gateway
 import Ground
 import LiveQuery
+import Requests
 import Store
 import Wire
 

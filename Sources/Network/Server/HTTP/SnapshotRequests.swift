@@ -1,6 +1,7 @@
 import Controllers
 import Gateway
 import LiveQuery
+import Requests
 import Synchronization
 
 /// Requests for snapshots, explanations and the schema that are not answered yet: for clients that leave, and for the end of the

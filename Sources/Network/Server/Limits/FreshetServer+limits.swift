@@ -1,6 +1,6 @@
-import Controllers
 import Gateway
 import LiveQuery
+import Requests
 import Wire
 
 // What a client that asks for too much is answered.

@@ -1,8 +1,8 @@
-import Controllers
 import Gateway
 import Ground
 import LiveQuery
 import Logging
+import Requests
 import Store
 import Wire
 

@@ -1,7 +1,9 @@
 import ChangeCapture
 import Controllers
 import Dispatch
+import Following
 import LiveQuery
+import Requests
 import Synchronization
 
 /// Asks all followers for their counters. Busy ones are represented by their last answers.

@@ -1,6 +1,7 @@
 import Controllers
 import Ground
 import LiveQuery
+import Requests
 import Store
 
 // Metrics of clients, queues, trouble and the process. Nothing here waits for another thread.

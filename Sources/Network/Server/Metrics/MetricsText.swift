@@ -1,5 +1,6 @@
-import Controllers
+import Following
 import Ground
+import Requests
 import Store
 
 /// Writes metrics as Prometheus reads them, each with its HELP and TYPE.

@@ -4,6 +4,7 @@ import Dispatch
 import Ground
 import LiveQuery
 import Replication
+import Requests
 import Store
 import Synchronization
 import Wire

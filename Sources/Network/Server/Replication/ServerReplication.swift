@@ -1,5 +1,6 @@
 import Broker
 import Controllers
+import Following
 import LiveQuery
 import Logging
 package import Replication

@@ -1,5 +1,6 @@
 import Controllers
 import LiveQuery
+import Requests
 
 /// Runs what clients ask to be written: in this server's file, or, at a replica, in the writer's.
 protocol ClientTransactions: AnyObject, Sendable {

@@ -1,6 +1,6 @@
-import Controllers
 import Gateway
 import LiveQuery
+import Requests
 import Wire
 
 // Identities of sessions, streams and requests. On the service thread.

@@ -1,7 +1,9 @@
 import Controllers
+import Feed
 import Gateway
 import LiveQuery
 import Logging
+import Requests
 import Synchronization
 import Wire
 

@@ -1,6 +1,6 @@
-import Controllers
 import Gateway
 import LiveQuery
+import Requests
 import Wire
 
 /// Writes what followers send as frames, each distinct one once, and hands them to the gateway.

@@ -1,7 +1,8 @@
-import Controllers
+import Delivery
 import Gateway
 import Ground
 import RankedCollections
+import Requests
 import Synchronization
 
 /// The sessions and streams that are open, with their subscriptions.

@@ -1,7 +1,9 @@
 import Controllers
 import Dispatch
+import Following
 import Ground
 import LiveQuery
+import Requests
 import Store
 import Synchronization
 

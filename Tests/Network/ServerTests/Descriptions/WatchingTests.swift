@@ -1,6 +1,7 @@
 import Controllers
 import Foundation
 import LiveQuery
+import Requests
 import ServerSupport
 import TestSupport
 import Testing

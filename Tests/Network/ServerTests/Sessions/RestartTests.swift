@@ -1,4 +1,4 @@
-import Controllers
+import Following
 import Foundation
 import GRDB
 import Logging

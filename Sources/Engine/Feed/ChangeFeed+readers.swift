@@ -1,0 +1,99 @@
+import ChangeCapture
+import Following
+import Ground
+import LiveQuery
+import Logging
+import Requests
+import Store
+import Wire
+
+// From entries of the log to messages.
+extension ChangeFeed {
+  func open(_ tables: FeedTables) {
+    let all = openings
+    openings = []
+    for opening in all {
+      do throws(FreshetError) {
+        let view = try tables.view(opening.request, opening.access)
+        readers[opening.key] = FeedReader(opening.key, view, since: opening.since)
+      } catch {
+        // The schema that it was checked against may be newer than this tick's.
+        if tables.connection.capture.hasMoved { openings.append(opening) } else { end(opening.key, error) }
+      }
+    }
+  }
+
+  func position(_ number: UInt64) -> String { positions.name(behind: number) }
+
+  /// From here on it can be told what changes: its tables have been read, and the next process would go on with them.
+  func begin(_ reader: FeedReader) {
+    let tables = reader.view.tables.values.map(\.table)
+    let known = tables.map(\.knownSince)
+    if known.contains(nil) { return }
+    if configuration.journal?.hasKept(epoch, tables.map { $0.name.lowercased() }) == false { return mustKeep = true }
+    reader.passed = log.last
+    reader.told = clock.now
+    guard let since = reader.since else { return send(.position(position(log.last)), to: reader) }
+    let newest = known.compactMap(\.self).max() ?? 0
+    if let number = positions.number(of: since), number >= max(log.oldest, newest), number <= log.last {
+      reader.passed = number
+      return
+    }
+    send(.gap(position: position(log.last), reason: "the position is older than what is remembered"), to: reader)
+  }
+
+  func send(_ message: ChangesMessage, to reader: FeedReader) {
+    if case .gap = message { counts.gaps += 1 }
+    reader.told = clock.now
+    output.send(.changes(message), shape: .arrays, to: reader.key)
+  }
+
+  /// Sends what the reader has not seen, as far as it reads.
+  func deliver(to reader: FeedReader) {
+    guard var passed = reader.passed else { return }
+    if let failure = reader.view.failure {
+      if tables?.connection.capture.hasMoved == true { return }
+      forget(reader.key)
+      return end(reader.key, failure)
+    }
+    let isQuiet = { [clock] in clock.now >= reader.told + Self.quietTime }
+    if passed == log.last, !isQuiet() { return }
+    if !output.isDrained(reader.key.session, for: waiter) { return }
+    if passed < log.oldest {
+      send(.gap(position: position(log.last), reason: "more has changed meanwhile than is remembered"), to: reader)
+      reader.passed = log.last
+      return
+    }
+    var sent = 0
+    while passed < log.last, sent < Self.turnBytes {
+      passed += 1
+      do throws(FreshetError) { sent += try send(log[passed], to: reader) } catch {
+        forget(reader.key)
+        return end(reader.key, error)
+      }
+    }
+    reader.passed = passed
+    if isQuiet() { send(.position(position(passed)), to: reader) }
+    // It goes on when what was sent has left.
+    if passed < log.last, output.isDrained(reader.key.session, for: waiter) { mustDeliver = true }
+  }
+
+  /// - Returns: bytes.
+  func send(_ commit: LoggedCommit, to reader: FeedReader) throws(FreshetError) -> Int {
+    guard let tables else { return 0 }
+    let position = positions.name(ofEntry: commit.number)
+    let message = try tables.connection.deadline.limited(to: Self.filterTime, steps: Self.filterSteps) {
+      () throws(FreshetError) in
+      try reader.view.message(for: commit, position: position)
+    }
+    switch message {
+    case .nothing: return 0
+    case .changes(let members):
+      send(.changes(position: position, members: members), to: reader)
+      return members.count
+    case .gap(let reason):
+      send(.gap(position: position, reason: reason), to: reader)
+      return 64
+    }
+  }
+}

@@ -1,0 +1,175 @@
+import ChangeCapture
+import Following
+import Ground
+import LiveQuery
+import Logging
+import Store
+import Wire
+
+// From commits to entries of the log.
+extension ChangeFeed {
+  func tick(_ tables: FeedTables) throws {
+    let connection = tables.connection
+    let mustRead =
+      restored != nil || !openings.isEmpty || carried != nil || tables.mustLookUp || connection.capture.isReading
+      || hasFailed
+    try connection.tick(mustRead ? nil : { _ in true }) {
+      try take(from: connection, tables)
+      open(tables)
+      let end = clock.now + Self.readingTime
+      while connection.capture.readOn() { if clock.now >= end { break } }
+      tables.noteRead(upTo: log.last)
+    }
+    if connection.capture.isReading || connection.capture.hasEndedEarly || connection.hasLostState || carried != nil
+      || !openings.isEmpty
+    {
+      mustTick = true
+    }
+  }
+
+  /// Takes what the commits since the last tick have changed into the log.
+  func take(from connection: DatabaseConnection, _ tables: FeedTables) throws {
+    if restored != nil { connection.capture.keepAllRecords() }
+    let tick = connection.capture.advance(throughCommits: true)
+    let schema = try schema(after: tick, connection)
+    if let restored { return try goOn(from: restored, tick, schema ?? .empty, tables) }
+    var steps = steps(of: tick, tables)
+    if let schema {
+      let altered = tables.take(schema)
+      if !tick.isFirst { for table in altered { steps[steps.count - 1].builder.noteAltered(table) } }
+    }
+    try append(steps, of: tick, connection)
+  }
+
+  /// Nil: it is the one of before.
+  private func schema(after tick: CapturedTick, _ connection: DatabaseConnection) throws -> DatabaseSchema? {
+    guard tick.hasSchemaChanged || restored != nil else { return nil }
+    do {
+      let schema = try connection.readSchema()
+      connection.capture.define { schema.table($0)?.storage?.table }
+      return schema
+    } catch {
+      loseHistory()
+      throw error
+    }
+  }
+
+  /// The first tick after another process.
+  func goOn(
+    from restored: FeedJournal.Restored, _ tick: CapturedTick, _ schema: DatabaseSchema, _ tables: FeedTables
+  ) throws {
+    _ = tables.take(schema)
+    tables.restore(restored.mark.known)
+    var builder = CommitBuilder()
+    for step in steps(of: tick, tables) { builder.merge(step.builder) }
+    try builder.lookUp()
+    let entries = restored.entries.compactMap { bytes in
+      bytes.withUnsafeBytes { bytes in
+        try? LoggedCommit(bytes) { name, version in
+          let table = tables.table(named: name)
+          return (table, table?.version == version)
+        }
+      }
+    }
+    epoch = restored.mark.epoch
+    commit = max(restored.mark.commit, entries.last?.commit ?? 0)
+    log = ChangeLog(limit: configuration.historyBytes, last: restored.mark.number)
+    for (index, entry) in entries.enumerated() {
+      if index == 0 { log = ChangeLog(limit: configuration.historyBytes, last: entry.number - 1) }
+      guard entry.number == log.last + 1 else { continue }
+      log.append(entry)
+    }
+    let told = ToldChanges(entries.filter { $0.number > restored.mark.number })
+    let changes = try told.continued(by: builder.finish()) { try $0.lookUp(key: $1) }
+    let before = commit
+    commit = file.numbers.number(of: tables.connection.capture.state, before: before, commits: tick.commits).commit
+    if !changes.isEmpty {
+      log.append(
+        LoggedCommit(
+          number: log.last + 1, commit: max(commit, before + 1), commits: max(1, tick.commits), changes: changes))
+    }
+    newest = log.newest?.commit ?? newest
+    commit = max(commit, newest)
+    self.restored = nil
+    configuration.journal?.noteKept(epoch, restored.mark.known)
+    beginJournal()
+  }
+
+  /// What a tick found on its way from one state to the next.
+  struct Step {
+    var builder = CommitBuilder()
+    let commits: Int64
+  }
+
+  func steps(of tick: CapturedTick, _ tables: FeedTables) -> [Step] {
+    var steps: [Step] = []
+    var passed: Int64 = 0
+    for stop in tick.stops {
+      steps.append(Step(commits: stop.commits - passed))
+      passed = stop.commits
+    }
+    steps.append(Step(commits: tick.commits - passed))
+    // Stops and deltas are in commit order, and there may be many of both.
+    var step = 0
+    for (index, entry) in tick.deltas.enumerated() {
+      while step < tick.stops.count, tick.stops[step].deltas <= index { step += 1 }
+      guard let table = tables.table(entry.table), table.knownSince != nil else { continue }
+      steps[step].builder.add(entry.delta, of: table)
+    }
+    return steps
+  }
+
+  func append(_ steps: [Step], of tick: CapturedTick, _ connection: DatabaseConnection) throws {
+    let known = log.last
+    defer { keepEntries(after: known) }
+    // Rows can be looked up in the newest state alone; a replica's file says the number of that state alone.
+    let areSeparate = carried == nil && connection.position == nil && !steps.contains { $0.builder.mustLookUp }
+    if areSeparate {
+      var left = tick.commits
+      let last = number(of: connection.capture.state, commits: left, tick)
+      for step in steps {
+        left -= step.commits
+        append(step.builder, commits: step.commits, last - left)
+      }
+      return
+    }
+    var builder = carried?.builder ?? CommitBuilder()
+    for step in steps { builder.merge(step.builder) }
+    let commits = (carried?.commits ?? 0) + tick.commits
+    carried = nil
+    let before = commit
+    let number = number(of: connection.capture.state, commits: tick.commits, tick)
+    if builder.mustLookUp {
+      connection.transaction.begin()
+      if connection.hasLostState { return carried = (builder, commits) }
+      try builder.lookUp()
+    }
+    if let position = connection.position { commit = position.commit }
+    append(
+      builder, commits: connection.position == nil ? commits : max(1, commit - before),
+      connection.position?.commit ?? number)
+  }
+
+  /// The number of the tick's state. Those on the way to it are counted back from it: others that follow the file need not know them.
+  func number(of state: StateName, commits: Int64, _ tick: CapturedTick) -> Int64 {
+    if commits == 0, !tick.isFirst { return commit }
+    commit = file.numbers.number(of: state, before: commit, commits: commits).commit
+    return commit
+  }
+
+  func append(_ builder: CommitBuilder, commits: Int64, _ number: Int64) {
+    if builder.isEmpty { return }
+    let changes = builder.finish()
+    if changes.isEmpty { return }
+    // Numbers that others gave to these states may leave no room for each: positions and numbers rise together.
+    let number = max(number, newest + 1)
+    commit = max(commit, number)
+    newest = number
+    var entry = LoggedCommit(number: log.last + 1, commit: number, commits: max(1, commits), changes: changes)
+    // No reader is sent more at once than is remembered.
+    if entry.byteCount > configuration.historyBytes { entry = entry.withoutRows }
+    log.append(entry)
+    counts.commits += Int(entry.commits)
+    if entry.commits > 1 { counts.joinedCommits += Int(entry.commits) }
+  }
+}

@@ -1,0 +1,197 @@
+import ChangeCapture
+import Following
+import Ground
+import LiveQuery
+import Logging
+import Requests
+import Store
+import Wire
+
+/// The feed of every change of a file's rows: one loop of waiting, ticking and sending.
+///
+/// It follows the file as followers of lists do, on a connection and with a capture of its own: whoever reads the feed slows no list down. A
+/// tick goes through each commit whose frames are still there, so that each is an entry of the log; those of which they are not are one entry
+/// together. Nothing is followed before somebody reads; from then on the tables that were asked for are, until the server ends.
+///
+/// ```
+/// session ─► capture ─► CommitBuilder ─► ChangeLog ─► ChangeView (of each kind of reader) ─► messages
+/// ```
+///
+/// Owner of all state: the feed's thread.
+final class ChangeFeed {
+  let file: FollowedFile
+  let configuration: FeedConfiguration
+  let output: any SubscriptionOutput
+  /// For `SubscriptionOutput.isDrained`.
+  let waiter: Int
+  let session: DatabaseSession
+  let detection: CommitDetection
+  let logger: Logger
+  let take: () -> [FeedCommand]
+  let wake: WakeSignal
+  var tables: FeedTables?
+  var log: ChangeLog
+  var readers: [SubscriptionKey: FeedReader] = [:]
+  var openings: [FeedSubscription] = []
+  var waiting: [(key: SubscriptionKey, reply: @Sendable (String?) -> Void)] = []
+  /// Commits whose rows could not be looked up in their state.
+  var carried: (builder: CommitBuilder, commits: Int64)?
+  /// Names positions: another one whenever those of before are worth nothing.
+  var epoch: String { didSet { positions = FeedPositions(epoch: epoch) ?? positions } }
+  private(set) var positions: FeedPositions
+  /// The number of the last tick's state.
+  var commit: Int64
+  /// That of the last entry of the log. Each has a higher one.
+  var newest = Int64.min
+  var mustTick = false
+  /// A reader goes on reading.
+  var mustDeliver = false
+  /// What another process has kept, until the first tick.
+  var restored: FeedJournal.Restored?
+  /// When the next state is kept, and up to which entry of the log the last one was.
+  var nextState = Instant.distantPast
+  var keptNumber: UInt64?
+  /// A reader waits for a state to be kept that has its tables.
+  var mustKeep = false
+  var hasFailed = false
+  var counts = FeedCounts()
+  private let counter: FeedCounter
+  private(set) var isStopping = false
+
+  /// After so long without a message, a reader is sent its position: whether or not there were commits that it may not see.
+  static let quietTime = Nanoseconds.milliseconds(60_000)
+  /// What one reader is sent before others get their turn.
+  static let turnBytes = 256 << 10
+  /// What one message's filters may take: steps of SQLite's virtual machine, a tenth of a second or so, because a busy machine is no fault of a
+  /// reader's; and a time that nothing takes.
+  static let filterSteps = 2_000_000
+  static let filterTime = Nanoseconds.milliseconds(10_000)
+  /// How often states are kept while something changes.
+  static let stateInterval = Nanoseconds.milliseconds(60_000)
+  /// The longest that a tick reads tables for.
+  static let readingTime = Nanoseconds.milliseconds(500)
+
+  init(
+    _ file: FollowedFile, _ configuration: FeedConfiguration, output: any SubscriptionOutput, waiter: Int,
+    wake: WakeSignal, counter: FeedCounter, logger: Logger, take: @escaping () -> [FeedCommand]
+  ) {
+    self.file = file
+    self.configuration = configuration
+    self.output = output
+    self.waiter = waiter
+    self.counter = counter
+    self.logger = logger
+    self.take = take
+    self.wake = wake
+    log = ChangeLog(limit: configuration.historyBytes)
+    commit = file.numbers.first
+    var settings = ChangeCapture.Settings()
+    settings.memoryLimit = configuration.captureBytes
+    settings.recordBytes = max(settings.recordBytes, configuration.historyBytes)
+    let clock = configuration.clock
+    restored = configuration.journal?.takeRestored()
+    epoch = FeedPositions.newEpoch
+    positions = FeedPositions(epoch: epoch)!
+    var state = restored?.state
+    session = file.session(settings, clock: clock, readsPosition: configuration.readsPosition) {
+      defer { state = nil }
+      return state
+    }
+    detection = CommitDetection(path: file.path, wake: wake, clock: clock, watcher: file.watcher)
+  }
+
+  var clock: MonotonicClock { configuration.clock }
+  /// Nobody has read yet.
+  var isUnused: Bool { tables?.isEmpty != false && openings.isEmpty && carried == nil && restored == nil }
+
+  /// Performs what is due, without waiting.
+  func step() {
+    for command in take() { perform(command) }
+    if isStopping { return }
+    if !isUnused || session.connection != nil { keepUp() }
+    for reader in readers.values where reader.passed == nil { begin(reader) }
+    mustDeliver = false
+    for reader in Array(readers.values) { deliver(to: reader) }
+    // Whoever gets a message finds it counted.
+    (counts.readers, counts.bytes) = (readers.count, log.byteCount)
+    counter.publish(counts)
+    output.flush()
+    answerWaiting()
+    keepState()
+  }
+
+  func wait() {
+    if tables == nil, openings.isEmpty, restored == nil, !session.isWaiting, readers.isEmpty {
+      _ = wake.wait()
+      return
+    }
+    var limit = Nanoseconds.milliseconds(1_000)
+    if hasFailed { limit = .milliseconds(50) } else if mustTick || mustDeliver { limit = .zero }
+    if session.isWaiting { limit = min(limit, .milliseconds(5)) }
+    detection.wait(
+      .init(
+        limit: limit, rest: .zero, isUnused: isUnused, connection: hasFailed ? nil : session.connection?.connection))
+  }
+
+  func close() {
+    if let tables { try? tables.connection.capture.catchUp { try tick(tables) } }
+    if let state { configuration.journal?.finish(with: state) }
+    configuration.journal?.release()
+    closeFile()
+    readers = [:]
+  }
+
+  // MARK: - Commands
+
+  func perform(_ command: FeedCommand) {
+    switch command {
+    case .subscribe(let subscription):
+      openings.append(subscription)
+      mustTick = true
+    case .unsubscribe(let key):
+      forget(key)
+      output.send(.unsubscribed, shape: .arrays, to: key)
+    case .end(let key, let error):
+      if forget(key) { end(key, error) }
+    case .refuse(let key):
+      let error = FreshetError(
+        .badMessage, "\"\(key.id)\" is a feed of changes: it can be unsubscribed, and nothing else")
+      output.send(.error(error, isFatal: false), shape: .arrays, to: key)
+    case .sessionClosed(let session):
+      for key in readers.keys where key.session == session { forget(key) }
+      openings.removeAll { $0.key.session == session }
+    case .catchUp(let key, let reply):
+      waiting.append((key, reply))
+      mustTick = true
+    case .stop: isStopping = true
+    }
+  }
+
+  @discardableResult
+  func forget(_ key: SubscriptionKey) -> Bool {
+    let count = openings.count
+    openings.removeAll { $0.key == key }
+    guard let reader = readers.removeValue(forKey: key) else { return openings.count < count }
+    if !readers.values.contains(where: { $0.view === reader.view }) { tables?.forget(reader.view) }
+    return true
+  }
+
+  func end(_ key: SubscriptionKey, _ error: FreshetError) {
+    output.subscriptionEnded(key, because: error.code)
+    output.send(.error(error, isFatal: true), shape: .arrays, to: key)
+  }
+
+  func answerWaiting() {
+    if waiting.isEmpty || mustTick { return }
+    waiting.removeAll { key, reply in
+      if let reader = readers[key] {
+        guard reader.passed == log.last else { return false }
+        reply(position(log.last))
+        return true
+      }
+      if openings.contains(where: { $0.key == key }) { return false }
+      reply(nil)
+      return true
+    }
+  }
+}

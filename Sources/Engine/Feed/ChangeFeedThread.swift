@@ -1,0 +1,90 @@
+package import Following
+package import Ground
+package import LiveQuery
+package import Logging
+package import Requests
+import Store
+
+/// What the feed works on, and its limits.
+package struct FeedConfiguration: Sendable {
+  /// The most bytes of rows that are remembered for readers that come back.
+  package var historyBytes = 64 << 20
+  /// The most bytes that capture may remember of all followed tables.
+  package var captureBytes = 256 << 20
+  /// What roles may read.
+  package var access = AccessRules()
+  /// Whether the file is a replica's.
+  package var readsPosition = false
+  package var clock = MonotonicClock.system
+  /// What is kept for the next process; nil: nothing.
+  package var journal: FeedJournal?
+
+  package init() {}
+}
+
+/// The thread of the feed. It opens the file when somebody reads.
+///
+/// Commands arrive in a mailbox; messages leave through `SubscriptionOutput`.
+package final class ChangeFeedThread: SubscriptionHost {
+  private let mailbox: Mailbox<FeedCommand>
+  private let worker = Worker()
+  private let counter = FeedCounter()
+
+  /// - Parameter waiter: the number by which it asks whether sessions are drained.
+  package init(
+    _ file: FollowedFile, _ configuration: FeedConfiguration, output: any SubscriptionOutput, waiter: Int,
+    logger: Logger
+  ) {
+    mailbox = Mailbox(worker.wake)
+    worker.start { [unowned self] in
+      let feed = ChangeFeed(
+        file, configuration, output: output, waiter: waiter, wake: worker.wake, counter: counter, logger: logger
+      ) { [unowned self] in takeCommands() }
+      while !feed.isStopping {
+        feed.step()
+        if !feed.isStopping { feed.wait() }
+      }
+      feed.close()
+    }
+  }
+
+  private func takeCommands() -> [FeedCommand] {
+    worker.assertIsCurrent()
+    return mailbox.isEmpty ? [] : mailbox.takeAll()
+  }
+
+  private func post(_ command: FeedCommand) { mailbox.post(command) }
+
+  /// Any thread.
+  package func subscribe(_ subscription: FeedSubscription) { post(FeedCommand.subscribe(subscription)) }
+
+  /// Calls back, on the feed's thread, once a reader has been sent everything up to now. Any thread.
+  ///
+  /// - Parameter reply: called with the position, or nil where there is no such reader.
+  package func whenCaughtUp(_ key: SubscriptionKey, reply: @escaping @Sendable (String?) -> Void) {
+    post(FeedCommand.catchUp(key, reply: reply))
+  }
+
+  /// Any thread. Commands that concern lists alone are refused or ignored.
+  package func post(_ command: FollowerCommand) {
+    switch command {
+    case .unsubscribe(let key): post(FeedCommand.unsubscribe(key))
+    case .end(let key, let error): post(FeedCommand.end(key, error))
+    case .request(let key, _, _): post(FeedCommand.refuse(key))
+    case .sessionClosed(let session): post(FeedCommand.sessionClosed(session))
+    default: break
+    }
+  }
+
+  /// What has been done. Any thread.
+  package var counts: FeedCounts { counter.counts }
+
+  /// Something may have to be done: a session is drained, or this process has committed. Any thread.
+  package func requestTick() { worker.wake.signal() }
+
+  /// Ends the thread and waits for it. Must be called once, from another thread.
+  package func stop() {
+    post(FeedCommand.stop)
+    worker.join()
+  }
+}

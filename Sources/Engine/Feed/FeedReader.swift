@@ -1,0 +1,52 @@
+import Ground
+package import LiveQuery
+package import Requests
+import Store
+
+/// A reader of the feed: a WebSocket session's subscription, or a stream.
+///
+/// Owner: the feed's thread.
+final class FeedReader {
+  let key: SubscriptionKey
+  let view: ChangeView
+  /// Where it wants to begin; nil: with the next commit.
+  let since: String?
+  /// The number of the last commit that it was sent or had nothing to see in; nil: some of its tables are still being read.
+  var passed: UInt64?
+  /// When it was sent its last message.
+  var told = Instant.distantPast
+
+  init(_ key: SubscriptionKey, _ view: ChangeView, since: String?) {
+    self.key = key
+    self.view = view
+    self.since = since
+  }
+}
+
+/// A reader to come.
+package struct FeedSubscription: Sendable {
+  package var key: SubscriptionKey
+  package var request: ChangesRequest
+  package var access: Query.Access
+  package var since: String?
+
+  package init(key: SubscriptionKey, request: ChangesRequest, access: Query.Access, since: String?) {
+    self.key = key
+    self.request = request
+    self.access = access
+    self.since = since
+  }
+}
+
+/// What other threads ask of the feed.
+enum FeedCommand: Sendable {
+  case subscribe(FeedSubscription)
+  case unsubscribe(SubscriptionKey)
+  case end(SubscriptionKey, FreshetError)
+  /// What only subscriptions of lists have.
+  case refuse(SubscriptionKey)
+  case sessionClosed(UInt64)
+  /// Calls back once a reader has been sent everything up to now; with the position, or nil where there is no such reader.
+  case catchUp(SubscriptionKey, reply: @Sendable (String?) -> Void)
+  case stop
+}

@@ -1,0 +1,132 @@
+import ChangeCapture
+import Following
+import Ground
+import LiveQuery
+import RankedCollections
+import Store
+
+/// A table that the feed follows, as one schema has it.
+///
+/// Owner: the feed's thread.
+final class FeedTable {
+  let row: CapturedRow
+  /// The number that capture gave it.
+  let number: Int
+  /// The number of the log's last entry when all of the table had been read; nil: it has not.
+  var knownSince: UInt64?
+  private let connection: DatabaseConnection
+  private var lookUp: PreparedStatement?
+  private var keyLookUp: PreparedStatement?
+  /// Another one where values of the same bytes may mean something else.
+  let version: Int64
+
+  var name: String { row.table.name }
+
+  /// - Returns: nil for what is no table.
+  init?(_ table: DatabaseSchema.Table, _ connection: DatabaseConnection) {
+    guard let row = CapturedRow(table, connection.raw, connection.encoding) else { return nil }
+    self.row = row
+    self.connection = connection
+    version = FeedTable.version(of: table)
+    number = connection.capture.follow(row.storage.table, remembering: row.storage.keptFields, keeping: .all)
+  }
+
+  /// A hash that is the same in every process.
+  private static func version(of table: DatabaseSchema.Table) -> Int64 {
+    let text = ([table.storage?.table.definition ?? ""] + table.columnNames).joined(separator: "\u{0}")
+    return Int64(bitPattern: Array(text.utf8).withUnsafeBytes { $0.hash(seed: 0) })
+  }
+
+  /// Whether it is still the same table.
+  func isSame(as table: DatabaseSchema.Table?) -> Bool {
+    table?.storage == row.storage && table?.columnNames == row.table.columnNames
+  }
+
+  /// The key of a row whose values are known.
+  func key(_ row: PackedValues, rowid: Int64) -> [SQLValue] {
+    guard let columns = self.row.storage.keyColumns else { return [.integer(rowid)] }
+    let values = row.values
+    return columns.map { values[$0] }
+  }
+
+  /// The key of a row, from what capture remembers of it.
+  func knownKey(_ row: TableDelta.Row, of delta: TableDelta) -> [SQLValue]? {
+    let storage = self.row.storage
+    guard let fields = storage.keyFields, let columns = storage.keyColumns else { return [.integer(row.rowid)] }
+    let remembered = storage.isWithoutRowid ? nil : delta.fields
+    let stored = storage.isWithoutRowid ? row.key : row.old
+    return delta.withFields(stored) { packed in
+      let values = Array(packed)
+      var key: [SQLValue] = []
+      for (field, column) in zip(fields, columns) {
+        guard let place = remembered.map({ $0.firstIndex(of: field) }) ?? field, values.indices.contains(place),
+          let value = storage.value(values[place], column: column)
+        else { return nil }
+        key.append(sqlValue(value))
+      }
+      return key
+    }
+  }
+
+  private func sqlValue(_ value: PackedValue) -> SQLValue {
+    if case .text(let bytes) = value { return .text(connection.encoding.text(of: bytes)) }
+    return value.value
+  }
+
+  // MARK: - Looking up
+
+  /// The row that a rowid or a key leads to in the transaction's state; nil when there is none.
+  func lookUp(rowid: Int64, key: [SQLValue]?) throws -> (rowid: Int64, row: PackedValues)? {
+    guard row.storage.isWithoutRowid else { return try read(&lookUp, [.integer(rowid)]) { ["\(rowidName) IS ?1"] } }
+    guard let key else { return nil }
+    return try read(&lookUp, key) {
+      (row.storage.keyColumns ?? []).enumerated().map {
+        "\(quotedIdentifier(row.table.columns[$1].name)) IS ?\($0 + 1)"
+      }
+    }
+  }
+
+  /// The row that has a key now; nil when none has.
+  func lookUp(key: [SQLValue]) throws -> (rowid: Int64, row: PackedValues)? {
+    try read(&keyLookUp, key) {
+      // Exactly these values, whatever the collations of the columns.
+      (row.table.key?.names ?? []).enumerated().map { index, name in
+        "\(quotedIdentifier(name)) IS ?\(index + 1) AND \(quotedIdentifier(name)) COLLATE BINARY IS ?\(index + 1)"
+      }
+    }
+  }
+
+  private func read(
+    _ known: inout PreparedStatement?, _ values: [SQLValue], where conditions: () -> [String]
+  ) throws -> (rowid: Int64, row: PackedValues)? {
+    let statement = try known ?? PreparedStatement(connection.raw, select(where: conditions()))
+    known = statement
+    defer { statement.reset() }
+    for (index, value) in values.enumerated() { statement.bind(value, at: Int32(index + 1)) }
+    guard try statement.step() else { return nil }
+    var packed = PackedValues()
+    for index in row.table.columns.indices { packed.append(statement.value(index + 1)) }
+    return (statement.integer(0), packed)
+  }
+
+  private func select(where conditions: [String]) -> String {
+    let table = row.table
+    let rowid = row.storage.isWithoutRowid ? "0" : rowidName
+    let names = table.columns.map { column in
+      table.unreadable.contains { $0.column == column.name } ? "NULL" : quotedIdentifier(column.name)
+    }
+    let columns = ([rowid] + names).joined(separator: ", ")
+    return "SELECT \(columns) FROM main.\(quotedIdentifier(table.name)) WHERE \(conditions.joined(separator: " AND "))"
+  }
+
+  private var rowidName: String {
+    if case .rowid(let alias)? = row.table.key { return alias }
+    return TableKey.rowidNames.first { !row.table.hasColumn($0) } ?? TableKey.rowidNames[0]
+  }
+
+  /// The virtual table goes, and with it all statements over it.
+  func close() {
+    (lookUp, keyLookUp) = (nil, nil)
+    row.drop()
+  }
+}

@@ -1,0 +1,184 @@
+import CFreshetSystem
+package import ChangeCapture
+package import Ground
+package import Store
+
+/// Notices that the file may have been committed to or replaced, and waits until it may have been.
+///
+/// While commits keep coming to a WAL, a timer looks at the WAL-index, and writes are not reported (`Watchfulness`).
+/// Otherwise inotify reports writes to the WAL before their commit can be read. A wake that finds no commit therefore
+/// spins on the WAL-index, then checks again at growing intervals.
+///
+/// Some file systems report nothing of what other machines, or other containers, write. When commits are found that were not reported,
+/// the file is checked often, until a write is reported.
+///
+/// Owner: the thread that follows the file. Mutable state: `look`, the next check that is due; `identityRead`, when the
+/// file's identity was last read; whether `watch` is armed.
+package final class CommitDetection {
+  private let journal: String
+  private let watch: FileWatch
+  private let clock: MonotonicClock
+  private var watchfulness = Watchfulness()
+  private var pace = Pace()
+  private var writeGap = WriteGap()
+  /// How many of `looks` have passed since the files were last written to.
+  private var look = CommitDetection.looks.count
+  /// The last spin timed out: these writes may be the first of many.
+  private var hasSpun = false
+  /// When the file's identity was last read; `distantPast`: it must be read again.
+  private var identityRead = Instant.distantPast
+
+  /// Intervals of checks after a write whose commit cannot be read yet: nothing reports when it can be. After a commit
+  /// was found, only the last one follows.
+  private static let looks: [Nanoseconds] = [
+    .microseconds(200), .microseconds(500), .milliseconds(1), .milliseconds(4), .milliseconds(16), .milliseconds(64),
+    .milliseconds(20),
+  ]
+  /// How long to spin before these checks.
+  private static let spin = Nanoseconds.microseconds(100)
+  /// How often an unused follower checks the file's identity.
+  private static let unusedInterval = Nanoseconds.milliseconds(100)
+  /// How often to check without notifications, and, to be safe, with them.
+  private var pollInterval: Nanoseconds { .milliseconds(isReported ? 1_000 : 20) }
+  /// Whether writes are probably reported.
+  private var isReported: Bool { watch.isReporting && unreported < Self.mostUnreported }
+  /// Commits that were found although no write had been reported, since a write last was.
+  private var unreported = 0
+  /// From so many on nothing is expected to be reported. One may have been found before its report was read.
+  private static let mostUnreported = 2
+
+  /// - Parameter watcher: shared by all threads that follow the file.
+  package init(path: String, wake: WakeSignal, clock: MonotonicClock, watcher: DatabaseWatcher) {
+    self.clock = clock
+    journal = path + "-journal"
+    let folder = path.lastIndex(of: "/").map { path[...$0] } ?? "."
+    if system_reports_every_write(String(folder)) == 0 { unreported = Self.mostUnreported }
+    watch = FileWatch(watcher, wake: wake)
+  }
+
+  /// Whether writes are reported.
+  package var isArmed: Bool { watch.isArmed }
+
+  /// Whether the file may have been replaced or overwritten since it was opened. inotify does not report renamed parent directories.
+  package func mayBeReplaced(isOpen: Bool, hasChanged: Bool, _ now: Instant) -> Bool {
+    if hasChanged, identityRead != .distantPast { return false }
+    let isDue = !isOpen || !watch.isReporting || now - identityRead >= pollInterval
+    if isDue { identityRead = now }
+    return isDue
+  }
+
+  /// How long to leave commits alone; see `Pace`.
+  package func rest(_ now: Instant) -> Nanoseconds { pace.rest(now) }
+
+  /// A tick has followed commits.
+  package func noteTick(start: Instant, end: Instant, comparesTables: Bool) {
+    pace.note(start: start, end: end, comparesTables: comparesTables)
+  }
+
+  /// Whether there may be a new commit. Most often it can be read by the time its writes have woken this thread.
+  /// Otherwise it can be read within microseconds, unless the writer waits for its disk: then `wait` checks again.
+  ///
+  /// - Parameter isPaced: whether to avoid blocking writers that use a rollback journal.
+  package func hasCommit(_ capture: ChangeCapture, isPaced: Bool) -> Bool {
+    // A rollback journal exists while a transaction writes. Checking would take a lock that blocks the writer, and the
+    // end of the journal wakes this thread. A persistent journal is ignored after a while.
+    if !capture.canAskOften {
+      if isPaced, !writeGap.mayRead(clock.now) { return false }
+      if look < Self.looks.count - 1, FileIdentity.size(path: journal) > 0 { return false }
+    }
+    let wasWritten = look == 0
+    let spins = wasWritten && !hasSpun && capture.canAskOften
+    let end = spins ? clock.now + Self.spin : .distantPast
+    repeat {
+      if capture.hasMoved {
+        if watch.isArmed, look == Self.looks.count { unreported += 1 }
+        // Writes that cannot be read yet belong to another commit: rare, but it must not be missed.
+        if wasWritten { look = Self.looks.count - 1 }
+        hasSpun = false
+        watchfulness.noteCommit(clock.now)
+        writeGap.noteRead()
+        return true
+      }
+      if spins { sched_yield() }
+    } while spins && clock.now < end
+    hasSpun = wasWritten
+    return false
+  }
+
+  /// What the thread waits for, besides commits.
+  package struct Wait {
+    /// The longest wait.
+    package var limit: Nanoseconds
+    /// How long to leave commits alone.
+    package var rest: Nanoseconds
+    /// Nothing is followed, so commits need not wake the thread.
+    package var isUnused: Bool
+    /// The connection that follows commits; nil: none, or the last tick failed.
+    package var connection: DatabaseConnection?
+
+    package init(limit: Nanoseconds, rest: Nanoseconds, isUnused: Bool, connection: DatabaseConnection?) {
+      self.limit = limit
+      self.rest = rest
+      self.isUnused = isUnused
+      self.connection = connection
+    }
+
+    /// Checking for a commit takes no lock.
+    fileprivate var canAskOften: Bool { connection?.capture.canAskOften == true }
+  }
+
+  /// Waits for an event, a commit that the timer finds, or a deadline. To be followed by `hasCommit`.
+  package func wait(_ wait: Wait) {
+    if wait.isUnused { return waitUnused(wait) }
+    if wait.rest > .zero { return take(watch.wait(wait.rest, listens: false).events) }
+    if watch.isReporting, let connection = wait.connection, wait.canAskOften, watchfulness.mustLook(clock.now) {
+      return look(at: connection, limit: wait.limit)
+    }
+    if watch.isReporting, !watch.isArmed { return arm() }
+    var timeout = look < Self.looks.count ? Self.looks[look] : pollInterval
+    // Each check of a database with a rollback journal takes a lock.
+    if !wait.canAskOften { timeout = max(timeout, .milliseconds(1)) }
+    look = min(look + 1, Self.looks.count)
+    take(watch.wait(min(timeout, wait.limit), listens: true).events)
+  }
+
+  /// Has writes reported, and the caller check. A commit whose frames were written before can become readable later
+  /// without a report, so it is checked for as after a write.
+  private func arm() {
+    watch.arm()
+    look = 0
+    hasSpun = true
+    // What was written over the file before was not reported.
+    identityRead = .distantPast
+  }
+
+  /// A follower that follows nothing saves the writer the cost of reporting writes.
+  private func waitUnused(_ wait: Wait) {
+    watch.disarm()
+    let timeout = min(wait.rest > .zero ? wait.rest : wait.limit, Self.unusedInterval)
+    let events = watch.wait(timeout, listens: false).events
+    take(events.union(watch.takeEvents()))
+  }
+
+  /// Looks at the WAL-index until there is a commit, another reason to end the wait, or a pause in the commits.
+  private func look(at connection: DatabaseConnection, limit: Nanoseconds) {
+    watch.disarm()
+    var now = clock.now
+    let end = now + limit
+    while now < end, watchfulness.mustLook(now) {
+      let (events, isWoken) = watch.wait(min(watchfulness.interval(now), end - now), listens: true)
+      take(events)
+      if isWoken || !events.isEmpty || !connection.restoreSharedMemory() || connection.capture.hasMoved { return }
+      now = clock.now
+    }
+  }
+
+  private func take(_ events: FileEvents) {
+    if !events.isEmpty, watch.isReporting { unreported = 0 }
+    if events.contains(.written) {
+      look = 0
+      writeGap.noteWrite(clock.now)
+    }
+    if events.contains(.replaced) || events.contains(.contents) { identityRead = .distantPast }
+  }
+}

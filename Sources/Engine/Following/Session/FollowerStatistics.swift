@@ -1,0 +1,58 @@
+package import ChangeCapture
+package import Ground
+
+/// Statistics for `/metrics`: counts since the follower's start, and present amounts.
+package struct FollowerStatistics: Sendable {
+  /// Queries followed.
+  package var controllers = 0
+  package var subscriptions = 0
+  /// Versions kept for clients that resume.
+  package var versions = 0
+  /// Ticks that found a change of the database.
+  package var ticks = 0
+  /// Those that began without a transaction.
+  package var frameTicks = 0
+  /// Those of them that needed a transaction when the file was in another state already.
+  package var lostStates = 0
+  package var capture = CaptureStatistics()
+  /// Units of results that were brought up to date: from the pages that commits wrote, and by looking them up.
+  package var evaluatedUnits = 0
+  package var lookedUpUnits = 0
+  /// Queries run from scratch.
+  package var refetches = 0
+  package var snapshots = 0
+  package var patches = 0
+  /// Lists that were compared with a fresh run of their queries, and lists that differed.
+  package var selfChecks = 0
+  package var divergences = 0
+  package var tickDurations = TickDurations()
+
+  package init() {}
+}
+
+/// Durations of ticks, from noticing a commit to handing over the resulting messages.
+package struct TickDurations: Sendable {
+  /// Ticks that have ended, whose durations `sum` adds up.
+  package private(set) var count = 0
+  package private(set) var sum = Nanoseconds.zero
+  /// Durations of the newest ticks, unordered.
+  package private(set) var newest: [Nanoseconds] = []
+
+  private static let kept = 1_024
+
+  package init() {}
+
+  package mutating func note(_ duration: Nanoseconds) {
+    count += 1
+    sum += duration
+    if newest.count >= Self.kept { newest.removeFirst(Self.kept / 2) }
+    newest.append(duration)
+  }
+
+  /// Adds another follower's durations.
+  package mutating func add(_ other: TickDurations) {
+    count += other.count
+    sum += other.sum
+    newest += other.newest
+  }
+}

@@ -1,0 +1,72 @@
+package import Ground
+
+/// What a follower knows besides what its capture remembers, as it is kept with that: of which epoch and commits it is.
+package struct KeptMemory: KeptWithState {
+  /// The epoch that the numbers belong to.
+  package var epoch: String
+  /// The highest number that was given until then.
+  package var highest: Int64
+  /// By name, the first commit at which each table certainly was as it was last.
+  package var tables: [String: Int64] = [:]
+  /// By the name of its query, the commit from which on each list was what it was last, of those that were followed.
+  package var lists: [String: Int64] = [:]
+  /// The commits that ticks have seen.
+  package var seen = SeenCommits()
+  /// What is known of transactions that clients may repeat: opaque here, and kept with the first follower.
+  var promises: [UInt8] = []
+
+  package init(epoch: String, highest: Int64) {
+    self.epoch = epoch
+    self.highest = highest
+  }
+
+  package init(_ reader: inout ByteReader) throws(ByteReader.Malformed) {
+    self.init(epoch: try reader.text(), highest: try reader.commit())
+    tables = try reader.numbers()
+    lists = try reader.numbers()
+    for _ in 0..<(try reader.count(ofAtLeast: 2)) {
+      let (first, last) = (try reader.commit(), try reader.commit())
+      guard first <= last, last <= highest, seen.add(first...last) else { throw ByteReader.Malformed() }
+    }
+    promises = Array(try reader.counted())
+    if epoch.isEmpty { throw ByteReader.Malformed() }
+  }
+
+  package func add(to writer: inout ByteWriter) {
+    writer.add(epoch)
+    writer.add(UInt64(highest))
+    writer.add(tables)
+    writer.add(lists)
+    let seen = seen.newest
+    writer.add(seen.count)
+    for range in seen {
+      writer.add(UInt64(range.lowerBound))
+      writer.add(UInt64(range.upperBound))
+    }
+    writer.add(promises)
+  }
+}
+
+extension ByteReader {
+  fileprivate mutating func commit() throws(Malformed) -> Int64 { Int64(try packed(upTo: UInt64(Int64.max))) }
+
+  /// By name, numbers that are not negative.
+  package mutating func numbers<Number: FixedWidthInteger>() throws(Malformed) -> [String: Number] {
+    var numbers: [String: Number] = [:]
+    for _ in 0..<(try count(ofAtLeast: 2)) {
+      let name = try text()
+      numbers[name] = Number(try packed(upTo: UInt64(Number.max)))
+    }
+    return numbers
+  }
+}
+
+extension ByteWriter {
+  package mutating func add(_ numbers: [String: some FixedWidthInteger]) {
+    add(numbers.count)
+    for (name, number) in numbers {
+      add(name)
+      add(UInt64(number))
+    }
+  }
+}

@@ -1,0 +1,147 @@
+package import ChangeCapture
+package import Ground
+import LiveQuery
+package import Logging
+import Synchronization
+
+/// Keeps what followers know of the file, so that the next process goes on with it: a journal for each follower.
+///
+/// **Numbers.** Names of versions have the epoch and a commit, so within an epoch no two states may have one number. Where all states are the
+/// last of their process, no higher number was given, and the next process goes on with the next one. Where one is not (the process was
+/// killed), higher numbers may have been given to states that nobody knows any more: the next process leaves out at
+/// least as many as could have been given (`leftOut`), and a random part more, because a machine that is set back goes on from the same state twice. Names with
+/// numbers in between are not honoured.
+///
+/// **Promises.** A server that has told clients what came of their transactions (`once`) has to know it for as long as the epoch lasts. What
+/// it knows is kept with the last state, and until then by its owner. Where that cannot write, there is no state on the disk from the next such
+/// transaction on (`promise`), and a process that is killed takes the epoch with it.
+///
+/// Any thread. Mutable state, in a mutex: promises, and last states.
+package final class StateKeeper: Sendable {
+  /// What one follower hands over.
+  package typealias Part = Journal<KeptMemory>.Kept
+
+  private struct Work {
+    /// By follower, with what it has ended.
+    var last: [Int: Part] = [:]
+    /// What is known of transactions that clients may repeat.
+    var promises: [UInt8]
+    var hasPromised = false
+  }
+
+  private let journals: [Journal<KeptMemory>]
+  private let work: Mutex<Work>
+  private let logger: Logger
+  /// The epoch to go on in; nil: there is none.
+  package let epoch: String?
+  /// The number of the file's next state; nil: there is no epoch to go on in.
+  package let first: Int64?
+  /// What the process before knew of transactions that clients may repeat; opaque here.
+  package let promises: [UInt8]
+  /// The time between two writes while the file changes.
+  package let interval: Nanoseconds
+
+  /// More numbers than are given while no state can be written.
+  private static let leftOut: Int64 = 1 << 32
+  /// The highest number with which a process begins: JavaScript has integers up to 2^53.
+  private static let highest: Int64 = 1 << 52
+
+  /// Takes the states of a database, and reads them.
+  ///
+  /// - Parameters:
+  ///   - room: numbers to leave for states before the first that followers see.
+  ///   - continues: whether the epoch can be gone on in, and these promises be kept.
+  /// - Throws: a sentence why states cannot be kept.
+  package init(
+    of database: String, in folder: String, followers: Int, interval: Duration = .seconds(60), room: Int64 = 0,
+    logger: Logger, continues: (_ epoch: String, _ promises: [UInt8]) -> Bool = { $1.isEmpty }
+  ) throws(StateFailure) {
+    self.logger = logger
+    self.interval = Nanoseconds(interval)
+    var journals: [Journal<KeptMemory>] = []
+    for number in 0..<followers {
+      journals.append(try Journal(of: database, part: "\(number)", in: folder, logger: logger))
+    }
+    self.journals = journals
+    let found = journals.map(\.found)
+    let newest = found.compactMap { $0?.kept.memory }.max { $0.highest < $1.highest }
+    if let newest, newest.highest < Self.highest, let memory = found.first??.kept.memory, memory.epoch == newest.epoch,
+      continues(memory.epoch, memory.promises)
+    {
+      let areLast = found.allSatisfy { $0?.isLast == true }
+      epoch = memory.epoch
+      first = newest.highest + 1 + (areLast ? 0 : Self.leftOut + .random(in: 0..<Self.leftOut)) + room
+      promises = memory.promises
+    } else {
+      (epoch, first, promises) = (nil, nil, [])
+    }
+    work = Mutex(Work(promises: promises))
+  }
+
+  /// What a follower has to go on with; nil: nothing. A follower may have written before the epoch began.
+  package func restored(_ follower: Int) -> Part? {
+    for journal in journals { journal.begin() }
+    guard journals.indices.contains(follower), let kept = journals[follower].found?.kept else { return nil }
+    return kept.memory.epoch == epoch ? kept : nil
+  }
+
+  /// The follower has gone on with it, or cannot.
+  package func forgetRestored(_ follower: Int) {
+    if journals.indices.contains(follower) { journals[follower].forgetFound() }
+  }
+
+  /// Has a follower's state written, on another thread.
+  package func keep(_ part: Part, of follower: Int) {
+    let promises: [UInt8]? = work.withLock { work in
+      // They were of another epoch.
+      if part.memory.epoch != epoch { work.promises = [] }
+      return work.hasPromised ? nil : work.promises
+    }
+    if let promises { journals[follower].keep(with(promises, part, of: follower)) }
+  }
+
+  /// A follower has ended with this state: it is written by `finish`.
+  package func end(with part: Part, of follower: Int) { work.withLock { $0.last[follower] = part } }
+
+  /// A client is about to be told what came of a transaction, and nothing else keeps that. Returns when no state is on the disk that knows nothing of it.
+  package func promise() {
+    let isFirst = work.withLock { work in
+      defer { work.hasPromised = true }
+      return !work.hasPromised
+    }
+    if isFirst { for journal in journals { journal.remove() } }
+  }
+
+  /// What is known at the end of transactions that clients may repeat; nil: not everything, so nothing is kept.
+  package func end(withPromises promises: [UInt8]?) {
+    work.withLock { work in
+      work.promises = promises ?? []
+      // Without anything to be known there was no promise.
+      work.hasPromised = promises == nil
+    }
+    if promises != nil { return }
+    logger.warning("what came of the last transactions is not known: the next start begins another epoch")
+    for journal in journals { journal.remove() }
+  }
+
+  /// Writes the last states. To be called once, after all that gives numbers has ended.
+  ///
+  /// - Parameter highest: the highest number that was given.
+  package func finish(highest: Int64) {
+    let work = work.withLock { $0 }
+    for (follower, journal) in journals.enumerated() {
+      if !work.hasPromised, var part = work.last[follower] {
+        part.memory.highest = max(part.memory.highest, highest)
+        journal.finish(with: with(work.promises, part, of: follower))
+      }
+      journal.release()
+    }
+  }
+
+  private func with(_ promises: [UInt8], _ part: Part, of follower: Int) -> Part {
+    var part = part
+    // Each is kept once.
+    part.memory.promises = follower == 0 ? promises : []
+    return part
+  }
+}

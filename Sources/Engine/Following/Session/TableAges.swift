@@ -1,0 +1,60 @@
+package import ChangeCapture
+import LiveQuery
+
+/// For how long each followed table has been as it is, in commits.
+///
+/// A list whose tables have not changed since commit 17 shows today what it showed at every commit from then on that a tick has seen. So
+/// after a restart a client that comes with the name of such a version gets a patch, although nobody has the version any more.
+///
+/// Owner: the follower's thread.
+package struct TableAges {
+  /// By capture's number of the table, the first commit at which it certainly was as it is now.
+  private var since: [Int: Int64] = [:]
+
+  package init() {}
+
+  /// - Parameter kept: by name, of tables that capture has restored.
+  package init(_ kept: [String: Int64], _ capture: ChangeCapture) {
+    for number in capture.numbers { since[number] = capture.name(of: number).flatMap { kept[$0] } }
+  }
+
+  /// A tick has seen a state.
+  package mutating func note(_ tick: CapturedTick, at number: CommitNumber) {
+    if tick.deltas.isEmpty, !tick.hasSchemaChanged { return }
+    let first = number.first
+    if tick.hasSchemaChanged { for table in since.keys { since[table] = first } }
+    for (table, _) in tick.deltas { since[table] = first }
+  }
+
+  /// Tables are followed, perhaps only from this state on.
+  package mutating func add(_ tables: some Sequence<Int>, at number: CommitNumber) {
+    for table in tables where since[table] == nil { since[table] = number.first }
+  }
+
+  /// What changed is not known.
+  package mutating func removeAll() { since = [:] }
+
+  /// The first commit since which none of the tables has changed; nil: that is not known.
+  package func first(of tables: some Sequence<Int>) -> Int64? {
+    var first: Int64?
+    for table in tables {
+      guard let since = since[table] else { return nil }
+      first = max(first ?? since, since)
+    }
+    return first
+  }
+
+  /// By name, those of the tables that are followed.
+  package func kept(_ capture: ChangeCapture) -> [String: Int64] {
+    var kept: [String: Int64] = [:]
+    for number in capture.numbers {
+      if let name = capture.name(of: number), let since = since[number] { kept[name] = since }
+    }
+    return kept
+  }
+}
+
+extension CommitNumber {
+  /// The first commit that certainly belongs to no earlier state.
+  fileprivate var first: Int64 { isExact ? commit : commit + 1 }
+}

@@ -1,0 +1,263 @@
+package import ChangeCapture
+package import Following
+import Ground
+import LiveQuery
+import Logging
+import QueryCompiler
+import RankedCollections
+package import Requests
+import Store
+
+// Brings lists to the state that a tick sees.
+extension Lists {
+  /// Captures what changed since the last tick, and brings the lists to the transaction's state.
+  ///
+  /// - Parameter begun: runs that readers have begun meanwhile: the tick stops at the states that they see.
+  /// - Throws: the error that keeps the schema from being read. The lists keep what they show.
+  package func follow(_ connection: DatabaseConnection, _ begun: [BegunRun]) throws -> CapturedTick {
+    let isFirst = connection.capture.hasSeenState == false
+    let tick = connection.capture.advance(through: begun.map(\.state))
+    note(begun)
+    note(numbers.note(tick, connection))
+    ages.note(tick, at: numbers.commits.number)
+    if !tick.isQuiet { context.statistics.ticks += 1 }
+    // A capture that was restored has a schema, and this connection has not.
+    if tick.hasSchemaChanged || isFirst { try takeSchema(of: tick, connection) }
+    if !tick.isQuiet { apply(tick, connection) }
+    attendToDue()
+    return tick
+  }
+
+  private func takeSchema(of tick: CapturedTick, _ connection: DatabaseConnection) throws {
+    do {
+      let schema = try connection.readSchema()
+      connection.capture.define { schema.table($0)?.storage?.table }
+      schemaChanged(to: schema, isSameFile: !tick.isFirst)
+    } catch {
+      ages.removeAll()
+      // Capture does not report these changes again.
+      for list in byQuery.values { mustRunAgain(list, numbers.commits.before) }
+      throw error
+    }
+  }
+
+  /// Brings every list that a tick concerns to its state, except lists whose query must be run again.
+  private func apply(_ tick: CapturedTick, _ connection: DatabaseConnection) {
+    let before = numbers.commits.before
+    evaluation.forEachConcern(of: tick) { concern in
+      switch concern {
+      case .anything(let shape): mustRunAgain(shape, before)
+      case .changes(let shape, let tables, let isAlongside, let changes):
+        let change = ShapeChange(
+          tables: tables, captured: evaluation.capturedChanges(shape, tables, tick), isAlongside: isAlongside,
+          deadline: connection.deadline, before: before)
+        if shape.compiled.plan.aggregates.isEmpty {
+          apply(change, to: shape)
+        } else {
+          followAggregates(of: shape, change, changes, tick)
+        }
+      }
+    }
+  }
+
+  /// What a tick changed for the lists of a shape.
+  struct ShapeChange {
+    let tables: [ConcernedTable]
+    /// The rows from which results can be brought up to date.
+    let captured: CapturedChanges?
+    let isAlongside: Bool
+    let deadline: Deadline
+    /// The number of the last tick's state.
+    let before: CommitNumber
+  }
+
+  private func apply(_ change: ShapeChange, to shape: QueryShape) {
+    do throws(FreshetError) {
+      var concerned = try lists(of: shape, concernedBy: change)
+      if change.isAlongside {
+        let known = Set(concerned.map { ObjectIdentifier($0.list) })
+        for list in shape.lists.values where !known.contains(ObjectIdentifier(list)) {
+          concerned.append((list, ConcernedUnits()))
+        }
+      }
+      for (list, units) in concerned { update(list, units, change, alongside: change.isAlongside) }
+    } catch { fail(shape, error, change.before) }
+  }
+
+  func lists(
+    of shape: QueryShape, concernedBy change: ShapeChange
+  ) throws(FreshetError) -> [(list: LiveList, units: ConcernedUnits?)] {
+    let rows = change.tables.reduce(0) { $0 + $1.changes.count }
+    return try change.deadline.limited(to: Self.followTime, steps: Self.steps(rows)) {
+      () throws(FreshetError) in
+      let (direct, nested) = shape.compiled.divided(change.tables)
+      if nested.isEmpty { return try shape.concerned(by: change.tables, change.captured) }
+      let known = direct.isEmpty ? [] : try shape.concerned(by: direct, nil)
+      return try adding(nested, to: known, shape)
+    }
+  }
+
+  /// Adds what changes of tables in subqueries concern.
+  private func adding(
+    _ nested: [ConcernedTable], to known: [(list: LiveList, units: ConcernedUnits?)], _ shape: QueryShape
+  ) throws(FreshetError) -> [(list: LiveList, units: ConcernedUnits?)] {
+    var unitsOfList: [ObjectIdentifier: ConcernedUnits?] = [:]
+    for (list, units) in known { unitsOfList[ObjectIdentifier(list)] = .some(units) }
+    var result: [(list: LiveList, units: ConcernedUnits?)] = []
+    for list in shape.lists.values {
+      var units = unitsOfList[ObjectIdentifier(list)] ?? ConcernedUnits()
+      if units != nil {
+        if let more = try evaluation.nestedUnits(of: list, nested) { units!.add(more) } else { units = nil }
+      }
+      if units?.isEmpty != true { result.append((list, units)) }
+    }
+    return result
+  }
+
+  func fail(_ shape: QueryShape, _ error: FreshetError, _ before: CommitNumber) {
+    if error.code == .timeout { return followSlowly(shape, before) }
+    for list in shape.lists.values { fail(list, error, before) }
+  }
+
+  /// - Parameters:
+  ///   - units: of the result; nil: unknown.
+  ///   - isAlongside: whether values alongside it may have changed.
+  func update(_ list: LiveList, _ units: ConcernedUnits?, _ change: ShapeChange, alongside isAlongside: Bool) {
+    let before = change.before
+    let isCheap = list.reader.addsChanges
+    let canLookUp = units.map { !list.compiled.isRefetched && (isCheap || !isTooMany($0.count, list)) } ?? false
+    let mustLookUp = list.advance {
+      $0.changed(
+        units, alongside: isAlongside, canLookUp: canLookUp, shown: list.versions.shown(unlessFollowedFrom: before))
+    }
+    guard mustLookUp, let units else { return schedule(list) }
+    do throws(FreshetError) {
+      let steps =
+        Self.steps(units.count) + (isAlongside ? Self.stepsAlongside : 0)
+        + (list.compiled.hasTotals ? Self.stepsTotals(list.rowCount) : 0)
+      let isNew = try change.deadline.limited(to: Self.followTime, steps: steps) {
+        () throws(FreshetError) in try list.update(units, from: change.captured, alongside: isAlongside)
+      }
+      guard let isNew else { return runFromNowOn(list.shape, before, because: Self.ambiguity) }
+      if isNew { noteDirty(list) }
+      if list.reader.hasEvaluated {
+        context.statistics.evaluatedUnits += units.count
+      } else {
+        context.statistics.lookedUpUnits += units.count
+      }
+    } catch {
+      if database?.connection.hasLostState == true {
+        mustRunAgain(list, before)
+      } else if error.code == .timeout {
+        mustRunAgain(list, before)
+        // Groups are asked now and then only.
+        if !isCheap { followSlowly(list.shape, before) }
+      } else {
+        fail(list, error, before)
+      }
+    }
+  }
+
+  /// Whether so many look-ups cost more than running the query again.
+  private func isTooMany(_ units: Int, _ list: LiveList) -> Bool {
+    units > max(1_024, list.result.newest.tree.count / 8)
+  }
+
+  /// The most steps of SQLite's virtual machine that a tick may spend on one list's look-ups. A look-up usually takes
+  /// about twenty.
+  static func steps(_ lookUps: Int) -> Int { 100_000 + 5_000 * lookUps }
+  /// The same for `alongside`: some milliseconds.
+  private static let stepsAlongside = 2_000_000
+  /// The same for totals, which read every row of the list, once for all rows and once by section.
+  private static func stepsTotals(_ rows: Int) -> Int { 100_000 + 200 * rows }
+  /// The same in time, for functions that take long in one step.
+  static let followTime = Nanoseconds.milliseconds(250)
+
+  /// Looking rows up takes too long for a tick.
+  func followSlowly(_ shape: QueryShape, _ before: CommitNumber) {
+    runFromNowOn(shape, before, because: "looking up the rows that a change concerns takes too long")
+  }
+
+  /// Of equal values SQLite shows the first that it comes by. Where a look-up may come by another one, only a run tells.
+  static let ambiguity =
+    "a group has values that are equal and not the same, as 1 and 1.0, and which of them SQLite shows depends on the order of the rows"
+
+  /// Looking up is not the way: from now on readers run the shape's queries.
+  func runFromNowOn(_ shape: QueryShape, _ before: CommitNumber, because reason: String) {
+    let lists = Array(shape.lists.values)
+    guard let first = lists.first?.query else { return }
+    // What led here has not been followed in any case.
+    guard shape.compiled.slowness == nil, let database else { return mustRunAgain(shape, before) }
+    context.logger.notice(
+      "after changes the query is run again from now on", metadata: ["from": "\(first.from)", "why": "\(reason)"])
+    do throws(FreshetError) {
+      evaluation.forget(shape, of: first, capture)
+      let slow = try evaluation.shape(of: first, shape.compiled.runAgain(because: reason), database)
+      for list in lists {
+        _ = list.adopt(BoundStatements(list.query, slow, context.settings(of: list.query)))
+        mustRunAgain(list, before)
+      }
+    } catch { for list in lists { fail(list, error, before) } }
+  }
+
+  private func mustRunAgain(_ shape: QueryShape, _ before: CommitNumber) {
+    for list in shape.lists.values { mustRunAgain(list, before) }
+  }
+
+  func mustRunAgain(_ list: LiveList, _ before: CommitNumber) {
+    list.advance { $0.mustRunAgain(shown: list.versions.shown(unlessFollowedFrom: before)) }
+    schedule(list)
+  }
+
+  // MARK: - Failures
+
+  /// A list could not be brought to the tick's state. Final errors end it; others are reported once and retried.
+  func fail(_ list: LiveList, _ error: FreshetError, _ before: CommitNumber) {
+    database?.connection.restoreSnapshot()
+    if error.isOfSchema { return awaitSchema(list.shape, error, before) }
+    if error.isFinal { return end(list, error) }
+    // Compiled again, the query has the rowid for its key.
+    if error.code == .duplicateKey, list.compiled.plan.rows.rowidName != nil, !list.shape.isOutdated {
+      return recompileAsOutdated(list.shape, before)
+    }
+    context.logger.error(
+      "a query cannot be run", metadata: ["error": "\(error.message)", "from": "\(list.query.from)"])
+    let shown = list.versions.shown(unlessFollowedFrom: before)
+    let (job, isFirst) = list.advance { $0.failed(shown: shown, now: context.clock.now) }
+    if let job { jobs.cancel(job) }
+    schedule(list)
+    if isFirst { note(.announced(list, error)) }
+  }
+
+  /// A query that has compiled names something that is not there: a state of the file that no tick has seen, such as one in which it
+  /// is truncated, or written in pieces. The lists wait until their queries compile again.
+  private func awaitSchema(_ shape: QueryShape, _ error: FreshetError, _ before: CommitNumber) {
+    evaluation.outdate(shape)
+    let due = context.clock.now + context.intervals.retry
+    for list in shape.lists.values {
+      outdate(list, before, due: due)
+      schedule(list)
+      let isFirst = list.advance { $0.doesNotCompile() }
+      note(.doesNotCompile(list, error, isFirst: isFirst))
+    }
+  }
+
+  /// The list was found wrong: its query is run from nothing, and all subscribers get a snapshot.
+  func distrust(_ list: LiveList) {
+    list.forgetVersions()
+    if let job = list.advance({ [shown = list.shown] in $0.distrusted(shown: shown) }) { jobs.cancel(job) }
+    note(.startsOver(list))
+    run(list)
+  }
+
+  /// Ends a list and all its subscriptions.
+  func end(_ list: LiveList, _ error: FreshetError) {
+    forget(list)
+    note(.ended(list, error))
+  }
+}
+
+extension FreshetError {
+  /// Whether only another schema explains it, if the query has compiled before.
+  fileprivate var isOfSchema: Bool { code == .noSuchTable || code == .noSuchColumn }
+}

@@ -1,0 +1,43 @@
+package import ChangeCapture
+package import Following
+
+// What a former process knew of the tables, and the next one will.
+extension Lists {
+  /// Goes on with what was kept of the tables that capture has restored.
+  package func restore(_ memory: KeptMemory, _ capture: ChangeCapture) {
+    ages = TableAges(memory.tables, capture)
+    evaluation.keptTables = Set(capture.numbers)
+    earlier = memory
+    numbers.commits.remember(memory.seen)
+  }
+
+  /// Clients that were there before have come back, or have not.
+  package func forgetRestored() {
+    earlier = nil
+    evaluation.keptTables = []
+    evaluation.forgetUnusedTables(capture)
+  }
+
+  /// A list that follows is what it was at all commits that were seen since its tables changed last, also those of the process before. If
+  /// they have not changed since that ended, it is what the same list was then, for as long as it was that.
+  func honourEarlier(_ list: LiveList) {
+    guard let earlier, list.isFollowing, !list.shape.captured.isOfEveryCommit,
+      var first = ages.first(of: list.shape.captured.storages.keys)
+    else { return }
+    if first <= earlier.highest, let query = list.versions.queryName, let begun = earlier.lists[query] {
+      first = min(first, begun)
+    }
+    list.versions.extendSpan(to: first)
+  }
+
+  /// What the next process needs besides the capture's state.
+  package func kept(_ capture: ChangeCapture) -> KeptMemory {
+    var memory = KeptMemory(epoch: numbers.commits.epoch.name, highest: numbers.highest)
+    memory.tables = ages.kept(capture)
+    memory.seen = numbers.commits.seen
+    for list in byQuery.values where list.isFollowing && !list.shape.captured.isOfEveryCommit {
+      if let query = list.versions.queryName, let first = list.versions.spanStart { memory.lists[query] = first }
+    }
+    return memory
+  }
+}

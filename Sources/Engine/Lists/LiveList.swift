@@ -1,0 +1,222 @@
+package import Following
+import Ground
+package import LiveQuery
+package import QueryCompiler
+import RankedCollections
+package import Requests
+package import Store
+
+/// One followed query: its statements, its result and its subscriptions.
+///
+/// Owner: the follower's thread.
+package final class LiveList {
+  package let query: Query
+  /// The query's number in `Lists` and in the table of requests.
+  package let id: Int
+  @exclusivity(unchecked) private(set) var statements: BoundStatements
+  @exclusivity(unchecked) package private(set) var result: VersionedResult
+  /// Changed by `advance` only.
+  @exclusivity(unchecked) package private(set) var machine: ListMachine
+  @exclusivity(unchecked) package var versions: ListVersions
+  /// Nil: nobody has subscribed yet.
+  @exclusivity(unchecked) package var listeners: (any ListAudience)?
+  /// Contents that readers are reading, or have read for clients that wait.
+  @exclusivity(unchecked) package var reads: [PendingRead] = []
+  /// Whether the tick visits it when it sends. Set by `Lists` only.
+  @exclusivity(unchecked) package var isDirty = false
+  /// Its entry in `Deadlines`, which alone sets it.
+  @exclusivity(unchecked) var deadline = Deadlines.Place()
+  /// When the self-check last compared it, in ticks that had seen changes, and the version.
+  @exclusivity(unchecked) var checked: (tick: Int, version: ResultVersion?) = (-1, nil)
+  /// What a run that is going on misses, of an aggregate.
+  @exclusivity(unchecked) var groupLog: GroupLog?
+  @exclusivity(unchecked) private var trail = ListTrail()
+
+  /// - Parameters:
+  ///   - fetched: the first run's result.
+  ///   - shown: the state that it shows, if that is not the tick's.
+  ///   - ticks: how many ticks had seen changes when the run was requested.
+  init(
+    _ query: Query, id: Int, _ statements: BoundStatements, _ versions: ListVersions, periods: ListMachine.Periods,
+    fetched: FetchedResult, shown: CommitNumber?, ticks: Int, duration: Nanoseconds
+  ) {
+    self.query = query
+    self.id = id
+    self.statements = statements
+    self.versions = versions
+    machine = ListMachine(
+      shown: shown, ticks: ticks, duration: duration, periods: periods, now: statements.clock.now)
+    statements.reader.memory = fetched.memory
+    result = VersionedResult(fetched.editor, limit: statements.compiled.limit, alongside: fetched.alongside)
+    self.statements.number = statements.shape.add(self)
+    if shown == nil { self.versions.beginSpan() }
+  }
+
+  /// Must be called when the list is released.
+  func close() {
+    shape.remove(statements.number)
+    versions.removeAll()
+  }
+
+  var shape: QueryShape { statements.shape }
+  package var compiled: CompiledQuery { statements.compiled }
+  var parameters: [SQLValue] { statements.parameters }
+  package var reader: ResultReader { statements.reader }
+  var clock: MonotonicClock { statements.clock }
+
+  package var isFollowing: Bool { machine.isFollowing }
+  /// The number of the state that the list shows.
+  package var shown: CommitNumber { machine.shownBefore ?? versions.commits.number }
+  /// Whether the newest version's contents can be read: they are kept, or the file is in the state that the list shows.
+  package var canReadContents: Bool { isFollowing || reader.keepsContents(ofRows: rowCount) }
+  /// Whether what the list shows can answer a request.
+  ///
+  /// - Parameters:
+  ///   - ticks: how many ticks had seen changes when the request was made.
+  ///   - wanted: the contents that the request needs; nil: none.
+  package func answers(askedAt ticks: Int, _ wanted: WantedContents?) -> Bool {
+    isFollowing
+      || (machine.answers(askedAt: ticks)
+        && (canReadContents || reads.contains { $0.wanted == wanted && $0.contents != nil }))
+  }
+  /// The number of rows, without `limit`.
+  var rowCount: Int { result.editor.tree.count }
+  /// Whether all subscriptions that get patches have the newest version.
+  package var isSettled: Bool { listeners?.hasOnly(result.newest) ?? true }
+
+  package var description: OpenList {
+    OpenList(
+      query: query, subscriptions: listeners?.count ?? 0, rows: result.newest.tree.count,
+      sections: result.newest.tree.sectionCount, maintenance: compiled.maintenance, reason: compiled.sentence,
+      tables: compiled.tableNames)
+  }
+
+  /// A description of its recent updates.
+  var history: String { trail.description(commit: versions.commits.number.commit, version: result.newest.number) }
+
+  /// Sends the machine an event. The commits at which the newest version is known depend on the machine's phase.
+  @discardableResult
+  package func advance<Answer>(_ event: (inout ListMachine) -> Answer) -> Answer {
+    let wasFollowing = machine.isFollowing
+    let answer = event(&machine)
+    if wasFollowing != machine.isFollowing { notePhase() }
+    return answer
+  }
+
+  private func notePhase() {
+    if let shown = machine.shownBefore { versions.endSpan(at: shown) } else { versions.beginSpan() }
+  }
+
+  // MARK: - Following
+
+  /// Looks up units that may have changed.
+  ///
+  /// - Parameter captured: the changes that concern them, where the query can be evaluated over these instead.
+  /// - Returns: whether there is a new version; nil: looking up does not tell, and the query must be run again.
+  /// - Throws: the error that prevents it: the query must be run again, or the list ends.
+  func update(
+    _ units: ConcernedUnits, from captured: CapturedChanges? = nil, alongside: Bool
+  ) throws(FreshetError) -> Bool? {
+    do {
+      let reader = reader
+      if try reader.dependsOnOrder(units) { return nil }
+      let values = alongside ? try reader.alongside() : nil
+      let isNew = try result.update(alongside: values) { editor in
+        try reader.refresh(units, from: captured, in: &editor)
+        if reader.hasTotals {
+          try reader.totals.setTotals(of: &editor, after: TotalsChange(units: units, captured: captured))
+        }
+      }
+      if isNew {
+        versions.note(result.newest, units, bytes: .changes(units.count), isFollowing: isFollowing)
+      } else {
+        reader.forgetContents()
+      }
+      trail.note(
+        .looked, units: units.count, commit: versions.commits.number.commit, version: result.newest.number)
+      return isNew
+    } catch let error as FreshetError { throw error } catch { throw FreshetError(.internal, "\(error)") }
+  }
+
+  /// Runs the query on this thread.
+  ///
+  /// - Returns: whether there is a new version.
+  func runHere() throws(FreshetError) -> Bool {
+    let start = clock.now
+    let fetched = try reader.run(into: result.editor)
+    return install(fetched, at: versions.commits.number, duration: clock.now - start)
+  }
+
+  /// Makes a run's result the newest version.
+  ///
+  /// - Parameters:
+  ///   - number: the number of the state that the run saw.
+  ///   - duration: how long the run took.
+  /// - Returns: whether there is a new version.
+  func install(_ fetched: FetchedResult, at number: CommitNumber, duration: Nanoseconds) -> Bool {
+    reader.memory = fetched.memory
+    reader.forgetContents()
+    let isNew = result.replace(fetched.editor, alongside: fetched.alongside)
+    if isNew {
+      let bytes = ListVersions.Bytes.rows(result.newest.tree.count, changed: fetched.changes?.count)
+      versions.note(result.newest, fetched.changes, bytes: bytes, isFollowing: isFollowing)
+    }
+    trail.note(
+      machine.isDistrusted ? .mended : .ran, units: fetched.changes?.count, commit: number.commit,
+      version: result.newest.number)
+    advance { $0.noteRun(duration, now: clock.now) }
+    return isNew
+  }
+
+  /// Adopts new statements of the same query. Its result must be fetched next.
+  ///
+  /// - Returns: whether its columns are the same as before.
+  func adopt(_ adopted: BoundStatements) -> Bool {
+    let before = compiled
+    shape.remove(statements.number)
+    statements = adopted
+    statements.number = shape.add(self)
+    let isSame =
+      compiled.columns == before.columns && compiled.keyColumns == before.keyColumns
+      && compiled.order == before.order
+    // Former rows cannot be compared with present ones.
+    if !isSame { forgetVersions() }
+    return isSame
+  }
+
+  func hasRows(ofUnit unit: Bytes) -> Bool {
+    compiled.unit?.isKey == true ? result.contains(unit) : reader.hasRows(ofUnit: Array(unit))
+  }
+}
+
+/// A list's statements: its shape's, with its own parameters bound.
+struct BoundStatements {
+  let shape: QueryShape
+  let parameters: [SQLValue]
+  let reader: ResultReader
+  let clock: MonotonicClock
+  /// The list's number in the shape.
+  fileprivate(set) var number = 0
+
+  init(_ query: Query, _ shape: QueryShape, _ settings: ReaderSettings) {
+    self.shape = shape
+    parameters = shape.compiled.values(of: query)
+    reader = settings.reader(shape.statements, parameters)
+    clock = settings.clock
+  }
+
+  var compiled: CompiledQuery { shape.compiled }
+}
+
+/// The subscriptions to a list, as far as following it depends on them.
+package protocol ListAudience: AnyObject {
+  var count: Int { get }
+  /// One of the sessions that subscribe.
+  var session: UInt64? { get }
+  /// What one of those that wait for a snapshot wants; nil: none waits.
+  var awaited: WantedContents? { get }
+  /// Whether one that waits for a snapshot has this window.
+  func awaits(_ window: Window?) -> Bool
+  /// Whether all that get patches have this version.
+  func hasOnly(_ version: ResultVersion) -> Bool
+}

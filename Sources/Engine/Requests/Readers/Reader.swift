@@ -1,0 +1,129 @@
+import CFreshetSystem
+import Following
+import Ground
+import LiveQuery
+import Logging
+import Store
+import Synchronization
+
+/// Does jobs on a connection of its own, one after the other.
+///
+/// Owner: the worker's thread, except for `releaseFiles`.
+// @unchecked: `session` and `hasWorked` belong to the thread.
+final class Reader: @unchecked Sendable {
+  private let number: Int
+  private let queue: ReaderQueue
+  private let users: FileUsers
+  private let logger: Logger
+  let worker = Worker()
+  private let mustRelease = Atomic<Bool>(false)
+  /// Opened on demand.
+  private let session: FileSession<ReaderDatabase, any Error>
+  /// Whether it has worked since it last returned memory.
+  private var hasWorked = false
+
+  init(
+    _ number: Int, _ file: FollowedFile, _ access: AccessRules, _ queue: ReaderQueue, _ clock: MonotonicClock,
+    _ slow: SlowQueries, readsPosition: Bool, _ logger: Logger
+  ) {
+    self.number = number
+    self.queue = queue
+    users = file.users
+    self.logger = logger
+    session = FileSession(path: file.path, clock: clock, users: users) { [path = file.path] in
+      try ReaderDatabase(path: path, access, clock: clock, slow: slow, readsPosition: readsPosition)
+    }
+  }
+
+  /// Runs until the queue is stopped.
+  func run(waking: (Int) -> Void) {
+    if number != queue.brisk { lowerPriority() }
+    while !queue.isStopping {
+      doJobs(waking: waking)
+      if mustRelease.exchange(false, ordering: .acquiringAndReleasing) { releaseLostFiles() }
+      if !worker.wake.wait() { rest() }
+    }
+    session.close()
+  }
+
+  /// After a second without jobs. Returns the memory of past work once, and closes a file that is not followed.
+  private func rest() {
+    if users.isEmpty { session.close() }
+    guard hasWorked else { return }
+    hasWorked = false
+    session.connection?.releaseMemory()
+    system_return_free_memory()
+  }
+
+  /// Does the waiting jobs.
+  func doJobs(waking: (Int) -> Void) {
+    worker.assertIsCurrent()
+    while let (job, interruption) = queue.next(for: number) {
+      hasWorked = true
+      let again = perform(job, interruption)
+      if let reader = queue.end(number) { waking(reader) }
+      if let again, case .wakes(let reader) = queue.add(again) { waking(reader) }
+      if mustRelease.load(ordering: .relaxed) { return }
+    }
+  }
+
+  /// - Returns: the job, if it must be done again.
+  private func perform(_ job: ReaderJob, _ interruption: Interruption) -> ReaderJob? {
+    do {
+      do {
+        try snapshot { try job.body($0, interruption) }
+      } catch {
+        if interruption.isStopped { return nil }
+        guard interruption.isPostponed else { throw error }
+        var again = job
+        again.isLong = job.isLong || interruption.hasGivenWay
+        again.hasStarved = job.hasStarved || interruption.hasStarved
+        return again
+      }
+    } catch let error as FreshetError { job.failed(error) } catch {
+      logger.error("the database cannot be read", metadata: ["error": "\(error)"])
+      job.failed(FreshetError(unreadable: error))
+    }
+    return nil
+  }
+
+  /// Runs `body` in a read transaction; on another connection where this one cannot go on.
+  private func snapshot(_ body: (ReaderDatabase) throws -> Void) throws {
+    let database = try open()
+    do { try database.snapshot { try body(database) } } catch {
+      guard database.isUseless || database.isOverwritten else { throw error }
+      let opened = try open()
+      try opened.snapshot { try body(opened) }
+    }
+  }
+
+  /// Opens the file that has the name now, unless it is open.
+  private func open() throws -> ReaderDatabase {
+    if session.finding == .same, let database = session.connection { return database }
+    session.close()
+    _ = session.waitForFiles()
+    if session.finding == .missing { throw FreshetError.databaseMissing }
+    let opened = try session.open()
+    session.adopt(opened)
+    return opened
+  }
+
+  /// A -wal or -shm was deleted, or the file overwritten: this process must close all connections before it opens new ones. Any thread.
+  func releaseFiles() {
+    mustRelease.store(true, ordering: .releasing)
+    worker.wake.signal()
+  }
+
+  private func releaseLostFiles() {
+    if [.filesLost, .overwritten].contains(session.finding) { session.close() }
+  }
+
+  /// Gives precedence to followers and sockets.
+  private func lowerPriority() {
+    #if os(Linux)
+      // On Linux, this sets only the calling thread's priority.
+      _ = setpriority(__priority_which_t(PRIO_PROCESS.rawValue), 0, 10)
+    #endif
+    system_take_short_slices()
+  }
+}
