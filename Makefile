@@ -8,7 +8,8 @@ MAKEFLAGS += --no-print-directory
 # One scratch folder, .build, holds a strict debug build (tests) and a release build (everything else).
 JOBS ?= $(shell nproc 2>/dev/null || echo 2)
 DEBUG := FRESHET_STRICT=1 swift
-RELEASE := swift build -c release -j $(JOBS)
+# Tests check that nothing is changed while it is read; releases do not.
+RELEASE := swift build -c release -j $(JOBS) -Xswiftc -enforce-exclusivity=unchecked
 
 # What pages, clients and commands are tried with: `make browser BUILD=debug` takes the binary of the tests.
 BUILD ?= release
@@ -144,7 +145,7 @@ model: ## check the models of the log (docs/replication.pml) and of checkpoints 
 
 bench: build ## run the benchmarks, each beside its baseline (QUICK=1; ONLY=fan-out,idle)
 	@$(RELEASE) --product freshet-turns
-	@cd Benchmarks && swift build -c release -j $(JOBS) && .build/release/FreshetBench
+	@cd Benchmarks && $(RELEASE) && .build/release/FreshetBench
 
 measure-page: build ## measure how soon the page has its first row, and its frames a second while rows change
 	@scripts/packages.sh browser

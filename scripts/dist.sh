@@ -12,7 +12,7 @@ if [[ -z ${FRESHET_COMMIT+is-set} ]]; then
   FRESHET_COMMIT=$(git rev-parse --short=9 HEAD)$(git diff --quiet HEAD || echo '+')
   export FRESHET_COMMIT
 fi
-build=(swift build -c release --static-swift-stdlib -j "$(nproc)")
+build=(swift build -c release -Xswiftc -enforce-exclusivity=unchecked --static-swift-stdlib -j "$(nproc)")
 "${build[@]}" --product freshet
 objects=$("${build[@]}" --show-bin-path)/freshet.product/Objects.LinkFileList
 dist=$PWD/.build/dist

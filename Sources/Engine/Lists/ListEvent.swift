@@ -1,6 +1,6 @@
 package import LiveQuery
 
-/// What happened to lists in a tick, for `Requests` and `Delivery`.
+/// What happened to lists in a tick, for `RequestTable` and `Delivery`.
 package enum ListEvent {
   /// A run has ended, and may answer waiting requests.
   case answerable(LiveList)

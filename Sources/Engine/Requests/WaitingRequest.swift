@@ -35,9 +35,6 @@ package struct AskedRequest {
   }
 }
 
-/// The requests of a follower.
-package typealias RequestTable = Requests<WaitingRequest>
-
 extension FollowerCommand.SnapshotRequest {
   package var requester: Requester { id.map { .request($0) } ?? .server }
   package var client: RequestTable.Client? { id.map { .request($0) } }

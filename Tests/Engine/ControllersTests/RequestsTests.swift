@@ -7,7 +7,7 @@ import Testing
 
 /// The table of requests that wait: every request leaves it once, in the order in which its list's came, and leaves nothing behind.
 @Suite struct RequestsTests {
-  private typealias Table = Requests<Int>
+  private typealias Table = RequestTable
 
   /// What is done to the table, with two lists, two sessions and two requests without a subscription.
   private enum Step: CaseIterable {
@@ -69,8 +69,8 @@ import Testing
     case .closeSession:
       for key in table.subscriptions(of: 2) { withdraw(.subscription(key), &table, &model) }
     case .putBackFirst:
-      guard let last = table.waiting(for: 1).last?.subject else { return }
-      for entry in table.take(for: 1, where: { $0.subject != last }) { table.putBack(entry) }
+      guard let last = table.waiting(for: 1).last?.number else { return }
+      for entry in table.take(for: 1, where: { $0.number != last }) { table.putBack(entry) }
     }
   }
 
@@ -80,13 +80,13 @@ import Testing
     model.lastSubject += 1
     if let client { model.waiting.removeAll { $0.client == client } }
     model.waiting.append(.init(subject: model.lastSubject, list: list, client: client, state: state))
-    table.add(model.lastSubject, of: client, for: list, state)
+    table.add(.numbered(model.lastSubject), of: client, for: list, state)
   }
 
   private func take(
     _ list: Int, _ table: inout Table, _ model: inout Model, _ isWanted: @escaping (Table.State) -> Bool
   ) {
-    let taken = table.take(for: list) { isWanted($0.state) }.map(\.subject)
+    let taken = table.take(for: list) { isWanted($0.state) }.compactMap(\.number)
     #expect(taken == model.waiting.filter { $0.list == list && isWanted($0.state) }.map(\.subject))
     model.waiting.removeAll { $0.list == list && isWanted($0.state) }
     model.taken += taken
@@ -94,7 +94,7 @@ import Testing
   }
 
   private func withdraw(_ client: Table.Client, _ table: inout Table, _ model: inout Model) {
-    let removed = table.remove(client)?.subject
+    let removed = table.remove(client)?.number
     #expect(removed == model.waiting.first { $0.client == client }?.subject)
     model.waiting.removeAll { $0.client == client }
   }
@@ -103,12 +103,12 @@ import Testing
     guard table.count == model.waiting.count, table.isEmpty == model.waiting.isEmpty else { return false }
     for list in 1...2 {
       let waiting = model.waiting.filter { $0.list == list }
-      guard table.waiting(for: list).map(\.subject) == waiting.map(\.subject),
+      guard table.waiting(for: list).map(\.number) == waiting.map(\.subject),
         table.concerns(list) == !waiting.isEmpty
       else { return false }
     }
     for client in [Table.Client.subscription(Self.first), .subscription(Self.second), .request(7), .request(8)] {
-      guard table.entry(of: client)?.subject == model.waiting.first(where: { $0.client == client })?.subject else {
+      guard table.entry(of: client)?.number == model.waiting.first(where: { $0.client == client })?.subject else {
         return false
       }
     }
@@ -121,11 +121,21 @@ import Testing
 
   @Test func `A request changes in its place`() {
     var table = Table()
-    table.add(1, of: .request(1), for: 1, .list(asked: 0))
-    table.add(2, of: .request(2), for: 1, .list(asked: 0))
-    table.update(.request(1)) { $0 = 10 }
+    table.add(.numbered(1), of: .request(1), for: 1, .list(asked: 0))
+    table.add(.numbered(2), of: .request(2), for: 1, .list(asked: 0))
+    table.update(.request(1)) { $0 = .numbered(10) }
     table.update(for: 1) { $0.state = .contents(job: 4) }
-    #expect(table.take(for: 1, where: { $0.state.isContents(of: 4) }).map(\.subject) == [10, 2])
+    #expect(table.take(for: 1, where: { $0.state.isContents(of: 4) }).map(\.number) == [10, 2])
     #expect(table.isEmpty && !table.concerns(1))
   }
+}
+
+extension WaitingRequest {
+  fileprivate static func numbered(_ number: Int) -> Self {
+    .next(SubscriptionKey(session: 9, id: "", number: UInt64(number)))
+  }
+}
+
+extension RequestTable.Entry {
+  fileprivate var number: Int? { if case .next(let key) = subject { Int(key.number) } else { nil } }
 }

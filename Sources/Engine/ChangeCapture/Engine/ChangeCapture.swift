@@ -113,7 +113,7 @@ package final class ChangeCapture {
 
   deinit {
     lock()
-    file.ticks.remove(cursor)
+    file.leave(cursor)
     unlock()
   }
 

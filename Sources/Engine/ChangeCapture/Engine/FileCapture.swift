@@ -41,7 +41,7 @@ final class FileCapture: @unchecked Sendable {
   @exclusivity(unchecked) var ticks = FileTicks()
   /// The last tick ended before the state that the transaction sees.
   @exclusivity(unchecked) private(set) var hasEndedEarly = false
-  /// Set when a capture's connection shows other contents than the file has now: new captures do not join.
+  /// Set when a capture's connection shows other contents than the file has now, and when the last has ended: new captures do not join.
   @exclusivity(unchecked) var isStale = false
 
   /// - Parameter connection: an `sqlite3 *`; see `use`.
@@ -174,6 +174,14 @@ final class FileCapture: @unchecked Sendable {
       // The table is read in later ticks, in their transactions.
       if pages.readsFramesAlone { table.giveUp() } else { table.compare(pages) }
     }
+  }
+
+  /// A capture has ended. With the last one goes what is remembered.
+  func leave(_ cursor: CaptureCursor) {
+    ticks.remove(cursor)
+    if ticks.hasReaders { return }
+    isStale = true
+    (tables, numberOfName) = ([:], [:])
   }
 
   func collect(_ table: FollowedTable, _ tick: inout FileTick) {

@@ -7,7 +7,8 @@ import Ground
 // @unchecked: `capture` is read and changed under `lock`.
 package final class FileCaptures: @unchecked Sendable {
   private let lock = HeldLock()
-  private weak var capture: FileCapture?
+  /// The last one; where nobody uses it any more it is stale, and remembers nothing.
+  private var capture: FileCapture?
   private var file: FileNumber?
 
   package init() {}

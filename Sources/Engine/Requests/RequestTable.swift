@@ -1,13 +1,13 @@
 package import Ground
 import Store
 
-/// The requests that cannot be answered yet, by what they wait for.
+/// The requests of a follower that cannot be answered yet, by what they wait for.
 ///
 /// A request enters the table when it turns out that it must wait. It leaves when it is answered or refused, or when
 /// its client has left. A list's requests leave in the order in which they came.
 ///
 /// Pure: no SQLite, no threads, no clock. Owner: the follower's thread.
-package struct Requests<Subject> {
+package struct RequestTable {
   /// What a request waits for.
   package enum State: Equatable {
     /// A list that shows a state not older than the request: how many ticks had seen changes when it was made.
@@ -32,7 +32,7 @@ package struct Requests<Subject> {
     package var state: State
     /// Nil: the request is never withdrawn.
     let client: Client?
-    package var subject: Subject
+    package var subject: WaitingRequest
     /// Increases with each entry.
     fileprivate let order: UInt64
   }
@@ -62,7 +62,7 @@ package struct Requests<Subject> {
   package func entry(of client: Client) -> Entry? { entries.isEmpty ? nil : byClient[client].flatMap { entries[$0] } }
 
   /// Adds a request. It replaces an earlier request of the same client.
-  package mutating func add(_ subject: Subject, of client: Client?, for list: Int, _ state: State) {
+  package mutating func add(_ subject: WaitingRequest, of client: Client?, for list: Int, _ state: State) {
     lastOrder += 1
     insert(Entry(list: list, state: state, client: client, subject: subject, order: lastOrder))
   }
@@ -83,7 +83,7 @@ package struct Requests<Subject> {
   }
 
   /// Changes a client's request, at its position.
-  package mutating func update(_ client: Client, _ change: (inout Subject) -> Void) {
+  package mutating func update(_ client: Client, _ change: (inout WaitingRequest) -> Void) {
     guard let order = byClient[client] else { return }
     change(&entries[order]!.subject)
   }
@@ -132,7 +132,7 @@ package struct Requests<Subject> {
   }
 }
 
-extension Requests.State {
+extension RequestTable.State {
   package var asked: Int? { if case .list(let asked) = self { asked } else { nil } }
   /// Whether it waits for the contents that this job reads.
   package func isContents(of job: UInt64) -> Bool { self == .contents(job: job) }
