@@ -165,7 +165,8 @@ let package = Package(
     module(
       .libraries, "Freshet",
       [
-        "Controllers", "CSQLite", "Feed", "Following", "FreshetResults", "LiveQuery", "Requests", "Store", "Wire", grdb,
+        "ChangeCapture", "Controllers", "CSQLite", "Feed", "Following", "FreshetResults", "LiveQuery", "Requests",
+        "Store", "Wire", grdb,
         logging,
       ]),
     module(.libraries, "FreshetRemote", ["FreshetResults", "LiveQuery", "Wire"]),

@@ -1,7 +1,10 @@
+import ChangeCapture
 import Controllers
+import Feed
 import Following
 import FreshetResults
 import LiveQuery
+import Logging
 import Requests
 import Synchronization
 import Wire
@@ -22,12 +25,32 @@ final class Engine: ResultsSource {
     // Rows go to a list in this process: parts bound memory here, and share no socket.
     follower.chunkBytes = 1 << 20
     follower.patchBytes = 1 << 20
+    let kept = Self.kept(path, configuration)
+    follower.keeper = kept?.keeper
+    follower.firstCommit = kept?.keeper.first ?? follower.firstCommit
     do {
       pool = try ControllerPool(
         follower, followers: configuration.followers, readers: configuration.readers, output: output,
-        logger: configuration.logger)
+        epochs: FileEpochs(startingWith: kept?.keeper.epoch), journal: kept?.journal, logger: configuration.logger)
     } catch {
       throw (error as? FreshetError) ?? FreshetError(.internal, "cannot open \(path): \(error)")
+    }
+  }
+
+  /// What keeps what is known of the file; nil where nothing is kept. A folder that cannot be used is one warning.
+  private static func kept(
+    _ path: String, _ configuration: LiveDatabase.Configuration
+  ) -> (keeper: StateKeeper, journal: FeedJournal)? {
+    guard let folder = configuration.stateFolder else { return nil }
+    do throws(StateFailure) {
+      let followers = min(max(1, configuration.followers), ControllerPool.mostFollowers)
+      return (
+        try StateKeeper(of: path, in: folder, followers: followers, logger: configuration.logger),
+        try FeedJournal(of: path, part: "changes", in: folder, logger: configuration.logger)
+      )
+    } catch {
+      configuration.logger.warning("nothing is kept for the next start: \(error)")
+      return nil
     }
   }
 

@@ -52,6 +52,33 @@ import Testing
     database.close()
   }
 
+  @Test func `With a folder for states the next database goes on from a position`() async throws {
+    var configuration = LiveDatabase.Configuration()
+    configuration.stateFolder = folder.path("states")
+    func opened() throws -> LiveDatabase { try LiveDatabase(path: path, configuration: configuration) }
+    let first = try opened()
+    var iterator = first.changes().makeAsyncIterator()
+    guard case .position? = try await iterator.next() else { throw CancellationError() }
+    try write("UPDATE orders SET total = 11 WHERE id = 1")
+    guard case .commit(let position, _, _, _)? = try await iterator.next() else { throw CancellationError() }
+    first.close()
+    try write("DELETE FROM orders WHERE id = 2")
+    let second = try opened()
+    var next = second.changes(since: position).makeAsyncIterator()
+    guard case .commit(_, _, _, let changes)? = try await next.next() else { throw CancellationError() }
+    #expect(changes.map(\.operation) == [.delete] && changes.first?.old?["total"] == 9_007_199_254_740_993.0)
+    second.close()
+    // Where there is no folder to keep it, a position means nothing.
+    var lost = database.changes(since: position).makeAsyncIterator()
+    guard case .gap? = try await lost.next() else { throw CancellationError() }
+    // One that cannot be used stops nobody.
+    configuration.stateFolder = path
+    let third = try opened()
+    var working = third.changes().makeAsyncIterator()
+    guard case .position? = try await working.next() else { throw CancellationError() }
+    third.close()
+  }
+
   @Test func `What is wrong is thrown, and so are the database's end and the task's`() async throws {
     for changes in [
       database.changes(of: ["nosuch"]), database.changes(of: []), database.changes(where: ["orders": "("]),
