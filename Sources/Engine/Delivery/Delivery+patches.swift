@@ -136,7 +136,7 @@ extension Delivery {
         rows: try list.reader.contents(of: contents, in: newest.tree),
         changed: held.map { list.changedColumns(of: contents, since: $0) }
           ?? Array(repeating: .all, count: contents.count))
-      output.send(.patch(consume message), shape: groups[0].shape, to: groups.map(\.recipients))
+      output.send(.patch(message), shape: groups[0].shape, to: groups.map(\.recipients))
       context.statistics.patches += 1
       list.newestWasSent()
       for group in groups {

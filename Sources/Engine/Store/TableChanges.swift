@@ -65,17 +65,15 @@ package final class TableChanges {
       return
     }
     self.storage = storage
-    let changed = delta.rows
-    keys = IdentityNumbers(reserving: changed.count)
-    rows.reserveCapacity(changed.count)
+    keys = IdentityNumbers(reserving: delta.rows.count)
+    rows.reserveCapacity(delta.rows.count)
     guard storage.keyFields == nil else {
-      for index in changed.indices { note(changed[index], Int32(truncatingIfNeeded: index)) }
+      for (index, row) in delta.rows.enumerated() { note(row, Int32(truncatingIfNeeded: index)) }
       return
     }
-    present.reserveCapacity(changed.count)
+    present.reserveCapacity(delta.rows.count)
     var key: [UInt8] = []
-    for index in changed.indices {
-      let row = changed[index]
+    for (index, row) in delta.rows.enumerated() {
       key.removeAll(keepingCapacity: true)
       KeyEncoder.append(PackedValue.integer(row.rowid), .identity, to: &key)
       let columns = ColumnMask(rawValue: row.columns)
