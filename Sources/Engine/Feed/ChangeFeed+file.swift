@@ -9,10 +9,10 @@ import Wire
 // The file, which other processes replace, delete and lock.
 extension ChangeFeed {
   func keepUp() {
-    _ = session.connection?.connection.restoreSharedMemory()
-    let isOpen = session.connection != nil
+    _ = holder.connection?.connection.restoreSharedMemory()
+    let isOpen = holder.connection != nil
     let hasChanged =
-      isOpen && session.connection.map { detection.hasCommit($0.connection.capture, isPaced: true) } == true
+      isOpen && holder.connection.map { detection.hasCommit($0.connection.capture, isPaced: true) } == true
     if detection.mayBeReplaced(isOpen: isOpen, hasChanged: hasChanged, clock.now) { openIfReplaced() }
     guard hasChanged || mustTick, let tables else { return refuseOpenings() }
     mustTick = false
@@ -20,7 +20,7 @@ extension ChangeFeed {
       try tick(tables)
       hasFailed = false
     } catch {
-      if let open = session.connection, open.isUseless || open.isOverwritten { return openIfReplaced() }
+      if let open = holder.connection, open.isUseless || open.isOverwritten { return openIfReplaced() }
       if !hasFailed { logger.error("the feed cannot read the database", metadata: ["error": "\(error)"]) }
       hasFailed = true
       mustTick = true
@@ -29,24 +29,24 @@ extension ChangeFeed {
   }
 
   func refuseOpenings(_ error: FreshetError = .databaseMissing) {
-    if session.connection != nil, !hasFailed { return }
+    if holder.connection != nil, !hasFailed { return }
     for opening in openings { end(opening.key, error) }
     openings = []
   }
 
   func openIfReplaced() {
-    switch session.finding {
+    switch holder.finding {
     case .same, .missing: return
     case .filesLost, .overwritten:
       closeFile()
-      session.close()
+      holder.close()
     case .another: break
     }
-    guard session.mayOpen || session.isOverdue else { return }
-    guard let opened = try? session.open() else { return }
-    let isFirst = session.connection == nil && readers.isEmpty
+    guard holder.mayOpen || holder.isOverdue else { return }
+    guard let opened = try? holder.open() else { return }
+    let isFirst = holder.connection == nil && readers.isEmpty
     closeFile()
-    session.adopt(opened)
+    holder.adopt(opened)
     tables = FeedTables(opened.connection, path: file.path, configuration.access, logger)
     mustTick = true
     if isFirst {

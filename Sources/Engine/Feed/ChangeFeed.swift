@@ -14,7 +14,7 @@ import Wire
 /// together. Nothing is followed before somebody reads; from then on the tables that were asked for are, until the server ends.
 ///
 /// ```
-/// session ─► capture ─► CommitBuilder ─► ChangeLog ─► ChangeView (of each kind of reader) ─► messages
+/// file ─► capture ─► CommitBuilder ─► ChangeLog ─► ChangeView (of each kind of reader) ─► messages
 /// ```
 ///
 /// Owner of all state: the feed's thread.
@@ -24,7 +24,7 @@ final class ChangeFeed {
   let output: any SubscriptionOutput
   /// For `SubscriptionOutput.isDrained`.
   let waiter: Int
-  let session: DatabaseSession
+  let holder: DatabaseHolder
   let detection: CommitDetection
   let logger: Logger
   let take: () -> [FeedCommand]
@@ -93,7 +93,7 @@ final class ChangeFeed {
     epoch = FeedPositions.newEpoch
     positions = FeedPositions(epoch: epoch)!
     var state = restored?.state
-    session = file.session(settings, clock: clock, readsPosition: configuration.readsPosition) {
+    holder = file.holder(settings, clock: clock, readsPosition: configuration.readsPosition) {
       defer { state = nil }
       return state
     }
@@ -108,7 +108,7 @@ final class ChangeFeed {
   func step() {
     for command in take() { perform(command) }
     if isStopping { return }
-    if !isUnused || session.connection != nil { keepUp() }
+    if !isUnused || holder.connection != nil { keepUp() }
     for reader in readers.values where reader.passed == nil { begin(reader) }
     mustDeliver = false
     for reader in Array(readers.values) { deliver(to: reader) }
@@ -121,16 +121,16 @@ final class ChangeFeed {
   }
 
   func wait() {
-    if tables == nil, openings.isEmpty, restored == nil, !session.isWaiting, readers.isEmpty {
+    if tables == nil, openings.isEmpty, restored == nil, !holder.isWaiting, readers.isEmpty {
       _ = wake.wait()
       return
     }
     var limit = Nanoseconds.milliseconds(1_000)
     if hasFailed { limit = .milliseconds(50) } else if mustTick || mustDeliver { limit = .zero }
-    if session.isWaiting { limit = min(limit, .milliseconds(5)) }
+    if holder.isWaiting { limit = min(limit, .milliseconds(5)) }
     detection.wait(
       .init(
-        limit: limit, rest: .zero, isUnused: isUnused, connection: hasFailed ? nil : session.connection?.connection))
+        limit: limit, rest: .zero, isUnused: isUnused, connection: hasFailed ? nil : holder.connection?.connection))
   }
 
   func close() {

@@ -18,7 +18,7 @@ import Testing
     let writer = try SQLiteSession(path: path)
     let file = FollowedFile(path)
     let (published, followed) = (
-      try file.session(.init(), clock: .system).open(), try file.session(.init(), clock: .system).open()
+      try file.holder(.init(), clock: .system).open(), try file.holder(.init(), clock: .system).open()
     )
     var made: ChangeReader?
     try published.connection.snapshot { made = try ChangeReader(published.connection, limit: 1 << 20) }

@@ -15,7 +15,7 @@ final class PublishedFile {
   private let began: Int64
   private let clock = MonotonicClock.system
   private let detection: CommitDetection
-  private let session: DatabaseSession
+  private let holder: DatabaseHolder
   private var reader: ChangeReader?
   /// The position of the newest batch, whether it is in the stream yet or not. Nil before the epoch has begun.
   private(set) var position: LogPosition?
@@ -43,7 +43,7 @@ final class PublishedFile {
     self.position = position
     var settings = ChangeCapture.Settings()
     settings.pagesAtOnce = .max
-    session = publisher.file.session(settings, clock: clock) { state }
+    holder = publisher.file.holder(settings, clock: clock) { state }
     detection = CommitDetection(
       path: publisher.path, wake: publisher.worker.wake, clock: clock, watcher: publisher.file.watcher)
     checked = clock.now
@@ -54,11 +54,11 @@ final class PublishedFile {
   ///
   /// - Throws: `ReplicationFailure` for what the log cannot carry.
   func begin() throws {
-    while session.finding == .missing {
+    while holder.finding == .missing {
       if publisher.mustStop { return }
       publisher.worker.rest(milliseconds: 50)
     }
-    let opened = try session.open()
+    let opened = try holder.open()
     try opened.connection.snapshot {
       if opened.connection.capture.isRestored { return try goOn(opened.connection) }
       reader = try ChangeReader(opened.connection, limit: publisher.settings.batchLimit)
@@ -80,7 +80,7 @@ final class PublishedFile {
         log.add(batch(.beginning, number: 0, from: commit, to: commit, []), after: beginning)
       }
     }
-    session.adopt(opened)
+    holder.adopt(opened)
   }
 
   /// What has changed since the state that was kept is one batch.
@@ -98,7 +98,7 @@ final class PublishedFile {
 
   /// Waits for something to do, and does it.
   func step(wantsSnapshot: Bool) throws {
-    guard let connection = session.connection?.connection else { return }
+    guard let connection = holder.connection?.connection else { return }
     mustSnapshot = mustSnapshot || wantsSnapshot || isSnapshotDue
     if !log.isComplete {
       if try !log.publish() { publisher.worker.rest(milliseconds: 100) }
@@ -123,20 +123,20 @@ final class PublishedFile {
   ///
   /// - Returns: what the next process can go on from; nil: it cannot.
   func finish() -> PublisherState.Kept? {
-    if let connection = session.connection?.connection {
+    if let connection = holder.connection?.connection {
       try? connection.capture.catchUp { try tick(connection, copies: false) }
     }
     guard (try? log.publish()) == true, log.isComplete, let position, reader != nil,
-      let capture = session.connection?.connection.capture, let state = CaptureState(of: capture)
+      let capture = holder.connection?.connection.capture, let state = CaptureState(of: capture)
     else { return nil }
     return PublisherState.Kept(state: state, memory: PublishedPosition(position: position, began: began))
   }
 
   /// Another file has the name. The owner of the commit numbers reports it.
   private func checkFile() throws {
-    if [.same, .missing].contains(session.finding) { return }
+    if [.same, .missing].contains(holder.finding) { return }
     reader = nil
-    session.close()
+    holder.close()
     throw ReplicationFailure("the file is another one now")
   }
 

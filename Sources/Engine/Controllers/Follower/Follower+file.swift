@@ -12,20 +12,20 @@ import Store
 extension Follower {
   /// Opens a file that has appeared or has replaced the open one.
   func openIfReplaced() {
-    switch session.finding {
+    switch holder.finding {
     case .same, .missing: return
     case .filesLost: closeLostFiles("the -wal or -shm was deleted while the database was open")
     case .overwritten:
       closeLostFiles(
         "the database file was written to by something else than SQLite: it is read anew",
-        overwrite: FileOverwrite(staleGeneration: session.staleGeneration))
+        overwrite: FileOverwrite(staleGeneration: holder.staleGeneration))
     case .another: break
     }
-    guard session.mayOpen || session.isOverdue else { return }
+    guard holder.mayOpen || holder.isOverdue else { return }
     let path = context.configuration.path
     let isFirst = lists.database == nil && lists.byQuery.isEmpty
     do {
-      let opened = try session.open()
+      let opened = try holder.open()
       lists.connectionCloses()
       context.mustTick = true
       if !isFirst { context.logger.notice("the database file is another one now", metadata: ["path": "\(path)"]) }
@@ -41,7 +41,7 @@ extension Follower {
   }
 
   func fileWasOpened(_ opened: OpenDatabase) {
-    session.adopt(opened)
+    holder.adopt(opened)
     context.readers.file.users.enter(context.number)
     keeping.released = nil
     state.hasLoggedOpening = false
@@ -57,7 +57,7 @@ extension Follower {
     lists.connectionCloses()
     lists.note(.failure(FreshetError(.overloaded, "the database's files are being replaced: try again")))
     numbers.filesWereLost()
-    session.close()
+    holder.close()
     context.readers.releaseFiles()
     context.output.filesReleased(overwrite)
   }
@@ -118,7 +118,7 @@ extension Follower {
     let now = context.clock.now
     var limit = min(context.deadlines.next, numbers.awaited.nextDeadline, checks.next, nextKeeping) - now
     if context.mustTick { limit = isFailing ? min(limit, .milliseconds(50)) : .zero }
-    if session.isWaiting { limit = min(limit, .milliseconds(5)) }
+    if holder.isWaiting { limit = min(limit, .milliseconds(5)) }
     detection.wait(
       .init(
         limit: limit, rest: rest(now), isUnused: isUnused,

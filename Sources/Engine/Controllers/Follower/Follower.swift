@@ -14,13 +14,13 @@ import Store
 /// and no part calls back:
 ///
 /// ```
-/// session ─► capture ─► lists (evaluation, runs, trees) ─► requests that wait ─► delivery ─► messages
+/// file ─► capture ─► lists (evaluation, runs, trees) ─► requests that wait ─► delivery ─► messages
 /// ```
 ///
 /// Owner of all state: the follower's thread.
 final class Follower {
   let context: FollowerContext
-  let session: DatabaseSession
+  let holder: DatabaseHolder
   let detection: CommitDetection
   let numbers: StateNumbers
   let lists: Lists
@@ -60,7 +60,7 @@ final class Follower {
     var settings = ChangeCapture.Settings()
     settings.memoryLimit = configuration.captureBytes
     let file = readers.file
-    session = file.session(settings, clock: context.clock, readsPosition: configuration.readsPosition) {
+    holder = file.holder(settings, clock: context.clock, readsPosition: configuration.readsPosition) {
       [number = thread.number] in configuration.keeper?.restored(number)?.state
     }
     detection = CommitDetection(path: file.path, wake: thread.wake, clock: context.clock, watcher: file.watcher)
@@ -70,8 +70,8 @@ final class Follower {
     answers = SnapshotAnswers(lists, checks)
     delivery = Delivery(lists, checks, answers)
     inbox = Inbox(thread)
-    if session.finding == .missing { return }
-    do { fileWasOpened(try session.open()) } catch let error as SQLiteFailure where error.isLock {
+    if holder.finding == .missing { return }
+    do { fileWasOpened(try holder.open()) } catch let error as SQLiteFailure where error.isLock {
       // Wait, as for an absent file: locks end.
       lists.note(.failure(FreshetError(unreadable: error)))
       if thread.number == 0 {
@@ -100,7 +100,7 @@ final class Follower {
     let now = context.clock.now
     let isResting = inbox.isEmpty && rest(now) > .zero
     let hasChanged = !isResting && !isUnused && hasCommit()
-    if detection.mayBeReplaced(isOpen: lists.database != nil, hasChanged: hasChanged, now) || session.hasOverwrite {
+    if detection.mayBeReplaced(isOpen: lists.database != nil, hasChanged: hasChanged, now) || holder.hasOverwrite {
       openIfReplaced()
     }
     if hasChanged || context.mustTick || !inbox.isEmpty || context.clock.now >= context.deadlines.next { tick() }

@@ -9,7 +9,7 @@ import Synchronization
 /// Does jobs on a connection of its own, one after the other.
 ///
 /// Owner: the worker's thread, except for `releaseFiles`.
-// @unchecked: `session` and `hasWorked` belong to the thread.
+// @unchecked: `holder` and `hasWorked` belong to the thread.
 final class Reader: @unchecked Sendable {
   private let number: Int
   private let queue: ReaderQueue
@@ -18,7 +18,7 @@ final class Reader: @unchecked Sendable {
   let worker = Worker()
   private let mustRelease = Atomic<Bool>(false)
   /// Opened on demand.
-  private let session: FileSession<ReaderDatabase, any Error>
+  private let holder: FileHolder<ReaderDatabase, any Error>
   /// Whether it has worked since it last returned memory.
   private var hasWorked = false
 
@@ -30,7 +30,7 @@ final class Reader: @unchecked Sendable {
     self.queue = queue
     users = file.users
     self.logger = logger
-    session = FileSession(path: file.path, clock: clock, users: users) { [path = file.path] in
+    holder = FileHolder(path: file.path, clock: clock, users: users) { [path = file.path] in
       try ReaderDatabase(path: path, access, clock: clock, slow: slow, readsPosition: readsPosition)
     }
   }
@@ -43,15 +43,15 @@ final class Reader: @unchecked Sendable {
       if mustRelease.exchange(false, ordering: .acquiringAndReleasing) { releaseLostFiles() }
       if !worker.wake.wait() { rest() }
     }
-    session.close()
+    holder.close()
   }
 
   /// After a second without jobs. Returns the memory of past work once, and closes a file that is not followed.
   private func rest() {
-    if users.isEmpty { session.close() }
+    if users.isEmpty { holder.close() }
     guard hasWorked else { return }
     hasWorked = false
-    session.connection?.releaseMemory()
+    holder.connection?.releaseMemory()
     system_return_free_memory()
   }
 
@@ -99,12 +99,12 @@ final class Reader: @unchecked Sendable {
 
   /// Opens the file that has the name now, unless it is open.
   private func open() throws -> ReaderDatabase {
-    if session.finding == .same, let database = session.connection { return database }
-    session.close()
-    _ = session.waitForFiles()
-    if session.finding == .missing { throw FreshetError.databaseMissing }
-    let opened = try session.open()
-    session.adopt(opened)
+    if holder.finding == .same, let database = holder.connection { return database }
+    holder.close()
+    _ = holder.waitForFiles()
+    if holder.finding == .missing { throw FreshetError.databaseMissing }
+    let opened = try holder.open()
+    holder.adopt(opened)
     return opened
   }
 
@@ -115,7 +115,7 @@ final class Reader: @unchecked Sendable {
   }
 
   private func releaseLostFiles() {
-    if [.filesLost, .overwritten].contains(session.finding) { session.close() }
+    if [.filesLost, .overwritten].contains(holder.finding) { holder.close() }
   }
 
   /// Gives precedence to followers and sockets.

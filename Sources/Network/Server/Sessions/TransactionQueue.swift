@@ -11,7 +11,7 @@ import Synchronization
 ///
 /// A transaction is answered once a follower has seen it, with the follower's number of the new state: patches carry the same
 /// numbers.
-// @unchecked: `session` and `lastUse` are the worker's, after init.
+// @unchecked: `holder` and `lastUse` are the worker's, after init.
 final class TransactionQueue: ClientTransactions, @unchecked Sendable {
   private enum Command: Sendable {
     case run(Transaction, AuditLog.Write, ControllerPool, TransactionMemory.Reply)
@@ -26,8 +26,8 @@ final class TransactionQueue: ClientTransactions, @unchecked Sendable {
   private let configuration: ServerConfiguration
   /// Nil: there is none.
   private let audit: AuditLog?
-  private let session: FileSession<Writer, FreshetError>
-  /// Interrupts the session's writer. Any thread.
+  private let holder: FileHolder<Writer, FreshetError>
+  /// Interrupts the holder's writer. Any thread.
   private let interruption = Mutex<Writer.Interruption?>(nil)
   private let repeatable: RepeatableTransactions
   /// Transactions asked for and not answered yet. Entered while `isClosed` is false.
@@ -61,10 +61,10 @@ final class TransactionQueue: ClientTransactions, @unchecked Sendable {
     repeatable = RepeatableTransactions(
       limit: configuration.limits.transactionMemory, clock: configuration.clock, kept: kept?.keeper.promises ?? [],
       journal: kept?.journal, epoch: { epochs.current.name }, promise: { kept?.keeper.promise() })
-    session = FileSession(path: configuration.database) { () throws(FreshetError) in
+    holder = FileHolder(path: configuration.database) { () throws(FreshetError) in
       try Writer(path: configuration.database, timeout: configuration.limits.queryTimeout)
     }
-    if session.finding != .missing { _ = try currentWriter() }
+    if holder.finding != .missing { _ = try currentWriter() }
     worker.start { [unowned self] in work() }
   }
 
@@ -76,7 +76,7 @@ final class TransactionQueue: ClientTransactions, @unchecked Sendable {
     while true {
       let isStopping = worker.mustStop
       for command in mailbox.takeAll() { perform(command) }
-      if isStopping { return session.close() }
+      if isStopping { return holder.close() }
       worker.rest(milliseconds: rest())
     }
   }
@@ -92,8 +92,8 @@ final class TransactionQueue: ClientTransactions, @unchecked Sendable {
       reply(.failure(error))
       open.leave()
     case .releaseFiles(let overwrite):
-      if let overwrite { session.connection?.noteOverwritten(overwrite.staleGeneration) }
-      if let writer = session.connection, writer.files.state != .same || writer.isOverwritten { giveUp(writer) }
+      if let overwrite { holder.connection?.noteOverwritten(overwrite.staleGeneration) }
+      if let writer = holder.connection, writer.files.state != .same || writer.isOverwritten { giveUp(writer) }
     case .signal(let done): done.signal()
     }
   }
@@ -102,10 +102,10 @@ final class TransactionQueue: ClientTransactions, @unchecked Sendable {
   ///
   /// - Returns: until when that has to wait, in milliseconds.
   private func rest() -> Int32 {
-    if session.connection == nil { return WakeSignal.patience }
+    if holder.connection == nil { return WakeSignal.patience }
     let left = lastUse + Self.restTime - MonotonicClock.system.now
     if left > .zero { return min(WakeSignal.patience, Int32(left.count / 1_000_000) + 1) }
-    session.close()
+    holder.close()
     return WakeSignal.patience
   }
 
@@ -122,20 +122,20 @@ final class TransactionQueue: ClientTransactions, @unchecked Sendable {
 
   /// A connection to the file that has the name now, opened anew when the last one was of no use.
   private func currentWriter() throws(FreshetError) -> Writer {
-    if let writer = session.connection {
+    if let writer = holder.connection {
       if writer.files.state != .same {
         giveUp(writer)
-      } else if session.finding == .same, !writer.isDoubtful {
+      } else if holder.finding == .same, !writer.isDoubtful {
         return writer
       }
     }
-    session.close()
+    holder.close()
     // Followers let go of deleted files as soon as they notice.
-    guard session.waitForFiles() else {
+    guard holder.waitForFiles() else {
       throw FreshetError(.overloaded, "the database's files were deleted or overwritten, and are still in use")
     }
-    let opened = try session.open()
-    session.adopt(opened)
+    let opened = try holder.open()
+    holder.adopt(opened)
     interruption.withLock { $0 = opened.interruption }
     return opened
   }
@@ -143,7 +143,7 @@ final class TransactionQueue: ClientTransactions, @unchecked Sendable {
   /// The -wal or -shm was deleted, or the file overwritten: what was committed is saved if it can be, and the files are let go.
   private func giveUp(_ writer: Writer) {
     writer.rescue()
-    session.close()
+    holder.close()
   }
 
   /// A follower has given up files that were deleted or overwritten. Any thread.

@@ -36,5 +36,5 @@ package final class OpenDatabase: FileConnection {
   }
 }
 
-/// The session of a thread that follows the file.
-package typealias DatabaseSession = FileSession<OpenDatabase, any Error>
+/// The holder of a thread that follows the file.
+package typealias DatabaseHolder = FileHolder<OpenDatabase, any Error>

@@ -29,11 +29,11 @@ package final class FollowedFile: Sendable {
   /// A thread's way to the file: opens it for following.
   ///
   /// - Parameter restored: what another process has kept of the file, for the first time.
-  package func session(
+  package func holder(
     _ settings: ChangeCapture.Settings, clock: MonotonicClock, readsPosition: Bool = false,
     restoring restored: @escaping () -> CaptureState? = { nil }
-  ) -> DatabaseSession {
-    DatabaseSession(path: path, clock: clock, users: users) { [path, captures] in
+  ) -> DatabaseHolder {
+    DatabaseHolder(path: path, clock: clock, users: users) { [path, captures] in
       try OpenDatabase(
         path: path, settings, clock: clock, readsPosition: readsPosition, sharing: captures, restoring: restored())
     }

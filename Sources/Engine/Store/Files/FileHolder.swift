@@ -1,6 +1,6 @@
 package import Ground
 
-/// A connection to a database file, as its session sees it.
+/// A connection to a database file, as its holder sees it.
 package protocol FileConnection {
   /// The file that was opened; nil when that is not known.
   var file: FileIdentity? { get }
@@ -30,14 +30,14 @@ extension FileConnection {
 
 /// One thread's connection to a file that others may replace, delete or lock.
 ///
-/// All connections of a process to a database share one mapping of its -shm. After the -wal or -shm was deleted, every session of
-/// the process has to close its connection before any of them can open the new files; a session that has closed one waits for the
+/// All connections of a process to a database share one mapping of its -shm. After the -wal or -shm was deleted, every holder of
+/// the process has to close its connection before any of them can open the new files; a holder that has closed one waits for the
 /// others for a second. The same holds after a program has written over the file (`FileContents`): locks of connections that saw the
 /// former contents keep other programs from the new ones.
 ///
 /// Owner: one thread. Mutable state: `connection`; `lost`, the deleted files until the process has let go of them; what it knows of what others
 /// have found (`users`).
-package final class FileSession<Connection: FileConnection, Failure: Error> {
+package final class FileHolder<Connection: FileConnection, Failure: Error> {
   @exclusivity(unchecked) package private(set) var connection: Connection?
   private var lost: LostFiles?
   private let path: String
@@ -136,7 +136,7 @@ package final class FileSession<Connection: FileConnection, Failure: Error> {
   /// Takes an opened connection into use, in the place of the one before.
   package func adopt(_ connection: Connection) { self.connection = connection }
 
-  /// Closes the connection. If its files were deleted or overwritten, the session waits until they are out of use.
+  /// Closes the connection. If its files were deleted or overwritten, the holder waits until they are out of use.
   package func close() {
     guard let connection else { return }
     // What it says is its own: the name may lead to another file by now, which others have open.
