@@ -108,12 +108,18 @@ package final class ChangeCapture {
       file.restore(state)
       for table in file.tables.values { cursor.wishes[table.number] = table.summary.layout.remembered }
     }
-    locked { file.ticks.add(cursor) }
+    locked {
+      file.captures += 1
+      joined?.captures += 1
+      file.ticks.add(cursor)
+    }
   }
 
   deinit {
     lock()
-    file.leave(cursor)
+    file.ticks.remove(cursor)
+    file.leave()
+    joined?.leave()
     unlock()
   }
 
@@ -359,6 +365,7 @@ package final class ChangeCapture {
       if now != number { ownNumbers[now] = number }
     }
     before.ticks.remove(cursor)
+    before.leave()
     cursor.wishes = wishes
     file = shared
     file.ticks.add(cursor)
@@ -367,18 +374,21 @@ package final class ChangeCapture {
 
   /// Each connection counts the states that it sees by itself: nothing can be shared.
   private func part() {
+    joined?.leave()
     joined?.lock.unlock()
     joined = nil
     if file.ticks.hasOneReader { return }
     let shared = file
     file = FileCapture(connection, settings, hasher: shared.hasher)
     file.seen = seen
+    file.captures = 1
     file.lock.lock()
     for (number, fields) in cursor.wishes {
       if let table = shared.tables[number] { file.add(table.copy(remembering: fields, file.packer)) }
     }
     shared.ticks.remove(cursor)
     for number in cursor.wishes.keys { shared.unfollow(number) }
+    shared.leave()
     shared.lock.unlock()
     file.ticks.add(cursor)
   }

@@ -41,6 +41,8 @@ final class FileCapture: @unchecked Sendable {
   @exclusivity(unchecked) var ticks = FileTicks()
   /// The last tick ended before the state that the transaction sees.
   @exclusivity(unchecked) private(set) var hasEndedEarly = false
+  /// How many captures use it, or will once they see the same state.
+  @exclusivity(unchecked) var captures = 0
   /// Set when a capture's connection shows other contents than the file has now, and when the last has ended: new captures do not join.
   @exclusivity(unchecked) var isStale = false
 
@@ -177,9 +179,9 @@ final class FileCapture: @unchecked Sendable {
   }
 
   /// A capture has ended. With the last one goes what is remembered.
-  func leave(_ cursor: CaptureCursor) {
-    ticks.remove(cursor)
-    if ticks.hasReaders { return }
+  func leave() {
+    captures -= 1
+    if captures > 0 { return }
     isStale = true
     (tables, numberOfName) = ([:], [:])
   }

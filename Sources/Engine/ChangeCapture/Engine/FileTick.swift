@@ -58,7 +58,6 @@ struct FileTicks {
 
   private var end: Int { first + ticks.count }
 
-  var hasReaders: Bool { !cursors.isEmpty }
   var hasOneReader: Bool { cursors.count < 2 }
   /// Whether every capture that follows tables has taken all ticks.
   var isTaken: Bool { ticks.isEmpty }
