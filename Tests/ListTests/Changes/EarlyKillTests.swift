@@ -19,7 +19,7 @@ import Wire
 
   private func kill(_ program: Program) {
     program.signal(SIGKILL)
-    _ = program.endingSignal(within: 10)
+    _ = program.endingSignal(within: 30)
   }
 
   /// The table `u` is followed later than `t`: the state that has `t` alone is not enough for it.

@@ -109,7 +109,7 @@ import Testing
     try withGateway(recorder) { gateway in
       let (socket, id, _) = try begin(gateway, recorder)
       if orderly { socket.close() } else { socket.reset() }
-      #expect(try recorder.nextClosed(within: 5) == id)
+      #expect(try recorder.nextClosed(within: 20) == id)
       gateway.send(text("x"), to: id)
       gateway.close(id)
       #expect(try RawSocket(port: gateway.port).request("GET", "/nosuch").status == 404)
@@ -178,7 +178,7 @@ import Testing
         #expect(try socket.readChunk() == bytes("x"))
       }
       socket.reset()
-      #expect(try recorder.nextClosed(within: 5) == id)
+      #expect(try recorder.nextClosed(within: 20) == id)
     }
   }
 

@@ -126,7 +126,7 @@ package final class Program {
 
   package func stop() {
     signal(SIGTERM)
-    _ = status(within: 10)
+    _ = status(within: 30)
   }
 
   package func signal(_ signal: Int32) { kill(process.processIdentifier, signal) }

@@ -110,7 +110,7 @@ import Wire
     try run("UPDATE t SET a = 'two' WHERE id = 1")
     #expect(try program.waits(forLog: "the command ended with 1; again in", seconds: 20))
     program.signal(SIGKILL)
-    _ = program.endingSignal(within: 10)
+    _ = program.endingSignal(within: 30)
     try run("UPDATE t SET a = 'three' WHERE id = 1; DELETE FROM t WHERE id = 2")
     try FileManager.default.removeItem(atPath: isDown)
     let before = try lines(of: got, 1).count

@@ -81,7 +81,7 @@ import Testing
   func `A misspelt variable is an error`(name: String, expected: String) throws {
     let folder = try ProgramFolder()
     let program = try Program(["serve", folder.database, "--port", "0"], environment: [name: "1"])
-    #expect(program.status(within: 10) == 1)
+    #expect(program.status(within: 30) == 1)
     #expect(try program.errorOutput().contains(expected))
   }
 
@@ -90,7 +90,7 @@ import Testing
     let cluster = ["FRESHET_SERVICE_HOST": "10.0.0.1", "FRESHET_PORT": "tcp://10.0.0.1:8080"]
     let program = try Program(["serve", folder.database, "--port", "0"], environment: cluster)
     _ = try program.port()
-    #expect(try program.waits(forLog: "FRESHET_SERVICE_HOST is not a setting of freshet", seconds: 5))
+    #expect(try program.waits(forLog: "FRESHET_SERVICE_HOST is not a setting of freshet", seconds: 30))
     program.stop()
   }
 

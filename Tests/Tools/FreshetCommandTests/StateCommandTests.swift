@@ -40,7 +40,7 @@ import Wire
     // The state of the beginning, and the first with the list.
     if signal == SIGKILL { usleep(2_500_000) }
     first.signal(signal)
-    if signal == SIGKILL { _ = first.endingSignal(within: 10) } else { #expect(first.status(within: 10) == 0) }
+    if signal == SIGKILL { _ = first.endingSignal(within: 30) } else { #expect(first.status(within: 30) == 0) }
     try SQLiteShell(path: folder.database).run("INSERT INTO other VALUES (1)")
     let (second, again) = try serve(folder)
     #expect(again.epoch == client.epoch)
@@ -68,7 +68,7 @@ import Wire
     for arguments in [["--port", "\(port)"], ["--tls-cert", "/nosuch", "--tls-key", "/nosuch"]] {
       let failed = try Program(
         ["serve", folder.database, "--port", "0", "--state", folder.path + "/states"] + arguments)
-      #expect(failed.status(within: 10) == 1)
+      #expect(failed.status(within: 30) == 1)
     }
     holder.stop()
     let (second, again) = try serve(folder)
@@ -92,14 +92,14 @@ import Wire
     #expect(try insert(again, 2, once: "only-once")["commit"] == committed["commit"])
     let another = try insert(again, 3, once: "another")
     second.signal(SIGKILL)
-    _ = second.endingSignal(within: 10)
+    _ = second.endingSignal(within: 30)
     let (third, last) = try serve(folder)
     #expect(last.epoch == again.epoch)
     #expect(try insert(last, 4, once: "another")["results"] == another["results"])
     #expect(try insert(last, 5, once: "only-once")["commit"] == committed["commit"])
     // The machine was started anew: what was not synced may be lost.
     third.signal(SIGKILL)
-    _ = third.endingSignal(within: 10)
+    _ = third.endingSignal(within: 30)
     let journal = try #require(
       try FileManager.default.contentsOfDirectory(atPath: folder.path + "/states").first { $0.hasSuffix(".once") })
     try FileManager.default.removeItem(atPath: folder.path + "/states/" + journal)

@@ -102,7 +102,7 @@ import Wire
     let watcher = try Watcher([url, "bank", "--order-by", "id"])
     #expect(watcher.prints("2\tCitizens\tFL\n"))
     first.signal(SIGTERM)
-    #expect(first.status(within: 5) == 0 && watcher.warns("trying again"))
+    #expect(first.status(within: 30) == 0 && watcher.warns("trying again"))
     try SQLiteShell(path: folder.database).run("INSERT INTO bank VALUES (3, 'Meanwhile', 'AL')")
     let (second, _) = try serve(folder, port: Int(url.split(separator: ":").last!)!)
     #expect(watcher.prints("3\tMeanwhile\tAL\n"))
@@ -128,7 +128,7 @@ import Wire
     #expect(watcher.prints("Renamed"))
     #expect(watcher.status(after: SIGINT) == 0)
     server.signal(SIGTERM)
-    #expect(server.status(within: 5) == 0)
+    #expect(server.status(within: 30) == 0)
     let nobody = try Program.run("watch", url, "bank")
     #expect(nobody.status == 1 && nobody.errors.contains("cannot connect to \(url): nobody answers"))
   }

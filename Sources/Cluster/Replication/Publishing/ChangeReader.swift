@@ -191,7 +191,7 @@ final class ChangeReader {
     guard let table = tables[number], !table.isSequence else { return }
     if deltas.contains(where: \.isUnknown) { return try addWhole(number) }
     writer.add(table.logged)
-    let rows = lastChanges(deltas)
+    let rows = deltas.lastOfEachRow
     // A row may have taken a value that another one had, which only a key in the order of a collation can tell: first what goes.
     for (row, delta) in rows where row.kind == .delete { addKey(row, delta, of: table, as: .delete) }
     let statement = try statement(number, table)
@@ -204,27 +204,6 @@ final class ChangeReader {
       try checkLength()
     }
     try checkLength()
-  }
-
-  /// Of each row, what happened to it last.
-  private func lastChanges(_ deltas: [TableDelta]) -> [(row: TableDelta.Row, delta: TableDelta)] {
-    if let only = deltas.first, deltas.count == 1 { return only.rows.map { ($0, only) } }
-    var known: Set<RowKey> = []
-    var rows: [(row: TableDelta.Row, delta: TableDelta)] = []
-    for delta in deltas.reversed() {
-      for row in delta.rows.reversed() where known.insert(RowKey(row, delta)).inserted { rows.append((row, delta)) }
-    }
-    return rows.reversed()
-  }
-
-  private struct RowKey: Hashable {
-    let rowid: Int64
-    let key: [UInt8]
-
-    init(_ row: TableDelta.Row, _ delta: TableDelta) {
-      rowid = row.rowid
-      key = Array(delta.bytes[row.key])
-    }
   }
 
   /// All rows in the place of those that were.

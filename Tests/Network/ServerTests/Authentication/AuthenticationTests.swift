@@ -400,7 +400,7 @@ import Wire
       _ = try? socket.readCloseCode()
     }
     program.signal(SIGTERM)
-    #expect(program.status(within: 10) == 0)
+    #expect(program.status(within: 30) == 0)
     let log = try program.errorOutput()
     let parts = Set((good + "." + bad).split(separator: "."))
     for part in parts { #expect(!log.contains(part.prefix(16)), "\(part)") }

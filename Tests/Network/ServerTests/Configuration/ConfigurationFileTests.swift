@@ -216,7 +216,7 @@ import Testing
     #expect(try RawSocket(port: port).request("GET", "/v1/snapshot?from=t").status == 403)
     #expect(try RawSocket(port: port).request("GET", "/v1/queries/all").text.contains("\"total\":1"))
     program.signal(SIGTERM)
-    #expect(program.status(within: 5) == 0)
+    #expect(program.status(within: 30) == 0)
   }
 
   @Test func `A wrong file is one sentence and the status 1`() throws {
@@ -240,9 +240,9 @@ import Testing
     try write(yaml, path)
     let program = try Program(["serve", folder.database, "--config", path, "--port", "0"])
     #expect(try RawSocket(port: try program.port()).request("GET", "/v1/queries/good?param.a=x").status == 200)
-    #expect(try program.waits(forLog: "the published query bad cannot be answered: ", seconds: 10))
+    #expect(try program.waits(forLog: "the published query bad cannot be answered: ", seconds: 30))
     program.signal(SIGTERM)
-    #expect(program.status(within: 5) == 0)
+    #expect(program.status(within: 30) == 0)
     let warnings = try program.errorOutput().split(separator: "\n").filter { $0.contains("the published query") }
     #expect(warnings.count == 1)
   }
@@ -253,7 +253,7 @@ import Testing
       let program = try Program(["serve", folder.database, "--host", "0.0.0.0", "--port", "0"] + flags)
       #expect(try RawSocket(port: try program.port()).request("GET", "/v1/snapshot?from=t").status == status)
       program.signal(SIGTERM)
-      #expect(program.status(within: 5) == 0)
+      #expect(program.status(within: 30) == 0)
     }
   }
 

@@ -33,7 +33,7 @@ import Testing
     try live.writer.run("COMMIT")
     #expect(try writer.readResponse().status == 200)
     #expect(try client.socket.readCloseCode() == 1001)
-    #expect(done.wait(timeout: .now() + 5) == .success)
+    #expect(done.wait(timeout: .now() + 20) == .success)
     #expect(try live.queue.read { try String.fetchAll($0, sql: "SELECT a FROM t ORDER BY id") } == ["theirs", "ours"])
   }
 
@@ -44,7 +44,7 @@ import Testing
     let clients = try (0..<5).map { _ in try live.connect(receiveBuffer: 4_096) }
     for client in clients { try client.send(#"{"type":"subscribe","id":"q","query":{"from":"t"}}"#) }
     #expect(try live.http("GET", "/healthz").status == 200)
-    #expect(live.stopInBackground().wait(timeout: .now() + 5) == .success)
+    #expect(live.stopInBackground().wait(timeout: .now() + 20) == .success)
     withExtendedLifetime(clients) {}
   }
 
@@ -92,6 +92,6 @@ import Testing
     while !program.hasExited, ContinuousClock.now < deadline { usleep(10_000) }
     kill(strace.processIdentifier, SIGKILL)
     strace.waitUntilExit()
-    #expect(program.endingSignal(within: 10) == SIGTERM)
+    #expect(program.endingSignal(within: 30) == SIGTERM)
   }
 }

@@ -91,6 +91,6 @@ import Wire
       let response = try socket.readResponse()
       #expect(response.status == 503 && response.text.contains("\"code\":\"shutting_down\""))
     }
-    #expect(done.wait(timeout: .now() + .seconds(5)) == .success)
+    #expect(done.wait(timeout: .now() + .seconds(20)) == .success)
   }
 }

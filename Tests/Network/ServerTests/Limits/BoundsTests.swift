@@ -153,7 +153,7 @@ import Testing
     }
     // They have been taken in when something that came later is answered.
     #expect(try live.http("GET", "/healthz").status == 200)
-    #expect(live.stopInBackground().wait(timeout: .now() + 8) == .success)
+    #expect(live.stopInBackground().wait(timeout: .now() + 20) == .success)
     #expect(try value(live, "SELECT count(*) FROM t WHERE b > 30") == "0")
   }
 }
