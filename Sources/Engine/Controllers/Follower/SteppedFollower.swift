@@ -6,6 +6,7 @@ package import Requests
 /// A follower without a thread: it ticks on the caller's thread. Measurements are then free of waking and waiting, and
 /// repeatable.
 package final class SteppedFollower {
+  private static let mostRounds = 16
   /// The mailbox. Declared first, because the follower does not own it.
   private let thread = FollowerThread()
   private let follower: Follower
@@ -32,8 +33,11 @@ package final class SteppedFollower {
   /// two waits.
   package func step() {
     follower.step()
-    // Readers' jobs are done before the step ends.
-    while readers.runAll() { follower.step() }
+    // Readers' jobs are done before the step ends. Lists whose queries keep failing may always have one.
+    for _ in 0..<Self.mostRounds {
+      guard readers.runAll() else { return }
+      follower.step()
+    }
   }
 
   /// A step without readers' jobs, which stay in the queue.
