@@ -27,7 +27,7 @@ extension ChangeCapture {
   /// Whether whole tables are compared, as there is no WAL.
   package var comparesTables: Bool { if case .wal = seen { false } else { true } }
 
-  /// To be called before the transaction begins. Takes the lock, which `advance` gives back.
+  /// To be called before the transaction begins. Takes the lock, which `advance` gives back, or without a WAL `release`.
   package func prepare() {
     lock()
     note()
