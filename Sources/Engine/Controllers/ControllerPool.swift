@@ -4,7 +4,7 @@ import Ground
 package import LiveQuery
 package import Logging
 package import Requests
-import Store
+package import Store
 
 /// Shares one list among all subscriptions of a query, and distributes queries over followers.
 ///
@@ -24,16 +24,19 @@ package final class ControllerPool: Sendable {
   private let keeper: StateKeeper?
   let clock: MonotonicClock
 
-  /// - Parameter journal: what the feed keeps for the next process; nil: nothing.
+  /// - Parameters:
+  ///   - users: all that have the file open in this process.
+  ///   - journal: what the feed keeps for the next process; nil: nothing.
   /// - Throws: the error that keeps the database from being opened.
   package init(
     _ configuration: FollowerConfiguration, followers count: Int, readers readerCount: Int,
-    output: any SubscriptionOutput, epochs: FileEpochs = FileEpochs(), journal: FeedJournal? = nil, logger: Logger
+    output: any SubscriptionOutput, epochs: FileEpochs = FileEpochs(), users: FileUsers? = nil,
+    journal: FeedJournal? = nil, logger: Logger
   ) throws {
     // Also of an epoch that begins with 0: numbers that readers of the feed know do not come again.
     let told = journal?.lastCommit.map { $0 + 1 } ?? 0
     let numbers = CommitNumbers(startingAt: max(configuration.firstCommit, told))
-    let file = FollowedFile(configuration.path, numbers: numbers, epochs: epochs)
+    let file = FollowedFile(configuration.path, numbers: numbers, epochs: epochs, users: users)
     self.file = file
     let readers = ReaderPool(
       file, access: configuration.access, count: max(1, readerCount), clock: configuration.clock,

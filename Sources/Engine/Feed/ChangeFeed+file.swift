@@ -13,7 +13,9 @@ extension ChangeFeed {
     let isOpen = holder.connection != nil
     let hasChanged =
       isOpen && holder.connection.map { detection.hasCommit($0.connection.capture, isPaced: true) } == true
-    if detection.mayBeReplaced(isOpen: isOpen, hasChanged: hasChanged, clock.now) { openIfReplaced() }
+    if detection.mayBeReplaced(isOpen: isOpen, hasChanged: hasChanged, clock.now) || holder.mustLook {
+      openIfReplaced()
+    }
     guard hasChanged || mustTick, let tables else { return refuseOpenings() }
     mustTick = false
     do {

@@ -93,7 +93,7 @@ final class ChangeFeed {
     epoch = FeedPositions.newEpoch
     positions = FeedPositions(epoch: epoch)!
     var state = restored?.state
-    holder = file.holder(settings, clock: clock, readsPosition: configuration.readsPosition) {
+    holder = file.holder(settings, clock: clock, thread: wake, readsPosition: configuration.readsPosition) {
       defer { state = nil }
       return state
     }

@@ -23,12 +23,6 @@ package protocol SubscriptionOutput: AnyObject, Sendable {
 
   /// Another database has come into the file's place, or a copy was restored into it.
   func epochChanged()
-
-  /// A follower has closed the database because its -wal or -shm was deleted, or the file overwritten. All connections of
-  /// this process must close the files before they can be used again.
-  ///
-  /// - Parameter overwrite: nil: a file was deleted.
-  func filesReleased(_ overwrite: FileOverwrite?)
 }
 
 extension SubscriptionOutput {
@@ -38,17 +32,6 @@ extension SubscriptionOutput {
 
   package func flush() {}
   package func epochChanged() {}
-  package func filesReleased(_ overwrite: FileOverwrite?) {}
-}
-
-/// The database file was overwritten.
-package struct FileOverwrite: Sendable {
-  /// See `FileContents`.
-  package let staleGeneration: UInt64?
-
-  package init(staleGeneration: UInt64?) {
-    self.staleGeneration = staleGeneration
-  }
 }
 
 /// What a subscription's requests are posted to.

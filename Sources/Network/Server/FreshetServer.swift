@@ -7,6 +7,7 @@ package import LiveQuery
 package import Logging
 import Replication
 import Requests
+import Store
 import Synchronization
 
 /// A running server: gateway in front, controllers behind, a writer aside.
@@ -81,11 +82,13 @@ package final class FreshetServer: Sendable {
     } catch { throw ServerError(error.message) }
     do {
       let replica = try configuration.replica(logger: logger)
-      transactions = try configuration.transactions(auditLog, forwardingTo: replica?.broker, kept, epochs)
+      let users = FileUsers(path: configuration.database)
+      transactions = try configuration.transactions(auditLog, forwardingTo: replica?.broker, kept, epochs, users)
       output = SessionOutput(gateway, transactions, greeting, rejections)
       pool = try ControllerPool(
         FollowerConfiguration(configuration, keeper), followers: configuration.limits.followers,
-        readers: configuration.limits.readers, output: output, epochs: epochs, journal: configuration.journal(logger),
+        readers: configuration.limits.readers, output: output, epochs: epochs, users: users,
+        journal: configuration.journal(logger),
         logger: logger)
       replication = try ServerReplication(configuration, replica, pool, transactions, published, logger: logger)
     } catch let error as BrokerError {

@@ -43,7 +43,7 @@ final class PublishedFile {
     self.position = position
     var settings = ChangeCapture.Settings()
     settings.pagesAtOnce = .max
-    holder = publisher.file.holder(settings, clock: clock) { state }
+    holder = publisher.file.holder(settings, clock: clock, thread: publisher.worker.wake) { state }
     detection = CommitDetection(
       path: publisher.path, wake: publisher.worker.wake, clock: clock, watcher: publisher.file.watcher)
     checked = clock.now
@@ -110,7 +110,7 @@ final class PublishedFile {
       _ = try log.check()
     }
     let hasCommit = detection.hasCommit(connection.capture, isPaced: true)
-    if detection.mayBeReplaced(isOpen: true, hasChanged: hasCommit, now) { try checkFile() }
+    if detection.mayBeReplaced(isOpen: true, hasChanged: hasCommit, now) || holder.mustLook { try checkFile() }
     let copies = mustSnapshot && publisher.isSendingSnapshot.load(ordering: .acquiring) == false
     if hasCommit || copies || pass.isDue(now) { try tick(connection, copies: copies) }
     let rest = max(detection.rest(clock.now), hasCommit ? Self.gap : .zero)

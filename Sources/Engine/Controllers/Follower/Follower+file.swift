@@ -16,9 +16,7 @@ extension Follower {
     case .same, .missing: return
     case .filesLost: closeLostFiles("the -wal or -shm was deleted while the database was open")
     case .overwritten:
-      closeLostFiles(
-        "the database file was written to by something else than SQLite: it is read anew",
-        overwrite: FileOverwrite(staleGeneration: holder.staleGeneration))
+      closeLostFiles("the database file was written to by something else than SQLite: it is read anew")
     case .another: break
     }
     guard holder.mayOpen || holder.isOverdue else { return }
@@ -52,14 +50,12 @@ extension Follower {
 
   /// The connection uses files without a name, or shows contents that have been overwritten. SQLite opens the new ones only
   /// after this process has closed all connections to the database.
-  private func closeLostFiles(_ reason: String, overwrite: FileOverwrite? = nil) {
+  private func closeLostFiles(_ reason: String) {
     context.logger.warning("\(reason)", metadata: ["path": "\(context.configuration.path)"])
     lists.connectionCloses()
     lists.note(.failure(FreshetError(.overloaded, "the database's files are being replaced: try again")))
     numbers.filesWereLost()
     holder.close()
-    context.readers.releaseFiles()
-    context.output.filesReleased(overwrite)
   }
 
   /// Opens the file anew where its connection cannot go on.

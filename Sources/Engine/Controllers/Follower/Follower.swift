@@ -60,7 +60,9 @@ final class Follower {
     var settings = ChangeCapture.Settings()
     settings.memoryLimit = configuration.captureBytes
     let file = readers.file
-    holder = file.holder(settings, clock: context.clock, readsPosition: configuration.readsPosition) {
+    holder = file.holder(
+      settings, clock: context.clock, thread: thread.wake, readsPosition: configuration.readsPosition
+    ) {
       [number = thread.number] in configuration.keeper?.restored(number)?.state
     }
     detection = CommitDetection(path: file.path, wake: thread.wake, clock: context.clock, watcher: file.watcher)
@@ -100,7 +102,7 @@ final class Follower {
     let now = context.clock.now
     let isResting = inbox.isEmpty && rest(now) > .zero
     let hasChanged = !isResting && !isUnused && hasCommit()
-    if detection.mayBeReplaced(isOpen: lists.database != nil, hasChanged: hasChanged, now) || holder.hasOverwrite {
+    if detection.mayBeReplaced(isOpen: lists.database != nil, hasChanged: hasChanged, now) || holder.mustLook {
       openIfReplaced()
     }
     if hasChanged || context.mustTick || !inbox.isEmpty || context.clock.now >= context.deadlines.next { tick() }

@@ -16,11 +16,14 @@ package final class FollowedFile: Sendable {
   /// What is remembered of its tables.
   let captures = FileCaptures()
 
-  package init(_ path: String, numbers: CommitNumbers = CommitNumbers(), epochs: FileEpochs = FileEpochs()) {
+  /// - Parameter users: all that have the file open in this process.
+  package init(
+    _ path: String, numbers: CommitNumbers = CommitNumbers(), epochs: FileEpochs = FileEpochs(), users: FileUsers? = nil
+  ) {
     self.path = path
     self.numbers = numbers
     self.epochs = epochs
-    users = FileUsers(path: path)
+    self.users = users ?? FileUsers(path: path)
   }
 
   /// Reports writes to the file.
@@ -30,10 +33,10 @@ package final class FollowedFile: Sendable {
   ///
   /// - Parameter restored: what another process has kept of the file, for the first time.
   package func holder(
-    _ settings: ChangeCapture.Settings, clock: MonotonicClock, readsPosition: Bool = false,
+    _ settings: ChangeCapture.Settings, clock: MonotonicClock, thread: WakeSignal? = nil, readsPosition: Bool = false,
     restoring restored: @escaping () -> CaptureState? = { nil }
   ) -> DatabaseHolder {
-    DatabaseHolder(path: path, clock: clock, users: users) { [path, captures] in
+    DatabaseHolder(path: path, clock: clock, users: users, thread: thread) { [path, captures] in
       try OpenDatabase(
         path: path, settings, clock: clock, readsPosition: readsPosition, sharing: captures, restoring: restored())
     }

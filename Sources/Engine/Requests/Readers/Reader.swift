@@ -8,7 +8,7 @@ import Synchronization
 
 /// Does jobs on a connection of its own, one after the other.
 ///
-/// Owner: the worker's thread, except for `releaseFiles`.
+/// Owner: the worker's thread.
 // @unchecked: `holder` and `hasWorked` belong to the thread.
 final class Reader: @unchecked Sendable {
   private let number: Int
@@ -16,7 +16,6 @@ final class Reader: @unchecked Sendable {
   private let users: FileUsers
   private let logger: Logger
   let worker = Worker()
-  private let mustRelease = Atomic<Bool>(false)
   /// Opened on demand.
   private let holder: FileHolder<ReaderDatabase, any Error>
   /// Whether it has worked since it last returned memory.
@@ -30,7 +29,7 @@ final class Reader: @unchecked Sendable {
     self.queue = queue
     users = file.users
     self.logger = logger
-    holder = FileHolder(path: file.path, clock: clock, users: users) { [path = file.path] in
+    holder = FileHolder(path: file.path, clock: clock, users: users, thread: worker.wake) { [path = file.path] in
       try ReaderDatabase(path: path, access, clock: clock, slow: slow, readsPosition: readsPosition)
     }
   }
@@ -40,7 +39,7 @@ final class Reader: @unchecked Sendable {
     if number != queue.brisk { lowerPriority() }
     while !queue.isStopping {
       doJobs(waking: waking)
-      if mustRelease.exchange(false, ordering: .acquiringAndReleasing) { releaseLostFiles() }
+      if holder.mustLook, [.filesLost, .overwritten].contains(holder.finding) { holder.close() }
       if !worker.wake.wait() { rest() }
     }
     holder.close()
@@ -63,7 +62,7 @@ final class Reader: @unchecked Sendable {
       let again = perform(job, interruption)
       if let reader = queue.end(number) { waking(reader) }
       if let again, case .wakes(let reader) = queue.add(again) { waking(reader) }
-      if mustRelease.load(ordering: .relaxed) { return }
+      if holder.mustLook { return }
     }
   }
 
@@ -106,16 +105,6 @@ final class Reader: @unchecked Sendable {
     let opened = try holder.open()
     holder.adopt(opened)
     return opened
-  }
-
-  /// A -wal or -shm was deleted, or the file overwritten: this process must close all connections before it opens new ones. Any thread.
-  func releaseFiles() {
-    mustRelease.store(true, ordering: .releasing)
-    worker.wake.signal()
-  }
-
-  private func releaseLostFiles() {
-    if [.filesLost, .overwritten].contains(holder.finding) { holder.close() }
   }
 
   /// Gives precedence to followers and sockets.

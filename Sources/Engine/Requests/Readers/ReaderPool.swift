@@ -60,9 +60,6 @@ package final class ReaderPool: Sendable {
   /// Cancels all jobs of a requester. Any thread.
   package func cancel(of requester: Requester) { queue.cancel(of: requester) }
 
-  /// A -wal or -shm was deleted, or the file overwritten: readers close the files. Any thread.
-  package func releaseFiles() { for reader in readers { reader.releaseFiles() } }
-
   /// Bytes of large results that are on their way to clients. Any thread.
   package var contentsBytes: Int { contents.bytes }
 

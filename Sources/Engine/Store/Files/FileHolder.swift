@@ -31,8 +31,8 @@ extension FileConnection {
 /// One thread's connection to a file that others may replace, delete or lock.
 ///
 /// All connections of a process to a database share one mapping of its -shm. After the -wal or -shm was deleted, every holder of
-/// the process has to close its connection before any of them can open the new files; a holder that has closed one waits for the
-/// others for a second. The same holds after a program has written over the file (`FileContents`): locks of connections that saw the
+/// the process has to close its connection before any of them can open the new files; a holder that has closed one has the others told
+/// (`mustLook`), and waits for them for a second. The same holds after a program has written over the file (`FileContents`): locks of connections that saw the
 /// former contents keep other programs from the new ones.
 ///
 /// Owner: one thread. Mutable state: `connection`; `lost`, the deleted files until the process has let go of them; what it knows of what others
@@ -43,8 +43,11 @@ package final class FileHolder<Connection: FileConnection, Failure: Error> {
   private let path: String
   private let clock: MonotonicClock
   private let users: FileUsers?
+  private let thread: WakeSignal?
   /// The last overwrite that the connection has seen.
   private var overwrite = FileUsers.Overwrite()
+  /// How often others had closed files that were lost when this one looked last.
+  private var losses = 0
   /// How many writes to the database file had been reported when it was looked at last.
   private var reported = 0
   private let connect: () throws(Failure) -> Connection
@@ -65,27 +68,33 @@ package final class FileHolder<Connection: FileConnection, Failure: Error> {
 
   /// - Parameters:
   ///   - users: the others of the process that have the file open; nil: it is judged alone.
+  ///   - thread: is woken when it has to look at the file.
   ///   - connect: opens the file that has the name.
   package init(
-    path: String, clock: MonotonicClock = .system, users: FileUsers? = nil,
+    path: String, clock: MonotonicClock = .system, users: FileUsers? = nil, thread: WakeSignal? = nil,
     connect: @escaping () throws(Failure) -> Connection
   ) {
     self.users = users
     self.path = path
     self.clock = clock
     self.connect = connect
+    self.thread = thread
+    if let thread { users?.add(thread) }
   }
+
+  deinit { if let thread { users?.remove(thread) } }
 
   /// Outside of transactions. Five system calls.
   package var finding: Finding {
+    losses = users?.lossCount ?? 0
     guard let file = FileIdentity(path: path) else { return .missing }
     guard let connection, connection.file == file, !connection.isUseless else { return .another }
     if connection.files.state != .same { return .filesLost }
     return isOverwritten(connection) ? .overwritten : .same
   }
 
-  /// Whether another one has found the file overwritten, so that this one has to look. One atomic load.
-  package var hasOverwrite: Bool { users?.hasOverwrite(after: overwrite) == true }
+  /// Whether another one has closed files that are lost, so that this one has to see whether it has them open. One atomic load.
+  package var mustLook: Bool { connection != nil && users.map { $0.lossCount != losses } == true }
 
   /// What one has found counts for all: those who have not followed every commit, or not heard of the write, do not find it, or take it for
   /// something else.
@@ -103,9 +112,6 @@ package final class FileHolder<Connection: FileConnection, Failure: Error> {
     overwrite = users.noteOverwritten(connection.staleGeneration, after: overwrite)
     return true
   }
-
-  /// What the file was overwritten with last: see `FileContents`.
-  package var staleGeneration: UInt64? { overwrite.staleGeneration }
 
   /// Whether deleted files may still be in use by another connection of the process.
   package var isWaiting: Bool { lost != nil }
@@ -148,5 +154,6 @@ package final class FileHolder<Connection: FileConnection, Failure: Error> {
         staleGeneration: connection.staleGeneration, clock: clock)
     }
     self.connection = nil
+    if lost != nil { users?.noteLoss() }
   }
 }

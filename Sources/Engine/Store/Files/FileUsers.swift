@@ -1,3 +1,4 @@
+import Ground
 import Synchronization
 
 /// What all that have a file open in a process tell each other about it.
@@ -7,12 +8,14 @@ package final class FileUsers: Sendable {
   private struct State {
     var followers: Set<Int> = []
     var overwrite = Overwrite()
+    var threads: [WakeSignal] = []
   }
 
   /// Reports writes to the file.
   package let watcher: DatabaseWatcher
   private let state = Mutex(State())
   private let overwrites = Atomic<Int>(0)
+  private let losses = Atomic<Int>(0)
 
   package init(path: String) { watcher = DatabaseWatcher(path: path) }
 
@@ -33,6 +36,26 @@ package final class FileUsers: Sendable {
 
   /// Whether no follower has the file open: readers, which work for them, then close it.
   package var isEmpty: Bool { state.withLock { $0.followers.isEmpty } }
+
+  // MARK: - Files that are lost
+
+  /// Wakes a thread from now on when another one has closed files that were deleted or overwritten.
+  func add(_ thread: WakeSignal) { state.withLock { $0.threads.append(thread) } }
+
+  func remove(_ thread: WakeSignal) {
+    state.withLock { state in
+      if let index = state.threads.firstIndex(where: { $0 === thread }) { state.threads.remove(at: index) }
+    }
+  }
+
+  /// How often that has happened. One atomic load.
+  var lossCount: Int { losses.load(ordering: .acquiring) }
+
+  /// All others have to let go of the files before anyone can open the new ones.
+  func noteLoss() {
+    losses.add(1, ordering: .acquiringAndReleasing)
+    state.withLock { for thread in $0.threads { thread.signal() } }
+  }
 
   // MARK: - Overwritten files
 

@@ -86,7 +86,6 @@ final class ForwardedTransactions: ClientTransactions {
   func drain(grace: Duration) { _ = open.wait(timeout: .now() + grace) }
 
   var isWritable: Bool { broker.isConnected }
-  func releaseFiles(_ overwrite: FileOverwrite?) {}
   /// The writer's server has them.
   var kept: [UInt8]? { nil }
 

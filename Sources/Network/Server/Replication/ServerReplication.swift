@@ -4,6 +4,7 @@ import Following
 import LiveQuery
 import Logging
 package import Replication
+import Store
 import Synchronization
 import Wire
 
@@ -188,11 +189,12 @@ extension ServerConfiguration {
   /// - Parameter broker: of a replica, whose clients' transactions are run elsewhere.
   /// - Returns: nil where clients write nothing.
   func transactions(
-    _ audit: AuditLog?, forwardingTo broker: BrokerConnection?, _ kept: KeptTransactions?, _ epochs: FileEpochs
+    _ audit: AuditLog?, forwardingTo broker: BrokerConnection?, _ kept: KeptTransactions?, _ epochs: FileEpochs,
+    _ users: FileUsers
   ) throws(FreshetError) -> (any ClientTransactions)? {
     guard needsWriter else { return nil }
     if let broker { return ForwardedTransactions(broker, self) }
-    return try TransactionQueue(self, audit, kept, epochs)
+    return try TransactionQueue(self, audit, kept, epochs, users)
   }
 
   /// Takes over how the file is replicated.

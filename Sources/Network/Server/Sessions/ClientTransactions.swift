@@ -24,9 +24,6 @@ protocol ClientTransactions: AnyObject, Sendable {
   /// Whether a transaction would be accepted, as far as is known without writing. Any thread; may read the disk.
   var isWritable: Bool { get }
 
-  /// A follower has given up files that were deleted. Any thread.
-  func releaseFiles(_ overwrite: FileOverwrite?)
-
   /// The file is another one. Any thread.
   func epochChanged()
 

@@ -21,8 +21,6 @@ final class SessionOutput: SubscriptionOutput {
     self.greeting = greeting
   }
 
-  func filesReleased(_ overwrite: FileOverwrite?) { transactions?.releaseFiles(overwrite) }
-
   func isDrained(_ session: UInt64, for follower: Int) -> Bool { gateway.isDrained(session, waiter: follower) }
 
   /// In order with what is sent: by the time a client reads that its subscription has ended, the id is free.

@@ -16,7 +16,6 @@ final class TransactionQueue: ClientTransactions, @unchecked Sendable {
   private enum Command: Sendable {
     case run(Transaction, AuditLog.Write, ControllerPool, TransactionMemory.Reply)
     case refuse(AuditLog.Write, FreshetError, TransactionMemory.Reply)
-    case releaseFiles(FileOverwrite?)
     /// Everything before is done.
     case signal(DispatchSemaphore)
   }
@@ -51,9 +50,10 @@ final class TransactionQueue: ClientTransactions, @unchecked Sendable {
   /// - Parameters:
   ///   - kept: what keeps outcomes for the next process; nil: nothing does.
   ///   - epochs: whose outcomes they are.
+  ///   - users: all that have the file open.
   init(
-    _ configuration: ServerConfiguration, _ audit: AuditLog?, _ kept: KeptTransactions? = nil,
-    _ epochs: FileEpochs = FileEpochs()
+    _ configuration: ServerConfiguration, _ audit: AuditLog?, _ kept: KeptTransactions?, _ epochs: FileEpochs,
+    _ users: FileUsers
   ) throws(FreshetError) {
     self.configuration = configuration
     self.audit = audit
@@ -61,7 +61,7 @@ final class TransactionQueue: ClientTransactions, @unchecked Sendable {
     repeatable = RepeatableTransactions(
       limit: configuration.limits.transactionMemory, clock: configuration.clock, kept: kept?.keeper.promises ?? [],
       journal: kept?.journal, epoch: { epochs.current.name }, promise: { kept?.keeper.promise() })
-    holder = FileHolder(path: configuration.database) { () throws(FreshetError) in
+    holder = FileHolder(path: configuration.database, users: users, thread: worker.wake) { () throws(FreshetError) in
       try Writer(path: configuration.database, timeout: configuration.limits.queryTimeout)
     }
     if holder.finding != .missing { _ = try currentWriter() }
@@ -76,6 +76,9 @@ final class TransactionQueue: ClientTransactions, @unchecked Sendable {
     while true {
       let isStopping = worker.mustStop
       for command in mailbox.takeAll() { perform(command) }
+      if holder.mustLook, [.filesLost, .overwritten].contains(holder.finding), let writer = holder.connection {
+        giveUp(writer)
+      }
       if isStopping { return holder.close() }
       worker.rest(milliseconds: rest())
     }
@@ -91,9 +94,6 @@ final class TransactionQueue: ClientTransactions, @unchecked Sendable {
       audit?.refused(write, error.code)
       reply(.failure(error))
       open.leave()
-    case .releaseFiles(let overwrite):
-      if let overwrite { holder.connection?.noteOverwritten(overwrite.staleGeneration) }
-      if let writer = holder.connection, writer.files.state != .same || writer.isOverwritten { giveUp(writer) }
     case .signal(let done): done.signal()
     }
   }
@@ -145,9 +145,6 @@ final class TransactionQueue: ClientTransactions, @unchecked Sendable {
     writer.rescue()
     holder.close()
   }
-
-  /// A follower has given up files that were deleted or overwritten. Any thread.
-  func releaseFiles(_ overwrite: FileOverwrite?) { mailbox.post(.releaseFiles(overwrite)) }
 
   /// The file is another one: what came of transactions in the last one is worth nothing.
   func epochChanged() { repeatable.forget() }
