@@ -156,7 +156,7 @@ extension Delivery {
       lists.noteDirty(list)
       return true
     }
-    lists.database?.connection.restoreSnapshot()
+    lists.database?.connection.transaction.restore()
     // The mended list sends them a snapshot.
     if checks.mendIfMissing(list, error) { return true }
     if error.isFinal {

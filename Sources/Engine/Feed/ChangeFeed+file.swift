@@ -9,46 +9,31 @@ import Wire
 // The file, which other processes replace, delete and lock.
 extension ChangeFeed {
   func keepUp() {
-    _ = holder.connection?.connection.restoreSharedMemory()
-    let isOpen = holder.connection != nil
-    let hasChanged =
-      isOpen && holder.connection.map { detection.hasCommit($0.connection.capture, isPaced: true) } == true
-    if detection.mayBeReplaced(isOpen: isOpen, hasChanged: hasChanged, clock.now) || holder.mustLook {
-      openIfReplaced()
-    }
-    guard hasChanged || mustTick, let tables else { return refuseOpenings() }
+    followed.restoreSharedMemory()
+    let hasCommit = followed.hasCommit()
+    if followed.mayBeReplaced(hasCommit: hasCommit) { openIfReplaced() }
+    guard hasCommit || mustTick, let tables else { return refuseOpenings() }
     mustTick = false
     do {
       try tick(tables)
-      hasFailed = false
+      followed.noteTick()
     } catch {
-      if let open = holder.connection, open.isUseless || open.isOverwritten { return openIfReplaced() }
-      if !hasFailed { logger.error("the feed cannot read the database", metadata: ["error": "\(error)"]) }
-      hasFailed = true
+      if followed.isUseless { return openIfReplaced() }
+      followed.noteFailure(error)
       mustTick = true
       refuseOpenings(FreshetError(unreadable: error))
     }
   }
 
   func refuseOpenings(_ error: FreshetError = .databaseMissing) {
-    if holder.connection != nil, !hasFailed { return }
+    if followed.database != nil, !followed.isFailing { return }
     for opening in openings { end(opening.key, error) }
     openings = []
   }
 
   func openIfReplaced() {
-    switch holder.finding {
-    case .same, .missing: return
-    case .filesLost, .overwritten:
-      closeFile()
-      holder.close()
-    case .another: break
-    }
-    guard holder.mayOpen || holder.isOverdue else { return }
-    guard let opened = try? holder.open() else { return }
-    let isFirst = holder.connection == nil && readers.isEmpty
-    closeFile()
-    holder.adopt(opened)
+    let isFirst = followed.database == nil && readers.isEmpty
+    guard case .success(let opened)? = followed.openIfReplaced(closing: { _ in closeFile() }) else { return }
     tables = FeedTables(opened.connection, path: file.path, configuration.access, logger)
     mustTick = true
     if isFirst {

@@ -12,8 +12,8 @@ extension ChangeFeed {
     let connection = tables.connection
     let mustRead =
       restored != nil || !openings.isEmpty || carried != nil || tables.mustLookUp || connection.capture.isReading
-      || hasFailed
-    try connection.tick(mustRead ? nil : { _ in true }) {
+      || followed.isFailing
+    try connection.tick(readsFramesAlone: !mustRead && connection.changedTables() != nil) {
       try take(from: connection, tables)
       open(tables)
       let end = clock.now + Self.readingTime
@@ -140,7 +140,7 @@ extension ChangeFeed {
     let before = commit
     let number = number(of: connection.capture.state, commits: tick.commits, tick)
     if builder.mustLookUp {
-      connection.transaction.begin()
+      connection.transaction.need()
       if connection.hasLostState { return carried = (builder, commits) }
       try builder.lookUp()
     }

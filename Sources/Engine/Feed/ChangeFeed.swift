@@ -24,8 +24,7 @@ final class ChangeFeed {
   let output: any SubscriptionOutput
   /// For `SubscriptionOutput.isDrained`.
   let waiter: Int
-  let holder: DatabaseHolder
-  let detection: CommitDetection
+  let followed: FollowedConnection
   let logger: Logger
   let take: () -> [FeedCommand]
   let wake: WakeSignal
@@ -53,7 +52,6 @@ final class ChangeFeed {
   var keptNumber: UInt64?
   /// A reader waits for a state to be kept that has its tables.
   var mustKeep = false
-  var hasFailed = false
   var counts = FeedCounts()
   private let counter: FeedCounter
   private(set) var isStopping = false
@@ -93,11 +91,12 @@ final class ChangeFeed {
     epoch = FeedPositions.newEpoch
     positions = FeedPositions(epoch: epoch)!
     var state = restored?.state
-    holder = file.holder(settings, clock: clock, thread: wake, readsPosition: configuration.readsPosition) {
+    followed = FollowedConnection(
+      file, settings, clock: clock, thread: wake, readsPosition: configuration.readsPosition, logger: logger
+    ) {
       defer { state = nil }
       return state
     }
-    detection = CommitDetection(path: file.path, wake: wake, clock: clock, watcher: file.watcher)
   }
 
   var clock: MonotonicClock { configuration.clock }
@@ -108,7 +107,7 @@ final class ChangeFeed {
   func step() {
     for command in take() { perform(command) }
     if isStopping { return }
-    if !isUnused || holder.connection != nil { keepUp() }
+    if !isUnused || followed.database != nil { keepUp() }
     for reader in readers.values where reader.passed == nil { begin(reader) }
     mustDeliver = false
     for reader in Array(readers.values) { deliver(to: reader) }
@@ -121,16 +120,11 @@ final class ChangeFeed {
   }
 
   func wait() {
-    if tables == nil, openings.isEmpty, restored == nil, !holder.isWaiting, readers.isEmpty {
+    if tables == nil, openings.isEmpty, restored == nil, readers.isEmpty {
       _ = wake.wait()
       return
     }
-    var limit = Nanoseconds.milliseconds(1_000)
-    if hasFailed { limit = .milliseconds(50) } else if mustTick || mustDeliver { limit = .zero }
-    if holder.isWaiting { limit = min(limit, .milliseconds(5)) }
-    detection.wait(
-      .init(
-        limit: limit, rest: .zero, isUnused: isUnused, connection: hasFailed ? nil : holder.connection?.connection))
+    followed.wait(limit: .milliseconds(1_000), mustTick: mustTick || mustDeliver, isUnused: isUnused)
   }
 
   func close() {

@@ -213,7 +213,7 @@ extension Lists {
 
   /// A list could not be brought to the tick's state. Final errors end it; others are reported once and retried.
   func fail(_ list: LiveList, _ error: FreshetError, _ before: CommitNumber) {
-    database?.connection.restoreSnapshot()
+    database?.connection.transaction.restore()
     if error.isOfSchema { return awaitSchema(list.shape, error, before) }
     if error.isFinal { return end(list, error) }
     // Compiled again, the query has the rowid for its key.

@@ -24,7 +24,7 @@ package final class QueryStatements {
   }
 
   package init(
-    _ compiled: CompiledQuery, connection: OpaquePointer, encoding: TextEncoding, transaction: LateTransaction? = nil,
+    _ compiled: CompiledQuery, connection: OpaquePointer, encoding: TextEncoding, transaction: ReadTransaction? = nil,
     groups: GroupTables? = nil
   ) throws(FreshetError) {
     self.compiled = compiled

@@ -22,7 +22,8 @@ package final class ResultStatements {
   /// Whether the connection is closed, and with it the statements.
   @exclusivity(unchecked) private(set) var isClosed = false
   private let connection: OpaquePointer
-  private let transaction: LateTransaction?
+  /// Nil when closed: it keeps the connection open.
+  @exclusivity(unchecked) private var transaction: ReadTransaction?
   /// Looks up `batchSize` units at once.
   @exclusivity(unchecked) private(set) var batch: PreparedStatement?
   @exclusivity(unchecked) private var mayBatch = true
@@ -36,7 +37,7 @@ package final class ResultStatements {
   ///   - transaction: begins the transaction in which they run, if it has not begun yet.
   ///   - groups: the connection's tables for groups; nil: it follows nothing.
   package init(
-    _ plan: ResultPlan, connection: OpaquePointer, encoding: TextEncoding, transaction: LateTransaction?,
+    _ plan: ResultPlan, connection: OpaquePointer, encoding: TextEncoding, transaction: ReadTransaction?,
     groups: GroupTables?
   ) throws(FreshetError) {
     self.plan = plan
@@ -86,7 +87,7 @@ package final class ResultStatements {
   package func isInTransaction() -> Bool {
     if isClosed { return false }
     if hasTransaction { return true }
-    transaction?.begin()
+    transaction?.need()
     return hasTransaction
   }
 
@@ -146,6 +147,7 @@ package final class ResultStatements {
   /// once they have others.
   package func close() {
     isClosed = true
+    transaction = nil
     for statement in all { statement.close() }
   }
 

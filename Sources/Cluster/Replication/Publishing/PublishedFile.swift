@@ -2,6 +2,7 @@ import ChangeCapture
 import Following
 import Foundation
 import Ground
+import LiveQuery
 import Logging
 import Store
 import Synchronization
@@ -14,8 +15,7 @@ final class PublishedFile {
   private let log: PublishedLog
   private let began: Int64
   private let clock = MonotonicClock.system
-  private let detection: CommitDetection
-  private let holder: DatabaseHolder
+  private let followed: FollowedConnection
   private var reader: ChangeReader?
   /// The position of the newest batch, whether it is in the stream yet or not. Nil before the epoch has begun.
   private(set) var position: LogPosition?
@@ -43,9 +43,9 @@ final class PublishedFile {
     self.position = position
     var settings = ChangeCapture.Settings()
     settings.pagesAtOnce = .max
-    holder = publisher.file.holder(settings, clock: clock, thread: publisher.worker.wake) { state }
-    detection = CommitDetection(
-      path: publisher.path, wake: publisher.worker.wake, clock: clock, watcher: publisher.file.watcher)
+    followed = FollowedConnection(
+      publisher.file, settings, clock: clock, thread: publisher.worker.wake, logger: publisher.logger
+    ) { state }
     checked = clock.now
     pass = ContentsPass(publisher.settings.selfCheck, clock)
   }
@@ -54,11 +54,11 @@ final class PublishedFile {
   ///
   /// - Throws: `ReplicationFailure` for what the log cannot carry.
   func begin() throws {
-    while holder.finding == .missing {
+    while followed.isMissing {
       if publisher.mustStop { return }
       publisher.worker.rest(milliseconds: 50)
     }
-    let opened = try holder.open()
+    guard let opened = try followed.open() else { throw FreshetError.databaseMissing }
     try opened.connection.snapshot {
       if opened.connection.capture.isRestored { return try goOn(opened.connection) }
       reader = try ChangeReader(opened.connection, limit: publisher.settings.batchLimit)
@@ -80,7 +80,6 @@ final class PublishedFile {
         log.add(batch(.beginning, number: 0, from: commit, to: commit, []), after: beginning)
       }
     }
-    holder.adopt(opened)
   }
 
   /// What has changed since the state that was kept is one batch.
@@ -98,7 +97,7 @@ final class PublishedFile {
 
   /// Waits for something to do, and does it.
   func step(wantsSnapshot: Bool) throws {
-    guard let connection = holder.connection?.connection else { return }
+    guard let connection = followed.database?.connection else { return }
     mustSnapshot = mustSnapshot || wantsSnapshot || isSnapshotDue
     if !log.isComplete {
       if try !log.publish() { publisher.worker.rest(milliseconds: 100) }
@@ -109,34 +108,32 @@ final class PublishedFile {
       checked = now
       _ = try log.check()
     }
-    let hasCommit = detection.hasCommit(connection.capture, isPaced: true)
-    if detection.mayBeReplaced(isOpen: true, hasChanged: hasCommit, now) || holder.mustLook { try checkFile() }
+    let hasCommit = followed.hasCommit()
+    if followed.mayBeReplaced(hasCommit: hasCommit) { try checkFile() }
     let copies = mustSnapshot && publisher.isSendingSnapshot.load(ordering: .acquiring) == false
     if hasCommit || copies || pass.isDue(now) { try tick(connection, copies: copies) }
-    let rest = max(detection.rest(clock.now), hasCommit ? Self.gap : .zero)
-    detection.wait(
-      .init(
-        limit: .milliseconds(mustSnapshot ? 20 : 500), rest: rest, isUnused: false, connection: connection))
+    let rest = max(followed.rest(clock.now), hasCommit ? Self.gap : .zero)
+    followed.wait(limit: .milliseconds(mustSnapshot ? 20 : 500), rest: rest)
   }
 
   /// Appends what is waiting, if the broker takes it at once.
   ///
   /// - Returns: what the next process can go on from; nil: it cannot.
   func finish() -> PublisherState.Kept? {
-    if let connection = holder.connection?.connection {
+    if let connection = followed.database?.connection {
       try? connection.capture.catchUp { try tick(connection, copies: false) }
     }
     guard (try? log.publish()) == true, log.isComplete, let position, reader != nil,
-      let capture = holder.connection?.connection.capture, let state = CaptureState(of: capture)
+      let capture = followed.database?.connection.capture, let state = CaptureState(of: capture)
     else { return nil }
     return PublisherState.Kept(state: state, memory: PublishedPosition(position: position, began: began))
   }
 
   /// Another file has the name. The owner of the commit numbers reports it.
   private func checkFile() throws {
-    if [.same, .missing].contains(holder.finding) { return }
+    if !followed.isAnother { return }
     reader = nil
-    holder.close()
+    followed.close()
     throw ReplicationFailure("the file is another one now")
   }
 
@@ -160,7 +157,7 @@ final class PublishedFile {
       }
       if copies { copy = try copySnapshot(connection) }
     }
-    detection.noteTick(start: start, end: clock.now, comparesTables: connection.capture.comparesTables)
+    followed.noteTick(from: start, to: clock.now)
     _ = try log.publish()
     if let copy { send(copy) }
   }

@@ -28,7 +28,7 @@ extension Follower {
   func perform(_ command: FollowerCommand) {
     // An error concerns this command only.
     defer {
-      lists.database?.connection.restoreSnapshot()
+      lists.database?.connection.transaction.restore()
       deliverEvents()
     }
     let narrowed = lists.evaluation.narrowed
@@ -113,7 +113,7 @@ extension Follower {
   /// What keeps lists from being read although the tick could begin; nil: nothing.
   private var readingFailure: FreshetError? {
     // An open file can be read without its name, and SQLite's cache without the file.
-    if holder.finding == .missing { return FreshetError.databaseMissing }
+    if followed.isMissing { return FreshetError.databaseMissing }
     if lists.database == nil, let failure = lists.openingFailure { return failure }
     if lists.byQuery.isEmpty || lists.byQuery.values.contains(where: { !$0.machine.hasFailed }) { return nil }
     return FreshetError(.overloaded, "no list can be read at the moment")

@@ -32,7 +32,7 @@ extension Follower {
     state.unusedSince = nil
     keeping.released = keptPart()
     lists.connectionCloses()
-    holder.close()
+    followed.close()
     state.isReleased = true
     // What happens to the file from now on is seen by nobody: its next state gets a number of its own.
     if context.readers.file.users.leave(context.number) { numbers.fileWasReleased() }

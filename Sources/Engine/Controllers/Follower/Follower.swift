@@ -20,8 +20,7 @@ import Store
 /// Owner of all state: the follower's thread.
 final class Follower {
   let context: FollowerContext
-  let holder: DatabaseHolder
-  let detection: CommitDetection
+  let followed: FollowedConnection
   let numbers: StateNumbers
   let lists: Lists
   let checks: ListChecks
@@ -33,18 +32,15 @@ final class Follower {
   @exclusivity(unchecked) var keeping = Keeping()
 
   struct State {
-    /// Since when ticks cannot read the database, and whether subscribers have been sent the error; nil: the last tick
-    /// could.
-    var outage: (since: Instant, isAnnounced: Bool)?
+    /// Whether subscribers have been told that ticks cannot read the database.
+    var hasAnnouncedOutage = false
     /// Whether the loop has a thread, which may rest.
     var isPaced = false
     var isStopping = false
     /// From when on ticks may do without a transaction.
     var framesAloneAt = Instant.distantPast
-    var hasWarnedOfSharedMemory = false
     /// Requests for a commit number that wait until the database can be read.
     var unnumbered: [(deadline: Instant, reply: @Sendable (Int64?) -> Void)] = []
-    var hasLoggedOpening = false
     /// Since when nothing has been followed.
     var unusedSince: Instant?
     /// The connection was closed because nothing is followed.
@@ -60,20 +56,19 @@ final class Follower {
     var settings = ChangeCapture.Settings()
     settings.memoryLimit = configuration.captureBytes
     let file = readers.file
-    holder = file.holder(
-      settings, clock: context.clock, thread: thread.wake, readsPosition: configuration.readsPosition
+    followed = FollowedConnection(
+      file, settings, clock: context.clock, thread: thread.wake, readsPosition: configuration.readsPosition,
+      logger: logger
     ) {
       [number = thread.number] in configuration.keeper?.restored(number)?.state
     }
-    detection = CommitDetection(path: file.path, wake: thread.wake, clock: context.clock, watcher: file.watcher)
     numbers = StateNumbers(configuration, file.numbers, file.epochs)
     lists = Lists(context, numbers, Jobs(readers, thread))
     checks = ListChecks(lists)
     answers = SnapshotAnswers(lists, checks)
     delivery = Delivery(lists, checks, answers)
     inbox = Inbox(thread)
-    if holder.finding == .missing { return }
-    do { fileWasOpened(try holder.open()) } catch let error as SQLiteFailure where error.isLock {
+    do { if let opened = try followed.open() { fileWasOpened(opened) } } catch let error as SQLiteFailure where error.isLock {
       // Wait, as for an absent file: locks end.
       lists.note(.failure(FreshetError(unreadable: error)))
       if thread.number == 0 {
@@ -98,13 +93,11 @@ final class Follower {
   func step() {
     if inbox.takeIn() { context.mustTick = true }
     if staysReleased() { return }
-    restoreSharedMemory()
+    followed.restoreSharedMemory()
     let now = context.clock.now
     let isResting = inbox.isEmpty && rest(now) > .zero
-    let hasChanged = !isResting && !isUnused && hasCommit()
-    if detection.mayBeReplaced(isOpen: lists.database != nil, hasChanged: hasChanged, now) || holder.mustLook {
-      openIfReplaced()
-    }
+    let hasChanged = !isResting && !isUnused && followed.hasCommit(isPaced: isPaced)
+    if followed.mayBeReplaced(hasCommit: hasChanged) { openIfReplaced() }
     if hasChanged || context.mustTick || !inbox.isEmpty || context.clock.now >= context.deadlines.next { tick() }
     if context.clock.now >= numbers.awaited.nextDeadline { numbers.awaited.refuseOverdue(context.clock.now) }
     inbox.report()
@@ -117,7 +110,7 @@ final class Follower {
   }
 
   /// Whether ticks cannot read the database.
-  var isFailing: Bool { state.outage != nil }
+  var isFailing: Bool { followed.isFailing }
   var isPaced: Bool { state.isPaced }
   func stop() { state.isStopping = true }
 
@@ -149,10 +142,12 @@ final class Follower {
       numbers.prepare()
       let begun = lists.jobs.takeBegun()
       connection.deadline.boundOutside(steps: Self.mostSteps)
-      try connection.tick(mayReadFramesAlone(begun) ? lists.evaluation.readsNothingElse : nil) {
+      let changed = mayReadFramesAlone(begun) ? connection.changedTables() : nil
+      let readsFramesAlone = changed.map(lists.evaluation.readsNothingElse) ?? false
+      try connection.tick(readsFramesAlone: readsFramesAlone) {
         checks.note(try lists.follow(connection, begun), connection.capture)
         deliverEvents()
-        if state.outage?.isAnnounced == true { delivery.announceRecovery() }
+        if state.hasAnnouncedOutage { delivery.announceRecovery() }
         performCommands()
         numberCommits(numbers.commit)
         numbers.awaited.reached(numbers.commit, in: numbers.commits.epoch.name)
@@ -162,11 +157,12 @@ final class Follower {
         if connection.capture.readOn() { context.mustTick = true }
       }
       if connection.hasReadFramesAlone { noteFramesAlone(connection) }
-      state.outage = nil
+      followed.noteTick()
+      state.hasAnnouncedOutage = false
       if context.statistics.ticks > ticks {
         let end = context.clock.now
         context.statistics.tickDurations.note(end - start)
-        detection.noteTick(start: start, end: end, comparesTables: connection.capture.comparesTables)
+        followed.noteTick(from: start, to: end)
       }
     } catch {
       // The commands wait for the next tick.

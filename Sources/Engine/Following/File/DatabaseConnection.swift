@@ -11,21 +11,13 @@ package final class DatabaseConnection {
   /// The `sqlite3 *` of `opened`.
   package let raw: OpaquePointer
   package let encoding: TextEncoding
-  @exclusivity(unchecked) private var isInSnapshot = false
-  /// The tick has done without a transaction so far.
-  @exclusivity(unchecked) private var isLate = false
-  /// A tick without a transaction needed one when the file was in another state already: what is left of the tick must not read.
-  @exclusivity(unchecked) package private(set) var hasLostState = false
+  /// See `ReadTransaction`.
+  package var hasLostState: Bool { transaction.hasLostState }
   /// Whether the last tick began without a transaction.
   @exclusivity(unchecked) package private(set) var hasReadFramesAlone = false
-  /// To be begun before anything is read in a tick that may do without a transaction.
-  package let transaction = LateTransaction()
-  private let begin: PreparedStatement
-  private let commit: PreparedStatement
-  /// Fixes the state that the transaction sees, by reading the number of its schema.
-  private let firstRead: PreparedStatement
+  package let transaction: ReadTransaction
   /// The number of the schema that the last snapshot saw.
-  @exclusivity(unchecked) package private(set) var schemaVersion: Int64 = 0
+  package var schemaVersion: Int64 { transaction.schemaVersion }
   /// Whether the file has another text encoding than when it was opened, so that no statement of this connection can be compiled.
   @exclusivity(unchecked) package private(set) var hasOtherEncoding = false
   /// The number of the schema in which a statement was compiled last.
@@ -74,15 +66,12 @@ package final class DatabaseConnection {
       return (opened, try opened.encoding)
     }
     raw = opened.raw
-    begin = try PreparedStatement(raw, "BEGIN")
-    commit = try PreparedStatement(raw, "COMMIT")
-    firstRead = try PreparedStatement(raw, "PRAGMA main.schema_version")
     capture = ChangeCapture(raw, settings, sharing: captures, restoring: state)
+    transaction = try ReadTransaction(raw, capture)
     try ConnectionLimits.apply(to: raw)
     files = WALFiles(of: raw)
     deadline = Deadline(of: raw, clock: clock)
     positionReader = readsPosition ? ReplicaPositionReader(raw) : nil
-    transaction.begin = { [unowned self] in if isLate { restoreSnapshot() } }
     _ = Self.memoryLimit
   }
 
@@ -98,22 +87,6 @@ package final class DatabaseConnection {
   /// - Returns: false if access would crash the process.
   package func restoreSharedMemory() -> Bool { files.restoreSharedMemory() }
 
-  /// Some errors end SQLite's transaction inside a snapshot. Begins another one if it shows the same state. Otherwise
-  /// the rest of this snapshot cannot be read (`ResultReader.checkSnapshot`).
-  package func restoreSnapshot() {
-    if !isInSnapshot || sqlite3_get_autocommit(raw) == 0 { return }
-    let wasLate = isLate
-    isLate = false
-    capture.note()
-    if (try? run(begin)) != nil {
-      if (try? readSchemaVersion()) != nil, (try? capture.identify()) == true, capture.isAtSeenState { return }
-      try? run(commit)
-      // What the tick sees is what it saw.
-      capture.returnToSeenState()
-    }
-    if wasLate { hasLostState = true }
-  }
-
   /// Frees cached pages that SQLite does not need.
   package func releasePages() { sqlite3_db_release_memory(raw) }
 
@@ -121,38 +94,24 @@ package final class DatabaseConnection {
   package func snapshot(_ body: () throws -> Void) throws {
     defer { capture.release() }
     try beginSnapshot()
-    isInSnapshot = true
-    defer {
-      isInSnapshot = false
-      if sqlite3_get_autocommit(raw) == 0 { try? run(commit) }
-    }
-    try body()
+    try transaction.run(isLate: false, body)
   }
 
-  /// Runs `body` as `snapshot` does, without a transaction where the frames of the WAL hold all that changed. One is begun once something else
-  /// is read (`transaction`), and if the file is in another state by then, that cannot be read (`hasLostState`).
+  /// The tables that have changed, where frames of the WAL hold all that has; nil: a transaction is needed. To be followed by `tick`.
+  package func changedTables() -> [Int]? { positionReader == nil ? capture.identifyFromFrames() : nil }
+
+  /// Runs `body` as `snapshot` does.
   ///
-  /// - Parameter admits: given the numbers of the tables that changed, whether `body` is likely to read nothing else; nil: it will.
-  package func tick(_ admits: (([Int]) -> Bool)?, _ body: () throws -> Void) throws {
-    hasLostState = false
-    hasReadFramesAlone = false
-    guard let admits, positionReader == nil, let tables = capture.identifyFromFrames() else {
-      return try snapshot(body)
-    }
-    guard admits(tables) else {
+  /// - Parameter readsFramesAlone: after `changedTables`, without a transaction; one is begun once something else is read (`transaction`). If the
+  ///   file is in another state by then, that cannot be read.
+  package func tick(readsFramesAlone: Bool, _ body: () throws -> Void) throws {
+    hasReadFramesAlone = readsFramesAlone
+    guard readsFramesAlone else {
       capture.returnToSeenState()
       return try snapshot(body)
     }
-    isInSnapshot = true
-    isLate = true
-    hasReadFramesAlone = true
-    defer {
-      capture.release()
-      isInSnapshot = false
-      isLate = false
-      if sqlite3_get_autocommit(raw) == 0 { try? run(commit) }
-    }
-    try body()
+    defer { capture.release() }
+    try transaction.run(isLate: true, body)
   }
 
   /// While another connection writes at full speed, one try in ten meets a commit.
@@ -161,9 +120,9 @@ package final class DatabaseConnection {
   private func beginSnapshot() throws {
     for _ in 0..<Self.tries {
       capture.prepare()
-      try run(begin)
+      try transaction.begin()
       do {
-        try RollbackJournal.passing(path) { () throws(SQLiteFailure) in try readSchemaVersion() }
+        try RollbackJournal.passing(path) { () throws(SQLiteFailure) in try transaction.readSchemaVersion() }
         try checkEncoding()
         if try capture.identify() {
           if capture.usesWAL { files.note(of: raw) } else { try checkSchemaText() }
@@ -172,10 +131,10 @@ package final class DatabaseConnection {
         }
       } catch {
         if (error as? SQLiteFailure)?.isOfOtherEncoding == true { hasOtherEncoding = true }
-        try? run(commit)
+        transaction.commit()
         throw error
       }
-      try run(commit)
+      transaction.commit()
     }
     throw FreshetError(.overloaded, "no state of the database lasts long enough to be read")
   }
@@ -227,15 +186,5 @@ package final class DatabaseConnection {
     let isUsed = try uses.step()
     uses.reset()
     try PreparedStatement.run(raw, "PRAGMA automatic_index = \(isUsed ? "OFF" : "ON")")
-  }
-
-  private func readSchemaVersion() throws(SQLiteFailure) {
-    defer { firstRead.reset() }
-    if try firstRead.step() { schemaVersion = firstRead.integer(0) }
-  }
-
-  private func run(_ statement: PreparedStatement) throws {
-    defer { statement.reset() }
-    _ = try statement.step()
   }
 }
