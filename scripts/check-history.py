@@ -24,7 +24,9 @@ class Checker:
         self.counts = collections.Counter()
         # By file: ids by what came back.
         self.writes = collections.defaultdict(lambda: collections.defaultdict(set))
+        # By list and version: its contents, and who had them first.
         self.commits, self.versions = {}, {}
+        self.faults = collections.deque(maxlen=5)
 
     def problem(self, line, text):
         self.problems.append(f"line {line}: {text}")
@@ -67,9 +69,13 @@ class Checker:
             self.commits[place] = epoch, commit
         if event.get("version") is not None and event.get("digest") is not None:
             name = event["list"], event["version"]
-            known = self.versions.setdefault(name, event["digest"])
+            known, first = self.versions.setdefault(name, (event["digest"], f"line {line}, {event['actor']}"))
             if known != event["digest"]:
-                self.problem(line, f"{event['actor']}: version {event['version']} of {event['list']} has two contents")
+                faults = ", ".join(self.faults) or "nothing"
+                self.problem(line, f"{event['actor']}: version {event['version']} of {event['list']} has two contents ({first}; after {faults})")
+
+    def check_fault(self, line, event):
+        self.faults.append(f"{event['actor']} at {event['time']} s")
 
 
 def check(lines):

@@ -8,7 +8,7 @@ be made. Foreign programs write to the file, clients write through all servers, 
 the broker's storage, the network or the schema. Between, at quiet points, all tables of all files are compared by SELECT, every client
 of every server with a fresh SELECT, and every write that was acknowledged has to be there. Ends with 1 at the first difference. All choices follow from the seed, each actor's from a
 generator of its own, and what happened is a history (scripts/history.py) that scripts/check-history.py reads at the end. A thread of
-this program that ends with an exception fails the run as well.
+this program that ends with an exception fails the run as well, and so does a server that has found one of its lists or rows wrong.
 """
 
 import argparse
@@ -159,6 +159,25 @@ class Balancer(socketserver.ThreadingTCPServer):
             self.end(target)
 
 
+class Contents:
+    """What clients have had of the newest versions, so that it is known how two contents of one differ."""
+
+    def __init__(self):
+        self.known, self.lock = {}, threading.Lock()
+
+    def compare(self, client, version, rows):
+        with self.lock:
+            first, had = self.known.setdefault((client.number, version), (client.url, rows))
+            if len(self.known) > 3_000:
+                self.known.pop(next(iter(self.known)))
+        if had != rows:
+            differing = [[row for row in some if row not in others][:5] for some, others in ((had, rows), (rows, had))]
+            failures.append(f"version {version} of {client.number} is {len(had)} rows at {first} and {len(rows)} at {client.url}: {differing}")
+
+
+contents_of_versions = Contents()
+
+
 class Client(threading.Thread):
     """A list, through one server or through the balancer."""
 
@@ -184,6 +203,7 @@ class Client(threading.Thread):
                 for live in freshet.follow(self.url, self.queries[self.number]):
                     self.rows = [row for rows in live.rows for row in rows]
                     self.messages += 1
+                    contents_of_versions.compare(self, live.version, self.rows)
                     story.add(self.url, "message", "ok", list=self.number, version=live.version, digest=history.digest(self.rows))
             except SystemExit:
                 # A table was not there when the query was compiled: asked anew.
@@ -405,6 +425,12 @@ faults = {
 }
 
 
+def complaints():
+    """What servers have said of themselves that must not be, although they have mended it."""
+    wrong = "a list differed from its query", "rows of the replica are not those"
+    return [f"{log.name}: {line}" for log in sorted(folder.glob("*.log")) for line in log.read_text().splitlines() if any(text in line for text in wrong)]
+
+
 def end(code, keep=False):
     for process in [*servers, broker]:
         process.process.kill()
@@ -464,9 +490,10 @@ try:
     story.close()
     checker = pathlib.Path(__file__).parent / "check-history.py"
     code = subprocess.run([sys.executable, checker, options.history]).returncode
+    failures += complaints()
     if failures:
-        print(f"THREADS ended with exceptions: {failures}; seed {options.seed}", flush=True)
+        print(f"FAILED: {failures}; seed {options.seed}", flush=True)
         code = 1
 except KeyboardInterrupt:
     code = 1
-sys.exit(end(code))
+sys.exit(end(code, keep=code != 0))

@@ -68,7 +68,9 @@ final class Follower {
     answers = SnapshotAnswers(lists, checks)
     delivery = Delivery(lists, checks, answers)
     inbox = Inbox(thread)
-    do { if let opened = try followed.open() { fileWasOpened(opened) } } catch let error as SQLiteFailure where error.isLock {
+    do { if let opened = try followed.open() { fileWasOpened(opened) } } catch let error as SQLiteFailure
+      where error.isLock
+    {
       // Wait, as for an absent file: locks end.
       lists.note(.failure(FreshetError(unreadable: error)))
       if thread.number == 0 {
