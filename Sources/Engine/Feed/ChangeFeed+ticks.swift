@@ -82,11 +82,15 @@ extension ChangeFeed {
     let told = ToldChanges(entries.filter { $0.number > restored.mark.number })
     let changes = try told.continued(by: builder.finish()) { try $0.lookUp(key: $1) }
     let before = commit
-    commit = file.numbers.number(of: tables.connection.capture.state, before: before, commits: tick.commits).commit
+    let position = tables.connection.position
+    commit =
+      position?.commit
+      ?? file.numbers.number(of: tables.connection.capture.numberedState, before: before, commits: tick.commits).commit
     if !changes.isEmpty {
       log.append(
         LoggedCommit(
-          number: log.last + 1, commit: max(commit, before + 1), commits: max(1, tick.commits), changes: changes))
+          number: log.last + 1, commit: max(commit, before + 1),
+          commits: max(1, position == nil ? tick.commits : commit - before), changes: changes))
     }
     newest = log.newest?.commit ?? newest
     commit = max(commit, newest)
@@ -126,7 +130,7 @@ extension ChangeFeed {
     let areSeparate = carried == nil && connection.position == nil && !steps.contains { $0.builder.mustLookUp }
     if areSeparate {
       var left = tick.commits
-      let last = number(of: connection.capture.state, commits: left, tick)
+      let last = number(of: connection.capture.numberedState, commits: left, tick)
       for step in steps {
         left -= step.commits
         append(step.builder, commits: step.commits, last - left)
@@ -138,7 +142,7 @@ extension ChangeFeed {
     let commits = (carried?.commits ?? 0) + tick.commits
     carried = nil
     let before = commit
-    let number = number(of: connection.capture.state, commits: tick.commits, tick)
+    let number = number(of: connection.capture.numberedState, commits: tick.commits, tick)
     if builder.mustLookUp {
       connection.transaction.need()
       if connection.hasLostState { return carried = (builder, commits) }

@@ -3,6 +3,7 @@ import TestSupport
 import Testing
 
 @testable import ChangeCapture
+@testable import Following
 @testable import Store
 
 /// Several captures of one file that share what they remember: each is told every difference between the states that it has seen, whoever
@@ -97,6 +98,34 @@ import Testing
       }
     }
     #expect(fixtures.reduce(0) { $0 + $1.capture.statistics.frames } - before == 50)
+  }
+
+  /// One who sees it before and one who sees it after would otherwise give it two numbers.
+  @Test func contentsKeepTheirNameWhereTheWALBeginsAnew() throws {
+    let (path, session, captures) = try example()
+    let fixtures = try (0..<2).map { try Self.open($0, path, captures) }
+    let numbers = CommitNumbers()
+    try session.run("UPDATE t SET b = 'warm' WHERE id = 60")
+    for fixture in fixtures {
+      #expect(try fixture.tick().wrong == [])
+      _ = numbers.number(of: fixture.capture.numberedState, before: 0, commits: 0)
+    }
+    for round in 1...3 {
+      let before = numbers.highest
+      try session.run("UPDATE t SET b = 'c' WHERE id = \(round)")
+      #expect(try fixtures[0].tick().wrong == [])
+      try session.run("PRAGMA wal_checkpoint(TRUNCATE)")
+      #expect(try fixtures[1].tick().wrong == [])
+      #expect(!fixtures[0].capture.state.isSame(as: fixtures[1].capture.state))
+      // Who was first is the last to number it.
+      for fixture in fixtures.reversed() {
+        let number = numbers.number(of: fixture.capture.numberedState, before: before, commits: 1)
+        #expect(number == CommitNumber(before + 1, isExact: true))
+      }
+      // To others, which have seen no commit, it is not a later one.
+      let read = numbers.number(of: fixtures[1].capture.state, notBefore: before)
+      #expect(read == CommitNumber(before + 1, isExact: false))
+    }
   }
 
   @Test func whatSomebodyHasReadWhoLeavesIsStillThere() throws {

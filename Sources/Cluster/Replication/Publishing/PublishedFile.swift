@@ -67,18 +67,15 @@ final class PublishedFile {
           "the file has a rollback journal: all of it is compared after a commit",
           metadata: ["path": "\(publisher.path)"])
       }
-      let commit = publisher.numbers.number(
-        of: opened.connection.capture.state, before: position?.commit ?? publisher.numbers.first,
-        commits: position == nil ? 0 : 1
-      ).commit
-      if let before = position {
-        // What changed meanwhile is not known.
-        add(.cut, from: before.commit, to: commit, [])
-      } else {
-        let beginning = LogPosition(beginning: epoch, commit: commit)
-        position = beginning
-        log.add(batch(.beginning, number: 0, from: commit, to: commit, []), after: beginning)
-      }
+      let number = publisher.numbers.number(
+        of: opened.connection.capture.numberedState, before: position?.commit ?? publisher.numbers.first,
+        commits: position == nil ? 0 : 1)
+      // What changed meanwhile is not known.
+      if position != nil { return _ = addCommits(ChangeReader.Tick(contents: nil), to: number) }
+      let commit = number.commit
+      let beginning = LogPosition(beginning: epoch, commit: commit)
+      position = beginning
+      log.add(batch(.beginning, number: 0, from: commit, to: commit, []), after: beginning)
     }
   }
 
@@ -90,9 +87,8 @@ final class PublishedFile {
     self.reader = reader
     // Also where nothing has changed: numbers of the process before are not given again.
     let number = publisher.numbers.number(
-      of: connection.capture.state, before: before.commit, commits: max(tick.commits, 1))
-    add(tick.contents == nil ? .cut : .changes, from: before.commit, to: number.commit, tick.contents ?? [])
-    if !number.isExact { publisher.renewEpoch() }
+      of: connection.capture.numberedState, before: before.commit, commits: max(tick.commits, 1))
+    _ = addCommits(tick, to: number)
   }
 
   /// Waits for something to do, and does it.
@@ -150,16 +146,27 @@ final class PublishedFile {
         if tick.contents != [] { add(.changes, from: before.commit, to: before.commit, tick.contents ?? []) }
       } else {
         let number = publisher.numbers.number(
-          of: connection.capture.state, before: before.commit, commits: tick.commits)
-        add(tick.contents == nil ? .cut : .changes, from: before.commit, to: number.commit, tick.contents ?? [])
-        // Versions of two states would have one name.
-        if !number.isExact { publisher.renewEpoch() }
+          of: connection.capture.numberedState, before: before.commit, commits: tick.commits)
+        if !addCommits(tick, to: number) { return }
       }
       if copies { copy = try copySnapshot(connection) }
     }
     followed.noteTick(from: start, to: clock.now)
     _ = try log.publish()
     if let copy { send(copy) }
+  }
+
+  /// A number that another state may have too goes to no replica: versions of two states would have one name. The next epoch begins with all there is.
+  ///
+  /// - Returns: whether this epoch goes on.
+  private func addCommits(_ tick: ChangeReader.Tick, to number: CommitNumber) -> Bool {
+    guard let before = position, number.isExact else {
+      reader = nil
+      publisher.renewEpoch()
+      return false
+    }
+    add(tick.contents == nil ? .cut : .changes, from: before.commit, to: number.commit, tick.contents ?? [])
+    return true
   }
 
   /// Where they cannot be read, what changed goes without them.

@@ -66,6 +66,9 @@ extension ChangeCapture {
   /// The state that the transaction sees, as another connection to the file would name it.
   package var state: StateName { StateName(state: current) }
 
+  /// What `advance` went to last, by the name that all captures of the file number it by, whichever of its names they have seen.
+  package var numberedState: StateName { StateName(state: named) }
+
   /// The state that `advance` went to last.
   package var seenState: StateName { StateName(state: seen) }
 

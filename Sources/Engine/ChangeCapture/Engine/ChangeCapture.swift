@@ -72,6 +72,8 @@ package final class ChangeCapture {
   /// The state that the transaction sees.
   @exclusivity(unchecked) var current = FileState.unknown
   @exclusivity(unchecked) private(set) var seen = FileState.unknown
+  /// See `FileCapture`.
+  @exclusivity(unchecked) private(set) var named = FileState.unknown
   /// What the WAL-index says of the state that the transaction sees: how many frames are in the database file.
   @exclusivity(unchecked) var backfilled: UInt32 = 0
   /// The states that ticks went to or through, the newest last.
@@ -175,6 +177,7 @@ package final class ChangeCapture {
     var tick = take()
     join()
     seen = file.seen
+    named = file.named
     current = seen
     passed.add(seen)
     seenHeader = hasEndedEarly ? nil : noted
@@ -243,6 +246,7 @@ package final class ChangeCapture {
     let shared = file
     file = FileCapture(connection, settings, hasher: shared.hasher)
     file.seen = seen
+    file.named = named
     file.captures = 1
     file.lock.lock()
     for (number, fields) in cursor.wishes {

@@ -29,6 +29,8 @@ final class FileCapture: @unchecked Sendable {
   /// What the WAL-index says of the state that the transaction sees: how many frames are in the database file.
   @exclusivity(unchecked) var backfilled: UInt32 = 0
   @exclusivity(unchecked) var seen = FileState.unknown
+  /// The first name of what is in the state seen last: where a WAL begins anew without a commit, that has another name.
+  @exclusivity(unchecked) var named = FileState.unknown
   /// Where `backfilled` was found to be wrong.
   @exclusivity(unchecked) var misled = MisledGeneration()
   /// The cookie of the schema that was read last; nil: it has to be read again.
@@ -92,6 +94,7 @@ final class FileCapture: @unchecked Sendable {
     }
     for table in tables.values { collect(table, &tick) }
     seen = current
+    if !tick.isQuiet || named.isUnknown { named = seen }
     framesRead = nil
     pages.end()
     tick.state = seen

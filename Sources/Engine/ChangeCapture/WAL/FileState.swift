@@ -29,11 +29,12 @@ enum FileState: Sendable {
   /// Whether the file has no page, and so no table.
   var isEmpty: Bool { if case .journal(let state) = self { state.pageSize == nil } else { false } }
 
-  /// Commits since an earlier state, where the file says how many there were; else one.
+  /// Commits since an earlier state, where the file says how many there were; else one. None, where a WAL has begun anew and nothing was committed to it.
   func commits(since before: FileState) -> Int64 {
     switch (before, self) {
     case (.wal(let before, _), .wal(let now, _)) where now.changes > before.changes:
       Int64(now.changes - before.changes)
+    case (.wal(let before, _), .wal(let now, _)) where now.beginsAnew(after: before): 0
     case (.journal(let before), .journal(let now)) where now.changeCounter > before.changeCounter:
       Int64(now.changeCounter - before.changeCounter)
     default: 1
@@ -77,6 +78,14 @@ package struct StateName: Sendable {
     case (.journal(let now), .journal(let before)): now.changeCounter > before.changeCounter
     default: false
     }
+  }
+}
+
+extension StateName {
+  /// Whether this later state may be the other one: a WAL has begun anew, and nothing was committed to it.
+  package func mayHaveContents(of other: StateName) -> Bool {
+    guard case (.wal(let now, _), .wal(let before, _)) = (state, other.state) else { return false }
+    return now.beginsAnew(after: before)
   }
 }
 

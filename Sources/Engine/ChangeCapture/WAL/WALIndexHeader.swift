@@ -104,6 +104,11 @@ package struct WALIndexHeader: Equatable, Sendable {
     (1...1 << 16).contains(generation &- other.generation) && changes >= other.changes
   }
 
+  /// Whether the WAL has started over since, and nothing was committed to it or to the end of the one before.
+  func beginsAnew(after other: WALIndexHeader) -> Bool {
+    frameCount == 0 && changes == other.changes && isOfLaterGeneration(than: other)
+  }
+
   /// Reads both copies as SQLite does: nil while a commit is writing them.
   static func read(_ start: UnsafeRawPointer) -> WALIndexHeader? {
     withUnsafeTemporaryAllocation(byteCount: size, alignment: 8) { copy in

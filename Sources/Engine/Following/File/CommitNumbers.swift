@@ -101,7 +101,8 @@ package final class CommitNumbers: Sendable {
     state.withLock { state in
       if let known = state.known.last(where: { $0.state.isSame(as: name) }) { return known.number.notBefore(asked) }
       let before = state.known.last { name.isKnownAfter($0.state) }
-      return CommitNumber(before.map { max($0.number.commit + 1, asked) } ?? asked, isExact: false)
+      let number = before.map { $0.number.commit + (name.mayHaveContents(of: $0.state) ? 0 : 1) }
+      return CommitNumber(max(number ?? asked, asked), isExact: false)
     }
   }
 }

@@ -56,7 +56,8 @@ package final class StateNumbers {
       commits.see(commits.number)
       return EpochChange()
     }
-    let number = numbers.number(of: connection.capture.state, before: commit, commits: isFirst ? 0 : tick.commits)
+    let number = numbers.number(
+      of: connection.capture.numberedState, before: commit, commits: isFirst ? 0 : tick.commits)
     guard !isNewest, let newest = epochs.joined(by: connection.file), newest != commits.epoch else {
       commits.see(number)
       return EpochChange()
