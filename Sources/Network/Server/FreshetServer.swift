@@ -36,7 +36,7 @@ package final class FreshetServer: Sendable {
   /// Nil: there is none.
   let accessLog: AccessLog?
   let auditLog: AuditLog?
-  /// Nil: nothing is kept for the next start.
+  /// Nil: nothing of transactions is kept for the next start.
   private let kept: KeptTransactions?
   let isReady = Atomic<Bool>(true)
   /// Seconds since 1970.
@@ -57,9 +57,8 @@ package final class FreshetServer: Sendable {
     originRefusals = OriginRefusals(logger: logger)
     clientFiles = ClientFiles(in: configuration.clientDirectory)
     let followers = EpochFollowers(configuration.epochRenewed)
-    let (kept, published) = configuration.keepers(logger)
+    let (keeper, kept, published) = configuration.keepers(logger)
     self.kept = kept
-    let keeper = kept?.keeper
     let epochs = FileEpochs(startingWith: configuration.firstEpoch ?? keeper?.epoch) { followers.tell($0) }
     greeting = Greeting(configuration, epochs)
     authenticator = configuration.authentication.map {

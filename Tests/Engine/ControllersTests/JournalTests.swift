@@ -211,7 +211,7 @@ import Testing
   private func keeper(_ place: Place) throws -> StateKeeper {
     try StateKeeper(
       of: place.database, in: place.folder.path("states"), followers: 2, logger: place.log.logger()
-    ) { _, _ in true }
+    ) { _, _, _ in true }
   }
 
   private func part(_ place: Place, _ epoch: String, _ highest: Int64) throws -> StateKeeper.Part {

@@ -9,9 +9,15 @@ package struct ReplicaPosition: Equatable, Sendable {
   package let epoch: String
   package let commit: Int64
 
-  /// The epoch that a file names, so that a server's first clients are greeted with it; nil where it names none, or cannot be read now.
-  package static func epoch(of path: String) -> String? {
-    try? Connection(path).withRaw { try ReplicaPositionReader($0).read().epoch }
+  init(epoch: String, commit: Int64) {
+    self.epoch = epoch
+    self.commit = commit
+  }
+
+  /// The position that a file names; nil where it names none, or cannot be read now.
+  package init?(of path: String) {
+    guard let position = try? Connection(path).withRaw({ try ReplicaPositionReader($0).read() }) else { return nil }
+    self = position
   }
 }
 

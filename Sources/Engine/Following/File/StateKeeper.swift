@@ -50,11 +50,11 @@ package final class StateKeeper: Sendable {
   ///
   /// - Parameters:
   ///   - room: numbers to leave for states before the first that followers see.
-  ///   - continues: whether the epoch can be gone on in, and these promises be kept.
+  ///   - continues: whether the epoch can be gone on in, of which that is the highest number, and these promises be kept.
   /// - Throws: a sentence why states cannot be kept.
   package init(
     of database: String, in folder: String, followers: Int, interval: Duration = .seconds(60), room: Int64 = 0,
-    logger: Logger, continues: (_ epoch: String, _ promises: [UInt8]) -> Bool = { $1.isEmpty }
+    logger: Logger, continues: (_ epoch: String, _ highest: Int64, _ promises: [UInt8]) -> Bool = { $2.isEmpty }
   ) throws(StateFailure) {
     self.logger = logger
     self.interval = Nanoseconds(interval)
@@ -66,7 +66,7 @@ package final class StateKeeper: Sendable {
     let found = journals.map(\.found)
     let newest = found.compactMap { $0?.kept.memory }.max { $0.highest < $1.highest }
     if let newest, newest.highest < Self.highest, let memory = found.first??.kept.memory, memory.epoch == newest.epoch,
-      continues(memory.epoch, memory.promises)
+      continues(memory.epoch, newest.highest, memory.promises)
     {
       let areLast = found.allSatisfy { $0?.isLast == true }
       epoch = memory.epoch

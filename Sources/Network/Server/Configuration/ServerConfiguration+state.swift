@@ -9,38 +9,51 @@ import Store
 
 extension ServerConfiguration {
   /// The name of the first epoch where that is known; a replica's file has it from the writer's server.
-  var firstEpoch: String? { epoch ?? (readsPosition ? ReplicaPosition.epoch(of: database) : nil) }
+  var firstEpoch: String? { epoch ?? (readsPosition ? ReplicaPosition(of: database)?.epoch : nil) }
 
-  /// What keeps what is known of the file, and what keeps the publisher's part; nil where nothing is kept.
+  /// What keeps what is known of the file, what does of transactions, and what keeps the publisher's part; nil where nothing is kept.
   ///
   /// A folder that cannot be used is one warning: the server then begins as if it were the first time.
-  func keepers(_ logger: Logger) -> (KeptTransactions?, PublisherState?) {
-    guard let stateFolder, epoch == nil, !readsPosition, replication?.role != .replica else { return (nil, nil) }
+  func keepers(_ logger: Logger) -> (StateKeeper?, KeptTransactions?, PublisherState?) {
+    guard let stateFolder, epoch == nil else { return (nil, nil, nil) }
     do throws(StateFailure) {
+      if readsPosition { return (try replicaKeeper(in: stateFolder, logger), nil, nil) }
       let published =
         try replication == nil ? nil : PublisherState(of: database, in: stateFolder, logger: logger)
       let journal = TransactionJournal(
         besides: StateFolder.stem(of: database, part: "0", in: stateFolder), logger: logger)
       let keeper = try StateKeeper(
-        of: database, in: stateFolder, followers: min(max(1, limits.followers), ControllerPool.mostFollowers),
+        of: database, in: stateFolder, followers: keptFollowers,
         // Followers may see later states before the publisher has numbered the one that it goes on with.
         interval: stateInterval, room: published == nil ? 0 : 1_000, logger: logger
-      ) { [limits, clock] epoch, promises in
+      ) { [limits, clock] epoch, _, promises in
         // The log has batches of the epoch that nobody can go on from.
         if let published, !published.continues(epoch) { return false }
         if !journal.continues(epoch) { return false }
         return TransactionMemory(limit: limits.transactionMemory, kept: promises, at: clock.now) != nil
       }
-      return (KeptTransactions(keeper: keeper, journal: journal), published)
+      return (keeper, KeptTransactions(keeper: keeper, journal: journal), published)
     } catch {
       logger.warning("nothing is kept for the next start: \(error)")
-      return (nil, nil)
+      return (nil, nil, nil)
     }
   }
 
+  /// The file names its states, and an older copy of it earlier ones.
+  private func replicaKeeper(in folder: String, _ logger: Logger) throws(StateFailure) -> StateKeeper {
+    let position = ReplicaPosition(of: database)
+    return try StateKeeper(
+      of: database, in: folder, followers: keptFollowers, interval: stateInterval, logger: logger
+    ) { epoch, highest, _ in
+      position.map { $0.epoch == epoch && $0.commit >= highest } ?? false
+    }
+  }
+
+  private var keptFollowers: Int { min(max(1, limits.followers), ControllerPool.mostFollowers) }
+
   /// Keeps what the feed of changes knows; nil where nothing is kept.
   func journal(_ logger: Logger) -> FeedJournal? {
-    guard let stateFolder, !readsPosition else { return nil }
+    guard let stateFolder else { return nil }
     do throws(StateFailure) {
       return try FeedJournal(of: database, part: "changes", in: stateFolder, logger: logger)
     } catch {

@@ -115,7 +115,8 @@ extension FollowerConfiguration {
     access = server.roles.access
     queryLimits = server.roles.queryLimits
     slowQuery = server.limits.slowQuery
-    firstCommit = keeper?.first ?? server.firstCommit
+    // A replica's file names its own states.
+    firstCommit = (server.readsPosition ? nil : keeper?.first) ?? server.firstCommit
     self.keeper = keeper
     readsPosition = server.readsPosition
     sharesEpochs = server.sharesEpochs
