@@ -6,17 +6,15 @@ import Store
 ///
 /// Owner: the feed's thread, in a tick.
 struct CommitBuilder {
-  /// Rows of a b-tree: what capture tells them apart by.
   private struct Identity: Hashable {
     let table: Int
-    let rowid: Int64
-    let key: [UInt8]
+    let row: TableDelta.Identity
   }
 
   private struct Row {
     let table: FeedTable
     let identity: Identity
-    var rowid: Int64 { identity.rowid }
+    var rowid: Int64 { identity.row.rowid }
     var wasThere: Bool
     var isThere: Bool
     var former: PackedValues?
@@ -44,8 +42,7 @@ struct CommitBuilder {
 
   private mutating func add(_ row: TableDelta.Row, of delta: TableDelta, _ table: FeedTable) {
     let (wasThere, isThere) = (row.kind != .insert, row.kind != .delete)
-    let key = row.key.isEmpty ? [] : delta.withFields(row.key) { _ in Array(delta.bytes[row.key]) }
-    let identity = Identity(table: table.number, rowid: row.rowid, key: key)
+    let identity = Identity(table: table.number, row: delta.identity(of: row))
     let former = wasThere ? values(row.former, of: delta, row.rowid, table) : nil
     let present = isThere ? values(row.record, of: delta, row.rowid, table) : nil
     take(

@@ -155,7 +155,8 @@ package final class FollowedConnection {
   package func wait(limit: Nanoseconds, mustTick: Bool = false, rest: Nanoseconds = .zero, isUnused: Bool = false) {
     var limit = limit
     if mustTick { limit = isFailing ? min(limit, .milliseconds(50)) : .zero }
-    if holder.isWaiting { limit = min(limit, .milliseconds(5)) }
+    // Others have a second to close theirs.
+    if holder.isWaiting, !holder.isOverdue { limit = min(limit, .milliseconds(5)) }
     detection.wait(
       .init(limit: limit, rest: rest, isUnused: isUnused, connection: isFailing ? nil : database?.connection))
   }

@@ -20,6 +20,12 @@ package struct TableDelta {
     package var columns: Int64
   }
 
+  /// What tells rows of a table apart: the rowid, or the packed fields of the key.
+  package struct Identity: Hashable, Sendable {
+    package let rowid: Int64
+    let key: [UInt8]
+  }
+
   package internal(set) var rows: [Row] = []
   /// Packed fields of all rows; see `fields(_:_:)`.
   package internal(set) var bytes: [UInt8] = []
@@ -49,6 +55,10 @@ package struct TableDelta {
   /// Calls `body` with the values of a range of a row's.
   package func withFields<Result>(_ range: Range<Int>, _ body: (StoredFields) throws -> Result) rethrows -> Result {
     try bytes.withUnsafeBytes { try body(StoredFields(UnsafeRawBufferPointer(rebasing: $0[range]))) }
+  }
+
+  package func identity(of row: Row) -> Identity {
+    Identity(rowid: row.rowid, key: row.key.isEmpty ? [] : Array(bytes[row.key]))
   }
 
   mutating func removeAll() {
