@@ -13,7 +13,7 @@ suite=$1
 shift
 case $suite in
 capture)
-  quick='PageTests|WALFollowerTests|SnapshotPagesTests|SharedCaptureTests'
+  quick='PageTests|WALFollowerTests|SnapshotPagesTests|SharedCaptureTests|ChangeReaderTests'
   long=HostileTests
   export FRESHET_TICKS=${FRESHET_TICKS:-3000}
   ;;
