@@ -82,15 +82,12 @@ extension ChangeFeed {
     let told = ToldChanges(entries.filter { $0.number > restored.mark.number })
     let changes = try told.continued(by: builder.finish()) { try $0.lookUp(key: $1) }
     let before = commit
-    let position = tables.connection.position
-    commit =
-      position?.commit
-      ?? file.numbers.number(of: tables.connection.capture.numberedState, before: before, commits: tick.commits).commit
+    _ = number(tables.connection, commits: tick.commits)
     if !changes.isEmpty {
       log.append(
         LoggedCommit(
           number: log.last + 1, commit: max(commit, before + 1),
-          commits: max(1, position == nil ? tick.commits : commit - before), changes: changes))
+          commits: max(1, tables.connection.position == nil ? tick.commits : commit - before), changes: changes))
     }
     newest = log.newest?.commit ?? newest
     commit = max(commit, newest)
@@ -130,7 +127,7 @@ extension ChangeFeed {
     let areSeparate = carried == nil && connection.position == nil && !steps.contains { $0.builder.mustLookUp }
     if areSeparate {
       var left = tick.commits
-      let last = number(of: connection.capture.numberedState, commits: left, tick)
+      let last = number(after: tick, connection)
       for step in steps {
         left -= step.commits
         append(step.builder, commits: step.commits, last - left)
@@ -142,22 +139,26 @@ extension ChangeFeed {
     let commits = (carried?.commits ?? 0) + tick.commits
     carried = nil
     let before = commit
-    let number = number(of: connection.capture.numberedState, commits: tick.commits, tick)
+    let number = number(after: tick, connection)
     if builder.mustLookUp {
       connection.transaction.need()
       if connection.hasLostState { return carried = (builder, commits) }
       try builder.lookUp()
     }
-    if let position = connection.position { commit = position.commit }
-    append(
-      builder, commits: connection.position == nil ? commits : max(1, commit - before),
-      connection.position?.commit ?? number)
+    append(builder, commits: connection.position == nil ? commits : max(1, number - before), number)
   }
 
   /// The number of the tick's state. Those on the way to it are counted back from it: others that follow the file need not know them.
-  func number(of state: StateName, commits: Int64, _ tick: CapturedTick) -> Int64 {
-    if commits == 0, !tick.isFirst { return commit }
-    commit = file.numbers.number(of: state, before: commit, commits: commits).commit
+  func number(after tick: CapturedTick, _ connection: DatabaseConnection) -> Int64 {
+    tick.commits == 0 && !tick.isFirst && connection.position == nil
+      ? commit : number(connection, commits: tick.commits)
+  }
+
+  /// A replica's file says its number, and nobody else gives one to it.
+  private func number(_ connection: DatabaseConnection, commits: Int64) -> Int64 {
+    commit =
+      connection.position?.commit
+      ?? file.numbers.number(of: connection.capture.numberedState, before: commit, commits: commits).commit
     return commit
   }
 

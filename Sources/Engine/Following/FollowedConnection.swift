@@ -14,7 +14,7 @@ package final class FollowedConnection {
   private let holder: DatabaseHolder
   private let detection: CommitDetection
   /// Since when ticks cannot read the file; nil: the last one could.
-  @exclusivity(unchecked) package private(set) var failingSince: Instant?
+  @exclusivity(unchecked) private var failingSince: Instant?
   private var hasLoggedOpening = false
   private var hasWarnedOfSharedMemory = false
 

@@ -57,9 +57,12 @@ package final class FreshetServer: Sendable {
     originRefusals = OriginRefusals(logger: logger)
     clientFiles = ClientFiles(in: configuration.clientDirectory)
     let followers = EpochFollowers(configuration.epochRenewed)
-    let (keeper, kept, published) = configuration.keepers(logger)
+    let position = configuration.position
+    let (keeper, kept, published) = configuration.keepers(at: position, logger)
     self.kept = kept
-    let epochs = FileEpochs(startingWith: configuration.firstEpoch ?? keeper?.epoch) { followers.tell($0) }
+    let epochs = FileEpochs(startingWith: configuration.epoch ?? position?.epoch ?? keeper?.epoch) {
+      followers.tell($0)
+    }
     greeting = Greeting(configuration, epochs)
     authenticator = configuration.authentication.map {
       Authenticator(

@@ -1,4 +1,5 @@
 import Broker
+import Controllers
 import Following
 import Foundation
 import Logging
@@ -124,6 +125,8 @@ struct ReplicaRestartTests {
     try place.writer.writer.run("INSERT INTO u VALUES (3, 'after')")
     let after = try other.receive("changes")
     #expect("\(String(describing: after["changes"]))".contains("after"), "\(after)")
+    // The file says its numbers. Others, which may be higher, would be taken for those of a newer copy.
+    #expect(place.replica?.pool.file.numbers.highest == 0)
   }
 
   @Test func `What is kept of a replica is not used of an older copy of it`() throws {

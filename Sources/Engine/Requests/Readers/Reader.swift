@@ -39,7 +39,7 @@ final class Reader: @unchecked Sendable {
     if number != queue.brisk { lowerPriority() }
     while !queue.isStopping {
       doJobs(waking: waking)
-      if holder.mustLook, [.filesLost, .overwritten].contains(holder.finding) { holder.close() }
+      if holder.mustLetGo { holder.close() }
       if !worker.wake.wait() { rest() }
     }
     holder.close()

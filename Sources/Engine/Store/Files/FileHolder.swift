@@ -96,6 +96,9 @@ package final class FileHolder<Connection: FileConnection, Failure: Error> {
   /// Whether another one has closed files that are lost, so that this one has to see whether it has them open. One atomic load.
   package var mustLook: Bool { connection != nil && users.map { $0.lossCount != losses } == true }
 
+  /// The same, and it has: its connection keeps others from the new ones. Then some system calls.
+  package var mustLetGo: Bool { mustLook && [.filesLost, .overwritten].contains(finding) }
+
   /// What one has found counts for all: those who have not followed every commit, or not heard of the write, do not find it, or take it for
   /// something else.
   private func isOverwritten(_ connection: Connection) -> Bool {

@@ -8,16 +8,18 @@ import Replication
 import Store
 
 extension ServerConfiguration {
-  /// The name of the first epoch where that is known; a replica's file has it from the writer's server.
-  var firstEpoch: String? { epoch ?? (readsPosition ? ReplicaPosition(of: database)?.epoch : nil) }
+  /// Where a replica's file is; nil for others, and where it cannot be read now.
+  var position: ReplicaPosition? { readsPosition ? ReplicaPosition(of: database) : nil }
 
   /// What keeps what is known of the file, what does of transactions, and what keeps the publisher's part; nil where nothing is kept.
   ///
   /// A folder that cannot be used is one warning: the server then begins as if it were the first time.
-  func keepers(_ logger: Logger) -> (StateKeeper?, KeptTransactions?, PublisherState?) {
+  ///
+  /// - Parameter position: of a replica's file.
+  func keepers(at position: ReplicaPosition?, _ logger: Logger) -> (StateKeeper?, KeptTransactions?, PublisherState?) {
     guard let stateFolder, epoch == nil else { return (nil, nil, nil) }
     do throws(StateFailure) {
-      if readsPosition { return (try replicaKeeper(in: stateFolder, logger), nil, nil) }
+      if readsPosition { return (try replicaKeeper(at: position, in: stateFolder, logger), nil, nil) }
       let published =
         try replication == nil ? nil : PublisherState(of: database, in: stateFolder, logger: logger)
       let journal = TransactionJournal(
@@ -40,9 +42,10 @@ extension ServerConfiguration {
   }
 
   /// The file names its states, and an older copy of it earlier ones.
-  private func replicaKeeper(in folder: String, _ logger: Logger) throws(StateFailure) -> StateKeeper {
-    let position = ReplicaPosition(of: database)
-    return try StateKeeper(
+  private func replicaKeeper(
+    at position: ReplicaPosition?, in folder: String, _ logger: Logger
+  ) throws(StateFailure) -> StateKeeper {
+    try StateKeeper(
       of: database, in: folder, followers: keptFollowers, interval: stateInterval, logger: logger
     ) { epoch, highest, _ in
       position.map { $0.epoch == epoch && $0.commit >= highest } ?? false

@@ -76,9 +76,7 @@ final class TransactionQueue: ClientTransactions, @unchecked Sendable {
     while true {
       let isStopping = worker.mustStop
       for command in mailbox.takeAll() { perform(command) }
-      if holder.mustLook, [.filesLost, .overwritten].contains(holder.finding), let writer = holder.connection {
-        giveUp(writer)
-      }
+      if holder.mustLetGo, let writer = holder.connection { giveUp(writer) }
       if isStopping { return holder.close() }
       worker.rest(milliseconds: rest())
     }
