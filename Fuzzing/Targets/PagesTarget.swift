@@ -25,11 +25,11 @@ enum PagesTarget {
       source.pages[number] = page(&bytes)
       changed.insert(number)
     }
-    var delta = TableDelta()
+    let delta = ChangedRows()
     delta.records = RecordArena()
     let isApplied: Bool
     do throws(Doubt) {
-      try summary.apply(changed.sorted(), source, into: &delta)
+      try summary.apply(changed.sorted(), source, into: delta)
       isApplied = true
     } catch { isApplied = false }
     readRows(of: delta)
@@ -39,9 +39,9 @@ enum PagesTarget {
     if isApplied {
       check(fresh.rowCount == summary.rowCount, "\(summary.rowCount) rows, \(fresh.rowCount) when read anew")
     }
-    var difference = TableDelta()
+    let difference = ChangedRows()
     difference.records = RecordArena()
-    try? summary.compare(root: 2, source, into: &difference)
+    try? summary.compare(root: 2, source, into: difference)
     readRows(of: difference)
     decode(difference, flags)
     if isApplied, flags & 2 == 0 { check(difference.isEmpty, "a commit that was followed left a difference") }
@@ -60,7 +60,7 @@ enum PagesTarget {
   }
 
   /// Values are within their record.
-  private static func decode(_ delta: TableDelta, _ flags: UInt8) {
+  private static func decode(_ delta: ChangedRows, _ flags: UInt8) {
     let columns = (0..<4).map { RecordDecoder.Column(isReal: $0 == 1, hasDefault: $0 == 3 && flags & 64 != 0) }
     let decoder = RecordDecoder(
       columns: columns, columnOfField: flags & 1 != 0 ? [2, 0, 1, 3] : [0, 1, 2, 3],
@@ -84,7 +84,7 @@ enum PagesTarget {
   }
 
   /// What was remembered of rows is whole.
-  private static func readRows(of delta: TableDelta) {
+  private static func readRows(of delta: ChangedRows) {
     for row in delta.rows {
       for range in [row.key, row.old, row.new] {
         delta.withFields(range) { fields in

@@ -13,8 +13,8 @@ enum StateTarget {
       summary.take(table.nodes, table.chains)
       let rows = summary.rowCount
       // The table is gone: all of its rows are, each once.
-      var delta = TableDelta()
-      do throws(Doubt) { try summary.compare(root: nil, pages, into: &delta) } catch { continue }
+      let delta = ChangedRows()
+      do throws(Doubt) { try summary.compare(root: nil, pages, into: delta) } catch { continue }
       if table.keepsRows { check(delta.rows.count == rows, "\(rows) rows, and \(delta.rows.count) that went") }
       for row in delta.rows {
         delta.withFields(row.key) { for value in $0 { touch(value) } }

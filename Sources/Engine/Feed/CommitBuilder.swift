@@ -8,7 +8,7 @@ import Store
 struct CommitBuilder {
   private struct Identity: Hashable {
     let table: Int
-    let row: TableDelta.Identity
+    let row: ChangedRows.Identity
   }
 
   private struct Row {
@@ -35,12 +35,12 @@ struct CommitBuilder {
 
   mutating func noteAltered(_ table: FeedTable) { altered.append(table) }
 
-  mutating func add(_ delta: TableDelta, of table: FeedTable) {
+  mutating func add(_ delta: ChangedRows, of table: FeedTable) {
     if delta.isUnknown { unknown[table.number] = table }
     for row in delta.rows { add(row, of: delta, table) }
   }
 
-  private mutating func add(_ row: TableDelta.Row, of delta: TableDelta, _ table: FeedTable) {
+  private mutating func add(_ row: ChangedRows.Row, of delta: ChangedRows, _ table: FeedTable) {
     let (wasThere, isThere) = (row.kind != .insert, row.kind != .delete)
     let identity = Identity(table: table.number, row: delta.identity(of: row))
     let former = wasThere ? values(row.former, of: delta, row.rowid, table) : nil
@@ -64,7 +64,7 @@ struct CommitBuilder {
   }
 
   private func values(
-    _ record: Range<Int>, of delta: TableDelta, _ rowid: Int64, _ table: FeedTable
+    _ record: Range<Int>, of delta: ChangedRows, _ rowid: Int64, _ table: FeedTable
   ) -> PackedValues? {
     guard !record.isEmpty, let records = delta.records else { return nil }
     var row = table.row.row(of: records.record(record), rowid: rowid)

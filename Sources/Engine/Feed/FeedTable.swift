@@ -50,22 +50,9 @@ final class FeedTable {
   }
 
   /// The key of a row, from what capture remembers of it.
-  func knownKey(_ row: TableDelta.Row, of delta: TableDelta) -> [SQLValue]? {
-    let storage = self.row.storage
-    guard let fields = storage.keyFields, let columns = storage.keyColumns else { return [.integer(row.rowid)] }
-    let remembered = storage.isWithoutRowid ? nil : delta.fields
-    let stored = storage.isWithoutRowid ? row.key : row.old
-    return delta.withFields(stored) { packed in
-      let values = Array(packed)
-      var key: [SQLValue] = []
-      for (field, column) in zip(fields, columns) {
-        guard let place = remembered.map({ $0.firstIndex(of: field) }) ?? field, values.indices.contains(place),
-          let value = storage.value(values[place], column: column)
-        else { return nil }
-        key.append(sqlValue(value))
-      }
-      return key
-    }
+  func knownKey(_ row: ChangedRows.Row, of changes: ChangedRows) -> [SQLValue]? {
+    var key: [SQLValue] = []
+    return changes.forEachKeyValue(of: row, in: self.row.storage) { key.append(sqlValue($1)) } ? key : nil
   }
 
   private func sqlValue(_ value: PackedValue) -> SQLValue {

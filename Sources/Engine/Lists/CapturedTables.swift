@@ -6,7 +6,11 @@ import Store
 struct ConcernedTable {
   /// Index into the query's tables.
   let index: Int
-  let changes: TableChanges
+  /// That capture gave to the table that holds its rows.
+  let number: Int
+  /// Which of the tick's steps the changes belong to: it makes one to each state that it goes through, and a last one.
+  let step: Int
+  let changes: ChangedRows
 }
 
 /// The tables that queries of one shape read, by capture's numbers.
@@ -66,16 +70,37 @@ struct CapturedTables {
   /// The changes of each of the query's tables; nil if they are not known row by row.
   ///
   /// - Parameter tables: the query's tables.
-  func concernedTables(_ tables: [QueryTable], _ changes: [TableChanges]) -> [ConcernedTable]? {
+  func concernedTables(_ tables: [QueryTable], _ tick: CapturedTick) -> [ConcernedTable]? {
     var result: [ConcernedTable] = []
     for index in sources.indices {
       guard let numbers = sources[index] else { continue }
-      for change in changes where numbers.contains(change.number) {
+      for (place, (number, changes)) in tick.deltas.enumerated() where numbers.contains(number) {
         // Rows of a virtual table's shadow tables are not its own rows.
-        guard change.tellsRows, tables[index].tellsRows else { return nil }
+        if changes.isUnknown || !tables[index].tellsRows { return nil }
         // A full-text table has other columns than the table that holds its rows.
         let isOwn = tables[index].storage != nil
-        result.append(ConcernedTable(index: index, changes: isOwn ? change : change.ofAllColumns))
+        result.append(
+          ConcernedTable(
+            index: index, number: number, step: tick.step(ofDelta: place),
+            changes: isOwn ? changes : changes.ofAllColumns
+          ))
+      }
+    }
+    return result
+  }
+
+  /// The changes of an aggregate's tables that may change it, from a step of the tick on.
+  ///
+  /// - Parameter tables: the aggregate's.
+  func concernedTables(
+    ofAggregate aggregate: Int, _ tables: [QueryTable], _ tick: CapturedTick, from step: Int
+  ) -> [ConcernedTable] {
+    var result: [ConcernedTable] = []
+    for (index, numbers) in aggregates[aggregate].enumerated() {
+      for (place, (number, changes)) in tick.deltas.enumerated()
+      where numbers.contains(number) && changes.meets(tables[index].usedColumns) {
+        let of = tick.step(ofDelta: place)
+        if of >= step { result.append(ConcernedTable(index: index, number: number, step: of, changes: changes)) }
       }
     }
     return result
@@ -95,11 +120,10 @@ struct CapturedTables {
   }
 
   /// Whether changes concern what `alongside` reads.
-  func concernsAlongside(_ changes: [TableChanges]) -> Bool {
-    if alongside.isEmpty { return false }
-    return alongside.contains { tables in
+  func concernsAlongside(_ tick: CapturedTick) -> Bool {
+    alongside.contains { tables in
       (tables ?? []).contains { table in
-        changes.contains { $0.number == table.number && (!$0.tellsRows || $0.meets(table.columns)) }
+        tick.deltas.contains { $0.table == table.number && $0.delta.meets(table.columns) }
       }
     }
   }

@@ -15,20 +15,19 @@ struct GroupStep {
 extension Evaluation {
   /// Evaluates a list's aggregates over changed rows, as they were and as they are, step by step.
   ///
-  /// - Parameters:
-  ///   - changes: everything that changed in the tick.
-  ///   - state: the tick's.
+  /// - Parameter state: the tick's.
   func groupSteps(
-    of list: LiveList, _ changes: [TableChanges], _ tick: CapturedTick, _ state: StateName
+    of list: LiveList, _ tick: CapturedTick, _ state: StateName
   ) throws(FreshetError) -> [GroupStep] {
     var steps: [GroupStep] = []
-    for step in Set(changes.map(\.step)).sorted() {
+    for step in Set(tick.deltas.indices.map(tick.step(ofDelta:))).sorted() {
       var ofAggregates: [GroupChanges?] = []
       for aggregate in list.compiled.plan.aggregates.indices {
-        let concerned = concernedTables(of: aggregate, of: list, changes.filter { $0.step >= step })
+        let concerned = list.shape.captured.concernedTables(
+          ofAggregate: aggregate, list.compiled.aggregateTables[aggregate], tick, from: step)
         // Joined rows can be read of the tick's state alone.
-        let isReadable = !concerned.contains { $0.changes.step > step } || !joins(aggregate, of: list)
-        let now = concerned.filter { $0.changes.step == step }
+        let isReadable = !concerned.contains { $0.step > step } || !joins(aggregate, of: list)
+        let now = concerned.filter { $0.step == step }
         ofAggregates.append(isReadable || now.isEmpty ? try groupChanges(of: aggregate, of: list, now) : nil)
       }
       steps.append(
@@ -41,19 +40,6 @@ extension Evaluation {
     list.compiled.aggregateTables[aggregate].count > 1 || list.compiled.plan.aggregates[aggregate].signed.count > 1
   }
 
-  private func concernedTables(
-    of aggregate: Int, of list: LiveList, _ changes: [TableChanges]
-  ) -> [ConcernedTable] {
-    var result: [ConcernedTable] = []
-    for (index, numbers) in list.shape.captured.aggregates[aggregate].enumerated() {
-      let used = list.compiled.aggregateTables[aggregate][index].usedColumns
-      for change in changes where numbers.contains(change.number) && (!change.tellsRows || change.meets(used)) {
-        result.append(ConcernedTable(index: index, changes: change))
-      }
-    }
-    return result
-  }
-
   /// - Returns: nil when a changed row is not known, or its table is not followed in this way.
   private func groupChanges(
     of aggregate: Int, of list: LiveList, _ tables: [ConcernedTable]
@@ -62,7 +48,7 @@ extension Evaluation {
     defer { for rows in shown { rows.hide() } }
     for table in tables {
       guard list.compiled.plan.aggregates[aggregate].added.contains(table.index),
-        let rows = capturedRows[table.changes.number],
+        let rows = capturedRows[table.number],
         rows.showSigned(table.changes, in: list.compiled.aggregateTables[aggregate][table.index].usedColumns)
       else { return nil }
       shown.append(rows)

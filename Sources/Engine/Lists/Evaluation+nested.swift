@@ -21,19 +21,19 @@ extension Evaluation {
   /// - Returns: nil when they cannot be found out: the query must be run again.
   func nestedUnits(of list: LiveList, _ tables: [ConcernedTable]) throws(FreshetError) -> ConcernedUnits? {
     var units = ConcernedUnits()
-    let steps = Set(tables.map(\.changes.step)).sorted()
+    let steps = Set(tables.map(\.step)).sorted()
     // What a row met in a state that was passed is not known any more.
     if steps.count > 1, Set(tables.map(\.index)).count > 1 { return nil }
     for step in steps {
       var shown: [CapturedRows] = []
       defer { for rows in shown { rows.hide() } }
       var indexes: [Int] = []
-      for table in tables where table.changes.step == step {
+      for table in tables where table.step == step {
         let used = list.compiled.tables[table.index].usedColumns
         if !table.changes.meets(used) { continue }
         // Queries that are run again have no use for units.
         if list.compiled.slowness != nil { return nil }
-        guard let rows = capturedRows[table.changes.number], rows.showSigned(table.changes, in: used) else {
+        guard let rows = capturedRows[table.number], rows.showSigned(table.changes, in: used) else {
           return nil
         }
         shown.append(rows)

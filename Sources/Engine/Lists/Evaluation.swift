@@ -50,20 +50,14 @@ package final class Evaluation {
   enum Concern {
     /// Any row of its lists may have changed.
     case anything(QueryShape)
-    /// Rows of its tables changed, or what its lists read in `alongside`; last, everything that changed.
-    case changes(QueryShape, [ConcernedTable], alongside: Bool, [TableChanges])
+    /// Rows of its tables changed, or what its lists read in `alongside`.
+    case changes(QueryShape, [ConcernedTable], alongside: Bool)
   }
 
   /// Calls `body` once for each shape that a tick concerns.
   func forEachConcern(of tick: CapturedTick, _ body: (Concern) -> Void) {
     if tick.commits > 0 { for shape in shapesOfEveryCommit.values { body(.anything(shape)) } }
     if tick.deltas.isEmpty { return }
-    var changes: [TableChanges] = []
-    changes.reserveCapacity(tick.deltas.count)
-    for (index, (number, delta)) in tick.deltas.enumerated() {
-      changes.append(
-        TableChanges(delta, number: number, step: tick.step(ofDelta: index), storage: storages[number]))
-    }
     defer { for (number, _) in tick.deltas { capturedRows[number]?.forgetRows() } }
     // A shape that reads several of the tables must not be evaluated several times.
     let isOnlyTable = tick.deltas.count == 1
@@ -71,8 +65,8 @@ package final class Evaluation {
     for (number, _) in tick.deltas {
       for (id, shape) in shapesByTable[number] ?? [:]
       where !shape.isOutdated && shapesOfEveryCommit[id] == nil && (isOnlyTable || known.insert(id).inserted) {
-        if let tables = shape.captured.concernedTables(shape.compiled.tables, changes) {
-          body(.changes(shape, tables, alongside: shape.captured.concernsAlongside(changes), changes))
+        if let tables = shape.captured.concernedTables(shape.compiled.tables, tick) {
+          body(.changes(shape, tables, alongside: shape.captured.concernsAlongside(tick)))
         } else {
           body(.anything(shape))
         }
@@ -142,12 +136,13 @@ package final class Evaluation {
     }
   }
 
-  /// The changes of a tick as rows over which the shape's queries can be evaluated; nil: changed rows are looked up.
-  func capturedChanges(_ shape: QueryShape, _ tables: [ConcernedTable], _ tick: CapturedTick) -> CapturedChanges? {
-    guard shape.compiled.unit?.capturedSQL != nil, tables.count == 1, let changes = tables.first?.changes,
-      !tick.hasStopped, let rows = capturedRows[changes.number]
+  /// The changed rows of a tick, where the shape's queries can be evaluated over them; nil: they are looked up.
+  func capturedRows(_ shape: QueryShape, _ tables: [ConcernedTable], _ tick: CapturedTick) -> CapturedRows? {
+    guard shape.compiled.unit?.capturedSQL != nil, tables.count == 1, let table = tables.first, !tick.hasStopped,
+      let rows = capturedRows[table.number]
     else { return nil }
-    return CapturedChanges(rows, changes)
+    rows.take(table.changes)
+    return rows
   }
 
   /// Forgets a shape that no list has any more.

@@ -47,14 +47,14 @@ extension Lists {
     evaluation.forEachConcern(of: tick) { concern in
       switch concern {
       case .anything(let shape): mustRunAgain(shape, before)
-      case .changes(let shape, let tables, let isAlongside, let changes):
+      case .changes(let shape, let tables, let isAlongside):
         let change = ShapeChange(
-          tables: tables, captured: evaluation.capturedChanges(shape, tables, tick), isAlongside: isAlongside,
+          tables: tables, captured: evaluation.capturedRows(shape, tables, tick), isAlongside: isAlongside,
           deadline: connection.deadline, before: before)
         if shape.compiled.plan.aggregates.isEmpty {
           apply(change, to: shape)
         } else {
-          followAggregates(of: shape, change, changes, tick)
+          followAggregates(of: shape, change, tick)
         }
       }
     }
@@ -64,7 +64,7 @@ extension Lists {
   struct ShapeChange {
     let tables: [ConcernedTable]
     /// The rows from which results can be brought up to date.
-    let captured: CapturedChanges?
+    let captured: CapturedRows?
     let isAlongside: Bool
     let deadline: Deadline
     /// The number of the last tick's state.
@@ -87,7 +87,7 @@ extension Lists {
   func lists(
     of shape: QueryShape, concernedBy change: ShapeChange
   ) throws(FreshetError) -> [(list: LiveList, units: ConcernedUnits?)] {
-    let rows = change.tables.reduce(0) { $0 + $1.changes.count }
+    let rows = change.tables.reduce(0) { $0 + $1.changes.rows.count }
     return try change.deadline.limited(to: Self.followTime, steps: Self.steps(rows)) {
       () throws(FreshetError) in
       let (direct, nested) = shape.compiled.divided(change.tables)

@@ -5,10 +5,7 @@ import Store
 
 // Lists with aggregates: a tick adds what changed to their groups.
 extension Lists {
-  /// - Parameter changes: everything that changed in the tick.
-  func followAggregates(
-    of shape: QueryShape, _ change: ShapeChange, _ changes: [TableChanges], _ tick: CapturedTick
-  ) {
+  func followAggregates(of shape: QueryShape, _ change: ShapeChange, _ tick: CapturedTick) {
     var concerned: [ObjectIdentifier: ConcernedUnits?] = [:]
     if shape.compiled.plan.resultAggregate == nil {
       do throws(FreshetError) {
@@ -17,7 +14,7 @@ extension Lists {
     }
     for list in shape.lists.values {
       do throws(FreshetError) {
-        guard let added = try addChanges(to: list, change, changes, tick) else {
+        guard let added = try addChanges(to: list, change, tick) else {
           mustRunAgain(list, change.before)
           continue
         }
@@ -45,16 +42,16 @@ extension Lists {
   ///
   /// - Returns: nil when the query must be run again.
   func addChanges(
-    to list: LiveList, _ change: ShapeChange, _ changes: [TableChanges], _ tick: CapturedTick
+    to list: LiveList, _ change: ShapeChange, _ tick: CapturedTick
   ) throws(FreshetError) -> AggregateChange? {
     guard let capture else { return nil }
     // Without a WAL former rows are never known: everything is read after each commit.
     if capture.comparesTables, list.compiled.plan.resultAggregate == nil { list.reader.forgetGroups() }
     if list.isFollowing, !list.reader.addsChanges { return try lookingUp(list, change) }
     let state = capture.seenState
-    let rows = changes.reduce(0) { $0 + $1.count }
+    let rows = tick.deltas.reduce(0) { $0 + $1.delta.rows.count }
     let steps = try change.deadline.limited(to: Self.followTime, steps: Self.steps(rows)) {
-      () throws(FreshetError) in try evaluation.groupSteps(of: list, changes, tick, state)
+      () throws(FreshetError) in try evaluation.groupSteps(of: list, tick, state)
     }
     if list.machine.isRunning {
       list.groupLog?.append(steps)
@@ -67,7 +64,7 @@ extension Lists {
 
   /// The groups that changed rows lead to, through FROM and through subqueries; nil: they cannot be found out.
   private func units(of list: LiveList, _ change: ShapeChange) throws(FreshetError) -> ConcernedUnits? {
-    let rows = change.tables.reduce(0) { $0 + $1.changes.count }
+    let rows = change.tables.reduce(0) { $0 + $1.changes.rows.count }
     return try change.deadline.limited(to: Self.followTime, steps: Self.steps(rows)) {
       () throws(FreshetError) in try evaluation.units(of: list, changedBy: change.tables)
     }

@@ -115,7 +115,7 @@ package final class LiveList {
   /// - Returns: whether there is a new version; nil: looking up does not tell, and the query must be run again.
   /// - Throws: the error that prevents it: the query must be run again, or the list ends.
   func update(
-    _ units: ConcernedUnits, from captured: CapturedChanges? = nil, alongside: Bool
+    _ units: ConcernedUnits, from captured: CapturedRows? = nil, alongside: Bool
   ) throws(FreshetError) -> Bool? {
     do {
       let reader = reader
@@ -124,7 +124,7 @@ package final class LiveList {
       let isNew = try result.update(alongside: values) { editor in
         try reader.refresh(units, from: captured, in: &editor)
         if reader.hasTotals {
-          try reader.totals.setTotals(of: &editor, after: TotalsChange(units: units, captured: captured))
+          try reader.totals.setTotals(of: &editor, after: units)
         }
       }
       if isNew {

@@ -90,7 +90,7 @@ package final class QueryShape {
   ///   - changes: changes by table name.
   ///   - captured: the changes as rows over which `where` can be evaluated; nil: these are looked up.
   func concerned(
-    by changes: [ConcernedTable], _ captured: CapturedChanges? = nil
+    by changes: [ConcernedTable], _ captured: CapturedRows? = nil
   ) throws(FreshetError) -> [(list: LiveList, units: ConcernedUnits?)] {
     var units = ConcernedUnits()
     guard compiled.unit != nil, !mapsByParameters else {
@@ -100,7 +100,7 @@ package final class QueryShape {
     for table in changes {
       var isKnown = false
       do throws(FreshetError) {
-        isKnown = try statements.addUnits(of: table.changes, table: table.index, to: &units)
+        isKnown = try addUnits(of: table, to: &units)
       } catch {
         // If a condition fails on a row, the queries that would read the row are concerned.
         if error.code == .timeout { throw error }
@@ -113,12 +113,20 @@ package final class QueryShape {
     return lists.values.map { ($0, units) }
   }
 
+  /// Adds the units that changes of a table concern.
+  ///
+  /// - Returns: false when they cannot be found out: the query has to run again.
+  private func addUnits(of table: ConcernedTable, to units: inout ConcernedUnits) throws(FreshetError) -> Bool {
+    guard let storage = captured.storages[table.number] else { return false }
+    return try statements.addUnits(of: table.changes, in: storage, table: table.index, to: &units)
+  }
+
   /// The units that changes may concern; nil: they cannot be found out.
   func units(of list: LiveList, changedBy tables: [ConcernedTable]) throws(FreshetError) -> ConcernedUnits? {
     var units = ConcernedUnits()
     list.reader.bind()
     for table in tables {
-      guard try statements.addUnits(of: table.changes, table: table.index, to: &units) else { return nil }
+      guard try addUnits(of: table, to: &units) else { return nil }
     }
     return units
   }
@@ -133,7 +141,7 @@ package final class QueryShape {
       for table in changes {
         var known = units ?? ConcernedUnits()
         // Running the query again reports the error, to this query only.
-        let isKnown = (try? statements.addUnits(of: table.changes, table: table.index, to: &known)) ?? false
+        let isKnown = (try? addUnits(of: table, to: &known)) ?? false
         units = isKnown ? known : nil
         if units == nil { break }
       }
@@ -143,11 +151,11 @@ package final class QueryShape {
   }
 
   private func routed(
-    _ units: ConcernedUnits, _ changes: [ConcernedTable], _ captured: CapturedChanges?, _ router: QueryRouter
+    _ units: ConcernedUnits, _ changes: [ConcernedTable], _ captured: CapturedRows?, _ router: QueryRouter
   ) throws(FreshetError) -> [(list: LiveList, units: ConcernedUnits?)] {
     var unitsOfQuery: [Int: ConcernedUnits]
     if let captured, let evaluated = router.queries(of: units, evaluating: captured) {
-      compare(evaluated, to: units, captured.changes, router)
+      compare(evaluated, to: units, captured, router)
       unitsOfQuery = evaluated
     } else {
       unitsOfQuery = try lookUp(units, router)
@@ -155,7 +163,9 @@ package final class QueryShape {
     var before: Set<Int> = []
     var isKnown = router.isExact
     for table in changes where isKnown && compiled.isFirstTable(table.index) {
-      isKnown = try router.addQueries(before: table.changes, to: &before)
+      isKnown = false
+      guard let storage = self.captured.storages[table.number] else { break }
+      isKnown = try router.addQueries(before: table.changes, in: storage, to: &before)
     }
     if isKnown {
       for number in before { unitsOfQuery[number, default: ConcernedUnits()].add(units) }
@@ -188,7 +198,7 @@ package final class QueryShape {
 
   /// Ends the process where looking the units up leads to other queries than evaluating them did, if rows are compared.
   private func compare(
-    _ evaluated: [Int: ConcernedUnits], to units: ConcernedUnits, _ changes: TableChanges, _ router: QueryRouter
+    _ evaluated: [Int: ConcernedUnits], to units: ConcernedUnits, _ captured: CapturedRows, _ router: QueryRouter
   ) {
     guard ResultReader.comparesRows, statements.result.hasTransaction || Bool.random(),
       let lookedUp = try? lookUp(units, router)
@@ -196,7 +206,7 @@ package final class QueryShape {
     for number in Set(evaluated.keys).union(lookedUp.keys) {
       units.forEach { unit, _ in
         // Under NOCASE the key of a row that is gone finds another row.
-        guard let row = changes.keys.number(of: unit), changes.presentRow(row) != nil else { return }
+        if captured.isThere(unit) != true { return }
         let isEvaluated = evaluated[number]?.columns(of: unit) != nil
         if isEvaluated != (lookedUp[number]?.columns(of: unit) != nil) {
           fatalError(

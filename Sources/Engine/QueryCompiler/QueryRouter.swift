@@ -1,3 +1,4 @@
+package import ChangeCapture
 package import Ground
 package import LiveQuery
 import RankedCollections
@@ -102,13 +103,13 @@ package final class QueryRouter {
   /// O(units × log queries + those), or O(units × queries).
   ///
   /// - Returns: nil when the units must be looked up, which also reports what is wrong.
-  package func queries(of units: ConcernedUnits, evaluating captured: CapturedChanges) -> [Int: ConcernedUnits]? {
-    guard captured.rows.load(captured.changes), let statement = prepareCaptured() else { return nil }
+  package func queries(of units: ConcernedUnits, evaluating captured: CapturedRows) -> [Int: ConcernedUnits]? {
+    guard captured.load(), let statement = prepareCaptured() else { return nil }
     let orders = statements.compiled.unit?.orders ?? []
     var result: [Int: ConcernedUnits] = [:]
     var unit: [UInt8] = []
     statements.result.limitValues()
-    let isDone = try? captured.rows.withRows(of: units) {
+    let isDone = try? captured.withRows(of: units) {
       defer { statement.reset() }
       while try statement.step() {
         unit.removeAll(keepingCapacity: true)
@@ -142,15 +143,18 @@ package final class QueryRouter {
   /// Adds the queries that rows of the first table concerned before their changes.
   ///
   /// - Returns: false when that is not known: any query may have had the rows.
-  package func addQueries(before changes: TableChanges, to queries: inout Set<Int>) throws(FreshetError) -> Bool {
-    let isSame = changes.rows.allSatisfy { change in
-      !routing.terms.contains { change.oldColumns == .all || change.oldColumns.intersects($0.mask) }
-    }
-    if isSame { return true }
-    guard changes.isKnown, let ofOldValues else { return false }
+  package func addQueries(
+    before changes: ChangedRows, in storage: TableStorage, to queries: inout Set<Int>
+  ) throws(FreshetError) -> Bool {
+    if routing.terms.isEmpty { return true }
+    // A row of another key is another row.
+    let terms = ColumnMask(rawValue: routing.terms.reduce(storage.keyMask.rawValue) { $0 | $1.mask.rawValue })
+    let mayDiffer = { (row: ChangedRows.Row) in row.kind != .insert && row.meets(terms) }
+    if !changes.rows.contains(where: mayDiffer) { return true }
+    guard let ofOldValues else { return false }
     let columns = routing.terms.map(\.index)
-    for former in changes.old {
-      let isTold = changes.forEachOldValue(of: former, columns: columns) { index, value in
+    for row in changes.rows where row.kind != .insert {
+      let isTold = changes.forEachValue(of: row, .former, columns: columns, in: storage) { index, value in
         ofOldValues.bind(packed: value, encoding, at: Int32(index + 1))
       }
       if !isTold { return false }

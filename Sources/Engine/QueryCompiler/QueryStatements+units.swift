@@ -1,3 +1,4 @@
+package import ChangeCapture
 import Ground
 package import LiveQuery
 import RankedCollections
@@ -16,52 +17,58 @@ package import Store
 extension QueryStatements {
   /// Adds the units that changes of a table concern, with the columns that may have changed.
   ///
+  /// - Parameters:
+  ///   - changes: known row by row.
+  ///   - storage: how the table's rows are stored.
+  ///   - index: of the table in the query.
   /// - Returns: false when they cannot be found out: the query has to run again.
   /// - Complexity: O(changed rows × joined rows).
   package func addUnits(
-    of changes: TableChanges, table index: Int, to units: inout ConcernedUnits
+    of changes: ChangedRows, in storage: TableStorage, table index: Int, to units: inout ConcernedUnits
   ) throws(FreshetError) -> Bool {
-    let table = compiled.tables[index]
-    let isConcerned = { (change: TableChanges.RowChange) in
-      change.columns == .all || change.columns.intersects(table.usedColumns)
-    }
-    if !changes.isKnown { return false }
-    guard changes.rows.contains(where: isConcerned) else { return true }
+    if changes.isUnknown { return false }
+    let used = compiled.tables[index].usedColumns
+    // A row of another key is another row.
+    let mayConcern = ColumnMask(rawValue: used.rawValue | storage.keyMask.rawValue)
+    guard changes.meets(mayConcern) else { return true }
     if mappings[index].isEmpty || compiled.slowness != nil { return false }
     result.limitValues()
-    let isFirst = units.isEmpty
-    if isFirst, mappings[index][0].mapping.isUnit, changes.rows.allSatisfy(isConcerned) {
-      // The keys of the rows are the units.
-      units = ConcernedUnits(changes.keys, changes.rows.map { compiled.changedColumns($0.columns, ofTable: index) })
-      if mappings[index].count == 1 { return true }
-    } else if isFirst {
-      units = ConcernedUnits(reserving: changes.count)
-    }
+    if units.isEmpty { units = ConcernedUnits(reserving: changes.rows.count) }
     do throws(SQLiteFailure) {
-      for mapping in mappings[index] {
-        // Most changes of a commit are of the same columns.
-        var (mask, columns) = (ColumnMask(rawValue: 0), ColumnSet())
-        for (number, change) in changes.rows.enumerated() where isConcerned(change) {
-          if mapping.isOldMissing(change) { return false }
-          if change.columns != mask {
-            (mask, columns) = (change.columns, compiled.changedColumns(change.columns, ofTable: index))
-          }
-          if mapping.mapping.isUnit {
-            changes.withKey(number) { units.add($0, columns) }
-          } else if let new = mapping.new {
-            changes.withKey(number) { bind($0, to: new, from: mapping.mapping.firstParameter) }
-            try addRows(of: new, columns, to: &units)
-          }
-        }
-        guard let old = mapping.old else { continue }
-        // A row that is still joined by what it was leads to the same units as now.
-        for former in changes.old where former.columns.intersects(mapping.mapping.joinColumns) || former.columns == .all
-        {
-          if !bind(former, of: changes, to: old, mapping.mapping) { return false }
-          try addRows(of: old, .all, to: &units)
-        }
+      for mapping in mappings[index] where try !addUnits(of: changes, in: storage, table: index, mapping, to: &units) {
+        return false
       }
     } catch { throw FreshetError(queryFailure: error, place: nil) }
+    return true
+  }
+
+  private func addUnits(
+    of changes: ChangedRows, in storage: TableStorage, table index: Int, _ mapping: Mapping,
+    to units: inout ConcernedUnits
+  ) throws(SQLiteFailure) -> Bool {
+    let used = compiled.tables[index].usedColumns
+    // Most changes of a commit are of the same columns.
+    var (mask, columns) = (ColumnMask.none, ColumnSet())
+    let isKnown = try changes.forEachKey(in: storage) { (key, change) throws(SQLiteFailure) in
+      guard change.columns == .all || change.columns.intersects(used) else { return true }
+      if mapping.isOldMissing(change) { return false }
+      if change.columns != mask {
+        (mask, columns) = (change.columns, compiled.changedColumns(change.columns, ofTable: index))
+      }
+      if mapping.mapping.isUnit {
+        key.withUnsafeBytes { units.add($0, columns) }
+      } else if let new = mapping.new {
+        key.withUnsafeBytes { bind($0, to: new, from: mapping.mapping.firstParameter) }
+        try addRows(of: new, columns, to: &units)
+      }
+      return true
+    }
+    guard isKnown, let old = mapping.old else { return isKnown }
+    // A row that is still joined by what it was leads to the same units as now.
+    for row in changes.rows where row.kind != .insert && row.meets(mapping.mapping.joinColumns) {
+      if !bind(row, of: changes, in: storage, to: old, mapping.mapping) { return false }
+      try addRows(of: old, .all, to: &units)
+    }
     return true
   }
 
@@ -119,7 +126,8 @@ extension QueryStatements {
 
   /// - Returns: false when the row's former values are not known.
   private func bind(
-    _ former: TableChanges.FormerRow, of changes: TableChanges, to statement: PreparedStatement, _ mapping: UnitMapping
+    _ row: ChangedRows.Row, of changes: ChangedRows, in storage: TableStorage, to statement: PreparedStatement,
+    _ mapping: UnitMapping
   ) -> Bool {
     // What SQLite makes of a blob as text (`lower(x)`, `x || ''`) depends on the encoding that it has it under: that of the database
     // where it was read from a record, and UTF-8 where it was bound.
@@ -130,15 +138,16 @@ extension QueryStatements {
     }
     let columns = mapping.oldColumns
     let keyCount = mapping.oldValues.count - columns.count
-    return changes.forEachKeyValue(of: former) { bind(Int32($0), $1) }
-      && changes.forEachOldValue(of: former, columns: columns) { bind(Int32(keyCount + $0), $1) } && isExact
+    return changes.forEachKeyValue(of: row, in: storage) { bind(Int32($0), $1) }
+      && changes.forEachValue(of: row, .former, columns: columns, in: storage) { bind(Int32(keyCount + $0), $1) }
+      && isExact
   }
 }
 
 extension QueryStatements.Mapping {
   /// Whether the row led to units that cannot be found out any more.
-  fileprivate func isOldMissing(_ change: TableChanges.RowChange) -> Bool {
-    if mapping.isUnit || old != nil { return false }
-    return change.oldColumns == .all || change.oldColumns.intersects(mapping.joinColumns)
+  fileprivate func isOldMissing(_ change: KeyChange) -> Bool {
+    if mapping.isUnit || old != nil || !change.wasThere { return false }
+    return change.columns == .all || change.columns.intersects(mapping.joinColumns)
   }
 }

@@ -1,5 +1,6 @@
 import CSQLite
-import ChangeCapture
+package import ChangeCapture
+package import Ground
 package import LiveQuery
 import RankedCollections
 
@@ -28,12 +29,16 @@ package final class CapturedRows {
   @exclusivity(unchecked) private var values: UnsafeMutablePointer<sqlite_row_value>
   @exclusivity(unchecked) private var valueCapacity: Int
   @exclusivity(unchecked) private var rowids: [Int64] = []
-  /// By the number of a key among the changes, which of the rows has it now; -1: none has.
-  @exclusivity(unchecked) private var rowOfKey: [Int32] = []
+  /// The changes whose rows are there now; nil: none have been taken in this tick.
+  @exclusivity(unchecked) private var changes: ChangedRows?
+  /// Whether all of these rows are known, once they have been decoded.
+  @exclusivity(unchecked) private var isKnown: Bool?
+  /// How many keys were told; that many there are if each was told once.
+  @exclusivity(unchecked) private var keyCount = 0
+  /// Which of the rows has a key now, once somebody has asked; -1: none has.
+  @exclusivity(unchecked) private var rowOfKey: (keys: IdentityNumbers, rows: [Int32])?
   /// The rows that the virtual table shows, where these are not all.
   @exclusivity(unchecked) private var chosen: [Int32] = []
-  /// The changes whose rows are loaded, and whether all of them are known.
-  @exclusivity(unchecked) private var loaded: (changes: TableChanges, isKnown: Bool)?
 
   /// - Returns: nil when the table's records do not tell all of its values, or SQLite refuses the declaration.
   package init?(
@@ -104,43 +109,80 @@ package final class CapturedRows {
 
   // MARK: - Rows
 
-  /// Decodes the rows of a tick's changes, if that was not done yet.
+  /// Takes a tick's changes, from which results are to be brought up to date.
+  package func take(_ changes: ChangedRows) {
+    if self.changes === changes { return }
+    (self.changes, isKnown, rowOfKey) = (changes, nil, nil)
+  }
+
+  /// Decodes the rows that were taken, if that was not done yet.
   ///
   /// - Returns: false when a row is not known: they must be looked up.
   /// - Complexity: O(rows × columns).
-  package func load(_ changes: TableChanges) -> Bool {
-    if let loaded, loaded.changes === changes { return loaded.isKnown }
-    let isKnown = decode(changes)
-    loaded = (changes, isKnown)
-    return isKnown
+  package func load() -> Bool {
+    if let isKnown { return isKnown }
+    let known = changes.map { identifiesRows($0) && decode($0) } ?? false
+    isKnown = known
+    return known
   }
 
-  private func decode(_ changes: TableChanges) -> Bool {
+  /// Whether each key is that of one row at most.
+  private func identifiesRows(_ changes: ChangedRows) -> Bool {
+    keyCount = changes.rows.count
+    if changes.isUnknown { return false }
+    if storage.keyColumns == nil { return true }
+    keyCount = 0
+    return changes.forEachKey(in: storage) { _, change in
+      keyCount += 1
+      return !change.hasNull
+    }
+  }
+
+  private func decode(_ changes: ChangedRows) -> Bool {
     rowids.removeAll(keepingCapacity: true)
-    rowOfKey.removeAll(keepingCapacity: true)
-    if !changes.identifiesRows { return false }
     let columns = decoder.columnCount
-    reserve(changes.count * columns)
+    reserve(changes.rows.count * columns)
     let isUTF16 = encoding != .utf8
-    for number in 0..<changes.count {
-      guard let (rowid, record) = changes.presentRow(number) else {
-        rowOfKey.append(-1)
-        continue
-      }
-      guard let record,
-        decoder.decode(record, rowid: rowid, isUTF16: isUTF16, into: values + rowids.count * columns)
+    for row in changes.rows where row.kind != .delete {
+      guard let record = changes.record(row.record),
+        decoder.decode(record, rowid: row.rowid, isUTF16: isUTF16, into: values + rowids.count * columns)
       else { return false }
-      rowOfKey.append(Int32(truncatingIfNeeded: rowids.count))
-      rowids.append(rowid)
+      rowids.append(row.rowid)
     }
     return true
   }
+
+  /// Which of the rows has a key now, -1 where none has; nil: it is not among the keys that changed.
+  private func row(ofKey key: Bytes) -> Int32? {
+    if rowOfKey == nil { rowOfKey = changes.map(numberedKeys) }
+    guard let rowOfKey, let number = rowOfKey.keys.number(of: key) else { return nil }
+    return rowOfKey.rows[number]
+  }
+
+  private func numberedKeys(_ changes: ChangedRows) -> (keys: IdentityNumbers, rows: [Int32]) {
+    var keys = IdentityNumbers(reserving: keyCount)
+    var rows: [Int32] = []
+    var next: Int32 = 0
+    _ = changes.forEachKey(in: storage) { key, change in
+      let (number, isNew) = key.withUnsafeBytes { keys.insert($0) }
+      if isNew { rows.append(-1) }
+      if change.isThere {
+        rows[number] = next
+        next += 1
+      }
+      return true
+    }
+    return (keys, rows)
+  }
+
+  /// Whether a row has a key now; nil: it is not among the keys that changed.
+  package func isThere(_ key: Bytes) -> Bool? { row(ofKey: key).map { $0 >= 0 } }
 
   /// Shows the changed rows of a tick as they were, with the sign -1, and as they are, until `hide`. Rows that changed in none of the
   /// columns are left out.
   ///
   /// - Returns: false, showing nothing, when a row is not known as it was or as it is.
-  package func showSigned(_ changes: TableChanges, in columns: ColumnMask) -> Bool {
+  package func showSigned(_ changes: ChangedRows, in columns: ColumnMask) -> Bool {
     if signed.changes !== changes || signed.columns != columns {
       signed.changes = changes
       signed.columns = columns
@@ -156,7 +198,7 @@ package final class CapturedRows {
 
   /// The tick is over: records do not last longer.
   package func forgetRows() {
-    loaded = nil
+    (changes, isKnown, rowOfKey) = (nil, nil, nil)
     signed.removeAll()
     if valueCapacity > CapturedRows.mostKept { allocate(CapturedRows.mostKept) }
   }
@@ -177,14 +219,14 @@ package final class CapturedRows {
   /// - Parameter units: keys of rows that were loaded.
   /// - Returns: nil, without calling it, when a unit is not one of them.
   package func withRows<Result>(of units: ConcernedUnits, _ body: () throws -> Result) rethrows -> Result? {
-    guard let loaded, loaded.isKnown else { return nil }
-    let isAll = units.count == loaded.changes.count
+    guard isKnown == true else { return nil }
+    let isAll = units.count == keyCount
     chosen.removeAll(keepingCapacity: true)
     var areKnown = true
     if !isAll {
       units.forEach { unit, _ in
-        guard let number = loaded.changes.keys.number(of: unit) else { return areKnown = false }
-        if rowOfKey[number] >= 0 { chosen.append(rowOfKey[number]) }
+        guard let row = row(ofKey: unit) else { return areKnown = false }
+        if row >= 0 { chosen.append(row) }
       }
     }
     if !areKnown { return nil }
@@ -197,16 +239,5 @@ package final class CapturedRows {
         return try body()
       }
     }
-  }
-}
-
-/// Changed rows from which a query's result can be brought up to date.
-package struct CapturedChanges {
-  package let rows: CapturedRows
-  package let changes: TableChanges
-
-  package init(_ rows: CapturedRows, _ changes: TableChanges) {
-    self.rows = rows
-    self.changes = changes
   }
 }

@@ -8,15 +8,15 @@ extension ResultReader {
   ///
   /// - Returns: false when the units must be looked up, which makes up for whatever this has done.
   func refresh(
-    _ units: ConcernedUnits, evaluating captured: CapturedChanges, in editor: inout SectionedTreeEditor
+    _ units: ConcernedUnits, evaluating captured: CapturedRows, in editor: inout SectionedTreeEditor
   ) throws(FreshetError) -> Bool {
-    guard plan.unit?.isKey == true, !statements.isClosed, captured.rows.load(captured.changes),
+    guard plan.unit?.isKey == true, !statements.isClosed, captured.load(),
       statements.prepareCaptured(),
       let statement = statements.captured
     else { return false }
     bind()
     do {
-      let isDone = try captured.rows.withRows(of: units) {
+      let isDone = try captured.withRows(of: units) {
         defer { statement.reset() }
         return try units.count == 1
           ? evaluateOne(units, statement, in: &editor) : evaluateTogether(units, statement, in: &editor)

@@ -8,10 +8,10 @@ extension ResultReader {
   ///
   /// Idempotent: a unit that has not changed costs the look-up only. O(units × log n).
   ///
-  /// - Parameter captured: the changes that concern the units, where nothing else does; nil: they are looked up.
+  /// - Parameter captured: the changed rows that the units are of, where nothing else concerns them; nil: they are looked up.
   /// - Throws: `duplicate_key`; the editor is of no use then.
   package func refresh(
-    _ units: ConcernedUnits, from captured: CapturedChanges? = nil, in editor: inout SectionedTreeEditor
+    _ units: ConcernedUnits, from captured: CapturedRows? = nil, in editor: inout SectionedTreeEditor
   ) throws(FreshetError) {
     guard let single = statements.single, let unit = plan.unit else { return }
     forgetContents()

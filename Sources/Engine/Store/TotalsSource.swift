@@ -6,31 +6,18 @@ package import RankedCollections
 package protocol TotalsSource {
   /// Gives an editor the totals of the rows at which it stands.
   ///
-  /// - Parameter change: what has changed since the totals that the editor has; nil: anything.
+  /// - Parameter units: what has changed since the totals that the editor has, and has been looked up; nil: anything may have.
   /// - Precondition: the rows are those of the state that the transaction sees.
-  func setTotals(of editor: inout SectionedTreeEditor, after change: TotalsChange?) throws(FreshetError)
-}
-
-/// A change that totals have to follow.
-package struct TotalsChange {
-  /// The units that it concerns, which have been looked up.
-  package let units: ConcernedUnits
-  /// The changed rows, where the query is evaluated over them; see `CapturedRows`.
-  package let captured: CapturedChanges?
-
-  package init(units: ConcernedUnits, captured: CapturedChanges?) {
-    self.units = units
-    self.captured = captured
-  }
+  func setTotals(of editor: inout SectionedTreeEditor, after units: ConcernedUnits?) throws(FreshetError)
 }
 
 /// Computes all totals of a list by SQL. O(rows of the list).
 struct TotalsByStatement: TotalsSource {
   let reader: ResultReader
 
-  func setTotals(of editor: inout SectionedTreeEditor, after change: TotalsChange?) throws(FreshetError) {
+  func setTotals(of editor: inout SectionedTreeEditor, after units: ConcernedUnits?) throws(FreshetError) {
     guard let totals = reader.plan.rows.totals, let statements = reader.statements.totals else { return }
-    if change?.units.isEmpty == true { return }
+    if units?.isEmpty == true { return }
     try reader.checkSnapshot()
     reader.bind()
     do throws(SQLiteFailure) {
@@ -88,16 +75,16 @@ extension ResultReader {
 struct TotalsByArithmetic: TotalsSource {
   let reader: ResultReader
 
-  func setTotals(of editor: inout SectionedTreeEditor, after change: TotalsChange?) throws(FreshetError) {
+  func setTotals(of editor: inout SectionedTreeEditor, after units: ConcernedUnits?) throws(FreshetError) {
     let byStatement = TotalsByStatement(reader: reader)
-    guard change != nil, let names = reader.plan.rows.totals?.names, let whole = reader.plan.totalAggregates.first
+    guard units != nil, let names = reader.plan.rows.totals?.names, let whole = reader.plan.totalAggregates.first
     else {
-      return try byStatement.setTotals(of: &editor, after: change)
+      return try byStatement.setTotals(of: &editor, after: units)
     }
     let before = reader.mustCompare(editor.tree.count) ? editor : nil
     do {
       let isKnown = try setWhole(whole, names, of: &editor) && setSections(whole + 1, names, of: &editor)
-      if !isKnown { return try byStatement.setTotals(of: &editor, after: change) }
+      if !isKnown { return try byStatement.setTotals(of: &editor, after: units) }
     } catch { throw reader.failure(error) }
     guard var other = before, (try? byStatement.setTotals(of: &other, after: nil)) != nil else { return }
     let isSame =

@@ -144,18 +144,14 @@ final class CaptureFixture {
     }
   }
 
-  private func compareRecords(_ deltas: [TableDelta], _ tick: CapturedTick, _ name: String) throws -> [String] {
+  private func compareRecords(_ deltas: [ChangedRows], _ tick: CapturedTick, _ name: String) throws -> [String] {
     guard let delta = deltas.first, deltas.count == 1, !tick.hasStopped, let table = schema.table(name) else {
       return []
     }
     let now = try TableContents(raw, table, encoding: encoding)
     return decoded.compare(delta, table.storage, now, encoding: encoding) { row in
       var key = TableContents.Bytes()
-      if row.key.isEmpty {
-        key.append(tag: 1, UInt64(bitPattern: row.rowid))
-      } else {
-        delta.withFields(row.key) { for value in $0 { key.append(value, encoding: encoding) } }
-      }
+      delta.forEachKeyField(of: row) { key.append($1, encoding: encoding) }
       return key
     }
   }
@@ -179,26 +175,26 @@ final class CaptureFixture {
   /// - Parameters:
   ///   - deltas: what was told of a table, the oldest first.
   ///   - states: what the table held in the states that the tick went through.
-  private func compare(_ deltas: [TableDelta], _ states: [Contents], _ name: String) -> [String] {
+  private func compare(_ deltas: [ChangedRows], _ states: [Contents], _ name: String) -> [String] {
     let steps = zip(states, states.dropFirst()).filter { $0 != $1 }
     if steps.count != deltas.count, deltas.count > 1 {
       return ["\(name) changed \(steps.count) times, told were \(deltas.count)"]
     }
-    if steps.isEmpty { return compare(deltas.first ?? TableDelta(), states[0], states[0], name) }
+    if steps.isEmpty { return compare(deltas.first ?? ChangedRows(), states[0], states[0], name) }
     return steps.enumerated().flatMap { index, step in
-      compare(index < deltas.count ? deltas[index] : TableDelta(), step.0, step.1, name)
+      compare(index < deltas.count ? deltas[index] : ChangedRows(), step.0, step.1, name)
     }
   }
 
-  private func compare(_ delta: TableDelta, _ before: Contents, _ after: Contents, _ name: String) -> [String] {
-    var reported: [String: TableDelta.Kind] = [:]
+  private func compare(_ delta: ChangedRows, _ before: Contents, _ after: Contents, _ name: String) -> [String] {
+    var reported: [String: ChangedRows.Kind] = [:]
     var wrong: [String] = []
     for row in delta.rows {
       let key = row.key.isEmpty ? String(row.rowid) : self.key(row, delta)
       if reported.updateValue(row.kind, forKey: key) != nil { wrong.append("\(name) \(key): told twice") }
     }
     for key in Set(before.keys).union(after.keys).union(reported.keys) {
-      let expected: TableDelta.Kind? =
+      let expected: ChangedRows.Kind? =
         before[key] == nil
         ? (after[key] == nil ? nil : .insert) : after[key] == nil ? .delete : before[key] == after[key] ? nil : .update
       if reported[key] != expected {
@@ -210,7 +206,7 @@ final class CaptureFixture {
     return wrong
   }
 
-  private func key(_ row: TableDelta.Row, _ delta: TableDelta) -> String {
+  private func key(_ row: ChangedRows.Row, _ delta: ChangedRows) -> String {
     delta.withFields(row.key) { fields in
       fields.map { value -> String in
         switch value {

@@ -16,8 +16,8 @@ struct DecodedRows {
   ///   - now: what the table holds.
   /// - Returns: what is wrong.
   mutating func compare(
-    _ delta: TableDelta, _ storage: TableStorage?, _ now: TableContents, encoding: String,
-    key: (TableDelta.Row) -> TableContents.Bytes
+    _ delta: ChangedRows, _ storage: TableStorage?, _ now: TableContents, encoding: String,
+    key: (ChangedRows.Row) -> TableContents.Bytes
   ) -> [String] {
     guard let storage, storage.computedColumns == .none, let records = delta.records else { return [] }
     let decoder = storage.decoder

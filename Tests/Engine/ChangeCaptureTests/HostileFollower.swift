@@ -169,10 +169,10 @@ final class HostileFollower {
       for (number, name) in followed {
         let table = schema.table(name)
         let now = try table.map { try TableContents(raw, $0, encoding: encoding) } ?? TableContents()
-        let delta = tick.deltas.first { $0.table == number }?.delta ?? TableDelta()
+        let delta = tick.deltas.first { $0.table == number }?.delta ?? ChangedRows()
         let before = before[number] ?? TableContents()
         if isOvertaken {
-          let first = early!.deltas.first { $0.table == number }?.delta ?? TableDelta()
+          let first = early!.deltas.first { $0.table == number }?.delta ?? ChangedRows()
           wrong += compare([first, delta], before, now).prefix(3).map { "\(name): \($0), overtaken" }
           if history != nil { follow(first, number, now) }
         } else if !delta.isUnknown {
@@ -202,7 +202,7 @@ final class HostileFollower {
   }
 
   /// Two ticks in a row, of which nobody has read the state between: no row is missing.
-  private func compare(_ deltas: [TableDelta], _ before: TableContents, _ now: TableContents) -> [String] {
+  private func compare(_ deltas: [ChangedRows], _ before: TableContents, _ now: TableContents) -> [String] {
     if deltas.contains(where: \.isUnknown) { return [] }
     let reported = Set(deltas.flatMap { delta in delta.rows.map { key(of: $0, in: delta) } })
     return Set(before.rows.keys).union(now.rows.keys)
@@ -210,7 +210,7 @@ final class HostileFollower {
       .map { "\($0.storage) changed, and was not told" }
   }
 
-  private func follow(_ delta: TableDelta, _ number: Int, _ now: TableContents) {
+  private func follow(_ delta: ChangedRows, _ number: Int, _ now: TableContents) {
     if delta.isUnknown { return list[number] = now.rows }
     for row in delta.rows {
       let key = key(of: row, in: delta)
@@ -233,10 +233,10 @@ final class HostileFollower {
   }
 
   private func compare(
-    _ delta: TableDelta, _ number: Int, _ before: TableContents, _ now: TableContents, _ table: DatabaseSchema.Table?
+    _ delta: ChangedRows, _ number: Int, _ before: TableContents, _ now: TableContents, _ table: DatabaseSchema.Table?
   ) -> [String] {
     var wrong: [String] = []
-    var reported: [TableContents.Bytes: TableDelta.Row] = [:]
+    var reported: [TableContents.Bytes: ChangedRows.Row] = [:]
     var replaced: Set<TableContents.Bytes> = []
     for row in delta.rows {
       let key = key(of: row, in: delta)
@@ -253,7 +253,7 @@ final class HostileFollower {
     for key in replaced { reported[key] = nil }
     count.rows += delta.rows.count
     for (key, row) in before.rows {
-      let expected: TableDelta.Kind? = now.rows[key].map { $0 == row ? nil : .update } ?? .delete
+      let expected: ChangedRows.Kind? = now.rows[key].map { $0 == row ? nil : .update } ?? .delete
       if reported[key]?.kind != expected, !replaced.contains(key) {
         if expected == nil, reported[key]?.kind == .update {
           // Every row that overflows is written anew when VACUUM reserves more bytes of each page.
@@ -275,21 +275,18 @@ final class HostileFollower {
     return wrong
   }
 
-  private func key(of row: TableDelta.Row, in delta: TableDelta) -> TableContents.Bytes {
+  private func key(of row: ChangedRows.Row, in delta: ChangedRows) -> TableContents.Bytes {
     var key = TableContents.Bytes()
-    if row.key.isEmpty {
-      key.append(tag: 1, UInt64(bitPattern: row.rowid))
-    } else {
-      delta.withFields(row.key) { for value in $0 { key.append(value, encoding: encoding) } }
-    }
+    delta.forEachKeyField(of: row) { key.append($1, encoding: encoding) }
     return key
   }
 
-  private func name(_ kind: TableDelta.Kind?) -> String { kind.map { "\($0)" } ?? "as it was" }
+  private func name(_ kind: ChangedRows.Kind?) -> String { kind.map { "\($0)" } ?? "as it was" }
 
   /// The mask has every column that differs, and old and new values are those that the row had and has.
   private func compareColumns(
-    _ delta: TableDelta, _ row: TableDelta.Row, _ number: Int, _ before: TableContents.Row?, _ now: TableContents.Row?,
+    _ delta: ChangedRows, _ row: ChangedRows.Row, _ number: Int, _ before: TableContents.Row?,
+    _ now: TableContents.Row?,
     _ table: DatabaseSchema.Table?
   ) -> [String] {
     var wrong: [String] = []

@@ -115,7 +115,7 @@ import Testing
   @Test func changesThatLeaveNoTreeAreADoubt() throws {
     typealias Pages = [UInt32: [UInt8]]
     let interior = { (children: [UInt32]) in HandMade.interior(children) }
-    let cases: [(Pages, [TableDelta.Kind]?)] = [
+    let cases: [(Pages, [ChangedRows.Kind]?)] = [
       // A leaf moves from one parent to the other; a level comes; a subtree goes.
       ([3: interior([5]), 4: interior([6, 7, 8])], []),
       ([2: interior([9]), 9: interior([3, 4])], []),
@@ -144,8 +144,8 @@ import Testing
       let summary = try summary(source)
       source.former = source.pages
       source.pages.merge(changed) { $1 }
-      var delta = TableDelta()
-      let reason = doubt { try summary.apply(changed.keys.sorted(), source, into: &delta) }
+      let delta = ChangedRows()
+      let reason = doubt { try summary.apply(changed.keys.sorted(), source, into: delta) }
       guard let kinds else {
         #expect(reason != nil, "\(changed.mapValues { $0.prefix(30) })")
         #expect(summary.rowCount == 5)
@@ -183,13 +183,13 @@ import Testing
     for page: UInt32 in [3, 4] {
       source.former = source.pages
       source.pages[page]?[100] ^= 1
-      var delta = TableDelta()
-      try summary.apply([page], source, into: &delta)
+      let delta = ChangedRows()
+      try summary.apply([page], source, into: delta)
       #expect(delta.rows.map(\.kind) == [.update])
     }
     // What was written is what was there.
-    var delta = TableDelta()
-    try summary.apply([3, 4], source, into: &delta)
+    let delta = ChangedRows()
+    try summary.apply([3, 4], source, into: delta)
     #expect(delta.isEmpty)
   }
 
@@ -198,11 +198,11 @@ import Testing
     let source = overflowing(1, 2)
     let summary = TableSummary(root: 2, .init(), keepsRows: keepsRows, packer)
     _ = try summary.readOn(source, limit: .max)
-    var delta = TableDelta()
-    try summary.compare(root: 2, source, into: &delta)
+    let delta = ChangedRows()
+    try summary.compare(root: 2, source, into: delta)
     #expect(delta.isEmpty)
     source.pages[4]?[100] ^= 1
-    try summary.compare(root: 2, source, into: &delta)
+    try summary.compare(root: 2, source, into: delta)
     #expect(keepsRows ? delta.rows.map(\.kind) == [.update] : delta.isUnknown)
   }
 
@@ -299,10 +299,10 @@ import Testing
         if round % 25 == 0 {
           source.former = whole.pages
           let fresh = try? summary(source, root: root, layout)
-          var delta = TableDelta()
+          let delta = ChangedRows()
           // It may differ, and must be what a comparison finds.
           let other = try summary(whole, root: root, layout)
-          if (try? other.apply([page], source, into: &delta)) != nil {
+          if (try? other.apply([page], source, into: delta)) != nil {
             #expect(fresh == nil || fresh!.rowCount == other.rowCount)
           }
         }

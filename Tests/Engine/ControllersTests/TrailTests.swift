@@ -10,7 +10,7 @@ import Testing
     var tick = CapturedTick()
     tick.commits = 1
     tick.deltas = tables.map { number in
-      var delta = TableDelta()
+      let delta = ChangedRows()
       delta.isUnknown = number == 0
       return (number, delta)
     }

@@ -96,7 +96,7 @@ final class ChangeReader {
       }
       capture.release()
       try addHeader()
-      var changed: [Int: [TableDelta]] = [:]
+      var changed: [Int: [ChangedRows]] = [:]
       for (number, delta) in found.deltas where tables[number] != nil { changed[number, default: []].append(delta) }
       for (number, deltas) in changed.sorted(by: { $0.key < $1.key }) where !whole.contains(number) {
         try add(number, deltas)
@@ -187,16 +187,19 @@ final class ChangeReader {
   }
 
   /// - Parameter deltas: of one state after the other; rows are what they are in the last one.
-  private func add(_ number: Int, _ deltas: [TableDelta]) throws {
+  private func add(_ number: Int, _ deltas: [ChangedRows]) throws {
     guard let table = tables[number], !table.isSequence else { return }
     if deltas.contains(where: \.isUnknown) { return try addWhole(number) }
     writer.add(table.logged)
     let rows = deltas.lastOfEachRow
     // A row may have taken a value that another one had, which only a key in the order of a collation can tell: first what goes.
-    for (row, delta) in rows where row.kind == .delete { addKey(row, delta, of: table, as: .delete) }
+    for (row, delta) in rows where row.kind == .delete {
+      writer.add(.delete)
+      delta.forEachKeyField(of: row) { writer.add($1.packed) }
+    }
     let statement = try statement(number, table)
     for (row, delta) in rows where row.kind != .delete {
-      bindKey(row, delta, of: table, to: statement)
+      delta.forEachKeyField(of: row) { statement.bind(packed: $1.packed, connection.encoding, at: Int32($0 + 1)) }
       defer { statement.reset() }
       // A page may be written in another way for an equal row; that a row is not there cannot be.
       guard try statement.step() else { throw ReplicationFailure("a row of \(table.name) cannot be found by its key") }
@@ -242,29 +245,6 @@ final class ChangeReader {
   private func addRow(_ statement: PreparedStatement) {
     writer.add(.put)
     writer.add(statement, 0..<statement.columnCount, connection.encoding)
-  }
-
-  private func addKey(_ row: TableDelta.Row, _ delta: TableDelta, of table: PublishedTable, as item: BatchItem) {
-    writer.add(item)
-    if table.captured.layout.isWithoutRowid {
-      delta.withFields(row.key) { for field in $0 { writer.add(field.packed) } }
-    } else {
-      writer.add(.integer(row.rowid))
-    }
-  }
-
-  private func bindKey(
-    _ row: TableDelta.Row, _ delta: TableDelta, of table: PublishedTable, to statement: PreparedStatement
-  ) {
-    if table.captured.layout.isWithoutRowid {
-      delta.withFields(row.key) { fields in
-        for (index, field) in fields.enumerated() {
-          statement.bind(packed: field.packed, connection.encoding, at: Int32(index + 1))
-        }
-      }
-    } else {
-      statement.bind(.integer(row.rowid), at: 1)
-    }
   }
 }
 

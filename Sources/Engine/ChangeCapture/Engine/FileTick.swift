@@ -6,7 +6,7 @@ struct FileTick {
   var commits: Int64 = 0
   var hasSchemaChanged = false
   /// By number of the table, what changed in it, in the order of commits.
-  var deltas: [(table: Int, delta: TableDelta)] = []
+  var deltas: [(table: Int, delta: ChangedRows)] = []
   var hasStopped = false
   /// See `CapturedTick`.
   var stops: [(state: StateName, deltas: Int, commits: Int64)] = []
@@ -35,7 +35,7 @@ final class CaptureCursor {
   @exclusivity(unchecked) fileprivate(set) var schemaChanges = 0
 
   /// Whether the table is followed, and what a tick says of it is all that is wanted.
-  fileprivate func wants(_ delta: TableDelta, of table: Int) -> Bool {
+  fileprivate func wants(_ delta: ChangedRows, of table: Int) -> Bool {
     guard let wanted = wishes[table] else { return false }
     return delta.isUnknown || wanted.isEmpty || delta.fields == wanted || Set(wanted).isSubset(of: delta.fields)
   }
@@ -146,7 +146,7 @@ extension CapturedTick {
   }
 
   private mutating func add(
-    _ added: [(table: Int, delta: TableDelta)], _ stops: [(state: StateName, deltas: Int, commits: Int64)],
+    _ added: [(table: Int, delta: ChangedRows)], _ stops: [(state: StateName, deltas: Int, commits: Int64)],
     _ cursor: CaptureCursor, _ number: (Int) -> Int
   ) {
     var left = stops[...]

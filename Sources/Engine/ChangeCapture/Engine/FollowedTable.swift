@@ -16,7 +16,7 @@ final class FollowedTable {
   @exclusivity(unchecked) private(set) var isUndefined = false
   @exclusivity(unchecked) private(set) var summary: TableSummary
   /// What changed in the tick that is being taken.
-  @exclusivity(unchecked) var delta = TableDelta()
+  @exclusivity(unchecked) private(set) var delta = ChangedRows()
   /// Where ticks keep the present records of rows that changed; nil: they are not wanted.
   @exclusivity(unchecked) var records: RecordArena? { didSet { delta.records = records } }
   /// Whether they keep former records as well.
@@ -148,19 +148,16 @@ final class FollowedTable {
   func apply<Source: PageSource>(_ changed: [UInt32], _ source: Source) throws(Doubt) {
     if root == nil { return noteUndefined() }
     isBroken = false
-    try summary.apply(changed, source, into: &delta)
+    try summary.apply(changed, source, into: delta)
   }
 
   private func noteUndefined() { if isUndefined { delta.isUnknown = true } }
 
   /// What changed in the tick that is being taken; from now on nothing has.
-  func takeDelta() -> TableDelta {
-    var taken = TableDelta()
-    taken.records = records
+  func takeDelta() -> ChangedRows {
+    defer { delta = ChangedRows(records, keepsFormerRecords: keepsFormerRecords) }
     delta.fields = summary.layout.remembered
-    taken.keepsFormerRecords = keepsFormerRecords
-    swap(&taken, &delta)
-    return taken
+    return delta
   }
 
   /// The answer to every doubt; when even that fails the table is read anew, and any row may have changed.
@@ -171,7 +168,7 @@ final class FollowedTable {
     delta.removeAll()
     delta.isUnknown = isUnknown
     do throws(Doubt) {
-      try summary.compare(root: root, source, into: &delta)
+      try summary.compare(root: root, source, into: delta)
     } catch {
       giveUp()
     }

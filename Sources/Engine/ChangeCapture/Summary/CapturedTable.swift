@@ -46,7 +46,7 @@ package struct CapturedTick {
   package internal(set) var hasSchemaChanged = false
   /// By the number that the table was given, what changed in it; without those in which nothing did. A tick that went through other
   /// states has several of a table, the oldest first.
-  package internal(set) var deltas: [(table: Int, delta: TableDelta)] = []
+  package internal(set) var deltas: [(table: Int, delta: ChangedRows)] = []
   /// It went through other states: records of rows that changed on the way need not be those of its state.
   package internal(set) var hasStopped = false
   /// Those of which all changes are known, each with the number of `deltas`, and of commits, that lead to it.

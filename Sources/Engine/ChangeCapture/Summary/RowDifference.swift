@@ -162,7 +162,7 @@ struct RowDifference {
   /// Compares one leaf of rows by rowid before and after, which are in order: a rowid belongs to one leaf alone for as long as
   /// the tree's interior pages are as they were.
   static func compareLeaf(
-    _ before: SummaryNode, _ after: SummaryNode, _ index: Int, _ layout: RecordLayout, into delta: inout TableDelta,
+    _ before: SummaryNode, _ after: SummaryNode, _ index: Int, _ layout: RecordLayout, into delta: ChangedRows,
     describe: Description
   ) {
     var old = RowCursor(before, index, layout)
@@ -172,16 +172,16 @@ struct RowDifference {
     while hasOld || hasNew {
       if hasOld, hasNew, old.row.rowid == new.row.rowid {
         if old.row.hash != new.row.hash {
-          add(.update, new.row, old.row, new.row, describe(old.row, new.row), to: &delta)
+          add(.update, new.row, old.row, new.row, describe(old.row, new.row), to: delta)
         }
         RowCursor.skipEqual(&old, &new)
         hasOld = old.next()
         hasNew = new.next()
       } else if hasOld, !hasNew || old.row.rowid < new.row.rowid {
-        add(.delete, old.row, old.row, nil, describe(old.row, nil), to: &delta)
+        add(.delete, old.row, old.row, nil, describe(old.row, nil), to: delta)
         hasOld = old.next()
       } else {
-        add(.insert, new.row, nil, new.row, describe(nil, new.row), to: &delta)
+        add(.insert, new.row, nil, new.row, describe(nil, new.row), to: delta)
         hasNew = new.next()
       }
     }
@@ -190,7 +190,7 @@ struct RowDifference {
   /// Adds what differs to `delta`.
   ///
   /// - Returns: how many rows more there are after than before.
-  mutating func finish(into delta: inout TableDelta, describe: Description = { _, _ in RowImages() }) -> Int {
+  mutating func finish(into delta: ChangedRows, describe: Description = { _, _ in RowImages() }) -> Int {
     Self.sort(&before)
     Self.sort(&after)
     var (old, new) = (0, 0)
@@ -198,14 +198,14 @@ struct RowDifference {
       let order =
         old == before.count ? 1 : new == after.count ? -1 : before[old].compare(after[new])
       if order < 0 {
-        Self.add(.delete, before[old], before[old], nil, describe(before[old], nil), to: &delta)
+        Self.add(.delete, before[old], before[old], nil, describe(before[old], nil), to: delta)
         old += 1
       } else if order > 0 {
-        Self.add(.insert, after[new], nil, after[new], describe(nil, after[new]), to: &delta)
+        Self.add(.insert, after[new], nil, after[new], describe(nil, after[new]), to: delta)
         new += 1
       } else {
         if before[old].hash != after[new].hash {
-          Self.add(.update, after[new], before[old], after[new], describe(before[old], after[new]), to: &delta)
+          Self.add(.update, after[new], before[old], after[new], describe(before[old], after[new]), to: delta)
         }
         old += 1
         new += 1
@@ -223,14 +223,14 @@ struct RowDifference {
   }
 
   private static func add(
-    _ kind: TableDelta.Kind, _ row: RememberedRow, _ old: RememberedRow?, _ new: RememberedRow?,
-    _ images: RowImages, to delta: inout TableDelta
+    _ kind: ChangedRows.Kind, _ row: RememberedRow, _ old: RememberedRow?, _ new: RememberedRow?,
+    _ images: RowImages, to delta: ChangedRows
   ) {
     let key = delta.keep(row.key, row.keyCount)
     let oldFields = delta.keep(old?.fields, old?.fieldsCount ?? 0)
     let newFields = delta.keep(new?.fields, new?.fieldsCount ?? 0)
     delta.rows.append(
-      TableDelta.Row(
+      ChangedRows.Row(
         kind: kind, rowid: row.rowid, key: key, old: oldFields, new: newFields, record: images.record,
         former: images.former, columns: images.columns))
   }

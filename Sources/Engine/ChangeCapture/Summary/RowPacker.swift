@@ -16,7 +16,7 @@ final class RowPacker {
   private let packed = ByteBuffer(capacity: 16 << 10)
   private let fields = ByteBuffer()
   /// For comparing a page's former and present image, and for the records on it.
-  let imageBuffers: ChangedRows.Buffers = (former: ByteBuffer(), now: ByteBuffer(), chain: ByteBuffer())
+  let imageBuffers: RowComparison.Buffers = (former: ByteBuffer(), now: ByteBuffer(), chain: ByteBuffer())
 
   init(hasher: PayloadHasher) { self.hasher = hasher }
 

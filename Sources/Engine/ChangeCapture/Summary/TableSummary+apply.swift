@@ -6,7 +6,7 @@ extension TableSummary {
   /// - Throws: a doubt; then nothing has changed here.
   /// - Complexity: O(rows of the tree's changed pages × log of that).
   func apply<Source: PageSource>(
-    _ changed: [UInt32], _ source: Source, into delta: inout TableDelta
+    _ changed: [UInt32], _ source: Source, into delta: ChangedRows
   ) throws(Doubt) {
     let dirty = dirtyPages(changed)
     if dirty.isEmpty {
@@ -16,15 +16,15 @@ extension TableSummary {
       return
     }
     if !isComplete { delta.isUnknown = true }
-    if try applyToLeaves(dirty, changed, source, into: &delta) { return }
-    try applyToTree(dirty, changed, source, into: &delta)
+    if try applyToLeaves(dirty, changed, source, into: delta) { return }
+    try applyToTree(dirty, changed, source, into: delta)
   }
 
   /// The common case: only leaves changed, so the tree has the shape that it had.
   ///
   /// - Returns: false when it is another case; then nothing has changed here.
   private func applyToLeaves<Source: PageSource>(
-    _ dirty: [UInt32], _ changed: [UInt32], _ source: Source, into delta: inout TableDelta
+    _ dirty: [UInt32], _ changed: [UInt32], _ source: Source, into delta: ChangedRows
   ) throws(Doubt) -> Bool {
     for page in dirty where nodes[page]?.kind != .leaf { return false }
     var reading = reading(changed)
@@ -36,7 +36,7 @@ extension TableSummary {
       if fresh.kind != .leaf { return false }
       leaves.append(ChangedLeaf(page: page, stale: stale, fresh: fresh))
     }
-    if isComplete { try compare(leaves, changed, source, into: &delta) }
+    if isComplete { try compare(leaves, changed, source, into: delta) }
     if !chains.isEmpty { for leaf in leaves { chains.remove(leaf.stale.chains) } }
     if !reading.chains.isEmpty { chains.add(reading.chains) }
     for leaf in leaves { set(leaf.fresh, leaf.page) }
@@ -51,12 +51,12 @@ extension TableSummary {
   }
 
   private func compare<Source: PageSource>(
-    _ leaves: [ChangedLeaf], _ changed: [UInt32], _ source: Source, into delta: inout TableDelta
+    _ leaves: [ChangedLeaf], _ changed: [UInt32], _ source: Source, into delta: ChangedRows
   ) throws(Doubt) {
-    var rows = ChangedRows(layout, packer.hasher, chains, packer.imageBuffers, delta)
+    var rows = RowComparison(layout, packer.hasher, chains, packer.imageBuffers, delta)
     if keepsRows, !layout.isWithoutRowid {
       for (index, leaf) in leaves.enumerated() {
-        RowDifference.compareLeaf(leaf.stale, leaf.fresh, index, layout, into: &delta) { before, after in
+        RowDifference.compareLeaf(leaf.stale, leaf.fresh, index, layout, into: delta) { before, after in
           rows.describe(before, after, source) { _ in leaf.page }
         }
       }
@@ -75,7 +75,7 @@ extension TableSummary {
       difference.addAfter(after, index)
     }
     withExtendedLifetime(held) {
-      _ = difference.finish(into: &delta) { before, after in
+      _ = difference.finish(into: delta) { before, after in
         rows.describe(before, after, source) { leaves[Int($0)].page }
       }
     }

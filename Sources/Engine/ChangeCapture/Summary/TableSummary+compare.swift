@@ -7,7 +7,7 @@ extension TableSummary {
   /// - Throws: a doubt when the tree itself is not in order; then nothing has changed here.
   /// - Complexity: O(bytes of the table).
   func compare<Source: PageSource>(
-    root: UInt32?, _ source: Source, into delta: inout TableDelta
+    root: UInt32?, _ source: Source, into delta: ChangedRows
   ) throws(Doubt) {
     if !isComplete {
       delta.isUnknown = true
@@ -17,7 +17,7 @@ extension TableSummary {
     let fresh = TableSummary(root: root, layout, keepsRows: keepsRows, packer)
     _ = try fresh.readOn(source, limit: .max)
     if keepsRows {
-      difference(to: fresh, source, into: &delta)
+      difference(to: fresh, source, into: delta)
     } else if !hasSamePages(as: fresh) {
       delta.isUnknown = true
     }
@@ -31,7 +31,7 @@ extension TableSummary {
   }
 
   /// Pages that are as they were are passed over.
-  private func difference<Source: PageSource>(to fresh: TableSummary, _ source: Source, into delta: inout TableDelta) {
+  private func difference<Source: PageSource>(to fresh: TableSummary, _ source: Source, into delta: ChangedRows) {
     var difference = RowDifference(layout)
     var pages: [UInt32] = []
     for (page, node) in nodes {
@@ -44,8 +44,8 @@ extension TableSummary {
       difference.addAfter(node, pages.count)
       pages.append(page)
     }
-    var rows = ChangedRows(layout, packer.hasher, chains, packer.imageBuffers, delta)
-    _ = difference.finish(into: &delta) { before, after in
+    var rows = RowComparison(layout, packer.hasher, chains, packer.imageBuffers, delta)
+    _ = difference.finish(into: delta) { before, after in
       rows.describe(before, after, source) { pages[Int($0)] }
     }
   }

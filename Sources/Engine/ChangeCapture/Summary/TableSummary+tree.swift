@@ -20,7 +20,7 @@ extension TableSummary {
   private static let maximumDepth = 64
 
   func applyToTree<Source: PageSource>(
-    _ dirty: [UInt32], _ changed: [UInt32], _ source: Source, into delta: inout TableDelta
+    _ dirty: [UInt32], _ changed: [UInt32], _ source: Source, into delta: ChangedRows
   ) throws(Doubt) {
     var reading = reading(changed)
     var walk = Walk(dirty: dirty.filter { nodes[$0]?.kind != .unread })
@@ -28,7 +28,7 @@ extension TableSummary {
     try descend(&walk, source, &reading)
     try findRemoved(&walk)
     try check(walk)
-    if isComplete { try compare(walk, changed, source, into: &delta) }
+    if isComplete { try compare(walk, changed, source, into: delta) }
     commit(walk, reading.chains)
   }
 
@@ -108,7 +108,7 @@ extension TableSummary {
 
   /// Rows of all pages that changed, came or went. What merely moved is on both sides.
   private func compare<Source: PageSource>(
-    _ walk: Walk, _ changed: [UInt32], _ source: Source, into delta: inout TableDelta
+    _ walk: Walk, _ changed: [UInt32], _ source: Source, into delta: ChangedRows
   ) throws(Doubt) {
     var difference = RowDifference(layout)
     var held: [SummaryNode] = []
@@ -136,9 +136,9 @@ extension TableSummary {
       difference.addBefore(before, pages.count)
       pages.append(page)
     }
-    var rows = ChangedRows(layout, packer.hasher, chains, packer.imageBuffers, delta)
+    var rows = RowComparison(layout, packer.hasher, chains, packer.imageBuffers, delta)
     withExtendedLifetime(held) {
-      _ = difference.finish(into: &delta) { before, after in
+      _ = difference.finish(into: delta) { before, after in
         rows.describe(before, after, source) { pages[Int($0)] }
       }
     }

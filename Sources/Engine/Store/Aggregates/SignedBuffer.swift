@@ -11,7 +11,7 @@ final class SignedBuffer {
   @exclusivity(unchecked) private(set) var count = 0
   @exclusivity(unchecked) private var capacity = 0
   /// What is loaded, and whether all of it is known.
-  @exclusivity(unchecked) var changes: TableChanges?
+  @exclusivity(unchecked) var changes: ChangedRows?
   @exclusivity(unchecked) var columns = ColumnMask.none
   @exclusivity(unchecked) var isKnown = false
 
@@ -33,18 +33,28 @@ final class SignedBuffer {
   }
 
   /// - Returns: false when a row is not known.
-  func load(_ changes: TableChanges, in columns: ColumnMask, _ decoder: RecordDecoder, isUTF16: Bool) -> Bool {
+  func load(_ changes: ChangedRows, in columns: ColumnMask, _ decoder: RecordDecoder, isUTF16: Bool) -> Bool {
     count = 0
-    guard changes.tellsRows else { return false }
-    reserve(changes.rowCount * 2, decoder.columnCount)
-    return changes.forEachSigned(in: columns) { rowid, record, sign in
-      guard let record, let values, let rowids, let signs,
-        decoder.decode(record, rowid: rowid, isUTF16: isUTF16, into: values + count * decoder.columnCount)
-      else { return false }
-      (rowids[count], signs[count]) = (rowid, sign)
-      count += 1
-      return true
+    if changes.isUnknown { return false }
+    reserve(changes.rows.count * 2, decoder.columnCount)
+    for row in changes.rows where row.meets(columns) {
+      let isKnown =
+        (row.kind == .insert || add(changes.record(row.former), row.rowid, -1, decoder, isUTF16))
+        && (row.kind == .delete || add(changes.record(row.record), row.rowid, 1, decoder, isUTF16))
+      if !isKnown { return false }
     }
+    return true
+  }
+
+  private func add(
+    _ record: UnsafeRawBufferPointer?, _ rowid: Int64, _ sign: Int8, _ decoder: RecordDecoder, _ isUTF16: Bool
+  ) -> Bool {
+    guard let record, let values, let rowids, let signs,
+      decoder.decode(record, rowid: rowid, isUTF16: isUTF16, into: values + count * decoder.columnCount)
+    else { return false }
+    (rowids[count], signs[count]) = (rowid, sign)
+    count += 1
+    return true
   }
 
   /// Records do not last longer than the tick.

@@ -19,6 +19,8 @@ package final class TableStorage: Sendable, Equatable {
   package let keyFields: [Int]?
   /// Their columns.
   package let keyColumns: [Int]?
+  /// The same as a mask; of no column when the rowid is the key.
+  package let keyMask: ColumnMask
   /// Turns its records into values: NULL for `computedColumns`.
   package let decoder: RecordDecoder
   /// Columns that records do not tell, as they are computed when they are read.
@@ -95,6 +97,7 @@ package final class TableStorage: Sendable, Equatable {
       keyFields = nil
     }
     keyColumns = keyFields?.compactMap { field in fields.firstIndex { $0 == field } }
+    keyMask = ColumnMask(rawValue: (keyColumns ?? []).reduce(0) { $0 | ColumnMask.bit($1) })
     reals = Set(columns.indices.filter { columns[$0].isReal })
     defaulted = Set(columns.indices.filter { columns[$0].hasDefault })
     decoder = TableStorage.decoder(fields, rowidColumn, reals, defaulted)

@@ -1,11 +1,11 @@
 import ChangeCapture
 
-extension [TableDelta] {
+extension [ChangedRows] {
   /// Of each row, what happened to it last.
-  var lastOfEachRow: [(row: TableDelta.Row, delta: TableDelta)] {
+  var lastOfEachRow: [(row: ChangedRows.Row, delta: ChangedRows)] {
     if let only = first, count == 1 { return only.rows.map { ($0, only) } }
-    var known: Set<TableDelta.Identity> = []
-    var rows: [(row: TableDelta.Row, delta: TableDelta)] = []
+    var known: Set<ChangedRows.Identity> = []
+    var rows: [(row: ChangedRows.Row, delta: ChangedRows)] = []
     for delta in reversed() {
       for row in delta.rows.reversed() where known.insert(delta.identity(of: row)).inserted {
         rows.append((row, delta))
