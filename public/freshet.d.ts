@@ -63,6 +63,8 @@ export type Fragment = string | SQLFragment;
 /** The parts of one SELECT, and how to cut it into sections (docs/protocol.md, 2); or `name` and `params` of a published query. */
 export interface Query {
   from?: Fragment;
+  /** A whole SELECT, instead of `from`, `select`, `where`, `groupBy` and `having`; the other members are over the columns of its result. */
+  sql?: Fragment;
   select?: Fragment[];
   where?: Fragment | null;
   groupBy?: Fragment[];

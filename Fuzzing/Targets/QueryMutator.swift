@@ -1,4 +1,5 @@
 import CFuzzing
+import LiveQuery
 
 @testable import Store
 

@@ -32,6 +32,12 @@ struct FromClause {
     /// The qualifier without quotes.
     var name: String? { qualifier.flatMap { SQLFragment.name(of: $0) } }
     var table: String? { if case .table(let name) = kind { name } else { nil } }
+
+    /// The SELECT that stands in its place; nil: none does.
+    func select(in clause: FromClause) -> SelectStatement? {
+      guard case .parenthesis = kind, body.count > 2 else { return nil }
+      return SelectStatement(clause.fragment.text(of: body.dropFirst().dropLast()))
+    }
   }
 
   enum Join {

@@ -212,16 +212,19 @@ extension QueryCompiler {
     guard let base = from.sources.first, let qualifier = base.qualifier else {
       throw .badQuery("key is needed: a subquery has no key of its own")
     }
+    if let names = try keyNames(of: base) { return try keyColumns(named: names, qualifier) }
     if isKeyedByRowid, let name = nullableKey?.rowid { return [try keyColumn(named: name, qualifier)] }
-    if let key = baseTable?.key {
-      var columns: [OutputColumn] = []
-      for name in key.names { columns.append(try keyColumn(named: name, qualifier)) }
-      return columns
-    }
+    if let key = baseTable?.key { return try keyColumns(named: key.names, qualifier) }
     if let table = base.table.flatMap(schema.table), table.kind == .virtual {
       return [try keyColumn(named: "rowid", qualifier)]
     }
-    throw .badQuery("key is needed: \(base.table ?? "what from begins with") has no key of its own")
+    throw .badQuery("key is needed: \(base.table ?? base.name ?? qualifier) has no key of its own")
+  }
+
+  private mutating func keyColumns(named names: [String], _ qualifier: String) throws(FreshetError) -> [OutputColumn] {
+    var columns: [OutputColumn] = []
+    for name in names { columns.append(try keyColumn(named: name, qualifier)) }
+    return columns
   }
 
   private mutating func keyColumn(named name: String, _ qualifier: String) throws(FreshetError) -> OutputColumn {

@@ -11,12 +11,8 @@ extension Query {
     guard case .object(let members) = json else { throw .badMessage("query must be an object, not \(json.kind)") }
     let reader = MemberReader(members: members, prefix: "query.")
     try reader.checkNames(Query.members)
-    self.init(from: trimmed(try reader.required("from")))
-    select = try reader.strings("select").map(trimmed)
-    filter = try reader.string("where").map(trimmed)
+    self.init(from: "")
     parameters = try Parameters(json: members["params"])
-    groupBy = try reader.strings("groupBy").map(trimmed)
-    having = try reader.string("having").map(trimmed)
     sectionBy = try SectionBy(json: members["sectionBy"])
     orderBy = try reader.strings("orderBy").map(trimmed)
     limit = try reader.count("limit")
@@ -24,13 +20,26 @@ extension Query {
     key = try reader.strings("key").map(trimmed)
     totals = try reader.fragments("totals")
     alongside = try reader.fragments("alongside")
+    if let sql = try reader.string("sql") {
+      for part in Query.parts where members[part] != nil {
+        throw .badQuery("query.sql is a whole SELECT: query.\(part) cannot be given beside it")
+      }
+      try take(sql: sql)
+      return
+    }
+    from = trimmed(try reader.required("from"))
+    select = try reader.strings("select").map(trimmed)
+    filter = try reader.string("where").map(trimmed)
+    groupBy = try reader.strings("groupBy").map(trimmed)
+    having = try reader.string("having").map(trimmed)
   }
 
+  /// What a whole SELECT stands in the place of.
+  private static let parts = ["from", "select", "where", "groupBy", "having"]
+
   /// Those that a query has.
-  package static let members = [
-    "from", "select", "where", "params", "groupBy", "having", "sectionBy", "orderBy", "limit", "key", "refreshEvery",
-    "totals", "alongside",
-  ]
+  package static let members =
+    parts + ["sql", "params", "sectionBy", "orderBy", "limit", "key", "refreshEvery", "totals", "alongside"]
 }
 
 extension QuerySource {

@@ -22,9 +22,8 @@ extension LiveDatabase {
   /// - Parameters:
   ///   - request: what the list shows.
   ///   - sectionBy: the values that the rows of a section share.
-  ///   - key: what identifies a row, if not the primary key of the first table. A request that is more than a plain
-  ///     `SELECT` (a compound one, one with common table expressions, `DISTINCT` or an offset) needs a key: its columns
-  ///     are the key's.
+  ///   - key: what identifies a row, if not the primary key of the first table, the columns of GROUP BY, or all columns of DISTINCT, UNION,
+  ///     INTERSECT and EXCEPT.
   ///   - window: the offsets whose contents are wanted at first; nil: all.
   /// - Throws: `FreshetError` for a request whose records combine several tables' rows (`including(required:)`);
   ///   `DatabaseError` for one that SQLite rejects. Associations that GRDB fetches with separate requests
@@ -57,20 +56,11 @@ extension Query {
     }
     let sql = prepared.statement.sql
     let parameters = try Self.parameters(of: prepared.statement, db)
-    guard let select = SelectStatement(sql) else {
-      if key.isEmpty { throw FreshetError(.badQuery, "a request that is no plain SELECT needs a key: \(sql)") }
-      self.init(from: "(\(sql)) AS list", parameters: parameters, sectionBy: sectionBy, key: key)
-      return
+    try self.init(sql: sql, parameters: parameters, sectionBy: sectionBy, key: key)
+    // What GRDB writes for all columns of the request's table.
+    if select == ["*"] || select.count == 1 && select[0].hasSuffix(".*") && from.hasPrefix(select[0].dropLast(2)) {
+      select = []
     }
-    var columns = select.columns
-    if columns == ["*"] { columns = [] }
-    if columns.count == 1, columns[0].hasSuffix(".*"), select.from.hasPrefix(columns[0].dropLast(2)) { columns = [] }
-    if let star = columns.first(where: { $0 == "*" || $0.hasSuffix(".*") }) {
-      throw FreshetError(.badQuery, "\(star) beside other columns: name the columns")
-    }
-    self.init(
-      from: select.from, select: columns, where: select.filter, parameters: parameters, groupBy: select.groupBy,
-      having: select.having, orderBy: select.orderBy, sectionBy: sectionBy, limit: select.limit, key: key)
   }
 
   /// A statement does not expose its arguments. Binding them to another statement lets SQLite print them.

@@ -22,7 +22,7 @@ struct Explain: ParsableCommand {
   @Argument(help: ArgumentHelp("The SQLite file, or http(s)://host:port of a server.", valueName: "db"))
   var database: String
 
-  @Argument(help: ArgumentHelp("A query as JSON, or the table to select from.", valueName: "query"))
+  @Argument(help: ArgumentHelp("A query as JSON, a SELECT, or the table to select from.", valueName: "query"))
   var query: String?
 
   @Option(help: "The name of a server's published query, instead of a query given here.")

@@ -29,7 +29,7 @@ struct Watch: ParsableCommand {
   @Argument(help: ArgumentHelp("http(s)://host:port, or ws(s)://host:port/path.", valueName: "url"))
   var url: String
 
-  @Argument(help: ArgumentHelp("A query as JSON, or the table to select from.", valueName: "query"))
+  @Argument(help: ArgumentHelp("A query as JSON, a SELECT, or the table to select from.", valueName: "query"))
   var query: String?
 
   @Option(help: "The name of a published query, instead of a query given here.")

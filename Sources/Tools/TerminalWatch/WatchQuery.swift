@@ -10,7 +10,7 @@ package struct WatchQueryError: Error, CustomStringConvertible {
 
 /// The `query` of a subscription, put together from what a command line gives.
 package struct WatchQuery {
-  /// JSON, or a `from` fragment such as a table's name.
+  /// JSON, a whole SELECT, or a `from` fragment such as a table's name.
   package var query: String?
   /// The name of a published query.
   package var name: String?
@@ -68,13 +68,21 @@ package struct WatchQuery {
     case (.some, .some): throw WatchQueryError("give either a query or --name")
     case (nil, let name?): return ["name": .string(name)]
     case (let query?, nil):
-      guard query.first(where: { !$0.isWhitespace }) == "{" else { return ["from": .string(query)] }
+      guard query.first(where: { !$0.isWhitespace }) == "{" else {
+        return [Self.isSelect(query) ? "sql" : "from": .string(query)]
+      }
       let value: JSONValue
       do throws(JSONError) { value = try JSONParser.parse(query) } catch {
         throw WatchQueryError("the query is not JSON: \(error.message), at byte \(error.offset)")
       }
       return try Self.members(of: value)
     }
+  }
+
+  /// Whether a text begins as a SELECT does. The words are no names, or no names that anything follows.
+  private static func isSelect(_ text: String) -> Bool {
+    let words = text.split(maxSplits: 1) { $0.isWhitespace || $0 == "(" }
+    return words.count == 2 && ["select", "with", "values"].contains(words[0].lowercased())
   }
 
   private static func members(of value: JSONValue) throws(WatchQueryError) -> [String: JSONValue] {

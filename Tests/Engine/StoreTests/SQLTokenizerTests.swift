@@ -1,3 +1,4 @@
+import LiveQuery
 import TestSupport
 import Testing
 

@@ -103,6 +103,44 @@ enum LiveLibrary {
     query("book", keys: ["year % 2"], ["count(*) AS n"], groupBy: ["year % 2"]),
   ]
 
+  /// Whole SELECTs.
+  static let whole: [OracleQuery] = [
+    whole("SELECT id, name, country FROM author WHERE mentor IS NOT NULL", keys: ["id"], ["name", "country"]),
+    // A name of the result is that of another column of the table.
+    whole("SELECT upper(name) AS name, name AS country, id FROM author", keys: ["id"], ["name", "country"]),
+    whole(
+      "SELECT b.id AS bid, a.id, title FROM author AS a JOIN book AS b ON b.author_id = a.id", keys: ["id", "bid"],
+      ["title"], tellsKey: true),
+    whole("SELECT genre, count(*) n FROM book GROUP BY 1 HAVING n > 1", keys: ["genre"], ["n"]),
+    whole("SELECT id, name FROM author WHERE country IS NOT DISTINCT FROM 'a'", keys: ["id"], ["name"]),
+    whole("SELECT DISTINCT country, mentor FROM author", keys: ["country", "mentor"], ["country"]),
+    whole("SELECT country AS x FROM author UNION SELECT genre FROM book", keys: ["x"], ["x"]),
+    whole("SELECT id FROM author INTERSECT SELECT author_id FROM book", keys: ["id"], ["id"]),
+    whole(
+      "SELECT id FROM author UNION ALL SELECT id FROM book EXCEPT SELECT author_id FROM book", keys: ["id"], ["id"]),
+    whole(
+      "SELECT 'a' AS side, id FROM author UNION ALL SELECT 'b', id FROM book", keys: ["side", "id"], ["side"],
+      tellsKey: true),
+    whole(
+      "WITH n(aid, books) AS (SELECT author_id, count(*) FROM book GROUP BY 1) SELECT aid, sum(books) AS books FROM n GROUP BY aid",
+      keys: ["aid"], ["books"]),
+    whole(
+      "WITH RECURSIVE c(n) AS MATERIALIZED (VALUES (1) UNION ALL SELECT n + 1 FROM c WHERE n < 4) SELECT n FROM c",
+      keys: ["n"], ["n"], tellsKey: true),
+    whole("SELECT title, id AS number FROM book ORDER BY 1 DESC, id LIMIT 3 OFFSET 1", keys: ["number"], ["title"]),
+    whole("SELECT * FROM genre ORDER BY label, code LIMIT 1, 4", keys: ["code"], ["id", "label"]),
+    whole(
+      "SELECT id, row_number() OVER w AS place FROM book WINDOW w AS (ORDER BY title, id)", keys: ["id"], ["place"]),
+  ]
+
+  private static func whole(
+    _ sql: String, keys: [String], _ select: [String], tellsKey: Bool = false
+  ) -> OracleQuery {
+    var query = OracleQuery(table: "(\(sql)) AS result", keys: keys, select: select, orderBy: [], tellsKey: tellsKey)
+    query.sql = sql
+    return query
+  }
+
   static let others: [OracleQuery] = [
     query("author", ["name"], where: "EXISTS (SELECT 1 FROM book WHERE book.author_id = author.id)"),
     query("author", ["name"], where: "id NOT IN (SELECT author_id FROM book WHERE author_id IS NOT NULL)"),

@@ -17,6 +17,7 @@ import Testing
   private static let commits = 20
   static let kinds: [(name: String, queries: [OracleQuery])] = [
     ("joins", LiveLibrary.joins), ("groups", LiveLibrary.groups), ("others", LiveLibrary.others),
+    ("whole", LiveLibrary.whole),
   ]
 
   @Test(arguments: PropertySeeds.kept("kinds.json"), File.allCases)

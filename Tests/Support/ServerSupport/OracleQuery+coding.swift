@@ -3,7 +3,7 @@ extension OracleQuery: Codable {
   private enum Key: String, CodingKey {
     case table, keys, select, filter, section, isDescending, orderBy, limit, window, groupBy, having, tellsKey,
       totals, alongside
-    case parameters
+    case parameters, sql
   }
 
   package init(from decoder: any Decoder) throws {
@@ -23,6 +23,7 @@ extension OracleQuery: Codable {
       totals: try values.decodeIfPresent([String: String].self, forKey: .totals) ?? [:],
       alongside: try values.decodeIfPresent([String: String].self, forKey: .alongside) ?? [:],
       parameters: try values.decodeIfPresent([String: Int].self, forKey: .parameters) ?? [:])
+    sql = try values.decodeIfPresent(String.self, forKey: .sql)
   }
 
   package func encode(to encoder: any Encoder) throws {
@@ -42,6 +43,7 @@ extension OracleQuery: Codable {
     if !totals.isEmpty { try values.encode(totals, forKey: .totals) }
     if !alongside.isEmpty { try values.encode(alongside, forKey: .alongside) }
     if !parameters.isEmpty { try values.encode(parameters, forKey: .parameters) }
+    try values.encodeIfPresent(sql, forKey: .sql)
   }
 
   /// The query without one of its parts, in every way in which that is possible.
@@ -57,6 +59,6 @@ extension OracleQuery: Codable {
       + without(having != nil) { $0.having = nil } + without(!alongside.isEmpty) { $0.alongside = [:] }
       + totals.keys.sorted().flatMap { name in without(true) { $0.totals[name] = nil } }
       + orderBy.indices.flatMap { index in without(true) { $0.orderBy.remove(at: index) } }
-      + select.indices.flatMap { index in without(select.count > 1) { $0.select.remove(at: index) } }
+      + select.indices.flatMap { index in without(select.count > 1 && sql == nil) { $0.select.remove(at: index) } }
   }
 }

@@ -26,6 +26,8 @@ package struct OracleQuery: Sendable {
   /// Names and SQL of single values.
   package var alongside: [String: String] = [:]
   package var parameters: [String: Int] = [:]
+  /// A whole SELECT that is sent in the place of `table` and `select`: these are its result, and what it is called.
+  package var sql: String?
 
   package init(
     table: String, keys: [String], select: [String], filter: String? = nil,
@@ -50,8 +52,8 @@ package struct OracleQuery: Sendable {
   }
 
   package var json: String {
-    var parts = ["\"from\":\"\(table)\""]
-    if !select.isEmpty { parts.append("\"select\":[\(select.map { "\"\($0)\"" }.joined(separator: ","))]") }
+    var parts = [sql.map { "\"sql\":\"\($0)\"" } ?? "\"from\":\"\(table)\""]
+    if !select.isEmpty, sql == nil { parts.append("\"select\":[\(select.map { "\"\($0)\"" }.joined(separator: ","))]") }
     if let filter { parts.append("\"where\":\"\(filter)\"") }
     if let section {
       parts.append(

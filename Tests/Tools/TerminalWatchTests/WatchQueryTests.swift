@@ -12,6 +12,12 @@ import Wire
 
   @Test func `Queries`() throws {
     #expect(try text { $0.query = "well" } == #"{"from":"well"}"#)
+    for sql in ["SELECT 1", " with x AS (SELECT 1) SELECT * FROM x", "Values(1)"] {
+      #expect(try text { $0.query = sql } == "{\"sql\":\"\(sql)\"}")
+    }
+    for table in ["selected", "with", "values, t"] {
+      #expect(try text { $0.query = table } == "{\"from\":\"\(table)\"}")
+    }
     #expect(try text { $0.query = " {\"from\": \"t\", \"limit\": 3}" } == #"{"from":"t","limit":3}"#)
     #expect(
       try text {

@@ -20,6 +20,8 @@ WindowLike = Union[Window, Tuple[int, int]]
 class QueryParts(TypedDict, total=False):
     """The parts of one SELECT, and how to cut it into sections: docs/protocol.md 2, in Python's spelling."""
 
+    #: A whole SELECT, instead of a table, `select`, `where`, `group_by` and `having`; other parts are over the columns of its result.
+    sql: str
     #: Expressions; all columns of the first table without it.
     select: Expressions
     where: Optional[str]
@@ -46,7 +48,7 @@ class QueryParts(TypedDict, total=False):
 
 _SPELLED = {
     "group_by": "groupBy", "section_by": "sectionBy", "order_by": "orderBy", "refresh_every": "refreshEvery",
-    **{name: name for name in ("select", "where", "params", "having", "limit", "key", "totals", "alongside", "name")},
+    **{name: name for name in ("sql", "select", "where", "params", "having", "limit", "key", "totals", "alongside", "name")},
 }  # fmt: skip
 
 

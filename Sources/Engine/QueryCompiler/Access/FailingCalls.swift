@@ -1,3 +1,4 @@
+import LiveQuery
 import Store
 
 /// Whether a statement holds something that fails for some values of a row.

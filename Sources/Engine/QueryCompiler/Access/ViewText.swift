@@ -1,3 +1,4 @@
+import LiveQuery
 import Store
 
 /// A CREATE VIEW statement taken apart: its SELECT without comments, and without `main.` before names, so that a shadow can stand for them.

@@ -1,3 +1,5 @@
+package import LiveQuery
+
 /// SQL whose value depends on the time or on chance, so that no change of the database says when it is another one.
 package enum ChangingSQL {
   /// The first such place in a text: `'now'`, or the name of a function that reads the clock or a random number.

@@ -1,3 +1,5 @@
+package import LiveQuery
+
 /// LIKE and GLOB, which compare every place of a text with a pattern: 16 billion comparisons in one call are possible.
 ///
 /// SQLite uses an index for `name LIKE 'abc%'`, but only where LIKE is its own function. Such patterns cost nothing. All others

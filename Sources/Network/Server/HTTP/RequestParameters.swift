@@ -106,7 +106,7 @@ private struct QueryParts {
     if case .published = purpose { return false }
     switch name {
     case "name": self.name = value
-    case "from", "where", "having", "sectionBy": members[name] = .string(value)
+    case "sql", "from", "where", "having", "sectionBy": members[name] = .string(value)
     case "select", "orderBy", "groupBy", "key": members[name] = .array(value.topLevelParts.map { .string($0) })
     case "totals": members[name] = try JSONValue(body: Array(value.utf8), what: name)
     case "top":

@@ -31,6 +31,9 @@ import Wire
       maybe:
         query: { from: bank, select: [name], where: "state IS :state" }
         parameters: { state: { type: text, default: null } }
+      states:
+        query: { sql: "SELECT DISTINCT state, lower(state) AS name FROM bank WHERE state >= :least ORDER BY 1 -- all\n;" }
+        parameters: { least: { type: text, default: A } }
       broken:
         query: { from: nosuch }
     """
@@ -48,6 +51,7 @@ import Wire
   @Test(arguments: [
     ("banks", "One Three"), ("banks?param.state=FL", "Two"), ("banks?param.state=xx", ""),
     ("banks?param.state=GA&limit=1&offset=1", "Three"), ("banks?param.state=", ""),
+    ("states", "fl ga"), ("states?param.least=G", "ga"),
     ("large?param.least=2", "Two Three Four"), ("large?param.least=2.5&param.not=3", "Four"),
     ("large", "400 bad_query: the parameter least is missing"),
     ("large?param.least=x", "400 bad_query: the parameter least must be a number"),
@@ -84,7 +88,7 @@ import Wire
     let queries = try JSONParser.parse(response.body).list("queries")
     #expect(
       queries.map { $0["name"]?.short ?? "" } == [
-        "'banks'", "'broken'", "'flag'", "'large'", "'mark'", "'maybe'", "'typed'",
+        "'banks'", "'broken'", "'flag'", "'large'", "'mark'", "'maybe'", "'states'", "'typed'",
       ])
     #expect(
       queries[0].short

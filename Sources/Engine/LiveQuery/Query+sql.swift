@@ -1,0 +1,79 @@
+extension Query {
+  /// What one whole SELECT shows: `Query(sql: "SELECT name, total FROM orders WHERE total > 100 ORDER BY total DESC")`.
+  ///
+  /// `orderBy`, `sectionBy`, `key` and `totals` are expressions over the columns of its result. Without `orderBy` its own order counts. What
+  /// the parts of a query cannot say (`WITH`, `DISTINCT`, set operators, `OFFSET`) stands in the place of a table.
+  ///
+  /// - Parameters:
+  ///   - sql: whatever SQLite takes as one SELECT.
+  ///   - limit: the first rows alone, where the SELECT has no lower limit.
+  /// - Throws: `bad_query` for what is no SELECT, and where its order cannot be told by the columns of its result.
+  public init(
+    sql: String, parameters: Parameters = [:], orderBy: [String] = [], sectionBy: SectionBy? = nil, limit: Int? = nil,
+    key: [String] = [], totals: [String: String] = [:], alongside: [String: String] = [:], refreshEvery: Duration? = nil
+  ) throws(FreshetError) {
+    self.init(
+      from: "", parameters: parameters, orderBy: orderBy, sectionBy: sectionBy, limit: limit, key: key, totals: totals,
+      alongside: alongside, refreshEvery: refreshEvery)
+    try take(sql: sql)
+  }
+
+  /// SQLite's own bound.
+  private static let mostColumns = 2_000
+
+  /// Shows what a SELECT does, in the order, sections and so on that it has.
+  package mutating func take(sql: String) throws(FreshetError) {
+    guard let statement = SelectStatement(sql) else {
+      throw FreshetError(.badQuery, "sql must be one whole SELECT, with nothing behind it")
+    }
+    if let wide = statement.cores.first(where: { $0.columns.count > Self.mostColumns }) {
+      throw FreshetError(.badQuery, "sql has \(wide.columns.count) columns, \(Self.mostColumns) at most are allowed")
+    }
+    if !takeParts(of: statement) { try takeResult(of: statement) }
+  }
+
+  /// Takes over a SELECT that says no more than the parts of a query do.
+  ///
+  /// - Returns: false when it does say more.
+  private mutating func takeParts(of statement: SelectStatement) -> Bool {
+    let core = statement.cores[0]
+    guard statement.commonTables.isEmpty, statement.cores.count == 1, statement.offset == nil, !core.isDistinct,
+      core.windows == nil, core.values == nil, let source = core.from
+    else { return false }
+    if let text = statement.limit {
+      // What counts its rows, or sorts them otherwise, sees these alone.
+      guard let most = Int(text), most >= 0, orderBy.isEmpty, sectionBy == nil, totals.isEmpty else { return false }
+      limit = min(most, limit ?? most)
+    }
+    let columns = ResultColumns(core)
+    (from, select, filter, groupBy, having) = (source, core.columns, core.filter, core.groupBy, core.having)
+    groupBy = groupBy.map(columns.ordinal)
+    orderBy = orderBy.isEmpty ? statement.orderBy.map(columns.term) : orderBy.map(columns.meaning)
+    if var section = sectionBy {
+      section.expression = columns.meaning(of: section.expression)
+      section.name = section.name.map(columns.meaning)
+      section.indexTitle = section.indexTitle.map(columns.meaning)
+      sectionBy = section
+    }
+    key = key.map(columns.item)
+    totals = totals.mapValues(columns.meaning)
+    return true
+  }
+
+  /// Has the result of a SELECT in the place of a table.
+  private mutating func takeResult(of statement: SelectStatement) throws(FreshetError) {
+    var inner = statement
+    if orderBy.isEmpty {
+      let columns = ResultColumns(statement.cores[0])
+      for term in statement.orderBy {
+        guard let named = columns.name(ofTerm: term) else {
+          throw FreshetError(.badQuery, "orderBy is needed: sql is sorted by \(term), which is no column of its result")
+        }
+        orderBy.append(named)
+      }
+    }
+    // Without a limit its order is nobody's.
+    if statement.limit == nil { inner.orderBy = [] }
+    from = "(\(inner.text)) AS result"
+  }
+}
