@@ -37,9 +37,7 @@ extension Query {
   /// - Returns: false when it does say more.
   private mutating func takeParts(of statement: SelectStatement) -> Bool {
     let core = statement.cores[0]
-    guard statement.commonTables.isEmpty, statement.cores.count == 1, statement.offset == nil, !core.isDistinct,
-      core.windows == nil, core.values == nil, let source = core.from
-    else { return false }
+    guard statement.isPlain, let source = core.from else { return false }
     if let text = statement.limit {
       // What counts its rows, or sorts them otherwise, sees these alone.
       guard let most = Int(text), most >= 0, orderBy.isEmpty, sectionBy == nil, totals.isEmpty else { return false }

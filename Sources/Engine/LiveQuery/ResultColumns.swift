@@ -63,6 +63,8 @@ struct ResultColumns {
     }
   }
 
+  var expressions: [String] { columns.map(\.expression) }
+
   private func column(named name: String) -> Column? { byName[name.lowercased()].map { columns[$0] } }
 
   private func ordinal(_ text: String) -> Column? {
@@ -167,6 +169,9 @@ extension SelectStatement {
     let names = columns.compactMap { result.name(of: $0, in: table, isOnly: isOnly) }
     return names.count == columns.count ? names : nil
   }
+
+  /// The columns of its result without the names that they are given.
+  package var expressions: [String] { ResultColumns(cores[0]).expressions }
 
   package var key: Key {
     if let last = operators.last { return last == .unionAll ? .unknown : .allColumns }

@@ -48,6 +48,15 @@ package struct SelectStatement: Equatable, Sendable {
     do throws(Unreadable) { try reader.read(into: &self) } catch { return nil }
   }
 
+  /// Whether it has nothing that the parts of a query cannot say, but for its limit.
+  package var isPlain: Bool {
+    commonTables.isEmpty && cores.count == 1 && offset == nil && !cores[0].isDistinct && cores[0].windows == nil
+      && cores[0].from != nil
+  }
+
+  /// Whether it has columns, FROM and WHERE, and perhaps an order, which says nothing where it stands in the place of a table or a value.
+  package var isRowsAlone: Bool { isPlain && limit == nil && cores[0].groupBy.isEmpty && cores[0].having == nil }
+
   /// Put together again.
   package var text: String {
     var parts: [String] = []

@@ -27,10 +27,7 @@ extension QueryStatements {
     of changes: ChangedRows, in storage: TableStorage, table index: Int, to units: inout ConcernedUnits
   ) throws(FreshetError) -> Bool {
     if changes.isUnknown { return false }
-    let used = compiled.tables[index].usedColumns
-    // A row of another key is another row.
-    let mayConcern = ColumnMask(rawValue: used.rawValue | storage.keyMask.rawValue)
-    guard changes.meets(mayConcern) else { return true }
+    guard changes.meets(compiled.tables[index].usedColumns) else { return true }
     if mappings[index].isEmpty || compiled.slowness != nil { return false }
     result.limitValues()
     if units.isEmpty { units = ConcernedUnits(reserving: changes.rows.count) }

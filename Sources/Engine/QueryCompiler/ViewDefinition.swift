@@ -14,28 +14,18 @@ struct ViewDefinition {
 
   /// - Parameter sql: the CREATE VIEW statement.
   init?(sql: String) {
-    guard let whole = try? SQLFragment(ViewText(sql).select, place: "view", kind: .statement) else { return nil }
-    guard whole.keyword(at: 0) == "SELECT" else { return nil }
-    let words = whole.words(in: whole.tokens.indices.dropFirst())
-    guard Self.unsupported.isDisjoint(with: words.keys), let start = words["FROM"] else { return nil }
-    let end = words["ORDER"] ?? whole.tokens.count
-    let edges = [0] + whole.commas(in: 1..<start) + [start]
-    var items: [SQLFragment] = []
-    for (left, right) in zip(edges, edges.dropFirst()) {
-      guard let item = try? SQLFragment(whole.text(of: left + 1..<right), place: "view") else { return nil }
-      items.append(item)
-    }
-    guard let from = try? FromClause(whole.text(of: start + 1..<(words["WHERE"] ?? end))) else { return nil }
-    self.items = items
+    guard let select = SelectStatement(ViewText(sql).select), select.isRowsAlone,
+      let core = select.cores.first, let from = core.from.flatMap({ try? FromClause($0) })
+    else { return nil }
+    items = core.columns.compactMap { try? SQLFragment($0, place: "view") }
+    filter = core.filter.flatMap { try? SQLFragment($0, place: "view") }
     self.from = from
-    filter = words["WHERE"].flatMap { try? SQLFragment(whole.text(of: $0 + 1..<end), place: "view") }
-    if words["WHERE"] != nil, filter == nil { return nil }
+    let isRead = items.count == core.columns.count && (filter != nil) == (core.filter != nil)
+    // A window function is one of other rows.
+    if !isRead || items.contains(where: { item in item.tokens.indices.contains { item.keyword(at: $0) == "OVER" } }) {
+      return nil
+    }
   }
-
-  private static let unsupported: Set<String> = [
-    "SELECT", "DISTINCT", "ALL", "GROUP", "HAVING", "LIMIT", "UNION", "EXCEPT", "INTERSECT", "WINDOW", "OVER", "WITH",
-    "VALUES",
-  ]
 }
 
 // A query whose `from` is one such view, and whose key is made of the view's first table.

@@ -109,6 +109,23 @@ import Testing
     #expect(statistics.frameTicks >= frameTicks + 20, "\(statistics)")
   }
 
+  /// It is another row, though nothing changed that says whose it is.
+  @Test(arguments: ["k", "w", "any_of"]) func aRowOfAnotherKeyLeavesItsList(table: String) throws {
+    let fixture = try FollowerFixture(Self.schema)
+    let queries = (0..<12).map { number in
+      Self.query(table, select: ["a"], filter: "n = :p") { $0.parameters = .named(["p": .integer(number)]) }
+    }
+    for (number, query) in queries.enumerated() {
+      fixture.subscribe(SubscriptionKey(session: UInt64(number), id: "a", number: UInt64(number)), query)
+    }
+    try fixture.writer.run(
+      "INSERT INTO \(table)(\(table == "w" ? "a, b, n" : "a, n")) VALUES ('alpha', \(table == "w" ? "1, 1" : "1"))")
+    #expect(fixture.snapshot(queries[1]).contains("alpha"))
+    try fixture.writer.run("UPDATE \(table) SET a = 'omega'")
+    let now = fixture.snapshot(queries[1])
+    #expect(now.contains("omega") && !now.contains("alpha"), "\(now)")
+  }
+
   /// Rows that no other query of the test has: each is a doubt of its own.
   @Test(
     arguments: [
