@@ -43,9 +43,8 @@ struct ResultColumns {
 
   /// Words behind which an expression goes on, and such that end one.
   private static let operators: Set<String> = [
-    "AND", "OR", "NOT", "IS", "IN", "LIKE", "GLOB", "MATCH", "REGEXP", "ESCAPE", "BETWEEN", "COLLATE", "CASE", "WHEN",
-    "THEN",
-    "ELSE", "DISTINCT", "FROM", "EXISTS", "RAISE",
+    "AND", "OR", "NOT", "IS", "IN", "LIKE", "GLOB", "MATCH", "REGEXP", "ESCAPE", "BETWEEN", "COLLATE", "OVER",
+    "CASE", "WHEN", "THEN", "ELSE", "DISTINCT", "FROM", "EXISTS",
   ]
   private static let endings: Set<String> = ["END", "NULL", "ISNULL", "NOTNULL"]
 

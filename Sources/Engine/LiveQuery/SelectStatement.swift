@@ -105,7 +105,7 @@ private struct SelectReader {
       for index in comment.range { bytes[index] = UInt8(ascii: " ") }
     }
     var tokens = all.filter { $0.kind != .comment }
-    if let last = tokens.last, tokenizer.text(of: last) == ";" { tokens.removeLast() }
+    while let last = tokens.last, tokenizer.text(of: last) == ";" { tokens.removeLast() }
     self.bytes = bytes
     self.tokens = tokens
     words = tokens.map { token in

@@ -50,6 +50,37 @@ import Testing
     }
   }
 
+  /// Words left out, doubled and swapped: what SQLite still takes as one SELECT is read, and is the same program.
+  @Test(arguments: PropertySeeds.kept("selects.json")) func `So it is for mutilated ones`(seed: UInt64) throws {
+    var random = SeededGenerator(seed: seed)
+    let queue = try DatabaseQueue()
+    try queue.write { db in
+      try db.execute(sql: CompilerFixture.schema)
+      var count = 0
+      for round in 0..<6_000 {
+        let text = Self.selects[round % Self.selects.count]
+        let tokenizer = SQLTokenizer(text)
+        var words = tokenizer.filter { $0.kind != .comment }.map { tokenizer.text(of: $0) }
+        for _ in 0...Int.random(in: 0...2, using: &random) where words.count > 1 {
+          let place = words.indices.randomElement(using: &random)!
+          switch Int.random(in: 0..<3, using: &random) {
+          case 0: words.remove(at: place)
+          case 1: words.insert(words.randomElement(using: &random)!, at: place)
+          default: words.swapAt(place, words.indices.randomElement(using: &random)!)
+          }
+        }
+        let sql = words.joined(separator: " ")
+        let plain = sql.replacing("?1", with: "1").replacing(":name", with: "2")
+        guard let known = try? db.makeStatement(sql: plain), known.isReadonly, known.columnCount > 0,
+          ["SELECT", "WITH", "VALUES"].contains(words[0].uppercased())
+        else { continue }
+        try checkSame(db, sql)
+        count += 1
+      }
+      #expect(count > 100, "FRESHET_SEED=\(seed)")
+    }
+  }
+
   /// SQLite's own corpus: what its test of joins, aggregates and expressions asks.
   @Test func `So it is for the queries of sqllogictest`() throws {
     let root = (0..<5).reduce(URL(fileURLWithPath: #filePath)) { url, _ in url.deletingLastPathComponent() }
@@ -124,6 +155,8 @@ import Testing
     let distinct = try Query(sql: "SELECT DISTINCT a, b AS c FROM t ORDER BY c DESC, 1 COLLATE NOCASE")
     #expect(distinct.from == "(SELECT DISTINCT a, b AS c FROM t) AS result")
     #expect(distinct.orderBy == ["\"c\" DESC", "\"a\" COLLATE NOCASE"] && distinct.select.isEmpty)
+    let places = try Query(sql: "SELECT id, rank() OVER w FROM t WINDOW w AS (ORDER BY b) ORDER BY id", key: ["id"])
+    #expect(places.from.hasPrefix("(SELECT id, rank() OVER w FROM t WINDOW w") && places.orderBy == ["\"id\""])
     // Which rows there are depends on the order.
     let some = try Query(sql: "SELECT a, b FROM t ORDER BY b LIMIT 3", sectionBy: "a", key: ["a"])
     #expect(
