@@ -99,7 +99,8 @@ package final class FeedJournal: @unchecked Sendable {
 
   /// Whether the next process would know what changes from now on in these tables, or nothing is kept any more.
   func hasKept(_ epoch: String, _ tables: [String]) -> Bool {
-    log == nil || kept.withLock { $0.epoch == epoch && $0.tables.isSuperset(of: tables) }
+    if log == nil { return true }
+    return kept.withLock { $0.epoch == epoch && $0.tables.isSuperset(of: tables) }
   }
 
   /// The state that has these tables is on the disk, or cannot be.

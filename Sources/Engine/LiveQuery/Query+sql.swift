@@ -43,7 +43,10 @@ extension Query {
       guard let most = Int(text), most >= 0, orderBy.isEmpty, sectionBy == nil, totals.isEmpty else { return false }
       limit = min(most, limit ?? most)
     }
+    // Totals are of rows, and these are groups.
+    if !totals.isEmpty, !core.groupBy.isEmpty { return false }
     let columns = ResultColumns(core)
+    if columns.areCounted || columns.areCrossed { return false }
     (from, select, filter, groupBy, having) = (source, core.columns, core.filter, core.groupBy, core.having)
     groupBy = groupBy.map(columns.ordinal)
     orderBy = orderBy.isEmpty ? statement.orderBy.map(columns.term) : orderBy.map(columns.meaning)

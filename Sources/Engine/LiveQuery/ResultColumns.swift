@@ -62,6 +62,24 @@ struct ResultColumns {
     }
   }
 
+  /// Whether they hold parameters that are counted (`?`): written twice, they would be two.
+  var areCounted: Bool {
+    columns.contains { column in
+      let tokenizer = SQLTokenizer(column.item)
+      return tokenizer.contains { $0.kind == .parameter && tokenizer.text(of: $0) == "?" }
+    }
+  }
+
+  /// Whether a column is one of a name that another column is given (`upper(name) AS name, name AS original`): the name would mean the other.
+  var areCrossed: Bool {
+    columns.contains { column in
+      guard column.isReference, let name = name(column.expression), let other = self.column(named: name) else {
+        return false
+      }
+      return other.expression != column.expression
+    }
+  }
+
   var expressions: [String] { columns.map(\.expression) }
 
   private func column(named name: String) -> Column? { byName[name.lowercased()].map { columns[$0] } }
@@ -117,9 +135,14 @@ struct ResultColumns {
   /// The name of the column that a term of GROUP BY is; nil where it is none, or has no name that is known.
   func name(ofExpression text: String) -> String? { column(of: text)?.name }
 
-  /// A column by its number, its name, or what it is.
+  /// A column by its number, its name, or what it is. A name alone may be one of `*`.
   private func column(of text: String) -> Column? {
-    ordinal(text) ?? name(text).flatMap(column(named:)) ?? byExpression[text].map { columns[$0] }
+    let name = name(text)
+    if let known = ordinal(text) ?? name.flatMap(column(named:)) ?? byExpression[text].map({ columns[$0] }) {
+      return known
+    }
+    guard firstStar < columns.count, let name else { return nil }
+    return Column(item: text, expression: text, name: name, isReference: true)
   }
 
   /// The name that a text of one identifier stands for.

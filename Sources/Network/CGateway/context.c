@@ -267,7 +267,10 @@ gateway *gateway_create(const gateway_configuration *configuration, char *error,
 
 bool gateway_start(gateway *gateway, void *context, char *error, size_t capacity) {
   gateway->context = context;
+  /* Who has something to send may ask already. */
+  pthread_mutex_lock(&gateway->lock);
   gateway->state = STARTING;
+  pthread_mutex_unlock(&gateway->lock);
   int problem = pthread_create(&gateway->thread, NULL, serve, gateway);
   if (problem) {
     snprintf(error, capacity, "cannot start a thread: %s", strerror(problem));

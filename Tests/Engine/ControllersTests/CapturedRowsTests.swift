@@ -117,6 +117,7 @@ import Testing
     }
     for (number, query) in queries.enumerated() {
       fixture.subscribe(SubscriptionKey(session: UInt64(number), id: "a", number: UInt64(number)), query)
+      fixture.snapshot(query)
     }
     try fixture.writer.run(
       "INSERT INTO \(table)(\(table == "w" ? "a, b, n" : "a, n")) VALUES ('alpha', \(table == "w" ? "1, 1" : "1"))")

@@ -157,6 +157,14 @@ import Testing
     #expect(distinct.orderBy == ["\"c\" DESC", "\"a\" COLLATE NOCASE"] && distinct.select.isEmpty)
     let places = try Query(sql: "SELECT id, rank() OVER w FROM t WINDOW w AS (ORDER BY b) ORDER BY id", key: ["id"])
     #expect(places.from.hasPrefix("(SELECT id, rank() OVER w FROM t WINDOW w") && places.orderBy == ["\"id\""])
+    // Written twice it would be the second parameter.
+    let counted = try Query(sql: "SELECT id, a + ? AS n FROM t WHERE b = ? ORDER BY n", parameters: [1, 2])
+    #expect(counted.from == "(SELECT id, a + ? AS n FROM t WHERE b = ?) AS result" && counted.orderBy == ["\"n\""])
+    let crossed = try Query(sql: "SELECT upper(b) AS b, b AS c, id FROM t", orderBy: ["c"])
+    #expect(crossed.from == "(SELECT upper(b) AS b, b AS c, id FROM t) AS result" && crossed.orderBy == ["c"])
+    let page = try Query(sql: "SELECT * FROM t ORDER BY b DESC, id LIMIT 10 OFFSET 20")
+    #expect(page.from == "(SELECT * FROM t ORDER BY b DESC, id LIMIT 10 OFFSET 20) AS result")
+    #expect(page.orderBy == ["\"b\" DESC", "\"id\""])
     // Which rows there are depends on the order.
     let some = try Query(sql: "SELECT a, b FROM t ORDER BY b LIMIT 3", sectionBy: "a", key: ["a"])
     #expect(

@@ -112,6 +112,7 @@ enum LiveLibrary {
       "SELECT b.id AS bid, a.id, title FROM author AS a JOIN book AS b ON b.author_id = a.id", keys: ["id", "bid"],
       ["title"], tellsKey: true),
     whole("SELECT genre, count(*) n FROM book GROUP BY 1 HAVING n > 1", keys: ["genre"], ["n"]),
+    whole("SELECT genre, count(*) AS n FROM book GROUP BY genre", keys: ["genre"], ["n"], totals: ["most": "max(n)"]),
     whole("SELECT id, name FROM author WHERE country IS NOT DISTINCT FROM 'a'", keys: ["id"], ["name"]),
     whole("SELECT DISTINCT country, mentor FROM author", keys: ["country", "mentor"], ["country"]),
     whole("SELECT country AS x FROM author UNION SELECT genre FROM book", keys: ["x"], ["x"]),
@@ -127,17 +128,22 @@ enum LiveLibrary {
     whole(
       "WITH RECURSIVE c(n) AS MATERIALIZED (VALUES (1) UNION ALL SELECT n + 1 FROM c WHERE n < 4) SELECT n FROM c",
       keys: ["n"], ["n"], tellsKey: true),
-    whole("SELECT title, id AS number FROM book ORDER BY 1 DESC, id LIMIT 3 OFFSET 1", keys: ["number"], ["title"]),
-    whole("SELECT * FROM genre ORDER BY label, code LIMIT 1, 4", keys: ["code"], ["id", "label"]),
+    whole(
+      "SELECT title, id AS number FROM book ORDER BY 1 DESC, id LIMIT 3 OFFSET 1", keys: ["number"], ["title"],
+      order: ["title DESC", "number"]),
+    whole(
+      "SELECT * FROM genre ORDER BY label, code LIMIT 1, 4", keys: ["code"], ["label", "id"], order: ["label", "code"]),
     whole(
       "SELECT id, row_number() OVER w AS place FROM book WINDOW w AS (ORDER BY title, id)", keys: ["id"], ["place"]),
   ]
 
   private static func whole(
-    _ sql: String, keys: [String], _ select: [String], tellsKey: Bool = false
+    _ sql: String, keys: [String], _ select: [String], tellsKey: Bool = false, totals: [String: String] = [:],
+    order: [String] = []
   ) -> OracleQuery {
-    var query = OracleQuery(table: "(\(sql)) AS result", keys: keys, select: select, orderBy: [], tellsKey: tellsKey)
-    query.sql = sql
+    var query = OracleQuery(
+      table: "(\(sql)) AS result", keys: keys, select: select, orderBy: [], tellsKey: tellsKey, totals: totals)
+    (query.sql, query.ownOrder) = (sql, order)
     return query
   }
 

@@ -54,7 +54,8 @@ import Testing
     let names = query.select.map { $0.components(separatedBy: " AS ")[0] }.filter { !$0.contains("OVER") }
     if pick([true, true, false]) { query.orderBy = [pick(names) + pick(["", " DESC", " NULLS LAST"])] }
     if pick([true, false]) { query.section = (pick(names), pick([true, false])) }
-    query.limit = pick([nil, nil, nil, 3])
+    let limit = pick([nil, nil, nil, 3])
+    if query.totals.isEmpty { query.limit = limit }
     query.window = pick([nil, nil, (0, 2), (2, 3)])
     return query
   }

@@ -3,7 +3,7 @@ extension OracleQuery: Codable {
   private enum Key: String, CodingKey {
     case table, keys, select, filter, section, isDescending, orderBy, limit, window, groupBy, having, tellsKey,
       totals, alongside
-    case parameters, sql
+    case parameters, sql, ownOrder
   }
 
   package init(from decoder: any Decoder) throws {
@@ -24,6 +24,7 @@ extension OracleQuery: Codable {
       alongside: try values.decodeIfPresent([String: String].self, forKey: .alongside) ?? [:],
       parameters: try values.decodeIfPresent([String: Int].self, forKey: .parameters) ?? [:])
     sql = try values.decodeIfPresent(String.self, forKey: .sql)
+    ownOrder = try values.decodeIfPresent([String].self, forKey: .ownOrder) ?? []
   }
 
   package func encode(to encoder: any Encoder) throws {
@@ -44,6 +45,7 @@ extension OracleQuery: Codable {
     if !alongside.isEmpty { try values.encode(alongside, forKey: .alongside) }
     if !parameters.isEmpty { try values.encode(parameters, forKey: .parameters) }
     try values.encodeIfPresent(sql, forKey: .sql)
+    if !ownOrder.isEmpty { try values.encode(ownOrder, forKey: .ownOrder) }
   }
 
   /// The query without one of its parts, in every way in which that is possible.

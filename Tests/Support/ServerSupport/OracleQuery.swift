@@ -28,6 +28,8 @@ package struct OracleQuery: Sendable {
   package var parameters: [String: Int] = [:]
   /// A whole SELECT that is sent in the place of `table` and `select`: these are its result, and what it is called.
   package var sql: String?
+  /// What it is sorted by itself, which counts without `orderBy`.
+  package var ownOrder: [String] = []
 
   package init(
     table: String, keys: [String], select: [String], filter: String? = nil,
@@ -100,7 +102,8 @@ package struct OracleQuery: Sendable {
     let section = section?.expression ?? "''"
     let direction = self.section?.isDescending == true ? " DESC" : ""
     let names = keys.map { $0.components(separatedBy: " AS ").last! }
-    let order = ["\(section)\(direction)"] + orderBy + names + names.map { "\($0) COLLATE BINARY" }
+    let order =
+      ["\(section)\(direction)"] + (orderBy.isEmpty ? ownOrder : orderBy) + names + names.map { "\($0) COLLATE BINARY" }
     let rank = "dense_rank() OVER (ORDER BY \(section)\(direction))"
     let list = [rank, section] + keys + select.filter { !keys.contains($0) }
     let sql = """

@@ -49,18 +49,19 @@ final class SummaryNode: ManagedBuffer<SummaryNode.Header, UInt8> {
   }
 
   var parent: UInt32 {
-    get { withHeader { $0.parent } }
-    set { withHeader { $0.parent = newValue } }
+    get { withHeader { $0.pointee.parent } }
+    set { withHeader { $0.pointee.parent = newValue } }
   }
-  var kind: Kind { withHeader { $0.kind } }
-  var rowCount: Int { withHeader { Int($0.rowCount) } }
-  var children: [UInt32] { withHeader { $0.links?.children } ?? [] }
-  var chains: [UInt32] { withHeader { $0.links?.chains } ?? [] }
+  var kind: Kind { withHeader { $0.pointee.kind } }
+  var rowCount: Int { withHeader { Int($0.pointee.rowCount) } }
+  var children: [UInt32] { withHeader { $0.pointee.links?.children } ?? [] }
+  var chains: [UInt32] { withHeader { $0.pointee.links?.chains } ?? [] }
 
-  /// Without the check for overlapping accesses that `header` has.
+  /// Without the check for overlapping accesses that `header` has. By a pointer, for what is kept of a node is written on another thread while its
+  /// parent may change.
   @inline(__always)
-  private func withHeader<Result>(_ body: (inout Header) -> Result) -> Result {
-    withUnsafeMutablePointerToHeader { body(&$0.pointee) }
+  private func withHeader<Result>(_ body: (UnsafeMutablePointer<Header>) -> Result) -> Result {
+    withUnsafeMutablePointerToHeader { body($0) }
   }
 
   /// The packed rows; valid for as long as the node is held.
@@ -77,7 +78,7 @@ final class SummaryNode: ManagedBuffer<SummaryNode.Header, UInt8> {
 
   /// About what the node takes, its entry in the table of pages included.
   var byteCount: Int {
-    let links = withHeader { $0.links.map { 96 + 4 * ($0.children.count + $0.chains.count) } } ?? 0
+    let links = withHeader { $0.pointee.links.map { 96 + 4 * ($0.children.count + $0.chains.count) } } ?? 0
     return (16 + MemoryLayout<Header>.size + bytes.count + 23) & ~15 + 26 + links
   }
 }
