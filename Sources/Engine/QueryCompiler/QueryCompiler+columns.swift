@@ -153,7 +153,7 @@ extension QueryCompiler {
   ) throws(FreshetError) -> (count: Int, isUnit: Bool) {
     var key: [OutputColumn] = []
     if fragments.key.isEmpty {
-      key = try defaultKey()
+      key = try defaultKey(columns)
     } else {
       for (written, numbered) in fragments.key { key.append(try keyColumn(written, numbered, columns)) }
     }
@@ -202,7 +202,8 @@ extension QueryCompiler {
     }
   }
 
-  private mutating func defaultKey() throws(FreshetError) -> [OutputColumn] {
+  /// - Parameter columns: those that are selected.
+  private mutating func defaultKey(_ columns: [OutputColumn]) throws(FreshetError) -> [OutputColumn] {
     if !groups.isEmpty, !isGroupedByBaseKey {
       var key: [OutputColumn] = []
       for fragment in fragments.groupBy { key.append(try selected(fragment, fragment)) }
@@ -212,7 +213,7 @@ extension QueryCompiler {
     guard let base = from.sources.first, let qualifier = base.qualifier else {
       throw .badQuery("key is needed: a subquery has no key of its own")
     }
-    if let names = try keyNames(of: base) { return try keyColumns(named: names, qualifier) }
+    if let names = try keyNames(of: base) { return try keyColumns(named: names, qualifier, among: columns) }
     if isKeyedByRowid, let name = nullableKey?.rowid { return [try keyColumn(named: name, qualifier)] }
     if let key = baseTable?.key { return try keyColumns(named: key.names, qualifier) }
     if let table = base.table.flatMap(schema.table), table.kind == .virtual {
@@ -221,9 +222,17 @@ extension QueryCompiler {
     throw .badQuery("key is needed: \(base.table ?? base.name ?? qualifier) has no key of its own")
   }
 
-  private mutating func keyColumns(named names: [String], _ qualifier: String) throws(FreshetError) -> [OutputColumn] {
+  /// - Parameter selected: columns of a subquery, of which no schema says that the same is selected: its name does.
+  private mutating func keyColumns(
+    named names: [String], _ qualifier: String, among selected: [OutputColumn] = []
+  ) throws(FreshetError) -> [OutputColumn] {
     var columns: [OutputColumn] = []
-    for name in names { columns.append(try keyColumn(named: name, qualifier)) }
+    for name in names {
+      var column = try keyColumn(named: name, qualifier)
+      let written = [name, quotedIdentifier(name)].flatMap { [$0, "\(qualifier).\($0)"] }.map { $0.lowercased() }
+      if let known = selected.first(where: { written.contains($0.sql.lowercased()) }) { column = known }
+      columns.append(column)
+    }
     return columns
   }
 

@@ -38,8 +38,10 @@ extension Query {
   private static let parts = ["from", "select", "where", "groupBy", "having"]
 
   /// Those that a query has.
-  package static let members =
-    parts + ["sql", "params", "sectionBy", "orderBy", "limit", "key", "refreshEvery", "totals", "alongside"]
+  package static let members = [
+    "from", "select", "where", "params", "groupBy", "having", "sectionBy", "orderBy", "limit", "key", "refreshEvery",
+    "totals", "alongside", "sql",
+  ]
 }
 
 extension QuerySource {

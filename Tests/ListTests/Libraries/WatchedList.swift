@@ -20,7 +20,7 @@ final class WatchedList: Sendable {
   init(
     _ query: OracleQuery, _ updates: (Query, Range<Int>?) -> ResultsUpdates<ResultRow>
   ) throws {
-    let updates = updates(Query(query), query.window.map { $0.offset..<$0.offset + $0.limit })
+    let updates = updates(try Query(query), query.window.map { $0.offset..<$0.offset + $0.limit })
     let task = Task { [weak self] in
       do {
         for try await update in updates { self?.take(update) }
@@ -68,7 +68,14 @@ final class WatchedList: Sendable {
 }
 
 extension Query {
-  fileprivate init(_ query: OracleQuery) {
+  fileprivate init(_ query: OracleQuery) throws {
+    if let sql = query.sql {
+      try self.init(
+        sql: sql, orderBy: query.orderBy,
+        sectionBy: query.section.map { .init($0.expression, isDescending: $0.isDescending) }, limit: query.limit,
+        key: query.tellsKey ? query.keys : [], totals: query.totals)
+      return
+    }
     self.init(
       from: query.table, select: query.select, where: query.filter,
       parameters: .named(query.parameters.mapValues { .integer(Int64($0)) }), groupBy: query.groupBy,
