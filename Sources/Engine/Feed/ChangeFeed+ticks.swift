@@ -154,7 +154,7 @@ extension ChangeFeed {
       ? commit : number(connection, commits: tick.commits)
   }
 
-  /// A replica's file says its number, and nobody else gives one to it.
+  /// On a replica the number is the one in its file; the server assigns none.
   private func number(_ connection: DatabaseConnection, commits: Int64) -> Int64 {
     commit =
       connection.position?.commit

@@ -7,7 +7,7 @@ extension Query {
   /// - Parameters:
   ///   - sql: whatever SQLite takes as one SELECT.
   ///   - limit: the first rows alone, where the SELECT has no lower limit.
-  /// - Throws: `bad_query` for what is no SELECT, and where its order cannot be told by the columns of its result.
+  /// - Throws: `bad_query` if the text is not one SELECT, or if it is sorted by something that its result does not show.
   public init(
     sql: String, parameters: Parameters = [:], orderBy: [String] = [], sectionBy: SectionBy? = nil, limit: Int? = nil,
     key: [String] = [], totals: [String: String] = [:], alongside: [String: String] = [:], refreshEvery: Duration? = nil
@@ -73,7 +73,7 @@ extension Query {
         orderBy.append(named)
       }
     }
-    // Without a limit its order is nobody's.
+    // Without a limit the order inside has no effect.
     if statement.limit == nil { inner.orderBy = [] }
     from = "(\(inner.text)) AS result"
   }

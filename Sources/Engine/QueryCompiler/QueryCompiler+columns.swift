@@ -222,7 +222,7 @@ extension QueryCompiler {
     throw .badQuery("key is needed: \(base.table ?? base.name ?? qualifier) has no key of its own")
   }
 
-  /// - Parameter selected: columns of a subquery, of which no schema says that the same is selected: its name does.
+  /// - Parameter selected: the selected columns. No schema describes the columns of a subquery, so they are matched by name.
   private mutating func keyColumns(
     named names: [String], _ qualifier: String, among selected: [OutputColumn] = []
   ) throws(FreshetError) -> [OutputColumn] {

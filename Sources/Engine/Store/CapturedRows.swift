@@ -33,9 +33,9 @@ package final class CapturedRows {
   @exclusivity(unchecked) private var changes: ChangedRows?
   /// Whether all of these rows are known, once they have been decoded.
   @exclusivity(unchecked) private var isKnown: Bool?
-  /// How many keys were told; that many there are if each was told once.
+  /// The number of keys that were reported: the number of different keys, unless one was reported twice.
   @exclusivity(unchecked) private var keyCount = 0
-  /// Which of the rows has a key now, once somebody has asked; -1: none has.
+  /// By key, the row that has it now, or -1; made when it is first needed.
   @exclusivity(unchecked) private var rowOfKey: (keys: IdentityNumbers, rows: [Int32])?
   /// The rows that the virtual table shows, where these are not all.
   @exclusivity(unchecked) private var chosen: [Int32] = []

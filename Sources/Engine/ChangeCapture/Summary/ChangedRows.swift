@@ -54,7 +54,7 @@ package final class ChangedRows {
   /// About what it takes, without records.
   var byteCount: Int { rows.count * MemoryLayout<Row>.stride + bytes.count }
 
-  /// Of a table of which any row may have changed.
+  /// For a table any of whose rows may have changed.
   static var unknown: ChangedRows {
     let delta = ChangedRows()
     delta.isUnknown = true
