@@ -22,7 +22,11 @@ extension Evaluation {
     var steps: [GroupStep] = []
     for step in Set(tick.deltas.indices.map(tick.step(ofDelta:))).sorted() {
       var ofAggregates: [GroupChanges?] = []
-      for aggregate in list.compiled.plan.aggregates.indices {
+      for (aggregate, plan) in list.compiled.plan.aggregates.enumerated() {
+        if plan.rows != nil {
+          ofAggregates.append(try list.reader.groupChanges(of: aggregate, ofTables: []))
+          continue
+        }
         let concerned = list.shape.captured.concernedTables(
           ofAggregate: aggregate, list.compiled.aggregateTables[aggregate], tick, from: step)
         // Joined rows can be read of the tick's state alone.

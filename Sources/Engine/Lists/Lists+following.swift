@@ -124,7 +124,7 @@ extension Lists {
   ///   - isAlongside: whether values alongside it may have changed.
   func update(_ list: LiveList, _ units: ConcernedUnits?, _ change: ShapeChange, alongside isAlongside: Bool) {
     let before = change.before
-    let isCheap = list.reader.addsChanges
+    let isCheap = list.compiled.plan.addsToResult && list.reader.addsChanges
     let canLookUp = units.map { !list.compiled.isRefetched && (isCheap || !isTooMany($0.count, list)) } ?? false
     let mustLookUp = list.advance {
       $0.changed(
@@ -138,7 +138,7 @@ extension Lists {
       let isNew = try change.deadline.limited(to: Self.followTime, steps: steps) {
         () throws(FreshetError) in try list.update(units, from: change.captured, alongside: isAlongside)
       }
-      guard let isNew else { return runFromNowOn(list.shape, before, because: Self.ambiguity) }
+      guard let isNew else { return tellsNothing(list, before) }
       if isNew { noteDirty(list) }
       if list.reader.hasEvaluated {
         context.statistics.evaluatedUnits += units.count
@@ -182,19 +182,39 @@ extension Lists {
   static let ambiguity =
     "a group has values that are equal and not the same, as 1 and 1.0, and which of them SQLite shows depends on the order of the rows"
 
+  /// Looking up has not told what a list shows.
+  func tellsNothing(_ list: LiveList, _ before: CommitNumber) {
+    // What is kept is of no use any more, and a run makes it anew.
+    if list.compiled.plan.keepsRows { return mustRunAgain(list, before) }
+    runFromNowOn(list.shape, before, because: Self.ambiguity)
+  }
+
+  /// A run has ended: has its shape followed in another way, where what it gave says so.
+  func mustFollowOtherwise(_ list: LiveList) {
+    if list.reader.dependsOnOrder { return runFromNowOn(list.shape, list.shown, because: Self.ambiguity) }
+    guard list.reader.lacksRows, let other = list.compiled.withoutRows else { return }
+    follow(list.shape, list.shown, as: other)
+  }
+
   /// Looking up is not the way: from now on readers run the shape's queries.
   func runFromNowOn(_ shape: QueryShape, _ before: CommitNumber, because reason: String) {
-    let lists = Array(shape.lists.values)
-    guard let first = lists.first?.query else { return }
     // What led here has not been followed in any case.
-    guard shape.compiled.slowness == nil, let database else { return mustRunAgain(shape, before) }
+    guard shape.compiled.slowness == nil, database != nil else { return mustRunAgain(shape, before) }
     context.logger.notice(
-      "after changes the query is run again from now on", metadata: ["from": "\(first.from)", "why": "\(reason)"])
+      "after changes the query is run again from now on",
+      metadata: ["from": "\(shape.lists.values.first?.query.from ?? "")", "why": "\(reason)"])
+    follow(shape, before, as: shape.compiled.runAgain(because: reason))
+  }
+
+  /// Follows the shape's queries in another way.
+  private func follow(_ shape: QueryShape, _ before: CommitNumber, as compiled: CompiledQuery) {
+    let lists = Array(shape.lists.values)
+    guard let first = lists.first?.query, let database else { return }
     do throws(FreshetError) {
       evaluation.forget(shape, of: first, capture)
-      let slow = try evaluation.shape(of: first, shape.compiled.runAgain(because: reason), database)
+      let other = try evaluation.shape(of: first, compiled, database)
       for list in lists {
-        _ = list.adopt(BoundStatements(list.query, slow, context.settings(of: list.query)))
+        _ = list.adopt(BoundStatements(list.query, other, context.settings(of: list.query)))
         mustRunAgain(list, before)
       }
     } catch { for list in lists { fail(list, error, before) } }

@@ -7,7 +7,7 @@ import Store
 extension Lists {
   func followAggregates(of shape: QueryShape, _ change: ShapeChange, _ tick: CapturedTick) {
     var concerned: [ObjectIdentifier: ConcernedUnits?] = [:]
-    if shape.compiled.plan.resultAggregate == nil {
+    if !shape.compiled.plan.addsToResult {
       do throws(FreshetError) {
         for (list, units) in try lists(of: shape, concernedBy: change) { concerned[ObjectIdentifier(list)] = units }
       } catch { return fail(shape, error, change.before) }
@@ -19,7 +19,7 @@ extension Lists {
           continue
         }
         var units = added.units
-        if shape.compiled.plan.resultAggregate == nil { units = concerned[ObjectIdentifier(list)] ?? ConcernedUnits() }
+        if !shape.compiled.plan.addsToResult { units = concerned[ObjectIdentifier(list)] ?? ConcernedUnits() }
         let isAlongside = change.isAlongside || added.concernsAlongside
         if units?.isEmpty == true, !isAlongside { continue }
         update(list, units, change, alongside: isAlongside)
@@ -133,7 +133,8 @@ extension Lists {
   func catchUp(_ list: LiveList, _ units: ConcernedUnits, since state: StateName) -> Bool {
     let plan = list.compiled.plan
     if capture?.comparesTables == true, plan.resultAggregate == nil { list.reader.forgetGroups() }
-    guard !plan.aggregates.isEmpty, list.reader.addsChanges else { return true }
+    // Rows under groups are looked up like those of any list.
+    guard plan.aggregates.count > (plan.keepsRows ? 1 : 0), list.reader.addsChanges else { return true }
     if let changes = list.groupLog?.changes(after: state) {
       return changes.allSatisfy { step in
         step.enumerated().allSatisfy { list.reader.apply($1, to: $0) != nil }

@@ -63,7 +63,7 @@ extension Lists {
   func runRequest(_ list: LiveList, _ wanted: WantedContents?, fromNothing: Bool = false) -> RunRequest {
     // Groups change here while a reader reads, and it has no use for them.
     var memory = list.reader.memory
-    memory.groups = nil
+    (memory.groups, memory.rows) = (nil, nil)
     return RunRequest(
       query: list.query, compiled: list.compiled,
       before: fromNothing ? nil : (list.result.editor, memory),
@@ -124,7 +124,7 @@ extension Lists {
       isNew = catchUp(list) { () throws(FreshetError) in try list.runHere() } || isNew
       context.readers.slow.note(list.query, context.clock.now - start)
     }
-    if list.reader.dependsOnOrder { runFromNowOn(list.shape, list.shown, because: Self.ambiguity) }
+    mustFollowOtherwise(list)
     if isNew { noteDirty(list) }
     honourEarlier(list)
     schedule(list)
@@ -139,7 +139,7 @@ extension Lists {
     guard let deadline = database?.connection.deadline else { return false }
     do throws(FreshetError) {
       guard let isNew = try deadline.limited(to: context.timeout(of: list.query), body) else {
-        runFromNowOn(list.shape, list.shown, because: Self.ambiguity)
+        tellsNothing(list, list.shown)
         return false
       }
       list.advance { $0.caughtUp() }

@@ -149,7 +149,7 @@ package final class Lists {
       let list = try list(of: opening, run, place)
       keepContents(of: run, list)
       note(.answerable(list))
-      if list.reader.dependsOnOrder { runFromNowOn(list.shape, list.shown, because: Self.ambiguity) }
+      mustFollowOtherwise(list)
     } catch {
       openings[opening.query] = nil
       note(.notOpened(id: opening.id, error))
@@ -161,7 +161,9 @@ package final class Lists {
     let query = opening.query
     let shape = try evaluation.shape(of: query, run.compiled, database)
     defer { if shape.lists.isEmpty { evaluation.forget(shape, of: query, capture) } }
-    if shape.compiled.slowness != run.compiled.slowness {
+    if shape.compiled.slowness != run.compiled.slowness
+      || shape.compiled.plan.keepsRows != run.compiled.plan.keepsRows
+    {
       throw FreshetError(.overloaded, "how the query is followed has just changed: try again")
     }
     let shown = run.place.isSame(as: place) ? nil : numbers.number(of: run.place, asked: opening.asked)

@@ -111,6 +111,7 @@ package final class LiveList {
 
   /// Looks up units that may have changed.
   ///
+  /// - Parameter units: of the result, or of the rows that are kept under its groups.
   /// - Parameter captured: the changes that concern them, where the query can be evaluated over these instead.
   /// - Returns: whether there is a new version; nil: looking up does not tell, and the query must be run again.
   /// - Throws: the error that prevents it: the query must be run again, or the list ends.
@@ -119,6 +120,11 @@ package final class LiveList {
   ) throws(FreshetError) -> Bool? {
     do {
       let reader = reader
+      var units = units
+      if compiled.plan.keepsRows {
+        guard let groups = try reader.takeRows(of: units) else { return nil }
+        units = groups
+      }
       if try reader.dependsOnOrder(units) { return nil }
       let values = alongside ? try reader.alongside() : nil
       let isNew = try result.update(alongside: values) { editor in

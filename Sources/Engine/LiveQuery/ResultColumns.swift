@@ -1,5 +1,5 @@
 /// The columns of a SELECT's result, as its terms refer to them.
-struct ResultColumns {
+package struct ResultColumns {
   private struct Column {
     /// With the name that it is given.
     let item: String
@@ -17,7 +17,7 @@ struct ResultColumns {
   /// How many columns come before the first `*`: behind it they have other numbers.
   private let firstStar: Int
 
-  init(_ core: SelectStatement.Core) {
+  package init(_ core: SelectStatement.Core) {
     columns = core.columns.map(Self.column)
     let named = columns.enumerated().compactMap { index, column in column.name.map { ($0.lowercased(), index) } }
     byName = Dictionary(named) { first, _ in first }
@@ -104,7 +104,7 @@ struct ResultColumns {
   }
 
   /// A term of GROUP BY, with the number of a column replaced by the column.
-  func ordinal(_ term: String) -> String { ordinal(term).map(\.expression) ?? term }
+  package func ordinal(_ term: String) -> String { ordinal(term).map(\.expression) ?? term }
 
   /// A column to identify rows by, with the name that it is given.
   func item(_ text: String) -> String { name(text).flatMap(column(named:))?.item ?? text }

@@ -71,6 +71,7 @@ extension CompiledQuery {
     if table.mappings.isEmpty {
       return tables.firstIndex { $0 === table }.map { nestedTables.contains($0) } == true ? .join : .refetch
     }
-    return table.mappings.allSatisfy(\.isUnit) ? .key : .join
+    if table.mappings.allSatisfy(\.isUnit) { return .key }
+    return table.mappings.allSatisfy(\.isOfFirstTable) ? .group : .join
   }
 }

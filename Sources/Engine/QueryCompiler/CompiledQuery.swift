@@ -56,6 +56,10 @@ package final class CompiledQuery: Sendable {
   private let query: Query
   /// How changes of tables in subqueries lead to units.
   package let nestedMappings: [NestedMapping]
+  /// How the units are encoded that changes lead to: those of the result, or those of the rows under its groups.
+  let mappedOrders: [FieldOrder]
+  /// The same query, followed without keeping the rows under its groups; nil: none are kept.
+  package let withoutRows: CompiledQuery?
   /// Indexes of those tables.
   package let nestedTables: Set<Int>
   /// By index into the plan's aggregates, the tables that these read.
@@ -64,7 +68,7 @@ package final class CompiledQuery: Sendable {
   init(
     _ query: Query, _ rows: ResultPlan.Rows, _ following: Following, askedSQL: String, reason: String,
     parameterNames: [String?], order: RowOrder,
-    alongside: [CompiledAlongside], longestValue: Int32, slowness: String? = nil
+    alongside: [CompiledAlongside], longestValue: Int32, slowness: String? = nil, withoutRows: CompiledQuery? = nil
   ) {
     self.query = query
     self.following = following
@@ -90,6 +94,8 @@ package final class CompiledQuery: Sendable {
     plan = ResultPlan(
       rows, alongside: alongside.map { ResultPlan.Alongside(name: $0.name, sql: $0.sql, aggregate: $0.aggregate) },
       longestValue: longestValue, isRefetched: isRefetched)
+    mappedOrders = rows.aggregate?.rows?.orders ?? rows.unit?.orders ?? []
+    self.withoutRows = withoutRows
     nestedMappings = following.nestedMappings
     nestedTables = Set(
       following.tables.indices.filter { index in
@@ -175,6 +181,8 @@ package final class QueryTable: Sendable {
 package struct UnitMapping: Sendable {
   /// The row's own key is the unit.
   var isUnit: Bool
+  /// Whether the row is one of the first table's, whose groups or partitions are the units.
+  var isOfFirstTable = false
   /// Units that the row leads to now; the row's key is the parameters from `firstParameter` on.
   var newSQL: String?
   /// Units that it led to; the parameters from `firstParameter` on are `oldValues`. Nil: they cannot be found out.
@@ -198,6 +206,8 @@ package struct UnitMapping: Sendable {
 package struct NestedMapping: Sendable {
   /// Lower-case names of the tables in whose place their changed rows stand.
   package var tables: [String]
+  /// Those of all places in the subquery.
+  var places: [String]
   /// Gives the units.
   var sql: String
 }

@@ -87,12 +87,16 @@ package final class FragmentChecker {
   }
 
   /// Whether a statement of ours gives a row in the file's present state.
-  func givesRow(_ sql: String) throws(FreshetError) -> Bool {
+  func givesRow(_ sql: String) throws(FreshetError) -> Bool { try firstInteger(sql) != nil }
+
+  /// The first column of the first row that a statement of ours gives in the file's present state, as an integer; nil: it gives none.
+  func firstInteger(_ sql: String) throws(FreshetError) -> Int64? {
     audit.isTrusted = true
     defer { audit.isTrusted = false }
     do throws(SQLiteFailure) {
       return try RollbackJournal.passing(path) { () throws(SQLiteFailure) in
-        try PreparedStatement(connection, sql, isPersistent: false).step()
+        let statement = try PreparedStatement(connection, sql, isPersistent: false)
+        return try statement.step() ? statement.integer(0) : nil
       }
     } catch { throw FreshetError(queryFailure: error, place: nil) }
   }

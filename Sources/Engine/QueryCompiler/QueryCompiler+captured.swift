@@ -16,7 +16,7 @@ extension QueryCompiler {
   /// - Parameter selected: the SELECT up to its list.
   /// - Returns: nil when changed rows must be looked up.
   func capturedSQL(_ selected: String, filter: String?) throws(FreshetError) -> String? {
-    guard case .baseKey = unit, groups.isEmpty, query.having == nil, nested.isEmpty, from.sources.count == 1,
+    guard case .baseKey = unit, groups.isEmpty, fragments.having == nil, nested.isEmpty, from.sources.count == 1,
       let table = baseTable, let storage = table.storage, let source = from.sources.first,
       let qualifier = source.qualifier, isPlain(source), !fragments.rowTexts.contains(where: QueryCompiler.namesSchema)
     else { return nil }
@@ -38,7 +38,7 @@ extension QueryCompiler {
   }
 
   /// Whether it is a table's name and perhaps another one for it, without `INDEXED BY`.
-  private func isPlain(_ source: FromClause.Source) -> Bool {
+  func isPlain(_ source: FromClause.Source) -> Bool {
     let extra = from.fragment.tokens.count - source.body.count
     return extra == (source.isNamed ? (from.fragment.keyword(at: source.body.upperBound) == "AS" ? 2 : 1) : 0)
   }

@@ -18,7 +18,7 @@ extension QueryCompiler {
   }
 
   mutating func selectedColumns() throws(FreshetError) -> [OutputColumn] {
-    if query.select.isEmpty { return try allColumns(ofSource: 0, place: "select") }
+    if fragments.select.isEmpty { return try allColumns(ofSource: 0, place: "select") }
     var columns: [OutputColumn] = []
     for (written, numbered) in fragments.select {
       if numbered.text(of: numbered.tokens[numbered.tokens.count - 1]) == "*", [1, 3].contains(numbered.tokens.count) {
@@ -193,12 +193,10 @@ extension QueryCompiler {
 
   private func isUnit(_ key: [OutputColumn]) -> Bool {
     switch unit {
-    case .none: false
+    case .none, .partitions, .inner: false
     case .everything: key.map(\.sql) == ["1"]
     case .baseKey(let names): key.map(\.reference) == references(toKey: names)
     case .groups: key.map(\.sql) == groups.map(\.sql) && groups.allSatisfy { $0.order == .identity }
-    // The key is made of the view's columns in any case.
-    case .view(let view): key.count == view.columns.count && view.columns.allSatisfy { $0.order == .identity }
     }
   }
 
@@ -210,35 +208,34 @@ extension QueryCompiler {
       return key
     }
     if hasAggregate, groups.isEmpty { return [OutputColumn(name: "key", sql: "1", reads: [], reference: nil)] }
-    guard let base = from.sources.first, let qualifier = base.qualifier else {
-      throw .badQuery("key is needed: a subquery has no key of its own")
-    }
+    guard let base = from.sources.first else { throw .badQuery("key is needed: a subquery has no key of its own") }
+    let qualifier = base.qualifier
     if let names = try keyNames(of: base) { return try keyColumns(named: names, qualifier, among: columns) }
     if isKeyedByRowid, let name = nullableKey?.rowid { return [try keyColumn(named: name, qualifier)] }
     if let key = baseTable?.key { return try keyColumns(named: key.names, qualifier) }
     if let table = base.table.flatMap(schema.table), table.kind == .virtual {
       return [try keyColumn(named: "rowid", qualifier)]
     }
-    throw .badQuery("key is needed: \(base.table ?? base.name ?? qualifier) has no key of its own")
+    throw .badQuery("key is needed: \(base.table ?? base.name ?? "a subquery") has no key of its own")
   }
 
   /// - Parameter selected: the selected columns. No schema describes the columns of a subquery, so they are matched by name.
   private mutating func keyColumns(
-    named names: [String], _ qualifier: String, among selected: [OutputColumn] = []
+    named names: [String], _ qualifier: String?, among selected: [OutputColumn] = []
   ) throws(FreshetError) -> [OutputColumn] {
     var columns: [OutputColumn] = []
     for name in names {
       var column = try keyColumn(named: name, qualifier)
-      let written = [name, quotedIdentifier(name)].flatMap { [$0, "\(qualifier).\($0)"] }.map { $0.lowercased() }
+      let written = [name, quotedIdentifier(name)].flatMap { [$0, "\(qualifier ?? "").\($0)"] }.map { $0.lowercased() }
       if let known = selected.first(where: { written.contains($0.sql.lowercased()) }) { column = known }
       columns.append(column)
     }
     return columns
   }
 
-  private mutating func keyColumn(named name: String, _ qualifier: String) throws(FreshetError) -> OutputColumn {
+  private mutating func keyColumn(named name: String, _ qualifier: String?) throws(FreshetError) -> OutputColumn {
     let isRowid = TableKey.isRowidName(name) && baseTable?.hasColumn(name) != true
-    let text = "\(qualifier).\(isRowid ? name : quotedIdentifier(name))"
+    let text = "\(qualifier.map { "\($0)." } ?? "")\(isRowid ? name : quotedIdentifier(name))"
     let fragment = try SQLFragment(text, place: "key")
     let expression = try expression(fragment)
     return OutputColumn(name: name, sql: expression.sql, reads: expression.reads, reference: reference(fragment))

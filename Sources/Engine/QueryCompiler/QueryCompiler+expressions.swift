@@ -142,9 +142,9 @@ extension QueryCompiler {
       switch source.kind {
       case .table(let name):
         guard let table = schema.table(name), table.kind != .table, !table.isSearch else { break }
-        if let view = viewUnit() { noteNested(view) } else { note(tablesOf: table) }
+        if !noteInner() { note(tablesOf: table) }
       case .function: break
-      case .parenthesis: noteUnmapped(from.fragment, source.body)
+      case .parenthesis: if !noteInner() { noteUnmapped(from.fragment, source.body) }
       }
       guard let constraint = try? SQLFragment(from.fragment.text(of: source.constraint), place: "from"),
         constraint.hasSubquery
@@ -154,6 +154,16 @@ extension QueryCompiler {
     if from.sources.isEmpty { noteUnmapped(from.fragment, from.fragment.tokens.indices) }
   }
 
+  /// Takes over what the query's one source says of its tables.
+  ///
+  /// - Returns: false when it cannot be followed by itself.
+  private mutating func noteInner() -> Bool {
+    guard let (source, compiler) = try? innerSource() else { return false }
+    inner = source
+    (nested, unmapped, subqueries) = (compiler.nested, compiler.unmapped, compiler.subqueries)
+    return true
+  }
+
   /// Tables of which no statement tells whom a change concerns.
   mutating func noteUnmapped(_ fragment: SQLFragment, _ tokens: Range<Int>, in schema: DatabaseSchema? = nil) {
     let known = nested
@@ -161,13 +171,6 @@ extension QueryCompiler {
     note(tablesNamedIn: fragment, tokens: tokens, in: schema)
     unmapped.formUnion(nested)
     nested.formUnion(known)
-  }
-
-  /// A view's own tables are followed one by one, but for those of its subqueries.
-  private mutating func noteNested(_ view: ViewUnit) {
-    for fragment in view.definition.items + [view.definition.filter].compactMap({ $0 }) where fragment.hasSubquery {
-      noteUnmapped(fragment, fragment.tokens.indices)
-    }
   }
 
   /// By lower-case name of each table of the schema that was read, its columns.

@@ -28,11 +28,7 @@ extension QueryCompiler {
     var masks = joins
     masks.formUnion(filterReads.masks)
     var reads: Set<FragmentChecker.ColumnRead> = []
-    if let filter { reads = resolved(try compile("SELECT 1 FROM \(fromSQL) WHERE (\(filter))", place: nil).reads) }
-    if case .view(let view) = unit, let filter = view.definition.filter {
-      let statement = "SELECT 1 FROM \(view.definition.from.fragment.text) WHERE \(filter.text)"
-      reads.formUnion(try compile(statement, place: nil).reads)
-    }
+    if let filter { reads = try compile("SELECT 1 FROM \(fromSQL) WHERE (\(filter))", place: nil).reads }
     masks.formUnion(self.masks(of: reads))
     return masks
   }

@@ -35,11 +35,11 @@ extension QueryCompiler {
     let choices = try choiceMasks(joins, filter: filter)
     for (index, table) in tables.enumerated() {
       joinColumns[index] = joins[table.name.lowercased()]
-      // A group may be of other rows after any change, and its bare columns those of another one.
-      choosingColumns[index] = groups.isEmpty ? choices[table.name.lowercased()] : table.usedColumns
+      // A group may be of other rows after any change, and its bare columns those of another one; a partition likewise.
+      choosingColumns[index] = groups.isEmpty && !hasWindow && inner == nil ? choices[table.name.lowercased()] : table.usedColumns
     }
     let dependencies = columns.map { column in
-      let masks = self.masks(of: resolved(column.reads))
+      let masks = self.masks(of: column.reads)
       return Dictionary(
         uniqueKeysWithValues: tables.enumerated().compactMap { index, table in
           masks[table.name.lowercased()].map { (index, $0) }
@@ -57,34 +57,31 @@ extension QueryCompiler {
     return columns.sorted()
   }
 
-  /// SQLite reports all that a view reads, whichever of its columns is asked for: for those, what they are made of.
-  func resolved(_ reads: Set<FragmentChecker.ColumnRead>) -> Set<FragmentChecker.ColumnRead> {
-    guard case .view(let view) = unit, let name = from.sources[0].table else { return reads }
-    var result: Set<FragmentChecker.ColumnRead> = []
-    for read in reads where isSameName(read.table, name) {
-      guard let sql = view.definitions[read.column.lowercased()] else { return reads }
-      let statement = "SELECT 1 FROM \(view.definition.from.fragment.text) WHERE (\(sql)) IS NULL"
-      result.formUnion((try? compile(statement, place: nil).reads) ?? reads)
+  /// Whether the unit is the key of the first table of that clause.
+  private var isUnitOfFirstTable: Bool {
+    switch unit {
+    case .baseKey: true
+    case .inner(let source): source.isKey
+    default: false
     }
-    return result
   }
 
-  /// The clause through which changed rows lead to units: that of the view, when there is one.
+  /// The clause through which changed rows lead to units.
   var mappingFrom: FromClause {
-    if case .view(let view) = unit { return view.definition.from }
+    if case .inner(let source) = unit { return source.from }
     return from
   }
 
   /// The condition on the rows of that clause.
   var mappingFilter: SQLFragment? {
-    if case .view(let view) = unit { return view.definition.filter }
+    if case .inner(let source) = unit { return source.filter }
     guard let filter = fragments.filter, let sql = try? rewritten(filter) else { return nil }
     return try? SQLFragment(sql, place: filter.place)
   }
 
   /// The unit in terms of that clause.
   var mappingUnits: [String] {
-    if case .view(let view) = unit { return view.expressions }
+    if case .inner(let source) = unit { return source.unit.map(\.sql) }
     return unitExpressions.map(\.sql)
   }
 
@@ -97,7 +94,7 @@ extension QueryCompiler {
     var mappings: [UnitMapping] = []
     for (index, source) in mappingFrom.sources.enumerated()
     where source.table.map({ isSameName($0, table.name) }) == true {
-      if index == 0, case .baseKey = unit {
+      if index == 0, isUnitOfFirstTable {
         mappings.append(
           UnitMapping(
             isUnit: true, firstParameter: 0, oldValues: [], joinColumns: ColumnMask(rawValue: 0)))
@@ -107,7 +104,9 @@ extension QueryCompiler {
           before.join == .left && before.table.map { filterReads.filters[$0.lowercased()] != nil } == true
         }
         if isHidden { return [] }
-        mappings.append(try executed(try mapping(index, source, table, key)))
+        var mapping = try executed(try mapping(index, source, table, key))
+        mapping.isOfFirstTable = index == 0
+        mappings.append(mapping)
       }
     }
     return mappings

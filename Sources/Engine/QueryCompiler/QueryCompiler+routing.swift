@@ -10,6 +10,8 @@ extension QueryCompiler {
     let conditions = [filter, baseFilter?.text].compactMap(\.self)
     let hasParameter = conditions.contains { SQLTokenizer($0).contains { $0.kind == .parameter } }
     guard hasParameter, !unitExpressions.isEmpty else { return nil }
+    // All of a subquery would be made to find one of its units.
+    if case .inner = unit { return nil }
     let isUnit = unitCondition(unitExpressions, first: 1)
     let terms = equalities()
     if let source = from.sources.first, let qualifier = source.qualifier, !terms.isEmpty {

@@ -4,52 +4,174 @@ import Store
 // Correlated subqueries: which rows of the result a change of a table concerns that only a subquery reads.
 //
 // What a subquery gives for an outer row depends on the rows of its FROM that pass its WHERE, and on the outer row. So a changed row concerns
-// the outer rows with which it passes, as it was or as it is: those of `outer, inner WHERE …` with the changed rows in the table's place. More
-// than that is harmless. Where the subquery joins tables that changed together, each may have met what the other was: there is a statement for
-// each set of them.
+// the outer rows with which it passes, as it was or as it is: those of `inner, outer WHERE …` with the changed rows in the table's place. More
+// than that is harmless, so conditions that are not understood are left out. Where the subquery joins tables that changed together, each may have
+// met what the other was: there is a statement for each set of them. A change in a subquery of a subquery leads to rows of the one around it, and by
+// these to outer rows: it is enough to look at the present rows of that one, because those that changed themselves have statements of their own.
 //
 // For `x IN (SELECT y …)` the outer rows are those with x = y besides, and all of them where x or y is NULL: `NULL IN ()` is false, and NULL as
-// soon as there is a row. What stands in a subquery of a subquery,
-// behind LEFT JOIN, in a compound or in a WITH clause runs the query again, as do names that mean one thing in the subquery and would mean two
-// beside the outer tables.
+// soon as there is a row. The tables of a subquery have other names in such a statement, and columns are written with these: alone, or with
+// the table's own name, they would mean those of an outer table as well. What is behind LEFT JOIN, in a compound or in a WITH clause runs the query
+// again.
 extension QueryCompiler {
   /// A subquery as far as it decides which rows it reads.
   struct Subquery {
-    var from: FromClause
-    var condition: String?
-    /// What is compared with the values of an IN; nil for other subqueries.
-    var comparison: String?
+    /// Its tables, each under a name of its own.
+    var tables: [(table: DatabaseSchema.Table, qualifier: String, alias: String)]
+    /// What its rows have to pass, as far as it is understood: with those names.
+    var conditions: [String] = []
+    /// Whether it means nothing without the rows around it: else a change concerns all of those.
+    var isCorrelated = false
+    /// Those around it.
+    var around: [Subquery] = []
   }
 
   /// Notes the subqueries of a fragment, and the tables that it reads in other ways.
   mutating func note(subqueriesOf fragment: SQLFragment) {
+    // It names columns of the source, and not of the source's tables.
+    if inner != nil { return noteUnmapped(fragment, fragment.tokens.indices) }
     var known: Set<Int> = []
-    var index = 0
-    while index < fragment.tokens.count {
-      guard fragment.keyword(at: index) == "SELECT", index > 0,
-        let end = fragment.endOfParenthesis(openedAt: index - 1),
-        let (subquery, bodies) = Subquery.read(fragment, index..<end - 1, qualified: qualified)
-      else {
-        index += 1
-        continue
-      }
-      subqueries.append(subquery)
-      known.formUnion(bodies)
-      index = end
-    }
+    note(subqueriesOf: fragment, fragment.tokens.indices, within: [], &known)
     for index in fragment.tablePlaces where !known.contains(index) {
       let name = fragment.unquoted(fragment.tokens[index])
       if schema.table(name) != nil { unmapped.insert(name.lowercased()) }
     }
   }
 
+  /// - Parameters:
+  ///   - around: the subqueries that the tokens stand in, the outermost first.
+  ///   - known: the tokens that name tables of what is understood are added to it.
+  private mutating func note(
+    subqueriesOf fragment: SQLFragment, _ range: Range<Int>, within around: [Subquery], _ known: inout Set<Int>
+  ) {
+    var index = range.lowerBound
+    while index < range.upperBound {
+      guard fragment.keyword(at: index) == "SELECT", index > 0,
+        let end = fragment.endOfParenthesis(openedAt: index - 1),
+        let (subquery, bodies) = read(fragment, index..<end - 1, within: around)
+      else {
+        index += 1
+        continue
+      }
+      subqueries.append(subquery)
+      known.formUnion(bodies)
+      note(subqueriesOf: fragment, index + 1..<end - 1, within: around + [subquery], &known)
+      index = end
+    }
+  }
+
+  // MARK: - Reading
+
+  private static let others: Set<String> = ["UNION", "EXCEPT", "INTERSECT", "WITH", "VALUES", "WINDOW", "OVER"]
+  private static let ends: Set<String> = ["GROUP", "HAVING", "ORDER", "LIMIT"]
+
+  /// - Parameter tokens: from SELECT to the parenthesis that ends it.
+  /// - Returns: with the tokens that name its tables; nil when it is not understood.
+  private func read(
+    _ fragment: SQLFragment, _ tokens: Range<Int>, within around: [Subquery]
+  ) -> (Subquery, bodies: Set<Int>)? {
+    let inside = tokens.dropFirst()
+    if inside.contains(where: { fragment.keyword(at: $0).map(Self.others.contains) == true }) { return nil }
+    let words = fragment.words(in: inside)
+    guard let from = words["FROM"] else { return nil }
+    let end = Self.ends.compactMap { words[$0] }.min() ?? tokens.upperBound
+    let filter = words["WHERE"]
+    if let filter, filter < from || filter > end { return nil }
+    let body = from + 1..<(filter ?? end)
+    guard !body.isEmpty, let clause = try? FromClause(fragment.text(of: body)), !clause.sources.isEmpty,
+      !clause.isNatural
+    else { return nil }
+    var subquery = Subquery(tables: [], around: around)
+    var bodies: Set<Int> = []
+    let names = (subqueries + around).reduce(0) { $0 + $1.tables.count }
+    for (index, source) in clause.sources.enumerated() {
+      guard source.join == .inner, let table = source.table.flatMap(schema.table), table.kind == .table,
+        let name = source.name
+      else { return nil }
+      subquery.tables.append((table, name, "\(ReservedNames.prefix)in_\(names + index)"))
+      bodies.formUnion(source.body.map { $0 + body.lowerBound })
+    }
+    for source in clause.sources where !source.constraint.isEmpty {
+      guard clause.fragment.keyword(at: source.constraint.lowerBound) == "ON" else { return nil }
+      take(clause.fragment.text(of: source.constraint.dropFirst()), &subquery)
+    }
+    if let filter { take(fragment.text(of: filter + 1..<end), &subquery) }
+    return compare(fragment, tokens, from, &subquery) ? (subquery, bodies) : nil
+  }
+
+  /// Takes over conditions without subqueries.
+  private func take(_ text: String, _ subquery: inout Subquery) {
+    guard let condition = try? SQLFragment(text, place: "") else { return }
+    for part in condition.conjuncts where !condition.hasSubquery(in: part) {
+      if let sql = resolved(condition.text(of: part), &subquery) { subquery.conditions.append("(\(sql))") }
+    }
+  }
+
+  /// Takes over what an IN compares.
+  ///
+  /// - Returns: false where that is not understood.
+  private func compare(
+    _ fragment: SQLFragment, _ tokens: Range<Int>, _ from: Int, _ subquery: inout Subquery
+  ) -> Bool {
+    let open = tokens.lowerBound - 1
+    guard open > 0, fragment.keyword(at: open - 1) == "IN" else { return true }
+    // `SELECT DISTINCT y`, and `SELECT y AS name`, which IN does not ask for.
+    var value = tokens.lowerBound + 1..<from
+    if fragment.keyword(at: value.lowerBound) == "DISTINCT" { value = value.dropFirst() }
+    var outside = Subquery(tables: [], around: subquery.around)
+    guard let operand = fragment.operand(ofInAt: open - 1), !fragment.hasSubquery(in: value),
+      let left = resolved(fragment.text(of: operand), &outside),
+      let right = resolved(fragment.text(of: value), &subquery)
+    else { return false }
+    subquery.conditions.append("(\(left) = (\(right)) OR (\(right)) IS NULL OR \(left) IS NULL)")
+    subquery.isCorrelated = true
+    return true
+  }
+
+  /// An expression of a subquery with columns written with the tables' other names.
+  ///
+  /// - Returns: nil where a name is not understood.
+  private func resolved(_ text: String, _ subquery: inout Subquery) -> String? {
+    guard let fragment = try? SQLFragment(text, place: "") else { return nil }
+    var replacements: [Int: String] = [:]
+    var isCorrelated = false
+    for index in fragment.tokens.indices {
+      guard let name = fragment.name(of: fragment.tokens[index]) else { continue }
+      let isQualifier = index + 1 < fragment.tokens.count && fragment.text(of: fragment.tokens[index + 1]) == "."
+      if index > 0, fragment.text(of: fragment.tokens[index - 1]) == "." {
+        // `main.t.c`.
+        if isQualifier { return nil }
+        continue
+      }
+      guard isQualifier || fragment.isLoneName(at: index) else { continue }
+      let scopes = [subquery] + subquery.around.reversed()
+      let found = scopes.enumerated().lazy.compactMap { depth, scope in
+        scope.alias(of: name, isQualifier: isQualifier).map { (depth, $0) }
+      }.first
+      if let (depth, alias) = found {
+        replacements[index] = isQualifier ? alias : "\(alias).\(fragment.text(of: fragment.tokens[index]))"
+        isCorrelated = isCorrelated || depth > 0
+      } else if isQualifier || isColumn(name) || TableKey.isRowidName(name) {
+        if !isQualifier { replacements[index] = qualified(fragment.text(of: fragment.tokens[index])) }
+        isCorrelated = true
+      }
+    }
+    subquery.isCorrelated = subquery.isCorrelated || isCorrelated
+    return try? fragment.replacing { replacements[$0] }
+  }
+
   /// A name of an outer column with its table: alone it may mean a column of the subquery as well.
-  private func qualified(_ name: String) -> String {
+  func qualified(_ name: String) -> String {
     guard let fragment = try? SQLFragment(name, place: ""), fragment.tokens.count == 1,
       let reference = reference(fragment), let qualifier = from.sources[reference.source].qualifier
     else { return name }
     return "\(qualifier).\(name)"
   }
+
+  // MARK: - Statements
+
+  /// So many places of a subquery may have changed rows at once. With more the query is run again.
+  static let mostNestedPlaces = 2
 
   /// The statements that lead from changes of tables in subqueries to units, for those tables of which that is all that is read there.
   ///
@@ -60,16 +182,15 @@ extension QueryCompiler {
     var mappings: [NestedMapping] = []
     if units.isEmpty { return [] }
     for subquery in subqueries {
-      let places = subquery.from.sources.indices
-      for set in places.subsets(upTo: 2) {
-        let names = set.compactMap { subquery.from.sources[$0].table?.lowercased() }
-        guard names.count == set.count, let sql = nestedSQL(subquery, set, units) else {
+      let places = subquery.tables.map { $0.table.name.lowercased() }
+      for set in places.indices.subsets(upTo: Self.mostNestedPlaces) {
+        let names = Set(set.map { places[$0] })
+        guard let sql = nestedSQL(subquery, set, units) else {
           failed.formUnion(names)
           continue
         }
-        mappings.append(NestedMapping(tables: Array(Set(names)), sql: sql))
+        mappings.append(NestedMapping(tables: Array(names), places: places, sql: sql))
       }
-      if places.count > 2 { failed.formUnion(subquery.from.sources.compactMap { $0.table?.lowercased() }) }
     }
     let isTold = { (name: String) in
       guard let table = checker.role.whole.table(name), table.kind == .table, let storage = table.storage else {
@@ -82,32 +203,35 @@ extension QueryCompiler {
 
   private func nestedSQL(_ subquery: Subquery, _ set: [Int], _ units: String) -> String? {
     let outer = mappingFrom.fragment.text
-    var conditions = [subquery.condition, subquery.comparison].compactMap { $0.map { "(\($0))" } }
-    if conditions.isEmpty || !isCorrelated(subquery) { return nil }
-    let sources = subquery.from.sources
-    guard sources.allSatisfy({ $0.join == .inner && $0.qualifier != nil }), !subquery.from.isNatural,
-      !mappingFrom.joinsByName(before: mappingFrom.sources.count),
+    let all = [subquery] + subquery.around.reversed()
+    guard all.allSatisfy(\.isCorrelated), !mappingFrom.joinsByName(before: mappingFrom.sources.count),
       !mappingFrom.sources.contains(where: { $0.join == .outer })
     else { return nil }
-    let plain = "SELECT DISTINCT \(units) FROM \(outer), \(subquery.from.fragment.text)"
+    let inner = { (isChanged: Bool) in
+      all.enumerated().flatMap { depth, scope in
+        scope.tables.enumerated().map { place, source in
+          let isChanged = isChanged && depth == 0 && set.contains(place)
+          return
+            "\(isChanged ? CapturedRows.reference(to: source.table.name) : reference(to: source.table)) AS \(source.alias)"
+        }
+      }
+    }
+    var conditions = all.flatMap(\.conditions)
+    if conditions.isEmpty { return nil }
+    let plain = "SELECT DISTINCT \(units) FROM \((inner(false) + [outer]).joined(separator: ", "))"
     let isUnderstood = { (conditions: [String]) in
       (try? compile("\(plain) WHERE \(conditions.joined(separator: " AND "))", place: nil)) != nil
     }
     guard isUnderstood(conditions) else { return nil }
     // What joins the outer tables, wherever it is written: without it each changed row would meet all that they make together.
     for condition in outerConditions where isUnderstood(conditions + [condition]) { conditions.append(condition) }
-    let end = " WHERE \(conditions.joined(separator: " AND "))"
-    var bodies: [Int: String] = [:]
-    for place in set {
-      let source = sources[place]
-      let body = CapturedRows.reference(to: source.table ?? "")
-      for token in source.body.dropFirst() { bodies[token] = "" }
-      bodies[source.body.lowerBound] = source.isNamed ? body : "\(body) AS \(source.qualifier ?? "")"
-    }
-    guard let inner = try? subquery.from.fragment.replacing({ bodies[$0] }) else { return nil }
     // The changed rows first: each search of the others begins with them.
+    let sources = inner(true)
+    let changed = set.map { sources[$0] } + sources.indices.filter { !set.contains($0) }.map { sources[$0] }
+    let rest = (changed.dropFirst() + [outer]).joined(separator: ", ")
     return try? executed(
-      "SELECT DISTINCT \(units) FROM \(inner) CROSS JOIN \(outer)\(end)", isFiltered: false, isChecked: false)
+      "SELECT DISTINCT \(units) FROM \(changed[0]) CROSS JOIN \(rest) WHERE \(conditions.joined(separator: " AND "))",
+      isFiltered: false, isChecked: false)
   }
 
   /// The outer query's conditions that read no other rows, by themselves. They hold of a row of its tables before a change of a subquery's table
@@ -122,72 +246,34 @@ extension QueryCompiler {
       return sql.map { "(\($0))" }
     }
   }
-
-  /// Whether it means nothing without the outer row: else a change concerns all of those.
-  private func isCorrelated(_ subquery: Subquery) -> Bool {
-    if subquery.comparison != nil { return true }
-    let end = subquery.condition.map { " WHERE (\($0))" } ?? ""
-    return (try? compile("SELECT 1 FROM \(subquery.from.fragment.text)\(end)", place: nil)) == nil
-  }
 }
 
 extension QueryCompiler.Subquery {
-  private static let others: Set<String> = [
-    "SELECT", "UNION", "EXCEPT", "INTERSECT", "WITH", "VALUES", "WINDOW", "OVER",
-  ]
-  private static let ends: Set<String> = ["GROUP", "HAVING", "ORDER", "LIMIT"]
-
-  /// - Parameter tokens: from SELECT to the parenthesis that ends it.
-  /// - Returns: with the tokens that name its tables; nil when it is not understood.
-  fileprivate static func read(
-    _ fragment: SQLFragment, _ tokens: Range<Int>, qualified: (String) -> String
-  ) -> (QueryCompiler.Subquery, bodies: Set<Int>)? {
-    let inside = tokens.dropFirst()
-    if inside.contains(where: { fragment.keyword(at: $0).map(others.contains) == true }) { return nil }
-    let words = fragment.words(in: inside)
-    guard let from = words["FROM"] else { return nil }
-    let end = ends.compactMap { words[$0] }.min() ?? tokens.upperBound
-    let filter = words["WHERE"]
-    if let filter, filter < from || filter > end { return nil }
-    let body = from + 1..<(filter ?? end)
-    guard !body.isEmpty, let clause = try? FromClause(fragment.text(of: body)), !clause.sources.isEmpty else {
+  /// The other name of the table that a name is of, or that is called so; nil: none of its own.
+  fileprivate func alias(of name: String, isQualifier: Bool) -> String? {
+    if isQualifier { return tables.first { isSameName($0.qualifier, name) }?.alias }
+    if let table = tables.first(where: { $0.table.hasColumn(name) }) { return table.alias }
+    guard TableKey.isRowidName(name), tables.count == 1, tables[0].table.storage?.isWithoutRowid == false else {
       return nil
     }
-    // `SELECT DISTINCT y`, and `SELECT y AS name`, which IN does not ask for.
-    var value = tokens.lowerBound + 1..<from
-    if fragment.keyword(at: value.lowerBound) == "DISTINCT" { value = value.dropFirst() }
-    guard let comparison = comparison(fragment, tokens.lowerBound - 1, value, qualified) else { return nil }
-    var bodies: Set<Int> = []
-    for source in clause.sources { bodies.formUnion(source.body.map { $0 + body.lowerBound }) }
-    return (
-      QueryCompiler.Subquery(
-        from: clause, condition: filter.map { fragment.text(of: $0 + 1..<end) },
-        comparison: comparison.isEmpty ? nil : comparison), bodies
-    )
+    return tables[0].alias
   }
+}
 
-  /// - Parameter open: the parenthesis before the subquery.
-  /// - Returns: empty where it is not compared by IN; nil where that is not understood.
-  private static func comparison(
-    _ fragment: SQLFragment, _ open: Int, _ value: Range<Int>, _ qualified: (String) -> String
-  ) -> String? {
-    guard open > 0, fragment.keyword(at: open - 1) == "IN" else { return "" }
-    var last = open - 2
-    if last >= 0, fragment.keyword(at: last) == "NOT" { last -= 1 }
-    guard last >= 0, fragment.name(of: fragment.tokens[last]) != nil else { return nil }
+extension SQLFragment {
+  /// What stands to the left of IN, or NOT IN: a column's name; nil: something else.
+  func operand(ofInAt index: Int) -> Range<Int>? {
+    var last = index - 1
+    if last >= 0, keyword(at: last) == "NOT" { last -= 1 }
+    guard last >= 0, name(of: tokens[last]) != nil else { return nil }
     var first = last
-    while first >= 2, fragment.text(of: fragment.tokens[first - 1]) == ".",
-      fragment.name(of: fragment.tokens[first - 2]) != nil
-    {
-      first -= 2
-    }
+    while first >= 2, text(of: tokens[first - 1]) == ".", name(of: tokens[first - 2]) != nil { first -= 2 }
     // A larger expression may end with the name.
     if first > 0 {
-      let before = fragment.text(of: fragment.tokens[first - 1]).uppercased()
+      let before = text(of: tokens[first - 1]).uppercased()
       if !["AND", "OR", "NOT", "(", "WHEN", "SELECT", "WHERE", ","].contains(before) { return nil }
     }
-    let (left, right) = (qualified(fragment.text(of: first..<last + 1)), fragment.text(of: value))
-    return "\(left) = (\(right)) OR (\(right)) IS NULL OR \(left) IS NULL"
+    return first..<last + 1
   }
 }
 

@@ -12,7 +12,7 @@ extension QueryCompiler {
   mutating func totals() throws(FreshetError) -> [TotalExpression] {
     guard let first = fragments.totals.first else { return [] }
     if query.limit != nil { throw .badQuery("\(first.fragment.place): a query with a limit has no totals") }
-    if !groups.isEmpty || query.having != nil || hasAggregate {
+    if !groups.isEmpty || fragments.having != nil || hasAggregate {
       throw .badQuery("\(first.fragment.place): the rows of this query are groups, which have no totals: use alongside")
     }
     var totals: [TotalExpression] = []

@@ -3,13 +3,13 @@ import Store
 
 // What is looked up when something changed: the first table's rows, or groups, one by one, or the whole query.
 //
-// A *unit* is what can be evaluated by itself: the key of the first table in `from` (with what that row joins), the values of a group, or
-// the key of a view that is no more than columns of joined tables. It is looked up by running the query with `AND unit = ?`; a changed
+// A *unit* is what can be evaluated by itself: the key of the first table in `from` (with what that row joins), the values of a group, those of
+// what window functions partition by, or the key of a view that is no more than columns of joined tables. It is looked up by running the query with `AND unit = ?`; a changed
 // row leads to units, and looking up one too many changes nothing. Where the unit is the first table's key, 32 of them are looked up by
 // one statement: `WITH batch AS (VALUES …) SELECT … FROM batch CROSS JOIN from`, which SQLite runs as a co-routine, for about half the
 // cost of single look-ups (`IN (…)` makes a table first, and leaves SQLite the choice of another index).
 //
-// RIGHT and FULL joins, window functions, aggregates over everything, a first table that a subquery reads as well, and clauses that
+// RIGHT and FULL joins, window functions over all rows, aggregates over everything, a first table that a subquery reads as well, and clauses that
 // `FromClause` does not understand have no unit: such a query is run again. So it is after a change of a table that only a subquery
 // reads, or when old values that are needed are not known. `/v1/explain` says which, why, and what would help.
 extension QueryCompiler {
@@ -20,10 +20,12 @@ extension QueryCompiler {
     case baseKey([String])
     /// One group.
     case groups
+    /// The rows of one partition of the query's window functions: what these partition by.
+    case partitions([(sql: String, order: FieldOrder)])
+    /// What gives the rows of the subquery, or view, that the query's rows come from.
+    case inner(InnerSource)
     /// All rows: they make one row of the result.
     case everything
-    /// The rows of a view that have one key.
-    case view(ViewUnit)
 
     var reason: String {
       switch self {
@@ -31,21 +33,24 @@ extension QueryCompiler {
       case .baseKey: "a changed row is looked up by its key"
       case .everything: "the row is looked up"
       case .groups: "the group of a changed row is looked up by its values"
-      case .view: "a changed row of the view's tables leads to keys, which are looked up in the view"
+      case .inner(let source):
+        source.isKey
+          ? "a changed row of the subquery's first table is looked up by its key"
+          : "the group or partition of a changed row is looked up by its values"
+      case .partitions: "the partition of a changed row is looked up by its values"
       }
     }
   }
 
   func chooseUnit() -> UnitChoice {
     if query.refreshEvery != nil { return .none("it has a refreshEvery, and is run again whatever happens") }
-    if hasWindow { return .none("a window function makes each row depend on others") }
     if hasAggregate, groups.isEmpty { return .none("an aggregate over everything depends on every row") }
     guard let base = from.sources.first else { return .none("its from is not understood in parts") }
     if from.sources.contains(where: { $0.join == .outer }) {
       return .none("a RIGHT or FULL JOIN gives rows that the first table does not have")
     }
+    if groups.isEmpty, !hasWindow, let inner { return .inner(inner) }
     guard let table = base.table.flatMap(schema.table) else { return .none("its from begins with a subquery") }
-    if groups.isEmpty, let view = viewUnit() { return .view(view) }
     if table.isSearch, usesRank {
       return .none("the rank of a row depends on all others")
     }
@@ -58,16 +63,24 @@ extension QueryCompiler {
     if isNestedUnmapped(table, key) {
       return .none("a subquery reads \(table.name) as well, so any row can depend on a changed one")
     }
+    if hasWindow {
+      let partition = groups.isEmpty && !hasAggregate ? partition() : []
+      if partition.isEmpty { return .none(Self.spanningWindow) }
+      return .partitions(partition)
+    }
     if groups.isEmpty || isGroupedByBaseKey { return .baseKey(key.names) }
     if groups.allSatisfy({ isOfBase($0.sql) }) { return .groups }
     return .none("its groups are not made of the first table's columns alone: put their table first")
   }
 
+  private static let spanningWindow =
+    "a window function makes each row depend on others: PARTITION BY columns of the first table in all of them would tell on which"
+
   /// Whether a subquery reads the first table as well, and no statement tells whom a change concerns.
   private func isNestedUnmapped(_ table: DatabaseSchema.Table, _ key: TableKey) -> Bool {
     let name = table.name.lowercased()
     if !nested.contains(name) { return false }
-    if !groups.isEmpty || unmapped.contains(name) { return true }
+    if !groups.isEmpty || hasWindow || unmapped.contains(name) { return true }
     var compiler = self
     compiler.unit = .baseKey(key.names)
     return !compiler.nestedMappings([name: .none]).contains { $0.tables.contains(name) }
@@ -76,20 +89,16 @@ extension QueryCompiler {
   /// Whether SQLite would run a subquery again for each row that is looked up, of a query whose rows are those of one table.
   var isFilteredBySubquery: Bool {
     guard case .baseKey = unit else { return false }
-    return query.filter != nil && !nested.isEmpty && groups.isEmpty && from.sources.count == 1
+    return fragments.filter != nil && !nested.isEmpty && groups.isEmpty && from.sources.count == 1
   }
 
   /// Whether a full-text search asks how well rows match, as far as its words tell.
   private var usesRank: Bool {
-    let parts =
-      query.select + query.orderBy + query.groupBy + [query.filter, query.having, query.sectionBy?.expression]
-    return parts.contains { part in
-      ["rank", "bm25"].contains { part?.lowercased().contains($0) == true }
-    }
+    fragments.rowTexts.contains { text in ["rank", "bm25"].contains { text.lowercased().contains($0) } }
   }
 
   /// Whether an expression reads the first table's columns alone.
-  private func isOfBase(_ sql: String) -> Bool {
+  func isOfBase(_ sql: String) -> Bool {
     guard let first = try? from.prefix(through: 0, { _ in nil }) else { return false }
     return (try? compile("SELECT 1 FROM \(first) WHERE (\(sql)) IS NULL", place: nil)) != nil
   }
@@ -99,12 +108,21 @@ extension QueryCompiler {
     switch unit {
     case .none: return []
     case .groups: return groups
+    case .partitions(let partition): return partition
+    case .inner(let source): return source.outerUnit
     case .everything: return [("1", .identity)]
-    case .view(let view): return view.columns
     case .baseKey(let names):
       let qualifier = from.sources[0].qualifier ?? ""
       return names.map { ("\(qualifier).\(quotedIdentifier($0))", .identity) }
     }
+  }
+
+  /// What the rows are read from.
+  ///
+  /// - Parameter first: the first of the parameters that hold the only unit that is wanted, which `unitCondition` asks for besides; nil: all are.
+  func rowsSQL(first: Int? = nil) -> String {
+    if case .inner(let source) = unit { return source.sql(first: first) }
+    return fromSQL
   }
 
   /// SQL that is true for the unit whose values are the parameters from `first` on.
@@ -113,7 +131,7 @@ extension QueryCompiler {
   }
 
   /// A rowid is never NULL; other keys and groups may be.
-  private var operatorOfUnit: String {
+  var operatorOfUnit: String {
     if case .baseKey = unit, case .rowid? = baseTable?.key { return "=" }
     return "IS"
   }

@@ -32,18 +32,24 @@ package struct QueryCompiler {
   var unmapped: Set<String> = []
   /// What filters on the tables of the rows read.
   var filterReads = FilterReads()
+  /// The subquery, or view, that the rows come from.
+  var inner: InnerSource?
   /// What is looked up when something changed.
   var unit = UnitChoice.none("")
   var mayChange: Bool { query.refreshEvery != nil }
   /// Whether the key is the rowid, because several rows have NULL in the primary key.
   private(set) var isKeyedByRowid = false
+  /// The columns of the result, those of the key first, and how many these are.
+  private(set) var output: [OutputColumn] = []
+  private(set) var keyCount = 0
 
   /// - Throws: `FreshetError` with the code and the sentence for the client.
   package static func compile(_ query: Query, checker: FragmentChecker) throws(FreshetError) -> CompiledQuery {
     try checker.refreshSchema()
     return try checker.compilingQuery { () throws(FreshetError) in
       var compiler = try QueryCompiler(query, checker: checker)
-      return try compiler.compile()
+      let compiled = try compiler.compile()
+      return compiler.flattened(compiled) ?? compiled
     }
   }
 
@@ -76,7 +82,7 @@ package struct QueryCompiler {
     try checker.compile(sql, place: place, mayChange: mayChange)
   }
 
-  private mutating func compile() throws(FreshetError) -> CompiledQuery {
+  mutating func compile() throws(FreshetError) -> CompiledQuery {
     try readGroups()
     var columns = try selectedColumns()
     var filter: String?
@@ -94,6 +100,7 @@ package struct QueryCompiler {
     isKeyedByRowid = try hasDuplicateKeys()
     var key = try putKeyFirst(&columns)
     try checkNames(columns)
+    (output, keyCount) = (columns, key.count)
 
     let sortColumns = sorts.map { sort in
       // Written alike as well: what a name means in a join may be another column than the same name of one of its tables.
@@ -116,7 +123,7 @@ package struct QueryCompiler {
     if !key.isUnit { list += units.map(\.sql) }
     list += columns.map { "\($0.sql) AS \(quotedIdentifier($0.name))" }
     let selected = "SELECT \(list.joined(separator: ", "))"
-    let select = "\(selected) FROM \(fromSQL)"
+    let select = "\(selected) FROM \(rowsSQL())"
     let end = grouping + (having.map { " HAVING (\($0))" } ?? "")
     let scan = "\(select)\(filter.map { " WHERE (\($0))" } ?? "")\(end)"
     var reads = try compile(scan, place: nil).reads
@@ -133,7 +140,8 @@ package struct QueryCompiler {
     if !units.isEmpty {
       let first = fragments.parameterCount + 1
       let isUnit = unitCondition(units, first: first)
-      let rows = "\(select) WHERE \(filter.map { "(\($0)) AND " } ?? "")\(isUnit)\(end)"
+      let lookedUp = filter.map { "(\(correlating($0))) AND " } ?? ""
+      let rows = "\(selected) FROM \(rowsSQL(first: first)) WHERE \(lookedUp)\(isUnit)\(end)"
       try compile(rows, place: nil)
       let batch = key.isUnit && groups.isEmpty ? batchSQL(units, first: first, selected, filter: filter) : nil
       result.unit = ResultPlan.Unit(
@@ -146,23 +154,37 @@ package struct QueryCompiler {
     var maps = true
     if case .none = looksUp { maps = false }
     let following = try trace(result, reads, columns, filter: filter, maps: maps)
+    var kept: (plan: AggregatePlan, following: CompiledQuery.Following)?
     if let draft {
       result.aggregate = try aggregatePlan(draft, following.tables, filter: filter)
-      if !maps, result.aggregate == nil { unit = looksUp }
+      if result.aggregate.map({ $0.added.count < following.tables.count }) ?? true {
+        kept = try keptAggregate(draft, result, columns, reads, filter: filter)
+      }
+      if !maps, result.aggregate == nil, kept == nil { unit = looksUp }
     }
     result.totalAggregates = try totalAggregates(totals, section, following.tables, filter: filter)
     if case .none = unit { (result.unit, result.aggregate) = (nil, nil) }
     var weight = checker.weight
     weight.isCostly = fragments.isCostly
-    return CompiledQuery(
-      query, result, following, askedSQL: scan, reason: reason(of: result),
-      parameterNames: fragments.parameterNames,
-      order: rowOrder(columns, key: result.keyTies, keyCount: key.count, sorts, section), alongside: alongside,
-      longestValue: weight.longestValue)
+    let order = rowOrder(columns, key: result.keyTies, keyCount: key.count, sorts, section)
+    func compiled(
+      _ rows: ResultPlan.Rows, _ following: CompiledQuery.Following, _ other: CompiledQuery?
+    ) -> CompiledQuery {
+      CompiledQuery(
+        query, rows, following, askedSQL: scan, reason: reason(of: rows), parameterNames: fragments.parameterNames,
+        order: order, alongside: alongside, longestValue: weight.longestValue, withoutRows: other)
+    }
+    guard let kept else { return compiled(result, following, nil) }
+    if !maps, result.aggregate == nil { unit = looksUp }
+    var withoutRows = result
+    if case .none = unit { withoutRows.unit = nil }
+    let other = compiled(withoutRows, following, nil)
+    result.aggregate = kept.plan
+    return compiled(result, kept.following, other)
   }
 
   private func reason(of rows: ResultPlan.Rows) -> String {
-    if rows.aggregate != nil { return Self.byArithmetic }
+    if let aggregate = rows.aggregate { return aggregate.rows == nil ? Self.byArithmetic : Self.byRows }
     return rows.unit?.capturedSQL == nil ? unit.reason : Self.captured
   }
 
@@ -176,7 +198,7 @@ package struct QueryCompiler {
   }
 
   /// `GROUP BY`, checked before everything that may use aggregates.
-  private mutating func readGroups() throws(FreshetError) {
+  mutating func readGroups() throws(FreshetError) {
     fragments.groupBy = try fragments.groupBy.map { term throws(FreshetError) in try named(term) }
     for fragment in fragments.groupBy {
       let sql = try expression(fragment, isRow: true).sql

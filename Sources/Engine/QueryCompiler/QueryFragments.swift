@@ -27,6 +27,14 @@ struct QueryFragments {
   /// Whether one of them holds what `PatternRules` calls costly.
   var isCostly: Bool
 
+  /// The same parameters, and nothing that is asked.
+  var empty: QueryFragments {
+    var empty = self
+    (empty.select, empty.filter, empty.groupBy, empty.having, empty.key) = ([], nil, [], nil, [])
+    (empty.section, empty.sectionName, empty.indexTitle, empty.orderBy, empty.totals) = (nil, nil, nil, [], [])
+    return empty
+  }
+
   /// All SQL that the rows come from.
   var rowTexts: [String] {
     var fragments = [from.fragment] + [filter, having, section, sectionName, indexTitle].compactMap(\.self) + groupBy

@@ -79,6 +79,10 @@ extension QueryStatements {
     nested tables: [Int], binding bind: () -> Void, to units: inout ConcernedUnits
   ) throws(FreshetError) -> Bool {
     let changed = Set(tables.map { compiled.tables[$0].name.lowercased() })
+    let isTold = compiled.nestedMappings.allSatisfy { mapping in
+      mapping.places.count(where: changed.contains) <= QueryCompiler.mostNestedPlaces
+    }
+    if !isTold { return false }
     do throws(SQLiteFailure) {
       if nested == nil {
         var statements: [(tables: [String], statement: PreparedStatement)] = []
@@ -105,7 +109,7 @@ extension QueryStatements {
     of statement: PreparedStatement, _ columns: ColumnSet, to units: inout ConcernedUnits
   ) throws(SQLiteFailure) {
     defer { statement.reset() }
-    let orders = compiled.unit?.orders ?? []
+    let orders = compiled.mappedOrders
     var unit: [UInt8] = []
     while try statement.step() {
       unit.removeAll(keepingCapacity: true)

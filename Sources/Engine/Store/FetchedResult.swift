@@ -31,6 +31,8 @@ package struct ReaderMemory: @unchecked Sendable {
   var contents = FetchedContents()
   /// The groups of the plan's aggregates; nil: they are not known.
   package var groups: [AggregateGroups]?
+  /// The rows under the groups of the result, where its plan has them; nil: they are not known.
+  package var rows: KeptRows?
   /// Values of sections whose totals have changed, and are not shown yet.
   var touchedSections = ConcernedUnits()
   /// Whether a total could not be computed: then those of all sections are read after each change.
@@ -50,6 +52,7 @@ extension ResultReader {
     let values = try alongside(reads: true)
     var (fetched, contents) = try fetch(into: editor, keepingContents: rows)
     memory.groups = try readGroups()
+    memory.rows = try readKeptRows()
     if hasTotals { try totals.setTotals(of: &fetched, after: nil) }
     return FetchedResult(editor: fetched, memory: memory, changes: changes, alongside: values, contents: contents)
   }

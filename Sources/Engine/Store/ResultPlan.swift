@@ -159,6 +159,10 @@ package final class ResultPlan: Sendable {
   package let aggregates: [AggregatePlan]
   /// Which of these is the result.
   package let resultAggregate: Int?
+  /// Whether the rows under its groups are kept, by the units that changes lead to.
+  package let keepsRows: Bool
+  /// Whether changed rows are added to its groups.
+  package var addsToResult: Bool { resultAggregate != nil && !keepsRows }
   /// Which are totals: those of all rows, and those of sections, if there are any.
   package let totalAggregates: Range<Int>
   /// By index into `alongside`, which of these it is.
@@ -182,6 +186,7 @@ package final class ResultPlan: Sendable {
     unit = rows.unit
     var aggregates = isRefetched ? [] : [rows.aggregate].compactMap(\.self)
     resultAggregate = aggregates.isEmpty ? nil : 0
+    keepsRows = aggregates.first?.rows != nil
     if !isRefetched { aggregates += rows.totalAggregates }
     totalAggregates = (resultAggregate == nil ? 0 : 1)..<aggregates.count
     var places: [Int?] = []

@@ -29,8 +29,9 @@ extension ResultReader {
     of aggregate: Int, ofTables tables: [Int]
   ) throws(FreshetError) -> GroupChanges? {
     if tables.isEmpty { return GroupChanges(plan.aggregates[aggregate]) }
-    if tables.count > 1, !plan.aggregates[aggregate].alone.isDisjoint(with: tables) { return nil }
-    guard statements.prepareSigned() else { return nil }
+    guard plan.aggregates[aggregate].tells(changesOf: tables), statements.prepareSigned(aggregate, tables) else {
+      return nil
+    }
     bind()
     do throws(SQLiteFailure) { return try statements.aggregates[aggregate].changes(ofTables: tables) } catch {
       throw failure(error)

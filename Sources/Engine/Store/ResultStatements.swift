@@ -114,6 +114,15 @@ package final class ResultStatements {
     return aggregates.allSatisfy(\.isPrepared)
   }
 
+  /// Likewise, those that follow changes of some tables in an aggregate.
+  ///
+  /// - Returns: whether there are all of them.
+  func prepareSigned(_ aggregate: Int, _ tables: [Int]) -> Bool {
+    guard prepareSigned(), let areNew = aggregates[aggregate].prepare(forChangesOf: tables) else { return false }
+    if areNew { owner = nil }
+    return true
+  }
+
   /// Binds a query's parameters, unless they are bound already.
   func bind(_ parameters: [SQLValue], of owner: AnyObject) {
     limitValues()

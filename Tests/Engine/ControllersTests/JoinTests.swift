@@ -127,8 +127,8 @@ import Testing
       try fixture.writer.run(commit)
       for query in queries { fixture.snapshot(query) }
     }
-    // Each list once, however its tables are joined.
-    #expect(fixture.statistics.refetches == queries.count)
+    // Where two tables have changed in one commit, what rows met before is not known, however the tables are joined. What was counted is kept.
+    #expect(fixture.statistics.refetches == 1)
   }
 
   /// A row of the result that is made of other rows than before has other values in columns that nobody wrote to.

@@ -5,7 +5,7 @@ import Requests
 import TestSupport
 import Testing
 
-/// Views, whose tables are followed when they are no more than columns of joined tables.
+/// Views, whose tables are followed as if the query were written over them.
 @Suite struct ViewTests {
   private static let schema = """
     CREATE TABLE author(id INTEGER PRIMARY KEY, name, born INT);
@@ -20,8 +20,8 @@ import Testing
     """
 
   @Test(arguments: [
-    ("shelf", "id", Explanation.Maintenance.incremental), ("years", "year", .refetch), ("two", "id", .refetch),
-    ("byAuthor", "id", .refetch), ("byAuthor", "book", .incremental),
+    ("shelf", "id", Explanation.Maintenance.incremental), ("years", "year", .incremental), ("two", "id", .refetch),
+    ("byAuthor", "id", .incremental), ("byAuthor", "book", .incremental),
   ])
   func saysHowItIsFollowed(view: String, key: String, maintenance: Explanation.Maintenance) throws {
     let fixture = try FollowerFixture(Self.schema)
@@ -33,7 +33,7 @@ import Testing
   @Test func `What is run again tells the changed columns alone`() throws {
     let fixture = try FollowerFixture(Self.schema)
     var query = Query(from: "book")
-    query.filter = "id IN (SELECT id FROM book)"
+    query.filter = "id <= (SELECT max(id) FROM book)"
     let key = SubscriptionKey(session: 1, id: "a", number: 1)
     fixture.subscribe(key, query)
     fixture.snapshot(query)

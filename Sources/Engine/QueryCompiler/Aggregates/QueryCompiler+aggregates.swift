@@ -11,6 +11,8 @@ import Store
 // Δ(A ⋈ B) = ΔA ⋈ B + A ⋈ ΔB - ΔA ⋈ ΔB. So there is a statement for each set of places in FROM, with a sign of its own.
 extension QueryCompiler {
   static let byArithmetic = "a change is added to its group"
+  static let byRows =
+    "a changed row leads to rows of the first table, and what these give is taken out of its groups and put in anew"
 
   /// What a query's groups and calls are, before it is known which tables it reads.
   struct AggregateDraft {
@@ -90,9 +92,11 @@ extension QueryCompiler {
     return Affinity(declaredType: fragment.text(of: word + 1..<last))
   }
 
-  /// - Parameter tables: those that the query reads, as they are followed.
+  /// - Parameters:
+  ///   - tables: those that the query reads, as they are followed.
+  ///   - kept: the rows under the groups, where changes lead to those.
   func aggregatePlan(
-    _ draft: AggregateDraft, _ tables: [QueryTable], filter: String?
+    _ draft: AggregateDraft, _ tables: [QueryTable], filter: String?, keeping kept: AggregatePlan.Rows? = nil
   ) throws(FreshetError) -> AggregatePlan? {
     let first = fragments.parameterCount + 1
     let shelf = first + draft.groups.count
@@ -107,13 +111,13 @@ extension QueryCompiler {
     guard (try? checker.compile(states, place: nil, mayChange: mayChange, for: .executing)) != nil || hasShadows else {
       return nil
     }
-    let signed = try signedStatements(draft, tables, filter: filter)
-    if signed.isEmpty { return nil }
+    let signed = kept == nil ? try signedStatements(draft, tables, filter: filter) : []
+    if signed.isEmpty, kept == nil { return nil }
     return AggregatePlan(
       calls: draft.calls.map(\.plan), groupCount: draft.groups.count, isWhole: draft.isWhole,
       statesSQL: try executed(states), unitStatesSQL: try executed(unitStates), firstParameter: Int32(first),
       shelfParameter: Int32(shelf),
-      signed: signed, groupColumns: draft.declarations.joined(separator: ", "), select: draft.select,
+      signed: signed, rows: kept, groupColumns: draft.declarations.joined(separator: ", "), select: draft.select,
       condition: draft.condition, dependsOnOrder: from.sources.count > 1 && draft.dependsOnOrder)
   }
 

@@ -15,15 +15,12 @@ extension QueryCompiler {
     guard let from = select.cores[0].from.flatMap({ try? FromClause($0) }),
       let value = try? SQLFragment(expression, place: statement.place)
     else { return nil }
-    var inner = fragments
+    var inner = fragments.empty
     inner.from = from
-    inner.filter = nil
     if let filter = select.cores[0].filter {
       guard let fragment = try? SQLFragment(filter, place: statement.place) else { return nil }
       inner.filter = fragment
     }
-    (inner.select, inner.groupBy, inner.having, inner.section, inner.sectionName) = ([], [], nil, nil, nil)
-    (inner.indexTitle, inner.orderBy, inner.key) = (nil, [], [])
     guard var compiler = try? QueryCompiler(inner, of: self) else { return nil }
     return try compiler.aggregate(value)
   }

@@ -10,8 +10,8 @@ import Store
 // side alone adds L ⋈ ΔB, and takes from each row of L that ΔB meets its row with NULL when it meets something now, and did not before; or adds
 // it when it is the other way round. What it met before is what it meets now, less what ΔB has put there.
 extension QueryCompiler {
-  /// With more places for changed rows in one statement than this, the query is run again.
-  private static let mostChangedSources = 3
+  /// So many places of FROM may have changed rows at once. With more the query is run again.
+  private static func mostChangedSources(of count: Int) -> Int { count > 3 ? 2 : 3 }
 
   /// The statements over changed rows; none when these cannot be followed.
   func signedStatements(
@@ -22,16 +22,15 @@ extension QueryCompiler {
     else { return [] }
     var statements: [AggregatePlan.Signed] = []
     let sources = followedSources(tables)
-    for set in Self.sets(of: sources.map(\.source)) {
+    for set in Self.sets(of: sources.map(\.source), upTo: Self.mostChangedSources(of: sources.count)) {
       let changed = sources.filter { set.contains($0.source) }
       guard let sql = try signedSQL(draft, set, filter: filter) else { return [] }
-      statements.append(AggregatePlan.Signed(tables: Array(Set(changed.map(\.table))).sorted(), sql: sql))
+      statements.append(
+        AggregatePlan.Signed(tables: Array(Set(changed.map(\.table))).sorted(), places: set.count, sql: sql))
     }
-    // With more at once there would be something that no statement tells.
-    if sources.count > Self.mostChangedSources { return [] }
     for (source, table) in leftSources(tables) {
       for sql in try leftSQL(draft, source, filter: filter) {
-        statements.append(AggregatePlan.Signed(tables: [table], sql: sql, isAlone: true))
+        statements.append(AggregatePlan.Signed(tables: [table], places: 1, sql: sql, isAlone: true))
       }
     }
     return statements
@@ -76,10 +75,10 @@ extension QueryCompiler {
     source.qualifier == nil ? nil : source.table.flatMap(schema.table)?.key
   }
 
-  /// All sets of places with one to `mostChangedSources` of them.
-  private static func sets(of places: [Int]) -> [Set<Int>] {
+  /// All sets of places with one to `most` of them.
+  private static func sets(of places: [Int], upTo most: Int) -> [Set<Int>] {
     var sets: [Set<Int>] = [[]]
-    for place in places { sets += sets.filter { $0.count < mostChangedSources }.map { $0.union([place]) } }
+    for place in places { sets += sets.filter { $0.count < most }.map { $0.union([place]) } }
     return sets.filter { !$0.isEmpty }
   }
 

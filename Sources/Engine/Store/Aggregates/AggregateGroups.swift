@@ -16,6 +16,14 @@ package struct GroupChanges {
     for key in keys { key.withUnsafeBytes { units?.add($0, .all) } }
   }
 
+  /// - Parameter rows: as `KeptRows` has them.
+  mutating func add(_ rows: [UInt8], sign: Int64) {
+    KeptRows.forEach(in: rows) { key, reader in
+      let count = self.rows.columnCount
+      add(sign: sign, key: key) { values in for _ in 0..<count { values.append(reader.next()) } }
+    }
+  }
+
   /// - Parameter append: appends the values of the group and then the arguments.
   mutating func add(sign: Int64, key: [UInt8], _ append: (inout PackedValues) -> Void) {
     signs.append(sign)

@@ -32,14 +32,35 @@ package final class AggregatePlan: Sendable {
   package struct Signed: Sendable {
     /// Indexes of the query's tables in whose place their changed rows stand.
     package var tables: [Int]
+    /// How many places of FROM these are.
+    package var places: Int
     package var sql: String
     /// Whether it is right only where no other of the tables has changed.
     package var isAlone: Bool
 
-    package init(tables: [Int], sql: String, isAlone: Bool = false) {
+    package init(tables: [Int], places: Int, sql: String, isAlone: Bool = false) {
       self.tables = tables
+      self.places = places
       self.sql = sql
       self.isAlone = isAlone
+    }
+  }
+
+  /// Statements for the rows under the groups, where changes lead to units that are looked up, and not to rows with signs. Their columns: the
+  /// unit, the values of its group, the arguments of the calls.
+  package struct Rows: Sendable {
+    package let allSQL: String
+    /// Those of the unit whose values are the parameters from `firstParameter` on.
+    package let unitSQL: String
+    package let firstParameter: Int32
+    /// How the unit's values are encoded.
+    package let orders: [FieldOrder]
+
+    package init(allSQL: String, unitSQL: String, firstParameter: Int32, orders: [FieldOrder]) {
+      self.allSQL = allSQL
+      self.unitSQL = unitSQL
+      self.firstParameter = firstParameter
+      self.orders = orders
     }
   }
 
@@ -56,10 +77,14 @@ package final class AggregatePlan: Sendable {
   /// The parameter for the shelf of accumulators.
   package let shelfParameter: Int32
   package let signed: [Signed]
+  /// Nil: changed rows are evaluated with their signs, by `signed`.
+  package let rows: Rows?
   /// Indexes of the tables whose changes they follow.
   package let added: Set<Int>
   /// Those of them that must not have changed together with another one.
-  let alone: Set<Int>
+  private let alone: Set<Int>
+  /// In how many places of FROM changed rows may stand at once.
+  private let mostPlaces: Int
   /// The columns of the virtual table of groups, declared: values, then calls.
   package let groupColumns: String
   /// The rows of the result, over that table: what stands before its name, and behind it.
@@ -71,7 +96,7 @@ package final class AggregatePlan: Sendable {
 
   package init(
     calls: [Call], groupCount: Int, isWhole: Bool, statesSQL: String, unitStatesSQL: String, firstParameter: Int32,
-    shelfParameter: Int32, signed: [Signed], groupColumns: String, select: String, condition: String,
+    shelfParameter: Int32, signed: [Signed], rows: Rows?, groupColumns: String, select: String, condition: String,
     dependsOnOrder: Bool
   ) {
     self.calls = calls
@@ -82,12 +107,21 @@ package final class AggregatePlan: Sendable {
     self.firstParameter = firstParameter
     self.shelfParameter = shelfParameter
     self.signed = signed
+    self.rows = rows
     added = Set(signed.flatMap(\.tables))
+    mostPlaces = signed.map(\.places).max() ?? 0
     alone = Set(signed.filter(\.isAlone).flatMap(\.tables))
     self.groupColumns = groupColumns
     self.select = select
     self.condition = condition
     self.dependsOnOrder = dependsOnOrder
+  }
+
+  /// Whether its statements tell what changed rows of all these tables make together.
+  func tells(changesOf tables: [Int]) -> Bool {
+    if tables.count > 1, !alone.isDisjoint(with: tables) { return false }
+    let places = tables.map { table in signed.count { $0.places == 1 && !$0.isAlone && $0.tables == [table] } }
+    return places.reduce(0, +) <= mostPlaces
   }
 
   /// Names of the columns of the table of groups, and of what makes an argument a number.

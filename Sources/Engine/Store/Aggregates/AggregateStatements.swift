@@ -15,7 +15,10 @@ package final class AggregateStatements {
   private let shelf: AccumulatorShelf
   private let states: PreparedStatement
   private let unitStates: PreparedStatement
-  @exclusivity(unchecked) private var signed: [(tables: [Int], statement: PreparedStatement)] = []
+  /// The rows under the groups, where the plan has them: all, and those of a unit.
+  private let rows: (all: PreparedStatement, ofUnit: PreparedStatement)?
+  /// By place in the plan's, prepared when its tables have changed: of many joined tables there are many.
+  @exclusivity(unchecked) private var signed: [Int: PreparedStatement] = [:]
   @exclusivity(unchecked) private var result: PreparedStatement?
   @exclusivity(unchecked) private var table: GroupTable?
   @exclusivity(unchecked) private var hasTried = false
@@ -30,11 +33,16 @@ package final class AggregateStatements {
     shelf = AccumulatorShelf(encoding)
     states = try PreparedStatement(bounded: plan.statesSQL, connection)
     unitStates = try PreparedStatement(bounded: plan.unitStatesSQL, connection)
+    rows = try plan.rows.map { rows throws(SQLiteFailure) in
+      (try PreparedStatement(bounded: rows.allSQL, connection), try PreparedStatement(bounded: rows.unitSQL, connection))
+    }
   }
 
   deinit { if let table { tables?.giveBack(table) } }
 
-  var all: [PreparedStatement] { [states, unitStates] + signed.map(\.statement) + [result].compactMap(\.self) }
+  var all: [PreparedStatement] {
+    [states, unitStates] + Array(signed.values) + [result, rows?.all, rows?.ofUnit].compactMap(\.self)
+  }
 
   var isPrepared: Bool { result != nil }
 
@@ -46,19 +54,28 @@ package final class AggregateStatements {
       return false
     }
     do throws(SQLiteFailure) {
-      var statements: [(tables: [Int], statement: PreparedStatement)] = []
-      for signed in plan.signed {
-        statements.append((signed.tables, try PreparedStatement(bounded: signed.sql, connection)))
-      }
       let sql = "\(plan.select) \(table.reference)\(plan.condition)"
       result = try PreparedStatement(bounded: sql, connection)
-      signed = statements
       self.table = table
       return true
     } catch {
       tables.giveBack(table)
       return false
     }
+  }
+
+  /// Prepares what follows changes of some tables.
+  ///
+  /// - Returns: whether there are statements now that were not there before; nil: one does not compile.
+  func prepare(forChangesOf tables: [Int]) -> Bool? {
+    var areNew = false
+    for (index, change) in plan.signed.enumerated()
+    where signed[index] == nil && change.tables.allSatisfy(tables.contains) {
+      guard let statement = try? PreparedStatement(bounded: change.sql, connection) else { return nil }
+      signed[index] = statement
+      areNew = true
+    }
+    return areNew
   }
 
   // MARK: - Groups as they are
@@ -117,6 +134,57 @@ package final class AggregateStatements {
     return key
   }
 
+  // MARK: - Rows under the groups
+
+  /// Parameters must be bound.
+  ///
+  /// - Returns: nil when they take more than `most` bytes.
+  func readRows(most: Int) throws(SQLiteFailure) -> KeptRows? {
+    guard let rows, let orders = plan.rows?.orders else { return nil }
+    var kept = KeptRows()
+    var unit: [UInt8] = []
+    var row: [UInt8] = []
+    defer { rows.all.reset() }
+    while try rows.all.step() {
+      readUnit(rows.all, orders, into: &unit)
+      row.removeAll(keepingCapacity: true)
+      appendRow(of: rows.all, to: &row)
+      kept.add(row, to: unit)
+      if kept.byteCount > most { return nil }
+    }
+    return kept
+  }
+
+  /// The rows of a unit. Parameters must be bound.
+  func rows(of unit: Bytes) throws(SQLiteFailure) -> [UInt8] {
+    guard let statement = rows?.ofUnit, let plan = plan.rows else { return [] }
+    statement.bind(key: unit, from: plan.firstParameter, encoding: encoding, orders: plan.orders)
+    var found: [UInt8] = []
+    var other: [UInt8] = []
+    defer { statement.reset() }
+    while try statement.step() {
+      readUnit(statement, plan.orders, into: &other)
+      // Under NOCASE a key finds its row also when that is spelled otherwise now: it is another unit's.
+      if other.withUnsafeBytes({ $0.equals(unit) }) { appendRow(of: statement, to: &found) }
+    }
+    return found
+  }
+
+  private func readUnit(_ statement: PreparedStatement, _ orders: [FieldOrder], into unit: inout [UInt8]) {
+    unit.removeAll(keepingCapacity: true)
+    for (column, order) in orders.enumerated() {
+      PreparedStatement.appendKey(statement.handle, Int32(column), order, encoding, to: &unit)
+    }
+  }
+
+  private func appendRow(of statement: PreparedStatement, to rows: inout [UInt8]) {
+    let first = plan.rows?.orders.count ?? 0
+    let key = key(of: statement, from: first)
+    var values = PackedValues()
+    for column in first..<first + plan.groupCount + plan.calls.count { values.append(statement.value(column)) }
+    KeptRows.append(key, values, to: &rows)
+  }
+
   // MARK: - Changes
 
   /// The changes that the rows which the virtual tables show make to groups. Parameters must be bound.
@@ -124,7 +192,8 @@ package final class AggregateStatements {
   /// - Parameter changed: indexes of the query's tables whose changed rows are shown.
   func changes(ofTables changed: [Int]) throws(SQLiteFailure) -> GroupChanges {
     var changes = GroupChanges(plan)
-    for (tables, statement) in signed where tables.allSatisfy(changed.contains) {
+    for (index, change) in plan.signed.enumerated() where change.tables.allSatisfy(changed.contains) {
+      guard let statement = signed[index] else { continue }
       defer { statement.reset() }
       while try statement.step() {
         let sign = statement.integer(0)

@@ -1,0 +1,78 @@
+import LiveQuery
+import Store
+
+// Aggregates over rows that are kept.
+//
+// Where changed rows cannot be evaluated with their signs, because a subquery, a window or groups stand between them and the aggregate, a
+// change still leads to units of the rows under the groups: those that the query without its GROUP BY would look up. What each unit gave is kept.
+// After a change it is taken out of its groups, and what the unit gives now is put in.
+extension QueryCompiler {
+  /// - Returns: nil where that does not tell all changes either.
+  func keptAggregate(
+    _ draft: AggregateDraft, _ result: ResultPlan.Rows, _ columns: [OutputColumn],
+    _ reads: Set<FragmentChecker.ColumnRead>, filter: String?
+  ) throws(FreshetError) -> (plan: AggregatePlan, following: CompiledQuery.Following)? {
+    var rows = try rowsUnderGroups()
+    let units = rows.unitExpressions
+    if units.isEmpty { return nil }
+    let first = fragments.parameterCount + 1
+    let values = units.map { "(\($0.sql))" } + draft.groups.map { "(\($0.sql))" } + draft.calls.map(\.argument)
+    let select = "SELECT \(values.joined(separator: ", ")) FROM"
+    let condition = try rows.fragments.filter.map { filter throws(FreshetError) in "(\(try rows.rewritten(filter)))" }
+    let all = "\(select) \(rows.rowsSQL())\(condition.map { " WHERE \($0)" } ?? "")"
+    let lookedUp = condition.map { "\(rows.correlating($0)) AND " } ?? ""
+    let ofUnit = "\(select) \(rows.rowsSQL(first: first)) WHERE \(lookedUp)\(rows.unitCondition(units, first: first))"
+    if !hasShadows, (try? checker.compile(ofUnit, place: nil, mayChange: mayChange, for: .executing)) == nil { return nil }
+    var following = try rows.trace(result, reads, columns, filter: condition, maps: true)
+    let nested = Set(following.nestedMappings.flatMap(\.tables))
+    let isTold = following.tables.allSatisfy { !$0.mappings.isEmpty || nested.contains($0.name.lowercased()) }
+    if !isTold || following.tables.isEmpty { return nil }
+    // Queries would be routed by the rows of their results.
+    following.routing = nil
+    let kept = AggregatePlan.Rows(
+      allSQL: try executed(all), unitSQL: try executed(ofUnit), firstParameter: Int32(first), orders: units.map(\.order))
+    return try aggregatePlan(draft, following.tables, filter: filter, keeping: kept).map { ($0, following) }
+  }
+
+  /// The query without its groups, the table whose rows are the most in front: each of its rows meets few of the others.
+  private func rowsUnderGroups() throws(FreshetError) -> QueryCompiler {
+    var fragments = fragments
+    (fragments.groupBy, fragments.having) = ([], nil)
+    if let (from, filter) = try largestFirst() { (fragments.from, fragments.filter) = (from, filter) }
+    var rows = try QueryCompiler(fragments, of: self)
+    (rows.aliases, rows.nested, rows.unmapped, rows.subqueries) = (aliases, nested, unmapped, subqueries)
+    rows.unit = rows.chooseUnit()
+    return rows
+  }
+
+  /// FROM and WHERE with another table in front; nil where it is there already, or the order matters.
+  private func largestFirst() throws(FreshetError) -> (FromClause, SQLFragment?)? {
+    guard from.sources.count > 1, !from.isNatural else { return nil }
+    var sizes: [Int64] = []
+    var conditions: [String] = []
+    for source in from.sources {
+      guard source.join == .inner, let table = source.table.flatMap(schema.table), table.kind == .table else { return nil }
+      if !source.constraint.isEmpty {
+        guard from.fragment.keyword(at: source.constraint.lowerBound) == "ON" else { return nil }
+        conditions.append("(\(from.fragment.text(of: source.constraint.dropFirst())))")
+      }
+      let isWithoutRowid = table.storage?.isWithoutRowid ?? true
+      let largest = "SELECT max(_rowid_) FROM main.\(quotedIdentifier(table.name))"
+      sizes.append(isWithoutRowid ? 0 : (try? checker.firstInteger(largest)) ?? 0)
+    }
+    guard let largest = sizes.indices.max(by: { sizes[$0] < sizes[$1] }), sizes[largest] > sizes[0] else { return nil }
+    var order = Array(sizes.indices)
+    order.remove(at: largest)
+    let texts = ([largest] + order).map { index in
+      let source = from.sources[index]
+      return from.fragment.text(
+        of: source.body.lowerBound..<(source.constraint.isEmpty ? source.end : source.constraint.lowerBound))
+    }
+    if let filter = fragments.filter { conditions.append("(\(filter.text))") }
+    let filter = conditions.isEmpty ? nil : conditions.joined(separator: " AND ")
+    return (
+      try FromClause(texts.joined(separator: ", ")),
+      try filter.map { filter throws(FreshetError) in try SQLFragment(filter, place: "where") }
+    )
+  }
+}

@@ -1,0 +1,202 @@
+import LiveQuery
+import Store
+
+// Flattening: a query over one subquery, or one view, as the same query over the tables of that.
+//
+//     SELECT nation, sum(volume) FROM (SELECT n_name AS nation, price * (1 - discount) AS volume FROM item JOIN nation …) GROUP BY nation
+//     SELECT n_name, sum((price * (1 - discount))) FROM item JOIN nation … GROUP BY n_name
+//
+// What the subquery's columns are stands in their place, as SQLite itself does it, so that all ways of following queries over tables are there for
+// it. Where a subquery makes groups, the condition on its rows becomes HAVING. What is doubtful is not flattened: names in subqueries of the
+// outer query, and names that would mean a column of the tables.
+extension QueryCompiler {
+  /// The subquery, or view, that a query reads.
+  private struct FlatSource {
+    let core: SelectStatement.Core
+    let from: FromClause
+    /// By lower-case name, what its columns are, in terms of `from`.
+    let columns: [String: String]
+    let groupBy: [String]
+    /// Lower-case names that mean something in `from`.
+    let names: Set<String>
+  }
+
+  /// - Parameter plain: the query as it was asked.
+  /// - Returns: nil where that is no better.
+  func flattened(_ plain: CompiledQuery) -> CompiledQuery? {
+    guard query.refreshEvery == nil, !hasSubquery, let inner = try? flatSource(),
+      inner.groupBy.isEmpty || (groups.isEmpty && !hasAggregate && !hasWindow && fragments.totals.isEmpty),
+      let flat = try? fragments(over: inner), var compiler = try? QueryCompiler(flat, of: self),
+      let once = try? compiler.compile()
+    else { return nil }
+    let compiled = compiler.flattened(once) ?? once
+    let isSame =
+      compiled.columns == plain.columns && compiled.keyColumns == plain.keyColumns && compiled.order == plain.order
+    return isSame && !compiled.isRefetched ? compiled : nil
+  }
+
+  /// Whether one of its own expressions has a subquery.
+  private var hasSubquery: Bool {
+    let single = [fragments.filter, fragments.having, fragments.section, fragments.sectionName, fragments.indexTitle]
+    let listed = fragments.groupBy + fragments.totals.map(\.fragment) + fragments.orderBy.map(\.expression)
+    return (single.compactMap(\.self) + listed).contains { $0.hasSubquery } || output.contains { $0.sql.hasSubquery }
+  }
+
+  // MARK: - The subquery
+
+  private func flatSource() throws(FreshetError) -> FlatSource? {
+    guard from.sources.count == 1, let select = innerSelect(of: from.sources[0]), select.isRows,
+      let core = select.cores.first, let source = core.from
+    else { return nil }
+    let clause = try FromClause(source)
+    let names = Set(try compile("SELECT * FROM \(source)", place: nil).statement.columnNames.map { $0.lowercased() })
+    let outer = try compile("SELECT * FROM \(fromSQL)", place: nil).statement.columnNames
+    let items = try expressions(of: select, source)
+    guard items.count == outer.count, !items.contains(where: \.hasWindow) else { return nil }
+    let columns = Dictionary(zip(outer.map { $0.lowercased() }, items)) { first, _ in first }
+    if columns.count < items.count { return nil }
+    let result = ResultColumns(core)
+    let groupBy = core.groupBy.map(result.ordinal).map { term in
+      let name = term.lowercased()
+      return names.contains(name) ? term : columns[name].map { "(\($0))" } ?? term
+    }
+    let grouping = groupBy.isEmpty ? "" : " GROUP BY \(groupBy.joined(separator: ", "))"
+    // Each means something by itself: names that the SELECT gives are gone.
+    for item in items {
+      let isRow = (try? compile("SELECT 1 FROM \(source) WHERE (\(item)) IS NULL", place: nil)) != nil
+      if groupBy.isEmpty, !isRow { return nil }
+      if !isRow { try compile("SELECT (\(item)) FROM \(source)\(grouping)", place: nil) }
+    }
+    if let filter = core.filter { try compile("SELECT 1 FROM \(source) WHERE (\(filter))", place: nil) }
+    if let having = core.having { try compile("SELECT 1 FROM \(source)\(grouping) HAVING (\(having))", place: nil) }
+    return FlatSource(
+      core: core, from: clause, columns: columns, groupBy: groupBy, names: names.union(TableKey.rowidNames))
+  }
+
+  /// The SELECT that stands in a source's place, or that its view is.
+  func innerSelect(of source: FromClause.Source) -> SelectStatement? {
+    if let select = source.select(in: from) { return select.inlined }
+    guard let view = source.table.flatMap(schema.table), view.kind == .view, isPlain(source),
+      checker.role.shadows[view.name.lowercased()]?.isRestricting != true
+    else { return nil }
+    return view.definition.flatMap { SelectStatement(ViewText($0).select)?.inlined }
+  }
+
+  /// What its columns are, each `*` taken apart.
+  func expressions(of select: SelectStatement, _ from: String) throws(FreshetError) -> [String] {
+    var result: [String] = []
+    for expression in select.expressions {
+      guard expression.hasSuffix("*") else {
+        result.append(expression)
+        continue
+      }
+      let names = try compile("SELECT \(expression) FROM \(from)", place: nil).statement.columnNames
+      result += names.map { expression.dropLast() + quotedIdentifier($0) }
+    }
+    return result
+  }
+
+  // MARK: - The query over its tables
+
+  private func fragments(over inner: FlatSource) throws(FreshetError) -> QueryFragments? {
+    var flat = fragments
+    flat.from = inner.from
+    let replace = { (fragment: SQLFragment) throws(FreshetError) in try replaced(fragment, inner) }
+    let all = { (fragments: [SQLFragment]) throws(FreshetError) in
+      try fragments.map { fragment throws(FreshetError) in try replace(fragment) }
+    }
+    let condition = try fragments.filter.map { fragment throws(FreshetError) in try replace(fragment).text }
+    if inner.groupBy.isEmpty {
+      flat.filter = try conjunction(inner.core.filter, condition, "where")
+      flat.groupBy = try all(fragments.groupBy)
+      flat.having = try fragments.having.map(replace)
+    } else {
+      flat.filter = try conjunction(inner.core.filter, nil, "where")
+      flat.groupBy = try inner.groupBy.map { term throws(FreshetError) in try SQLFragment(term, place: "groupBy") }
+      flat.having = try conjunction(inner.core.having, condition, "having")
+    }
+    flat.section = try fragments.section.map(replace)
+    flat.sectionName = try fragments.sectionName.map(replace)
+    flat.indexTitle = try fragments.indexTitle.map(replace)
+    for index in flat.orderBy.indices where !isAlias(flat.orderBy[index].expression) {
+      flat.orderBy[index].expression = try replace(flat.orderBy[index].expression)
+    }
+    for index in flat.totals.indices { flat.totals[index].fragment = try replace(flat.totals[index].fragment) }
+    // The one row of an aggregate over everything has a key of its own.
+    let hasOwnKey = hasAggregate && groups.isEmpty && fragments.key.isEmpty
+    var columns: [(written: SQLFragment, numbered: SQLFragment)] = []
+    for column in output.dropFirst(hasOwnKey ? 1 : 0) {
+      let sql = try replace(SQLFragment(column.sql, place: "select")).text
+      let item = try SQLFragment("\(sql) AS \(quotedIdentifier(column.name))", place: "select")
+      columns.append((item, item))
+    }
+    flat.select = columns
+    // Alone, a name of `select` comes before a column of that name.
+    let names = Set(output.map { $0.name.lowercased() })
+    for (before, after) in zip(fragments.orderBy, flat.orderBy) where before.expression.text != after.expression.text {
+      let column = after.expression.text
+      guard after.expression.tokens.count == 1, let name = SQLFragment.name(of: column) else { continue }
+      let isItself = columns.contains { $0.numbered.text == "\(column) AS \(quotedIdentifier(name))" }
+      if names.contains(name.lowercased()), !isItself { return nil }
+    }
+    flat.key = hasOwnKey ? [] : Array(columns.prefix(keyCount))
+    return flat
+  }
+
+  private func conjunction(_ left: String?, _ right: String?, _ place: String) throws(FreshetError) -> SQLFragment? {
+    let parts = [left, right].compactMap(\.self)
+    if parts.isEmpty { return nil }
+    return try SQLFragment(parts.count == 1 ? parts[0] : "(\(parts[0])) AND (\(parts[1]))", place: place)
+  }
+
+  /// Whether it is a name that `select` gives, and nothing else.
+  private func isAlias(_ term: SQLFragment) -> Bool {
+    term.tokens.count == 1 && term.name(of: term.tokens[0]).map { aliases[$0.lowercased()] != nil } == true
+  }
+
+  /// An expression with what the subquery's columns are in their place.
+  ///
+  /// - Throws: where a name would mean something else.
+  private func replaced(_ fragment: SQLFragment, _ inner: FlatSource) throws(FreshetError) -> SQLFragment {
+    var replacements: [Int: String] = [:]
+    for index in fragment.tokens.indices {
+      guard let name = fragment.name(of: fragment.tokens[index])?.lowercased() else { continue }
+      let isQualified = index > 1 && fragment.text(of: fragment.tokens[index - 1]) == "."
+      if isQualified {
+        guard let qualifier = fragment.name(of: fragment.tokens[index - 2]),
+          isSameName(qualifier, from.sources[0].name ?? ""), let meaning = inner.columns[name]
+        else { throw .badQuery(fragment.place) }
+        var first = index - 2
+        while first > 1, fragment.text(of: fragment.tokens[first - 1]) == "." { first -= 2 }
+        for part in first..<index { replacements[part] = "" }
+        replacements[index] = Self.operand(meaning)
+      } else if fragment.isLoneName(at: index) {
+        if let meaning = inner.columns[name] {
+          replacements[index] = Self.operand(meaning)
+        } else if inner.names.contains(name) {
+          throw .badQuery(fragment.place)
+        }
+      }
+    }
+    return replacements.isEmpty
+      ? fragment : try SQLFragment(fragment.replacing { replacements[$0] }, place: fragment.place)
+  }
+
+  /// A column by itself keeps what it is: in parentheses it would be an expression.
+  private static func operand(_ sql: String) -> String {
+    let tokenizer = SQLTokenizer(sql)
+    let isColumn = tokenizer.allSatisfy {
+      [.identifier, .quotedIdentifier].contains($0.kind) || tokenizer.text(of: $0) == "."
+    }
+    return isColumn ? sql : "(\(sql))"
+  }
+}
+
+extension String {
+  fileprivate var hasSubquery: Bool { (try? SQLFragment(self, place: ""))?.hasSubquery ?? true }
+}
+
+extension SelectStatement {
+  /// Whether it gives rows, or groups, of FROM as they are: all of them, each once.
+  var isRows: Bool { isPlain && limit == nil && (cores[0].having == nil || !cores[0].groupBy.isEmpty) }
+}
