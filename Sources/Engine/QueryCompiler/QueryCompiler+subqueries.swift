@@ -9,8 +9,8 @@ import Store
 // met what the other was: there is a statement for each set of them. A change in a subquery of a subquery leads to rows of the one around it, and by
 // these to outer rows: it is enough to look at the present rows of that one, because those that changed themselves have statements of their own.
 //
-// For `x IN (SELECT y …)` the outer rows are those with x = y besides, and all of them where x or y is NULL: `NULL IN ()` is false, and NULL as
-// soon as there is a row. The tables of a subquery have other names in such a statement, and columns are written with these: alone, or with
+// For `x IN (SELECT y …)` the outer rows are those with x = y besides. Where NULL and false are not the same, under a NOT for example, so are all of
+// them where x or y is NULL: `NULL IN ()` is false, and NULL as soon as there is a row. The tables of a subquery have other names in such a statement, and columns are written with these: alone, or with
 // the table's own name, they would mean those of an outer table as well. What is behind LEFT JOIN, in a compound or in a WITH clause runs the query
 // again.
 extension QueryCompiler {
@@ -20,6 +20,10 @@ extension QueryCompiler {
     var tables: [(table: DatabaseSchema.Table, qualifier: String, alias: String)]
     /// What its rows have to pass, as far as it is understood: with those names.
     var conditions: [String] = []
+    /// One of these besides: statements of their own, so that each can use an index.
+    var comparisons: [String] = []
+    /// The tokens of its WHERE.
+    var filter = 0..<0
     /// Whether it means nothing without the rows around it: else a change concerns all of those.
     var isCorrelated = false
     /// Those around it.
@@ -95,7 +99,10 @@ extension QueryCompiler {
       guard clause.fragment.keyword(at: source.constraint.lowerBound) == "ON" else { return nil }
       take(clause.fragment.text(of: source.constraint.dropFirst()), &subquery)
     }
-    if let filter { take(fragment.text(of: filter + 1..<end), &subquery) }
+    if let filter {
+      subquery.filter = filter + 1..<end
+      take(fragment.text(of: subquery.filter), &subquery)
+    }
     return compare(fragment, tokens, from, &subquery) ? (subquery, bodies) : nil
   }
 
@@ -123,7 +130,13 @@ extension QueryCompiler {
       let left = resolved(fragment.text(of: operand), &outside),
       let right = resolved(fragment.text(of: value), &subquery)
     else { return false }
-    subquery.conditions.append("(\(left) = (\(right)) OR (\(right)) IS NULL OR \(left) IS NULL)")
+    subquery.comparisons = ["\(left) = (\(right))"]
+    // A row passes or does not: of a condition for itself it does not matter which of NULL and false it is.
+    let conditions = subquery.around.last.map(\.filter) ?? (fragment.place == "where" ? fragment.tokens.indices : 0..<0)
+    let isNegated = fragment.keyword(at: open - 2) == "NOT"
+    if isNegated || !fragment.conjuncts(of: conditions).contains(operand.lowerBound..<tokens.upperBound + 1) {
+      subquery.comparisons += ["(\(right)) IS NULL", "\(left) IS NULL"]
+    }
     subquery.isCorrelated = true
     return true
   }
@@ -217,21 +230,25 @@ extension QueryCompiler {
       }
     }
     var conditions = all.flatMap(\.conditions)
-    if conditions.isEmpty { return nil }
+    for scope in all.dropFirst() where !scope.comparisons.isEmpty {
+      conditions.append("(\(scope.comparisons.joined(separator: " OR ")))")
+    }
+    if conditions.isEmpty, subquery.comparisons.isEmpty { return nil }
     let plain = "SELECT DISTINCT \(units) FROM \((inner(false) + [outer]).joined(separator: ", "))"
     let isUnderstood = { (conditions: [String]) in
       (try? compile("\(plain) WHERE \(conditions.joined(separator: " AND "))", place: nil)) != nil
     }
-    guard isUnderstood(conditions) else { return nil }
+    guard isUnderstood(conditions + subquery.comparisons) else { return nil }
     // What joins the outer tables, wherever it is written: without it each changed row would meet all that they make together.
     for condition in outerConditions where isUnderstood(conditions + [condition]) { conditions.append(condition) }
     // The changed rows first: each search of the others begins with them.
     let sources = inner(true)
     let changed = set.map { sources[$0] } + sources.indices.filter { !set.contains($0) }.map { sources[$0] }
     let rest = (changed.dropFirst() + [outer]).joined(separator: ", ")
-    return try? executed(
-      "SELECT DISTINCT \(units) FROM \(changed[0]) CROSS JOIN \(rest) WHERE \(conditions.joined(separator: " AND "))",
-      isFiltered: false, isChecked: false)
+    let select = "SELECT DISTINCT \(units) FROM \(changed[0]) CROSS JOIN \(rest) WHERE"
+    let alternatives = subquery.comparisons.isEmpty ? [[]] : subquery.comparisons.map { [$0] }
+    let statements = alternatives.map { "\(select) \((conditions + $0).joined(separator: " AND "))" }
+    return try? executed(statements.joined(separator: " UNION "), isFiltered: false, isChecked: false)
   }
 
   /// The outer query's conditions that read no other rows, by themselves. They hold of a row of its tables before a change of a subquery's table

@@ -96,7 +96,7 @@ extension SQLFragment {
   /// The conditions that all have to hold for the fragment to hold: the parts between its outermost ANDs.
   var conjuncts: [Range<Int>] { conjuncts(of: tokens.indices) }
 
-  private func conjuncts(of range: Range<Int>) -> [Range<Int>] {
+  func conjuncts(of range: Range<Int>) -> [Range<Int>] {
     if range.count > 2, endOfParenthesis(openedAt: range.lowerBound) == range.upperBound,
       keyword(at: range.lowerBound + 1) != "SELECT"
     {
