@@ -185,7 +185,7 @@ extension Lists {
   /// Looking up has not told what a list shows.
   func tellsNothing(_ list: LiveList, _ before: CommitNumber) {
     // What is kept is of no use any more, and a run makes it anew.
-    if list.compiled.plan.keepsRows { return mustRunAgain(list, before) }
+    if list.compiled.plan.keepsRows || list.compiled.plan.scalars != nil { return mustRunAgain(list, before) }
     runFromNowOn(list.shape, before, because: Self.ambiguity)
   }
 

@@ -121,10 +121,13 @@ package final class LiveList {
     do {
       let reader = reader
       var units = units
+      guard let scalars = try alongside ? reader.takeScalars() : (ConcernedUnits(), false) else { return nil }
+      units.add(scalars.units)
       if compiled.plan.keepsRows {
         guard let groups = try reader.takeRows(of: units) else { return nil }
         units = groups
       }
+      if scalars.ofAllGroups { units.add(reader.allGroups) }
       if try reader.dependsOnOrder(units) { return nil }
       let values = alongside ? try reader.alongside() : nil
       let isNew = try result.update(alongside: values) { editor in

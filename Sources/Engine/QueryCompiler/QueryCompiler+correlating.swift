@@ -26,7 +26,8 @@ extension QueryCompiler {
 
   /// `x IN (SELECT …)` with the set restricted to x; nil: it is something else.
   private func correlated(_ condition: SQLFragment, _ part: Range<Int>, _ qualified: (String) -> String?) -> String? {
-    guard let place = part.first(where: { condition.keyword(at: $0) == "IN" }), condition.keyword(at: place - 1) != "NOT",
+    guard let place = part.first(where: { condition.keyword(at: $0) == "IN" }),
+      condition.keyword(at: place - 1) != "NOT",
       condition.operand(ofInAt: place) == part.lowerBound..<place,
       condition.endOfParenthesis(openedAt: place + 1) == part.upperBound,
       var select = SelectStatement(condition.text(of: place + 2..<part.upperBound - 1)),
@@ -42,12 +43,14 @@ extension QueryCompiler {
     guard isGrouped ? core.groupBy.contains(where: { words($0) == words(value) }) : core.having == nil,
       (try? compile("SELECT 1 FROM \(from) WHERE (\(value)) IS NULL", place: nil)) != nil,
       let name = qualified(text), name.contains("."),
-      let qualifier = SQLFragment.name(of: name), !clause.sources.contains(where: { isSameName($0.name ?? "", qualifier) })
+      let qualifier = SQLFragment.name(of: name),
+      !clause.sources.contains(where: { isSameName($0.name ?? "", qualifier) })
     else { return nil }
     let inside = core.filter.flatMap { try? SQLFragment($0, place: "") }.map { filter in
       correlating(filter) { name in self.qualified(name, in: clause) }
     }
-    select.cores[0].filter = [inside.map { "(\($0))" }, "\(name) = (\(value))"].compactMap(\.self).joined(separator: " AND ")
+    select.cores[0].filter = [inside.map { "(\($0))" }, "\(name) = (\(value))"].compactMap(\.self).joined(
+      separator: " AND ")
     select.orderBy = []
     return "\(text) IN (\(select.text))"
   }

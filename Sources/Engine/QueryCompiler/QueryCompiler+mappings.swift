@@ -14,7 +14,7 @@ extension QueryCompiler {
     let joins = joinMasks()
     masks.formUnion(joins)
     masks.formUnion(filterReads.masks)
-    let routing = routing(filter: filter, isCaptured: rows.unit?.capturedSQL != nil)
+    let routing = scalarCount > 0 ? nil : routing(filter: filter, isCaptured: rows.unit?.capturedSQL != nil)
     let nestedMappings = maps && rows.unit != nil ? nestedMappings(masks) : []
     let mapped = Set(nestedMappings.flatMap(\.tables))
     var tables: [QueryTable] = []
@@ -36,7 +36,8 @@ extension QueryCompiler {
     for (index, table) in tables.enumerated() {
       joinColumns[index] = joins[table.name.lowercased()]
       // A group may be of other rows after any change, and its bare columns those of another one; a partition likewise.
-      choosingColumns[index] = groups.isEmpty && !hasWindow && inner == nil ? choices[table.name.lowercased()] : table.usedColumns
+      choosingColumns[index] =
+        groups.isEmpty && !hasWindow && inner == nil ? choices[table.name.lowercased()] : table.usedColumns
     }
     let dependencies = columns.map { column in
       let masks = self.masks(of: column.reads)

@@ -10,7 +10,7 @@ package struct QueryCompiler {
   let query: Query
   /// The tables that the client may see.
   var schema: DatabaseSchema { checker.role.visible }
-  private(set) var fragments: QueryFragments
+  var fragments: QueryFragments
   var from: FromClause { fragments.from }
   /// `from` as SQL.
   var fromSQL: String { from.fragment.text }
@@ -39,6 +39,9 @@ package struct QueryCompiler {
   var mayChange: Bool { query.refreshEvery != nil }
   /// Whether the key is the rowid, because several rows have NULL in the primary key.
   private(set) var isKeyedByRowid = false
+  /// The number of the parameter for the first subquery that depends on nothing, and how many of these stand in `where`.
+  var firstScalar = 0
+  var scalarsInFilter = 0
   /// The columns of the result, those of the key first, and how many these are.
   private(set) var output: [OutputColumn] = []
   private(set) var keyCount = 0
@@ -83,6 +86,7 @@ package struct QueryCompiler {
   }
 
   mutating func compile() throws(FreshetError) -> CompiledQuery {
+    takeScalars()
     try readGroups()
     var columns = try selectedColumns()
     var filter: String?
@@ -154,14 +158,16 @@ package struct QueryCompiler {
     var maps = true
     if case .none = looksUp { maps = false }
     let following = try trace(result, reads, columns, filter: filter, maps: maps)
-    var kept: (plan: AggregatePlan, following: CompiledQuery.Following)?
+    var kept: KeptAggregate?
     if let draft {
-      result.aggregate = try aggregatePlan(draft, following.tables, filter: filter)
+      // Under another condition than now, what a row was would be evaluated wrongly.
+      if scalarsInFilter == 0 { result.aggregate = try aggregatePlan(draft, following.tables, filter: filter) }
       if result.aggregate.map({ $0.added.count < following.tables.count }) ?? true {
         kept = try keptAggregate(draft, result, columns, reads, filter: filter)
       }
       if !maps, result.aggregate == nil, kept == nil { unit = looksUp }
     }
+    result.scalars = try scalars(of: self)
     result.totalAggregates = try totalAggregates(totals, section, following.tables, filter: filter)
     if case .none = unit { (result.unit, result.aggregate) = (nil, nil) }
     var weight = checker.weight
@@ -179,7 +185,7 @@ package struct QueryCompiler {
     var withoutRows = result
     if case .none = unit { withoutRows.unit = nil }
     let other = compiled(withoutRows, following, nil)
-    result.aggregate = kept.plan
+    (result.aggregate, result.scalars) = (kept.plan, kept.scalars)
     return compiled(result, kept.following, other)
   }
 

@@ -9,7 +9,8 @@ extension SelectStatement {
     var tables: [String: String] = [:]
     for table in commonTables {
       guard let name = SQLFragment.name(of: table.name)?.lowercased(), !table.name.contains("("),
-        table.hint != "AS MATERIALIZED", var select = SelectStatement(table.select), !Self.readsTable(in: table.select, .statement, { $0 == name }),
+        table.hint != "AS MATERIALIZED", var select = SelectStatement(table.select),
+        !Self.readsTable(in: table.select, .statement, { $0 == name }),
         select.put(tables)
       else { return nil }
       tables[name] = select.text

@@ -33,6 +33,8 @@ package struct ReaderMemory: @unchecked Sendable {
   package var groups: [AggregateGroups]?
   /// The rows under the groups of the result, where its plan has them; nil: they are not known.
   package var rows: KeptRows?
+  /// The values of the plan's scalars with which the result was made.
+  package var scalars: [SQLValue] = []
   /// Values of sections whose totals have changed, and are not shown yet.
   var touchedSections = ConcernedUnits()
   /// Whether a total could not be computed: then those of all sections are read after each change.
@@ -50,6 +52,7 @@ extension ResultReader {
     into editor: SectionedTreeEditor?, keepingContents rows: Int = 0
   ) throws(FreshetError) -> FetchedResult {
     let values = try alongside(reads: true)
+    if plan.scalars != nil { memory.scalars = try scalars(reads: true) }
     var (fetched, contents) = try fetch(into: editor, keepingContents: rows)
     memory.groups = try readGroups()
     memory.rows = try readKeptRows()

@@ -31,6 +31,7 @@ package final class ResultPlan: Sendable {
     package var rowidName: String?
     /// How totals are kept up to date by arithmetic: those of all rows, and those of sections.
     package var totalAggregates: [AggregatePlan] = []
+    package var scalars: Scalars?
 
     package init(
       columns: [String], keyColumns: [String], section: FieldOrder?, hasSectionName: Bool, hasIndexTitle: Bool,
@@ -135,6 +136,32 @@ package final class ResultPlan: Sendable {
     }
   }
 
+  /// Subqueries in conditions whose values are kept like those alongside the result, as the last of these, and are parameters of the
+  /// statements.
+  package struct Scalars: Sendable {
+    package var count: Int
+    /// The parameter of the first.
+    package var firstParameter: Int32
+    /// In `changedSQL`, the same of their new values.
+    package var newParameter: Int32
+    /// Units of which the condition differs between these and those; nil: it has none of them.
+    package var changedSQL: String?
+    package var orders: [FieldOrder]
+    package var areInHaving: Bool
+
+    package init(
+      count: Int, firstParameter: Int32, newParameter: Int32, changedSQL: String?, orders: [FieldOrder],
+      areInHaving: Bool
+    ) {
+      self.count = count
+      self.firstParameter = firstParameter
+      self.newParameter = newParameter
+      self.changedSQL = changedSQL
+      self.orders = orders
+      self.areInHaving = areInHaving
+    }
+  }
+
   package let rows: Rows
   package let alongside: [Alongside]
   /// In bytes, while its statements run.
@@ -142,6 +169,8 @@ package final class ResultPlan: Sendable {
   /// Whether the query is always run again, and the contents of its rows kept: because they cannot be looked up one by one,
   /// or because it is not known which of them changed.
   package let isRefetched: Bool
+
+  package var scalars: Scalars? { rows.scalars }
 
   // The parts of `rows`, each at hand for loops over rows.
   let columns: [String]

@@ -12,7 +12,9 @@ import RankedCollections
 package final class ResultReader {
   let statements: ResultStatements
   var plan: ResultPlan { statements.plan }
-  private let parameters: [SQLValue]
+  @exclusivity(unchecked) private var parameters: [SQLValue]
+  /// Those of `parameters` that are the plan's scalars.
+  @exclusivity(unchecked) private var boundScalars: [SQLValue] = []
   private let seed: UInt64
   let row: ReadRow
   @exclusivity(unchecked) var recent = RecentContents()
@@ -63,7 +65,14 @@ package final class ResultReader {
   deinit { statements.forget(self) }
 
   /// Binds the query's parameters to the statements that it shares with others.
-  package func bind() { statements.bind(parameters, of: self) }
+  package func bind() {
+    if let scalars = plan.scalars, boundScalars != memory.scalars {
+      boundScalars = memory.scalars
+      for (index, value) in boundScalars.enumerated() { parameters[Int(scalars.firstParameter) - 1 + index] = value }
+      statements.forget(self)
+    }
+    statements.bind(parameters, of: self)
+  }
 
   /// Runs the query, and brings the editor's result to the present one.
   ///
@@ -115,6 +124,7 @@ package final class ResultReader {
         changes = changedColumns(touched, from: editor, to: result, contents)
       }
       fetched.keys = keys
+      fetched.scalars = memory.scalars
       if isRefetched { fetched.contents = contents }
       memory = fetched
       return (result, keepsContents ? contents : nil)
@@ -167,8 +177,13 @@ package final class ResultReader {
   ///
   /// - Parameter reads: whether to read all of them: what is kept may be of another state.
   package func alongside(reads: Bool = false) throws(FreshetError) -> [NamedValue] {
+    try values(alongside: plan.alongside.indices.dropLast(plan.scalars?.count ?? 0), reads: reads)
+  }
+
+  func values(alongside indices: Range<Int>, reads: Bool) throws(FreshetError) -> [NamedValue] {
     var values: [NamedValue] = []
-    for (index, value) in plan.alongside.enumerated() {
+    for index in indices {
+      let value = plan.alongside[index]
       if !reads, let kept = try keptValue(alongside: index) {
         values.append(NamedValue(name: value.name, value: kept))
       } else {

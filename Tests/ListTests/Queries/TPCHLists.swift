@@ -32,30 +32,33 @@ enum TPCHLists {
   }
 
   /// A few hundred rows, one statement a line.
-  static let data = [
-    rows("region", 3, "i, CASE i WHEN 0 THEN 'EUROPE' WHEN 1 THEN 'ASIA' ELSE 'AMERICA' END"),
-    rows(
-      "nation", 6, "i, CASE i WHEN 0 THEN 'FRANCE' WHEN 1 THEN 'GERMANY' WHEN 2 THEN 'CANADA' ELSE 'N' || i END, i % 3"),
-    rows(
-      "supplier", 8,
-      "i, 's' || i, i % 6, (i * 37) % 50, CASE i % 5 WHEN 0 THEN 'a Customer said Complaints' ELSE 'fine' END"),
-    rows(
-      "part", 24,
-      "i, CASE i % 3 WHEN 0 THEN 'forest green' ELSE 'red' END || i, 'Brand#' || (i % 3), CASE i % 4 WHEN 0 THEN 'PROMO BRASS' WHEN 1 THEN 'ECONOMY STEEL' ELSE 'MEDIUM BRASS' END, i % 4, CASE i % 2 WHEN 0 THEN 'MED BOX' ELSE 'SM CASE' END"
-    ),
-    rows("partsupp", 72, "i / 3, (i * 5 + i / 3) % 8, (i * 13) % 40, (i * 7) % 30"),
-    rows(
-      "customer", 20,
-      "i, 'c' || i, i % 6, (10 + i % 4) || '-555', (i * 17) % 40 - 8, CASE i % 2 WHEN 0 THEN 'BUILDING' ELSE 'MACHINERY' END"),
-    rows(
-      "orders", 60,
-      "i, (i * 7) % 17, substr('FOP', 1 + i % 3, 1), (i * 31) % 90, date('1995-01-01', '+' || ((i * 37) % 700) || ' days'), (1 + i % 5) || '-P', 0, CASE i % 4 WHEN 0 THEN 'special requests' ELSE 'none' END"
-    ),
-    rows(
-      "lineitem", 150,
-      "i % 60, 1 + i / 60, (i * 11) % 24, (i * 3 + i / 8) % 8, 1 + (i * 7) % 30, (i * 29) % 100, (i % 4) * 0.0625, (i % 3) * 0.125, substr('RAN', 1 + i % 3, 1), substr('FO', 1 + i % 2, 1), date('1995-01-10', '+' || ((i * 41) % 700) || ' days'), date('1995-01-15', '+' || ((i * 41) % 690) || ' days'), date('1995-01-12', '+' || ((i * 43) % 720) || ' days'), 'DELIVER', CASE i % 3 WHEN 0 THEN 'MAIL' WHEN 1 THEN 'SHIP' ELSE 'AIR' END"
-    ),
-  ].joined(separator: ";\n") + ";"
+  static let data =
+    [
+      rows("region", 3, "i, CASE i WHEN 0 THEN 'EUROPE' WHEN 1 THEN 'ASIA' ELSE 'AMERICA' END"),
+      rows(
+        "nation", 6,
+        "i, CASE i WHEN 0 THEN 'FRANCE' WHEN 1 THEN 'GERMANY' WHEN 2 THEN 'CANADA' ELSE 'N' || i END, i % 3"),
+      rows(
+        "supplier", 8,
+        "i, 's' || i, i % 6, (i * 37) % 50, CASE i % 5 WHEN 0 THEN 'a Customer said Complaints' ELSE 'fine' END"),
+      rows(
+        "part", 24,
+        "i, CASE i % 3 WHEN 0 THEN 'forest green' ELSE 'red' END || i, 'Brand#' || (i % 3), CASE i % 4 WHEN 0 THEN 'PROMO BRASS' WHEN 1 THEN 'ECONOMY STEEL' ELSE 'MEDIUM BRASS' END, i % 4, CASE i % 2 WHEN 0 THEN 'MED BOX' ELSE 'SM CASE' END"
+      ),
+      rows("partsupp", 72, "i / 3, (i * 5 + i / 3) % 8, (i * 13) % 40, (i * 7) % 30"),
+      rows(
+        "customer", 20,
+        "i, 'c' || i, i % 6, (10 + i % 4) || '-555', (i * 17) % 40 - 8, CASE i % 2 WHEN 0 THEN 'BUILDING' ELSE 'MACHINERY' END"
+      ),
+      rows(
+        "orders", 60,
+        "i, (i * 7) % 17, substr('FOP', 1 + i % 3, 1), (i * 31) % 90, date('1995-01-01', '+' || ((i * 37) % 700) || ' days'), (1 + i % 5) || '-P', 0, CASE i % 4 WHEN 0 THEN 'special requests' ELSE 'none' END"
+      ),
+      rows(
+        "lineitem", 150,
+        "i % 60, 1 + i / 60, (i * 11) % 24, (i * 3 + i / 8) % 8, 1 + (i * 7) % 30, (i * 29) % 100, (i % 4) * 0.0625, (i % 3) * 0.125, substr('RAN', 1 + i % 3, 1), substr('FO', 1 + i % 2, 1), date('1995-01-10', '+' || ((i * 41) % 700) || ' days'), date('1995-01-15', '+' || ((i * 41) % 690) || ' days'), date('1995-01-12', '+' || ((i * 43) % 720) || ' days'), 'DELIVER', CASE i % 3 WHEN 0 THEN 'MAIL' WHEN 1 THEN 'SHIP' ELSE 'AIR' END"
+      ),
+    ].joined(separator: ";\n") + ";"
 
   private static let amount = "l_extendedprice * (1 - l_discount)"
 
@@ -170,6 +173,6 @@ enum TPCHLists {
       ["cntrycode"], ["count(*) AS numcust", "sum(c_acctbal) AS totacctbal"], "", groupBy: ["cntrycode"]),
   ]
 
-  /// Numbers of those that are run again after a change.
-  static let runAgain: Set<Int> = [11, 15, 22]
+  /// Numbers of those that are run again after a change: one joins a view of groups.
+  static let runAgain: Set<Int> = [15]
 }

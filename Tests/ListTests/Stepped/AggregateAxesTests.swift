@@ -58,7 +58,8 @@ private struct AggregateGenerator {
   private static let values = ["o.total", "o.n", "o.total * 2", "o.loose", "o.n + c.rank", "c.rank", "o.status"]
   /// Subqueries over tables that are joined as well, and what is compared is often NULL.
   private static let filters = [
-    "o.n > 2", "c.region <> 'r1'", "o.status IN ('s0', 's1')", "o.total > :least",
+    "o.n > 2", "c.region <> 'r1'", "o.total >= (SELECT avg(i.total) FROM orders i WHERE i.n > :least)",
+    "o.status IN ('s0', 's1')", "o.total > :least",
     "EXISTS (SELECT 1 FROM customers x WHERE x.rank = o.total)",
     "NOT EXISTS (SELECT 1 FROM orders i WHERE i.n = c.rank)",
     "c.rank NOT IN (SELECT i.total FROM orders i WHERE i.customer = c.id)",
@@ -69,7 +70,10 @@ private struct AggregateGenerator {
   private static let sources = [
     Source(
       from: "orders", groups: ofOrders, values: ["total", "n", "total * 2", "loose", "length(status)"],
-      filters: ["n > 2", "total > :least", "status LIKE 's%'", "n IN (SELECT rank FROM customers)"]),
+      filters: [
+        "n > 2", "total > :least", "status LIKE 's%'", "n IN (SELECT rank FROM customers)",
+        "total > (SELECT avg(total) FROM orders)", "n < (SELECT max(rank) FROM customers)",
+      ]),
     Source(
       from: "orders o JOIN customers c ON c.id = o.customer", groups: ofBoth, values: values, filters: filters),
     Source(
@@ -156,6 +160,11 @@ private struct AggregateGenerator {
       "customers c JOIN orders USING (id)",
       ["EXISTS (SELECT 1 FROM customers x WHERE x.rank = orders.total AND x.region = c.region) AS n"], nil, []
     ),
+    ("orders o", [], "o.total > (SELECT avg(i.total) FROM orders i WHERE i.n > 2)", ["o.n"]),
+    (
+      "customers c", [], "c.rank * 10 < (SELECT sum(o.n) FROM orders o) AND c.id > (SELECT min(n) FROM orders)",
+      ["name"]
+    ),
     ("customers c", [], nil, ["(SELECT max(o.n) FROM orders o WHERE o.customer = c.id LIMIT 1)"]),
     (
       "customers c", ["(SELECT count(*) FROM orders o WHERE o.customer = (SELECT max(id) FROM customers)) AS n"], nil,
@@ -180,7 +189,10 @@ private struct AggregateGenerator {
       "orders", ["id"], ["sum(n) OVER (PARTITION BY status, customer ORDER BY id) AS r", "total"], "status <> 's1'"),
     windowed(
       "orders", ["id"],
-      ["max(total) OVER (PARTITION BY customer, n) AS m", "lag(n) OVER (PARTITION BY n % 3, customer ORDER BY id) AS l"]
+      [
+        "max(total) OVER (PARTITION BY customer, n) AS m",
+        "lag(n) OVER (PARTITION BY n % 3, customer ORDER BY id) AS l",
+      ]
     ),
     windowed("orders", ["id"], ["count(*) OVER (PARTITION BY loose) AS c"], "n > 1"),
     windowed(
@@ -231,7 +243,11 @@ private struct AggregateGenerator {
     var query = OracleQuery(
       table: source.from, keys: keys, select: select, filter: filter(source),
       orderBy: chance(60) ? ["x0\(chance(50) ? " DESC" : "")"] : [], limit: chance(20) ? 3 : nil, groupBy: groups,
-      having: !groups.isEmpty && chance(30) ? pick(["count(*) > 2", "x0 IS NOT NULL", "max(1, count(*)) < 9"]) : nil,
+      having: !groups.isEmpty && chance(30)
+        ? pick([
+          "count(*) > 2", "x0 IS NOT NULL", "max(1, count(*)) < 9",
+          "count(*) > (SELECT 0.125 * count(*) FROM orders WHERE n > 2)",
+        ]) : nil,
       tellsKey: !groups.isEmpty)
     if !groups.isEmpty, chance(25) { query.section = ("count(*) > 3", chance(50)) }
     if chance(40) {
@@ -239,7 +255,7 @@ private struct AggregateGenerator {
       let filter = chance(50) ? " WHERE \(pick(other.filters))" : ""
       query.alongside["a"] = "SELECT \(call(other)) FROM \(other.from)\(filter)"
     }
-    let texts = [query.filter ?? ""] + Array(query.alongside.values)
+    let texts = [query.filter ?? "", query.having ?? ""] + Array(query.alongside.values)
     if texts.contains(where: { $0.contains(":least") }) { query.parameters["least"] = number(0..<8) }
     return query
   }

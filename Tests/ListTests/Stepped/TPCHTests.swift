@@ -57,7 +57,8 @@ private struct TPCHCommits {
     "UPDATE part SET p_brand = 'Brand#2', p_container = 'MED BOX', p_name = 'forest green' WHERE p_partkey = 4",
     "UPDATE partsupp SET ps_supplycost = ps_supplycost + 1, ps_availqty = 39 WHERE ps_partkey < 12",
     "UPDATE supplier SET s_nationkey = 0, s_comment = 'fine' WHERE s_suppkey = 5",
-    "UPDATE nation SET n_name = 'GERMANY' WHERE n_nationkey = 4", "UPDATE region SET r_name = 'ASIA' WHERE r_regionkey = 0",
+    "UPDATE nation SET n_name = 'GERMANY' WHERE n_nationkey = 4",
+    "UPDATE region SET r_name = 'ASIA' WHERE r_regionkey = 0",
   ]
 
   private mutating func number(_ range: Range<Int>) -> Int { Int.random(in: range, using: &random) }
@@ -83,15 +84,21 @@ private struct TPCHCommits {
     case 5: return "UPDATE lineitem SET l_suppkey = \(number(0..<8)) WHERE l_orderkey = \(order) AND l_linenumber = 1"
     case 6: return "UPDATE lineitem SET l_extendedprice = \(number(0..<100)) WHERE l_partkey = \(number(0..<24))"
     case 7: return "UPDATE orders SET o_orderstatus = '\(pick("F", "O"))' WHERE o_orderkey = \(order)"
-    case 8: return "UPDATE orders SET o_custkey = \(number(0..<20)), o_orderdate = \(date()) WHERE o_orderkey = \(order)"
+    case 8:
+      return "UPDATE orders SET o_custkey = \(number(0..<20)), o_orderdate = \(date()) WHERE o_orderkey = \(order)"
     case 9: return "UPDATE customer SET c_acctbal = \(number(-8..<40)) WHERE c_custkey = \(number(0..<20))"
     case 10: return "UPDATE OR REPLACE customer SET c_custkey = \(number(0..<20)) WHERE c_custkey = \(number(0..<20))"
-    case 11: return "UPDATE part SET p_brand = 'Brand#\(number(0..<3))', p_size = \(number(0..<4)) WHERE p_partkey = \(number(0..<24))"
+    case 11:
+      return
+        "UPDATE part SET p_brand = 'Brand#\(number(0..<3))', p_size = \(number(0..<4)) WHERE p_partkey = \(number(0..<24))"
     case 12: return "UPDATE partsupp SET ps_supplycost = \(number(0..<30)) WHERE ps_partkey = \(number(0..<24))"
     case 13: return "INSERT OR REPLACE INTO partsupp VALUES (\(number(0..<24)), \(number(0..<8)), \(number(0..<40)), 4)"
     case 14: return "UPDATE supplier SET s_nationkey = \(number(0..<6)) WHERE s_suppkey = \(number(0..<8))"
-    case 15: return "UPDATE supplier SET s_comment = '\(pick("fine", "a Customer has Complaints"))' WHERE s_suppkey = \(number(0..<8))"
-    case 16: return "UPDATE nation SET n_name = '\(pick("FRANCE", "GERMANY", "CANADA"))' WHERE n_nationkey = \(number(0..<6))"
+    case 15:
+      return
+        "UPDATE supplier SET s_comment = '\(pick("fine", "a Customer has Complaints"))' WHERE s_suppkey = \(number(0..<8))"
+    case 16:
+      return "UPDATE nation SET n_name = '\(pick("FRANCE", "GERMANY", "CANADA"))' WHERE n_nationkey = \(number(0..<6))"
     default: return "UPDATE nation SET n_regionkey = \(number(0..<3)) WHERE n_nationkey = \(number(0..<6))"
     }
   }

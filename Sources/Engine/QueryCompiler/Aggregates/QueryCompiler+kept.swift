@@ -7,11 +7,13 @@ import Store
 // change still leads to units of the rows under the groups: those that the query without its GROUP BY would look up. What each unit gave is kept.
 // After a change it is taken out of its groups, and what the unit gives now is put in.
 extension QueryCompiler {
+  typealias KeptAggregate = (plan: AggregatePlan, following: CompiledQuery.Following, scalars: ResultPlan.Scalars?)
+
   /// - Returns: nil where that does not tell all changes either.
   func keptAggregate(
     _ draft: AggregateDraft, _ result: ResultPlan.Rows, _ columns: [OutputColumn],
     _ reads: Set<FragmentChecker.ColumnRead>, filter: String?
-  ) throws(FreshetError) -> (plan: AggregatePlan, following: CompiledQuery.Following)? {
+  ) throws(FreshetError) -> KeptAggregate? {
     var rows = try rowsUnderGroups()
     let units = rows.unitExpressions
     if units.isEmpty { return nil }
@@ -22,7 +24,9 @@ extension QueryCompiler {
     let all = "\(select) \(rows.rowsSQL())\(condition.map { " WHERE \($0)" } ?? "")"
     let lookedUp = condition.map { "\(rows.correlating($0)) AND " } ?? ""
     let ofUnit = "\(select) \(rows.rowsSQL(first: first)) WHERE \(lookedUp)\(rows.unitCondition(units, first: first))"
-    if !hasShadows, (try? checker.compile(ofUnit, place: nil, mayChange: mayChange, for: .executing)) == nil { return nil }
+    if !hasShadows, (try? checker.compile(ofUnit, place: nil, mayChange: mayChange, for: .executing)) == nil {
+      return nil
+    }
     var following = try rows.trace(result, reads, columns, filter: condition, maps: true)
     let nested = Set(following.nestedMappings.flatMap(\.tables))
     let isTold = following.tables.allSatisfy { !$0.mappings.isEmpty || nested.contains($0.name.lowercased()) }
@@ -30,8 +34,11 @@ extension QueryCompiler {
     // Queries would be routed by the rows of their results.
     following.routing = nil
     let kept = AggregatePlan.Rows(
-      allSQL: try executed(all), unitSQL: try executed(ofUnit), firstParameter: Int32(first), orders: units.map(\.order))
-    return try aggregatePlan(draft, following.tables, filter: filter, keeping: kept).map { ($0, following) }
+      allSQL: try executed(all), unitSQL: try executed(ofUnit), firstParameter: Int32(first), orders: units.map(\.order)
+    )
+    let plan = try aggregatePlan(draft, following.tables, filter: filter, keeping: kept)
+    let scalars = try scalars(of: rows)
+    return plan.map { ($0, following, scalars) }
   }
 
   /// The query without its groups, the table whose rows are the most in front: each of its rows meets few of the others.
@@ -40,6 +47,7 @@ extension QueryCompiler {
     (fragments.groupBy, fragments.having) = ([], nil)
     if let (from, filter) = try largestFirst() { (fragments.from, fragments.filter) = (from, filter) }
     var rows = try QueryCompiler(fragments, of: self)
+    (rows.firstScalar, rows.scalarsInFilter) = (firstScalar, scalarsInFilter)
     (rows.aliases, rows.nested, rows.unmapped, rows.subqueries) = (aliases, nested, unmapped, subqueries)
     rows.unit = rows.chooseUnit()
     return rows
@@ -51,7 +59,9 @@ extension QueryCompiler {
     var sizes: [Int64] = []
     var conditions: [String] = []
     for source in from.sources {
-      guard source.join == .inner, let table = source.table.flatMap(schema.table), table.kind == .table else { return nil }
+      guard source.join == .inner, let table = source.table.flatMap(schema.table), table.kind == .table else {
+        return nil
+      }
       if !source.constraint.isEmpty {
         guard from.fragment.keyword(at: source.constraint.lowerBound) == "ON" else { return nil }
         conditions.append("(\(from.fragment.text(of: source.constraint.dropFirst())))")

@@ -61,6 +61,13 @@ package struct AggregateGroups {
     return key
   }()
 
+  /// All of them.
+  var units: ConcernedUnits {
+    var units = ConcernedUnits(reserving: groups.count)
+    for key in groups.keys { key.withUnsafeBytes { units.add($0, .all) } }
+    return units
+  }
+
   func contains(where isWanted: (Group) -> Bool) -> Bool { groups.values.contains(where: isWanted) }
 
   subscript(_ key: [UInt8]) -> Group? {

@@ -34,7 +34,10 @@ package final class AggregateStatements {
     states = try PreparedStatement(bounded: plan.statesSQL, connection)
     unitStates = try PreparedStatement(bounded: plan.unitStatesSQL, connection)
     rows = try plan.rows.map { rows throws(SQLiteFailure) in
-      (try PreparedStatement(bounded: rows.allSQL, connection), try PreparedStatement(bounded: rows.unitSQL, connection))
+      (
+        try PreparedStatement(bounded: rows.allSQL, connection),
+        try PreparedStatement(bounded: rows.unitSQL, connection)
+      )
     }
   }
 

@@ -1,0 +1,87 @@
+import LiveQuery
+import Store
+
+// Subqueries that depend on no outer row: `total > (SELECT avg(total) FROM orders)`.
+//
+// Where such a one is an aggregate that is kept up to date by arithmetic, as a value alongside the result is, it becomes one that clients do not see,
+// and a parameter stands in its place. When its value changes, the rows that change are those of which the condition is another one with the value of
+// before than with the present one. One statement finds them; no other row is looked at.
+extension QueryCompiler {
+  /// What clients cannot call a value alongside.
+  private static func name(_ index: Int) -> String { "\(ReservedNames.prefix)scalar_\(index)" }
+
+  /// Takes such subqueries out of the conditions.
+  mutating func takeScalars() {
+    // Totals are computed by statements of their own.
+    guard query.refreshEvery == nil, fragments.totals.isEmpty else { return }
+    firstScalar = fragments.parameterCount + 1
+    fragments.filter = fragments.filter.map { withoutScalars($0) }
+    scalarsInFilter = scalarCount
+    fragments.having = fragments.having.map { withoutScalars($0) }
+  }
+
+  /// How many there are.
+  var scalarCount: Int { fragments.parameterCount + 1 - firstScalar }
+
+  private mutating func withoutScalars(_ condition: SQLFragment) -> SQLFragment {
+    var replacements: [Int: String] = [:]
+    var index = 0
+    while index < condition.tokens.count {
+      guard condition.keyword(at: index) == "SELECT", index > 0,
+        let end = condition.endOfParenthesis(openedAt: index - 1)
+      else {
+        index += 1
+        continue
+      }
+      if let parameter = scalar(condition, index..<end - 1) {
+        for token in index..<end { replacements[token] = "" }
+        replacements[index - 1] = parameter
+      }
+      index = end
+    }
+    if replacements.isEmpty { return condition }
+    return (try? SQLFragment(condition.replacing { replacements[$0] }, place: condition.place)) ?? condition
+  }
+
+  /// - Parameter tokens: from SELECT to the parenthesis that ends it.
+  /// - Returns: the parameter that stands for it; nil: it is something else.
+  private mutating func scalar(_ condition: SQLFragment, _ tokens: Range<Int>) -> String? {
+    let open = tokens.lowerBound - 1
+    if open > 0, let word = condition.keyword(at: open - 1), ["IN", "EXISTS"].contains(word) { return nil }
+    let text = condition.text(of: tokens)
+    guard let statement = try? SQLFragment(text, place: condition.place, kind: .statement),
+      (try? compile("SELECT (\(text))", place: nil)) != nil, (try? aggregate(alongside: statement)) != nil
+    else { return nil }
+    let name = Self.name(scalarCount)
+    fragments.alongside.append((name, statement))
+    fragments.parameterNames.append(name)
+    return "?\(fragments.parameterCount)"
+  }
+
+  /// How changes of their values reach the result.
+  ///
+  /// - Parameter rows: the query, or the rows under its groups.
+  func scalars(of rows: QueryCompiler) throws(FreshetError) -> ResultPlan.Scalars? {
+    if scalarCount == 0 { return nil }
+    let units = rows.unitExpressions
+    let new = rows.fragments.parameterCount + units.count + 1
+    var sql: String?
+    if scalarsInFilter > 0, let filter = rows.fragments.filter, !units.isEmpty {
+      let written = try SQLFragment(rows.rewritten(filter), place: filter.place)
+      let changed = try written.replacing { index in
+        let token = written.tokens[index]
+        guard token.kind == .parameter, let number = Int(written.text(of: token).dropFirst()), number >= firstScalar
+        else {
+          return nil
+        }
+        return "?\(new + number - firstScalar)"
+      }
+      let list = units.map(\.sql).joined(separator: ", ")
+      sql = try executed(
+        "SELECT DISTINCT \(list) FROM \(rows.rowsSQL()) WHERE (\(written.text)) IS NOT (\(changed))")
+    }
+    return ResultPlan.Scalars(
+      count: scalarCount, firstParameter: Int32(firstScalar), newParameter: Int32(new), changedSQL: sql,
+      orders: units.map(\.order), areInHaving: scalarsInFilter < scalarCount)
+  }
+}
