@@ -76,6 +76,8 @@ extension QueryCompiler {
     }
     let having = try inner.having.map { having throws(FreshetError) in try compiler.expression(having).sql }
     compiler.unit = compiler.chooseUnit()
+    // What is nested more than once is flattened, or run again.
+    if case .inner = compiler.unit { return nil }
     let names = try compile("SELECT * FROM \(fromSQL)", place: nil).statement.columnNames
     if compiler.unitExpressions.isEmpty || names.count != columns.count { return nil }
     let list = zip(columns, names).map { "\($0.sql) AS \(quotedIdentifier($1))" }.joined(separator: ", ")

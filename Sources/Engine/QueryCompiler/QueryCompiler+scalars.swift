@@ -14,14 +14,13 @@ extension QueryCompiler {
   mutating func takeScalars() {
     // Totals are computed by statements of their own.
     guard query.refreshEvery == nil, fragments.totals.isEmpty else { return }
-    firstScalar = fragments.parameterCount + 1
     fragments.filter = fragments.filter.map { withoutScalars($0) }
     scalarsInFilter = scalarCount
     fragments.having = fragments.having.map { withoutScalars($0) }
   }
 
-  /// How many there are.
-  var scalarCount: Int { fragments.parameterCount + 1 - firstScalar }
+  /// The parameter of the first of them.
+  private var firstScalar: Int { fragments.parameterCount + 1 - scalarCount }
 
   private mutating func withoutScalars(_ condition: SQLFragment) -> SQLFragment {
     var replacements: [Int: String] = [:]
@@ -55,6 +54,7 @@ extension QueryCompiler {
     let name = Self.name(scalarCount)
     fragments.alongside.append((name, statement))
     fragments.parameterNames.append(name)
+    scalarCount += 1
     return "?\(fragments.parameterCount)"
   }
 

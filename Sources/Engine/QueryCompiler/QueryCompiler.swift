@@ -39,8 +39,8 @@ package struct QueryCompiler {
   var mayChange: Bool { query.refreshEvery != nil }
   /// Whether the key is the rowid, because several rows have NULL in the primary key.
   private(set) var isKeyedByRowid = false
-  /// The number of the parameter for the first subquery that depends on nothing, and how many of these stand in `where`.
-  var firstScalar = 0
+  /// How many subqueries that depend on nothing are parameters, the last ones; and how many of these stand in `where`.
+  var scalarCount = 0
   var scalarsInFilter = 0
   /// The columns of the result, those of the key first, and how many these are.
   private(set) var output: [OutputColumn] = []

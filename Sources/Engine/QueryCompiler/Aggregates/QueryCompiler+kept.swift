@@ -47,7 +47,7 @@ extension QueryCompiler {
     (fragments.groupBy, fragments.having) = ([], nil)
     if let (from, filter) = try largestFirst() { (fragments.from, fragments.filter) = (from, filter) }
     var rows = try QueryCompiler(fragments, of: self)
-    (rows.firstScalar, rows.scalarsInFilter) = (firstScalar, scalarsInFilter)
+    (rows.scalarCount, rows.scalarsInFilter) = (scalarCount, scalarsInFilter)
     (rows.aliases, rows.nested, rows.unmapped, rows.subqueries) = (aliases, nested, unmapped, subqueries)
     rows.unit = rows.chooseUnit()
     return rows
