@@ -9,8 +9,7 @@ extension CompiledQuery {
   package func explanation(
     checker: FragmentChecker, forms: [String: CaptureForm] = [:]
   ) throws(FreshetError) -> Explanation {
-    let visible = tables.filter(\.isVisible)
-    let explained = visible.map { table in
+    let explained = (tables + scalarTables).filter(\.isVisible).map { table in
       Explanation.Table(
         name: table.name, aliases: table.aliases, columns: table.columns, following: following(of: table),
         capture: capture(of: table, forms))
@@ -21,6 +20,12 @@ extension CompiledQuery {
     let plan = isOfRole ? [] : try checker.plan(of: askedSQL, mayChange: refreshEvery != nil)
     return Explanation(
       maintenance: maintenance, reason: sentence, tables: explained, sql: askedSQL, advice: advice, plan: plan)
+  }
+
+  /// Those that only subqueries in conditions read which are kept by themselves.
+  private var scalarTables: [QueryTable] {
+    let read = alongside.suffix(plan.scalars?.count ?? 0).flatMap(\.aggregateTables)
+    return read.filter { table in !tables.contains { isSameName($0.name, table.name) } }
   }
 
   package var maintenance: Explanation.Maintenance {
@@ -68,6 +73,7 @@ extension CompiledQuery {
     {
       return .group
     }
+    if !tables.contains(where: { $0 === table }) { return isRefetched ? .refetch : .group }
     if table.mappings.isEmpty {
       return tables.firstIndex { $0 === table }.map { nestedTables.contains($0) } == true ? .join : .refetch
     }

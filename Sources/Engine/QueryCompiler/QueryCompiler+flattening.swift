@@ -32,7 +32,7 @@ extension QueryCompiler {
     let compiled = compiler.flattened(once) ?? once
     let isSame =
       compiled.columns == plain.columns && compiled.keyColumns == plain.keyColumns && compiled.order == plain.order
-    return isSame && !compiled.isRefetched ? compiled : nil
+    return isSame && !compiled.isRefetched ? compiled.explained(by: plain.askedSQL) : nil
   }
 
   /// Whether one of its own expressions has a subquery.
@@ -58,7 +58,7 @@ extension QueryCompiler {
     let result = ResultColumns(core)
     let groupBy = core.groupBy.map(result.ordinal).map { term in
       let name = term.lowercased()
-      return names.contains(name) ? term : columns[name].map { "(\($0))" } ?? term
+      return names.contains(name) ? term : columns[name].map(Self.operand) ?? term
     }
     let grouping = groupBy.isEmpty ? "" : " GROUP BY \(groupBy.joined(separator: ", "))"
     // Each means something by itself: names that the SELECT gives are gone.

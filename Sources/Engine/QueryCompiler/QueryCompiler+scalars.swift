@@ -48,7 +48,9 @@ extension QueryCompiler {
     let open = tokens.lowerBound - 1
     if open > 0, let word = condition.keyword(at: open - 1), ["IN", "EXISTS"].contains(word) { return nil }
     let text = condition.text(of: tokens)
-    guard let statement = try? SQLFragment(text, place: condition.place, kind: .statement),
+    // What a subquery selects has an affinity and a collation there, which a parameter has not.
+    let isOfOneKind = tokens.contains { ["CAST", "COLLATE"].contains(condition.keyword(at: $0)) }
+    guard !isOfOneKind, let statement = try? SQLFragment(text, place: condition.place, kind: .statement),
       (try? compile("SELECT (\(text))", place: nil)) != nil, (try? aggregate(alongside: statement)) != nil
     else { return nil }
     let name = Self.name(scalarCount)

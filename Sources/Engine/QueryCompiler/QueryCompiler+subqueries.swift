@@ -180,89 +180,6 @@ extension QueryCompiler {
     else { return name }
     return "\(qualifier).\(name)"
   }
-
-  // MARK: - Statements
-
-  /// So many places of a subquery may have changed rows at once. With more the query is run again.
-  static let mostNestedPlaces = 2
-
-  /// The statements that lead from changes of tables in subqueries to units, for those tables of which that is all that is read there.
-  ///
-  /// - Parameter read: by lower-case name of each table that the query reads, the columns.
-  func nestedMappings(_ read: [String: ColumnMask]) -> [NestedMapping] {
-    let units = mappingUnits.joined(separator: ", ")
-    var failed = unmapped
-    var mappings: [NestedMapping] = []
-    if units.isEmpty { return [] }
-    for subquery in subqueries {
-      let places = subquery.tables.map { $0.table.name.lowercased() }
-      for set in places.indices.subsets(upTo: Self.mostNestedPlaces) {
-        let names = Set(set.map { places[$0] })
-        guard let sql = nestedSQL(subquery, set, units) else {
-          failed.formUnion(names)
-          continue
-        }
-        mappings.append(NestedMapping(tables: Array(names), places: places, sql: sql))
-      }
-    }
-    let isTold = { (name: String) in
-      guard let table = checker.role.whole.table(name), table.kind == .table, let storage = table.storage else {
-        return false
-      }
-      return read[name].map { !storage.computedColumns.intersects($0) } ?? false
-    }
-    return mappings.filter { mapping in mapping.tables.allSatisfy { isTold($0) && !failed.contains($0) } }
-  }
-
-  private func nestedSQL(_ subquery: Subquery, _ set: [Int], _ units: String) -> String? {
-    let outer = mappingFrom.fragment.text
-    let all = [subquery] + subquery.around.reversed()
-    guard all.allSatisfy(\.isCorrelated), !mappingFrom.joinsByName(before: mappingFrom.sources.count),
-      !mappingFrom.sources.contains(where: { $0.join == .outer })
-    else { return nil }
-    let inner = { (isChanged: Bool) in
-      all.enumerated().flatMap { depth, scope in
-        scope.tables.enumerated().map { place, source in
-          let isChanged = isChanged && depth == 0 && set.contains(place)
-          return
-            "\(isChanged ? CapturedRows.reference(to: source.table.name) : reference(to: source.table)) AS \(source.alias)"
-        }
-      }
-    }
-    var conditions = all.flatMap(\.conditions)
-    for scope in all.dropFirst() where !scope.comparisons.isEmpty {
-      conditions.append("(\(scope.comparisons.joined(separator: " OR ")))")
-    }
-    if conditions.isEmpty, subquery.comparisons.isEmpty { return nil }
-    let plain = "SELECT DISTINCT \(units) FROM \((inner(false) + [outer]).joined(separator: ", "))"
-    let isUnderstood = { (conditions: [String]) in
-      (try? compile("\(plain) WHERE \(conditions.joined(separator: " AND "))", place: nil)) != nil
-    }
-    guard isUnderstood(conditions + subquery.comparisons) else { return nil }
-    // What joins the outer tables, wherever it is written: without it each changed row would meet all that they make together.
-    for condition in outerConditions where isUnderstood(conditions + [condition]) { conditions.append(condition) }
-    // The changed rows first: each search of the others begins with them.
-    let sources = inner(true)
-    let changed = set.map { sources[$0] } + sources.indices.filter { !set.contains($0) }.map { sources[$0] }
-    let rest = (changed.dropFirst() + [outer]).joined(separator: ", ")
-    let select = "SELECT DISTINCT \(units) FROM \(changed[0]) CROSS JOIN \(rest) WHERE"
-    let alternatives = subquery.comparisons.isEmpty ? [[]] : subquery.comparisons.map { [$0] }
-    let statements = alternatives.map { "\(select) \((conditions + $0).joined(separator: " AND "))" }
-    return try? executed(statements.joined(separator: " UNION "), isFiltered: false, isChecked: false)
-  }
-
-  /// The outer query's conditions that read no other rows, by themselves. They hold of a row of its tables before a change of a subquery's table
-  /// if they hold of it afterwards.
-  private var outerConditions: [String] {
-    guard let filter = mappingFilter else { return [] }
-    return filter.conjuncts.filter { !filter.hasSubquery(in: $0) }.compactMap { part in
-      guard let condition = try? SQLFragment(filter.text(of: part), place: "") else { return nil }
-      let sql = try? condition.replacing { index in
-        condition.isLoneName(at: index) ? qualified(condition.text(of: condition.tokens[index])) : nil
-      }
-      return sql.map { "(\($0))" }
-    }
-  }
 }
 
 extension QueryCompiler.Subquery {
@@ -291,14 +208,5 @@ extension SQLFragment {
       if !["AND", "OR", "NOT", "(", "WHEN", "SELECT", "WHERE", ","].contains(before) { return nil }
     }
     return first..<last + 1
-  }
-}
-
-extension Range<Int> {
-  /// All sets of its elements with one to `most` of them.
-  fileprivate func subsets(upTo most: Int) -> [[Int]] {
-    var sets: [[Int]] = [[]]
-    for element in self { sets += sets.filter { $0.count < most }.map { $0 + [element] } }
-    return sets.filter { !$0.isEmpty }
   }
 }

@@ -124,12 +124,15 @@ package struct QueryCompiler {
       key.isUnit = false
     }
     let units = unitExpressions
-    if !key.isUnit { list += units.map(\.sql) }
-    list += columns.map { "\($0.sql) AS \(quotedIdentifier($0.name))" }
-    let selected = "SELECT \(list.joined(separator: ", "))"
+    let named = columns.map { "\($0.sql) AS \(quotedIdentifier($0.name))" }
+    let selected = "SELECT \((list + (key.isUnit ? [] : units.map(\.sql)) + named).joined(separator: ", "))"
     let select = "\(selected) FROM \(rowsSQL())"
     let end = grouping + (having.map { " HAVING (\($0))" } ?? "")
-    let scan = "\(select)\(filter.map { " WHERE (\($0))" } ?? "")\(end)"
+    let condition = filter.map { " WHERE (\($0))" } ?? ""
+    let scan = "\(select)\(condition)\(end)"
+    // What a view is made of is not for everyone who may read it.
+    let asked =
+      inner == nil ? scan : "SELECT \((list + named).joined(separator: ", ")) FROM \(fromSQL)\(condition)\(end)"
     var reads = try compile(scan, place: nil).reads
     let totaled = try totalStatements(totals, section, filter: filter)
     // A change of what totals alone read concerns the list as well.
@@ -163,7 +166,7 @@ package struct QueryCompiler {
       // Under another condition than now, what a row was would be evaluated wrongly.
       if scalarsInFilter == 0 { result.aggregate = try aggregatePlan(draft, following.tables, filter: filter) }
       if result.aggregate.map({ $0.added.count < following.tables.count }) ?? true {
-        kept = try keptAggregate(draft, result, columns, reads, filter: filter)
+        kept = try? keptAggregate(draft, result, columns, reads, filter: filter)
       }
       if !maps, result.aggregate == nil, kept == nil { unit = looksUp }
     }
@@ -177,7 +180,7 @@ package struct QueryCompiler {
       _ rows: ResultPlan.Rows, _ following: CompiledQuery.Following, _ other: CompiledQuery?
     ) -> CompiledQuery {
       CompiledQuery(
-        query, rows, following, askedSQL: scan, reason: reason(of: rows), parameterNames: fragments.parameterNames,
+        query, rows, following, askedSQL: asked, reason: reason(of: rows), parameterNames: fragments.parameterNames,
         order: order, alongside: alongside, longestValue: weight.longestValue, withoutRows: other)
     }
     guard let kept else { return compiled(result, following, nil) }

@@ -72,9 +72,9 @@ extension ResultReader {
     }
   }
 
-  /// Whether the rows under the result's aggregate are looked up, and were too many to be kept.
+  /// Whether the rows under the result's aggregate are looked up, and these or its groups were too many to be kept.
   package var lacksRows: Bool {
-    plan.resultAggregate.map { plan.aggregates[$0].rows != nil && memory.rows == nil } ?? false
+    plan.keepsRows && (memory.rows == nil || memory.groups == nil)
   }
 
   /// Looks up the rows of units that may have changed, and brings the groups up to date by what came and went.
