@@ -120,14 +120,20 @@ package final class LiveList {
   ) throws(FreshetError) -> Bool? {
     do {
       let reader = reader
-      var units = units
-      guard let scalars = try alongside ? reader.takeScalars() : (ConcernedUnits(), false) else { return nil }
-      units.add(scalars.units)
+      var (units, captured) = (units, captured)
+      var ofAllGroups = false
+      if alongside, compiled.plan.scalars != nil {
+        guard let scalars = try reader.takeScalars() else { return nil }
+        units.add(scalars.units)
+        ofAllGroups = scalars.ofAllGroups
+        // Their rows have not changed, and are looked up.
+        if !scalars.units.isEmpty { captured = nil }
+      }
       if compiled.plan.keepsRows {
         guard let groups = try reader.takeRows(of: units) else { return nil }
         units = groups
       }
-      if scalars.ofAllGroups { units.add(reader.allGroups) }
+      if ofAllGroups { units.add(reader.allGroups) }
       if try reader.dependsOnOrder(units) { return nil }
       let values = alongside ? try reader.alongside() : nil
       let isNew = try result.update(alongside: values) { editor in

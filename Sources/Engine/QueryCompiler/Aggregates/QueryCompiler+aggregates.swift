@@ -12,7 +12,7 @@ import Store
 extension QueryCompiler {
   static let byArithmetic = "a change is added to its group"
   static let byRows =
-    "a changed row leads to rows of the first table, and what these give is taken out of its groups and put in anew"
+    "a changed row leads to rows under the groups: what these gave is taken out of their groups, and what they give now is put in"
 
   /// What a query's groups and calls are, before it is known which tables it reads.
   struct AggregateDraft {
