@@ -68,15 +68,9 @@ extension CompiledQuery {
   }
 
   private func following(of table: QueryTable) -> Explanation.Table.Following {
-    if let result = plan.resultAggregate, let index = tables.firstIndex(where: { $0 === table }),
-      plan.aggregates[result].added.contains(index)
-    {
-      return .group
-    }
-    if !tables.contains(where: { $0 === table }) { return isRefetched ? .refetch : .group }
-    if table.mappings.isEmpty {
-      return tables.firstIndex { $0 === table }.map { nestedTables.contains($0) } == true ? .join : .refetch
-    }
+    guard let index = tables.firstIndex(where: { $0 === table }) else { return isRefetched ? .refetch : .group }
+    if let result = plan.resultAggregate, plan.aggregates[result].added.contains(index) { return .group }
+    if table.mappings.isEmpty { return nestedTables.contains(index) ? .join : .refetch }
     if table.mappings.allSatisfy(\.isUnit) { return .key }
     return table.mappings.allSatisfy(\.isOfFirstTable) ? .group : .join
   }

@@ -26,8 +26,8 @@ extension QueryCompiler {
 
   /// `x IN (SELECT …)` with the set restricted to x; nil: it is something else.
   private func correlated(_ condition: SQLFragment, _ part: Range<Int>, _ qualified: (String) -> String?) -> String? {
+    // What stands between the operand and IN is a NOT.
     guard let place = part.first(where: { condition.keyword(at: $0) == "IN" }),
-      condition.keyword(at: place - 1) != "NOT",
       condition.operand(ofInAt: place) == part.lowerBound..<place,
       condition.endOfParenthesis(openedAt: place + 1) == part.upperBound,
       var select = SelectStatement(condition.text(of: place + 2..<part.upperBound - 1)),

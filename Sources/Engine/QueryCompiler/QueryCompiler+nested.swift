@@ -85,10 +85,10 @@ extension QueryCompiler {
   }
 }
 
-extension Range<Int> {
+extension Collection {
   /// All sets of its elements with one to `most` of them.
-  fileprivate func subsets(upTo most: Int) -> [[Int]] {
-    var sets: [[Int]] = [[]]
+  func subsets(upTo most: Int) -> [[Element]] {
+    var sets: [[Element]] = [[]]
     for element in self { sets += sets.filter { $0.count < most }.map { $0 + [element] } }
     return sets.filter { !$0.isEmpty }
   }

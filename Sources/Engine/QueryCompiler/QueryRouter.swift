@@ -112,10 +112,7 @@ package final class QueryRouter {
     let isDone = try? captured.withRows(of: units) {
       defer { statement.reset() }
       while try statement.step() {
-        unit.removeAll(keepingCapacity: true)
-        for (column, order) in orders.enumerated() {
-          PreparedStatement.appendKey(statement.handle, Int32(column + 1), order, encoding, to: &unit)
-        }
+        statement.readKey(orders, from: 1, encoding, into: &unit)
         let query = Int(statement.integer(0))
         let isUnit = unit.withUnsafeBytes { unit in
           guard let columns = units.columns(of: unit) else { return false }

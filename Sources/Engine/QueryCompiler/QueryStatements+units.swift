@@ -112,10 +112,7 @@ extension QueryStatements {
     let orders = compiled.mappedOrders
     var unit: [UInt8] = []
     while try statement.step() {
-      unit.removeAll(keepingCapacity: true)
-      for (column, order) in orders.enumerated() {
-        PreparedStatement.appendKey(statement.handle, Int32(column), order, encoding, to: &unit)
-      }
+      statement.readKey(orders, encoding, into: &unit)
       unit.withUnsafeBytes { units.add($0, columns) }
     }
   }

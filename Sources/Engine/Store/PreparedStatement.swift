@@ -117,24 +117,6 @@ package final class PreparedStatement {
   /// The current row.
   package var values: [SQLValue] { (0..<columnCount).map { SQLValue(value($0)) } }
 
-  /// Appends a value of the current row to an encoded key.
-  ///
-  /// BINARY compares text in the database's own encoding; NOCASE and RTRIM have SQLite convert it to UTF-8 first.
-  ///
-  /// - Parameter encoding: the database's. Reading a value as UTF-8 converts it where SQLite keeps it, and a constant for
-  ///   the rows to come as well.
-  @inline(__always)
-  package static func appendKey(
-    _ handle: OpaquePointer, _ column: Int32, _ order: FieldOrder, _ encoding: TextEncoding, to bytes: inout [UInt8]
-  ) {
-    if encoding != .utf8, order.collation == .binary, sqlite3_column_type(handle, column) == SQLITE_TEXT {
-      let text = encoding.bytes(of: handle, column)
-      text.withUnsafeBytes { KeyEncoder.append(.text($0), order, to: &bytes) }
-    } else {
-      KeyEncoder.append(value(handle, column), order, to: &bytes)
-    }
-  }
-
   /// Binds a value; text and blobs are copied. Indexes count from 1.
   package func bind(_ value: SQLValue, at index: Int32) {
     switch value {

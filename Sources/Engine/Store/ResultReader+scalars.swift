@@ -30,10 +30,7 @@ extension ResultReader {
         for (index, value) in now.enumerated() { statement.bind(value, at: plan.newParameter + Int32(index)) }
         var unit: [UInt8] = []
         while try statement.step() {
-          unit.removeAll(keepingCapacity: true)
-          for (column, order) in plan.orders.enumerated() {
-            PreparedStatement.appendKey(statement.handle, Int32(column), order, statements.encoding, to: &unit)
-          }
+          statement.readKey(plan.orders, statements.encoding, into: &unit)
           unit.withUnsafeBytes { units.add($0, .all) }
         }
       } catch { throw failure(error) }

@@ -22,11 +22,10 @@ extension QueryCompiler {
     else { return [] }
     var statements: [AggregatePlan.Signed] = []
     let sources = followedSources(tables)
-    for set in Self.sets(of: sources.map(\.source), upTo: Self.mostChangedSources(of: sources.count)) {
-      let changed = sources.filter { set.contains($0.source) }
-      guard let sql = try signedSQL(draft, set, filter: filter) else { return [] }
+    for changed in sources.subsets(upTo: Self.mostChangedSources(of: sources.count)) {
+      guard let sql = try signedSQL(draft, changed.map(\.source), filter: filter) else { return [] }
       statements.append(
-        AggregatePlan.Signed(tables: Array(Set(changed.map(\.table))).sorted(), places: set.count, sql: sql))
+        AggregatePlan.Signed(tables: Array(Set(changed.map(\.table))).sorted(), places: changed.count, sql: sql))
     }
     for (source, table) in leftSources(tables) {
       for sql in try leftSQL(draft, source, filter: filter) {
@@ -75,15 +74,8 @@ extension QueryCompiler {
     source.qualifier == nil ? nil : source.table.flatMap(schema.table)?.key
   }
 
-  /// All sets of places with one to `most` of them.
-  private static func sets(of places: [Int], upTo most: Int) -> [Set<Int>] {
-    var sets: [Set<Int>] = [[]]
-    for place in places { sets += sets.filter { $0.count < most }.map { $0.union([place]) } }
-    return sets.filter { !$0.isEmpty }
-  }
-
   private func signedSQL(
-    _ draft: AggregateDraft, _ set: Set<Int>, filter: String?
+    _ draft: AggregateDraft, _ set: [Int], filter: String?
   ) throws(FreshetError) -> String? {
     var replacements: [Int: String] = [:]
     for place in set {
@@ -91,7 +83,7 @@ extension QueryCompiler {
       replace(from.sources[place], by: body, &replacements)
     }
     let sql = try from.fragment.replacing { replacements[$0] }
-    let signs = set.sorted().map { "\(from.sources[$0].qualifier ?? "").\(CapturedRows.sign)" }
+    let signs = set.map { "\(from.sources[$0].qualifier ?? "").\(CapturedRows.sign)" }
     return try signedSQL(
       draft, (set.count % 2 == 0 ? "-" : "") + signs.joined(separator: " * "), from: sql, filter.map { "(\($0))" })
   }

@@ -83,8 +83,9 @@ package final class AggregatePlan: Sendable {
   package let added: Set<Int>
   /// Those of them that must not have changed together with another one.
   private let alone: Set<Int>
-  /// In how many places of FROM changed rows may stand at once.
+  /// In how many places of FROM changed rows may stand at once, and by table, its places that are followed so.
   private let mostPlaces: Int
+  private let places: [Int: Int]
   /// The columns of the virtual table of groups, declared: values, then calls.
   package let groupColumns: String
   /// The rows of the result, over that table: what stands before its name, and behind it.
@@ -110,6 +111,8 @@ package final class AggregatePlan: Sendable {
     self.rows = rows
     added = Set(signed.flatMap(\.tables))
     mostPlaces = signed.map(\.places).max() ?? 0
+    let single = signed.filter { $0.places == 1 && !$0.isAlone }.flatMap(\.tables)
+    places = Dictionary(single.map { ($0, 1) }, uniquingKeysWith: +)
     alone = Set(signed.filter(\.isAlone).flatMap(\.tables))
     self.groupColumns = groupColumns
     self.select = select
@@ -120,8 +123,7 @@ package final class AggregatePlan: Sendable {
   /// Whether its statements tell what changed rows of all these tables make together.
   func tells(changesOf tables: [Int]) -> Bool {
     if tables.count > 1, !alone.isDisjoint(with: tables) { return false }
-    let places = tables.map { table in signed.count { $0.places == 1 && !$0.isAlone && $0.tables == [table] } }
-    return places.reduce(0, +) <= mostPlaces
+    return tables.reduce(0) { $0 + (places[$1] ?? 0) } <= mostPlaces
   }
 
   /// Names of the columns of the table of groups, and of what makes an argument a number.

@@ -149,7 +149,7 @@ package final class AggregateStatements {
     var row: [UInt8] = []
     defer { rows.all.reset() }
     while try rows.all.step() {
-      readUnit(rows.all, orders, into: &unit)
+      rows.all.readKey(orders, encoding, into: &unit)
       row.removeAll(keepingCapacity: true)
       appendRow(of: rows.all, to: &row)
       kept.add(row, to: unit)
@@ -166,18 +166,11 @@ package final class AggregateStatements {
     var other: [UInt8] = []
     defer { statement.reset() }
     while try statement.step() {
-      readUnit(statement, plan.orders, into: &other)
+      statement.readKey(plan.orders, encoding, into: &other)
       // Under NOCASE a key finds its row also when that is spelled otherwise now: it is another unit's.
       if other.withUnsafeBytes({ $0.equals(unit) }) { appendRow(of: statement, to: &found) }
     }
     return found
-  }
-
-  private func readUnit(_ statement: PreparedStatement, _ orders: [FieldOrder], into unit: inout [UInt8]) {
-    unit.removeAll(keepingCapacity: true)
-    for (column, order) in orders.enumerated() {
-      PreparedStatement.appendKey(statement.handle, Int32(column), order, encoding, to: &unit)
-    }
   }
 
   private func appendRow(of statement: PreparedStatement, to rows: inout [UInt8]) {
