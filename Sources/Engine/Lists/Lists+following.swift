@@ -182,7 +182,7 @@ extension Lists {
   static let ambiguity =
     "a group has values that are equal and not the same, as 1 and 1.0, and which of them SQLite shows depends on the order of the rows"
 
-  /// Looking up has not told what a list shows.
+  /// A look-up could not bring the list up to date.
   func tellsNothing(_ list: LiveList, _ before: CommitNumber) {
     // What is kept is of no use any more, and a run makes it anew.
     if list.compiled.plan.keepsRows || list.compiled.plan.scalars != nil { return mustRunAgain(list, before) }

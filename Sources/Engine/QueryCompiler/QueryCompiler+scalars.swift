@@ -4,8 +4,8 @@ import Store
 // Subqueries that depend on no outer row: `total > (SELECT avg(total) FROM orders)`.
 //
 // Where such a one is an aggregate that is kept up to date by arithmetic, as a value alongside the result is, it becomes one that clients do not see,
-// and a parameter stands in its place. When its value changes, the rows that change are those of which the condition is another one with the value of
-// before than with the present one. One statement finds them; no other row is looked at.
+// and a parameter stands in its place. When its value changes, one statement compares the condition with the old value and with the new one, and finds
+// the rows for which they differ. Only these are looked up.
 extension QueryCompiler {
   /// What clients cannot call a value alongside.
   private static func name(_ index: Int) -> String { "\(ReservedNames.prefix)scalar_\(index)" }

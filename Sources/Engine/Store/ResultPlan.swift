@@ -144,7 +144,7 @@ package final class ResultPlan: Sendable {
     package var firstParameter: Int32
     /// In `changedSQL`, the same of their new values.
     package var newParameter: Int32
-    /// Units of which the condition differs between these and those; nil: it has none of them.
+    /// Gives the units for which `where` differs between old and new values; nil: `where` has no such subquery.
     package var changedSQL: String?
     package var orders: [FieldOrder]
     package var areInHaving: Bool

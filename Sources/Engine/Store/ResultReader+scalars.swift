@@ -16,7 +16,7 @@ extension ResultReader {
 
   /// Brings the values up to date.
   ///
-  /// - Returns: the units of which the query's condition is another one now, and whether that of groups is; nil: the query must be run again.
+  /// - Returns: the units for which `where` has changed, and whether `having` has; nil: the query must be run again.
   package func takeScalars() throws(FreshetError) -> (units: ConcernedUnits, ofAllGroups: Bool)? {
     guard let plan = plan.scalars else { return (ConcernedUnits(), false) }
     let now = try scalars(reads: false)
