@@ -80,7 +80,7 @@ package struct ResultColumns {
     }
   }
 
-  var expressions: [String] { columns.map(\.expression) }
+  package var expressions: [String] { columns.map(\.expression) }
 
   private func column(named name: String) -> Column? { byName[name.lowercased()].map { columns[$0] } }
 

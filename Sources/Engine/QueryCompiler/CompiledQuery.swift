@@ -106,8 +106,22 @@ package final class CompiledQuery: Sendable {
       + alongside.filter { $0.aggregate != nil }.map(\.aggregateTables)
   }
 
-  /// The same query, with the SQL that says what was asked.
-  func explained(by askedSQL: String) -> CompiledQuery {
+  /// The same query, with the SQL that says what was asked; nil: it gives another result.
+  func explained(as asked: CompiledQuery) -> CompiledQuery? {
+    let isSame = columns == asked.columns && keyColumns == asked.keyColumns && order == asked.order
+    return isSame ? explained(by: asked.askedSQL) : nil
+  }
+
+  /// Whether changes of all tables are followed without running it again.
+  var isFollowedWhole: Bool {
+    let added = plan.resultAggregate.map { plan.aggregates[$0].added } ?? []
+    return !isRefetched
+      && tables.indices.allSatisfy { index in
+        !tables[index].mappings.isEmpty || nestedTables.contains(index) || added.contains(index)
+      }
+  }
+
+  private func explained(by askedSQL: String) -> CompiledQuery {
     CompiledQuery(
       query, plan.rows, following, askedSQL: askedSQL, reason: reason, parameterNames: parameterNames, order: order,
       alongside: alongside, longestValue: plan.longestValue, slowness: slowness,

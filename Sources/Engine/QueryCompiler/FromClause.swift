@@ -29,6 +29,8 @@ struct FromClause {
     var end = 0
     var join = Join.inner
 
+    /// Its table, function or parenthesis with the name that it has.
+    var named: Range<Int> { body.lowerBound..<(constraint.isEmpty ? end : constraint.lowerBound) }
     /// The qualifier without quotes.
     var name: String? { qualifier.flatMap { SQLFragment.name(of: $0) } }
     var table: String? { if case .table(let name) = kind { name } else { nil } }

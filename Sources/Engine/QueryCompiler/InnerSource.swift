@@ -2,88 +2,194 @@ import LiveQuery
 import Store
 
 /// A subquery, or a view, that a query's rows come from, and whose own rows can be found by the unit that gives them: a partition of its window
-/// functions, a group, or a row of its first table.
+/// functions, a group, a row of its first table, or columns of its result.
 ///
 ///     FROM (SELECT …, row_number() OVER (PARTITION BY customer ORDER BY total DESC, id) AS n FROM orders) WHERE n <= 3
+///     FROM (SELECT customer FROM orders UNION SELECT customer FROM payments)
 ///
 /// The query is restricted to a unit in there: what is outside, such as `n <= 3`, sees rows that are numbered already.
 struct InnerSource {
-  /// Where its rows come from.
-  let from: FromClause
-  let filter: SQLFragment?
-  /// What gives its rows, in terms of `from`.
-  let unit: [(sql: String, order: FieldOrder)]
-  /// Whether that is the key of the first table.
-  let isKey: Bool
-  private let equality: String
-  /// Its columns, with their names.
-  private let columns: String
-  /// GROUP BY and HAVING.
-  private let end: String
+  /// Its SELECTs, each with the unit that is looked up in it.
+  let arms: [InnerSelect]
+  let operators: [SelectStatement.SetOperator]
   private let qualifier: String
 
-  fileprivate init(
-    _ compiler: QueryCompiler, columns: String, filter: SQLFragment?, end: String, qualifier: String?
-  ) {
-    from = compiler.from
-    self.filter = filter
-    unit = compiler.unitExpressions
-    if case .baseKey = compiler.unit { isKey = true } else { isKey = false }
-    equality = compiler.operatorOfUnit
-    self.columns = columns
-    self.end = end
-    self.qualifier = qualifier ?? ReservedNames.prefix + "rows"
+  /// Whether the unit is the key of the first table.
+  var isKey: Bool {
+    switch arms[0].compiler.unit {
+    case .baseKey: true
+    case .inner(let source): source.isKey
+    default: false
+    }
+  }
+
+  fileprivate init(_ arms: [InnerSelect], _ operators: [SelectStatement.SetOperator], qualifier: String?) {
+    self.arms = arms
+    self.operators = operators
+    self.qualifier = qualifier ?? QueryCompiler.nameless
   }
 
   private static func column(_ index: Int) -> String { "\(ReservedNames.prefix)unit_\(index)" }
 
-  /// The values of a row's unit, outside.
+  /// The values of a row's unit, outside. Those of several SELECTs may have different types, and are compared as they are.
   var outerUnit: [(sql: String, order: FieldOrder)] {
-    unit.enumerated().map { ("\(qualifier).\(Self.column($0))", $1.order) }
+    arms[0].compiler.unitExpressions.enumerated().map { index, unit in
+      ("\(arms.count > 1 ? "+" : "")\(qualifier).\(Self.column(index))", unit.order)
+    }
   }
 
   /// What stands in its place in FROM, with those values.
   ///
   /// - Parameter first: the first of the parameters that hold the only unit wanted; nil: all are.
   func sql(first: Int? = nil) -> String {
-    let units = unit.enumerated().map { ", (\($1.sql)) AS \(Self.column($0))" }.joined()
-    var conditions = filter.map { ["(\($0.text))"] } ?? []
-    if let first { conditions += unit.enumerated().map { "(\($1.sql)) \(equality) ?\(first + $0)" } }
-    let filter = conditions.isEmpty ? "" : " WHERE \(conditions.joined(separator: " AND "))"
-    return "(SELECT \(columns)\(units) FROM \(from.fragment.text)\(filter)\(end)) AS \(qualifier)"
+    let texts = arms.map { arm in
+      let units = first.map { [arm.compiler.unitCondition(arm.compiler.unitExpressions, first: $0)] }
+      return arm.sql(adding: Self.named(arm), conditions: units ?? [], first)
+    }
+    return "(\(texts.joined(with: operators)))"
+  }
+
+  /// The same, with only those rows which have one of some values in a column.
+  ///
+  /// - Parameters:
+  ///   - column: by number.
+  ///   - values: a SELECT that gives them.
+  /// - Returns: nil where it has to be computed whole for that.
+  func sql(column: Int, in values: String) -> String? {
+    let conditions = arms.compactMap { $0.condition(column: column, in: values) }
+    guard conditions.count == arms.count else { return nil }
+    let texts = zip(arms, conditions).map { $0.sql(adding: Self.named($0), conditions: [$1]) }
+    return "(\(texts.joined(with: operators)))"
+  }
+
+  private static func named(_ arm: InnerSelect) -> String {
+    arm.compiler.unitExpressions.enumerated().map { ", (\($1.sql)) AS \(column($0))" }.joined()
+  }
+}
+
+/// A SELECT within the query, taken apart.
+struct InnerSelect {
+  var compiler: QueryCompiler
+  /// What its columns are.
+  let columns: [String]
+  /// Their names in the result.
+  let names: [String]
+  let filter: String?
+  /// GROUP BY and HAVING.
+  let end: String
+
+  /// - Parameters:
+  ///   - first: the first of the parameters that hold the only unit wanted; nil: all are.
+  func sql(adding list: String = "", conditions: [String], _ first: Int? = nil) -> String {
+    let named = zip(columns, names).map { "\($0) AS \(quotedIdentifier($1))" }.joined(separator: ", ")
+    let all = (filter.map { ["(\($0))"] } ?? []) + conditions
+    let filter = all.isEmpty ? "" : " WHERE \(all.joined(separator: " AND "))"
+    return "SELECT \(named)\(list) FROM \(compiler.rowsSQL(first: first))\(filter)\(end)"
+  }
+
+  /// How values of one of its columns tell its rows apart, where the rows with one value can be computed by themselves: nil where they cannot.
+  func order(ofUnit sql: String) -> FieldOrder? {
+    if let group = compiler.groups.first(where: { $0.sql == sql }) { return group.order }
+    if !compiler.groups.isEmpty || compiler.hasAggregate { return nil }
+    if compiler.hasWindow { return compiler.partition().first { $0.sql == sql }?.order }
+    let collation = try? compiler.collation(of: sql, place: "", isRow: true)
+    return collation.map { FieldOrder(collation: $0) }
+  }
+}
+
+extension [String] {
+  /// SELECTs as one.
+  func joined(with operators: [SelectStatement.SetOperator]) -> String {
+    enumerated().map { $0 == 0 ? $1 : "\(operators[$0 - 1].rawValue) \($1)" }.joined(separator: " ")
   }
 }
 
 extension QueryCompiler {
-  /// The query's one source, if it is such a one, with what was found out about its tables.
-  func innerSource() throws(FreshetError) -> (InnerSource, QueryCompiler)? {
-    guard from.sources.count == 1, let select = innerSelect(of: from.sources[0]), select.isRows,
-      let core = select.cores.first, let clause = core.from
-    else { return nil }
+  /// The query's one source, if it is such a one.
+  func innerSource() throws(FreshetError) -> InnerSource? {
+    guard let source = from.sources.first, let selects = try innerSelects(of: source) else { return nil }
+    var arms = selects.arms
+    if arms.count == 1 {
+      arms[0].compiler.unit = arms[0].compiler.chooseUnit()
+    } else {
+      guard let places = unitColumns(of: arms) else { return nil }
+      for index in arms.indices {
+        arms[index].compiler.unit = .partitions(
+          places.map { (arms[index].columns[$0], arms[index].order(ofUnit: arms[index].columns[$0]) ?? .identity) })
+      }
+    }
+    if arms.contains(where: { $0.compiler.unitExpressions.isEmpty }) { return nil }
+    return InnerSource(arms, selects.operators, qualifier: source.qualifier)
+  }
+
+  /// The SELECTs that a source is made of; nil: not all of them are understood.
+  func innerSelects(
+    of source: FromClause.Source
+  ) throws(FreshetError) -> (arms: [InnerSelect], operators: [SelectStatement.SetOperator])? {
+    guard let select = innerSelect(of: source) else { return nil }
+    let names = try compile("SELECT * FROM \(from.fragment.text(of: source.body))", place: nil).statement.columnNames
+    var arms: [InnerSelect] = []
+    for core in select.cores {
+      guard let arm = try innerSelect(core, names) else { return nil }
+      arms.append(arm)
+    }
+    return (arms, select.operators)
+  }
+
+  /// - Parameter names: of the columns of the result.
+  private func innerSelect(_ core: SelectStatement.Core, _ names: [String]) throws(FreshetError) -> InnerSelect? {
+    guard core.isRows, let clause = core.from else { return nil }
     let fragment = { (text: String) throws(FreshetError) in try SQLFragment(text, place: "from") }
-    let result = ResultColumns(core)
     var inner = fragments.empty
     inner.from = try FromClause(clause)
     inner.filter = try core.filter.map(fragment)
     inner.having = try core.having.map(fragment)
-    inner.groupBy = try core.groupBy.map { term throws(FreshetError) in try fragment(result.ordinal(term)) }
+    inner.groupBy = try groupTerms(of: core).map(fragment)
     inner.select = try core.columns.map { column throws(FreshetError) in (try fragment(column), try fragment(column)) }
     var compiler = try QueryCompiler(inner, of: self)
     try compiler.readGroups()
-    let columns = try compiler.selectedColumns()
+    let columns = try compiler.selectedColumns().map(\.sql)
+    if columns.count != names.count || (core.isDistinct && (compiler.hasAggregate || compiler.hasWindow)) { return nil }
     let filter = try inner.filter.map { filter throws(FreshetError) in
-      try fragment(compiler.expression(filter, isRow: true).sql)
+      try compiler.expression(filter, isRow: true).sql
     }
     let having = try inner.having.map { having throws(FreshetError) in try compiler.expression(having).sql }
-    compiler.unit = compiler.chooseUnit()
-    // What is nested more than once is flattened, or run again.
-    if case .inner = compiler.unit { return nil }
-    let names = try compile("SELECT * FROM \(fromSQL)", place: nil).statement.columnNames
-    if compiler.unitExpressions.isEmpty || names.count != columns.count { return nil }
-    let list = zip(columns, names).map { "\($0.sql) AS \(quotedIdentifier($1))" }.joined(separator: ", ")
-    let source = InnerSource(
-      compiler, columns: list, filter: filter, end: compiler.grouping + (having.map { " HAVING (\($0))" } ?? ""),
-      qualifier: from.sources[0].qualifier)
-    return (source, compiler)
+    let end = compiler.grouping + (having.map { " HAVING (\($0))" } ?? "")
+    return InnerSelect(compiler: compiler, columns: columns, names: names, filter: filter, end: end)
+  }
+
+  /// What a SELECT groups by. DISTINCT does so by all columns.
+  func groupTerms(of core: SelectStatement.Core) throws(FreshetError) -> [String] {
+    guard core.isDistinct, let from = core.from else { return core.groupBy.map(ResultColumns(core).ordinal) }
+    // A number would be that of a column.
+    return try expressions(of: core, from).filter { Int($0.filter { !"()+- ".contains($0) }) == nil }
+  }
+
+  /// The columns of the result that are the unit of SELECTs which set operators put together, by number: such that each SELECT can be restricted
+  /// to their values. Restricted so, SELECTs give together what their whole gives, restricted.
+  ///
+  /// - Returns: nil where there are none.
+  private func unitColumns(of arms: [InnerSelect]) -> [Int]? {
+    for arm in arms {
+      switch arm.compiler.chooseUnit() {
+      case .none, .inner, .everything: return nil
+      case .baseKey, .groups, .partitions: break
+      }
+    }
+    let places = arms[0].columns.indices.filter { place in
+      let orders = arms.map { arm in
+        arm.compiler.isOfBase(arm.columns[place]) ? arm.order(ofUnit: arm.columns[place]) : nil
+      }
+      return orders.allSatisfy { $0 != nil && $0 == orders[0] }
+    }
+    let key = fragments.key.compactMap { $0.numbered.tokens.last.flatMap($0.numbered.name(of:)) }
+    let names = arms[0].names
+    let ofKey = places.filter { place in key.contains { isSameName($0, names[place]) } }
+    let isVaried = { (places: [Int]) in
+      arms.allSatisfy { arm in
+        places.contains { (try? compile("SELECT (\(arm.columns[$0]))", place: nil)) == nil }
+      }
+    }
+    return isVaried(ofKey) ? ofKey : isVaried(places) ? places : nil
   }
 }

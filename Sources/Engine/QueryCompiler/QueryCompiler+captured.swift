@@ -39,7 +39,7 @@ extension QueryCompiler {
 
   /// Whether it is a table's name and perhaps another one for it, without `INDEXED BY`.
   func isPlain(_ source: FromClause.Source) -> Bool {
-    let extra = from.fragment.tokens.count - source.body.count
+    let extra = source.named.count - source.body.count
     return extra == (source.isNamed ? (from.fragment.keyword(at: source.body.upperBound) == "AS" ? 2 : 1) : 0)
   }
 

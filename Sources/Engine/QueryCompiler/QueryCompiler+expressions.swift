@@ -138,13 +138,13 @@ extension QueryCompiler {
 
   /// Those of `from` itself.
   mutating func noteNestedTables() {
-    for source in from.sources {
+    for (index, source) in from.sources.enumerated() {
       switch source.kind {
       case .table(let name):
         guard let table = schema.table(name), table.kind != .table, !table.isSearch else { break }
-        if !noteInner() { note(tablesOf: table) }
+        if !noteParts(of: index) { note(tablesOf: table) }
       case .function: break
-      case .parenthesis: if !noteInner() { noteUnmapped(from.fragment, source.body) }
+      case .parenthesis: if !noteParts(of: index) { noteUnmapped(from.fragment, source.body) }
       }
       guard let constraint = try? SQLFragment(from.fragment.text(of: source.constraint), place: "from"),
         constraint.hasSubquery
@@ -152,15 +152,20 @@ extension QueryCompiler {
       noteUnmapped(from.fragment, source.constraint)
     }
     if from.sources.isEmpty { noteUnmapped(from.fragment, from.fragment.tokens.indices) }
+    readLinks()
   }
 
-  /// Takes over what the query's one source says of its tables.
+  /// Takes over what a source that is a subquery, or a view, says of its tables.
   ///
   /// - Returns: false when it cannot be followed by itself.
-  private mutating func noteInner() -> Bool {
-    guard let (source, compiler) = try? innerSource() else { return false }
+  private mutating func noteParts(of index: Int) -> Bool {
+    if from.sources.count > 1, !noteDerived(index) { return false }
+    guard index == 0, let source = try? innerSource() else { return from.sources.count > 1 }
     inner = source
-    (nested, unmapped, subqueries) = (compiler.nested, compiler.unmapped, compiler.subqueries)
+    for arm in source.arms {
+      nested.formUnion(arm.compiler.nested)
+      unmapped.formUnion(arm.compiler.unmapped)
+    }
     return true
   }
 

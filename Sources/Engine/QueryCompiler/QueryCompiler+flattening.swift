@@ -29,10 +29,8 @@ extension QueryCompiler {
       let flat = try? fragments(over: inner), var compiler = try? QueryCompiler(flat, of: self),
       let once = try? compiler.compile()
     else { return nil }
-    let compiled = compiler.flattened(once) ?? once
-    let isSame =
-      compiled.columns == plain.columns && compiled.keyColumns == plain.keyColumns && compiled.order == plain.order
-    return isSame && !compiled.isRefetched ? compiled.explained(by: plain.askedSQL) : nil
+    let compiled = compiler.withScalars.flattened(once) ?? once
+    return compiled.isRefetched ? nil : compiled.explained(as: plain)
   }
 
   /// Whether one of its own expressions has a subquery.
@@ -45,18 +43,17 @@ extension QueryCompiler {
   // MARK: - The subquery
 
   private func flatSource() throws(FreshetError) -> FlatSource? {
-    guard from.sources.count == 1, let select = innerSelect(of: from.sources[0]), select.isRows,
-      let core = select.cores.first, let source = core.from
+    guard from.sources.count == 1, let select = innerSelect(of: from.sources[0]), select.cores.count == 1,
+      let core = select.cores.first, core.isRows, let source = core.from
     else { return nil }
     let clause = try FromClause(source)
     let names = Set(try compile("SELECT * FROM \(source)", place: nil).statement.columnNames.map { $0.lowercased() })
     let outer = try compile("SELECT * FROM \(fromSQL)", place: nil).statement.columnNames
-    let items = try expressions(of: select, source)
+    let items = try expressions(of: core, source)
     guard items.count == outer.count, !items.contains(where: \.hasWindow) else { return nil }
     let columns = Dictionary(zip(outer.map { $0.lowercased() }, items)) { first, _ in first }
     if columns.count < items.count { return nil }
-    let result = ResultColumns(core)
-    let groupBy = core.groupBy.map(result.ordinal).map { term in
+    let groupBy = try groupTerms(of: core).map { term in
       let name = term.lowercased()
       return names.contains(name) ? term : columns[name].map(Self.operand) ?? term
     }
@@ -73,19 +70,24 @@ extension QueryCompiler {
       core: core, from: clause, columns: columns, groupBy: groupBy, names: names.union(TableKey.rowidNames))
   }
 
-  /// The SELECT that stands in a source's place, or that its view is.
+  /// The SELECT that stands in a source's place, or that its view is, if all of its rows count.
   func innerSelect(of source: FromClause.Source) -> SelectStatement? {
-    if let select = source.select(in: from) { return select.inlined }
+    guard let select = written(source)?.inlined, select.limit == nil, select.offset == nil else { return nil }
+    return select
+  }
+
+  private func written(_ source: FromClause.Source) -> SelectStatement? {
+    if let select = source.select(in: from) { return select }
     guard let view = source.table.flatMap(schema.table), view.kind == .view, isPlain(source),
       checker.role.shadows[view.name.lowercased()]?.isRestricting != true
     else { return nil }
-    return view.definition.flatMap { SelectStatement(ViewText($0).select)?.inlined }
+    return view.definition.flatMap { SelectStatement(ViewText($0).select) }
   }
 
   /// What its columns are, each `*` taken apart.
-  func expressions(of select: SelectStatement, _ from: String) throws(FreshetError) -> [String] {
+  func expressions(of core: SelectStatement.Core, _ from: String) throws(FreshetError) -> [String] {
     var result: [String] = []
-    for expression in select.expressions {
+    for expression in ResultColumns(core).expressions {
       guard expression.hasSuffix("*") else {
         result.append(expression)
         continue
@@ -122,25 +124,34 @@ extension QueryCompiler {
       flat.orderBy[index].expression = try replace(flat.orderBy[index].expression)
     }
     for index in flat.totals.indices { flat.totals[index].fragment = try replace(flat.totals[index].fragment) }
-    // The one row of an aggregate over everything has a key of its own.
-    let hasOwnKey = hasAggregate && groups.isEmpty && fragments.key.isEmpty
-    var columns: [(written: SQLFragment, numbered: SQLFragment)] = []
-    for column in output.dropFirst(hasOwnKey ? 1 : 0) {
-      let sql = try replace(SQLFragment(column.sql, place: "select")).text
-      let item = try SQLFragment("\(sql) AS \(quotedIdentifier(column.name))", place: "select")
-      columns.append((item, item))
-    }
-    flat.select = columns
+    try setOutput(of: &flat) { sql throws(FreshetError) in try replace(SQLFragment(sql, place: "select")).text }
     // Alone, a name of `select` comes before a column of that name.
     let names = Set(output.map { $0.name.lowercased() })
     for (before, after) in zip(fragments.orderBy, flat.orderBy) where before.expression.text != after.expression.text {
       let column = after.expression.text
       guard after.expression.tokens.count == 1, let name = SQLFragment.name(of: column) else { continue }
-      let isItself = columns.contains { $0.numbered.text == "\(column) AS \(quotedIdentifier(name))" }
+      let isItself = flat.select.contains { $0.numbered.text == "\(column) AS \(quotedIdentifier(name))" }
       if names.contains(name.lowercased()), !isItself { return nil }
     }
-    flat.key = hasOwnKey ? [] : Array(columns.prefix(keyCount))
     return flat
+  }
+
+  /// Lets fragments give the query's columns, those of the key first.
+  ///
+  /// - Parameter replacement: what a column is there.
+  func setOutput(
+    of fragments: inout QueryFragments, _ replacement: (String) throws(FreshetError) -> String
+  ) throws(FreshetError) {
+    // The one row of an aggregate over everything has a key of its own.
+    let hasOwnKey = hasAggregate && groups.isEmpty && fragments.key.isEmpty
+    var columns: [(written: SQLFragment, numbered: SQLFragment)] = []
+    for column in output.dropFirst(hasOwnKey ? 1 : 0) {
+      let sql = try replacement(column.sql)
+      let item = try SQLFragment("\(sql) AS \(quotedIdentifier(column.name))", place: "select")
+      columns.append((item, item))
+    }
+    fragments.select = columns
+    fragments.key = hasOwnKey ? [] : Array(columns.prefix(keyCount))
   }
 
   private func conjunction(_ left: String?, _ right: String?, _ place: String) throws(FreshetError) -> SQLFragment? {
@@ -196,7 +207,10 @@ extension String {
   fileprivate var hasSubquery: Bool { (try? SQLFragment(self, place: ""))?.hasSubquery ?? true }
 }
 
-extension SelectStatement {
-  /// Whether it gives rows, or groups, of FROM as they are: all of them, each once.
-  var isRows: Bool { isPlain && limit == nil && (cores[0].having == nil || !cores[0].groupBy.isEmpty) }
+extension SelectStatement.Core {
+  /// Whether it gives rows, or groups, of FROM as they are, or such that are distinct.
+  var isRows: Bool {
+    from != nil && values == nil && windows == nil && (having == nil || !groupBy.isEmpty)
+      && (!isDistinct || groupBy.isEmpty)
+  }
 }

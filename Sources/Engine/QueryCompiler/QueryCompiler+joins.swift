@@ -5,12 +5,12 @@ import Store
 extension QueryCompiler {
   /// By lower-case table name, the columns that the conditions of joins read.
   func joinMasks() -> [String: ColumnMask] {
-    guard mappingFrom.sources.count > 1 else { return [:] }
-    var masks = masks(of: (try? compile("SELECT 1 FROM \(mappingFrom.fragment.text)", place: nil).reads) ?? [])
-    for table in mappingFrom.sources.compactMap({ $0.table.flatMap(schema.table) }) where table.kind != .view {
+    guard from.sources.count > 1 else { return [:] }
+    var masks = masks(of: (try? compile("SELECT 1 FROM \(fromSQL)", place: nil).reads) ?? [])
+    for table in from.sources.compactMap({ $0.table.flatMap(schema.table) }) where table.kind != .view {
       // SQLite does not report what NATURAL and USING compare.
       let named =
-        mappingFrom.isNatural ? table.columnNames : table.columnNames.filter { usedNames.contains($0.lowercased()) }
+        from.isNatural ? table.columnNames : table.columnNames.filter { usedNames.contains($0.lowercased()) }
       let mask = masks[table.name.lowercased()]?.rawValue ?? 0
       masks[table.name.lowercased()] = ColumnMask(rawValue: mask | table.mask(of: named).rawValue)
     }
@@ -24,7 +24,7 @@ extension QueryCompiler {
   mutating func choiceMasks(
     _ joins: [String: ColumnMask], filter: String?
   ) throws(FreshetError) -> [String: ColumnMask] {
-    guard mappingFrom.sources.count > 1 else { return [:] }
+    guard from.sources.count > 1 else { return [:] }
     var masks = joins
     masks.formUnion(filterReads.masks)
     var reads: Set<FragmentChecker.ColumnRead> = []
@@ -36,10 +36,10 @@ extension QueryCompiler {
   /// Lower-case names in all `USING (…)`.
   private var usedNames: Set<String> {
     var names: Set<String> = []
-    for source in mappingFrom.sources {
-      guard let first = source.constraint.first, mappingFrom.fragment.keyword(at: first) == "USING" else { continue }
+    for source in from.sources {
+      guard let first = source.constraint.first, from.fragment.keyword(at: first) == "USING" else { continue }
       for index in source.constraint.dropFirst() {
-        if let name = mappingFrom.fragment.name(of: mappingFrom.fragment.tokens[index]) {
+        if let name = from.fragment.name(of: from.fragment.tokens[index]) {
           names.insert(name.lowercased())
         }
       }
@@ -62,7 +62,7 @@ extension QueryCompiler {
   func joinColumns(
     _ table: DatabaseSchema.Table, _ reads: Set<FragmentChecker.ColumnRead>
   ) -> [String]? {
-    if mappingFrom.isNatural { return nil }
+    if from.isNatural { return nil }
     let names = reads.filter { isSameName($0.table, table.name) }.map(\.column)
     let using = table.columnNames.filter { usedNames.contains($0.lowercased()) }
     return table.columnNames.filter { column in (names + using).contains { isSameName($0, column) } }
@@ -72,12 +72,12 @@ extension QueryCompiler {
   func joinReads(
     _ index: Int, _ conditions: [String]
   ) throws(FreshetError) -> Set<FragmentChecker.ColumnRead> {
-    let prefix = try mappingFrom.prefix(through: index) { _ in nil }
+    let prefix = try from.prefix(through: index) { _ in nil }
     let end = conditions.isEmpty ? "" : " WHERE \(conditions.joined(separator: " AND "))"
     var reads = try compile("SELECT 1 FROM \(prefix)\(end)", place: nil).reads
     if index == 0 {
       // Groups and views are found by what the first table's row makes of itself.
-      for unit in mappingUnits { reads.formUnion(try compile("SELECT (\(unit)) FROM \(prefix)", place: nil).reads) }
+      for unit in unitExpressions.map(\.sql) { reads.formUnion(try compile("SELECT (\(unit)) FROM \(prefix)", place: nil).reads) }
     }
     return reads
   }
@@ -86,20 +86,22 @@ extension QueryCompiler {
   /// them a row of `b` would lead to every row of `a`.
   ///
   /// Conditions that read the right side of a LEFT JOIN are left out: a row that fails one still takes the place of the row with NULL.
-  func joinConditions(through index: Int) -> [String] {
-    guard index > 0, let filter = mappingFilter, !mappingFrom.joinsByName(before: mappingFrom.sources.count),
-      let prefix = try? mappingFrom.prefix(through: index, { _ in nil })
-    else { return [] }
-    let sources = mappingFrom.sources[...index]
-    guard sources.allSatisfy({ $0.table.flatMap(schema.table)?.kind == .table && $0.join != .outer }) else { return [] }
+  ///
+  /// - Parameter clause: FROM up to there.
+  func joinConditions(through index: Int, _ clause: String) -> [String] {
+    guard index > 0, let filter = writtenFilter, !from.joinsByName(before: from.sources.count) else { return [] }
+    let areKnown = from.sources[...index].enumerated().allSatisfy { index, source in
+      (derived[index] != nil || source.table.flatMap(schema.table)?.kind == .table) && source.join != .outer
+    }
+    if !areKnown { return [] }
     return filter.conjuncts.compactMap { part in
       guard !filter.hasSubquery(in: part), !part.contains(where: { filter.tokens[$0].kind == .parameter }) else {
         return nil
       }
       let read = self.sources(namedIn: filter, part)
       let sql = "(\(filter.text(of: part)))"
-      guard read.count > 1, read.allSatisfy({ $0 <= index && mappingFrom.sources[$0].join == .inner }),
-        (try? compile("SELECT 1 FROM \(prefix) WHERE \(sql)", place: nil)) != nil
+      guard read.count > 1, read.allSatisfy({ $0 <= index && from.sources[$0].join == .inner }),
+        (try? compile("SELECT 1 FROM \(clause) WHERE \(sql)", place: nil)) != nil
       else { return nil }
       return sql
     }
@@ -112,7 +114,7 @@ extension QueryCompiler {
       guard let name = fragment.name(of: fragment.tokens[token]) else { continue }
       let isQualified = token > 1 && fragment.text(of: fragment.tokens[token - 1]) == "."
       let qualifier = isQualified ? fragment.name(of: fragment.tokens[token - 2]) : nil
-      for (index, source) in mappingFrom.sources.enumerated() {
+      for (index, source) in from.sources.enumerated() {
         guard let table = source.table.flatMap(schema.table) else { continue }
         if let qualifier, !isSameName(qualifier, source.name ?? "") { continue }
         if table.hasColumn(name) || TableKey.isRowidName(name) { found.insert(index) }

@@ -11,28 +11,32 @@ extension QueryCompiler {
     maps: Bool
   ) throws(FreshetError) -> CompiledQuery.Following {
     var masks = masks(of: reads)
-    let joins = joinMasks()
+    let mappers = self.mappers
+    var joins: [String: ColumnMask] = [:]
+    for mapper in mappers { joins.formUnion(mapper.joinMasks()) }
     masks.formUnion(joins)
     masks.formUnion(filterReads.masks)
     let routing = scalarCount > 0 ? nil : routing(filter: filter, isCaptured: rows.unit?.capturedSQL != nil)
-    let nestedMappings = maps && rows.unit != nil ? nestedMappings(masks) : []
+    var nestedMappings = maps && rows.unit != nil ? mappers.nestedMappings(masks) : []
     let mapped = Set(nestedMappings.flatMap(\.tables))
     var tables: [QueryTable] = []
     for name in masks.keys.sorted() {
       let visible = schema.table(name)
       guard let table = visible ?? checker.role.whole.table(name), table.kind != .view else { continue }
       let isLookedUp = maps && rows.unit != nil && visible != nil && (!nested.contains(name) || mapped.contains(name))
-      let mappings = isLookedUp ? try mappings(of: table) : []
+      let mappings = isLookedUp ? try mappers.mappings(of: table) : []
+      // What subqueries make of its changes does not tell what FROM does.
+      if mappings == nil { nestedMappings.removeAll { $0.tables.contains(name) } }
       tables.append(
         QueryTable(
-          table: table, aliases: aliases(of: table), sources: checker.role.whole.sources(of: table.name),
+          table: table, aliases: mappers.flatMap { $0.aliases(of: table) }, sources: checker.role.whole.sources(of: table.name),
           columns: (visible?.visibleNames ?? []).filter { masks[name]!.meets(column: $0, of: table) },
-          usedColumns: masks[name]!, mappings: mappings, rememberedColumns: remembered(mappings, routing),
+          usedColumns: masks[name]!, mappings: mappings ?? [], rememberedColumns: remembered(mappings ?? [], routing),
           isVisible: visible != nil))
     }
     var joinColumns: [Int: ColumnMask] = [:]
     var choosingColumns: [Int: ColumnMask] = [:]
-    let choices = try choiceMasks(joins, filter: filter)
+    let choices = inner == nil ? try choiceMasks(joins, filter: filter) : [:]
     for (index, table) in tables.enumerated() {
       joinColumns[index] = joins[table.name.lowercased()]
       // A group may be of other rows after any change, and its bare columns those of another one; a partition likewise.
@@ -58,42 +62,35 @@ extension QueryCompiler {
     return columns.sorted()
   }
 
-  /// Whether the unit is the key of the first table of that clause.
-  private var isUnitOfFirstTable: Bool {
-    switch unit {
-    case .baseKey: true
-    case .inner(let source): source.isKey
-    default: false
+  /// The SELECTs through whose clauses changed rows lead to units: the query itself, or those inside of the subquery that its rows come from.
+  private var mappers: [QueryCompiler] {
+    guard case .inner(let source) = unit else { return [self] }
+    let outside = from.sources.count > 1 ? [self] : []
+    return outside + source.arms.flatMap { arm in
+      var compiler = arm.compiler
+      // Values of conditions outside have become parameters.
+      compiler.fragments.parameterNames = fragments.parameterNames
+      return compiler.mappers
     }
   }
 
-  /// The clause through which changed rows lead to units.
-  var mappingFrom: FromClause {
-    if case .inner(let source) = unit { return source.from }
-    return from
-  }
-
-  /// The condition on the rows of that clause.
-  var mappingFilter: SQLFragment? {
-    if case .inner(let source) = unit { return source.filter }
+  /// WHERE, with the names that `select` gives replaced by what they mean.
+  var writtenFilter: SQLFragment? {
     guard let filter = fragments.filter, let sql = try? rewritten(filter) else { return nil }
     return try? SQLFragment(sql, place: filter.place)
   }
 
-  /// The unit in terms of that clause.
-  var mappingUnits: [String] {
-    if case .inner(let source) = unit { return source.unit.map(\.sql) }
-    return unitExpressions.map(\.sql)
+  fileprivate func aliases(of table: DatabaseSchema.Table) -> [String] {
+    from.sources.filter { $0.table.map { isSameName($0, table.name) } == true }.compactMap(\.qualifier)
   }
 
-  private func aliases(of table: DatabaseSchema.Table) -> [String] {
-    mappingFrom.sources.filter { $0.table.map { isSameName($0, table.name) } == true }.compactMap(\.qualifier)
-  }
-
-  private func mappings(of table: DatabaseSchema.Table) throws(FreshetError) -> [UnitMapping] {
-    guard let key = table.key else { return [] }
+  /// - Returns: one for each place that the table has in FROM; nil: they cannot be found out.
+  fileprivate func mappings(of table: DatabaseSchema.Table) throws(FreshetError) -> [UnitMapping]? {
+    guard let key = table.key else { return nil }
+    var isUnitOfFirstTable = false
+    if case .baseKey = unit { isUnitOfFirstTable = true }
     var mappings: [UnitMapping] = []
-    for (index, source) in mappingFrom.sources.enumerated()
+    for (index, source) in from.sources.enumerated()
     where source.table.map({ isSameName($0, table.name) }) == true {
       if index == 0, isUnitOfFirstTable {
         mappings.append(
@@ -101,11 +98,13 @@ extension QueryCompiler {
             isUnit: true, firstParameter: 0, oldValues: [], joinColumns: ColumnMask(rawValue: 0)))
       } else {
         // Without the filter a LEFT JOIN finds a row where the client gets NULL, and that row may join others.
-        let isHidden = mappingFrom.sources[..<index].contains { before in
+        let isHidden = from.sources[..<index].contains { before in
           before.join == .left && before.table.map { filterReads.filters[$0.lowercased()] != nil } == true
         }
-        if isHidden { return [] }
-        var mapping = try executed(try mapping(index, source, table, key))
+        if isHidden { return nil }
+        guard var mapping = try mapping(index, source, table, key).map({ mapping throws(FreshetError) in
+          try executed(mapping)
+        }) else { return nil }
         mapping.isOfFirstTable = index == 0
         mappings.append(mapping)
       }
@@ -115,14 +114,14 @@ extension QueryCompiler {
 
   private func mapping(
     _ index: Int, _ source: FromClause.Source, _ table: DatabaseSchema.Table, _ key: TableKey
-  ) throws(FreshetError) -> UnitMapping {
+  ) throws(FreshetError) -> UnitMapping? {
     let first = fragments.parameterCount + 1
-    let units = mappingUnits.joined(separator: ", ")
+    let units = unitExpressions.map(\.sql).joined(separator: ", ")
     let qualifier = source.qualifier ?? quotedIdentifier(table.name)
     let isRow = zip(key.names, first...).map { "\(qualifier).\(quotedIdentifier($0)) \(key.equality) ?\($1)" }
-    let sql = "SELECT DISTINCT \(units) FROM \(try mappingFrom.prefix(through: index) { _ in nil }) WHERE "
-    let conditions = joinConditions(through: index)
-    let new = sql + (isRow + conditions).joined(separator: " AND ")
+    guard let clause = mappingClause(through: index, isRow.joined(separator: " AND ")) else { return nil }
+    let conditions = joinConditions(through: index, clause)
+    let new = "SELECT DISTINCT \(units) FROM \(clause) WHERE \((isRow + conditions).joined(separator: " AND "))"
     try compile(new, place: nil)
     var mapping = UnitMapping(
       isUnit: false, newSQL: new, firstParameter: Int32(first), oldValues: [],
@@ -165,15 +164,24 @@ extension QueryCompiler {
       .joined(separator: ", ")
     let stored = "SELECT 1 AS _freshet_old, \(columns) FROM \(reference(to: table)) WHERE 0"
     let row = "(\(stored) UNION ALL SELECT 1, \(values) LIMIT 2)"
-    let body = source.isNamed ? row : "\(row) AS \(source.qualifier ?? "")"
-    guard
-      let prefix = try? mappingFrom.prefix(
-        through: index, { token in source.body.contains(token) ? (token == source.body.lowerBound ? body : "") : nil })
-    else { return }
-    let units = mappingUnits.joined(separator: ", ")
-    let conditions = ["\(source.qualifier ?? "")._freshet_old IS NOT NULL"] + conditions
-    let sql = "SELECT DISTINCT \(units) FROM \(prefix) WHERE \(conditions.joined(separator: " AND "))"
+    let isRow = "\(source.qualifier ?? "")._freshet_old IS NOT NULL"
+    guard let clause = mappingClause(through: index, row: row, isRow) else { return }
+    let units = unitExpressions.map(\.sql).joined(separator: ", ")
+    let conditions = [isRow] + conditions
+    let sql = "SELECT DISTINCT \(units) FROM \(clause) WHERE \(conditions.joined(separator: " AND "))"
     if (try? compile(sql, place: nil)) != nil { mapping.oldSQL = sql }
+  }
+}
+
+extension [QueryCompiler] {
+  /// - Returns: as one of them; nil: a change of the table means running the query again.
+  fileprivate func mappings(of table: DatabaseSchema.Table) throws(FreshetError) -> [UnitMapping]? {
+    var all: [UnitMapping] = []
+    for mapper in self {
+      guard let mappings = try mapper.mappings(of: table) else { return nil }
+      all += mappings
+    }
+    return all
   }
 }
 

@@ -6,14 +6,12 @@ extension QueryCompiler {
   /// So many places of a subquery may have changed rows at once. With more the query is run again.
   static let mostNestedPlaces = 2
 
-  /// The statements that lead from changes of tables in subqueries to units, for those tables of which that is all that is read there.
-  ///
-  /// - Parameter read: by lower-case name of each table that the query reads, the columns.
-  func nestedMappings(_ read: [String: ColumnMask]) -> [NestedMapping] {
-    let units = mappingUnits.joined(separator: ", ")
+  /// The statements that lead from changes of tables in subqueries to units, and the lower-case names of tables of which they do not tell all.
+  fileprivate func nestedMappings() -> (mappings: [NestedMapping], failed: Set<String>) {
+    let units = unitExpressions.map(\.sql).joined(separator: ", ")
     var failed = unmapped
     var mappings: [NestedMapping] = []
-    if units.isEmpty { return [] }
+    if units.isEmpty { return ([], nested) }
     for subquery in subqueries {
       let places = subquery.tables.map { $0.table.name.lowercased() }
       for set in places.indices.subsets(upTo: Self.mostNestedPlaces) {
@@ -25,20 +23,23 @@ extension QueryCompiler {
         mappings.append(NestedMapping(tables: Array(names), places: places, sql: sql))
       }
     }
-    let isTold = { (name: String) in
-      guard let table = checker.role.whole.table(name), table.kind == .table, let storage = table.storage else {
-        return false
-      }
-      return read[name].map { !storage.computedColumns.intersects($0) } ?? false
+    return (mappings, failed)
+  }
+
+  /// Whether changed rows of a table, by lower-case name, tell some of its columns.
+  fileprivate func isTold(_ name: String, _ columns: ColumnMask?) -> Bool {
+    guard let table = checker.role.whole.table(name), table.kind == .table, let storage = table.storage else {
+      return false
     }
-    return mappings.filter { mapping in mapping.tables.allSatisfy { isTold($0) && !failed.contains($0) } }
+    return columns.map { !storage.computedColumns.intersects($0) } ?? false
   }
 
   private func nestedSQL(_ subquery: Subquery, _ set: [Int], _ units: String) -> String? {
-    let outer = mappingFrom.fragment.text
+    let lastSource = from.sources.count - 1
+    guard let outer = clause(through: lastSource, dropping: Set(derived.keys)) else { return nil }
     let all = [subquery] + subquery.around.reversed()
-    guard all.allSatisfy(\.isCorrelated), !mappingFrom.joinsByName(before: mappingFrom.sources.count),
-      !mappingFrom.sources.contains(where: { $0.join == .outer })
+    guard all.allSatisfy(\.isCorrelated), !from.joinsByName(before: from.sources.count),
+      !from.sources.contains(where: { $0.join == .outer })
     else { return nil }
     let inner = { (isChanged: Bool) in
       all.enumerated().flatMap { depth, scope in
@@ -73,14 +74,27 @@ extension QueryCompiler {
 
   /// The outer query's conditions that read no other rows, by themselves. They hold of a row of its tables before a change of a subquery's table
   /// if they hold of it afterwards.
-  private var outerConditions: [String] {
-    guard let filter = mappingFilter else { return [] }
+  var outerConditions: [String] {
+    guard let filter = writtenFilter else { return [] }
     return filter.conjuncts.filter { !filter.hasSubquery(in: $0) }.compactMap { part in
       guard let condition = try? SQLFragment(filter.text(of: part), place: "") else { return nil }
       let sql = try? condition.replacing { index in
         condition.isLoneName(at: index) ? qualified(condition.text(of: condition.tokens[index])) : nil
       }
       return sql.map { "(\($0))" }
+    }
+  }
+}
+
+extension [QueryCompiler] {
+  /// The statements that lead from changes of tables in subqueries to units, for those tables of which that is all that is read there.
+  ///
+  /// - Parameter read: by lower-case name of each table that the query reads, the columns.
+  func nestedMappings(_ read: [String: ColumnMask]) -> [NestedMapping] {
+    let all = flatMap { [$0.nestedMappings(), $0.derivedMappings()] }
+    let failed = all.reduce(into: Set()) { $0.formUnion($1.failed) }
+    return all.flatMap(\.mappings).filter { mapping in
+      mapping.tables.allSatisfy { self[0].isTold($0, read[$0]) && !failed.contains($0) }
     }
   }
 }

@@ -14,9 +14,20 @@ extension QueryCompiler {
   mutating func takeScalars() {
     // Totals are computed by statements of their own.
     guard query.refreshEvery == nil, fragments.totals.isEmpty else { return }
+    written = fragments
     fragments.filter = fragments.filter.map { withoutScalars($0) }
     scalarsInFilter = scalarCount
     fragments.having = fragments.having.map { withoutScalars($0) }
+  }
+
+  /// The query with these subqueries where they were written.
+  var withScalars: QueryCompiler {
+    var compiler = self
+    guard scalarCount > 0, let written else { return compiler }
+    (compiler.fragments.filter, compiler.fragments.having) = (written.filter, written.having)
+    (compiler.fragments.alongside, compiler.fragments.parameterNames) = (written.alongside, written.parameterNames)
+    (compiler.scalarCount, compiler.scalarsInFilter) = (0, 0)
+    return compiler
   }
 
   /// The parameter of the first of them.

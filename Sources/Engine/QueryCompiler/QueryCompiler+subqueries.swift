@@ -144,7 +144,7 @@ extension QueryCompiler {
   /// An expression of a subquery with columns written with the tables' other names.
   ///
   /// - Returns: nil where a name is not understood.
-  private func resolved(_ text: String, _ subquery: inout Subquery) -> String? {
+  func resolved(_ text: String, _ subquery: inout Subquery) -> String? {
     guard let fragment = try? SQLFragment(text, place: "") else { return nil }
     var replacements: [Int: String] = [:]
     var isCorrelated = false
@@ -176,7 +176,8 @@ extension QueryCompiler {
   /// A name of an outer column with its table: alone it may mean a column of the subquery as well.
   func qualified(_ name: String) -> String {
     guard let fragment = try? SQLFragment(name, place: ""), fragment.tokens.count == 1,
-      let reference = reference(fragment), let qualifier = from.sources[reference.source].qualifier
+      let source = reference(fragment)?.source ?? derivedColumn(fragment, fragment.tokens.indices)?.source,
+      let qualifier = from.sources[source].qualifier
     else { return name }
     return "\(qualifier).\(name)"
   }

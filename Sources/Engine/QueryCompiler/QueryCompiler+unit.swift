@@ -36,7 +36,9 @@ extension QueryCompiler {
       case .inner(let source):
         source.isKey
           ? "a changed row of the subquery's first table is looked up by its key"
-          : "the group or partition of a changed row is looked up by its values"
+          : source.arms.count > 1
+            ? "the rows of the subquery that a changed row made or makes are looked up by their values"
+            : "the group or partition of a changed row is looked up by its values"
       case .partitions: "the partition of a changed row is looked up by its values"
       }
     }
@@ -83,7 +85,7 @@ extension QueryCompiler {
     if !groups.isEmpty || hasWindow || unmapped.contains(name) { return true }
     var compiler = self
     compiler.unit = .baseKey(key.names)
-    return !compiler.nestedMappings([name: .none]).contains { $0.tables.contains(name) }
+    return ![compiler].nestedMappings([name: .none]).contains { $0.tables.contains(name) }
   }
 
   /// Whether SQLite would run a subquery again for each row that is looked up, of a query whose rows are those of one table.
@@ -121,8 +123,8 @@ extension QueryCompiler {
   ///
   /// - Parameter first: the first of the parameters that hold the only unit that is wanted, which `unitCondition` asks for besides; nil: all are.
   func rowsSQL(first: Int? = nil) -> String {
-    if case .inner(let source) = unit { return source.sql(first: first) }
-    return fromSQL
+    guard from.sources.indices.last != nil, inner != nil || !derived.isEmpty else { return fromSQL }
+    return rows(through: from.sources.count - 1, first) ?? fromSQL
   }
 
   /// SQL that is true for the unit whose values are the parameters from `first` on.
@@ -142,7 +144,7 @@ extension QueryCompiler {
   func batchSQL(
     _ units: [(sql: String, order: FieldOrder)], first: Int, _ select: String, filter: String?
   ) -> String? {
-    guard case .baseKey = unit else { return nil }
+    guard case .baseKey = unit, derived.isEmpty else { return nil }
     // Names that no table of a client's query has a column of.
     let batch = "_freshet_batch"
     let names = units.indices.map { "_freshet_unit_\($0)" }

@@ -34,6 +34,8 @@ package struct QueryCompiler {
   var filterReads = FilterReads()
   /// The subquery, or view, that the rows come from.
   var inner: InnerSource?
+  /// By number, those of several sources that are subqueries or views.
+  var derived: [Int: DerivedSource] = [:]
   /// What is looked up when something changed.
   var unit = UnitChoice.none("")
   var mayChange: Bool { query.refreshEvery != nil }
@@ -41,6 +43,8 @@ package struct QueryCompiler {
   private(set) var isKeyedByRowid = false
   /// How many subqueries that depend on nothing are parameters, the last ones; and how many of these stand in `where`.
   var scalarCount = 0
+  /// The fragments before that.
+  var written: QueryFragments?
   var scalarsInFilter = 0
   /// The columns of the result, those of the key first, and how many these are.
   private(set) var output: [OutputColumn] = []
@@ -52,7 +56,8 @@ package struct QueryCompiler {
     return try checker.compilingQuery { () throws(FreshetError) in
       var compiler = try QueryCompiler(query, checker: checker)
       let compiled = try compiler.compile()
-      return compiler.flattened(compiled) ?? compiled
+      let asked = compiler.withScalars
+      return asked.flattened(compiled) ?? asked.rearranged(compiled) ?? compiled
     }
   }
 

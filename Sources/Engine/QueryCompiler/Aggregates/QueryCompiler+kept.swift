@@ -55,17 +55,9 @@ extension QueryCompiler {
 
   /// FROM and WHERE with another table in front; nil where it is there already, or the order matters.
   private func largestFirst() throws(FreshetError) -> (FromClause, SQLFragment?)? {
-    guard from.sources.count > 1, !from.isNatural else { return nil }
     var sizes: [Int64] = []
-    var conditions: [String] = []
     for source in from.sources {
-      guard source.join == .inner, let table = source.table.flatMap(schema.table), table.kind == .table else {
-        return nil
-      }
-      if !source.constraint.isEmpty {
-        guard from.fragment.keyword(at: source.constraint.lowerBound) == "ON" else { return nil }
-        conditions.append("(\(from.fragment.text(of: source.constraint.dropFirst())))")
-      }
+      guard let table = source.table.flatMap(schema.table), table.kind == .table else { return nil }
       let isWithoutRowid = table.storage?.isWithoutRowid ?? true
       let largest = "SELECT max(_rowid_) FROM main.\(quotedIdentifier(table.name))"
       sizes.append(isWithoutRowid ? 0 : (try? checker.firstInteger(largest)) ?? 0)
@@ -73,16 +65,6 @@ extension QueryCompiler {
     guard let largest = sizes.indices.max(by: { sizes[$0] < sizes[$1] }), sizes[largest] > sizes[0] else { return nil }
     var order = Array(sizes.indices)
     order.remove(at: largest)
-    let texts = ([largest] + order).map { index in
-      let source = from.sources[index]
-      return from.fragment.text(
-        of: source.body.lowerBound..<(source.constraint.isEmpty ? source.end : source.constraint.lowerBound))
-    }
-    if let filter = fragments.filter { conditions.append("(\(filter.text))") }
-    let filter = conditions.isEmpty ? nil : conditions.joined(separator: " AND ")
-    return (
-      try FromClause(texts.joined(separator: ", ")),
-      try filter.map { filter throws(FreshetError) in try SQLFragment(filter, place: "where") }
-    )
+    return try inOrder([largest] + order)
   }
 }

@@ -1,0 +1,223 @@
+import LiveQuery
+import Store
+
+/// A subquery, or a view, that a query joins with other sources.
+///
+///     FROM customers AS c LEFT JOIN (SELECT customer, sum(total) AS total FROM orders GROUP BY customer) AS o ON o.customer = c.id
+///
+/// No row of it is stored. A change of its tables leads to what its rows are joined by, here the customer, and by that to units; and where a unit is
+/// looked up, only those of its rows are computed which the unit can meet:
+///
+///     … LEFT JOIN (SELECT … FROM orders WHERE customer IN (SELECT c.id FROM customers AS c WHERE c.id = ?) GROUP BY customer) AS o ON …
+struct DerivedSource {
+  /// Its SELECTs.
+  let arms: [InnerSelect]
+  let operators: [SelectStatement.SetOperator]
+  var links: [Link] = []
+
+  /// A condition that one of its columns is what other sources give.
+  struct Link {
+    /// The column, by number.
+    let column: Int
+    let other: String
+    /// The sources that `other` reads, none of them after `last`.
+    let sources: Set<Int>
+    /// Whether rows for which it does not hold make no row of the result, other than one with NULL in all columns of a LEFT JOIN.
+    let isRequired: Bool
+
+    var last: Int { sources.max() ?? 0 }
+  }
+
+  /// It, with only those rows which have one of some values in a column.
+  ///
+  /// - Parameters:
+  ///   - column: by number.
+  ///   - values: a SELECT that gives them.
+  /// - Returns: nil where it has to be computed whole for that.
+  func sql(column: Int, in values: String) -> String? {
+    var texts: [String] = []
+    for arm in arms {
+      guard let condition = arm.condition(column: column, in: values) else { return nil }
+      texts.append(arm.sql(conditions: [condition]))
+    }
+    return "(\(texts.joined(with: operators)))"
+  }
+
+  /// Whether what a column is tells which rows it is made of.
+  func isDirect(_ link: Link) -> Bool { arms.allSatisfy { $0.order(ofUnit: $0.columns[link.column]) != nil } }
+}
+
+extension InnerSelect {
+  /// A condition on the rows of FROM that lets through at least all of what makes rows with some values in a column, and all of what makes another row
+  /// or nothing of it.
+  func condition(column: Int, in values: String) -> String? {
+    let sql = columns[column]
+    if order(ofUnit: sql) != nil { return "(\(sql)) IN (\(values))" }
+    guard !compiler.groups.isEmpty, let member = member(sql), let from = compiler.from.fragment.text.nonEmpty else {
+      return nil
+    }
+    // Each group with a row that has the value. NULL is in no set.
+    let groups = compiler.groups.map { "(\($0.sql))" }
+    let list = groups.joined(separator: ", ")
+    let filter = self.filter.map { "(\($0)) AND " } ?? ""
+    let nulls = groups.map { " OR \($0) IS NULL" }.joined()
+    let isIn = groups.count == 1 ? list : "(\(list))"
+    return "(\(isIn) IN (SELECT \(list) FROM \(from) WHERE \(filter)(\(member)) IN (\(values)))\(nulls))"
+  }
+
+  /// The expression of a row of FROM of which a column of a group is one of the values: of `max(x)` and `min(x)`, and of `x` itself.
+  private func member(_ sql: String) -> String? {
+    if let collation = try? compiler.collation(of: sql, place: "", isRow: true), collation == .binary { return sql }
+    guard let fragment = try? SQLFragment(sql, place: ""), fragment.tokens.count > 3,
+      ["MIN", "MAX"].contains(fragment.keyword(at: 0)), fragment.text(of: fragment.tokens[1]) == "(",
+      fragment.endOfParenthesis(openedAt: 1) == fragment.tokens.count
+    else { return nil }
+    let argument = fragment.text(of: 2..<fragment.tokens.count - 1)
+    return (try? compiler.collation(of: argument, place: "", isRow: true)) == nil ? nil : argument
+  }
+
+  /// The collation under which a link compares the values of a column, at the widest.
+  fileprivate func collation(ofColumn column: Int) -> FieldOrder.Collation? {
+    let sql = columns[column]
+    return order(ofUnit: sql)?.collation
+      ?? member(sql).flatMap { try? compiler.collation(of: $0, place: "", isRow: true) }
+  }
+}
+
+extension String {
+  fileprivate var nonEmpty: String? { isEmpty ? nil : self }
+}
+
+extension QueryCompiler {
+  // MARK: - Reading
+
+  /// Notes the subquery, or view, that one of several sources is.
+  ///
+  /// - Returns: false when it cannot be followed by itself.
+  mutating func noteDerived(_ index: Int) -> Bool {
+    guard let source = try? derivedSource(index) else { return false }
+    derived[index] = source
+    for arm in source.arms {
+      let tables = arm.compiler.from.sources.compactMap { $0.table?.lowercased() }
+      // Of the first one it is units that are looked up.
+      if index > 0 { nested.formUnion(tables) }
+      nested.formUnion(arm.compiler.nested)
+      // They are looked for through this source's own tables alone.
+      unmapped.formUnion(arm.compiler.nested)
+    }
+    return true
+  }
+
+  private func derivedSource(_ index: Int) throws(FreshetError) -> DerivedSource? {
+    let source = from.sources[index]
+    guard source.qualifier != nil, let (arms, operators) = try innerSelects(of: source) else { return nil }
+    let isOfTables = arms.allSatisfy { arm in
+      arm.compiler.from.sources.allSatisfy { $0.table.flatMap(schema.table)?.kind == .table && $0.join != .outer }
+    }
+    return isOfTables ? DerivedSource(arms: arms, operators: operators) : nil
+  }
+
+  /// Finds what joins the derived sources. To be called when all are noted.
+  mutating func readLinks() {
+    if derived.isEmpty || from.isNatural || from.sources.contains(where: { $0.join == .outer }) { return }
+    for (index, source) in from.sources.enumerated() where !source.constraint.isEmpty {
+      guard from.fragment.keyword(at: source.constraint.lowerBound) == "ON" else { continue }
+      let condition = from.fragment.text(of: source.constraint.dropFirst())
+      readLinks(condition) { derived in derived == index || source.join == .inner }
+    }
+    if let filter = fragments.filter { readLinks(filter.text) { _ in true } }
+  }
+
+  private mutating func readLinks(_ condition: String, isRequired: (Int) -> Bool) {
+    guard let fragment = try? SQLFragment(condition, place: "") else { return }
+    for part in fragment.conjuncts where !fragment.hasSubquery(in: part) {
+      let places = part.filter { ["=", "=="].contains(fragment.text(of: fragment.tokens[$0])) }
+      guard places.count == 1, let place = places.first else { continue }
+      let sides = [part.lowerBound..<place, place + 1..<part.upperBound].filter { !$0.isEmpty }
+      guard sides.count == 2 else { continue }
+      for (side, other) in [(sides[0], sides[1]), (sides[1], sides[0])] {
+        guard let (index, column) = derivedColumn(fragment, side), let sources = sources(fragment, other),
+          !sources.isEmpty, !sources.contains(index), let source = derived[index]
+        else { continue }
+        let text = fragment.text(of: other)
+        let collation = try? collation(of: text, place: "", isRow: true)
+        // It lets no fewer values through than the condition does.
+        let isWide = source.arms.allSatisfy { arm in
+          arm.collation(ofColumn: column).map { $0 == collation || collation == .binary } ?? false
+        }
+        if isWide {
+          derived[index]?.links.append(
+            .init(column: column, other: text, sources: sources, isRequired: isRequired(index)))
+        }
+      }
+    }
+  }
+
+  /// The column of a derived source that some tokens name and nothing else.
+  func derivedColumn(_ fragment: SQLFragment, _ range: Range<Int>) -> (source: Int, column: Int)? {
+    guard [1, 3].contains(range.count), let name = fragment.name(of: fragment.tokens[range.upperBound - 1]) else {
+      return nil
+    }
+    if range.count == 3, fragment.text(of: fragment.tokens[range.lowerBound + 1]) != "." { return nil }
+    let qualifier = range.count == 3 ? fragment.name(of: fragment.tokens[range.lowerBound]) : nil
+    for (index, source) in derived.sorted(by: { $0.key < $1.key }) {
+      if let qualifier, !isSameName(qualifier, from.sources[index].name ?? "") { continue }
+      if let column = source.arms[0].names.firstIndex(where: { isSameName($0, name) }) { return (index, column) }
+    }
+    return nil
+  }
+
+  /// The sources whose columns some tokens name; nil: that is not known.
+  private func sources(_ fragment: SQLFragment, _ range: Range<Int>) -> Set<Int>? {
+    var found: Set<Int> = []
+    for token in range {
+      guard let name = fragment.name(of: fragment.tokens[token]) else { continue }
+      let isQualified = token > range.lowerBound + 1 && fragment.text(of: fragment.tokens[token - 1]) == "."
+      if isQualified {
+        let qualifier = fragment.name(of: fragment.tokens[token - 2]) ?? ""
+        guard let index = from.sources.firstIndex(where: { isSameName($0.name ?? "", qualifier) }) else { return nil }
+        found.insert(index)
+      } else if fragment.isLoneName(at: token) {
+        let having = from.sources.indices.filter { index in
+          derived[index]?.arms[0].names.contains { isSameName($0, name) }
+            ?? from.sources[index].table.flatMap(schema.table)?.hasColumn(name) ?? false
+        }
+        guard having.count == 1 else { return nil }
+        found.formUnion(having)
+      }
+    }
+    return found
+  }
+
+  // MARK: - Writing
+
+  /// The clause up to a source, the sources' text replaced.
+  ///
+  /// - Parameters:
+  ///   - texts: by source, what stands in the place of its table or parenthesis.
+  ///   - dropped: sources that are left out, with what joins them; not the first.
+  func clause(through last: Int, _ texts: [Int: String] = [:], dropping dropped: Set<Int> = []) -> String? {
+    var replacements: [Int: String] = [:]
+    for (index, text) in texts where index <= last {
+      let source = from.sources[index]
+      for token in source.body { replacements[token] = "" }
+      replacements[source.body.lowerBound] =
+        source.isNamedBehindBody ? text : "\(text) AS \(source.qualifier ?? Self.nameless)"
+    }
+    for index in dropped where index > 0 && index <= last {
+      for token in from.sources[index - 1].end..<from.sources[index].end { replacements[token] = "" }
+    }
+    return try? from.prefix(through: last) { replacements[$0] }
+  }
+
+  /// What a subquery is called that has no name.
+  static let nameless = ReservedNames.prefix + "rows"
+}
+
+extension FromClause.Source {
+  /// Whether a name follows its table or parenthesis.
+  fileprivate var isNamedBehindBody: Bool {
+    if case .parenthesis = kind { return qualifier != nil }
+    return isNamed
+  }
+}
