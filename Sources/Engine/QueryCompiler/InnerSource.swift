@@ -97,6 +97,12 @@ struct InnerSelect {
   }
 }
 
+extension InnerSelect {
+  fileprivate func affinity(ofColumn place: Int) -> Affinity? {
+    (try? SQLFragment(columns[place], place: "")).flatMap { compiler.affinity(of: $0) }
+  }
+}
+
 extension [String] {
   /// SELECTs as one.
   func joined(with operators: [SelectStatement.SetOperator]) -> String {
@@ -112,11 +118,9 @@ extension QueryCompiler {
     if arms.count == 1 {
       arms[0].compiler.unit = arms[0].compiler.chooseUnit()
     } else {
-      guard let places = unitColumns(of: arms) else { return nil }
-      for index in arms.indices {
-        arms[index].compiler.unit = .partitions(
-          places.map { (arms[index].columns[$0], arms[index].order(ofUnit: arms[index].columns[$0]) ?? .identity) })
-      }
+      let areAll = selects.operators.allSatisfy { $0 == .unionAll }
+      guard let units = unitColumns(of: arms) ?? (areAll ? sideUnits(of: arms) : nil) else { return nil }
+      for index in arms.indices { arms[index].compiler.unit = .partitions(units[index]) }
     }
     if arms.contains(where: { $0.compiler.unitExpressions.isEmpty }) { return nil }
     return InnerSource(arms, selects.operators, qualifier: source.qualifier)
@@ -132,6 +136,11 @@ extension QueryCompiler {
     for core in select.cores {
       guard let arm = try innerSelect(core, names) else { return nil }
       arms.append(arm)
+    }
+    // Which of the two types a column that has both compares as depends on how SQLite runs the query.
+    for place in names.indices where arms.count > 1 {
+      let affinities = Set(arms.compactMap { $0.affinity(ofColumn: place) }).subtracting([.blob])
+      if affinities.contains(.text), affinities.count > 1 { return nil }
     }
     return (arms, select.operators)
   }
@@ -165,11 +174,13 @@ extension QueryCompiler {
     return try expressions(of: core, from).filter { Int($0.filter { !"()+- ".contains($0) }) == nil }
   }
 
-  /// The columns of the result that are the unit of SELECTs which set operators put together, by number: such that each SELECT can be restricted
-  /// to their values. Restricted so, SELECTs give together what their whole gives, restricted.
+  private typealias Unit = [(sql: String, order: FieldOrder)]
+
+  /// Columns of the result as the unit of SELECTs that set operators put together: such that each SELECT can be restricted to their values.
+  /// Restricted so, SELECTs give together what their whole gives, restricted.
   ///
-  /// - Returns: nil where there are none.
-  private func unitColumns(of arms: [InnerSelect]) -> [Int]? {
+  /// - Returns: what they are in each SELECT; nil where there are none.
+  private func unitColumns(of arms: [InnerSelect]) -> [Unit]? {
     for arm in arms {
       switch arm.compiler.chooseUnit() {
       case .none, .inner, .everything: return nil
@@ -190,6 +201,27 @@ extension QueryCompiler {
         places.contains { (try? compile("SELECT (\(arm.columns[$0]))", place: nil)) == nil }
       }
     }
-    return isVaried(ofKey) ? ofKey : isVaried(places) ? places : nil
+    let chosen = isVaried(ofKey) ? ofKey : places
+    if !isVaried(chosen) { return nil }
+    return arms.map { arm in
+      chosen.map { (arm.columns[$0], arm.order(ofUnit: arm.columns[$0]) ?? .identity) }
+    }
+  }
+
+  /// The units of SELECTs whose rows are all there: the SELECT's number, and its own unit. Those that have fewer parts go on with NULL.
+  private func sideUnits(of arms: [InnerSelect]) -> [Unit]? {
+    var units: [Unit] = []
+    for (index, arm) in arms.enumerated() {
+      var compiler = arm.compiler
+      compiler.unit = compiler.chooseUnit()
+      switch compiler.unit {
+      case .none, .inner, .everything: return nil
+      case .baseKey, .groups, .partitions: units.append([("\(index)", .identity)] + compiler.unitExpressions)
+      }
+    }
+    let count = units.map(\.count).max() ?? 0
+    for index in units.indices { units[index] += Array(repeating: ("NULL", .identity), count: count - units[index].count) }
+    let orders = units.map { $0.map(\.order) }
+    return orders.allSatisfy { $0 == orders[0] } ? units : nil
   }
 }

@@ -75,6 +75,8 @@ private struct JoinedGenerator {
     "SELECT customer AS k, n AS v, 0 AS s FROM orders INTERSECT SELECT id, CAST(rank AS INTEGER), 0 FROM customers",
     "SELECT customer AS k, 0 AS v, count(*) AS s FROM orders GROUP BY customer UNION ALL SELECT id, 1, rank FROM customers",
     "SELECT b AS k, a AS v, v AS s FROM kept WHERE v > 1",
+    "SELECT o.customer AS k, o.id AS v, c.rank AS s FROM orders o JOIN customers c ON c.id = o.n UNION ALL SELECT rank, -id, 1 FROM customers UNION ALL SELECT length(b), v, a || b FROM kept",
+    "SELECT c.rank AS k, c.id AS v, o.id AS s FROM customers c LEFT JOIN orders o ON o.customer = c.id UNION ALL SELECT count(*), -n, 'x' FROM orders GROUP BY n",
     "SELECT n AS k, count(*) AS v, status AS s FROM orders GROUP BY status, n",
     "SELECT x.k, x.v, x.s FROM (SELECT customer AS k, count(*) AS v, max(n) AS s FROM orders GROUP BY customer) AS x WHERE x.v > 2",
   ]
@@ -147,6 +149,7 @@ private struct JoinedGenerator {
     ("(SELECT DISTINCT customer, n FROM orders) x", ["customer", "n"], "1 AS a"),
     ("(SELECT customer FROM orders WHERE n > 2 UNION SELECT id FROM customers WHERE rank > 1) x", ["customer"], "1 AS a"),
     ("(SELECT id FROM customers EXCEPT SELECT customer FROM orders WHERE n > 5) x", ["id"], "1 AS a"),
+    ("(SELECT o.id AS o, c.id AS c FROM orders o JOIN customers c ON c.id = o.customer UNION ALL SELECT -id, rank FROM customers) x", ["o"], "c"),
     ("(SELECT 0 AS kind, id, total FROM orders UNION ALL SELECT 1, id, rank FROM customers) x", ["kind", "id"], "total"),
   ].map { OracleQuery(table: $0, keys: $1, select: [$2], orderBy: [], tellsKey: true) }
 }

@@ -76,7 +76,7 @@ extension QueryCompiler {
   private func mayDiffer(_ fragment: SQLFragment) -> Bool { [nil, .blob].contains(affinity(of: fragment)) }
 
   /// The affinity of an expression; nil: none.
-  private func affinity(of fragment: SQLFragment) -> Affinity? {
+  func affinity(of fragment: SQLFragment) -> Affinity? {
     if let reference = reference(fragment) {
       guard let table = from.sources[reference.source].table.flatMap(schema.table) else { return nil }
       if let column = table.columns.first(where: { isSameName($0.name, reference.column) }) {
