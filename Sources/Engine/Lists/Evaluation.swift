@@ -28,6 +28,8 @@ package final class Evaluation {
   @exclusivity(unchecked) private var unusedRows: [String: CapturedRows] = [:]
   /// The connection's tables of groups.
   private var groupTables: GroupTables?
+  /// Whether some lists keep values for others.
+  @exclusivity(unchecked) var holdsScalars = false
   /// Shapes that any commit may concern.
   @exclusivity(unchecked) private var shapesOfEveryCommit: [ObjectIdentifier: QueryShape] = [:]
 
@@ -62,9 +64,12 @@ package final class Evaluation {
     // A shape that reads several of the tables must not be evaluated several times.
     let isOnlyTable = tick.deltas.count == 1
     var known: Set<ObjectIdentifier> = []
-    for (number, _) in tick.deltas {
+    let turns = holdsScalars ? [true, false] : [false]
+    for (isFirst, number) in turns.flatMap({ turn in tick.deltas.map { (turn, $0.table) } }) {
       for (id, shape) in shapesByTable[number] ?? [:]
-      where !shape.isOutdated && shapesOfEveryCommit[id] == nil && (isOnlyTable || known.insert(id).inserted) {
+      where !shape.isOutdated && shapesOfEveryCommit[id] == nil && shape.comesFirst == isFirst
+        && (isOnlyTable || known.insert(id).inserted)
+      {
         if let tables = shape.captured.concernedTables(shape.compiled.tables, tick) {
           body(.changes(shape, tables, alongside: shape.captured.concernsAlongside(tick)))
         } else {

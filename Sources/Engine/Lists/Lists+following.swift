@@ -125,18 +125,20 @@ extension Lists {
   func update(_ list: LiveList, _ units: ConcernedUnits?, _ change: ShapeChange, alongside isAlongside: Bool) {
     let before = change.before
     let isCheap = list.compiled.plan.addsToResult && list.reader.addsChanges
-    let canLookUp = units.map { !list.compiled.isRefetched && (isCheap || !isTooMany($0.count, list)) } ?? false
+    let scalars = isAlongside ? scalars(of: list) : [:]
+    let canLookUp =
+      units.map { scalars != nil && !list.compiled.isRefetched && (isCheap || !isTooMany($0.count, list)) } ?? false
     let mustLookUp = list.advance {
       $0.changed(
         units, alongside: isAlongside, canLookUp: canLookUp, shown: list.versions.shown(unlessFollowedFrom: before))
     }
-    guard mustLookUp, let units else { return schedule(list) }
+    guard mustLookUp, let units, let scalars else { return schedule(list) }
     do throws(FreshetError) {
       let steps =
         Self.steps(units.count) + (isAlongside ? Self.stepsAlongside : 0)
         + (list.compiled.hasTotals ? Self.stepsTotals(list.rowCount) : 0)
       let isNew = try change.deadline.limited(to: Self.followTime, steps: steps) {
-        () throws(FreshetError) in try list.update(units, from: change.captured, alongside: isAlongside)
+        () throws(FreshetError) in try list.update(units, from: change.captured, alongside: isAlongside, scalars: scalars)
       }
       guard let isNew else { return tellsNothing(list, before) }
       if isNew { noteDirty(list) }
@@ -151,7 +153,7 @@ extension Lists {
       } else if error.code == .timeout {
         mustRunAgain(list, before)
         // Groups are asked now and then only.
-        if !isCheap { followSlowly(list.shape, before) }
+        if !isCheap, list.compiled.plan.scalars == nil { followSlowly(list.shape, before) }
       } else {
         fail(list, error, before)
       }

@@ -114,11 +114,12 @@ extension Lists {
     switch join {
     case .complete, .later: break
     case .lookUp(let units, let isAlongside):
-      guard catchUp(list, units, since: result.place.state) else {
+      let scalars = isAlongside ? scalars(of: list) : [:]
+      guard let scalars, catchUp(list, units, since: result.place.state) else {
         mustRunAgain(list, shown)
         break
       }
-      isNew = catchUp(list) { () throws(FreshetError) in try list.update(units, alongside: isAlongside) } || isNew
+      isNew = catchUp(list) { () throws(FreshetError) in try list.update(units, alongside: isAlongside, scalars: scalars) } || isNew
     case .runHere:
       let start = context.clock.now
       isNew = catchUp(list) { () throws(FreshetError) in try list.runHere() } || isNew

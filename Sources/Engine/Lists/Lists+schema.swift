@@ -102,6 +102,8 @@ extension Lists {
   private func adopt(_ shape: QueryShape, _ list: LiveList) {
     let hasSameColumns = list.adopt(BoundStatements(list.query, shape, context.settings(of: list.query)))
     let mustStartOver = !hasSameColumns || list.machine.awaitsSchema
+    releaseScalars(of: list)
+    holdScalars(of: list)
     list.advance { [shown = list.shown] in $0.recompiled(shown: shown) }
     if mustStartOver { note(.startsOver(list)) }
     run(list)

@@ -28,6 +28,8 @@ package final class Lists {
   @exclusivity(unchecked) package private(set) var openings: [Query: Opening] = [:]
   /// Queries whose lists are never released.
   private var kept: Set<Query> = []
+  /// Queries whose lists keep values for others, by these' numbers.
+  var held: [Query: Set<Int>] = [:]
   /// For how long the tables have been as they are.
   @exclusivity(unchecked) var ages = TableAges()
   /// What the process before knew: clients may come with versions of it.
@@ -177,6 +179,7 @@ package final class Lists {
         refresh: query.refreshEvery.map { Nanoseconds($0) }),
       fetched: run.fetched, shown: shown, ticks: opening.ticks, duration: run.duration)
     byQuery[query] = list
+    holdScalars(of: list)
     if list.isLarge { context.freedRows += list.rowCount }
     if let shown { list.versions.wasShown(at: shown) }
     ages.add(shape.captured.storages.keys, at: numbers.commits.number)
@@ -222,7 +225,7 @@ package final class Lists {
   /// Whether readers may run its query. A list without clients is run when the next one comes.
   func mayRun(_ list: LiveList) -> Bool { isUsed(list) || isKept(list) }
 
-  func isKept(_ list: LiveList) -> Bool { kept.contains(list.query) }
+  func isKept(_ list: LiveList) -> Bool { kept.contains(list.query) || held[list.query] != nil }
 
   /// A client has left a list or a first run, or has stopped waiting for it.
   package func wasLeft(_ id: Int, _ query: Query) {
@@ -235,6 +238,7 @@ package final class Lists {
   /// Releases a list.
   func forget(_ list: LiveList) {
     if byQuery[list.query] === list { byQuery[list.query] = nil }
+    releaseScalars(of: list)
     // `settle` passes over it.
     list.isDirty = false
     context.deadlines.remove(list)

@@ -113,17 +113,18 @@ package final class LiveList {
   ///
   /// - Parameter units: of the result, or of the rows that are kept under its groups.
   /// - Parameter captured: the changes that concern them, where the query can be evaluated over these instead.
+  /// - Parameter scalars: values in its conditions that other lists keep, by place.
   /// - Returns: whether there is a new version; nil: looking up does not tell, and the query must be run again.
   /// - Throws: the error that prevents it: the query must be run again, or the list ends.
   func update(
-    _ units: ConcernedUnits, from captured: CapturedRows? = nil, alongside: Bool
+    _ units: ConcernedUnits, from captured: CapturedRows? = nil, alongside: Bool, scalars known: [Int: SQLValue] = [:]
   ) throws(FreshetError) -> Bool? {
     do {
       let reader = reader
       var (units, captured) = (units, captured)
       var ofAllGroups = false
       if alongside, compiled.plan.scalars != nil {
-        guard let scalars = try reader.takeScalars() else { return nil }
+        guard let scalars = try reader.takeScalars(known) else { return nil }
         units.add(scalars.units)
         ofAllGroups = scalars.ofAllGroups
         // Their rows have not changed, and are looked up.

@@ -112,6 +112,12 @@ package final class CompiledQuery: Sendable {
     return isSame ? explained(by: asked.askedSQL) : nil
   }
 
+  /// The queries whose lists keep values of the plan's scalars, each with the place of its value among these.
+  package var scalarQueries: [(place: Int, query: Query)] {
+    let scalars = alongside.suffix(plan.scalars?.count ?? 0)
+    return scalars.enumerated().compactMap { place, value in value.query.map { (place, $0) } }
+  }
+
   /// Whether changes of all tables are followed without running it again.
   var isFollowedWhole: Bool {
     let added = plan.resultAggregate.map { plan.aggregates[$0].added } ?? []
@@ -202,6 +208,8 @@ package struct CompiledAlongside: Sendable {
   /// How it is kept up to date without running it again, and the tables that this follows.
   var aggregate: AggregatePlan?
   var aggregateTables: [QueryTable] = []
+  /// The query whose list keeps it.
+  var query: Query?
 }
 
 extension CompiledQuery {

@@ -98,8 +98,32 @@ struct InnerSelect {
 }
 
 extension InnerSelect {
-  fileprivate func affinity(ofColumn place: Int) -> Affinity? {
-    (try? SQLFragment(columns[place], place: "")).flatMap { compiler.affinity(of: $0) }
+  /// What values an expression has that a column's affinity leaves as they are.
+  fileprivate enum ValueType: Hashable {
+    case null, unknown
+    case of(Affinity)
+  }
+
+  fileprivate func type(ofColumn place: Int) -> ValueType { type(of: columns[place]) }
+
+  private func type(of sql: String) -> ValueType {
+    guard let fragment = try? SQLFragment(sql, place: "") else { return .unknown }
+    let (tokens, text) = (fragment.tokens, fragment.text(of: fragment.tokens.indices))
+    if fragment.endOfParenthesis(openedAt: 0) == tokens.count { return type(of: fragment.text(of: 1..<tokens.count - 1)) }
+    if let affinity = compiler.affinity(of: fragment) { return .of(affinity) }
+    if tokens.count == 1 {
+      switch tokens[0].kind {
+      case .string: return .of(.text)
+      case .number: return .of(Int64(text) == nil ? .real : .integer)
+      default: return fragment.keyword(at: 0) == "NULL" ? .null : .unknown
+      }
+    }
+    // What numbers of one type make together.
+    let signs = fragment.outermost(tokens.indices).filter { ["+", "-", "*"].contains(fragment.text(of: tokens[$0])) }
+    if signs.isEmpty { return .unknown }
+    let parts = zip([-1] + signs, signs + [tokens.count]).map { $0 + 1..<$1 }.filter { !$0.isEmpty }
+    let types = Set(parts.map { type(of: fragment.text(of: $0)) })
+    return types.count > 1 || types.first == .of(.text) ? .unknown : types.first ?? .unknown
   }
 }
 
@@ -137,10 +161,9 @@ extension QueryCompiler {
       guard let arm = try innerSelect(core, names) else { return nil }
       arms.append(arm)
     }
-    // Which of the two types a column that has both compares as depends on how SQLite runs the query.
+    // Where a column is of several types, it depends on how SQLite runs the query what its values become.
     for place in names.indices where arms.count > 1 {
-      let affinities = Set(arms.compactMap { $0.affinity(ofColumn: place) }).subtracting([.blob])
-      if affinities.contains(.text), affinities.count > 1 { return nil }
+      if Set(arms.map { $0.type(ofColumn: place) }).subtracting([.null]).count > 1 { return nil }
     }
     return (arms, select.operators)
   }

@@ -31,7 +31,9 @@ extension QueryCompiler {
     let others = derived.keys.sorted()
     var orders = tables.isEmpty ? [] : [tables + others]
     orders += others.map { first in [first] + tables + others.filter { $0 != first } }
-    return orders.filter { $0 != Array(from.sources.indices) }.compactMap { try? inOrder($0) ?? nil }
+    // In WHERE, a value that depends on nothing can be kept by itself.
+    let hasValues = from.sources.contains { from.fragment.hasSubquery(in: $0.constraint) }
+    return orders.filter { hasValues || $0 != Array(from.sources.indices) }.compactMap { try? inOrder($0) ?? nil }
   }
 
   /// `a RIGHT JOIN b ON …` as `b LEFT JOIN a ON …`.

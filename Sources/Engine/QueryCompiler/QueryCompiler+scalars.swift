@@ -26,7 +26,7 @@ extension QueryCompiler {
     guard scalarCount > 0, let written else { return compiler }
     (compiler.fragments.filter, compiler.fragments.having) = (written.filter, written.having)
     (compiler.fragments.alongside, compiler.fragments.parameterNames) = (written.alongside, written.parameterNames)
-    (compiler.scalarCount, compiler.scalarsInFilter) = (0, 0)
+    (compiler.scalarCount, compiler.scalarsInFilter, compiler.scalarQueries) = (0, 0, [:])
     return compiler
   }
 
@@ -62,13 +62,31 @@ extension QueryCompiler {
     // What a subquery selects has an affinity and a collation there, which a parameter has not.
     let isOfOneKind = tokens.contains { ["CAST", "COLLATE"].contains(condition.keyword(at: $0)) }
     guard !isOfOneKind, let statement = try? SQLFragment(text, place: condition.place, kind: .statement),
-      (try? compile("SELECT (\(text))", place: nil)) != nil, (try? aggregate(alongside: statement)) != nil
+      (try? compile("SELECT (\(text))", place: nil)) != nil
     else { return nil }
     let name = Self.name(scalarCount)
+    if (try? aggregate(alongside: statement)) == nil {
+      guard let query = keptQuery(text) else { return nil }
+      scalarQueries[name] = query
+    }
     fragments.alongside.append((name, statement))
     fragments.parameterNames.append(name)
     scalarCount += 1
     return "?\(fragments.parameterCount)"
+  }
+
+  /// The query whose list keeps such a value: where what is under the aggregate is looked up. Lists that need it have it in common.
+  private func keptQuery(_ text: String) -> Query? {
+    guard let select = SelectStatement(text), select.isRowsAlone, select.expressions.count == 1,
+      let from = select.cores[0].from, query.access.read.isEmpty,
+      !SQLTokenizer(text).contains(where: { $0.kind == .parameter })
+    else { return nil }
+    var kept = Query(from: from, select: ["\(select.expressions[0]) AS value"], where: select.cores[0].filter)
+    kept.access = query.access
+    guard var compiler = try? QueryCompiler(kept, checker: checker), let compiled = try? compiler.compileBest(),
+      compiled.plan.keepsRows, compiled.plan.scalars == nil, compiled.isFollowedWhole
+    else { return nil }
+    return kept
   }
 
   /// How changes of their values reach the result.

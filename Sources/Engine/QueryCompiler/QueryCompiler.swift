@@ -43,6 +43,8 @@ package struct QueryCompiler {
   private(set) var isKeyedByRowid = false
   /// How many subqueries that depend on nothing are parameters, the last ones; and how many of these stand in `where`.
   var scalarCount = 0
+  /// By name, the queries whose lists keep some of them.
+  var scalarQueries: [String: Query] = [:]
   /// The fragments before that.
   var written: QueryFragments?
   var scalarsInFilter = 0
@@ -55,10 +57,15 @@ package struct QueryCompiler {
     try checker.refreshSchema()
     return try checker.compilingQuery { () throws(FreshetError) in
       var compiler = try QueryCompiler(query, checker: checker)
-      let compiled = try compiler.compile()
-      let asked = compiler.withScalars
-      return asked.flattened(compiled) ?? asked.rearranged(compiled) ?? compiled
+      return try compiler.compileBest()
     }
+  }
+
+  /// The query as it is followed with the least.
+  mutating func compileBest() throws(FreshetError) -> CompiledQuery {
+    let compiled = try compile()
+    let asked = withScalars
+    return asked.flattened(compiled) ?? asked.rearranged(compiled) ?? compiled
   }
 
   /// One for a SELECT within the query, whose fragments these are.
@@ -248,8 +255,11 @@ package struct QueryCompiler {
       let sql = "SELECT (\(fragment.text))"
       var tables = masks(of: try compile(sql, place: fragment.place).reads)
       tables.formUnion(try readFilters(of: [sql]).masks)
+      // The tables that a view reads are there as well.
+      tables = tables.filter { checker.role.whole.table($0.key)?.kind != .view }
       var value = CompiledAlongside(name: name, sql: try executed(sql), tables: tables)
       if let known = try aggregate(alongside: fragment) { (value.aggregate, value.aggregateTables) = known }
+      value.query = scalarQueries[name]
       result.append(value)
     }
     return result

@@ -71,7 +71,7 @@ extension SQLFragment {
   }
 
   /// The tokens of a range that stand in none of its parentheses, and are none.
-  private func outermost(_ range: Range<Int>) -> [Int] {
+  func outermost(_ range: Range<Int>) -> [Int] {
     var found: [Int] = []
     var index = range.lowerBound
     while index < range.upperBound {

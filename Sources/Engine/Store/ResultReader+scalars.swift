@@ -4,22 +4,40 @@ package import LiveQuery
 extension ResultReader {
   /// The values as they are.
   ///
-  /// - Parameter reads: whether to read all of them: what is kept may be of another state.
-  func scalars(reads: Bool) throws(FreshetError) -> [SQLValue] {
+  /// - Parameters:
+  ///   - reads: whether to read all of them: what is kept may be of another state.
+  ///   - known: those that other lists keep, by place.
+  func scalars(reads: Bool, known: [Int: SQLValue] = [:]) throws(FreshetError) -> [SQLValue] {
     var scalars: [SQLValue] = []
-    for value in try values(alongside: plan.alongside.indices.suffix(plan.scalars?.count ?? 0), reads: reads) {
-      if let message = value.error { throw FreshetError(.badQuery, message) }
-      scalars.append(value.value)
+    for (place, index) in plan.alongside.indices.suffix(plan.scalars?.count ?? 0).enumerated() {
+      if let value = known[place] {
+        scalars.append(value)
+        continue
+      }
+      for value in try values(alongside: index..<index + 1, reads: reads) {
+        if let message = value.error { throw FreshetError(.badQuery, message) }
+        scalars.append(value.value)
+      }
     }
     return scalars
   }
 
+  /// The value of a result that is one, as it is kept; nil: it is not known.
+  package func keptValue() throws(FreshetError) -> SQLValue? {
+    do {
+      return try AggregateGroups.keyOfEverything.withUnsafeBytes { everything in
+        try withGroupRow(everything) { $0.value(plan.firstColumn + plan.columns.count - 1).value }
+      }
+    } catch { throw failure(error) }
+  }
+
   /// Brings the values up to date.
   ///
+  /// - Parameter known: those that other lists keep, by place.
   /// - Returns: the units for which `where` has changed, and whether `having` has; nil: the query must be run again.
-  package func takeScalars() throws(FreshetError) -> (units: ConcernedUnits, ofAllGroups: Bool)? {
+  package func takeScalars(_ known: [Int: SQLValue]) throws(FreshetError) -> (units: ConcernedUnits, ofAllGroups: Bool)? {
     guard let plan = plan.scalars else { return (ConcernedUnits(), false) }
-    let now = try scalars(reads: false)
+    let now = try scalars(reads: false, known: known)
     if now == memory.scalars { return (ConcernedUnits(), false) }
     var units = ConcernedUnits()
     if let sql = plan.changedSQL {

@@ -174,5 +174,5 @@ enum TPCHLists {
   ]
 
   /// Numbers of those that are run again after a change: one joins a view of groups.
-  static let runAgain: Set<Int> = [15]
+  static let runAgain: Set<Int> = []
 }

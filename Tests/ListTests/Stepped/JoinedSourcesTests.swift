@@ -29,6 +29,7 @@ import Testing
     try SQLiteShell(path: path).run("PRAGMA journal_mode = WAL;\n\(ShopCommits.schema)\n\(JoinedGenerator.views)")
     let lists = try SteppedLists(path: path, [query]) { $0.selfCheck = .off }
     lists.step()
+    lists.step()
     let first = lists.runs
     for commit in [
       "UPDATE orders SET total = 99, n = 3 WHERE id = 7", "DELETE FROM orders WHERE id = 4",
@@ -101,6 +102,8 @@ private struct JoinedGenerator {
     ("orders o, customers c, X x", ["o.id", "c.id"], "c.id = o.customer AND x.k = o.n AND x.v > c.rank"),
     ("customers c JOIN X x ON x.k = c.id", ["c.id"], "EXISTS (SELECT 1 FROM orders o WHERE o.customer = c.id AND o.n > x.v)"),
     ("customers c JOIN X x ON x.k = c.id", ["c.id"], "c.rank > (SELECT avg(n) / 4 FROM orders)"),
+    ("spent AS x", [], "x.s = (SELECT max(s) FROM spent)"),
+    ("customers c JOIN X x ON x.k = c.id", ["c.id"], "x.v >= (SELECT avg(v) FROM (SELECT customer AS k, count(*) AS v FROM orders GROUP BY customer))"),
     ("orders o RIGHT JOIN customers c ON c.id = o.customer AND o.n > 2", ["c.id", "o.id"], nil),
     ("X x RIGHT JOIN customers c ON c.id = x.k", ["c.id"], nil),
     ("customers c FULL JOIN X x ON x.k = c.id", ["c.id"], nil),
@@ -144,6 +147,7 @@ private struct JoinedGenerator {
     ("spent s JOIN customers c ON s.k = c.id", ["s.k"], "name"),
     ("orders o JOIN (SELECT customer, max(id) AS last FROM orders GROUP BY customer) l ON l.last = o.id", ["o.id"], "total"),
     ("spent s LEFT JOIN orders o ON o.id = s.v", ["s.k"], "total"),
+    ("customers c JOIN spent s ON s.k = c.id AND s.s = (SELECT max(s) FROM spent)", ["c.id"], "v"),
     ("customers c LEFT JOIN orders o ON o.customer = c.id", ["c.id", "o.id"], "total"),
     ("orders o RIGHT JOIN customers c ON o.customer = c.id", ["c.id", "o.id AS o"], "total"),
     ("(SELECT DISTINCT customer, n FROM orders) x", ["customer", "n"], "1 AS a"),
