@@ -158,8 +158,13 @@ package final class SnapshotAnswers {
     let forms = forms(database)
     let slowness = lists.evaluation.shapes[query.withoutValues]?.compiled.slowness
     let timeout = context.timeout(of: query)
+    let list = lists.byQuery[query]
+    let (open, withoutRows) = (list?.explanation, list.map { !$0.compiled.plan.keepsRows } ?? false)
     post(request, reply) { database, interruption throws(FreshetError) in
-      try database.explain(query, slowness: slowness, forms: forms, timeout: timeout, interruption)
+      var explanation = try database.explain(
+        query, slowness: slowness, withoutRows: withoutRows, forms: forms, timeout: timeout, interruption)
+      explanation.list = open
+      return explanation
     }
   }
 

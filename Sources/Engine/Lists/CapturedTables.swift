@@ -39,7 +39,8 @@ struct CapturedTables {
     }
     sources = query.tables.enumerated().map { index, table in
       let records: KeptRecords =
-        query.nestedTables.contains(index) ? .all : query.isEvaluated(overTable: index) ? .present : .none
+        query.nestedTables.contains(index) || table.tellsWhatPasses
+        ? .all : query.isEvaluated(overTable: index) ? .present : .none
       return table.sources?.map { follow($0, table.rememberedFields(of: $0), records) }
     }
     alongside = query.alongside.enumerated().map { index, value in
@@ -110,7 +111,9 @@ struct CapturedTables {
   func evaluated(_ query: CompiledQuery) -> Set<Int> {
     var numbers: Set<Int> = []
     for (index, source) in sources.enumerated()
-    where query.isEvaluated(overTable: index) || query.nestedTables.contains(index) {
+    where query.isEvaluated(overTable: index) || query.nestedTables.contains(index)
+      || query.tables[index].tellsWhatPasses
+    {
       numbers.formUnion(source ?? [])
     }
     for (plan, tables) in zip(query.plan.aggregates, aggregates) {

@@ -48,6 +48,23 @@ extension Evaluation {
   }
 }
 
+// Changes that mean running a query again.
+extension Evaluation {
+  /// Whether changes of some tables cannot concern a list, whose units are not known.
+  func concernsNothing(_ list: LiveList, _ tables: [ConcernedTable]) -> Bool {
+    tables.allSatisfy { table in
+      let used = list.compiled.tables[table.index].usedColumns
+      if !table.changes.meets(used) { return true }
+      guard list.compiled.tables[table.index].tellsWhatPasses, let rows = capturedRows[table.number],
+        rows.showSigned(table.changes, in: used)
+      else { return false }
+      defer { rows.hide() }
+      let mayPass = try? list.shape.statements.mayPass(table: table.index) { list.reader.bind() }
+      return mayPass == false
+    }
+  }
+}
+
 extension CompiledQuery {
   /// Divides changed tables by how they lead to units: through FROM, and through subqueries. One may be read by both.
   func divided(_ tables: [ConcernedTable]) -> (direct: [ConcernedTable], nested: [ConcernedTable]) {

@@ -91,7 +91,10 @@ extension Lists {
     return try change.deadline.limited(to: Self.followTime, steps: Self.steps(rows)) {
       () throws(FreshetError) in
       let (direct, nested) = shape.compiled.divided(change.tables)
-      if nested.isEmpty { return try shape.concerned(by: change.tables, change.captured) }
+      if nested.isEmpty {
+        let concerned = try shape.concerned(by: change.tables, change.captured)
+        return concerned.filter { $0.units != nil || !evaluation.concernsNothing($0.list, change.tables) }
+      }
       let known = direct.isEmpty ? [] : try shape.concerned(by: direct, nil)
       return try adding(nested, to: known, shape)
     }
@@ -138,7 +141,8 @@ extension Lists {
         Self.steps(units.count) + (isAlongside ? Self.stepsAlongside : 0)
         + (list.compiled.hasTotals ? Self.stepsTotals(list.rowCount) : 0)
       let isNew = try change.deadline.limited(to: Self.followTime, steps: steps) {
-        () throws(FreshetError) in try list.update(units, from: change.captured, alongside: isAlongside, scalars: scalars)
+        () throws(FreshetError) in
+        try list.update(units, from: change.captured, alongside: isAlongside, scalars: scalars)
       }
       guard let isNew else { return tellsNothing(list, before) }
       if isNew { noteDirty(list) }
@@ -194,8 +198,15 @@ extension Lists {
   /// A run has ended: has its shape followed in another way, where what it gave says so.
   func mustFollowOtherwise(_ list: LiveList) {
     if list.reader.dependsOnOrder { return runFromNowOn(list.shape, list.shown, because: Self.ambiguity) }
-    guard list.reader.lacksRows, let other = list.compiled.withoutRows else { return }
+    guard let other = list.compiled.withoutRows, list.reader.lacksRows || keepsTooMuch() else { return }
     follow(list.shape, list.shown, as: other)
+  }
+
+  /// Bytes that the rows under all groups of a follower's lists take at most. A list that would need more follows its groups in another way.
+  private static let mostKeptRows = 128 << 20
+
+  private func keepsTooMuch() -> Bool {
+    byQuery.values.reduce(0) { $0 + $1.reader.keptRowBytes } > Self.mostKeptRows
   }
 
   /// Looking up is not the way: from now on readers run the shape's queries.

@@ -119,7 +119,9 @@ extension Lists {
         mustRunAgain(list, shown)
         break
       }
-      isNew = catchUp(list) { () throws(FreshetError) in try list.update(units, alongside: isAlongside, scalars: scalars) } || isNew
+      isNew =
+        catchUp(list) { () throws(FreshetError) in try list.update(units, alongside: isAlongside, scalars: scalars) }
+        || isNew
     case .runHere:
       let start = context.clock.now
       isNew = catchUp(list) { () throws(FreshetError) in try list.runHere() } || isNew

@@ -31,6 +31,8 @@ package final class LiveList {
   /// What a run that is going on misses, of an aggregate.
   @exclusivity(unchecked) var groupLog: GroupLog?
   @exclusivity(unchecked) private var trail = ListTrail()
+  /// What following it has cost.
+  @exclusivity(unchecked) private var cost = Explanation.Cost()
 
   /// - Parameters:
   ///   - fetched: the first run's result.
@@ -91,6 +93,11 @@ package final class LiveList {
       tables: compiled.tableNames)
   }
 
+  package var explanation: Explanation.List {
+    Explanation.List(
+      rows: result.newest.tree.count, groups: reader.keptGroups, keptBytes: reader.keptRowBytes, cost: cost)
+  }
+
   /// A description of its recent updates.
   var history: String { trail.description(commit: versions.commits.number.commit, version: result.newest.number) }
 
@@ -119,6 +126,8 @@ package final class LiveList {
   func update(
     _ units: ConcernedUnits, from captured: CapturedRows? = nil, alongside: Bool, scalars known: [Int: SQLValue] = [:]
   ) throws(FreshetError) -> Bool? {
+    let start = clock.now
+    defer { cost.note(clock.now - start, units: units.count) }
     do {
       let reader = reader
       var (units, captured) = (units, captured)
@@ -181,6 +190,7 @@ package final class LiveList {
       machine.isDistrusted ? .mended : .ran, units: fetched.changes?.count, commit: number.commit,
       version: result.newest.number)
     advance { $0.noteRun(duration, now: clock.now) }
+    cost.runs += 1
     return isNew
   }
 
@@ -202,6 +212,13 @@ package final class LiveList {
 
   func hasRows(ofUnit unit: Bytes) -> Bool {
     compiled.unit?.isKey == true ? result.contains(unit) : reader.hasRows(ofUnit: Array(unit))
+  }
+}
+
+extension Explanation.Cost {
+  fileprivate mutating func note(_ duration: Nanoseconds, units count: Int) {
+    let time = Double(duration.count) / 1_000_000
+    (changes, units, milliseconds, longest) = (changes + 1, units + count, milliseconds + time, max(longest, time))
   }
 }
 

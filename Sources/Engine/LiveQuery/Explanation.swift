@@ -51,6 +51,77 @@ package struct Explanation: Hashable, Sendable {
     }
   }
 
+  /// A SELECT of which the query is made: itself, or one that stands in it.
+  package struct Relation: Hashable, Sendable {
+    package enum Kind: String, Sendable {
+      /// What the rows of a table give, with what they join.
+      case rows
+      case groups
+      /// Rows whose window functions see those with the same values of the key.
+      case partitions
+      /// Several SELECTs that set operators put together.
+      case compound
+      /// What stands in an expression, and is evaluated for each row.
+      case subquery
+      /// One that depends on no row, in a condition.
+      case value
+      /// It is not taken apart: a change means running the query again.
+      case whole
+    }
+
+    package var kind: Kind
+    /// What it is called; nil: the query itself, or nothing.
+    package var name: String?
+    /// What is looked up in it: columns and expressions.
+    package var key: [String]
+    /// The tables that it reads itself.
+    package var tables: [String]
+    /// Whether what each row of it gave is kept.
+    package var isKept: Bool
+    package var parts: [Relation]
+
+    package init(
+      _ kind: Kind, name: String? = nil, key: [String] = [], tables: [String] = [], isKept: Bool = false,
+      parts: [Relation] = []
+    ) {
+      self.kind = kind
+      self.name = name
+      self.key = key
+      self.tables = tables
+      self.isKept = isKept
+      self.parts = parts
+    }
+  }
+
+  /// The list, where the query has one at the moment.
+  package struct List: Hashable, Sendable {
+    package var rows: Int
+    /// Groups that are kept, and bytes of the rows under them.
+    package var groups: Int
+    package var keptBytes: Int
+    package var cost: Cost
+
+    package init(rows: Int, groups: Int, keptBytes: Int, cost: Cost) {
+      self.rows = rows
+      self.groups = groups
+      self.keptBytes = keptBytes
+      self.cost = cost
+    }
+  }
+
+  /// What changes have cost since the list was opened.
+  package struct Cost: Hashable, Sendable {
+    /// Those that were looked up or added: how often, of how many units, in how much time, and the longest.
+    package var changes = 0
+    package var units = 0
+    package var milliseconds = 0.0
+    package var longest = 0.0
+    /// How often the query was run.
+    package var runs = 0
+
+    package init() {}
+  }
+
   package var maintenance: Maintenance
   /// One sentence.
   package var reason: String
@@ -61,6 +132,10 @@ package struct Explanation: Hashable, Sendable {
   package var advice: [String]
   /// SQLite's own EXPLAIN QUERY PLAN of `sql`, a line each.
   package var plan: [String]
+  /// What the query is made of; nil: that is not for everyone.
+  package var relation: Relation?
+  /// Nil: it has no list at the moment.
+  package var list: List?
 
   package init(
     maintenance: Maintenance, reason: String, tables: [Table], sql: String, advice: [String], plan: [String]

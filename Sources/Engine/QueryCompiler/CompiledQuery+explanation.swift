@@ -18,8 +18,10 @@ extension CompiledQuery {
     // Both reveal indexes, and so columns; and how a statement runs is for the operator to know.
     let advice = isOfRole ? [] : (hasNoWAL ? [Self.walAdvice] : []) + (try advice(checker: checker))
     let plan = isOfRole ? [] : try checker.plan(of: askedSQL, mayChange: refreshEvery != nil)
-    return Explanation(
+    var explanation = Explanation(
       maintenance: maintenance, reason: sentence, tables: explained, sql: askedSQL, advice: advice, plan: plan)
+    if !isOfRole { explanation.relation = following.relation }
+    return explanation
   }
 
   /// Those that only subqueries in conditions read which are kept by themselves.

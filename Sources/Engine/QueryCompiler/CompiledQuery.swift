@@ -15,6 +15,8 @@ package final class CompiledQuery: Sendable {
     var choosingColumns: [Int: ColumnMask]
     var routing: QueryRouting?
     var nestedMappings: [NestedMapping] = []
+    /// What the query is made of.
+    var relation: Explanation.Relation?
   }
 
   package let plan: ResultPlan
@@ -52,7 +54,7 @@ package final class CompiledQuery: Sendable {
   package let slowness: String?
   /// Whether it is asked by a role that may not read everything.
   var isOfRole: Bool { query.access.role != nil }
-  private let following: Following
+  let following: Following
   private let query: Query
   /// How changes of tables in subqueries lead to units.
   package let nestedMappings: [NestedMapping]
@@ -170,13 +172,16 @@ package final class QueryTable: Sendable {
   package let mappings: [UnitMapping]
   /// Columns whose values are needed for rows that are gone.
   package let rememberedColumns: [Int]
+  /// Where a change means running the query again, statements that give a row if the change can concern it; none: it may.
+  let passing: [String]
+  package var tellsWhatPasses: Bool { !passing.isEmpty }
   /// Whether the client may see it.
   let isVisible: Bool
 
   init(
     table: DatabaseSchema.Table, aliases: [String], sources: [TableStorage]?, columns: [String],
     usedColumns: ColumnMask,
-    mappings: [UnitMapping], rememberedColumns: [Int], isVisible: Bool
+    mappings: [UnitMapping], rememberedColumns: [Int], passing: [String] = [], isVisible: Bool
   ) {
     self.table = table
     tellsRows = table.storage != nil || table.isSearch
@@ -186,6 +191,7 @@ package final class QueryTable: Sendable {
     self.usedColumns = usedColumns
     self.mappings = mappings
     self.rememberedColumns = rememberedColumns
+    self.passing = passing
     self.isVisible = isVisible
   }
 

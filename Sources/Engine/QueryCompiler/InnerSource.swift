@@ -109,7 +109,9 @@ extension InnerSelect {
   private func type(of sql: String) -> ValueType {
     guard let fragment = try? SQLFragment(sql, place: "") else { return .unknown }
     let (tokens, text) = (fragment.tokens, fragment.text(of: fragment.tokens.indices))
-    if fragment.endOfParenthesis(openedAt: 0) == tokens.count { return type(of: fragment.text(of: 1..<tokens.count - 1)) }
+    if fragment.endOfParenthesis(openedAt: 0) == tokens.count {
+      return type(of: fragment.text(of: 1..<tokens.count - 1))
+    }
     if let affinity = compiler.affinity(of: fragment) { return .of(affinity) }
     if tokens.count == 1 {
       switch tokens[0].kind {
@@ -169,7 +171,7 @@ extension QueryCompiler {
   }
 
   /// - Parameter names: of the columns of the result.
-  private func innerSelect(_ core: SelectStatement.Core, _ names: [String]) throws(FreshetError) -> InnerSelect? {
+  func innerSelect(_ core: SelectStatement.Core, _ names: [String]) throws(FreshetError) -> InnerSelect? {
     guard core.isRows, let clause = core.from else { return nil }
     let fragment = { (text: String) throws(FreshetError) in try SQLFragment(text, place: "from") }
     var inner = fragments.empty
@@ -243,7 +245,9 @@ extension QueryCompiler {
       }
     }
     let count = units.map(\.count).max() ?? 0
-    for index in units.indices { units[index] += Array(repeating: ("NULL", .identity), count: count - units[index].count) }
+    for index in units.indices {
+      units[index] += Array(repeating: ("NULL", .identity), count: count - units[index].count)
+    }
     let orders = units.map { $0.map(\.order) }
     return orders.allSatisfy { $0 == orders[0] } ? units : nil
   }

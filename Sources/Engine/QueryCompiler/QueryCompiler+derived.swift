@@ -54,7 +54,8 @@ extension QueryCompiler {
     var texts = row.map { [index: $0] } ?? [:]
     let before = derived.keys.filter { $0 < index }.sorted()
     if before.isEmpty { return clause(through: index, texts) }
-    let one = "\(row.map { "\($0) AS \(from.sources[index].qualifier ?? "")" } ?? from.fragment.text(of: from.sources[index].named))"
+    let one =
+      "\(row.map { "\($0) AS \(from.sources[index].qualifier ?? "")" } ?? from.fragment.text(of: from.sources[index].named))"
     for source in before {
       let link = derived[source]?.links.first { $0.sources == [index] }
       let values = link.map { "SELECT \($0.other) FROM \(one) WHERE \(condition)" }
@@ -139,7 +140,9 @@ extension QueryCompiler {
           "\(isChanged ? CapturedRows.reference(to: source.table.name) : reference(to: source.table)) AS \(source.alias)"
       }
     }
-    let ordered = { (list: [String]) in set.map { list[$0] } + list.indices.filter { !set.contains($0) }.map { list[$0] } }
+    let ordered = { (list: [String]) in
+      set.map { list[$0] } + list.indices.filter { !set.contains($0) }.map { list[$0] }
+    }
     return statement(link, value, conditions, plain: ordered(tables(false)), changed: ordered(tables(true)))
   }
 

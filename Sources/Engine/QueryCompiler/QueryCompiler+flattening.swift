@@ -76,7 +76,7 @@ extension QueryCompiler {
     return select
   }
 
-  private func written(_ source: FromClause.Source) -> SelectStatement? {
+  func written(_ source: FromClause.Source) -> SelectStatement? {
     if let select = source.select(in: from) { return select }
     guard let view = source.table.flatMap(schema.table), view.kind == .view, isPlain(source),
       checker.role.shadows[view.name.lowercased()]?.isRestricting != true

@@ -77,7 +77,9 @@ extension QueryCompiler {
     var reads = try compile("SELECT 1 FROM \(prefix)\(end)", place: nil).reads
     if index == 0 {
       // Groups and views are found by what the first table's row makes of itself.
-      for unit in unitExpressions.map(\.sql) { reads.formUnion(try compile("SELECT (\(unit)) FROM \(prefix)", place: nil).reads) }
+      for unit in unitExpressions.map(\.sql) {
+        reads.formUnion(try compile("SELECT (\(unit)) FROM \(prefix)", place: nil).reads)
+      }
     }
     return reads
   }
@@ -108,7 +110,7 @@ extension QueryCompiler {
   }
 
   /// The sources that may have the columns which some tokens name.
-  private func sources(namedIn fragment: SQLFragment, _ range: Range<Int>) -> Set<Int> {
+  func sources(namedIn fragment: SQLFragment, _ range: Range<Int>) -> Set<Int> {
     var found: Set<Int> = []
     for token in range {
       guard let name = fragment.name(of: fragment.tokens[token]) else { continue }

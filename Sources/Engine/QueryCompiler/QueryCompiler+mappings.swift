@@ -17,8 +17,9 @@ extension QueryCompiler {
     masks.formUnion(joins)
     masks.formUnion(filterReads.masks)
     let routing = scalarCount > 0 ? nil : routing(filter: filter, isCaptured: rows.unit?.capturedSQL != nil)
-    var nestedMappings = maps && rows.unit != nil ? mappers.nestedMappings(masks) : []
+    var nestedMappings = maps && rows.unit != nil ? mappers.nestedMappings(masks, except: unmapped) : []
     let mapped = Set(nestedMappings.flatMap(\.tables))
+    lazy var passing = query.refreshEvery == nil ? self.passing() : [:]
     var tables: [QueryTable] = []
     for name in masks.keys.sorted() {
       let visible = schema.table(name)
@@ -29,9 +30,11 @@ extension QueryCompiler {
       if mappings == nil { nestedMappings.removeAll { $0.tables.contains(name) } }
       tables.append(
         QueryTable(
-          table: table, aliases: mappers.flatMap { $0.aliases(of: table) }, sources: checker.role.whole.sources(of: table.name),
+          table: table, aliases: mappers.flatMap { $0.aliases(of: table) },
+          sources: checker.role.whole.sources(of: table.name),
           columns: (visible?.visibleNames ?? []).filter { masks[name]!.meets(column: $0, of: table) },
           usedColumns: masks[name]!, mappings: mappings ?? [], rememberedColumns: remembered(mappings ?? [], routing),
+          passing: mappings?.isEmpty == false || mapped.contains(name) ? [] : passing[name] ?? [],
           isVisible: visible != nil))
     }
     var joinColumns: [Int: ColumnMask] = [:]
@@ -52,7 +55,7 @@ extension QueryCompiler {
     }
     return CompiledQuery.Following(
       tables: tables, dependencies: dependencies, joinColumns: joinColumns,
-      choosingColumns: choosingColumns, routing: routing, nestedMappings: nestedMappings)
+      choosingColumns: choosingColumns, routing: routing, nestedMappings: nestedMappings, relation: relation())
   }
 
   /// The columns whose former values tell what a row led to, or which queries had it.
@@ -66,12 +69,13 @@ extension QueryCompiler {
   private var mappers: [QueryCompiler] {
     guard case .inner(let source) = unit else { return [self] }
     let outside = from.sources.count > 1 ? [self] : []
-    return outside + source.arms.flatMap { arm in
-      var compiler = arm.compiler
-      // Values of conditions outside have become parameters.
-      compiler.fragments.parameterNames = fragments.parameterNames
-      return compiler.mappers
-    }
+    return outside
+      + source.arms.flatMap { arm in
+        var compiler = arm.compiler
+        // Values of conditions outside have become parameters.
+        compiler.fragments.parameterNames = fragments.parameterNames
+        return compiler.mappers
+      }
   }
 
   /// WHERE, with the names that `select` gives replaced by what they mean.
@@ -102,9 +106,11 @@ extension QueryCompiler {
           before.join == .left && before.table.map { filterReads.filters[$0.lowercased()] != nil } == true
         }
         if isHidden { return nil }
-        guard var mapping = try mapping(index, source, table, key).map({ mapping throws(FreshetError) in
-          try executed(mapping)
-        }) else { return nil }
+        guard
+          var mapping = try mapping(index, source, table, key).map({ mapping throws(FreshetError) in
+            try executed(mapping)
+          })
+        else { return nil }
         mapping.isOfFirstTable = index == 0
         mappings.append(mapping)
       }

@@ -89,10 +89,12 @@ extension QueryCompiler {
 extension [QueryCompiler] {
   /// The statements that lead from changes of tables in subqueries to units, for those tables of which that is all that is read there.
   ///
-  /// - Parameter read: by lower-case name of each table that the query reads, the columns.
-  func nestedMappings(_ read: [String: ColumnMask]) -> [NestedMapping] {
+  /// - Parameters:
+  ///   - read: by lower-case name of each table that the query reads, the columns.
+  ///   - unmapped: lower-case names of tables that are read in other ways as well.
+  func nestedMappings(_ read: [String: ColumnMask], except unmapped: Set<String>) -> [NestedMapping] {
     let all = flatMap { [$0.nestedMappings(), $0.derivedMappings()] }
-    let failed = all.reduce(into: Set()) { $0.formUnion($1.failed) }
+    let failed = all.reduce(into: unmapped) { $0.formUnion($1.failed) }
     return all.flatMap(\.mappings).filter { mapping in
       mapping.tables.allSatisfy { self[0].isTold($0, read[$0]) && !failed.contains($0) }
     }

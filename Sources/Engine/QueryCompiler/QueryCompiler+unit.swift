@@ -85,7 +85,7 @@ extension QueryCompiler {
     if !groups.isEmpty || hasWindow || unmapped.contains(name) { return true }
     var compiler = self
     compiler.unit = .baseKey(key.names)
-    return ![compiler].nestedMappings([name: .none]).contains { $0.tables.contains(name) }
+    return ![compiler].nestedMappings([name: .none], except: unmapped).contains { $0.tables.contains(name) }
   }
 
   /// Whether SQLite would run a subquery again for each row that is looked up, of a query whose rows are those of one table.

@@ -105,6 +105,26 @@ extension QueryStatements {
     return true
   }
 
+  /// Whether rows of a table that a virtual table shows may concern the query. Parameters must be bound again afterwards where they matter.
+  ///
+  /// - Parameter bind: binds the parameters of the query.
+  package func mayPass(table index: Int, binding bind: () -> Void) throws(SQLiteFailure) -> Bool {
+    let table = compiled.tables[index]
+    if !table.tellsWhatPasses { return true }
+    for sql in table.passing where passing[sql] == nil {
+      let statement = try PreparedStatement(bounded: sql, connection)
+      passing[sql] = statement
+      result.add([statement])
+    }
+    bind()
+    for sql in table.passing {
+      guard let statement = passing[sql] else { return true }
+      defer { statement.reset() }
+      if try statement.step() { return true }
+    }
+    return false
+  }
+
   private func addRows(
     of statement: PreparedStatement, _ columns: ColumnSet, to units: inout ConcernedUnits
   ) throws(SQLiteFailure) {

@@ -16,6 +16,9 @@ package final class QueryStatements {
   /// Those of `compiled.nestedMappings`, prepared once the connection has the tables of changed rows.
   var nested: [(tables: [String], statement: PreparedStatement)]?
 
+  /// Those of the tables' `passing`.
+  var passing: [String: PreparedStatement] = [:]
+
   /// What finds the units of a changed row.
   struct Mapping {
     let mapping: UnitMapping

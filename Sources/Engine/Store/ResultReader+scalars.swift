@@ -35,7 +35,8 @@ extension ResultReader {
   ///
   /// - Parameter known: those that other lists keep, by place.
   /// - Returns: the units for which `where` has changed, and whether `having` has; nil: the query must be run again.
-  package func takeScalars(_ known: [Int: SQLValue]) throws(FreshetError) -> (units: ConcernedUnits, ofAllGroups: Bool)? {
+  package func takeScalars(_ known: [Int: SQLValue]) throws(FreshetError) -> (units: ConcernedUnits, ofAllGroups: Bool)?
+  {
     guard let plan = plan.scalars else { return (ConcernedUnits(), false) }
     let now = try scalars(reads: false, known: known)
     if now == memory.scalars { return (ConcernedUnits(), false) }

@@ -3,7 +3,7 @@ package import LiveQuery
 // Descriptions of queries and of the database: protocol 4, /v1/explain and /v1/schema.
 
 extension Explanation {
-  /// `{"maintenance", "reason", "tables", "sql", "advice", "plan"}`
+  /// `{"maintenance", "reason", "tables", "sql", "advice", "plan", "relation"?, "list"?}`
   package var json: [UInt8] {
     var writer = JSONWriter()
     writer.object { object in
@@ -16,6 +16,23 @@ extension Explanation {
       object.member("sql", sql)
       object.strings("advice", advice)
       object.strings("plan", plan)
+      if let relation {
+        object.name("relation")
+        object.write(relation)
+      }
+      if let list {
+        object.name("list")
+        object.object { object in
+          object.member("rows", list.rows)
+          object.member("groups", list.groups)
+          object.member("keptBytes", list.keptBytes)
+          object.member("changes", list.cost.changes)
+          object.member("units", list.cost.units)
+          object.member("milliseconds", list.cost.milliseconds)
+          object.member("longest", list.cost.longest)
+          object.member("runs", list.cost.runs)
+        }
+      }
     }
     return writer.bytes
   }
@@ -39,6 +56,21 @@ extension DatabaseTable {
 }
 
 extension JSONWriter {
+  fileprivate mutating func write(_ relation: Explanation.Relation) {
+    object { object in
+      object.member("kind", relation.kind.rawValue)
+      if let name = relation.name { object.member("name", name) }
+      object.strings("key", relation.key)
+      object.strings("tables", relation.tables)
+      object.member("kept", relation.isKept)
+      if relation.parts.isEmpty { return }
+      object.name("parts")
+      object.array { array in
+        for part in relation.parts { array.write(part) }
+      }
+    }
+  }
+
   fileprivate mutating func write(_ table: Explanation.Table) {
     object {
       $0.member("name", table.name)

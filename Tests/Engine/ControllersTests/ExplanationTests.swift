@@ -1,5 +1,7 @@
 import Foundation
 import LiveQuery
+import Requests
+import TestSupport
 import Testing
 
 /// How a query is kept up to date, and what would make it cheaper, in words that a person can act on.
@@ -46,6 +48,27 @@ import Testing
       reason:
         "The query is run again after a change: a RIGHT or FULL JOIN gives rows that the first table does not have."),
   ]
+
+  @Test func `What a query is made of, what it keeps, and what following it has cost`() throws {
+    let fixture = try FollowerFixture(Self.schema)
+    var query = Query(from: "(SELECT country, count(*) AS n FROM author GROUP BY country) AS c")
+    query.groupBy = ["n"]
+    query.select = ["n", "count(*) AS m"]
+    let relation = try fixture.explain(query).get().relation
+    #expect(relation?.kind == .groups && relation?.key == ["n"])
+    #expect(relation?.parts.map(\.kind) == [.rows] && relation?.parts.first?.isKept == true)
+    #expect(relation?.parts.first?.parts.map(\.kind) == [.groups])
+    #expect(relation?.parts.first?.parts.first?.tables == ["author"])
+
+    fixture.subscribe(SubscriptionKey(session: 1, id: "a", number: 1), query)
+    fixture.snapshot(query)
+    try fixture.writer.run("INSERT INTO author(id, country) VALUES (901, 'x'), (902, 'x'), (903, 'y')")
+    fixture.snapshot(query)
+    let list = try #require(try fixture.explain(query).get().list)
+    #expect(list.cost.changes > 0 && list.cost.units > 0 && list.cost.longest > 0)
+    #expect(list.cost.longest <= list.cost.milliseconds)
+    #expect(list.groups == 2 && list.rows == 2 && list.keptBytes > 0)
+  }
 
   @Test(arguments: cases)
   func explains(expected: Case) throws {

@@ -14,14 +14,15 @@ import Testing
     CREATE VIEW shelf AS SELECT b.id, b.title, a.name AS author, b.year FROM book b JOIN author a ON a.id = b.author_id;
     CREATE VIEW years AS SELECT year, count(*) AS n FROM book GROUP BY year;
     CREATE VIEW two AS SELECT id FROM author UNION SELECT id FROM book;
+    CREATE VIEW newest AS SELECT id, title FROM book ORDER BY year DESC LIMIT 1;
     CREATE VIEW byAuthor AS SELECT a.id, b.id AS book FROM book b JOIN author a ON a.id = b.author_id;
     INSERT INTO author VALUES (1, 'Ada', 1815), (2, 'Bob', 1900);
     INSERT INTO book VALUES (10, 1, 'x', 1), (11, 1, 'y', 2), (12, 2, 'z', 2);
     """
 
   @Test(arguments: [
-    ("shelf", "id", Explanation.Maintenance.incremental), ("years", "year", .incremental), ("two", "id", .refetch),
-    ("byAuthor", "id", .incremental), ("byAuthor", "book", .incremental),
+    ("shelf", "id", Explanation.Maintenance.incremental), ("years", "year", .incremental), ("two", "id", .incremental),
+    ("newest", "id", .refetch), ("byAuthor", "id", .incremental), ("byAuthor", "book", .incremental),
   ])
   func saysHowItIsFollowed(view: String, key: String, maintenance: Explanation.Maintenance) throws {
     let fixture = try FollowerFixture(Self.schema)

@@ -92,7 +92,8 @@ struct ShopCommits {
     }
     return ListRun(
       .stepped,
-      setUp: "PRAGMA encoding = '\(encoding)'; PRAGMA page_size = 512; PRAGMA journal_mode = \(mode);\n\(Self.schema)\n\(views)",
+      setUp:
+        "PRAGMA encoding = '\(encoding)'; PRAGMA page_size = 512; PRAGMA journal_mode = \(mode);\n\(Self.schema)\n\(views)",
       preparation: "PRAGMA journal_mode = \(mode); PRAGMA cache_size = 5;",
       captureBytes: seed % 7 == 0 ? 2_000 : nil, queries, steps: steps)
   }

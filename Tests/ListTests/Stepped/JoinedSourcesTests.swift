@@ -1,4 +1,5 @@
 import Following
+import Foundation
 import ServerSupport
 import TestSupport
 import Testing
@@ -42,6 +43,53 @@ import Testing
   }
 }
 
+/// Queries that are run again: not for changes that none of their rows pass.
+@Suite struct PassingTests {
+  private static let queries: [OracleQuery] = [
+    ("orders", "id", "sum(n) OVER (ORDER BY id) AS s", "status = 's1'"),
+    ("(SELECT id, n FROM orders WHERE status = 's1' ORDER BY n DESC, id LIMIT 3) x", "id", "n", nil),
+    (
+      "orders o JOIN customers c ON c.id = o.customer AND o.status = 's1'", "o.id",
+      "row_number() OVER (ORDER BY o.id) AS s", "c.rank > :least"
+    ),
+  ].map { from, key, select, filter in
+    OracleQuery(
+      table: from, keys: [key], select: [select], filter: filter, orderBy: [], tellsKey: true,
+      parameters: filter?.contains(":least") == true ? ["least": 0] : [:])
+  }
+
+  @Test(arguments: queries)
+  func `Only what passes runs the query`(query: OracleQuery) throws {
+    let folder = try TemporaryFolder()
+    let path = folder.path("t.sqlite")
+    try SQLiteShell(path: path).run("PRAGMA journal_mode = WAL;\n\(ShopCommits.schema)")
+    let lists = try SteppedLists(path: path, [query]) { $0.selfCheck = .off }
+    lists.step()
+    let first = lists.runs
+    for commit in [
+      "UPDATE orders SET n = 8 WHERE id = 2", "DELETE FROM orders WHERE id = 4",
+      "INSERT INTO orders VALUES (50, 2, 's0', 3, 3, 3)", "UPDATE orders SET status = 's3' WHERE id = 6",
+    ] {
+      try lists.writer.run(commit)
+      lists.step()
+    }
+    #expect(lists.runs == first)
+  }
+
+  @Test(arguments: queries)
+  func `What passes is seen`(query: OracleQuery) throws {
+    let commits = [
+      "UPDATE orders SET n = 100, customer = 2 WHERE id = 1", "UPDATE orders SET status = 's1', n = 200 WHERE id = 8",
+      "UPDATE orders SET n = 7 WHERE id = 2", "UPDATE orders SET status = 's2' WHERE id = 5",
+      "DELETE FROM orders WHERE id = 1", "UPDATE customers SET rank = -1 WHERE id = 2",
+    ]
+    let run = ListRun(
+      .stepped, setUp: "PRAGMA journal_mode = WAL;\n\(ShopCommits.schema)", [query],
+      steps: commits.flatMap { [.commit($0), .step, .compare] })
+    #expect(try run.report("passing") == nil)
+  }
+}
+
 private struct JoinedGenerator {
   private var commits: ShopCommits
 
@@ -76,6 +124,8 @@ private struct JoinedGenerator {
     "SELECT customer AS k, n AS v, 0 AS s FROM orders INTERSECT SELECT id, CAST(rank AS INTEGER), 0 FROM customers",
     "SELECT customer AS k, 0 AS v, count(*) AS s FROM orders GROUP BY customer UNION ALL SELECT id, 1, rank FROM customers",
     "SELECT b AS k, a AS v, v AS s FROM kept WHERE v > 1",
+    "SELECT customer AS k, id AS v, sum(n) OVER (ORDER BY id) AS s FROM orders WHERE status IN ('s1', 's2')",
+    "SELECT customer AS k, id AS v, n AS s FROM orders WHERE n > 3 ORDER BY n DESC, id LIMIT 4",
     "SELECT o.customer AS k, o.id AS v, c.rank AS s FROM orders o JOIN customers c ON c.id = o.n UNION ALL SELECT rank, -id, 1 FROM customers UNION ALL SELECT length(b), v, a || b FROM kept",
     "SELECT c.rank AS k, c.id AS v, o.id AS s FROM customers c LEFT JOIN orders o ON o.customer = c.id UNION ALL SELECT count(*), -n, 'x' FROM orders GROUP BY n",
     "SELECT n AS k, count(*) AS v, status AS s FROM orders GROUP BY status, n",
@@ -100,10 +150,16 @@ private struct JoinedGenerator {
     ("X x LEFT JOIN Y y ON x.k = y.k AND y.v > 2", [], nil),
     ("orders o JOIN customers c ON c.id = o.customer JOIN X x ON x.k = c.rank", ["o.id"], "o.n > 2"),
     ("orders o, customers c, X x", ["o.id", "c.id"], "c.id = o.customer AND x.k = o.n AND x.v > c.rank"),
-    ("customers c JOIN X x ON x.k = c.id", ["c.id"], "EXISTS (SELECT 1 FROM orders o WHERE o.customer = c.id AND o.n > x.v)"),
+    (
+      "customers c JOIN X x ON x.k = c.id", ["c.id"],
+      "EXISTS (SELECT 1 FROM orders o WHERE o.customer = c.id AND o.n > x.v)"
+    ),
     ("customers c JOIN X x ON x.k = c.id", ["c.id"], "c.rank > (SELECT avg(n) / 4 FROM orders)"),
     ("spent AS x", [], "x.s = (SELECT max(s) FROM spent)"),
-    ("customers c JOIN X x ON x.k = c.id", ["c.id"], "x.v >= (SELECT avg(v) FROM (SELECT customer AS k, count(*) AS v FROM orders GROUP BY customer))"),
+    (
+      "customers c JOIN X x ON x.k = c.id", ["c.id"],
+      "x.v >= (SELECT avg(v) FROM (SELECT customer AS k, count(*) AS v FROM orders GROUP BY customer))"
+    ),
     ("orders o RIGHT JOIN customers c ON c.id = o.customer AND o.n > 2", ["c.id", "o.id"], nil),
     ("X x RIGHT JOIN customers c ON c.id = x.k", ["c.id"], nil),
     ("customers c FULL JOIN X x ON x.k = c.id", ["c.id"], nil),
@@ -123,7 +179,9 @@ private struct JoinedGenerator {
   private mutating func query() -> OracleQuery {
     let shape = commits.pick(Self.shapes)
     let from = shape.from.replacing("X x", with: "\(source()) AS x").replacing("Y y", with: "\(source()) AS y")
-    let names = ["x", "y"].filter { from.contains(" AS \($0) ") || from.hasSuffix(" AS \($0)") || from.contains(" AS \($0),") }
+    let names = ["x", "y"].filter {
+      from.contains(" AS \($0) ") || from.hasSuffix(" AS \($0)") || from.contains(" AS \($0),")
+    }
     let columns = shape.keys + names.flatMap { ["\($0).k", "\($0).v", "\($0).s"] }
     if commits.chance(20) {
       let value = commits.pick(columns)
@@ -134,7 +192,8 @@ private struct JoinedGenerator {
     }
     let keys = columns.enumerated().map { "\($1) AS k\($0)" }
     var query = OracleQuery(
-      table: from, keys: keys, select: ["coalesce(\(commits.pick(columns)), -1) AS a", "typeof(\(commits.pick(columns))) AS b"],
+      table: from, keys: keys,
+      select: ["coalesce(\(commits.pick(columns)), -1) AS a", "typeof(\(commits.pick(columns))) AS b"],
       filter: shape.filter, orderBy: commits.chance(50) ? ["a", "b DESC"] : [], tellsKey: true)
     if commits.chance(20) { query.limit = 3 }
     if commits.chance(15) { query.section = ("typeof(\(commits.pick(columns)))", false) }
@@ -142,18 +201,32 @@ private struct JoinedGenerator {
   }
 
   static let kept: [OracleQuery] = [
-    ("customers c LEFT JOIN (SELECT customer, count(*) AS n FROM orders GROUP BY customer) s ON s.customer = c.id", ["c.id"], "n"),
+    (
+      "customers c LEFT JOIN (SELECT customer, count(*) AS n FROM orders GROUP BY customer) s ON s.customer = c.id",
+      ["c.id"], "n"
+    ),
     ("customers c JOIN spent s ON s.k = c.id", ["c.id"], "v"),
     ("spent s JOIN customers c ON s.k = c.id", ["s.k"], "name"),
-    ("orders o JOIN (SELECT customer, max(id) AS last FROM orders GROUP BY customer) l ON l.last = o.id", ["o.id"], "total"),
+    (
+      "orders o JOIN (SELECT customer, max(id) AS last FROM orders GROUP BY customer) l ON l.last = o.id", ["o.id"],
+      "total"
+    ),
     ("spent s LEFT JOIN orders o ON o.id = s.v", ["s.k"], "total"),
     ("customers c JOIN spent s ON s.k = c.id AND s.s = (SELECT max(s) FROM spent)", ["c.id"], "v"),
     ("customers c LEFT JOIN orders o ON o.customer = c.id", ["c.id", "o.id"], "total"),
     ("orders o RIGHT JOIN customers c ON o.customer = c.id", ["c.id", "o.id AS o"], "total"),
     ("(SELECT DISTINCT customer, n FROM orders) x", ["customer", "n"], "1 AS a"),
-    ("(SELECT customer FROM orders WHERE n > 2 UNION SELECT id FROM customers WHERE rank > 1) x", ["customer"], "1 AS a"),
+    (
+      "(SELECT customer FROM orders WHERE n > 2 UNION SELECT id FROM customers WHERE rank > 1) x", ["customer"],
+      "1 AS a"
+    ),
     ("(SELECT id FROM customers EXCEPT SELECT customer FROM orders WHERE n > 5) x", ["id"], "1 AS a"),
-    ("(SELECT o.id AS o, c.id AS c FROM orders o JOIN customers c ON c.id = o.customer UNION ALL SELECT -id, rank FROM customers) x", ["o"], "c"),
-    ("(SELECT 0 AS kind, id, total FROM orders UNION ALL SELECT 1, id, rank FROM customers) x", ["kind", "id"], "total"),
+    (
+      "(SELECT o.id AS o, c.id AS c FROM orders o JOIN customers c ON c.id = o.customer UNION ALL SELECT -id, rank FROM customers) x",
+      ["o"], "c"
+    ),
+    (
+      "(SELECT 0 AS kind, id, total FROM orders UNION ALL SELECT 1, id, rank FROM customers) x", ["kind", "id"], "total"
+    ),
   ].map { OracleQuery(table: $0, keys: $1, select: [$2], orderBy: [], tellsKey: true) }
 }

@@ -33,6 +33,9 @@ extension QueryCompiler {
     if !isTold || following.tables.isEmpty { return nil }
     // Queries would be routed by the rows of their results.
     following.routing = nil
+    var part = following.relation
+    part?.isKept = true
+    following.relation = .init(.groups, key: groups.map(\.sql), parts: part.map { [$0] } ?? [])
     let kept = AggregatePlan.Rows(
       allSQL: try executed(all), unitSQL: try executed(ofUnit), firstParameter: Int32(first), orders: units.map(\.order)
     )

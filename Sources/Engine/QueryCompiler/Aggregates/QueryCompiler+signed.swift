@@ -17,7 +17,8 @@ extension QueryCompiler {
   func signedStatements(
     _ draft: AggregateDraft, _ tables: [QueryTable], filter: String?
   ) throws(FreshetError) -> [AggregatePlan.Signed] {
-    guard inner == nil, derived.isEmpty, !from.isNatural || !hasShadows, from.sources.allSatisfy({ $0.table != nil && $0.join != .outer }),
+    guard inner == nil, derived.isEmpty, !from.isNatural || !hasShadows,
+      from.sources.allSatisfy({ $0.table != nil && $0.join != .outer }),
       !fragments.rowTexts.contains(where: Self.namesSchema)
     else { return [] }
     var statements: [AggregatePlan.Signed] = []

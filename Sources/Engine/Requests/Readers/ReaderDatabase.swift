@@ -167,10 +167,13 @@ package final class ReaderDatabase: FileConnection {
   }
 
   package func explain(
-    _ query: Query, slowness: String?, forms: [String: CaptureForm], timeout: Nanoseconds, _ interruption: Interruption
+    _ query: Query, slowness: String?, withoutRows: Bool, forms: [String: CaptureForm], timeout: Nanoseconds,
+    _ interruption: Interruption
   ) throws(FreshetError) -> Explanation {
     try connection.deadline.limited(to: timeout, interruption: interruption) { () throws(FreshetError) in
       var compiled = try compile(query)
+      // An open list keeps no rows where they would take too much memory.
+      if withoutRows, let other = compiled.withoutRows { compiled = other }
       if let slowness { compiled = compiled.runAgain(because: slowness) }
       return try compiled.explanation(checker: try checker(for: query.access), forms: forms)
     }

@@ -77,6 +77,12 @@ extension ResultReader {
     plan.keepsRows && (memory.rows == nil || memory.groups == nil)
   }
 
+  /// How many groups of the result are kept.
+  package var keptGroups: Int { plan.resultAggregate.flatMap { memory.groups?[$0].count } ?? 0 }
+
+  /// Bytes of the rows that are kept.
+  package var keptRowBytes: Int { memory.rows?.byteCount ?? 0 }
+
   /// Looks up the rows of units that may have changed, and brings the groups up to date by what came and went.
   ///
   /// - Returns: the groups that changed; nil: the query must be run again.

@@ -1,0 +1,55 @@
+import LiveQuery
+import Store
+
+// Queries that are run again, and changes that cannot concern them: no changed row, as it was or as it is, passes what WHERE and ON ask of that table
+// alone.
+extension QueryCompiler {
+  /// By lower-case name of a table, a statement for each place that it has in the query: it gives a row if a changed row passes. A table is left out
+  /// where any row may matter.
+  func passing() -> [String: [String]] {
+    var statements: [String: [String]] = [:]
+    var unknown: Set<String> = []
+    for reader in readers() {
+      unknown.formUnion(reader.nested)
+      unknown.formUnion(reader.unmapped)
+      let isJoined = reader.from.isNatural || reader.from.sources.contains { $0.join != .inner }
+      for (index, source) in reader.from.sources.enumerated() {
+        guard let table = source.table.flatMap(schema.table) else { continue }
+        let name = table.name.lowercased()
+        if !isJoined, table.kind == .table, let sql = reader.passingSQL(index, source, table) {
+          statements[name, default: []].append(sql)
+        } else {
+          unknown.insert(name)
+        }
+      }
+    }
+    return statements.filter { !unknown.contains($0.key) }
+  }
+
+  /// The SELECTs that read tables: the query itself, or those that its one source is made of.
+  private func readers() -> [QueryCompiler] {
+    guard from.sources.count == 1, let select = written(from.sources[0])?.inlined else { return [self] }
+    let names = (try? compile("SELECT * FROM \(fromSQL)", place: nil).statement.columnNames) ?? []
+    let inner = select.cores.compactMap { try? innerSelect($0, names)?.compiler }
+    return inner.count == select.cores.count ? inner : [self]
+  }
+
+  private func passingSQL(_ index: Int, _ source: FromClause.Source, _ table: DatabaseSchema.Table) -> String? {
+    guard let qualifier = source.qualifier, isPlain(source) else { return nil }
+    var fragments = writtenFilter.map { [$0] } ?? []
+    for source in from.sources where !source.constraint.isEmpty {
+      guard from.fragment.keyword(at: source.constraint.lowerBound) == "ON",
+        let condition = try? SQLFragment(from.fragment.text(of: source.constraint.dropFirst()), place: "")
+      else { return nil }
+      fragments.append(condition)
+    }
+    let conditions = fragments.flatMap { fragment in
+      fragment.conjuncts.filter { !fragment.hasSubquery(in: $0) && sources(namedIn: fragment, $0) == [index] }
+        .map { "(\(fragment.text(of: $0)))" }
+    }.joined(separator: " AND ")
+    let plain = "SELECT 1 FROM \(reference(to: table)) AS \(qualifier) WHERE"
+    guard !conditions.isEmpty, (try? compile("\(plain) \(conditions)", place: nil)) != nil else { return nil }
+    let changed = "SELECT 1 FROM \(CapturedRows.reference(to: table.name)) AS \(qualifier) WHERE \(conditions) LIMIT 1"
+    return try? executed(changed, isFiltered: false, isChecked: false)
+  }
+}
