@@ -38,7 +38,7 @@ self-check)
   ;;
 aggregates)
   quick='ExactSumTests|TotalsTests|GroupLogTests'
-  long='AggregateAxesTests|KeptRunTests|LiveTotalsTests|TPCHTests'
+  long='AggregateAxesTests|JoinedSourcesTests|KeptRunTests|LiveTotalsTests|TPCHTests'
   export FRESHET_SEEDS=${FRESHET_SEEDS:-150}
   ;;
 feed)
