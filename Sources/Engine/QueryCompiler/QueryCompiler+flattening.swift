@@ -34,7 +34,7 @@ extension QueryCompiler {
   }
 
   /// Whether one of its own expressions has a subquery.
-  private var hasSubquery: Bool {
+  var hasSubquery: Bool {
     let single = [fragments.filter, fragments.having, fragments.section, fragments.sectionName, fragments.indexTitle]
     let listed = fragments.groupBy + fragments.totals.map(\.fragment) + fragments.orderBy.map(\.expression)
     return (single.compactMap(\.self) + listed).contains { $0.hasSubquery } || output.contains { $0.sql.hasSubquery }

@@ -12,6 +12,10 @@ extension QueryCompiler {
     for reader in readers() {
       unknown.formUnion(reader.nested)
       unknown.formUnion(reader.unmapped)
+      for arm in reader.derived.values.flatMap(\.arms) {
+        unknown.formUnion(arm.compiler.nested)
+        unknown.formUnion(arm.compiler.from.sources.compactMap { $0.table?.lowercased() })
+      }
       let isJoined = reader.from.isNatural || reader.from.sources.contains { $0.join != .inner }
       for (index, source) in reader.from.sources.enumerated() {
         guard let table = source.table.flatMap(schema.table) else { continue }
@@ -28,7 +32,8 @@ extension QueryCompiler {
 
   /// The SELECTs that read tables: the query itself, or those that its one source is made of.
   private func readers() -> [QueryCompiler] {
-    guard from.sources.count == 1, let select = written(from.sources[0])?.inlined else { return [self] }
+    // What its own expressions read of other tables is not known of these.
+    guard from.sources.count == 1, !hasSubquery, let select = written(from.sources[0])?.inlined else { return [self] }
     let names = (try? compile("SELECT * FROM \(fromSQL)", place: nil).statement.columnNames) ?? []
     let inner = select.cores.compactMap { try? innerSelect($0, names)?.compiler }
     return inner.count == select.cores.count ? inner : [self]

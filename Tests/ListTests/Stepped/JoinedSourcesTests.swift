@@ -76,15 +76,25 @@ import Testing
     #expect(lists.runs == first)
   }
 
-  @Test(arguments: queries)
+  /// Their tables are read in other ways as well.
+  private static let others: [OracleQuery] = [
+    ("spent AS x, orders o", ["x.k", "o.id"], "x.s", "o.status = 's1'"),
+    (
+      "(SELECT id, sum(n) OVER (ORDER BY id) AS s FROM orders WHERE status = 's1') AS x", ["x.id"], "s",
+      "x.id IN (SELECT n FROM orders)"
+    ),
+  ].map { OracleQuery(table: $0, keys: $1, select: [$2], filter: $3, orderBy: [], tellsKey: true) }
+
+  @Test(arguments: queries + others)
   func `What passes is seen`(query: OracleQuery) throws {
     let commits = [
       "UPDATE orders SET n = 100, customer = 2 WHERE id = 1", "UPDATE orders SET status = 's1', n = 200 WHERE id = 8",
       "UPDATE orders SET n = 7 WHERE id = 2", "UPDATE orders SET status = 's2' WHERE id = 5",
+      "UPDATE orders SET total = 50, n = 9 WHERE id = 2", "UPDATE orders SET total = 51, n = 1 WHERE id = 2",
       "DELETE FROM orders WHERE id = 1", "UPDATE customers SET rank = -1 WHERE id = 2",
     ]
     let run = ListRun(
-      .stepped, setUp: "PRAGMA journal_mode = WAL;\n\(ShopCommits.schema)", [query],
+      .stepped, setUp: "PRAGMA journal_mode = WAL;\n\(ShopCommits.schema)\n\(JoinedGenerator.views)", [query],
       steps: commits.flatMap { [.commit($0), .step, .compare] })
     #expect(try run.report("passing") == nil)
   }
