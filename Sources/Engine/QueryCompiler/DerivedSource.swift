@@ -24,6 +24,8 @@ struct DerivedSource {
     let sources: Set<Int>
     /// Whether rows for which it does not hold make no row of the result, other than one with NULL in all columns of a LEFT JOIN.
     let isRequired: Bool
+    /// The source whose ON has it; nil: WHERE does.
+    let place: Int?
 
     var last: Int { sources.max() ?? 0 }
   }
@@ -123,17 +125,23 @@ extension QueryCompiler {
     for (index, source) in from.sources.enumerated() where !source.constraint.isEmpty {
       guard from.fragment.keyword(at: source.constraint.lowerBound) == "ON" else { continue }
       let condition = from.fragment.text(of: source.constraint.dropFirst())
-      readLinks(condition) { derived in derived == index || source.join == .inner }
+      readLinks(condition, of: index) { derived in derived == index || source.join == .inner }
     }
-    if let filter = fragments.filter { readLinks(filter.text) { _ in true } }
+    if let filter = fragments.filter { readLinks(filter.text, of: nil) { _ in true } }
   }
 
-  private mutating func readLinks(_ condition: String, isRequired: (Int) -> Bool) {
+  /// Operators that do not bind more than `=`: what is beside it is not all of its operand.
+  private static let others: Set<String> = [
+    "OR", "NOT", "IS", "IN", "LIKE", "GLOB", "MATCH", "REGEXP", "BETWEEN", "ISNULL", "NOTNULL", "!=", "<>", "CASE",
+  ]
+
+  private mutating func readLinks(_ condition: String, of place: Int?, isRequired: (Int) -> Bool) {
     guard let fragment = try? SQLFragment(condition, place: "") else { return }
     for part in fragment.conjuncts where !fragment.hasSubquery(in: part) {
-      let places = part.filter { ["=", "=="].contains(fragment.text(of: fragment.tokens[$0])) }
-      guard places.count == 1, let place = places.first else { continue }
-      let sides = [part.lowerBound..<place, place + 1..<part.upperBound].filter { !$0.isEmpty }
+      let words = part.map { fragment.keyword(at: $0) ?? fragment.text(of: fragment.tokens[$0]) }
+      let equals = part.filter { ["=", "=="].contains(words[$0 - part.lowerBound]) }
+      guard equals.count == 1, let equal = equals.first, !words.contains(where: Self.others.contains) else { continue }
+      let sides = [part.lowerBound..<equal, equal + 1..<part.upperBound].filter { !$0.isEmpty }
       guard sides.count == 2 else { continue }
       for (side, other) in [(sides[0], sides[1]), (sides[1], sides[0])] {
         guard let (index, column) = derivedColumn(fragment, side), let sources = sources(fragment, other),
@@ -147,7 +155,7 @@ extension QueryCompiler {
         }
         if isWide {
           derived[index]?.links.append(
-            .init(column: column, other: text, sources: sources, isRequired: isRequired(index)))
+            .init(column: column, other: text, sources: sources, isRequired: isRequired(index), place: place))
         }
       }
     }

@@ -57,7 +57,7 @@ extension QueryCompiler {
     let one =
       "\(row.map { "\($0) AS \(from.sources[index].qualifier ?? "")" } ?? from.fragment.text(of: from.sources[index].named))"
     for source in before {
-      let link = derived[source]?.links.first { $0.sources == [index] }
+      let link = derived[source]?.links.first { $0.sources == [index] && ($0.isRequired || $0.place == index) }
       let values = link.map { "SELECT \($0.other) FROM \(one) WHERE \(condition)" }
       if source == 0, case .inner(let inner) = unit {
         guard let link, let values, let text = inner.sql(column: link.column, in: values) else { return nil }
@@ -93,7 +93,9 @@ extension QueryCompiler {
         let places = arm.compiler.from.sources.compactMap { $0.table?.lowercased() }
         for set in places.indices.subsets(upTo: Self.mostNestedPlaces) {
           let names = Set(set.map { places[$0] })
-          let sql = source.links.filter { $0.last < index }.lazy.compactMap { derivedSQL(arm, $0, set) }.first
+          let sql = source.links.filter { $0.isRequired && $0.last < index }.lazy.compactMap {
+            derivedSQL(arm, $0, set)
+          }.first
           guard let sql else {
             failed.formUnion(names)
             continue

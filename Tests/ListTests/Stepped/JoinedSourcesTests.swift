@@ -166,6 +166,15 @@ private struct JoinedGenerator {
     ),
     ("customers c JOIN X x ON x.k = c.id", ["c.id"], "c.rank > (SELECT avg(n) / 4 FROM orders)"),
     ("spent AS x", [], "x.s = (SELECT max(s) FROM spent)"),
+    ("customers c LEFT JOIN X x ON x.k = c.id OR x.v = 3", ["c.id"], nil),
+    ("customers c, X x", ["c.id"], "x.k = c.id OR c.rank > 2"),
+    ("customers c, X x", ["c.id"], "x.k = c.id IS NULL"),
+    ("X x JOIN customers c ON NOT x.k = c.id", ["c.id"], "x.v < 3"),
+    ("customers c LEFT JOIN X x ON x.v < 3 LEFT JOIN orders o ON o.id = c.id AND x.k = c.id", ["c.id", "o.id"], nil),
+    (
+      "X x LEFT JOIN customers c ON c.rank > 1 LEFT JOIN orders o ON o.n = 4 AND x.k = c.id", ["c.id", "o.id"],
+      "x.v < 4"
+    ),
     (
       "customers c JOIN X x ON x.k = c.id", ["c.id"],
       "x.v >= (SELECT avg(v) FROM (SELECT customer AS k, count(*) AS v FROM orders GROUP BY customer))"
