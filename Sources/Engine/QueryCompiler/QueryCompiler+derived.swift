@@ -112,21 +112,21 @@ extension QueryCompiler {
     let column = arm.columns[link.column]
     guard arm.order(ofUnit: column) != nil else { return nil }
     let clause = arm.compiler.from
+    // Of a LEFT JOIN a row of the left side is there without one of the right side: what is not changed of these is left out.
     let isLeft = clause.sources.contains { $0.join == .left }
-    if isLeft, clause.isNatural || clause.joinsByName(before: clause.sources.count) { return nil }
+    if isLeft, !arm.compiler.isOfBase(column) { return nil }
+    if clause.joinsByName(before: clause.sources.count) || from.joinsByName(before: from.sources.count) { return nil }
     var scope = Subquery(tables: [])
     for (place, source) in clause.sources.enumerated() {
       guard let table = source.table.flatMap(schema.table), let name = source.name else { return nil }
       scope.tables.append((table, name, "\(ReservedNames.prefix)in_\(place)"))
     }
     guard let value = arm.compiler.resolved(column, &scope) else { return nil }
-    // A row of a LEFT JOIN's left side is there without one of its right side.
-    let last = isLeft && arm.compiler.isOfBase(column) ? set.max() ?? 0 : clause.sources.count - 1
-    var texts = clause.sources[...last].filter { !$0.constraint.isEmpty }.map { source in
-      clause.fragment.keyword(at: source.constraint.lowerBound) == "ON"
-        ? clause.fragment.text(of: source.constraint.dropFirst()) : ""
+    let last = isLeft ? set.max() ?? 0 : clause.sources.count - 1
+    let places = clause.sources[...last].indices.filter { clause.sources[$0].join == .inner || set.contains($0) }
+    var texts = places.map { clause.sources[$0].constraint }.filter { !$0.isEmpty }.map {
+      clause.fragment.text(of: $0.dropFirst())
     }
-    if texts.contains("") { return nil }
     if !isLeft, let filter = arm.filter { texts.append(filter) }
     let conditions = texts.flatMap { text in
       (try? SQLFragment(text, place: "")).map { fragment in
@@ -136,15 +136,15 @@ extension QueryCompiler {
       } ?? []
     }
     let tables = { (isChanged: Bool) in
-      scope.tables[...last].enumerated().map { place, source in
-        let isChanged = isChanged && set.contains(place)
+      places.map { place in
+        let (source, isChanged) = (scope.tables[place], isChanged && set.contains(place))
         return
           "\(isChanged ? CapturedRows.reference(to: source.table.name) : reference(to: source.table)) AS \(source.alias)"
       }
     }
-    let ordered = { (list: [String]) in
-      set.map { list[$0] } + list.indices.filter { !set.contains($0) }.map { list[$0] }
-    }
+    // The changed rows first.
+    let order = places.indices.filter { set.contains(places[$0]) } + places.indices.filter { !set.contains(places[$0]) }
+    let ordered = { (list: [String]) in order.map { list[$0] } }
     return statement(link, value, conditions, plain: ordered(tables(false)), changed: ordered(tables(true)))
   }
 
