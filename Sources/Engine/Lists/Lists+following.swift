@@ -138,12 +138,13 @@ extension Lists {
     guard mustLookUp, let units, let scalars else { return schedule(list) }
     do throws(FreshetError) {
       let steps =
-        Self.steps(units.count) + (isAlongside ? Self.stepsAlongside : 0)
+        Self.steps(units.count, of: list.compiled) + (isAlongside ? Self.stepsAlongside : 0)
         + (list.compiled.hasTotals ? Self.stepsTotals(list.rowCount) : 0)
       let isNew = try change.deadline.limited(to: Self.followTime, steps: steps) {
         () throws(FreshetError) in
         try list.update(units, from: change.captured, alongside: isAlongside, scalars: scalars)
       }
+      list.shape.slowTicks = 0
       guard let isNew else { return tellsNothing(list, before) }
       if isNew { noteDirty(list) }
       if list.reader.hasEvaluated {
@@ -157,7 +158,7 @@ extension Lists {
       } else if error.code == .timeout {
         mustRunAgain(list, before)
         // Groups are asked now and then only.
-        if !isCheap, list.compiled.plan.scalars == nil { followSlowly(list.shape, before) }
+        if !isCheap, list.compiled.plan.scalars == nil, list.isSlow() { followSlowly(list.shape, before) }
       } else {
         fail(list, error, before)
       }
@@ -172,6 +173,10 @@ extension Lists {
   /// The most steps of SQLite's virtual machine that a tick may spend on one list's look-ups. A look-up usually takes
   /// about twenty.
   static func steps(_ lookUps: Int) -> Int { 100_000 + 5_000 * lookUps }
+  /// The same where a unit is a group or partition, or makes one, and may have some hundred rows.
+  private static func steps(_ lookUps: Int, of compiled: CompiledQuery) -> Int {
+    compiled.looksUpKeys ? steps(lookUps) : 100_000 + 50_000 * lookUps
+  }
   /// The same for `alongside`: some milliseconds.
   private static let stepsAlongside = 2_000_000
   /// The same for totals, which read every row of the list, once for all rows and once by section.
@@ -287,6 +292,21 @@ extension Lists {
   func end(_ list: LiveList, _ error: FreshetError) {
     forget(list)
     note(.ended(list, error))
+  }
+}
+
+extension CompiledQuery {
+  /// Whether what is looked up is a row of a table, with what it joins.
+  fileprivate var looksUpKeys: Bool { unit?.isKey == true && !plan.keepsRows }
+}
+
+extension LiveList {
+  /// Look-ups for a change have taken too long.
+  ///
+  /// - Returns: whether they do so always: rows at once, groups after several changes in turn, as one change may be of many of them.
+  fileprivate func isSlow() -> Bool {
+    shape.slowTicks += 1
+    return compiled.looksUpKeys || shape.slowTicks > 3
   }
 }
 

@@ -21,6 +21,8 @@ package final class QueryShape {
   /// Its tables were changed since it was compiled: its lists keep what they show until they have another shape, and
   /// none of its statements is run.
   @exclusivity(unchecked) var isOutdated = false
+  /// How many changes in turn took too long to look up.
+  var slowTicks = 0
   /// Whether other lists need what its lists keep: a tick follows these first.
   var comesFirst = false
   /// The number of the reader's job that compiles it again.
