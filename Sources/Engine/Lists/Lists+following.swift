@@ -233,6 +233,7 @@ extension Lists {
       let other = try evaluation.shape(of: first, compiled, database)
       for list in lists {
         _ = list.adopt(BoundStatements(list.query, other, context.settings(of: list.query)))
+        other.comesFirst = other.comesFirst || held[list.query] != nil
         mustRunAgain(list, before)
       }
     } catch { for list in lists { fail(list, error, before) } }
