@@ -8,7 +8,8 @@ let benchmarks: [any Benchmark.Type] = [
   OpenBenchmark.self, FanOutBenchmark.self, CoalescingBenchmark.self, QueriesBenchmark.self, WindowsBenchmark.self,
   CaptureBenchmark.self, ComparisonsBenchmark.self, OverloadBenchmark.self, SustainedBenchmark.self,
   PacedBenchmark.self,
-  IdleBenchmark.self, RefetchBenchmark.self, JoinBenchmark.self, AggregatesBenchmark.self, IsolationBenchmark.self,
+  IdleBenchmark.self, RefetchBenchmark.self, JoinBenchmark.self, AggregatesBenchmark.self, TPCHBenchmark.self,
+  IsolationBenchmark.self,
   ThroughputBenchmark.self, RestartBenchmark.self, ChangesBenchmark.self,
 ]
 
