@@ -51,7 +51,7 @@ package struct Explanation: Hashable, Sendable {
     }
   }
 
-  /// A SELECT of which the query is made: itself, or one that stands in it.
+  /// The query's own SELECT, or one inside of it.
   package struct Relation: Hashable, Sendable {
     package enum Kind: String, Sendable {
       /// What the rows of a table give, with what they join.

@@ -67,7 +67,7 @@ extension InnerSelect {
     return "(\(isIn) IN (SELECT \(list) FROM \(from) WHERE \(filter)(\(member)) IN (\(values)))\(nulls))"
   }
 
-  /// The expression of a row of FROM of which a column of a group is one of the values: of `max(x)` and `min(x)`, and of `x` itself.
+  /// What a column of a group takes from one of the group's rows: `x` for `max(x)`, `min(x)` and `x` itself.
   private func member(_ sql: String) -> String? {
     if let collation = try? compiler.collation(of: sql, place: "", isRow: true), collation == .binary { return sql }
     guard let fragment = try? SQLFragment(sql, place: ""), fragment.tokens.count > 3,
@@ -130,7 +130,7 @@ extension QueryCompiler {
     if let filter = fragments.filter { readLinks(filter.text, of: nil) { _ in true } }
   }
 
-  /// Operators that do not bind more than `=`: what is beside it is not all of its operand.
+  /// Operators that bind no tighter than `=`. Beside one of them, the text next to `=` may not be the whole operand.
   private static let others: Set<String> = [
     "OR", "NOT", "IS", "IN", "LIKE", "GLOB", "MATCH", "REGEXP", "BETWEEN", "ISNULL", "NOTNULL", "!=", "<>", "CASE",
   ]

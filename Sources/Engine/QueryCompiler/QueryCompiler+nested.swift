@@ -6,7 +6,7 @@ extension QueryCompiler {
   /// So many places of a subquery may have changed rows at once. With more the query is run again.
   static let mostNestedPlaces = 2
 
-  /// The statements that lead from changes of tables in subqueries to units, and the lower-case names of tables of which they do not tell all.
+  /// The statements that lead from changes of tables in subqueries to units, and the tables, by lower-case name, whose changes these miss.
   fileprivate func nestedMappings() -> (mappings: [NestedMapping], failed: Set<String>) {
     let units = unitExpressions.map(\.sql).joined(separator: ", ")
     var failed = unmapped

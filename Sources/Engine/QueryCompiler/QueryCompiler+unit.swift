@@ -9,7 +9,7 @@ import Store
 // one statement: `WITH batch AS (VALUES …) SELECT … FROM batch CROSS JOIN from`, which SQLite runs as a co-routine, for about half the
 // cost of single look-ups (`IN (…)` makes a table first, and leaves SQLite the choice of another index).
 //
-// RIGHT and FULL joins, window functions over all rows, aggregates over everything, a first table that a subquery reads as well, and clauses that
+// FULL joins, RIGHT joins of more than two tables, window functions over all rows, aggregates over everything, a first table that a subquery reads as well, and clauses that
 // `FromClause` does not understand have no unit: such a query is run again. So it is after a change of a table that only a subquery
 // reads, or when old values that are needed are not known. `/v1/explain` says which, why, and what would help.
 extension QueryCompiler {
