@@ -98,7 +98,7 @@ package final class FollowedConnection {
   package func close() { holder.close() }
 
   /// Whether the connection cannot go on, and another one may.
-  package var isUseless: Bool { database.map { $0.isUseless || $0.isOverwritten } == true }
+  package var isUseless: Bool { holder.isUseless }
 
   /// Must precede any access to shared memory after a wait.
   package func restoreSharedMemory() {

@@ -31,6 +31,7 @@ package final class Writer: FileConnection {
   package var isOverwritten: Bool { contents.look() != .own }
   package var staleGeneration: UInt64? { contents.staleGeneration }
   package func noteOverwritten(_ staleGeneration: UInt64?) { contents.noteOverwritten(staleGeneration) }
+  package func noteReportedWrite() { contents.isReported = true }
 
   /// Whether `rescue` has emptied the WAL-index, so that it goes with any -wal.
   package private(set) var isEmptied = false

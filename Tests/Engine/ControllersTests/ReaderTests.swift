@@ -88,7 +88,7 @@ import Testing
   }
 
   @Test func `A query whose look-ups are slow is run again by readers`() throws {
-    let rows = "WITH RECURSIVE n(i) AS (SELECT 1 UNION ALL SELECT i + 1 FROM n WHERE i < 1500) SELECT i FROM n"
+    let rows = "WITH RECURSIVE n(i) AS (SELECT 1 UNION ALL SELECT i + 1 FROM n WHERE i < 1000) SELECT i FROM n"
     let fixture = try FollowerFixture(Self.schema + "INSERT INTO u \(rows);")
     // No index leads from a row of t to what it sums up: each look-up reads a product of u with itself.
     var slow = Query(from: "t")

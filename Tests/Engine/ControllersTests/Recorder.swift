@@ -189,7 +189,7 @@ final class FollowerFixture {
     }
 
     func result() -> String {
-      if done.wait(timeout: .now() + 20) == .timedOut { return "no answer" }
+      if done.wait(timeout: .now() + 120) == .timedOut { return "no answer" }
       return text.withLock { $0 }
     }
   }

@@ -29,7 +29,7 @@ package struct FileContents {
   package private(set) var staleGeneration: UInt64?
   private var noted: Noted?
   /// inotify has just reported that the file was written to, and not only its times set.
-  var isReported = false
+  package var isReported = false
   private let path: String
   private let database: DatabaseFile
   private let connection: OpaquePointer
@@ -157,6 +157,8 @@ package struct FileContents {
     // Both before and after the file was looked at, so that no checkpoint came in between.
     guard isLeft || isShort || (copied == known && self.copied(index) == known) else { return note(index) }
     let isOther = isLeft || isShort || isReported || disk.size != before.disk.size || header != before.header
+    // A write that is under way sets the time first, and is reported when it ends.
+    guard isOther || disk.isSettled else { return }
     verdict = isOther ? .overwritten : .touched
     if isOther || isCopied { staleGeneration = state?.salts }
   }

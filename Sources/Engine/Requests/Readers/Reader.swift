@@ -90,7 +90,7 @@ final class Reader: @unchecked Sendable {
   private func snapshot(_ body: (ReaderDatabase) throws -> Void) throws {
     let database = try open()
     do { try database.snapshot { try body(database) } } catch {
-      guard database.isUseless || database.isOverwritten else { throw error }
+      guard holder.isUseless else { throw error }
       let opened = try open()
       try opened.snapshot { try body(opened) }
     }

@@ -24,7 +24,6 @@ package protocol FileConnection {
 extension FileConnection {
   package var isEmptied: Bool { false }
   package var isUseless: Bool { false }
-  package func noteReportedWrite() {}
   package func noteStale() {}
 }
 
@@ -103,18 +102,27 @@ package final class FileHolder<Connection: FileConnection, Failure: Error> {
   /// something else.
   private func isOverwritten(_ connection: Connection) -> Bool {
     guard let users else { return connection.isOverwritten }
-    let writes = users.watcher.contentsWrites
-    if writes != reported { connection.noteReportedWrite() }
-    reported = writes
     if users.hasOverwrite(after: overwrite) {
       overwrite = users.overwrite
       connection.noteOverwritten(overwrite.staleGeneration)
       return true
     }
-    guard connection.isOverwritten else { return false }
+    guard isFoundOverwritten(connection) else { return false }
     overwrite = users.noteOverwritten(connection.staleGeneration, after: overwrite)
     return true
   }
+
+  /// As far as the connection can tell, with the writes that were reported.
+  private func isFoundOverwritten(_ connection: Connection) -> Bool {
+    if let writes = users?.watcher.contentsWrites, writes != reported {
+      connection.noteReportedWrite()
+      reported = writes
+    }
+    return connection.isOverwritten
+  }
+
+  /// Whether the connection cannot go on, and another one may. Outside of transactions.
+  package var isUseless: Bool { connection.map { $0.isUseless || isFoundOverwritten($0) } == true }
 
   /// Whether deleted files may still be in use by another connection of the process.
   package var isWaiting: Bool { lost != nil }
@@ -149,7 +157,7 @@ package final class FileHolder<Connection: FileConnection, Failure: Error> {
   package func close() {
     guard let connection else { return }
     // What it says is its own: the name may lead to another file by now, which others have open.
-    let isOverwritten = connection.isOverwritten
+    let isOverwritten = isFoundOverwritten(connection)
     if isOverwritten || connection.files.state != .same {
       connection.noteStale()
       lost = LostFiles(

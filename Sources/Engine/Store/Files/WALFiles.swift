@@ -77,6 +77,9 @@ package struct LostFiles: Sendable {
   private let deadline: Instant
   /// How long a program may take to write over a file, while lists keep what they show.
   private static let longestCopy = Nanoseconds.milliseconds(60_000)
+  /// How long other connections of the process are waited for where what is opened beside them would see a -wal that must not be applied:
+  /// on a busy machine their threads may not run for seconds.
+  private static let longestUse = Nanoseconds.milliseconds(10_000)
 
   /// - Parameters:
   ///   - isEmptied: whether the WAL-index is empty, and goes with any -wal.
@@ -91,7 +94,7 @@ package struct LostFiles: Sendable {
     self.isOverwritten = isOverwritten
     self.staleGeneration = staleGeneration
     self.clock = clock
-    deadline = clock.now + .seconds(1)
+    deadline = clock.now + (staleGeneration == nil ? .milliseconds(1_000) : Self.longestUse)
   }
 
   /// Whether all connections have had the time to be closed.

@@ -56,9 +56,9 @@ import Wire
 
     deinit { program.stop() }
 
-    /// Waits, at most ten seconds, until something holds of what the client has been sent.
+    /// Waits, at most half a minute, until something holds of what the client has been sent.
     func wait(until isDone: () throws -> Bool) throws -> Bool {
-      let deadline = Date().addingTimeInterval(10)
+      let deadline = Date().addingTimeInterval(30)
       while try !isDone() {
         if Date() > deadline { return false }
         try client.send(#"{"type":"ping","id":"p"}"#)
