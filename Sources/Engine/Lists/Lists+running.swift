@@ -183,7 +183,7 @@ extension Lists {
     case .success(.moved(let run)):
       hasMoved = true
       let version = ResultVersion(
-        number: read.version.number, tree: run.fetched.editor.tree.prefix(list.compiled.limit ?? .max),
+        number: read.version.number, tree: run.fetched.editor.tree.rows(at: list.compiled.shown),
         alongside: run.fetched.alongside)
       let number = numbers.number(of: run.place, asked: read.commit)
       read.end(

@@ -49,7 +49,7 @@ package final class LiveList {
     machine = ListMachine(
       shown: shown, ticks: ticks, duration: duration, periods: periods, now: statements.clock.now)
     statements.reader.memory = fetched.memory
-    result = VersionedResult(fetched.editor, limit: statements.compiled.limit, alongside: fetched.alongside)
+    result = VersionedResult(fetched.editor, shown: statements.compiled.shown, alongside: fetched.alongside)
     self.statements.number = statements.shape.add(self)
     if shown == nil { self.versions.beginSpan() }
   }
@@ -81,7 +81,7 @@ package final class LiveList {
       || (machine.answers(askedAt: ticks)
         && (canReadContents || reads.contains { $0.wanted == wanted && $0.contents != nil }))
   }
-  /// The number of rows, without `limit`.
+  /// The number of rows, without LIMIT and OFFSET.
   var rowCount: Int { result.editor.tree.count }
   /// Whether all subscriptions that get patches have the newest version.
   package var isSettled: Bool { listeners?.hasOnly(result.newest) ?? true }

@@ -115,7 +115,7 @@ package struct ResultColumns {
   }
 
   /// The same, by the name of the column; nil where it is none, or has no name that is known.
-  func name(ofTerm term: String) -> String? {
+  package func name(ofTerm term: String) -> String? {
     replacingFirst(of: term) { $0.name.map { "\"\($0.replacing("\"", with: "\"\""))\"" } }
   }
 

@@ -10,15 +10,15 @@ package struct VersionedResult {
   package private(set) var editor: SectionedTreeEditor
   /// The whole tree of the newest version.
   private var published: SectionedTree
-  /// The query's `limit`.
-  private let limit: Int?
+  /// The offsets, in the whole tree, of the rows that LIMIT and OFFSET leave.
+  private let shown: Range<Int>
   package private(set) var newest: ResultVersion
 
-  package init(_ editor: SectionedTreeEditor, limit: Int?, alongside: [NamedValue] = []) {
+  package init(_ editor: SectionedTreeEditor, shown: Range<Int>, alongside: [NamedValue] = []) {
     self.editor = editor
     published = editor.tree
-    self.limit = limit
-    newest = ResultVersion(number: 1, tree: editor.tree.prefix(limit ?? .max), alongside: alongside)
+    self.shown = shown
+    newest = ResultVersion(number: 1, tree: editor.tree.rows(at: shown), alongside: alongside)
   }
 
   /// Makes a version of edits.
@@ -47,18 +47,19 @@ package struct VersionedResult {
     if editor.tree.isIdentical(to: published), alongside == newest.alongside { return false }
     published = editor.tree
     newest = ResultVersion(
-      number: newest.number + 1, tree: editor.tree.prefix(limit ?? .max), alongside: alongside)
+      number: newest.number + 1, tree: editor.tree.rows(at: shown), alongside: alongside)
     return true
   }
 
-  /// Whether the result, `limit` aside, has a row of this identity. O(1) expected.
+  /// Whether the whole tree has a row of this identity. O(1) expected.
   package func contains(_ identity: Bytes) -> Bool { editor.contains(identity) }
 
   /// Where the row with this identity is in the newest version. O(log n).
   package func place(of identity: [UInt8]) -> (path: IndexPath, offset: Int)? {
-    guard let (section, item, offset) = identity.withUnsafeBytes({ editor.position(of: $0) }),
-      offset < newest.tree.count
-    else { return nil }
-    return (IndexPath(section: section, item: item), offset)
+    guard let (_, _, offset) = identity.withUnsafeBytes({ editor.position(of: $0) }), shown.contains(offset) else {
+      return nil
+    }
+    let row = newest.tree.row(atOffset: offset - shown.lowerBound)
+    return (IndexPath(section: row.section, item: row.item), offset - shown.lowerBound)
   }
 }

@@ -20,7 +20,8 @@ package final class CompiledQuery: Sendable {
   }
 
   package let plan: ResultPlan
-  package let limit: Int?
+  /// See `ResultPlan.Rows`.
+  package var shown: Range<Int> { plan.rows.shown }
   package let refreshEvery: Duration?
   /// Names of the parameters `?1`, `?2`, …; nil for those given by position.
   let parameterNames: [String?]
@@ -77,7 +78,6 @@ package final class CompiledQuery: Sendable {
     self.askedSQL = askedSQL
     self.reason = reason
     self.slowness = slowness
-    limit = query.limit
     refreshEvery = query.refreshEvery
     self.parameterNames = parameterNames
     self.alongside = alongside

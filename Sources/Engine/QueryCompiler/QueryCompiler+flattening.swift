@@ -19,6 +19,8 @@ extension QueryCompiler {
     let groupBy: [String]
     /// Lower-case names that mean something in `from`.
     let names: Set<String>
+    /// The rows that are shown of all of these.
+    let shown: Range<Int>
   }
 
   /// - Parameter plain: the query as it was asked.
@@ -43,8 +45,8 @@ extension QueryCompiler {
   // MARK: - The subquery
 
   private func flatSource() throws(FreshetError) -> FlatSource? {
-    guard from.sources.count == 1, let select = innerSelect(of: from.sources[0]), select.cores.count == 1,
-      let core = select.cores.first, core.isRows, let source = core.from
+    guard from.sources.count == 1, let select = written(from.sources[0])?.inlined, select.cores.count == 1,
+      let shown = try shown(of: select), let core = select.cores.first, core.isRows, let source = core.from
     else { return nil }
     let clause = try FromClause(source)
     let names = Set(try compile("SELECT * FROM \(source)", place: nil).statement.columnNames.map { $0.lowercased() })
@@ -67,7 +69,37 @@ extension QueryCompiler {
     if let filter = core.filter { try compile("SELECT 1 FROM \(source) WHERE (\(filter))", place: nil) }
     if let having = core.having { try compile("SELECT 1 FROM \(source)\(grouping) HAVING (\(having))", place: nil) }
     return FlatSource(
-      core: core, from: clause, columns: columns, groupBy: groupBy, names: names.union(TableKey.rowidNames))
+      core: core, from: clause, columns: columns, groupBy: groupBy, names: names.union(TableKey.rowidNames),
+      shown: shown)
+  }
+
+  /// The rows that are shown of all that a subquery would have without LIMIT and OFFSET.
+  ///
+  /// - Returns: nil where something counts, chooses or sorts those that these leave.
+  private func shown(of select: SelectStatement) throws(FreshetError) -> Range<Int>? {
+    if select.limit == nil { return select.offset == nil ? fragments.shown : nil }
+    guard let limit = select.limit.flatMap({ Int($0) }), let offset = Int(select.offset ?? "0"),
+      min(limit, offset) >= 0,
+      fragments.filter == nil, fragments.section == nil, fragments.totals.isEmpty, groups.isEmpty, !hasAggregate,
+      !hasWindow, try isSorted(as: select)
+    else { return nil }
+    let first = min(fragments.shown.lowerBound, limit)
+    let (end, isOver) = offset.addingReportingOverflow(min(limit, fragments.shown.upperBound))
+    return isOver ? nil : offset + first..<end
+  }
+
+  /// Whether the query sorts its rows as the subquery in its place does.
+  private func isSorted(as select: SelectStatement) throws(FreshetError) -> Bool {
+    let columns = ResultColumns(select.cores[0])
+    let terms = select.orderBy.map { columns.name(ofTerm: $0) }
+    guard terms.count == fragments.orderBy.count else { return false }
+    for (term, own) in zip(terms, fragments.orderBy) {
+      guard let term = try term.map({ text throws(FreshetError) in try SortTerm(SQLFragment(text, place: "orderBy")) }),
+        term.isDescending == own.isDescending, term.nullsFirst == own.nullsFirst,
+        term.expression.unquoted == own.expression.unquoted
+      else { return false }
+    }
+    return true
   }
 
   /// The SELECT that stands in a source's place, or that its view is, if all of its rows count.
@@ -101,22 +133,38 @@ extension QueryCompiler {
   // MARK: - The query over its tables
 
   private func fragments(over inner: FlatSource) throws(FreshetError) -> QueryFragments? {
-    var flat = fragments
-    flat.from = inner.from
-    let replace = { (fragment: SQLFragment) throws(FreshetError) in try replaced(fragment, inner) }
-    let all = { (fragments: [SQLFragment]) throws(FreshetError) in
-      try fragments.map { fragment throws(FreshetError) in try replace(fragment) }
+    let meant = try replacingNames { qualifier, name throws(FreshetError) in
+      let isKnown = qualifier.map { isSameName($0, from.sources[0].name ?? "") } ?? true
+      if isKnown, let meaning = inner.columns[name] { return Self.operand(meaning) }
+      if qualifier != nil || inner.names.contains(name) { throw .badQuery("from") }
+      return nil
     }
-    let condition = try fragments.filter.map { fragment throws(FreshetError) in try replace(fragment).text }
+    guard var flat = meant else { return nil }
+    flat.from = inner.from
+    flat.shown = inner.shown
+    let condition = flat.filter?.text
     if inner.groupBy.isEmpty {
       flat.filter = try conjunction(inner.core.filter, condition, "where")
-      flat.groupBy = try all(fragments.groupBy)
-      flat.having = try fragments.having.map(replace)
     } else {
       flat.filter = try conjunction(inner.core.filter, nil, "where")
       flat.groupBy = try inner.groupBy.map { term throws(FreshetError) in try SQLFragment(term, place: "groupBy") }
       flat.having = try conjunction(inner.core.having, condition, "having")
     }
+    return flat
+  }
+
+  /// What a name in an expression stands for; nil: it stays. Throws where it would mean something else.
+  typealias Meaning = (_ qualifier: String?, _ name: String) throws(FreshetError) -> String?
+
+  /// All fragments but FROM, with what names stand for in their place.
+  ///
+  /// - Returns: nil where a name would mean something else.
+  func replacingNames(_ meaning: @escaping Meaning) throws(FreshetError) -> QueryFragments? {
+    var flat = fragments
+    let replace = { (fragment: SQLFragment) throws(FreshetError) in try fragment.replacingNames(meaning) }
+    flat.filter = try fragments.filter.map(replace)
+    flat.groupBy = try fragments.groupBy.map(replace)
+    flat.having = try fragments.having.map(replace)
     flat.section = try fragments.section.map(replace)
     flat.sectionName = try fragments.sectionName.map(replace)
     flat.indexTitle = try fragments.indexTitle.map(replace)
@@ -165,34 +213,6 @@ extension QueryCompiler {
     term.tokens.count == 1 && term.name(of: term.tokens[0]).map { aliases[$0.lowercased()] != nil } == true
   }
 
-  /// An expression with what the subquery's columns are in their place.
-  ///
-  /// - Throws: where a name would mean something else.
-  private func replaced(_ fragment: SQLFragment, _ inner: FlatSource) throws(FreshetError) -> SQLFragment {
-    var replacements: [Int: String] = [:]
-    for index in fragment.tokens.indices {
-      guard let name = fragment.name(of: fragment.tokens[index])?.lowercased() else { continue }
-      let isQualified = index > 1 && fragment.text(of: fragment.tokens[index - 1]) == "."
-      if isQualified {
-        guard let qualifier = fragment.name(of: fragment.tokens[index - 2]),
-          isSameName(qualifier, from.sources[0].name ?? ""), let meaning = inner.columns[name]
-        else { throw .badQuery(fragment.place) }
-        var first = index - 2
-        while first > 1, fragment.text(of: fragment.tokens[first - 1]) == "." { first -= 2 }
-        for part in first..<index { replacements[part] = "" }
-        replacements[index] = Self.operand(meaning)
-      } else if fragment.isLoneName(at: index) {
-        if let meaning = inner.columns[name] {
-          replacements[index] = Self.operand(meaning)
-        } else if inner.names.contains(name) {
-          throw .badQuery(fragment.place)
-        }
-      }
-    }
-    return replacements.isEmpty
-      ? fragment : try SQLFragment(fragment.replacing { replacements[$0] }, place: fragment.place)
-  }
-
   /// A column by itself keeps what it is: in parentheses it would be an expression.
   private static func operand(_ sql: String) -> String {
     let tokenizer = SQLTokenizer(sql)
@@ -201,6 +221,28 @@ extension QueryCompiler {
     }
     return isColumn ? sql : "(\(sql))"
   }
+}
+
+extension SQLFragment {
+  fileprivate func replacingNames(_ meaning: QueryCompiler.Meaning) throws(FreshetError) -> SQLFragment {
+    var replacements: [Int: String] = [:]
+    for index in tokens.indices {
+      guard let name = name(of: tokens[index])?.lowercased() else { continue }
+      let isQualified = index > 1 && text(of: tokens[index - 1]) == "."
+      let isReference = isQualified || isLoneName(at: index)
+      guard isReference, let new = try meaning(isQualified ? self.name(of: tokens[index - 2]) : nil, name) else {
+        continue
+      }
+      replacements[index] = new
+      var first = index
+      while first > 1, text(of: tokens[first - 1]) == "." { first -= 2 }
+      for part in first..<index { replacements[part] = "" }
+    }
+    return replacements.isEmpty ? self : try SQLFragment(replacing { replacements[$0] }, place: place)
+  }
+
+  /// Its words, in lower case where they are names.
+  fileprivate var unquoted: [String] { tokens.map { name(of: $0)?.lowercased() ?? text(of: $0) } }
 }
 
 extension String {

@@ -56,7 +56,15 @@ extension QueryCompiler {
     if let reference = trustedReference(expression) { return columns.first { $0.reference == reference }?.name }
     // What reads the time or chance differs, though it is written alike.
     guard !mayChange, let sql = try? rewritten(expression) else { return nil }
-    return columns.first { $0.sql == sql }?.name
+    return columns.first { $0.sql == sql || $0.sql == columnOfSubquery(expression) }?.name
+  }
+
+  /// A name alone where one subquery is all that is read, as its columns are written in full.
+  private func columnOfSubquery(_ expression: SQLFragment) -> String? {
+    guard from.sources.count == 1, from.sources[0].table == nil, expression.tokens.count == 1,
+      let name = expression.name(of: expression.tokens[0]), let qualifier = from.sources[0].qualifier
+    else { return nil }
+    return try? rewritten(SQLFragment("\(qualifier).\(quotedIdentifier(name))", place: expression.place))
   }
 
   /// Nil also where RIGHT and FULL joins may take a plain name's value from either side.

@@ -5,22 +5,28 @@ import Store
 //
 // What comes first is what rows are looked up by. That is a table, so that subqueries are found by what they are joined by, or a subquery that is
 // joined by none of its groups: `JOIN (SELECT max(id) AS last FROM orders GROUP BY customer) AS l ON l.last = o.id`. `a RIGHT JOIN b` is
-// `b LEFT JOIN a`.
+// `b LEFT JOIN a`, and `a FULL JOIN b` is `a LEFT JOIN b` with the rows of `b` that have no partner.
 extension QueryCompiler {
   /// - Parameter plain: the query as it was asked.
   /// - Returns: nil where that is no better.
   func rearranged(_ plain: CompiledQuery) -> CompiledQuery? {
     guard query.refreshEvery == nil, from.sources.count > 1, !from.isNatural, !plain.isFollowedWhole else { return nil }
-    for (from, filter) in orders() {
-      var fragments = fragments
-      (fragments.from, fragments.filter) = (from, filter)
-      guard (try? setOutput(of: &fragments) { $0 }) != nil,
-        var compiler = try? QueryCompiler(fragments, of: self), let compiled = try? compiler.compile(),
+    for fragments in rearrangements() {
+      guard var compiler = try? QueryCompiler(fragments, of: self), let compiled = try? compiler.compile(),
         compiled.isFollowedWhole, let result = compiled.explained(as: plain)
       else { continue }
       return result
     }
     return nil
+  }
+
+  private func rearrangements() -> [QueryFragments] {
+    if let united = try? united() { return [united] }
+    return orders().compactMap { from, filter in
+      var fragments = fragments
+      (fragments.from, fragments.filter) = (from, filter)
+      return (try? setOutput(of: &fragments) { $0 }) != nil ? fragments : nil
+    }
   }
 
   /// FROM and WHERE in other orders.
@@ -38,13 +44,46 @@ extension QueryCompiler {
 
   /// `a RIGHT JOIN b ON …` as `b LEFT JOIN a ON …`.
   private var swapped: FromClause? {
+    guard let (left, right, condition) = outerJoin("RIGHT") else { return nil }
+    return try? FromClause("\(right) LEFT JOIN \(left) ON \(condition)")
+  }
+
+  /// `a FULL JOIN b ON …` as the SELECTs that it is made of. In the second, `a` is joined for its columns alone, all NULL.
+  private func united() throws(FreshetError) -> QueryFragments? {
+    guard from.sources.count == 2, !hasSubquery, let (left, right, condition) = outerJoin("FULL") else { return nil }
+    var columns: [(source: String, name: String, reference: String)] = []
+    for source in from.sources {
+      guard let qualifier = source.qualifier, let name = source.name else { return nil }
+      let all = "SELECT * FROM \(from.fragment.text(of: source.named))"
+      let names = try compile(all, place: nil).statement.columnNames.map { $0.lowercased() }
+      if Set(names).count < names.count { return nil }
+      columns += names.map { (name, $0, "\(qualifier).\(quotedIdentifier($0))") }
+    }
+    let list = columns.map { "\($0.reference) AS \(quotedIdentifier("\($0.source).\($0.name)"))" }
+    let select = "SELECT \(list.joined(separator: ", ")) FROM"
+    var united = try replacingNames { qualifier, name throws(FreshetError) in
+      let meant = columns.filter { column in
+        column.name == name && qualifier.map { isSameName($0, column.source) } ?? true
+      }
+      if meant.count == 1 { return quotedIdentifier("\(meant[0].source).\(name)") }
+      if qualifier != nil || !meant.isEmpty { throw .badQuery("from") }
+      return nil
+    }
+    united?.from = try FromClause(
+      "(\(select) \(left) LEFT JOIN \(right) ON \(condition) UNION ALL \(select) \(right) LEFT JOIN \(left) ON 0"
+        + " WHERE NOT EXISTS (SELECT 1 FROM \(left) WHERE \(condition))) AS united")
+    return united
+  }
+
+  /// The sides of an outer join of two, and its condition.
+  private func outerJoin(_ kind: String) -> (left: String, right: String, condition: String)? {
     let (left, right) = (from.sources[0], from.sources[1])
     let between = from.fragment.words(in: left.end..<right.body.lowerBound)
-    guard right.join == .outer, between["RIGHT"] != nil, between["FULL"] == nil, !right.constraint.isEmpty,
+    guard right.join == .outer, between[kind] != nil, !right.constraint.isEmpty,
       from.fragment.keyword(at: right.constraint.lowerBound) == "ON"
     else { return nil }
     let text = { (range: Range<Int>) in from.fragment.text(of: range) }
-    return try? FromClause("\(text(right.named)) LEFT JOIN \(text(left.named)) \(text(right.constraint))")
+    return (text(left.named), text(right.named), text(right.constraint.dropFirst()))
   }
 
   /// FROM and WHERE with sources in an order; nil where it matters.

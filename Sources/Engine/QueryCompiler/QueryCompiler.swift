@@ -154,6 +154,7 @@ package struct QueryCompiler {
       hasSectionName: section?.name != nil, hasIndexTitle: section?.title != nil, sorts: sortColumns,
       keyTies: try keyTies(columns.prefix(key.count)),
       scanSQL: try executed(scan), totals: totaled?.plan)
+    result.shown = fragments.shown
     result.rowidName = isKeyedByRowid ? nil : nullableKey?.rowid
     let alongside = try alongside()
     if !units.isEmpty {

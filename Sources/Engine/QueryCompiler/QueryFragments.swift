@@ -16,6 +16,8 @@ struct QueryFragments {
   var sectionName: SQLFragment?
   var indexTitle: SQLFragment?
   var orderBy: [SortTerm] = []
+  /// The rows, by offset, that LIMIT and OFFSET leave.
+  var shown = 0..<Int.max
   var key: [(written: SQLFragment, numbered: SQLFragment)] = []
   var totals: [(name: String, fragment: SQLFragment)] = []
   var alongside: [(name: String, fragment: SQLFragment)] = []
@@ -53,6 +55,7 @@ struct QueryFragments {
     for (name, list) in lists where list.count > Self.longestList {
       throw .badQuery("\(name) has \(list.count) entries, \(Self.longestList) at most are allowed")
     }
+    if let limit = query.limit { shown = 0..<limit }
     var reader = try FragmentReader(query)
     for (index, text) in query.select.enumerated() { select.append(try reader.pair(text, "select[\(index)]")) }
     from = try FromClause(try reader.numbered(query.from, "from", kind: .tables).text)

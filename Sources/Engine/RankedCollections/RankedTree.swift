@@ -155,6 +155,15 @@ struct RankedTree<Payload: RankedPayload> {
     result.dropIdleRoots()
     return result
   }
+
+  /// All but the first `count` elements, likewise.
+  func dropping(_ count: Int) -> RankedTree {
+    if count <= 0 { return self }
+    if count >= self.count { return RankedTree() }
+    var result = RankedTree(root: root!.dropping(count))
+    result.dropIdleRoots()
+    return result
+  }
 }
 
 extension Node {
@@ -188,5 +197,19 @@ extension Node {
     var kept = Array(children[..<whole])
     if rest > 0 { kept.append(children[whole].prefix(rest)) }
     return Node(keys: keys.copy(0..<kept.count), children: kept)
+  }
+
+  fileprivate func dropping(_ unwanted: Int) -> Node {
+    if unwanted == 0 { return self }
+    if isLeaf { return Node(keys: keys.copy(unwanted..<count), payloads: Array(payloads[unwanted...])) }
+    var rest = unwanted
+    var gone = 0
+    while children[gone].count <= rest {
+      rest -= children[gone].count
+      gone += 1
+    }
+    var kept = Array(children[gone...])
+    kept[0] = kept[0].dropping(rest)
+    return Node(keys: keys.copy(gone..<children.count), children: kept)
   }
 }

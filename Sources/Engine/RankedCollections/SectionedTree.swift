@@ -107,8 +107,25 @@ package struct SectionedTree {
     return (place.rank, item, place.offset + item)
   }
 
-  /// The first `limit` rows, sharing all but O(log n) nodes with this version.
-  package func prefix(_ limit: Int) -> SectionedTree {
+  /// The rows at these offsets, sharing all but O(log n) nodes with this version.
+  package func rows(at offsets: Range<Int>) -> SectionedTree {
+    prefix(offsets.upperBound).dropping(offsets.lowerBound)
+  }
+
+  private func dropping(_ count: Int) -> SectionedTree {
+    if count == 0 { return self }
+    guard count < self.count else { return prefix(0) }
+    let first = sections.element(atOffset: count)
+    let key = first.leaf.keys.withKey(first.slot) { Array($0) }
+    var result = self
+    result.sections = sections.dropping(first.rank)
+    key.withUnsafeBytes { key in
+      result.sections.update(key) { $0.rows = $0.rows.dropping(first.rest) }
+    }
+    return result
+  }
+
+  private func prefix(_ limit: Int) -> SectionedTree {
     guard limit < count else { return self }
     var result = self
     if limit == 0, isSectioned {

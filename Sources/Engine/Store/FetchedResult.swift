@@ -14,10 +14,12 @@ package struct FetchedResult: @unchecked Sendable {
   fileprivate let contents: FetchedContents?
 
   /// The contents of rows that the run has read on its way; nil: they have to be looked up.
-  package func contents(at offsets: Range<Int>) -> PackedRows? {
-    guard let contents, offsets.upperBound <= contents.order.count else { return nil }
+  ///
+  /// - Parameter first: the offset of the first row that is shown.
+  package func contents(at offsets: Range<Int>, after first: Int) -> PackedRows? {
+    guard let contents, first + offsets.upperBound <= contents.order.count else { return nil }
     var packed = PackedRows(columnCount: contents.columnCount)
-    for offset in offsets { contents.append(offset, to: &packed) }
+    for offset in offsets { contents.append(first + offset, to: &packed) }
     return packed
   }
 }

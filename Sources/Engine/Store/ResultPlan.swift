@@ -32,6 +32,8 @@ package final class ResultPlan: Sendable {
     /// How totals are kept up to date by arithmetic: those of all rows, and those of sections.
     package var totalAggregates: [AggregatePlan] = []
     package var scalars: Scalars?
+    /// The rows, by offset, that LIMIT and OFFSET leave of all that are kept.
+    package var shown = 0..<Int.max
 
     package init(
       columns: [String], keyColumns: [String], section: FieldOrder?, hasSectionName: Bool, hasIndexTitle: Bool,

@@ -28,7 +28,10 @@ extension ResultReader {
   ) throws(FreshetError) -> PackedRows {
     if plan.isRefetched {
       var packed = PackedRows(columnCount: plan.columns.count)
-      for place in rows { memory.contents.append(tree.offset(section: place.section, item: place.item), to: &packed) }
+      let first = plan.rows.shown.lowerBound
+      for place in rows {
+        memory.contents.append(first + tree.offset(section: place.section, item: place.item), to: &packed)
+      }
       return packed
     }
     if rows.isEmpty { return PackedRows(columnCount: plan.columns.count) }

@@ -194,15 +194,17 @@ func randomRow(_ generator: inout SeededGenerator, identities: ClosedRange<UInt8
     }
   }
 
-  @Test func aPrefixHasTheFirstRows() throws {
+  @Test func `A range of offsets has the rows at these`() throws {
     var generator = SeededGenerator(seed: 5)
     var rows: [PlainRow] = []
     for identity in 0..<90 as Range<UInt8> { rows.append(randomRow(&generator, identities: identity...identity)) }
     let tree = try SectionedTreeEditor.build(rows).tree
-    for limit in 0...91 {
-      let prefix = tree.prefix(limit)
-      prefix.checkInvariants()
-      #expect(prefix.plain == Array(tree.plain.prefix(limit)))
+    for end in 0...91 {
+      for start in 0...end {
+        let part = tree.rows(at: start..<end)
+        part.checkInvariants()
+        #expect(part.plain == Array(tree.plain.prefix(end).dropFirst(start)))
+      }
     }
     #expect(tree.plain == plain(rows))
   }

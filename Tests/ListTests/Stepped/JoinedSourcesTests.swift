@@ -185,6 +185,10 @@ private struct JoinedGenerator {
     ("orders o RIGHT JOIN customers c ON c.id = o.customer AND o.n > 2", ["c.id", "o.id"], nil),
     ("X x RIGHT JOIN customers c ON c.id = x.k", ["c.id"], nil),
     ("customers c FULL JOIN X x ON x.k = c.id", ["c.id"], nil),
+    ("X x FULL JOIN customers c ON x.k = c.id AND c.rank > 0.5", ["c.id"], "c.id IS NULL OR x.v > 1"),
+    ("X x FULL JOIN Y y ON x.k = y.k", [], nil),
+    ("orders o FULL JOIN customers c ON c.id = o.customer AND o.n > 2", ["c.id", "o.id"], nil),
+    ("customers c FULL OUTER JOIN orders o ON c.id = customer", ["c.id", "o.id"], "n > 1 OR region <> 'r1'"),
     ("X x", [], nil),
     ("X x", [], "x.v > 1"),
   ]
@@ -198,7 +202,21 @@ private struct JoinedGenerator {
     }
   }
 
+  /// Some rows of the middle.
+  private mutating func page() -> OracleQuery {
+    let columns = commits.chance(50) ? ["k DESC", "v", "s DESC"] : ["s", "k", "v DESC"]
+    let limit = "LIMIT \(commits.number(0..<9))" + (commits.chance(80) ? " OFFSET \(commits.number(0..<12))" : "")
+    var query = OracleQuery(
+      table:
+        "(\(commits.pick(Self.derived.filter { !$0.contains("LIMIT") })) ORDER BY \(columns.joined(separator: ", ")) \(limit)) AS x",
+      keys: ["k", "v", "s"], select: ["typeof(v) AS a"], orderBy: columns, tellsKey: true)
+    if commits.chance(20) { query.limit = commits.number(0..<5) }
+    if commits.chance(20) { query.filter = "v > 1" }
+    return query
+  }
+
   private mutating func query() -> OracleQuery {
+    if commits.chance(12) { return page() }
     let shape = commits.pick(Self.shapes)
     let from = shape.from.replacing("X x", with: "\(source()) AS x").replacing("Y y", with: "\(source()) AS y")
     let names = ["x", "y"].filter {
@@ -222,33 +240,44 @@ private struct JoinedGenerator {
     return query
   }
 
-  static let kept: [OracleQuery] = [
-    (
-      "customers c LEFT JOIN (SELECT customer, count(*) AS n FROM orders GROUP BY customer) s ON s.customer = c.id",
-      ["c.id"], "n"
-    ),
-    ("customers c JOIN spent s ON s.k = c.id", ["c.id"], "v"),
-    ("spent s JOIN customers c ON s.k = c.id", ["s.k"], "name"),
-    (
-      "orders o JOIN (SELECT customer, max(id) AS last FROM orders GROUP BY customer) l ON l.last = o.id", ["o.id"],
-      "total"
-    ),
-    ("spent s LEFT JOIN orders o ON o.id = s.v", ["s.k"], "total"),
-    ("customers c JOIN spent s ON s.k = c.id AND s.s = (SELECT max(s) FROM spent)", ["c.id"], "v"),
-    ("customers c LEFT JOIN orders o ON o.customer = c.id", ["c.id", "o.id"], "total"),
-    ("orders o RIGHT JOIN customers c ON o.customer = c.id", ["c.id", "o.id AS o"], "total"),
-    ("(SELECT DISTINCT customer, n FROM orders) x", ["customer", "n"], "1 AS a"),
-    (
-      "(SELECT customer FROM orders WHERE n > 2 UNION SELECT id FROM customers WHERE rank > 1) x", ["customer"],
-      "1 AS a"
-    ),
-    ("(SELECT id FROM customers EXCEPT SELECT customer FROM orders WHERE n > 5) x", ["id"], "1 AS a"),
-    (
-      "(SELECT o.id AS o, c.id AS c FROM orders o JOIN customers c ON c.id = o.customer UNION ALL SELECT -id, rank FROM customers) x",
-      ["o"], "c"
-    ),
-    (
-      "(SELECT 0 AS kind, id, total FROM orders UNION ALL SELECT 1, id, rank FROM customers) x", ["kind", "id"], "total"
-    ),
-  ].map { OracleQuery(table: $0, keys: $1, select: [$2], orderBy: [], tellsKey: true) }
+  static let kept: [OracleQuery] =
+    [
+      (
+        "customers c LEFT JOIN (SELECT customer, count(*) AS n FROM orders GROUP BY customer) s ON s.customer = c.id",
+        ["c.id"], "n"
+      ),
+      ("customers c JOIN spent s ON s.k = c.id", ["c.id"], "v"),
+      ("spent s JOIN customers c ON s.k = c.id", ["s.k"], "name"),
+      (
+        "orders o JOIN (SELECT customer, max(id) AS last FROM orders GROUP BY customer) l ON l.last = o.id", ["o.id"],
+        "total"
+      ),
+      ("spent s LEFT JOIN orders o ON o.id = s.v", ["s.k"], "total"),
+      ("customers c JOIN spent s ON s.k = c.id AND s.s = (SELECT max(s) FROM spent)", ["c.id"], "v"),
+      ("customers c LEFT JOIN orders o ON o.customer = c.id", ["c.id", "o.id"], "total"),
+      ("orders o RIGHT JOIN customers c ON o.customer = c.id", ["c.id", "o.id AS o"], "total"),
+      ("orders o FULL JOIN customers c ON o.customer = c.id", ["c.id", "o.id AS o"], "total"),
+      ("(SELECT DISTINCT customer, n FROM orders) x", ["customer", "n"], "1 AS a"),
+      (
+        "(SELECT customer FROM orders WHERE n > 2 UNION SELECT id FROM customers WHERE rank > 1) x", ["customer"],
+        "1 AS a"
+      ),
+      ("(SELECT id FROM customers EXCEPT SELECT customer FROM orders WHERE n > 5) x", ["id"], "1 AS a"),
+      (
+        "(SELECT o.id AS o, c.id AS c FROM orders o JOIN customers c ON c.id = o.customer UNION ALL SELECT -id, rank FROM customers) x",
+        ["o"], "c"
+      ),
+      (
+        "(SELECT 0 AS kind, id, total FROM orders UNION ALL SELECT 1, id, rank FROM customers) x", ["kind", "id"],
+        "total"
+      ),
+    ].map { OracleQuery(table: $0, keys: $1, select: [$2], orderBy: [], tellsKey: true) } + [
+      OracleQuery(
+        table: "(SELECT id, n FROM orders WHERE n > 0 ORDER BY n DESC, id LIMIT 5 OFFSET 2) x", keys: ["id"],
+        select: ["n"],
+        orderBy: ["n DESC", "id"], tellsKey: true),
+      OracleQuery(
+        table: "(SELECT customer, count(*) AS c FROM orders GROUP BY customer ORDER BY c, customer LIMIT 3) x",
+        keys: ["customer"], select: ["c"], orderBy: ["c", "customer"], tellsKey: true),
+    ]
 }

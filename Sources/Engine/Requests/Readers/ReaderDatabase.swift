@@ -86,8 +86,8 @@ package final class ReaderDatabase: FileConnection {
     let fetched = try reader.run(into: request.before?.editor, keepingContents: request.wanted?.rowsToKeep ?? 0)
     var contents: (WantedContents, PackedRows)?
     if let wanted = request.wanted {
-      let tree = fetched.editor.tree.prefix(compiled.limit ?? .max)
-      let kept = fetched.contents(at: wanted.range(total: tree.count))
+      let tree = fetched.editor.tree.rows(at: compiled.shown)
+      let kept = fetched.contents(at: wanted.range(total: tree.count), after: compiled.shown.lowerBound)
       if let kept { contents = (wanted, kept) } else { contents = (wanted, try reader.contents(of: wanted, in: tree)) }
     }
     if fetched.editor.tree.count >= ReaderSettings.largeFrom { connection.releasePages() }
