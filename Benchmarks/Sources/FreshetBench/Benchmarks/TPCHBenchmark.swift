@@ -11,10 +11,13 @@ enum TPCHBenchmark: Benchmark {
     for (index, query) in TPCH.queries.enumerated() {
       let (rows, found) = (large.lineItems, large.found[index])
       let name = "Q\(query.number)"
-      report.add("\(name), p50 of one-row changes that concern it", rows: rows, found.latency, "ms", .atMost(10))
-      report.add("  processor time, the worst table (\(found.worst))", rows: rows, found.processor, "ms", .atMost(6))
+      if !found.latency.values.isEmpty {
+        report.add("\(name), p50 of one-row changes that concern it", rows: rows, found.latency, "ms", .atMost(10))
+        report.compare("  SQLite running it against that", rows: rows, found.statement, against: found.latency, "ms")
+      }
+      report.add(
+        "\(name), processor time, the worst table (\(found.worst))", rows: rows, found.processor, "ms", .atMost(6))
       report.add("  a refresh of ten orders, processor time", rows: rows, found.refresh, "ms", .atMost(20))
-      report.compare("  SQLite running it against p50", rows: rows, found.statement, against: found.latency, "ms")
       report.compare(
         "  growth of processor time from a smaller scale", found.processor, against: small.found[index].processor, "ms",
         .atMost(1.5))
@@ -46,6 +49,9 @@ enum TPCHBenchmark: Benchmark {
       let start = now()
       _ = writer.database.prepare(query.sql).texts
       found.statement.add(Double(now() - start) / 1e6)
+      // What is read with a table's first change.
+      var first = Latencies()
+      for table in Writer.tables { _ = try side.change(1, &first) { writer.change(table) } }
       for _ in 0..<settings.choose(full: 3, quick: 1) {
         var worst = 0.0
         var latencies = Latencies()
@@ -57,7 +63,6 @@ enum TPCHBenchmark: Benchmark {
         if latencies.count > 0 { found.latency.add(latencies.percentile(50) / 1e3) }
         found.refresh.add(try side.change(2, &latencies) { writer.refresh() })
       }
-      if found.latency.values.isEmpty { found.latency.add(0) }
       all.append(found)
     }
     let together = try Side(data, TPCH.queries)
@@ -73,7 +78,8 @@ enum TPCHBenchmark: Benchmark {
     private let socket: LiveSocket
 
     init(_ data: TPCH, _ queries: [TPCH.Query]) throws {
-      server = try Server(data.path)
+      // It would run each query now and then, while a few changes are measured.
+      server = try Server(data.path, options: ["--self-check", "off"])
       socket = try LiveSocket(port: server.port)
       for query in queries { try socket.subscribe("q\(query.number)", query.json, window: nil) }
       try settle()

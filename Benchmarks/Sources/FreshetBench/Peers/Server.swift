@@ -8,11 +8,12 @@ final class Server {
   /// - Parameters:
   ///   - path: the database.
   ///   - states: where its state is kept; nil: nowhere.
-  init(_ path: String, states: String? = nil) throws {
+  ///   - options: others of `freshet serve`.
+  init(_ path: String, states: String? = nil, options: [String] = []) throws {
     setenv("FRESHET_STATE", states ?? "none", 1)
     // What is measured is how fast a connection can be served, not how fast one is by default.
     setenv("FRESHET_MESSAGES_PER_SECOND", "0", 1)
-    child = try Child(Programs.built("freshet"), ["serve", path, "--port", "0"])
+    child = try Child(Programs.built("freshet"), ["serve", path, "--port", "0"] + options)
     let deadline = now() + 60_000_000_000
     while true {
       if let match = child.logText.firstMatch(of: /:(\d+)\/\n/), let port = Int(match.1) {
