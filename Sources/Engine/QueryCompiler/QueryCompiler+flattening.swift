@@ -224,7 +224,7 @@ extension QueryCompiler {
 }
 
 extension SQLFragment {
-  fileprivate func replacingNames(_ meaning: QueryCompiler.Meaning) throws(FreshetError) -> SQLFragment {
+  func replacingNames(_ meaning: QueryCompiler.Meaning) throws(FreshetError) -> SQLFragment {
     var replacements: [Int: String] = [:]
     for index in tokens.indices {
       guard let name = name(of: tokens[index])?.lowercased() else { continue }

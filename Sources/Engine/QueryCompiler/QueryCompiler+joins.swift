@@ -93,7 +93,8 @@ extension QueryCompiler {
   func joinConditions(through index: Int, _ clause: String) -> [String] {
     guard index > 0, let filter = writtenFilter, !from.joinsByName(before: from.sources.count) else { return [] }
     let areKnown = from.sources[...index].enumerated().allSatisfy { index, source in
-      (derived[index] != nil || source.table.flatMap(schema.table)?.kind == .table) && source.join != .outer
+      let table = source.table.flatMap(schema.table)
+      return (derived[index] != nil || table?.kind == .table || table?.isSearch == true) && source.join != .outer
     }
     if !areKnown { return [] }
     return filter.conjuncts.compactMap { part in

@@ -90,7 +90,8 @@ extension QueryCompiler {
 
   /// - Returns: one for each place that the table has in FROM; nil: they cannot be found out.
   fileprivate func mappings(of table: DatabaseSchema.Table) throws(FreshetError) -> [UnitMapping]? {
-    guard let key = table.key else { return nil }
+    // The rank of a row depends on all others.
+    guard let key = table.key, !(table.isSearch && usesRank) else { return nil }
     var isUnitOfFirstTable = false
     if case .baseKey = unit { isUnitOfFirstTable = true }
     var mappings: [UnitMapping] = []
@@ -148,13 +149,12 @@ extension QueryCompiler {
     _ mapping: inout UnitMapping, _ index: Int, _ source: FromClause.Source, _ table: DatabaseSchema.Table,
     _ key: TableKey, _ columns: [String], _ conditions: [String]
   ) {
-    guard let storage = table.storage else { return }
     var names = key.names
     mapping.oldValues = key.names.indices.map { .key($0) }
     for column in columns where !names.contains(where: { isSameName($0, column) }) {
       guard let position = table.columnNames.firstIndex(of: column) else { continue }
       // What is computed when it is read is not stored, and so not remembered.
-      if storage.fields[position] == nil { return }
+      guard let storage = table.storage, storage.fields[position] != nil else { return }
       names.append(column)
       mapping.oldValues.append(.column(position))
     }

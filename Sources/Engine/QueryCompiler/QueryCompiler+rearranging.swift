@@ -10,7 +10,7 @@ extension QueryCompiler {
   /// - Parameter plain: the query as it was asked.
   /// - Returns: nil where that is no better.
   func rearranged(_ plain: CompiledQuery) -> CompiledQuery? {
-    guard query.refreshEvery == nil, from.sources.count > 1, !from.isNatural, !plain.isFollowedWhole else { return nil }
+    guard query.refreshEvery == nil, !from.isNatural, !plain.isFollowedWhole else { return nil }
     for fragments in rearrangements() {
       guard var compiler = try? QueryCompiler(fragments, of: self), let compiled = try? compiler.compile(),
         compiled.isFollowedWhole, let result = compiled.explained(as: plain)
@@ -22,6 +22,7 @@ extension QueryCompiler {
 
   private func rearrangements() -> [QueryFragments] {
     if let united = try? united() { return [united] }
+    if let joined = try? searchJoined() { return [joined] }
     return orders().compactMap { from, filter in
       var fragments = fragments
       (fragments.from, fragments.filter) = (from, filter)
@@ -29,8 +30,44 @@ extension QueryCompiler {
     }
   }
 
+  /// `id IN (SELECT rowid FROM notes_fts WHERE notes_fts MATCH …)` as a join with the full-text table.
+  private func searchJoined() throws(FreshetError) -> QueryFragments? {
+    guard let filter = fragments.filter else { return nil }
+    for part in filter.conjuncts {
+      guard let open = part.first(where: { filter.keyword(at: $0) == "IN" }).map({ $0 + 1 }),
+        filter.endOfParenthesis(openedAt: open) == part.upperBound, let operand = filter.operand(ofInAt: open - 1),
+        operand == part.lowerBound..<open - 1,
+        let select = SelectStatement(filter.text(of: open + 1..<part.upperBound - 1)), select.isRowsAlone,
+        select.cores[0].columns.count == 1, TableKey.isRowidName(select.cores[0].columns[0]),
+        let clause = try select.cores[0].from.map({ text throws(FreshetError) in try FromClause(text) }),
+        clause.sources.count == 1, let source = clause.sources.first, let condition = select.cores[0].filter,
+        let table = source.table.flatMap(schema.table), table.isSearch
+      else { continue }
+      let alias = "\(ReservedNames.prefix)search"
+      let isColumn = { name in table.hasColumn(name) || isSameName(name, table.name) || TableKey.isRowidName(name) }
+      let search = try SQLFragment(condition, place: "where").replacingNames { qualifier, name in
+        let isOwn = qualifier.map { isSameName($0, source.name ?? "") } ?? isColumn(name)
+        return isOwn ? "\(alias).\(quotedIdentifier(name))" : qualifier.map { "\($0).\(quotedIdentifier(name))" }
+      }
+      // Alone, they would mean a column of the full-text table as well.
+      let meaning: Meaning = { [self] qualifier, name in qualifier == nil && isColumn(name) ? qualified(name) : nil }
+      let rest = try filter.conjuncts.filter { $0 != part }.map { part throws(FreshetError) in
+        try SQLFragment(filter.text(of: part), place: "where").replacingNames(meaning).text
+      }
+      guard var joined = try replacingNames(meaning) else { return nil }
+      joined.from = try FromClause(
+        "\(fromSQL) JOIN \(quotedIdentifier(table.name)) AS \(alias) ON \(alias).rowid = \(qualified(filter.text(of: operand)))"
+      )
+      joined.filter = try SQLFragment(
+        (rest + [search.text]).map { "(\($0))" }.joined(separator: " AND "), place: "where")
+      return joined
+    }
+    return nil
+  }
+
   /// FROM and WHERE in other orders.
   private func orders() -> [(FromClause, SQLFragment?)] {
+    if from.sources.count < 2 { return [] }
     if from.sources.count == 2, let swapped { return [(swapped, fragments.filter)] }
     if derived.isEmpty { return [] }
     let tables = from.sources.indices.filter { derived[$0] == nil }

@@ -95,7 +95,7 @@ extension QueryCompiler {
   }
 
   /// Whether a full-text search asks how well rows match, as far as its words tell.
-  private var usesRank: Bool {
+  var usesRank: Bool {
     fragments.rowTexts.contains { text in ["rank", "bm25"].contains { text.lowercased().contains($0) } }
   }
 

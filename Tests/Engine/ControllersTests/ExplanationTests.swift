@@ -44,7 +44,8 @@ import Testing
         "The query is run again after a change: a subquery reads author as well, so any row can depend on a changed one."
     ),
     Case(
-      from: "author FULL JOIN book ON book.author_id = author.id", maintenance: .refetch,
+      from: "author FULL JOIN book ON book.author_id = author.id FULL JOIN book AS b ON b.id = book.id",
+      maintenance: .refetch,
       reason:
         "The query is run again after a change: a RIGHT or FULL JOIN gives rows that the first table does not have."),
   ]

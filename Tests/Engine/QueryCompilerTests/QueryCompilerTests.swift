@@ -30,7 +30,7 @@ import Testing
       (query.filter, query.select) = (filter, select)
       return try compile(query).get().plan.unit
     }
-    let searched = try #require(try unit("t", where: "id IN (SELECT rowid FROM f WHERE f MATCH 'x')"))
+    let searched = try #require(try unit("t", where: "id IN (SELECT rowid FROM f WHERE f MATCH 'x' LIMIT 9)"))
     #expect(searched.rowSQL.contains("MATCH"))
     let known = try #require(searched.knownRowSQL)
     #expect(!known.contains("MATCH") && known.contains("?\(searched.firstParameter)"))

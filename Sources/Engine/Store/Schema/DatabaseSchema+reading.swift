@@ -10,34 +10,37 @@ extension DatabaseSchema {
     _ db: OpaquePointer, after former: DatabaseSchema = .empty
   ) throws(SQLiteFailure) -> DatabaseSchema {
     let catalog = try SchemaCatalog.read(db)
-    let triggered = try catalog.tablesWithTriggers(db)
+    let triggers = try catalog.triggers(db)
     let known = catalog.tables.map { table in former.table(table.name).flatMap { $0.isSame(as: table) ? $0 : nil } }
     var changed = Set(former.tables.map { $0.name.lowercased() })
     for table in known { if let table { changed.remove(table.name.lowercased()) } }
     for (table, known) in zip(catalog.tables, known) where known == nil { changed.insert(table.name.lowercased()) }
     return DatabaseSchema(
       tables: try zip(catalog.tables, known).map { table, known throws(SQLiteFailure) in
-        let hasTriggers = triggered.contains(table.name.lowercased())
-        guard let known else { return try read(table, of: catalog, hasTriggers: hasTriggers, db) }
+        guard let known else { return try read(table, of: catalog, triggers, db) }
         // A foreign key without columns names the primary key of another table.
         let isKept = known.foreignKeys.allSatisfy { !changed.contains($0.table.lowercased()) }
         return known.with(
-          isKept ? known.foreignKeys : try catalog.foreignKeys(db, of: table), hasTriggers: hasTriggers)
+          isKept ? known.foreignKeys : try catalog.foreignKeys(db, of: table),
+          hasTriggers: triggers[table.name.lowercased()] != nil)
       })
   }
 
   private static func read(
-    _ table: SchemaCatalog.Table, of catalog: SchemaCatalog, hasTriggers: Bool, _ db: OpaquePointer
+    _ table: SchemaCatalog.Table, of catalog: SchemaCatalog, _ triggers: [String: [String]], _ db: OpaquePointer
   ) throws(SQLiteFailure) -> Table {
     let kind = Kind(rawValue: table.kind) ?? .table
     let key = kind == .table || kind == .shadow ? try TableKey.read(db, table) : nil
     let (columns, hidden) = columns(db, table.name)
+    let rows = try catalog.rows(of: table, triggers, db)
     return Table(
       name: table.name, kind: kind, columns: columns,
-      key: kind == .table ? key : table.isSearch ? .rowid(alias: "rowid") : nil,
-      storage: try TableStorage.read(db, table, key), storedIn: kind == .virtual ? catalog.storage(of: table) : [],
-      isSearch: table.isSearch, definition: kind == .view ? table.definition : nil, hiddenColumns: hidden,
-      foreignKeys: try catalog.foreignKeys(db, of: table), hasTriggers: hasTriggers, module: table.module,
+      key: kind == .table ? key : rows != nil ? .rowid(alias: "rowid") : nil,
+      storage: try TableStorage.read(db, table, key),
+      storedIn: kind == .virtual ? rows ?? catalog.storage(of: table) : [],
+      isSearch: rows != nil, definition: kind == .view ? table.definition : nil, hiddenColumns: hidden,
+      foreignKeys: try catalog.foreignKeys(db, of: table), hasTriggers: triggers[table.name.lowercased()] != nil,
+      module: table.module,
       searched: table.searched
     ).leavingOut(kind == .table ? unreadable(db, table.name, columns) : [])
   }
@@ -93,10 +96,28 @@ extension DatabaseSchema.Table {
 }
 
 extension SchemaCatalog {
+  /// The tables whose rows tell by their rowids which rows of a full-text table (FTS5) may have changed; nil: there are none.
+  ///
+  /// One that searches another table's rows has none of its own. Where triggers of that table see to the index, as SQLite's manual has them, what is
+  /// written to the index comes with a change of the table's row, or of the row's length in the index.
+  fileprivate func rows(
+    of search: Table, _ triggers: [String: [String]], _ db: OpaquePointer
+  ) throws(SQLiteFailure) -> [String]? {
+    guard search.module == "fts5" else { return nil }
+    if search.keepsRows { return [search.name + "_content"] }
+    let lengths = search.name + "_docsize"
+    guard let searched = search.searched, let content = tables.first(where: { isSameName($0.name, searched.name) }),
+      content.kind == "table", tables.contains(where: { $0.kind == "shadow" && isSameName($0.name, lengths) }),
+      case .rowid(let alias)? = try TableKey.read(db, content),
+      isSameName(alias, searched.rowid) || TableKey.isRowidName(searched.rowid)
+    else { return nil }
+    let events = (triggers[content.name.lowercased()] ?? []).compactMap { Self.event(of: $0, naming: search.name) }
+    return Set(events).count == 3 ? [lengths, content.name] : nil
+  }
+
   /// The tables that hold what a virtual table shows: its shadow tables, and for full-text search the table whose rows it
   /// searches, when that is another one.
   fileprivate func storage(of virtual: Table) -> [String] {
-    if virtual.isSearch { return [virtual.name + "_content"] }
     let shadows = tables.filter { $0.kind == "shadow" && hasNamePrefix($0.name, virtual.name + "_") }.map(\.name)
     if shadows.isEmpty { return [] }
     guard let content = virtual.searched?.name else { return shadows }

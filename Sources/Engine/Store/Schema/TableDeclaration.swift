@@ -29,10 +29,21 @@ extension SchemaCatalog {
     }
   }
 
-  /// The names of the tables and views that have triggers, in lower case.
-  func tablesWithTriggers(_ db: OpaquePointer) throws(SQLiteFailure) -> Set<String> {
-    Set(
-      try PreparedStatement.texts(db, "SELECT DISTINCT lower(tbl_name) FROM sqlite_master WHERE type = 'trigger'"))
+  /// The triggers' texts, by lower-case name of their tables and views.
+  func triggers(_ db: OpaquePointer) throws(SQLiteFailure) -> [String: [String]] {
+    let all = try PreparedStatement.rows(db, "SELECT tbl_name, sql FROM sqlite_master WHERE type = 'trigger'") { row in
+      (table: (row.text(0) ?? "").lowercased(), sql: row.text(1) ?? "")
+    }
+    return Dictionary(grouping: all, by: \.table).mapValues { $0.map(\.sql) }
+  }
+
+  /// What a trigger is for, INSERT, UPDATE or DELETE, if it names a table.
+  static func event(of trigger: String, naming table: String) -> String? {
+    let tokenizer = SQLTokenizer(trigger)
+    let tokens = tokenizer.filter { $0.kind != .comment }
+    guard tokens.contains(where: { isSameName(tokenizer.unquotedText(of: $0), table) }) else { return nil }
+    return tokens.lazy.filter { $0.kind == .identifier }.map { tokenizer.text(of: $0).uppercased() }
+      .first { ["INSERT", "UPDATE", "DELETE"].contains($0) }
   }
 
   private func primaryKey(_ db: OpaquePointer, of table: String) throws(SQLiteFailure) -> [String] {
@@ -49,8 +60,8 @@ extension SchemaCatalog.Table {
     return zip(words, words.dropFirst()).first { first, _ in first == "using" }?.1
   }
 
-  /// A full-text table of the newest kind that keeps its rows itself.
-  var isSearch: Bool { module == "fts5" && option("content") == nil }
+  /// Whether a full-text table keeps its rows itself.
+  var keepsRows: Bool { option("content") == nil }
 
   /// The table whose rows a full-text table searches, when it is another one.
   var searched: DatabaseTable.SearchedTable? {
