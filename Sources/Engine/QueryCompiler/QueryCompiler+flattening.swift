@@ -36,8 +36,11 @@ extension QueryCompiler {
   }
 
   /// Whether one of its own expressions has a subquery.
-  var hasSubquery: Bool {
-    let single = [fragments.filter, fragments.having, fragments.section, fragments.sectionName, fragments.indexTitle]
+  var hasSubquery: Bool { fragments.filter?.hasSubquery == true || hasSubqueryOutsideFilter }
+
+  /// The same of all but WHERE.
+  var hasSubqueryOutsideFilter: Bool {
+    let single = [fragments.having, fragments.section, fragments.sectionName, fragments.indexTitle]
     let listed = fragments.groupBy + fragments.totals.map(\.fragment) + fragments.orderBy.map(\.expression)
     return (single.compactMap(\.self) + listed).contains { $0.hasSubquery } || output.contains { $0.sql.hasSubquery }
   }

@@ -32,8 +32,9 @@ extension QueryCompiler {
 
   /// `id IN (SELECT rowid FROM notes_fts WHERE notes_fts MATCH …)` as a join with the full-text table.
   private func searchJoined() throws(FreshetError) -> QueryFragments? {
-    guard let filter = fragments.filter else { return nil }
-    for part in filter.conjuncts {
+    guard let filter = fragments.filter, !hasSubqueryOutsideFilter else { return nil }
+    let searches = filter.conjuncts.filter { filter.hasSubquery(in: $0) }
+    for part in searches where searches.count == 1 {
       guard let open = part.first(where: { filter.keyword(at: $0) == "IN" }).map({ $0 + 1 }),
         filter.endOfParenthesis(openedAt: open) == part.upperBound, let operand = filter.operand(ofInAt: open - 1),
         operand == part.lowerBound..<open - 1,

@@ -55,7 +55,7 @@ struct QueryFragments {
     for (name, list) in lists where list.count > Self.longestList {
       throw .badQuery("\(name) has \(list.count) entries, \(Self.longestList) at most are allowed")
     }
-    if let limit = query.limit { shown = 0..<limit }
+    if let limit = query.limit { shown = 0..<max(0, limit) }
     var reader = try FragmentReader(query)
     for (index, text) in query.select.enumerated() { select.append(try reader.pair(text, "select[\(index)]")) }
     from = try FromClause(try reader.numbered(query.from, "from", kind: .tables).text)
