@@ -167,8 +167,15 @@ extension Lists {
 
   /// Whether so many look-ups cost more than running the query again.
   private func isTooMany(_ units: Int, _ list: LiveList) -> Bool {
-    units > max(1_024, list.result.newest.tree.count / 8)
+    // The rows under groups are many more than the result has.
+    let most =
+      list.compiled.plan.keepsRows
+      ? list.reader.stepsOfRun / Self.stepsOfKeptUnit : list.result.newest.tree.count / 8
+    return units > max(1_024, most)
   }
+
+  /// About what the rows of a unit under groups cost to look up, in steps of SQLite's virtual machine.
+  private static let stepsOfKeptUnit = 200
 
   /// The most steps of SQLite's virtual machine that a tick may spend on one list's look-ups. A look-up usually takes
   /// about twenty.

@@ -49,6 +49,9 @@ extension ResultReader {
   /// Whether the contents of all rows of the newest result are kept.
   package func keepsContents(ofRows count: Int) -> Bool { plan.isRefetched && memory.contents.order.count == count }
 
+  /// What the last run cost, in steps of SQLite's machine.
+  package var stepsOfRun: Int { memory.scanSteps }
+
   /// Runs the query and what is `alongside`. Parameters and errors as for `fetch`.
   package func run(
     into editor: SectionedTreeEditor?, keepingContents rows: Int = 0
