@@ -18,6 +18,7 @@ if part 'release build' make build; then
   part 'browser tests' make browser || true
   part 'README commands' make readme || true
   part 'replicas under faults' make replicas SECONDS=600 || true
+  part 'SELECTs of sqllogictest as lists' env BUILD=release scripts/corpus-lists.py 10000 || true
   part 'faults' scripts/python.sh scripts/faults.py || true
   part 'mutated messages' scripts/python.sh scripts/fuzz-messages.py || true
 else
