@@ -17,6 +17,7 @@ import subprocess
 import sys
 import tarfile
 import tempfile
+import time
 import urllib.error
 import urllib.parse
 import urllib.request
@@ -31,14 +32,18 @@ COMMITS = 4
 
 class Server:
     def __init__(self, path):
-        self.log = tempfile.TemporaryFile()
-        self.process = subprocess.Popen(
-            [BINARY, "serve", path, "--port", "0", "--self-check", "off"],
-            stdout=subprocess.PIPE, stderr=subprocess.STDOUT, text=True, env=os.environ | {"FRESHET_STATE": "none"})
-        for line in self.process.stdout:
-            if match := re.search(r"http://[^/]*:(\d+)/", line):
+        # A file, and no pipe: nobody reads on while the server goes on writing.
+        log = path + ".log"
+        with open(log, "w") as output:
+            self.process = subprocess.Popen(
+                [BINARY, "serve", path, "--port", "0", "--self-check", "off"],
+                stdout=output, stderr=subprocess.STDOUT, env=os.environ | {"FRESHET_STATE": "none"})
+        for _ in range(600):
+            if match := re.search(r"http://[^/]*:(\d+)/\n", pathlib.Path(log).read_text()):
                 self.port = int(match[1])
                 return
+            time.sleep(0.05)
+        self.stop()
         raise SystemExit("the server does not listen")
 
     def get(self, path, query):
@@ -154,9 +159,10 @@ def test(statements, queries, chance, found):
                         found["two columns of one name"] += 1
                         continue
                     query = {"sql": sql}
-                    if "key" in server.get("snapshot", query).get("refused", ""):
-                        query["key"] = right[0]
                     problem = server.get("snapshot", query).get("refused")
+                    if problem and "key" in problem:
+                        query["key"] = right[0]
+                        problem = server.get("snapshot", query).get("refused")
                     if problem and "have the key" in problem:
                         found["rows that nothing tells apart"] += 1
                         continue

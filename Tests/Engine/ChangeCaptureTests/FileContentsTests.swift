@@ -5,7 +5,7 @@ import Testing
 @testable import ChangeCapture
 @testable import Store
 
-/// What tells a write over a file beside its WAL from a file whose times are set, where size and header stay the same.
+/// Programs write over a file beside its WAL, and set its times. Where size and header stay the same, only reports tell which it was.
 @Suite struct FileContentsTests {
   private let folder: TemporaryFolder
   private let path: String
@@ -33,7 +33,7 @@ import Testing
     try FileManager.default.setAttributes([.modificationDate: Date() + seconds], ofItemAtPath: path)
   }
 
-  @Test func `A write that sets the time before it is reported is told from a time that is set`() throws {
+  @Test func `A write is noticed although it sets the time before it is reported`() throws {
     var contents = try noted()
     try setTime(0)
     #expect(contents.look() == .own)
