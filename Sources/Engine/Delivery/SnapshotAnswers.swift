@@ -159,10 +159,10 @@ package final class SnapshotAnswers {
     let slowness = lists.evaluation.shapes[query.withoutValues]?.compiled.slowness
     let timeout = context.timeout(of: query)
     let list = lists.byQuery[query]
-    let (open, withoutRows) = (list?.explanation, list.map { !$0.compiled.plan.keepsRows } ?? false)
+    let (open, isOtherwise) = (list?.explanation, list.map { $0.compiled.otherwise == nil } ?? false)
     post(request, reply) { database, interruption throws(FreshetError) in
       var explanation = try database.explain(
-        query, slowness: slowness, withoutRows: withoutRows, forms: forms, timeout: timeout, interruption)
+        query, slowness: slowness, followedOtherwise: isOtherwise, forms: forms, timeout: timeout, interruption)
       explanation.list = open
       return explanation
     }

@@ -210,7 +210,9 @@ extension Lists {
   /// A run has ended: has its shape followed in another way, where what it gave says so.
   func mustFollowOtherwise(_ list: LiveList) {
     if list.reader.dependsOnOrder { return runFromNowOn(list.shape, list.shown, because: Self.ambiguity) }
-    guard let other = list.compiled.withoutRows, list.reader.lacksRows || keepsTooMuch() else { return }
+    guard list.compiled.plan.keepsRows, let other = list.compiled.otherwise,
+      list.reader.lacksRows || keepsTooMuch()
+    else { return }
     follow(list.shape, list.shown, as: other)
   }
 
@@ -239,8 +241,7 @@ extension Lists {
       evaluation.forget(shape, of: first, capture)
       let other = try evaluation.shape(of: first, compiled, database)
       for list in lists {
-        _ = list.adopt(BoundStatements(list.query, other, context.settings(of: list.query)))
-        other.comesFirst = other.comesFirst || held[list.query] != nil
+        _ = exchangeStatements(of: list, other)
         mustRunAgain(list, before)
       }
     } catch { for list in lists { fail(list, error, before) } }
@@ -262,6 +263,9 @@ extension Lists {
     database?.connection.transaction.restore()
     if error.isOfSchema { return awaitSchema(list.shape, error, before) }
     if error.isFinal { return end(list, error) }
+    if error.code == .duplicateKey, list.compiled.hasHiddenRows {
+      return runFromNowOn(list.shape, before, because: CompiledQuery.hiddenDuplicates)
+    }
     // Compiled again, the query has the rowid for its key.
     if error.code == .duplicateKey, list.compiled.plan.rows.rowidName != nil, !list.shape.isOutdated {
       return recompileAsOutdated(list.shape, before)

@@ -88,8 +88,10 @@ extension Lists {
     guard let run = list.advance({ $0.ended(id) }) else { return }
     switch result {
     case .failure(let error):
+      let compiled = list.compiled
       fail(list, error, run.shown)
-      if !error.isFinal { note(.notRun(list, error)) }
+      // In another way it is run at once.
+      if !error.isFinal, list.compiled === compiled, !list.shape.isOutdated { note(.notRun(list, error)) }
     case .success(let result):
       guard let place, result.place.hasSameSchema(as: place), result.compiled === list.compiled else {
         list.advance { $0.endedTooEarly() }

@@ -100,13 +100,21 @@ extension Lists {
   }
 
   private func adopt(_ shape: QueryShape, _ list: LiveList) {
-    let hasSameColumns = list.adopt(BoundStatements(list.query, shape, context.settings(of: list.query)))
+    let hasSameColumns = exchangeStatements(of: list, shape)
     let mustStartOver = !hasSameColumns || list.machine.awaitsSchema
-    releaseScalars(of: list)
-    holdScalars(of: list)
     list.advance { [shown = list.shown] in $0.recompiled(shown: shown) }
     if mustStartOver { note(.startsOver(list)) }
     run(list)
+  }
+
+  /// Has a list followed as another shape of its query is. It must be run next.
+  ///
+  /// - Returns: whether its columns are the same as before.
+  func exchangeStatements(of list: LiveList, _ shape: QueryShape) -> Bool {
+    let isSame = list.adopt(BoundStatements(list.query, shape, context.settings(of: list.query)))
+    releaseScalars(of: list)
+    holdScalars(of: list)
+    return isSame
   }
 
   // MARK: - Lists without clients

@@ -153,6 +153,12 @@ package final class Lists {
       note(.answerable(list))
       mustFollowOtherwise(list)
     } catch {
+      if error.code == .duplicateKey, let shape = evaluation.shapes[opening.query.withoutValues],
+        shape.compiled.hasHiddenRows
+      {
+        runFromNowOn(shape, numbers.commits.number, because: CompiledQuery.hiddenDuplicates)
+        return postAgain(opening, nil)
+      }
       openings[opening.query] = nil
       note(.notOpened(id: opening.id, error))
     }

@@ -181,7 +181,7 @@ package final class LiveList {
   func install(_ fetched: FetchedResult, at number: CommitNumber, duration: Nanoseconds) -> Bool {
     reader.memory = fetched.memory
     reader.forgetContents()
-    let isNew = result.replace(fetched.editor, alongside: fetched.alongside)
+    let isNew = result.replace(fetched.editor, shown: compiled.shown, alongside: fetched.alongside)
     if isNew {
       let bytes = ListVersions.Bytes.rows(result.newest.tree.count, changed: fetched.changes?.count)
       versions.note(result.newest, fetched.changes, bytes: bytes, isFollowing: isFollowing)

@@ -11,7 +11,7 @@ package struct VersionedResult {
   /// The whole tree of the newest version.
   private var published: SectionedTree
   /// The offsets, in the whole tree, of the rows that LIMIT and OFFSET leave.
-  private let shown: Range<Int>
+  private var shown: Range<Int>
   package private(set) var newest: ResultVersion
 
   package init(_ editor: SectionedTreeEditor, shown: Range<Int>, alongside: [NamedValue] = []) {
@@ -37,14 +37,17 @@ package struct VersionedResult {
 
   /// Puts another result in the place of the newest version's.
   @discardableResult
-  package mutating func replace(_ fetched: SectionedTreeEditor, alongside: [NamedValue]? = nil) -> Bool {
-    editor = fetched
-    return publish(alongside)
+  package mutating func replace(
+    _ fetched: SectionedTreeEditor, shown: Range<Int>, alongside: [NamedValue]? = nil
+  ) -> Bool {
+    let isSame = shown == self.shown
+    (editor, self.shown) = (fetched, shown)
+    return publish(alongside, isOther: !isSame)
   }
 
-  private mutating func publish(_ alongside: [NamedValue]?) -> Bool {
+  private mutating func publish(_ alongside: [NamedValue]?, isOther: Bool = false) -> Bool {
     let alongside = alongside ?? newest.alongside
-    if editor.tree.isIdentical(to: published), alongside == newest.alongside { return false }
+    if !isOther, editor.tree.isIdentical(to: published), alongside == newest.alongside { return false }
     published = editor.tree
     newest = ResultVersion(
       number: newest.number + 1, tree: editor.tree.rows(at: shown), alongside: alongside)

@@ -61,8 +61,9 @@ package final class CompiledQuery: Sendable {
   package let nestedMappings: [NestedMapping]
   /// How the units are encoded that changes lead to: those of the result, or those of the rows under its groups.
   let mappedOrders: [FieldOrder]
-  /// The same query, followed without keeping the rows under its groups; nil: none are kept.
-  package let withoutRows: CompiledQuery?
+  /// The same query, followed in another way where this one cannot be: the rows under its groups take too much memory, or rows of a subquery
+  /// that its LIMIT and OFFSET leave out have the same key; nil: neither can be.
+  package let otherwise: CompiledQuery?
   /// Indexes of those tables.
   package let nestedTables: Set<Int>
   /// By index into the plan's aggregates, the tables that these read.
@@ -71,7 +72,7 @@ package final class CompiledQuery: Sendable {
   init(
     _ query: Query, _ rows: ResultPlan.Rows, _ following: Following, askedSQL: String, reason: String,
     parameterNames: [String?], order: RowOrder,
-    alongside: [CompiledAlongside], longestValue: Int32, slowness: String? = nil, withoutRows: CompiledQuery? = nil
+    alongside: [CompiledAlongside], longestValue: Int32, slowness: String? = nil, otherwise: CompiledQuery? = nil
   ) {
     self.query = query
     self.following = following
@@ -97,7 +98,7 @@ package final class CompiledQuery: Sendable {
       rows, alongside: alongside.map { ResultPlan.Alongside(name: $0.name, sql: $0.sql, aggregate: $0.aggregate) },
       longestValue: longestValue, isRefetched: isRefetched)
     mappedOrders = rows.aggregate?.rows?.orders ?? rows.unit?.orders ?? []
-    self.withoutRows = withoutRows
+    self.otherwise = otherwise
     nestedMappings = following.nestedMappings
     nestedTables = Set(
       following.tables.indices.filter { index in
@@ -109,10 +110,17 @@ package final class CompiledQuery: Sendable {
   }
 
   /// The same query, with the SQL that says what was asked; nil: it gives another result.
-  func explained(as asked: CompiledQuery) -> CompiledQuery? {
+  ///
+  /// - Parameter otherwise: how it is followed where this way fails.
+  func explained(as asked: CompiledQuery, otherwise: CompiledQuery? = nil) -> CompiledQuery? {
     let isSame = columns == asked.columns && keyColumns == asked.keyColumns && order == asked.order
-    return isSame ? explained(by: asked.askedSQL) : nil
+    return isSame ? explained(by: asked.askedSQL, otherwise: otherwise) : nil
   }
+
+  /// Whether rows that it follows, and does not show, must differ in their keys, and what was asked does not need that.
+  package var hasHiddenRows: Bool { otherwise != nil && !plan.keepsRows }
+  /// Why it is run again then.
+  package static let hiddenDuplicates = "rows that its LIMIT and OFFSET leave out have the same key"
 
   /// The queries whose lists keep values of the plan's scalars, each with the place of its value among these.
   package var scalarQueries: [(place: Int, query: Query)] {
@@ -129,21 +137,22 @@ package final class CompiledQuery: Sendable {
       }
   }
 
-  private func explained(by askedSQL: String) -> CompiledQuery {
+  private func explained(by askedSQL: String, otherwise: CompiledQuery?) -> CompiledQuery {
     CompiledQuery(
       query, plan.rows, following, askedSQL: askedSQL, reason: reason, parameterNames: parameterNames, order: order,
       alongside: alongside, longestValue: plan.longestValue, slowness: slowness,
-      withoutRows: withoutRows?.explained(by: askedSQL))
+      otherwise: otherwise ?? self.otherwise?.explained(by: askedSQL, otherwise: nil))
   }
 
   /// The same query, to be run again after every change.
   ///
   /// - Parameter slowness: why, as a part of a sentence.
   package func runAgain(because slowness: String) -> CompiledQuery {
-    CompiledQuery(
-      query, plan.rows, following, askedSQL: askedSQL, reason: reason, parameterNames: parameterNames,
-      order: order, alongside: alongside,
-      longestValue: plan.longestValue, slowness: slowness)
+    otherwise?.runAgain(because: slowness)
+      ?? CompiledQuery(
+        query, plan.rows, following, askedSQL: askedSQL, reason: reason, parameterNames: parameterNames,
+        order: order, alongside: alongside,
+        longestValue: plan.longestValue, slowness: slowness)
   }
 }
 

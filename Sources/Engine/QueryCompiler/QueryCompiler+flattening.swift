@@ -19,8 +19,9 @@ extension QueryCompiler {
     let groupBy: [String]
     /// Lower-case names that mean something in `from`.
     let names: Set<String>
-    /// The rows that are shown of all of these.
+    /// The rows that are shown of all of these, and whether it leaves some itself.
     let shown: Range<Int>
+    let isLimited: Bool
   }
 
   /// - Parameter plain: the query as it was asked.
@@ -32,7 +33,8 @@ extension QueryCompiler {
       let once = try? compiler.compile()
     else { return nil }
     let compiled = compiler.withScalars.flattened(once) ?? once
-    return compiled.isRefetched ? nil : compiled.explained(as: plain)
+    let hidesRows = inner.isLimited || compiled.hasHiddenRows
+    return compiled.isRefetched ? nil : compiled.explained(as: plain, otherwise: hidesRows ? plain : nil)
   }
 
   /// Whether one of its own expressions has a subquery.
@@ -73,7 +75,7 @@ extension QueryCompiler {
     if let having = core.having { try compile("SELECT 1 FROM \(source)\(grouping) HAVING (\(having))", place: nil) }
     return FlatSource(
       core: core, from: clause, columns: columns, groupBy: groupBy, names: names.union(TableKey.rowidNames),
-      shown: shown)
+      shown: shown, isLimited: select.limit != nil)
   }
 
   /// The rows that are shown of all that a subquery would have without LIMIT and OFFSET.

@@ -194,7 +194,7 @@ package struct QueryCompiler {
     ) -> CompiledQuery {
       CompiledQuery(
         query, rows, following, askedSQL: asked, reason: reason(of: rows), parameterNames: fragments.parameterNames,
-        order: order, alongside: alongside, longestValue: weight.longestValue, withoutRows: other)
+        order: order, alongside: alongside, longestValue: weight.longestValue, otherwise: other)
     }
     guard let kept else { return compiled(result, following, nil) }
     if !maps, result.aggregate == nil { unit = looksUp }

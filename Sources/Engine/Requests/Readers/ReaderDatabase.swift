@@ -73,14 +73,23 @@ package final class ReaderDatabase: FileConnection {
     let start = clock.now
     defer { if !interruption.isPostponed { slow.note(request.query, clock.now - start) } }
     return try connection.deadline.limited(to: request.timeout, interruption: interruption) {
-      () throws(FreshetError) in try run(request)
+      () throws(FreshetError) in
+      if request.compiled != nil { return try run(request) }
+      var request = request
+      let compiled = try compile(request.query)
+      request.compiled = compiled
+      do throws(FreshetError) { return try run(request) } catch
+        where error.code == .duplicateKey && compiled.hasHiddenRows
+      {
+        request.compiled = compiled.runAgain(because: CompiledQuery.hiddenDuplicates)
+        return try run(request)
+      }
     }
   }
 
   private func run(_ request: RunRequest) throws(FreshetError) -> RunResult {
+    guard let compiled = request.compiled else { throw FreshetError(.internal, "a query that was not compiled") }
     let start = clock.now
-    let compiled: CompiledQuery
-    if let known = request.compiled { compiled = known } else { compiled = try compile(request.query) }
     let reader = try reader(compiled, request)
     if let memory = request.before?.memory { reader.memory = memory }
     let fetched = try reader.run(into: request.before?.editor, keepingContents: request.wanted?.rowsToKeep ?? 0)
@@ -167,14 +176,16 @@ package final class ReaderDatabase: FileConnection {
   }
 
   package func explain(
-    _ query: Query, slowness: String?, withoutRows: Bool, forms: [String: CaptureForm], timeout: Nanoseconds,
+    _ query: Query, slowness: String?, followedOtherwise: Bool, forms: [String: CaptureForm], timeout: Nanoseconds,
     _ interruption: Interruption
   ) throws(FreshetError) -> Explanation {
     try connection.deadline.limited(to: timeout, interruption: interruption) { () throws(FreshetError) in
       var compiled = try compile(query)
-      // An open list keeps no rows where they would take too much memory.
-      if withoutRows, let other = compiled.withoutRows { compiled = other }
-      if let slowness { compiled = compiled.runAgain(because: slowness) }
+      if let slowness {
+        compiled = compiled.runAgain(because: slowness)
+      } else if followedOtherwise, let other = compiled.otherwise {
+        compiled = other
+      }
       return try compiled.explanation(checker: try checker(for: query.access), forms: forms)
     }
   }
