@@ -37,7 +37,7 @@ self-check)
   long='StorageAxesTests|RunsBetweenTicksTests'
   ;;
 aggregates)
-  quick='ExactSumTests|TotalsTests|GroupLogTests|SearchTests'
+  quick='ExactSumTests|TotalsTests|GroupLogTests|SearchTests|RewritingTests'
   long='AggregateAxesTests|JoinedSourcesTests|KeptRunTests|LiveTotalsTests|TPCHTests'
   export FRESHET_SEEDS=${FRESHET_SEEDS:-150}
   ;;

@@ -8,7 +8,7 @@ import Testing
 /// Lists that strangers found to stay wrong, each as short as it could be made: after each commit the list is what SQLite answers, and the
 /// self-check, which would mend it, has nothing to mend.
 @Suite struct FoundListsTests {
-  private static func run(
+  static func run(
     _ name: String, encoding: String = "UTF-8", _ schema: String, _ queries: [OracleQuery], _ commits: [String]
   ) -> (name: String, run: ListRun) {
     let steps = commits.flatMap { [RunStep.commit($0), .step, .compare] }
@@ -16,7 +16,7 @@ import Testing
     return (name, ListRun(.stepped, setUp: setUp, queries, steps: steps))
   }
 
-  private static func query(
+  static func query(
     _ from: String, keys: [String] = ["id"], _ select: [String], where filter: String? = nil, groupBy: [String] = []
   ) -> OracleQuery {
     OracleQuery(
@@ -183,47 +183,6 @@ import Testing
       "DELETE FROM b WHERE id % 7 = 0;",
     ])
 
-  private static func page(_ select: String, key: String, _ column: String) -> OracleQuery {
-    var query = OracleQuery(
-      table: "(\(select)) AS x", keys: [key], select: [column], orderBy: ["b", "a"], tellsKey: true)
-    query.parameters = ["least": 0]
-    return query
-  }
-
-  private static let pages = [
-    run(
-      "a page of rows of which others have one key",
-      "CREATE TABLE t(a, b, c); INSERT INTO t VALUES (1, 0, 1), (1, 0, 2), (2, 5, 3), (3, 6, 4), (NULL, 8, 5);",
-      [1, 2, 3].map {
-        page("SELECT a, b, c FROM t WHERE c > :least ORDER BY b, a LIMIT \($0) OFFSET 2", key: "a", "c")
-      },
-      [
-        "UPDATE t SET b = 7 WHERE c = 3;", "INSERT INTO t VALUES (9, -1, 0);", "UPDATE t SET c = c + 10;",
-        "INSERT INTO t VALUES (4, 5.5, 7);",
-      ]),
-    run(
-      "a page of rows of which others come to have one key",
-      "CREATE TABLE t(a TEXT PRIMARY KEY, b, c); INSERT INTO t VALUES (NULL, 0, 1), ('x', 4, 2), ('y', 5, 3), ('z', 6, 4);",
-      [
-        page("SELECT a, b, c FROM t WHERE c > :least ORDER BY b, a LIMIT 2 OFFSET 2", key: "a", "c"),
-        page(
-          "SELECT * FROM (SELECT * FROM t WHERE c > :least ORDER BY b, a LIMIT 3 OFFSET 1) ORDER BY b, a LIMIT 2",
-          key: "a", "c"),
-      ],
-      ["INSERT INTO t VALUES (NULL, -1, 7);", "UPDATE t SET b = b - 5 WHERE a = 'z';", "UPDATE t SET c = 20;"]),
-    run(
-      "a page of a view that comes to be one that is run again",
-      "CREATE TABLE t(a INTEGER PRIMARY KEY, b, c); CREATE VIEW v AS SELECT * FROM t; "
-        + "INSERT INTO t VALUES (1, 1, 1), (2, 2, 2), (3, 2, 3), (4, 1, 4), (5, 0, 5);",
-      [page("SELECT a, b, c FROM v WHERE c > :least ORDER BY b, a LIMIT 2 OFFSET 2", key: "a", "c")],
-      [
-        "UPDATE t SET b = 3 WHERE a = 1;",
-        "BEGIN; DROP VIEW v; CREATE VIEW v AS SELECT a, b, sum(c) OVER (ORDER BY a) AS c FROM t; COMMIT;",
-        "UPDATE t SET b = 0 WHERE a = 2;", "BEGIN; DROP VIEW v; CREATE VIEW v AS SELECT * FROM t; COMMIT;",
-        "UPDATE t SET b = 9 WHERE a = 5;",
-      ]),
-  ]
-
   /// Two rows of one key do not end a list: it shows what it had, and goes on when they are mended.
   @Test(arguments: ["UPDATE t SET u = 'z' WHERE id = 1;", "DELETE FROM t WHERE id = 2;", "UPDATE t SET u = id;"])
   func aListWaitsUntilRowsOfOneKeyAreMended(mending: String) throws {
@@ -246,7 +205,7 @@ import Testing
   }
 
   static let found =
-    [slow] + aggregates + [nulls] + rowids + extremes + [literals, virtualColumn, trimmed] + pages
+    [slow] + aggregates + [nulls] + rowids + extremes + [literals, virtualColumn, trimmed]
 
   @Test(arguments: found.indices)
   func whatWasWrongOnceIsRight(index: Int) throws {

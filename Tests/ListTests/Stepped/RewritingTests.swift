@@ -1,0 +1,107 @@
+import ServerSupport
+import TestSupport
+import Testing
+
+/// What a rewritten query must not do: each list is short, and wrong after one of its commits where one rule of rewriting is dropped.
+@Suite struct RewritingTests {
+  private static func page(_ select: String, key: String, _ column: String) -> OracleQuery {
+    var query = OracleQuery(
+      table: "(\(select)) AS x", keys: [key], select: [column], orderBy: ["b", "a"], tellsKey: true)
+    query.parameters = ["least": 0]
+    return query
+  }
+
+  private static let pages = [
+    FoundListsTests.run(
+      "a page of rows of which others have one key",
+      "CREATE TABLE t(a, b, c); INSERT INTO t VALUES (1, 0, 1), (1, 0, 2), (2, 5, 3), (3, 6, 4), (NULL, 8, 5);",
+      [1, 2, 3].map {
+        page("SELECT a, b, c FROM t WHERE c > :least ORDER BY b, a LIMIT \($0) OFFSET 2", key: "a", "c")
+      },
+      [
+        "UPDATE t SET b = 7 WHERE c = 3;", "INSERT INTO t VALUES (9, -1, 0);", "UPDATE t SET c = c + 10;",
+        "INSERT INTO t VALUES (4, 5.5, 7);",
+      ]),
+    FoundListsTests.run(
+      "a page of rows of which others come to have one key",
+      "CREATE TABLE t(a TEXT PRIMARY KEY, b, c); INSERT INTO t VALUES (NULL, 0, 1), ('x', 4, 2), ('y', 5, 3), ('z', 6, 4);",
+      [
+        page("SELECT a, b, c FROM t WHERE c > :least ORDER BY b, a LIMIT 2 OFFSET 2", key: "a", "c"),
+        page(
+          "SELECT * FROM (SELECT * FROM t WHERE c > :least ORDER BY b, a LIMIT 3 OFFSET 1) ORDER BY b, a LIMIT 2",
+          key: "a", "c"),
+      ],
+      ["INSERT INTO t VALUES (NULL, -1, 7);", "UPDATE t SET b = b - 5 WHERE a = 'z';", "UPDATE t SET c = 20;"]),
+    FoundListsTests.run(
+      "a page of a view that comes to be one that is run again",
+      "CREATE TABLE t(a INTEGER PRIMARY KEY, b, c); CREATE VIEW v AS SELECT * FROM t; "
+        + "INSERT INTO t VALUES (1, 1, 1), (2, 2, 2), (3, 2, 3), (4, 1, 4), (5, 0, 5);",
+      [page("SELECT a, b, c FROM v WHERE c > :least ORDER BY b, a LIMIT 2 OFFSET 2", key: "a", "c")],
+      [
+        "UPDATE t SET b = 3 WHERE a = 1;",
+        "BEGIN; DROP VIEW v; CREATE VIEW v AS SELECT a, b, sum(c) OVER (ORDER BY a) AS c FROM t; COMMIT;",
+        "UPDATE t SET b = 0 WHERE a = 2;", "BEGIN; DROP VIEW v; CREATE VIEW v AS SELECT * FROM t; COMMIT;",
+        "UPDATE t SET b = 9 WHERE a = 5;",
+      ]),
+  ]
+
+  private static let orders = """
+    CREATE TABLE customers(id INTEGER PRIMARY KEY, name);
+    CREATE TABLE orders(id INTEGER PRIMARY KEY, customer, n, total);
+    INSERT INTO customers VALUES (1, 'a'), (2, 'b'), (3, 'c');
+    INSERT INTO orders VALUES (1, 1, 1, 5), (2, 1, 2, 6), (3, 2, 1, 7), (4, 2, 3, 8), (5, NULL, 1, 9), (6, NULL, 2, 10);
+    """
+
+  private static func joined(_ from: String, key: String, _ column: String) -> OracleQuery {
+    OracleQuery(table: from, keys: [key], select: [column], orderBy: [], tellsKey: true)
+  }
+
+  private static let joins = FoundListsTests.run(
+    "joined subqueries with groups of NULL, and such that read a table twice", orders,
+    [
+      joined(
+        "orders o JOIN (SELECT customer, max(id) AS last FROM orders GROUP BY customer) l ON l.last = o.id",
+        key: "o.id",
+        "total"),
+      joined(
+        "customers c JOIN (SELECT customer, sum(total) AS s FROM orders WHERE (SELECT count(*) FROM orders p WHERE p.n = orders.n) > 1 GROUP BY customer) x ON x.customer = c.id",
+        key: "c.id", "s"),
+    ],
+    [
+      "UPDATE orders SET total = 11 WHERE id = 6;", "UPDATE orders SET n = 3 WHERE id = 1;",
+      "INSERT INTO orders VALUES (7, NULL, 3, 12);", "DELETE FROM orders WHERE id = 4;",
+      "UPDATE orders SET n = 2 WHERE id > 2;",
+    ])
+
+  /// SQLite compares values with the types of the first SELECT's columns where it gathers the rows first, and with those of each SELECT where not.
+  private static let types = FoundListsTests.run(
+    "SELECTs of several types under groups",
+    """
+    CREATE TABLE a(id INTEGER PRIMARY KEY, v INTEGER); CREATE TABLE b(id INTEGER PRIMARY KEY, w TEXT);
+    INSERT INTO a VALUES (1, 4), (2, 6), (3, 10); INSERT INTO b VALUES (1, '10'), (2, '4'), (3, 'x');
+    """,
+    [
+      FoundListsTests.query(
+        "(SELECT id, v AS k FROM a UNION ALL SELECT id, w FROM b) x", keys: ["x.id"], ["count(*) AS n", "max(k) AS m"],
+        where: "k > 5", groupBy: ["x.id"])
+    ],
+    ["UPDATE b SET w = '11' WHERE id = 1;", "UPDATE a SET v = v + 1;", "UPDATE b SET w = '50' WHERE id = 2;"])
+
+  private static let names = FoundListsTests.run(
+    "a name that the query gives is also a column of the subquery's table",
+    "CREATE TABLE t(id INTEGER PRIMARY KEY, a, b); INSERT INTO t VALUES (1, 1, 9), (2, 5, 0), (3, 7, 1);",
+    [
+      OracleQuery(
+        table: "(SELECT id, a FROM t) AS x", keys: ["id"], select: ["a AS b"], filter: "b > 4", orderBy: [],
+        tellsKey: true)
+    ],
+    ["UPDATE t SET b = 10 - b;", "UPDATE t SET a = 8 WHERE id = 1;", "INSERT INTO t VALUES (4, 6, 2);"])
+
+  static let runs = pages + [joins, types, names]
+
+  @Test(arguments: runs.indices)
+  func listsAgreeWithSQLite(index: Int) throws {
+    let (name, run) = Self.runs[index]
+    #expect(try run.failure() == nil, "\(name)\n\(run.story)")
+  }
+}
